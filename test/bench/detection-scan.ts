@@ -113,6 +113,12 @@ const ADVERSARIAL = [
   "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa ",
   "<b>bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq</b>",
   "postgres://a:b",
+  "1</b>",
+  "a1<wbr>",
+  "&#52;",
+  "&#1087;",
+  "\\u0034",
+  "passport 1<b>234567</b> ",
 ].map((part) => Buffer.alloc(BODY_BYTES_MAX, part));
 
 /** The forms alone: ripgrep's engine has no look-ahead, and templates become patterns. */

@@ -4,6 +4,7 @@ import type { Anchor, Detector, Pattern } from "./detector.ts";
 import { createLiteralIndex, type Literal, type LiteralIndex } from "./literals.ts";
 import { allForms, masksWhere, noForms, type NumberForms } from "./number-forms.ts";
 import { AT_SIGN, COLON, createPrefilter, type Prefilter } from "./prefilter.ts";
+import { HINTS } from "./rendered.ts";
 
 /** Detectors that share their patterns: a pattern runs once for all, and the first detector that accepts has the hit. */
 export interface DetectorGroup {
@@ -44,6 +45,15 @@ const FORMS_OF_ANCHORS: ReadonlyMap<Anchor["kind"], NumberForms> = new Map([
   ["plus", { ...noForms(), alone: masksWhere((mask) => onesOf(mask) >= 6), spacedDigitsMin: 6 }],
 ]);
 
+const HINT_LITERALS = HINTS.map((text): Literal => ({
+  bytes: Buffer.from(text, "latin1"),
+  word: false,
+  needs: undefined,
+  behindName: false,
+  groups: [],
+  isHint: true,
+}));
+
 type LiteralAnchor = Anchor & { readonly kind: "literal" };
 
 export function compileDetectors(detectors: readonly Detector[]): CompiledDetectors {
@@ -66,7 +76,9 @@ export function compileDetectors(detectors: readonly Detector[]): CompiledDetect
     needs: needs?.charCodeAt(0),
     behindName: behindName === true,
     groups: grouped([...(byLiteral.get(key) ?? [])]),
+    isHint: false,
   }));
+  if (detectors.length > 0) literals.push(...HINT_LITERALS);
   const index = createLiteralIndex(literals);
   const chains = new Chains(detectors);
   const at_sign = anchored(({ kind }) => kind === "at_sign");

@@ -2,15 +2,18 @@
  * What stands between the groups of a number where pages and forms put more than one separator: several spaces, tabs and line ends,
  * also as JSON escapes them, and elements of running text. A single space is none: it is a separator as any other.
  */
-const INLINE: ReadonlySet<string> = new Set("b bdi bdo br code em font i kbd mark nobr s samp small span strong tt u var wbr".split(" "));
+const INLINE = "b bdi bdo br code em font i kbd mark nobr s samp small span strong tt u var wbr".split(" ");
 const NAME_BYTES_MAX = 6;
+/** A name in either case as a number of five bits a letter. */
+const withLetter = (name: number, byte: number): number => (name << 5) | (byte & 31);
+const INLINE_NAMES: ReadonlySet<number> = new Set(INLINE.map((name) => [...Buffer.from(name)].reduce(withLetter, 0)));
 const GAP_BYTES_MAX = 96;
 
 /** What gaps begin with. */
 export const GAP_STARTS = " \t\r\n<\\";
 
 /** The same as a pattern, for those that are not read by an automaton. */
-export const GAP = String.raw`(?:[ \t\r\n]|\\[nrt]|</?(?:${[...INLINE].join("|")})(?: [^<>]{0,48})?/?>){1,8}`;
+export const GAP = String.raw`(?:[ \t\r\n]|\\[nrt]|</?(?:${INLINE.join("|")})(?: [^<>]{0,48})?/?>){1,8}`;
 
 /** Where the gap ends that begins at `at`, where one of GAP_STARTS stands; `at` where there is none. */
 export function gapEnd(bytes: Uint8Array, at: number): number {
@@ -27,13 +30,13 @@ export function gapEnd(bytes: Uint8Array, at: number): number {
 
 const escapeEnd = (bytes: Uint8Array, at: number): number => (ESCAPED.has(bytes[at + 1] ?? 0) ? at + 2 : at);
 
-/** Behind the tag of an inline element; `at` where something else stands. */
-function tagEnd(bytes: Uint8Array, at: number, stop: number): number {
+/** Behind the tag of an inline element, at most at `stop`; `at` where something else stands. */
+export function tagEnd(bytes: Uint8Array, at: number, stop: number): number {
   const from = bytes[at + 1] === SLASH ? at + 2 : at + 1;
-  let name = "";
+  let name = 0;
   let end = from;
-  while (end < stop && end - from <= NAME_BYTES_MAX && isLetter(bytes[end])) name += String.fromCharCode((bytes[end++] as number) | 0x20);
-  if (!INLINE.has(name)) return at;
+  while (end < stop && end - from <= NAME_BYTES_MAX && isLetter(bytes[end])) name = withLetter(name, bytes[end++] as number);
+  if (end - from > NAME_BYTES_MAX || !INLINE_NAMES.has(name)) return at;
   while (end < stop && bytes[end] !== GREATER && bytes[end] !== LESS) end++;
   return bytes[end] === GREATER && end < stop ? end + 1 : at;
 }

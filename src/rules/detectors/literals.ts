@@ -12,12 +12,16 @@ export interface Literal {
   /** The match begins with the name before the text (detector.ts). */
   readonly behindName: boolean;
   readonly groups: readonly DetectorGroup[];
+  /** No detector's: a value may be hidden here (rendered.ts). */
+  readonly isHint: boolean;
 }
 
 /** A literal, and how far behind its start the bytes stand that it is found by. */
 export interface FiledLiteral {
   readonly literal: Literal;
   readonly behind: number;
+  /** The byte behind those, where the literal has one. */
+  readonly following: number | undefined;
 }
 
 /** Literals by three of their bytes. */
@@ -43,8 +47,9 @@ export function createLiteralIndex(literals: readonly Literal[]): LiteralIndex {
     const { behind = 0, group = 0 } = choices[index] ?? {};
     const bytes = literal.bytes.subarray(behind, behind + GRAM_BYTES);
     const key = keyOf(bytes, 0);
-    lists.set(key, [...(lists.get(key) ?? []), { literal, behind }]);
-    return { bytes, following: literal.bytes[behind + GRAM_BYTES], group };
+    const following = literal.bytes[behind + GRAM_BYTES];
+    lists.set(key, [...(lists.get(key) ?? []), { literal, behind, following }]);
+    return { bytes, following, group };
   });
   return { grams, at: (bytes, place) => lists.get(keyOf(bytes, place)) ?? NONE };
 }

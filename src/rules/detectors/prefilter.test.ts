@@ -43,6 +43,7 @@ const EXAMPLES = DETECTORS.flatMap(({ hits, misses }) => [...hits, ...misses]);
 const PARTS = fc.oneof(
   fc.constantFrom(...EXAMPLES),
   fc.constantFrom(" ", "-", ".", "&nbsp;", "\u00a0", "\n", '"', "passport ", "tax id ", "0", "7f3a", "word"),
+  fc.constantFrom("<b>", "</b>", "<wbr>", "&#52;", "\\u0034", "\uff14", ";&#97;"),
   fc.string({ maxLength: 12 }),
 );
 

@@ -25,8 +25,9 @@ const GRAM_SET_AT = 1024;
 /** A bit for each hash. */
 const GRAM_SET_BYTES = 8192;
 const LONGER_SET_AT = GRAM_SET_AT + GRAM_SET_BYTES;
+const ENDING_SET_AT = LONGER_SET_AT + GRAM_SET_BYTES;
 /** For digits that stand alone, for those after a small letter and for those after a capital. */
-const MASK_SETS_AT = LONGER_SET_AT + GRAM_SET_BYTES;
+const MASK_SETS_AT = ENDING_SET_AT + GRAM_SET_BYTES;
 const FOUND_AT = MASK_SETS_AT + 3 * MASK_SET_BYTES;
 const INPUT_AT = FOUND_AT + INPUT_BYTES * 4 + MARGIN;
 const PAGE_BYTES = 65_536;
@@ -90,7 +91,10 @@ const HASH_FACTOR = 0x9e3779b1 | 0;
 const HASH_SHIFT = 16;
 const hashOf = (gram: number): number => Math.imul(gram, HASH_FACTOR) >>> HASH_SHIFT;
 
-/** The sets that tell what the groups let pass from grams: one of three bytes, and one of these and the byte behind them. */
+/**
+ * The sets that tell what the groups let pass from grams: one of three bytes, and of these one where a certain byte stands behind
+ * them, with that byte, and one where any may.
+ */
 function fillSets(memory: ArrayBuffer, grams: readonly Gram[]): void {
   const add = (at: number, gram: number): void => {
     const set = new Uint8Array(memory, at, GRAM_SET_BYTES);
@@ -100,8 +104,8 @@ function fillSets(memory: ArrayBuffer, grams: readonly Gram[]): void {
   for (const { bytes, following } of grams) {
     const gram = (bytes[0] as number) | ((bytes[1] as number) << 8) | ((bytes[2] as number) << 16);
     add(GRAM_SET_AT, gram);
-    if (following !== undefined) add(LONGER_SET_AT, gram | (following << 24));
-    else for (let byte = 0; byte < 256; byte++) add(LONGER_SET_AT, gram | (byte << 24));
+    if (following === undefined) add(ENDING_SET_AT, gram);
+    else add(LONGER_SET_AT, gram | (following << 24));
   }
 }
 
@@ -247,11 +251,12 @@ const firstByte = i32.and(get(GRAM), constant(0xff));
 const isSign: Code = i32.or(i32.equal(firstByte, get(SIGN)), i32.equal(firstByte, get(OTHER_SIGN)));
 
 /** The groups let some bytes pass that are no gram; the sets of hashes hardly any of those. */
+const threeBytes = i32.and(get(GRAM), constant(0xffffff));
 const emitGram: Code = [
   ...set(GRAM, i32.load(placeOfBit)),
   ...when(
-    i32.or(isHashed(i32.and(get(GRAM), constant(0xffffff)), GRAM_SET_AT), isSign),
-    when(i32.or(isHashed(get(GRAM), LONGER_SET_AT), isSign), emit(placeOfBit, 1)),
+    i32.or(isHashed(threeBytes, GRAM_SET_AT), isSign),
+    when(i32.or(i32.or(isHashed(get(GRAM), LONGER_SET_AT), isHashed(threeBytes, ENDING_SET_AT)), isSign), emit(placeOfBit, 1)),
   ),
 ];
 

@@ -3,9 +3,11 @@ import { type ChainEnd, CLASSES, DIGIT, LETTER } from "./chains.ts";
 import type { CompiledDetectors, DetectorGroup } from "./compiled.ts";
 import { LABEL_BYTES, textBefore } from "./context.ts";
 import type { Detector } from "./detector.ts";
+import { GRAM_BYTES } from "./gram-groups.ts";
 import type { Literal } from "./literals.ts";
 import type { Named } from "./named-index.ts";
 import { AT_SIGN, COLON, INPUT_BYTES } from "./prefilter.ts";
+import { isWorth, mayHide, rawEnd, render, renderBuffer } from "./rendered.ts";
 
 /** Bytes after an anchor that a pattern may look at. */
 export const WINDOW_BYTES = 512;
@@ -19,6 +21,10 @@ const BEHIND_BYTES = 64;
 export const CONTEXT_BYTES = 64;
 /** sensitive-data.md: without a budget an adversarial body of 1 MB took 828 ms, with this one 35 ms. */
 export const CANDIDATES_MAX = 8192;
+/** What a glance at a hint costs and a look around it, as parts of a candidate; and what is rendered, as bytes that cost as much. */
+const GLANCE_CANDIDATES = 1 / 32;
+const HINT_CANDIDATES = 1 / 2;
+const RENDERED_A_CANDIDATE = 256;
 /** So much text in which labels are looked for costs as much as a candidate. */
 const LABEL_TEXT_A_CANDIDATE = 128;
 
@@ -38,7 +44,7 @@ export interface Finding {
 export interface Hit {
   /** Bytes from the start of the text. */
   readonly offset: number;
-  /** As it stands there, one char a byte. */
+  /** As it stands there or, where it is hidden there (rendered.ts), as it is shown; one char a byte. */
   readonly text: string;
 }
 
@@ -71,7 +77,7 @@ interface Tally {
   offset: number;
   /** The last hit, so that what lies within it is not counted again. */
   last: { readonly from: number; readonly to: number };
-  readonly hits: Hit[];
+  readonly hits: (Hit & { readonly to: number })[];
 }
 
 /**
@@ -96,6 +102,8 @@ export class BodyScanner {
   #isCut = false;
   #customTries = 0;
   readonly #tallies = new Map<Detector, Tally>();
+  /** Places of the view at which values may be hidden. Undefined in a text that is rendered already. */
+  #hidden: number[] | undefined = [];
 
   constructor(detectors: CompiledDetectors, options: ScannerOptions = {}) {
     const { buffer = scanBuffer(), candidatesMax = CANDIDATES_MAX, startsInside = false, onHit } = options;
@@ -159,7 +167,7 @@ export class BodyScanner {
       detector,
       count,
       offset,
-      hits: hits.sort((a, b) => a.offset - b.offset),
+      hits: hits.sort((a, b) => a.offset - b.offset).map(({ offset: at, text }) => ({ offset: at, text })),
     })).sort((a, b) => a.offset - b.offset);
     return { findings, limited: this.isLimited, bytes };
   }
@@ -195,12 +203,59 @@ export class BodyScanner {
         if (this.#candidates > this.#candidatesMax) return;
       }
     }
+    if (this.#hidden !== undefined && this.#hidden.length > 0) this.#scanHidden(view, this.#hidden.splice(0));
+  }
+
+  /** Looks at what stands around these places as it is shown, at each byte once. */
+  #scanHidden(view: Buffer, places: number[]): void {
+    places.sort((a, b) => a - b);
+    let from = 0;
+    let to = 0;
+    for (const place of places) {
+      const end = Math.min(view.length, place + WINDOW_BYTES);
+      if (place - LABEL_BYTES > to || end - from > RENDERED_BYTES) {
+        if (to > 0) this.#scanRendered(view, from, to);
+        from = Math.max(0, place - LABEL_BYTES);
+      }
+      to = end;
+    }
+    this.#scanRendered(view, from, to);
+  }
+
+  #scanRendered(view: Buffer, from: number, to: number): void {
+    const length = render(view, from, to, rendered);
+    const startsInside = from > 0 || (this.#startsInside && this.#base === 0);
+    const candidatesMax = this.#candidatesMax - this.#candidates;
+    const inner = new BodyScanner(this.#detectors, { buffer: rendered.bytes, candidatesMax, startsInside });
+    inner.#hidden = undefined;
+    inner.#filled = length;
+    inner.#customTries = this.#customTries;
+    const { findings } = inner.end(this.#isCut || to < view.length);
+    this.#candidates += inner.#candidates + (to - from) / RENDERED_A_CANDIDATE;
+    this.#customTries = inner.#customTries;
+    for (const { detector, hits } of findings) {
+      // Each is compared with what is known.
+      this.#candidates += hits.length;
+      for (const { offset, text } of hits) {
+        const start = rendered.offsets[offset] as number;
+        const end = rawEnd(view, rendered, offset + text.length - 1);
+        // What is shown as it is written has been looked at.
+        if (end - start !== text.length && !this.#isKnown(detector, this.#base + start, this.#base + end))
+          this.#count(detector, this.#base + start, text, this.#base + end);
+      }
+    }
+  }
+
+  #isKnown(detector: Detector, from: number, to: number): boolean {
+    return this.#tallies.get(detector)?.hits.some(({ offset, to: end }) => offset < to && end > from) === true;
   }
 
   #atGram(view: Buffer, at: number, end: number): void {
     if (view[at] === AT_SIGN && at < end && this.#detectors.at_sign.length > 0) this.#atName(view, at);
     if (view[at] === COLON && at < end && this.#detectors.colon.length > 0) this.#atColon(view, at);
-    for (const { literal, behind } of this.#detectors.literals.at(view, at)) this.#atLiteral(view, at - behind, end, literal);
+    const behindGram = view[at + GRAM_BYTES];
+    for (const { literal, behind, following } of this.#detectors.literals.at(view, at))
+      if (following === undefined || following === behindGram) this.#atLiteral(view, at - behind, end, literal);
   }
 
   /** A number starts with the digit at `at`, or a code with letters before it. */
@@ -269,12 +324,25 @@ export class BodyScanner {
     return false;
   }
 
-  #atLiteral(view: Buffer, at: number, end: number, { bytes, word, needs, behindName, groups }: Literal): void {
+  #atLiteral(view: Buffer, at: number, end: number, { bytes, word, needs, behindName, groups, isHint }: Literal): void {
     if (at < this.#next || at >= end || at + bytes.length > view.length) return;
     for (let i = 0; i < bytes.length; i++) if (view[at + i] !== bytes[i]) return;
+    if (isHint) {
+      this.#atHint(view, at);
+      return;
+    }
     if (word && at > 0 && isWord(view[at - 1])) return;
     if (needs === undefined || follows(view, at + bytes.length, needs))
       this.#tryPatterns(view, behindName ? nameStart(view, at) : at, groups, WINDOW_BYTES);
+  }
+
+  #atHint(view: Buffer, at: number): void {
+    if (this.#hidden === undefined) return;
+    this.#candidates += GLANCE_CANDIDATES;
+    // What is near behind such a place is rendered along with it.
+    if (at < (this.#hidden.at(-1) ?? -HINT_BYTES) + HINT_BYTES || !mayHide(view, at)) return;
+    this.#candidates += HINT_CANDIDATES;
+    if (isWorth(view, at)) this.#hidden.push(at);
   }
 
   #tryPatterns(view: Buffer, at: number, groups: readonly DetectorGroup[], windowBytes: number): void {
@@ -306,15 +374,15 @@ export class BodyScanner {
     return this.#detectors.named.in(before);
   }
 
-  #count(detector: Detector, from: number, text: string): void {
-    const last = { from, to: from + text.length };
+  #count(detector: Detector, from: number, text: string, to = from + text.length): void {
+    const last = { from, to };
     if (this.#isCut && mayGoOn(this.#buffer.subarray(last.to - this.#base, this.#filled))) return;
     // Whatever is so near the start is found while the start is there.
     if (this.#startsInside && this.#base === 0 && mayGoBack(this.#buffer.subarray(0, from))) return;
     this.#onHit?.(last.from, last.to);
     const tally = this.#tallies.get(detector);
     if (tally !== undefined && from >= tally.last.from && from < tally.last.to) return;
-    const hits = this.#hits++ < HITS_MAX ? [{ offset: from, text }] : [];
+    const hits = this.#hits++ < HITS_MAX ? [{ offset: from, to, text }] : [];
     if (tally === undefined) {
       this.#tallies.set(detector, { count: 1, offset: from, last, hits });
       return;
@@ -340,8 +408,15 @@ const GOES_BACK = /^(?:[#\w]*;)?[^A-Za-z"'<>{}()[\],\r\n\t|]*$/;
 /** The same at the other end: `before` is what stands between the beginning and what was found. */
 const mayGoBack = (before: Buffer): boolean => before.length <= GAP_BYTES_MAX && GOES_BACK.test(before.toString("latin1"));
 
+/** So near to each other, hints are about the same value. */
+const HINT_BYTES = 128;
+
 /** Where the last reading found ends; used before the next one. */
 const ends: ChainEnd[] = [];
+
+/** What is being looked at as it is shown: of all scans, which are one after the other. */
+const RENDERED_BYTES = 16 * 1024;
+const rendered = renderBuffer(RENDERED_BYTES);
 
 /** What the prefilter looks at in one go. */
 const PART_BYTES = INPUT_BYTES - 4 * CONTEXT_BYTES;
