@@ -9,6 +9,7 @@ export interface TidyingDeps {
   readonly segments: Pick<LogIndexer, "tidy">;
   readonly limits: RetentionLimits;
   readonly room: DiskRoom;
+  /** By which things are old (steady-time.ts). */
   nowMs(): number;
   /** What is in use after a step. */
   measured(bytes: number): void;

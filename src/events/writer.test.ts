@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { eventually } from "../../test/support/eventually.ts";
 import { fillDisk, smallDisk } from "../../test/support/small-disk.ts";
+import { openEventDatabase } from "./database.ts";
 import { openEventQueries } from "./queries.ts";
-import { testRequestRow, testSecurityRow } from "./test-rows.ts";
+import { packed, testRequestRow, testSecurityRow } from "./test-rows.ts";
 import { startTestWriter, type TestWriter } from "./test-writer.ts";
 import { reserveOf } from "./writer-config.ts";
 
@@ -130,3 +131,25 @@ test("rows that nothing could look through are given up and counted in the end",
   t.after(() => queries.close());
   assert.equal(queries.count("requests", []), 0);
 });
+
+const DAY_MS = 86_400_000;
+
+for (const [what, writtenMs, left] of [
+  ["was switched off for 20 days, or was set ahead", Date.now() - 20 * DAY_MS, 1],
+  ["went on all the time", Date.now(), 0],
+] as const)
+  test(`rows of 40 days ago under a clock that ${what}`, async (t) => {
+    const path = join(directory(t), "events.db");
+    const database = openEventDatabase(path);
+    database.insert([packed("requests", [testRequestRow({ at_ms: Date.now() - 40 * DAY_MS })])]);
+    database.close();
+    utimesSync(path, writtenMs / 1000, writtenMs / 1000);
+    const writer = await startTestWriter(t, path);
+    // Set after each step of tidying.
+    await eventually(async () => (await writer.metric("selvedge_events_database_bytes")) > 0);
+    const queries = openEventQueries(path);
+    t.after(() => queries.close());
+    assert.equal(queries.count("requests", []), left);
+    assert.equal(writer.logged.length, left);
+    await writer.drain();
+  });

@@ -1,4 +1,4 @@
-import { statfsSync } from "node:fs";
+import { statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type MessagePort, parentPort } from "node:worker_threads";
@@ -17,6 +17,7 @@ import { createRowMasker } from "./masked-rows.ts";
 import type { RowsMessage } from "./messages.ts";
 import { bytesIn } from "./packed-rows.ts";
 import { openRepairedDatabase } from "./repair.ts";
+import { createSteadyTime } from "./steady-time.ts";
 import { createTidying } from "./tidying.ts";
 import { createWaitingBatches } from "./waiting-batches.ts";
 import { logSegmentsOf, reserveOf, type WriterData } from "./writer-config.ts";
@@ -42,6 +43,11 @@ const INDEX_BYTES = 1024 * 1024;
 const voice = createWorkerVoice(main);
 const { nowMs, monotonicMs } = systemClock;
 const metrics = createMetrics();
+const steadyMs = createSteadyTime({
+  ...{ nowMs, monotonicMs, writtenMs: writtenMs() },
+  jumped: (aheadMs) =>
+    voice.log("warn", "the clock has jumped ahead; nothing is deleted for its age by it for a day", { aheadMs: Math.round(aheadMs) }),
+});
 const reserve = createDiskReserve(reserveOf(path), () => volume().free);
 const database = orAfter(reserve.release, () =>
   openRepairedDatabase({
@@ -92,10 +98,16 @@ const waiting = createWaitingBatches({
     voice.log("error", "event rows could not be written", { error: String(error), rows: tables.map((part) => part.table) }),
 });
 const tidy = createTidying({
-  ...{ database, segments: indexer, limits, room, nowMs },
+  ...{ database, segments: indexer, limits, room, nowMs: steadyMs },
   measured: (bytes) => (fileBytes.value = bytes),
   failed: (duty, error) => voice.log("error", "old events could not be tidied", { duty, error: String(error) }),
 });
+
+/** Before the database is opened, which writes. */
+function writtenMs(): number | undefined {
+  const times = ["", "-wal"].flatMap((part) => statSync(path + part, { throwIfNoEntry: false })?.mtimeMs ?? []);
+  return times.length === 0 ? undefined : Math.max(...times);
+}
 
 function volume(): Volume {
   const { bsize, blocks, bfree, bavail } = statfsSync(dirname(path));

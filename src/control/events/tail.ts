@@ -13,7 +13,7 @@ import type { RowMarks } from "./row-marks.ts";
 const READERS_MAX = 100;
 const READERS_OF_ONE_MAX = 25;
 const LOOK_EVERY_MS = 500;
-/** Events that are sent in one go, and their text: a reader that does not read keeps two such texts in memory, for a minute at most. */
+/** Events that are sent in one go, and their text: a reader that does not read keeps two such texts in memory, for two minutes at most. */
 const EVENTS_PER_LOOK_MAX = 500;
 const UNITS_PER_LOOK_MAX = 256 * 1024;
 /** Rows of all tenants that are looked at in one go, so that nobody else's questions wait long for it. */
