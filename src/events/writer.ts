@@ -60,11 +60,15 @@ const maskFailures = metrics.counter(
   "selvedge_events_masker_failures_total",
   "Times that what looks through event rows could not be loaded",
 );
+const damagedLogs = metrics.counter("selvedge_gateway_logs_damaged_total", "Places in gateway logs that could not be read");
 const attached = new Set<MessagePort>();
 const indexer = createLogIndexer({
   directory: logSegmentsOf(path),
   logs: database.logs,
-  damaged: (segment, at) => voice.log("warn", "a segment of gateway logs ends in what is no record", { segment, at }),
+  damaged: (segment, at) => {
+    damagedLogs.value++;
+    voice.log("warn", "a segment of gateway logs has what is no record", { segment, at });
+  },
 });
 const room = createDiskRoom({
   ...{ database, segments: indexer, reserve, volume, monotonicMs },

@@ -21,7 +21,11 @@ export interface UsageShape {
   read(usage: Readonly<Record<string, unknown>>): Usage;
 }
 
-const tokens = (value: unknown): number | null => (typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null);
+/** Of one answer; what is more is no count of tokens, and sums of such could not be kept. */
+const TOKENS_MAX = 1e9;
+
+const tokens = (value: unknown): number | null =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : null;
 
 const within = (value: unknown, key: string): unknown =>
   typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[key] : undefined;

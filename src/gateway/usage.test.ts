@@ -26,6 +26,11 @@ test("a document's usage is read, not what the text says about it", () => {
   assert.deepEqual(read("application/json", [JSON.stringify({ usage: { prompt_tokens: 2, completion_tokens: 1 } }, null, 2)]), [2, 1]);
 });
 
+test("what no answer can have cost is no count", () => {
+  const told = (count: number) => read("application/json", [JSON.stringify({ usage: { prompt_tokens: count, completion_tokens: 1 } })])[0];
+  assert.deepEqual([1e9, 1e9 + 1, Number.MAX_SAFE_INTEGER, -1, 1.5].map(told), [1e9, null, null, null, null]);
+});
+
 test("an event stream's last usage counts, and null before it does not", () => {
   const events = [
     'data: {"choices":[],"usage":null}\n\n',

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, statSync, unlinkSync } from "node:fs";
-import { openSegmentReader, type SegmentReader } from "./reader.ts";
+import { openSegmentReader, type ReadRecord, type SegmentReader } from "./reader.ts";
 import { segmentOf, segmentPath } from "./segment.ts";
 import type { LogTables } from "./tables.ts";
 
@@ -17,7 +17,7 @@ export interface LogIndexer {
 export interface LogIndexerDeps {
   readonly directory: string;
   readonly logs: LogTables;
-  /** A segment ends in what is no record. */
+  /** What stands there, or follows from there on, is no record or none that the database takes. */
   damaged(segment: number, at: number): void;
 }
 
@@ -47,8 +47,28 @@ export function createLogIndexer({ directory, logs, damaged }: LogIndexerDeps): 
   const openNext = (segment: number, readTo: number): void => {
     const reader = openSegmentReader(directory, segment);
     if (reader !== undefined) open = { segment, reader, readTo };
-    // Nothing was written after a header that is not whole.
-    else if (hasSuccessor(directory, segment)) done = segment;
+    // Nothing was written after a header that is not whole, and nothing can be read after one that is damaged.
+    else if (hasSuccessor(directory, segment)) {
+      if (sizeOf(directory, segment) > 0) damaged(segment, 0);
+      done = segment;
+    }
+  };
+
+  /** A row that the database refuses must not keep all those behind it from being read. */
+  const index = (at: Open, records: readonly ReadRecord[], readTo: number): void => {
+    const { segment, reader } = at;
+    const { columns } = reader;
+    try {
+      logs.index({ segment, columns, records, readTo });
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      if (records.length > 1) for (const record of records) index(at, [record], record.at + record.head.length);
+      else {
+        logs.index({ segment, columns, records: [], readTo });
+        damaged(segment, records[0]?.at ?? readTo);
+      }
+    }
+    at.readTo = readTo;
   };
 
   const leave = (at: Open): void => {
@@ -64,14 +84,13 @@ export function createLogIndexer({ directory, logs, damaged }: LogIndexerDeps): 
       if (open === null) {
         const next = segmentsIn(directory).find((segment) => segment > done);
         if (next !== undefined) openNext(next, 0);
-        if (open === null) return false;
+        if (open === null) return next !== undefined && done >= next;
       }
       const at: Open = open;
       // Before the reading: a segment that has a successor gets nothing more.
       const isOver = hasSuccessor(directory, at.segment);
       const { records, next, isFull } = at.reader.read(at.readTo);
-      if (records.length > 0) logs.index({ segment: at.segment, columns: at.reader.columns, records, readTo: next });
-      at.readTo = next;
+      if (records.length > 0) index(at, records, next);
       // Who has caught up waits: each batch costs the same besides its rows.
       if (records.length > 0) return isFull || isOver;
       if (isOver) leave(at);
@@ -108,3 +127,11 @@ function remove(directory: string, segment: number): void {
   const path = segmentPath(directory, segment);
   if (existsSync(path)) unlinkSync(path);
 }
+
+// https://www.sqlite.org/rescode.html: SQLITE_CONSTRAINT, SQLITE_MISMATCH. What is no value for a column at all is refused before.
+const REFUSED_CODES: readonly number[] = [19, 20];
+
+const isRefused = (error: unknown): boolean =>
+  error instanceof TypeError ||
+  error instanceof RangeError ||
+  (error instanceof Error && "errcode" in error && REFUSED_CODES.includes(Number(error.errcode) & 0xff));

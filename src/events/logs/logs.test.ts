@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -244,3 +244,58 @@ test("whoever waits for an entry is told when it is in its file, in order, and a
   assert.ok(isTold);
   assert.equal(metrics.counter("selvedge_gateway_logs_lost_total", "").value, 1);
 });
+
+test("sums beyond what a column holds stay at its end, and everybody's logs go on", async (t) => {
+  const at = stage(t);
+  const journal = at.journal();
+  const indexer = at.indexer();
+  const tokens_in = Number.MAX_SAFE_INTEGER;
+  for (let round = 0; round < 3; round++) {
+    for (let n = 0; n < 1_200; n++) journal.append(entry({ id: `${round}-${n}`, account_id: "much", tokens_in, cached: true }));
+    await readAll(indexer);
+  }
+  journal.append(entry({ id: "other", account_id: "other" }));
+  await readAll(indexer);
+  assert.deepEqual([at.rows().length, at.rows().at(-1)?.id], [3_601, "other"]);
+  assert.deepEqual(at.damages, []);
+});
+
+test("a row that the database refuses is passed over and told, and those beside it are there", async (t) => {
+  const at = stage(t);
+  const journal = at.journal();
+  const indexer = at.indexer();
+  for (const id of ["a", "b"]) journal.append(entry({ id }));
+  journal.append(entry({ id: "bad", tokens_in: 1.5 }));
+  journal.append(entry({ id: "c" }));
+  await readAll(indexer);
+  assert.equal(ids(at), "a b c");
+  assert.deepEqual(at.damages, [1]);
+  journal.append(entry({ id: "d" }));
+  await readAll(at.indexer());
+  assert.equal(ids(at), "a b c d");
+  assert.deepEqual(at.damages, [1]);
+});
+
+for (const [what, header] of [
+  ["noise", "noise\n"],
+  ["other JSON", "7\n"],
+  ["names that are none", '{"columns":[null]}\n'],
+] as const)
+  test(`a segment that begins with ${what} is passed over and told, and leaves no file open`, async (t) => {
+    const at = stage(t);
+    const journal = at.journal();
+    journal.append(entry({ id: "lost" }));
+    await turnEnd();
+    journal.close();
+    const bytes = readFileSync(segmentPath(at.directory, 1));
+    writeFileSync(segmentPath(at.directory, 1), Buffer.concat([Buffer.from(header), bytes.subarray(bytes.indexOf(0x0a) + 1)]));
+    const openFiles = (): number => readdirSync("/proc/self/fd").length;
+    const indexer = at.indexer();
+    const before = openFiles();
+    for (let n = 0; n < 5; n++) assert.equal(indexer.step(), false);
+    assert.equal(openFiles(), before);
+    at.journal().append(entry({ id: "next" }));
+    await readAll(indexer);
+    assert.equal(ids(at), "next");
+    assert.deepEqual(at.damages, [1]);
+  });

@@ -24,7 +24,7 @@ export interface SegmentReader {
 const CHUNK_BYTES = 1024 * 1024;
 const HEADER_BYTES_MAX = 16 * 1024;
 
-/** Undefined where the segment has no whole header (yet). */
+/** Undefined where the segment has no whole header (yet), or none at all. */
 export function openSegmentReader(directory: string, segment: number): SegmentReader | undefined {
   const file = openSync(segmentPath(directory, segment), "r");
   const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
@@ -78,6 +78,16 @@ function readCells(view: Buffer, at: number, { rowBytes, rowCrc }: RecordHead): 
 function readHeader(file: number, chunk: Buffer): (SegmentHeader & { readonly bytes: number }) | undefined {
   const bytes = readSync(file, chunk, 0, HEADER_BYTES_MAX, 0);
   const end = chunk.subarray(0, bytes).indexOf(0x0a);
-  if (end < 0) return undefined;
-  return { ...(JSON.parse(chunk.toString("utf8", 0, end)) as SegmentHeader), bytes: end + 1 };
+  const columns = end < 0 ? undefined : columnsIn(chunk.toString("utf8", 0, end));
+  return columns === undefined ? undefined : { columns, bytes: end + 1 };
+}
+
+/** Undefined for what is no header. */
+function columnsIn(line: string): readonly string[] | undefined {
+  try {
+    const { columns } = JSON.parse(line) as Partial<SegmentHeader>;
+    return Array.isArray(columns) && columns.every((column) => typeof column === "string") ? columns : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -185,6 +185,9 @@ const SUMS = [
   "duration_ms",
 ] as const;
 
+/** Providers tell how many tokens there were, and may tell anything: what is more could be neither kept nor read. */
+const SUM_MAX = Number.MAX_SAFE_INTEGER;
+
 interface HourSums {
   readonly key: readonly [account: string, gateway: string, hourMs: number, provider: string];
   readonly model: string;
@@ -193,7 +196,7 @@ interface HourSums {
 
 /** Sums of the hour; what is not kept counts too. */
 function createUsage(db: DatabaseSync): { add(rows: readonly (readonly Cell[])[]): void } {
-  const changes = SUMS.map((column) => `${column} = ${column} + excluded.${column}`).join(", ");
+  const changes = SUMS.map((column) => `${column} = MIN(${column} + excluded.${column}, ${SUM_MAX})`).join(", ");
   const add = db.prepare(
     `INSERT INTO gateway_usage VALUES (?, ?, ?, ?, ?${", ?".repeat(SUMS.length)}) ON CONFLICT DO UPDATE SET ${changes}`,
   );
@@ -207,7 +210,7 @@ function createUsage(db: DatabaseSync): { add(rows: readonly (readonly Cell[])[]
         const [account, gateway, hourMs] = key;
         const isNew = known.get(...key, model) === undefined;
         const isOver = isNew && Number(models.get(account, gateway, hourMs)?.["n"]) >= MODELS_MAX;
-        add.run(...key, isOver ? OTHER_MODELS : model, ...sums);
+        add.run(...key, isOver ? OTHER_MODELS : model, ...sums.map((sum) => Math.min(sum, SUM_MAX)));
       }
     },
   };
