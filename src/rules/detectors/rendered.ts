@@ -67,8 +67,8 @@ export const HINTS: readonly string[] = [
     const hex = char.toString(16);
     return [`&#${char};`, `&#x${hex};`, `\\u00${hex}`, `\\x${hex}`, `%${hex}%`];
   }),
-  // Letters one behind the other: by their first figures.
-  ...["9", "10", "11", "12", "6", "7", "8", "x4", "x5", "x6", "x7"].map((figures) => `;&#${figures}`),
+  // Letters one behind the other: capitals, and of small ones a to c, since texts in Cyrillic begin with the figures of the others.
+  ...["9", "6", "7", "8", "x4", "x5", "x6", "x7"].map((figures) => `;&#${figures}`),
   ...["4", "5", "6", "7"].map((figure) => `\\u00${figure}`),
   ...SIGNS.flatMap((char) => [`&#${char};`, ...hexOf(char).flatMap((hex) => [`&#x${hex};`, `\\u00${hex}`, `\\x${hex}`])]),
   ...["%3A%2F%2F", "%3a%2f%2f", ":\\/\\/", ":\\u002F\\u002F", ":\\u002f\\u002f", ":&#x2F;&#x2F;", ":&#47;&#47;"],

@@ -19,7 +19,7 @@ export const AI_SECRETS = secretDetectors(
       id: "secret.anthropic_key",
       rule_id: "4a5f6499c93b1924e2004cd140a3d0d7",
       name: "Anthropic key",
-      starts: ["sk-ant-api03-", "sk-ant-admin01-", "sk-ant-oat01-", "sk-ant-sid01-"],
+      starts: ["sk-ant-api03-", "sk-ant-admin01-", "sk-ant-oat01-", "sk-ant-ort01-", "sk-ant-sid01-"],
       rest: String.raw`[A-Za-z0-9_\-]{80,120}${END}`,
       hits: ["sk-ant-api03-48XkYdzQGlA0Zq9ksqSgPD1zrLWCwcMxMKUGZpveJWuhjCbZ95zqulnQeduWqsnVY9s3rBCwLi5V2iBfBE3Kf3VLQjCrcAA"],
       misses: ["sk-ant-api03-xxxxxxxxxxxx"],

@@ -17,7 +17,7 @@ export const DATA_SECRETS = secretDetectors(
       rule_id: "0b108aab0639113120064c52cdd1e2b3",
       name: "PlanetScale token",
       starts: ["pscale_tkn_", "pscale_pw_", "pscale_oauth_"],
-      rest: String.raw`[A-Za-z0-9_.\-]{32,64}${END}`,
+      rest: String.raw`[A-Za-z0-9_.=\-]{32,64}${END}`,
       hits: ["pscale_tkn_KYagzKCdLA2cXcVtRI5gpB5MoE849ynYzT00rX7GxYh"],
       misses: ["pscale_tkn_xxxxxxxxxxxx"],
     },

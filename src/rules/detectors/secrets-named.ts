@@ -116,4 +116,18 @@ export const NAMED_SECRETS: readonly Detector[] = [
     hits: ["apikey=9f86d081884c7d659a2feaa0c55ad015-us12", '"3bf4f1b2b0b822cd15d6c15b0f00a08d-us6"'],
     misses: ["9f86d081884c7d659a2feaa0c55ad015", "9f86d081884c7d659a2feaa0c55ad015-us123", "ec2-us1"],
   },
+  {
+    id: "secret.maxmind_key",
+    rule_id: "698f5604ea7282302f9e8e1fab257449",
+    name: "MaxMind licence key",
+    category: "secrets",
+    tags: ["data"],
+    anchors: [{ kind: "literal", text: "_mmk", word: false, behindName: true }],
+    patterns: [new RegExp(String.raw`[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk${END_WORD}`, "y")],
+    accepts: (text) => looksRandom(text),
+    confidence: "high",
+    enabled: true,
+    hits: ["LicenseKey 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"],
+    misses: ["amount_mmk", "xxxxxx_xxxxxxxxxxxxxxxxxxxxxxxxxxxxx_mmk"],
+  },
 ];

@@ -8,7 +8,7 @@ export const OBSERVABILITY_SECRETS = secretDetectors(
       rule_id: "c7003d7707233c0635e3299259bd9578",
       name: "New Relic key",
       starts: ["NRAK-", "NRII-", "NRIQ-", "NRRA-"],
-      rest: String.raw`[A-Z0-9]{27,42}${END_WORD}`,
+      rest: String.raw`[A-Za-z0-9\-]{27,42}${END}`,
       hits: ["NRAK-Z4IAWL4JHTHUWDNAOOHG3Q4KBZB"],
       misses: ["NRAK-xxxxxxxxxxxx"],
     },
