@@ -180,6 +180,7 @@ const MAKERS: ReadonlyMap<string, (random: Random) => string> = new Map([
     (random: Random) => `ghost ${pick(random, [`${word(random, 24, HEX)}:${word(random, 64, HEX)}`, word(random, 26, HEX)])}`,
   ],
   ["secret.postmark_token", (random: Random) => `Postmark-Token: ${[8, 4, 4, 4, 12].map((count) => word(random, count, HEX)).join("-")}`],
+  ["secret.webhook_secret", (random: Random) => `whsec_${Buffer.from(word(random, 32)).toString("base64")}`],
   [
     "secret.discord_bot_token",
     (random: Random) =>
