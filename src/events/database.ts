@@ -53,7 +53,10 @@ export interface EventDatabase {
    * a clock that was wrong leaves behind; gives their number.
    */
   deleteBefore(atMs: number, rowsMax: number): number;
-  /** Deletes some `rows` rows of who has the most, the oldest of what it has the most of (fair-eviction.ts); gives their number. */
+  /**
+   * Deletes some `rows` rows of who has the most, the oldest of what it has the most of (fair-eviction.ts); where rows take but a small part of
+   * the file, some entries of the roll-ups, the oldest. Gives their number.
+   */
   deleteOldest(rows: number): number;
   /** Deletes some `rowsMax` entries of each roll-up of this level that had ended by then; gives their number. */
   deleteCountsBefore(level: RollupLevel["name"], atMs: number, rowsMax: number): number;
@@ -99,6 +102,7 @@ function openDatabase(path: string, nowMs: () => number, namesMax: number): Even
   );
   const logs = createLogTables(db, createInserter(db, "gateway_logs"));
   const pragma = (name: string): number => Number(Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0] ?? 0);
+  const usedBytes = (): number => (pragma("page_count") - pragma("freelist_count")) * pragma("page_size");
 
   const insert = (tables: readonly PackedRows[]): void => {
     for (const [table, batches] of Map.groupBy(tables.flatMap(withEvents), (packed) => packed.table)) {
@@ -116,10 +120,10 @@ function openDatabase(path: string, nowMs: () => number, namesMax: number): Even
   };
   return {
     insert: (tables) => settled(db, facets, () => insert(tables)),
-    ...createDeletions(db, facets, blocks, nowMs),
+    ...createDeletions(db, facets, blocks, usedBytes, nowMs),
     // The pragma frees a page each time it is stepped, so the statement has to run to its end.
     shrink: (pages) => void db.prepare(`PRAGMA incremental_vacuum(${pages})`).all(),
-    usedBytes: () => (pragma("page_count") - pragma("freelist_count")) * pragma("page_size"),
+    usedBytes,
     freeBytes: () => pragma("freelist_count") * pragma("page_size"),
     checkpoint: () => {
       // Readers are not waited for: what they read stays in the log.
@@ -144,12 +148,21 @@ function openDatabase(path: string, nowMs: () => number, namesMax: number): Even
 const withEvents = (packed: PackedRows): readonly PackedRows[] =>
   packed.events === undefined ? [packed] : [packed, eventsOfRequests(packed, packed.events)];
 
+/** Of a file that is too large, rows keep so much before counts. By their texts alone they are said to be smaller than they are. */
+const ROWS_SHARE = 1 / 4;
+/** What charts and alerts look at all the time, which stays. */
+const COUNTS_KEPT: readonly (readonly [RollupLevel["name"], number])[] = [
+  ["minutes", 2 * 3_600_000],
+  ["hours", 35 * 86_400_000],
+];
+
 type Deletions = Pick<EventDatabase, "deleteBefore" | "deleteOldest" | "deleteCountsBefore" | "deleteUnusedFacets">;
 
 function createDeletions(
   db: DatabaseSync,
   facets: FacetStore,
   blocks: ReadonlyMap<EventTable, BlockTable>,
+  usedBytes: () => number,
   nowMs: () => number,
 ): Deletions {
   const eviction = createFairEviction(db, blocks, nowMs);
@@ -176,6 +189,18 @@ function createDeletions(
       return { level, remove: db.prepare(`DELETE FROM ${table} WHERE at_ms <= ${until}`) };
     }),
   );
+  const deleteCountsBefore = (name: RollupLevel["name"], atMs: number, rowsMax: number): number =>
+    // Of an interval that has not ended by then, something is to be kept.
+    oldCounts.reduce((changes, { level, remove }) => {
+      return level.name === name ? changes + Number(remove.run(atMs - level.ms + 1, rowsMax).changes) : changes;
+    }, 0);
+  const deleteCounts = (rowsMax: number): number => {
+    for (const [name, keptMs] of COUNTS_KEPT) {
+      const deleted = deleteCountsBefore(name, nowMs() - keptMs, rowsMax);
+      if (deleted > 0) return deleted;
+    }
+    return 0;
+  };
   const users = new Map(FACET_NAMES.map((name) => [name, oldestUse(db, name, nowMs)]));
   return {
     deleteBefore: (atMs, rowsMax) =>
@@ -183,14 +208,12 @@ function createDeletions(
         const future = nowMs() + DAY_MS;
         return old.reduce((changes, deleteOld) => changes + deleteOld(atMs, rowsMax, future), 0);
       }),
-    deleteOldest: (rows) => transaction(db, () => eviction.deleteOldest(rows)),
-    deleteCountsBefore: (name, atMs, rowsMax) =>
-      transaction(db, () =>
-        // Of an interval that has not ended by then, something is to be kept.
-        oldCounts.reduce((changes, { level, remove }) => {
-          return level.name === name ? changes + Number(remove.run(atMs - level.ms + 1, rowsMax).changes) : changes;
-        }, 0),
-      ),
+    deleteOldest: (rows) =>
+      transaction(db, () => {
+        const isOfRows = eviction.rowBytes() >= usedBytes() * ROWS_SHARE;
+        return (isOfRows ? 0 : deleteCounts(rows)) || eviction.deleteOldest(rows);
+      }),
+    deleteCountsBefore: (name, atMs, rowsMax) => transaction(db, () => deleteCountsBefore(name, atMs, rowsMax)),
     deleteUnusedFacets: (rowsMax) => settled(db, facets, () => facets.deleteUnusedSince((name) => users.get(name)?.() ?? 0, rowsMax)),
   };
 }

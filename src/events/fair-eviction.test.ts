@@ -147,3 +147,30 @@ test("a file from before bytes were counted goes on, and is as fair", (t) => {
   while (again.deleteOldest(1e6) > 0);
   assert.deepEqual([store.queries.count("security_events", []), again.deleteOldest(1)], [0, 0]);
 });
+
+test("counts of made-up names fill no database: the oldest go before anybody's rows, and charts keep the last hours", (t) => {
+  const store = openStore(t);
+  const kept = quiet(200);
+  store.database.insert([packed("security_events", kept)]);
+  const MINUTE = 60_000;
+  // 48 hours, 100 methods each minute.
+  for (let minute = 0; minute < 2_880; minute++) {
+    const rows = Array.from({ length: 100 }, (_, n) => testRequestRow({ ...FLOOD, at_ms: NOW_MS - minute * MINUTE, method: `M${n}` }));
+    store.database.insert([packed("requests", rows)]);
+  }
+  const before = store.queries.count("requests", []);
+  const counts = (): { readonly n: number; readonly ms: number } => {
+    const db = new DatabaseSync(store.path, { readOnly: true });
+    const row = db.prepare("SELECT COUNT(*) AS n, MIN(at_ms) AS ms FROM requests_minutes").get();
+    db.close();
+    return { n: Number(row?.["n"]), ms: Number(row?.["ms"]) };
+  };
+  assert.equal(counts().n, before);
+  store.keepWithin(store.database.usedBytes() * 0.6);
+  assert.deepEqual(store.events("quiet"), kept);
+  assert.equal(store.queries.count("requests", []), before);
+  assert.ok(counts().n < before * 0.7 && counts().n > before * 0.1, String(counts().n));
+  store.keepWithin(store.database.usedBytes() * 0.15);
+  assert.ok(counts().n >= 100 * 120 && counts().ms <= NOW_MS - 119 * MINUTE, "two hours stay");
+  assert.ok(store.queries.count("requests", []) < before, "then rows go");
+});

@@ -11,6 +11,8 @@ export interface FairEviction {
    * there are none at all.
    */
   deleteOldest(rowsMax: number): number;
+  /** What all rows take, about; names and counts beside them take room of their own. */
+  rowBytes(): number;
 }
 
 /** Who has what is read anew after this time, or when so much of it has gone. */
@@ -39,9 +41,14 @@ export function createFairEviction(db: DatabaseSync, blocks: ReadonlyMap<EventTa
     }
     return 0;
   };
+  const isKnown = (): boolean => Math.abs(nowMs() - readMs) <= READ_EVERY_MS && left > 0;
   return {
+    rowBytes: () => {
+      if (!isKnown()) read();
+      return totalOf(holdings);
+    },
     deleteOldest: (rowsMax) => {
-      const isFresh = Math.abs(nowMs() - readMs) <= READ_EVERY_MS && left > 0;
+      const isFresh = isKnown();
       if (!isFresh) read();
       const rows = evict(rowsMax);
       if (rows > 0 || !isFresh) return rows;
