@@ -22,8 +22,9 @@ export function createDiskReserve(path: string, freeBytes: () => number): DiskRe
   const grow = (bytes: number): void => {
     const file = openSync(path, "a", 0o600);
     try {
-      // Noise: of zeros, some file systems keep only that there are some.
-      for (let rest = bytes; rest > 0; rest -= CHUNK_BYTES) writeSync(file, randomBytes(CHUNK_BYTES));
+      // Noise: of zeros, some file systems keep only that there are some. None of them looks as far back as a chunk is long.
+      const noise = randomBytes(CHUNK_BYTES);
+      for (let rest = bytes; rest > 0; rest -= CHUNK_BYTES) writeSync(file, noise);
     } finally {
       closeSync(file);
     }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { PlatformError } from "#kernel/errors.ts";
@@ -92,4 +92,17 @@ test("what is no damage is not repaired", (t) => {
   assert.throws(() => database.insert([packed("gateway_logs", [testGatewayRow({ at_ms: Number.NaN })])]));
   assert.deepEqual(asides, []);
   assert.ok(existsSync(path));
+});
+
+test("of damaged files the newest two are kept, with their logs", (t) => {
+  const { path, asides, open } = setUp(t);
+  writeFileSync(`${path}.damaged-by-me`, "");
+  for (let n = 0; n < 4; n++) {
+    writeFileSync(path, NOISE);
+    open().close();
+    writeFileSync(`${asides[n]}-wal`, "");
+  }
+  const kept = readdirSync(dirname(path)).filter((name) => name.includes("damaged"));
+  const expected = asides.slice(-2).flatMap((aside) => [basename(aside), `${basename(aside)}-wal`]);
+  assert.deepEqual(kept.toSorted(), [...expected, `${basename(path)}.damaged-by-me`].toSorted());
 });

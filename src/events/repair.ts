@@ -1,4 +1,5 @@
-import { existsSync, renameSync } from "node:fs";
+import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { type EventDatabase, openEventDatabase } from "./database.ts";
 
 export interface RepairDeps {
@@ -12,7 +13,8 @@ export interface RepairDeps {
 
 /**
  * The events database, begun anew when its file turns out to be damaged, at the start or later: it holds records of
- * what was, and must not keep the planes from serving nor lose what comes after. The damaged file is kept beside it.
+ * what was, and must not keep the planes from serving nor lose what comes after. The damaged file is kept beside it,
+ * and so is the one before.
  */
 export function openRepairedDatabase({ path, nowMs, namesMax, damaged }: RepairDeps): EventDatabase {
   let open: EventDatabase | null = null;
@@ -56,9 +58,24 @@ const DAMAGE_CODES: readonly number[] = [11, 26];
 export const isDamaged = (error: unknown): boolean =>
   error instanceof Error && "errcode" in error && DAMAGE_CODES.includes(Number(error.errcode) & 0xff);
 
+const PARTS = ["", "-wal", "-shm"];
+/** Damaged files that are kept: a disk that fails again and again must not be filled with them. */
+const ASIDE_MAX = 2;
+
 /** The log goes along: it belongs to this file alone. */
 function setAside(path: string, nowMs: number): string {
   const aside = `${path}.damaged-${nowMs}`;
-  for (const part of ["", "-wal", "-shm"]) if (existsSync(path + part)) renameSync(path + part, aside + part);
+  for (const part of PARTS) if (existsSync(path + part)) renameSync(path + part, aside + part);
+  for (const older of asidesOf(path).slice(ASIDE_MAX)) for (const part of PARTS) rmSync(older + part, { force: true });
   return aside;
+}
+
+/** The newest first. */
+function asidesOf(path: string): readonly string[] {
+  const [directory, start] = [dirname(path), `${basename(path)}.damaged-`];
+  const times = readdirSync(directory).flatMap((name) => (name.startsWith(start) ? [Number(name.slice(start.length))] : []));
+  return times
+    .filter(Number.isSafeInteger)
+    .sort((a, b) => b - a)
+    .map((time) => join(directory, `${start}${time}`));
 }
