@@ -6,7 +6,6 @@ import type { ResponseView } from "#rules/views.ts";
 import type { EdgeSettings } from "#snapshot/edge-settings.ts";
 import { type Framing, NO_BODY } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
-import { createRecentTexts } from "#wire/http/recent-texts.ts";
 import type { CacheRule } from "./cache/cache-rule.ts";
 import { type Algorithm, chooseCoding } from "./compression/choose-coding.ts";
 import type { Codecs } from "./compression/codecs.ts";
@@ -17,7 +16,7 @@ import type { Tap } from "./detection/tap.ts";
 import { EDGE_ERRORS, type EdgeErrorName } from "./edge-errors.ts";
 import { blockPage, errorPage, type Page } from "./error-page.ts";
 import type { Exchange } from "./exchange.ts";
-import { editedView, type OwnView, responseView } from "./response-view.ts";
+import { contentTypeOf, editedView, type OwnView, responseView } from "./response-view.ts";
 import { applySettings, type EdgePorts } from "./zone-policy.ts";
 import type { GatewayRoute } from "./gateway-route.ts";
 import { mediaType } from "./media-type.ts";
@@ -152,11 +151,6 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     },
   };
 }
-
-const recentType = createRecentTexts();
-
-const contentTypeOf = (buffer: Buffer, { contentTypeIndex: index, offsets }: Head): string =>
-  index < 0 ? "" : recentType(buffer, offsets[index * 4 + 2]!, offsets[index * 4 + 3]!);
 
 /** Runs response stages. `before` is the response as it came: null while no rule was there to look. */
 function judge(stages: readonly ResponseStage[], exchange: Exchange, buffer: Buffer, head: Head, before: OwnView | null): OwnView | null {

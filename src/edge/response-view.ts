@@ -50,33 +50,32 @@ interface ViewedHead {
 
 const recentType = createRecentTexts();
 
+/** Content-Type with its parameters; empty where there is none. */
+export const contentTypeOf = (buffer: Buffer, { contentTypeIndex: index, offsets }: Head): string =>
+  index < 0 ? "" : recentType(buffer, offsets[index * 4 + 2]!, offsets[index * 4 + 3]!);
+
 /** Knows by itself where its fields are: it is looked at when the head has become another one's, and its bytes are there still. */
 class ReceivedHead implements ViewedHead {
   private readonly buffer: Buffer;
   private readonly start: number;
   private readonly end: number;
-  private readonly typeStart: number;
-  private readonly typeEnd: number;
+  readonly contentType: string;
   readonly contentEncodings: readonly string[];
   private text: string | null = null;
 
   constructor(buffer: Buffer, head: Head) {
-    const { fieldsStart, end, contentTypeIndex: type, offsets } = head;
+    const { fieldsStart, end } = head;
     this.buffer = buffer;
+    // While its bytes are at hand: one that looks later would wait for memory.
+    this.contentType = contentTypeOf(buffer, head);
     // Looking for it among the names costs less than making text of all lines later.
     this.contentEncodings = shownValues(buffer, head, null, "content-encoding");
     this.start = fieldsStart;
     this.end = end - END_BYTES;
-    this.typeStart = type < 0 ? 0 : offsets[type * 4 + 2]!;
-    this.typeEnd = type < 0 ? 0 : offsets[type * 4 + 3]!;
   }
 
   get lines(): string {
     return (this.text ??= latin1(this.buffer, this.start, this.end));
-  }
-
-  get contentType(): string {
-    return recentType(this.buffer, this.typeStart, this.typeEnd);
   }
 }
 
