@@ -259,8 +259,8 @@ const LONG_MS = 30_000;
 const LOOK_MS = 2000;
 /** Waking up costs as much as scanning some ten KB, and nobody waits for what is found. */
 const POLL_MS = 40;
-/** Room in the ring is wanted again soon. */
-const BUSY_POLL_MS = 10;
+/** Room in the ring is wanted again at once: whoever answers visitors comes first by their priority, not by our waiting. */
+const BUSY_POLL_MS = 1;
 const MUCH_BYTES = 1024 * 1024;
 /** What is read of a tap before other work of the thread has its turn. */
 const TURN_BYTES = 1024 * 1024;
