@@ -271,7 +271,8 @@ export const EUROPEAN_DETECTORS = codeDetectors(
       id: "pii.national_id_se_plain",
       rule_id: "670bf06f182d7ff6990919f545e5ee57",
       name: "Swedish personal number without dash, beside its name",
-      templates: ["##########", "############"],
+      // From the year on in which a person becomes 100, a plus stands for the dash; it counts as a space.
+      templates: ["##########", "############", "###### ####"],
       isValid: isSwedish,
       context: [
         "personnummer",
@@ -284,7 +285,7 @@ export const EUROPEAN_DETECTORS = codeDetectors(
         "tax id",
         "national id",
       ],
-      hits: ["personnummer 8112189876", "personal identity code is: 198112189876"],
+      hits: ["personnummer 8112189876", "personal identity code is: 198112189876", "personnummer 200228+5266"],
       misses: ["8112189876", "personnummer 8112189875"],
     },
     {

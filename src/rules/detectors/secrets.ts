@@ -187,7 +187,7 @@ export const GENERAL_SECRETS: readonly Detector[] = [
     confidence: "medium",
     enabled: true,
     hits: ["git clone https://deploy:9fK2-pQx7Lm@git.internal.test/app.git"],
-    misses: ["https://user:password@example.com/", "http://host:8080/@scope"],
+    misses: ["https://user:password@example.com/", "http://host:8080/@scope", "https://anonymous:flabada@files.shop.test/"],
   },
   {
     id: "secret.connection_password",
@@ -201,7 +201,12 @@ export const GENERAL_SECRETS: readonly Detector[] = [
     confidence: "medium",
     enabled: true,
     hits: ["Server=db;Database=shop;User Id=app;Password=t9Kq2vLx7w;", "jdbc:postgresql://db:5432/shop?user=app&password=Zr8wQm41xk"],
-    misses: ["Server=db;User Id=app;Password=${DB_PASSWORD1};", "x;password=password1", "User=sa;Password=*********1"],
+    misses: [
+      "Server=db;User Id=app;Password=${DB_PASSWORD1};",
+      "x;password=password1",
+      "User=sa;Password=*********1",
+      "?user=a&password=Password123!",
+    ],
   },
   {
     id: "secret.authorization",
@@ -267,13 +272,14 @@ export const GENERAL_SECRETS: readonly Detector[] = [
 /** Templates, variables and the passwords of every tutorial are none. */
 function hasRealPassword(text: string): boolean {
   if (/@(?:[a-z0-9-]+\.)*(?:example(?:\.[a-z]+)?|localhost|127\.0\.0\.1)(?![a-z0-9.-])/i.test(text)) return false;
-  const password = /:\/\/[^:@]*:([^@]*)@/.exec(text)?.[1] ?? "";
-  return isRealPassword(password);
+  const [, name = "", password = ""] = /:\/\/([^:@]*):([^@]*)@/.exec(text) ?? [];
+  // Whoever logs in without a name gives anything.
+  return name !== "anonymous" && isRealPassword(password);
 }
 
 function isRealPassword(password: string): boolean {
   if (/[{}$<>*[\]()]|^%/.test(password) || isPlaceholderSecret(password)) return false;
-  return !/^(?:pass(?:word|wd|w)?|pwd|secret|admin|root|test|user(?:name)?|guest|postgres|mysql|redis|mongo|foo|bar|baz|abc|xyz|hunter2|12345+|qwerty|token|key|x+|p+)\d{0,4}$/i.test(
+  return !/^(?:pass(?:word|wd|w)?|pwd|secret|admin|root|test|user(?:name)?|guest|postgres|mysql|redis|mongo|foo|bar|baz|abc|xyz|hunter2|12345+|qwerty|token|key|x+|p+)\d{0,4}!?$/i.test(
     password,
   );
 }

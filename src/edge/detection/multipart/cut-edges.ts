@@ -3,20 +3,42 @@ import type { Transcoder } from "#edge/detection/transcoder.ts";
 
 /** How much is left out at most at a cut: few numbers and keys are longer. */
 const EDGE_BYTES = 64;
-const [LINE_FEED, RETURN] = [0x0a, 0x0d];
+const [LINE_FEED, RETURN, SPACE] = [0x0a, 0x0d, 0x20];
 
 /** None of these stands within a number or a key. */
 const ENDS = new Set(Array.from("\"'<>{}()[],\r\n\t|", (char) => char.charCodeAt(0)));
 
+/**
+ * A word of running text by itself: no number goes on behind it, and no key. Groups of numbers are capitals and digits, and one small
+ * letter is a part of many.
+ */
+const WORD = /^(?=[A-Z]*[a-z])[A-Za-z]{2,}$/;
+/** Up to the last of both. */
+const TO_LAST_END = /^.*(?:["'<>{}()[\],\r\n\t|]|(?<= )(?=[A-Z]*[a-z])[A-Za-z]{2,}(?= ))/s;
+
+/** Reads the beginning of a part byte by byte and tells where it may be looked at from. */
+function edgeReader(): (byte: number) => boolean {
+  let left = EDGE_BYTES;
+  // Undefined where what stands here is no word, or is one of which nobody knows how it begins.
+  let word: string | undefined;
+  return (byte) => {
+    const isBehindWord = byte === SPACE && word !== undefined && WORD.test(word);
+    if (byte === SPACE) word = "";
+    else if (word !== undefined) word += String.fromCharCode(byte);
+    return ENDS.has(byte) || isBehindWord || --left <= 0;
+  };
+}
+
 /** Leaves out what goes through the ends of a part that was cut out of something longer; `end` does not end `to`. */
 export function withoutCutEdges(cut: BodyCut, to: Transcoder): Transcoder {
-  let before = isCutAtStart(cut) ? EDGE_BYTES : 0;
+  let isBehindEdge = !isCutAtStart(cut);
+  const reachesEnd = edgeReader();
   const isEndCut = isCutAtEnd(cut);
   let held: Buffer = Buffer.alloc(0);
   return {
     write: (bytes) => {
       let at = 0;
-      for (; before > 0 && at < bytes.length; at++) before = ENDS.has(bytes[at] as number) ? 0 : before - 1;
+      while (!isBehindEdge && at < bytes.length) isBehindEdge = reachesEnd(bytes[at++] as number);
       if (!isEndCut) return to.write(bytes.subarray(at));
       const all = Buffer.concat([held, bytes.subarray(at)]);
       const whole = Math.max(0, all.length - EDGE_BYTES);
@@ -28,8 +50,7 @@ export function withoutCutEdges(cut: BodyCut, to: Transcoder): Transcoder {
       let end = held.length;
       if (held[end - 1] === LINE_FEED) end--;
       if (held[end - 1] === RETURN) end--;
-      const last = held.subarray(0, end).findLastIndex((byte) => ENDS.has(byte));
-      to.write(held.subarray(0, last + 1));
+      to.write(held.subarray(0, TO_LAST_END.exec(held.toString("latin1", 0, end))?.[0].length ?? 0));
     },
   };
 }
