@@ -39,8 +39,8 @@ export function rawEnd(from: Uint8Array, { bytes, offsets }: Rendered, at: numbe
 }
 
 /** Markup that is rare in pages, so that each is looked at; of all other elements those right behind digits. */
-const RARE_TAGS = ["</b>", "<em>", "</em>", "<mark>", "</mark>", "<wbr"];
-const TAGS = ["b>", "i>", "em", "sp", "st", "fo", "ma", "!-", "/b", "/i", "/e", "/s", "/f", "/m"];
+const RARE_TAGS = ["</b>", "<em>", "<mark>", "<wbr"];
+const TAGS = ["b>", "em", "sp", "st", "!-", "/b", "/e", "/s", "/m"];
 const SIGNS = [0x2b, 0x2d, 0x2e, 0x3a, 0x3d, 0x40, 0x5f];
 const hexOf = (char: number): readonly string[] => {
   const hex = char.toString(16);
@@ -49,8 +49,8 @@ const hexOf = (char: number): readonly string[] => {
 const utf8 = (char: number): string => Buffer.from(String.fromCodePoint(char)).toString("latin1");
 const tens = (first: number): readonly number[] => Array.from({ length: 10 }, (_, digit) => first + digit);
 
-/** First digits of scripts, by what pages of banks are written in: full-width, Arabic, Persian, Devanagari, Bengali and Thai. */
-const DIGIT_SCRIPTS = [0xff10, 0x660, 0x6f0, 0x966, 0x9e6, 0xe50];
+/** First digits of scripts, by what pages of banks are written in: full-width, Arabic, Persian and Devanagari. */
+const DIGIT_SCRIPTS = [0xff10, 0x660, 0x6f0, 0x966];
 
 /**
  * Texts, in Latin-1, at which a value may be written in another way than it is shown: `mayHide` tells at a glance, and `isWorth` looks
