@@ -45,6 +45,7 @@ const FORMS: readonly (readonly [name: string, form: Form])[] = [
   ["escapes of scripts", each(/./, (code) => `\\x${hex(code, 2)}`)],
   ["escaped slashes", (value) => value.replaceAll("/", "\\/")],
   ["an address", encodeURIComponent],
+  ["an address, every character", each(/./, (code) => `%${hex(code, 2).toUpperCase()}`)],
   ["places to break", between("<wbr>")],
   ["soft hyphens by name", between("&shy;")],
   ["a match in a search", (value) => `${value.slice(0, 6)}<em>${value.slice(6, 9)}</em>${value.slice(9)}`],

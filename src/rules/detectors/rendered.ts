@@ -86,7 +86,9 @@ const KEY_CHARACTERS_MIN = 16;
 /** Where the unit begins that a hint is about: some begin with what stands before it. */
 const unitStart = (bytes: Uint8Array, at: number): number =>
   bytes[at] === SEMICOLON || CHARACTERS[bytes[at] as number] === DIGIT ? at + 1 : at;
-const isAddress = (bytes: Uint8Array, at: number): boolean => bytes[at] === COLON || (bytes[at] === PERCENT && bytes[at + 3] === PERCENT);
+/** Whether the hint is `://`, which stands in every link: of those, only one with a name and a password is worth a look. */
+const isAddress = (bytes: Uint8Array, at: number): boolean =>
+  bytes[at] === COLON || (bytes[at] === PERCENT && ((bytes[at + 2] ?? 0) | 0x20) === SMALL_A);
 
 /** Whether what a hint is about is no character, in the midst of others, or a character of values. */
 export function mayHide(bytes: Uint8Array, at: number): boolean {
@@ -180,6 +182,7 @@ const SEMICOLON = 0x3b;
 const COLON = 0x3a;
 const PERCENT = 0x25;
 const AT_SIGN = 0x40;
+const SMALL_A = 0x61;
 const COMMENT_BYTES_MAX = 96;
 const TAG_BYTES_MAX = 160;
 
@@ -249,7 +252,7 @@ function readEscape(bytes: Uint8Array, at: number): number {
 function readPercent(bytes: Uint8Array, at: number): number {
   const value = hexAt(bytes, at + 1, 2);
   code = value;
-  return value >= 0x21 && value < 0x7f ? 3 : 0;
+  return value >= 0x20 && value < 0x7f ? 3 : 0;
 }
 
 /** Characters of two and three bytes that are shown as others, or not at all. */
