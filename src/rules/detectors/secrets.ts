@@ -6,12 +6,19 @@ const beforeAtSign = (texts: readonly string[]): Detector["anchors"] =>
   texts.map((text) => ({ kind: "literal", text, word: true, needs: "@" }));
 const anywhere = (texts: readonly string[]): Detector["anchors"] => texts.map((text) => ({ kind: "literal", text, word: false }));
 
+/** Quotes, also of JSON within JSON and as an entity. */
+const QUOTE = String.raw`(?:\\{0,3}["']|&(?:quot|#34|#x22);)`;
+
 /** What is assigned, as configuration files, JSON and code write it: the name's end, the sign, and the quoted or bare value. */
 const assigned = (value: string): string =>
-  String.raw`[A-Za-z0-9_.\-]{0,20}["']?\]?[ \t]{0,4}(?:=>|:=|[:=])[ \t]{0,4}["']?(?:${value})(?![A-Za-z0-9_/+])`;
+  String.raw`[A-Za-z0-9_.\-]{0,20}${QUOTE}?\]?[ \t]{0,4}(?:=>|:=|[:=])[ \t]{0,4}${QUOTE}?(?:${value})(?![A-Za-z0-9_/+])`;
 
+const TO_VALUE = new RegExp(String.raw`^[^:=]*(?:=>|:=|[:=])[ \t]*${QUOTE}?`);
 /** What stands behind the first sign. */
-const valueOf = (text: string): string => text.replace(/^[^:=]*(?:=>|:=|[:=])[ \t]*["']?/, "");
+const valueOf = (text: string): string => text.replace(TO_VALUE, "");
+
+/** A character of base64 whose signs pages, scripts and addresses may escape. */
+const ESCAPED_BASE64 = String.raw`(?:[A-Za-z0-9+]|\\?/|\\u002[BbFf]|&#(?:43|47|x2[BbFf]);|%2[BbFf])`;
 
 const NAMES_OF_KEYS = [
   "api_key",
@@ -95,13 +102,16 @@ export const GENERAL_SECRETS: readonly Detector[] = [
     category: "secrets",
     tags: ["cloud"],
     anchors: anywhere(["secret_access_key", "SECRET_ACCESS_KEY", "SecretAccessKey", "secretAccessKey", "aws_secret_key", "AWS_SECRET_KEY"]),
-    patterns: [new RegExp(String.raw`[A-Za-z_]{14,17}${assigned("[A-Za-z0-9/+]{40}")}`, "y")],
+    patterns: [new RegExp(String.raw`[A-Za-z_]{14,17}${assigned(`${ESCAPED_BASE64}{40}`)}`, "y")],
     accepts: (text) => looksRandom(valueOf(text), 3.5),
     confidence: "high",
     enabled: true,
     hits: [
       "aws_secret_access_key = q8sJ4mXv2PfLw9ZcT6RyB1kHnD5gAeUo7QiWtE3x",
       '"SecretAccessKey": "q8sJ4mXv2PfLw9ZcT6RyB1kHnD5gAeUo7Qi/tE3x"',
+      '"SecretAccessKey":"q8sJ4mXv2PfLw9ZcT6RyB1kHnD5gAeUo7Qi\\/tE3x"',
+      "SECRET_ACCESS_KEY=q8sJ4mXv2PfLw9ZcT6RyB1kHnD5gAeUo7Qi&#x2F;tE&#43;x",
+      '{\\"secretAccessKey\\":\\"q8sJ4mXv2PfLw9ZcT6RyB1kHnD5gAeUo7QiWtE3x\\"}',
     ],
     misses: ["aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "aws_secret_access_key = short"],
   },
@@ -247,7 +257,12 @@ export const GENERAL_SECRETS: readonly Detector[] = [
     accepts: (text) => isStrong(valueOf(text)),
     confidence: "medium",
     enabled: true,
-    hits: ['api_key = "f81d4fae7dec11d0a76500a0c91e6bf6"', 'clientSecret: "Vb7-kQ2xR9mLp4ZtY8wN3sHc"'],
+    hits: [
+      '{\\"api_key\\":\\"f81d4fae7dec11d0a76500a0c91e6bf6\\"}',
+      "&quot;apiKey&quot;:&quot;Vb7kQ2xR9mLp4ZtY8wN3sHc&quot;",
+      'api_key = "f81d4fae7dec11d0a76500a0c91e6bf6"',
+      'clientSecret: "Vb7-kQ2xR9mLp4ZtY8wN3sHc"',
+    ],
     misses: ['api_key = "your_api_key_goes_right_here"', "api_key = process.env.SERVICE_API_KEY_PRODUCTION", 'access_token: "string"'],
   },
   {
