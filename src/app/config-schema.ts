@@ -89,6 +89,11 @@ export const CONFIG_KEYS = {
     default: [],
     doc: "Resolvers that are asked for a zone's existing records, and over TCP for its DS records at the parent; empty: dns.resolvers.",
   },
+  "dns.primary_allow": {
+    type: "networks",
+    default: [],
+    doc: "Networks that primaries of secondary zones may be in besides the Internet. Addresses of this machine and its network are allowed while api.host is loopback.",
+  },
   "dns.dnssec_rollover_days": {
     type: "count",
     default: 0,

@@ -29,6 +29,7 @@ export const controlConfig = (config: Config) => ({
   hostnameIssuancesPerMinute: config.custom_hostnames.issuances_per_minute,
   ordering: ordering(config),
   mailServer: mailServer(config),
+  primaryAllowed: createAddressPolicy(config.api.host, config.dns.primary_allow),
   webhookAllowed: createAddressPolicy(config.api.host, config.notifications.webhook_allow),
 });
 

@@ -60,8 +60,8 @@ import type { GatewayLogStore } from "#events/logs/store.ts";
 import type { EventQueries } from "#events/queries.ts";
 import { type EventReads, localReads } from "#events/reads.ts";
 import type { Clock } from "#kernel/clock.ts";
-import { classifyIp } from "#kernel/ip-class.ts";
-import { canonicalIp, type IpAddress, parseIp } from "#kernel/ip.ts";
+import { isGlobalAddress } from "#kernel/ip-class.ts";
+import { canonicalIp, type IpAddress } from "#kernel/ip.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import { planOf } from "#model/plan.ts";
 import type { Store } from "#store/store.ts";
@@ -109,6 +109,8 @@ export interface ControlDeps {
   readonly rulesetLimits?: Partial<RulesetLimits>;
   /** By which e-mail is sent; none unless given. */
   readonly mailServer?: MailServer | undefined;
+  /** Whether primaries of secondary zones may be at this address; public ones alone unless given. */
+  readonly primaryAllowed?: (address: string) => boolean;
   /** Whether webhooks of notifications and destinations of logs may be at this address; public ones alone unless given. */
   readonly webhookAllowed?: (address: string) => boolean;
   /** Where the gateway plane is reached: `https://gateway.example`. */
@@ -138,6 +140,7 @@ export function createControl(deps: ControlDeps): Control {
     clock,
     sealer,
     changer,
+    primaryAllowed: deps.primaryAllowed ?? isGlobalAddress,
     recordsPerZoneMax,
     limits: deps.secondaryLimits ?? {},
     report: deps.onSecondaryChecked,
@@ -159,7 +162,7 @@ export function createControl(deps: ControlDeps): Control {
       }),
   });
   const { certificateOrdering } = hostnames;
-  const allowed = deps.webhookAllowed ?? isPublic;
+  const allowed = deps.webhookAllowed ?? isGlobalAddress;
   return {
     access,
     analytics,
@@ -227,8 +230,3 @@ export function createControl(deps: ControlDeps): Control {
     dlpProfiles: createDlpProfiles({ store, clock }),
   };
 }
-
-const isPublic = (text: string): boolean => {
-  const address = parseIp(text);
-  return address !== undefined && classifyIp(address) === "global";
-};

@@ -1,6 +1,6 @@
 import { type LookupAddress, lookup as lookUp } from "node:dns";
 import type { LookupFunction } from "node:net";
-import { classifyIp } from "#kernel/ip-class.ts";
+import { classifyIp, isGlobalAddress } from "#kernel/ip-class.ts";
 import { parseIp } from "#kernel/ip.ts";
 import { NO_ADDRESS, outboundFault } from "./outbound-faults.ts";
 import { isHttpPort } from "./outbound-ports.ts";
@@ -71,11 +71,6 @@ export async function sendOutbound(
     await dispatcher.destroy();
   }
 }
-
-const isGlobalAddress = (text: string): boolean => {
-  const parsed = parseIp(text);
-  return parsed !== undefined && classifyIp(parsed) === "global";
-};
 
 /** The address that is written in place of a name. */
 const addressIn = (url: URL): string | undefined => {

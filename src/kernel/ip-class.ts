@@ -1,5 +1,5 @@
 import { cidrContains, parseCidr, type Cidr } from "#kernel/cidr.ts";
-import { type IpAddress, unmapIp } from "#kernel/ip.ts";
+import { type IpAddress, parseIp, unmapIp } from "#kernel/ip.ts";
 
 /** What an address is good for; `global` is everything that may appear on the public Internet. */
 export type IpClass =
@@ -81,3 +81,9 @@ const LOCAL_CLASSES: ReadonlySet<IpClass> = new Set(["loopback", "private", "sha
 
 /** Whether the address belongs to this machine or its own network. */
 export const isLocalIp = (address: IpAddress): boolean => LOCAL_CLASSES.has(classifyIp(address));
+
+/** Whether the text is an address that may appear on the public Internet. */
+export function isGlobalAddress(text: string): boolean {
+  const address = parseIp(text);
+  return address !== undefined && classifyIp(address) === "global";
+}

@@ -71,6 +71,7 @@ export async function startApi(options: ApiServerOptions = {}): Promise<ApiServe
     edgeAddresses: ["127.0.0.1"],
     localOriginAllowed: () => true,
     webhookAllowed: () => true,
+    primaryAllowed: () => true,
     vendorPrefix: "svc",
     // Nobody answers there, so that no test asks the network.
     scanResolvers: options.scanResolvers ?? ["127.0.0.1:1"],

@@ -52,6 +52,7 @@ export async function controlOver(
     ca: createLocalCa({ root: await createRoot(clock), clock }),
     edgeAddresses: ["127.0.0.1"],
     localOriginAllowed: () => true,
+    primaryAllowed: () => true,
     vendorPrefix: "svc",
     // Nobody answers there, so that no test asks the network.
     scanResolvers: ["127.0.0.1:1"],

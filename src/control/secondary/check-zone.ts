@@ -1,3 +1,4 @@
+import type { AddressPolicy } from "#kernel/address-policy.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import type { Store } from "#store/store.ts";
@@ -20,6 +21,7 @@ export interface CheckZoneDeps {
   readonly sealer: Sealer;
   readonly outcomes: Outcomes;
   readonly limits: Omit<PrimaryLimits, "recordsMax">;
+  readonly primaryAllowed: AddressPolicy;
   /** Records of all transfers under way together. */
   readonly recordsAtOnceMax: number;
   /** Records that one zone of the plan may have. */
@@ -42,6 +44,7 @@ export function createCheckZone(deps: CheckZoneDeps): CheckZone {
     store,
     outcomes,
     budget,
+    primaryAllowed: deps.primaryAllowed,
     limits: { ...deps.limits, recordsMax: deps.recordsPerZoneMax(zone.plan) * RECORDS_FACTOR },
     nowSeconds: () => Math.floor(clock.nowMs() / 1000),
   });

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { isGlobalAddress } from "#kernel/ip-class.ts";
 import { HEADER_BYTES } from "#wire/dns/codes.ts";
 import { TransferError } from "#wire/dns/transfer-reader.ts";
 
@@ -26,8 +27,14 @@ export async function openMessageStream(
   signal: AbortSignal,
 ): Promise<MessageStream> {
   const socket = connect({ host: to.address, port: to.port, noDelay: true });
+  const isGlobal = isGlobalAddress(to.address);
+  /** What came is a message of DNS, at least by its length. */
+  let hasAnswered = false;
   const fail = (message: string): void => void socket.destroy(new TransferError(message));
-  socket.setTimeout(limits.idleTimeoutMs, () => fail(`no answer within ${limits.idleTimeoutMs / 1000} s`));
+  const told = (error: unknown): unknown => (isGlobal || hasAnswered ? explained(error) : silent(error));
+  socket.setTimeout(limits.idleTimeoutMs, () =>
+    fail(isGlobal || hasAnswered ? `no answer within ${limits.idleTimeoutMs / 1000} s` : SILENT),
+  );
   const total = setTimeout(() => fail(`not done within ${limits.totalTimeoutMs / 1000} s`), limits.totalTimeoutMs);
   const abort = (): void => fail("the server stops");
   signal.addEventListener("abort", abort, { once: true });
@@ -42,7 +49,7 @@ export async function openMessageStream(
     await once(socket, "connect", { signal });
   } catch (error) {
     close();
-    throw explained(error);
+    throw told(error);
   }
   const messages = read(socket, limits.bytesMax);
   return {
@@ -54,10 +61,11 @@ export async function openMessageStream(
     next: async () => {
       try {
         const { value, done } = await messages.next();
-        if (done === true) throw new TransferError(CLOSED);
+        if (done === true) throw new TransferError(isGlobal || hasAnswered ? CLOSED : SILENT);
+        hasAnswered = true;
         return value;
       } catch (error) {
-        throw explained(error);
+        throw told(error);
       }
     },
     close,
@@ -72,7 +80,7 @@ async function* read(socket: Socket, bytesMax: number): AsyncGenerator<Buffer, u
     if (received > bytesMax) throw new TransferError(`the answer is longer than ${bytesMax} bytes`);
     bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk]);
     for (let length = lengthOf(bytes); length <= bytes.length; length = lengthOf(bytes)) {
-      if (length < LENGTH_BYTES + HEADER_BYTES) throw new TransferError("a message is shorter than a header");
+      if (length < LENGTH_BYTES + HEADER_BYTES) throw new TransferError(SHORT);
       yield bytes.subarray(LENGTH_BYTES, length);
       bytes = bytes.subarray(length);
     }
@@ -93,6 +101,18 @@ function explained(error: unknown): unknown {
     : error;
 }
 
+/** Refused, silent, closed or speaking something else: whoever may name an address learns nothing of a network that is not theirs. */
+const SILENT = "it gave no DNS answer: nothing listens there, it speaks something else, or it takes too long";
+
+/** The same of an address in one's own network, before anything has come that can be an answer. */
+function silent(error: unknown): unknown {
+  const { code, name, message } = error as NodeJS.ErrnoException;
+  if (name === "AbortError") return explained(error);
+  const isClosed = code === "ERR_STREAM_PREMATURE_CLOSE" || message === SHORT;
+  return isClosed || (typeof code === "string" && /^E[A-Z]+$/.test(code)) ? new TransferError(SILENT) : error;
+}
+
+const SHORT = "a message is shorter than a header";
 const CLOSED = "the connection was closed before the answer was complete";
 
 const REASONS: ReadonlyMap<string, string> = new Map([

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { test } from "node:test";
+import { createAddressPolicy } from "#kernel/address-policy.ts";
 import { fc } from "../../../test/support/property.ts";
 import { keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
 import { type Transfer, TransferError } from "#wire/dns/transfer-reader.ts";
@@ -14,8 +17,13 @@ const LIMITS: PrimaryLimits = { idleTimeoutMs: 60_000, totalTimeoutMs: 60_000, b
 
 const budget = createRecordBudget(60);
 
-const fetch = async (port: number, limits: PrimaryLimits = LIMITS, signal = new AbortController().signal): Promise<Transfer> => {
-  const deps = { limits, budget, nowSeconds: () => 1_780_000_000 };
+const fetch = async (
+  port: number,
+  limits: PrimaryLimits = LIMITS,
+  signal = new AbortController().signal,
+  primaryAllowed = (_address: string) => true,
+): Promise<Transfer> => {
+  const deps = { limits, budget, primaryAllowed, nowSeconds: () => 1_780_000_000 };
   const connection = await connectPrimary(deps, { address: "127.0.0.1", port, key: null }, parseAbsoluteName(NAME), signal);
   try {
     await connection.soa();
@@ -75,8 +83,36 @@ test("bytes, records and time have an end", async (t) => {
   await stopped;
 });
 
-test("a primary that is not there says so", async () => {
+const SILENT = /^it gave no DNS answer: nothing listens there, it speaks something else, or it takes too long$/;
+
+test("what does not answer in one's own network is told in the same words, whatever is there", async (t) => {
+  const soon: PrimaryLimits = { ...LIMITS, idleTimeoutMs: 300 };
   const gone = await startFakePrimary([]);
   await gone.close();
-  await assert.rejects(fetch(gone.port), failing(/nobody listens there/));
+  await assert.rejects(fetch(gone.port, soon), failing(SILENT));
+  const services: readonly ((socket: Socket) => void)[] = [
+    (socket) => socket.end(),
+    (socket) => socket.resetAndDestroy(),
+    (socket) => socket.end("SSH-2.0-OpenSSH_9.2\r\n"),
+    (socket) => socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"),
+    (socket) => socket.write("\0\x05hello"),
+    (socket) => socket.pause(),
+  ];
+  for (const serve of services) {
+    const server = createServer((socket) => serve(socket.on("error", () => undefined)));
+    t.after(() => server.close());
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    await assert.rejects(fetch((server.address() as AddressInfo).port, soon), failing(SILENT), String(serve));
+  }
+});
+
+test("nothing is asked of an address that primaries may not have", async (t) => {
+  const primary = await startFakePrimary([zoneVersion(NAME, 5, lines)]);
+  t.after(() => primary.close());
+  const of = (listenHost: string, allow: readonly string[] = []): Promise<Transfer> =>
+    fetch(primary.port, LIMITS, undefined, createAddressPolicy(listenHost, allow));
+  await assert.rejects(of("0.0.0.0"), failing(/^it is at an address of which nothing is asked \(dns\.primary_allow\)$/));
+  assert.equal(primary.asked.length, 0);
+  assert.equal((await of("127.0.0.1")).kind, "full");
+  assert.equal((await of("0.0.0.0", ["127.0.0.0/8"])).kind, "full");
 });

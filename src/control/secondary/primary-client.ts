@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import type { AddressPolicy } from "#kernel/address-policy.ts";
 import { CLASS, FLAG, OPCODE, opcodeOf, RCODE, TYPE } from "#wire/dns/codes.ts";
 import { WireError } from "#wire/dns/errors.ts";
 import { decodeMessage, encodeMessage, type Message, type Question, type ResourceRecord } from "#wire/dns/message.ts";
@@ -32,6 +33,8 @@ export interface PrimaryConnection {
 }
 
 export interface PrimaryClientDeps {
+  /** Whether a primary may be at this address; asked right before it is connected to. */
+  readonly primaryAllowed: AddressPolicy;
   readonly limits: PrimaryLimits;
   readonly budget: RecordBudget;
   nowSeconds(): number;
@@ -43,8 +46,9 @@ export async function connectPrimary(
   zone: DnsName,
   signal: AbortSignal,
 ): Promise<PrimaryConnection> {
-  const { limits, budget, nowSeconds } = deps;
+  const { limits, budget, nowSeconds, primaryAllowed } = deps;
   const { key } = primary;
+  if (!primaryAllowed(primary.address)) throw new TransferError("it is at an address of which nothing is asked (dns.primary_allow)");
   if (key === undefined) throw new TransferError("its TSIG key cannot be opened here: enter the secret again");
   const stream = await openMessageStream(primary, limits, signal);
   const lease = budget.lease();

@@ -1,3 +1,4 @@
+import type { AddressPolicy } from "#kernel/address-policy.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import { systemCall } from "#control/call.ts";
@@ -34,6 +35,8 @@ export interface SecondariesDeps {
   readonly clock: Clock;
   readonly sealer: Sealer;
   readonly changer: RecordChanger;
+  /** Whether a primary may be at this address. */
+  readonly primaryAllowed: AddressPolicy;
   /** Records that one zone of the plan may have. */
   recordsPerZoneMax(plan: string): number;
   /** Told how each check ended. */
