@@ -119,7 +119,7 @@ const FORMS: readonly (readonly [service: string, form: string, label?: string])
 const compiled = compileDetectors(DETECTORS.filter(({ enabled }) => enabled));
 const ASSIGNED = [SURROUNDINGS[1], (value: string, label: string) => `export ${label}=${value}\n`];
 const SHOWN = [...ASSIGNED, SURROUNDINGS[3], SURROUNDINGS[9]];
-const ROUNDS = 12;
+const ROUNDS = 100;
 
 test("keys of documented forms are found, whatever our own patterns say", (t) => {
   const random = seeded(20_261_123);
@@ -132,7 +132,7 @@ test("keys of documented forms are found, whatever our own patterns say", (t) =>
       if (scanText(compiled, text).findings.every(({ detector }) => detector.category !== "secrets")) missed.push(text);
     }
     if (missed.length > 0) t.diagnostic(`${service}: ${ROUNDS - missed.length} of ${ROUNDS}, not ${missed[0]}`);
-    if (missed.length / ROUNDS > 0.1) weak.push(service);
+    if (missed.length / ROUNDS > 0.05) weak.push(service);
   }
   assert.deepEqual(weak, []);
 });
