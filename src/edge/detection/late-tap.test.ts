@@ -3,6 +3,16 @@ import { test } from "node:test";
 import { doLateTasks, inOneTurn } from "#wire/connections/turn-end.ts";
 import { LateTap, type LateTapOptions } from "./late-tap.ts";
 
+/** One in which nothing comes. */
+const inTurn = (work: () => void): void =>
+  inOneTurn(
+    () => {
+      work();
+      return false;
+    },
+    () => false,
+  );
+
 function tapped(changes: Partial<LateTapOptions> = {}) {
   const seen: string[] = [];
   const begin = () => {
@@ -57,7 +67,7 @@ test("of a response that breaks off, what was sent is copied before", () => {
 
 test("in a turn nothing is asked and copied before its end, whatever is settled", () => {
   const { begin, seen } = tapped();
-  inOneTurn(() => {
+  inTurn(() => {
     const late = begin();
     late.settle();
     late.chunk(text, 0, 3);
@@ -71,7 +81,7 @@ test("in a turn nothing is asked and copied before its end, whatever is settled"
 
 test("what is in one buffer is copied before another one is, and before sockets read anew", () => {
   const { begin, seen } = tapped();
-  inOneTurn(() => {
+  inTurn(() => {
     const late = begin();
     late.chunk(text, 0, 3);
     late.chunk(other, 0, 4);
@@ -87,7 +97,7 @@ test("what is in one buffer is copied before another one is, and before sockets 
 
 test("a response that breaks off in a turn is told of at once, and nothing of it later", () => {
   const { begin, seen } = tapped();
-  inOneTurn(() => {
+  inTurn(() => {
     const late = begin();
     late.chunk(text, 0, 3);
     late.abort();
@@ -102,7 +112,7 @@ test("what rules throw costs the scan of that response, and nothing else", () =>
       throw new Error("broken");
     },
   });
-  inOneTurn(() => {
+  inTurn(() => {
     const late = begin();
     late.chunk(text, 0, 3);
     late.finish();

@@ -1,4 +1,5 @@
 import type { SocketCalls } from "./socket-calls.ts";
+import { keepForPlain, readPlain } from "./kept-reads.ts";
 import { readPlaces } from "./read-places.ts";
 
 /**
@@ -47,7 +48,9 @@ export class PlainChannel implements Channel {
   }
 
   receive(fd: number, bytesMax: number): number {
+    keepForPlain(fd);
     const length = this.calls.receive(fd, bytesMax);
+    readPlain(length);
     this.hasMore = length === bytesMax;
     return length;
   }

@@ -9,7 +9,6 @@ import * as system from "./socket-calls.ts";
 import { LoopSender, type SendingSocket } from "./loop-sender.ts";
 import type { SocketLoop, Task, Watched } from "./socket-loop.ts";
 import type { End, Transport, TransportHandler } from "./transport.ts";
-import { doLateTasks } from "./turn-end.ts";
 
 const { EAGAIN, EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, EPOLLRDHUP } = system;
 
@@ -257,7 +256,6 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
     if (result !== 1) return this.close(system.errorCode(system.EPROTO));
     this.shaking = null;
     this.isPaused = this.isReadable = true;
-    doLateTasks();
     const length = channel.receiveRest();
     if (length > 0) this.early = Buffer.from(READ_BUFFER.subarray(0, length));
     // What came along with the end of the handshake is read at once, and not in a turn of its own.
@@ -276,7 +274,6 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
     const turnEnd = this.bytesRead + TURN_BYTES;
     for (let reads = 0; this.fd >= 0; reads++) {
       if (reads === READS_MAX || this.bytesRead >= turnEnd) return this.runLater();
-      doLateTasks();
       const length = channel.receive(this.fd, this.readBytes);
       if (length <= 0) return this.readNothing(length);
       this.bytesRead += length;

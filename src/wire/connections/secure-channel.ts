@@ -1,5 +1,6 @@
 import type { OpenSsl } from "#wire/tls/openssl.ts";
 import type { Channel } from "./channel.ts";
+import { keepForSecure } from "./kept-reads.ts";
 import { readPlaces } from "./read-places.ts";
 import { READ_BUFFER } from "./shared-reads.ts";
 import { EAGAIN, EPROTO, gather, type SecureCalls } from "./socket-calls.ts";
@@ -75,6 +76,7 @@ export class SecureChannel implements Channel {
 
   /** Right after the handshake: reads what came along with its end. */
   receiveRest(): number {
+    keepForSecure();
     return this.ssl === 0 ? 0 : this.take(0);
   }
 
@@ -94,6 +96,7 @@ export class SecureChannel implements Channel {
 
   receive(fd: number): number {
     if (this.fate !== EAGAIN || this.ssl === 0) return this.fate;
+    keepForSecure();
     const fed = this.feed(fd);
     return fed > 0 ? this.take(fed) : fed;
   }

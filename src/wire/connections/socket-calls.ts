@@ -90,6 +90,8 @@ export const TEXT_BYTES_MAX = 32_768;
 export const EVENTS_MAX = 256;
 /** The read buffer, less the longest record of TLS (RFC 5246 §6.2.3). */
 const RAW_BYTES = 48_000;
+/** So many short reads of a turn, besides the first, are kept for late tasks. */
+const SPARE_PLACES = 8;
 /** A text and the longest read. */
 const SEND_BYTES = TEXT_BYTES_MAX + PLACE_BYTES;
 /** A hundred answers of a kilobyte. */
@@ -170,6 +172,13 @@ function memory(koffi: Koffi, length: number): readonly [Buffer, number] {
   const buffer = Buffer.allocUnsafeSlow(length).fill(0);
   kept.push(buffer);
   return [buffer, Number(koffi.address(buffer))];
+}
+
+/** The system gives its pages only as far as they are read to. */
+function untouchedPlace(koffi: Koffi): ReadPlace {
+  const buffer = Buffer.allocUnsafeSlow(PLACE_BYTES);
+  kept.push(buffer);
+  return { buffer, at: Number(koffi.address(buffer)) };
 }
 
 /** As memory that V8 does not take for shared: it would copy that word by word. */
@@ -263,7 +272,8 @@ function bytes(koffi: Koffi, libc: Libc, outboxAt: number): Bytes {
   const sendBytes = libc.func("int send(int fd, void *bytes, size_t length, int flags)");
   const [buffer, bufferAt] = memory(koffi, SEND_BYTES);
   const [place, placeAt] = memory(koffi, PLACE_BYTES);
-  readPlaces.begin({ buffer: place, at: placeAt }, Number(koffi.address(READ_BUFFER)));
+  const spare = Array.from({ length: SPARE_PLACES }, () => untouchedPlace(koffi));
+  readPlaces.begin({ buffer: place, at: placeAt }, spare, Number(koffi.address(READ_BUFFER)));
   const result = (returned: number): number => (returned < 0 ? -koffi.errno() : returned);
   return {
     receive: (fd, bytesMax) => result(recv(fd, readPlaces.forRead().at, bytesMax, MSG_DONTWAIT)),

@@ -126,18 +126,29 @@ export class SocketLoop {
   private readonly run = (): void => {
     this.turn = null;
     this.isTurning = true;
-    inOneTurn(this.work);
+    inOneTurn(this.work, this.lookAgain);
     this.isTurning = false;
     this.awaitTurn();
   };
 
-  private readonly work = (): void => {
+  private readonly work = (): boolean => {
     const { outbox } = this;
     outbox.isOpen = true;
-    if (this.epoll >= 0) this.takeEvents();
+    const hadEvents = this.takeEvents();
     if (this.tasks.length > 0) this.runTasks();
     outbox.isOpen = false;
     if (outbox.length > 0) outbox.sendAll();
+    return hadEvents;
+  };
+
+  /** Tasks wait for the next turn: what these do is not for anybody who has come since. */
+  private readonly lookAgain = (): boolean => {
+    const { outbox } = this;
+    outbox.isOpen = true;
+    const hadEvents = this.takeEvents();
+    outbox.isOpen = false;
+    if (outbox.length > 0) outbox.sendAll();
+    return hadEvents;
   };
 
   /** What these lead to waits for the next turn, or other sockets would wait for them. */
@@ -153,8 +164,10 @@ export class SocketLoop {
     }
   }
 
-  private takeEvents(): void {
+  /** False where there were none. */
+  private takeEvents(): boolean {
     const { calls, watched } = this;
+    if (this.epoll < 0) return false;
     const count = calls.epollWait(this.epoll);
     for (let i = 0; i < count; i++) {
       const one = watched[calls.fdAt(i)];
@@ -166,6 +179,7 @@ export class SocketLoop {
         this.abandon(one, error);
       }
     }
+    return count > 0;
   }
 
   private abandon(one: Watched | Task, error: unknown): void {

@@ -8,6 +8,9 @@ export interface LateTask {
   onAllSent(): void;
 }
 
+/** Node's event loop has others that wait for their turns. */
+const LOOKS_MAX = 4;
+
 let due: TurnTask[] = [];
 /** The first `lateCount` of these: the array keeps its room, since there may be one for each read. */
 const late: (LateTask | null)[] = [];
@@ -23,13 +26,16 @@ export function atTurnEnd(task: TurnTask): void {
 }
 
 /**
- * Has the task done when all that the turn sends has left, or before the sockets' loop reads anything more: what a handler was
- * given in this turn is still as it was. False outside of such a turn, where nothing is known of either. It is to be added once, and must not throw.
+ * Has the task done when all that the turn sends has left, or before the sockets' loop reads anything over what a handler was
+ * given in this turn: that is still as it was. False outside of such a turn, where nothing is known of either. It is to be added once, and must not throw.
  */
 export function afterSends(task: LateTask): boolean {
   if (isAmidTurn) late[lateCount++] = task;
   return isAmidTurn;
 }
+
+/** Whether any waits. */
+export const hasLateTasks = (): boolean => lateCount > 0;
 
 /** Before the buffer that sockets share is filled anew. */
 export function doLateTasks(): void {
@@ -41,15 +47,26 @@ export function doLateTasks(): void {
   lateCount = 0;
 }
 
-/** Does the work of a turn that reads many sockets, and then what was to be done at its end. */
-export function inOneTurn(work: () => void): void {
+/**
+ * Does the work of a turn that reads many sockets, and then what was to be done at its end. Before late tasks `lookAgain` does
+ * what has come meanwhile, if anything has: nobody waits for what nobody waits for.
+ */
+export function inOneTurn(work: () => boolean, lookAgain: () => boolean): void {
+  try {
+    let hadWork = untilEnd(work);
+    for (let looks = 0; hadWork && looks < LOOKS_MAX && lateCount > 0; looks++) hadWork = untilEnd(lookAgain);
+  } finally {
+    doLateTasks();
+  }
+}
+
+function untilEnd(work: () => boolean): boolean {
   isAmidTurn = true;
   try {
-    work();
+    return work();
   } finally {
     isAmidTurn = false;
     if (due.length > 0) run();
-    doLateTasks();
   }
 }
 

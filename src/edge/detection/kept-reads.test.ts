@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { PlainChannel } from "#wire/connections/channel.ts";
+import { keepForSecure } from "#wire/connections/kept-reads.ts";
+import { PLACE_BYTES, readPlaces } from "#wire/connections/read-places.ts";
+import { READ_BUFFER } from "#wire/connections/shared-reads.ts";
+import { loadSocketCalls } from "#wire/connections/socket-calls.ts";
+import { inOneTurn } from "#wire/connections/turn-end.ts";
+import { fc } from "../../../test/support/property.ts";
+import { LateTap } from "./late-tap.ts";
+import { Borrower, ReadLender } from "./lent-reads.ts";
+import { createRing, createRingReader, createRingWriter } from "./ring.ts";
+
+const calls = await loadSocketCalls();
+const skip = calls === null && "koffi does not load here";
+const SOCKETS = 5;
+
+/** A socket is read: what it brings is of a response, which ends or breaks off with it, goes on, or of nobody's. */
+const read = fc.record({
+  kind: fc.constant("read" as const),
+  fd: fc.nat({ max: SOCKETS - 1 }),
+  isSecure: fc.boolean(),
+  length: fc.oneof(fc.integer({ min: 1, max: 16_000 }), fc.constantFrom(0, 16_384, 65_536, PLACE_BYTES)),
+  then: fc.constantFrom("go on", "finish", "finish", "finish", "abort", "ignore"),
+});
+const step = fc.oneof(
+  { weight: 12, arbitrary: read },
+  { weight: 2, arbitrary: fc.constant({ kind: "send" } as const) },
+  { weight: 1, arbitrary: fc.constant({ kind: "turn" } as const) },
+  { weight: 1, arbitrary: fc.constant({ kind: "detect" } as const) },
+);
+
+test("whatever sockets read in whatever turns, the detector gets what was read", { skip }, () => {
+  let [lent, aside] = [0, 0];
+  const property = fc.property(fc.array(step, { minLength: 5, maxLength: 60 }), (steps) => {
+    const lender = new ReadLender(calls!.placeIn);
+    const ring = createRing(64 * 1024 * 1024);
+    const borrower = new Borrower(lender.memory);
+    const counted = Object.assign(Object.create(borrower) as Borrower, {
+      giveBack: (place: number, length: number) => {
+        lent++;
+        borrower.giveBack(place, length);
+      },
+    });
+    const writer = createRingWriter(ring, { endsMax: 64, lender, wake: () => undefined });
+    const reader = createRingReader(ring, counted);
+    /** By response, what each byte of its pieces was, with their lengths. */
+    const [came, got] = [new Map<number, string[]>(), new Map<number, string[]>()];
+    const note = (map: Map<number, string[]>, job: number, bytes: Uint8Array): void => {
+      if (bytes.length === 0) return;
+      const [first] = bytes;
+      const isWhole = Buffer.compare(bytes, Buffer.alloc(bytes.length, first)) === 0;
+      const all = map.get(job) ?? [];
+      if (!map.has(job)) map.set(job, all);
+      // What is lent and what is copied may be cut elsewhere.
+      const last = all.pop()?.split(" ");
+      if (last === undefined) all.push(`${first} ${bytes.length} ${isWhole}`);
+      else if (last[0] === `${first}`) all.push(`${first} ${Number(last[1]) + bytes.length} ${isWhole && last[2] === "true"}`);
+      else all.push(last.join(" "), `${first} ${bytes.length} ${isWhole}`);
+    };
+    const detect = (): void => void reader.read(Number.POSITIVE_INFINITY, ({ job, bytes }) => note(got, job, bytes));
+    let [fill, jobs] = [0, 0];
+    const responses = new Map<number, { readonly job: number; readonly tap: LateTap }>();
+    const begin = (): { readonly job: number; readonly tap: LateTap } => {
+      const job = ++jobs;
+      const write = (bytes: Uint8Array, start: number, end: number, isEnd: boolean): void => {
+        for (let at = start; at < end; at += 64 * 1024) {
+          const until = writer.lends(bytes, at, end) ? end : Math.min(at + 64 * 1024, end);
+          assert.ok(writer.write(job, 0, "", bytes, at, until, isEnd && until === end));
+          if (until === end) break;
+        }
+      };
+      const body = {
+        chunk: (bytes: Uint8Array, start: number, end: number) => write(bytes, start, end, false),
+        last: (bytes: Uint8Array, start: number, end: number) => write(bytes, start, end, true),
+        end: () => undefined,
+        abort: () => undefined,
+      };
+      return { job, tap: new LateTap({ begin: () => body, report: (error) => assert.fail(String(error)) }) };
+    };
+    const plain = new PlainChannel({
+      ...calls!,
+      receive: (_fd, bytesMax) => {
+        readPlaces.forRead().buffer.fill(fill, 0, bytesMax);
+        return bytesMax;
+      },
+    });
+    const readFrom = (fd: number, isSecure: boolean, length: number): Buffer => {
+      fill = (fill % 250) + 1;
+      if (!isSecure) {
+        plain.receive(fd, length);
+        return plain.read;
+      }
+      keepForSecure();
+      return READ_BUFFER.fill(fill, 0, length);
+    };
+    const doRead = ({ fd, isSecure, length: asked, then }: typeof read extends fc.Arbitrary<infer Read> ? Read : never): void => {
+      const length = isSecure ? Math.min(asked, READ_BUFFER.length) : asked;
+      const home = readPlaces.current;
+      const buffer = readFrom(fd, isSecure, length);
+      if (readPlaces.current !== home) aside++;
+      if (then === "ignore") return;
+      const response = responses.get(fd) ?? begin();
+      note(came, response.job, buffer.subarray(0, length));
+      response.tap.chunk(buffer, 0, length);
+      if (then === "go on") responses.set(fd, response);
+      else {
+        responses.delete(fd);
+        if (then === "finish") response.tap.finish();
+        else response.tap.abort();
+      }
+    };
+    const left = [...steps];
+    /** Until what it sends goes out. */
+    const part = (): boolean => {
+      for (let next = left.shift(); next !== undefined; next = left.shift()) {
+        if (next.kind === "send") return true;
+        if (next.kind === "turn") return false;
+        if (next.kind === "detect") detect();
+        else doRead(next);
+      }
+      return false;
+    };
+    while (left.length > 0) inOneTurn(part, part);
+    detect();
+    assert.deepEqual(got, came);
+  });
+  fc.assert(property, { numRuns: 300 });
+  assert.ok(lent > 0 && aside > 0);
+});
