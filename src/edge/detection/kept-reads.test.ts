@@ -21,7 +21,7 @@ const read = fc.record({
   fd: fc.nat({ max: SOCKETS - 1 }),
   isSecure: fc.boolean(),
   length: fc.oneof(fc.integer({ min: 1, max: 16_000 }), fc.constantFrom(0, 16_384, 65_536, PLACE_BYTES)),
-  then: fc.constantFrom("go on", "finish", "finish", "finish", "abort", "ignore"),
+  fate: fc.constantFrom("go on", "finish", "finish", "finish", "abort", "ignore"),
 });
 const step = fc.oneof(
   { weight: 12, arbitrary: read },
@@ -94,19 +94,19 @@ test("whatever sockets read in whatever turns, the detector gets what was read",
       keepForSecure();
       return READ_BUFFER.fill(fill, 0, length);
     };
-    const doRead = ({ fd, isSecure, length: asked, then }: typeof read extends fc.Arbitrary<infer Read> ? Read : never): void => {
+    const doRead = ({ fd, isSecure, length: asked, fate }: typeof read extends fc.Arbitrary<infer Read> ? Read : never): void => {
       const length = isSecure ? Math.min(asked, READ_BUFFER.length) : asked;
       const home = readPlaces.current;
       const buffer = readFrom(fd, isSecure, length);
       if (readPlaces.current !== home) aside++;
-      if (then === "ignore") return;
+      if (fate === "ignore") return;
       const response = responses.get(fd) ?? begin();
       note(came, response.job, buffer.subarray(0, length));
       response.tap.chunk(buffer, 0, length);
-      if (then === "go on") responses.set(fd, response);
+      if (fate === "go on") responses.set(fd, response);
       else {
         responses.delete(fd);
-        if (then === "finish") response.tap.finish();
+        if (fate === "finish") response.tap.finish();
         else response.tap.abort();
       }
     };

@@ -14,6 +14,7 @@ import type { SocketCalls } from "./socket-calls.ts";
 import { SocketLoop } from "./socket-loop.ts";
 import { createEar, type Ear, inTurnOf, socketCalls } from "./test-transports.ts";
 import type { TransportHandler } from "./transport.ts";
+import { afterSends } from "./turn-end.ts";
 import { skipWithoutIpv6 } from "../../../test/support/ipv6.ts";
 
 const skip = socketCalls === null;
@@ -327,6 +328,32 @@ test(
     }
   },
 );
+
+test("late tasks find what was read, and wait for all answers of a turn and of those who come meanwhile", { skip }, async (t) => {
+  const done: string[] = [];
+  const clients: Socket[] = [];
+  const sendGathered: SocketCalls["sendGathered"] = (fd, start, end) => {
+    done.push("answer");
+    if (done.length === 3) clients[3]!.write("who comes meanwhile");
+    return socketCalls!.sendGathered(fd, start, end);
+  };
+  const handlerFor = (socket: LoopSocket): TransportHandler =>
+    createEar({
+      onBytes: (buffer, length) => {
+        socket.sendText("yes");
+        assert.ok(afterSends({ onAllSent: () => void done.push(buffer.toString("latin1", 0, length)) }));
+      },
+    });
+  const { listener, accepted, errors } = stage(t, handlerFor, { sendGathered });
+  while (clients.length < 4) clients.push(client(t, listener.port));
+  await eventually(() => accepted.length === 4);
+  await settled();
+  for (const [index, name] of ["first", "second", "third"].entries()) clients[index]!.write(name);
+  await eventually(() => done.length >= 8);
+  const answers = ["answer", "answer", "answer", "answer"];
+  assert.deepEqual([...done.slice(0, 4), ...done.slice(4).toSorted()], [...answers, "first", "second", "third", "who comes meanwhile"]);
+  assert.deepEqual(errors, []);
+});
 
 test("reads become longer while they are filled, and are short again after a wait", { skip }, async (t) => {
   const SHORTEST = 64 * 1024;
