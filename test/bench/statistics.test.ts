@@ -41,8 +41,9 @@ test("the ratio of pooled quantiles is what all values say, within what blocks d
 
 test("the ratio of blocks is theirs alone: neither moods nor a few blocks that went wrong move it", () => {
   const blocks = Array.from({ length: 40 }, (_, mood) => {
-    const others = Array.from({ length: 50 }, (_, index) => (100 + index) * (1 + mood));
-    return { ours: others.map((value) => value * (mood % 20 === 7 ? 30 : 1.1)), others };
+    const values = Array.from({ length: 50 }, (_, index) => (100 + index) * (1 + mood));
+    const others = [values.map((value) => value * 2), values.map((value) => value / 2)];
+    return { ours: values.map((value) => value * (mood % 20 === 7 ? 30 : 1.1)), others };
   });
   const { middle, low, high } = ratioOfBlocks(blocks, 0.5, 200);
   assert.ok(Math.abs(middle - 1.1) < 1e-9 && low <= middle && high >= middle);
@@ -50,10 +51,22 @@ test("the ratio of blocks is theirs alone: neither moods nor a few blocks that w
 });
 
 test("blocks are joined in their order, and an incomplete end is left out", () => {
-  const blocks = [1, 2, 3, 4, 5].map((value) => ({ ours: [value], others: [-value] }));
+  const blocks = [1, 2, 3, 4, 5].map((value) => ({ ours: [value], others: [[-value], [10 * value]] }));
   assert.deepEqual(joined(blocks, 2), [
-    { ours: [1, 2], others: [-1, -2] },
-    { ours: [3, 4], others: [-3, -4] },
+    {
+      ours: [1, 2],
+      others: [
+        [-1, -2],
+        [10, 20],
+      ],
+    },
+    {
+      ours: [3, 4],
+      others: [
+        [-3, -4],
+        [30, 40],
+      ],
+    },
   ]);
 });
 

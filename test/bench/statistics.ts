@@ -59,12 +59,20 @@ export function ratioOfPooled(blocks: readonly Block[], fraction: number, draws 
 /** Of blocks, so many at each end say what else the machine did. */
 const TRIMMED = 0.1;
 
+/** What was measured at about the same time of one side, and of each of the others. */
+export interface ManySided {
+  readonly ours: readonly number[];
+  readonly others: readonly (readonly number[])[];
+}
+
 /**
- * The quantile of each block's own values divided by that of its others: the mean over blocks, geometric and without the tenth
+ * The quantile of each block's own values divided by those of its others, of which there is a geometric mean: sides that have as many values
+ * err alike where these are few. The mean over blocks, geometric and without the tenth
  * at each end, and where it lies by drawing as many blocks anew. A mood of the machine that a whole block has is no part of it.
  */
-export function ratioOfBlocks(blocks: readonly Block[], fraction: number, draws = DRAWS): Between {
-  const logs = blocks.map(({ ours, others }) => Math.log(quantile(ours, fraction) / quantile(others, fraction)));
+export function ratioOfBlocks(blocks: readonly ManySided[], fraction: number, draws = DRAWS): Between {
+  const log = (values: readonly number[]): number => Math.log(quantile(values, fraction));
+  const logs = blocks.map(({ ours, others }) => log(ours) - others.reduce((sum, other) => sum + log(other), 0) / others.length);
   const next = numbersFrom(blocks.length);
   const drawn = Array.from({ length: draws }, () => trimmedMean(logs.map(() => logs[Math.floor(next() * logs.length)] as number)));
   return {
@@ -94,10 +102,11 @@ function trimmedMean(values: readonly number[]): number {
 }
 
 /** Of so many blocks that follow one another, one; what is left over at the end is left out. */
-export const joined = (blocks: readonly Block[], count: number): readonly Block[] =>
+export const joined = (blocks: readonly ManySided[], count: number): readonly ManySided[] =>
   Array.from({ length: Math.floor(blocks.length / count) }, (_, index) => {
     const part = blocks.slice(index * count, (index + 1) * count);
-    return { ours: part.flatMap(({ ours }) => ours), others: part.flatMap(({ others }) => others) };
+    const others = (part[0]?.others ?? []).map((_other, side) => part.flatMap((block) => block.others[side] ?? []));
+    return { ours: part.flatMap(({ ours }) => ours), others };
   });
 
 /** Values in ascending order, and the block of each. */
