@@ -1,6 +1,7 @@
 import { type CompiledDetectors, compileDetectors } from "#rules/detectors/compiled.ts";
 import type { Detector } from "#rules/detectors/detector.ts";
-import { BodyScanner, type Finding, scanBuffer, type ScanResult } from "#rules/detectors/scan.ts";
+import { BodyScanner, scanBuffer, type ScanResult } from "#rules/detectors/scan.ts";
+import type { Finding } from "#rules/detectors/tallies.ts";
 import type { GatewayEntry } from "#snapshot/entries.ts";
 import { type GatewayErrorName, RefusalError } from "../errors.ts";
 import type { FlatHeaders } from "../headers.ts";

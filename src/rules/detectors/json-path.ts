@@ -1,6 +1,6 @@
 import { KEY_CHARACTERS_MAX } from "./allowed-place.ts";
 import { isPersonalKey } from "./personal-keys.ts";
-import type { Finding, Hit } from "./scan.ts";
+import type { Finding, Hit } from "./tallies.ts";
 
 /** Deeper values are named by what holds them. */
 const DEPTH_MAX = 32;

@@ -1,5 +1,5 @@
 import type { Detector } from "./detector.ts";
-import type { Finding } from "./scan.ts";
+import type { Finding } from "./tallies.ts";
 
 /** So many distinct kinds of data, so near to each other, are a record of somebody and no coincidence (sensitive-data.md). */
 const KINDS_MIN = 3;

@@ -2,12 +2,32 @@ import { copyBytes } from "#kernel/copy-bytes.ts";
 import { type ChainEnd, CLASSES, DIGIT, LETTER } from "./chains.ts";
 import type { CompiledDetectors, DetectorGroup } from "./compiled.ts";
 import { LABEL_BYTES, textBefore } from "./context.ts";
+import { mayGoBack, mayGoOn } from "./cut-ends.ts";
 import type { Detector } from "./detector.ts";
 import { GRAM_BYTES } from "./gram-groups.ts";
 import type { Literal } from "./literals.ts";
 import type { Named } from "./named-index.ts";
 import { AT_SIGN, COLON, INPUT_BYTES } from "./prefilter.ts";
 import { isWorth, mayHide, rawEnd, render, renderBuffer } from "./rendered.ts";
+import {
+  continuesNumber,
+  continuesSeries,
+  follows,
+  hasColonSoon,
+  HEXADECIMALS_MAX,
+  IS_HEXADECIMAL,
+  isBehindName,
+  isLongWord,
+  isUpper,
+  isWord,
+  lettersStart,
+  nameStart,
+  spells,
+  UNDERSCORE,
+  wordEnd,
+  wordsStart,
+} from "./surroundings.ts";
+import { type Finding, Tallies } from "./tallies.ts";
 
 /** Bytes after an anchor that a pattern may look at. */
 export const WINDOW_BYTES = 512;
@@ -31,25 +51,6 @@ const LABEL_TEXT_A_CANDIDATE = 128;
 /** Customers' patterns may run on an engine that takes microseconds a byte, so they are tried less often. */
 export const CUSTOM_TRIES_MAX = 256;
 
-export interface Finding {
-  readonly detector: Detector;
-  readonly count: number;
-  /** Byte offset of the first hit. */
-  readonly offset: number;
-  /** In the order of the text; the first HITS_MAX of a scan, whatever found them. */
-  readonly hits: readonly Hit[];
-}
-
-/** What was found where. It stays in memory, for as long as somebody tells it from what is allowed. */
-export interface Hit {
-  /** Bytes from the start of the text. */
-  readonly offset: number;
-  /** As it stands there or, where it is hidden there (rendered.ts), as it is shown; one char a byte. */
-  readonly text: string;
-}
-
-export const HITS_MAX = 1000;
-
 export interface ScanResult {
   readonly findings: readonly Finding[];
   /** The candidate budget was spent, so later hits may be missing. */
@@ -72,14 +73,6 @@ const BLOCK_BYTES = 64 * 1024;
 /** Working memory of a scan under way: a block and what has to stand before and after it. */
 export const scanBuffer = (blockBytes = BLOCK_BYTES): Buffer => Buffer.allocUnsafeSlow(LABEL_BYTES + blockBytes + WINDOW_BYTES);
 
-interface Tally {
-  count: number;
-  offset: number;
-  /** The last hit, so that what lies within it is not counted again. */
-  last: { readonly from: number; readonly to: number };
-  readonly hits: (Hit & { readonly to: number })[];
-}
-
 /**
  * Scans a body that comes in chunks. The findings do not depend on how it is cut: an anchor is looked at
  * only once its whole window is there. Time is linear in the bytes plus bounded work a candidate.
@@ -98,10 +91,9 @@ export class BodyScanner {
   #candidates = 0;
   /** Offset in the body behind the last number or code that was found: what lies within it is no number of its own. */
   #foundTo = 0;
-  #hits = 0;
   #isCut = false;
   #customTries = 0;
-  readonly #tallies = new Map<Detector, Tally>();
+  readonly #tallies = new Tallies();
   /** Places of the view at which values may be hidden. Undefined in a text that is rendered already. */
   #hidden: number[] | undefined = [];
 
@@ -120,7 +112,7 @@ export class BodyScanner {
   }
 
   get hasFindings(): boolean {
-    return this.#tallies.size > 0;
+    return !this.#tallies.isEmpty;
   }
 
   /** Bytes that came so far. */
@@ -162,14 +154,7 @@ export class BodyScanner {
     this.#isCut = isCut;
     this.#scanPlaces(this.#buffer.subarray(0, this.#filled), this.#filled);
     this.#next = this.#filled;
-    if (this.#tallies.size === 0) return { findings: NO_FINDINGS, limited: this.isLimited, bytes };
-    const findings = Array.from(this.#tallies, ([detector, { count, offset, hits }]) => ({
-      detector,
-      count,
-      offset,
-      hits: hits.sort((a, b) => a.offset - b.offset).map(({ offset: at, text }) => ({ offset: at, text })),
-    })).sort((a, b) => a.offset - b.offset);
-    return { findings, limited: this.isLimited, bytes };
+    return { findings: this.#tallies.findings(), limited: this.isLimited, bytes };
   }
 
   /** Looks at the anchors before `end` and moves what later ones need to the front. */
@@ -240,14 +225,10 @@ export class BodyScanner {
         const start = rendered.offsets[offset] as number;
         const end = rawEnd(view, rendered, offset + text.length - 1);
         // What is shown as it is written has been looked at.
-        if (end - start !== text.length && !this.#isKnown(detector, this.#base + start, this.#base + end))
+        if (end - start !== text.length && !this.#tallies.isKnown(detector, this.#base + start, this.#base + end))
           this.#count(detector, this.#base + start, text, this.#base + end);
       }
     }
-  }
-
-  #isKnown(detector: Detector, from: number, to: number): boolean {
-    return this.#tallies.get(detector)?.hits.some(({ offset, to: end }) => offset < to && end > from) === true;
   }
 
   #atGram(view: Buffer, at: number, end: number): void {
@@ -375,38 +356,13 @@ export class BodyScanner {
   }
 
   #count(detector: Detector, from: number, text: string, to = from + text.length): void {
-    const last = { from, to };
-    if (this.#isCut && mayGoOn(this.#buffer.subarray(last.to - this.#base, this.#filled))) return;
+    if (this.#isCut && mayGoOn(this.#buffer.subarray(to - this.#base, this.#filled))) return;
     // Whatever is so near the start is found while the start is there.
     if (this.#startsInside && this.#base === 0 && mayGoBack(this.#buffer.subarray(0, from))) return;
-    this.#onHit?.(last.from, last.to);
-    const tally = this.#tallies.get(detector);
-    if (tally !== undefined && from >= tally.last.from && from < tally.last.to) return;
-    const hits = this.#hits++ < HITS_MAX ? [{ offset: from, to, text }] : [];
-    if (tally === undefined) {
-      this.#tallies.set(detector, { count: 1, offset: from, last, hits });
-      return;
-    }
-    tally.count++;
-    tally.offset = Math.min(tally.offset, from);
-    tally.last = last;
-    tally.hits.push(...hits);
+    this.#onHit?.(from, to);
+    this.#tallies.add(detector, from, to, text);
   }
 }
-
-const NO_FINDINGS: readonly Finding[] = [];
-
-/** Separators, spelled ones and such as are cut themselves among them, and digits: a number of five groups may be cut to one of four. */
-const GOES_ON = /^[^A-Za-z"'<>{}()[\],\r\n\t|]*(?:[&\\%][#\w]*;?)?$/;
-const GAP_BYTES_MAX = 12;
-
-/** Whether what was found may be longer than it was found to be; `rest` is what stands between it and the cut. */
-const mayGoOn = (rest: Buffer): boolean => rest.length <= GAP_BYTES_MAX && GOES_ON.test(rest.toString("latin1"));
-
-const GOES_BACK = /^(?:[#\w]*;)?[^A-Za-z"'<>{}()[\],\r\n\t|]*$/;
-
-/** The same at the other end: `before` is what stands between the beginning and what was found. */
-const mayGoBack = (before: Buffer): boolean => before.length <= GAP_BYTES_MAX && GOES_BACK.test(before.toString("latin1"));
 
 /** So near to each other, hints are about the same value. */
 const HINT_BYTES = 128;
@@ -422,139 +378,4 @@ const rendered = renderBuffer(RENDERED_BYTES);
 const PART_BYTES = INPUT_BYTES - 4 * CONTEXT_BYTES;
 /** No literal is longer. */
 const LITERAL_BYTES_MAX = 64;
-/** What codes begin with at most. */
-const LETTERS_MAX = 8;
-
-const IS_NAME = Uint8Array.from({ length: 256 }, (_, byte) => (/[A-Za-z0-9._%+-]/.test(String.fromCharCode(byte)) ? 1 : 0));
-
-/** Where the name begins that ends before `at`. */
-function nameStart(view: Buffer, at: number): number {
-  let start = at;
-  while (start > 0 && at - start < CONTEXT_BYTES && IS_NAME[view[start - 1] as number] === 1) start--;
-  while (start < at && CLASSES[view[start] as number] !== LETTER && CLASSES[view[start] as number] !== DIGIT) start++;
-  return start;
-}
-
-const IS_HEXADECIMAL = Uint8Array.from({ length: 256 }, (_, byte) => (/[0-9A-Fa-f]/.test(String.fromCharCode(byte)) ? 1 : 0));
-/** Whether another colon comes behind the next group, or at once. */
-function hasColonSoon(view: Buffer, at: number, atOnce: boolean): boolean {
-  if (atOnce) return view[at + 1] === COLON;
-  for (let i = at + 1; i <= at + HEXADECIMALS_MAX + 1; i++) {
-    const byte = view[i] ?? 0;
-    if (byte === COLON) return true;
-    if (IS_HEXADECIMAL[byte] === 0) return false;
-  }
-  return false;
-}
-
-/** In a group of an address. */
-const HEXADECIMALS_MAX = 4;
-
-const WORD_BYTES_MIN = 26;
-
-/** Whether a word of letters and digits begins here that is as long as an address of a wallet. */
-function isLongWord(view: Buffer, at: number): boolean {
-  if (view[at] !== ONE && view[at] !== THREE) return false;
-  for (let i = at + 1; i < at + WORD_BYTES_MIN; i++) {
-    const column = CLASSES[view[i] ?? 0];
-    if (column !== DIGIT && column !== LETTER) return false;
-  }
-  return true;
-}
-
-const ONE = 0x31;
-const THREE = 0x33;
 const PLUS = 0x2b;
-const UNDERSCORE = 0x5f;
-const SPACE = 0x20;
-const DOT = 0x2e;
-const DASH = 0x2d;
-
-const isUpper = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x41 && byte <= 0x5a;
-
-function isWord(byte: number | undefined): boolean {
-  if (byte === undefined) return false;
-  const column = CLASSES[byte];
-  return column === DIGIT || column === LETTER || byte === UNDERSCORE;
-}
-
-/** Whether the byte stands before anything that ends a key or an address. */
-function follows(view: Buffer, at: number, needed: number): boolean {
-  const stop = Math.min(view.length, at + NEEDED_WITHIN_BYTES);
-  for (let i = at; i < stop; i++) {
-    const byte = view[i] as number;
-    if (byte === needed) return true;
-    if (ENDS_TEXT[byte] === 1) return false;
-  }
-  return false;
-}
-
-/** A name of 64 and a password of 128 characters, and what stands between them. */
-const NEEDED_WITHIN_BYTES = 200;
-const ENDS_TEXT = Uint8Array.from({ length: 256 }, (_, byte) => (/[\s"'<>/]/.test(String.fromCharCode(byte)) ? 1 : 0));
-
-/** Where the word begins whose letters end before `at`; -1 where it is too long or begins with something else. */
-function lettersStart(view: Buffer, at: number): number {
-  let start = at;
-  while (start > 0 && CLASSES[view[start - 1] as number] === LETTER) if (at - --start > LETTERS_MAX) return -1;
-  return start === at || (start > 0 && isWord(view[start - 1])) ? -1 : start;
-}
-
-/** Names that people write a number right behind. */
-const NAMES_OF_NUMBERS: ReadonlySet<string> = new Set(
-  "visa mastercard amex discover maestro diners jcb unionpay card cardno cardnumber creditcard debitcard cc ccn pan ssn".split(" "),
-);
-const NAME_BYTES_MAX = 10;
-
-/** Whether all the letters before `at` are one of these names. */
-function isBehindName(view: Buffer, at: number): boolean {
-  let start = at;
-  while (start > 0 && CLASSES[view[start - 1] as number] === LETTER) if (at - --start > NAME_BYTES_MAX) return false;
-  return NAMES_OF_NUMBERS.has(view.toString("latin1", start, at).toLowerCase());
-}
-
-const spells = (view: Buffer, from: number, to: number, word: string): boolean =>
-  to - from === word.length && view.toString("latin1", from, to).toLowerCase() === word;
-
-/** Where up to two short words of letters begin that lead to the digits at `at`, as in `AB 12` and `B-AB 12`; `at` where there are none. */
-function wordsStart(view: Buffer, at: number): number {
-  let first = at;
-  for (let words = 0; words < 2; words++) {
-    const separator = view[first - 1];
-    if (separator !== SPACE && separator !== DASH) return first;
-    const start = lettersStart(view, first - 1);
-    if (start < 0) return first;
-    first = start;
-  }
-  return first;
-}
-
-function wordEnd(view: Buffer, start: number): number {
-  let end = start;
-  while (CLASSES[view[end] ?? 0] === LETTER) end++;
-  return end;
-}
-
-/** Whether the digits are the `5` of `0.5` or of `12-5`: a part of something longer. */
-function continuesNumber(view: Buffer, at: number): boolean {
-  const separator = view[at - 1];
-  return (separator === DOT || separator === DASH) && at > 1 && CLASSES[view[at - 2] ?? 0] === DIGIT;
-}
-
-/** Whether groups go on that began further left: the last three of `1111 2222 3333 4444` or `AL47 2222 …` are no number. */
-function continuesSeries(view: Buffer, at: number, text: string): boolean {
-  const first = /^\d+(?= )/.exec(text)?.[0].length;
-  if (first === undefined || view[at - 1] !== SPACE) return false;
-  const before = groupBefore(view, at - 1, first);
-  if (before === null || view[at - 2 - first] !== SPACE) return before?.hasDigit === true;
-  // The bank of an IBAN has letters alone.
-  return before.hasDigit || groupBefore(view, at - 2 - first, first)?.hasDigit === true;
-}
-
-/** The word that ends before `end`; null where it is of another length. */
-function groupBefore(view: Buffer, end: number, expected: number): { readonly hasDigit: boolean } | null {
-  let hasDigit = false;
-  let length = 0;
-  for (; length <= expected && isWord(view[end - 1 - length]); length++) hasDigit ||= CLASSES[view[end - 1 - length] as number] === DIGIT;
-  return length === expected ? { hasDigit } : null;
-}

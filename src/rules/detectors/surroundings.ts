@@ -1,0 +1,142 @@
+import { CLASSES, DIGIT, LETTER } from "./chains.ts";
+import { COLON } from "./prefilter.ts";
+
+// What stands before and behind a place of a text: whether something may begin there, and where. All loops are bounded.
+
+/** Of the part of an address before its at sign, and of what is named before a literal. */
+const NAME_BYTES_MAX = 64;
+/** What codes begin with at most. */
+const LETTERS_MAX = 8;
+
+const IS_NAME = Uint8Array.from({ length: 256 }, (_, byte) => (/[A-Za-z0-9._%+-]/.test(String.fromCharCode(byte)) ? 1 : 0));
+
+/** Where the name begins that ends before `at`. */
+export function nameStart(view: Buffer, at: number): number {
+  let start = at;
+  while (start > 0 && at - start < NAME_BYTES_MAX && IS_NAME[view[start - 1] as number] === 1) start--;
+  while (start < at && CLASSES[view[start] as number] !== LETTER && CLASSES[view[start] as number] !== DIGIT) start++;
+  return start;
+}
+
+export const IS_HEXADECIMAL = Uint8Array.from({ length: 256 }, (_, byte) => (/[0-9A-Fa-f]/.test(String.fromCharCode(byte)) ? 1 : 0));
+/** Whether another colon comes behind the next group, or at once. */
+export function hasColonSoon(view: Buffer, at: number, atOnce: boolean): boolean {
+  if (atOnce) return view[at + 1] === COLON;
+  for (let i = at + 1; i <= at + HEXADECIMALS_MAX + 1; i++) {
+    const byte = view[i] ?? 0;
+    if (byte === COLON) return true;
+    if (IS_HEXADECIMAL[byte] === 0) return false;
+  }
+  return false;
+}
+
+/** In a group of an address. */
+export const HEXADECIMALS_MAX = 4;
+
+const WORD_BYTES_MIN = 26;
+
+/** Whether a word of letters and digits begins here that is as long as an address of a wallet. */
+export function isLongWord(view: Buffer, at: number): boolean {
+  if (view[at] !== ONE && view[at] !== THREE) return false;
+  for (let i = at + 1; i < at + WORD_BYTES_MIN; i++) {
+    const column = CLASSES[view[i] ?? 0];
+    if (column !== DIGIT && column !== LETTER) return false;
+  }
+  return true;
+}
+
+const ONE = 0x31;
+const THREE = 0x33;
+export const UNDERSCORE = 0x5f;
+const SPACE = 0x20;
+const DOT = 0x2e;
+const DASH = 0x2d;
+
+export const isUpper = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x41 && byte <= 0x5a;
+
+export function isWord(byte: number | undefined): boolean {
+  if (byte === undefined) return false;
+  const column = CLASSES[byte];
+  return column === DIGIT || column === LETTER || byte === UNDERSCORE;
+}
+
+/** Whether the byte stands before anything that ends a key or an address. */
+export function follows(view: Buffer, at: number, needed: number): boolean {
+  const stop = Math.min(view.length, at + NEEDED_WITHIN_BYTES);
+  for (let i = at; i < stop; i++) {
+    const byte = view[i] as number;
+    if (byte === needed) return true;
+    if (ENDS_TEXT[byte] === 1) return false;
+  }
+  return false;
+}
+
+/** A name of 64 and a password of 128 characters, and what stands between them. */
+const NEEDED_WITHIN_BYTES = 200;
+const ENDS_TEXT = Uint8Array.from({ length: 256 }, (_, byte) => (/[\s"'<>/]/.test(String.fromCharCode(byte)) ? 1 : 0));
+
+/** Where the word begins whose letters end before `at`; -1 where it is too long or begins with something else. */
+export function lettersStart(view: Buffer, at: number): number {
+  let start = at;
+  while (start > 0 && CLASSES[view[start - 1] as number] === LETTER) if (at - --start > LETTERS_MAX) return -1;
+  return start === at || (start > 0 && isWord(view[start - 1])) ? -1 : start;
+}
+
+/** Names that people write a number right behind. */
+const NAMES_OF_NUMBERS: ReadonlySet<string> = new Set(
+  "visa mastercard amex discover maestro diners jcb unionpay card cardno cardnumber creditcard debitcard cc ccn pan ssn".split(" "),
+);
+const NUMBER_NAME_BYTES_MAX = 10;
+
+/** Whether all the letters before `at` are one of these names. */
+export function isBehindName(view: Buffer, at: number): boolean {
+  let start = at;
+  while (start > 0 && CLASSES[view[start - 1] as number] === LETTER) if (at - --start > NUMBER_NAME_BYTES_MAX) return false;
+  return NAMES_OF_NUMBERS.has(view.toString("latin1", start, at).toLowerCase());
+}
+
+export const spells = (view: Buffer, from: number, to: number, word: string): boolean =>
+  to - from === word.length && view.toString("latin1", from, to).toLowerCase() === word;
+
+/** Where up to two short words of letters begin that lead to the digits at `at`, as in `AB 12` and `B-AB 12`; `at` where there are none. */
+export function wordsStart(view: Buffer, at: number): number {
+  let first = at;
+  for (let words = 0; words < 2; words++) {
+    const separator = view[first - 1];
+    if (separator !== SPACE && separator !== DASH) return first;
+    const start = lettersStart(view, first - 1);
+    if (start < 0) return first;
+    first = start;
+  }
+  return first;
+}
+
+export function wordEnd(view: Buffer, start: number): number {
+  let end = start;
+  while (CLASSES[view[end] ?? 0] === LETTER) end++;
+  return end;
+}
+
+/** Whether the digits are the `5` of `0.5` or of `12-5`: a part of something longer. */
+export function continuesNumber(view: Buffer, at: number): boolean {
+  const separator = view[at - 1];
+  return (separator === DOT || separator === DASH) && at > 1 && CLASSES[view[at - 2] ?? 0] === DIGIT;
+}
+
+/** Whether groups go on that began further left: the last three of `1111 2222 3333 4444` or `AL47 2222 …` are no number. */
+export function continuesSeries(view: Buffer, at: number, text: string): boolean {
+  const first = /^\d+(?= )/.exec(text)?.[0].length;
+  if (first === undefined || view[at - 1] !== SPACE) return false;
+  const before = groupBefore(view, at - 1, first);
+  if (before === null || view[at - 2 - first] !== SPACE) return before?.hasDigit === true;
+  // The bank of an IBAN has letters alone.
+  return before.hasDigit || groupBefore(view, at - 2 - first, first)?.hasDigit === true;
+}
+
+/** The word that ends before `end`; null where it is of another length. */
+function groupBefore(view: Buffer, end: number, expected: number): { readonly hasDigit: boolean } | null {
+  let hasDigit = false;
+  let length = 0;
+  for (; length <= expected && isWord(view[end - 1 - length]); length++) hasDigit ||= CLASSES[view[end - 1 - length] as number] === DIGIT;
+  return length === expected ? { hasDigit } : null;
+}

@@ -1,0 +1,71 @@
+import type { Detector } from "./detector.ts";
+
+export interface Finding {
+  readonly detector: Detector;
+  readonly count: number;
+  /** Byte offset of the first hit. */
+  readonly offset: number;
+  /** In the order of the text; the first HITS_MAX of a scan, whatever found them. */
+  readonly hits: readonly Hit[];
+}
+
+/** What was found where. It stays in memory, for as long as somebody tells it from what is allowed. */
+export interface Hit {
+  /** Bytes from the start of the text. */
+  readonly offset: number;
+  /** As it stands there or, where it is hidden there (rendered.ts), as it is shown; one char a byte. */
+  readonly text: string;
+}
+
+export const HITS_MAX = 1000;
+
+interface Tally {
+  count: number;
+  offset: number;
+  /** The last hit, so that what lies within it is not counted again. */
+  last: { readonly from: number; readonly to: number };
+  readonly hits: (Hit & { readonly to: number })[];
+}
+
+const NO_FINDINGS: readonly Finding[] = [];
+
+/** What a scan has found so far. */
+export class Tallies {
+  readonly #tallies = new Map<Detector, Tally>();
+  #hits = 0;
+
+  get isEmpty(): boolean {
+    return this.#tallies.size === 0;
+  }
+
+  /** Whether the detector has a hit that is kept and overlaps these bytes. */
+  isKnown(detector: Detector, from: number, to: number): boolean {
+    return this.#tallies.get(detector)?.hits.some(({ offset, to: end }) => offset < to && end > from) === true;
+  }
+
+  /** What lies within the detector's last hit is a part of it. */
+  add(detector: Detector, from: number, to: number, text: string): void {
+    const tally = this.#tallies.get(detector);
+    if (tally !== undefined && from >= tally.last.from && from < tally.last.to) return;
+    const hits = this.#hits++ < HITS_MAX ? [{ offset: from, to, text }] : [];
+    if (tally === undefined) {
+      this.#tallies.set(detector, { count: 1, offset: from, last: { from, to }, hits });
+      return;
+    }
+    tally.count++;
+    tally.offset = Math.min(tally.offset, from);
+    tally.last = { from, to };
+    tally.hits.push(...hits);
+  }
+
+  /** By the first hit of each. */
+  findings(): readonly Finding[] {
+    if (this.isEmpty) return NO_FINDINGS;
+    return Array.from(this.#tallies, ([detector, { count, offset, hits }]) => ({
+      detector,
+      count,
+      offset,
+      hits: hits.sort((a, b) => a.offset - b.offset).map(({ offset: at, text }) => ({ offset: at, text })),
+    })).sort((a, b) => a.offset - b.offset);
+  }
+}
