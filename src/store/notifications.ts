@@ -100,6 +100,36 @@ export async function putSpike(db: Db, row: SpikeRow): Promise<void> {
     .execute();
 }
 
+/** They are over; when they were told of stays known. */
+export async function endSpikes(db: Db, policyId: string): Promise<void> {
+  await db.updateTable("notification_spikes").set({ above: 0 }).where("policy_id", "=", policyId).execute();
+}
+
+export async function forgetSpikes(db: Db, policyId: string): Promise<void> {
+  await db.deleteFrom("notification_spikes").where("policy_id", "=", policyId).execute();
+}
+
+export type Destination = Pick<DeliveryRow, "mechanism_type" | "mechanism">;
+
+/** What waits for the policy and is to go anywhere else than to these has failed for this reason. */
+export async function failPending(db: Db, policyId: string, destinations: readonly Destination[], error: string): Promise<void> {
+  await db
+    .updateTable("notification_deliveries")
+    .set({ status: "failed", error })
+    .where("policy_id", "=", policyId)
+    .where("status", "=", "pending")
+    .where((eb) =>
+      eb.not(
+        eb.or(
+          destinations.map(({ mechanism_type, mechanism }) =>
+            eb.and([eb("mechanism_type", "=", mechanism_type), eb("mechanism", "=", mechanism)]),
+          ),
+        ),
+      ),
+    )
+    .execute();
+}
+
 export async function insertDeliveries(db: Db, rows: readonly DeliveryRow[]): Promise<void> {
   if (rows.length > 0)
     await db

@@ -144,7 +144,10 @@ async function send({ store, clock, sealer, sendEmail, sendWebhook }: Deliveries
     return sendEmail(row.mechanism, alert, row.id);
   }
   const webhook = await webhookById(store.read, row.account_id, row.mechanism);
-  if (webhook === undefined) throw new Error("the webhook was deleted");
+  if (webhook === undefined) {
+    const logged = "the webhook was deleted";
+    throw new DeliveryError(logged, { logged, isFinal: true });
+  }
   const { id, account_id, policy_id, name, alert_type } = row;
   const context = { id, account_id, policy_id, policy_name: name, alert_type, atMs: row.created_ms };
   return sendWebhook({

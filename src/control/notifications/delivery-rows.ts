@@ -1,17 +1,13 @@
 import { newId } from "#kernel/ids.ts";
 import type { DeliveryRow, PolicyRow } from "#store/notifications.ts";
 import type { Alert } from "./alert.ts";
-import { policyValue } from "./policy-rows.ts";
+import { destinationsOf, policyValue } from "./policy-rows.ts";
 
 /** One for each mechanism of the policy, due at once. */
 export function deliveryRows(policy: PolicyRow, alert: Alert, nowMs: number): readonly DeliveryRow[] {
-  const { name, description = "", mechanisms } = policyValue(policy);
-  const targets = [
-    ...(mechanisms.email ?? []).map(({ id }) => ({ mechanism_type: "email", mechanism: id })),
-    ...(mechanisms.webhooks ?? []).map(({ id }) => ({ mechanism_type: "webhook", mechanism: id })),
-  ];
-  return targets.map((target) => ({
-    ...target,
+  const { name, description = "" } = policyValue(policy);
+  return destinationsOf(policy).map((destination) => ({
+    ...destination,
     id: newId(),
     account_id: policy.account_id,
     policy_id: policy.id,

@@ -4,12 +4,22 @@ import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { newId } from "#kernel/ids.ts";
 import type { NotificationPolicy, NotificationPolicyCreate, NotificationPolicyUpdate } from "#model/notification.ts";
-import { deletePolicy, insertPolicy, policiesOf, policyById, type PolicyRow, updatePolicy } from "#store/notifications.ts";
+import {
+  deletePolicy,
+  endSpikes,
+  failPending,
+  forgetSpikes,
+  insertPolicy,
+  policiesOf,
+  policyById,
+  type PolicyRow,
+  updatePolicy,
+} from "#store/notifications.ts";
 import type { AuditEntry, Store, Unit } from "#store/store.ts";
 import { testAlert } from "./alert.ts";
 import { checkPolicy, type MechanismsReady } from "./check-policy.ts";
 import type { Deliveries } from "./deliveries.ts";
-import { policyView } from "./policy-rows.ts";
+import { destinationsOf, policyView } from "./policy-rows.ts";
 
 /** What an account is told of, and where. Throws `notification_not_found`, and `notification_invalid` with the place of the fault. */
 export interface NotificationPolicies {
@@ -58,6 +68,7 @@ export function createNotificationPolicies(deps: NotificationPoliciesDeps): Noti
         await checkPolicy(unit.db, accountId, policy, ready, old);
         const changed = { ...columnsOf(policy), modified_on: isoMicros(clock.nowMicros()) };
         await updatePolicy(unit.db, id, changed);
+        await leaveBehind(unit, before, { ...before, ...changed });
         unit.audit({
           ...audit(call, before, "notification_policy.update"),
           before: policyView(before),
@@ -75,8 +86,10 @@ export function createNotificationPolicies(deps: NotificationPoliciesDeps): Noti
       }),
 
     test: async (call, accountId, id) => {
-      const row = await own(store.read, accountId, id);
-      const ids = await commit(deps, call, (unit) => deliveries.add(unit, row, testAlert(policyView(row).name)));
+      const ids = await commit(deps, call, async (unit) => {
+        const row = await own(unit.db, accountId, id);
+        return deliveries.add(unit, row, testAlert(policyView(row).name));
+      });
       const failures = await deliveries.sendNow(ids);
       if (failures.length > 0)
         throw new PlatformError("notification_not_sent", {
@@ -85,6 +98,15 @@ export function createNotificationPolicies(deps: NotificationPoliciesDeps): Noti
       return { id };
     },
   };
+}
+
+/** What was known and waited for the policy as it was, and does not hold for it as it is. Other filters are about the same spikes. */
+async function leaveBehind({ db }: Unit, before: PolicyRow, after: PolicyRow): Promise<void> {
+  if (after.alert_type !== before.alert_type) await forgetSpikes(db, after.id);
+  // Nobody sees what becomes of them until it is enabled again.
+  if (after.enabled !== before.enabled) await endSpikes(db, after.id);
+  const isOff = after.enabled === 0 && before.enabled === 1;
+  await failPending(db, after.id, isOff ? [] : destinationsOf(after), "the policy has changed: nothing more is sent here");
 }
 
 const columnsOf = ({ enabled, alert_type, ...value }: NotificationPolicyCreate): Pick<PolicyRow, "enabled" | "alert_type" | "value"> => ({

@@ -1,11 +1,20 @@
 import type { NotificationPolicy, NotificationPolicyCreate } from "#model/notification.ts";
-import type { PolicyRow } from "#store/notifications.ts";
+import type { Destination, PolicyRow } from "#store/notifications.ts";
 
 /** What the row keeps as JSON. */
 export type PolicyValue = Pick<NotificationPolicyCreate, "name" | "description" | "alert_interval" | "filters" | "mechanisms">;
 
 export const policyValue = (row: PolicyRow): PolicyValue => JSON.parse(row.value) as PolicyValue;
 export const mechanismsOf = (row: PolicyRow): NotificationPolicy["mechanisms"] => policyValue(row).mechanisms;
+
+/** Each of them is told by itself. */
+export function destinationsOf(row: PolicyRow): readonly Destination[] {
+  const { email = [], webhooks = [] } = mechanismsOf(row);
+  return [
+    ...email.map(({ id }) => ({ mechanism_type: "email", mechanism: id })),
+    ...webhooks.map(({ id }) => ({ mechanism_type: "webhook", mechanism: id })),
+  ];
+}
 
 export const policyView = (row: PolicyRow): NotificationPolicy => ({
   id: row.id,
@@ -15,6 +24,12 @@ export const policyView = (row: PolicyRow): NotificationPolicy => ({
   created: row.created_on,
   modified: row.modified_on,
 });
+
+/** What a policy tells of, as text to be compared; the rest is how it is called and who is told. */
+export function meaningOf(row: PolicyRow): string {
+  const { filters = {}, alert_interval = "" } = policyValue(row);
+  return JSON.stringify([row.alert_type, filters, alert_interval]);
+}
 
 const UNITS_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 

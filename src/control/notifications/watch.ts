@@ -8,7 +8,7 @@ import type { Store } from "#store/store.ts";
 import { spikeAlert } from "./alert.ts";
 import type { Deliveries } from "./deliveries.ts";
 import type { EventCounts } from "./event-counts.ts";
-import { intervalMs, policyValue } from "./policy-rows.ts";
+import { intervalMs, meaningOf, policyValue } from "./policy-rows.ts";
 import { createHistories } from "./histories.ts";
 import { type Usual, usualOf, WINDOW_MS } from "./spikes.ts";
 import { chooser, factsOf, failingShareOf, type Subject, subjectsOf } from "./subjects.ts";
@@ -116,8 +116,9 @@ async function judge(deps: NotificationWatchDeps, call: Call, judged: Judged): P
   const begun = [...spikes.values()].filter(({ of }) => !goOn.has(of.key));
   if (over.size + begun.length === 0) return 0;
   return commit(deps, call, async (unit) => {
-    const { enabled = 0 } = (await policyById(unit.db, policy.account_id, policy.id)) ?? {};
-    if (enabled === 0) return 0;
+    // Of one that means something else by now, the next look tells.
+    const current = await policyById(unit.db, policy.account_id, policy.id);
+    if (current === undefined || current.enabled === 0 || meaningOf(current) !== meaningOf(policy)) return 0;
     // Another node may have seen the same meanwhile, or the next spike.
     const now = new Map((await spikesOf(unit.db, policy.id)).map((row) => [row.subject, row]));
     for (const row of over.values()) {
@@ -135,7 +136,7 @@ async function judge(deps: NotificationWatchDeps, call: Call, judged: Judged): P
       const told_ms = silenced ? (before?.told_ms ?? 0) : clock.nowMs();
       await putSpike(unit.db, { policy_id: policy.id, subject: of.key, above: 1, told_ms });
       if (silenced) continue;
-      await deliveries.add(unit, policy, spikeAlert({ ...factsOf(of), mean, startMs, endMs }));
+      await deliveries.add(unit, current, spikeAlert({ ...factsOf(of), mean, startMs, endMs }));
       told += 1;
     }
     return told;
