@@ -1,5 +1,6 @@
 import type { EventReads } from "#events/reads.ts";
-import type { Group } from "#events/group-sql.ts";
+import type { Group, GroupQuery } from "#events/group-sql.ts";
+import type { EventTable } from "#events/rows.ts";
 import type { Where } from "#events/where-sql.ts";
 import { ALERT_SERVICES, type AlertServiceId, type SpikeKind } from "#model/notification.ts";
 import { WINDOW_MS } from "./spikes.ts";
@@ -20,8 +21,8 @@ export interface EventCounts {
   requests(zoneId: string, fromMs: number, toMs: number): Promise<number>;
 }
 
-/** Zones with events in one window, by phase. */
-const GROUPS_MAX = 10_000;
+/** Of zones in one window, by phase: more are asked for until all are there. A zone has far fewer. */
+const GROUPS_A_TURN = 10_000;
 
 /** Of requests that came to a bad end: who made the answer. */
 const ERRORS: Readonly<Record<Exclude<SpikeKind, "security_events">, Where<"requests">>> = {
@@ -45,7 +46,29 @@ export function createEventCounts(events: EventReads): EventCounts {
       { column: "at_ms", operator: "ge", value: fromMs },
       { column: "at_ms", operator: "lt", value: toMs },
     ] as const;
-  const rest = { measures: [], order: [{ by: "count", direction: "desc" }], limit: GROUPS_MAX } as const;
+
+  /** Of every zone, which `by` begins with. */
+  const ofZones = async <T extends "requests" | "security_events">(
+    table: T,
+    query: Pick<GroupQuery<T>, "where" | "by">,
+  ): Promise<readonly Group[]> => {
+    const all: Group[] = [];
+    for (let from: Where<T> = []; ;) {
+      const where = [...query.where, ...from];
+      const groups = await events.groups(table, {
+        where,
+        by: query.by,
+        measures: [],
+        order: [{ by: 0, direction: "asc" }],
+        limit: GROUPS_A_TURN,
+      });
+      const last = groups.at(-1)?.dimensions[0];
+      if (groups.length < GROUPS_A_TURN || last === groups[0]?.dimensions[0]) return all.concat(groups);
+      // Its other groups may not have had room.
+      all.push(...groups.filter(({ dimensions }) => dimensions[0] !== last));
+      from = [{ column: "zone_id", operator: "ge", value: String(last) }] as Where<EventTable> as Where<T>;
+    }
+  };
 
   /** By the minute: a window's own bounds are any whole minutes. */
   const byMinute = (
@@ -71,15 +94,11 @@ export function createEventCounts(events: EventReads): EventCounts {
   return {
     inWindow: async (kind, fromMs, toMs) => {
       if (kind !== "security_events") {
-        const groups = await events.groups("requests", {
-          where: [...times(fromMs, toMs), ...ERRORS[kind]],
-          by: [{ column: "zone_id" }],
-          ...rest,
-        });
+        const groups = await ofZones("requests", { where: [...times(fromMs, toMs), ...ERRORS[kind]], by: [{ column: "zone_id" }] });
         return groups.map(({ count, dimensions: [zone] }) => ({ zone_id: String(zone), service: null, count }));
       }
       const by = [{ column: "zone_id" }, { column: "phase" }] as const;
-      const groups = await events.groups("security_events", { where: times(fromMs, toMs), by, ...rest });
+      const groups = await ofZones("security_events", { where: times(fromMs, toMs), by });
       return groups.map(({ count, dimensions: [zone, phase] }) => ({
         zone_id: String(zone),
         service: SERVICE_BY_PHASE.get(String(phase)) ?? null,
@@ -98,7 +117,7 @@ export function createEventCounts(events: EventReads): EventCounts {
 
     requests: async (zoneId, fromMs, toMs) => {
       const where = [{ column: "zone_id", operator: "eq", value: zoneId }, ...times(fromMs, toMs)] as const;
-      const [group] = await events.groups("requests", { where, by: [], ...rest });
+      const [group] = await events.groups("requests", { where, by: [], measures: [], order: [], limit: 1 });
       return group?.count ?? 0;
     },
   };
