@@ -1,6 +1,7 @@
 import { getSystemErrorName } from "node:util";
 import type { IpAddress } from "#kernel/ip.ts";
 import { keepLoaded } from "#wire/connections/keep-loaded.ts";
+import { createWakeUp, type WakeUp } from "#wire/connections/wake-up.ts";
 import { RECEIVE_BUFFER_BYTES } from "./udp.ts";
 
 /** The system's calls that carry many datagrams at once, which Node does not offer. None of them waits. */
@@ -12,11 +13,10 @@ export interface SystemSockets {
   /** The port that it is bound to. */
   portOf(fd: number): number;
   /**
-   * Calls back in a turn of the event loop in which something waits in the socket, and again in the next one if it still
-   * does; where the call returns true, in the next one in any case. Only one that is closed, which comes before `close`,
-   * lets the thread end.
+   * Calls back in each turn of the event loop, which wakes up when something waits in the socket; where the call returns true,
+   * the next turn comes at once. Only one that is closed, which comes before `close`, lets the thread end.
    */
-  watch(fd: number, onReadable: () => boolean): SocketWatch;
+  watch(fd: number, onTurn: () => boolean): SocketWatch;
   /** recvmmsg(2) into `count` headers from the address on: how many were received, or -1 where nothing waits. */
   receive(fd: number, headers: number, count: number): number;
   /** sendmmsg(2) of the same: how many were sent before one failed, or the system's error below 0 where that was the first. */
@@ -71,9 +71,10 @@ function bindings(koffi: typeof import("koffi").default): SystemSockets {
   const sendto = libc.func("intptr_t sendto(int fd, void *bytes, size_t count, int flags, void *name, uint32_t length)");
   const usleep = libc.func("int usleep(uint32_t us)");
   const close = libc.func("int close(int fd)");
+  const wakeUp = createWakeUp(koffi);
   return {
     ...opening(koffi, libc, close),
-    watch: (fd, onReadable) => createWatch(koffi, fd, onReadable),
+    watch: (fd, onTurn) => createWatch(wakeUp, fd, onTurn),
     receive: (fd, headers, count) => recvmmsg(fd, headers, count, MSG_DONTWAIT, 0),
     send: (fd, headers, count) => {
       const sent = sendmmsg(fd, headers, count, MSG_DONTWAIT);
@@ -136,29 +137,25 @@ function opening(
   };
 }
 
-/**
- * koffi calls back outside of what Node does around callbacks of its own, where promises, errors and the end of the
- * thread have no place: nothing happens there but that the work is put into the same turn of the event loop.
- */
-function createWatch(koffi: Koffi, fd: number, onReadable: () => boolean): SocketWatch {
+function createWatch(wakeUp: WakeUp, fd: number, onTurn: () => boolean): SocketWatch {
   let isOpen = true;
   let isAsked = true;
-  let turn: NodeJS.Immediate | undefined;
-  const onWaiting = (): void => {
-    turn ??= setImmediate(work);
-  };
+  const handle = wakeUp(fd);
   const work = (): void => {
-    turn = undefined;
     if (!isOpen) return;
-    const goesOn = onReadable();
-    if (goesOn) turn = setImmediate(work);
+    const goesOn = onTurn();
+    awaitTurn(goesOn);
     if (goesOn !== isAsked) return;
     // While it is not asked, the system need not look for it at each datagram either.
     isAsked = !goesOn;
-    if (isAsked) handle.start({ readable: true }, onWaiting);
+    if (isAsked) handle.start();
     else handle.stop();
   };
-  const handle = koffi.node.poll(fd, { readable: true }, onWaiting);
+  const awaitTurn = (atOnce: boolean): void => {
+    const turn = setImmediate(work);
+    if (!atOnce) turn.unref();
+  };
+  awaitTurn(false);
   return {
     close: () => {
       isOpen = false;

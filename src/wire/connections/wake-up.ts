@@ -1,5 +1,13 @@
-/** Lets Node's event loop wake up when the descriptor can be read, for as long as it is not closed. Nothing is called. */
-export type WakeUp = (fd: number) => { close(): void };
+/** Lets Node's event loop wake up when the descriptor can be read. Nothing is called. */
+export type WakeUp = (fd: number) => WakeUpHandle;
+
+/** It keeps the thread alive until it is closed. */
+export interface WakeUpHandle {
+  /** The loop does not wake up any more, until `start`. */
+  stop(): void;
+  start(): void;
+  close(): void;
+}
 
 const UV_READABLE = 1;
 
@@ -23,14 +31,17 @@ export function createWakeUp(koffi: typeof import("koffi").default): WakeUp {
   if (getLoop(koffi.node.env, loop) !== 0) throw new Error("this thread has no event loop");
   return (fd) => {
     const handle = koffi.node.poll(fd, { readable: true }, () => undefined);
+    const polls: unknown[] = [];
     walk(
       loop[0],
       (each: unknown) => {
         const file = [-1];
-        if (typeName(typeOf(each)) === "poll" && fileOf(each, file) === 0 && file[0] === fd) start(each, UV_READABLE, doNothing);
+        if (typeName(typeOf(each)) === "poll" && fileOf(each, file) === 0 && file[0] === fd) polls.push(each);
       },
       null,
     );
-    return handle;
+    const startAll = (): void => polls.forEach((poll) => start(poll, UV_READABLE, doNothing));
+    startAll();
+    return { stop: () => handle.stop(), start: startAll, close: () => handle.close() };
   };
 }
