@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { get } from "node:http";
-import { get as getSecurely } from "node:https";
+import { get, Agent as HttpAgent } from "node:http";
+import { get as getSecurely, Agent as HttpsAgent } from "node:https";
 import { connect } from "node:net";
 import { test, type TestContext } from "node:test";
 import { MessageChannel, receiveMessageOnPort } from "node:worker_threads";
@@ -124,10 +124,7 @@ test("what a plain origin answers to visitors over TLS is lent as well", { skip:
   const all = await site(t, calls, (_, response) => {
     response.writeHead(200, { ...asHtml, "content-length": LARGE.length }).end(LARGE);
   });
-  const hosts = ["www.example.com"];
-  const { chain, privateKey, notAfter } = await createLocalCa({ root: await createRoot(systemClock), clock: systemClock }).issue(hosts);
-  const private_key = all.edge.sealer.seal(privateKey, "certificate:c1");
-  all.edge.replica.apply([{ kind: "certificate", id: "c1", value: { zone_id: "zone", hosts, chain, private_key, not_after: notAfter } }]);
+  await secure(all);
   for (let visits = 1; visits <= 3; visits++) {
     assert.ok(LARGE.equals(await getBytes(all.edge.https, {}, getSecurely)), "what the visitor got");
     await eventually(() => all.ended.size === visits);
@@ -136,10 +133,57 @@ test("what a plain origin answers to visitors over TLS is lent as well", { skip:
   assert.ok(all.lent() >= 3, "some of each without a copy");
 });
 
-function getBytes(port: number, headers: Record<string, string> = {}, from: typeof getSecurely = get): Promise<Buffer> {
+test(
+  "bursts of bodies of many lengths reach visitor and detector as they were sent",
+  { skip: (calls?.secure ?? null) === null },
+  async (t) => {
+    const [ROUNDS, BURST] = [12, 48];
+    // Each byte tells of which body and where in it.
+    const bodyOf = (index: number): Buffer => {
+      const length = (index % 4 === 3 ? 90_000 : index % 4 === 2 ? 16_384 : 900) + ((index * 7919) % 5000);
+      return Buffer.from(`${index} `.repeat(length).slice(0, length));
+    };
+    const all = await site(t, calls, (request, response) => {
+      const body = bodyOf(Number(request.headers["x-body"]));
+      response.writeHead(200, request.headers["x-chunked"] === undefined ? { ...asHtml, "content-length": body.length } : asHtml);
+      response.write(body.subarray(0, body.length >> 1));
+      response.end(body.subarray(body.length >> 1));
+    });
+    await secure(all);
+    const agents = [new HttpAgent({ keepAlive: true }), new HttpsAgent({ keepAlive: true })] as const;
+    t.after(() => agents.forEach((agent) => agent.destroy()));
+    for (let round = 0; round < ROUNDS; round++) {
+      const burst = Array.from({ length: BURST }, (_, n) => round * BURST + n);
+      const answers = burst.map((index) => {
+        const headers = { "x-body": `${index}`, ...(index % 5 === 0 && { "x-chunked": "1" }) };
+        return index % 3 === 0 ? getBytes(all.edge.https, headers, getSecurely, agents[1]) : getBytes(all.http, headers, get, agents[0]);
+      });
+      for (const [n, answer] of (await Promise.all(answers)).entries())
+        assert.ok(bodyOf(burst[n] as number).equals(answer), "what the visitor got");
+    }
+    await eventually(() => all.ended.size === ROUNDS * BURST);
+    const got = all.bodies.slice(1).toSorted((a, b) => Number.parseInt(a.toString(), 10) - Number.parseInt(b.toString(), 10));
+    for (const [index, body] of got.entries()) assert.ok(bodyOf(index).equals(body), `what the detector got of ${index}`);
+  },
+);
+
+/** Answers over TLS as well. */
+async function secure({ edge }: Site): Promise<void> {
+  const hosts = ["www.example.com"];
+  const { chain, privateKey, notAfter } = await createLocalCa({ root: await createRoot(systemClock), clock: systemClock }).issue(hosts);
+  const private_key = edge.sealer.seal(privateKey, "certificate:c1");
+  edge.replica.apply([{ kind: "certificate", id: "c1", value: { zone_id: "zone", hosts, chain, private_key, not_after: notAfter } }]);
+}
+
+function getBytes(
+  port: number,
+  headers: Record<string, string> = {},
+  from: typeof getSecurely = get,
+  agent: HttpAgent | false = false,
+): Promise<Buffer> {
   const tls = { servername: "www.example.com", rejectUnauthorized: false };
   return new Promise((resolve, reject) => {
-    from({ port, host: "127.0.0.1", agent: false, headers: { host: "www.example.com", ...headers }, ...tls }, (response) => {
+    from({ port, host: "127.0.0.1", agent, headers: { host: "www.example.com", ...headers }, ...tls }, (response) => {
       const pieces: Buffer[] = [];
       response.on("data", (piece: Buffer) => void pieces.push(piece));
       response.on("end", () => resolve(Buffer.concat(pieces)));
