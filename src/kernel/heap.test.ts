@@ -48,6 +48,26 @@ test("a thread that has worked before it is quiet keeps its compiled code", asyn
   assert.equal(held.length, 200_000);
 });
 
+test("a thread that goes on doing a little gives nothing back amid it, unless that lasts", async () => {
+  const held: unknown[] = Array.from({ length: 100_000 }, (_, i) => ({ i, text: `object ${i}` }));
+  // More looks than it waits for after work.
+  for (const { looksAmidWork, workedLooks, isAmid } of [
+    { looksAmidWork: 1000, workedLooks: 40, isAmid: false },
+    { looksAmidWork: 10, workedLooks: Number.POSITIVE_INFINITY, isAmid: true },
+  ]) {
+    let looks = 0;
+    const collectedAmid: boolean[] = [];
+    giveBackHeapWhenQuiet({
+      ...{ bytesMax: 1_000_000_000, lookMs: 50, looksAmidWork },
+      workDone: () => Math.min(++looks, workedLooks),
+      giveBack: () => collectedAmid.push(looks <= workedLooks) > 0,
+    });
+    await eventually(() => collectedAmid.length > 0, 200);
+    assert.equal(collectedAmid[0], isAmid);
+  }
+  assert.equal(held.length, 100_000);
+});
+
 test("no thread of the server loads the HTTP client that comes with Node.js", async () => {
   const program = `
     await Promise.all(["app/compose", "nameserver/nameserver", "edge/edge", "gateway/gateway"].map((path) => import("#" + path + ".ts")));

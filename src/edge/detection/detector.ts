@@ -22,6 +22,8 @@ import { createRingReader, type RingReader, type RingRecord } from "./ring.ts";
 export interface Detector {
   /** Takes a tap's bodies from now on. */
   attach(port: MessagePort): void;
+  /** Bytes that were read of what taps wrote, so far. */
+  readBytes(): number;
   /** Finishes the bodies under way with what has come of them and closes the ports. */
   close(): void;
 }
@@ -79,6 +81,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
   /** While it is high, rings fill and taps shed load. */
   const load: DecodingLoad = { bytes: 0, decoders: 0 };
   const isHigh = (): boolean => load.bytes >= DECODING_BYTES_MAX || load.decoders >= DECODERS_MAX;
+  let readBytes = 0;
   let isHeldUp = false;
   let givesWay = false;
   const beginBody = createBodyJobs(BREATH_BYTES, load);
@@ -182,6 +185,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
       // However much comes: what is taken as soon as it is there keeps nobody waiting.
       if (!turns.some(({ isBehind }) => isBehind)) shares.rest();
       const bytes = turns.reduce((sum, turn) => sum + turn.sum, 0);
+      readBytes += bytes;
       return bytes === 0 ? "nothing" : bytes < MUCH_BYTES ? "little" : "much";
     },
     // Nothing moves on by itself while decoders have to catch up.
@@ -231,6 +235,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
         taps.delete(port);
       });
     },
+    readBytes: () => readBytes,
     close: () => {
       poller.stop();
       clearInterval(looking);

@@ -15,7 +15,7 @@ import { SCANNED_BYTES_MAX, type ScanSubject, type TapMessage } from "./job.ts";
 import { createRingReader } from "./ring.ts";
 import { createTap, type Tap, type TapDeps } from "./tap.ts";
 import { beginTest, testSubject } from "./test-subject.ts";
-import { eventually } from "../../../test/support/eventually.ts";
+import { eventually, settled } from "../../../test/support/eventually.ts";
 
 const CARD = "4716461583322103";
 const VISA = DETECTORS_BY_ID.get("fin.card_visa")!;
@@ -25,6 +25,8 @@ interface Bench {
   readonly tap: Tap;
   readonly rows: SecurityEventRow[];
   readonly metrics: MetricRegistry;
+  /** What the detector has read. */
+  readBytes(): number;
   /** Resolves when so many responses were scanned. */
   scanned(count: number): Promise<void>;
 }
@@ -55,7 +57,7 @@ function bench(
     detector.close();
   });
   const scanned = (count: number): Promise<void> => eventually(() => value(metrics, "selvedge_detection_scanned_total") >= count);
-  return { tap, rows, metrics, scanned };
+  return { tap, rows, metrics, readBytes: detector.readBytes, scanned };
 }
 
 const value = (metrics: MetricRegistry, name: string): number => metrics.samples().find((sample) => sample.name === name)?.value ?? 0;
@@ -85,6 +87,17 @@ test("SPEC 8.6: only text, HTML, JSON and XML are tapped, in codings that are kn
     assert.equal(beginTest(tap, { content_type }), null, content_type);
   for (const content_encoding of ["exi", "gzip, compress", "gzip,gzip,gzip,gzip"]) assert.equal(beginTest(tap, { content_encoding }), null);
   assert.equal(value(metrics, "selvedge_detection_unknown_coding_total"), 3);
+});
+
+test("a detector tells how much it has read, and reads nothing where there is nothing", async (t) => {
+  const { tap, scanned, readBytes } = bench(t);
+  assert.equal(readBytes(), 0);
+  send(tap, PAGE);
+  await scanned(1);
+  const once = readBytes();
+  assert.ok(once >= PAGE.length, `${once}`);
+  await settled();
+  assert.equal(readBytes(), once);
 });
 
 test("what has no type is looked at if it begins as a text does", async (t) => {

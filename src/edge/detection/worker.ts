@@ -62,4 +62,4 @@ async function drain(timeoutMs: number): Promise<void> {
 voice.serve({ metrics, attach: detector.attach, reconnect: (_, port) => events.reconnect(port), drain });
 for (const port of tap) detector.attach(port);
 voice.listening({});
-giveBackHeapWhenQuiet();
+giveBackHeapWhenQuiet({ workDone: detector.readBytes });
