@@ -184,6 +184,39 @@ const NETWORKS: readonly Network[] = [
     hits: ["Maestro 6759649826438453", "card number 630427373398 is lost", "debit: 676222165679"],
     misses: ["6759649826438453", "order 630427373398"],
   },
+  {
+    id: "domestic",
+    rule_id: "d0b4a7c35e9146f8b2f36a1d7c85e904",
+    name: "RuPay, Humo, Uzcard, NAPAS and other domestic schemes",
+    prefixes: [
+      ["2205", "2205"],
+      ["8100", "8109"],
+      ["8172", "8299"],
+      ["8600", "8600"],
+      ["9112", "9112"],
+      ["9682", "9682"],
+      ["9704", "9704"],
+      ["9860", "9860"],
+    ],
+    lengths: [16, 19],
+    labelled: true,
+    hits: ["RuPay 8209416730528718", "Humo 9860 0371 4829 0564", "card 9704183055271940638", "card number 8109471502863919"],
+    misses: ["8209416730528718", "card 8209416730528719", "card 8171999900000000021"],
+  },
+  {
+    id: "uatp",
+    rule_id: "6e2f91c8a07d4b53950c7be41d38f2a6",
+    name: "UATP",
+    prefixes: [
+      ["100", "179"],
+      ["1801", "1899"],
+      ["190", "199"],
+    ],
+    lengths: [15],
+    labelled: true,
+    hits: ["UATP 122047193850629", "card number 135082746193503"],
+    misses: ["122047193850629", "UATP 122047193850620", "card 180016070420458"],
+  },
 ];
 
 const WORDS_OF_CARDS = [
@@ -201,6 +234,16 @@ const WORDS_OF_CARDS = [
   "karta",
   "カード",
   "卡号",
+  // Of the schemes whose numbers need a label, the names that are nothing else.
+  "rupay",
+  "uatp",
+  "uzcard",
+  "humo",
+  "napas",
+  "meeza",
+  "hipercard",
+  "girocard",
+  "dankort",
 ];
 
 /** As they are printed and typed: in one piece, or in groups of which the last may be short. */
