@@ -13,6 +13,7 @@ import { controlConfig } from "./control-config.ts";
 import { createEventReader, type EventReader } from "./event-reader.ts";
 import { createLogBatches, type LogBatches } from "./log-batches.ts";
 import { createFeedSource } from "./feed-source.ts";
+import { nodeIdIn } from "./node-id.ts";
 import { createSecondaryReports } from "./secondary-reports.ts";
 import type { State } from "./state.ts";
 
@@ -41,6 +42,7 @@ export async function openControl(
   const control = createControl({
     ...{ store, clock, sealer, events, gatewayLogStore, ca, urlOfGateways },
     eventReads: reader.reads,
+    nodeId: nodeIdIn(files.nodeId),
     logSegments: logSegmentsOf(files.events),
     readLogBatch: batches.read,
     ...controlConfig(config),

@@ -3,6 +3,8 @@ import { join } from "node:path";
 /** What threads find on disk. */
 export interface PlaneFiles {
   readonly sealKey: string;
+  /** What tells this node from others over the same database. */
+  readonly nodeId: string;
   readonly localRoot: string;
   readonly lastGood: string;
   readonly events: string;
@@ -13,6 +15,7 @@ export interface PlaneFiles {
 
 export const planeFiles = (dataDir: string): PlaneFiles => ({
   sealKey: join(dataDir, "seal.key"),
+  nodeId: join(dataDir, "node-id"),
   localRoot: join(dataDir, "ca.pem"),
   lastGood: join(dataDir, "snapshot.last-good"),
   events: join(dataDir, "events.db"),

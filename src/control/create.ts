@@ -72,6 +72,8 @@ export interface ControlDeps {
   readonly sealer: Sealer;
   /** What the planes logged. */
   readonly events: EventQueries;
+  /** Tells nodes over one database apart; stays the same as long as the events. */
+  readonly nodeId: string;
   readonly gatewayLogStore: GatewayLogStore;
   /** Directory of the segments of gateways' logs. */
   readonly logSegments: string;
@@ -218,6 +220,7 @@ export function createControl(deps: ControlDeps): Control {
       clock,
       sealer,
       events: eventReads,
+      nodeId: deps.nodeId,
       vendorPrefix,
       mailServer: deps.mailServer,
       webhookAllowed: allowed,

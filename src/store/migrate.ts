@@ -25,6 +25,7 @@ import { accessApps } from "./migrations/0031-access-apps.ts";
 import { customCertificates } from "./migrations/0032-custom-certificates.ts";
 import { logpushJobs } from "./migrations/0033-logpush-jobs.ts";
 import { sensitiveDataTimes } from "./migrations/0035-sensitive-data-times.ts";
+import { eventCounts } from "./migrations/0036-event-counts.ts";
 import type { Dialect, Session } from "./session.ts";
 
 export interface Migration {
@@ -61,6 +62,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 32, name: "custom-certificates", statements: customCertificates },
   { version: 33, name: "logpush-jobs", statements: logpushJobs },
   { version: 35, name: "sensitive-data-times", statements: sensitiveDataTimes },
+  { version: 36, name: "event-counts", statements: eventCounts },
 ];
 
 /**

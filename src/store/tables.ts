@@ -54,6 +54,8 @@ export interface Tables {
   notification_silences: NotificationSilencesTable;
   notification_spikes: NotificationSpikesTable;
   notification_deliveries: NotificationDeliveriesTable;
+  event_counts: EventCountsTable;
+  event_count_nodes: EventCountNodesTable;
   logpush_jobs: LogpushJobsTable;
   changes: ChangesTable;
   audit_log: AuditLogTable;
@@ -630,6 +632,25 @@ export interface NotificationDeliveriesTable {
   created_ms: number;
   sent_on: string | null;
   error: string | null;
+}
+/** What a node has counted of a zone in an hour. */
+export interface EventCountsTable {
+  /** Of `COUNTED_KINDS`. */
+  kind: string;
+  zone_id: string;
+  /** Empty for those of no service that can be chosen, and where services are not told apart. */
+  service: string;
+  hour_ms: number;
+  node: string;
+  /** One count for each minute, separated by commas; nothing where there was nothing. */
+  minutes: string;
+}
+export interface EventCountNodesTable {
+  node: string;
+  /** The process that wrote this. */
+  run: string;
+  /** Everything before has been counted. */
+  counted_ms: number;
 }
 /** A name of somebody else's that a zone serves. */
 export interface CustomHostnamesTable {

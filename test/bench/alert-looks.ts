@@ -3,6 +3,7 @@ import { createEventReader } from "#app/event-reader.ts";
 import { systemCall } from "#control/call.ts";
 import { createDeliveries } from "#control/notifications/deliveries.ts";
 import { createEventCounts } from "#control/notifications/event-counts.ts";
+import { createOwnRounds } from "#control/notifications/rounds.ts";
 import { createNotificationWatch } from "#control/notifications/watch.ts";
 import { openEventDatabase } from "#events/database.ts";
 import { packed, testSecurityRow } from "#events/test-rows.ts";
@@ -61,7 +62,13 @@ function alertLooks(name: string, perWindow: number): Benchmark {
         ...{ store, clock, sealer: createSealer(Buffer.alloc(32, 7)), sendEmail: null },
         sendWebhook: async () => undefined,
       });
-      const watch = createNotificationWatch({ store, clock, counts: createEventCounts(reader.reads), deliveries });
+      const watch = createNotificationWatch({
+        store,
+        clock,
+        counts: createEventCounts(reader.reads),
+        deliveries,
+        rounds: createOwnRounds(),
+      });
       const call = systemCall("bench");
       clock.advance(10_000);
       await watch.look(call);

@@ -61,6 +61,7 @@ export async function startApi(options: ApiServerOptions = {}): Promise<ApiServe
   const sealer = createSealer(Buffer.alloc(32, 7));
   const first = await bootstrap({ store, clock, sealer, email: OWNER_EMAIL, apiKey: OWNER_KEY });
   const control = createControl({
+    nodeId: "node-of-the-test",
     store,
     clock,
     sealer,

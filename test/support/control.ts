@@ -43,6 +43,7 @@ export async function controlOver(
   const sealer = createSealer(Buffer.alloc(32, 7));
   const { account_id } = await bootstrap({ store, clock, sealer, email: "owner@example.com" });
   const control = createControl({
+    nodeId: "node-of-the-test",
     store,
     clock,
     sealer,

@@ -8,6 +8,7 @@ import { controlOver } from "./control.ts";
 import { createDeliveries } from "#control/notifications/deliveries.ts";
 import type { WindowCount } from "#control/notifications/event-counts.ts";
 import { createNotificationPolicies } from "#control/notifications/policies.ts";
+import { createOwnRounds } from "#control/notifications/rounds.ts";
 import { createSilences } from "#control/notifications/silences.ts";
 import { createNotificationWatch, type FailedLook } from "#control/notifications/watch.ts";
 
@@ -39,7 +40,7 @@ export async function watching(store: Store, ofWatch = store) {
     windows: async (_kind: SpikeKind, _zone: string, _service: string | null, fromMs: number, toMs: number) =>
       Array.from({ length: (toMs - fromMs) / (5 * MINUTE_MS) }, () => current.usual),
   };
-  const watch = createNotificationWatch({ store: ofWatch, clock, counts, deliveries });
+  const watch = createNotificationWatch({ store: ofWatch, clock, counts, deliveries, rounds: createOwnRounds() });
   const policies = createNotificationPolicies({ store, clock, deliveries, ready: { email: false } });
   const policy = async (alert_type: string, filters?: Record<string, string[]>, alert_interval?: string) =>
     policies.create(call(), account_id, {

@@ -21,11 +21,25 @@ export interface EventCounts {
   requests(zoneId: string, fromMs: number, toMs: number): Promise<number>;
 }
 
+export const COUNTED_KINDS = ["security_events", "edge_errors", "origin_errors", "requests"] as const;
+export type CountedKind = (typeof COUNTED_KINDS)[number];
+
+/** What a zone had in one minute; several may be of the same zone, service and minute. */
+export interface MinuteCount extends WindowCount {
+  readonly minuteMs: number;
+}
+
+/** How much there was in each minute that had any, of these zones alone. */
+export interface MinuteCounts {
+  byMinute(kind: CountedKind, zoneIds: readonly string[], fromMs: number, toMs: number): Promise<readonly MinuteCount[]>;
+}
+
 /** Of zones in one window, by phase: more are asked for until all are there. A zone has far fewer. */
 const GROUPS_A_TURN = 10_000;
 
-/** Of requests that came to a bad end: who made the answer. */
-const ERRORS: Readonly<Record<Exclude<SpikeKind, "security_events">, Where<"requests">>> = {
+/** All of them, and those that came to a bad end by who made the answer. */
+const REQUESTS: Readonly<Record<Exclude<CountedKind, "security_events">, Where<"requests">>> = {
+  requests: [],
   edge_errors: [
     { column: "status", operator: "ge", value: 500 },
     { column: "edge_error", operator: "ne", value: "" },
@@ -40,7 +54,9 @@ const SERVICE_BY_PHASE: ReadonlyMap<string, AlertServiceId> = new Map(
   ALERT_SERVICES.flatMap(({ id, phases }) => phases.map((phase) => [phase, id] as const)),
 );
 
-export function createEventCounts(events: EventReads): EventCounts {
+const serviceOf = (phase: string | number | null | undefined): AlertServiceId | null => SERVICE_BY_PHASE.get(String(phase)) ?? null;
+
+export function createEventCounts(events: EventReads): EventCounts & MinuteCounts {
   const times = (fromMs: number, toMs: number) =>
     [
       { column: "at_ms", operator: "ge", value: fromMs },
@@ -71,7 +87,7 @@ export function createEventCounts(events: EventReads): EventCounts {
   };
 
   /** By the minute: a window's own bounds are any whole minutes. */
-  const byMinute = (
+  const minutesOfZone = (
     kind: SpikeKind,
     zoneId: string,
     service: AlertServiceId | null,
@@ -85,7 +101,7 @@ export function createEventCounts(events: EventReads): EventCounts {
       order: [],
       limit: ((toMs - fromMs) / WINDOW_MS) * 5,
     } as const;
-    if (kind !== "security_events") return events.groups("requests", { where: [...where, ...ERRORS[kind]], ...minutes });
+    if (kind !== "security_events") return events.groups("requests", { where: [...where, ...REQUESTS[kind]], ...minutes });
     const phases = ALERT_SERVICES.find(({ id }) => id === service)?.phases;
     const ofService = phases === undefined ? [] : [{ column: "phase", operator: "in", value: phases } as const];
     return events.groups("security_events", { where: [...where, ...ofService], ...minutes });
@@ -94,21 +110,29 @@ export function createEventCounts(events: EventReads): EventCounts {
   return {
     inWindow: async (kind, fromMs, toMs) => {
       if (kind !== "security_events") {
-        const groups = await ofZones("requests", { where: [...times(fromMs, toMs), ...ERRORS[kind]], by: [{ column: "zone_id" }] });
+        const groups = await ofZones("requests", { where: [...times(fromMs, toMs), ...REQUESTS[kind]], by: [{ column: "zone_id" }] });
         return groups.map(({ count, dimensions: [zone] }) => ({ zone_id: String(zone), service: null, count }));
       }
       const by = [{ column: "zone_id" }, { column: "phase" }] as const;
       const groups = await ofZones("security_events", { where: times(fromMs, toMs), by });
-      return groups.map(({ count, dimensions: [zone, phase] }) => ({
-        zone_id: String(zone),
-        service: SERVICE_BY_PHASE.get(String(phase)) ?? null,
-        count,
-      }));
+      return groups.map(({ count, dimensions: [zone, phase] }) => ({ zone_id: String(zone), service: serviceOf(phase), count }));
+    },
+
+    byMinute: async (kind, zoneIds, fromMs, toMs) => {
+      const where = [{ column: "zone_id", operator: "in", value: zoneIds }, ...times(fromMs, toMs)] as const;
+      const [zones, minutes] = [{ column: "zone_id" }, { column: "at_ms", intervalMs: 60_000 }] as const;
+      const groups =
+        kind === "security_events"
+          ? await ofZones("security_events", { where, by: [zones, minutes, { column: "phase" }] })
+          : await ofZones("requests", { where: [...where, ...REQUESTS[kind]], by: [zones, minutes] });
+      return groups.map(({ count, dimensions: [zone, minute, phase] }) => {
+        return { zone_id: String(zone), service: serviceOf(phase), minuteMs: Number(minute), count };
+      });
     },
 
     windows: async (kind, zoneId, service, fromMs, toMs) => {
       const windows = Array.from({ length: (toMs - fromMs) / WINDOW_MS }, () => 0);
-      for (const { count, dimensions } of await byMinute(kind, zoneId, service, fromMs, toMs)) {
+      for (const { count, dimensions } of await minutesOfZone(kind, zoneId, service, fromMs, toMs)) {
         const window = Math.floor((Number(dimensions[0]) - fromMs) / WINDOW_MS);
         windows[window] = (windows[window] ?? 0) + count;
       }

@@ -10,10 +10,14 @@ import { createDeliveries, type Deliveries } from "./deliveries.ts";
 import { createEventCounts } from "./event-counts.ts";
 import { createNotificationHistory, type NotificationHistory } from "./history.ts";
 import { createNotificationPolicies, type NotificationPolicies } from "./policies.ts";
+import { createCountPublisher } from "./publish-counts.ts";
+import { createOwnRounds } from "./rounds.ts";
+import { createSharedCounts } from "./shared-counts.ts";
+import { createSharedRounds } from "./shared-rounds.ts";
 import { createEmailSender, type MailServer } from "./send-email.ts";
 import { createWebhookSender } from "./send-webhook.ts";
 import { createSilences, type Silences } from "./silences.ts";
-import { createNotificationWatch, type NotificationWatch } from "./watch.ts";
+import { createNotificationWatch, type NotificationWatch, type NotificationWatchDeps } from "./watch.ts";
 import { createWebhooks, type Webhooks } from "./webhooks.ts";
 
 /** Everything about telling accounts of what happens to them. */
@@ -35,11 +39,21 @@ export interface NotificationsDeps {
   readonly clock: Clock;
   readonly sealer: Sealer;
   readonly events: EventReads;
+  /** Stays the same as long as the events that are read. */
+  readonly nodeId: string;
   readonly vendorPrefix: string;
   /** Undefined where the installation sends no e-mail. */
   readonly mailServer?: MailServer | undefined;
   /** Whether webhooks may be at this address. */
   readonly webhookAllowed: OutboundAddressAllowed;
+}
+
+/** Several nodes may share PostgreSQL, each with events of its own; the embedded database is one node's. */
+function countsOf({ store, events, nodeId }: NotificationsDeps): Pick<NotificationWatchDeps, "counts" | "rounds"> {
+  const counts = createEventCounts(events);
+  if (store.dialect === "sqlite") return { counts, rounds: createOwnRounds() };
+  const publisher = createCountPublisher({ store, counts, node: nodeId });
+  return { counts: createSharedCounts({ store }), rounds: createSharedRounds({ store, publisher }) };
 }
 
 export function createNotifications(deps: NotificationsDeps): Notifications {
@@ -57,7 +71,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
     webhooks: createWebhooks({ store, clock, sealer, allowed }),
     silences: createSilences({ store, clock }),
     history: createNotificationHistory({ store }),
-    watch: createNotificationWatch({ store, clock, counts: createEventCounts(deps.events), deliveries }),
+    watch: createNotificationWatch({ store, clock, deliveries, ...countsOf(deps) }),
     deliveries,
     available: () =>
       Object.fromEntries(

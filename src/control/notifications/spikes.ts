@@ -8,8 +8,8 @@ export const SPIKE_FLOOR = 200;
 const DEVIATIONS = 3.5;
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-const DAYS = 7;
+export const DAY_MS = 24 * HOUR_MS;
+export const DAYS = 7;
 
 /** What a window's count is measured against. */
 export interface Usual {

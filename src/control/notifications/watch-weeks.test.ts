@@ -17,6 +17,7 @@ import { failing } from "../../../test/support/failing.ts";
 import { createDeliveries } from "./deliveries.ts";
 import { createEventCounts, type EventCounts } from "./event-counts.ts";
 import { createNotificationPolicies } from "./policies.ts";
+import { createOwnRounds } from "./rounds.ts";
 import { historyOf, WINDOW_MS } from "./spikes.ts";
 import { createNotificationWatch } from "./watch.ts";
 
@@ -47,7 +48,7 @@ async function watching(t: TestContext, countsOf: (zones: readonly string[], dir
   const deliveries = createDeliveries(parts);
   const policies = createNotificationPolicies({ store, clock, deliveries, ready: { email: false } });
   /** A node's; another one begins without having looked. */
-  const start = () => createNotificationWatch({ store, clock, counts, deliveries });
+  const start = () => createNotificationWatch({ store, clock, counts, deliveries, rounds: createOwnRounds() });
   return {
     clock,
     zones,

@@ -9,6 +9,7 @@ import { spikeAlert } from "./alert.ts";
 import type { Deliveries } from "./deliveries.ts";
 import type { EventCounts } from "./event-counts.ts";
 import { intervalMs, meaningOf, policyValue } from "./policy-rows.ts";
+import type { Rounds } from "./rounds.ts";
 import { createHistories } from "./histories.ts";
 import { type Usual, usualOf, WINDOW_MS } from "./spikes.ts";
 import { chooser, factsOf, failingShareOf, type Subject, subjectsOf } from "./subjects.ts";
@@ -33,6 +34,7 @@ export interface NotificationWatchDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly counts: EventCounts;
+  readonly rounds: Rounds;
   readonly deliveries: Deliveries;
 }
 
@@ -44,17 +46,17 @@ const INTERVAL_MS = 30 * MINUTE_MS;
 const POLICIES_A_TURN = 10;
 
 export function createNotificationWatch(deps: NotificationWatchDeps): NotificationWatch {
-  const { store, clock, counts } = deps;
+  const { store, clock, counts, rounds } = deps;
   const histories = createHistories(counts);
-  let lookedMs = Number.NEGATIVE_INFINITY;
   return {
     look: async (call) => {
       const policies = await enabledPolicies(store.read);
       if (policies.length === 0) return { told: 0, failed: [] };
-      const endMs = Math.floor((clock.nowMs() - SETTLE_MS) / MINUTE_MS) * MINUTE_MS;
+      const newestMs = Math.floor((clock.nowMs() - SETTLE_MS) / MINUTE_MS) * MINUTE_MS;
+      const round = await rounds.begin(call, policies, newestMs);
+      if (round === null) return { told: 0, failed: [] };
+      const { endMs, isFirst } = round;
       const window = { startMs: endMs - WINDOW_MS, endMs };
-      const isFirst = Math.abs(endMs - lookedMs) > WINDOW_MS;
-      lookedMs = endMs;
       const usual = memoized(async (subject: Subject) => usualOf(await histories.of(subject, window.startMs)));
       const before = memoized(async ({ kind, zone, service }: Subject) => {
         const [count = 0] = await counts.windows(kind, zone.id, service, window.startMs - WINDOW_MS, window.startMs);
@@ -92,7 +94,7 @@ interface Judged {
   /** What there was in the window before. */
   readonly before: (subject: Subject) => Promise<number>;
   readonly requests: (subject: Subject) => Promise<number>;
-  /** For a whole window or longer this node has not looked. */
+  /** As of `Round`. */
   readonly isFirst: boolean;
   readonly startMs: number;
   readonly endMs: number;
