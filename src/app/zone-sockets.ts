@@ -100,14 +100,11 @@ function createSocketSet(calls: SocketCalls, datagrams: SystemSockets) {
     },
     isOpen: (): boolean => open.length > 0,
     onVisitor: (listener: () => void): void => {
-      const come = (): boolean => {
-        if (watches.length > 0) {
-          unwatch();
-          listener();
-        }
-        return false;
+      const come = (): void => {
+        unwatch();
+        listener();
       };
-      watches = open.map(({ fd }) => datagrams.watch(fd, come));
+      watches = open.map(({ fd }) => datagrams.awaitFirst(fd, come));
     },
     forget: (): void => {
       unwatch();

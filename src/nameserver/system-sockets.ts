@@ -17,6 +17,8 @@ export interface SystemSockets {
    * the next turn comes at once. Only one that is closed, which comes before `close`, lets the thread end.
    */
   watch(fd: number, onTurn: () => boolean): SocketWatch;
+  /** Calls back once something waits in the socket. For threads alone that nobody ends by force: that would end the process. */
+  awaitFirst(fd: number, onReadable: () => void): SocketWatch;
   /** recvmmsg(2) into `count` headers from the address on: how many were received, or -1 where nothing waits. */
   receive(fd: number, headers: number, count: number): number;
   /** sendmmsg(2) of the same: how many were sent before one failed, or the system's error below 0 where that was the first. */
@@ -75,6 +77,7 @@ function bindings(koffi: typeof import("koffi").default): SystemSockets {
   return {
     ...opening(koffi, libc, close),
     watch: (fd, onTurn) => createWatch(wakeUp, fd, onTurn),
+    awaitFirst: (fd, onReadable) => awaitFirst(koffi, fd, onReadable),
     receive: (fd, headers, count) => recvmmsg(fd, headers, count, MSG_DONTWAIT, 0),
     send: (fd, headers, count) => {
       const sent = sendmmsg(fd, headers, count, MSG_DONTWAIT);
@@ -156,6 +159,26 @@ function createWatch(wakeUp: WakeUp, fd: number, onTurn: () => boolean): SocketW
     if (!atOnce) turn.unref();
   };
   awaitTurn(false);
+  return {
+    close: () => {
+      isOpen = false;
+      handle.close();
+    },
+  };
+}
+
+/**
+ * koffi calls back outside of what Node does around callbacks of its own, where promises, errors and the end of the
+ * thread have no place: nothing happens there but that the work is put into the same turn of the event loop.
+ */
+function awaitFirst(koffi: Koffi, fd: number, onReadable: () => void): SocketWatch {
+  let isOpen = true;
+  const handle = koffi.node.poll(fd, { readable: true }, () => {
+    handle.stop();
+    setImmediate(() => {
+      if (isOpen) onReadable();
+    });
+  });
   return {
     close: () => {
       isOpen = false;
