@@ -54,6 +54,15 @@ export async function putCountNode(db: Db, row: EventCountNode): Promise<void> {
     .execute();
 }
 
+/** The node's counts of hours outside of the times. */
+export async function deleteOwnCounts(db: Db, node: string, keep: { readonly beforeMs: number; readonly afterMs: number }): Promise<void> {
+  await db
+    .deleteFrom("event_counts")
+    .where("node", "=", node)
+    .where((eb) => eb.or([eb("hour_ms", "<", keep.beforeMs), eb("hour_ms", ">", keep.afterMs)]))
+    .execute();
+}
+
 /** Counts of hours before the time, and nodes that have counted nothing since. */
 export async function deleteCountsBefore(db: Db, beforeMs: number): Promise<void> {
   await db.deleteFrom("event_counts").where("hour_ms", "<", beforeMs).execute();

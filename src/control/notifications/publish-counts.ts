@@ -6,6 +6,7 @@ import { alertType } from "#model/notification.ts";
 import {
   countNodes,
   deleteCountsBefore,
+  deleteOwnCounts,
   type EventCountRow,
   putCountNode,
   putCounts,
@@ -45,7 +46,7 @@ const HOURS_A_QUERY = 6;
 export function createCountPublisher({ store, counts, node }: CountPublisherDeps): CountPublisher {
   const run = newId();
   /** Zones whose history is written down. */
-  const known = new Map<CountedKind, ReadonlySet<string>>();
+  let known = new Map<CountedKind, ReadonlySet<string>>();
   /** What was written of the hours that still change, by key. */
   let written = new Map<string, string>();
   /** The node's name has been this process's. */
@@ -85,11 +86,14 @@ export function createCountPublisher({ store, counts, node }: CountPublisherDeps
 
   return {
     publish: async (call, policies, endMs) => {
-      const own = (await countNodes(store.read)).find((row) => row.node === node);
+      const nodes = await countNodes(store.read);
+      const own = nodes.find((row) => row.node === node);
       if (own !== undefined && own.run !== run && isNamed)
         throw new Error(
           `another node counts events under the name of this one, ${node}: its state directory is a copy; delete node-id in one of them and start it again`,
         );
+      // By a clock that was ahead, what this node had written down was long ago, and has gone.
+      if (own !== undefined && own.counted_ms > endMs + HOUR_MS) known = new Map(COUNTED_KINDS.map((kind) => [kind, new Set()]));
       const oldestMs = hourOf(endMs - HISTORY_MS);
       const sinceMs = Math.max(oldestMs, own === undefined ? 0 : hourOf(Math.min(own.counted_ms, endMs) - LATE_MS));
       for (const [kind, wanted] of await wantedZones(store, policies)) {
@@ -107,7 +111,12 @@ export function createCountPublisher({ store, counts, node }: CountPublisherDeps
       await commit({ store }, call, ({ db }) => putCountNode(db, { node, run, counted_ms: endMs }));
       isNamed = true;
       if (Math.abs(endMs - cleanedMs) < HOUR_MS) return;
-      await commit({ store }, call, ({ db }) => deleteCountsBefore(db, oldestMs - HOUR_MS));
+      // Of other nodes by their own clocks: no single one that is ahead takes the history of all.
+      const othersMs = Math.max(HISTORY_MS, ...nodes.filter((row) => row.node !== node).map(({ counted_ms }) => counted_ms));
+      await commit({ store }, call, async ({ db }) => {
+        await deleteOwnCounts(db, node, { beforeMs: oldestMs, afterMs: endMs + HOUR_MS });
+        await deleteCountsBefore(db, Math.min(oldestMs, hourOf(othersMs - HISTORY_MS)));
+      });
       cleanedMs = endMs;
       written = new Map();
     },

@@ -29,6 +29,8 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const START = Date.UTC(2026, 0, 15, 10, 0);
 
+const ON_TIME = { lateMs: 0 };
+
 /** Two nodes over one database, each with events of its own, whose looks come at other seconds of the minute. */
 async function nodes({ store, open }: StoreFixture, body: (world: Awaited<ReturnType<typeof worldOf>>) => Promise<void>): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-nodes-"));
@@ -53,13 +55,13 @@ async function worldOf(store: Store, open: () => Promise<Store>, directory: stri
     });
   let rows = 0;
 
-  const start = async (name: string, { lateMs = 0, node = name }: { readonly lateMs?: number; readonly node?: string } = {}) => {
+  const start = async (name: string, clockIs: { readonly lateMs: number } = ON_TIME, node = name) => {
     const own = await open();
     const path = join(directory, `${name}.db`);
     const database = openEventDatabase(path);
     const queries = openEventQueries(path);
     closing.push(() => (queries.close(), database.close()));
-    const ownClock = { ...clock, nowMs: () => clock.nowMs() - lateMs, nowMicros: () => clock.nowMicros() - lateMs * 1000 };
+    const ownClock = { ...clock, nowMs: () => clock.nowMs() - clockIs.lateMs, nowMicros: () => clock.nowMicros() - clockIs.lateMs * 1000 };
     const counts = createEventCounts(localReads(queries));
     const publisher = createCountPublisher({ store: own, counts, node });
     const parts = {
@@ -242,7 +244,7 @@ storeTest("a node with a copy of another's state directory is told so, and the o
     await policy("clickhouse_alert_fw_anomaly");
     const a = await start("a");
     await minute([a, 1]);
-    const copy = await start("copy", { node: "a" });
+    const copy = await start("copy", ON_TIME, "a");
     await minute([copy, 1]);
     clock.advance(MINUTE_MS);
     await assert.rejects(a.look(), /another node counts events under the name of this one, a: .* delete node-id/);
@@ -265,6 +267,34 @@ storeTest("the share of requests that may fail is that of all nodes' requests", 
     b.requests(3000, 200);
     for (let n = 0; n < 3; n++) await minute([a, 0], [b, 0]);
     assert.deepEqual(await told(), ["Errors of origins in one.example: 400 in 5 minutes"]);
+  }),
+);
+
+storeTest("a node whose clock is a year ahead for a while takes no history from the others, and has its own again afterwards", (fixture) =>
+  nodes(fixture, async ({ store, policy, start, minute, told }) => {
+    const fast = { lateMs: 0 };
+    const [a, b] = [await start("a"), await start("b", fast)];
+    for (let agoMs = 7 * DAY_MS + HOUR_MS; agoMs > 0; agoMs -= 5 * MINUTE_MS) {
+      a.happen(100, agoMs);
+      b.happen(100, agoMs);
+    }
+    await policy("clickhouse_alert_fw_anomaly");
+    for (let n = 0; n < 2; n++) await minute([a, 20], [b, 20]);
+    const kept = async (): Promise<unknown> =>
+      store.read
+        .selectFrom("event_counts")
+        .select(({ fn }) => ["node", fn.countAll().as("rows")])
+        .where("hour_ms", "<", START + DAY_MS)
+        .groupBy("node")
+        .orderBy("node")
+        .execute();
+    const before = await kept();
+    fast.lateMs = -365 * DAY_MS;
+    for (let n = 0; n < 3; n++) await minute([a, 20], [b, 0]);
+    fast.lateMs = 0;
+    for (let n = 0; n < 7; n++) await minute([a, 20], [b, 20]);
+    assert.deepEqual(await kept(), before);
+    assert.deepEqual(await told(), []);
   }),
 );
 
