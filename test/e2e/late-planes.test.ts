@@ -9,6 +9,7 @@ import { test, type TestContext } from "node:test";
 import { promisify } from "node:util";
 import { apiCaller, succeed } from "../support/api.ts";
 import { type Selvedge, startSelvedge, type StartOptions } from "../support/selvedge.ts";
+import { toolOrSkip } from "../support/tools.ts";
 
 const execute = promisify(execFile);
 
@@ -35,47 +36,55 @@ async function ask(server: Selvedge, name: string, ...flags: readonly string[]):
 
 const ready = async ({ ready: { api } }: Selvedge): Promise<number> => (await fetch(new URL("/readyz", api))).status;
 
-test("without a zone neither nameserver nor edge has a thread, and each first visitor is answered by it", async (t) => {
-  const visits: readonly ((server: Selvedge) => Promise<unknown>)[] = [
-    async (server) => assert.equal(await ask(server, "example.com"), "REFUSED"),
-    async (server) => assert.equal(await ask(server, "example.com", "+tcp"), "REFUSED"),
-    async (server) => assert.equal((await fetch(server.ready.http)).status, 530),
-    async (server) => {
-      const { port } = new URL(server.ready.https);
-      const socket = connect({ host: "127.0.0.1", port: Number(port), servername: "nobody.example", rejectUnauthorized: false });
-      // A name that nobody has a certificate for.
-      const [error] = (await once(socket, "error")) as [NodeJS.ErrnoException];
-      assert.match(error.code ?? "", /UNRECOGNIZED_NAME/);
-    },
-  ];
-  for (const visit of visits) {
-    const server = await start(t);
-    assert.deepEqual(zoneThreads(server), []);
-    assert.equal(await ready(server), 200);
-    await visit(server);
-    assert.deepEqual(zoneThreads(server), BOTH);
-    assert.equal((await server.stop()).code, 0);
-  }
-});
+test(
+  "without a zone neither nameserver nor edge has a thread, and each first visitor is answered by it",
+  { skip: toolOrSkip("dig") },
+  async (t) => {
+    const visits: readonly ((server: Selvedge) => Promise<unknown>)[] = [
+      async (server) => assert.equal(await ask(server, "example.com"), "REFUSED"),
+      async (server) => assert.equal(await ask(server, "example.com", "+tcp"), "REFUSED"),
+      async (server) => assert.equal((await fetch(server.ready.http)).status, 530),
+      async (server) => {
+        const { port } = new URL(server.ready.https);
+        const socket = connect({ host: "127.0.0.1", port: Number(port), servername: "nobody.example", rejectUnauthorized: false });
+        // A name that nobody has a certificate for.
+        const [error] = (await once(socket, "error")) as [NodeJS.ErrnoException];
+        assert.match(error.code ?? "", /UNRECOGNIZED_NAME/);
+      },
+    ];
+    for (const visit of visits) {
+      const server = await start(t);
+      assert.deepEqual(zoneThreads(server), []);
+      assert.equal(await ready(server), 200);
+      await visit(server);
+      assert.deepEqual(zoneThreads(server), BOTH);
+      assert.equal((await server.stop()).code, 0);
+    }
+  },
+);
 
-test("the first zone is answered for once it is confirmed, and after a start from the first moment on", async (t) => {
-  const dataDir = mkdtempSync(join(tmpdir(), "selvedge-late-"));
-  t.after(() => rmSync(dataDir, { recursive: true }));
-  const first = await start(t, { dataDir });
-  const call = apiCaller(first.ready);
-  await succeed(call("POST", "/zones", { name: "example.com", account: { id: first.ready.account_id }, type: "full" }));
-  assert.deepEqual(zoneThreads(first), BOTH);
-  assert.equal(await ready(first), 200);
-  assert.equal(await ask(first, "example.com"), "NOERROR");
-  assert.equal((await first.stop()).code, 0);
+test(
+  "the first zone is answered for once it is confirmed, and after a start from the first moment on",
+  { skip: toolOrSkip("dig") },
+  async (t) => {
+    const dataDir = mkdtempSync(join(tmpdir(), "selvedge-late-"));
+    t.after(() => rmSync(dataDir, { recursive: true }));
+    const first = await start(t, { dataDir });
+    const call = apiCaller(first.ready);
+    await succeed(call("POST", "/zones", { name: "example.com", account: { id: first.ready.account_id }, type: "full" }));
+    assert.deepEqual(zoneThreads(first), BOTH);
+    assert.equal(await ready(first), 200);
+    assert.equal(await ask(first, "example.com"), "NOERROR");
+    assert.equal((await first.stop()).code, 0);
 
-  const second = await start(t, { dataDir });
-  assert.deepEqual(zoneThreads(second), BOTH);
-  assert.equal(await ask(second, "example.com"), "NOERROR");
-  assert.equal((await second.stop()).code, 0);
-});
+    const second = await start(t, { dataDir });
+    assert.deepEqual(zoneThreads(second), BOTH);
+    assert.equal(await ask(second, "example.com"), "NOERROR");
+    assert.equal((await second.stop()).code, 0);
+  },
+);
 
-test("several threads share the ports that the first has taken over", async (t) => {
+test("several threads share the ports that the first has taken over", { skip: toolOrSkip("dig") }, async (t) => {
   const server = await start(t, { args: ["--dns-workers", "2", "--edge-workers", "2"] });
   assert.deepEqual(zoneThreads(server), []);
   assert.equal(await ask(server, "example.com"), "REFUSED");
