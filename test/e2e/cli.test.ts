@@ -2,7 +2,7 @@ import { test, type TestContext } from "node:test";
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -342,6 +342,22 @@ test("with a real server: status, a token that works, an import that changes not
   assert.deepEqual(await importing(), { created: 0, skipped: 14 });
   const absent = await selvedge(["zone", "export", "absent.example", "--data", data], env);
   assert.match(`${absent.code} ${absent.err}`, /^1 .*there is no zone absent\.example/);
+  const malformed = await selvedge(["zone", "export", "example.com", "--data", data], { SELVEDGE_TOKEN: "x" });
+  assert.match(
+    `${malformed.code} ${malformed.err}`,
+    /^1 .*Invalid request headers \(6003\): Invalid format for Authorization header \(6111\)/,
+  );
+});
+
+test("guides call the program as `npm ci` leaves it: by npx", async () => {
+  const guides = join(import.meta.dirname, "../../docs/guides");
+  const texts = readdirSync(guides).map((name) => readFileSync(join(guides, name), "utf8"));
+  const commands = texts.flatMap((guide) => [...guide.matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, block]) => block!.split("\n")));
+  assert.ok(commands.some((line) => line.startsWith("npx selvedge ")));
+  assert.deepEqual(
+    commands.filter((line) => /(^|[|;&]) *selvedge /.test(line)),
+    [],
+  );
 });
 
 test("zone import explains what is missing", async (t) => {

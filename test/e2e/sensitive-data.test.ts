@@ -115,6 +115,8 @@ test("SPEC 6: events say where and of what kind, take allow-lists and own patter
     .split("\n")
     .map((line) => (JSON.parse(line) as { matched_data: { text: string }[] }).matched_data[0]?.text);
   assert.deepEqual(texts.slice(0, 2), [CARD, IBAN], "a whole answer at once");
+  const [event] = answer.body.result as { id: string }[];
+  assert.equal((JSON.parse(lines.split("\n")[0]!) as { event_id: string }).event_id, event?.id, "each line says of which event it is");
   await writeFile(keyFile, selvedgeCommand(["matched-data", "keygen"]));
   assert.throws(
     () => selvedgeCommand(["matched-data", "decrypt", "--private-key-file", keyFile], card?.matched_data),

@@ -13,7 +13,7 @@ export class ApiFailure extends Error {
   readonly status: number;
 
   constructor(errors: readonly ApiError[], status: number) {
-    super(errors.map(({ code, message }) => `${message} (${code})`).join("; "));
+    super(errors.map(described).join("; "));
     this.name = "ApiFailure";
     this.errors = errors;
     this.status = status;
@@ -23,6 +23,10 @@ export class ApiFailure extends Error {
     return this.errors.some(({ code }) => codes.includes(code));
   }
 }
+
+/** The chain says what was wrong, such as with which header. */
+const described = ({ code, message, error_chain: chain = [] }: ApiError): string =>
+  [`${message} (${code})`, ...chain.map(described)].join(": ");
 
 /** Each throws ApiFailure for what the API refuses, CliError when it cannot be reached. */
 export interface ApiClient {

@@ -23,9 +23,10 @@ export async function decrypt(flags: { readonly privateKeyFile: string; readonly
   const holders = holdersIn(parsed(given, "the input"));
   if (holders.length === 0) throw new CliError("no object in this JSON has a matched_data");
   const refused: string[] = [];
-  for (const { matched_data, detector, rule_id } of holders) {
+  for (const { event, matched_data, detector, rule_id } of holders) {
     try {
-      console.log(JSON.stringify({ detector, rule_id, matched_data: parsed(opened(key, matched_data), "what was encrypted") }));
+      const found = parsed(opened(key, matched_data), "what was encrypted");
+      console.log(JSON.stringify({ event_id: event?.id, detector, rule_id, matched_data: found }));
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
       refused.push(error.message);
@@ -40,13 +41,17 @@ interface Holder {
   readonly matched_data: string;
   readonly detector?: unknown;
   readonly rule_id?: unknown;
+  /** Absent where the match stands by itself. */
+  readonly event?: { readonly id: unknown };
 }
 
-/** All objects in the value that have an encrypted copy, in their order. */
-function holdersIn(value: unknown): readonly Holder[] {
+/** All objects in the value that have an encrypted copy, in their order, and the event that each is of. */
+function holdersIn(value: unknown, around?: Holder["event"]): readonly Holder[] {
   if (typeof value !== "object" || value === null) return [];
-  const inner = Object.values(value).flatMap(holdersIn);
-  return "matched_data" in value && typeof value.matched_data === "string" ? [value as Holder, ...inner] : inner;
+  const event = "id" in value && "matches" in value ? value : around;
+  const inner = Object.values(value).flatMap((one) => holdersIn(one, event));
+  if (!("matched_data" in value) || typeof value.matched_data !== "string") return inner;
+  return [{ ...(value as Holder), ...(event && { event }) }, ...inner];
 }
 
 function opened(key: string, envelope: string): string {
