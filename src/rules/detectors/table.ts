@@ -6,6 +6,7 @@ import { FINANCIAL_DETECTORS } from "./financial.ts";
 import { IBAN_DETECTOR } from "./iban.ts";
 import { BARE_DETECTORS } from "./personal-bare.ts";
 import { EUROPEAN_DETECTORS } from "./personal-europe.ts";
+import { NAMED_DETECTORS } from "./personal-named.ts";
 import { OTHER_PERSONAL_DETECTORS } from "./personal-other.ts";
 import { WORLD_DETECTORS } from "./personal-world.ts";
 import { PERSONAL_DETECTORS } from "./personal.ts";
@@ -34,6 +35,7 @@ export const DETECTORS: readonly Detector[] = [
   MACHINE_READABLE_ZONE,
   ...BUSINESS_DETECTORS,
   ...CONTACT_DETECTORS,
+  ...NAMED_DETECTORS,
   ...BARE_DETECTORS,
   ...AI_SECRETS,
   ...CLOUD_SECRETS,
