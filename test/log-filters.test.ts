@@ -69,6 +69,36 @@ describe("filters of logs", () => {
     }
   });
 
+  test("words that no row can have are refused with those there are, and others are found in any case", async () => {
+    const events = `/zones/${zone}/security/events`;
+    for (const [query, pointer, known] of [
+      ["action=blok", "/action", "block"],
+      ["action=block&action=deny", "/action", "managed_challenge"],
+      ["service=dlp", "/service", "Data Loss Protection"],
+      ["phase=http_request_firewall", "/phase", "http_request_firewall_custom"],
+    ] as const) {
+      for (const path of [events, `${events}/export`, `${events}/tail`]) {
+        const { status, body } = await ask(server, "GET", `${path}?${query}`);
+        assert.deepEqual([status, body.errors[0]?.code, body.errors[0]?.source?.pointer], [400, 10400, pointer], `${path}?${query}`);
+        assert.ok(body.errors[0]?.message.includes(known), body.errors[0]?.message);
+      }
+    }
+    for (const action of ["allow", "bypass", "log", "skip", "challenge"])
+      assert.equal((await ask(server, "GET", `${events}?action=${action}`)).status, 200, action);
+    const requests = `/zones/${zone}/logs/requests`;
+    assert.deepEqual((await ask(server, "GET", `${requests}?scheme=ftp`)).body.errors[0]?.source?.pointer, "/scheme");
+    const row = (await ask(server, "GET", requests)).body.result[0];
+    for (const path of [events, requests]) {
+      for (const query of [`host=${row.host.toUpperCase()}`, `method=${row.method.toLowerCase()}`]) {
+        const { body } = await ask(server, "GET", `${path}?${query}`);
+        assert.equal(body.result.length, 3, `${path}?${query}`);
+      }
+    }
+    database.insert([packed("requests", [testRequestRow({ zone_id: zone, at_ms: START_MS, cache_status: "HIT", country: "SE" })])]);
+    for (const query of ["cache_status=hit", "cache_status=HIT", "country=se"])
+      assert.equal((await ask(server, "GET", `${requests}?${query}`)).body.result.length, 1, query);
+  });
+
   test("logs of a gateway: the older times must be in order, and a parameter that is none is refused", async () => {
     const plain = { cache_invalidate_on_update: true, cache_ttl: null, collect_logs: true };
     const gateway = { id: "walk", ...plain, rate_limiting_interval: null, rate_limiting_limit: null };

@@ -5,6 +5,7 @@ import { PACKAGE_RULESETS } from "#rules/previous-waf/packages.ts";
 import { rememberLastOfTwo } from "#rules/expression/memo.ts";
 import { PREVIOUS_SLOTS } from "#rules/previous-waf/slots.ts";
 import type { Match } from "#rules/types.ts";
+import { RULES_SERVICE } from "#rules/services.ts";
 import type { Exchange } from "./exchange.ts";
 import { createSealing, eventMatches } from "./event-matches.ts";
 import { withoutSecrets } from "./secret-parameters.ts";
@@ -63,7 +64,7 @@ export function createRecorder({ events, clock, metrics }: RecorderDeps): (excha
 /** SPEC 6: while two WAFs run, the activity log tells them apart. */
 function serviceOf({ ruleset_id }: Match): string {
   for (const slot of Object.values(PREVIOUS_SLOTS)) if (slot.ruleset_id === ruleset_id) return slot.service;
-  return PACKAGE_RULESETS.has(ruleset_id) ? PREVIOUS_SLOTS.previous_waf.service : "WAF";
+  return PACKAGE_RULESETS.has(ruleset_id) ? PREVIOUS_SLOTS.previous_waf.service : RULES_SERVICE;
 }
 
 const eventRule = (phase: string, match: Match): EventRule => ({

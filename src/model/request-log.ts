@@ -45,7 +45,7 @@ const FILTERS = {
   ...LOG_FILTERS,
   scheme: Texts,
   origin_status: Statuses,
-  /** `hit`, `miss`, …: as rows have it. */
+  /** `hit`, `miss`, …, in any case. */
   cache_status: Texts,
   /** What the edge itself refused or answered the request with. */
   edge_error: Texts,

@@ -3,9 +3,13 @@ import { formatCidr, parseCidr, unmapCidr } from "#kernel/cidr.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { rayTimeMs } from "#kernel/ids.ts";
 import { formatIp } from "#kernel/ip.ts";
+import { FIREWALL_ACTIONS } from "#model/firewall-rule.ts";
 import type { LoggedRequestFilter } from "#model/request-log.ts";
 import type { SecurityEventFilter } from "#model/security-event.ts";
 import { parseTimestamp } from "#model/timestamp.ts";
+import { ACTIONS } from "#rules/actions.ts";
+import { PHASES } from "#rules/phases.ts";
+import { EVENT_SERVICES } from "#rules/services.ts";
 
 /** A zone, or all zones of an account. */
 export type EventScope = { readonly zone_id: string } | { readonly account_id: string };
@@ -28,7 +32,24 @@ const SHARED = ["host", "path", "method", "country", "user_agent", "status"] as 
 const OF_EVENTS = ["ruleset_id", "action", "service", "phase"] as const;
 const OF_REQUESTS = ["scheme", "origin_status", "cache_status", "edge_error"] as const;
 
-/** The events of the scope that the caller asks for. Throws `invalid_input` for a time or address that is none. */
+/** What rows can hold: a misspelt word would find nothing, and a tail would wait for it for good. */
+const KNOWN: Readonly<Record<string, ReadonlySet<string>>> = {
+  // A rule's `logging` can make any of them an event; what the previous WAF's rules did has their names.
+  action: new Set([...Object.keys(ACTIONS), ...FIREWALL_ACTIONS]),
+  service: new Set(EVENT_SERVICES),
+  phase: new Set(PHASES.filter(({ runs }) => runs).map(({ name }) => name)),
+  scheme: new Set(["http", "https"]),
+};
+
+/** How rows are written; what else stands in them, such as a method in small letters, is found as it is. */
+const WRITTEN: Readonly<Record<string, (text: string) => string>> = {
+  host: (text) => text.toLowerCase(),
+  country: (text) => text.toUpperCase(),
+  method: (text) => text.toUpperCase(),
+  cache_status: (text) => text.toUpperCase(),
+};
+
+/** The events of the scope that the caller asks for. Throws `invalid_input` for a time, an address or a word that is none. */
 export const eventsOf = (scope: EventScope, filter: SecurityEventFilter): Where<"security_events"> => [
   ...inScope(scope),
   ...anyOf(filter, OF_EVENTS),
@@ -69,8 +90,23 @@ type Values = string | number | readonly (string | number)[];
 const anyOf = <C extends string>(filter: { readonly [K in C]?: Values | undefined }, columns: readonly C[]) =>
   columns.flatMap((column) => {
     const given = filter[column];
-    return given === undefined ? [] : [{ column, operator: "in" as const, value: listOf<string | number>(given) }];
+    return given === undefined ? [] : [{ column, operator: "in" as const, value: listOf<string | number>(given).flatMap(formsIn(column)) }];
   });
+
+/** What to look for in the column. Throws `invalid_input` for what no row has. */
+const formsIn =
+  (column: string) =>
+  (value: string | number): readonly (string | number)[] => {
+    if (typeof value === "number") return [value];
+    const known = KNOWN[column];
+    if (known !== undefined && !known.has(value))
+      throw new PlatformError("invalid_input", {
+        message: `"${column}" must be one of ${[...known].join(", ")}.`,
+        source: `/${column}`,
+      });
+    const written = WRITTEN[column]?.(value) ?? value;
+    return written === value ? [value] : [value, written];
+  };
 
 const listOf = <T>(given: T | readonly T[]): readonly T[] => (Array.isArray(given) ? (given as readonly T[]) : [given as T]);
 

@@ -2,6 +2,7 @@ import type { SecurityEventRow } from "#events/rows.ts";
 import { VISITOR_TEXTS } from "#events/masked-rows.ts";
 import type { TextMasker } from "#rules/detectors/text-masker.ts";
 import { MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
+import { DETECTION_SERVICE } from "#rules/services.ts";
 import type { ScanSubject } from "./job.ts";
 import type { ExaminedMatch } from "./matches.ts";
 
@@ -30,8 +31,7 @@ export function eventOf(
     rule_description: strongest.detector.name,
     phase: MANAGED_RULESETS.get(subject.ruleset_id)?.phase ?? "",
     action: "log",
-    // The name that alert filters use (SPEC 6).
-    service: "Data Loss Protection",
+    service: DETECTION_SERVICE,
     client_ip: subject.client_ip,
     method: subject.method,
     scheme: subject.scheme,
