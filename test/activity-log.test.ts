@@ -238,6 +238,16 @@ describe("the activity log", () => {
     back.leave();
   });
 
+  test("a stream that was opened at an event comes back to the last one it has seen, though its address still names the first", async () => {
+    const sent = ["/opened-1", "/opened-2", "/opened-3"].map((path) => event(zone, { path, action: "block" }));
+    database.insert([packed("security_events", sent)]);
+    // Clients of such streams ask the same address again and say in the header what they saw last (WHATWG HTML §9.2.3).
+    const back = follow(`/zones/${zone}/security/events/tail?last_event_id=${sent[0]?.id}`, { "last-event-id": sent[1]?.id ?? "" });
+    const text = await back.until("/opened-3");
+    assert.ok(!text.includes("/opened-2"), text);
+    back.leave();
+  });
+
   test("a follower that is cut off before its first event comes back to where it began; of an identifier that nobody knows it is told", async () => {
     for (const [path, table, row] of [
       ["security/events/tail", "security_events", () => event(zone, { path: "/meanwhile" })],

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { exported } from "#api/exported.ts";
-import { followed } from "#api/followed.ts";
+import { followed, resumed } from "#api/followed.ts";
 import { route, type Route } from "#api/route.ts";
 import { zoneOf } from "#api/zone-of.ts";
 import type { PermissionGroupName } from "#model/permission-groups.ts";
@@ -57,10 +57,8 @@ export const SECURITY_EVENT_ROUTES: readonly Route[] = [
     result: Type.String(),
     paging: "raw",
     media_type: "text/event-stream",
-    handler: async ({ control, resolved, params: { zone_id }, query, last_event_id: seen }) => {
-      const asked = { ...(seen === undefined ? {} : { last_event_id: seen }), ...query };
-      return followed(control.securityEvents.tail({ zone_id }, asked, zoneOf(resolved).account_id));
-    },
+    handler: async ({ control, resolved, params: { zone_id }, query, last_event_id: lastSeen }) =>
+      followed(control.securityEvents.tail({ zone_id }, resumed(query, lastSeen), zoneOf(resolved).account_id)),
   }),
   route({
     method: "GET",
@@ -102,9 +100,7 @@ export const SECURITY_EVENT_ROUTES: readonly Route[] = [
     result: Type.String(),
     paging: "raw",
     media_type: "text/event-stream",
-    handler: async ({ control, params: { account_id }, query, last_event_id: seen }) => {
-      const asked = { ...(seen === undefined ? {} : { last_event_id: seen }), ...query };
-      return followed(control.securityEvents.tail({ account_id }, asked, account_id));
-    },
+    handler: async ({ control, params: { account_id }, query, last_event_id: lastSeen }) =>
+      followed(control.securityEvents.tail({ account_id }, resumed(query, lastSeen), account_id)),
   }),
 ];
