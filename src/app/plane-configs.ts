@@ -11,13 +11,16 @@ import type { Bound } from "./plane-worker.ts";
 
 // What each plane is told of the operator's configuration. `bound`: the ports that a start before this one found.
 
-/** `rateTable`: one for all threads, among which the kernel spreads a network's questions. */
-export const nameserverConfig = (config: Config, bound: Bound, rateTable: SharedArrayBuffer): NameserverConfig => ({
+/**
+ * `edge`: the ports that are open for the edge already. `rateTable`: one for all threads, among which the kernel spreads a
+ * network's questions.
+ */
+export const nameserverConfig = (config: Config, bound: Bound, edge: Bound, rateTable: SharedArrayBuffer): NameserverConfig => ({
   host: config.dns.host,
   port: bound["udp"] ?? config.dns.port,
   reusePort: config.dns.workers > 1,
   edgeAddresses: edgeAddresses(config),
-  edgeProtocols: { alpn: EDGE_ALPN, port: config.https.port },
+  edgeProtocols: { alpn: EDGE_ALPN, port: edge["https"] ?? config.https.port },
   nsid: config.dns.nsid,
   rateLimit: {
     perSecond: config.dns.rate_limit_per_second,

@@ -70,9 +70,15 @@ export function createZonePlanes(deps: PlanesDeps, { sinks, serve, edgeThreads, 
   };
   return {
     start: async () => {
-      sockets = hasZones ? null : await openZoneSockets(config);
+      // HTTPS records say the edge's port (SPEC 2.3): one that the system chooses has to be there before the nameserver is.
+      sockets = hasZones && config.https.port !== 0 ? null : await openZoneSockets(config);
       if (sockets === null) return startThreads();
       const opened = sockets;
+      if (hasZones) {
+        const ports = await startThreads();
+        opened.handedOver();
+        return ports;
+      }
       const planes = createLateZonePlanes({ log, undo, start: () => startThreads().then(opened.handedOver) });
       late = planes;
       publisher.onPublished((delta) => void (mayBringZone(delta) && planes.wake()));
@@ -100,7 +106,7 @@ function startNameservers({ config }: PlanesDeps, { writer }: Sinks, sockets: Zo
       script: "../nameserver/worker.ts",
       ports: () => ({ events: handOver(writer) }),
       planeConfig: (bound) => ({
-        ...nameserverConfig(config, { ...sockets?.ports.dns, ...siblings, ...bound }, rateTable),
+        ...nameserverConfig(config, { ...sockets?.ports.dns, ...siblings, ...bound }, sockets?.ports.edge ?? {}, rateTable),
         ...(isFirst(siblings, bound) ? { sockets: sockets?.ofNameserver() } : {}),
       }),
     }),

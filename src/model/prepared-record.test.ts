@@ -90,6 +90,7 @@ test("SPEC 1.2: only A, AAAA and CNAME can be proxied, and only to addresses tha
   assert.equal(codeOf({ ...A, content: "127.0.0.1" }, FREE, STRICT), 0);
   assert.equal(codeOf({ ...A, content: "224.0.0.1", proxied: true }), 9041);
   assert.equal(codeOf({ ...A, content: "198.51.100.1", proxied: true }), 9042);
+  assert.equal(codeOf({ ...A, type: "AAAA", content: "::ffff:198.51.100.1", proxied: true }), 9042, "the same address by another name");
   assert.equal(codeOf({ ...A, content: "198.51.100.1" }), 0);
   assert.deepEqual(
     [

@@ -1,6 +1,6 @@
 import { PlatformError } from "#kernel/errors.ts";
 import { classifyIp, type IpClass } from "#kernel/ip-class.ts";
-import { formatIp, type IpAddress, parseIp } from "#kernel/ip.ts";
+import { formatIp, type IpAddress, parseIp, unmapIp } from "#kernel/ip.ts";
 import { contentKey, quoteText } from "#model/dns-text.ts";
 import { ownerName } from "#model/dns-name.ts";
 import type { DnsRecordWrite } from "#model/dns-record.ts";
@@ -162,7 +162,7 @@ function checkProxied(descriptor: RecordType, content: string, origins: OriginPo
   if (!isProxiable(descriptor.name, content, origins)) throw new PlatformError("dns_proxied_invalid", { source: "/proxied" });
   const address = descriptor.name === "CNAME" ? undefined : parseIp(content);
   // SPEC 2.3. On loopback the edge and its origins share the address and differ in the port.
-  if (address !== undefined && classifyIp(address) !== "loopback" && origins.edgeAddresses.has(formatIp(address))) {
+  if (address !== undefined && classifyIp(address) !== "loopback" && origins.edgeAddresses.has(formatIp(unmapIp(address)))) {
     throw new PlatformError("dns_origin_own_address", { source: "/content" });
   }
 }
