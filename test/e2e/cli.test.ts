@@ -53,6 +53,15 @@ test("help names every command and says how to begin; a mistyped command is poin
   assert.equal((await selvedge([])).code, 2);
 });
 
+test("a reader that has left before everything is printed is no failure", async () => {
+  for (const args of [["--help"], ["start", "--help"], ["config", "check"]]) {
+    const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+    child.stdout.destroy();
+    const [err, [code]] = await Promise.all([text(child.stderr), once(child, "exit") as Promise<[number]>]);
+    assert.deepEqual({ code, err }, { code: 0, err: "" }, args.join(" "));
+  }
+});
+
 test("the help of a command has the flags that it heeds, and no others", async () => {
   const heeded: Readonly<Record<string, readonly string[]>> = {
     status: ["config", "data", "json"],

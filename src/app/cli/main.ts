@@ -8,6 +8,7 @@ import { CliError, complain, EXIT, type ExitCode } from "./outcome.ts";
 /** Runs one command line, without the program's name; gives the exit code and never throws. */
 export async function main(argv: readonly string[]): Promise<number> {
   let code: ExitCode = EXIT.ok;
+  process.stdout.on("error", passOverLeavingReader);
   const program = createProgram((outcome) => {
     code = outcome;
   });
@@ -17,6 +18,11 @@ export async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     return exitCodeOf(error);
   }
+}
+
+/** Whoever reads what is printed may have had enough, such as `head`: what the command does does not depend on it. */
+function passOverLeavingReader(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE") throw error;
 }
 
 /** Each command loads its code when it runs, so that none waits for what another one needs. */
