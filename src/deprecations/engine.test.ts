@@ -137,6 +137,13 @@ test("an alias of an endpoint speaks its own language until its day, and is gone
   assert.equal(createDeprecationEngine(DEPRECATIONS).at(route, "2025-03-21").gone?.id, "zone-setting-cname-flattening");
 });
 
+test("a boolean of an endpoint's own is refused under its own name", () => {
+  for (const endpoint of ["use_apex_ns", "secondary_overrides"]) {
+    const before = begin(DEPRECATIONS, `PATCH /zones/:zone_id/dns_settings/${endpoint}`, "2024-09-12");
+    assert.throws(() => before.body({ value: "on" }), { message: '"value" must be true or false.', source: "/value" });
+  }
+});
+
 test("legacy fields of an object are read by the newest field first, then by the first of its aliases", () => {
   const before = begin(DEPRECATIONS, "PUT /accounts/:account_id", "2025-03-13");
   const chosen = (body: object): unknown =>

@@ -12,6 +12,12 @@ const CNAME_FLATTENING = "/zones/:zone_id/settings/cname_flattening";
 const USE_APEX_NS = "/zones/:zone_id/dns_settings/use_apex_ns";
 const SECONDARY_OVERRIDES = "/zones/:zone_id/dns_settings/secondary_overrides";
 
+/** What is no boolean is refused under the name that it was sent by. */
+const BOOLEANS = [
+  [true, true],
+  [false, false],
+] as const;
+
 const ACCESS_APPS = ["/accounts/:account_id/access/apps", "/zones/:zone_id/access/apps"] as const;
 const BOOKMARKS = "/accounts/:account_id/access/bookmarks";
 const BOOKMARK = `${BOOKMARKS}/:bookmark_id`;
@@ -302,7 +308,7 @@ export const DEPRECATIONS: readonly Deprecation[] = [
       kind: "legacy_alias",
       of: "endpoint",
       constants: { id: "use_apex_ns" },
-      fields: [{ field: "value", newest: "multi_provider" }],
+      fields: [{ field: "value", newest: "multi_provider", values: BOOLEANS }],
     },
     replacement: "multi_provider of PATCH /zones/{zone_id}/dns_settings",
     was: "An endpoint of its own said whether NS records at the apex are used.",
@@ -317,7 +323,7 @@ export const DEPRECATIONS: readonly Deprecation[] = [
       kind: "legacy_alias",
       of: "endpoint",
       constants: { id: "secondary_overrides" },
-      fields: [{ field: "value", newest: "secondary_overrides" }],
+      fields: [{ field: "value", newest: "secondary_overrides", values: BOOLEANS }],
     },
     replacement: "secondary_overrides of PATCH /zones/{zone_id}/dns_settings",
     was: "An endpoint of its own said whether a secondary zone may have records that override the primary's.",

@@ -251,6 +251,7 @@ storeTest("what a hostname needs, and the code of each thing that is wrong with 
     [1469, { hostname: long, ssl: { ...DV, cloudflare_branding: false } }],
   ];
   for (const [code, body] of cases) await assert.rejects(create(body), failing(code), `${code} ${JSON.stringify(body)}`);
+  await assert.rejects(create({ hostname: "*.customer.test" }), { message: /set ssl\.wildcard/ });
   assert.equal((await control.customHostnames.quota(saas)).used, 0);
   for (const [index, branding] of [{ svc_branding: true }, { cloudflare_branding: true }].entries()) {
     const made = await create({ hostname: `b${index}.${long}`, ssl: DV, ...branding });

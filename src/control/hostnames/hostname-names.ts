@@ -13,6 +13,8 @@ interface NameErrors {
   readonly pointer: string;
   readonly invalid: ErrorName;
   readonly wildcard: ErrorName;
+  /** Where the error has not one of its own. */
+  readonly wildcardMessage?: string;
   readonly notAscii: ErrorName;
   readonly reserved: ErrorName;
   readonly noDomain: ErrorName;
@@ -25,6 +27,7 @@ export const NAME_ERRORS = {
     pointer: "/hostname",
     invalid: "hostname_invalid",
     wildcard: "hostname_invalid",
+    wildcardMessage: "Invalid custom hostname: a name has no *; set ssl.wildcard for the names below it",
     notAscii: "hostname_not_ascii",
     reserved: "hostname_reserved",
     noDomain: "hostname_no_domain",
@@ -47,7 +50,7 @@ export function checkedName(value: unknown, errors: NameErrors, pointer: string 
     throw new PlatformError(name, { source: pointer, ...(message === undefined ? {} : { message }) });
   };
   if (typeof value !== "string" || value === "" || value.length > LENGTH_MAX || parseIp(value) !== undefined) return refuse(errors.invalid);
-  if (value.includes("*")) return refuse(errors.wildcard);
+  if (value.includes("*")) return refuse(errors.wildcard, errors.wildcardMessage);
   // Control characters are no letters of another script.
   if (/[^\x00-\x7f]/.test(value)) return refuse(errors.notAscii);
   const name = parseHostname(value);
