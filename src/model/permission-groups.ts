@@ -92,6 +92,25 @@ export const PERMISSION_GROUPS: readonly PermissionGroup[] = ROWS;
 /** Every name once: what an owner of everything holds. */
 export const ALL_PERMISSION_GROUPS: ReadonlySet<PermissionGroupName> = new Set(ROWS.map((row) => row.name));
 
+/**
+ * Any of these shows the zone itself, since tools that are given nothing else begin by looking for its identifier
+ * (contract.md §1: the groups of `GET /zones/{zone_id}`, of those that concern zones alone).
+ */
+export const ZONE_READING_GROUPS = [
+  "Zone Read",
+  "Zone Write",
+  "Zone Settings Read",
+  "Zone Settings Write",
+  "DNS Read",
+  "DNS Write",
+  "SSL and Certificates Read",
+  "SSL and Certificates Write",
+  "Firewall Services Read",
+  "Firewall Services Write",
+  "Analytics Read",
+  "Cache Purge",
+] as const satisfies readonly PermissionGroupName[];
+
 const BY_ID = new Map<string, PermissionGroup>(ROWS.map((row) => [row.id, row]));
 
 export const permissionGroupById = (id: string): PermissionGroup | undefined => BY_ID.get(id);

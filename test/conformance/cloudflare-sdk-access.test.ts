@@ -73,6 +73,35 @@ test("user.tokens: create, verify, use, get, update, roll, list, delete", async 
   await assert.rejects(client.user.tokens.get(id), failing(404, 10404));
 });
 
+test("zones: a token for the records of one zone finds that zone, and no other", async () => {
+  const [mine, other] = await Promise.all(
+    ["mine.test", "other.test"].map((name) => client.zones.create({ account: { id: account_id }, name })),
+  );
+  assert.ok(mine && other);
+  const policies = [
+    {
+      id: "",
+      effect: "allow" as const,
+      permission_groups: await groupIds("DNS Write"),
+      resources: { [`com.cloudflare.api.account.zone.${mine.id}`]: "*" },
+    },
+  ];
+  const { value } = await client.user.tokens.create({ name: "certbot", policies });
+  const narrow = withToken(value);
+  // As certbot and ddclient begin: with the name, to learn the identifier.
+  assert.deepEqual(
+    (await all(narrow.zones.list({ name: "mine.test" }))).map(({ id }) => id),
+    [mine.id],
+  );
+  assert.deepEqual(
+    (await all(narrow.zones.list())).map(({ id }) => id),
+    [mine.id],
+  );
+  assert.equal((await narrow.zones.get({ zone_id: mine.id })).name, "mine.test");
+  await assert.rejects(narrow.zones.get({ zone_id: other.id }), failing(404, 1001));
+  await assert.rejects(narrow.zones.edit({ zone_id: mine.id, paused: true }), failing(403, 10000));
+});
+
 test("user.tokens: the list pages to the end", async () => {
   const policies = [
     {

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { type Route, route } from "#api/route.ts";
+import { ZONE_READING_GROUPS } from "#model/permission-groups.ts";
 import { Zone, ZoneCreate, ZoneEdit, ZoneStatusSchema } from "#model/zone.ts";
 
 const Deleted = Type.Object({ id: Type.String() });
@@ -22,7 +23,7 @@ export const ZONE_ROUTES: readonly Route[] = [
     id: "zones-list",
     summary: "List zones",
     scope: "open",
-    permissions: ["Zone Read", "Zone Write"],
+    permissions: ZONE_READING_GROUPS,
     query: ZoneListQuery,
     result: Zone,
     paging: "page",
@@ -47,7 +48,7 @@ export const ZONE_ROUTES: readonly Route[] = [
     id: "zones-get",
     summary: "Show a zone",
     scope: "zone",
-    permissions: ["Zone Read", "Zone Write"],
+    permissions: ZONE_READING_GROUPS,
     result: Zone,
     paging: "one",
     handler: ({ control, params }) => control.zones.get(params.zone_id),

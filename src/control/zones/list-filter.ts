@@ -1,5 +1,6 @@
 import { zoneReach } from "#control/access/grants.ts";
 import type { Call } from "#control/call.ts";
+import { ZONE_READING_GROUPS } from "#model/permission-groups.ts";
 import type { ZoneStatus } from "#model/zone.ts";
 import type { TextOperator } from "#store/like.ts";
 import type { ZoneFilter } from "#store/zones.ts";
@@ -25,7 +26,7 @@ export function listFilter(call: Call, query: ZoneQuery): ZoneFilter {
     ...(query.status === undefined ? {} : { status: query.status }),
     ...(query.type === undefined ? {} : { types: query.type.split(",") }),
     match: query.match ?? "all",
-    reach: zoneReach(call.actor, ["Zone Read", "Zone Write"]),
+    reach: zoneReach(call.actor, ZONE_READING_GROUPS),
     order: query.order ?? "name",
     direction: query.direction ?? "asc",
   };
