@@ -38,10 +38,11 @@ test("an address that cannot be decoded is answered with the envelope and its he
   assert.match(answer.headers.get("api-version") ?? "", /^\d{4}-\d{2}-\d{2}$/);
 });
 
-test("a missing Host and an unknown expectation are answered with the envelope", async () => {
-  const noHost = failureOf(await talk(request("GET /client/v4/zones HTTP/1.1", "")));
-  assert.equal(noHost.status, 400);
-  assert.deepEqual(noHost.errors, [{ code: 10401, message: "The request needs a Host header." }]);
+test("a missing or a second Host and an unknown expectation are answered with the envelope", async () => {
+  for (const hosts of ["", "host: x\r\nHost: y\r\n", "host: x\r\nhost: x\r\n"]) {
+    const failure = failureOf(await talk(request("GET /client/v4/zones HTTP/1.1", hosts)));
+    assert.deepEqual(failure, { status: 400, errors: [{ code: 10401, message: "The request needs one Host header." }] });
+  }
   const length = "content-length: 2\r\ncontent-type: application/json\r\n";
   const expects = await talk(
     request("POST /client/v4/zones HTTP/1.1", `host: x\r\nexpect: miracles\r\n${length}transfer-encoding: \r\n`, "{}"),

@@ -97,8 +97,9 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     const state: RequestState = { ...addHeaders(reply), startedMs: clock.monotonicMs(), admitted: null, dated: null };
     request.setDecorator("state", state);
     // RFC 9112 §3.2.
-    if (request.headers.host === undefined && request.raw.httpVersion !== "1.0")
-      throw new PlatformError("malformed_http", { message: "The request needs a Host header." });
+    const hosts = hostFieldsOf(request.raw.rawHeaders);
+    if (hosts > 1 || (hosts === 0 && request.raw.httpVersion !== "1.0"))
+      throw new PlatformError("malformed_http", { message: "The request needs one Host header." });
     state.date = apiDate.of(request.headers["api-version"]);
     reply.header("api-version", state.date);
   });
@@ -174,6 +175,13 @@ function addRequestMetrics(app: FastifyInstance, metrics: MetricRegistry, clock:
     const state = request.getDecorator<RequestState | null>("state");
     if (state) seconds.value += (clock.monotonicMs() - state.startedMs) / 1000;
   });
+}
+
+/** Node takes the first of several and says nothing of the others. `fields`: names and values in turn. */
+function hostFieldsOf(fields: readonly string[]): number {
+  let hosts = 0;
+  for (let i = 0; i < fields.length; i += 2) if (fields[i]?.toLowerCase() === "host") hosts++;
+  return hosts;
 }
 
 const JSON_TYPE = "application/json";
