@@ -42,6 +42,8 @@ const OLD_TLS = "TLS 1.0 and 1.1 are not spoken here (RFC 8996); min_tls_version
 
 export const EDITABLE_SETTINGS = {
   always_use_https: setting(OnOff, "off"),
+  /** Ended (`ENDED_SETTING_IDS`); what zones chose goes on. */
+  brotli: setting(OnOff, "on"),
   browser_cache_ttl: setting(
     Type.Integer({ minimum: 0, maximum: 31_536_000, description: "Seconds; 0 leaves the origin's own word." }),
     14_400,
@@ -122,14 +124,16 @@ export const FIXED_SETTINGS: Readonly<Record<string, FixedSetting>> = {
   origin_max_http_version: { value: "1", why: "Origins are spoken to in HTTP/1.1." },
 };
 
-/** Settings that have ended, as they were shown until their day; `deprecations/table.ts` has the days. */
+/** Settings that have ended and did nothing here, as they were shown until their day; `deprecations/table.ts` has the days. */
 export const ENDED_SETTINGS: Readonly<Record<string, FixedSetting>> = {
-  brotli: { value: "on", why: "Visitors who take it get it; compression rules say for which responses it does not hold." },
   minify: { value: { css: "off", html: "off", js: "off" }, why: REWRITING },
   mobile_redirect: { value: { status: "off", mobile_subdomain: null, strip_uri: false }, why: "Use a redirect rule." },
   ...off(NO_CHALLENGE, "privacy_pass"),
   ...off(REWRITING, "server_side_exclude"),
 };
+
+/** All that have ended but `cname_flattening`. */
+export const ENDED_SETTING_IDS: readonly string[] = ["brotli", ...Object.keys(ENDED_SETTINGS)];
 
 /** One of the DNS settings under an older name, whose value is `flatten_all_cnames` (SPEC 9, 2025-03-21). */
 export const CNAME_FLATTENING_ID = "cname_flattening";

@@ -16,6 +16,7 @@ test("the API's defaults are the edge's", () => {
 test("each setting becomes something at the edge", () => {
   const chosen = {
     always_use_https: "on",
+    brotli: "off",
     browser_cache_ttl: 60,
     cache_level: "basic",
     development_mode: "on",

@@ -4,6 +4,7 @@ import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "./edge-settings.ts";
 /** What each setting becomes at the edge; the type makes a setting without a meaning an error. */
 const BECOMES: { readonly [K in EditableSettingId]: (value: SettingValue<K>, chosen: ChosenZoneSettings) => Partial<EdgeSettings> } = {
   always_use_https: (value) => ({ always_use_https: value === "on" }),
+  brotli: (value) => ({ brotli: value === "on" }),
   browser_cache_ttl: (value) => ({ browser_cache_ttl: value }),
   cache_level: (value) => ({ cache_level: value }),
   development_mode: (_, chosen) => ({ development_mode_until_ms: developmentModeUntilMs(chosen) }),

@@ -13,6 +13,8 @@ export interface EdgeSettings {
   readonly tls_1_3: boolean;
   readonly http2: boolean;
   readonly websockets: boolean;
+  /** Whether responses are compressed with brotli where no rule names it. */
+  readonly brotli: boolean;
   /** Origins are told the visitor's country, where the edge knows it. */
   readonly ip_geolocation: boolean;
   /** Requests over plain HTTP are sent to the same address over HTTPS. */
@@ -42,6 +44,7 @@ export const EDGE_SETTINGS_DEFAULTS: EdgeSettings = {
   tls_1_3: true,
   http2: true,
   websockets: true,
+  brotli: true,
   ip_geolocation: true,
   always_use_https: false,
   security_header: { enabled: false, max_age: 0, include_subdomains: false, preload: false, nosniff: false },

@@ -53,6 +53,16 @@ test("SPEC 9, 2021-03-01: a zone's dashboard and its places are sums of what vis
   }
 });
 
+test("SPEC 9, 2024-08-15: brotli can be turned off until its day, alone and among other settings", async () => {
+  const [before, settings] = [day("2024-08-14"), `/zones/${zone}/settings`];
+  const edit = (path: string, body: object): Promise<any> => ask(server, "PATCH", path, { ...before, body });
+  const off = (await edit(`${settings}/brotli`, { value: "off" })).body.result;
+  assert.deepEqual([off.id, off.value, off.editable], ["brotli", "off", true]);
+  assert.deepEqual((await ask(server, "GET", `${settings}/brotli`, before)).body.result, off);
+  assert.equal((await edit(`${settings}/brotli`, { value: "maybe" })).body.errors[0].code, 1007);
+  assert.equal((await edit(settings, { items: [{ id: "brotli", value: "on" }] })).body.result[0].value, "on");
+});
+
 test("SPEC 9, 2023-06-06: nothing is owed", async () => {
   for (const path of ["/user/billing/profile", `/accounts/${server.account_id}/billing/profile`]) {
     const { balance, account_type } = (await ask(server, "GET", path, day("2023-06-05"))).body.result;

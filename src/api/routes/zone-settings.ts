@@ -2,7 +2,7 @@ import { type Method, type Route, route } from "#api/route.ts";
 import { zoneOf } from "#api/zone-of.ts";
 import type { Control } from "#control/control.ts";
 import type { Call } from "#control/call.ts";
-import { ENDED_SETTINGS, ZoneSetting, ZoneSettingEdit, ZoneSettingsEdit } from "#model/zone-settings.ts";
+import { ENDED_SETTING_IDS, ZoneSetting, ZoneSettingEdit, ZoneSettingsEdit } from "#model/zone-settings.ts";
 
 const READ = ["Zone Settings Read", "Zone Settings Write"] as const;
 const WRITE = ["Zone Settings Write"] as const;
@@ -76,7 +76,7 @@ export const ZONE_SETTING_ROUTES: readonly Route[] = [
       return control.zoneSettings.edit(call, zoneOf(resolved).id, changes);
     },
   }),
-  ...Object.keys(ENDED_SETTINGS).flatMap(ended),
+  ...ENDED_SETTING_IDS.flatMap(ended),
   route({
     method: "GET",
     path: "/zones/:zone_id/settings/:setting_id",

@@ -28,9 +28,9 @@ export function readAcceptEncoding(lines: readonly string[]): AcceptedCodings {
   };
 }
 
-/** The coding that a visitor wants most of those there are; null for the body as it is. */
-export function preferredCoding(accepted: AcceptedCodings): Coding | null {
+/** The coding that a visitor wants most of those there are, the best first; null for the body as it is. */
+export function preferredCoding(accepted: AcceptedCodings, codings: readonly Coding[]): Coding | null {
   let best: Coding | null = null;
-  for (const coding of CODINGS) if (accepted.quality(coding) > (best === null ? 0 : accepted.quality(best))) best = coding;
+  for (const coding of codings) if (accepted.quality(coding) > (best === null ? 0 : accepted.quality(best))) best = coding;
   return best !== null && accepted.identity > accepted.quality(best) ? null : best;
 }

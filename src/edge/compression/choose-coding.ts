@@ -4,7 +4,7 @@ import type { Exchange } from "#edge/exchange.ts";
 import { rememberTexts } from "#rules/expression/memo.ts";
 import { type FieldChange, fieldChange } from "#rules/field-change.ts";
 import { changeField, editResponse, setField, shownValues, touches } from "#edge/response-edits.ts";
-import { type Coding, preferredCoding, readAcceptEncoding } from "./accept-encoding.ts";
+import { type Coding, CODINGS, preferredCoding, readAcceptEncoding } from "./accept-encoding.ts";
 import { type Codecs, WHOLE_BYTES_MAX } from "./codecs.ts";
 import { mediaType } from "#edge/media-type.ts";
 import { isCompressible } from "./compressible.ts";
@@ -74,6 +74,9 @@ const ENCODING: Readonly<Record<Coding, FieldChange>> = {
 
 const RULE_CODINGS: Readonly<Record<string, Coding>> = { gzip: "gzip", brotli: "br", zstd: "zstd" };
 
+/** In zones that have turned the setting `brotli` off: it is there for a rule that names it, as SPEC 9 has it. */
+const OTHER_CODINGS: readonly Coding[] = CODINGS.filter((coding) => coding !== "br");
+
 /** One pass over the head is cheaper than taking it apart. */
 const ACCEPT_ENCODING = /^accept-encoding:.*$/gim;
 
@@ -91,7 +94,8 @@ function codingFor(exchange: Exchange, buffer: Buffer, head: Head, wishes: reado
     if (coding !== undefined) {
       if (accepted.quality(coding) > 0) return coding;
     } else if (wish === "none") return null;
-    else if (wish === "auto" || isCompressible(mediaTypeOf(exchange, buffer, head))) return preferredCoding(accepted);
+    else if (wish === "auto" || isCompressible(mediaTypeOf(exchange, buffer, head)))
+      return preferredCoding(accepted, exchange.settings.brotli ? CODINGS : OTHER_CODINGS);
   }
   return null;
 }

@@ -7,7 +7,7 @@ import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { httpOrigin, rawClient, siteOps, startEdge } from "#edge/test-edge.ts";
 import { eventually } from "../../../test/support/eventually.ts";
-import { rulesetOp } from "#edge/test-entries.ts";
+import { rulesetOp, zoneOp } from "#edge/test-entries.ts";
 import { fetchOver, startSecureEdge } from "../../../test/support/secure-edge.ts";
 
 type Answer = (req: IncomingMessage, res: ServerResponse) => void;
@@ -219,6 +219,22 @@ test("rules: the order of algorithms, other types, none; the last rule that appl
     assert.deepEqual([headers["content-encoding"], text], [coding, TEXT], `${path} ${encodings}`);
   }
   assert.equal((await get("/none", ALL)).headers.vary, undefined);
+});
+
+test("SPEC 9, 2024-08-15: a zone that has turned brotli off has it by rules that name it alone", async (t) => {
+  const ops = [
+    zoneOp("zone", "example.com", { edge: { brotli: false } }),
+    ...rules(compress('http.request.uri.path eq "/rule"', "brotli"), compress('http.request.uri.path eq "/auto"', "auto")),
+  ];
+  const { get } = await site(t, says(), ops);
+  for (const [path, encodings, coding] of [
+    ["/", "gzip, br", "gzip"],
+    ["/", ALL, "zstd"],
+    ["/", "br", undefined],
+    ["/auto", "gzip, br", "gzip"],
+    ["/rule", "gzip, br", "br"],
+  ] as const)
+    assert.equal((await get(path, encodings)).headers["content-encoding"], coding, `${path} ${encodings}`);
 });
 
 test("rules for fields have the word before: what they write is heeded", async (t) => {
