@@ -18,7 +18,7 @@ import { ownPatterns } from "./own-patterns.ts";
 import { ruleProblems, type RuleSurroundings } from "#rules/check.ts";
 import { jsonSteps } from "#rules/detectors/allowed-place.ts";
 import { compileDetectors, type CompiledDetectors } from "#rules/detectors/compiled.ts";
-import { customDetector, type CustomPattern } from "#rules/detectors/custom.ts";
+import { customDetector, customDetectors, type CustomPattern } from "#rules/detectors/custom.ts";
 import { jsonPaths } from "#rules/detectors/json-path.ts";
 import { confirmedByProximity } from "#rules/detectors/proximity.ts";
 import { scanText } from "#rules/detectors/scan-text.ts";
@@ -142,7 +142,7 @@ function createCompiled(): (own: readonly CustomPattern[]) => CompiledDetectors 
     const key = JSON.stringify(own);
     const before = known.get(key);
     if (before !== undefined) return before;
-    const made = compileDetectors([...own.map(customDetector), ...DETECTORS]);
+    const made = compileDetectors([...customDetectors(own), ...DETECTORS]);
     const [oldest] = known.keys();
     if (known.size >= COMPILED_MAX && oldest !== undefined) known.delete(oldest);
     known.set(key, made);

@@ -1,5 +1,5 @@
 import { compileDetectors, type CompiledDetectors } from "#rules/detectors/compiled.ts";
-import { customDetector } from "#rules/detectors/custom.ts";
+import { customDetectors } from "#rules/detectors/custom.ts";
 import { DETECTORS_BY_ID } from "#rules/detectors/table.ts";
 import { isSwitchedOn } from "#rules/managed/own-patterns.ts";
 import { MANAGED_RULESETS, unpackRules } from "#rules/managed/rulesets.ts";
@@ -54,7 +54,7 @@ export function createCompiledCache(policies: Policies, compiledMax = COMPILED_M
 
 function compileWith(patterns: DetectionEntry["patterns"], subject: Subject): CompiledDetectors {
   const own = patterns.filter((pattern) => isSwitchedOn(subject.own, pattern));
-  return compileDetectors([...own.map(customDetector), ...managedDetectors(subject)]);
+  return compileDetectors([...customDetectors(own), ...managedDetectors(subject)]);
 }
 
 function managedDetectors({ ruleset_id, enabled }: Subject) {

@@ -52,6 +52,28 @@ test("the copies of an event have a bound, however much was found", () => {
   assert.ok(length > 60 * 1024 && length < 70 * 1024, `${length}`);
 });
 
+test("samples and copies are readable, whatever alphabet", () => {
+  const own = customDetector({
+    id: "a".repeat(32),
+    name: "Kunde",
+    pattern: "Kündigung-\\d+-[^ ]+",
+    context: [],
+    validator: "none",
+    tags: [],
+  });
+  const compiled = compileDetectors([own]);
+  const { public_key, private_key } = newEnvelopeKeys();
+  const subject = testSubject({ public_key, masked_sample: true });
+  for (const body of [Buffer.from("zur Kündigung-12-größer da"), Buffer.from("zur K\xc3\xbcndigung-12-gr\xf6\xdfer da", "latin1")]) {
+    const deps = { subject, body: null, allowed: [], valueHash: () => "", mask: textMaskerOf(compiled) };
+    const [found] = examine(scanText(compiled, body), deps).matches;
+    const isUtf8 = body.includes("ö");
+    assert.equal(found?.match.sample, isUtf8 ? "Künd***********ößer" : "K\xc3\xbcn************\xf6\xdfer");
+    const [copy] = JSON.parse(openEnvelope(private_key, found?.match.matched_data ?? "")) as { offset: number; text: string }[];
+    assert.deepEqual(copy, { offset: 4, text: isUtf8 ? "Kündigung-12-größer" : "K\xc3\xbcndigung-12-gr\xf6\xdfer" });
+  }
+});
+
 test("keys that name somebody are in no path, whether or not their kind is looked for", () => {
   const people = { "jo@shop.test": { card: CARD }, "+41 44 668 18 00": [CARD], "not@anything": { n: CARD } };
   const plain = JSON.stringify(people);

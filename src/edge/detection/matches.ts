@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { sealEnvelope } from "#kernel/envelope.ts";
 import type { EventMatch } from "#events/rows.ts";
 import type { Detector } from "#rules/detectors/detector.ts";
@@ -98,9 +99,15 @@ function asked(
   { hits }: Finding,
   copiesOf: (hits: readonly Hit[]) => readonly Hit[],
 ): Pick<EventMatch, "sample" | "matched_data"> {
-  const copies = public_key === "" ? [] : copiesOf(hits);
+  const copies = public_key === "" ? [] : copiesOf(hits).map(({ offset, text }) => ({ offset, text: readable(text) }));
   return {
-    ...(masked_sample ? { sample: maskedSample(hits[0]?.text ?? "") } : {}),
+    ...(masked_sample ? { sample: maskedSample(readable(hits[0]?.text ?? "")) } : {}),
     ...(copies.length === 0 ? {} : { matched_data: sealEnvelope(public_key, JSON.stringify(copies)) }),
   };
+}
+
+/** Of one char a byte, in UTF-8 or any charset that was not decoded, what people know it by. */
+function readable(text: string): string {
+  const bytes = Buffer.from(text, "latin1");
+  return isUtf8(bytes) ? bytes.toString() : text;
 }

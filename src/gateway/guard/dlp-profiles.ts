@@ -1,4 +1,4 @@
-import { customDetector } from "#rules/detectors/custom.ts";
+import { customDetectors } from "#rules/detectors/custom.ts";
 import { wordDetector } from "#rules/detectors/words.ts";
 import type { Detector } from "#rules/detectors/detector.ts";
 import { PROFILES_BY_ID } from "#rules/detectors/profiles.ts";
@@ -38,14 +38,7 @@ export function createDlpProfiles(replica: Replica): DlpProfiles {
   };
 }
 
-/** What control has let through compiles; an older copy's that does not must not stop the plane. */
 const compiled = ({ patterns, words = [] }: DlpProfileEntry): readonly Detector[] => [
-  ...patterns.flatMap((pattern) => {
-    try {
-      return [customDetector(pattern)];
-    } catch {
-      return [];
-    }
-  }),
+  ...customDetectors(patterns),
   ...words.map(wordDetector),
 ];

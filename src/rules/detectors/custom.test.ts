@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RegexError } from "../expression/regex-syntax.ts";
 import { compileDetectors } from "./compiled.ts";
-import { type CustomPattern, customDetector } from "./custom.ts";
+import { type CustomPattern, customDetector, customDetectors } from "./custom.ts";
 import { CUSTOM_TRIES_MAX } from "./scan.ts";
 import { scanText } from "./scan-text.ts";
 
@@ -28,6 +28,26 @@ test("a pattern is found where it begins, by its first characters or its first d
   }
 });
 
+test("characters beyond ASCII are found as UTF-8 has them, and mistakes are told by characters", () => {
+  for (const [pattern, body, found] of [
+    ["Kundennummer-Ä\\d+", "eine Kundennummer-Ä77.", "Kundennummer-Ä77"],
+    ["ÄÖÜ\\d{2}", "xx ÄÖÜ12", "ÄÖÜ12"],
+    ["客户编号\\d{4}", "的客户编号1234", "客户编号1234"],
+    ["(?i)straße-(?:ä|ö)\\d", "STRAße-ö5", "STRAße-ö5"],
+  ] as const) {
+    const { findings } = scanText(compileDetectors([custom(pattern)]), body);
+    assert.deepEqual(
+      findings.flatMap(({ hits }) => hits.map(({ text }) => Buffer.from(text, "latin1").toString())),
+      [found],
+      pattern,
+    );
+  }
+  assert.throws(() => custom("ÄÖÜ-("), { name: "RegexError", at: 4 });
+  assert.throws(() => custom("(?u)EMP-\\p{L}+"), /\(\?u\) is not taken here/);
+  // Three bytes, and one character.
+  assert.throws(() => custom("客\\d+"), /at least 3 characters/);
+});
+
 test("patterns without a beginning of their own, and those that no engine takes, are refused", () => {
   for (const pattern of [
     "[a-z]{4}-\\d",
@@ -42,6 +62,14 @@ test("patterns without a beginning of their own, and those that no engine takes,
     "",
   ])
     assert.throws(() => custom(pattern), RegexError, pattern);
+});
+
+test("of stored patterns, those that an older version took and this one does not leave the others alone", () => {
+  const pattern = (text: string): CustomPattern => ({ id: text, name: text, pattern: text, context: [], validator: "none", tags: [] });
+  assert.deepEqual(
+    customDetectors([pattern("EMP-("), pattern("EMP-\\d")]).map(({ rule_id }) => rule_id),
+    ["EMP-\\d"],
+  );
 });
 
 test("a body full of beginnings spends the patterns' own budget, and the rest is looked at all the same", () => {

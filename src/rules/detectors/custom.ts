@@ -21,11 +21,13 @@ export interface CustomPattern {
 
 /** Compiles the pattern to a detector. Throws RegexError for what cannot be run, or has no place to begin at. */
 export function customDetector({ id, name, pattern, context, validator, tags }: CustomPattern): Detector {
+  // Texts are scanned as they come, which is UTF-8 nearly always: so is the pattern, one char a byte.
+  const bytes = Buffer.from(pattern).toString("latin1");
   // First as it was written, so that a mistake is told where it stands there.
-  const parsed = parseRegex(pattern);
+  const parsed = parsedBytes(bytes);
   const start = startOf(parsed);
-  const find = compileRegexReplacer(`^(?:${pattern})`);
-  if (start === null || start.texts.some((text) => text.length < LITERAL_CHARACTERS_MIN)) throw new RegexError(NO_START, 0);
+  const find = compileRegexReplacer(`^(?:${bytes})`);
+  if (start === null || start.texts.some((text) => charactersIn(text) < LITERAL_CHARACTERS_MIN)) throw new RegexError(NO_START, 0);
   const sticky: Pattern = {
     lastIndex: 0,
     exec: (window) => {
@@ -52,6 +54,33 @@ export function customDetector({ id, name, pattern, context, validator, tags }: 
   };
 }
 
+/** Of stored patterns: what an older version let through and this one does not must not stop the others. */
+export function customDetectors(patterns: readonly CustomPattern[]): readonly Detector[] {
+  return patterns.flatMap((pattern) => {
+    try {
+      return [customDetector(pattern)];
+    } catch (error) {
+      if (error instanceof RegexError) return [];
+      throw error;
+    }
+  });
+}
+
+function parsedBytes(bytes: string): Regex {
+  if (UNICODE.test(bytes)) throw new RegexError(NO_UNICODE, 0);
+  try {
+    return parseRegex(bytes);
+  } catch (error) {
+    if (!(error instanceof RegexError)) throw error;
+    throw new RegexError(error.message, charactersIn(bytes.slice(0, error.at)));
+  }
+}
+
+const charactersIn = (bytes: string): number => Buffer.from(bytes, "latin1").toString().length;
+
+/** What it begins with could not be told without its tables of characters. */
+const UNICODE = /^\(\?[imsUx]*u/;
+const NO_UNICODE = "(?u) is not taken here: characters beyond ASCII stand for themselves, and (?:ä|ö) for one of several";
 const LITERAL_CHARACTERS_MIN = 3;
 /** An automaton's time is linear in its size: of the largest, 1,000, a try at 512 bytes takes a millisecond and more. */
 const TRY_SIZE = 64;

@@ -30,10 +30,12 @@ const valueOf = (detector: Detector, text: string): string =>
 
 /** The ends of a value, the rest as stars; of a short one nothing. */
 export function maskedSample(text: string): string {
-  const shown = text.length >= 12 ? 4 : text.length >= 8 ? 2 : 0;
-  const tail = text.length >= 12 ? 4 : 0;
-  const stars = "*".repeat(Math.min(SAMPLE_STARS_MAX, text.length - shown - tail));
-  return text.slice(0, shown) + stars + (tail === 0 ? "" : text.slice(-tail));
+  const characters = Array.from(text);
+  const { length } = characters;
+  const shown = length >= 12 ? 4 : length >= 8 ? 2 : 0;
+  const tail = length >= 12 ? 4 : 0;
+  const stars = "*".repeat(Math.min(SAMPLE_STARS_MAX, length - shown - tail));
+  return characters.slice(0, shown).join("") + stars + characters.slice(length - tail).join("");
 }
 
 const SAMPLE_STARS_MAX = 16;
