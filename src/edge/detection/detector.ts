@@ -88,7 +88,6 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
 
   const report = (plan: ScanPlan, text: string, detectors: CompiledDetectors, looked: Looked): void => {
     const { result, body, isPartial } = looked;
-    scanned.value++;
     scannedBytes.value += result.bytes;
     if (result.limited) limited.value++;
     if (result.findings.length === 0) return;
@@ -110,12 +109,18 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
     shares.took(account, fromMs, clock.monotonicMs());
   };
 
+  /** The tap counts what it cut short, and all that is not done with when the detector dies: each body is counted once. */
+  const done = (ring: RingReader | null): void => {
+    scanned.value++;
+    ring?.done();
+  };
+
   const begin = (plan: ScanPlan, text: string, first: Uint8Array, ring: RingReader | null): Job => {
     const detectors = compiled(plan);
     const onResult = (result: ScanResult, looked: Uint8Array | null, isPartial: boolean): void => {
       report(plan, text, detectors, { result, body: looked, isPartial });
       // One that is told of early is done with once its end has come.
-      if (!job.isCut && !job.isTold) ring?.done();
+      if (!job.isCut && !job.isTold) done(ring);
       if (isHeldUp && load.decoders < DECODERS_MAX / 2) poller.hurry();
     };
     const inTime = (work: () => void): void => timed(plan.account_id, work);
@@ -142,7 +147,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
     if (job === undefined) return;
     if (isEnd) jobs.delete(number);
     if (job === null) return isEnd && !isCut ? leaveOut(ring) : undefined;
-    if (job.isTold) return isEnd && !isCut ? ring?.done() : undefined;
+    if (job.isTold) return isEnd && !isCut ? done(ring) : undefined;
     const { body } = job;
     job.isCut = isCut;
     timed(body.account, () => {

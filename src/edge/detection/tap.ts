@@ -69,7 +69,10 @@ const JOB_MAX = 2 ** 31 - 1;
 
 export function createTap(deps: TapDeps): Tap {
   const { port: firstPort, metrics, onFirstUse, yields = () => false, placeIn, ringBytes = RING_BYTES, jobsMax = JOBS_MAX } = deps;
-  const tapped = metrics.counter("selvedge_detection_responses_total", "Responses copied for sensitive data detection");
+  const tapped = metrics.counter(
+    "selvedge_detection_responses_total",
+    "Responses to be looked at for sensitive data: in the end, each is scanned or shed",
+  );
   const shed = metrics.counter(...SHED);
   const unknownCoding = metrics.counter(
     "selvedge_detection_unknown_coding_total",
@@ -83,6 +86,11 @@ export function createTap(deps: TapDeps): Tap {
   let isUsed = false;
   /** Null while the detector is gone. */
   let line: Line | null = null;
+
+  const leaveOut = (): void => {
+    tapped.value++;
+    shed.value++;
+  };
 
   /** What the detector has not looked at when it goes, nobody will. */
   const lose = (): void => {
@@ -173,9 +181,11 @@ export function createTap(deps: TapDeps): Tap {
       if (this.isOver) return;
       // The detector that has the beginning is gone, or would have got it.
       if (this.line !== line) {
-        if (this.job === NO_JOB) shed.value++;
+        if (this.job === NO_JOB && start < end) leaveOut();
         return void (this.isOver = true);
       }
+      // An empty body is nothing to look at.
+      if (this.job === NO_JOB && start < end) tapped.value++;
       const stop = Math.min(end, start + this.left);
       this.left -= stop - start;
       const isEnd = isLast || this.left === 0;
@@ -200,13 +210,10 @@ export function createTap(deps: TapDeps): Tap {
       const plan = this.line.planFor(this.scope, this.response);
       if (plan < 0 || text.length > PIECE_BYTES_MAX) return false;
       lastJob = lastJob === JOB_MAX ? 1 : lastJob + 1;
-      // Room for its end is kept from here on.
-      if (!isEnd) keep(this);
-      if (!ring.write(lastJob, plan, text, bytes, start, end, isEnd)) {
-        open.delete(this);
-        return false;
-      }
+      if (!ring.write(lastJob, plan, text, bytes, start, end, isEnd)) return false;
       this.job = lastJob;
+      // There is room for its end, and for that of whoever gives way.
+      if (!isEnd) keep(this);
       this.isOver = isEnd;
       this.line.begun++;
       return true;
@@ -222,10 +229,9 @@ export function createTap(deps: TapDeps): Tap {
         return null;
       }
       if (line === null || !line.ring.hasRoom(SUBJECT_BYTES)) {
-        shed.value++;
+        leaveOut();
         return null;
       }
-      tapped.value++;
       return new Body(line, scope, request, response);
     },
     reconnect: connect,
