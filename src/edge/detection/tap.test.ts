@@ -72,9 +72,11 @@ function send(tap: Tap, body: Uint8Array, changes: Parameters<typeof testSubject
 test("SPEC 8.6: only text, HTML, JSON and XML are tapped, in codings that are known", (t) => {
   const { tap, metrics } = bench(t);
   const texts = ["text/html", "text/plain", "text/csv", "application/javascript", "application/yaml", "application/x-www-form-urlencoded"];
-  const json = ["application/json", "application/problem+json", "application/jsonl", "model/gltf+json"];
-  const xml = ["application/xml", "application/xhtml+xml", "image/svg+xml"];
-  for (const content_type of [...texts, ...json, ...xml, "multipart/mixed", "", "nonsense"])
+  const others = ["application/ecmascript", "application/x-pem-file", "application/csv", "application/x-sql"];
+  const json = ["application/json", "application/problem+json", "application/jsonl", "application/x-ndjson", "application/ndjson"];
+  const more = ["application/jsonlines", "application/x-json", "application/geo+json-seq", "model/gltf+json"];
+  const xml = ["application/xml", "application/xhtml+xml", "image/svg+xml", "application/xml-external-parsed-entity"];
+  for (const content_type of [...texts, ...others, ...json, ...more, ...xml, "multipart/mixed", "", "nonsense", "*/*", "unknown/unknown"])
     assert.notEqual(beginTest(tap, { content_type }), null, content_type);
   for (const content_type of [
     "image/png",
@@ -107,8 +109,9 @@ test("what has no type is looked at if it begins as a text does", async (t) => {
   for (const [ray_id, body] of Object.entries({ page: PAGE, utf16, image, packed: PAGE }))
     if (ray_id === "packed") send(tap, gzipSync(body), { ray_id, content_type: "", content_encoding: "gzip" }, 3);
     else send(tap, body, { ray_id, content_type: "" }, 1000);
-  await scanned(4);
-  assert.deepEqual(rows.map((row) => row.ray_id).sort(), ["packed", "page", "utf16"]);
+  for (const [ray_id, body] of Object.entries({ any: PAGE, "any image": image })) send(tap, body, { ray_id, content_type: "*/*" });
+  await scanned(6);
+  assert.deepEqual(rows.map((row) => row.ray_id).sort(), ["any", "packed", "page", "utf16"]);
 });
 
 test("codings around codings are undone, each within the bound; names that are none leave the bytes as they are", async (t) => {
@@ -299,7 +302,8 @@ test("each response that has a body is scanned or shed, and counted once", async
   beginTest(tap)?.last(PAGE, 0, PAGE.length);
   beginTest(tap)?.last(Buffer.alloc(100_000, " "), 0, 100_000);
   for (const { tapped } of open) tapped?.end();
-  await settled(1000);
+  await scanned(3);
+  await settled();
   assert.deepEqual(sums(), [6, 3, 3]);
   beginTest(tap)?.chunk(PAGE, 0, PAGE.length);
   tap.reconnect(new MessageChannel().port1);
@@ -389,6 +393,24 @@ test("the place of a hit in JSON is told, in any coding, and a key that is one i
     ["fin.iban", '$["[masked]"].iban', 1],
   ];
   assert.deepEqual(places.sort(), [[["fin.card_visa", undefined, 1]], expected, expected].sort());
+});
+
+test("in JSON by any name, places are told: of lines, within theirs", async (t) => {
+  const { tap, rows, scanned } = bench(t);
+  const types = [
+    "application/x-ndjson",
+    "application/ndjson",
+    "application/jsonl",
+    "application/json-seq",
+    "text/json",
+    "application/x-json",
+  ];
+  for (const content_type of types) send(tap, Buffer.from(`{"a":1}\n\x1e{"b":{"card":"${CARD}"}}\n`), { content_type });
+  await scanned(types.length);
+  assert.deepEqual(
+    rows.map((row) => row.matches[0]?.json_path),
+    types.map(() => "$.b.card"),
+  );
 });
 
 test("what is allowed by value, place, path and rule leaves no event, and is counted", async (t) => {
