@@ -237,6 +237,7 @@ test("a number that the bound cuts is none", async (t) => {
     [filler("4716 4615 8332 2103 123 ", 20), 0],
     [filler(`${CARD} or`, 19), 1],
     [filler(`${CARD}`, CARD.length + 20), 1],
+    [filler(`${CARD}`, CARD.length), 1],
   ];
   const all = await site(t, (request, response) => {
     const isPacked = request.url?.endsWith("z") === true;
@@ -323,6 +324,10 @@ test("an event says when not all of its response was looked at", async (t) => {
     ["a page", PAGE, false],
     ["a packed page", gzipSync(PAGE), false, coded("gzip")],
     ["almost a MiB", long.subarray(0, SCANNED_BYTES_MAX - 1), false],
+    ["a MiB", long.subarray(0, SCANNED_BYTES_MAX), false],
+    ["a MiB, packed twice", gzipSync(brotliCompressSync(long.subarray(0, SCANNED_BYTES_MAX))), false, coded("br, gzip")],
+    ["a byte more than a MiB", long.subarray(0, SCANNED_BYTES_MAX + 1), true],
+    ["a byte more than a MiB, packed", gzipSync(long.subarray(0, SCANNED_BYTES_MAX + 1)), true, coded("gzip")],
     ["more than a MiB", long, true],
     ["more than a MiB, packed", brotliCompressSync(long), true, coded("br")],
     ["more than a MiB, packed twice", gzipSync(brotliCompressSync(long)), true, coded("br, gzip")],

@@ -69,11 +69,12 @@ export function createBodyJobs(bufferBytes: number, load: DecodingLoad): (option
       startedMs,
       account: plan.account_id,
       write: (bytes) => {
+        const scanned = bytes.subarray(0, SCANNED_BYTES_MAX - came);
         came += bytes.length;
-        (decoder ?? body).write(bytes);
+        (decoder ?? body).write(scanned);
       },
       end: (how) => {
-        const last = came >= SCANNED_BYTES_MAX ? "partial" : isCutAtEnd(plan.cut) ? worseEnd(how, "broken") : how;
+        const last = came > SCANNED_BYTES_MAX ? "partial" : isCutAtEnd(plan.cut) ? worseEnd(how, "broken") : how;
         if (decoder === null) finish(last);
         else decoder.end(last);
       },

@@ -197,9 +197,10 @@ class Decoding implements Decoder {
 
   #give(bytes: Uint8Array): void {
     if (this.#isOver) return;
-    this.#deps.onData(bytes.length > this.#left ? bytes.subarray(0, this.#left) : bytes);
+    const isMore = bytes.length > this.#left;
+    this.#deps.onData(isMore ? bytes.subarray(0, this.#left) : bytes);
     this.#left -= bytes.length;
-    if (this.#left <= 0) this.#finish("partial");
+    if (isMore) this.#finish("partial");
   }
 
   #finish(how: BodyEnd): void {

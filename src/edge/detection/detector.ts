@@ -97,7 +97,8 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
     const entries = policies(subject.zone_id)?.allowed ?? [];
     const examined = examine(result, { subject, body, allowed: entries, valueHash, mask });
     allowed.value += examined.allowed;
-    const row = eventOf(subject, examined.matches, { id: newUlid(clock.nowMs()), limited: result.limited || isPartial, mask });
+    const isLimited = result.limited || isPartial || examined.isPartial;
+    const row = eventOf(subject, examined.matches, { id: newUlid(clock.nowMs()), limited: isLimited, mask });
     if (row === null) return;
     matched.value++;
     events.push("security_events", row);

@@ -18,6 +18,8 @@ export interface Examined {
   readonly matches: readonly ExaminedMatch[];
   /** Hits that the zone's allow-list holds. */
   readonly allowed: number;
+  /** There were more hits than are kept: whether those are allowed too, nobody has looked. */
+  readonly isPartial: boolean;
 }
 
 export interface ExaminedMatch {
@@ -67,7 +69,8 @@ export function examine(result: ScanResult, deps: ExamineDeps): Examined {
     };
     return { detector, match };
   });
-  return { matches: matches.sort((a, b) => a.match.offset - b.match.offset), allowed: dropped };
+  const isPartial = allowed.length > 0 && kept.some(({ count, hits }) => count > hits.length);
+  return { matches: matches.sort((a, b) => a.match.offset - b.match.offset), allowed: dropped, isPartial };
 }
 
 /** A path of each first hit, and of every hit where some may be allowed, all in one walk. */

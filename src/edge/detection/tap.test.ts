@@ -435,6 +435,20 @@ test("what is allowed by value, place, path and rule leaves no event, and is cou
   }
 });
 
+test("where more was found than can be told from what is allowed, the event says so", async (t) => {
+  const numbers = (count: number) => Buffer.from(JSON.stringify({ orders: Array.from({ length: count }, () => ({ number: CARD })) }));
+  for (const [count, isPartial, json_path] of [
+    [900, null, "$.orders[*].number"],
+    [1100, true, "$.orders[*].number"],
+    [1100, false, undefined],
+  ] as const) {
+    const { tap, rows, scanned } = bench(t, {}, { allowed: json_path === undefined ? [] : [{ id: "1", json_path }], patterns: [] });
+    send(tap, numbers(count), { content_type: "application/json" }, 50_000);
+    await scanned(1);
+    assert.equal(rows[0]?.scan_limited ?? null, isPartial, `${count} ${json_path}`);
+  }
+});
+
 test("a zone's own patterns are found beside the managed rules, under their own ids", async (t) => {
   const pattern = {
     id: "d".repeat(32),

@@ -135,7 +135,8 @@ export function createTap(deps: TapDeps): Tap {
     private readonly response: ScannedResponse;
     /** Known from the first piece on. */
     private job = NO_JOB;
-    private left = SCANNED_BYTES_MAX;
+    /** One byte more than is scanned says that there is more. */
+    private left = SCANNED_BYTES_MAX + 1;
     private isOver = false;
 
     constructor(to: Line, scope: ScanScope, request: ScannedRequest, response: ScannedResponse) {
