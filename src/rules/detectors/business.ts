@@ -1,10 +1,57 @@
 import { isUniform, weighted } from "./check-digits.ts";
 import { isPlaceholder, luhn } from "./checks.ts";
 import { codeDetectors } from "./code-detector.ts";
+import { GROUPED_CODES, GROUPED_NUMBERS, MIXED_CODES, PLAIN_CODES } from "./code-forms.ts";
 import type { Detector } from "./detector.ts";
 
 const digits = (from: number, to: number, before = ""): readonly string[] =>
   Array.from({ length: to - from + 1 }, (_, more) => before + "#".repeat(from + more));
+
+/** With the country before the number, and what it says of the tax behind it. */
+const VAT_FORMS = [
+  ...[
+    "AA#########A##",
+    "#########A##",
+    "#########AAA",
+    "AAA-###.###.### AAA",
+    "AAA-###.###.### AAAA",
+    "AAA######### AAA",
+    "AAA#########AAAA",
+  ],
+  ...["###.###.### AAA", "### ### ### AAA", "AA ### ### ### AAA", "AA ### #### ##", "AA ### #### ## ###", "AA######### ###", "AAAA###"],
+  ...[
+    "AA ########",
+    "AA #########",
+    "AA ##########",
+    "AA ###########",
+    "AA ############",
+    "AA #######A",
+    "AA #########A##",
+    "AA-########A",
+  ],
+  ...["AA##.###.###.#-###.###", "AA##.###.###/####-##", "AA###.###.###-##", "AA####-######-###-#", "AA#-##-#####-#", "AA###-#######-#"],
+  ...[
+    "AAAAA######***",
+    "AAAAAA######***",
+    "AAAAA-######-***",
+    "AAAAAA-######-***",
+    "AAAAA ###### ***",
+    "AAAAAA ###### ***",
+    "AA###-######-####A",
+  ],
+  ...[
+    "AA#*#####A",
+    "AA# #####A",
+    "# #####A",
+    "A*#########",
+    "AA*A#########",
+    "AA*#########",
+    "AA ** #########",
+    "AA ** ### ### ###",
+    "A##-####-########",
+  ],
+  ...["AA##AAAAA####A***", "###### #### ##", "######-#### ##", "AA ######-#### ##", "######## A", "#########AA", "AA#########AA####"],
+];
 
 const UEN_LETTERS = "ABCDEFGHJKLMNPQRSTUVWX0123456789";
 
@@ -31,51 +78,14 @@ export const BUSINESS_DETECTORS: readonly Detector[] = [
         rule_id: "b4c2f0a8d61e4d39a7350ce1f92b8d64",
         name: "Value added tax number of any form, beside its name",
         templates: [
-          ...digits(5, 15),
-          ...digits(5, 15, "AA"),
-          ...[
-            "AA#########A",
-            "#########A",
-            "########A",
-            "#######A",
-            "#######AA",
-            "AA#######AA",
-            "AA########A",
-            "A########",
-            "A#######A",
-            "#########A##",
-            "#########AAA",
-          ],
-          ...["###-###-##-##", "###-##-##-###", "AA###-##-##-###", "########-#", "######-#", "AA########-#", "AA######-#"],
-          ...[
-            "###-#######-#",
-            "AA###-#######-#",
-            "#-##-#####-#",
-            "AA#-##-#####-#",
-            "########-####",
-            "AA########-####",
-            "####-######-###-#",
-            "AA####-######-###-#",
-          ],
-          ...["##.###.###.#-###.###", "AA##.###.###.#-###.###", "### ### ###", "### #### ##", "AA ### #### ##"],
-          ...["AA### #### ##", "AA######### ###", "AAAA###", "AA ### ### ###", "AA ### ### ##", "AA ### ### ### ##", "AA #### #### ###"],
-          ...["### ### ## ##", "AA ### ### ## ##", "AA #### ####", "AA ########", "AA #########", "AA ##########", "AA ###########"],
-          ...["AA #######A", "AA #########A##", "AA ### ### ### AAA", "AA-########", "AA-########A", "AA ####-####", "AA ############"],
-          ...["##.###.###/####-##", "AA##.###.###/####-##", "###.###.###-##", "AA###.###.###-##", "#######-#", "AA#######-#"],
-          ...["AAA######***", "AAAA######***", "AAAAA######***", "AAAAAA######***", "###-######-####A", "AA###-######-####A"],
-          ...["A-#########", "A-########-#", "AAA-#########", "AAA-########-#", "A#########", "AAA########", "AAA#######A", "A########A"],
-          ...["A*#########", "#A#########", "#*#####A", "#*#####AA", "AA#*#####A", "### ### ### ###", "AA### ### ### ###", "A-#######-A"],
-          ...[
-            "AAA-###.###.### AAA",
-            "AAA-###.###.### AAAA",
-            "AAA ### ### ###",
-            "AAA#########AAA",
-            "AAA######### AAA",
-            "###.###.###",
-            "###.###.### AAA",
-          ],
+          ...PLAIN_CODES,
+          ...GROUPED_NUMBERS,
+          ...["AA", "AA "].flatMap((country) => GROUPED_NUMBERS.map((number) => country + number)),
+          ...GROUPED_CODES,
+          ...MIXED_CODES,
+          ...VAT_FORMS,
         ],
-        isValid: (code) => !isUniform(code.replace(/\D/g, "")),
+        isValid: (code) => code.length > 4 && !isUniform(code.replace(/\D/g, "")),
         context: [
           ...[
             "vat",

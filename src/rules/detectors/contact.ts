@@ -1,4 +1,6 @@
 import { isIPv6 } from "node:net";
+import { isUniform } from "./check-digits.ts";
+import { digitsOf, isPlaceholder } from "./checks.ts";
 import type { Detector } from "./detector.ts";
 
 type Row = Pick<Detector, "id" | "rule_id" | "name" | "anchors" | "patterns" | "accepts" | "hits" | "misses"> & Partial<Detector>;
@@ -62,6 +64,20 @@ const PHONE_FORMS = [
   ],
 ];
 
+/** North America: area and exchange never begin with 0 or 1. */
+const NORTH_AMERICAN = /^1?[2-9]\d\d[2-9]\d{6}$/;
+/** Elsewhere the trunk prefix, an area or network, and the rest. */
+const WITH_TRUNK_PREFIX = /^0[1-9]\d{8,9}$/;
+
+/** Grouped as people group one, or with the trunk prefix, which other numbers seldom begin with. */
+function isNationalPhone(text: string): boolean {
+  const digits = digitsOf(text);
+  if (isPlaceholder(digits) || isUniform(digits.slice(1))) return false;
+  if (WITH_TRUNK_PREFIX.test(digits)) return true;
+  // Turkey, by its groups.
+  return digits !== text && (NORTH_AMERICAN.test(digits) || /^[2-5]\d\d[ .-]\d{3}[ .-]\d\d[ .-]\d\d$/.test(text));
+}
+
 /** As addresses, pages and JSON write it. */
 const SPELLED_AT_SIGNS = ["%40", "&#64;", "&#x40;", "&#X40;", "&commat;", "\\u0040"];
 
@@ -79,8 +95,7 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
       // RFC 6531: names of domains in UTF-8.
       /[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}@(?:[A-Za-z0-9\x80-\xff-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9_@-])/y,
     ],
-    accepts: (text) =>
-      !/[@04t];?(?:[a-z0-9-]+\.)*example\.(?:com|net|org)$/i.test(text) && !/\.(?:png|jpe?g|gif|svg|webp|css|js)$/i.test(text),
+    accepts: (text) => !/\.(?:png|jpe?g|gif|svg|webp|css|js)$/i.test(text),
     confidence: "high",
     hits: [
       "write to foo.bar@bar.com.au.",
@@ -90,7 +105,7 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
       "jane&#x40;shop.test",
       "hans@m\u00fcller.de",
     ],
-    misses: ["foo@example.com", "foo%40example.com", "foo&#64;example.com", "logo@2x.png", "@bar.com", "foo@bar"],
+    misses: ["logo@2x.png", "@bar.com", "foo@bar"],
   }),
   contact({
     id: "pii.phone_international",
@@ -172,11 +187,60 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
     id: "pii.url",
     rule_id: "9cb1d1c1a20ceecba369a4ecd09c3dab",
     name: "Web address",
-    anchors: ["https://", "http://"].map((text) => ({ kind: "literal", text, word: true })),
-    patterns: [/https?:\/\/[A-Za-z0-9][A-Za-z0-9.-]{0,252}[A-Za-z0-9](?::\d{1,5})?(?=[/?#\s"'<>),.;]|$)/y],
-    accepts: (text) => !text.includes("www.w3.org"),
+    anchors: [
+      ...["https://", "http://", "HTTPS://", "HTTP://", "ftp://", "https:\\/\\/", "http:\\/\\/", "https%3A%2F%2F", "http%3A%2F%2F"].map(
+        (text) => ({ kind: "literal", text, word: true }) as const,
+      ),
+      { kind: "literal", text: "www.", word: true },
+    ],
+    patterns: [
+      /(?:(?:https?|ftp|HTTPS?)(?::\/\/|:\\\/\\\/|%3A%2F%2F)|(?=www\.))(?:[A-Za-z0-9._~%!$&*+,;=:-]{1,128}@)?(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9\x80-\xff](?:[A-Za-z0-9\x80-\xff._-]{0,251}[A-Za-z0-9\x80-\xff])?)(?::\d{1,5})?(?=[/?#\s"'<>),.;:!|*&%\\\]}`]|$)/y,
+    ],
+    // A name without a dot is nothing that the world could call.
+    accepts: (text) => !text.includes("www.w3.org") && (/[\]]|[^.]\.[^.]/.test(text.replace(/^www\./, "")) || /localhost/.test(text)),
     confidence: "high",
-    hits: ["see https://www.microsoft.com/", "http://shop.test:8080"],
-    misses: ["https://", "http://www.w3.org/2000/svg"],
+    hits: [
+      "see https://www.microsoft.com/",
+      "http://shop.test:8080",
+      "ftp://files.shop.test/a",
+      "www.shop.test/offers",
+      "http://[2001:db8::1]:8080/",
+      "http://jane:pw@shop.test/",
+      "https://m\u00fcller.de",
+      '"https:\\/\\/shop.test\\/a"',
+      "u=https%3A%2F%2Fshop.test%2Fa",
+    ],
+    misses: ["https://", "http://www.w3.org/2000/svg", "http://microsoft", "www.microsoft"],
+  }),
+  contact({
+    id: "pii.domain",
+    rule_id: "6e9fefc3e0731077df0cd3e977b45e19",
+    name: "Name of a website, without a scheme",
+    tags: ["contact", "bare"],
+    anchors: [".com", ".org", ".net", ".edu", ".gov", ".info", ".biz", ".eu", ".co.", ".ac."].map((text) => ({
+      kind: "literal",
+      text,
+      word: false,
+      behindName: true,
+    })),
+    patterns: [
+      /(?:[A-Za-z0-9-]{1,63}\.){1,6}(?:com|org|net|edu|gov|info|biz|eu|com?\.[a-z]{2}|(?:ac|org|net|edu|gov)\.[a-z]{2})(?![A-Za-z0-9_@-]|\.[A-Za-z0-9])/y,
+    ],
+    accepts: (text) => !text.startsWith("www."),
+    hits: ["microsoft.com", "my domains: google.co.il", "shop.selvedge.com.au."],
+    misses: ["micro.soft", "foo.company", ".com", "foo.communication.run"],
   }),
 ];
+
+/** Last of all, since numbers of ten digits may be much else. */
+export const BARE_PHONE: Detector = contact({
+  id: "pii.phone_bare",
+  rule_id: "a7360c6ae37b0d9a34fc0340a594686f",
+  name: "Telephone number in a national form, whatever stands beside it",
+  tags: ["contact", "bare"],
+  anchors: [{ kind: "chain", templates: PHONE_FORMS }],
+  patterns: [],
+  accepts: isNationalPhone,
+  hits: ["(425) 882-9090", "1-212-555-0187", "052 5552606", "0 532 123 45 67", "020 7946 0958"],
+  misses: ["4258829090", "125-882-9090", "425-182-9090", "2021 2022", "0000 000 000"],
+});

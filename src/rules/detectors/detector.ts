@@ -4,7 +4,7 @@ export type Anchor =
   | { readonly kind: "chain"; readonly templates: readonly string[]; readonly stuck?: true }
   /** A digit before which a plus stands; the match begins with the plus. */
   | { readonly kind: "plus" }
-  /** A word of letters and digits that begins with 1 or 3, and is long. */
+  /** A word of letters and digits that begins with 1, 2 or 3, and is long. */
   | { readonly kind: "base58" }
   /** The first digit of a number that stands by itself. */
   | { readonly kind: "number" }

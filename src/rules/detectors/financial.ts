@@ -112,6 +112,38 @@ const CODES = codeDetectors(
   ],
 );
 
+/** ISO 3166-1, and Kosovo's, which banks use. */
+const COUNTRIES: ReadonlySet<string> = new Set(
+  [
+    "AD AE AF AG AI AL AM AO AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BW BY BZ CA CC CD CF CG CH CI CK CL",
+    "CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GT GU",
+    "GW GY HK HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA",
+    "MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PR",
+    "PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TG TH TJ TL TM TN TO TR TT TV TW TZ",
+    "UA UG US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW",
+  ].flatMap((line) => line.split(" ")),
+);
+
+const NAMES_OF_BICS = ["BIC", "Bic", "bic", "SWIFT", "Swift", "swift"];
+/** What stands between the name and the code: some words, or tags. */
+const TO_BIC = String.raw`(?:[^\n<>]{0,24}?|[^\n<>]{0,4}(?:\s{0,4}<[^<>]{0,80}>){1,3}\s{0,4})`;
+
+/** Most codes are letters alone, so that nothing but their name leads to them (ISO 9362). */
+const BIC_OF_LETTERS: Detector = {
+  id: "fin.bic_letters",
+  rule_id: "fd9c850807d38fab5749e7e4a7cc7ef6",
+  name: "Bank identifier (BIC) without digits, behind its name",
+  category: "financial",
+  tags: ["bank"],
+  anchors: NAMES_OF_BICS.map((text) => ({ kind: "literal", text, word: false })),
+  patterns: [new RegExp(`(?:${NAMES_OF_BICS.join("|")})${TO_BIC}(?<![A-Za-z0-9])[A-Z]{8}(?:[A-Z]{3})?(?![A-Za-z0-9])`, "y")],
+  accepts: (text) => COUNTRIES.has(/[A-Z]+$/.exec(text)?.[0].slice(4, 6) ?? ""),
+  confidence: "medium",
+  enabled: false,
+  hits: ["BIC: DEUTDEFF", "SWIFT code is CHASUSGXXXX", "<td>BIC</td><td>COBADEFFXXX</td>", '"bic":"SBICKENY"'],
+  misses: ["DEUTDEFF", "SWIFT TRANSFER", "BIC: deutdeff", "swift NSMutableArray"],
+};
+
 const wallet = (
   row: Pick<Detector, "id" | "rule_id" | "name" | "anchors" | "patterns" | "accepts" | "hits" | "misses"> & Partial<Detector>,
 ): Detector => ({
@@ -148,16 +180,16 @@ const WALLETS: readonly Detector[] = [
   }),
 ];
 
-/** Base58 addresses have no text of their own to begin at, only the digit: 1 or 3. */
+/** Base58 addresses have no text of their own to begin at, only the digit: 1 or 3, or 2 in the test network. */
 export const BASE58_DETECTOR: Detector = wallet({
   id: "fin.crypto_base58",
   rule_id: "f5561d61154052ea05748cc18f88715e",
   name: "Bitcoin address",
   anchors: [{ kind: "base58" }],
-  patterns: [/[13][1-9A-HJ-NP-Za-km-z]{25,34}(?![A-Za-z0-9_])/y],
+  patterns: [/[123][1-9A-HJ-NP-Za-km-z]{25,34}(?![A-Za-z0-9_])/y],
   accepts: isBase58Check,
-  hits: ["16Yeky6GMjeNkAiNcBY7ZhrLoMSgg1BoyZ", "pay to 3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy"],
+  hits: ["16Yeky6GMjeNkAiNcBY7ZhrLoMSgg1BoyZ", "pay to 3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy", "2MzQwSSnBHWHqSAqtTVQ6v47XtaisrJa1Vc"],
   misses: ["16Yeky6GMjeNkAiNcBY7ZhrLoMSgg1BoyX"],
 });
 
-export const FINANCIAL_DETECTORS: readonly Detector[] = [...CODES, ...WALLETS, BASE58_DETECTOR];
+export const FINANCIAL_DETECTORS: readonly Detector[] = [...CODES, BIC_OF_LETTERS, ...WALLETS, BASE58_DETECTOR];

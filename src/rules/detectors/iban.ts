@@ -3,7 +3,10 @@ import type { Detector } from "./detector.ts";
 import { GAP } from "./gaps.ts";
 import { SEPARATOR, withoutSpelled } from "./separators.ts";
 
-/** ISO 13616: countries by the whole length of their IBANs. */
+/**
+ * Countries by the whole length of their IBANs: those of the registry (ISO 13616), and those of Africa and Iran whose banks use
+ * such numbers without being in it.
+ */
 const COUNTRIES_BY_LENGTH: readonly (readonly [number, string])[] = [
   [15, "NO"],
   [16, "BE"],
@@ -14,10 +17,10 @@ const COUNTRIES_BY_LENGTH: readonly (readonly [number, string])[] = [
   [22, "BG BH CR DE GB GE IE ME RS VA"],
   [23, "AE GI IL IQ OM SO TL"],
   [24, "AD CZ ES MD PK RO SA SE SK TN VG"],
-  [25, "LY PT ST"],
-  [26, "IS TR"],
-  [27, "BI DJ FR GR IT MC MR SM"],
-  [28, "AL AZ BY CY DO GT HN HU LB NI PL SV"],
+  [25, "AO CV GW LY MZ PT ST"],
+  [26, "DZ IR IS TR"],
+  [27, "BI CF CG CM DJ FR GA GQ GR IT KM MC MG MR SM TD"],
+  [28, "AL AZ BF BJ BY CI CY DO GT HN HU LB MA ML NE NI PL SN SV TG"],
   [29, "BR EG PS QA UA"],
   [30, "JO KW MU YE"],
   [31, "MT SC"],

@@ -1,5 +1,8 @@
 import { codeDetectors, type CodeRow } from "./code-detector.ts";
+import { BUSINESS_DETECTORS } from "./business.ts";
+import { BARE_PHONE } from "./contact.ts";
 import type { Detector } from "./detector.ts";
+import { PERSONAL_DETECTORS } from "./personal.ts";
 import { FINANCIAL_DETECTORS } from "./financial.ts";
 import { EUROPEAN_DETECTORS } from "./personal-europe.ts";
 import { OTHER_PERSONAL_DETECTORS } from "./personal-other.ts";
@@ -40,10 +43,75 @@ const BARE: readonly BareRow[] = [
   { of: "pii.tfn_au", rule_id: "3a1e9f5c280b443efb3d5d187ecec2a9", hit: "876 543 210", miss: "876 543 211" },
   { of: "pii.identity_card_it", rule_id: "4b2fa06d391c454f0c4e6e298fdfd3ba", hit: "CA12345AA", miss: "CA1234AA" },
   { of: "fin.aba_routing", rule_id: "5c30b17e4a2d4650ad5f7f3a90e0e4cb", hit: "121000358", miss: "121000359" },
+  { of: "pii.ssn_us_labelled", rule_id: "52312fe19ac75febf19140f0750be441", hit: "822425228", miss: "900425228" },
+  { of: "pii.itin_us_labelled", rule_id: "1e339241f74c34628cccf084233e6af1", hit: "911-701234", miss: "911-481234" },
+  { of: "pii.ein_us", rule_id: "a73bf49d184caa2c7e0dc3a0d1df52bf", form: /-/, hit: "12-3456789", miss: "07-3456789" },
+  { of: "pii.bsn_nl", rule_id: "ad370959e0538d01597422487187d48d", hit: "3410.83.124", miss: "3410.83.121" },
+  { of: "pii.national_id_be", rule_id: "bb92f726c8b8d49829f000df1fb85b43", hit: "93.05.18-223.61", miss: "93.05.18-223.62" },
+  { of: "pii.svnr_at", rule_id: "0151ecb9f23d644a647404bf1ba685d9", hit: "1237 010180", miss: "1238 010180" },
+  { of: "pii.tax_id_sk", rule_id: "369aac1dd4b138f92a86b0452ce55a2d", form: /^\d{10}$/, hit: "7801233000", miss: "7801233001" },
+  { of: "pii.tax_id_hu", rule_id: "01ba176c8d9eb7f7148841d3671c138e", hit: "8071592153", miss: "8071592154" },
+  { of: "pii.cnp_ro", rule_id: "cb76f0162e6af3d64125b8c34c5e22ed", hit: "1800101221144", miss: "1800101221145" },
+  { of: "pii.egn_bg", rule_id: "8a19ae66a34c5d8e88e2065c38e0a67c", hit: "7501010010", miss: "7501010011" },
+  { of: "pii.oib_hr", rule_id: "901dc49601a5c337f388b16b28c005bc", hit: "06964253656", miss: "06964253654" },
+  { of: "pii.emso", rule_id: "e7f9d855372b53d63eeee08087c41d05", hit: "0101006500006", miss: "0101006500007" },
+  { of: "pii.afm_gr", rule_id: "54e0c872c035c098735d6490ea6c7d1a", hit: "918357961", miss: "918357968" },
+  { of: "pii.amka_gr", rule_id: "cf6e8f7ce4df2e74c9f037c7d288a53c", hit: "01013099997", miss: "01013099998" },
+  { of: "pii.nif_pt", rule_id: "557ee506d154c103408f70c3e6a8d713", hit: "201 761 513", miss: "201 761 512" },
+  { of: "pii.pps_ie", rule_id: "485627af688c529e20b1bfb88799d9b6", hit: "1234567T", miss: "1234567U" },
+  { of: "pii.isikukood_ee", rule_id: "e7ae3e5ec1d669a8c13649c6009ec32a", hit: "37605030299", miss: "37605030298" },
+  { of: "pii.personas_kods_lv", rule_id: "10d58a7df7299715bae1de8dac140497", form: /-/, hit: "161175-19997", miss: "161375-19997" },
+  { of: "pii.cpr_dk", rule_id: "e9c0671db52c588080a2d4d8d95dcde5", form: /-/, hit: "211062-5629", miss: "991362-5629" },
+  { of: "pii.kennitala_is", rule_id: "ddd8925b2e591627d51f35c0a4a2cc3e", hit: "480721-1019", miss: "480721-1029" },
+  { of: "pii.inn_ru", rule_id: "66f461cf8f7a97782c3715f0ce9ebe53", hit: "500100732259", miss: "500100732258" },
+  { of: "pii.rnokpp_ua", rule_id: "a878e66c0d56638b5fac6a9f0ca99ff1", hit: "8932843190", miss: "8932843199" },
+  { of: "pii.nip_pl", rule_id: "22be9ef6c41a91ac1ef8a52c0eae5aba", hit: "123-456-32-18", miss: "123-456-32-19" },
+  { of: "pii.sin_ca", rule_id: "672972d3e6ca4fb54290f6c4ca8df9bb", hit: "130 692 544", miss: "130 692 545" },
+  { of: "pii.cpf_br_plain", rule_id: "ba87e25035697cd0d7bf8d658535d1db", hit: "52998224725", miss: "52998224726" },
+  { of: "pii.cnpj_br_plain", rule_id: "39deee0afc87d2a4f22d699ec5e65b97", hit: "05423994000172", miss: "05423994000173" },
+  { of: "pii.cuit_ar_plain", rule_id: "81a2d0de3d5231e43ecc5357b201ab18", hit: "20123456786", miss: "20123456787" },
+  { of: "pii.rut_cl_plain", rule_id: "af4e6e70bd6e14ebf655146ca9405687", hit: "12345678-5", miss: "12345678-6" },
+  { of: "pii.nit_co", rule_id: "96d767d31b51d8ba26b8b1e8fc55a485", hit: "800.197.268-4", miss: "800.197.268-5" },
+  { of: "pii.cedula_ec", rule_id: "927c52e82262d6519348af5b15275171", hit: "0647214287", miss: "0647214284" },
+  { of: "pii.rfc_mx", rule_id: "9a51c525643ac657deb0a29fcd313a20", hit: "GODE561231GR8", miss: "GODE561331GR8" },
+  { of: "pii.ruc_pe", rule_id: "ba7f4f25135e9e29e6ef51e030e2a965", hit: "20126602431", miss: "20126602434" },
+  { of: "pii.ci_uy_plain", rule_id: "90fc56fbc33a449b46d1dd6cbf16f8a0", hit: "3423332-6", miss: "3423332-7" },
+  { of: "pii.rif_ve", rule_id: "49fd1bd5084c3d48db897aea335fbdba", hit: "V-11470283-4", miss: "V-11470283-3" },
+  { of: "pii.aadhaar_in_plain", rule_id: "fcd1ff992f43207d882591d828ef2e1a", hit: "234123412346", miss: "234123412347" },
+  { of: "pii.my_number_jp", rule_id: "32c9d49da22055ee5d655003d1fe6722", hit: "1234 5678 9018", miss: "1234 5678 9019" },
+  { of: "pii.hkid", rule_id: "384e987f99eca8f0d4e4bcb3135d459a", hit: "A123456(3)", miss: "A123456(4)" },
+  { of: "pii.national_id_th_plain", rule_id: "812422917ba00370db4b2877a140e201", hit: "1101230000001", miss: "1101230000002" },
+  { of: "pii.nik_id", rule_id: "95939b7ea129f987d98dec1577d53a55", hit: "3171235206870001", miss: "3171235213870001" },
+  { of: "pii.mykad_my_plain", rule_id: "b9edb8a49433034ba5a2220fd75bd036", hit: "880523145677", miss: "881323145677" },
+  { of: "pii.tin_ph", rule_id: "679ef0d8659ed43e93e9de413e4c137c", hit: "123-456-782-000", miss: "123-456-789-000" },
+  { of: "pii.ird_nz", rule_id: "994e296c8468bcc3ff13599804a0b1ea", hit: "49-091-850", miss: "49-091-851" },
+  { of: "pii.teudat_zehut_il", rule_id: "35cee96b4e8955517669d49a95663060", hit: "00170664-7", miss: "00170664-2" },
+  { of: "pii.national_id_sa", rule_id: "e8c404801af5ed569378195b1c7ae578", hit: "1980073603", miss: "1980073601" },
+  { of: "pii.national_id_eg", rule_id: "ddebadb1689c69159cad13384a09f89b", hit: "29001011234567", miss: "29013011234567" },
+  { of: "pii.iin_kz", rule_id: "74187e9148efdfab3248e56bd05ff01c", hit: "800618186923", miss: "800618186926" },
+  { of: "pii.nic_lk_new", rule_id: "3332a52fb220a865de992204ce8370c2", hit: "199931512253", miss: "199949912253" },
+  { of: "pii.nhs_uk", rule_id: "084d4b7ab4dbdc15907c918e5c19e5df", hit: "943 476 5919", miss: "943 476 5918" },
+  { of: "pii.npi_us", rule_id: "79cf369c0219573c5a6c472e63d31b09", hit: "1234567893", miss: "1234567894" },
+  { of: "pii.medicare_au", rule_id: "20c7c92887811fd159d6eb389b77eb39", hit: "2123 45670 1", miss: "2123 45671 1" },
+  { of: "pii.orgnr_se_plain", rule_id: "ec5360b1d86cead2861eee19e0744464", hit: "5567037485", miss: "5567037486" },
+  { of: "fin.isin", rule_id: "02d1bf0102432e56643e766e50f28bc7", hit: "US0378331005", miss: "US0378331006" },
+  {
+    of: "fin.crypto_ethereum",
+    rule_id: "7a8360f0c87bf903a6b8b91858a71ddc",
+    hit: "0x52908400098527886E0F7030069857D2E4169EE7",
+    miss: "0x0000000000000000000000000000000000000000",
+  },
 ];
 
 const BY_ID = new Map(
-  [...FINANCIAL_DETECTORS, ...EUROPEAN_DETECTORS, ...WORLD_DETECTORS, ...OTHER_PERSONAL_DETECTORS].map((one) => [one.id, one]),
+  [
+    ...FINANCIAL_DETECTORS,
+    ...PERSONAL_DETECTORS,
+    ...BUSINESS_DETECTORS,
+    ...EUROPEAN_DETECTORS,
+    ...WORLD_DETECTORS,
+    ...OTHER_PERSONAL_DETECTORS,
+  ].map((one) => [one.id, one]),
 );
 
 function bare({ of, rule_id, form, hit, miss }: BareRow): Detector {
@@ -138,13 +206,13 @@ const FORMS: readonly Detector[] = [
       id: "pii.vehicle_plate_uk_older_bare",
       rule_id: "a54cc3b30eaed22d4a341888b51f0b72",
       name: "British registration plate from before 2001, whatever stands beside it",
-      // With the year's letter in front, or behind; of fewer digits it would be anything.
-      templates: ["A###~AAA", "A###AAA", "AAA~###A", "AAA###A"],
+      // With the year's letter in front, or behind. Of fewer digits it is seldom anything else where a space stands in it.
+      templates: ["A###~AAA", "A###AAA", "AAA~###A", "AAA###A", "A# AAA", "A## AAA", "AAA #A", "AAA ##A"],
       // No year or place has the letters I, Q and Z.
-      isValid: (code) => /^(?:[A-HJ-NP-TV-Y][1-9]\d\d[A-HJ-PR-Y]{3}|[A-HJ-PR-Y]{3}[1-9]\d\d[A-HJ-NP-TV-Y])$/.test(code),
+      isValid: (code) => /^(?:[A-HJ-NP-TV-Y][1-9]\d{0,2}[A-HJ-PR-Y]{3}|[A-HJ-PR-Y]{3}[1-9]\d{0,2}[A-HJ-NP-TV-Y])$/.test(code),
       isUpperCase: true,
-      hits: ["A123 BCD", "M456DEF", "ABC 123D", "DEF456G"],
-      misses: ["a123 bcd", "A012 BCD", "I123 BCD", "ABC 12D"],
+      hits: ["A123 BCD", "M456DEF", "ABC 123D", "DEF456G", "K1 ABC", "ABC 12D"],
+      misses: ["a123 bcd", "A012 BCD", "I123 BCD", "ABC12D"],
     },
     {
       id: "pii.vehicle_plate_ng_bare",
@@ -159,8 +227,23 @@ const FORMS: readonly Detector[] = [
   ]),
 ];
 
+/** Whatever nothing else is: letters and digits as most countries number their passports. */
+const PASSPORT_FORMS = bareForms("passport", [
+  {
+    id: "pii.passport_bare",
+    rule_id: "83ca800c47891700514e3b22844acb01",
+    name: "Passport number of a common form, whatever stands beside it",
+    // Letters, then digits, as most countries have it; France; and the letter behind as well, as in Singapore and the Philippines.
+    templates: ["A#######", "A########", "AA######", "AA#######", "AAA######", "##AA#####", "A#######A", "A######AA"],
+    isValid: (code) => !/(\d)\1{5}/.test(code),
+    isUpperCase: true,
+    hits: ["A12803456", "CA128035", "17AB12345", "E1234567K"],
+    misses: ["a12803456", "A128034", "ABCD128034"],
+  },
+]);
+
 /**
  * Numbers without the word that says what they are: by their check digits, or by a form that little else has. Common enough in
  * other data to be off unless asked for.
  */
-export const BARE_DETECTORS: readonly Detector[] = [...FORMS, ...BARE.map(bare)];
+export const BARE_DETECTORS: readonly Detector[] = [...FORMS, ...BARE.map(bare), ...PASSPORT_FORMS, BARE_PHONE];

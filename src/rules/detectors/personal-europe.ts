@@ -16,7 +16,8 @@ function isRvnr(code: string): boolean {
     const product = weight * Number(number[place]);
     return all + Math.floor(product / 10) + (product % 10);
   }, 0);
-  return hasDayFirst(code, 2) && sum % 10 === Number(code[11]);
+  // § 2 (3) and (5): where the day is not known or has no serials left, numbers are made with days that no month has.
+  return Number(code.slice(2, 4)) < 64 && Number(code.slice(4, 6)) <= 12 && sum % 10 === Number(code[11]);
 }
 
 // The values of letters and digits at odd places of a codice fiscale (decree of 23 December 1976).
@@ -243,8 +244,8 @@ export const EUROPEAN_DETECTORS = codeDetectors(
       templates: ["########A###", "## ###### A ###"],
       isValid: isRvnr,
       isUpperCase: true,
-      hits: ["RVNR: 15070649C103", "65 070803 A 019"],
-      misses: ["15070649C104", "15370649C103", "15070649c103"],
+      hits: ["RVNR: 15070649C103", "65 070803 A 019", "38551285K051"],
+      misses: ["15070649C104", "15076649C103", "15650649C103", "15070649c103"],
     },
     {
       id: "pii.identity_card_de",

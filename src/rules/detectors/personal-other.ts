@@ -1,6 +1,7 @@
 import { isUniform, weighted } from "./check-digits.ts";
 import { luhn } from "./checks.ts";
 import { codeDetectors } from "./code-detector.ts";
+import { GROUPED_CODES, GROUPED_NUMBERS, MIXED_CODES, PLAIN_CODES, PLATES as PLATES_OF_ANY_FORM } from "./code-forms.ts";
 
 const WORDS_OF_PASSPORTS = [
   "passport",
@@ -67,6 +68,14 @@ const WORDS_OF_PLATES = [
   "rejestracyjn",
   "number plate",
   "nomor polisi",
+  "tablica",
+  "rendszam",
+  "spz",
+  "рег. номер",
+  "госномер",
+  "车牌",
+  "ナンバープレート",
+  "차량번호",
 ];
 
 const letters = (count: number): string => "A".repeat(count);
@@ -246,27 +255,16 @@ export const OTHER_PERSONAL_DETECTORS = [
         rule_id: "392906272708ae496ff431f576819a5a",
         name: "Driving licence number, beside its name",
         templates: [
-          ...lettersAndDigits([0], [6, 7, 8, 9, 10, 11, 12, 13, 14]),
-          ...lettersAndDigits([1], [5, 6, 7, 8, 9, 10, 11, 12, 13, 14]),
-          ...lettersAndDigits([2], [3, 4, 5, 6, 7, 8, 9, 13]),
-          ...lettersAndDigits([3], [6, 7]),
-          "AA#######A",
-          "AA########A",
-          ...[
-            "AA## ###########",
-            "AA##-###########",
-            "AA-#############",
-            "##-##-######-##",
-            "##AAA#####",
-            "###AA####",
-            "#######A",
-            "########A",
-          ],
-          ...["#########A", "A######A", "########AA", "A####-#####-#####", "A###-####-####", "A###-####-####-##", "A###-###-##-###-#"],
-          ...["A##-##-######", "##.##.###.###-#", "AAA#####***", "AA ######", "##-AA-######", "#####/##/####", "A########A", "### ### ###"],
-          "A##A##A##A",
-          "A#A##A###A",
-          "A#A###A##A",
+          ...PLAIN_CODES,
+          ...GROUPED_NUMBERS,
+          ...GROUPED_CODES,
+          ...MIXED_CODES,
+          ...lettersAndDigits([2], [3]),
+          // Great Britain, Germany, France, and others where the number is made of the name or of chance.
+          ...["AAAAA######AA*AA", "A##******#*", "##AA#####", "###AA####", "########AAAA", "##AAA#####", "AAA#####***", "AAA##*******"],
+          ...["A##A##A##A", "A#A##A###A", "A#A###A##A", "A######A", "AAA*********"],
+          ...["AA## ###########", "AA##-###########", "AA-#############", "##-##-######-##", "##-AA-######", "##.##.###.###-#"],
+          ...["A ### ### ### ###", "A-###-###-###-###", "A#### ##### #####", "A###-###-##-###-#", "A###-####-####-##", "AA-###### #"],
         ],
         isValid: (code) => !isUniform(code),
         context: WORDS_OF_LICENCES,
@@ -278,12 +276,32 @@ export const OTHER_PERSONAL_DETECTORS = [
         id: "pii.vehicle_plate",
         rule_id: "b76d99cad3a4ad9cb07dcde2fde57aad",
         name: "Vehicle registration plate, beside its name",
-        templates: [...GERMAN_PLATES, ...BRITISH_PLATES, ...PLATES],
+        // With spaces, words in small letters would look like parts of one.
+        templates: [...GERMAN_PLATES, ...BRITISH_PLATES, ...PLATES].filter((template) => !template.includes(" ")),
         isValid: () => true,
         context: WORDS_OF_PLATES,
         enabled: false,
-        hits: ["number plate AB51 ABC", "Kennzeichen: B AB 1234", "Kennzeichen: HH-AB-1234", "car reg is A123 BCD"],
+        hits: ["number plate AB51 ABC", "Kennzeichen: HH-AB-1234", '"vehicle":"ab123cd"'],
         misses: ["AB51 ABC"],
+      },
+      {
+        id: "pii.vehicle_plate_other",
+        rule_id: "4c8e1f73a95b4d06b2d7e3f8160a9c54",
+        name: "Vehicle registration plate of any form, beside its name",
+        templates: PLATES_OF_ANY_FORM,
+        isValid: (code) => /\d/.test(code) && /[A-Z]/.test(code),
+        context: WORDS_OF_PLATES,
+        isUpperCase: true,
+        enabled: false,
+        hits: [
+          "Kennzeichen: B AB 1234",
+          "car reg is A123 BCD",
+          "plate no. 191-MH-4021",
+          "vehicle DL 9C AB 2187",
+          "Kennzeichen ZH 482913",
+          "licence plate: BA-552HW",
+        ],
+        misses: ["191-MH-4021", "plate 12ab345 of", "plate 123456"],
       },
     ],
   ),

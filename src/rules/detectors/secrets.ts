@@ -162,14 +162,23 @@ export const GENERAL_SECRETS: readonly Detector[] = [
     tags: ["token"],
     anchors: words(["eyJ"]),
     patterns: [
-      /eyJ[A-Za-z0-9_-]{10,400}\.[A-Za-z0-9_-]{8,1000}\.[A-Za-z0-9_-]{16,700}/y,
+      // Signed, of three parts, and encrypted, of five (RFC 7516 §7.1).
+      /eyJ[A-Za-z0-9_-]{10,400}\.[A-Za-z0-9_-]{8,1000}\.[A-Za-z0-9_-]{16,700}(?!\.?[A-Za-z0-9_-])/y,
+      /eyJ[A-Za-z0-9_-]{10,400}\.[A-Za-z0-9_-]{0,700}\.[A-Za-z0-9_-]{8,64}\.[A-Za-z0-9_-]{2,1000}\.[A-Za-z0-9_-]{16,128}(?!\.?[A-Za-z0-9_-])/y,
       /eyJ[A-Za-z0-9_-]{10,200}\.eyJ[A-Za-z0-9_-]{200,}/y,
     ],
     accepts: isJwt,
     confidence: "high",
     enabled: true,
-    hits: ["eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJsb3JlbSI6Imlwc3VtIn0.ymiJSsMJXR6tMSr8G9usjQ15_8hKPDv_CArLhxw28MI"],
-    misses: ["eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9", "eyJub3QiOiJqd3QifQxx.eyJsb3JlbSI6Imlwc3VtIn0.ymiJSsMJXR6tMSr8G9usjQ15"],
+    hits: [
+      "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJsb3JlbSI6Imlwc3VtIn0.ymiJSsMJXR6tMSr8G9usjQ15_8hKPDv_CArLhxw28MI",
+      "eyJhbGciOiJkaXIiLCJlbmMiOiJBMTI4R0NNIn0..q8sJ4mXv2PfLw9Zc.T6RyB1kHnD5gAeUo7QiWtE3x.ymiJSsMJXR6tMSr8G9usjQ",
+    ],
+    misses: [
+      "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9",
+      "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJsb3JlbSI6Imlwc3VtIn0.eyJsb3JlbSI6Imlwc3VtIn0.ymiJSsMJXR6tMSr8G9usjQ15_8hKPDv",
+      "eyJub3QiOiJqd3QifQxx.eyJsb3JlbSI6Imlwc3VtIn0.ymiJSsMJXR6tMSr8G9usjQ15",
+    ],
   },
   {
     id: "secret.connection_string",

@@ -37,7 +37,7 @@ const WORD_BYTES_MIN = 26;
 
 /** Whether a word of letters and digits begins here that is as long as an address of a wallet. */
 export function isLongWord(view: Buffer, at: number): boolean {
-  if (view[at] !== ONE && view[at] !== THREE) return false;
+  if (view[at] !== ONE && view[at] !== TWO && view[at] !== THREE) return false;
   for (let i = at + 1; i < at + WORD_BYTES_MIN; i++) {
     const column = CLASSES[view[i] ?? 0];
     if (column !== DIGIT && column !== LETTER) return false;
@@ -46,6 +46,7 @@ export function isLongWord(view: Buffer, at: number): boolean {
 }
 
 const ONE = 0x31;
+const TWO = 0x32;
 const THREE = 0x33;
 export const UNDERSCORE = 0x5f;
 const SPACE = 0x20;
