@@ -187,20 +187,27 @@ const NETWORKS: readonly Network[] = [
   {
     id: "domestic",
     rule_id: "d0b4a7c35e9146f8b2f36a1d7c85e904",
-    name: "RuPay, Humo, Uzcard, NAPAS and other domestic schemes",
+    name: "RuPay, Humo, Uzcard, NAPAS, BC Card and other domestic schemes",
     prefixes: [
       ["2205", "2205"],
       ["8100", "8109"],
       ["8172", "8299"],
       ["8600", "8600"],
       ["9112", "9112"],
+      ["9400", "9499"],
       ["9682", "9682"],
       ["9704", "9704"],
       ["9860", "9860"],
     ],
     lengths: [16, 19],
     labelled: true,
-    hits: ["RuPay 8209416730528718", "Humo 9860 0371 4829 0564", "card 9704183055271940638", "card number 8109471502863919"],
+    hits: [
+      "RuPay 8209416730528718",
+      "card 9410 0183 7264 5090",
+      "Humo 9860 0371 4829 0564",
+      "card 9704183055271940638",
+      "card number 8109471502863919",
+    ],
     misses: ["8209416730528718", "card 8209416730528719", "card 8171999900000000021"],
   },
   {
@@ -272,6 +279,21 @@ const NUMBERS = NETWORKS.map((network): Detector => ({
   misses: network.misses,
 }));
 
+/** The networks whose numbers need a label, where four groups of four digits say what it would. */
+const GROUPED: Detector = {
+  id: "fin.card_grouped",
+  rule_id: "14da9d58258667d75cc7a9c31ea94545",
+  name: "Payment card number of a debit or domestic scheme, in groups of four",
+  category: "financial",
+  anchors: [{ kind: "chain", templates: ["####~####~####~####", "####_####_####_####"] }],
+  patterns: [],
+  accepts: (text) => NETWORKS.some((network) => network.labelled && isCard(digitsOf(text), network)),
+  confidence: "medium",
+  enabled: true,
+  hits: ["6759 6498 2643 8453", "8209-4167-3052-8718", "9860&nbsp;0371&nbsp;4829&nbsp;0564"],
+  misses: ["6759649826438453", "6759 6498 2643 8454", "1234 5678 9012 3452"],
+};
+
 /** The first track of a magnetic stripe, whose number a letter stands before (ISO/IEC 7813); the second one's stands by itself. */
 const TRACK: Detector = {
   id: "fin.card_track",
@@ -288,7 +310,7 @@ const TRACK: Detector = {
   misses: ["B4716461583322103", "%B4716461583322104^DOE/JANE^2712"],
 };
 
-export const CARD_DETECTORS: readonly Detector[] = [...NUMBERS, TRACK];
+export const CARD_DETECTORS: readonly Detector[] = [...NUMBERS, GROUPED, TRACK];
 
 /** Articles of German shops begin with the 4 of Visa, whose numbers of 13 digits are all but gone. */
 const isArticle = (digits: string): boolean => digits.length === 13 && ean13(digits);

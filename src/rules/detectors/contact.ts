@@ -78,6 +78,10 @@ function isNationalPhone(text: string): boolean {
   return digits !== text && (NORTH_AMERICAN.test(digits) || /^[2-5]\d\d[ .-]\d{3}[ .-]\d\d[ .-]\d\d$/.test(text));
 }
 
+/** What stands before the at sign; also in quotes (RFC 5321 §4.1.2). */
+const LOCAL_PART = String.raw`(?:[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}|"(?:[^"\\\n]|\\[\x20-\x7e]){1,62}")`;
+const TOP_LEVEL = "(?:[A-Za-z]{2,24}|xn--[A-Za-z0-9-]{2,59})";
+
 /** As addresses, pages and JSON write it. */
 const SPELLED_AT_SIGNS = ["%40", "&#64;", "&#x40;", "&#X40;", "&commat;", "\\u0040"];
 
@@ -91,9 +95,14 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
     name: "E-mail address",
     anchors: [{ kind: "at_sign" }, ...SPELLED_AT_SIGNS.map((text) => ({ kind: "literal", text, word: false, behindName: true }) as const)],
     patterns: [
-      /[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}(?:@|%40|&#64;|&#[Xx]40;|&commat;|\\u0040)(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9_@-])/y,
+      new RegExp(
+        `${LOCAL_PART}(?:@|%40|&#64;|&#[Xx]40;|&commat;|\\\\u0040)(?:[A-Za-z0-9-]{1,63}\\.){1,8}${TOP_LEVEL}(?![A-Za-z0-9_@-])`,
+        "y",
+      ),
       // RFC 6531: names of domains in UTF-8.
-      /[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}@(?:[A-Za-z0-9\x80-\xff-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9_@-])/y,
+      new RegExp(String.raw`${LOCAL_PART}@(?:[A-Za-z0-9\x80-\xff-]{1,63}\.){1,8}(?:${TOP_LEVEL}|[\x80-\xff]{4,48})(?![A-Za-z0-9_@-])`, "y"),
+      // RFC 5321 §4.1.3: an address in place of a name.
+      new RegExp(String.raw`${LOCAL_PART}@\[(?:(?:\d{1,3}\.){3}\d{1,3}|IPv6:[0-9A-Fa-f:.]{2,45})\]`, "y"),
     ],
     accepts: (text) => !/\.(?:png|jpe?g|gif|svg|webp|css|js)$/i.test(text),
     confidence: "high",
@@ -104,6 +113,10 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
       "jane&#64;shop.test",
       "jane&#x40;shop.test",
       "hans@m\u00fcller.de",
+      "hans@\u043f\u043e\u0447\u0442\u0430.\u0440\u0444",
+      "hans@shop.xn--p1ai",
+      "hans@[192.0.2.1]",
+      '"jane doe"@shop.test',
     ],
     misses: ["logo@2x.png", "@bar.com", "foo@bar"],
   }),
@@ -180,7 +193,14 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
     ],
     // Paths of programs such as `fe::be` look like addresses without a digit.
     accepts: (text) => isIPv6(text.replace(/[%/].*/, "")) && /\d/.test(text),
-    hits: ["from 2001:db8::8a2e:370:7334", "http://[fe80::1%eth0]/", "::ffff:192.0.2.1", "2001:0db8:0:0:0:0:0:1."],
+    hits: [
+      "from 2001:db8::8a2e:370:7334",
+      "ip:2001:db8::1",
+      "ipv6:::1",
+      "http://[fe80::1%eth0]/",
+      "::ffff:192.0.2.1",
+      "2001:0db8:0:0:0:0:0:1.",
+    ],
     misses: ["12:30:45", "std::string", "fe::be", "00:1a:2b:3c:4d:5e", "1::2::3", ":: "],
   }),
   contact({
@@ -217,14 +237,34 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
     rule_id: "6e9fefc3e0731077df0cd3e977b45e19",
     name: "Name of a website, without a scheme",
     tags: ["contact", "bare"],
-    anchors: [".com", ".org", ".net", ".edu", ".gov", ".info", ".biz", ".eu", ".co.", ".ac."].map((text) => ({
+    anchors: [
+      ".com",
+      ".org",
+      ".net",
+      ".edu",
+      ".gov",
+      ".info",
+      ".biz",
+      ".eu",
+      ".io",
+      ".ai",
+      ".app",
+      ".dev",
+      ".shop",
+      ".xyz",
+      ".online",
+      ".site",
+      ".cloud",
+      ".co.",
+      ".ac.",
+    ].map((text) => ({
       kind: "literal",
       text,
       word: false,
       behindName: true,
     })),
     patterns: [
-      /(?:[A-Za-z0-9-]{1,63}\.){1,6}(?:com|org|net|edu|gov|info|biz|eu|com?\.[a-z]{2}|(?:ac|org|net|edu|gov)\.[a-z]{2})(?![A-Za-z0-9_@-]|\.[A-Za-z0-9])/y,
+      /(?:[A-Za-z0-9-]{1,63}\.){1,6}(?:com|org|net|edu|gov|info|biz|eu|io|ai|app|dev|shop|xyz|online|site|cloud|com?\.[a-z]{2}|(?:ac|org|net|edu|gov)\.[a-z]{2})(?![A-Za-z0-9_@-]|\.[A-Za-z0-9])/y,
     ],
     accepts: (text) => !text.startsWith("www."),
     hits: ["microsoft.com", "my domains: google.co.il", "shop.selvedge.com.au."],

@@ -126,21 +126,21 @@ const COUNTRIES: ReadonlySet<string> = new Set(
 
 const NAMES_OF_BICS = ["BIC", "Bic", "bic", "SWIFT", "Swift", "swift"];
 /** What stands between the name and the code: some words, or tags. */
-const TO_BIC = String.raw`(?:[^\n<>]{0,24}?|[^\n<>]{0,4}(?:\s{0,4}<[^<>]{0,80}>){1,3}\s{0,4})`;
+const TO_BIC = String.raw`[^\n<>]{0,24}?(?:\s{0,4}<[^<>]{0,80}>){0,3}\s{0,4}`;
 
 /** Most codes are letters alone, so that nothing but their name leads to them (ISO 9362). */
-const BIC_OF_LETTERS: Detector = {
-  id: "fin.bic_letters",
+const NAMED_BIC: Detector = {
+  id: "fin.bic_named",
   rule_id: "fd9c850807d38fab5749e7e4a7cc7ef6",
-  name: "Bank identifier (BIC) without digits, behind its name",
+  name: "Bank identifier (BIC) behind its name, also without digits",
   category: "financial",
   tags: ["bank"],
   anchors: NAMES_OF_BICS.map((text) => ({ kind: "literal", text, word: false })),
-  patterns: [new RegExp(`(?:${NAMES_OF_BICS.join("|")})${TO_BIC}(?<![A-Za-z0-9])[A-Z]{8}(?:[A-Z]{3})?(?![A-Za-z0-9])`, "y")],
-  accepts: (text) => COUNTRIES.has(/[A-Z]+$/.exec(text)?.[0].slice(4, 6) ?? ""),
+  patterns: [new RegExp(`(?:${NAMES_OF_BICS.join("|")})${TO_BIC}(?<![A-Za-z0-9])[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?(?![A-Za-z0-9])`, "y")],
+  accepts: (text) => COUNTRIES.has(/[A-Z0-9]+$/.exec(text)?.[0].slice(4, 6) ?? ""),
   confidence: "medium",
   enabled: false,
-  hits: ["BIC: DEUTDEFF", "SWIFT code is CHASUSGXXXX", "<td>BIC</td><td>COBADEFFXXX</td>", '"bic":"SBICKENY"'],
+  hits: ["BIC: DEUTDEFF", "swift code FMKZUSUB92M", "SWIFT code is CHASUSGXXXX", "<td>BIC</td><td>COBADEFFXXX</td>", '"bic":"SBICKENY"'],
   misses: ["DEUTDEFF", "SWIFT TRANSFER", "BIC: deutdeff", "swift NSMutableArray"],
 };
 
@@ -192,4 +192,4 @@ export const BASE58_DETECTOR: Detector = wallet({
   misses: ["16Yeky6GMjeNkAiNcBY7ZhrLoMSgg1BoyX"],
 });
 
-export const FINANCIAL_DETECTORS: readonly Detector[] = [...CODES, BIC_OF_LETTERS, ...WALLETS, BASE58_DETECTOR];
+export const FINANCIAL_DETECTORS: readonly Detector[] = [...CODES, NAMED_BIC, ...WALLETS, BASE58_DETECTOR];

@@ -1,3 +1,4 @@
+import { CARD_DETECTORS } from "./cards.ts";
 import { codeDetectors, type CodeRow } from "./code-detector.ts";
 import { BUSINESS_DETECTORS } from "./business.ts";
 import { BARE_PHONE } from "./contact.ts";
@@ -43,6 +44,10 @@ const BARE: readonly BareRow[] = [
   { of: "pii.tfn_au", rule_id: "3a1e9f5c280b443efb3d5d187ecec2a9", hit: "876 543 210", miss: "876 543 211" },
   { of: "pii.identity_card_it", rule_id: "4b2fa06d391c454f0c4e6e298fdfd3ba", hit: "CA12345AA", miss: "CA1234AA" },
   { of: "fin.aba_routing", rule_id: "5c30b17e4a2d4650ad5f7f3a90e0e4cb", hit: "121000358", miss: "121000359" },
+  { of: "fin.card_maestro", rule_id: "f90bda29b2ac49ad626c079b46ac482f", hit: "6759649826438453", miss: "6759649826438454" },
+  { of: "fin.card_domestic", rule_id: "85c0c57835f7bafbd7cb26c9c1d0a594", hit: "8209416730528718", miss: "8209416730528719" },
+  { of: "fin.card_uatp", rule_id: "1e68603901f3d54fdec4e6fb0a2e5c14", hit: "122047193850629", miss: "122047193850620" },
+  { of: "fin.card_jcb_other", rule_id: "e5b492d394b61095a41766e990ce85e6", hit: "180016070420458", miss: "180016070420459" },
   { of: "pii.ssn_us_labelled", rule_id: "52312fe19ac75febf19140f0750be441", hit: "822425228", miss: "900425228" },
   { of: "pii.itin_us_labelled", rule_id: "1e339241f74c34628cccf084233e6af1", hit: "911-701234", miss: "911-481234" },
   { of: "pii.ein_us", rule_id: "a73bf49d184caa2c7e0dc3a0d1df52bf", form: /-/, hit: "12-3456789", miss: "07-3456789" },
@@ -105,6 +110,7 @@ const BARE: readonly BareRow[] = [
 
 const BY_ID = new Map(
   [
+    ...CARD_DETECTORS,
     ...FINANCIAL_DETECTORS,
     ...PERSONAL_DETECTORS,
     ...BUSINESS_DETECTORS,

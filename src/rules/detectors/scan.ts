@@ -16,12 +16,14 @@ import {
   hasColonSoon,
   HEXADECIMALS_MAX,
   IS_HEXADECIMAL,
+  isBehindLabel,
   isBehindName,
   isLongWord,
   isUpper,
   isWord,
   lettersStart,
   nameStart,
+  quotedStart,
   spells,
   UNDERSCORE,
   wordEnd,
@@ -262,7 +264,8 @@ export class BodyScanner {
 
   /** Something of a name stands before the at sign at `at`. */
   #atName(view: Buffer, at: number): void {
-    this.#tryPatterns(view, nameStart(view, at), this.#detectors.at_sign, WINDOW_BYTES);
+    const start = nameStart(view, at);
+    this.#tryPatterns(view, start === at ? quotedStart(view, at) : start, this.#detectors.at_sign, WINDOW_BYTES);
   }
 
   /** The first colon of several, with hexadecimal digits before it or none. */
@@ -270,7 +273,7 @@ export class BodyScanner {
     let start = at;
     while (start > 0 && at - start <= HEXADECIMALS_MAX && IS_HEXADECIMAL[view[start - 1] as number] === 1) start--;
     const before = view[start - 1];
-    if (at - start > HEXADECIMALS_MAX || before === COLON || isWord(before)) return;
+    if (at - start > HEXADECIMALS_MAX || isWord(before) || (before === COLON && !isBehindLabel(view, start))) return;
     if (!hasColonSoon(view, at, start === at)) return;
     this.#tryPatterns(view, start, this.#detectors.colon, NUMBER_WINDOW_BYTES);
   }

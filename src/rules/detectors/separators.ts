@@ -6,8 +6,8 @@ export type SeparatorKind = "space" | "dash";
  * Of Unicode: the no-break space, typesetters' spaces and dashes (U+2000 to U+200B, U+2010 to U+2015, U+202F), and the minus.
  */
 const NAMED: readonly (readonly [SeparatorKind, readonly string[]])[] = [
-  ["space", ["&nbsp;", "&ensp;", "&emsp;", "&thinsp;", "%20", "%c2%a0"]],
-  ["dash", ["&ndash;", "&mdash;", "&hyphen;", "&dash;", "&minus;", "%2d"]],
+  ["space", ["&nbsp;", "&ensp;", "&emsp;", "&thinsp;", "%20", "%c2%a0", "%e2%80%af"]],
+  ["dash", ["&ndash;", "&mdash;", "&hyphen;", "&dash;", "&minus;", "%2d", "%e2%80%91", "%e2%80%93"]],
 ];
 const SPACES = [0x20, 0xa0, ...range(0x2000, 0x200b), 0x202f];
 const DASHES = [0x2d, ...range(0x2010, 0x2015), 0x2212];

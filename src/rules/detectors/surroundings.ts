@@ -18,6 +18,26 @@ export function nameStart(view: Buffer, at: number): number {
   return start;
 }
 
+/** Where a part in quotes begins that ends before the at sign at `at`, as in `"jane doe"@shop.test`; `at` where there is none. */
+export function quotedStart(view: Buffer, at: number): number {
+  if (view[at - 1] !== QUOTE) return at;
+  for (let start = at - 2; start >= 0 && at - start <= NAME_BYTES_MAX; start--)
+    if (view[start] === QUOTE && view[start - 1] !== BACKSLASH) return start;
+  return at;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Whether the colon before `at` ends a name such as `ip:`, and is no part of an address. */
+export function isBehindLabel(view: Buffer, at: number): boolean {
+  for (let i = at - 2; i >= 0 && at - i <= LABEL_LETTERS_MAX && isWord(view[i]); i--)
+    if (IS_HEXADECIMAL[view[i] as number] === 0) return true;
+  return false;
+}
+
+const LABEL_LETTERS_MAX = 16;
+
 export const IS_HEXADECIMAL = Uint8Array.from({ length: 256 }, (_, byte) => (/[0-9A-Fa-f]/.test(String.fromCharCode(byte)) ? 1 : 0));
 /** Whether another colon comes behind the next group, or at once. */
 export function hasColonSoon(view: Buffer, at: number, atOnce: boolean): boolean {
