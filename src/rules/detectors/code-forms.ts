@@ -51,6 +51,20 @@ export const PLAIN_CODES: readonly string[] = ["", ...letters(1, 4)]
   .flatMap((before) => digits(4, 15).flatMap((number) => ["", ...letters(1, 3)].map((behind) => before + number + behind)))
   .filter((template) => template !== "####");
 
+/** Telephone numbers with their area in parentheses, of which the chain begins with the digits, or with a slash behind it. */
+export const BEHIND_AREA: readonly string[] = [") ", ")", "/", "-/", " / "].flatMap((separator) =>
+  joined(separator, [
+    [...digits(1, 6), ...digits(3, 5).map((area) => `# (${area}`)],
+    [
+      ...digits(4, 8),
+      ...["-", " "].flatMap((other) => [
+        ...joined(other, [digits(2, 5), digits(2, 5)]),
+        ...joined(other, [digits(2, 4), digits(2, 4), digits(2, 4)]),
+      ]),
+    ],
+  ]).filter((template) => countOf(template, "#") >= 7 && countOf(template, "#") <= 14),
+);
+
 const isPlate = (template: string): boolean => {
   const count = countOf(template, "#");
   return count > 0 && count <= 8 && template.includes("A") && !/[A#]{11}/.test(template);

@@ -1,6 +1,7 @@
 import { isIPv6 } from "node:net";
 import { isUniform } from "./check-digits.ts";
 import { digitsOf, isPlaceholder } from "./checks.ts";
+import { BEHIND_AREA, GROUPED_NUMBERS } from "./code-forms.ts";
 import type { Detector } from "./detector.ts";
 
 type Row = Pick<Detector, "id" | "rule_id" | "name" | "anchors" | "patterns" | "accepts" | "hits" | "misses"> & Partial<Detector>;
@@ -10,72 +11,40 @@ const contact = (row: Row): Detector => ({ category: "pii", tags: ["contact"], c
 
 /** As people write national numbers, and international ones without a plus. */
 const PHONE_FORMS = [
+  ...Array.from({ length: 10 }, (_, more) => "#".repeat(6 + more)),
+  ...GROUPED_NUMBERS,
+  ...BEHIND_AREA,
+  // In groups that days have too, in five as in France, and with two kinds of separators.
   ...[
-    "#######",
-    "########",
-    "#########",
-    "##########",
-    "###########",
-    "############",
-    "#############",
-    "##############",
-    "###############",
+    "##~##~##",
+    "##~##~####",
+    "##~##~##~##~##",
+    "#~##~##~##~##",
+    "###~##~##~##~##",
+    "##~##~##~##~####",
+    "##~##~####~####",
+    "#~###~###~##~##",
+    "#### ## ## ## ##",
   ],
-  ...["###~####", "####~####", "###~######", "###~#######", "###~########", "####~######", "####/######", "#####~######", "#####~#####"],
-  ...["###~###~####", "####~###~###", "#####~###~###", "#####~###~####", "####~####~####", "###~####~####"],
-  // In groups of two as in France, of three as in Latvia and Tunisia, and mixed.
-  ...["##~##~##~##", "##~##~##~##~##", "####~##~##~##", "###~##~##~##~##", "#~##~##~##~##", "###~##~##", "##~##~##", "##~##~####"],
-  ...["##~###~###", "###~###~###", "#~###~###", "##~###~##~##", "##~##~###~####", "##~##~##~####", "###~##~###~###", "###~##~###~##"],
-  ...["####~##~###", "####~###~####", "######~#####", "#####~#######", "##~########", "##~#######", "##~######", "##~#####", "##~####"],
-  ...["###~#####", "#~#######", "#~##~######", "###~##~####~####", "###~###", "######"],
-  ...["# (###) ###-##-##", "#(###)###-##-##", "#(###) ###-##-##", "# ### ###-##-##", "### ###-##-##", "###) ######", "#-###) #####"],
-  ...["##~####~####", "##~###~####", "##~##~####~####", "##~###~####~####", "##~####~######", "#~###~####", "#~###~###~####"],
-  ...["### ## ## ##", "### ### ## ##", "###-### ## ##", "#### ### ## ##", "####~###~##~##", "#~###~###~##~##"],
-  ...[
-    "###~##~##~##",
-    "###~###~##~##",
-    "###) ###~####",
-    "###)###-####",
-    "###) #######",
-    "# (###) #######",
-    "# (###) ###~####",
-    "# (###) ### ## ##",
-  ],
-  ...[
-    "##) ####~####",
-    "##) #####~####",
-    "####) ######",
-    "#####) ######",
-    "### ########",
-    "#### ########",
-    "##### ########",
-    "##### ### ###",
-  ],
-  ...[
-    "###### #####",
-    "##### #### ####",
-    "#### #### ###",
-    "#### ##### #####",
-    "##### #####",
-    "### ### ###",
-    "### #######",
-    "####-#######",
-    "###-### ####",
-  ],
+  ...["# (###) ###-##-##", "#(###)###-##-##", "#(###) ###-##-##", "# ### ###-##-##", "### ###-##-##", "## ###-##-##", "# (###) ### ## ##"],
+  ...["#-###) #####", "### ###-###", "### ###-####", "# ### ###-####", "## ####-####", "## #####-####", "###-### ####", "###-### ## ##"],
 ];
 
 /** North America: area and exchange never begin with 0 or 1. */
 const NORTH_AMERICAN = /^1?[2-9]\d\d[2-9]\d{6}$/;
 /** Elsewhere the trunk prefix, an area or network, and the rest. */
-const WITH_TRUNK_PREFIX = /^0[1-9]\d{8,9}$/;
+const WITH_TRUNK_PREFIX = /^0[1-9]\d{8,10}$/;
+/** Of China. */
+const CHINESE_MOBILE = /^1[3-9]\d{9}$/;
+/** Groups that little else is written in, of Southern Europe and Turkey among others. */
+const GROUPED_IN_TWOS = /^[2-9]\d{1,2}([ .-])(?:\d\d|\d{3})\1\d\d\1\d\d$/;
 
 /** Grouped as people group one, or with the trunk prefix, which other numbers seldom begin with. */
 function isNationalPhone(text: string): boolean {
   const digits = digitsOf(text);
   if (isPlaceholder(digits) || isUniform(digits.slice(1))) return false;
-  if (WITH_TRUNK_PREFIX.test(digits)) return true;
-  // Turkey, by its groups.
-  return digits !== text && (NORTH_AMERICAN.test(digits) || /^[2-5]\d\d[ .-]\d{3}[ .-]\d\d[ .-]\d\d$/.test(text));
+  if (WITH_TRUNK_PREFIX.test(digits) || CHINESE_MOBILE.test(digits)) return true;
+  return digits !== text && (NORTH_AMERICAN.test(digits) || GROUPED_IN_TWOS.test(text));
 }
 
 /** What stands before the at sign; also in quotes (RFC 5321 §4.1.2). */
@@ -124,14 +93,14 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
     id: "pii.phone_international",
     rule_id: "9666639ffe76a63c2fcc266a106f33c8",
     name: "Telephone number with country code",
-    anchors: [{ kind: "plus" }],
-    patterns: [/\+[1-9]\d{0,2}[ .\-/]?(?:\(0?\d{1,4}\)[ .\-/]?)?\d{1,5}(?:[ .\-/]?\d{1,5}){1,5}(?!\d)/y],
+    anchors: [{ kind: "plus" }, ...Array.from("123456789", (first) => ({ kind: "literal", text: `00${first}`, word: true }) as const)],
+    patterns: [/(?:\+|00)[1-9]\d{0,2}\)?[ .\-/]?(?:\(0?\d{1,4}\)[ .\-/]?)?\d{1,5}(?:[ .\-/]?\d{1,5}){1,5}(?!\d)/y],
     accepts: (text) => {
       const count = text.replace(/\D/g, "").length;
       return count >= 8 && count <= 15 && !/(\d)\1{6}/.test(text);
     },
-    hits: ["+905321234567", "+90 532 123 45 67", "+49 (0)30 901820"],
-    misses: ["+1", "+1111111111", "a+1234"],
+    hits: ["+905321234567", "+90 532 123 45 67", "+49 (0)30 901820", "0031 20 785 1283", "(+31) 20 785 1283"],
+    misses: ["+1", "+1111111111", "a+1234", "001234"],
   }),
   contact({
     id: "pii.phone",

@@ -99,7 +99,7 @@ export const DATA_SECRETS = secretDetectors(
       rule_id: "2afdd0d27a5914da71bf0c875918537d",
       name: "Xata key",
       starts: ["xau_"],
-      rest: String.raw`[A-Za-z0-9]{36}${END_WORD}`,
+      rest: String.raw`[A-Za-z0-9]{36,44}${END_WORD}`,
       hits: ["xau_2ALzDEIdj9MQ6lNXDhZIoDHzlQ3gVgsoA3xq"],
       misses: ["xau_xxxxxxxxxxxx"],
     },

@@ -17,6 +17,7 @@ import { CLOUD_SECRETS } from "./secrets-cloud.ts";
 import { COMMUNICATION_SECRETS } from "./secrets-communication.ts";
 import { DATA_SECRETS } from "./secrets-data.ts";
 import { DEVELOPMENT_SECRETS } from "./secrets-development.ts";
+import { FURTHER_SECRETS } from "./secrets-further.ts";
 import { NAMED_SECRETS } from "./secrets-named.ts";
 import { OBSERVABILITY_SECRETS } from "./secrets-observability.ts";
 import { PAYMENT_SECRETS } from "./secrets-payment.ts";
@@ -45,6 +46,7 @@ export const DETECTORS: readonly Detector[] = [
   ...DEVELOPMENT_SECRETS,
   ...OBSERVABILITY_SECRETS,
   ...PAYMENT_SECRETS,
+  ...FURTHER_SECRETS,
   ...GENERAL_SECRETS,
 ];
 
