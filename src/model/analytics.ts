@@ -74,6 +74,9 @@ const TIMES = {
 
 const unknown: AnalyticsField = { kind: "unknown" };
 const constant = (value: string | number): AnalyticsField => ({ kind: "constant", value });
+/** Several at once. */
+const unknowns = <N extends string>(...names: readonly N[]) =>
+  Object.fromEntries(names.map((name) => [name, unknown])) as Record<N, AnalyticsField>;
 const text = (column: string): AnalyticsField => ({ column, kind: "text" });
 const integer = (column: string): AnalyticsField => ({ column, kind: "integer" });
 
@@ -94,6 +97,10 @@ const REQUEST_FIELDS = {
   zoneTag: text("zone_id"),
   // Of rows; avg { sampleInterval } tells that of groups.
   sampleInterval: constant(1),
+  clientIPClass: constant("noRecord"),
+  // What nobody here judges, and fields of requests that no row has.
+  ...unknowns("botScore", "botScoreSrcName", "verifiedBotCategory", "ja3Hash", "ja4", "clientRefererHost"),
+  ...unknowns("wafAttackScore", "wafAttackScoreClass", "wafRceAttackScore", "wafSqliAttackScore", "wafXssAttackScore"),
 } as const;
 
 const ACCOUNT_READERS: readonly PermissionGroupName[] = ["Account Analytics Read", "Logs Read"];
@@ -118,6 +125,8 @@ export const ANALYTICS_DATASETS = {
       clientRequestHTTPProtocol: unknown,
       originResponseStatus: unknown,
       matchIndex: unknown,
+      ...unknowns("clientRefererPath", "clientRefererQuery", "clientRefererScheme", "httpApplicationVersion", "originatorRayName", "ref"),
+      ...unknowns("wafMlAttackScore", "wafMlSqliAttackScore", "wafMlXssAttackScore"),
       metadata: { kind: "unknown", entries: ["key", "value"] },
     },
     sums: {},
@@ -150,13 +159,15 @@ export const ANALYTICS_DATASETS = {
       // Visitors', where elsewhere there are those of code at the edge as well; and every installation is one place.
       requestSource: constant("eyeball"),
       coloCode: constant("local"),
+      ...unknowns("clientDeviceType", "clientRequestReferer", "userAgentBrowser", "userAgentOS", "upperTierColoName"),
+      ...unknowns("securityAction", "securitySource", "originIP"),
     },
     sums: { edgeRequestBytes: "bytes_in", edgeResponseBytes: "bytes_out", edgeDurationMs: "duration_ms" },
     averages: { edgeRequestBytes: "bytes_in", edgeResponseBytes: "bytes_out", edgeDurationMs: "duration_ms" },
     quantiles: { edgeDurationMs: "duration_ms", edgeResponseBytes: "bytes_out" },
     uniques: { clientIPs: "client_ip", rayNames: "ray_id" },
     unmeasured: {
-      sum: ["visits"],
+      sum: ["visits", "edgeTimeToFirstByteMs", "originResponseDurationMs"],
       avg: ["edgeTimeToFirstByteMs", "originResponseDurationMs"],
       quantiles: ["edgeTimeToFirstByteMs", "originResponseDurationMs"],
     },
@@ -188,6 +199,7 @@ export const ANALYTICS_DATASETS = {
     quantiles: {},
     uniques: { sourceIPs: "source_ip" },
     isWeighted: true,
+    unmeasured: { avg: ["processingTimeUs"], quantiles: ["processingTimeUs"] },
     zonePermissions: ["Analytics Read", "DNS Read", "DNS Write"],
     accountPermissions: ACCOUNT_READERS,
   },

@@ -187,6 +187,46 @@ describe("GraphQL analytics, as dashboards ask", () => {
     assert.match(errors?.[0]?.message ?? "none", /begins with a time/);
   });
 
+  test("what nothing here tells is null beside the rest, in rows, groups and orders", async () => {
+    const query = `query ($zone: string, $filter: FirewallEventsAdaptiveFilter_InputObject) { viewer { zones(filter: { zoneTag: $zone }) {
+      events: firewallEventsAdaptive(filter: $filter, limit: 1, orderBy: [datetime_DESC]) {
+        action botScore botScoreSrcName clientIPClass clientRefererHost clientRefererPath clientRefererQuery clientRefererScheme
+        clientRequestHTTPProtocol description httpApplicationVersion ja3Hash ja4 kind originatorRayName ref ruleId rulesetId
+        verifiedBotCategory wafAttackScore wafAttackScoreClass wafMlAttackScore wafMlSqliAttackScore wafMlXssAttackScore
+        wafRceAttackScore wafSqliAttackScore wafXssAttackScore
+      }
+      devices: httpRequestsAdaptiveGroups(limit: 9, orderBy: [sum_visits_DESC]) {
+        count sum { visits edgeTimeToFirstByteMs originResponseDurationMs }
+        dimensions { clientDeviceType clientRefererHost userAgentBrowser userAgentOS securityAction securitySource upperTierColoName }
+      }
+      countries: httpRequestsAdaptiveGroups(limit: 9, orderBy: [sum_visits_DESC]) { count dimensions { edgeResponseStatus } }
+      overview: httpRequestsOverviewAdaptiveGroups(limit: 9, orderBy: [sum_visits_ASC]) { count dimensions { edgeResponseStatus } }
+      dns: dnsAnalyticsAdaptiveGroups(limit: 9, orderBy: [avg_processingTimeUs_DESC]) {
+        count avg { processingTimeUs } quantiles { processingTimeUsP50 processingTimeUsP95 } dimensions { queryName }
+      }
+    } } }`;
+    const [found] = (await viewer(query, { zone: zones[0] })).zones;
+    const { action, clientIPClass, description, kind, ruleId, rulesetId, ...others } = found.events[0];
+    const last = events.at(-1);
+    assert.deepEqual([action, ruleId, rulesetId, description], [last?.action, last?.rule_id, last?.ruleset_id, ""]);
+    assert.deepEqual([clientIPClass, kind], ["noRecord", "firewall"]);
+    assert.deepEqual(new Set(Object.values(others)), new Set([null]));
+    const own = requests.filter((row) => row.zone_id === zones[0]);
+    assert.equal(found.devices[0].count, own.length);
+    assert.deepEqual(new Set([...Object.values(found.devices[0].sum), ...Object.values(found.devices[0].dimensions)]), new Set([null]));
+    const counts = [...Map.groupBy(own, (row) => row.status).values()].map((of) => of.length).toSorted((a, b) => b - a);
+    assert.deepEqual(
+      found.countries.map(({ count }: any) => count),
+      counts,
+      "the largest first",
+    );
+    assert.deepEqual(
+      found.overview.map(({ count }: any) => count),
+      counts.toReversed(),
+    );
+    assert.deepEqual(found.dns, []);
+  });
+
   test("totals by lists of times, half hours and days", async () => {
     const node = async (selection: string): Promise<any[]> =>
       (await viewer(`{ viewer { accounts(filter: { accountTag: "${server.account_id}" }) { g: ${selection} } } }`)).accounts[0].g;
@@ -297,7 +337,9 @@ describe("GraphQL analytics, as dashboards ask", () => {
     assert.deepEqual([byTime.enabled, byTime.maxPageSize], [true, 10_000]);
     assert.ok(["count", "datetimeMinute", "avg_sampleInterval"].every((name) => byTime.availableFields.includes(name)));
     assert.ok(["sum_requests", "ratio_status4xx", "date"].every((name) => overview.availableFields.includes(name)));
-    assert.ok(["rayName", "matchIndex", "metadata"].every((name) => rows.availableFields.includes(name)));
+    assert.ok(["rayName", "clientIPClass"].every((name) => rows.availableFields.includes(name)));
+    assert.ok(!["matchIndex", "metadata", "botScore"].some((name) => rows.availableFields.includes(name)), "what is always null");
+    assert.ok(!overview.availableFields.includes("sum_visits"));
   });
 
   test("a query in the address", async () => {
@@ -320,10 +362,10 @@ describe("GraphQL analytics, as dashboards ask", () => {
     const refused: Readonly<Record<string, RegExp>> = {
       "workersInvocationsAdaptive(limit: 1) { sum { requests } }": /workersInvocationsAdaptive/,
       "httpRequests1mByColoGroups(limit: 1) { sum { requests } }": /httpRequests1mByColoGroups/,
-      "httpRequestsAdaptiveGroups(limit: 1) { dimensions { botScore } }": /botScore/,
+      "httpRequestsAdaptiveGroups(limit: 1) { dimensions { clientMood } }": /clientMood/,
       "httpRequestsAdaptiveGroups(limit: 1, filter: { botScore_lt: 30 }) { count }": /botScore_lt/,
       "firewallEventsAdaptive(limit: 1, filter: { matchIndex: 0 }) { rayName }": /matchIndex/,
-      "httpRequestsAdaptiveGroups(limit: 1, orderBy: [botScore_ASC]) { count }": /botScore_ASC/,
+      "httpRequestsAdaptiveGroups(limit: 1, orderBy: [clientMood_ASC]) { count }": /clientMood_ASC/,
       'httpRequests1dGroups(limit: 1, filter: { clientCountryName: "PT" }) { sum { requests } }': /clientCountryName/,
       "firewallEventsAdaptiveGroups(limit: 1) { dimensions { metadata { key } } }": /metadata/,
     };

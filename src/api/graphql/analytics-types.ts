@@ -30,6 +30,9 @@ export type GroupOrder = { readonly direction: Direction } & (
   | { readonly by: { readonly kind: MeasureKind; readonly name: string } }
 );
 
+/** Of fields that are there for queries that ask for them among others. */
+export const ALWAYS_NULL = "Always null: nothing here measures it.";
+
 export const MEASURE_KINDS = ["sum", "avg", "quantiles", "uniq"] as const;
 export type MeasureKind = (typeof MEASURE_KINDS)[number];
 
@@ -61,14 +64,19 @@ export function datasetTypes(graphql: typeof GraphQl, scalars: Scalars, name: An
   const { GraphQLEnumType, GraphQLFloat, GraphQLObjectType } = graphql;
   const scalarOf = scalarsOf(graphql, scalars);
   const shown = Object.entries(dataset.fields).filter(([, field]) => !isList(field) && !("of" in field));
-  const fields = mapValues(Object.fromEntries(shown), (field) => ({ type: scalarOf(field) }));
+  const fields = mapValues(Object.fromEntries(shown), (field) => ({
+    type: scalarOf(field),
+    ...(field.kind === "unknown" ? { description: ALWAYS_NULL } : {}),
+  }));
   const lists = Object.entries(dataset.fields).flatMap(([field, known]) =>
-    isList(known) ? [[field, { type: entriesType(graphql, `${dataset.type}${field}`, known) }] as const] : [],
+    isList(known) ? [[field, { type: entriesType(graphql, `${dataset.type}${field}`, known), description: ALWAYS_NULL }] as const] : [],
   );
   const measures = Object.entries(measuresOf(dataset)).flatMap(([kind, named]) => {
     // How many rows each row that was read stands for.
     const also = kind === "avg" ? { sampleInterval: { type: GraphQLFloat } } : {};
-    const unmeasured = Object.fromEntries(unmeasuredOf(dataset, kind).map((measure) => [measure, { type: GraphQLFloat }]));
+    const unmeasured = Object.fromEntries(
+      unmeasuredOf(dataset, kind).map((measure) => [measure, { type: GraphQLFloat, description: ALWAYS_NULL }]),
+    );
     const numbers = { ...mapValues(named, () => ({ type: GraphQLFloat })), ...unmeasured, ...also };
     if (Object.keys(numbers).length === 0) return [];
     return [[kind, { type: new GraphQLObjectType({ name: `${dataset.type}${kind}`, fields: numbers }) }] as const];
@@ -129,6 +137,8 @@ function groupOrders(dataset: AnalyticsDataset, fields: readonly string[]): Reco
   ];
   for (const [kind, named] of Object.entries(measuresOf(dataset)) as [MeasureKind, object][]) {
     for (const name of Object.keys(named)) orders.push([`${kind}_${name}`, { kind, name }]);
+    // Groups are all alike in what nothing measures: the largest are the most useful ones.
+    for (const name of unmeasuredOf(dataset, kind)) orders.push([`${kind}_${name}`, "count"]);
   }
   return bothWays(orders) as Record<string, { value: GroupOrder }>;
 }

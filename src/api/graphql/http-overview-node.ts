@@ -3,7 +3,7 @@ import { HTTP_OVERVIEW_RATIOS, type HttpNumber, ratioParts } from "#control/anal
 import { httpTotals, type HttpTotals, type HttpTotalsOrder } from "#control/analytics/http-totals.ts";
 import { ANALYTICS_DATASETS, type AnalyticsDataset, type AnalyticsNode } from "#model/analytics.ts";
 import { filtersOf } from "./analytics-filter.ts";
-import { bothWays, type DatasetTypes, mapValues, scalarsOf } from "./analytics-types.ts";
+import { ALWAYS_NULL, bothWays, type DatasetTypes, mapValues, scalarsOf } from "./analytics-types.ts";
 import type { FieldConfig, Scalars, ScopeSource } from "./context.ts";
 import { limitOf, listOf, nodeArguments, type NodeArguments } from "./node-parts.ts";
 import { selectedFields } from "./selected-fields.ts";
@@ -30,11 +30,9 @@ export function overviewNode(
 ): (node: Pick<AnalyticsNode, "dataset">, types: Pick<DatasetTypes, "filter">) => FieldConfig {
   const { GraphQLEnumType, GraphQLFloat, GraphQLObjectType } = graphql;
   const scalarOf = scalarsOf(graphql, scalars);
+  const floats = (names: readonly string[]) => Object.fromEntries(names.map((field) => [field, { type: GraphQLFloat }]));
   const numbers = (name: string, names: readonly string[]) => ({
-    type: new GraphQLObjectType({
-      name: `HttpOverview${name}`,
-      fields: Object.fromEntries(names.map((field) => [field, { type: GraphQLFloat }])),
-    }),
+    type: new GraphQLObjectType({ name: `HttpOverview${name}`, fields: floats(names) }),
   });
   const dimensions = Object.fromEntries(FIELDS.map((name) => [name, { type: scalarOf(DATASET.fields[name]!) }]));
   const group = new GraphQLObjectType({
@@ -42,8 +40,12 @@ export function overviewNode(
     fields: {
       count: { type: GraphQLFloat },
       dimensions: { type: new GraphQLObjectType({ name: "HttpOverviewDimensions", fields: dimensions }) },
-      // Nobody counts visits here.
-      sum: numbers("Sum", [...SUMS, "visits"]),
+      sum: {
+        type: new GraphQLObjectType({
+          name: "HttpOverviewSum",
+          fields: { ...floats(SUMS), visits: { type: GraphQLFloat, description: ALWAYS_NULL } },
+        }),
+      },
       ratio: numbers("Ratio", RATIOS),
       avg: numbers("Avg", ["sampleInterval"]),
     },
@@ -54,6 +56,7 @@ export function overviewNode(
       ...FIELDS.map((dimension) => [dimension, { dimension }] as const),
       ...SUMS.map((name) => [`sum_${name}`, name] as const),
       ["count", "requests"],
+      ["sum_visits", "requests"],
     ]),
   });
 

@@ -1,5 +1,6 @@
 import type * as GraphQl from "graphql";
 import { ANALYTICS_LIMIT_MAX } from "#model/analytics.ts";
+import { ALWAYS_NULL } from "./analytics-types.ts";
 import type { FieldConfig, GraphQlContext } from "./context.ts";
 import { VALUES_IN_ROW_MAX } from "./turns.ts";
 
@@ -38,7 +39,9 @@ export function settingsField(
   return { type: new GraphQLObjectType({ name: `${scope}Settings`, fields: Object.fromEntries(settings) }), resolve: () => ({}) };
 }
 
-/** What a node shows, as orders name it: dimensions by their names, measures behind their kinds. */
+const isTold = ({ description }: GraphQl.GraphQLField<unknown, unknown>): boolean => description !== ALWAYS_NULL;
+
+/** What a node shows and has something to say of, as orders name it: dimensions by their names, measures behind their kinds. */
 function fieldNames(graphql: typeof GraphQl, type: GraphQl.GraphQLOutputType): readonly string[] {
   const fieldsOf = (of: GraphQl.GraphQLOutputType): readonly GraphQl.GraphQLField<unknown, unknown>[] => {
     const named = graphql.getNamedType(of);
@@ -46,7 +49,7 @@ function fieldNames(graphql: typeof GraphQl, type: GraphQl.GraphQLOutputType): r
   };
   return fieldsOf(type).flatMap((field) => {
     const inner = fieldsOf(field.type);
-    if (inner.length === 0 || graphql.isListType(field.type)) return [field.name];
-    return inner.map(({ name }) => (field.name === "dimensions" ? name : `${field.name}_${name}`));
+    if (inner.length === 0 || graphql.isListType(field.type)) return [field].filter(isTold).map(({ name }) => name);
+    return inner.filter(isTold).map(({ name }) => (field.name === "dimensions" ? name : `${field.name}_${name}`));
   });
 }
