@@ -1,14 +1,16 @@
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { PlatformError } from "#kernel/errors.ts";
-import { arrivedMatches, blockRows, countMatches, firstMatches, newestOfBlocks } from "./blocks/block-reads.ts";
+import { type ArrivalQuery, type Arrivals, lastRow, NONE_ARRIVED, readArrivals } from "./arrivals.ts";
+import { countMatches, firstMatches, firstPlaces, inDirection, type MatchQuery } from "./blocks/block-reads.ts";
 import { type Group, type GroupQuery, readGroups } from "./group-sql.ts";
 import { newestReach } from "./newest-reach.ts";
 import { inNetwork } from "./in-network.ts";
 import { isDamaged } from "./repair.ts";
 import type { EventTable, EventTables } from "./rows.ts";
-import { columnsOf, decodeRow, EVENT_SCHEMA } from "./schema.ts";
-import { facetJoins, facetsByColumn, joined, joinedColumn, type Sql, type Where, whereSql } from "./where-sql.ts";
+import { both, fromRows, NOTHING, selectSql } from "./row-sql.ts";
+import { decodeRow } from "./schema.ts";
+import { type Sql, type Where, whereSql } from "./where-sql.ts";
 
 export interface EventQuery<T extends EventTable> {
   readonly where: Where<T>;
@@ -41,32 +43,6 @@ export interface RowPage<T extends EventTable> {
   readonly last: RowPosition | null;
   /** More follow. */
   readonly hasMore: boolean;
-}
-
-export interface ArrivalQuery<T extends EventTable> {
-  readonly where: Where<T>;
-  /** The last row that was looked at, whether or not it fitted. */
-  readonly afterRow: number;
-  /** Rows that are given; the others that fit are given to whoever asks again. */
-  readonly rowsMax: number;
-  /** Text of these, as JSON about; one row is given however long it is. */
-  readonly unitsMax: number;
-  /** Rows of all tenants that are looked at in one go. */
-  readonly lookedAtMax: number;
-  /** Rows of all tenants that a reader may be behind; where more have arrived, the older ones are passed over. */
-  readonly behindMax: number;
-}
-
-export interface Arrivals<T extends EventTable> {
-  readonly rows: readonly EventTables[T][];
-  /** The last row that was looked at. */
-  readonly lastRow: number;
-  /** More have arrived than were looked at. */
-  readonly hasMore: boolean;
-  /** Rows that fit and were passed over, of those that were counted. */
-  readonly passedOver: number;
-  /** Not all that were passed over were counted. */
-  readonly isAtLeast: boolean;
 }
 
 /** Reads events for control. A database that does not exist yet has no rows. */
@@ -124,7 +100,7 @@ export function openEventQueries(path: string): EventQueries {
         const rows = open.prepare(`SELECT COUNT(*) AS n FROM ${table}${sql === "" ? "" : ` WHERE ${sql}`}`).get(...values);
         return Number(rows?.["n"]) + countMatches(open, table, where as Where);
       }),
-    page: (table, query) => read({ rows: [], last: null, hasMore: false }, (open) => readPage(open, table, query)),
+    page: (table, query) => read(NO_ROWS, (open) => readPage(open, table, query)),
     arrivals: (table, query) => read({ ...NONE_ARRIVED, lastRow: query.afterRow }, (open) => readArrivals(open, table, query)),
     lastRow: (table) => read(0, (open) => lastRow(open, table)),
     groups: (table, query) => read([], (open) => readGroups(open, table, query as GroupQuery)),
@@ -164,21 +140,20 @@ function readPage<T extends EventTable>(db: DatabaseSync, table: T, query: PageQ
 function readWithin<T extends EventTable>(
   db: DatabaseSync,
   table: T,
-  { direction = "desc", after, limit, offset = 0 }: PageQuery<T>,
+  { direction = "desc", after: given, limit, offset = 0 }: PageQuery<T>,
   where: Where,
 ): RowPage<T> {
-  const [compared, order] = direction === "asc" ? [">", "ASC"] : ["<", "DESC"];
-  const behind = after === undefined ? NOTHING : { sql: `(at_ms, row_id) ${compared} (?, ?)`, values: [after.at_ms, after.row_id] };
-  const { sql, values } = selectSql(table, fromRows(table, both(whereSql(db, table, where), behind)));
-  const wanted = offset + limit + 1;
-  const matches = firstMatches(db, table, where, { direction, after, wanted });
+  const after = offset === 0 ? given : placeOf(db, table, where, { direction, after: given, wanted: offset });
+  if (offset > 0 && after === undefined) return NO_ROWS;
+  const { sql, values } = selectSql(table, fromRows(table, both(whereSql(db, table, where), behind(after, direction))));
+  const wanted = limit + 1;
   const found = db
-    .prepare(`${sql} ORDER BY t.at_ms ${order}, t.row_id ${order} LIMIT ?`)
+    .prepare(`${sql}${timeOrder(direction)} LIMIT ?`)
     .all(...values, wanted)
     .map((row): Placed<T> => ({ at_ms: Number(row["at_ms"]), row_id: Number(row["row_id"]), row: () => decodeRow(table, row) }))
-    .concat(matches)
-    .sort((a, b) => (a.at_ms - b.at_ms || a.row_id - b.row_id) * (direction === "asc" ? 1 : -1))
-    .slice(offset, wanted);
+    .concat(firstMatches(db, table, [...where, ...timeBehind(after, direction)], { direction, after, wanted }))
+    .sort(inDirection(direction))
+    .slice(0, wanted);
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
   return {
@@ -188,97 +163,32 @@ function readWithin<T extends EventTable>(
   };
 }
 
+const NO_ROWS = { rows: [], last: null, hasMore: false } as const;
+
+/** Where the last of so many rows stands; undefined where there are not as many. */
+function placeOf(db: DatabaseSync, table: EventTable, where: Where, query: MatchQuery): RowPosition | undefined {
+  const { direction, after, wanted } = query;
+  const { sql, values } = fromRows(table, both(whereSql(db, table, where), behind(after, direction)));
+  return db
+    .prepare(`SELECT at_ms, row_id FROM ${sql}${timeOrder(direction)} LIMIT ?`)
+    .all(...values, wanted)
+    .map((row): RowPosition => ({ at_ms: Number(row["at_ms"]), row_id: Number(row["row_id"]) }))
+    .concat(firstPlaces(db, table, [...where, ...timeBehind(after, direction)], query))
+    .sort(inDirection(direction))[wanted - 1];
+}
+
+const timeOrder = (direction: "asc" | "desc"): string =>
+  direction === "asc" ? " ORDER BY t.at_ms, t.row_id" : " ORDER BY t.at_ms DESC, t.row_id DESC";
+
+const behind = (after: RowPosition | undefined, direction: "asc" | "desc"): Sql =>
+  after === undefined ? NOTHING : { sql: `(at_ms, row_id) ${direction === "asc" ? ">" : "<"} (?, ?)`, values: [after.at_ms, after.row_id] };
+
+/** Blocks of other times need not be read to find what comes behind the row. */
+function timeBehind(after: RowPosition | undefined, direction: "asc" | "desc"): Where {
+  return after === undefined ? [] : [{ column: "at_ms", operator: direction === "asc" ? "ge" : "le", value: after.at_ms }];
+}
+
 /** A row, made once it is needed. */
 interface Placed<T extends EventTable> extends RowPosition {
   row(): EventTables[T];
-}
-
-const NONE_ARRIVED = { rows: [], hasMore: false, passedOver: 0, isAtLeast: false } as const;
-
-function readArrivals<T extends EventTable>(
-  db: DatabaseSync,
-  table: T,
-  { where, afterRow, rowsMax, unitsMax, lookedAtMax, behindMax }: ArrivalQuery<T>,
-): Arrivals<T> {
-  const newest = lastRow(db, table);
-  // A file begun anew counts from the beginning.
-  const after = afterRow > newest ? 0 : afterRow;
-  const from = Math.max(after, newest - behindMax);
-  const end = Math.min(newest, from + lookedAtMax);
-  if (from === end) return { ...NONE_ARRIVED, lastRow: newest };
-  const condition = whereSql(db, table, where as Where);
-  const between = (first: number, last: number): Sql =>
-    fromRows(table, both(condition, { sql: "row_id > ? AND row_id <= ?", values: [first, last] }));
-  const { sql, values } = selectSql(table, between(from, end));
-  const whole = blockRows(db, table);
-  const matches = [...arrivedMatches(db, table, where as Where, from, end).take(rowsMax + 1)];
-  const found = db
-    .prepare(`${sql} ORDER BY t.row_id LIMIT ?`)
-    .all(...values, rowsMax + 1)
-    .map((row) => ({ row_id: Number(row["row_id"]), row: () => decodeRow(table, row) }))
-    .concat(matches.map((match) => ({ row_id: match.row_id, row: () => whole(match) })))
-    .sort((a, b) => a.row_id - b.row_id);
-  const rows: EventTables[T][] = [];
-  for (let units = 0; rows.length < Math.min(found.length, rowsMax) && units < unitsMax; units += unitsOf(rows.at(-1)!))
-    rows.push(found[rows.length]!.row());
-  const lookedAt = found.length > rows.length ? (found[rows.length - 1]?.row_id ?? from) : end;
-  const countedFrom = Math.max(after, from - COUNTED_ROWS_MAX);
-  return {
-    rows,
-    lastRow: lookedAt,
-    hasMore: lookedAt < newest,
-    passedOver: from === after ? 0 : countArrived(db, table, where as Where, between, countedFrom, from),
-    isAtLeast: countedFrom > after,
-  };
-}
-
-/** Of a row beside its texts: names, numbers and marks of JSON. */
-const ROW_UNITS = 500;
-
-const unitsOf = (row: object): number =>
-  Object.values(row).reduce(
-    (units: number, cell: unknown) => units + (typeof cell === "string" ? cell.length : isObject(cell) ? JSON.stringify(cell).length : 0),
-    ROW_UNITS,
-  );
-
-const isObject = (cell: unknown): cell is object => typeof cell === "object" && cell !== null;
-
-function countArrived(
-  db: DatabaseSync,
-  table: EventTable,
-  where: Where,
-  between: (first: number, end: number) => Sql,
-  after: number,
-  last: number,
-): number {
-  const passed = between(after, last);
-  let count = Number(db.prepare(`SELECT COUNT(*) AS n FROM ${passed.sql}`).get(...passed.values)?.["n"]);
-  for (const _ of arrivedMatches(db, table, where, after, last)) count++;
-  return count;
-}
-
-/** Rows that are looked at to say how many were passed over. */
-const COUNTED_ROWS_MAX = 100_000;
-
-const NOTHING: Sql = { sql: "", values: [] };
-
-const both = (a: Sql, b: Sql): Sql =>
-  joined(
-    [a, b].filter(({ sql }) => sql !== ""),
-    " AND ",
-  );
-
-const lastRow = (db: DatabaseSync, table: EventTable): number =>
-  Math.max(Number(db.prepare(`SELECT IFNULL(MAX(row_id), 0) AS n FROM ${table}`).get()?.["n"]), newestOfBlocks(db, table).row);
-
-const fromRows = (table: EventTable, { sql, values }: Sql): Sql => ({
-  sql: `(SELECT * FROM ${table}${sql === "" ? "" : ` WHERE ${sql}`}) AS t`,
-  values,
-});
-
-/** Whole rows from what `from` calls `t`. */
-function selectSql(table: EventTable, { sql, values }: Sql): Sql {
-  const facetOf = facetsByColumn(table);
-  const columns = columnsOf(table).map(({ name }) => `${joinedColumn(facetOf, name, "t")} AS ${name}`);
-  return { sql: `SELECT t.row_id, ${columns.join(", ")} FROM ${sql}${facetJoins(EVENT_SCHEMA[table].facets, "t")}`, values };
 }

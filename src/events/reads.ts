@@ -2,7 +2,8 @@ import type { MessagePort } from "node:worker_threads";
 import type { ErrorName } from "#kernel/error-codes.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import type { Group, GroupQuery } from "./group-sql.ts";
-import type { ArrivalQuery, Arrivals, EventQueries, PageQuery, RowPage } from "./queries.ts";
+import type { ArrivalQuery, Arrivals } from "./arrivals.ts";
+import type { EventQueries, PageQuery, RowPage } from "./queries.ts";
 import type { EventTable } from "./rows.ts";
 
 /** Questions of EventQueries that may take long, asked of a thread of their own so that nothing else waits for them. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Arrivals } from "#events/queries.ts";
+import type { Arrivals } from "#events/arrivals.ts";
 import type { EventReads } from "#events/reads.ts";
 import type { EventTables } from "#events/rows.ts";
 import type { Where } from "#events/where-sql.ts";

@@ -27,13 +27,13 @@ export interface FoundBlock {
 
 /**
  * Blocks that may have rows of the condition, one after the other: those whose newest row is the newest first, or whose oldest is
- * the oldest. `every`: only every so manieth of them is read.
+ * the oldest. `every`: only every so manieth of them is read. `isEnough`: neither this one is, nor any behind it.
  */
 export function* blocksOf(
   db: DatabaseSync,
   table: EventTable,
   where: Where,
-  { direction = "desc", every = 1 }: { readonly direction?: Direction; readonly every?: number } = {},
+  { direction = "desc", every = 1, isEnough = () => false }: BlockOrder = {},
 ): Generator<FoundBlock> {
   if (!hasBlocks(table)) return;
   const { fromMs, toMs } = windowOf(where);
@@ -47,11 +47,21 @@ export function* blocksOf(
   let at = 0;
   for (const span of spans.iterate(finite(fromMs), finite(toMs))) {
     if (at++ % every !== 0) continue;
+    const times = { fromMs: Number(span["from_ms"]), toMs: Number(span["to_ms"]) };
+    if (isEnough(times)) return;
     const block = read(Number(span["first_row"]));
     const rows = test(block);
-    if (rows !== false) yield { fromMs: Number(span["from_ms"]), toMs: Number(span["to_ms"]), block, rows };
+    if (rows !== false) yield { ...times, block, rows };
   }
 }
+
+interface BlockOrder {
+  readonly direction?: Direction;
+  readonly every?: number;
+  isEnough?(times: BlockTimes): boolean;
+}
+
+type BlockTimes = Pick<FoundBlock, "fromMs" | "toMs">;
 
 const finite = (ms: number): number => Math.min(Number.MAX_SAFE_INTEGER, Math.max(Number.MIN_SAFE_INTEGER, ms));
 
@@ -86,19 +96,13 @@ export function firstMatches<T extends EventTable>(
   where: Where,
   { direction, after, wanted }: MatchQuery,
 ): readonly FirstMatch<T>[] {
-  const order = direction === "desc" ? -1 : 1;
-  const compare = (a: RowPlace, b: RowPlace): number => order * (a.at_ms - b.at_ms || a.row_id - b.row_id);
+  const compare = inDirection(direction);
   const whole = blockRows(db, table);
   let matches: FirstMatch<T>[] = [];
-  for (const found of blocksOf(db, table, where, { direction })) {
-    const worst = matches.length < wanted ? undefined : matches.at(-1);
-    if (worst !== undefined && (direction === "desc" ? found.toMs < worst.at_ms : found.fromMs > worst.at_ms)) break;
-    const times = found.block.numbers("at_ms");
+  const isEnough = (times: BlockTimes): boolean => matches.length >= wanted && isBehind(times, matches.at(-1)!, direction);
+  for (const found of blocksOf(db, table, where, { direction, isEnough })) {
     const fresh: (BlockMatch | FirstMatch<T>)[] = [...matches];
-    for (const row of fitting(found)) {
-      const match = { at_ms: times[row]!, row_id: found.block.firstRow + row, block: found.block, row };
-      if (after === undefined || compare(match, after) > 0) fresh.push(match);
-    }
+    for (const match of matchesOf(found)) if (after === undefined || compare(match, after) > 0) fresh.push(match);
     matches = fresh
       .sort(compare)
       .slice(0, wanted)
@@ -107,13 +111,52 @@ export function firstMatches<T extends EventTable>(
   return matches;
 }
 
+/** Where these rows stand, for the many that a page passes over and nobody sees. */
+export function firstPlaces(
+  db: DatabaseSync,
+  table: EventTable,
+  where: Where,
+  { direction, after, wanted }: MatchQuery,
+): readonly RowPlace[] {
+  const compare = inDirection(direction);
+  let places: RowPlace[] = [];
+  const isEnough = (times: BlockTimes): boolean => {
+    if (places.length < wanted) return false;
+    places = places.sort(compare).slice(0, wanted);
+    return isBehind(times, places.at(-1)!, direction);
+  };
+  for (const found of blocksOf(db, table, where, { direction, isEnough })) {
+    for (const { at_ms, row_id } of matchesOf(found)) {
+      const place = { at_ms, row_id };
+      if (after === undefined || compare(place, after) > 0) places.push(place);
+    }
+  }
+  return places.sort(compare).slice(0, wanted);
+}
+
+/** The order of time, and of arrival among rows of one time. */
+export function inDirection(direction: Direction): (a: RowPlace, b: RowPlace) => number {
+  const order = direction === "desc" ? -1 : 1;
+  return (a, b) => order * (a.at_ms - b.at_ms || a.row_id - b.row_id);
+}
+
+/** No row of the block comes before this one. */
+const isBehind = ({ fromMs, toMs }: BlockTimes, { at_ms }: RowPlace, direction: Direction): boolean =>
+  direction === "desc" ? toMs < at_ms : fromMs > at_ms;
+
+function* matchesOf(found: FoundBlock): Generator<BlockMatch> {
+  const { block } = found;
+  const times = block.numbers("at_ms");
+  for (const row of fitting(found)) yield { at_ms: times[row]!, row_id: block.firstRow + row, block, row };
+}
+
 const outOfBlock = <T extends EventTable>({ at_ms, row_id }: RowPlace, row: EventTables[T]): FirstMatch<T> => ({
   at_ms,
   row_id,
   row: () => row,
 });
 
-type RowPlace = Pick<BlockMatch, "at_ms" | "row_id">;
+export type RowPlace = Pick<BlockMatch, "at_ms" | "row_id">;
 
 export function countMatches(db: DatabaseSync, table: EventTable, where: Where): number {
   let count = 0;
