@@ -7,7 +7,8 @@ import { MessageChannel, Worker } from "node:worker_threads";
 import { once } from "node:events";
 import { PlatformError } from "#kernel/errors.ts";
 import { openEventDatabase } from "./database.ts";
-import { createThreadReads } from "./reads.ts";
+import type { PageQuery } from "./queries.ts";
+import { createThreadReads, type ReadMessage, type ReadReply } from "./reads.ts";
 import { packed, testRequestRow } from "./test-rows.ts";
 
 const is = (name: string) => (error: unknown) => error instanceof PlatformError && error.errorName === name;
@@ -50,9 +51,33 @@ test("questions that no thread can take are refused, those under way as well", a
   const { port1, port2 } = new MessageChannel();
   t.after(() => port1.close());
   reads.connect(port1);
-  const waiting = Array.from({ length: 64 }, () => reads.lastRow("requests"));
+  // Two are with the thread, and so many wait behind them.
+  const waiting = Array.from({ length: 66 }, () => reads.lastRow("requests"));
   const refused = Promise.all(waiting.map((one) => assert.rejects(one, is("database_unavailable"))));
   await assert.rejects(reads.lastRow("requests"), is("database_unavailable"), "so many are under way at most");
   port2.close();
   await refused;
+});
+
+test("who asks for much waits for it alone", async (t) => {
+  const reads = createThreadReads();
+  const { port1, port2 } = new MessageChannel();
+  t.after(() => {
+    reads.close();
+    port2.close();
+  });
+  reads.connect(port1);
+  const asked: unknown[] = [];
+  port2.on("message", ({ request, args }: ReadMessage) => {
+    asked.push((args[1] as PageQuery<"requests">).where.map((part) => ("value" in part ? part.value : null)).join());
+    port2.postMessage({ request, result: request } satisfies ReadReply);
+  });
+  const page = async (zone: string) => reads.page("requests", { where: [{ column: "zone_id", operator: "eq", value: zone }], limit: 1 });
+  const flood = Array.from({ length: 66 }, async () => page("greedy"));
+  const refused = assert.rejects(page("greedy"), is("database_unavailable"));
+  const others = ["quiet", "calm"].map(page);
+  await Promise.all([...others, refused]);
+  assert.ok(asked.indexOf("quiet") <= 4 && asked.indexOf("calm") <= 4, asked.join(" "));
+  await Promise.all(flood);
+  assert.equal(asked.length, 68);
 });

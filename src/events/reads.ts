@@ -3,8 +3,10 @@ import type { ErrorName } from "#kernel/error-codes.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import type { Group, GroupQuery } from "./group-sql.ts";
 import type { ArrivalQuery, Arrivals } from "./arrivals.ts";
+import { createFairQueue } from "./fair-queue.ts";
 import type { EventQueries, PageQuery, RowPage } from "./queries.ts";
 import type { EventTable } from "./rows.ts";
+import { type Condition, isCondition, type Where } from "./where-sql.ts";
 
 /** Questions of EventQueries that may take long, asked of a thread of their own so that nothing else waits for them. */
 export interface EventReads {
@@ -39,13 +41,17 @@ export interface ThreadReads extends EventReads {
   close(): void;
 }
 
-/** Questions under way; more are refused, since each may take the thread half a second. */
-const WAITING_MAX = 64;
+/** Of one zone or account, and of all: more are refused, since each may take the thread half a second. */
+const WAITING_MAX = { ofOne: 64, ofAll: 1024 } as const;
+/** One that the thread works on, and one so that it need not wait for the next. */
+const POSTED_MAX = 2;
 const ANSWER_TIMEOUT_MS = 30_000;
 
 /** Throws `database_unavailable` where the thread is gone, behind or too slow. */
 export function createThreadReads(): ThreadReads {
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  const queue = createFairQueue<ReadMessage>(WAITING_MAX);
+  const posted = new Set<number>();
   let port: MessagePort | null = null;
   let last = 0;
 
@@ -57,24 +63,42 @@ export function createThreadReads(): ThreadReads {
   const refuse = (request: number): void =>
     end(request, ({ reject }) => reject(new PlatformError("database_unavailable", { retryable: true })));
 
+  const post = (): void => {
+    while (posted.size < POSTED_MAX) {
+      const message = queue.next();
+      if (message === undefined) return;
+      // Nobody waits any more for what took too long.
+      if (!waiting.has(message.request)) continue;
+      posted.add(message.request);
+      port?.postMessage(message);
+    }
+  };
+
   const ask = async (name: keyof EventReads, ...args: ReadMessage["args"]): Promise<unknown> => {
-    if (port === null || waiting.size >= WAITING_MAX) throw new PlatformError("database_unavailable", { retryable: true });
-    const request = ++last;
+    const request = last + 1;
+    if (port === null || !queue.add(scopeOf(args), { request, name, args }))
+      throw new PlatformError("database_unavailable", { retryable: true });
+    last = request;
     const waiter = Promise.withResolvers<unknown>();
     waiting.set(request, waiter);
     const limit = setTimeout(() => refuse(request), ANSWER_TIMEOUT_MS);
-    port.postMessage({ request, name, args } satisfies ReadMessage);
+    post();
     return waiter.promise.finally(() => clearTimeout(limit));
   };
 
-  const onReply = (reply: ReadReply): void =>
+  const onReply = (reply: ReadReply): void => {
+    posted.delete(reply.request);
+    post();
     end(reply.request, ({ resolve, reject }) => {
       if ("error" in reply) reject(new PlatformError(reply.error.name, { message: reply.error.message }));
       else resolve(reply.result);
     });
+  };
 
   const leave = (): void => {
     port = null;
+    queue.clear();
+    posted.clear();
     for (const request of [...waiting.keys()]) refuse(request);
   };
 
@@ -95,4 +119,13 @@ export function createThreadReads(): ThreadReads {
       leave();
     },
   };
+}
+
+/** The zone or account that the question is about; one name for all that are about more. */
+function scopeOf([, question]: ReadMessage["args"]): string {
+  const { where = [] } = (question ?? {}) as { readonly where?: Where };
+  const site = where.find(
+    (part) => isCondition(part) && (part.column === "zone_id" || part.column === "account_id") && part.operator === "eq",
+  );
+  return site === undefined ? "" : String((site as Condition).value);
 }

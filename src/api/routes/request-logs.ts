@@ -35,8 +35,8 @@ export const REQUEST_LOG_ROUTES: readonly Route[] = [
     result: Type.String(),
     paging: "raw",
     media_type: "application/x-ndjson",
-    handler: async ({ control, params: { zone_id }, query }) =>
-      exported("requests", query.format, control.loggedRequests.export({ zone_id }, query)),
+    handler: async ({ control, resolved, params: { zone_id }, query }) =>
+      exported("requests", query.format, control.loggedRequests.export({ zone_id }, query, zoneOf(resolved).account_id)),
   }),
   route({
     method: "GET",
@@ -80,7 +80,7 @@ export const REQUEST_LOG_ROUTES: readonly Route[] = [
     paging: "raw",
     media_type: "application/x-ndjson",
     handler: async ({ control, params: { account_id }, query }) =>
-      exported("requests", query.format, control.loggedRequests.export({ account_id }, query)),
+      exported("requests", query.format, control.loggedRequests.export({ account_id }, query, account_id)),
   }),
   route({
     method: "GET",

@@ -42,8 +42,8 @@ export const SECURITY_EVENT_ROUTES: readonly Route[] = [
     result: Type.String(),
     paging: "raw",
     media_type: "application/x-ndjson",
-    handler: async ({ control, params: { zone_id }, query }) =>
-      exported("security-events", query.format, control.securityEvents.export({ zone_id }, query)),
+    handler: async ({ control, resolved, params: { zone_id }, query }) =>
+      exported("security-events", query.format, control.securityEvents.export({ zone_id }, query, zoneOf(resolved).account_id)),
   }),
   route({
     method: "GET",
@@ -86,7 +86,7 @@ export const SECURITY_EVENT_ROUTES: readonly Route[] = [
     paging: "raw",
     media_type: "application/x-ndjson",
     handler: async ({ control, params: { account_id }, query }) =>
-      exported("security-events", query.format, control.securityEvents.export({ account_id }, query)),
+      exported("security-events", query.format, control.securityEvents.export({ account_id }, query, account_id)),
   }),
   route({
     method: "GET",

@@ -11,7 +11,7 @@ import { createTails, type TailDeps } from "./tail.ts";
 export interface LoggedRequests {
   /** Requests that the edge answered, newest first; `limit` is an older name of `per_page`. */
   list(scope: EventScope, query: LoggedRequestQuery & { readonly page: number; readonly per_page: number }): Promise<Page<LoggedRequest>>;
-  export(scope: EventScope, query: LoggedRequestExport): AsyncIterable<string>;
+  export(scope: EventScope, query: LoggedRequestExport, accountId: string): AsyncIterable<string>;
   tail(scope: EventScope, query: LoggedRequestTail, accountId: string): AsyncIterable<string>;
   /** Ends every tail. */
   close(): void;
@@ -25,8 +25,8 @@ export function createLoggedRequests({ reads, clock, sealer }: TailDeps & { read
     close: tails.close,
     list: async (scope, { page, per_page, limit, cursor, ...filter }) =>
       log.list(scope, requestsOf(scope, filter), { page, per_page: limit ?? per_page, cursor }),
-    export: (scope, { format, limit, ...filter }) =>
-      log.export(requestsOf(scope, filter), { ...(format ? { format } : {}), ...(limit ? { limit } : {}) }),
+    export: (scope, { format, limit, ...filter }, accountId) =>
+      log.export(requestsOf(scope, filter), { accountId, ...(format ? { format } : {}), ...(limit ? { limit } : {}) }),
     tail: (scope, { last_event_id: lastEventId, for_seconds: seconds, ...filter }, accountId) =>
       tails.open(requestsOf(scope, filter), { scope, accountId, lastEventId, forMs: seconds === undefined ? undefined : seconds * 1000 }),
   };

@@ -8,6 +8,7 @@ import { PlatformError } from "#kernel/errors.ts";
 import { type EventScope, inScope } from "./event-filter.ts";
 import { csvHead, csvLines, ndjsonLines } from "./event-text.ts";
 import type { RowMarks } from "./row-marks.ts";
+import { createSeats } from "./seats.ts";
 import type { TailSource } from "./tail.ts";
 
 export type LogTable = "security_events" | "requests";
@@ -22,7 +23,7 @@ export interface LogSource<T extends LogTable, V extends object> extends TailSou
 export interface RowLog<T extends LogTable, V extends object> {
   /** Newest first. Throws `invalid_input` for a cursor that is none. */
   list(scope: EventScope, where: Where<T>, page: PageOf): Promise<Page<V>>;
-  /** All that fits, newest first, as text of the format; whoever takes it sets the pace. */
+  /** All that fits, newest first, as text of the format; whoever takes it sets the pace. Throws `rate_limited` when too many do. */
   export(where: Where<T>, how: ExportOf): AsyncIterable<string>;
 }
 
@@ -33,6 +34,8 @@ interface PageOf {
 }
 
 interface ExportOf {
+  /** The account whose places it takes. */
+  readonly accountId: string;
   readonly format?: "ndjson" | "csv";
   readonly limit?: number;
 }
@@ -40,6 +43,8 @@ interface ExportOf {
 /** Pages are found by their number up to here; a cursor has no such end. */
 const OFFSET_MAX = 100_000;
 const EXPORT_ROWS_AT_ONCE = 500;
+/** Exports at the same time, of one account and of all: each keeps its rows in memory while they are taken. */
+const EXPORTS = { ofOne: 10, ofAll: 50 } as const;
 /** A busy database says so at once: an export asks again for half a minute, and then breaks off. */
 const EXPORT_TRIES_MAX = 60;
 const EXPORT_TRY_EVERY_MS = 500;
@@ -50,6 +55,8 @@ export function createRowLog<T extends LogTable, V extends object>(
   { table, view, columns }: LogSource<T, V>,
   marks: RowMarks,
 ): RowLog<T, V> {
+  const seats = createSeats({ ...EXPORTS, takers: "exports", what: "be made" });
+
   const positionOf = (cursor: string, scope: EventScope, where: Where<T>): RowPosition => {
     const position = marks.read(cursor, scope, where);
     if (position === undefined)
@@ -80,7 +87,16 @@ export function createRowLog<T extends LogTable, V extends object>(
     }
   };
 
-  async function* exported(where: Where<T>, { format = "ndjson", limit = Infinity }: ExportOf): AsyncGenerator<string> {
+  async function* exported(where: Where<T>, { accountId, ...how }: ExportOf): AsyncGenerator<string> {
+    const leave = seats.take(accountId);
+    try {
+      yield* pages(where, how);
+    } finally {
+      leave();
+    }
+  }
+
+  async function* pages(where: Where<T>, { format = "ndjson", limit = Infinity }: Omit<ExportOf, "accountId">): AsyncGenerator<string> {
     // With the first rows: what is sent before these are found could not be taken back.
     let head = format === "csv" ? csvHead(columns) : "";
     let after: RowPosition | undefined;
@@ -119,6 +135,9 @@ export function createRowLog<T extends LogTable, V extends object>(
         ...(isEstimate ? { info: { total_count_is_estimate: true } } : {}),
       };
     },
-    export: exported,
+    export: (where, how) => {
+      seats.look(how.accountId);
+      return exported(where, how);
+    },
   };
 }

@@ -180,7 +180,9 @@ test("an export waits for a busy database, and breaks off over a damaged one", a
     };
   };
   const exportOver = (error: PlatformError) =>
-    Readable.from(createSecurityEvents({ reads: failing(error), clock: systemClock, sealer }).export({ zone_id: "zone" }, {})).toArray();
+    Readable.from(
+      createSecurityEvents({ reads: failing(error), clock: systemClock, sealer }).export({ zone_id: "zone" }, {}, "account"),
+    ).toArray();
   const parts = await exportOver(new PlatformError("database_unavailable", { retryable: true }));
   assert.deepEqual(
     parts.map((line: string) => (JSON.parse(line) as SecurityEventRow).id),
@@ -206,6 +208,22 @@ test("followers of one account leave places for those of others", async () => {
   await open("one").next();
   assert.throws(() => open("one"), isRefused);
   log.close();
+});
+
+test("exports of one account leave places for those of others, and give theirs back when they end or are left", async (t) => {
+  const { database, log } = await openLog(t);
+  database.insert([packed("security_events", ROWS)]);
+  const open = (accountId: string) => log.export({ zone_id: "zone" }, {}, accountId)[Symbol.asyncIterator]();
+  const isRefused = (error: unknown) =>
+    error instanceof PlatformError && error.errorName === "rate_limited" && error.headers?.["retry-after"] === "30";
+  const exports = Array.from({ length: 10 }, () => open("one"));
+  await Promise.all(exports.map((one) => one.next()));
+  assert.throws(() => open("one"), isRefused);
+  assert.equal((await open("two").next()).done, false);
+  assert.equal((await exports[0]!.next()).done, true);
+  await exports[1]!.return?.();
+  await Promise.all([open("one").next(), open("one").next()]);
+  assert.throws(() => open("one"), isRefused);
 });
 
 test("followers that all come at once find a place each, however few questions the database takes at a time", async (t) => {

@@ -11,8 +11,8 @@ import { createTails, type TailDeps } from "./tail.ts";
 export interface SecurityEvents {
   /** Newest first. Throws `invalid_input` for a time, address or cursor that is none, or a cursor of other filters. */
   list(scope: EventScope, query: SecurityEventQuery & { readonly page: number; readonly per_page: number }): Promise<Page<SecurityEvent>>;
-  /** All that fit, newest first, as text of the format; whoever takes it sets the pace. Throws as `list` does. */
-  export(scope: EventScope, query: SecurityEventExport): AsyncIterable<string>;
+  /** All that fit, newest first, as text of the format; whoever takes it sets the pace. Throws as `list` does, and `rate_limited` when too many are made. */
+  export(scope: EventScope, query: SecurityEventExport, accountId: string): AsyncIterable<string>;
   /**
    * What comes from now on, as a stream of events (WHATWG HTML, "Server-sent events"), until the reader goes. One that is
    * too far behind is told how much it does not get. Throws as `list` does, and `rate_limited` when too
@@ -30,8 +30,8 @@ export function createSecurityEvents({ reads, clock, sealer }: TailDeps & { read
   return {
     close: tails.close,
     list: async (scope, { page, per_page, cursor, ...filter }) => log.list(scope, eventsOf(scope, filter), { page, per_page, cursor }),
-    export: (scope, { format, limit, ...filter }) =>
-      log.export(eventsOf(scope, filter), { ...(format ? { format } : {}), ...(limit ? { limit } : {}) }),
+    export: (scope, { format, limit, ...filter }, accountId) =>
+      log.export(eventsOf(scope, filter), { accountId, ...(format ? { format } : {}), ...(limit ? { limit } : {}) }),
     tail: (scope, { last_event_id: lastEventId, for_seconds: seconds, ...filter }, accountId) =>
       tails.open(eventsOf(scope, filter), { scope, accountId, lastEventId, forMs: seconds === undefined ? undefined : seconds * 1000 }),
   };

@@ -8,6 +8,7 @@ import { PlatformError } from "#kernel/errors.ts";
 import { createTurns } from "#kernel/turns.ts";
 import type { EventScope } from "./event-filter.ts";
 import type { RowMarks } from "./row-marks.ts";
+import { createSeats } from "./seats.ts";
 
 /** Readers of what comes, at the same time: of all accounts, and of one, so that none takes all places. */
 const READERS_MAX = 100;
@@ -20,12 +21,10 @@ const UNITS_PER_LOOK_MAX = 256 * 1024;
 const ROWS_PER_LOOK_MAX = 20_000;
 /** Rows of all tenants that a reader may be behind before it is told what it missed instead. */
 const BEHIND_MAX = 1_000_000;
-/** The thread that reads takes 64 questions at a time, those of lists and analytics included. */
+/** The thread that reads takes a number of questions at a time, those of lists and analytics included. */
 const LOOKS_AT_ONCE_MAX = 8;
 /** Proxies close connections on which nothing is sent. */
 const SILENCE_MS_MAX = 15_000;
-/** Seconds after which to ask for a place again: when one becomes free is not known. */
-const RETRY_AFTER = "30";
 
 /** What has arrived, as it is sent. */
 interface Look {
@@ -74,16 +73,10 @@ export interface TailSource<T extends TailedTable> {
  * where it comes back with an identifier that nobody knows any more.
  */
 export function createTails<T extends TailedTable>({ reads, clock }: TailDeps, source: TailSource<T>, marks: RowMarks): Tails<T> {
-  const readers = new Map<string, number>();
+  const seats = createSeats({ ofOne: READERS_OF_ONE_MAX, ofAll: READERS_MAX, takers: "clients", what: "follow events" });
   const closing = new AbortController();
   // Readers of security events and of requests have places of their own.
   const looks = createTurns(LOOKS_AT_ONCE_MAX, READERS_MAX);
-
-  const sit = (accountId: string, seats: number): void => {
-    const taken = (readers.get(accountId) ?? 0) + seats;
-    if (taken === 0) readers.delete(accountId);
-    else readers.set(accountId, taken);
-  };
 
   /**
    * Gives text and no rows: what waits for its reader is held until that reads. Where the events cannot be read just now, the next look finds
@@ -106,7 +99,7 @@ export function createTails<T extends TailedTable>({ reads, clock }: TailDeps, s
   };
 
   async function* tail(where: Where<T>, { scope, accountId, lastEventId, forMs = Infinity }: TailOptions): AsyncGenerator<string> {
-    sit(accountId, 1);
+    const leave = seats.take(accountId);
     try {
       const seen =
         lastEventId === undefined
@@ -133,19 +126,14 @@ export function createTails<T extends TailedTable>({ reads, clock }: TailDeps, s
         if (!hasMore) await sleep(LOOK_EVERY_MS, undefined, { signal: closing.signal }).catch(() => undefined);
       }
     } finally {
-      sit(accountId, -1);
+      leave();
     }
   }
 
   return {
     close: () => closing.abort(),
     open: (where, options) => {
-      const all = readers.values().reduce((sum, taken) => sum + taken, 0);
-      if (all >= READERS_MAX || (readers.get(options.accountId) ?? 0) >= READERS_OF_ONE_MAX)
-        throw new PlatformError("rate_limited", {
-          message: `No more than ${READERS_OF_ONE_MAX} clients of an account, and ${READERS_MAX} of all, can follow events at the same time.`,
-          headers: { "retry-after": RETRY_AFTER },
-        });
+      seats.look(options.accountId);
       return tail(where, options);
     },
   };

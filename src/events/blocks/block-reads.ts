@@ -156,7 +156,7 @@ const outOfBlock = <T extends EventTable>({ at_ms, row_id }: RowPlace, row: Even
   row: () => row,
 });
 
-export type RowPlace = Pick<BlockMatch, "at_ms" | "row_id">;
+type RowPlace = Pick<BlockMatch, "at_ms" | "row_id">;
 
 export function countMatches(db: DatabaseSync, table: EventTable, where: Where): number {
   let count = 0;
