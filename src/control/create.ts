@@ -150,7 +150,7 @@ export function createControl(deps: ControlDeps): Control {
   const dnsSettings = createDnsSettings({ store, clock, nameServers });
   const lookAtParent = createLookAtParent(deps.scanResolvers ?? []);
   const access = createAccess({ store, clock });
-  const analytics = createAnalytics({ access, reads: eventReads });
+  const analytics = createAnalytics({ access, store, reads: eventReads });
   const rulesets = createRulesets({ store, clock, limits: deps.rulesetLimits ?? {} });
   const hostnames = createCustomHostnameControl({
     ...deps,

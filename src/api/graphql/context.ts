@@ -6,7 +6,7 @@ import type { InTurn } from "./turns.ts";
 /** What resolvers get besides the query. */
 export interface GraphQlContext {
   readonly req: Pick<Req<string, unknown, unknown>, "control" | "call">;
-  /** Zones and accounts that the caller sees, read once a request and only if asked for. */
+  /** Zones and accounts that the caller may read analytics of, read once a request and only if asked for. */
   readonly seen: Partial<Record<"zone" | "account", Promise<readonly string[]>>>;
   /** Every node does its reading in this. */
   readonly inTurn: InTurn;

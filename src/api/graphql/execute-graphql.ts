@@ -80,7 +80,7 @@ function createSchema(graphql: typeof GraphQl): GraphQl.GraphQLSchema {
       type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(scopeOf(name, tag)))),
       args: { filter: { type: filter }, limit: { type: graphql.GraphQLInt } },
       resolve: async (_parent, args, { req, seen }) => {
-        const tags = tagsOf(tag, args as TagArguments) ?? (await (seen[name] ??= seenTags(name, req)));
+        const tags = tagsOf(tag, args as TagArguments) ?? (await (seen[name] ??= req.control.analytics.readable(req.call, name, TAGS_MAX)));
         return tags.slice(0, tagsMax(args as TagArguments)).map((id) => ({ [tag]: id, scope: { [key]: id } as unknown as AnalyticsScope }));
       },
     };
@@ -108,13 +108,6 @@ function tagsOf(tag: string, { filter }: TagArguments): readonly string[] | unde
 }
 
 const tagsMax = ({ limit }: TagArguments): number => Math.max(0, Math.min(limit ?? TAGS_MAX, TAGS_MAX));
-
-/** Those that the caller sees in lists, by name, the first of them where there are more than one field may name. */
-async function seenTags(name: "zone" | "account", { control, call }: GraphQlContext["req"]): Promise<readonly string[]> {
-  const page = { page: 1, per_page: TAGS_MAX };
-  const { items } = name === "zone" ? await control.zones.list(call, {}, page) : await control.access.accounts.list(call, {}, page);
-  return items.map(({ id }) => id);
-}
 
 /** An error of the caller's, or one that PlatformError says may be told; anything else is thrown, for the server to handle. */
 function shownError(error: unknown): object {

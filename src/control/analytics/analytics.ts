@@ -20,12 +20,16 @@ import {
   type EntriesField,
   type StoredField,
 } from "#model/analytics.ts";
+import type { Store } from "#store/store.ts";
+import { readableAccounts, readableZones } from "./readable.ts";
 
 /**
  * What the planes logged, for a zone or an account that the caller may read: each throws `zone_not_found`,
  * `unauthorized_resource` and `authentication_error` as every route does.
  */
 export interface Analytics {
+  /** Zones or accounts of which the caller may read some dataset: zones by name, accounts by age, and no more than `max`. */
+  readable(call: Call, kind: "zone" | "account", max: number): Promise<readonly string[]>;
   /** Throws `invalid_input` where the order is not among the dimensions. */
   groups(call: Call, scope: AnalyticsScope, dataset: AnalyticsDatasetName, query: AnalyticsQuery): Promise<readonly AnalyticsGroup[]>;
   /** Rows by their fields, by time. */
@@ -37,13 +41,20 @@ export interface Analytics {
   ): Promise<readonly Readonly<Record<string, AnalyticsValue>>[]>;
 }
 
-export function createAnalytics({ access, reads }: { readonly access: Pick<Access, "authorize">; readonly reads: EventReads }): Analytics {
+export interface AnalyticsDeps {
+  readonly access: Pick<Access, "authorize">;
+  readonly store: Store;
+  readonly reads: EventReads;
+}
+
+export function createAnalytics({ access, store, reads }: AnalyticsDeps): Analytics {
   const admit = async (call: Call, scope: AnalyticsScope, { zonePermissions, accountPermissions }: AnalyticsDataset): Promise<void> => {
     if ("zone_id" in scope) await access.authorize(call.actor, { type: "zone", zone_id: scope.zone_id }, zonePermissions);
     else await access.authorize(call.actor, { type: "account", account_id: scope.account_id }, accountPermissions);
   };
 
   return {
+    readable: async ({ actor }, kind, max) => (kind === "zone" ? readableZones : readableAccounts)(store, actor, max),
     groups: async (call, scope, name, query) => {
       const dataset: AnalyticsDataset = ANALYTICS_DATASETS[name];
       await admit(call, scope, dataset);

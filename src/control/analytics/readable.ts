@@ -1,0 +1,24 @@
+import { holdsInAccount, zoneReach } from "#control/access/grants.ts";
+import type { Actor } from "#control/call.ts";
+import { ANALYTICS_DATASETS, type AnalyticsDataset } from "#model/analytics.ts";
+import { listAccounts } from "#store/accounts.ts";
+import type { Store } from "#store/store.ts";
+import { listZones } from "#store/zones.ts";
+
+const DATASETS: readonly AnalyticsDataset[] = Object.values(ANALYTICS_DATASETS);
+const ZONE_READERS = [...new Set(DATASETS.flatMap(({ zonePermissions }) => zonePermissions))];
+const ACCOUNT_READERS = [...new Set(DATASETS.flatMap(({ accountPermissions }) => accountPermissions))];
+
+/** Zones of which the credential may read some dataset, by name. */
+export async function readableZones(store: Store, actor: Actor, max: number): Promise<readonly string[]> {
+  const filter = { reach: zoneReach(actor, ZONE_READERS), match: "all", order: "name", direction: "asc" } as const;
+  const { items } = await listZones(store.read, filter, { limit: max, offset: 0 });
+  return items.map(({ id }) => id);
+}
+
+/** The same of accounts, the oldest first. */
+export async function readableAccounts(store: Store, actor: Actor, max: number): Promise<readonly string[]> {
+  const ids = [...actor.reach.keys()].filter((id) => holdsInAccount(actor, id, ACCOUNT_READERS));
+  const { rows } = await listAccounts(store.read, { ids, name: undefined, direction: "asc" }, { limit: max, offset: 0 });
+  return rows.map(({ id }) => id);
+}
