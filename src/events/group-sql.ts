@@ -66,11 +66,18 @@ export function readGroups(db: DatabaseSync, table: EventTable, query: GroupQuer
   if (parts.length === 0) return [];
   const rollup = rollupOf(table);
   const level = rollup && coarsestLevel(rollup, query, parts);
-  const every = rollup && level ? 1 : sampleInterval(db, table, rollup, parts);
+  const cut = parts.map(({ fromMs, toMs, rest }) => {
+    const rowsAlone = [{ table, fromMs, toMs, counted: false }];
+    return { rest, pieces: rollup && level && fromMs < toMs ? piecesOf(db, rollup, level, fromMs, toMs) : rowsAlone };
+  });
+  const every = sampleInterval(
+    db,
+    table,
+    rollup,
+    cut.flatMap(({ rest, pieces }) => piecesToEstimate(pieces, rest)),
+  );
   const inner = joined(
-    parts.flatMap(({ fromMs, toMs, rest }) => {
-      const rowsAlone = [{ table, fromMs, toMs, counted: false }];
-      const pieces = rollup && level && fromMs < toMs ? piecesOf(db, rollup, level, fromMs, toMs) : rowsAlone;
+    cut.flatMap(({ rest, pieces }) => {
       const condition = whereSql(db, table, rest);
       return [
         ...pieces.map((piece) => pieceSql(table, query, piece, condition, every)),
@@ -108,7 +115,9 @@ const facetsOf = (table: EventTable, { by }: GroupQuery) => {
 };
 
 /** The rows of a piece, added up by facets and columns unless each of them counts. */
-function pieceSql(table: EventTable, query: GroupQuery, piece: Piece, condition: Sql, every: number): Sql {
+function pieceSql(table: EventTable, query: GroupQuery, piece: Piece, condition: Sql, interval: number): Sql {
+  // Counts are of all rows.
+  const every = piece.counted ? 1 : interval;
   const facetOf = facetsByColumn(table);
   const facets = [...new Set(facetsOf(table, query))];
   const keys = query.by.flatMap(({ column, intervalMs }, i) => {
@@ -191,10 +200,18 @@ function piecesOf(db: DatabaseSync, rollup: Rollup, coarsest: RollupLevel, fromM
   return pieces;
 }
 
+/** Since when all rows are counted: those before were written by a version that did not, or their counts have been deleted before they were. */
 const sinceMs = (db: DatabaseSync, table: string): number => {
   const since = Number(db.prepare("SELECT since_ms FROM rollups WHERE name = ?").get(table)?.["since_ms"] ?? Infinity);
-  return since === 0 ? -Infinity : since;
+  const oldest = db.prepare(`SELECT MIN(at_ms) AS ms FROM ${table}`).get()?.["ms"] ?? Infinity;
+  return Math.max(since, Number(oldest));
 };
+
+/** What is left of an interval at the ends of a question is read in any case. */
+const piecesToEstimate = (pieces: readonly Piece[], rest: Where): readonly TimePart[] =>
+  pieces.flatMap(({ counted, fromMs, toMs }) => (counted || toMs - fromMs <= SHORTEST.ms ? [] : [{ fromMs, toMs, rest }]));
+
+const [LONGEST, SHORTEST] = ROLLUP_LEVELS;
 
 /** Of very many rows every so manieth is read, so that the work stays bounded. */
 function sampleInterval(db: DatabaseSync, table: EventTable, rollup: Rollup | undefined, parts: readonly TimePart[]): number {
@@ -203,19 +220,28 @@ function sampleInterval(db: DatabaseSync, table: EventTable, rollup: Rollup | un
 }
 
 /** How many rows there are is told by the roll-up, at least for the site. */
-function rowsIn(db: DatabaseSync, table: EventTable, rollup: Rollup | undefined, { fromMs, toMs, rest }: TimePart): number {
+function rowsIn(db: DatabaseSync, table: EventTable, rollup: Rollup | undefined, part: TimePart): number {
   // A row that stands for many would be taken for many.
-  if (rollup === undefined || rollup.weight !== null) {
-    const condition = whereSql(db, table, rest);
-    const where = [...(Number.isFinite(fromMs) ? [`at_ms >= ${fromMs}`] : []), ...(Number.isFinite(toMs) ? [`at_ms < ${toMs}`] : [])];
-    const all = joined([...where.map((sql) => ({ sql, values: [] })), ...(condition.sql === "" ? [] : [condition])], " AND ");
-    const counted = db.prepare(`SELECT COUNT(*) AS n FROM (SELECT 1 FROM ${table}${all.sql === "" ? "" : ` WHERE ${all.sql}`} LIMIT ?)`);
-    return Number(counted.get(...all.values, GROUPED_ROWS_MAX * 100)?.["n"]);
-  }
+  if (rollup === undefined || rollup.weight !== null) return storedRowsIn(db, table, part);
+  const { fromMs, toMs, rest } = part;
+  // From the first whole interval on: what is asked of it below is answered without rows.
+  const countedFromMs = Math.ceil(sinceMs(db, rollupTable(rollup, LONGEST)) / LONGEST.ms) * LONGEST.ms;
+  const uncounted = fromMs < countedFromMs ? storedRowsIn(db, table, { ...part, toMs: Math.min(toMs, countedFromMs) }) : 0;
+  if (toMs <= countedFromMs) return uncounted;
+  const begin = Math.max(fromMs, countedFromMs);
+  const { ms } = begin < sinceMs(db, rollupTable(rollup, SHORTEST)) ? LONGEST : SHORTEST;
   const known = new Set<string>([...rollup.columns, ...rollup.facets.flatMap(facetColumns)]);
-  const where = rest.filter((part) => columnsIn([part]).every((column) => known.has(column)));
-  const minute = 60_000;
-  const minutes = timeConditions({ fromMs: Math.floor(fromMs / minute) * minute, toMs: Math.ceil(toMs / minute) * minute });
-  const [group] = readGroups(db, table, { where: [...where, ...minutes], by: [], measures: [], order: [], limit: 1 });
-  return group?.count ?? 0;
+  const where = rest.filter((condition) => columnsIn([condition]).every((column) => known.has(column)));
+  const whole = timeConditions({ fromMs: Math.floor(begin / ms) * ms, toMs: Math.ceil(toMs / ms) * ms });
+  const [group] = readGroups(db, table, { where: [...where, ...whole], by: [], measures: [], order: [], limit: 1 });
+  return uncounted + (group?.count ?? 0);
+}
+
+/** Rows of their own, counted one by one: not those in blocks, all of which are counted. */
+function storedRowsIn(db: DatabaseSync, table: EventTable, { fromMs, toMs, rest }: TimePart): number {
+  const condition = whereSql(db, table, rest);
+  const where = [...(Number.isFinite(fromMs) ? [`at_ms >= ${fromMs}`] : []), ...(Number.isFinite(toMs) ? [`at_ms < ${toMs}`] : [])];
+  const all = joined([...where.map((sql) => ({ sql, values: [] })), ...(condition.sql === "" ? [] : [condition])], " AND ");
+  const counted = db.prepare(`SELECT COUNT(*) AS n FROM (SELECT 1 FROM ${table}${all.sql === "" ? "" : ` WHERE ${all.sql}`} LIMIT ?)`);
+  return Number(counted.get(...all.values, GROUPED_ROWS_MAX * 100)?.["n"]);
 }

@@ -305,6 +305,38 @@ test("counts outlive the rows they were made of", (t) => {
   );
 });
 
+test("rows outlive the counts of their minutes, and are counted where these have gone", (t) => {
+  const { database, queries } = setUp(t);
+  const rows = fc.sample(anyRequest, { numRuns: 600, seed: SEED });
+  // Some lie in blocks.
+  database.insert([packed("requests", rows.slice(0, 500))]);
+  for (const row of rows.slice(500)) database.insert([packed("requests", [row])]);
+  const inZone = { column: "zone_id", operator: "eq", value: "zone-a" } as const;
+  const count = (fromMs: number, toMs: number, intervalMs?: number) =>
+    queries.groups("requests", {
+      where: [inZone, { column: "at_ms", operator: "ge", value: fromMs }, { column: "at_ms", operator: "lt", value: toMs }],
+      by: intervalMs === undefined ? [] : [{ column: "at_ms", intervalMs }],
+      measures: [{ kind: "sum", column: "bytes_out" }],
+      order: [],
+      limit: 1000,
+    });
+  const questions: readonly (readonly [fromMs: number, toMs: number, intervalMs?: number])[] = [
+    [START_MS + 61_000, START_MS + 4 * HOUR_MS + 500],
+    [START_MS + 10 * 60_000, START_MS + 50 * 60_000],
+    [START_MS, START_MS + 5 * HOUR_MS],
+    [START_MS, START_MS + 5 * HOUR_MS, 60_000],
+    [0, START_MS + HOUR_MS + 1],
+  ];
+  const before = questions.map((question) => count(...question));
+  assert.equal(before[2]![0]!.count, rows.filter((row) => row.zone_id === "zone-a" && row.at_ms < START_MS + 5 * HOUR_MS).length);
+  for (const hours of [1, 2.5, 4, 10]) {
+    while (database.deleteCountsBefore("minutes", START_MS + hours * HOUR_MS, 50) > 0);
+    for (const [i, question] of questions.entries()) assert.deepEqual(count(...question), before[i], `${hours} ${question.join()}`);
+  }
+  while (database.deleteCountsBefore("hours", START_MS + 3 * HOUR_MS, 50) > 0);
+  for (const [i, question] of questions.entries()) assert.deepEqual(count(...question), before[i], question.join());
+});
+
 test("times in alternatives are counted without the rows too", (t) => {
   const { database, queries } = setUp(t);
   const rows = fc.sample(anyRequest, { seed: SEED, numRuns: 400 });
