@@ -194,17 +194,23 @@ test("alerting: errors that origins answer with, and those of the edge, each rea
   );
 });
 
-test("alerting: a receiver that fails is told to the account that has named it, and to no log", async (t) => {
-  const { alerting } = client;
-  const hook = createServer((_req, res) => res.writeHead(500).end()).listen(0, "127.0.0.1");
+test("alerting: a receiver that fails is told to the account that has named it, and to no log; the client sends no second test", async (t) => {
+  const retrying = new Cloudflare({ apiToken: server.token, baseURL: server.url });
+  const { alerting } = retrying;
+  let received = 0;
+  const hook = createServer((_req, res) => {
+    received += 1;
+    res.writeHead(500).end();
+  }).listen(0, "127.0.0.1");
   await once(hook, "listening");
   t.after(() => new Promise((resolve) => hook.close(resolve)));
   const url = `http://127.0.0.1:${(hook.address() as AddressInfo).port}/path-canary`;
   const { id = "" } = await alerting.destinations.webhooks.create({ account_id, name: "name-canary", url, secret: "secret-canary" });
   const policy = { account_id, name: "policy-canary", enabled: true, alert_type: "clickhouse_alert_fw_anomaly" } as const;
   const { id: policyId = "" } = await alerting.policies.create({ ...policy, mechanisms: { webhooks: [{ id }] } });
-  const test = client.post(`/accounts/${account_id}/alerting/v3/policies/${policyId}/test`, { body: {} });
+  const test = retrying.post(`/accounts/${account_id}/alerting/v3/policies/${policyId}/test`, { body: {} });
   await assert.rejects(test, failing(502, 10604));
+  assert.equal(received, 1);
   const log = server.logged.join("\n");
   assert.ok(log.includes("/policies/"), "requests are logged");
   assert.doesNotMatch(log, /canary|answered with status 500/);

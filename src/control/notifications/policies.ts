@@ -94,6 +94,8 @@ export function createNotificationPolicies(deps: NotificationPoliciesDeps): Noti
       if (failures.length > 0)
         throw new PlatformError("notification_not_sent", {
           message: failures.map(({ mechanism_type, mechanism, error }) => `${mechanism_type} ${mechanism}: ${error}`).join("; "),
+          // Clients repeat what ends with 5xx (contract.md §1), and each would be another test.
+          headers: { "x-should-retry": "false" },
         });
       return { id };
     },
