@@ -186,8 +186,18 @@ export async function claimDelivery(db: Db, row: DeliveryRow, dueMs: number): Pr
   return numUpdatedRows === 1n;
 }
 
-/** Stores how the attempt after `row` ended, unless another one was begun since. */
-export async function endAttempt(db: Db, row: DeliveryRow, values: Partial<DeliveryRow>): Promise<void> {
+/** It has arrived, whatever was to become of it by then. */
+export async function arrived(db: Db, { id }: DeliveryRow, sentOn: string): Promise<void> {
+  await db
+    .updateTable("notification_deliveries")
+    .set({ status: "sent", sent_on: sentOn, error: null })
+    .where("id", "=", id)
+    .where("status", "!=", "sent")
+    .execute();
+}
+
+/** Stores how the attempt after `row` failed, unless another one was begun since, or nothing more is to be sent. */
+export async function attemptFailed(db: Db, row: DeliveryRow, values: Partial<DeliveryRow>): Promise<void> {
   await db
     .updateTable("notification_deliveries")
     .set(values)

@@ -50,6 +50,43 @@ storeTest("an attempt under way is not made again by another node, nor undoes wh
   assert.deepEqual([sent, ended?.status, ended?.attempts, ended?.error], [1, "sent", 2, null]);
 });
 
+storeTest("what arrives while its policy gives it up has arrived; what fails then is not tried again", async ({ store }) => {
+  const clock = fixedClock(START);
+  const { control, account_id, call } = await controlOver(store, { clock });
+  const webhooks = ["https://taken.example/", "https://failing.example/"].map((url) =>
+    control.notifications.webhooks.create(call(), account_id, { name: "hook", url }),
+  );
+  const attempts = new Map<string, PromiseWithResolvers<void>>();
+  const deliveries = createDeliveries({
+    ...{ store, clock, sealer: createSealer(Buffer.alloc(32, 7)), sendEmail: null },
+    sendWebhook: ({ url }) => {
+      const attempt = Promise.withResolvers<void>();
+      attempts.set(url, attempt);
+      return attempt.promise;
+    },
+  });
+  const policies = createNotificationPolicies({ store, clock, deliveries, ready: { email: false } });
+  const { id } = await policies.create(call(), account_id, {
+    ...{ name: "p", enabled: true, alert_type: "clickhouse_alert_fw_anomaly" },
+    mechanisms: { webhooks: await Promise.all(webhooks) },
+  });
+  const policy = await policyById(store.read, account_id, id);
+  assert.ok(policy);
+  await store.write((unit) => deliveries.add(unit, policy, { subject: "s", text: "t", data: {} }));
+
+  const sending = deliveries.sendDue();
+  await eventually(() => attempts.size === 2);
+  await policies.update(call(), account_id, id, { enabled: false });
+  attempts.get("https://taken.example/")?.resolve();
+  attempts.get("https://failing.example/")?.reject(new Error("no"));
+  assert.equal((await sending).sent, 1);
+  const rows = await deliveriesOf(store.read, account_id, {}, { limit: 10, offset: 0 });
+  assert.deepEqual(rows.map(({ status, sent_on, error }) => `${status} ${sent_on !== null} ${error}`).toSorted(), [
+    "failed false the policy has changed: nothing more is sent here",
+    "sent true null",
+  ]);
+});
+
 storeTest("the next attempt comes as long after the end of a failed one as the schedule says", async ({ store }) => {
   const clock = fixedClock(START);
   const { control, account_id, call } = await controlOver(store, { clock });

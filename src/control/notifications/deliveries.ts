@@ -1,11 +1,12 @@
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import {
+  arrived,
+  attemptFailed,
   claimDelivery,
   deleteDeliveriesBefore,
   type DeliveryRow,
   dueDeliveries,
-  endAttempt,
   insertDeliveries,
   pendingDeliveries,
   type PolicyRow,
@@ -81,11 +82,12 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     const claimed = await store.write(({ db }) => claimDelivery(db, row, clock.nowMs() + LEASE_MS));
     if (!claimed.result) return undefined;
     const fault = await send(deps, row).then(() => null, deliveryError);
-    const outcome = fault === null ? { status: "sent", sent_on: isoMicros(clock.nowMicros()), error: null } : failed(row, fault);
     await store.write(async ({ db }) => {
-      await endAttempt(db, row, outcome);
+      const now = isoMicros(clock.nowMicros());
+      if (fault === null) await arrived(db, row, now);
+      else await attemptFailed(db, row, failed(row, fault));
       if (row.mechanism_type === "webhook")
-        await updateWebhook(db, row.mechanism, { [fault === null ? "last_success" : "last_failure"]: isoMicros(clock.nowMicros()) });
+        await updateWebhook(db, row.mechanism, { [fault === null ? "last_success" : "last_failure"]: now });
     });
     const { id, mechanism_type, mechanism } = row;
     return fault === null ? undefined : { id, mechanism_type, mechanism, error: fault.message, logged: fault.logged };
