@@ -207,6 +207,27 @@ export async function attemptFailed(db: Db, row: DeliveryRow, values: Partial<De
     .execute();
 }
 
+export interface SentTimes {
+  /** ISO 8601, as `sent_on`. */
+  readonly from: string;
+  readonly to: string;
+  /** No delivery that was sent then was begun earlier. */
+  readonly begunMs: number;
+}
+
+export async function countEmailsSent(db: Db, accountId: string, { from, to, begunMs }: SentTimes): Promise<number> {
+  const row = await db
+    .selectFrom("notification_deliveries")
+    .select((eb) => eb.fn.countAll().as("n"))
+    .where("account_id", "=", accountId)
+    .where("created_ms", ">=", begunMs)
+    .where("mechanism_type", "=", "email")
+    .where("sent_on", ">=", from)
+    .where("sent_on", "<=", to)
+    .executeTakeFirst();
+  return Number(row?.n ?? 0);
+}
+
 export interface HistoryFilter {
   readonly fromMs?: number;
   readonly toMs?: number;

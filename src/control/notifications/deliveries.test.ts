@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { fixedClock } from "#kernel/clock.ts";
+import { fixedClock, isoMicros } from "#kernel/clock.ts";
 import { newId } from "#kernel/ids.ts";
 import { createSealer } from "#kernel/seal.ts";
 import { insertAccount } from "#store/accounts.ts";
-import { deliveriesOf, policyById } from "#store/notifications.ts";
+import { deliveriesOf, type DeliveryRow, insertDeliveries, policyById } from "#store/notifications.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { storeTest } from "../../../test/support/store.ts";
@@ -153,6 +153,41 @@ storeTest("receivers of one account that hang hold up nobody else's, and many th
   assert.deepEqual(await run, { sent: 130, failures: [] }, "twenty rounds of four, and all of the other's");
   assert.equal(told.filter((url) => url.includes("answers")).length, 50);
 });
+
+storeTest(
+  "an account is sent a thousand e-mails an hour; others are sent theirs, and it is again when the hour has passed",
+  async ({ store }) => {
+    const clock = fixedClock(START);
+    const { account_id } = await controlOver(store, { clock });
+    const mailed: string[] = [];
+    const deliveries = createDeliveries({
+      ...{ store, clock, sealer: createSealer(Buffer.alloc(32, 7)), sendWebhook: async () => {} },
+      sendEmail: async (to) => void mailed.push(to),
+    });
+    const other = newId();
+    await store.write(({ db }) => insertAccount(db, { id: other, name: "Other", type: "standard", settings: "{}", created_on: "" }));
+    const email = (account: string, count: number, changes: Partial<DeliveryRow> = {}): DeliveryRow[] =>
+      Array.from({ length: count }, () => ({
+        ...{ id: newId(), account_id: account, policy_id: "p", alert_type: "t", name: "p", description: "", body: "{}" },
+        ...{ mechanism_type: "email", mechanism: account, status: "pending", attempts: 0, due_ms: clock.nowMs() },
+        ...{ created_ms: clock.nowMs(), sent_on: null, error: null, ...changes },
+      }));
+    const sent = { status: "sent", sent_on: isoMicros(clock.nowMicros()) };
+    await store.write(({ db }) => insertDeliveries(db, email(account_id, 999, sent)));
+    clock.advance(60_000);
+    await store.write(({ db }) => insertDeliveries(db, email(account_id, 1)));
+    assert.deepEqual(await deliveries.sendDue(), { sent: 1, failures: [] });
+    await store.write(({ db }) => insertDeliveries(db, [...email(account_id, 1), ...email(other, 1)]));
+    const { failures } = await deliveries.sendDue();
+    assert.deepEqual(
+      failures.map(({ error }) => error),
+      ["no more than 1000 e-mails an hour are sent for an account"],
+    );
+    assert.deepEqual(mailed, [account_id, other]);
+    clock.advance(3_600_000);
+    assert.deepEqual(await deliveries.sendDue(), { sent: 1, failures: [] });
+  },
+);
 
 storeTest("what was told long ago is deleted, whether or not anything is due", async ({ store }) => {
   const clock = fixedClock(START);

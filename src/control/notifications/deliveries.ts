@@ -4,6 +4,7 @@ import {
   arrived,
   attemptFailed,
   claimDelivery,
+  countEmailsSent,
   deleteDeliveriesBefore,
   type DeliveryRow,
   dueDeliveries,
@@ -65,6 +66,12 @@ const PER_ROUND = 80;
 /** Rounds follow one another as long as they are quick. */
 const ROUNDS_MAX = 20;
 const QUICK_MS = 2000;
+/**
+ * Of one account: whoever may write policies names whom they are sent to, and has tests sent as often as the API is asked. It is the
+ * operator's server whose name they spoil.
+ */
+const EMAILS_AN_HOUR_MAX = 1000;
+const HOUR_MS = 3_600_000;
 const KEPT_MS = 90 * 86_400_000;
 const CLEAN_EVERY_MS = 3_600_000;
 
@@ -143,6 +150,7 @@ async function send({ store, clock, sealer, sendEmail, sendWebhook }: Deliveries
   const alert = JSON.parse(row.body) as Alert;
   if (row.mechanism_type === "email") {
     if (sendEmail === null) throw new Error("this installation has no mail server");
+    await mayEmail(store, clock, row.account_id);
     return sendEmail(row.mechanism, alert, row.id);
   }
   const webhook = await webhookById(store.read, row.account_id, row.mechanism);
@@ -159,6 +167,17 @@ async function send({ store, clock, sealer, sendEmail, sendWebhook }: Deliveries
     body: webhookBody(webhook.kind, alert, context),
     atMs: clock.nowMs(),
   });
+}
+
+async function mayEmail(store: Store, clock: Clock, accountId: string): Promise<void> {
+  const micros = clock.nowMicros();
+  const times = {
+    from: isoMicros(micros - HOUR_MS * 1000),
+    to: isoMicros(micros),
+    begunMs: clock.nowMs() - HOUR_MS - WAIT_MS_MAX,
+  };
+  if ((await countEmailsSent(store.read, accountId, times)) >= EMAILS_AN_HOUR_MAX)
+    throw new Error(`no more than ${EMAILS_AN_HOUR_MAX} e-mails an hour are sent for an account`);
 }
 
 const ERROR_TEXT_MAX = 300;
