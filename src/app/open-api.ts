@@ -3,6 +3,7 @@ import { ROUTES } from "#api/routes/table.ts";
 import type { Control } from "#control/control.ts";
 import type { MetricRegistry, MetricSample } from "#kernel/metrics.ts";
 import type { Publisher } from "#snapshot/publisher.ts";
+import { closeHttp } from "./close-http.ts";
 import type { Closing } from "./closing.ts";
 import type { ComposeDeps } from "./compose.ts";
 import { apiConfig } from "./control-config.ts";
@@ -46,7 +47,7 @@ export function openApi(
     ],
     notReady: () => silentPlanes(planes.workers),
   });
-  closing.addDraining(() => api.close());
+  closing.addDraining((drainMs) => closeHttp({ server: api.server, close: () => api.close() }, drainMs));
   return api;
 }
 
