@@ -1,10 +1,13 @@
 import type { EventTable } from "./rows.ts";
 
+/** Of a gateway's request, which may lack one or both. */
+export const ALL_TOKENS = "(IFNULL(tokens_in, 0) + IFNULL(tokens_out, 0))";
+
 /** What can be added up of rows besides their columns, as SQL over these. Tables of blocks and of roll-ups have none. */
 const COMPUTED = {
   gateway_logs: {
     errored: "(1 - success)",
-    tokens_all: "(IFNULL(tokens_in, 0) + IFNULL(tokens_out, 0))",
+    tokens_all: ALL_TOKENS,
     tokens_in_cached: "cached * tokens_in",
     tokens_out_cached: "cached * tokens_out",
     tokens_in_uncached: "(1 - cached) * tokens_in",

@@ -1,5 +1,5 @@
 import { AS_BEFORE, type PackedRows, type PackedTexts } from "./packed-rows.ts";
-import { EVENT_SCHEMA, storedColumns } from "./schema.ts";
+import { EVENT_SCHEMA, textColumns } from "./schema.ts";
 
 /** Hides what must not be kept of texts, in the parts between separators (rules/detectors/text-masker.ts). */
 export type MaskTexts = (texts: readonly string[], separator: string) => readonly string[];
@@ -17,7 +17,7 @@ export function createRowMasker(mask: MaskTexts): RowMasker {
   return (packed) => {
     if (!TABLES.has(packed.table)) return packed;
     const texts = packed.texts.map((column, index) => {
-      const separator = SEPARATORS[textColumns(packed)[index] ?? ""];
+      const separator = separatorOf(packed, index);
       return separator === undefined ? column : maskColumn(column, separator, mask);
     });
     const facets = packed.facets.map((facet, index) => {
@@ -70,14 +70,14 @@ export const hasTexts = (packed: PackedRows, charsMin: number): boolean =>
   TABLES.has(packed.table) &&
   (packed.texts.some(
     ({ lengths }, index) =>
-      SEPARATORS[textColumns(packed)[index] ?? ""] !== undefined && lengths.some((length) => length !== AS_BEFORE && length >= charsMin),
+      separatorOf(packed, index) !== undefined && lengths.some((length) => length !== AS_BEFORE && length >= charsMin),
   ) ||
     packed.facets.some((facet, index) => isAgent(packed, index) && facet.texts.some(({ length }) => length >= charsMin)));
 
 const isAgent = ({ table }: PackedRows, facet: number): boolean => EVENT_SCHEMA[table].facets[facet] === "agent";
 
-const textColumns = ({ table }: PackedRows): readonly string[] =>
-  storedColumns(table).flatMap((column) => (column.facet === null && column.sql === "TEXT" ? [column.name] : []));
+/** What separates the parts of a text; undefined where it is no visitor's. */
+const separatorOf = ({ table }: PackedRows, text: number): string | undefined => SEPARATORS[textColumns(table)[text]?.name ?? ""];
 
 function maskColumn(column: PackedTexts, separator: string, mask: MaskTexts): PackedTexts {
   const values: string[] = [];

@@ -1,12 +1,10 @@
-import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { PlatformError } from "#kernel/errors.ts";
 import { type ArrivalQuery, type Arrivals, lastRow, NONE_ARRIVED, readArrivals } from "./arrivals.ts";
 import { countMatches, firstMatches, firstPlaces, inDirection, type MatchQuery } from "./blocks/block-reads.ts";
+import { createEventConnection } from "./connection.ts";
 import { type Group, type GroupQuery, readGroups } from "./group-sql.ts";
 import { newestReach } from "./newest-reach.ts";
 import { inNetwork } from "./in-network.ts";
-import { isDamaged } from "./repair.ts";
 import type { EventTable, EventTables } from "./rows.ts";
 import { both, fromRows, NOTHING, selectSql } from "./row-sql.ts";
 import { decodeRow } from "./schema.ts";
@@ -64,33 +62,13 @@ export interface EventQueries {
 }
 
 export function openEventQueries(path: string): EventQueries {
-  let db: DatabaseSync | null = null;
-  /** Of the open file: the writer may have begun a new one. */
-  let inode = 0;
-
-  const reopen = (): DatabaseSync => {
-    db?.close();
-    db = null;
+  const connection = createEventConnection(path, () => {
     const opened = new DatabaseSync(path, { readOnly: true });
     opened.exec("PRAGMA busy_timeout = 1000");
     opened.function("in_network", { deterministic: true }, inNetwork);
-    inode = statSync(path).ino;
-    return (db = opened);
-  };
-
-  /** Runs against the database, or gives `empty` as long as the writer has not made it. */
-  const read = <R>(empty: R, work: (open: DatabaseSync) => R): R => {
-    const file = statSync(path, { throwIfNoEntry: false });
-    if (file === undefined) return empty;
-    try {
-      const open = db !== null && file.ino === inode ? db : reopen();
-      return asOfOneMoment(open, () => work(open));
-    } catch (error) {
-      if (isDamaged(error)) throw new PlatformError("database_damaged", { cause: error });
-      if (!(error instanceof Error) || !MISSING.test(error.message)) throw error;
-      return empty;
-    }
-  };
+    return opened;
+  });
+  const read = <R>(empty: R, work: (open: DatabaseSync) => R): R => connection.run(empty, (open) => asOfOneMoment(open, () => work(open)));
 
   return {
     list: (table, query) => read([], (open) => readWithin(open, table, query, query.where as Where).rows),
@@ -104,15 +82,9 @@ export function openEventQueries(path: string): EventQueries {
     arrivals: (table, query) => read({ ...NONE_ARRIVED, lastRow: query.afterRow }, (open) => readArrivals(open, table, query)),
     lastRow: (table) => read(0, (open) => lastRow(open, table)),
     groups: (table, query) => read([], (open) => readGroups(open, table, query as GroupQuery)),
-    close: () => {
-      db?.close();
-      db = null;
-    },
+    close: connection.close,
   };
 }
-
-/** The file is there before its tables are, and for a moment a file of an older version may be. */
-const MISSING = /^no such (table|column)/;
 
 /** Rows lie in two places, which have to tell of the same moment. */
 function asOfOneMoment<R>(db: DatabaseSync, work: () => R): R {

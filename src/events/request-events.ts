@@ -1,7 +1,7 @@
 import { newUlids, ULID_LENGTH } from "#kernel/ids.ts";
 import { TextPacker } from "./column-packers.ts";
 import { AS_BEFORE, type PackedEvents, type PackedFacet, type PackedRows, type PackedTexts } from "./packed-rows.ts";
-import { EVENT_SCHEMA, facetColumns, type FacetName, storedColumns } from "./schema.ts";
+import { EVENT_SCHEMA, facetColumns, type FacetName, numberColumns, textColumns } from "./schema.ts";
 
 /**
  * The security events of a batch of requests as rows: what the edge says of them is their requests and rules alone, so that
@@ -79,8 +79,6 @@ function facetOf(requests: PackedRows, from: FacetName, to: FacetName, of: Reque
   return { texts, combinations };
 }
 
-const ownColumns = (table: "requests" | "security_events", isText: boolean): readonly string[] =>
-  storedColumns(table).flatMap((column) => (column.facet === null && (column.sql === "TEXT") === isText ? [column.name] : []));
-
-const [REQUEST_TEXTS, REQUEST_NUMBERS] = [ownColumns("requests", true), ownColumns("requests", false)];
-const [EVENT_TEXTS, EVENT_NUMBERS] = [ownColumns("security_events", true), ownColumns("security_events", false)];
+const namesOf = (columns: readonly { readonly name: string }[]): readonly string[] => columns.map(({ name }) => name);
+const [REQUEST_TEXTS, REQUEST_NUMBERS] = [namesOf(textColumns("requests")), namesOf(numberColumns("requests"))];
+const [EVENT_TEXTS, EVENT_NUMBERS] = [namesOf(textColumns("security_events")), namesOf(numberColumns("security_events"))];

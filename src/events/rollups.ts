@@ -3,7 +3,7 @@ import { blockTable, hasBlocks } from "./blocks/block-tables.ts";
 import type { NumberedRows } from "./packed-rows.ts";
 import type { EventTable } from "./rows.ts";
 import { createCountedNames } from "./counted-names.ts";
-import { EVENT_SCHEMA, type FacetName, storedColumns, VISITORS_COLUMNS } from "./schema.ts";
+import { EVENT_SCHEMA, type FacetName, numberColumns, VISITORS_COLUMNS } from "./schema.ts";
 
 /**
  * Rows counted by the minute and by the hour as they are written, in the same transaction. Charts and alerts read these
@@ -80,7 +80,7 @@ export type RollupWriter = (batches: readonly NumberedRows[]) => void;
 type OtherNumber = (facet: FacetName, id: number) => number;
 
 export function createRollupWriter(db: DatabaseSync, rollup: Rollup, otherOf: OtherNumber): RollupWriter {
-  const numbers = storedColumns(rollup.table).filter((column) => column.facet === null && column.sql !== "TEXT");
+  const numbers = numberColumns(rollup.table);
   const position = (column: string): number => numbers.findIndex(({ name }) => name === column);
   const facets = rollup.facets.map((facet) => EVENT_SCHEMA[rollup.table].facets.indexOf(facet));
   const time = position("at_ms");

@@ -1,7 +1,7 @@
 import { type AnyRow, cellText, FacetPacker, FIRST_ROWS, NumberPacker, TextPacker } from "./column-packers.ts";
 import type { PackedRows } from "./packed-rows.ts";
 import type { EventTable, EventTables } from "./rows.ts";
-import { type Column, EVENT_SCHEMA, facetColumns, storedColumns } from "./schema.ts";
+import { EVENT_SCHEMA, facetColumns, numberColumns, textColumns } from "./schema.ts";
 
 /** Packs rows of any table, one after the other. Those of requests have one of their own (request-packer.ts). */
 export class RowPacker {
@@ -16,13 +16,13 @@ export class RowPacker {
   private room = FIRST_ROWS;
 
   constructor(table: EventTable) {
-    const own = storedColumns(table).filter((column): column is Column & { readonly facet: null } => column.facet === null);
     this.table = table;
     this.facets = EVENT_SCHEMA[table].facets.map((name) => ({ columns: facetColumns(name), packer: new FacetPacker(name) }));
-    this.texts = own.filter(({ sql }) => sql === "TEXT").map(({ name }) => ({ name, packer: new TextPacker() }));
-    this.numbers = own
-      .filter(({ sql }) => sql !== "TEXT")
-      .map(({ name, nullable }) => ({ name, absent: nullable ? Number.NaN : 0, packer: new NumberPacker() }));
+    this.texts = textColumns(table).map(({ name }) => ({ name, packer: new TextPacker() }));
+    this.numbers = numberColumns(table).map(({ name, nullable }) => ({
+      ...{ name, absent: nullable ? Number.NaN : 0 },
+      packer: new NumberPacker(),
+    }));
   }
 
   push(given: EventTables[EventTable]): void {

@@ -56,7 +56,7 @@ export interface SecurityEventRow {
   readonly rule_description: string;
   readonly phase: string;
   readonly action: string;
-  /** Which service saw it, as the alert filter names it (SPEC 6): `Data Loss Protection`, `WAF`, … */
+  /** Which service saw it (SPEC 6): `Data Loss Protection`, `WAF`, … (rules/services.ts) */
   readonly service: string;
   readonly client_ip: string;
   readonly method: string;
@@ -144,7 +144,7 @@ export interface GatewayLogRow {
   /** Given afterwards, through the API. */
   readonly feedback?: number | null;
   readonly score?: number | null;
-  /** Where the bodies are (log-segment.ts); null where there are none. */
+  /** Where the bodies are (logs/segment.ts); null where there are none. */
   readonly segment?: number | null;
   readonly segment_at?: number | null;
   /** Bytes that are kept of the bodies. */

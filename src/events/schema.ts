@@ -231,7 +231,9 @@ export const EVENT_SCHEMA_VERSION = 3;
 export const VERSION_WITHOUT_BLOCKS = 2;
 
 /** A column as it lies in the file: a facet's number in place of its first text, or a column of the row's own. */
-export type StoredColumn = { readonly facet: FacetName; readonly name: FacetName } | (Column & { readonly facet: null });
+export type StoredColumn = { readonly facet: FacetName; readonly name: FacetName } | OwnColumn;
+/** One whose cells lie in the row itself. */
+type OwnColumn = Column & { readonly facet: null };
 
 /** In the order of the row's columns. */
 export const storedColumns = (table: EventTable): readonly StoredColumn[] => STORED_COLUMNS[table];
@@ -249,6 +251,13 @@ const STORED_COLUMNS = Object.fromEntries(
     return [name, stored];
   }),
 ) as unknown as Readonly<Record<EventTable, readonly StoredColumn[]>>;
+
+const ownColumns = (table: EventTable, isText: boolean): readonly OwnColumn[] =>
+  storedColumns(table).filter((column): column is OwnColumn => column.facet === null && (column.sql === "TEXT") === isText);
+
+/** The row's own columns in the order in which packed rows have them: those of texts, and those of numbers. */
+export const textColumns = (table: EventTable): readonly OwnColumn[] => ownColumns(table, true);
+export const numberColumns = (table: EventTable): readonly OwnColumn[] => ownColumns(table, false);
 
 /** The columns under their common type. */
 export const columnsOf = (table: EventTable): readonly Column[] => EVENT_SCHEMA[table].columns as readonly Column[];

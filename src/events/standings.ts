@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { BLOCK_TABLES, blockSitesTable } from "./blocks/block-tables.ts";
-import { EVENT_TABLES, EVENT_SCHEMA, storedColumns } from "./schema.ts";
+import { EVENT_TABLES, EVENT_SCHEMA, textColumns } from "./schema.ts";
 import type { EventTable } from "./rows.ts";
 
 /** What an account has in one table, of one site or gateway, about. */
@@ -62,8 +62,10 @@ export function readHoldings(db: DatabaseSync): Holding[] {
 
 /** How many bytes a row of a place has, by its newest ones. */
 export function rowSizes(db: DatabaseSync, table: EventTable): (place: readonly (string | number)[]) => number {
-  const texts = storedColumns(table).filter((column) => column.facet === null && column.sql === "TEXT");
-  const length = texts.map(({ name }) => `IFNULL(LENGTH(${name}), 0)`).join(" + ") || "0";
+  const length =
+    textColumns(table)
+      .map(({ name }) => `IFNULL(LENGTH(${name}), 0)`)
+      .join(" + ") || "0";
   const where = placeColumns(table)
     .map((column) => `${column} = ?`)
     .join(" AND ");

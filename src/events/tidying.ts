@@ -1,6 +1,5 @@
 import type { EventDatabase } from "./database.ts";
-import type { DiskRoom } from "./disk-room.ts";
-import { isFull } from "./disk-room.ts";
+import { type DiskRoom, isFull } from "./disk-room.ts";
 import type { LogIndexer } from "./logs/indexer.ts";
 import { retentionStep, type RetentionLimits } from "./retention.ts";
 

@@ -6,7 +6,7 @@ const EVERY_MS = 60_000;
 /** A database that is away makes every policy fail for the same reason. */
 const TOLD_MAX = 10;
 
-/** Tells of spikes in security events. */
+/** Tells of spikes in security events and in errors of origins and of the edge. */
 export const watchSecurityEvents = (watch: NotificationWatch): Job => ({
   name: "watch-security-events",
   everyMs: EVERY_MS,

@@ -3,7 +3,8 @@ import type { Group, GroupQuery } from "#events/group-sql.ts";
 import type { EventTable } from "#events/rows.ts";
 import type { Where } from "#events/where-sql.ts";
 import { ALERT_SERVICES, type AlertServiceId, type SpikeKind } from "#model/notification.ts";
-import { WINDOW_MS } from "./spikes.ts";
+import { MINUTE_MS } from "./hour-counts.ts";
+import { windowCounts } from "./spikes.ts";
 
 /** What a zone had of a kind. Security events are told apart by service: null for those of services that nobody can choose. */
 export interface WindowCount {
@@ -96,10 +97,10 @@ export function createEventCounts(events: EventReads): EventCounts & MinuteCount
   ): Promise<readonly Group[]> => {
     const where = [{ column: "zone_id", operator: "eq", value: zoneId }, ...times(fromMs, toMs)] as const;
     const minutes = {
-      by: [{ column: "at_ms", intervalMs: 60_000 }],
+      by: [{ column: "at_ms", intervalMs: MINUTE_MS }],
       measures: [],
       order: [],
-      limit: ((toMs - fromMs) / WINDOW_MS) * 5,
+      limit: (toMs - fromMs) / MINUTE_MS,
     } as const;
     if (kind !== "security_events") return events.groups("requests", { where: [...where, ...REQUESTS[kind]], ...minutes });
     const phases = ALERT_SERVICES.find(({ id }) => id === service)?.phases;
@@ -120,7 +121,7 @@ export function createEventCounts(events: EventReads): EventCounts & MinuteCount
 
     byMinute: async (kind, zoneIds, fromMs, toMs) => {
       const where = [{ column: "zone_id", operator: "in", value: zoneIds }, ...times(fromMs, toMs)] as const;
-      const [zones, minutes] = [{ column: "zone_id" }, { column: "at_ms", intervalMs: 60_000 }] as const;
+      const [zones, minutes] = [{ column: "zone_id" }, { column: "at_ms", intervalMs: MINUTE_MS }] as const;
       const groups =
         kind === "security_events"
           ? await ofZones("security_events", { where, by: [zones, minutes, { column: "phase" }] })
@@ -131,12 +132,9 @@ export function createEventCounts(events: EventReads): EventCounts & MinuteCount
     },
 
     windows: async (kind, zoneId, service, fromMs, toMs) => {
-      const windows = Array.from({ length: (toMs - fromMs) / WINDOW_MS }, () => 0);
-      for (const { count, dimensions } of await minutesOfZone(kind, zoneId, service, fromMs, toMs)) {
-        const window = Math.floor((Number(dimensions[0]) - fromMs) / WINDOW_MS);
-        windows[window] = (windows[window] ?? 0) + count;
-      }
-      return windows;
+      const groups = await minutesOfZone(kind, zoneId, service, fromMs, toMs);
+      const minutes = groups.map(({ count, dimensions: [minute] }) => ({ atMs: Number(minute), count }));
+      return windowCounts(minutes, fromMs, toMs);
     },
 
     requests: async (zoneId, fromMs, toMs) => {

@@ -1,10 +1,9 @@
+import type { Static } from "typebox";
 import type { OutboundAddressAllowed } from "#control/outbound.ts";
 import type { EventReads } from "#events/reads.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/seal.ts";
-import { ALERT_TYPES } from "#model/notification.ts";
-import type { Static } from "typebox";
-import type { AvailableAlerts, EligibleMechanisms } from "#model/notification.ts";
+import { ALERT_TYPES, type AvailableAlerts, type EligibleMechanisms } from "#model/notification.ts";
 import type { Store } from "#store/store.ts";
 import { createDeliveries, type Deliveries } from "./deliveries.ts";
 import { createEventCounts } from "./event-counts.ts";

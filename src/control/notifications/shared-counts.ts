@@ -3,7 +3,7 @@ import { countsInTimes, countsOfZone } from "#store/event-counts.ts";
 import type { Store } from "#store/store.ts";
 import type { CountedKind, EventCounts, WindowCount } from "./event-counts.ts";
 import { HOUR_MS, hourOf, minutesOf } from "./hour-counts.ts";
-import { WINDOW_MS } from "./spikes.ts";
+import { windowCounts } from "./spikes.ts";
 
 /** What all nodes have written down, added up. */
 export function createSharedCounts({ store }: { readonly store: Store }): EventCounts {
@@ -20,14 +20,7 @@ export function createSharedCounts({ store }: { readonly store: Store }): EventC
       }
       return [...found.values()];
     },
-    windows: async (kind, zoneId, service, fromMs, toMs) => {
-      const windows = Array.from({ length: (toMs - fromMs) / WINDOW_MS }, () => 0);
-      for (const { atMs, count } of await ofZone(kind, zoneId, service, fromMs, toMs)) {
-        const window = Math.floor((atMs - fromMs) / WINDOW_MS);
-        windows[window] = (windows[window] ?? 0) + count;
-      }
-      return windows;
-    },
+    windows: async (kind, zoneId, service, fromMs, toMs) => windowCounts(await ofZone(kind, zoneId, service, fromMs, toMs), fromMs, toMs),
     requests: async (zoneId, fromMs, toMs) => {
       let sum = 0;
       for (const { count } of await ofZone("requests", zoneId, null, fromMs, toMs)) sum += count;

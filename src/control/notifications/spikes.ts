@@ -11,6 +11,20 @@ const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 export const DAYS = 7;
 
+/** How much there was in each window between the times, which are whole windows apart; nothing else is among the counts. */
+export function windowCounts(
+  counts: Iterable<{ readonly atMs: number; readonly count: number }>,
+  fromMs: number,
+  toMs: number,
+): readonly number[] {
+  const windows = Array.from({ length: (toMs - fromMs) / WINDOW_MS }, () => 0);
+  for (const { atMs, count } of counts) {
+    const window = Math.floor((atMs - fromMs) / WINDOW_MS);
+    windows[window] = (windows[window] ?? 0) + count;
+  }
+  return windows;
+}
+
 /** What a window's count is measured against. */
 export interface Usual {
   readonly mean: number;

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Inserter } from "#events/inserter.ts";
 import { AS_BEFORE, type NumberedRows, unpackRows } from "#events/packed-rows.ts";
 import type { EventTable } from "#events/rows.ts";
-import { EVENT_SCHEMA, storedColumns } from "#events/schema.ts";
+import { EVENT_SCHEMA, numberColumns } from "#events/schema.ts";
 import { Block } from "./block.ts";
 import { encodeBlock } from "./block-form.ts";
 import { rowsOfBlock } from "./rows-of-block.ts";
@@ -67,8 +67,7 @@ const ROW_BYTES = 40;
 
 export function createBlockTable(db: DatabaseSync, table: EventTable, insertRow: Inserter): BlockTable {
   const [blocks, sites] = [blockTable(table), blockSitesTable(table)];
-  const numbers = storedColumns(table).filter((column) => column.facet === null && column.sql !== "TEXT");
-  const timeAt = numbers.findIndex(({ name }) => name === "at_ms");
+  const timeAt = numberColumns(table).findIndex(({ name }) => name === "at_ms");
   const siteAt = EVENT_SCHEMA[table].facets.indexOf("site");
   const next = db.prepare(
     `SELECT MAX(IFNULL((SELECT MAX(row_id) FROM ${table}), 0), IFNULL((SELECT first_row + rows - 1 FROM ${blocks} ORDER BY first_row DESC LIMIT 1), 0)) + 1 AS row`,

@@ -1,19 +1,18 @@
 import { AS_BEFORE, type NumberedRows, type PackedTexts } from "#events/packed-rows.ts";
 import type { EventTable } from "#events/rows.ts";
-import { type Column, EVENT_SCHEMA, storedColumns } from "#events/schema.ts";
+import { EVENT_SCHEMA, numberColumns, textColumns } from "#events/schema.ts";
 import type { Block } from "./block.ts";
 
 /** Some rows of a block as they came, to be written anew; a column that has come since has its zero (schema.ts). */
 export function rowsOfBlock(table: EventTable, block: Block, kept: readonly number[]): NumberedRows {
-  const own = storedColumns(table).filter((column): column is Column & { readonly facet: null } => column.facet === null);
   const facets = EVENT_SCHEMA[table].facets.map((name) => facetOf(block, name, kept));
   return {
     table,
     rows: kept.length,
     facets: facets.map(({ combinations }) => ({ texts: [], combinations })),
     ids: facets.map(({ ids }) => ids),
-    texts: own.filter(({ sql }) => sql === "TEXT").map(({ name }) => textsOf(block, name, kept)),
-    numbers: own.filter(({ sql }) => sql !== "TEXT").map(({ name, nullable }) => numbersOf(block, name, nullable, kept)),
+    texts: textColumns(table).map(({ name }) => textsOf(block, name, kept)),
+    numbers: numberColumns(table).map(({ name, nullable }) => numbersOf(block, name, nullable, kept)),
   };
 }
 

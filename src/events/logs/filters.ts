@@ -1,4 +1,5 @@
-import type { SQLInputValue } from "node:sqlite";
+import { ALL_TOKENS } from "#events/computed-columns.ts";
+import type { Sql } from "#events/where-sql.ts";
 
 /** What lists, deletions and datasets of gateway logs are narrowed by. All filters hold; of one filter's values any. */
 export interface LogFilter {
@@ -29,7 +30,7 @@ const KEYS = {
   model: { kind: "text", sql: "model" },
   model_type: { kind: "text", sql: "model_type" },
   cost: { kind: "number", sql: "cost" },
-  tokens: { kind: "number", sql: "(IFNULL(tokens_in, 0) + IFNULL(tokens_out, 0))" },
+  tokens: { kind: "number", sql: ALL_TOKENS },
   tokens_in: { kind: "number", sql: "tokens_in" },
   tokens_out: { kind: "number", sql: "tokens_out" },
   duration: { kind: "number", sql: "duration_ms" },
@@ -59,11 +60,6 @@ const OPERATORS: Readonly<Record<Kind, readonly LogOperator[]>> = {
   metadata_key: ["contains"],
   metadata_value: ["contains", "lt", "gt"],
 };
-
-export interface Sql {
-  readonly sql: string;
-  readonly values: readonly SQLInputValue[];
-}
 
 /** The filters as a condition; throws RangeError, with what to say of it, where one makes no sense. */
 export function filtersSql(filters: readonly LogFilter[]): Sql {

@@ -1,13 +1,14 @@
 import { statSync } from "node:fs";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
-import { PlatformError } from "#kernel/errors.ts";
-import { isDamaged } from "#events/repair.ts";
+import { ALL_TOKENS } from "#events/computed-columns.ts";
+import { createEventConnection } from "#events/connection.ts";
 import type { GatewayLogRow } from "#events/rows.ts";
 import { decodeRow, EVENT_SCHEMA } from "#events/schema.ts";
+import type { Sql } from "#events/where-sql.ts";
 import { logSegmentsOf } from "#events/writer-config.ts";
 import { createLogBodyStore, type LogBodies } from "./bodies.ts";
-import { filtersSql, type LogFilter, type Sql } from "./filters.ts";
+import { filtersSql, type LogFilter } from "./filters.ts";
 import { segmentsIn } from "./indexer.ts";
 import { openSegmentReader } from "./reader.ts";
 import { segmentPath } from "./segment.ts";
@@ -112,8 +113,13 @@ const DELETED_AT_ONCE = 500;
 const AVERAGED_ROWS_MAX = 200_000;
 
 const COLUMNS = EVENT_SCHEMA.gateway_logs.columns.map((column) => column.name).join(", ");
-const TOKENS = "(IFNULL(tokens_in, 0) + IFNULL(tokens_out, 0))";
-const BOUNDED = { cost: "cost", duration: "duration_ms", tokens_in: "tokens_in", tokens_out: "tokens_out", total_tokens: TOKENS } as const;
+const BOUNDED = {
+  cost: "cost",
+  duration: "duration_ms",
+  tokens_in: "tokens_in",
+  tokens_out: "tokens_out",
+  total_tokens: ALL_TOKENS,
+} as const;
 const BOUND_COLUMNS = Object.entries(BOUNDED)
   .map(([name, sql]) => `MIN(${sql}) AS min_${name}, MAX(${sql}) AS max_${name}`)
   .join(", ");
@@ -128,17 +134,20 @@ const NO_AVERAGES: LogAverages = { rows: 0, cost: null, duration: null, liked: 0
 export function openGatewayLogStore(eventsPath: string): GatewayLogStore {
   const directory = logSegmentsOf(eventsPath);
   const bodies = createLogBodyStore(directory);
-  const connection = createConnection(eventsPath);
+  // The writer's transactions are short, and so are ours.
+  const connection = createEventConnection(eventsPath, () => {
+    const opened = new DatabaseSync(eventsPath);
+    opened.exec("PRAGMA busy_timeout = 5000; PRAGMA synchronous = NORMAL");
+    return opened;
+  });
   const { run } = connection;
 
   return {
     list: (scope, query) =>
       run([], (db) => {
         const { sql, values } = whereSql(scope, query);
-        const direction = query.direction === "asc" ? "ASC" : "DESC";
-        const order = `${ORDER_COLUMNS[query.orderBy]} ${direction}, at_ms ${direction}, row_id ${direction}`;
         return db
-          .prepare(`SELECT ${COLUMNS} FROM gateway_logs WHERE ${sql} ORDER BY ${order} LIMIT ? OFFSET ?`)
+          .prepare(`SELECT ${COLUMNS} FROM gateway_logs WHERE ${sql} ORDER BY ${orderSql(query)} LIMIT ? OFFSET ?`)
           .all(...values, query.limit, query.offset)
           .map((row) => decodeRow("gateway_logs", row));
       }),
@@ -230,10 +239,8 @@ function deleteSome(
   erase: (places: readonly { segment: number; at: number }[]) => void,
 ): number {
   const { sql, values } = whereSql(scope, { filters: query.filters, search: "" });
-  const direction = query.direction === "asc" ? "ASC" : "DESC";
-  const order = `${ORDER_COLUMNS[query.orderBy]} ${direction}, at_ms ${direction}, row_id ${direction}`;
   const rows = db
-    .prepare(`SELECT row_id, segment, segment_at FROM gateway_logs WHERE ${sql} ORDER BY ${order} LIMIT ?`)
+    .prepare(`SELECT row_id, segment, segment_at FROM gateway_logs WHERE ${sql} ORDER BY ${orderSql(query)} LIMIT ?`)
     .all(...values, query.limit);
   if (rows.length === 0) return 0;
   erase(rows.flatMap((row) => (row["segment"] === null ? [] : [{ segment: Number(row["segment"]), at: Number(row["segment_at"]) }])));
@@ -251,42 +258,16 @@ const hasOlder = (db: DatabaseSync, { account_id, gateway_id, since_ms = 0 }: Lo
     .prepare("SELECT 1 FROM gateway_logs WHERE account_id = ? AND gateway_id = ? AND at_ms < ? LIMIT 1")
     .get(account_id, gateway_id, since_ms) !== undefined;
 
+function orderSql({ orderBy, direction }: Pick<LogQuery, "orderBy" | "direction">): string {
+  const way = direction === "asc" ? "ASC" : "DESC";
+  return [ORDER_COLUMNS[orderBy], "at_ms", "row_id"].map((column) => `${column} ${way}`).join(", ");
+}
+
 function whereSql(scope: LogScope, { filters, search }: Pick<LogQuery, "filters" | "search">): Sql {
   const filtered = filtersSql(filters);
   const searched = search === "" ? "" : ` AND (${SEARCHED.map((column) => `instr(lower(${column}), lower(?)) > 0`).join(" OR ")})`;
   return {
     sql: `${SCOPE} AND ${filtered.sql}${searched}`,
     values: [...scopeValues(scope), ...filtered.values, ...(search === "" ? [] : SEARCHED.map(() => search))],
-  };
-}
-
-/** The database, opened again when the writer has begun a new one. The writer's transactions are short, and so are ours. */
-function createConnection(path: string) {
-  let db: DatabaseSync | null = null;
-  let inode = 0;
-  const reopen = (): DatabaseSync => {
-    db?.close();
-    db = null;
-    const opened = new DatabaseSync(path);
-    opened.exec("PRAGMA busy_timeout = 5000; PRAGMA synchronous = NORMAL");
-    inode = statSync(path).ino;
-    return (db = opened);
-  };
-  return {
-    run: <T>(empty: T, work: (open: DatabaseSync) => T): T => {
-      const file = statSync(path, { throwIfNoEntry: false });
-      if (file === undefined) return empty;
-      try {
-        return work(db !== null && file.ino === inode ? db : reopen());
-      } catch (error) {
-        if (isDamaged(error)) throw new PlatformError("database_damaged", { cause: error });
-        if (!(error instanceof Error) || !error.message.startsWith("no such table")) throw error;
-        return empty;
-      }
-    },
-    close: (): void => {
-      db?.close();
-      db = null;
-    },
   };
 }
