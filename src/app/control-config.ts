@@ -4,12 +4,13 @@ import type { MailServer } from "#control/notifications/send-email.ts";
 import { createAddressPolicy } from "#kernel/address-policy.ts";
 import { formatIp, type IpAddress } from "#kernel/ip.ts";
 import type { Config } from "./config.ts";
-import { edgeAddresses } from "./plane-configs.ts";
+import { edgeAddresses, retentionOf } from "./plane-configs.ts";
 import { readRoots, type Tls } from "./tls-files.ts";
 
 /** What use-cases are told of the operator's configuration. */
 export const controlConfig = (config: Config) => ({
   edgeAddresses: edgeAddresses(config),
+  eventRetention: retentionOf(config),
   localOriginAllowed: originPolicy(config),
   vendorPrefix: config.vendor.prefix,
   hasGuardrailModel: config.gateway.guardrail_model !== "",

@@ -59,6 +59,8 @@ import { createLogPusher } from "#control/logpush/pusher.ts";
 import type { GatewayLogStore } from "#events/logs/store.ts";
 import type { EventQueries } from "#events/queries.ts";
 import { type EventReads, localReads } from "#events/reads.ts";
+import type { RetentionLimits } from "#events/retention.ts";
+import { DEFAULT_RETENTION } from "#events/writer-config.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { isGlobalAddress } from "#kernel/ip-class.ts";
 import { canonicalIp, type IpAddress } from "#kernel/ip.ts";
@@ -81,6 +83,8 @@ export interface ControlDeps {
   readonly readLogBatch?: ReadOrderedBatch;
   /** For questions that may take long; asked in this thread unless said. */
   readonly eventReads?: EventReads;
+  /** How long events are kept, where the operator has said so. */
+  readonly eventRetention?: RetentionLimits;
   /** Issues a certificate for each new zone; null where the installation has no authority of its own. */
   readonly ca: LocalCa | null;
   /** Addresses that the nameserver answers for proxied names. */
@@ -150,7 +154,7 @@ export function createControl(deps: ControlDeps): Control {
   const dnsSettings = createDnsSettings({ store, clock, nameServers });
   const lookAtParent = createLookAtParent(deps.scanResolvers ?? []);
   const access = createAccess({ store, clock });
-  const analytics = createAnalytics({ access, store, reads: eventReads });
+  const analytics = createAnalytics({ access, store, reads: eventReads, retention: deps.eventRetention ?? DEFAULT_RETENTION });
   const rulesets = createRulesets({ store, clock, limits: deps.rulesetLimits ?? {} });
   const hostnames = createCustomHostnameControl({
     ...deps,

@@ -336,7 +336,8 @@ describe("GraphQL analytics, as dashboards ask", () => {
     const [{ settings }] = (
       await viewer(`{ viewer { zones(filter: { zoneTag: "${zones[0]}" }) { settings {
         firewallEventsAdaptiveByTimeGroups { enabled maxPageSize maxDuration maxNumberOfFields notOlderThan availableFields }
-        httpRequestsOverviewAdaptiveGroups { availableFields } firewallEventsAdaptive { availableFields } } } } }`)
+        httpRequestsOverviewAdaptiveGroups { availableFields } httpRequests1mGroups { notOlderThan }
+        firewallEventsAdaptive { notOlderThan maxDuration availableFields } } } } }`)
     ).zones;
     const {
       firewallEventsAdaptiveByTimeGroups: byTime,
@@ -344,6 +345,9 @@ describe("GraphQL analytics, as dashboards ask", () => {
       firewallEventsAdaptive: rows,
     } = settings;
     assert.deepEqual([byTime.enabled, byTime.maxPageSize], [true, 10_000]);
+    // Rows, counts by the minute and counts by the hour are kept for different times.
+    const days = [rows, settings.httpRequests1mGroups, byTime].map(({ notOlderThan }) => notOlderThan / 86_400);
+    assert.deepEqual([...days, rows.maxDuration / 86_400], [30, 14, 400, 30]);
     assert.ok(["count", "datetimeMinute", "avg_sampleInterval"].every((name) => byTime.availableFields.includes(name)));
     assert.ok(["sum_requests", "ratio_status4xx", "date"].every((name) => overview.availableFields.includes(name)));
     assert.ok(["rayName", "clientIPClass"].every((name) => rows.availableFields.includes(name)));

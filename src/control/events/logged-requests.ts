@@ -25,10 +25,9 @@ export function createLoggedRequests({ reads, clock, sealer }: TailDeps & { read
     close: tails.close,
     list: async (scope, { page, per_page, limit, cursor, ...filter }) =>
       log.list(scope, requestsOf(scope, filter), { page, per_page: limit ?? per_page, cursor }),
-    export: (scope, { format, limit, ...filter }, accountId) =>
-      log.export(requestsOf(scope, filter), { accountId, ...(format ? { format } : {}), ...(limit ? { limit } : {}) }),
-    tail: (scope, { last_event_id: lastEventId, for_seconds: seconds, ...filter }, accountId) =>
-      tails.open(requestsOf(scope, filter), { scope, accountId, lastEventId, forMs: seconds === undefined ? undefined : seconds * 1000 }),
+    export: (scope, { format, limit, ...filter }, accountId) => log.export(requestsOf(scope, filter), { accountId, format, limit }),
+    tail: (scope, { last_event_id: lastEventId, for_seconds: forSeconds, ...filter }, accountId) =>
+      tails.open(requestsOf(scope, filter), { scope, accountId, lastEventId, forSeconds }),
   };
 }
 

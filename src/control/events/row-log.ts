@@ -36,8 +36,8 @@ interface PageOf {
 interface ExportOf {
   /** The account whose places it takes. */
   readonly accountId: string;
-  readonly format?: "ndjson" | "csv";
-  readonly limit?: number;
+  readonly format?: "ndjson" | "csv" | undefined;
+  readonly limit?: number | undefined;
 }
 
 /** Pages are found by their number up to here; a cursor has no such end. */

@@ -30,10 +30,9 @@ export function createSecurityEvents({ reads, clock, sealer }: TailDeps & { read
   return {
     close: tails.close,
     list: async (scope, { page, per_page, cursor, ...filter }) => log.list(scope, eventsOf(scope, filter), { page, per_page, cursor }),
-    export: (scope, { format, limit, ...filter }, accountId) =>
-      log.export(eventsOf(scope, filter), { accountId, ...(format ? { format } : {}), ...(limit ? { limit } : {}) }),
-    tail: (scope, { last_event_id: lastEventId, for_seconds: seconds, ...filter }, accountId) =>
-      tails.open(eventsOf(scope, filter), { scope, accountId, lastEventId, forMs: seconds === undefined ? undefined : seconds * 1000 }),
+    export: (scope, { format, limit, ...filter }, accountId) => log.export(eventsOf(scope, filter), { accountId, format, limit }),
+    tail: (scope, { last_event_id: lastEventId, for_seconds: forSeconds, ...filter }, accountId) =>
+      tails.open(eventsOf(scope, filter), { scope, accountId, lastEventId, forSeconds }),
   };
 }
 

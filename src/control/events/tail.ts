@@ -39,7 +39,7 @@ export interface TailOptions {
   readonly accountId: string;
   readonly lastEventId?: string | undefined;
   /** Ends after this time. */
-  readonly forMs?: number | undefined;
+  readonly forSeconds?: number | undefined;
 }
 
 export interface Tails<T extends TailedTable> {
@@ -98,7 +98,7 @@ export function createTails<T extends TailedTable>({ reads, clock }: TailDeps, s
     }
   };
 
-  async function* tail(where: Where<T>, { scope, accountId, lastEventId, forMs = Infinity }: TailOptions): AsyncGenerator<string> {
+  async function* tail(where: Where<T>, { scope, accountId, lastEventId, forSeconds = Infinity }: TailOptions): AsyncGenerator<string> {
     const leave = seats.take(accountId);
     try {
       const seen =
@@ -110,7 +110,7 @@ export function createTails<T extends TailedTable>({ reads, clock }: TailDeps, s
       const idText = (): string => `id: ${marks.write({ at_ms: 0, row_id: afterRow }, scope)}\n\n`;
       yield `: events follow\n${idText()}`;
       if (lastEventId !== undefined && seen === undefined) yield `event: missed\ndata: {"events":null}\n\n`;
-      const endMs = clock.monotonicMs() + forMs;
+      const endMs = clock.monotonicMs() + forSeconds * 1000;
       let spokenMs = clock.monotonicMs();
       while (!closing.signal.aborted) {
         const isLast = clock.monotonicMs() >= endMs;

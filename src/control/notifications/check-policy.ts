@@ -76,7 +76,10 @@ const FILTER_CHECKS: Readonly<Record<AlertFilter, FilterCheck>> = {
   services: async (_db, _accountId, _type, values) => {
     for (const text of values)
       if (alertService(text) === undefined)
-        throw invalid("/filters/services", `there is no service ${text}; there are ${ALERT_SERVICES.map(({ id }) => id).join(", ")}`);
+        throw invalid(
+          "/filters/services",
+          `there is no service ${text}; there are ${ALERT_SERVICES.map(({ id, name }) => `${id} (${name})`).join(", ")}`,
+        );
   },
   slo: async (_db, _accountId, _type, values) => {
     if (values.length !== 1 || !isSlo(values[0] ?? ""))

@@ -257,7 +257,11 @@ test("SPEC 6: the advanced alert is refused for zones of other plans, and servic
   );
   await assert.rejects(
     policy("clickhouse_alert_fw_ent_anomaly", { services: ["Data Loss"] }),
-    failing(10602, "/filters/services", /^there is no service Data Loss; there are dlp, firewallcustom, firewallmanaged, ratelimit$/),
+    failing(
+      10602,
+      "/filters/services",
+      /^there is no service Data Loss; there are dlp \(Data Loss Protection\), firewallcustom \(Custom Rules\), /,
+    ),
   );
   const { id } = await policy("clickhouse_alert_fw_ent_anomaly", { zones: [one], services: ["Data Loss Protection"] });
   await assert.rejects(policies.update(call(), account_id, id, { filters: { zones: [free] } }), failing(10602, "/filters/zones"));
