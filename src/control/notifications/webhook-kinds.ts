@@ -18,13 +18,23 @@ interface Kind {
   body(alert: Alert, context: AlertContext): Readonly<Record<string, unknown>>;
 }
 
+/** Discord refuses longer messages. */
+const DISCORD_CHARS_MAX = 2000;
+
+/** Half a character at the end would be none. */
+const cut = (text: string, charsMax: number): string =>
+  text.length <= charsMax ? text : `${text.slice(0, charsMax - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+
+/** Slack takes these for the marks of links and mentions. */
+const slackText = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+
 /** Services that take messages of their own form only; every other receiver gets all there is. */
 const KINDS: readonly Kind[] = [
-  { kind: "slack", hosts: ["hooks.slack.com"], body: ({ subject, text }) => ({ text: `*${subject}*\n${text}` }) },
+  { kind: "slack", hosts: ["hooks.slack.com"], body: ({ subject, text }) => ({ text: `*${slackText(subject)}*\n${slackText(text)}` }) },
   {
     kind: "discord",
     hosts: ["discord.com", "discordapp.com"],
-    body: ({ subject, text }) => ({ content: `**${subject}**\n${text}`, allowed_mentions: { parse: [] } }),
+    body: ({ subject, text }) => ({ content: cut(`**${subject}**\n${text}`, DISCORD_CHARS_MAX), allowed_mentions: { parse: [] } }),
   },
   { kind: "gchat", hosts: ["chat.googleapis.com"], body: ({ subject, text }) => ({ text: `*${subject}*\n${text}` }) },
 ];
