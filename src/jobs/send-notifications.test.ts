@@ -11,7 +11,8 @@ test("the log names deliveries that failed, and neither whom they were for nor w
     logged: "RCPT TO: 550",
   };
   const job = sendNotifications({
-    add: async () => [],
+    add: async () => undefined,
+    hold: async () => [],
     sendNow: async () => [],
     sendDue: async () => ({ sent: 1, failures: Array.from({ length: 30 }, () => failure) }),
   });

@@ -25,12 +25,20 @@ import { secretContext } from "./webhooks.ts";
 
 /** What has to be sent: stored with its cause, tried until it arrives or has failed too often. */
 export interface Deliveries {
-  /** One delivery for each mechanism of the policy; gives their ids. */
-  add(unit: Unit, policy: PolicyRow, alert: Alert): Promise<readonly string[]>;
-  /** Tries these once, whatever their turn; gives what failed. */
+  /** One delivery for each mechanism of the policy, whose turn comes at once. */
+  add(unit: Unit, policy: PolicyRow, alert: Alert): Promise<void>;
+  /** The same, to be sent by `sendNow`; gives their ids. */
+  hold(unit: Unit, policy: PolicyRow, alert: Alert): Promise<readonly string[]>;
+  /** Tries these once; gives what failed. */
   sendNow(ids: readonly string[]): Promise<readonly FailedDelivery[]>;
   /** Tries what is due. */
-  sendDue(): Promise<{ readonly sent: number; readonly failures: readonly FailedDelivery[] }>;
+  sendDue(): Promise<Attempts>;
+}
+
+/** What came of attempts, but for those that others have made. */
+export interface Attempts {
+  readonly sent: number;
+  readonly failures: readonly FailedDelivery[];
 }
 
 export interface FailedDelivery {
@@ -83,11 +91,10 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     return { status: retryMs === undefined ? "failed" : "pending", error: message, due_ms: clock.nowMs() + (retryMs ?? 0) };
   };
 
-  /** Undefined where it arrived, or somebody else tries it. */
-  const attempt = async (row: DeliveryRow): Promise<FailedDelivery | undefined> => {
+  const attempt = async (row: DeliveryRow): Promise<FailedDelivery | "sent" | "not ours"> => {
     // Should this process end before the outcome is stored, the attempt counts and the next one comes all the same.
     const claimed = await store.write(({ db }) => claimDelivery(db, row, clock.nowMs() + LEASE_MS));
-    if (!claimed.result) return undefined;
+    if (!claimed.result) return "not ours";
     const fault = await send(deps, row).then(() => null, deliveryError);
     await store.write(async ({ db }) => {
       const now = isoMicros(clock.nowMicros());
@@ -97,21 +104,23 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
         await updateWebhook(db, row.mechanism, { [fault === null ? "last_success" : "last_failure"]: now });
     });
     const { id, mechanism_type, mechanism } = row;
-    return fault === null ? undefined : { id, mechanism_type, mechanism, error: fault.message, logged: fault.logged };
+    return fault === null ? "sent" : { id, mechanism_type, mechanism, error: fault.message, logged: fault.logged };
   };
 
   /** In their order, `AT_ONCE` at a time: one that takes long keeps its own place only. */
-  const attemptAll = async (rows: readonly DeliveryRow[]): Promise<FailedDelivery[]> => {
+  const attemptAll = async (rows: readonly DeliveryRow[]): Promise<Attempts> => {
     const failures: FailedDelivery[] = [];
+    let sent = 0;
     const left = rows.values();
     const work = async (): Promise<void> => {
       for (const row of left) {
-        const failure = await attempt(row);
-        if (failure !== undefined) failures.push(failure);
+        const outcome = await attempt(row);
+        if (outcome === "sent") sent += 1;
+        else if (outcome !== "not ours") failures.push(outcome);
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));
-    return failures;
+    return { sent, failures };
   };
 
   let cleanedMs = 0;
@@ -122,26 +131,26 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   };
 
   return {
-    add: async ({ db }, policy, alert) => {
-      const rows = deliveryRows(policy, alert, clock.nowMs());
+    add: ({ db }, policy, alert) => insertDeliveries(db, deliveryRows(policy, alert, clock.nowMs())),
+    hold: async ({ db }, policy, alert) => {
+      // Nobody else takes them before, and should this process end, they have their turn all the same.
+      const rows = deliveryRows(policy, alert, clock.nowMs(), clock.nowMs() + LEASE_MS);
       await insertDeliveries(db, rows);
       return rows.map(({ id }) => id);
     },
-    sendNow: async (ids) => {
-      return attemptAll(await pendingDeliveries(store.read, ids));
-    },
+    sendNow: async (ids) => (await attemptAll(await pendingDeliveries(store.read, ids))).failures,
     sendDue: async () => {
       await clean();
-      const failures: FailedDelivery[] = [];
-      let tried = 0;
+      const all = { sent: 0, failures: [] as FailedDelivery[] };
       for (let round = 0, begunMs = clock.nowMs(); round < ROUNDS_MAX && clock.nowMs() - begunMs < QUICK_MS; round++) {
         const nowMs = clock.nowMs();
         const due = await dueDeliveries(store.read, { nowMs, latestMs: nowMs + WAIT_MS_MAX }, EACH_AT_ONCE, PER_ROUND);
         if (due.length === 0) break;
-        tried += due.length;
-        failures.push(...(await attemptAll(due)));
+        const { sent, failures } = await attemptAll(due);
+        all.sent += sent;
+        all.failures.push(...failures);
       }
-      return { sent: tried - failures.length, failures };
+      return all;
     },
   };
 }

@@ -3,8 +3,8 @@ import type { DeliveryRow, PolicyRow } from "#store/notifications.ts";
 import type { Alert } from "./alert.ts";
 import { destinationsOf, policyValue } from "./policy-rows.ts";
 
-/** One for each mechanism of the policy, due at once. */
-export function deliveryRows(policy: PolicyRow, alert: Alert, nowMs: number): readonly DeliveryRow[] {
+/** One for each mechanism of the policy, due at once unless said. */
+export function deliveryRows(policy: PolicyRow, alert: Alert, nowMs: number, dueMs = nowMs): readonly DeliveryRow[] {
   const { name, description = "" } = policyValue(policy);
   return destinationsOf(policy).map((destination) => ({
     ...destination,
@@ -17,7 +17,7 @@ export function deliveryRows(policy: PolicyRow, alert: Alert, nowMs: number): re
     body: JSON.stringify(alert),
     status: "pending",
     attempts: 0,
-    due_ms: nowMs,
+    due_ms: dueMs,
     created_ms: nowMs,
     sent_on: null,
     error: null,

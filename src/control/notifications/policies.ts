@@ -88,7 +88,7 @@ export function createNotificationPolicies(deps: NotificationPoliciesDeps): Noti
     test: async (call, accountId, id) => {
       const ids = await commit(deps, call, async (unit) => {
         const row = await own(unit.db, accountId, id);
-        return deliveries.add(unit, row, testAlert(policyView(row).name));
+        return deliveries.hold(unit, row, testAlert(policyView(row).name));
       });
       const failures = await deliveries.sendNow(ids);
       if (failures.length > 0)
