@@ -1,4 +1,5 @@
 import type { SecurityEventRow } from "#events/rows.ts";
+import { withoutSecrets } from "#edge/secret-parameters.ts";
 import { VISITOR_TEXTS } from "#events/masked-rows.ts";
 import type { TextMasker } from "#rules/detectors/text-masker.ts";
 import { MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
@@ -9,7 +10,7 @@ import type { ExaminedMatch } from "./matches.ts";
 /**
  * The event of a scanned response, or null when nothing matched: one a response (SPEC 6), under the rule of the surest and
  * then first finding, with all findings as its matches. It holds no matched text: of a request that itself carries some, `mask`
- * hides what it does in all rows (ADR 0035), here by the detectors of the zone.
+ * hides what it does in all rows (ADR 0035), here by the detectors of the zone. Nor does it hold what no row has of a query.
  */
 export function eventOf(
   subject: ScanSubject,
@@ -18,7 +19,7 @@ export function eventOf(
 ): SecurityEventRow | null {
   const [strongest] = matches.toSorted((a, b) => rank(a) - rank(b) || a.match.offset - b.match.offset);
   if (strongest === undefined) return null;
-  const masked = (name: keyof typeof VISITOR_TEXTS): string => mask([subject[name]], VISITOR_TEXTS[name])[0] ?? "";
+  const masked = (name: keyof typeof VISITOR_TEXTS, text: string): string => mask([text], VISITOR_TEXTS[name])[0] ?? "";
   return {
     id,
     ray_id: subject.ray_id,
@@ -36,9 +37,9 @@ export function eventOf(
     method: subject.method,
     scheme: subject.scheme,
     host: subject.host,
-    path: masked("path"),
-    query: masked("query"),
-    user_agent: masked("user_agent"),
+    path: masked("path", subject.path),
+    query: masked("query", withoutSecrets(subject.query)),
+    user_agent: masked("user_agent", subject.user_agent),
     status: subject.status,
     matches: matches.map(({ match }) => match),
     scan_limited: limited,

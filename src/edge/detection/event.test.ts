@@ -1,0 +1,23 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { DETECTORS_BY_ID } from "#rules/detectors/table.ts";
+import { eventOf } from "./event.ts";
+import type { ExaminedMatch } from "./matches.ts";
+import { testSubject } from "./test-subject.ts";
+
+const detector = DETECTORS_BY_ID.get("fin.iban") ?? assert.fail();
+const MATCHES: readonly ExaminedMatch[] = [
+  { detector, match: { detector: detector.id, rule_id: detector.rule_id, count: 1, offset: 5, confidence: "high" } },
+];
+
+test("a query's secrets are removed, as from rows of requests, before anything is looked for in it", () => {
+  const looked: string[] = [];
+  const mask = (texts: readonly string[]): readonly string[] => {
+    looked.push(...texts);
+    return texts;
+  };
+  const subject = testSubject({ query: "password=hunter2&page=2&access_token=abc" });
+  const row = eventOf(subject, MATCHES, { id: "i", limited: false, mask });
+  assert.equal(row?.query, "password=[removed]&page=2&access_token=[removed]");
+  assert.ok(!looked.join().includes("hunter2"));
+});
