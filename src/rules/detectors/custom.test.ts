@@ -34,6 +34,8 @@ test("characters beyond ASCII are found as UTF-8 has them, and mistakes are told
     ["ÄÖÜ\\d{2}", "xx ÄÖÜ12", "ÄÖÜ12"],
     ["客户编号\\d{4}", "的客户编号1234", "客户编号1234"],
     ["(?i)straße-(?:ä|ö)\\d", "STRAße-ö5", "STRAße-ö5"],
+    ["Gruß+-ä?\\d", "Grußß-7", "Grußß-7"],
+    ["客户编号号{2}\\d", "客户编号号号1", "客户编号号号1"],
   ] as const) {
     const { findings } = scanText(compileDetectors([custom(pattern)]), body);
     assert.deepEqual(

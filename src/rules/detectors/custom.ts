@@ -21,10 +21,11 @@ export interface CustomPattern {
 
 /** Compiles the pattern to a detector. Throws RegexError for what cannot be run, or has no place to begin at. */
 export function customDetector({ id, name, pattern, context, validator, tags }: CustomPattern): Detector {
-  // Texts are scanned as they come, which is UTF-8 nearly always: so is the pattern, one char a byte.
-  const bytes = Buffer.from(pattern).toString("latin1");
   // First as it was written, so that a mistake is told where it stands there.
-  const parsed = parsedBytes(bytes);
+  checkBytes(bytesOf(pattern));
+  // What is repeated is the character, and not the last of its bytes.
+  const bytes = bytesOf(pattern.replace(/[^\x00-\x7f](?=[?*+{])/gu, "(?:$&)"));
+  const parsed = parseRegex(bytes);
   const start = startOf(parsed);
   const find = compileRegexReplacer(`^(?:${bytes})`);
   if (start === null || start.texts.some((text) => charactersIn(text) < LITERAL_CHARACTERS_MIN)) throw new RegexError(NO_START, 0);
@@ -66,10 +67,13 @@ export function customDetectors(patterns: readonly CustomPattern[]): readonly De
   });
 }
 
-function parsedBytes(bytes: string): Regex {
+/** Texts are scanned as they come, which is UTF-8 nearly always: so is the pattern, one char a byte. */
+const bytesOf = (pattern: string): string => Buffer.from(pattern).toString("latin1");
+
+function checkBytes(bytes: string): void {
   if (UNICODE.test(bytes)) throw new RegexError(NO_UNICODE, 0);
   try {
-    return parseRegex(bytes);
+    parseRegex(bytes);
   } catch (error) {
     if (!(error instanceof RegexError)) throw error;
     throw new RegexError(error.message, charactersIn(bytes.slice(0, error.at)));
