@@ -78,6 +78,9 @@ test("a body that could not be kept as it was sent is refused", async () => {
   assert.deepEqual(await messages('{"list":["\\ud800x"]}'), [400, 6007, "A text in the body holds half a surrogate pair"]);
   const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
   assert.deepEqual(await messages(deep), [400, 6007, "The body is nested more than 64 levels deep"]);
+  const many = (count: number): string => `{"name":"-","list":[${"1,".repeat(count - 1)}1]}`;
+  assert.deepEqual(await messages(many(500_000)), [413, 10413, "The body has more than 500000 values"]);
+  assert.equal(failureOf(await post(many(499_000))).status, 400, "nobody knows the list, and it is tolerated as other members are");
   const packed = failureOf(await post("\x1f\x8b", "content-encoding: gzip\r\n"));
   assert.equal(packed.errors[0]?.code, 6003);
   assert.match(JSON.stringify(packed), /request bodies are not compressed/);

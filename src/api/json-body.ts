@@ -7,8 +7,14 @@ import { badHeader } from "./auth.ts";
 const DEPTH_MAX = 64;
 
 /**
+ * Twice what the longest list that a request may carry takes (rules.list_items_max). Whoever looks at each value of a body
+ * holds up everybody else meanwhile, and a body of the greatest size has room for millions.
+ */
+const VALUES_MAX = 500_000;
+
+/**
  * The value of a request body, or undefined where it is empty: clients send a JSON content type without a body
- * (contract.md §3). Throws `malformed_json`, or `invalid_request_headers` where the type is not JSON.
+ * (contract.md §3). Throws `malformed_json`, `body_too_large` or `invalid_request_headers` where the type is not JSON.
  */
 export function readJsonBody(bytes: Buffer, headers: IncomingHttpHeaders): unknown {
   const encoding = headers["content-encoding"]?.toLowerCase() ?? "identity";
@@ -19,7 +25,7 @@ export function readJsonBody(bytes: Buffer, headers: IncomingHttpHeaders): unkno
   if (text.trim() === "") return undefined;
   if (!isJson(headers["content-type"])) throw badHeader(6105, "Invalid Content-Type header, valid values are application/json");
   const value = parse(text);
-  checkValue(value, DEPTH_MAX);
+  checkValue(value, DEPTH_MAX, { values: 0 });
   return value;
 }
 
@@ -43,7 +49,8 @@ function isJson(contentType: string | undefined): boolean {
 }
 
 /** Refuses what could not be stored as it was sent: PostgreSQL keeps no U+0000, and half a surrogate pair has no UTF-8 form. */
-function checkValue(value: unknown, levels: number): void {
+function checkValue(value: unknown, levels: number, seen: { values: number }): void {
+  if (++seen.values > VALUES_MAX) throw new PlatformError("body_too_large", { message: `The body has more than ${VALUES_MAX} values` });
   if (typeof value === "string") {
     if (value.includes("\0")) throw malformed("A text in the body holds the character U+0000");
     if (!value.isWellFormed()) throw malformed("A text in the body holds half a surrogate pair");
@@ -51,8 +58,10 @@ function checkValue(value: unknown, levels: number): void {
   }
   if (typeof value !== "object" || value === null) return;
   if (levels === 0) throw malformed(`The body is nested more than ${DEPTH_MAX} levels deep`);
-  for (const [name, member] of Object.entries(value)) {
-    if (!Array.isArray(value)) checkValue(name, levels);
-    checkValue(member, levels - 1);
-  }
+  if (Array.isArray(value)) for (const item of value) checkValue(item, levels - 1, seen);
+  else
+    for (const [name, member] of Object.entries(value)) {
+      checkValue(name, levels, seen);
+      checkValue(member, levels - 1, seen);
+    }
 }

@@ -10,6 +10,7 @@ const check = compileCheck(
     kind: Type.Optional(Type.Enum(["a", "b"])),
     either: Type.Optional(Type.Union([Type.String(), Type.Null()])),
     rules: Type.Optional(Type.Array(Type.Object({ action: Type.String() }))),
+    changes: Type.Optional(Type.Union([Type.Array(Type.Object({ id: Type.String() })), Type.Null()])),
   }),
   "body",
 );
@@ -34,8 +35,18 @@ test("every finding names its place and what would have fitted", () => {
   assert.deepEqual(found({ name: "a", kind: "c" }), [["/kind", '"kind" must be "a" or "b".']]);
   assert.deepEqual(found({ name: "a", either: 1 }), [["/either", '"either" must be string or null.']]);
   assert.deepEqual(found({ name: "a", rules: [{ action: "log" }, {}] }), [["/rules/1/action", '"rules.1.action" is required.']]);
+  assert.deepEqual(found({ name: "a", changes: 1 }), [["/changes", '"changes" must be array or null.']]);
+  assert.deepEqual(found({ name: "a", changes: [{}] }), [["/changes/0/id", '"changes.0.id" is required.']]);
   assert.deepEqual(found([]), [["", "The body must be object."]]);
   assert.equal(found({ name: "abcd" })[0]?.[0], "/name");
+});
+
+test("of a long list no more is looked at than the fault asks for", () => {
+  const items: unknown[] = Array.from({ length: 20_000 }, () => ({ id: "a" }));
+  assert.deepEqual(found({ name: "a", changes: items.with(19_999, {}) }), [["/changes/19999/id", '"changes.19999.id" is required.']]);
+  const faulty = items.with(0, {});
+  Object.defineProperty(faulty, 10_000, { get: () => assert.fail("it was known before") });
+  assert.deepEqual(found({ name: "a", changes: faulty }), [["/changes/0/id", '"changes.0.id" is required.']]);
 });
 
 test("a body that is missing is named as such", () => {

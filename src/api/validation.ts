@@ -14,8 +14,26 @@ export function compileCheck(schema: TSchema, what: "body" | "query", name: Erro
     compiled ??= Compile(schema);
     if (compiled.Check(value)) return;
     if (what === "body" && value === undefined) throw new PlatformError(name, { message: "The request needs a JSON body.", source: "" });
-    throw new PlatformErrors(describe(compiled.Errors(value)[1], name));
+    throw new PlatformErrors(describe(findingsIn(compiled, value), name));
   };
+}
+
+/** A validator goes on to the end of a list after it has found all that it tells of, so that the beginning of a long one is tried first. */
+function findingsIn(validator: Validator, value: unknown): readonly Finding[] {
+  for (const itemsMax of BEGINNINGS) {
+    const [, findings] = validator.Errors(beginningOf(value, itemsMax));
+    if (findings.length > 0) return findings;
+  }
+  return validator.Errors(value)[1];
+}
+
+/** The longer one shows as well that a list has more items than most may have. */
+const BEGINNINGS = [100, 5_000] as const;
+
+function beginningOf(value: unknown, itemsMax: number): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.slice(0, itemsMax).map((item) => beginningOf(item, itemsMax));
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, beginningOf(member, itemsMax)]));
 }
 
 /** As much of a validator's finding as this needs. */
@@ -33,10 +51,21 @@ function describe(findings: readonly Finding[], name: ErrorName): readonly Platf
   for (const finding of findings) {
     for (const place of places(finding)) byPlace.set(place, [...(byPlace.get(place) ?? []), finding]);
   }
+  const around = new Set([...byPlace.keys()].flatMap(placesAround));
   return [...byPlace]
+    .filter(([place, found]) => !around.has(place) || found.some(({ keyword }) => !ALTERNATIVE.has(keyword)))
     .slice(0, ITEMS_MAX)
     .map(([place, found]) => new PlatformError(name, { message: `${label(place)} ${sentence(found)}.`, source: place }));
 }
+
+/** Where something inside is wrong the value has the type of one alternative: that others would have taken another is no help. */
+const placesAround = (place: string): readonly string[] =>
+  place
+    .split("/")
+    .map((_, index, parts) => parts.slice(0, index).join("/"))
+    .slice(1);
+
+const ALTERNATIVE: ReadonlySet<string> = new Set(["type", "const", "enum", "anyOf"]);
 
 /** A missing member is reported where it should have been. */
 function places(finding: Finding): readonly string[] {
@@ -55,7 +84,7 @@ function sentence(found: readonly Finding[]): string {
       return params.allowedValues.map((value) => JSON.stringify(value));
     return [];
   });
-  const other = found.find(({ keyword }) => !["type", "const", "enum", "anyOf"].includes(keyword));
+  const other = found.find(({ keyword }) => !ALTERNATIVE.has(keyword));
   if (other?.keyword === "required") return "is required";
   if (other) return other.message;
   const [first, ...rest] = [...new Set(alternatives)];

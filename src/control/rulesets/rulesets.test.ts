@@ -250,6 +250,12 @@ storeTest("so many versions are kept, and so many rules and custom rulesets take
   await assert.rejects(rulesets.update(call(), free, id, { rules: [block("true"), block("false")] }), failing(20015, "/rules"));
   await rulesets.create(call(), account, { kind: "custom", phase: CUSTOM_PHASE });
   await assert.rejects(rulesets.create(call(), account, { kind: "custom", phase: CUSTOM_PHASE }), failing(20015, "/kind"));
+  const four = Array.from({ length: 4 }, () => block("("));
+  for (const write of [
+    rulesets.putEntryPoint(call(), zone, "http_ratelimit", { rules: four }),
+    rulesets.update(call(), zone, id, { rules: four }),
+  ])
+    await assert.rejects(write, { message: /at most 3 rules/ }, "counted before any is parsed");
 });
 
 storeTest("a trial finds the errors of its write and changes nothing", async ({ store }) => {

@@ -9,7 +9,7 @@ import { entryPointOf } from "#control/rulesets/entry-point.ts";
 import { checkRuleCount, RULESET_LIMITS, type RulesetLimits } from "#control/rulesets/limits.ts";
 import { mayUse } from "#control/rulesets/phase-permissions.ts";
 import { auditOf, publishRuleset } from "#control/rulesets/publish.ts";
-import { buildRule, checkRefs, placeRule, replaceRules, type StoredRule } from "#control/rulesets/rules.ts";
+import { buildRule, checkRefs, placeRule, replaceRules, type RuleBuild, type StoredRule } from "#control/rulesets/rules.ts";
 import { checkKind, entryPointKind, invalid, ownerOf, ownRuleset, phaseFor, type RulesetScope } from "#control/rulesets/scope.ts";
 import { checkHeldBack } from "#control/waf-migration/held-back.ts";
 import { surroundingsOf } from "#control/rulesets/surroundings.ts";
@@ -136,9 +136,13 @@ function createWriting(deps: RulesetsDeps) {
   const limits = { ...RULESET_LIMITS, ...deps.limits };
   const now = (): string => isoMicros(deps.clock.nowMicros());
 
-  const checkRules = (scope: RulesetScope, rules: readonly StoredRule[]): void => {
-    checkRuleCount(limits, scope, rules.length);
+  /** Of a whole ruleset: each rule is parsed and compiled, so that they are counted before. */
+  const rulesFrom = (body: RulesetUpdate, scope: RulesetScope, before: readonly StoredRule[], build: RuleBuild): StoredRule[] => {
+    const writes = body.rules ?? [];
+    checkRuleCount(limits, scope, writes.length);
+    const rules = replaceRules(writes, before, build);
     checkRefs(rules);
+    return rules;
   };
 
   const save = async (unit: Unit, call: Call, scope: RulesetScope, before: RulesetRow, changes: Partial<RulesetRow>): Promise<Ruleset> => {
@@ -155,8 +159,7 @@ function createWriting(deps: RulesetsDeps) {
       checkKeys(body);
       const at = now();
       const around = await surroundingsOf(unit.db, scope, kind);
-      const rules = replaceRules(body.rules ?? [], [], { phase: phase.name, now: at, around });
-      checkRules(scope, rules);
+      const rules = rulesFrom(body, scope, [], { phase: phase.name, now: at, around });
       await checkHeldBack(unit, scope.zone_id, phase.name, rules);
       // What is wrong with its rules says more, but without any it would be kept just as vainly.
       if (!phase.runs) throw new PlatformError("ruleset_invalid", { message: notRun(phase) });
@@ -180,8 +183,7 @@ function createWriting(deps: RulesetsDeps) {
       checkKeys(body);
       checkUnchanged(body, before);
       const around = await surroundingsOf(unit.db, scope, before.kind);
-      const rules = replaceRules(body.rules ?? [], rulesOf(before), { phase: before.phase, now: now(), around });
-      checkRules(scope, rules);
+      const rules = rulesFrom(body, scope, rulesOf(before), { phase: before.phase, now: now(), around });
       await checkHeldBack(unit, scope.zone_id, before.phase, rules);
       return save(unit, call, scope, before, {
         name: body.name ?? before.name,
@@ -195,7 +197,8 @@ function createWriting(deps: RulesetsDeps) {
       commit(deps, call, async (unit) => {
         const before = await ownRuleset(unit.db, scope, id, "write");
         const rules = change(rulesOf(before), before.phase, await surroundingsOf(unit.db, scope, before.kind));
-        checkRules(scope, rules);
+        checkRuleCount(limits, scope, rules.length);
+        checkRefs(rules);
         await checkHeldBack(unit, scope.zone_id, before.phase, rules);
         return save(unit, call, scope, before, { rules: JSON.stringify(rules) });
       }),
