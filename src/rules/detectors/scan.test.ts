@@ -3,6 +3,8 @@ import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import { compileDetectors } from "./compiled.ts";
 import { BodyScanner, CANDIDATES_MAX, scanBuffer, type ScannerOptions, type ScanResult, WINDOW_BYTES } from "./scan.ts";
+import { scanText } from "./scan-text.ts";
+import { isJwt } from "./secret-checks.ts";
 import { DETECTORS } from "./table.ts";
 
 const compiled = compileDetectors(DETECTORS);
@@ -69,6 +71,19 @@ test("the candidate budget ends the search, and the result says so", () => {
   assert.equal(result.findings[0]?.count, CANDIDATES_MAX);
   assert.equal(scan([numbers.subarray(0, 17 * CANDIDATES_MAX)]).limited, false);
   assert.equal(scan([Buffer.from("AKIA ".repeat(CANDIDATES_MAX + 1))]).limited, true);
+});
+
+test("what has to follow is looked for at a cost: a body full of beginnings spends the budget, a page full of links does not", () => {
+  assert.equal(scan([Buffer.alloc(1024 * 1024, "MjM:")]).limited, true);
+  const byDefault = compileDetectors(DETECTORS.filter(({ enabled }) => enabled));
+  assert.equal(scanText(byDefault, Buffer.alloc(1024 * 1024, "<loc>https://www.shop.example/page</loc>\n")).limited, false);
+});
+
+test("a token's head is an object that names an algorithm", () => {
+  const told = (head: string): boolean => isJwt(`${Buffer.from(head).toString("base64url")}.e30.x`);
+  for (const head of ['{"alg":"none"}', '{"typ":"JWT", "alg" : "HS256" }\n', '{"x":{"y":1},"alg":null}']) assert.ok(told(head), head);
+  for (const head of ['{"alg":"none"', '{"x":"\\"alg\\""}', '{"x":{"alg":1}}', '{"alg"}', '["alg"]', "", '{"x":"alg"}'])
+    assert.ok(!told(head), head);
 });
 
 test("labels that are looked for count in the budget, by how much text that takes", () => {

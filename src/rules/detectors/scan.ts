@@ -46,6 +46,8 @@ export const CANDIDATES_MAX = 8192;
 /** What a glance at a hint costs and a look around it, as parts of a candidate; and what is rendered, as bytes that cost as much. */
 const GLANCE_CANDIDATES = 1 / 32;
 const HINT_CANDIDATES = 1 / 2;
+/** Looking for a byte that has to follow, over 200 bytes at most. */
+const FOLLOWING_CANDIDATES = 1 / 16;
 const RENDERED_A_CANDIDATE = 256;
 /** So much text in which labels are looked for costs as much as a candidate. */
 const LABEL_TEXT_A_CANDIDATE = 128;
@@ -316,8 +318,11 @@ export class BodyScanner {
       return;
     }
     if (word && at > 0 && isWord(view[at - 1])) return;
-    if (needs === undefined || follows(view, at + bytes.length, needs))
-      this.#tryPatterns(view, behindName ? nameStart(view, at) : at, groups, WINDOW_BYTES);
+    if (needs !== undefined) {
+      this.#candidates += FOLLOWING_CANDIDATES;
+      if (!follows(view, at + bytes.length, needs)) return;
+    }
+    this.#tryPatterns(view, behindName ? nameStart(view, at) : at, groups, WINDOW_BYTES);
   }
 
   #atHint(view: Buffer, at: number): void {

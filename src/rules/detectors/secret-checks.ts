@@ -42,9 +42,12 @@ export function hasCrcSuffix(text: string): boolean {
 
 /** A JSON Web Token: its head is a JSON object that names an algorithm (RFC 7519, RFC 7515 §4.1.1). */
 export function isJwt(text: string): boolean {
-  const [head = ""] = text.split(".", 1);
+  const [encoded = ""] = text.split(".", 1);
+  const head = Buffer.from(encoded, "base64url").toString("utf8");
+  // What is thrown costs ten times as much as a look: a page may be full of what only begins like one.
+  if (!head.startsWith("{") || !head.includes('"alg"') || !head.trimEnd().endsWith("}")) return false;
   try {
-    const parsed: unknown = JSON.parse(Buffer.from(head, "base64url").toString("utf8"));
+    const parsed: unknown = JSON.parse(head);
     return typeof parsed === "object" && parsed !== null && "alg" in parsed;
   } catch {
     return false;
