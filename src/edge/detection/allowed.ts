@@ -5,21 +5,26 @@ import type { AllowedDataEntry } from "#snapshot/entries.ts";
 /** What an allow-list looks at; each is asked for only where an entry needs it. */
 export interface AllowedSubject {
   readonly detector: Detector;
-  /** Path of the request. */
-  readonly path: string;
   valueHash(): string;
   /** Null where the body is no JSON. */
   jsonPath(): string | null;
 }
 
-/** Whether one of the entries fits with all of its members. */
+/** Those that may fit hits in answers to requests of this path: asked once for all of an answer's. */
+export const allowedAt = (entries: readonly AllowedDataEntry[], requestPath: string): readonly AllowedDataEntry[] =>
+  entries.filter(({ path }) => path === undefined || fitsPath(path, requestPath));
+
+/** Whether one of the entries, which fit the request's path, takes all that the detector finds. */
+export const isAllAllowed = (entries: readonly AllowedDataEntry[], { rule_id }: Detector): boolean =>
+  entries.some((entry) => entry.value_hash === undefined && entry.json_path === undefined && (entry.rule_id ?? rule_id) === rule_id);
+
+/** Whether one of the entries, which fit the request's path, fits with all of its other members. */
 export function isAllowed(entries: readonly AllowedDataEntry[], subject: AllowedSubject): boolean {
   let steps: JsonSteps | null | undefined;
   let hash: string | undefined;
   return entries.some((entry) => {
-    const { rule_id, path, value_hash } = entry;
+    const { rule_id, value_hash } = entry;
     if (rule_id !== undefined && rule_id !== subject.detector.rule_id) return false;
-    if (path !== undefined && !fitsPath(path, subject.path)) return false;
     if (value_hash !== undefined && value_hash !== (hash ??= subject.valueHash())) return false;
     const wanted = wantedSteps(entry);
     if (wanted === null) return entry.json_path === undefined;

@@ -9,7 +9,7 @@ import type { Finding, Hit } from "#rules/detectors/tallies.ts";
 import type { TextMasker } from "#rules/detectors/text-masker.ts";
 import { maskedSample, type ValueHash } from "#rules/detectors/value-hash.ts";
 import type { AllowedDataEntry } from "#snapshot/entries.ts";
-import { isAllowed } from "./allowed.ts";
+import { allowedAt, isAllAllowed, isAllowed } from "./allowed.ts";
 import type { ScanSubject } from "./job.ts";
 
 /** What became of a scan's findings. */
@@ -38,14 +38,19 @@ export interface ExamineDeps {
 
 /** Takes what is allowed out of the findings and says of the rest where it is and how sure; never what. */
 export function examine(result: ScanResult, deps: ExamineDeps): Examined {
-  const { subject, allowed, valueHash } = deps;
-  const pathOf = createPaths(result, deps);
+  const { subject, valueHash } = deps;
+  const allowed = allowedAt(deps.allowed, subject.path);
+  const pathOf = createPaths(result, deps.body, allowed.length > 0);
   const hashOf = (detector: Detector, { text }: Hit): string => valueHash(subject.zone_id, detector, text);
   let dropped = 0;
   const kept = result.findings.flatMap((finding): Finding[] => {
     const { detector } = finding;
+    if (isAllAllowed(allowed, detector)) {
+      dropped += finding.count;
+      return [];
+    }
     const hits = finding.hits.filter(
-      (hit) => !isAllowed(allowed, { detector, path: subject.path, valueHash: () => hashOf(detector, hit), jsonPath: () => pathOf(hit) }),
+      (hit) => !isAllowed(allowed, { detector, valueHash: () => hashOf(detector, hit), jsonPath: () => pathOf(hit) }),
     );
     const gone = finding.hits.length - hits.length;
     dropped += gone;
@@ -74,9 +79,9 @@ export function examine(result: ScanResult, deps: ExamineDeps): Examined {
 }
 
 /** A path of each first hit, and of every hit where some may be allowed, all in one walk. */
-function createPaths(result: ScanResult, { body, allowed }: ExamineDeps): (hit: Hit) => string | null {
+function createPaths(result: ScanResult, body: Uint8Array | null, isOfEvery: boolean): (hit: Hit) => string | null {
   if (body === null || result.findings.length === 0) return () => null;
-  const asked = result.findings.flatMap(({ hits }) => (allowed.length > 0 ? hits : hits.slice(0, 1)));
+  const asked = result.findings.flatMap(({ hits }) => (isOfEvery ? hits : hits.slice(0, 1)));
   const paths = jsonPaths(body, asked, result.findings);
   return ({ offset }) => paths.get(offset) ?? null;
 }

@@ -437,15 +437,17 @@ test("what is allowed by value, place, path and rule leaves no event, and is cou
 
 test("where more was found than can be told from what is allowed, the event says so", async (t) => {
   const numbers = (count: number) => Buffer.from(JSON.stringify({ orders: Array.from({ length: count }, () => ({ number: CARD })) }));
-  for (const [count, isPartial, json_path] of [
-    [900, null, "$.orders[*].number"],
-    [1100, true, "$.orders[*].number"],
-    [1100, false, undefined],
+  for (const [count, isPartial, ...allowed] of [
+    [900, null, { id: "1", json_path: "$.orders[*].number" }],
+    [1100, true, { id: "1", json_path: "$.orders[*].number" }],
+    [1100, null, { id: "1", path: "/acc*", rule_id: VISA.rule_id }],
+    [1100, false, { id: "1", path: "/other" }],
+    [1100, false],
   ] as const) {
-    const { tap, rows, scanned } = bench(t, {}, { allowed: json_path === undefined ? [] : [{ id: "1", json_path }], patterns: [] });
+    const { tap, rows, scanned } = bench(t, {}, { allowed, patterns: [] });
     send(tap, numbers(count), { content_type: "application/json" }, 50_000);
     await scanned(1);
-    assert.equal(rows[0]?.scan_limited ?? null, isPartial, `${count} ${json_path}`);
+    assert.equal(rows[0]?.scan_limited ?? null, isPartial, `${count} ${JSON.stringify(allowed)}`);
   }
 });
 
