@@ -50,6 +50,16 @@ test("characters beyond ASCII are found as UTF-8 has them, and mistakes are told
   assert.throws(() => custom("客\\d+"), /at least 3 characters/);
 });
 
+test("a pattern that begins with a long text is found wherever that stands to a block's end", () => {
+  // Its rarest characters come last, and are what it would be found by.
+  const text = `${"e".repeat(120)}QZX`;
+  const detectors = compileDetectors([custom(`${text}\\d`)]);
+  for (let before = -600; before < 200; before += 7) {
+    const { findings } = scanText(detectors, `${" ".repeat(64 * 1024 - before)}${text}1`.padEnd(80 * 1024));
+    assert.equal(findings.length, 1, `${before} bytes before it`);
+  }
+});
+
 test("patterns without a beginning of their own, and those that no engine takes, are refused", () => {
   for (const pattern of [
     "[a-z]{4}-\\d",

@@ -2,6 +2,7 @@ import { CLASSES } from "../expression/byte-set.ts";
 import { parseRegex, type Regex, RegexError, sizeOf } from "../expression/regex-syntax.ts";
 import { compileRegexReplacer } from "../expression/regex.ts";
 import { luhn, mod97 } from "./checks.ts";
+import { LITERAL_BYTES_MAX } from "./literals.ts";
 import type { Anchor, Detector, Pattern } from "./detector.ts";
 
 /** A customer's own kind of sensitive data. */
@@ -43,7 +44,9 @@ export function customDetector({ id, name, pattern, context, validator, tags }: 
     name,
     category: "custom",
     tags,
-    anchors: start.texts.map((text): Anchor => ({ kind: "literal", text, word: false })).concat(start.digits ? [{ kind: "number" }] : []),
+    anchors: start.texts
+      .map((text): Anchor => ({ kind: "literal", text: text.slice(0, LITERAL_BYTES_MAX), word: false }))
+      .concat(start.digits ? [{ kind: "number" }] : []),
     patterns: [sticky],
     accepts: VALIDATORS[validator],
     ...(context.length === 0 ? {} : { context: context.map((word) => word.toLowerCase()) }),

@@ -31,12 +31,16 @@ export interface LiteralIndex {
   at(bytes: Uint8Array, place: number): readonly FiledLiteral[];
 }
 
+/** Behind the end of a block, so much is looked at for those that begin before it. */
+export const LITERAL_BYTES_MAX = 64;
+
 const NONE: readonly FiledLiteral[] = [];
 
 /** Each literal is filed under those three of its bytes that other text has least. */
 export function createLiteralIndex(literals: readonly Literal[]): LiteralIndex {
   for (const { bytes } of literals) {
     if (bytes.length < GRAM_BYTES) throw new Error(`the literal "${bytes.toString("latin1")}" is too short to be found by`);
+    if (bytes.length > LITERAL_BYTES_MAX) throw new Error(`the literal "${bytes.toString("latin1")}" is too long to be found by`);
   }
   const lists = new Map<number, FiledLiteral[]>();
   const choices = chooseGrams(

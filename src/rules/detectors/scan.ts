@@ -5,7 +5,7 @@ import { LABEL_BYTES, textBefore } from "./context.ts";
 import { mayGoBack, mayGoOn } from "./cut-ends.ts";
 import type { Detector } from "./detector.ts";
 import { GRAM_BYTES } from "./gram-groups.ts";
-import type { Literal } from "./literals.ts";
+import { type Literal, LITERAL_BYTES_MAX } from "./literals.ts";
 import type { Named } from "./named-index.ts";
 import { AT_SIGN, COLON, INPUT_BYTES } from "./prefilter.ts";
 import { isWorth, mayHide, rawEnd, render, renderBuffer } from "./rendered.ts";
@@ -384,6 +384,4 @@ const rendered = renderBuffer(RENDERED_BYTES);
 
 /** What the prefilter looks at in one go. */
 const PART_BYTES = INPUT_BYTES - 4 * CONTEXT_BYTES;
-/** No literal is longer. */
-const LITERAL_BYTES_MAX = 64;
 const PLUS = 0x2b;
