@@ -69,6 +69,7 @@ export class Chains {
         }
       }
     }
+    if (states.length > STATES_MAX) throw new Error(`the templates make ${states.length} states`);
     this.#next = Uint16Array.from(states.flat());
     this.#detectors = ends;
     this.forms = formsOf(templates, stuck);
@@ -107,6 +108,8 @@ export class Chains {
 }
 
 const ENDS_MAX = 8;
+/** A state is a number of 16 bits. */
+const STATES_MAX = 2 ** 16;
 const MAY_BE_GAP = Uint8Array.from({ length: 256 }, (_, byte) => (GAP_STARTS.includes(String.fromCharCode(byte)) ? 1 : 0));
 
 const emptyState = (): number[] => Array.from({ length: COLUMNS }, () => 0);

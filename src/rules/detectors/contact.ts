@@ -48,7 +48,7 @@ function isNationalPhone(text: string): boolean {
 }
 
 /** What stands before the at sign; also in quotes (RFC 5321 §4.1.2). */
-const LOCAL_PART = String.raw`(?:[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}|"(?:[^"\\\n]|\\[\x20-\x7e]){1,62}")`;
+const LOCAL_PART = String.raw`(?:[A-Za-z0-9\x80-\xff][A-Za-z0-9._%+\x80-\xff-]{0,63}|"(?:[^"\\\n]|\\[\x20-\x7e]){1,62}")`;
 const TOP_LEVEL = "(?:[A-Za-z]{2,24}|xn--[A-Za-z0-9-]{2,59})";
 
 /** As addresses, pages and JSON write it. */
@@ -71,7 +71,7 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
       // RFC 6531: names of domains in UTF-8.
       new RegExp(String.raw`${LOCAL_PART}@(?:[A-Za-z0-9\x80-\xff-]{1,63}\.){1,8}(?:${TOP_LEVEL}|[\x80-\xff]{4,48})(?![A-Za-z0-9_@-])`, "y"),
       // RFC 5321 §4.1.3: an address in place of a name.
-      new RegExp(String.raw`${LOCAL_PART}@\[(?:(?:\d{1,3}\.){3}\d{1,3}|IPv6:[0-9A-Fa-f:.]{2,45})\]`, "y"),
+      new RegExp(String.raw`${LOCAL_PART}@\[?(?:(?:\d{1,3}\.){3}\d{1,3}|IPv6:[0-9A-Fa-f:.]{2,45})(?:\]|(?![A-Za-z0-9_.-]))`, "y"),
     ],
     accepts: (text) => !/\.(?:png|jpe?g|gif|svg|webp|css|js)$/i.test(text),
     confidence: "high",
@@ -86,6 +86,7 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
       "hans@shop.xn--p1ai",
       "hans@[192.0.2.1]",
       '"jane doe"@shop.test',
+      "\u7528\u6237@\u4f8b\u5b50.\u5e7f\u544a",
     ],
     misses: ["logo@2x.png", "@bar.com", "foo@bar"],
   }),
@@ -171,6 +172,16 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
       "2001:0db8:0:0:0:0:0:1.",
     ],
     misses: ["12:30:45", "std::string", "fe::be", "00:1a:2b:3c:4d:5e", "1::2::3", ":: "],
+  }),
+  contact({
+    id: "pii.mac",
+    rule_id: "7e80aa12312cd6064cd3995c220f56b0",
+    name: "Address of a network card (MAC)",
+    anchors: [{ kind: "colon" }],
+    patterns: [/[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}(?![0-9A-Za-z:])/y],
+    accepts: (text) => !/^(?:00:){5}|^(?:ff:){5}/i.test(text),
+    hits: ["00:1a:2b:3c:4d:5e", "ether 3C:22:FB:0A:91:7E"],
+    misses: ["00:00:00:00:00:00", "00:1a:2b:3c:4d", "00:1a:2b:3c:4d:5e:6f"],
   }),
   contact({
     id: "pii.url",

@@ -1,4 +1,6 @@
 import { CARD_DETECTORS } from "./cards.ts";
+import { isUniform, weighted } from "./check-digits.ts";
+import { luhn } from "./checks.ts";
 import { codeDetectors, type CodeRow } from "./code-detector.ts";
 import { BUSINESS_DETECTORS } from "./business.ts";
 import { BARE_PHONE } from "./contact.ts";
@@ -61,7 +63,7 @@ const BARE: readonly BareRow[] = [
   { of: "pii.oib_hr", rule_id: "901dc49601a5c337f388b16b28c005bc", hit: "06964253656", miss: "06964253654" },
   { of: "pii.emso", rule_id: "e7f9d855372b53d63eeee08087c41d05", hit: "0101006500006", miss: "0101006500007" },
   { of: "pii.afm_gr", rule_id: "54e0c872c035c098735d6490ea6c7d1a", hit: "918357961", miss: "918357968" },
-  { of: "pii.amka_gr", rule_id: "cf6e8f7ce4df2e74c9f037c7d288a53c", hit: "01013099997", miss: "01013099998" },
+  { of: "pii.amka_gr", rule_id: "cf6e8f7ce4df2e74c9f037c7d288a53c", hit: "24128162278", miss: "24128162279" },
   { of: "pii.nif_pt", rule_id: "557ee506d154c103408f70c3e6a8d713", hit: "201 761 513", miss: "201 761 512" },
   { of: "pii.pps_ie", rule_id: "485627af688c529e20b1bfb88799d9b6", hit: "1234567T", miss: "1234567U" },
   { of: "pii.isikukood_ee", rule_id: "e7ae3e5ec1d669a8c13649c6009ec32a", hit: "37605030299", miss: "37605030298" },
@@ -145,6 +147,10 @@ const bareForms = (tag: string, rows: readonly CodeRow[]): readonly Detector[] =
     rows.map((row) => ({ ...row, enabled: false })),
   );
 
+const INDIAN_STATES =
+  "AN|AP|AR|AS|BR|CG|CH|DD|DL|DN|GA|GJ|HP|HR|JH|JK|KA|KL|LA|LD|MH|ML|MN|MP|MZ|NL|OD|OR|PB|PY|RJ|SK|TN|TR|TS|TG|UK|UP|WB";
+const INDIAN_PLATE = new RegExp(`^(?:(?:${INDIAN_STATES})\\d{2}[A-Z]{1,2}|\\d{2}BH)\\d{4}[A-Z]{0,2}$`);
+
 /** Forms that are told by themselves, and by less than check digits. */
 const FORMS: readonly Detector[] = [
   ...bareForms("passport", [
@@ -158,7 +164,57 @@ const FORMS: readonly Detector[] = [
       misses: ["Z12345678", "M1234567"],
     },
   ]),
+  ...bareForms("business", [
+    {
+      id: "pii.brn_kr_bare",
+      rule_id: "d84fbcc738d50f2bb71d04fb91222d1a",
+      name: "Korean business registration number, whatever stands beside it",
+      templates: ["###-##-#####"],
+      isValid: (code) =>
+        (weighted(code, [1, 3, 7, 1, 3, 7, 1, 3, 5]) + Math.floor((Number(code[8]) * 5) / 10) + Number(code[9])) % 10 === 0,
+      hits: ["116-82-00276"],
+      misses: ["116-82-00277"],
+    },
+    {
+      id: "pii.acn_au_bare",
+      rule_id: "19e3245d5f346d7a44d2ee83f7712bbd",
+      name: "Australian company number, whatever stands beside it",
+      templates: ["### ### ###"],
+      isValid: (code) => !isUniform(code) && (weighted(code, [8, 7, 6, 5, 4, 3, 2, 1]) + Number(code[8])) % 10 === 0,
+      hits: ["004 085 616"],
+      misses: ["004 085 617"],
+    },
+    {
+      id: "pii.partita_iva_it_bare",
+      rule_id: "b1e4bbce4013723efe131e129fbc5f32",
+      name: "Italian VAT number, whatever stands beside it",
+      templates: ["###########", "AA###########"],
+      // Seven digits of the company, and the province of its office.
+      isValid: (code) => /^(?:IT)?\d{7}(?:0\d[1-9]|0[1-9]0|100|12[01]|888|999)\d$/.test(code) && luhn(code.replace("IT", "")),
+      hits: ["IT00743110157"],
+      misses: ["IT00743110158", "DE00743110157"],
+    },
+    {
+      id: "pii.steuernummer_de_bare",
+      rule_id: "e37264e1a54ec44cf1669a84b3244fc8",
+      name: "German tax number, whatever stands beside it",
+      templates: ["##/###/#####", "###/####/####", "###/###/#####"],
+      isValid: (code) => !isUniform(code),
+      hits: ["21/815/08150", "133/8150/8159", "181/815/08155"],
+      misses: ["21/815/0815", "00/000/00000"],
+    },
+  ]),
   ...bareForms("driving-licence", [
+    {
+      id: "pii.driver_licence_kr_bare",
+      rule_id: "d001d4ac136de0417dde8be05271c06d",
+      name: "Korean driving licence number, whatever stands beside it",
+      // The office, the year, a serial and two check digits.
+      templates: ["##-##-######-##"],
+      isValid: (code) => /^(?:1[1-9]|2[0-8])/.test(code),
+      hits: ["11-22-123456-78"],
+      misses: ["41-22-123456-78"],
+    },
     {
       id: "pii.driver_licence_it_bare",
       rule_id: "7e52d3906c4f4872cf719b5cb20206ed",
@@ -219,6 +275,73 @@ const FORMS: readonly Detector[] = [
       isUpperCase: true,
       hits: ["A123 BCD", "M456DEF", "ABC 123D", "DEF456G", "K1 ABC", "ABC 12D"],
       misses: ["a123 bcd", "A012 BCD", "I123 BCD", "ABC12D"],
+    },
+    {
+      id: "pii.vehicle_plate_tr_bare",
+      rule_id: "1364a2b25fa9c60ac6cff52131e860c8",
+      name: "Turkish registration plate, whatever stands beside it",
+      templates: [
+        "## A ####",
+        "## A #####",
+        "## AA ###",
+        "## AA ####",
+        "## AAA ##",
+        "## AAA ###",
+        "##A####",
+        "##AA###",
+        "##AA####",
+        "##AAA##",
+        "##AAA###",
+      ],
+      // One of 81 provinces; the alphabet of plates has none of Q, W and X.
+      isValid: (code) => /^(?:0[1-9]|[1-7]\d|8[01])[A-PR-VYZ]+\d+$/.test(code),
+      isUpperCase: true,
+      hits: ["34 AB 1234", "06 A 12345", "35ABC12"],
+      misses: ["82 AB 1234", "34 ab 1234", "34 WX 1234"],
+    },
+    {
+      id: "pii.vehicle_plate_in_bare",
+      rule_id: "689aae93410c55d42666e08f09e2b3e5",
+      name: "Indian registration plate, whatever stands beside it",
+      templates: [
+        "AA##A####",
+        "AA##AA####",
+        "AA ## A ####",
+        "AA ## AA ####",
+        "AA-##-A-####",
+        "AA-##-AA-####",
+        "##AA####A",
+        "##AA####AA",
+        "## AA #### A",
+        "## AA #### AA",
+      ],
+      // The state and its district, or the year of the series of all states.
+      isValid: (code) => INDIAN_PLATE.test(code),
+      isUpperCase: true,
+      hits: ["KA53ME3456", "MH 12 AB 1234", "DL-01-C-4321", "22BH6517A"],
+      misses: ["ZZ53ME3456", "ka53me3456", "22BX6517A"],
+    },
+    {
+      id: "pii.vehicle_plate_fr_bare",
+      rule_id: "254b53ba324767acdab48ee1d2250479",
+      name: "French or Italian registration plate, whatever stands beside it",
+      templates: ["AA-###-AA", "AA ### AA", "AA###AA"],
+      // Neither has letters that look like digits.
+      isValid: (code) => /^[A-HJ-NPR-TV-Z]{2}\d{3}[A-HJ-NPR-TV-Z]{2}$/.test(code) && !/^..000/.test(code),
+      isUpperCase: true,
+      hits: ["AB-123-CD", "EX 442 RT", "FT592ZD"],
+      misses: ["AB-000-CD", "ab-123-cd", "IO-123-CD"],
+    },
+    {
+      id: "pii.vehicle_plate_es_bare",
+      rule_id: "e541851e4a039075efe984cff29c4a7e",
+      name: "Spanish registration plate, whatever stands beside it",
+      templates: ["#### AAA", "####-AAA", "####AAA"],
+      // No vowels, so that no words come of them.
+      isValid: (code) => /^\d{4}[BCDFGHJKLMNPRSTVWXYZ]{3}$/.test(code),
+      isUpperCase: true,
+      hits: ["1234 BCD", "4821-KLM", "0021FGH"],
+      misses: ["1234 ABC", "1234 bcd"],
     },
     {
       id: "pii.vehicle_plate_ng_bare",

@@ -10,13 +10,24 @@ function isCpf(digits: string): boolean {
 
 const CPF_WEIGHTS = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2];
 
+const CNPJ_WEIGHTS = [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2];
+
 function isCnpj(digits: string): boolean {
-  const weights = [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2];
   const check = (count: number): number => {
-    const rest = weighted(digits, weights.slice(13 - count)) % 11;
+    const rest = weighted(digits, CNPJ_WEIGHTS.slice(13 - count)) % 11;
     return rest < 2 ? 0 : 11 - rest;
   };
   return !isUniform(digits) && check(12) === Number(digits[12]) && check(13) === Number(digits[13]);
+}
+
+/** Since July 2026 all but the check digits may be letters, which count as their ASCII code less that of nought. */
+function isAlphanumericCnpj(code: string): boolean {
+  const values = Array.from(code, (char) => char.charCodeAt(0) - 48);
+  const check = (count: number): number => {
+    const rest = CNPJ_WEIGHTS.slice(13 - count).reduce((sum, weight, place) => sum + weight * (values[place] ?? 0), 0) % 11;
+    return rest < 2 ? 0 : 11 - rest;
+  };
+  return /[A-Z]/.test(code) && check(12) === values[12] && check(13) === values[13];
 }
 
 function isRut(code: string): boolean {
@@ -202,6 +213,17 @@ export const WORLD_DETECTORS = codeDetectors(
       enabled: false,
       hits: ["CNPJ 05423994000172"],
       misses: ["05423994000172", "CNPJ 05423994000173"],
+    },
+    {
+      id: "pii.cnpj_br_alphanumeric",
+      rule_id: "06757cd896bac15a02be8a3968bdd3a5",
+      name: "Brazilian CNPJ with letters",
+      // The branch begins with digits so far.
+      templates: ["**.***.***/##**-##", "********##**##"],
+      isValid: isAlphanumericCnpj,
+      enabled: false,
+      hits: ["7KX31B9Q000184", "7K.X31.B9Q/0001-84", "12abc34501de35"],
+      misses: ["7KX31B9Q000185", "7K.X31.B9Q/0001-85", "05423994000172"],
     },
     {
       id: "pii.cuit_ar",

@@ -23,7 +23,7 @@ import {
   isWord,
   lettersStart,
   nameStart,
-  quotedStart,
+  otherStart,
   spells,
   UNDERSCORE,
   wordEnd,
@@ -267,7 +267,7 @@ export class BodyScanner {
   /** Something of a name stands before the at sign at `at`. */
   #atName(view: Buffer, at: number): void {
     const start = nameStart(view, at);
-    this.#tryPatterns(view, start === at ? quotedStart(view, at) : start, this.#detectors.at_sign, WINDOW_BYTES);
+    this.#tryPatterns(view, start === at ? otherStart(view, at) : start, this.#detectors.at_sign, WINDOW_BYTES);
   }
 
   /** The first colon of several, with hexadecimal digits before it or none. */

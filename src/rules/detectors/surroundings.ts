@@ -18,12 +18,17 @@ export function nameStart(view: Buffer, at: number): number {
   return start;
 }
 
-/** Where a part in quotes begins that ends before the at sign at `at`, as in `"jane doe"@shop.test`; `at` where there is none. */
-export function quotedStart(view: Buffer, at: number): number {
-  if (view[at - 1] !== QUOTE) return at;
-  for (let start = at - 2; start >= 0 && at - start <= NAME_BYTES_MAX; start--)
-    if (view[start] === QUOTE && view[start - 1] !== BACKSLASH) return start;
-  return at;
+/** Where a part before the at sign at `at` begins that is in quotes or ends with a letter beyond ASCII; `at` where there is none. */
+export function otherStart(view: Buffer, at: number): number {
+  if (view[at - 1] === QUOTE) {
+    for (let start = at - 2; start >= 0 && at - start <= NAME_BYTES_MAX; start--)
+      if (view[start] === QUOTE && view[start - 1] !== BACKSLASH) return start;
+    return at;
+  }
+  let start = at;
+  while (start > 0 && at - start < NAME_BYTES_MAX && ((view[start - 1] as number) >= 0x80 || IS_NAME[view[start - 1] as number] === 1))
+    start--;
+  return start;
 }
 
 const QUOTE = 0x22;
