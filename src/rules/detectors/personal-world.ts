@@ -544,9 +544,10 @@ export const WORLD_DETECTORS = codeDetectors(
       rule_id: "6ba0ee06d413d679e7c3b32a0c7b6c7f",
       name: "South African identity number",
       templates: ["#############", "###### #### ###"],
-      isValid: (digits) => hasYearFirst(digits) && /^.{10}[012]/.test(digits) && luhn(digits),
+      // Citizens, residents and refugees; behind it 8 or 9, since 1986 of everybody.
+      isValid: (digits) => hasYearFirst(digits) && /^.{10}[012][89]/.test(digits) && luhn(digits),
       hits: ["8001015009087", "9912316789285", "My South African ID is 9202201234088."],
-      misses: ["8001015009088", "8013015009087"],
+      misses: ["8001015009088", "8013015009087", "1607014415112"],
     },
     {
       id: "pii.teudat_zehut_il",
