@@ -52,27 +52,29 @@ export class Chains {
   readonly forms: NumberForms;
 
   constructor(detectors: readonly Detector[]) {
-    const states: number[][] = [emptyState()];
-    const ends: (Detector[] | undefined)[] = [undefined];
-    const templates: string[] = [];
-    const stuck: string[] = [];
+    const automaton = new Automaton();
+    const ends = new Map<number, Detector[]>();
+    const templates = new Map<string, number>();
+    const stuck = new Set<string>();
     for (const detector of detectors) {
       for (const anchor of detector.anchors) {
         if (anchor.kind !== "chain") continue;
-        // Without a digit there is no place to begin at.
-        for (const template of anchor.templates.flatMap(expanded).filter((one) => one.includes("#"))) {
-          templates.push(template);
-          if (anchor.stuck === true) stuck.push(template);
-          const state = addPath(states, ends, template);
-          const known = (ends[state] ??= []);
-          if (!known.includes(detector)) known.push(detector);
+        for (const template of anchor.templates.flatMap(expanded)) {
+          // Without a digit there is no place to begin at.
+          if (!template.includes("#")) continue;
+          // Many detectors share their templates.
+          const state = templates.get(template) ?? automaton.add(template);
+          templates.set(template, state);
+          if (anchor.stuck === true) stuck.add(template);
+          const known = ends.get(state);
+          if (known === undefined) ends.set(state, [detector]);
+          else if (known.at(-1) !== detector) known.push(detector);
         }
       }
     }
-    if (states.length > STATES_MAX) throw new Error(`the templates make ${states.length} states`);
-    this.#next = Uint16Array.from(states.flat());
-    this.#detectors = ends;
-    this.forms = formsOf(templates, stuck);
+    this.#next = automaton.next;
+    this.#detectors = Array.from({ length: automaton.count }, (_, state) => ends.get(state));
+    this.forms = formsOf(templates.keys(), stuck);
   }
 
   /** Where a template ends that starts at `at`, the shortest first; `found` is filled and its count returned. */
@@ -108,26 +110,52 @@ export class Chains {
 }
 
 const ENDS_MAX = 8;
-/** A state is a number of 16 bits. */
-const STATES_MAX = 2 ** 16;
 const MAY_BE_GAP = Uint8Array.from({ length: 256 }, (_, byte) => (GAP_STARTS.includes(String.fromCharCode(byte)) ? 1 : 0));
 
-const emptyState = (): number[] => Array.from({ length: COLUMNS }, () => 0);
+/** A state is a number of 16 bits. */
+const STATES_MAX = 2 ** 16;
+const STATES_AT_FIRST = 1024;
 
-function addPath(states: number[][], ends: unknown[], template: string): number {
-  let state = 0;
-  for (const char of template) {
-    const column = char === "#" ? DIGIT : char === "A" ? LETTER : char === "_" ? GAP : CODES.get(char);
-    if (column === undefined) throw new Error(`the template "${template}" holds "${char}"`);
-    const from = states[state] as number[];
-    if (from[column] === 0) {
-      from[column] = states.length;
-      states.push(emptyState());
-      ends.push(undefined);
-    }
-    state = from[column] as number;
+/** The states under construction. */
+class Automaton {
+  #next = new Uint16Array(STATES_AT_FIRST * COLUMNS);
+  #count = 1;
+
+  get count(): number {
+    return this.#count;
   }
-  return state;
+
+  /** Next state by state and class. */
+  get next(): Uint16Array {
+    return this.#next.slice(0, this.#count * COLUMNS);
+  }
+
+  /** Gives the state in which the template ends. */
+  add(template: string): number {
+    let state = 0;
+    for (const char of template) {
+      const column = char === "#" ? DIGIT : char === "A" ? LETTER : char === "_" ? GAP : CODES.get(char);
+      if (column === undefined) throw new Error(`the template "${template}" holds "${char}"`);
+      const at = state * COLUMNS + column;
+      state = this.#next[at] as number;
+      if (state !== 0) continue;
+      // Which may move the states.
+      state = this.#made();
+      this.#next[at] = state;
+    }
+    return state;
+  }
+
+  #made(): number {
+    if (this.#count === STATES_MAX) throw new Error(`the templates make more than ${STATES_MAX} states`);
+    const at = this.#count++;
+    if (this.#count * COLUMNS > this.#next.length) {
+      const larger = new Uint16Array(this.#next.length * 2);
+      larger.set(this.#next);
+      this.#next = larger;
+    }
+    return at;
+  }
 }
 
 /** The template once for each meaning of `~` and `*`. */

@@ -44,7 +44,7 @@ function addSet(masks: MaskSet, more: MaskSet): void {
 }
 
 /** Of templates (chains.ts) without `*`; those of `stuck` may have a letter before them that is none of theirs. */
-export function formsOf(templates: readonly string[], stuck: readonly string[] = []): NumberForms {
+export function formsOf(templates: Iterable<string>, stuck: Iterable<string> = []): NumberForms {
   const forms = noForms();
   let spacedDigitsMin = NO_SPACED;
   const known = new Set<string>();
@@ -58,7 +58,7 @@ export function formsOf(templates: readonly string[], stuck: readonly string[] =
     known.add(key);
     addTemplate(afterLetter ? forms.afterSmall : forms.alone, rest);
   }
-  for (const template of new Set(stuck)) addTemplate(forms.afterSmall, template);
+  for (const template of stuck) addTemplate(forms.afterSmall, template);
   return { ...forms, afterCapital: forms.afterSmall, spacedDigitsMin };
 }
 
