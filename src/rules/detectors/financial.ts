@@ -125,8 +125,8 @@ const COUNTRIES: ReadonlySet<string> = new Set(
 );
 
 const NAMES_OF_BICS = ["BIC", "Bic", "bic", "SWIFT", "Swift", "swift"];
-/** What stands between the name and the code: some words, or tags. */
-const TO_BIC = String.raw`[^\n<>]{0,24}?(?:\s{0,4}<[^<>]{0,80}>){0,3}\s{0,4}`;
+/** What stands between a name and what it names: some words, or tags. */
+const TO_VALUE = String.raw`(?:[^\n<>]{0,24}?[^A-Za-z0-9\n<>]|[^\n<>]{0,24}?(?:\s{0,4}<[^<>]{0,80}>){1,3}\s{0,4})`;
 
 /** Most codes are letters alone, so that nothing but their name leads to them (ISO 9362). */
 const NAMED_BIC: Detector = {
@@ -136,7 +136,7 @@ const NAMED_BIC: Detector = {
   category: "financial",
   tags: ["bank"],
   anchors: NAMES_OF_BICS.map((text) => ({ kind: "literal", text, word: false })),
-  patterns: [new RegExp(`(?:${NAMES_OF_BICS.join("|")})${TO_BIC}(?<![A-Za-z0-9])[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?(?![A-Za-z0-9])`, "y")],
+  patterns: [new RegExp(`(?:${NAMES_OF_BICS.join("|")})${TO_VALUE}[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?(?![A-Za-z0-9])`, "y")],
   accepts: (text) => COUNTRIES.has(/[A-Z0-9]+$/.exec(text)?.[0].slice(4, 6) ?? ""),
   confidence: "medium",
   enabled: false,
@@ -166,6 +166,23 @@ const WALLETS: readonly Detector[] = [
     misses: ["bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdp"],
   }),
   wallet({
+    id: "fin.crypto_bech32_other",
+    rule_id: "57dc0d971511e3d88ca46e293c0bc169",
+    name: "Address of Cardano or of a chain of Cosmos (bech32)",
+    anchors: ["addr1", "stake1", "cosmos1", "osmo1", "celestia1", "juno1", "terra1", "inj1"].map((text) => ({
+      kind: "literal",
+      text,
+      word: true,
+    })),
+    patterns: [/(?:addr|stake|cosmos|osmo|celestia|juno|terra|inj)1[qpzry9x8gf2tvdw0s3jn54khce6mua7l]{38,110}(?![A-Za-z0-9_])/y],
+    accepts: isBech32,
+    hits: [
+      "cosmos139frffqqenaamdmy9q5j6q6vh6mna42e9z8qyx",
+      "addr1ljleju7skrgdw5l8aqgwrl0cakacuzrw04e4avqjwas9408fkpgye3eq68ym42wxumz842xxg2wzvgyn2rhca5eer6v0vxpj6y",
+    ],
+    misses: ["cosmos12jvyuk0txmzkfhn889ldg8vcxxdluazqfmxjt", "addr1", "cosmo13m62f8d7vc48ukyxv57lhlpz2ykd2uztsj59ue"],
+  }),
+  wallet({
     id: "fin.crypto_ethereum",
     rule_id: "d6e5fd1da00b74de080f9a91b75da5f4",
     name: "Ethereum address, beside its name",
@@ -180,6 +197,25 @@ const WALLETS: readonly Detector[] = [
   }),
 ];
 
+const NAMES_OF_WALLETS = ["allet", "ddress", "coin", "BTC", "btc", "LTC", "ltc", "DOGE", "Dash", "DASH", "ron", "TRX", "trx"];
+
+/** Those that begin with a letter, which only a name leads to: of the test network, Litecoin, Dogecoin, Dash and Tron. */
+const NAMED_BASE58 = wallet({
+  id: "fin.crypto_base58_named",
+  rule_id: "223c6d782e384be6d03f870296024735",
+  name: "Address of Bitcoin's test network, Litecoin, Dogecoin, Dash or Tron, behind its name",
+  anchors: NAMES_OF_WALLETS.map((text) => ({ kind: "literal", text, word: false })),
+  patterns: [new RegExp(`(?:${NAMES_OF_WALLETS.join("|")})${TO_VALUE}[mnLMDXTA9][1-9A-HJ-NP-Za-km-z]{25,34}(?![A-Za-z0-9_])`, "y")],
+  accepts: (text) => isBase58Check(/[A-Za-z0-9]+$/.exec(text)?.[0] ?? ""),
+  enabled: false,
+  hits: [
+    "wallet mjYRqyVyUajc2RjJT7tKxRLnRg5X77hzvs",
+    "Tron address: TNaNZtZu5DieHacdmowNn37vUQKNivGB2G",
+    "<td>Litecoin</td><td>LLrsacQoWaUjtr2KH7AGzf6Z8ZkDGmDH3R</td>",
+  ],
+  misses: ["mjYRqyVyUajc2RjJT7tKxRLnRg5X77hzvs", "wallet mjYRqyVyUajc2RjJT7tKxRLnRg5X77hzvx"],
+});
+
 /** Base58 addresses have no text of their own to begin at, only the digit: 1 or 3, or 2 in the test network. */
 export const BASE58_DETECTOR: Detector = wallet({
   id: "fin.crypto_base58",
@@ -192,4 +228,4 @@ export const BASE58_DETECTOR: Detector = wallet({
   misses: ["16Yeky6GMjeNkAiNcBY7ZhrLoMSgg1BoyX"],
 });
 
-export const FINANCIAL_DETECTORS: readonly Detector[] = [...CODES, NAMED_BIC, ...WALLETS, BASE58_DETECTOR];
+export const FINANCIAL_DETECTORS: readonly Detector[] = [...CODES, NAMED_BIC, ...WALLETS, NAMED_BASE58, BASE58_DETECTOR];

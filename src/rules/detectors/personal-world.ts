@@ -75,6 +75,16 @@ function isHkid(code: string): boolean {
 /** Births since October 2020 are numbered at random; the month, the day and the century have to fit. */
 const isRrn = (digits: string): boolean => hasYearFirst(digits) && /^.{6}[1-8]/.test(digits) && !isUniform(digits.slice(7));
 
+/** Those given before had a check digit; another formula for foreigners. */
+function isCheckedRrn(digits: string): boolean {
+  if (!isRrn(digits)) return false;
+  // Of this century, in whose second half nobody was born yet.
+  const isSince = /[3478]/.test(digits[6] as string) && digits >= "2010" && digits < "50";
+  const rest = weighted(digits, [2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5]) % 11;
+  const isForeign = (digits[6] as string) >= "5";
+  return isSince || ((isForeign ? 13 : 11) - rest) % 10 === Number(digits[12]);
+}
+
 const isItin = (digits: string): boolean => ITIN_GROUP.test(digits) && !isUniform(digits);
 
 const isCuit = (digits: string): boolean => /^(?:2[03457]|3[0345])/.test(digits) && mod11(digits, [5, 4, 3, 2, 7, 6, 5, 4, 3, 2]);
@@ -381,18 +391,19 @@ export const WORLD_DETECTORS = codeDetectors(
       rule_id: "afab016c7df3a01b76ab00761ed89945",
       name: "Korean resident registration number",
       templates: ["######-#######"],
-      isValid: isRrn,
-      hits: ["911124-5678901", "000505-7637892"],
-      misses: ["911324-5678901", "911124-9678901"],
+      isValid: isCheckedRrn,
+      hits: ["960121-1021413", "201105-3637892"],
+      misses: ["960121-1021414", "911324-5678901", "911124-9678901"],
     },
     {
       id: "pii.rrn_kr_plain",
       rule_id: "6613d717a59b070cd37e9715037b7a66",
-      name: "Korean resident registration number without dash, beside its name",
-      templates: ["#############"],
+      name: "Korean resident registration number in any form, beside its name",
+      // Also those that were given since October 2020 to whoever was born before, without a check digit.
+      templates: ["#############", "######-#######"],
       isValid: isRrn,
       context: ["rrn", "resident registration", "jumin", "korea", "frn", "national id", "주민등록", "외국인등록"],
-      hits: ["RRN 9111245678901"],
+      hits: ["RRN 9111245678901", "His Korean FRN is 911124-5678901"],
       misses: ["9111245678901", "RRN 9113245678901"],
     },
     {
