@@ -122,15 +122,18 @@ export function createRowLog<T extends LogTable, V extends object>(
           source: "/page",
         });
       const after = cursor === undefined ? undefined : positionOf(cursor, scope, where);
-      const [found, { count, isEstimate }] = await Promise.all([
-        reads.page(table, { where, after, limit: per_page, ...(after ? {} : { offset }) }),
-        countOf(where, scope),
-      ]);
+      const found = await reads.page(table, { where, after, limit: per_page, ...(after ? {} : { offset }) });
+      const isBehindAll = found.rows.length === 0 && offset > 0;
+      const shown = (after === undefined && !isBehindAll ? offset : 0) + found.rows.length;
+      // The last page by its number tells how many there are.
+      const isLast = after === undefined && !found.hasMore && !isBehindAll;
+      const { count, isEstimate } = isLast ? { count: shown, isEstimate: false } : await countOf(where, scope);
       return {
         items: found.rows.map(view),
         page,
         per_page,
-        total_count: count,
+        // A sample may have missed what the page shows.
+        total_count: isEstimate ? Math.max(count, shown + Number(found.hasMore)) : count,
         after: found.hasMore && found.last !== null ? marks.write(found.last, scope, where) : null,
         ...(isEstimate ? { info: { total_count_is_estimate: true } } : {}),
       };

@@ -142,27 +142,34 @@ test("what is counted is what is there, also where rows of an hour have gone", a
     for (const scope of [{ zone_id: "zone" }, { account_id }])
       for (const query of [{}, { action: "block" }, { since: "1970-01-01T01:10:00Z" }, { until: "1970-01-01T02:30:00Z" }]) {
         const { items, total_count } = await log.list(scope, { page: 1, per_page: 1000, ...query });
-        assert.equal(total_count, items.length, JSON.stringify({ goneMinutes, scope, query }));
+        const counted = await log.list(scope, { page: 1, per_page: 1, ...query });
+        assert.deepEqual([total_count, counted.total_count], [items.length, items.length], JSON.stringify({ goneMinutes, scope, query }));
       }
     const left = (await log.list({ account_id }, { page: 1, per_page: 1000 })).items.length;
     assert.ok(left <= rows.length - goneMinutes + 10, "rows have gone");
   }
 });
 
-test("a count that is an estimate is told as one", async (t) => {
+test("a count that is an estimate is told as one, and is no less than what is shown", async (t) => {
   const { database, reads } = await openLog(t);
   database.insert([packed("security_events", ROWS)]);
-  const sampled: EventReads = {
+  const sampledAs = (count: number): EventReads => ({
     ...reads,
-    groups: async (table, query) => (await reads.groups(table, query)).map((group) => ({ ...group, sampleInterval: 3 })),
-  };
-  for (const [given, info] of [
-    [reads, undefined],
-    [sampled, { total_count_is_estimate: true }],
-  ] as const) {
+    groups: async (table, query) => (await reads.groups(table, query)).map((group) => ({ ...group, count, sampleInterval: 3 })),
+  });
+  const total = async (given: EventReads, query: object) => {
     const log = createSecurityEvents({ reads: given, clock: systemClock, sealer });
-    assert.deepEqual((await log.list({ zone_id: "zone" }, { page: 1, per_page: 20, path: "/" })).info, info);
-  }
+    const { total_count, info, after } = await log.list({ zone_id: "zone" }, { page: 1, per_page: 20, user_agent: "test/1", ...query });
+    return [total_count, info?.["total_count_is_estimate"] ?? false, after] as const;
+  };
+  assert.deepEqual((await total(reads, { per_page: 2 })).slice(0, 2), [3, false]);
+  assert.deepEqual((await total(sampledAs(6), { per_page: 2 })).slice(0, 2), [6, true]);
+  const [least, , after] = await total(sampledAs(0), { per_page: 2 });
+  assert.equal(least, 3, "two and one more");
+  assert.deepEqual((await total(sampledAs(0), { per_page: 2, cursor: after })).slice(0, 2), [1, true]);
+  assert.deepEqual((await total(sampledAs(6), { per_page: 2, page: 2 })).slice(0, 2), [3, false], "the last page is no estimate");
+  assert.deepEqual((await total(sampledAs(6), {})).slice(0, 2), [3, false]);
+  assert.deepEqual((await total(sampledAs(6), { page: 9 })).slice(0, 2), [6, true], "a page behind the last one tells nothing");
 });
 
 test("an export waits for a busy database, and breaks off over a damaged one", async (t) => {
