@@ -337,6 +337,11 @@ describe("the activity log", () => {
     }, 250);
     child.kill();
     assert.equal(JSON.parse(printed.split("\n")[0] ?? "").path, "/printed");
+    // Without Zone Read no token finds a zone by its name.
+    const byId = tail("--zone", zone, "--for", "1");
+    assert.deepEqual(await once(byId, "exit"), [0, null]);
+    const unknown = tail("--zone", "none.example");
+    assert.match(await text(unknown.stderr), /no zone none\.example that this token may see; without Zone Read, name it by its identifier/);
     const refused = tail("--zone", "one.example", "--filter", "client_ip=nowhere");
     const [complaint, [code]] = await Promise.all([text(refused.stderr), once(refused, "exit")]);
     assert.match(complaint, /"client_ip" must be an IP address or a network/);

@@ -189,7 +189,7 @@ function addEventsTail(parent: Command, finish: Finish): void {
     .command("tail")
     .description("Print security events as they come, until interrupted; each as a line, or with --json as a JSON object.")
     .option("--requests", "requests that the edge answers, instead of security events")
-    .option("--zone <name>", "the zone to follow, such as example.com")
+    .option("--zone <name>", "the zone to follow, such as example.com, or its identifier where the token has no Zone Read")
     .option("--account <id>", "the account whose zones to follow")
     .option("--filter <name=value>", "a filter of the activity log, such as action=block or client_ip=192.0.2.0/24; repeatable", collect)
     .option("--for <seconds>", "end after this time")

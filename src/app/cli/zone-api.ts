@@ -38,11 +38,20 @@ export async function findZone(api: ApiClient, name: string): Promise<string | u
   return found?.id;
 }
 
-/** As `findZone`; throws CliError where there is none. */
-export const requireZone = (api: ApiClient, name: string): Promise<string> =>
+/** No name of a zone is one. */
+const ZONE_ID = /^[0-9a-f]{32}$/;
+
+/** As `findZone`, or the identifier itself, which a token without Zone Read has to name; throws CliError where there is none. */
+export const requireZone = async (api: ApiClient, name: string): Promise<string> =>
   explained(`zone ${name}`, async () => {
-    const id = await findZone(api, name);
-    if (id === undefined) throw new CliError(`there is no zone ${name} that this token may see`);
+    if (ZONE_ID.test(name)) return name;
+    const id = await findZone(api, name).catch((error: unknown) => {
+      // The token may list no zones at all.
+      if (error instanceof ApiFailure && error.status === 403) return undefined;
+      throw error;
+    });
+    if (id === undefined)
+      throw new CliError(`there is no zone ${name} that this token may see; without Zone Read, name it by its identifier`);
     return id;
   });
 
