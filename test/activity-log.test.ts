@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
 import { type EventDatabase, openEventDatabase } from "#events/database.ts";
@@ -423,4 +424,32 @@ test("an export that cannot begin says so by its status, in either format, and i
       const { status, headers, body: told } = await ask(server, "GET", `/zones/${body.result.id}/${list}/export?format=${format}`);
       assert.deepEqual([status, told.errors[0].code, headers.get("content-disposition")], [503, 10504, null]);
     }
+});
+
+test("what is asked about one ray reads rows of its time alone, by parameter and by GraphQL", async (t) => {
+  const server = await startApi();
+  t.after(() => server.close());
+  const { body } = await ask(server, "POST", "/zones", { body: { name: "ray.example", account: { id: server.account_id } } });
+  const zone_id = body.result.id as string;
+  const rows = [START_MS, START_MS + 10 * HOUR_MS].map((begin) =>
+    Array.from({ length: 100 }, (_, n) =>
+      testRequestRow({ ray_id: newRayId(begin + n), at_ms: begin + n, account_id: server.account_id, zone_id }),
+    ),
+  );
+  const database = openEventDatabase(server.eventsPath);
+  for (const block of rows) database.insert([packed("requests", block)]);
+  database.close();
+  // What cannot be read is not missed.
+  const file = new DatabaseSync(server.eventsPath);
+  file.prepare("UPDATE requests_blocks SET data = x'00' WHERE from_ms > ?").run(START_MS + HOUR_MS);
+  file.close();
+  const ray = rows[0]![7]!.ray_id;
+  const list = await ask(server, "GET", `/zones/${zone_id}/logs/requests?ray_id=${ray}`);
+  assert.deepEqual([list.body.result_info?.total_count, list.body.result?.[0].ray_id], [1, ray]);
+  const filter = `filter: { rayName: "${ray}" }`;
+  const query = `{ viewer { zones(filter: { zoneTag: "${zone_id}" }) {
+    httpRequestsAdaptive(limit: 5, ${filter}) { rayName } httpRequestsAdaptiveGroups(limit: 5, ${filter}) { count } } } }`;
+  const { data } = (await ask(server, "POST", "/graphql", { body: { query } })).body;
+  const found = { httpRequestsAdaptive: [{ rayName: ray }], httpRequestsAdaptiveGroups: [{ count: 1 }] };
+  assert.deepEqual(data?.viewer.zones, [found]);
 });

@@ -1,5 +1,6 @@
 import type { Access } from "#control/access/access.ts";
 import type { Call } from "#control/call.ts";
+import { aroundRay } from "#control/events/event-filter.ts";
 import { likeTest } from "#events/blocks/like.ts";
 import type { GroupQuery } from "#events/group-sql.ts";
 import type { EventReads } from "#events/reads.ts";
@@ -153,6 +154,9 @@ function partsOf(dataset: AnalyticsDataset, filter: AnalyticsFilter): readonly W
   const { column, intervalMs } = known;
   if (intervalMs !== undefined) return timeParts(filter.operator, [filter.value].flat().map(Number), intervalMs);
   const { operator } = filter;
+  // Among very many rows, those of one ray could be left out of a sample.
+  if (column === "ray_id" && operator === "eq")
+    return [{ column, operator, value: String(filter.value) }, ...aroundRay(String(filter.value))] as readonly WherePart[];
   const condition = { column, operator, value: operator.endsWith("like") ? filter.value : asStored(known, filter.value) } as Condition;
   if (known.emptyAs === undefined || (operator !== "like" && operator !== "not_like")) return [condition];
   // A pattern is about what is shown, which is not what is stored where that is empty.
