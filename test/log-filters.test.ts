@@ -95,7 +95,8 @@ describe("filters of logs", () => {
       }
     }
     database.insert([packed("requests", [testRequestRow({ zone_id: zone, at_ms: START_MS, cache_status: "HIT", country: "SE" })])]);
-    for (const query of ["cache_status=hit", "cache_status=HIT", "country=se"])
+    database.insert([packed("requests", [testRequestRow({ zone_id: zone, at_ms: START_MS, host: "xn--bcher-kva.example" })])]);
+    for (const query of ["cache_status=hit", "cache_status=HIT", "country=se", "host=xn--bcher-kva.example.", "host=B%C3%BCcher.example"])
       assert.equal((await ask(server, "GET", `${requests}?${query}`)).body.result.length, 1, query);
   });
 

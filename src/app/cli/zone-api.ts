@@ -1,3 +1,4 @@
+import { parseHostname } from "#kernel/hostname.ts";
 import { isAlive, readRunFile } from "../run-file.ts";
 import { type ApiClient, ApiFailure, createApiClient } from "./api-client.ts";
 import { CliError, complain, EXIT } from "./outcome.ts";
@@ -30,7 +31,7 @@ function runningApi(dataDir: string): string {
 }
 
 /** A zone's name as the API has it. */
-export const plainZoneName = (name: string): string => name.replace(/\.$/, "").toLowerCase();
+export const plainZoneName = (name: string): string => parseHostname(name, { underscores: true }) ?? name.replace(/\.$/, "").toLowerCase();
 
 /** The identifier of the zone that the token may see, or undefined. */
 export async function findZone(api: ApiClient, name: string): Promise<string | undefined> {

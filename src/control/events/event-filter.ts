@@ -1,6 +1,7 @@
 import type { Condition, ConditionOperator, Where } from "#events/where-sql.ts";
 import { formatCidr, parseCidr, unmapCidr } from "#kernel/cidr.ts";
 import { PlatformError } from "#kernel/errors.ts";
+import { parseHostname } from "#kernel/hostname.ts";
 import { rayTimeMs } from "#kernel/ids.ts";
 import { formatIp } from "#kernel/ip.ts";
 import { FIREWALL_ACTIONS } from "#model/firewall-rule.ts";
@@ -43,7 +44,7 @@ const KNOWN: Readonly<Record<string, ReadonlySet<string>>> = {
 
 /** How rows are written; what else stands in them, such as a method in small letters, is found as it is. */
 const WRITTEN: Readonly<Record<string, (text: string) => string>> = {
-  host: (text) => text.toLowerCase(),
+  host: (text) => parseHostname(text, { underscores: true }) ?? text.toLowerCase(),
   country: (text) => text.toUpperCase(),
   method: (text) => text.toUpperCase(),
   cache_status: (text) => text.toUpperCase(),
