@@ -196,8 +196,14 @@ describe("GraphQL analytics, as dashboards ask", () => {
         wafRceAttackScore wafSqliAttackScore wafXssAttackScore
       }
       devices: httpRequestsAdaptiveGroups(limit: 9, orderBy: [sum_visits_DESC]) {
-        count sum { visits edgeTimeToFirstByteMs originResponseDurationMs }
-        dimensions { clientDeviceType clientRefererHost userAgentBrowser userAgentOS securityAction securitySource upperTierColoName }
+        count sum { visits edgeTimeToFirstByteMs originResponseDurationMs edgeDnsResponseTimeMs }
+        dimensions {
+          clientDeviceType clientRefererHost userAgentBrowser userAgentOS securityAction securitySource upperTierColoName originIP originASN
+          originASNDescription edgeDnsResponseTimeMs edgeTimeToFirstByteMs originResponseDurationMs zoneVersion httpApplicationVersion
+        }
+      }
+      browsers: httpRequestsOverviewAdaptiveGroups(limit: 9, orderBy: [userAgentBrowser_ASC]) {
+        count avg { originResponseDurationMs } dimensions { userAgentBrowser zoneVersion httpApplicationVersion }
       }
       countries: httpRequestsAdaptiveGroups(limit: 9, orderBy: [sum_visits_DESC]) { count dimensions { edgeResponseStatus } }
       overview: httpRequestsOverviewAdaptiveGroups(limit: 9, orderBy: [sum_visits_ASC]) { count dimensions { edgeResponseStatus } }
@@ -214,6 +220,13 @@ describe("GraphQL analytics, as dashboards ask", () => {
     const own = requests.filter((row) => row.zone_id === zones[0]);
     assert.equal(found.devices[0].count, own.length);
     assert.deepEqual(new Set([...Object.values(found.devices[0].sum), ...Object.values(found.devices[0].dimensions)]), new Set([null]));
+    assert.deepEqual(found.browsers, [
+      {
+        count: own.length,
+        avg: { originResponseDurationMs: null },
+        dimensions: { userAgentBrowser: null, zoneVersion: null, httpApplicationVersion: null },
+      },
+    ]);
     const counts = [...Map.groupBy(own, (row) => row.status).values()].map((of) => of.length).toSorted((a, b) => b - a);
     assert.deepEqual(
       found.countries.map(({ count }: any) => count),

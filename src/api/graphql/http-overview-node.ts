@@ -15,7 +15,9 @@ const COUNTED_BY = [
   ...["zoneTag", "clientCountryName", "clientRequestHTTPMethodName", "clientRequestHTTPProtocol", "clientRequestScheme"],
   ...["clientSSLProtocol", "cacheStatus", "edgeResponseContentTypeName", "edgeResponseStatus"],
 ];
-const FIELDS = Object.keys(DATASET.fields).filter((name) => name.startsWith("date") || COUNTED_BY.includes(name));
+/** What charts ask for beside these and no row has. */
+const UNKNOWN = ["httpApplicationVersion", "userAgentBrowser", "zoneVersion"];
+const FIELDS = Object.keys(DATASET.fields).filter((name) => name.startsWith("date") || [...COUNTED_BY, ...UNKNOWN].includes(name));
 
 const SUMS = [
   ...(["requests", "bytes", "pageViews", "cachedRequests", "cachedBytes"] as const),
@@ -30,24 +32,29 @@ export function overviewNode(
 ): (node: Pick<AnalyticsNode, "dataset">, types: Pick<DatasetTypes, "filter">) => FieldConfig {
   const { GraphQLEnumType, GraphQLFloat, GraphQLObjectType } = graphql;
   const scalarOf = scalarsOf(graphql, scalars);
-  const floats = (names: readonly string[]) => Object.fromEntries(names.map((field) => [field, { type: GraphQLFloat }]));
-  const numbers = (name: string, names: readonly string[]) => ({
-    type: new GraphQLObjectType({ name: `HttpOverview${name}`, fields: floats(names) }),
+  const numbers = (name: string, measured: readonly string[], unmeasured: readonly string[] = []) => ({
+    type: new GraphQLObjectType({
+      name: `HttpOverview${name}`,
+      fields: {
+        ...Object.fromEntries(measured.map((field) => [field, { type: GraphQLFloat }])),
+        ...Object.fromEntries(unmeasured.map((field) => [field, { type: GraphQLFloat, description: ALWAYS_NULL }])),
+      },
+    }),
   });
-  const dimensions = Object.fromEntries(FIELDS.map((name) => [name, { type: scalarOf(DATASET.fields[name]!) }]));
+  const dimensions = Object.fromEntries(
+    FIELDS.map((name) => [
+      name,
+      { type: scalarOf(DATASET.fields[name]!), ...(UNKNOWN.includes(name) ? { description: ALWAYS_NULL } : {}) },
+    ]),
+  );
   const group = new GraphQLObjectType({
     name: "HttpOverviewGroup",
     fields: {
       count: { type: GraphQLFloat },
       dimensions: { type: new GraphQLObjectType({ name: "HttpOverviewDimensions", fields: dimensions }) },
-      sum: {
-        type: new GraphQLObjectType({
-          name: "HttpOverviewSum",
-          fields: { ...floats(SUMS), visits: { type: GraphQLFloat, description: ALWAYS_NULL } },
-        }),
-      },
+      sum: numbers("Sum", SUMS, ["visits"]),
       ratio: numbers("Ratio", RATIOS),
-      avg: numbers("Avg", ["sampleInterval"]),
+      avg: numbers("Avg", ["sampleInterval"], ["originResponseDurationMs"]),
     },
   });
   const order = new GraphQLEnumType({
@@ -57,6 +64,7 @@ export function overviewNode(
       ...SUMS.map((name) => [`sum_${name}`, name] as const),
       ["count", "requests"],
       ["sum_visits", "requests"],
+      ["avg_originResponseDurationMs", "requests"],
     ]),
   });
 
