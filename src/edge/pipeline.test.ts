@@ -191,6 +191,7 @@ test("detection gets the decoded body and everything its event says, and the vis
       path: "/card",
       query: "x=1",
       user_agent: "",
+      country: "",
       status: 200,
       content_type: "text/html",
       charset: "utf-8",

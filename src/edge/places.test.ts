@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { eventually } from "../../test/support/eventually.ts";
 import { fc } from "../../test/support/property.ts";
 import { buildMmdb } from "../../test/support/mmdb.ts";
+import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import { createPlaces, openPlaceDatabase } from "./places.ts";
 import { exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
 import { rulesetOp, zoneOp } from "./test-entries.ts";
@@ -140,4 +142,22 @@ test("rules and origins are told the visitor's place, as the zone wants it", asy
   await get("/", "svc-ipcountry: ZZ\r\n");
   assert.equal(asked["svc-ipcountry"], undefined);
   assert.match(await get("/country"), /^HTTP\/1\.1 403/);
+});
+
+test("what is found in an answer is told with the visitor's country, as all rows of its request are", async () => {
+  edge.replica.apply([
+    rulesetOp("sdd", "zone", "zone", "http_response_firewall_managed", [
+      { action: "execute", expression: "true", action_parameters: { id: SENSITIVE_DATA_RULESET_ID } },
+    ]),
+  ]);
+  for (const [databases, country] of [
+    [[], ""],
+    [[shared(CITIES)], "DE"],
+  ] as const) {
+    edge.usePlaces(databases);
+    edge.scanned.length = 0;
+    await get("/found");
+    await eventually(() => edge.scanned.length === 1 && edge.requests.at(-1)?.path === "/found");
+    assert.deepEqual([edge.scanned[0]?.subject.country, edge.requests.at(-1)?.country], [country, country]);
+  }
 });

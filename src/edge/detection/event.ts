@@ -43,6 +43,7 @@ export function eventOf(
     status: subject.status,
     matches: matches.map(({ match }) => match),
     scan_limited: limited,
+    country: subject.country,
   };
 }
 

@@ -1,4 +1,5 @@
 import { rememberTexts } from "#rules/expression/memo.ts";
+import type { PlaceView } from "#rules/views.ts";
 import type { BodyCut } from "./body-cut.ts";
 
 /** What all responses have in common that one rule has scanned in one zone: the same object for each of them. */
@@ -42,6 +43,8 @@ export interface ScannedRequest {
   readonly path: string;
   readonly query: string;
   readonly user_agent: string;
+  /** Absent where nobody knows places. */
+  readonly place?: Pick<PlaceView, "country"> | undefined;
 }
 
 export interface ScannedResponse extends BodyKind {
@@ -49,7 +52,10 @@ export interface ScannedResponse extends BodyKind {
 }
 
 /** A response whose body was scanned. */
-export interface ScanSubject extends ScanPlan, ScannedRequest, ScannedResponse {}
+export interface ScanSubject extends ScanPlan, Omit<ScannedRequest, "place">, ScannedResponse {
+  /** Empty where it is not known. */
+  readonly country: string;
+}
 
 /** From a tap to the detector. Null tells it to look for bodies. */
 export type TapMessage =
@@ -81,18 +87,18 @@ const TIME_PART = 1_000_000;
 /** A text of few pieces, since the edge makes one for each response; none of its values holds a line feed. */
 export function subjectText(one: ScannedRequest, status: number): string {
   const high = Math.floor(one.at_ms / TIME_PART);
-  return `${one.ray_id}\n${high}\n${one.at_ms - high * TIME_PART}\n${one.client_ip}\n${one.method}\n${one.scheme}\n${one.host}\n${one.path}\n${one.query}\n${one.user_agent}\n${status}`;
+  return `${one.ray_id}\n${high}\n${one.at_ms - high * TIME_PART}\n${one.client_ip}\n${one.method}\n${one.scheme}\n${one.host}\n${one.path}\n${one.query}\n${one.user_agent}\n${one.place?.country ?? ""}\n${status}`;
 }
 
-const SUBJECT_LINES = 11;
+const SUBJECT_LINES = 12;
 
 /** Null where a value held a line feed after all: nothing of it can be believed then. */
 export function subjectOf(plan: ScanPlan, text: string): ScanSubject | null {
   const lines = text.split("\n");
   if (lines.length !== SUBJECT_LINES) return null;
-  const [ray_id, high, low, client_ip, method, scheme, host, path, query, user_agent, status] = lines as Lines<11>;
+  const [ray_id, high, low, client_ip, method, scheme, host, path, query, user_agent, country, status] = lines as Lines<12>;
   const at_ms = Number(high) * TIME_PART + Number(low);
-  return { ...plan, ray_id, at_ms, client_ip, method, scheme, host, path, query, user_agent, status: Number(status) };
+  return { ...plan, ray_id, at_ms, client_ip, method, scheme, host, path, query, user_agent, country, status: Number(status) };
 }
 
 type Lines<Count extends number, So extends readonly string[] = []> = So["length"] extends Count ? So : Lines<Count, [...So, string]>;

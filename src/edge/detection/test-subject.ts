@@ -1,5 +1,5 @@
 import { executeManaged, SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
-import type { ScanSubject } from "./job.ts";
+import type { ScannedRequest, ScanSubject } from "./job.ts";
 import type { BodyTap, Tap } from "./tap.ts";
 
 const managed = executeManaged({ id: SENSITIVE_DATA_RULESET_ID });
@@ -17,6 +17,7 @@ export const testSubject = (changes: Partial<ScanSubject> = {}): ScanSubject => 
   path: "/account",
   query: "tab=cards",
   user_agent: "test/1",
+  country: "",
   status: 200,
   content_type: "text/html",
   charset: "",
@@ -31,8 +32,14 @@ export const testSubject = (changes: Partial<ScanSubject> = {}): ScanSubject => 
   ...changes,
 });
 
+/** As the edge tells of it. */
+export const requestOf = (subject: ScanSubject): ScannedRequest => ({
+  ...subject,
+  place: subject.country === "" ? undefined : { country: subject.country },
+});
+
 /** Begins a body with such a subject, in a scope of its own. */
 export function beginTest(tap: Tap, changes: Partial<ScanSubject> = {}): BodyTap | null {
   const subject = testSubject(changes);
-  return tap.begin(subject, subject, subject);
+  return tap.begin(subject, requestOf(subject), subject);
 }
