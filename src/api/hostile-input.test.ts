@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { type ApiServer, ask, startApi } from "../../test/support/api-server.ts";
@@ -51,6 +52,16 @@ test("a missing or a second Host and an unknown expectation are answered with th
   const unknown = await talk(request("POST /client/v4/zones HTTP/1.1", `host: x\r\nexpect: miracles\r\n${length}`, "{}"));
   assert.equal(unknown.slice(9, 12), "417");
   assert.match(unknown, /"code":10401/);
+});
+
+test("a client that leaves amid its body is no failure of the server's", async () => {
+  const before = server.logged.length;
+  const client = connect(server.port, "127.0.0.1").resume();
+  const fields = "host: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n";
+  client.end(request("POST /client/v4/zones HTTP/1.1", fields, "{"));
+  await once(client, "close");
+  await ask(server, "GET", "/user/tokens/verify");
+  assert.doesNotMatch(server.logged.slice(before).join("\n"), /request failed/);
 });
 
 test("HEAD answers as GET does, without the body", async () => {
