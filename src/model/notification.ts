@@ -119,7 +119,10 @@ const policyFields = {
   enabled: Type.Boolean(),
   alert_type: Type.String({ maxLength: 100 }),
   alert_interval: Type.Optional(
-    Type.String({ maxLength: 20, description: "The least time between two alerts about the same thing: `30m`, `4h`." }),
+    Type.String({
+      maxLength: 20,
+      description: "The least time between two alerts about the same spike: `30m`, `4h`. Of what happens once, each time is told.",
+    }),
   ),
   filters: Type.Optional(Filters),
   mechanisms: Mechanisms,

@@ -87,6 +87,12 @@ const FILTER_CHECKS: Readonly<Record<AlertFilter, FilterCheck>> = {
   },
 };
 
+/**
+ * What mail programs read as more than one mailbox or another one; nor an address in place of a domain (RFC 5321 §4.1.3), to which
+ * the operator's server would connect within its own network.
+ */
+const NO_MAILBOX = /[<>(),;:"\\[\]]/;
+
 /** Per cent of requests that are to come to a good end. */
 const isSlo = (text: string): boolean => /^\d{1,2}(\.\d{1,4})?$/.test(text) && Number(text) > 0;
 
@@ -103,7 +109,7 @@ async function checkMechanisms(
       "/mechanisms/email",
       "this installation sends no e-mail: its operator has to set notifications.smtp_host and notifications.email_from",
     );
-  for (const { id } of email) if (!isEmail(id) || /[<>(),;:"\\]/.test(id)) throw invalid("/mechanisms/email", `${id} is no e-mail address`);
+  for (const { id } of email) if (!isEmail(id) || NO_MAILBOX.test(id)) throw invalid("/mechanisms/email", `${id} is no e-mail address`);
   for (const { id } of webhooks)
     if ((await webhookById(db, accountId, id)) === undefined) throw invalid("/mechanisms/webhooks", `the account has no webhook ${id}`);
   for (const [name, ids] of [

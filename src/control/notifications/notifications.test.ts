@@ -168,7 +168,7 @@ storeTest("e-mail goes through the operator's server, to one address only", asyn
     assert.match(message?.source ?? "", /^Subject: Test of the notification policy Spikes/m);
     const [head = ""] = message?.source.split("\r\n\r\n") ?? [];
     assert.doesNotMatch(head, /^Bcc:/m);
-    for (const id of ["a@example.com,b@example.com", "no address", "<a@example.com>", "a@b@c"])
+    for (const id of ["a@example.com,b@example.com", "no address", "<a@example.com>", "a@b@c", "a@[10.0.0.5]"])
       await assert.rejects(
         notifications.policies.create(call(), account_id, policy({ mechanisms: { email: [{ id }] } })),
         failing(10602, "/mechanisms/email"),
