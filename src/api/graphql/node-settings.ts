@@ -1,11 +1,19 @@
 import type * as GraphQl from "graphql";
-import { ANALYTICS_LIMIT_MAX } from "#model/analytics.ts";
+import type { EventsKept } from "#control/analytics/analytics.ts";
+import { ANALYTICS_LIMIT_MAX, ANALYTICS_NODES } from "#model/analytics.ts";
 import { ALWAYS_NULL } from "./analytics-types.ts";
 import type { FieldConfig, GraphQlContext } from "./context.ts";
 import { VALUES_IN_ROW_MAX } from "./turns.ts";
 
-/** Counts by the hour are kept for 400 days unless the operator says otherwise. */
-const KEPT_SECONDS = 400 * 86_400;
+const INT_MAX = 2 ** 31 - 1;
+const MINUTE_MS = 60_000;
+
+/** What the answers of a node are made of, where they reach back the longest. */
+function madeOf(name: string): keyof EventsKept {
+  const node = ANALYTICS_NODES.find((known) => known.name === name);
+  if (node?.kind === "rows") return "rows";
+  return node?.intervalMs === MINUTE_MS ? "minutes" : "hours";
+}
 
 /** What the nodes beside it allow, as clients ask for it before they ask for data. */
 export function settingsField(
@@ -16,12 +24,8 @@ export function settingsField(
   const { GraphQLBoolean, GraphQLInt, GraphQLList, GraphQLNonNull, GraphQLObjectType, GraphQLString } = graphql;
   const settings = Object.entries(nodes).map(([name, { type }]) => {
     const fields = fieldNames(graphql, type);
-    const numbers = {
-      maxPageSize: ANALYTICS_LIMIT_MAX,
-      maxNumberOfFields: VALUES_IN_ROW_MAX,
-      maxDuration: KEPT_SECONDS,
-      notOlderThan: KEPT_SECONDS,
-    };
+    const kept = madeOf(name);
+    const keptSeconds = ({ req }: GraphQlContext): number => Math.min(req.control.analytics.keptSeconds[kept], INT_MAX);
     const node = new GraphQLObjectType<unknown, GraphQlContext>({
       name: `${scope}Settings${name}`,
       fields: {
@@ -31,7 +35,10 @@ export function settingsField(
           type: new GraphQLList(new GraphQLNonNull(GraphQLString)),
           resolve: (_settings, _args, context, info) => context.inTurn(info, async () => fields),
         },
-        ...Object.fromEntries(Object.entries(numbers).map(([key, value]) => [key, { type: GraphQLInt, resolve: () => value }])),
+        maxPageSize: { type: GraphQLInt, resolve: () => ANALYTICS_LIMIT_MAX },
+        maxNumberOfFields: { type: GraphQLInt, resolve: () => VALUES_IN_ROW_MAX },
+        maxDuration: { type: GraphQLInt, resolve: (_settings, _args, context) => keptSeconds(context) },
+        notOlderThan: { type: GraphQLInt, resolve: (_settings, _args, context) => keptSeconds(context) },
       },
     });
     return [name, { type: node, resolve: () => ({}) }] as const;
