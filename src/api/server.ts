@@ -107,7 +107,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   function fail(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const state = request.getDecorator<RequestState | null>("state");
     const failure = toFailure(thrown);
-    // A client that leaves amid its body: nobody hears of it who could do anything.
+    // A client that has left amid its body is no failure of ours.
     const hasLeft = thrown === request.raw.errored;
     if (failure.unexpected && !hasLeft)
       log.error({ request_id: state?.requestId, route: request.routeOptions.url, error: describe(thrown) }, "request failed");
