@@ -17,6 +17,7 @@ import type { CustomHostnames } from "./hostnames/custom-hostnames.ts";
 import type { FallbackOrigins } from "./hostnames/fallback-origins.ts";
 import type { HostnameChecks } from "./hostnames/hostname-checks.ts";
 import type { ZoneHolds } from "./hostnames/hold.ts";
+import type { EventsKept } from "#control/events/events-kept.ts";
 import type { LoggedRequests } from "#control/events/logged-requests.ts";
 import type { SecurityEvents } from "#control/events/security-events.ts";
 import type { AccessApps } from "#control/access/apps.ts";
@@ -100,6 +101,7 @@ export interface Control {
   readonly gatewayEvaluations: GatewayEvaluations;
   readonly securityEvents: SecurityEvents;
   readonly loggedRequests: LoggedRequests;
+  readonly eventsKept: EventsKept;
   readonly sensitiveData: SensitiveData;
   readonly notifications: Notifications;
   readonly logpush: LogpushJobs;

@@ -25,6 +25,7 @@ import { createAccessApps } from "#control/access/apps.ts";
 import { createGatewayDomains } from "./gateways/domains.ts";
 import { createDlpProfiles } from "./gateways/dlp-profiles.ts";
 import { createSensitiveData } from "./detection/sensitive-data.ts";
+import { eventsKept } from "#control/events/events-kept.ts";
 import { createLoggedRequests } from "#control/events/logged-requests.ts";
 import { createSecurityEvents } from "#control/events/security-events.ts";
 import { createGateways } from "#control/gateways/gateways.ts";
@@ -154,7 +155,7 @@ export function createControl(deps: ControlDeps): Control {
   const dnsSettings = createDnsSettings({ store, clock, nameServers });
   const lookAtParent = createLookAtParent(deps.scanResolvers ?? []);
   const access = createAccess({ store, clock });
-  const analytics = createAnalytics({ access, store, reads: eventReads, retention: deps.eventRetention ?? DEFAULT_RETENTION });
+  const analytics = createAnalytics({ access, store, reads: eventReads });
   const rulesets = createRulesets({ store, clock, limits: deps.rulesetLimits ?? {} });
   const hostnames = createCustomHostnameControl({
     ...deps,
@@ -219,6 +220,7 @@ export function createControl(deps: ControlDeps): Control {
     gatewayLogs: createGatewayLogs({ store, clock, logs: deps.gatewayLogStore }),
     securityEvents: createSecurityEvents({ reads: eventReads, clock, sealer }),
     loggedRequests: createLoggedRequests({ reads: eventReads, clock, sealer }),
+    eventsKept: eventsKept(deps.eventRetention ?? DEFAULT_RETENTION),
     notifications: createNotifications({
       store,
       clock,

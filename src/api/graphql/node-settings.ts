@@ -1,19 +1,9 @@
 import type * as GraphQl from "graphql";
-import type { EventsKept } from "#control/analytics/analytics.ts";
-import { ANALYTICS_LIMIT_MAX, ANALYTICS_NODES } from "#model/analytics.ts";
+import { ANALYTICS_LIMIT_MAX } from "#model/analytics.ts";
 import { ALWAYS_NULL } from "./analytics-types.ts";
 import type { FieldConfig, GraphQlContext } from "./context.ts";
+import { reachOf } from "./node-reach.ts";
 import { VALUES_IN_ROW_MAX } from "./turns.ts";
-
-const INT_MAX = 2 ** 31 - 1;
-const MINUTE_MS = 60_000;
-
-/** What the answers of a node are made of, where they reach back the longest. */
-function madeOf(name: string): keyof EventsKept {
-  const node = ANALYTICS_NODES.find((known) => known.name === name);
-  if (node?.kind === "rows") return "rows";
-  return node?.intervalMs === MINUTE_MS ? "minutes" : "hours";
-}
 
 /** What the nodes beside it allow, as clients ask for it before they ask for data. */
 export function settingsField(
@@ -24,8 +14,13 @@ export function settingsField(
   const { GraphQLBoolean, GraphQLInt, GraphQLList, GraphQLNonNull, GraphQLObjectType, GraphQLString } = graphql;
   const settings = Object.entries(nodes).map(([name, { type }]) => {
     const fields = fieldNames(graphql, type);
-    const kept = madeOf(name);
-    const keptSeconds = ({ req }: GraphQlContext): number => Math.min(req.control.analytics.keptSeconds[kept], INT_MAX);
+    const reach = reachOf(name);
+    const numbers: Readonly<Record<string, (context: GraphQlContext) => number>> = {
+      maxPageSize: () => ANALYTICS_LIMIT_MAX,
+      maxNumberOfFields: () => VALUES_IN_ROW_MAX,
+      maxDuration: reach,
+      notOlderThan: reach,
+    };
     const node = new GraphQLObjectType<unknown, GraphQlContext>({
       name: `${scope}Settings${name}`,
       fields: {
@@ -35,10 +30,12 @@ export function settingsField(
           type: new GraphQLList(new GraphQLNonNull(GraphQLString)),
           resolve: (_settings, _args, context, info) => context.inTurn(info, async () => fields),
         },
-        maxPageSize: { type: GraphQLInt, resolve: () => ANALYTICS_LIMIT_MAX },
-        maxNumberOfFields: { type: GraphQLInt, resolve: () => VALUES_IN_ROW_MAX },
-        maxDuration: { type: GraphQLInt, resolve: (_settings, _args, context) => keptSeconds(context) },
-        notOlderThan: { type: GraphQLInt, resolve: (_settings, _args, context) => keptSeconds(context) },
+        ...Object.fromEntries(
+          Object.entries(numbers).map(([key, of]) => [
+            key,
+            { type: GraphQLInt, resolve: (_settings: unknown, _args: unknown, context: GraphQlContext) => of(context) },
+          ]),
+        ),
       },
     });
     return [name, { type: node, resolve: () => ({}) }] as const;

@@ -4,7 +4,6 @@ import { aroundRay } from "#control/events/event-filter.ts";
 import { likeTest } from "#events/blocks/like.ts";
 import type { GroupQuery } from "#events/group-sql.ts";
 import type { EventReads } from "#events/reads.ts";
-import type { RetentionLimits } from "#events/retention.ts";
 import type { EventTable } from "#events/rows.ts";
 import type { Condition, Where, WherePart } from "#events/where-sql.ts";
 import { PlatformError } from "#kernel/errors.ts";
@@ -32,7 +31,6 @@ import { readableAccounts, readableZones } from "./readable.ts";
 export interface Analytics {
   /** Zones or accounts of which the caller may read some dataset: zones by name, accounts by age, and no more than `max`. */
   readable(call: Call, kind: "zone" | "account", max: number): Promise<readonly string[]>;
-  readonly keptSeconds: EventsKept;
   /** Throws `invalid_input` where the order is not among the dimensions. */
   groups(call: Call, scope: AnalyticsScope, dataset: AnalyticsDatasetName, query: AnalyticsQuery): Promise<readonly AnalyticsGroup[]>;
   /** Rows by their fields, by time. */
@@ -44,30 +42,20 @@ export interface Analytics {
   ): Promise<readonly Readonly<Record<string, AnalyticsValue>>[]>;
 }
 
-/** How long rows are there, and what is counted of them by the minute and by the hour. */
-export interface EventsKept {
-  readonly rows: number;
-  readonly minutes: number;
-  readonly hours: number;
-}
-
 export interface AnalyticsDeps {
   readonly access: Pick<Access, "authorize">;
   readonly store: Store;
   readonly reads: EventReads;
-  readonly retention: RetentionLimits;
 }
 
-export function createAnalytics({ access, store, reads, retention }: AnalyticsDeps): Analytics {
+export function createAnalytics({ access, store, reads }: AnalyticsDeps): Analytics {
   const admit = async (call: Call, scope: AnalyticsScope, { zonePermissions, accountPermissions }: AnalyticsDataset): Promise<void> => {
     if ("zone_id" in scope) await access.authorize(call.actor, { type: "zone", zone_id: scope.zone_id }, zonePermissions);
     else await access.authorize(call.actor, { type: "account", account_id: scope.account_id }, accountPermissions);
   };
 
-  const { ageMs, minutesAgeMs = ageMs, hoursAgeMs = ageMs } = retention;
   return {
     readable: async ({ actor }, kind, max) => (kind === "zone" ? readableZones : readableAccounts)(store, actor, max),
-    keptSeconds: { rows: ageMs / 1000, minutes: minutesAgeMs / 1000, hours: hoursAgeMs / 1000 },
     groups: async (call, scope, name, query) => {
       const dataset: AnalyticsDataset = ANALYTICS_DATASETS[name];
       await admit(call, scope, dataset);

@@ -1,0 +1,14 @@
+import type { RetentionLimits } from "#events/retention.ts";
+
+/** For how many seconds rows are there, and what is counted of them by the minute and by the hour; a full database may keep less. */
+export interface EventsKept {
+  readonly rows: number;
+  readonly minutes: number;
+  readonly hours: number;
+}
+
+export const eventsKept = ({ ageMs, minutesAgeMs = ageMs, hoursAgeMs = ageMs }: RetentionLimits): EventsKept => ({
+  rows: ageMs / 1000,
+  minutes: minutesAgeMs / 1000,
+  hours: hoursAgeMs / 1000,
+});
