@@ -45,7 +45,7 @@ export function compileRegexReplacer(pattern: string): RegexReplacer {
   const unicode = unicodePattern(pattern);
   if (unicode !== null) return replaceByAutomaton(compileAutomaton(unicode), decode, encode);
   const parsed = parseRegex(pattern);
-  if (!isLinear(parsed) || repeatsOddly(parsed)) return replaceByAutomaton(compileTree(parsed), same, same);
+  if (!runsNatively(parsed)) return replaceByAutomaton(compileTree(parsed), same, same);
   const native = new RegExp(write(parsed, "native"));
   return (text, replacement) => {
     const found = native.exec(text);
@@ -53,6 +53,9 @@ export function compileRegexReplacer(pattern: string): RegexReplacer {
     return text.slice(0, found.index) + replacement((number) => found[number] ?? "") + text.slice(found.index + found[0].length);
   };
 }
+
+/** Whether the engine of the runtime tells where it matches, in time that is proven to be linear. */
+export const runsNatively = (regex: Regex): boolean => isLinear(regex) && !repeatsOddly(regex);
 
 const same = (text: string): string => text;
 
