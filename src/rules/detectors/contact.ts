@@ -174,6 +174,18 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
     misses: ["12:30:45", "std::string", "fe::be", "00:1a:2b:3c:4d:5e", "1::2::3", ":: "],
   }),
   contact({
+    id: "pii.ipv6_unspecified",
+    rule_id: "f1f4bce6b4a2c45792121f8f0cd0c6da",
+    name: "Unspecified IPv6 address, beside its name",
+    anchors: [{ kind: "colon" }],
+    patterns: [/::(?:\/0)?(?![0-9A-Za-z:])/y],
+    accepts: () => true,
+    // Without it two colons are much else.
+    context: ["ip", "ipv6", "unspecified", "listen", "bind"],
+    hits: ["listen on [::]:8080", "ipv6 ::", "ip -6 route add ::/0"],
+    misses: ["std::string", "as follows::", "x :: Int"],
+  }),
+  contact({
     id: "pii.mac",
     rule_id: "7e80aa12312cd6064cd3995c220f56b0",
     name: "Address of a network card (MAC)",

@@ -7,9 +7,10 @@ import type { Detector } from "./detector.ts";
 const ANY_FORM: readonly string[] = [...PLAIN_CODES, ...GROUPED_NUMBERS, ...GROUPED_CODES, ...MIXED_CODES];
 const LONG: readonly string[] = [16, 17, 18, 20].map((count) => "#".repeat(count));
 
+/** One digit all the way is nobody's; among letters a few of the same may be. */
 const isGiven = (code: string): boolean => {
   const digits = code.replace(/\D/g, "");
-  return digits.length >= 3 && !isUniform(digits);
+  return digits.length >= 3 && !(isUniform(digits) && (digits.length >= 6 || digits === code));
 };
 
 /** Numbers of countries without a row of their own, or that miss their check digit: by the words beside them alone. */
@@ -52,7 +53,14 @@ export const NAMED_DETECTORS: readonly Detector[] = [
           ],
         ],
         enabled: false,
-        hits: ["UTR 1955839661", "RUC 2660-3", "Steuernummer: 181/815/08155", "tax id C0000803561", "RFC GODE 561231 GR8"],
+        hits: [
+          "UTR 1955839661",
+          "tax id AAAAA1111A",
+          "RUC 2660-3",
+          "Steuernummer: 181/815/08155",
+          "tax id C0000803561",
+          "RFC GODE 561231 GR8",
+        ],
         misses: ["1955839661", "tax id 000000000", "tax 12345"],
       },
     ],
