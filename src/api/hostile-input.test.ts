@@ -92,6 +92,8 @@ test("a body that could not be kept as it was sent is refused", async () => {
   const many = (count: number): string => `{"name":"-","list":[${"1,".repeat(count - 1)}1]}`;
   assert.deepEqual(await messages(many(500_000)), [413, 10413, "The body has more than 500000 values"]);
   assert.equal(failureOf(await post(many(499_000))).status, 400, "nobody knows the list, and it is tolerated as other members are");
+  const members = JSON.stringify(Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`m${index}`, 1])));
+  assert.deepEqual(await messages(members), [413, 10413, "An object in the body has more than 10000 members"]);
   const packed = failureOf(await post("\x1f\x8b", "content-encoding: gzip\r\n"));
   assert.equal(packed.errors[0]?.code, 6003);
   assert.match(JSON.stringify(packed), /request bodies are not compressed/);
