@@ -323,7 +323,7 @@ export const WORLD_DETECTORS = codeDetectors(
       templates: ["#### #### ####", "####-####-####"],
       isValid: (digits) => /^[2-9]/.test(digits) && !isUniform(digits) && verhoeff(digits),
       hits: ["2341 2341 2346", "2345-6789-0124"],
-      misses: ["BG80 BNBG 9661 1020 3456 79", "2341 2341 2347", "1341 2341 2346"],
+      misses: ["BG80 BNBG 9661 1020 3456 79", "2341 2341 2347", "1341 2341 2346", "2341 2341 2346 8812", "2341 2341 2346 1027 8812"],
     },
     {
       id: "pii.aadhaar_in_plain",

@@ -13,6 +13,7 @@ import {
   continuesNumber,
   continuesSeries,
   follows,
+  goesOnAsSeries,
   hasColonSoon,
   HEXADECIMALS_MAX,
   IS_HEXADECIMAL,
@@ -296,7 +297,7 @@ export class BodyScanner {
     for (let i = count - 1; i >= 0; i--) {
       const { end, detectors } = ends[i] as ChainEnd;
       const text = view.toString("latin1", at, end);
-      if (continuesSeries(view, at, text)) continue;
+      if (continuesSeries(view, at, text) || goesOnAsSeries(view, end, text)) continue;
       for (const detector of detectors) {
         if (!detector.accepts(text)) continue;
         if (detector.context !== undefined && !(namedHere ??= this.#namedBefore(view, at)).has(detector)) {

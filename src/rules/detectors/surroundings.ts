@@ -166,3 +166,17 @@ function groupBefore(view: Buffer, end: number, expected: number): { readonly ha
   for (; length <= expected && isWord(view[end - 1 - length]); length++) hasDigit ||= CLASSES[view[end - 1 - length] as number] === DIGIT;
   return length === expected ? { hasDigit } : null;
 }
+
+/** What stands behind the number of a card, in four groups of four digits: month and year, or the year. */
+const CARD_CHARACTERS_MIN = 19;
+const EXPIRY = /^(?:(?:0[1-9]|1[0-2])\d\d|20\d\d)$/;
+
+/** Whether groups of one length go on behind `end`, where `text` ends that is made of such: `2341 2341 2346` before ` 8812` is no number of its own. */
+export function goesOnAsSeries(view: Buffer, end: number, text: string): boolean {
+  if (view[end] !== SPACE || CLASSES[view[end + 1] ?? 0] !== DIGIT) return false;
+  const last = /(?<= )\d+$/.exec(text)?.[0].length;
+  if (last === undefined || /^\d+(?= )/.exec(text)?.[0].length !== last) return false;
+  for (let i = 1; i <= last; i++) if (CLASSES[view[end + i] ?? 0] !== DIGIT) return false;
+  if (isWord(view[end + 1 + last])) return false;
+  return text.length < CARD_CHARACTERS_MIN || !EXPIRY.test(view.toString("latin1", end + 1, end + 1 + last));
+}
