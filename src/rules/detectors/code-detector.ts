@@ -13,6 +13,8 @@ export interface CodeRow {
   readonly context?: readonly string[];
   /** Lower-case letters make it something else, such as a hexadecimal number. */
   readonly isUpperCase?: true;
+  /** Whether a name may stand right before it (detector.ts). */
+  readonly isStuck?: true;
   readonly confidence?: Detector["confidence"];
   readonly enabled?: boolean;
   readonly hits: readonly string[];
@@ -20,11 +22,11 @@ export interface CodeRow {
 }
 
 export const codeDetectors = (category: Category, tags: readonly string[], rows: readonly CodeRow[]): readonly Detector[] =>
-  rows.map(({ templates, isValid, isUpperCase, confidence = "medium", enabled = true, ...row }) => ({
+  rows.map(({ templates, isValid, isUpperCase, isStuck, confidence = "medium", enabled = true, ...row }) => ({
     ...row,
     category,
     tags,
-    anchors: [{ kind: "chain", templates }],
+    anchors: [{ kind: "chain", templates, ...(isStuck === undefined ? {} : { stuck: isStuck }) }],
     patterns: [],
     accepts: (text) => (isUpperCase === undefined || !/[a-z]/.test(withoutSpelled(text))) && isValid(codeOf(text)),
     confidence,

@@ -286,7 +286,13 @@ export const EUROPEAN_DETECTORS = codeDetectors(
         "tax id",
         "national id",
       ],
-      hits: ["personnummer 8112189876", "personal identity code is: 198112189876", "personnummer 200228+5266"],
+      isStuck: true,
+      hits: [
+        "personnummer 8112189876",
+        "Swedish id code is198112189876",
+        "personal identity code is: 198112189876",
+        "personnummer 200228+5266",
+      ],
       misses: ["8112189876", "personnummer 8112189875"],
     },
     {
@@ -320,7 +326,8 @@ export const EUROPEAN_DETECTORS = codeDetectors(
         );
       },
       confidence: "high",
-      hits: ["131052-308T", "hetu 010594Y9032"],
+      isStuck: true,
+      hits: ["131052-308T", "My code is010594Y9032", "hetu 010594Y9032"],
       misses: ["131052-308U", "321052-308T"],
     },
     {

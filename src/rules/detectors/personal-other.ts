@@ -224,8 +224,10 @@ export const OTHER_PERSONAL_DETECTORS = [
         ],
         isValid: (code) => (code.match(/\d/g)?.length ?? 0) >= 4 && !isUniform(code),
         context: WORDS_OF_PASSPORTS,
+        isStuck: true,
         hits: [
           "passport 912803456",
+          "mypassportnumberis912803456",
           "Passport No: A1234567",
           "Reisepass Nr. P 1630837",
           "Reisepass C01X00T47",

@@ -112,13 +112,16 @@ export function lettersStart(view: Buffer, at: number): number {
 const NAMES_OF_NUMBERS: ReadonlySet<string> = new Set(
   "visa mastercard amex discover maestro diners jcb unionpay card cardno cardnumber creditcard debitcard cc ccn pan ssn".split(" "),
 );
-const NUMBER_NAME_BYTES_MAX = 10;
+/** Words before a number that lost the space between them, as texts from other formats do. */
+const ENDS_OF_SENTENCES = /(?:is|number)$/;
+const NUMBER_NAME_BYTES_MAX = 24;
 
-/** Whether all the letters before `at` are one of these names. */
+/** Whether all the letters before `at` are one of these names, or end with such a word. */
 export function isBehindName(view: Buffer, at: number): boolean {
   let start = at;
   while (start > 0 && CLASSES[view[start - 1] as number] === LETTER) if (at - --start > NUMBER_NAME_BYTES_MAX) return false;
-  return NAMES_OF_NUMBERS.has(view.toString("latin1", start, at).toLowerCase());
+  const name = view.toString("latin1", start, at).toLowerCase();
+  return NAMES_OF_NUMBERS.has(name) || ENDS_OF_SENTENCES.test(name);
 }
 
 export const spells = (view: Buffer, from: number, to: number, word: string): boolean =>
