@@ -138,3 +138,28 @@ test("who has read enough ends it without a word", async (t) => {
   const [complaint, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
   assert.deepEqual([complaint, code], ["", 0]);
 });
+
+test("what visitors wrote cannot command the terminal, and JSON says it all the same", async (t) => {
+  const agent = "ua \u009b31m \u001b[31m \u007f \u202egnp.exe";
+  const sent = (row: object) =>
+    stream(`id: one\nevent: security_event\ndata: ${JSON.stringify({ id: "one", ...row })}\n\n`, (res) => res.end());
+  const line = {
+    occurred_at: "t",
+    action: "log",
+    service: "WAF",
+    client_ip: "192.0.2.7",
+    method: "GET",
+    host: "h",
+    path: "/",
+    status: 200,
+  };
+  const { api } = await serve(t, sent({ user_agent: agent }), refused(403), sent({ ...line, rule_description: agent }), refused(403));
+  const COMMANDS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/;
+  const [json] = await tail(api);
+  assert.doesNotMatch(json, COMMANDS);
+  assert.equal(JSON.parse(json).user_agent, agent);
+  const child = spawn(process.execPath, [PROGRAM, "events", "tail", "--api", api, "--token", "t", "--account", ACCOUNT]);
+  const shown = await text(child.stdout);
+  assert.doesNotMatch(shown, COMMANDS);
+  assert.equal(shown, "t log WAF 192.0.2.7 GET h/ 200 ua \\u009b31m \\u001b[31m \\u007f \\u202egnp.exe\n");
+});

@@ -75,7 +75,7 @@ function printed(seen: Seen, json: boolean): EventStreamReader {
     ({ event, data: text }) => {
       if (event === "missed") return complain([missedLine(JSON.parse(text) as Missed)]);
       const row = JSON.parse(text) as SecurityEvent | LoggedRequest;
-      process.stdout.write(`${json ? text : "id" in row ? lineOf(row) : requestLineOf(row)}\n`);
+      process.stdout.write(`${plain(json ? text : "id" in row ? lineOf(row) : requestLineOf(row))}\n`);
     },
     {
       eventBytesMax: EVENT_BYTES_MAX,
@@ -120,15 +120,17 @@ function queryOf({ filter = [] }: EventsTailOptions): URLSearchParams {
   return query;
 }
 
-/** What a terminal would take for its own is shown as an escape. */
-const plain = (text: string): string =>
-  text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, (one) => `\\x${one.charCodeAt(0).toString(16).padStart(2, "0")}`);
+/** What a terminal would take for its own, or writes the other way round: user agents and descriptions may hold it. */
+const COMMANDS = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const escaped = (one: string): string => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`;
+/** JSON is the same with its escapes. */
+const plain = (text: string): string => text.replaceAll(COMMANDS, escaped);
 
 function lineOf(event: SecurityEvent): string {
   const { occurred_at, action, service, client_ip, method, host, path, status, rule_description, rule_id } = event;
-  return plain(`${occurred_at} ${action} ${service} ${client_ip} ${method} ${host}${path} ${status} ${rule_description || rule_id}`);
+  return `${occurred_at} ${action} ${service} ${client_ip} ${method} ${host}${path} ${status} ${rule_description || rule_id}`;
 }
 
 function requestLineOf({ occurred_at, client_ip, method, host, path, status, bytes_out, duration_ms }: LoggedRequest): string {
-  return plain(`${occurred_at} ${client_ip} ${method} ${host}${path} ${status} ${bytes_out} bytes ${duration_ms} ms`);
+  return `${occurred_at} ${client_ip} ${method} ${host}${path} ${status} ${bytes_out} bytes ${duration_ms} ms`;
 }

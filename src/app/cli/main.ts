@@ -187,7 +187,7 @@ function addMatchedData(parent: Command, finish: Finish): void {
 function addEventsTail(parent: Command, finish: Finish): void {
   const command = parent
     .command("tail")
-    .description("Print security events as they come, until interrupted; each as a line, or with --json as a JSON object.")
+    .description("Print security events or requests as they come, until interrupted; each as a line, or with --json as a JSON object.")
     .option("--requests", "requests that the edge answers, instead of security events")
     .option("--zone <name>", "the zone to follow, such as example.com, or its identifier where the token has no Zone Read")
     .option("--account <id>", "the account whose zones to follow")
