@@ -376,7 +376,7 @@ describe("the activity log", () => {
       return printed.includes("\n");
     }, 250);
     child.kill();
-    assert.match(printed, / GET \S+\/printed 200 /);
+    assert.match(printed, / 200 .* GET \S+\/printed\n/);
     assert.doesNotMatch(printed, /not-asked-for/);
   });
 

@@ -161,5 +161,49 @@ test("what visitors wrote cannot command the terminal, and JSON says it all the 
   const child = spawn(process.execPath, [PROGRAM, "events", "tail", "--api", api, "--token", "t", "--account", ACCOUNT]);
   const shown = await text(child.stdout);
   assert.doesNotMatch(shown, COMMANDS);
-  assert.equal(shown, "t log WAF 192.0.2.7 GET h/ 200 ua \\u009b31m \\u001b[31m \\u007f \\u202egnp.exe\n");
+  assert.equal(shown, "t log               200 192.0.2.7       WAF: ua \\u009b31m \\u001b[31m \\u007f \\u202egnp.exe  GET h/\n");
+});
+
+test("lines stand in columns, and what may be long stands last", async (t) => {
+  const sent = (kind: string, rows: readonly object[]) =>
+    stream(rows.map((row) => `id: one\nevent: ${kind}\ndata: ${JSON.stringify(row)}\n\n`).join(""), (res) => res.end());
+  const shared = { occurred_at: "2030-01-31T08:00:00.000Z", method: "GET", host: "a.example", path: `/${"long".repeat(100)}` };
+  const blocked = {
+    ...shared,
+    id: "1",
+    action: "block",
+    status: 403,
+    client_ip: "192.0.2.7",
+    service: "WAF",
+    rule_description: "",
+    rule_id: "r1",
+  };
+  const challenged = {
+    ...blocked,
+    action: "managed_challenge",
+    client_ip: "192.0.2.107",
+    service: "Data Loss Protection",
+    rule_description: "a rule",
+  };
+  const answered = { ...shared, status: 200, client_ip: "2001:db8::7", duration_ms: 0.123, bytes_out: 274 };
+  const { api } = await serve(
+    t,
+    sent("security_event", [blocked, challenged]),
+    refused(403),
+    sent("request", [answered, { ...answered, duration_ms: 12_345.6, bytes_out: 123_456_789 }]),
+    refused(403),
+  );
+  const lines = async (...args: readonly string[]) => {
+    const child = spawn(process.execPath, [PROGRAM, "events", "tail", "--api", api, "--token", "t", "--account", ACCOUNT, ...args]);
+    return (await text(child.stdout)).trimEnd().split("\n");
+  };
+  const end = `  GET a.example${shared.path}`;
+  assert.deepEqual(await lines(), [
+    `2030-01-31T08:00:00.000Z block             403 192.0.2.7       WAF: r1${end}`,
+    `2030-01-31T08:00:00.000Z managed_challenge 403 192.0.2.107     Data Loss Protection: a rule${end}`,
+  ]);
+  assert.deepEqual(await lines("--requests"), [
+    `2030-01-31T08:00:00.000Z 200 2001:db8::7          0.1 ms       274 bytes${end}`,
+    `2030-01-31T08:00:00.000Z 200 2001:db8::7      12345.6 ms 123456789 bytes${end}`,
+  ]);
 });

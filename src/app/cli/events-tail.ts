@@ -126,11 +126,19 @@ const escaped = (one: string): string => `\\u${one.charCodeAt(0).toString(16).pa
 /** JSON is the same with its escapes. */
 const plain = (text: string): string => text.replaceAll(COMMANDS, escaped);
 
+// Columns of one width where they have one. A path may be as long as its visitor likes, and hides nothing at the end.
 function lineOf(event: SecurityEvent): string {
-  const { occurred_at, action, service, client_ip, method, host, path, status, rule_description, rule_id } = event;
-  return `${occurred_at} ${action} ${service} ${client_ip} ${method} ${host}${path} ${status} ${rule_description || rule_id}`;
+  const { occurred_at, action, status, client_ip, service, rule_description, rule_id, method, host, path } = event;
+  const first = `${occurred_at} ${action.padEnd(ACTION_WIDTH)} ${statusOf(status)} ${client_ip.padEnd(ADDRESS_WIDTH)}`;
+  return `${first} ${service}: ${rule_description || rule_id}  ${method} ${host}${path}`;
 }
 
-function requestLineOf({ occurred_at, client_ip, method, host, path, status, bytes_out, duration_ms }: LoggedRequest): string {
-  return `${occurred_at} ${client_ip} ${method} ${host}${path} ${status} ${bytes_out} bytes ${duration_ms} ms`;
+function requestLineOf({ occurred_at, status, client_ip, duration_ms, bytes_out, method, host, path }: LoggedRequest): string {
+  const numbers = `${duration_ms.toFixed(1).padStart(8)} ms ${String(bytes_out).padStart(9)} bytes`;
+  return `${occurred_at} ${statusOf(status)} ${client_ip.padEnd(ADDRESS_WIDTH)} ${numbers}  ${method} ${host}${path}`;
 }
+
+const statusOf = (status: number): string => String(status).padStart(3);
+/** `managed_challenge`, and an IPv4 address. */
+const ACTION_WIDTH = 17;
+const ADDRESS_WIDTH = 15;
