@@ -63,8 +63,8 @@ export interface DeliveriesDeps {
 
 /** How long after an attempt the next one comes; after the last of them the delivery has failed. */
 const RETRY_MS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000];
-/** Longer than any attempt takes: until then, no other node tries the same. */
-const LEASE_MS = 300_000;
+/** Twice what the longest attempt takes, that of an e-mail: until then, no other node tries the same, nor this one after a crash. */
+const LEASE_MS = 120_000;
 /** Longer than any delivery waits for its turn. */
 const WAIT_MS_MAX = 10_800_000;
 const AT_ONCE = 16;
