@@ -79,8 +79,8 @@ describe("GraphQL analytics under hostile queries", () => {
       { query: filtered("$f"), variables: { f: { OR: times(30_000, () => ({})) } } },
       /variables may hold/,
     ],
-    "a variable of 15,000 names": () => [
-      { query: filtered("$f"), variables: { f: Object.fromEntries(times(15_000, (n) => [`name${n}`, 1])) } },
+    "a variable of 9,000 names": () => [
+      { query: filtered("$f"), variables: { f: Object.fromEntries(times(9_000, (n) => [`name${n}`, 1])) } },
       /invalid value/,
     ],
     "1,000 times": () => [
