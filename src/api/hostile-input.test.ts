@@ -99,6 +99,22 @@ test("a body that could not be kept as it was sent is refused", async () => {
   assert.match(JSON.stringify(packed), /request bodies are not compressed/);
 });
 
+test("who sends too much reads why, on a connection that goes on", async () => {
+  const size = 20_000_000;
+  const head = `POST /client/v4/zones HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${server.token}\r\n`;
+  const next = request("GET /client/v4/user/tokens/verify HTTP/1.1", "host: x\r\n");
+  for (const [framing, body] of [
+    [`content-length: ${size}`, Buffer.alloc(size, "x")],
+    [
+      "transfer-encoding: chunked",
+      Buffer.concat([Buffer.from(`${size.toString(16)}\r\n`), Buffer.alloc(size, "x"), Buffer.from("\r\n0\r\n\r\n")]),
+    ],
+  ] as const) {
+    const answers = await talk(Buffer.concat([Buffer.from(`${head}${framing}\r\n\r\n`), body, next]));
+    assert.deepEqual(answers.match(/HTTP\/1\.1 \d+/g), ["HTTP/1.1 413", "HTTP/1.1 200"], framing);
+  }
+});
+
 test("a parameter with U+0000 is refused before any database sees it", async () => {
   for (const query of ["name=%00", "name=a&account.id=%00"]) {
     const { status, body } = await ask(server, "GET", `/zones?${query}`);

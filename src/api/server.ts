@@ -67,6 +67,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const FAILURES_PER_ADDRESS: RateLimitConfig = { requests: 300, periodSeconds: 300 };
 const COUNTS_WRITTEN_EVERY_MS = 10_000;
 /** dns.md, "Import". */
+const CONTENT_TOO_LARGE = 413;
 const LIMITS: RouteLimits = { dns_import: { bodyBytesMax: 256 * 1024, rateLimit: { requests: 3, periodSeconds: 60 } } };
 
 /** The management API under `/client/v4`. The caller listens on it and closes it. */
@@ -114,6 +115,9 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     return answer(failure, state?.dated ?? null, reply);
   }
   function answer({ status, headers: extra, errors }: Failure, dated: RequestState["dated"], reply: FastifyReply): FastifyReply {
+    // What its client still sends of a body is read and dropped, within the time that a request has: a connection that is closed
+    // before is reset, and the client may never read why (RFC 9112 §9.6).
+    if (status === CONTENT_TOO_LARGE) reply.removeHeader("connection");
     // Of a file that could not be read: browsers would keep the error under its name.
     return reply
       .removeHeader("content-disposition")
