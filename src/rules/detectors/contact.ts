@@ -34,6 +34,8 @@ const PHONE_FORMS = [
 const NORTH_AMERICAN = /^1?[2-9]\d\d[2-9]\d{6}$/;
 /** Elsewhere the trunk prefix, an area or network, and the rest. */
 const WITH_TRUNK_PREFIX = /^0[1-9]\d{8,10}$/;
+/** The prefix of international calls in most countries. */
+const WITH_INTERNATIONAL_PREFIX = /^00[1-9]\d{8,12}$/;
 /** Of China. */
 const CHINESE_MOBILE = /^1[3-9]\d{9}$/;
 /** Groups that little else is written in, of Southern Europe and Turkey among others. */
@@ -43,7 +45,7 @@ const GROUPED_IN_TWOS = /^[2-9]\d{1,2}([ .-])(?:\d\d|\d{3})\1\d\d\1\d\d$/;
 function isNationalPhone(text: string): boolean {
   const digits = digitsOf(text);
   if (isPlaceholder(digits) || isUniform(digits.slice(1))) return false;
-  if (WITH_TRUNK_PREFIX.test(digits) || CHINESE_MOBILE.test(digits)) return true;
+  if (WITH_TRUNK_PREFIX.test(digits) || WITH_INTERNATIONAL_PREFIX.test(digits) || CHINESE_MOBILE.test(digits)) return true;
   return digits !== text && (NORTH_AMERICAN.test(digits) || GROUPED_IN_TWOS.test(text));
 }
 
@@ -94,14 +96,14 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
     id: "pii.phone_international",
     rule_id: "9666639ffe76a63c2fcc266a106f33c8",
     name: "Telephone number with country code",
-    anchors: [{ kind: "plus" }, ...Array.from("123456789", (first) => ({ kind: "literal", text: `00${first}`, word: true }) as const)],
-    patterns: [/(?:\+|00)[1-9]\d{0,2}\)?[ .\-/]?(?:\(0?\d{1,4}\)[ .\-/]?)?\d{1,5}(?:[ .\-/]?\d{1,5}){1,5}(?!\d)/y],
+    anchors: [{ kind: "plus" }],
+    patterns: [/\+[1-9]\d{0,2}\)?[ .\-/]?(?:\(0?\d{1,4}\)[ .\-/]?)?\d{1,5}(?:[ .\-/]?\d{1,5}){1,5}(?!\d)/y],
     accepts: (text) => {
       const count = text.replace(/\D/g, "").length;
       return count >= 8 && count <= 15 && !/(\d)\1{6}/.test(text);
     },
-    hits: ["+905321234567", "+90 532 123 45 67", "+49 (0)30 901820", "0031 20 785 1283", "(+31) 20 785 1283"],
-    misses: ["+1", "+1111111111", "a+1234", "001234"],
+    hits: ["+905321234567", "+90 532 123 45 67", "+49 (0)30 901820", "(+31) 20 785 1283"],
+    misses: ["+1", "+1111111111", "a+1234"],
   }),
   contact({
     id: "pii.phone",
@@ -273,6 +275,6 @@ export const BARE_PHONE: Detector = contact({
   anchors: [{ kind: "chain", templates: PHONE_FORMS }],
   patterns: [],
   accepts: isNationalPhone,
-  hits: ["(425) 882-9090", "1-212-555-0187", "052 5552606", "0 532 123 45 67", "020 7946 0958"],
+  hits: ["0031 20 785 1283", "(425) 882-9090", "1-212-555-0187", "052 5552606", "0 532 123 45 67", "020 7946 0958"],
   misses: ["4258829090", "125-882-9090", "425-182-9090", "2021 2022", "0000 000 000"],
 });

@@ -1,6 +1,6 @@
 import { CARD_DETECTORS } from "./cards.ts";
 import { isUniform, weighted } from "./check-digits.ts";
-import { luhn } from "./checks.ts";
+import { digitsOf, isCounting, luhn } from "./checks.ts";
 import { codeDetectors, type CodeRow } from "./code-detector.ts";
 import { BUSINESS_DETECTORS } from "./business.ts";
 import { BARE_PHONE } from "./contact.ts";
@@ -122,6 +122,9 @@ const BY_ID = new Map(
   ].map((one) => [one.id, one]),
 );
 
+/** What people type where any number would do. */
+const COUNTED = /^0?123456789$/;
+
 function bare({ of, rule_id, form, hit, miss }: BareRow): Detector {
   const named = BY_ID.get(of);
   if (named === undefined) throw new Error(`no detector "${of}" to leave the name out of`);
@@ -132,7 +135,7 @@ function bare({ of, rule_id, form, hit, miss }: BareRow): Detector {
     rule_id,
     name: `${name.replace(/, beside its name$/, "")}, whatever stands beside it`,
     tags: [...tags, "bare"],
-    accepts: form === undefined ? accepts : (text) => form.test(text) && accepts(text),
+    accepts: (text) => form?.test(text) !== false && accepts(text) && !COUNTED.test(text),
     confidence: "medium",
     enabled: false,
     hits: [hit],
@@ -364,10 +367,10 @@ const PASSPORT_FORMS = bareForms("passport", [
     name: "Passport number of a common form, whatever stands beside it",
     // Letters, then digits, as most countries have it; France; and the letter behind as well, as in Singapore and the Philippines.
     templates: ["A#######", "A########", "AA######", "AA#######", "AAA######", "##AA#####", "A#######A", "A######AA"],
-    isValid: (code) => !/(\d)\1{5}/.test(code),
+    isValid: (code) => !/(\d)\1{5}/.test(code) && !isCounting(digitsOf(code)),
     isUpperCase: true,
-    hits: ["A12803456", "CA128035", "17AB12345", "E1234567K"],
-    misses: ["a12803456", "A128034", "ABCD128034"],
+    hits: ["A12803456", "CA128035", "17AB12345", "E2284561K"],
+    misses: ["a12803456", "A128034", "ABCD128034", "A12345678", "K0123456"],
   },
 ]);
 
