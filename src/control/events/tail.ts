@@ -21,7 +21,7 @@ const UNITS_PER_LOOK_MAX = 256 * 1024;
 const ROWS_PER_LOOK_MAX = 20_000;
 /** Rows of all tenants that a reader may be behind before it is told what it missed instead. */
 const BEHIND_MAX = 1_000_000;
-/** The thread that reads takes a number of questions at a time, those of lists and analytics included. */
+/** Looks that wait for the thread that reads at the same time; others wait for these. */
 const LOOKS_AT_ONCE_MAX = 8;
 /** Proxies close connections on which nothing is sent. */
 const SILENCE_MS_MAX = 15_000;
