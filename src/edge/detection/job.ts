@@ -112,19 +112,25 @@ export const SHED = [
 // SPEC 8: up to 1 MB of a body is scanned; the same bound holds for what decoding makes of it.
 export const SCANNED_BYTES_MAX = 1024 * 1024;
 
+const JSON_TYPE = /^(?:text|application)\/(?:x-)?(?:json|ndjson|ldjson|jsonl|jsonlines|json-seq|json5)$|\+json(?:-seq)?$/;
+
 // SPEC 8: text, HTML, JSON and XML, by whatever name: many texts have no type of their own below text/.
 const SCANNED_TYPE =
-  /^(?:text\/[\w.+-]+|[\w.+-]+\/[\w.+-]+\+(?:json|xml|yaml)|application\/(?:json|xml|xml-dtd|x-ndjson|jsonl|json-seq|json5|(?:x-)?javascript|(?:x-)?yaml|toml|sql|graphql|x-www-form-urlencoded)|multipart\/(?:mixed|form-data|byteranges|related|alternative))$/;
+  /^(?:text\/[\w.+-]+|[\w.+-]+\/[\w.+-]+\+(?:xml|yaml)|application\/(?:x-)?(?:xml|xml-dtd|xml-external-parsed-entity|javascript|ecmascript|yaml|toml|sql|graphql|csv|sh|pem-file|pem-certificate-chain|www-form-urlencoded)|multipart\/(?:mixed|form-data|byteranges|related|alternative))$/;
+
+const UNKNOWN_TYPES: ReadonlySet<string> = new Set(["*/*", "application/unknown", "unknown/unknown"]);
 
 /** Programs that send no type, or nothing like one, leave it to their clients to look (WHATWG MIME Sniffing §7). */
-export const isUntyped = (mediaType: string): boolean => !mediaType.includes("/");
+export const isUntyped = (mediaType: string): boolean => !mediaType.includes("/") || UNKNOWN_TYPES.has(mediaType);
 
-export const isScannedType = rememberTexts((mediaType: string): boolean => isUntyped(mediaType) || SCANNED_TYPE.test(mediaType));
+export const isScannedType = rememberTexts(
+  (mediaType: string): boolean => isUntyped(mediaType) || SCANNED_TYPE.test(mediaType) || JSON_TYPE.test(mediaType),
+);
 
 export const isMultipart = (mediaType: string): boolean => mediaType.startsWith("multipart/");
 
-/** Whether values of it have a path. */
-export const isJson = (mediaType: string): boolean => /[/+](?:x-nd)?json$/.test(mediaType);
+/** Whether values of it have a path: of several texts one after the other, within theirs. */
+export const isJson = (mediaType: string): boolean => JSON_TYPE.test(mediaType);
 
 export type Encoding = "gzip" | "br" | "deflate" | "zstd";
 
