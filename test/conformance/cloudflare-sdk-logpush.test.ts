@@ -87,7 +87,7 @@ test("logpush: what is not there is refused with what is wrong", async () => {
   const { jobs, datasets } = client.logpush;
   for (const [more, pointer] of [
     [{ dataset: "http_requests" }, "/dataset"],
-    [{ output_options: { field_names: ["Nothing"] } }, "/output_options"],
+    [{ output_options: { field_names: ["Nothing"] } }, "/output_options/field_names/0"],
     [{ output_options: { output_type: "csv" } }, "/output_options"],
     [{ output_options: { sample_rate: 0.5 } }, "/output_options"],
     [{ max_upload_records: 10 }, "/max_upload_records"],
