@@ -88,8 +88,8 @@ test("logpush: what is not there is refused with what is wrong", async () => {
   for (const [more, pointer] of [
     [{ dataset: "http_requests" }, "/dataset"],
     [{ output_options: { field_names: ["Nothing"] } }, "/output_options/field_names/0"],
-    [{ output_options: { output_type: "csv" } }, "/output_options"],
-    [{ output_options: { sample_rate: 0.5 } }, "/output_options"],
+    [{ output_options: { output_type: "csv" } }, "/output_options/output_type"],
+    [{ output_options: { sample_rate: 0.5 } }, "/output_options/sample_rate"],
     [{ max_upload_records: 10 }, "/max_upload_records"],
     [{ max_upload_interval_seconds: 5 }, "/max_upload_interval_seconds"],
     [{ filter: '{"where":{}}' }, "/filter"],
