@@ -139,8 +139,8 @@ export const DEVELOPMENT_SECRETS = secretDetectors(
       rule_id: "d453454bb7c5b9cfbdcbf4bbf7c59b89",
       name: "Notion token",
       starts: ["ntn_"],
-      rest: String.raw`[0-9]{11}[A-Za-z0-9]{35}${END_WORD}`,
-      hits: ["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"],
+      rest: String.raw`[A-Za-z0-9]{46}${END_WORD}`,
+      hits: ["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", "ntn_t2HUWWZrToZqZrZOf60k5SxExPc3xsxsjXQKURpEpLBnHL"],
       misses: ["ntn_xxxxxxxxxxxx"],
     },
     {
