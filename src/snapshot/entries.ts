@@ -2,6 +2,7 @@ import type { RouteCondition } from "#rules/route-conditions.ts";
 import type { CustomPattern } from "#rules/detectors/custom.ts";
 import type { WordList } from "#rules/detectors/words.ts";
 import type { PreviousSlot } from "#rules/previous-waf/slots.ts";
+import type { ZoneProof } from "#model/zone-proof.ts";
 import type { EdgeSettings } from "./edge-settings.ts";
 
 /**
@@ -44,6 +45,8 @@ export interface ZoneEntry {
   /** Absolute, lower case, A-label form, no trailing dot: `example.com`. */
   readonly name: string;
   readonly status: "initializing" | "pending" | "active" | "moved";
+  /** What shows that the account owns the name; absent in copies made before proofs existed, which counts as the operator's word. */
+  readonly proof?: ZoneProof;
   readonly paused: boolean;
   readonly type: "full" | "partial" | "secondary" | "internal";
   readonly plan: "free" | "pro" | "business" | "enterprise";

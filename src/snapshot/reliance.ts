@@ -1,0 +1,8 @@
+import type { ZoneEntry } from "./entries.ts";
+
+/**
+ * Whether what this zone says of its names counts for an account that only points at them: its own active zones do, and
+ * those of others once their ownership is proved. What is asked from outside looks at `status` alone.
+ */
+export const isReliedOn = (zone: Pick<ZoneEntry, "account_id" | "status" | "proof">, viewerAccountId: string): boolean =>
+  zone.status === "active" && (zone.account_id === viewerAccountId || (zone.proof ?? "operator") !== "none");
