@@ -6,6 +6,7 @@ import { dlpPolicies } from "#model/dlp.ts";
 import type { GatewaySettings } from "#model/gateway.ts";
 import type { StoredSpendLimits } from "#model/spend-limits.ts";
 import { primaryCopy } from "#model/primary-copy.ts";
+import type { ZoneProof } from "#model/zone-proof.ts";
 import { SOA_DEFAULTS, type SoaChange, type SoaValues } from "#model/soa.ts";
 import { edgeSettings } from "./chosen-settings.ts";
 import type {
@@ -42,6 +43,7 @@ export interface ZoneColumns {
   readonly vanity_name_servers: string;
   readonly settings: string;
   readonly edge_settings: string;
+  readonly proof: string;
 }
 
 export function zoneEntry(row: ZoneColumns): ZoneEntry {
@@ -56,6 +58,7 @@ export function zoneEntry(row: ZoneColumns): ZoneEntry {
     account_id: row.account_id,
     name: row.name,
     status: row.status as ZoneEntry["status"],
+    proof: row.proof as ZoneProof,
     // To the planes they are the same: every name keeps its own addresses, and nothing is proxied.
     paused: row.paused === 1 || dnsOnly,
     type: row.type as ZoneEntry["type"],

@@ -75,3 +75,43 @@ databaseTest("times of sensitive data objects that were written in 1970 become w
     await session.close();
   }
 });
+
+databaseTest("zones keep what belongs to them when their names may be claimed by several accounts", async (url, dialect) => {
+  const session = await connect(url, dialect);
+  const upTo = (to: number) => {
+    const migrations = MIGRATIONS.filter(({ version }) => version <= to);
+    return migrate(session, DIALECTS[dialect], systemClock, migrations);
+  };
+  const rows = async (sql: string) => (await session.query(sql)).rows;
+  const zone = (id: string, account: string, name: string): string =>
+    `INSERT INTO zones (id, account_id, name, status, type, paused, plan, name_servers, settings, serial, record_count, vanity_name_servers, created_on, modified_on)
+     VALUES ('${id}', '${account}', '${name}', 'active', 'full', 0, 'free', '[]', '{}', 7, 0, '[]', '', '')`;
+  try {
+    await upTo(36);
+    for (const [id, on] of [
+      ["second", "2026-02"],
+      ["first", "2026-01"],
+    ])
+      await session.query(
+        `INSERT INTO accounts (id, name, type, settings, created_on) VALUES ('${id}', '${id}', 'standard', '{}', '${on}')`,
+      );
+    await session.query(zone("a", "first", "a.example"));
+    await session.query(zone("b", "second", "b.example"));
+    await session.query("INSERT INTO zone_holds (zone_id, hold, include_subdomains, modified_on) VALUES ('b', 1, 0, '')");
+    await upTo(40);
+    assert.deepEqual(await rows("SELECT id, serial, proof, status FROM zones ORDER BY id"), [
+      { id: "a", serial: 7, proof: "operator", status: "active" },
+      { id: "b", serial: 7, proof: "none", status: "active" },
+    ]);
+    assert.deepEqual(await rows("SELECT zone_id FROM zone_holds"), [{ zone_id: "b" }]);
+    assert.deepEqual(await rows("SELECT zone_id, next_look_ms FROM zone_claims"), [{ zone_id: "b", next_look_ms: 0 }]);
+    await assert.rejects(session.query(zone("c", "second", "b.example")), "one account claims a name once");
+    await assert.rejects(session.query(zone("c", "first", "b.example")), "a name is active once");
+    await session.query(zone("c", "first", "b.example").replace("'active'", "'pending'"));
+    await session.query("DELETE FROM zones WHERE id = 'b'");
+    assert.deepEqual(await rows("SELECT zone_id FROM zone_holds"), [], "what leans on a zone still goes with it");
+    await assert.rejects(session.query(zone("d", "nobody", "d.example")), "references hold again");
+  } finally {
+    await session.close();
+  }
+});

@@ -26,6 +26,7 @@ import { customCertificates } from "./migrations/0032-custom-certificates.ts";
 import { logpushJobs } from "./migrations/0033-logpush-jobs.ts";
 import { sensitiveDataTimes } from "./migrations/0035-sensitive-data-times.ts";
 import { eventCounts } from "./migrations/0036-event-counts.ts";
+import { zoneProofs } from "./migrations/0040-zone-proofs.ts";
 import type { Dialect, Session } from "./session.ts";
 
 export interface Migration {
@@ -63,6 +64,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 33, name: "logpush-jobs", statements: logpushJobs },
   { version: 35, name: "sensitive-data-times", statements: sensitiveDataTimes },
   { version: 36, name: "event-counts", statements: eventCounts },
+  { version: 40, name: "zone-proofs", statements: zoneProofs },
 ];
 
 /**
@@ -75,6 +77,15 @@ export async function migrate(
   clock: Clock,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<void> {
+  if (dialect.looseReferences !== null) await session.query(dialect.looseReferences.begin);
+  try {
+    await migrateInOne(session, dialect, clock, migrations);
+  } finally {
+    if (dialect.looseReferences !== null) await session.query(dialect.looseReferences.end);
+  }
+}
+
+async function migrateInOne(session: Session, dialect: Dialect, clock: Clock, migrations: readonly Migration[]): Promise<void> {
   await beginWriting(session, dialect, clock);
   try {
     if (dialect.migrationLock !== null) await session.query(dialect.migrationLock);

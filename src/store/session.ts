@@ -61,6 +61,11 @@ export interface Dialect {
   readonly integer: string;
   /** Keeps other nodes from migrating at the same time; null where `begin` does so already. */
   readonly migrationLock: string | null;
+  /**
+   * Said around a migration, which may put a copy of a table in its place: what refers to the table must not go with it.
+   * Null where the server can change a table as it is.
+   */
+  readonly looseReferences: { readonly begin: string; readonly end: string } | null;
   /** Options after a table's closing parenthesis. */
   readonly tableOptions: string;
   /** The same for a table that is only ever read in the order of its primary key, and is kept in it where the dialect can. */
@@ -124,6 +129,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     text: "text",
     integer: "integer",
     migrationLock: null,
+    looseReferences: { begin: "PRAGMA foreign_keys = OFF", end: "PRAGMA foreign_keys = ON" },
     tableOptions: "STRICT",
     clusteredTableOptions: "STRICT, WITHOUT ROWID",
     placeholder: () => "?",
@@ -143,6 +149,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     text: 'text COLLATE "C"',
     integer: "bigint",
     // Any number serves, as long as every node takes the same.
+    looseReferences: null,
     migrationLock: "SELECT pg_advisory_xact_lock(7355608801)",
     tableOptions: "",
     clusteredTableOptions: "",

@@ -10,6 +10,8 @@ export interface Tables {
   memberships: MembershipsTable;
   tokens: TokensTable;
   zones: ZonesTable;
+  zone_claims: ZoneClaimsTable;
+  former_zones: FormerZonesTable;
   dns_records: DnsRecordsTable;
   dns_record_tags: DnsRecordTagsTable;
   dns_record_counts: DnsRecordCountsTable;
@@ -142,9 +144,46 @@ export interface ZonesTable {
   edge_settings: Generated<string>;
   /** `MigrationState` of model/waf-migration.ts. */
   waf_migration: Generated<string>;
+  /** `ZoneProof` of model/zone-proof.ts. */
+  proof: string;
+  /** What a TXT record at the zone's present name servers proves its ownership with; empty where it cannot. */
+  verification_key: string;
+  /** JSON: the name servers that the parent had when it was first asked; null before that. */
+  original_name_servers: string | null;
+  /** JSON: the installation's name servers that the parent is to name; empty for the first pair of the pool. */
+  pair: string;
   activated_on: string | null;
   created_on: string;
   modified_on: string;
+}
+/** What is to be found out about a zone's owner, and when; zones that nothing is to be found out about have none. */
+export interface ZoneClaimsTable {
+  zone_id: string;
+  /** When the zone came into its status. */
+  since_ms: number;
+  next_look_ms: number;
+  looks: number;
+  /** Looks in a row, and the first of them, that saw the zone's pair at the parent. */
+  seen_looks: number;
+  seen_ms: number | null;
+  /** Looks in a row, and the first of them, that saw other name servers there. */
+  elsewhere_looks: number;
+  elsewhere_since_ms: number | null;
+  /** When the owner last asked for a look. */
+  asked_ms: number | null;
+  /** What the last look missed, for people. */
+  reason: string;
+}
+/** Zones that once were active and are gone, by name and account. */
+export interface FormerZonesTable {
+  name: string;
+  account_id: string;
+  /** JSON: the pair it had. */
+  pair: string;
+  /** The highest that its name ever had. */
+  serial: number;
+  proof: string;
+  deleted_ms: number;
 }
 export interface DnsRecordsTable {
   id: string;

@@ -122,6 +122,7 @@ async function fill(store: Store, created_on: string): Promise<readonly (readonl
         await insertZone(db, {
           ...{ id, account_id, name: `z${n}.a${a}.example`, status: "active", type: "full", paused: 0, plan: "enterprise" },
           ...{ name_servers: "[]", settings: "{}", serial: 1, record_count: 0, vanity_name_servers: "[]", activated_on: null },
+          ...{ proof: "operator", verification_key: "", pair: "[]" },
           ...{ created_on, modified_on: created_on },
         });
         const filters = n % 2 === 0 ? { zones: [id] } : {};
