@@ -1,3 +1,4 @@
+import { trimBlanks } from "#kernel/trim.ts";
 import type { Authority } from "./authorities.ts";
 
 /** A CAA record (RFC 8659 §4.1); `value` is text of bytes. */
@@ -63,8 +64,6 @@ export function parseIssueValue(text: string): Issuer | null {
   }
   return { domain: first.toLowerCase(), parameters };
 }
-
-const trimBlanks = (text: string): string => text.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, "");
 
 const tagged = (records: readonly CaaRecord[], tag: string): readonly CaaRecord[] =>
   records.filter((record) => record.tag.toLowerCase() === tag);

@@ -1,3 +1,4 @@
+import { trimBlanks } from "#kernel/trim.ts";
 import type { HeaderFields } from "#rules/views.ts";
 
 /** Field lines that the parser accepted, by lower-case name. */
@@ -21,7 +22,7 @@ export function listLines(lines: string): HeaderFields {
   for (const line of lines === "" ? [] : lines.split("\r\n")) {
     const colon = line.indexOf(":");
     names.push(line.slice(0, colon));
-    values.push(line.slice(colon + 1).replace(/^[ \t]+|[ \t]+$/g, ""));
+    values.push(trimBlanks(line.slice(colon + 1)));
   }
   return { names, values };
 }

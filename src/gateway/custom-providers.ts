@@ -1,4 +1,5 @@
 import type { Sealer } from "#kernel/seal.ts";
+import { withoutEnd } from "#kernel/trim.ts";
 import type { CustomCostEntry, CustomProviderEntry } from "#snapshot/entries.ts";
 import type { Replica } from "#snapshot/feed.ts";
 import type { Provider, Upstream, Upstreams } from "./providers.ts";
@@ -52,7 +53,7 @@ function upstreamOf(id: string, entry: CustomProviderEntry, sealer: Pick<Sealer,
       headers: Object.entries(headers).flat(),
       ...(entry.costs.length === 0 ? {} : { price: (model, usage) => priceOf(entry.costs, model, usage) }),
     };
-    return { provider, origin: url.origin, basePath: url.pathname.replace(/\/+$/, ""), isReplaced: false };
+    return { provider, origin: url.origin, basePath: withoutEnd(url.pathname, "/"), isReplaced: false };
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { withoutEnd } from "#kernel/trim.ts";
 import {
   ANTHROPIC_USAGE,
   BEDROCK_USAGE,
@@ -220,7 +221,7 @@ export function createUpstreams(overrides: Readonly<Record<string, string>>, cus
       const url = URL.parse(replaced ?? provider.baseAddress);
       if (url === null || (url.protocol !== "http:" && url.protocol !== "https:"))
         throw new RangeError(`not a base address for ${provider.name}`);
-      const basePath = url.pathname.replace(/\/+$/, "");
+      const basePath = withoutEnd(url.pathname, "/");
       return [provider.name, { provider, origin: url.origin, basePath, isReplaced: replaced !== undefined }];
     }),
   );

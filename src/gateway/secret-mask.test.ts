@@ -1,6 +1,7 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { DETECTORS } from "#rules/detectors/table.ts";
+import { assertGrowsLinearly } from "../../test/support/growth.ts";
 import { createSecretMask, credentialsOf } from "./secret-mask.ts";
 
 const mask = createSecretMask();
@@ -130,4 +131,15 @@ test("what all events of a stream repeat is masked in each of them, and what one
   assert.equal(masked.toString(), repeated.toString().replaceAll(secret, "*".repeat(secret.length)));
   const plain = [streamed(["so ", "it ", "is ", "said"], event("chatcmpl-1"))];
   assert.equal(mask.mask(plain, [secret]), plain);
+});
+
+test("backslashes before a quote are one run, however many there are, and cost no more than their number", () => {
+  const depth = "\\".repeat(7);
+  assert.equal(masked(`{${depth}"api_key${depth}":${depth}"CANARY${depth}"}`), `{${depth}"api_key${depth}":${depth}"******${depth}"}`);
+  assert.equal(masked(String.raw`\\\ \"secret": "CANARY"`), String.raw`\\\ \"secret": "******"`);
+  for (const piece of ["\\", '\\"', '"', '"secret', '"secret":"', "secret=", " ", "secret\\", "bearer ", "-----BEGIN PRIVATE KEY-----"])
+    assertGrowsLinearly(piece, (length) => {
+      const text = `my secret ${piece.repeat(length / piece.length)}`;
+      return () => assert.equal(masked(text).length, text.length);
+    });
 });

@@ -88,8 +88,8 @@ function findSecret(whole: Buffer, secret: string, onHit: OnHit): void {
 const NAMES =
   "(?:api[_-]?key|apikey|access[_-]?key|secret|passw(?:or)?d|passphrase|access[_-]?token|auth[_-]?token|refresh[_-]?token|id[_-]?token|session[_-]?token|authorization|private[_-]?key|credentials?|client[_-]?secret|x-api-key)";
 const NAMED: readonly RegExp[] = [
-  // A member of JSON, in a string of JSON too, whose quotes have backslashes before them.
-  new RegExp(String.raw`(\\*"[\w-]{0,40}${NAMES}[\w-]{0,40}\\*"\s*:\s*\\*")((?:[^"\\]|\\+[^"\\])+)`, "gi"),
+  // A member of JSON, in a string of JSON too, whose quotes have backslashes before them: all of them, so that no run is begun twice.
+  new RegExp(String.raw`((?<!\\)\\*"[\w-]{0,40}${NAMES}[\w-]{0,40}\\*"\s*:\s*\\*")((?:[^"\\]|\\+[^"\\])+)`, "gi"),
   // A query, a form, or an assignment as configuration files and code write it.
   new RegExp(String.raw`(${NAMES}[\w.-]{0,40}\\*["']?\]?[ \t]{0,4}(?:=>|:=|[:=])[ \t]{0,4}\\*["']?)([^\s"'\\&,;]{6,})`, "gi"),
   new RegExp(String.raw`((?:authorization|x-api-key|api-key)\s*:\s*(?:bearer\s+|basic\s+)?)([^\s"'\\,;]{6,})`, "gi"),

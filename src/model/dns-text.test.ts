@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { assertGrowsLinearly } from "../../test/support/growth.ts";
 import { fc } from "../../test/support/property.ts";
 import { contentKey, quoteText } from "./dns-text.ts";
 
@@ -37,4 +38,19 @@ test("filters find content whatever its quotes, case and white space", () => {
     fc.property(undotted, (content) => assert.equal(contentKey(contentKey(content)), contentKey(content))),
     { numRuns: 1000 },
   );
+});
+
+test("a backslash at the end counts by how many stand there", () => {
+  for (let count = 0; count < 6; count++) {
+    const content = `a${"\\".repeat(count)}`;
+    assert.equal(quoteText(content), count % 2 === 0 ? `"${content}"` : undefined, content);
+  }
+});
+
+test("content costs no more than its length", () => {
+  for (const piece of ["\\", '"', '""', '" ', '\\"', " ", '"a" '])
+    assertGrowsLinearly(piece, (length) => {
+      const content = `${piece.repeat(length / piece.length)}x`;
+      return () => [quoteText(content), contentKey(content)];
+    });
 });

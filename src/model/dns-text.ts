@@ -1,3 +1,5 @@
+import { withoutEnd } from "#kernel/trim.ts";
+
 /** One quoted character string; a backslash escapes the next character (RFC 1035 §5.1). */
 const QUOTED = /^\s*"(?:[^"\\]|\\[^])*"(?:\s*"(?:[^"\\]|\\[^])*")*\s*$/;
 
@@ -19,7 +21,7 @@ function hasBareQuote(content: string): boolean {
 }
 
 /** A final backslash would escape the quote that is about to be added. */
-const endsInEscape = (content: string): boolean => (/\\*$/.exec(content)?.[0].length ?? 0) % 2 === 1;
+const endsInEscape = (content: string): boolean => (content.length - withoutEnd(content, "\\").length) % 2 === 1;
 
 /**
  * The form in which filters compare content: quotes gone, neighbouring strings joined, white space as one

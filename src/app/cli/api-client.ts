@@ -1,3 +1,4 @@
+import { withoutEnd } from "#kernel/trim.ts";
 import { CliError, EXIT } from "./outcome.ts";
 
 interface ApiError {
@@ -65,7 +66,7 @@ export function createApiClient(deps: {
   readonly headers?: Readonly<Record<string, string>>;
   readonly onWait: (waitMs: number) => void;
 }): ApiClient {
-  const base = deps.base.replace(/\/+$/, "");
+  const base = withoutEnd(deps.base, "/");
   const headers = { ...deps.headers, authorization: `Bearer ${deps.token}` };
   const send = async ({ method, path, body, timeoutMs, headers: more }: ApiRequest): Promise<Response> => {
     try {

@@ -1,5 +1,6 @@
 import { parseCacheControl } from "#wire/http/cache-control.ts";
 import { parseHttpDate } from "#wire/http/http-date.ts";
+import { listMembers } from "#wire/http/list-members.ts";
 import type { BrowserTtl } from "./cache-rule.ts";
 import { type ResponseField, singleValue, valuesOf } from "./response-fields.ts";
 
@@ -14,22 +15,24 @@ export function withBrowserTtl(status: number, fields: readonly ResponseField[],
   if (mode === "bypass_by_default")
     return lines.length > 0 || fields.some(({ key }) => key === "expires") ? fields : replaced(fields, "no-store");
   if (status >= 400) return fields;
-  if (mode === "exactly") return replaced(fields, [...lasting(lines, FORBIDDING), `max-age=${seconds}`].join(", "));
+  if (mode === "exactly") return replaced(fields, lasting(lines, FORBIDDING, seconds));
   if (seconds === 0) return fields;
   const { noStore, noCache, isPrivate, maxAge } = parseCacheControl(lines);
   if (noStore || noCache || isPrivate || (maxAge ?? expiresSeconds(fields)) >= seconds) return fields;
-  return replaced(fields, [...lasting(lines, /^max-age(?:\s*=|$)/i), `max-age=${seconds}`].join(", "));
+  return replaced(fields, lasting(lines, /^max-age(?:\s*=|$)/i, seconds));
 }
 
 /** What a time of its own stands instead of. */
 const FORBIDDING = /^(?:max-age|no-cache|no-store|private|must-revalidate)(?:\s*=|$)/i;
 
-/** The directives that do not match. */
-const lasting = (lines: readonly string[], without: RegExp): readonly string[] =>
-  lines
-    .flatMap((line) => line.match(/[^",]*(?:"(?:[^"\\]|\\.)*"[^",]*)*/g) ?? [])
-    .map((directive) => directive.trim())
-    .filter((directive) => directive !== "" && !without.test(directive));
+const CLOSED = /^[^"]*(?:"(?:[^"\\]|\\[^])*"[^"]*)*$/;
+
+/** The directives that do not match, and the time: before a quoted string that is not closed, since nobody would find it behind. */
+function lasting(lines: readonly string[], without: RegExp, seconds: number): string {
+  const kept = lines.flatMap(listMembers).filter((directive) => !without.test(directive));
+  const open = kept.findIndex((directive) => !CLOSED.test(directive));
+  return kept.toSpliced(open < 0 ? kept.length : open, 0, `max-age=${seconds}`).join(", ");
+}
 
 function replaced(fields: readonly ResponseField[], value: string): readonly ResponseField[] {
   const kept = fields.filter(({ key }) => key !== "cache-control" && key !== "expires");

@@ -1,3 +1,5 @@
+import { trimBlanks } from "#kernel/trim.ts";
+
 /** Where the fields of a request are read. */
 export interface RequestFields {
   /** Values of every line of a field, by its lower-case name. */
@@ -20,7 +22,7 @@ export function secondaryKey(vary: readonly string[], request: RequestFields): s
 }
 
 /** White space around the members of a list means nothing. */
-const normalized = (value: string): string => value.replace(/[ \t]*,[ \t]*/g, ",").trim();
+const normalized = (value: string): string => (value.includes(",") ? value.split(",").map(trimBlanks).join(",") : value.trim());
 
 /** Clients write the same codings in many orders; what they prefer among those they accept is not asked for. */
 const codings = (lines: readonly string[]): string =>

@@ -27,11 +27,11 @@ const FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /** Clients that have no key send its field all the same, with nothing in it or nothing behind the scheme. */
-const EMPTY_VALUE = /^\s*(?:bearer|token|key|basic)?\s*$/i;
+const isEmpty = (value: string): boolean => /^(?:bearer|token|key|basic)?$/i.test(value.trim());
 
 export function hasCredential(headers: FlatHeaders, target: string): boolean {
   for (let i = 0; i < headers.length; i += 2)
-    if (FIELDS.has(headers[i]?.toLowerCase() ?? "") && !EMPTY_VALUE.test(headers[i + 1] ?? "")) return true;
+    if (FIELDS.has(headers[i]?.toLowerCase() ?? "") && !isEmpty(headers[i + 1] ?? "")) return true;
   return /[?&]key=[^&]/.test(target);
 }
 

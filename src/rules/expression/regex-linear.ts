@@ -54,25 +54,21 @@ function isLinearSequence(items: readonly Regex[], stepsMax: number): boolean {
   const parts = items.map((item) => partOf(item, stepsMax));
   if (parts.some((part) => part === null)) return false;
   const known = parts.filter((part) => part !== null);
-  const ways = known.reduce((product, part, i) => product * (part.loop === null && isDecided(items, i) ? 1 : part.ways), 1);
+  const behind = firstsBehind(items);
+  const ways = known.reduce((product, part, i) => product * (part.loop === null && isDecided(items[i], behind[i]) ? 1 : part.ways), 1);
   const steps = known.reduce((sum, part) => sum + part.steps, 0);
   const [first] = items;
   const anchored = first?.kind === "assert" && first.what === "start";
   if (ways * steps > (anchored ? stepsMax : stepsMax / 8)) return false;
   const starts = firstBytes(items).bytes;
+  const loops = known.filter((part) => part.loop !== null).length;
   return known.every((part, i) => {
     if (part.loop === null) return true;
     // Elsewhere each place of the text may be a start, and the loop must not run over starts.
     if (!anchored && (part.loop & starts) !== 0n) return false;
-    const rest = items.slice(i + 1);
-    const after = firstBytes(rest);
-    if ((part.loop & after.bytes) === 0n) return true;
+    if ((part.loop & (behind[i]?.bytes ?? 0n)) === 0n) return true;
     // One loop may give back what it took, if what follows has an end, and if no two starts share the loop.
-    return (
-      (anchored || (first?.kind === "set" && items.slice(1, i).every((item) => (bytesOf(item) & starts) === 0n))) &&
-      rest.every((_item, j) => known[i + 1 + j]?.loop === null) &&
-      known.slice(0, i).every((before) => before.loop === null)
-    );
+    return loops === 1 && (anchored || (first?.kind === "set" && items.slice(1, i).every((item) => (bytesOf(item) & starts) === 0n)));
   });
 }
 
@@ -85,12 +81,8 @@ function bytesOf(regex: Regex): ByteSet {
 }
 
 /** Whether only one number of repetitions can be right: what follows begins with none of the repeated bytes. */
-function isDecided(items: readonly Regex[], i: number): boolean {
-  const item = items[i];
-  if (item?.kind !== "repeat" || item.item.kind !== "set") return false;
-  const after = firstBytes(items.slice(i + 1));
-  return !after.empty && (item.item.bytes & after.bytes) === 0n;
-}
+const isDecided = (item: Regex | undefined, behind: First = NOTHING): boolean =>
+  item?.kind === "repeat" && item.item.kind === "set" && !behind.empty && (item.item.bytes & behind.bytes) === 0n;
 
 function partOf(regex: Regex, stepsMax: number): Part | null {
   if (regex.kind === "repeat" && regex.max === null) {
@@ -105,8 +97,10 @@ function waysOf(regex: Regex): number {
   if (regex.kind === "set" || regex.kind === "assert") return 1;
   if (regex.kind === "capture") return waysOf(regex.item);
   if (regex.kind === "choice") return regex.items.reduce((sum, item) => sum + waysOf(item), 0);
-  if (regex.kind === "sequence")
-    return regex.items.reduce((product, item, i) => product * (isDecided(regex.items, i) ? 1 : waysOf(item)), 1);
+  if (regex.kind === "sequence") {
+    const behind = firstsBehind(regex.items);
+    return regex.items.reduce((product, item, i) => product * (isDecided(item, behind[i]) ? 1 : waysOf(item)), 1);
+  }
   if (regex.max === null) return Number.POSITIVE_INFINITY;
   const ways = waysOf(regex.item);
   return ways === 1 ? regex.max - regex.min + 1 : ways ** regex.max * (regex.max - regex.min + 1);
@@ -123,17 +117,37 @@ function stepsOf(regex: Regex): number {
   }
   let ways = 1;
   let steps = 1;
+  const behind = firstsBehind(regex.items);
   for (const [i, item] of regex.items.entries()) {
     steps += ways * stepsOf(item);
     // What is decided is given back and tried again, one byte at a time, and nothing more.
-    if (isDecided(regex.items, i)) steps += ways * stepsOf(item);
+    if (isDecided(item, behind[i])) steps += ways * stepsOf(item);
     else ways *= waysOf(item);
   }
   return steps;
 }
 
 /** Bytes that a match can begin with, and whether it may be empty. */
-function firstBytes(items: readonly Regex[]): { readonly bytes: ByteSet; readonly empty: boolean } {
+interface First {
+  readonly bytes: ByteSet;
+  readonly empty: boolean;
+}
+
+const NOTHING: First = { bytes: 0n, empty: true };
+
+/** For each item what those behind it begin with, each looked at once. */
+function firstsBehind(items: readonly Regex[]): readonly First[] {
+  const behind = Array.from<First>({ length: items.length });
+  let after = NOTHING;
+  for (let i = items.length - 1; i >= 0; i--) {
+    behind[i] = after;
+    const first = firstOf(items[i] as Regex);
+    after = first.empty ? { bytes: first.bytes | after.bytes, empty: after.empty } : first;
+  }
+  return behind;
+}
+
+function firstBytes(items: readonly Regex[]): First {
   let bytes = 0n;
   for (const item of items) {
     const first = firstOf(item);
@@ -143,7 +157,7 @@ function firstBytes(items: readonly Regex[]): { readonly bytes: ByteSet; readonl
   return { bytes, empty: true };
 }
 
-function firstOf(regex: Regex): { readonly bytes: ByteSet; readonly empty: boolean } {
+function firstOf(regex: Regex): First {
   if (regex.kind === "set") return { bytes: regex.bytes, empty: false };
   // Behind the end, and at the end of a line, a match goes on with nothing but the end or a line break.
   if (regex.kind === "assert") return { bytes: 0n, empty: regex.what !== "end" };

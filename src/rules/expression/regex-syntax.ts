@@ -109,7 +109,7 @@ class Reader {
 
   #skipVerbose(): boolean {
     const from = this.at;
-    while (/\s/.test(this.#peek())) this.at++;
+    this.#skipSpace();
     if (this.#sees("#")) while (!this.ended() && !this.#sees("\n")) this.at++;
     return this.at > from;
   }
@@ -131,16 +131,30 @@ class Reader {
     if (this.#takes("+")) return { min: 1, max: null };
     if (this.#takes("?")) return { min: 0, max: 1 };
     if (!this.#sees("{")) return null;
-    const found = /\{\s*(\d*)\s*(,?)\s*(\d*)\s*\}/y;
-    found.lastIndex = this.at;
-    const [, first = "", comma = "", last = ""] = found.exec(this.#text) ?? [];
-    if (first === "" && last === "") this.#fail("expected {n}, {n,} or {n,m}");
+    const start = this.at++;
+    const first = this.#digits();
+    const hasComma = this.#takes(",");
+    const last = hasComma ? this.#digits() : first;
+    if (!this.#takes("}") || (first === "" && last === "")) this.#fail("expected {n}, {n,} or {n,m}", start);
     const min = first === "" ? 0 : Number(first);
-    const max = comma === "" ? min : last === "" ? null : Number(last);
-    if (max !== null && max < min) this.#fail("the repetition ends before it begins");
-    if (Math.max(min, max ?? 0) > REPEATS_MAX) this.#fail(`repeated more than ${REPEATS_MAX} times`);
-    this.at = found.lastIndex;
+    const max = hasComma && last === "" ? null : Number(last);
+    if (max !== null && max < min) this.#fail("the repetition ends before it begins", start);
+    if (Math.max(min, max ?? 0) > REPEATS_MAX) this.#fail(`repeated more than ${REPEATS_MAX} times`, start);
     return { min, max };
+  }
+
+  /** A number, or nothing, with white space around it. */
+  #digits(): string {
+    this.#skipSpace();
+    const from = this.at;
+    while (/[0-9]/.test(this.#peek())) this.at++;
+    const digits = this.#text.slice(from, this.at);
+    this.#skipSpace();
+    return digits;
+  }
+
+  #skipSpace(): void {
+    while (/\s/.test(this.#peek())) this.at++;
   }
 
   #atom(flags: Flags, depth: number): Regex {

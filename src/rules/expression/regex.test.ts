@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { assertGrowsLinearly } from "../../../test/support/growth.ts";
 import { fc } from "../../../test/support/property.ts";
 import { RE2JS } from "re2js";
 import { compileRegexReplacer, compileRegexTest } from "./regex.ts";
@@ -50,4 +51,38 @@ test("the first match is replaced as the reference engine would", () => {
     }),
     { numRuns: 1000 },
   );
+});
+
+test("bounds of a repetition are read with white space around their numbers, and in no other form", () => {
+  for (const bounds of ["{2}", "{ 2 }", "{2,2}", "{ 2 , 2 }", "{\t2\n}"]) {
+    const regex = compileRegexTest(`^a${bounds}$`);
+    assert.deepEqual(["a", "aa", "aaa"].map(regex.test), [false, true, false], bounds);
+  }
+  assert.deepEqual(["", "aa", "aaa"].map(compileRegexTest("^a{,2}$").test), [true, true, false]);
+  assert.deepEqual(["a", "aa", "aaa"].map(compileRegexTest("^a{2,}$").test), [false, true, true]);
+  for (const bounds of ["{", "{}", "{,}", "{ }", "{2", "{2,", "{2,3", "{2 3}", "{a}", "{2;3}", "{3,2}", "{1001}", `{${" ".repeat(1000)}`])
+    assert.throws(() => compileRegexTest(`a${bounds}`), { name: "RegexError" }, bounds);
+});
+
+test("reading an expression costs no more than its length", () => {
+  const pieces =
+    String.raw`{ |a{ |{1|a{1}|a?|a*|a+|(a|(?:|(?i)|(?i|[|[a|[[:|\|\xff|\x{|.*|^|\b|(a?)|(a*)|[a-z]?|(?P<a|?|&&|\d?\w?|(?:a?b)?|(a)*`.split(
+      "|",
+    );
+  for (const piece of [...pieces, "|", "a|", "(a|b)?"])
+    for (const compile of [compileRegexTest, compileRegexReplacer, (pattern: string) => compileRegexTest(`(?u)${pattern}`)])
+      assertGrowsLinearly(
+        piece,
+        (length) => {
+          const source = `a${piece.repeat(length / piece.length)}`;
+          return () => {
+            try {
+              compile(source);
+            } catch (error) {
+              assert.equal((error as Error).name, "RegexError");
+            }
+          };
+        },
+        2048,
+      );
 });

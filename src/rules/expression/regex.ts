@@ -78,14 +78,17 @@ function unicodePattern(pattern: string): string | null {
   const found = /^\(\?([ims]*)u([ims]*)\)/.exec(pattern);
   if (found === null) return null;
   let repeated = 0;
-  for (const [, least, most = ""] of pattern.matchAll(/\{(\d+),?(\d*)\}/g)) repeated += Math.max(Number(least), Number(most));
+  for (const [, least, most = ""] of pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g)) repeated += Math.max(Number(least), Number(most));
   if (repeated > AUTOMATON_SIZE_MAX) throw new RegexError(TOO_LARGE, 0);
+  // RE2JS looks for the end of each of them as far as the end of the pattern.
+  if (pattern.slice(pattern.lastIndexOf(":]") + 1).split("[:").length > UNCLOSED_MAX) throw new RegexError("too many [: without :]", 0);
   const flags = `${found[1]}${found[2]}`;
   return (flags === "" ? "" : `(?${flags})`) + decode(pattern.slice(found[0].length));
 }
 
 // An automaton's time is linear in the text, and in the worst case in its own size as well.
 const AUTOMATON_SIZE_MAX = 1000;
+const UNCLOSED_MAX = 100;
 
 function compileTree(regex: Regex): RE2JS {
   if (sizeOf(regex) > AUTOMATON_SIZE_MAX) throw new RegexError(TOO_LARGE, 0);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { assertGrowsLinearly } from "../../../test/support/growth.ts";
 import { fc } from "../../../test/support/property.ts";
 import { readByteRange } from "./byte-range.ts";
 import { cacheControlOf, parseCacheControl } from "./cache-control.ts";
@@ -160,4 +161,21 @@ test("weak tags are never the same in a strong comparison", () => {
   assert.equal(isSameStrongTag('"a"', '"a"'), true);
   assert.equal(isSameStrongTag('W/"a"', 'W/"a"'), false);
   assert.equal(isSameStrongTag("a", "a"), false);
+});
+
+test("RFC 9651 §4.2: spaces around a dictionary mean nothing", () => {
+  assert.deepEqual([...(parseDictionary("  a=1  ") ?? [])], [["a", 1]]);
+  assert.equal(parseDictionary(`max-age=60${" ".repeat(100)}x`), null);
+});
+
+test("a field of caching costs no more than its length", () => {
+  for (const piece of [" ", ";", "a,", '"', String.raw`\"`, "(", "1", "a=(", 'a="', ":", ";a", ", "])
+    assertGrowsLinearly(
+      piece,
+      (length) => {
+        const text = `max-age=60${piece.repeat(length / piece.length)}x`;
+        return () => [parseDictionary(text), parseCacheControl([text])];
+      },
+      4096,
+    );
 });

@@ -1,3 +1,5 @@
+import { withoutEnd } from "#kernel/trim.ts";
+
 /** A bare value; dates and decimals are numbers, byte sequences and tokens stay text. */
 export type DictionaryValue = number | string | boolean;
 
@@ -45,7 +47,7 @@ class Scanner {
   private at = 0;
 
   constructor(text: string) {
-    this.text = text.replace(/ +$/, "");
+    this.text = withoutEnd(text, " ");
   }
 
   atEnd(): boolean {

@@ -16,14 +16,15 @@ export interface PartHead {
 
 // RFC 2046 §5.1.1: at most 70 characters.
 const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"\r\n]{1,70})"|([^\s;"]{1,70}))/i;
-const FIELD = /^([A-Za-z-]+):[ \t]*(.*)$/;
+const NAME = /^[A-Za-z-]+$/;
 
 /** Of the lines before the empty one, one char a byte. Lines that are no fields are passed over. */
 export function parsePartHead(text: string): PartHead {
   const fields = new Map<string, string>();
   for (const line of text.replaceAll(/\r?\n[ \t]+/g, " ").split(/\r?\n/)) {
-    const [, name, value = ""] = FIELD.exec(line) ?? [];
-    if (name !== undefined) fields.set(name.toLowerCase(), value.trim());
+    const colon = line.indexOf(":");
+    const name = line.slice(0, Math.max(0, colon));
+    if (NAME.test(name)) fields.set(name.toLowerCase(), line.slice(colon + 1).trim());
   }
   const contentType = fields.get("content-type") ?? "";
   const [, quoted, token] = BOUNDARY.exec(contentType) ?? [];

@@ -1,0 +1,19 @@
+/**
+ * The text without every `char` at its end. The time is linear in the text, where `/x+$/` begins again at each of the
+ * characters before it has found that something else follows.
+ */
+export function withoutEnd(text: string, char: string): string {
+  let end = text.length;
+  while (end > 0 && text[end - 1] === char) end--;
+  return end === text.length ? text : text.slice(0, end);
+}
+
+const isBlank = (code: number): boolean => code === 0x20 || code === 0x09;
+
+/** The text without spaces and tabs around it (RFC 9110 §5.6.3). */
+export function trimBlanks(text: string): string {
+  let [from, end] = [0, text.length];
+  while (from < end && isBlank(text.charCodeAt(from))) from++;
+  while (end > from && isBlank(text.charCodeAt(end - 1))) end--;
+  return end - from === text.length ? text : text.slice(from, end);
+}

@@ -1,0 +1,24 @@
+import { trimBlanks } from "#kernel/trim.ts";
+
+const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];
+
+/**
+ * The members of a list field without the white space around them; empty ones are left out (RFC 9110 §5.6.1). Commas in
+ * quoted strings belong to their member, and a quoted string that is not closed takes the rest of the line.
+ */
+export function listMembers(line: string): readonly string[] {
+  const members: string[] = [];
+  let isQuoted = false;
+  let from = 0;
+  for (let at = 0; at < line.length; at++) {
+    const code = line.charCodeAt(at);
+    if (code === QUOTE) isQuoted = !isQuoted;
+    else if (isQuoted && code === BACKSLASH) at++;
+    else if (code === COMMA && !isQuoted) {
+      members.push(line.slice(from, at));
+      from = at + 1;
+    }
+  }
+  members.push(line.slice(from));
+  return members.map(trimBlanks).filter((member) => member !== "");
+}

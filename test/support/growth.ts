@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+
+/** Below it, what is measured is the machine. */
+const NOTICEABLE_MS = 20;
+const TRIES_MAX = 6;
+/** What took so long once is not measured again and again. */
+const TRIES_MS_MAX = 3000;
+/** Between linear, which is 4, and quadratic, which is 16. */
+const RATIO_MAX = 9;
+
+/**
+ * Fails where four times the input costs far more than four times the time. `make` gives the work on an input of so many
+ * characters. Only the relation of two measurements counts, each the best of some,
+ * and only the thread's own time, so that a busy machine does not matter.
+ */
+export function assertGrowsLinearly(what: string, make: (length: number) => () => unknown, length = 32 * 1024): void {
+  const [small, large] = [make(length), make(4 * length)];
+  let [smallMs, largeMs] = [Infinity, Infinity];
+  const from = performance.now();
+  for (let tries = 0; tries < TRIES_MAX && (tries < 2 || performance.now() - from < TRIES_MS_MAX); tries++) {
+    largeMs = Math.min(largeMs, timed(large));
+    if (largeMs < NOTICEABLE_MS) return;
+    smallMs = Math.min(smallMs, timed(small));
+    if (largeMs < smallMs * RATIO_MAX) return;
+  }
+  assert.fail(`${what}: ${length} characters take ${smallMs.toFixed(1)} ms, four times as many ${largeMs.toFixed(1)} ms`);
+}
+
+/** Of this thread alone: what else the machine does is not counted. */
+function timed(work: () => unknown): number {
+  const from = process.threadCpuUsage();
+  work();
+  const { user, system } = process.threadCpuUsage(from);
+  return (user + system) / 1000;
+}
