@@ -3,6 +3,7 @@ import type { Actor, Call } from "#control/call.ts";
 import type { Access } from "#control/access/access.ts";
 import type { AskedScope } from "#control/access/authorize.ts";
 import type { Clock } from "#kernel/clock.ts";
+import type { ErrorName } from "#kernel/error-codes.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { parseIp } from "#kernel/ip.ts";
 import { readCredential } from "./auth.ts";
@@ -37,7 +38,7 @@ export interface AdmissionDeps {
   readonly access: Access;
   readonly clock: Clock;
   readonly rateLimit: RateLimitConfig;
-  /** Failed authentications of one address, so that secrets cannot be guessed at speed. */
+  /** Wrong credentials of one form from one address, so that secrets cannot be guessed at speed. */
   readonly failureLimit: RateLimitConfig;
   /** Names our request headers. */
   readonly vendorPrefix: string;
@@ -58,8 +59,9 @@ export function createAdmission(deps: AdmissionDeps): Admission {
 
   async function authenticate(request: AdmissionRequest): Promise<Actor> {
     const credential = readCredential(request.headers);
-    const address = addressKey(request.ip);
-    const standing = failures?.look(address);
+    // Of each form by itself: who guesses tokens keeps nobody from an address with e-mail and key.
+    const guesser = `${credential.type} ${addressKey(request.ip)}`;
+    const standing = failures?.look(guesser);
     if (standing && !standing.allowed && !access.isFamiliar(credential)) {
       throw new PlatformError("rate_limited", {
         message: "Too many failed authentications from this address. Please wait.",
@@ -69,7 +71,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     try {
       return await access.authenticate(credential, request.ip);
     } catch (error) {
-      if (error instanceof PlatformError) failures?.take(address);
+      if (error instanceof PlatformError && WRONG_CREDENTIALS.has(error.errorName)) failures?.take(guesser);
       throw error;
     }
   }
@@ -111,6 +113,9 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     };
   };
 }
+
+/** What guessing is answered with. A database that is away says nothing about a credential. */
+const WRONG_CREDENTIALS: ReadonlySet<ErrorName> = new Set<ErrorName>(["invalid_token", "unknown_key"]);
 
 const tooMany = (standing: Standing, config: RateLimitConfig): PlatformError =>
   new PlatformError("rate_limited", { message: rateMessage(config), headers: { "retry-after": String(standing.resetSeconds) } });

@@ -195,6 +195,13 @@ test("requests of one token are limited, with both forms of headers, and failed 
     for (let i = 0; i < 3; i++) guesses.push((await ask(limited, "GET", "/user/tokens/verify", { token: `guess${i}guess` })).status);
     assert.deepEqual(guesses, [403, 403, 429]);
     assert.equal((await ask(limited, "GET", "/user/tokens/verify")).status, 200, "who was good before is not locked out by others");
+    const asOwner = (key: string) =>
+      ask(limited, "GET", "/user", { token: null, headers: { "x-auth-email": OWNER_EMAIL, "x-auth-key": key } });
+    assert.equal((await asOwner(OWNER_KEY)).status, 200, "wrong tokens say nothing about keys");
+    const wrongKeys = [];
+    for (let i = 0; i < 3; i++) wrongKeys.push((await asOwner(`${i}`.repeat(OWNER_KEY.length))).status);
+    assert.deepEqual(wrongKeys, [403, 403, 429]);
+    assert.equal((await asOwner(OWNER_KEY)).status, 200, "a key that was good before is not locked out either");
     clock.advance(300_000);
     assert.equal((await ask(limited, "GET", "/user/tokens/verify", { token: "guess9guess" })).status, 403);
   } finally {

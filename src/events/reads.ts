@@ -60,8 +60,7 @@ export function createThreadReads(): ThreadReads {
     waiting.delete(request);
     if (waiter !== undefined) settle(waiter);
   };
-  const refuse = (request: number): void =>
-    end(request, ({ reject }) => reject(new PlatformError("database_unavailable", { retryable: true })));
+  const refuse = (request: number): void => end(request, ({ reject }) => reject(new PlatformError("database_unavailable")));
 
   const post = (): void => {
     while (posted.size < POSTED_MAX) {
@@ -76,8 +75,7 @@ export function createThreadReads(): ThreadReads {
 
   const ask = async (name: keyof EventReads, ...args: ReadMessage["args"]): Promise<unknown> => {
     const request = last + 1;
-    if (port === null || !queue.add(scopeOf(args), { request, name, args }))
-      throw new PlatformError("database_unavailable", { retryable: true });
+    if (port === null || !queue.add(scopeOf(args), { request, name, args })) throw new PlatformError("database_unavailable");
     last = request;
     const waiter = Promise.withResolvers<unknown>();
     waiting.set(request, waiter);

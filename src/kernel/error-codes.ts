@@ -5,6 +5,8 @@ export interface ErrorCode {
   readonly message: string;
   readonly cause: string;
   readonly remedy: string;
+  /** Where asking again helps: the seconds that `Retry-After` says (RFC 9110 §10.2.3). */
+  readonly retry_after_seconds?: number;
 }
 
 /**
@@ -25,7 +27,8 @@ export const ERROR_CODES = {
     message: "The database is not available; retry in a moment",
     cause:
       "The control database does not answer, or refuses to work. A change under way may have been stored or not. What is configured goes on being served.",
-    remedy: "Retry; the operator finds the reason in the server's log.",
+    remedy: "Retry after the seconds in Retry-After; the operator finds the reason in the server's log.",
+    retry_after_seconds: 1,
   },
   database_damaged: {
     code: 10504,

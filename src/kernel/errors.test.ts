@@ -24,6 +24,15 @@ test("an error has its row's code, status and message, unless the case knows bet
   assert.deepEqual(exact.toItem(), { code: exact.code, message: "ttl must be a number", source: { pointer: "/ttl" }, error_chain: chain });
 });
 
+test("what helps to try again says when, in a header", () => {
+  const away = new PlatformError("database_unavailable");
+  assert.deepEqual([away.retryable, away.headers], [true, { "retry-after": "1" }]);
+  const known = new PlatformError("database_unavailable", { headers: { "retry-after": "9" } });
+  assert.deepEqual(known.headers, { "retry-after": "9" });
+  const unknown = new PlatformError("not_found");
+  assert.deepEqual([unknown.retryable, unknown.headers], [false, {}]);
+});
+
 test("what is meant for operators never reaches a client", () => {
   const item = JSON.stringify(new PlatformError("internal", { detail: "password=hunter2", cause: new Error("password=hunter2") }).toItem());
   assert.ok(!item.includes("hunter2"));

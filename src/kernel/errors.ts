@@ -1,4 +1,4 @@
-import { ERROR_CODES, type ErrorName } from "#kernel/error-codes.ts";
+import { ERROR_CODES, type ErrorCode, type ErrorName } from "#kernel/error-codes.ts";
 
 /** One error as it stands in the envelope's `errors` (SPEC 2.1, contract.md §1). */
 export interface ErrorItem {
@@ -37,7 +37,7 @@ export class PlatformError extends Error {
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(name: ErrorName, options: PlatformErrorOptions = {}) {
-    const row = ERROR_CODES[name];
+    const row: ErrorCode = ERROR_CODES[name];
     super(options.message ?? row.message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "PlatformError";
     this.errorName = name;
@@ -45,9 +45,10 @@ export class PlatformError extends Error {
     this.status = options.status ?? row.status;
     this.detail = options.detail;
     this.source = options.source;
-    this.retryable = options.retryable ?? false;
+    this.retryable = options.retryable ?? row.retry_after_seconds !== undefined;
     this.chain = options.chain ?? [];
-    this.headers = options.headers ?? {};
+    this.headers =
+      row.retry_after_seconds === undefined ? (options.headers ?? {}) : { "retry-after": `${row.retry_after_seconds}`, ...options.headers };
   }
 
   toItem(): ErrorItem {

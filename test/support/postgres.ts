@@ -19,6 +19,10 @@ export interface TestPostgres {
 export interface OwnPostgres extends TestPostgres {
   /** Where its socket is: what other processes join it by. */
   readonly directory: string;
+  /** Ends it as a crash does; resolves when it is gone. */
+  crash(): Promise<void>;
+  /** Starts it again after that, and returns at once. */
+  revive(): void;
   stop(): Promise<void>;
 }
 
@@ -50,17 +54,26 @@ export function startPostgres(): OwnPostgres {
   };
   process.once("exit", removeNow);
   const initialised = run("initdb", ["-D", data, ...CLUSTER]);
-  const ended = initialised.then(() => (stopped ? undefined : run("postgres", ["-D", data, "-k", directory, ...SETTINGS])));
+  const serve = (): Promise<void> | undefined => (stopped ? undefined : run("postgres", ["-D", data, "-k", directory, ...SETTINGS]));
+  let ended = initialised.then(serve);
+  const crash = async (): Promise<void> => {
+    // What `pg_ctl -m immediate` sends.
+    running?.kill("SIGQUIT");
+    await ended;
+  };
   return {
     directory,
     ...joinPostgres(directory),
+    crash,
+    revive: () => {
+      ended = ended.then(serve);
+    },
     stop: async () => {
       process.off("exit", removeNow);
       stopped = true;
       running?.ref();
       await initialised;
-      running?.kill("SIGQUIT");
-      await ended;
+      await crash();
       rmSync(directory, { recursive: true, force: true });
     },
   };

@@ -94,7 +94,11 @@ export function createAuthenticator({ store, clock }: { readonly store: Store; r
   return {
     authenticate: (credential, ip) =>
       credential.type === "token" ? byToken(credential.secret, ip) : byKey(credential.email, credential.key, ip),
-    isFamiliar: (credential) => credential.type === "token" && tokens.isFamiliar(hashSecret(credential.secret)),
+    isFamiliar: (credential) => {
+      if (credential.type === "token") return tokens.familiar(hashSecret(credential.secret)) !== undefined;
+      const known = users.familiar(credential.email.toLowerCase());
+      return sameHash(known?.row.api_key_hash ?? NO_HASH, hashSecret(credential.key));
+    },
     invalidate: (tokenId) => tokens.drop((known) => known.facts.row.id === tokenId),
     invalidateAll: () => {
       tokens.drop(() => true);

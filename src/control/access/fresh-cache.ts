@@ -7,15 +7,15 @@ import type { Store } from "#store/store.ts";
  */
 export interface FreshCache<V> {
   get(key: string): Promise<V | undefined>;
-  /** Whether a value is or was here not long ago; it may be out of date. */
-  isFamiliar(key: string): boolean;
+  /** The value that is or was here not long ago. It may be out of date: a store that cannot be read takes nothing away. */
+  familiar(key: string): V | undefined;
   /** Ends the values that `matches`, before their time. */
   drop(matches: (value: V) => boolean): void;
   close(): void;
 }
 
 export interface FreshCacheDeps<V> {
-  readonly store: Store;
+  readonly store: Pick<Store, "onCommit">;
   readonly clock: Clock;
   readonly entriesMax: number;
   load(key: string): Promise<V | undefined>;
@@ -23,10 +23,12 @@ export interface FreshCacheDeps<V> {
 
 /** Other nodes' commits are noticed by polling, which takes as long. */
 const AGE_MS_MAX = 1000;
+const NEVER_MS = Number.NEGATIVE_INFINITY;
 
 interface Entry<V> {
   readonly generation: number;
-  readonly untilMs: number;
+  /** When the value has to be read again; at once where that has failed. */
+  untilMs: number;
   readonly loading: Promise<V | undefined>;
   value: V | undefined;
 }
@@ -39,17 +41,22 @@ export function createFreshCache<V>(deps: FreshCacheDeps<V>): FreshCache<V> {
   });
 
   function start(key: string): Entry<V> {
-    const entry: Entry<V> = { generation, untilMs: deps.clock.monotonicMs() + AGE_MS_MAX, loading: deps.load(key), value: undefined };
+    const before = entries.get(key);
+    const untilMs = deps.clock.monotonicMs() + AGE_MS_MAX;
+    const entry: Entry<V> = { generation, untilMs, loading: deps.load(key), value: before?.value };
     entries.delete(key);
     entries.set(key, entry);
     if (entries.size > deps.entriesMax) entries.delete(entries.keys().next().value ?? key);
-    const forget = (): void => {
-      if (entries.get(key) === entry) entries.delete(key);
-    };
-    entry.loading.then((value) => {
-      entry.value = value;
-      if (value === undefined) forget();
-    }, forget);
+    entry.loading.then(
+      (value) => {
+        entry.value = value;
+        if (value === undefined && entries.get(key) === entry) entries.delete(key);
+      },
+      () => {
+        entry.untilMs = NEVER_MS;
+        if (entry.value === undefined && entries.get(key) === entry) entries.delete(key);
+      },
+    );
     return entry;
   }
 
@@ -59,7 +66,7 @@ export function createFreshCache<V>(deps: FreshCacheDeps<V>): FreshCache<V> {
       if (known && known.generation === generation && known.untilMs > deps.clock.monotonicMs()) return known.loading;
       return start(key).loading;
     },
-    isFamiliar: (key) => entries.get(key)?.value !== undefined,
+    familiar: (key) => entries.get(key)?.value,
     drop: (matches) => {
       for (const [key, entry] of entries) if (entry.value === undefined || matches(entry.value)) entries.delete(key);
     },
