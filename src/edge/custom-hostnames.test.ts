@@ -92,8 +92,14 @@ test("SPEC 7.5, error 1016: a wildcard gives way to a zone of the name, an exact
   assert.equal(await statusOf("any.customer.example"), "530");
 });
 
-test("the token of a hostname is shown under its name alone, before and after its validation", async () => {
+test("the token of a hostname is shown under its name alone, where its account serves the name", async () => {
   const path = `/.well-known/cf-custom-hostname-challenge/${ID}`;
+  assert.doesNotMatch(await get("wait.customer.example", path), /token of/, "anybody may wait for a name");
+  edge.replica.apply([zoneOp("customer", "customer.example", { account_id: "another" })]);
+  assert.doesNotMatch(await get("wait.customer.example", path), /token of/, "nor under the names of another account");
+  edge.replica.apply([zoneOp("customer", "customer.example")]);
+  assert.match(await get("wait.customer.example", path), /token of/, "its own account's zone has the name");
+  edge.replica.apply([{ kind: "zone", id: "customer", value: null }, { ...hostnameOp("wait.customer.example"), id: ID } as Op]);
   assert.match(await get("wait.customer.example", path), /^HTTP\/1\.1 200 [^]*token of wait\.customer\.example$/);
   assert.match(await get("wait.customer.example", path.replace("/cf-", "/svc-")), /^HTTP\/1\.1 200 /);
   assert.doesNotMatch(await get("shop.customer.example", path), /token of/);

@@ -3,9 +3,9 @@ import type { AppliedOp, Replica } from "#snapshot/feed.ts";
 
 /** Names of others that zones here serve, by the name (custom-hostnames.md §1, "priority"). */
 export interface CustomHostnames {
-  /** Active under exactly this name. */
+  /** Active under exactly this name, in a zone that is served. */
   exact(host: string): CustomHostnameEntry | undefined;
-  /** Active under the closest name above it that covers what is below. */
+  /** Likewise, under the closest name above it that covers what is below. */
   wildcard(host: string): CustomHostnameEntry | undefined;
   /** The name in the zone that leads to its origin; undefined where none was set. */
   originOf(entry: CustomHostnameEntry): string | undefined;
@@ -15,7 +15,7 @@ export interface CustomHostnames {
   rebuild(snapshot: Replica["snapshot"]): void;
 }
 
-export function createCustomHostnames(): CustomHostnames {
+export function createCustomHostnames(isZoneServed: (zoneId: string) => boolean): CustomHostnames {
   const ids = new Map<string, CustomHostnameEntry>();
   const active = new Map<string, CustomHostnameEntry>();
   const fallbacks = new Map<string, FallbackOriginEntry>();
@@ -43,12 +43,15 @@ export function createCustomHostnames(): CustomHostnames {
   };
 
   return {
-    exact: (host) => active.get(host),
+    exact: (host) => {
+      const entry = active.get(host);
+      return entry !== undefined && isZoneServed(entry.zone_id) ? entry : undefined;
+    },
     wildcard: (host) => {
       if (wildcards === 0) return undefined;
       for (let dot = host.indexOf("."); dot >= 0; dot = host.indexOf(".", dot + 1)) {
         const entry = active.get(host.slice(dot + 1));
-        if (entry?.wildcard === true) return entry;
+        if (entry?.wildcard === true && isZoneServed(entry.zone_id)) return entry;
       }
       return undefined;
     },

@@ -100,6 +100,13 @@ export const EDGE_ERRORS = {
     message: "This host name leads to no origin: it has no proxied DNS record, or the record's target has no address.",
     place: "origin",
   },
+  cross_account: {
+    code: 1014,
+    status: 409,
+    title: "CNAME cross-user banned",
+    message: "This host name leads to a proxied name of another account, which serves its visitors itself.",
+    place: "origin",
+  },
   loop: { code: 508, status: 508, title: "Loop detected", message: "The request already passed through this service.", place: "visitor" },
   overloaded: {
     code: 503,

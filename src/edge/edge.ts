@@ -105,7 +105,8 @@ export function createEdge(deps: EdgeDeps): Edge {
     sealer: deps.sealer,
     contextsMax: config.limits.contextsMax,
     keysNotOpened: metrics.counter("selvedge_edge_certificate_keys_not_opened_total", "Certificates whose key could not be opened"),
-    owned: { clock: deps.clock, zoneIdOf: (serverName) => zones.serving(serverName)?.zone.entry.id ?? null },
+    zoneIdOf: (serverName) => zones.serving(serverName)?.zone.entry.id ?? null,
+    clock: deps.clock,
   });
   const proxies = createCidrSet(config.proxyProtocolFrom);
   const admission = createAdmission({ metrics, ...config.limits });

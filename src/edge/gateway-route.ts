@@ -28,9 +28,9 @@ export function createGatewayRoute(deps: { readonly replica: Replica; readonly z
       if (domains.size === 0 || tls === undefined) return null;
       const domain = domains.get(host);
       if (domain === undefined) return null;
-      // A longer part of the name may have become another one's zone since.
-      const zone = deps.zones.find(host)?.entry;
-      if (zone?.id !== domain.zone_id || zone.status !== "active" || zone.paused) return null;
+      // A longer part of the name may have become another zone since, the account's own or one that is proved to be another's.
+      const zone = deps.zones.nearestZone(host, domain.account_id)?.entry;
+      if (zone?.id !== domain.zone_id || zone.paused) return null;
       return domain.min_tls === "1.3" && tls.version !== "TLSv1.3" ? "refused" : plan;
     },
     moveTo: (port) => {

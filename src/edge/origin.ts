@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import type { RecordEntry } from "#snapshot/entries.ts";
+import { ANY_ACCOUNT } from "#snapshot/zone-directory.ts";
 import type { AddressPolicy } from "#kernel/address-policy.ts";
 import type { EdgeErrorName } from "./edge-errors.ts";
 import type { Exchange } from "./exchange.ts";
@@ -36,7 +37,7 @@ const HTTPS_PORT = 443;
 const CHAIN_LENGTH_MAX = 8;
 const ADDRESSES_MAX = 4;
 
-type Found = { readonly addresses: readonly string[] } | { readonly outside: string } | null;
+type Found = { readonly addresses: readonly string[] } | { readonly outside: string } | EdgeErrorName;
 
 export function createOriginSelector(deps: OriginDeps): OriginSelector {
   let turn = 0;
@@ -58,10 +59,11 @@ export function createOriginSelector(deps: OriginDeps): OriginSelector {
     select: (exchange) => {
       if (exchange.ownOrigin !== null) return exchange.ownOrigin;
       const name = originName(deps.zones, exchange);
-      const proxied = name === undefined ? null : findProxied(deps.zones, exchange, name);
+      const proxied = name === undefined ? "unroutable" : findProxied(deps.zones, exchange, name);
       // A rule may name another origin; only a proxied record makes the edge serve the name at all.
-      const found = proxied === null || exchange.originHost === "" ? proxied : follow(deps.zones, exchange.originHost);
-      if (found === null) return "unroutable";
+      const isRouted = exchange.originHost !== "" && proxied !== "unroutable";
+      const found = isRouted ? follow(deps.zones, accountOf(exchange), exchange.originHost) : proxied;
+      if (typeof found === "string") return found;
       if ("addresses" in found) return plan(exchange, found.addresses);
       const addresses = deps.resolve(found.outside);
       return addresses instanceof Promise ? addresses.then((late) => plan(exchange, late)) : plan(exchange, addresses);
@@ -97,24 +99,34 @@ function findProxied(zones: Zones, exchange: Exchange, name: string): Found {
   if (all.length === 1 && first !== undefined && first.proxied && !isAlias(first)) return { addresses: [first.content] };
   const records = all.filter(isProxied);
   const alias = records.find(isAlias);
-  if (alias !== undefined) return follow(zones, alias.content);
-  return records.length === 0 ? null : { addresses: records.map((record) => record.content) };
+  if (alias !== undefined) return follow(zones, accountOf(exchange), alias.content);
+  return records.length === 0 ? "unroutable" : { addresses: records.map((record) => record.content) };
 }
 
+const accountOf = ({ zone }: Exchange): string => zone?.entry.account_id ?? ANY_ACCOUNT;
 const isProxied = (record: RecordEntry): boolean => record.proxied;
 const isAlias = (record: RecordEntry): boolean => record.type === "CNAME";
 
-/** Follows a name through our own zones, which may be ahead of what the world sees, as far as they go. */
-function follow(zones: Zones, target: string): Found {
-  let name = target.toLowerCase().replace(/\.$/, "");
+/**
+ * Follows a name through the zones that the site's account relies on, which may be ahead of what the world sees, as far as they go.
+ * What another account's proxied name hides is that account's: nobody gets there past its rules.
+ */
+function follow(zones: Zones, account: string, target: string): Found {
+  let name = canonical(target);
+  /** Whose alias leads to it. */
+  let viewer = account;
   for (let length = 0; length < CHAIN_LENGTH_MAX; length++) {
     if (isIP(name) !== 0) return { addresses: [name] };
-    const zone = zones.find(name);
-    if (zone === null) return { outside: name };
+    const zone = zones.nearestZone(name, viewer);
+    if (zone === undefined) return { outside: name };
+    viewer = zone.entry.account_id;
     const records = zone.names.addressRecords(name);
+    if (viewer !== account && !zone.entry.paused && records.some(isProxied)) return "cross_account";
     const alias = records.find(isAlias);
-    if (alias === undefined) return records.length === 0 ? null : { addresses: records.map((record) => record.content) };
-    name = alias.content.toLowerCase().replace(/\.$/, "");
+    if (alias === undefined) return records.length === 0 ? "unroutable" : { addresses: records.map((record) => record.content) };
+    name = canonical(alias.content);
   }
-  return null;
+  return "unroutable";
 }
+
+const canonical = (name: string): string => name.toLowerCase().replace(/\.$/, "");

@@ -228,12 +228,12 @@ function passToGateway(exchange: Exchange, { gateways }: PipelineDeps): Page | n
   return null;
 }
 
-/** A zone that is paused or has moved away leaves its visitors to its own servers. */
+/** A zone that is paused leaves its visitors to its own servers. */
 function findZone(exchange: Exchange, { zones, clearance, places, tap }: PipelineDeps): Page | null {
   const token = hostnameToken(exchange, zones);
   if (token !== null) return token;
   const serving = zones.serving(exchange.host);
-  if (serving === null || serving.zone.entry.paused || serving.zone.entry.status === "moved") return plainPage(exchange, "unroutable");
+  if (serving === null || serving.zone.entry.paused) return plainPage(exchange, "unroutable");
   const { zone, hostname } = serving;
   exchange.zone = zone;
   exchange.customHostname = hostname;

@@ -37,7 +37,7 @@ function stage(certificatesMax: number, ...ids: readonly string[]) {
   } as unknown as OpenSsl;
   const replica = createMemoryReplica(ids.map((id) => certificateOp(id)));
   const keysNotOpened = createMetrics().counter("keys_not_opened_total", "Keys");
-  const certificates = createCertificates({ replica, sealer, contextsMax: 0, keysNotOpened });
+  const certificates = createCertificates({ replica, sealer, contextsMax: 0, keysNotOpened, zoneIdOf: () => null });
   const contexts = createTlsContexts({ openSsl, certificates, certificatesMax });
   const chains = (): readonly string[] => [...open.values()].map(({ chain }) => chain.slice(-1)).sort();
   return { open, replica, contexts, chains, use: (id: string) => contexts.get(id, EDGE_SETTINGS_DEFAULTS, "") };

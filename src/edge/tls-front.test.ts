@@ -223,7 +223,7 @@ for (const [way, socketCalls] of TLS_WAYS) {
     test("connections from one port of a client to two addresses of the edge are told apart", { timeout: 300_000 }, async () => {
       const edge = await startEdge([], { socketCalls, host: "0.0.0.0" });
       try {
-        edge.replica.apply([certificateOp(edge)]);
+        edge.replica.apply([zoneOp("zone", "example.com"), certificateOp(edge)]);
         const from = { localAddress: "127.0.0.1", localPort: await freePort() };
         const first = connectTcp({ port: edge.https, host: "127.0.0.1", ...from });
         await once(first, "connect");

@@ -32,7 +32,7 @@ const certificateOp = (id: string): Op => ({
 function start(certificatesMax: number, ...ids: readonly string[]) {
   const replica = createMemoryReplica(ids.map(certificateOp));
   const keysNotOpened = createMetrics().counter("keys_not_opened_total", "Keys");
-  const certificates = createCertificates({ replica, sealer, contextsMax: 0, keysNotOpened });
+  const certificates = createCertificates({ replica, sealer, contextsMax: 0, keysNotOpened, zoneIdOf: () => null });
   const ignore = (): void => undefined;
   const servers = createTlsServers({ certificates, certificatesMax, handshakeTimeoutMs: 1000, onSecure: ignore, onFailed: ignore });
   return { replica, keysNotOpened, servers, serverFor: (id: string) => servers.get(id, EDGE_SETTINGS_DEFAULTS, "") };

@@ -10,6 +10,7 @@ import { createLocalCa, createRoot, type LocalCa } from "#acme/local-ca.ts";
 import { systemClock } from "#kernel/clock.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { httpOrigin, routeOp, siteOps, startEdge, type TestEdge, type TestOrigin, TLS_WAYS } from "./test-edge.ts";
+import { zoneOp } from "./test-entries.ts";
 import { eventually } from "../../test/support/eventually.ts";
 
 const run = promisify(execFile);
@@ -21,13 +22,13 @@ for (const [way, socketCalls] of TLS_WAYS) {
     let rootPem: string;
     let ca: LocalCa;
 
-    async function certificateOp(id: string, hosts: readonly string[]): Promise<Op> {
+    async function certificateOp(id: string, hosts: readonly string[], zone_id = "zone"): Promise<Op> {
       const issued = await ca.issue(hosts);
       return {
         kind: "certificate",
         id,
         value: {
-          zone_id: "zone",
+          zone_id,
           hosts,
           chain: issued.chain,
           private_key: edge.sealer.seal(issued.privateKey, `certificate:${id}`),
@@ -128,11 +129,14 @@ for (const [way, socketCalls] of TLS_WAYS) {
 
     test("certificates come and go with the snapshot; a key that does not open costs only its own name", async () => {
       await assert.rejects(handshake({ servername: "other.example.org" }));
-      edge.replica.apply([await certificateOp("c2", ["other.example.org"])]);
+      edge.replica.apply([await certificateOp("c2", ["other.example.com.test"])]);
+      await assert.rejects(handshake({ servername: "other.example.com.test" }), "no zone serves the name");
+      edge.replica.apply([zoneOp("zone-2", "example.org")]);
+      edge.replica.apply([await certificateOp("c2", ["other.example.org"], "zone-2")]);
       (await handshake({ servername: "other.example.org" })).destroy();
       edge.replica.apply([{ kind: "certificate", id: "c2", value: null }]);
       await assert.rejects(handshake({ servername: "other.example.org" }));
-      const moved = await certificateOp("c3", ["moved.example.org"]);
+      const moved = await certificateOp("c3", ["moved.example.org"], "zone-2");
       edge.replica.apply([{ ...moved, id: "c4" } as Op]);
       await assert.rejects(handshake({ servername: "moved.example.org" }));
       (await handshake({})).destroy();

@@ -7,17 +7,17 @@ import { recordOp, rulesetOp, zoneOp } from "./test-entries.ts";
 
 const addresses = (zones: ReturnType<typeof createZones>, host: string): readonly string[] =>
   zones
-    .find(host)
+    .nearestZone(host, null)
     ?.names.addressRecords(host)
     .map((record) => record.content) ?? [];
 
 test("a host belongs to the zone with the longest name that fits", () => {
   const zones = createZones(createMemoryReplica([zoneOp("z1", "example.com"), zoneOp("z2", "sub.example.com")]), () => undefined);
-  assert.equal(zones.find("a.example.com")?.entry.id, "z1");
-  assert.equal(zones.find("a.sub.example.com")?.entry.id, "z2");
-  assert.equal(zones.find("sub.example.com")?.entry.id, "z2");
-  assert.equal(zones.find("notexample.com"), null);
-  assert.equal(zones.find("com"), null);
+  assert.equal(zones.nearestZone("a.example.com", null)?.entry.id, "z1");
+  assert.equal(zones.nearestZone("a.sub.example.com", null)?.entry.id, "z2");
+  assert.equal(zones.nearestZone("sub.example.com", null)?.entry.id, "z2");
+  assert.equal(zones.nearestZone("notexample.com", null), undefined);
+  assert.equal(zones.nearestZone("com", null), undefined);
 });
 
 test("a wildcard answers for names that do not exist, and only for those", () => {
@@ -57,7 +57,7 @@ test("records and zones come and go in any order", () => {
   ]);
   assert.deepEqual(addresses(zones, "www.example.com"), []);
   replica.apply([{ kind: "zone", id: "z1", value: null }]);
-  assert.equal(zones.find("www.example.com"), null);
+  assert.equal(zones.nearestZone("www.example.com", null), undefined);
   replica.replace([zoneOp("z3", "example.com"), recordOp("r3", "z3", "example.com", "AAAA", "2001:db8::1")]);
   assert.deepEqual(addresses(zones, "example.com"), ["2001:db8::1"]);
 });
@@ -87,7 +87,7 @@ test("an account's rules run before the zone's, and changes are seen at once", (
   const zones = createZones(replica, ({ ruleset_id, rule_id }) => void left.push(`${ruleset_id} ${rule_id}`));
   const ids = () =>
     zones
-      .find("example.com")
+      .nearestZone("example.com", null)
       ?.rulesets(phaseNumber("http_request_firewall_custom"))
       .map((ruleset) => ruleset.id);
   assert.deepEqual(ids(), ["zr"]);

@@ -6,6 +6,7 @@ import type { CompiledRuleset } from "#rules/types.ts";
 import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "#snapshot/edge-settings.ts";
 import type { CustomHostnameEntry, RecordEntry, ZoneEntry } from "#snapshot/entries.ts";
 import type { AppliedOp, Replica } from "#snapshot/feed.ts";
+import { createZoneDirectory, type ZoneDirectory } from "#snapshot/zone-directory.ts";
 import { createCustomHostnames, type CustomHostnames } from "./custom-hostnames.ts";
 import { createEntryPoints, type EntryPoints, type RuleLeftOut } from "./entry-points.ts";
 import { createRuleLists, type RuleLists } from "./rule-lists.ts";
@@ -26,9 +27,14 @@ export interface Zone {
 
 /** The zones of a replica, kept up to date with it. */
 export interface Zones {
-  /** The zone with the longest name that the host ends in, whether or not it has records for it. */
-  find(host: string): Zone | null;
-  /** The zone that serves the host: that of a custom hostname of exactly this name, then DNS, then a wildcard's (SPEC 7, error 1016). */
+  /** The active zone with the longest name that the host ends in, whether or not it has records for it. */
+  readonly nearestZone: ZoneDirectory<string, Zone>["nearestZone"];
+  /** Whatever its status. */
+  byId(zoneId: string): Zone | undefined;
+  /**
+   * The zone that serves the host: that of a custom hostname of exactly this name, then DNS, then a wildcard's (SPEC 7, error 1016).
+   * A zone that another account has entered and not proved takes nothing from a wildcard.
+   */
   serving(host: string): Serving | null;
   readonly customHostnames: CustomHostnames;
 }
@@ -41,18 +47,22 @@ export interface Serving {
 
 export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters?: RateCounters): Zones {
   const byId = new Map<string, Zone>();
-  const byName = new Map<string, Zone>();
+  const directory = createZoneDirectory<string, Zone>({ keyOf: ({ entry }) => entry.name, parentOf: nameAbove });
   const lists = createRuleLists();
-  const customHostnames = createCustomHostnames();
+  const customHostnames = createCustomHostnames((zoneId) => {
+    const zone = byId.get(zoneId);
+    return zone !== undefined && isServed(zone);
+  });
   const entryPoints = createEntryPoints(ruleLeftOut, lists, counters);
   /** Records whose zone is not here (yet), so that the order of ops within a delta does not matter. */
   const waiting = new Map<string, Set<RecordEntry>>();
 
   const putZone = (entry: ZoneEntry, before: ZoneEntry | undefined): void => {
-    if (before !== undefined && before.name !== entry.name) removeZone(before);
-    const zone = createZone(entry, byId.get(entry.id)?.names ?? createZoneNames(entry.name), entryPoints, lists);
+    const known = before?.name === entry.name ? byId.get(entry.id)?.names : undefined;
+    if (before !== undefined) removeZone(before);
+    const zone = createZone(entry, known ?? createZoneNames(entry.name), entryPoints, lists);
     byId.set(entry.id, zone);
-    byName.set(entry.name, zone);
+    if (isServed(zone)) directory.add(zone);
     for (const record of waiting.get(entry.id) ?? []) zone.names.add(record);
     waiting.delete(entry.id);
   };
@@ -60,7 +70,7 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
   const removeZone = (entry: ZoneEntry): void => {
     const zone = byId.get(entry.id);
     byId.delete(entry.id);
-    if (zone !== undefined && byName.get(entry.name) === zone) byName.delete(entry.name);
+    if (zone !== undefined && isServed(zone)) directory.remove(zone.entry.name, zone);
   };
 
   const addRecord = (record: RecordEntry): void => {
@@ -93,7 +103,7 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
   };
 
   const rebuild = (): void => {
-    for (const index of [byId, byName, lists, entryPoints, waiting]) index.clear();
+    for (const index of [byId, directory, lists, entryPoints, waiting]) index.clear();
     for (const [id, entry] of replica.snapshot.entries("list")) lists.put(id, entry);
     for (const [, entry] of replica.snapshot.entries("zone")) putZone(entry, undefined);
     for (const [, entry] of replica.snapshot.entries("record")) addRecord(entry);
@@ -102,16 +112,16 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
   };
 
   const servedAs = (hostname: CustomHostnameEntry | undefined): Serving | null => {
-    if (hostname === undefined) return null;
-    const zone = byId.get(hostname.zone_id);
-    return zone === undefined ? null : { zone, hostname };
+    const zone = hostname === undefined ? undefined : byId.get(hostname.zone_id);
+    return hostname === undefined || zone === undefined ? null : { zone, hostname };
   };
   const serving = (host: string): Serving | null => {
-    const exact = customHostnames.exact(host);
-    if (exact !== undefined) return servedAs(exact);
-    const zone = findLongest(byName, host);
+    const exact = servedAs(customHostnames.exact(host));
+    if (exact !== null) return exact;
+    const wildcard = servedAs(customHostnames.wildcard(host));
     // The zone has the name even where it has no record for it.
-    return zone === null ? servedAs(customHostnames.wildcard(host)) : { zone, hostname: null };
+    const zone = directory.nearestZone(host, wildcard === null ? null : wildcard.zone.entry.account_id);
+    return zone === undefined ? wildcard : { zone, hostname: null };
   };
   /** Most requests are for a host that was just looked up; null where nobody serves it. */
   const served = new Map<string, Serving | null>();
@@ -130,20 +140,18 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
     if (ops === null) rebuild();
     else for (const op of ops) apply(op);
   });
-  return { find: (host) => findLongest(byName, host), serving: recall, customHostnames };
+  return { nearestZone: directory.nearestZone, byId: (zoneId) => byId.get(zoneId), serving: recall, customHostnames };
 }
 
 /** Senders choose hosts: no more of them are kept. */
 const SERVED_MAX = 1_000;
 
-function findLongest(byName: ReadonlyMap<string, Zone>, host: string): Zone | null {
-  for (let name = host; ;) {
-    const zone = byName.get(name);
-    if (zone !== undefined) return zone;
-    const dot = name.indexOf(".");
-    if (dot < 0) return null;
-    name = name.slice(dot + 1);
-  }
+/** A zone that waits for its proof, or has moved away, leaves its visitors to others. */
+const isServed = ({ entry }: Zone): boolean => entry.status === "active";
+
+function nameAbove(name: string): string | undefined {
+  const dot = name.indexOf(".");
+  return dot < 0 ? undefined : name.slice(dot + 1);
 }
 
 interface PhaseRules {

@@ -26,12 +26,12 @@ const TARGET_TYPES: ReadonlyMap<number, TargetType> = new Map([
   [TYPE.HTTPS, { offset: 2, wanted: [...ADDRESSES, TYPE.HTTPS] }],
 ]);
 
-/** Adds what our zones have at the targets of a set that answers with `owner`'s name. */
-export function addTargets(work: Work, owner: DnsName, set: RecordSet): void {
+/** Adds what our zones have at the targets of a set of the zone's that answers with `owner`'s name. */
+export function addTargets(work: Work, zone: ZoneIndex, owner: DnsName, set: RecordSet): void {
   const wanted = TARGET_TYPES.get(set.type)?.wanted ?? [];
   for (const target of targetsOf(set, owner)) {
     // What the answer has already is not repeated.
-    addSets(work, target, keyOf(target) === keyOf(owner) ? wanted.filter((type) => type !== set.type) : wanted);
+    addSets(work, zone, target, keyOf(target) === keyOf(owner) ? wanted.filter((type) => type !== set.type) : wanted);
   }
 }
 
@@ -46,12 +46,12 @@ export function addReferral(work: Work, zone: ZoneIndex, cut: NameKey, set: Reco
     // Below the cut nobody else could tell; below another one of the zone the parent can save a question (RFC 9471 §3).
     if (isWithin(key, cut)) pushSets(draft.glue, work, place, ADDRESSES, true);
     else if (isDelegatedBy(work, zone, key)) pushSets(draft.additionals, work, place, ADDRESSES, true);
-    else addSets(work, target, ADDRESSES);
+    else addSets(work, zone, target, ADDRESSES);
   }
 }
 
 function isDelegatedBy({ zones }: Work, zone: ZoneIndex, key: NameKey): boolean {
-  const found = lookup(zones, key, TYPE.A);
+  const found = lookup(zones, key, TYPE.A, zone.entry.account_id);
   return found.kind === "delegated" && found.zone === zone;
 }
 
@@ -80,8 +80,9 @@ function readStoredName(rdata: Uint8Array, offset: number): DnsName {
   return Buffer.from(rdata.subarray(offset, end + 1));
 }
 
-function addSets(work: Work, name: DnsName, wanted: readonly number[]): void {
-  const found = lookup(work.zones, keyOf(name), TYPE.A);
+/** `from`: the zone whose record leads to the name. */
+function addSets(work: Work, from: ZoneIndex, name: DnsName, wanted: readonly number[]): void {
+  const found = lookup(work.zones, keyOf(name), TYPE.A, from.entry.account_id);
   if (found.kind === "outside") return;
   work.draft.zones.add(found.zone.key);
   if (found.kind === "found") pushSets(work.draft.additionals, work, { ...found, name }, wanted, false);

@@ -1,3 +1,4 @@
+import { type Viewer } from "#snapshot/zone-directory.ts";
 import { RCODE, TYPE } from "#wire/dns/codes.ts";
 import { type DnsName, type NameKey, keyOf } from "#wire/dns/name.ts";
 import { addReferral, addTargets } from "./additionals.ts";
@@ -33,11 +34,15 @@ export function answer(zones: Zones, edge: EdgeFront, question: Question, findOu
   const work: Work = { draft, zones, edge, findOutside };
   const seen = new Set<NameKey>();
   let name: DnsName | undefined = question.name;
+  let viewer: Viewer = null;
   for (let hops = 0; name !== undefined && hops <= ALIASES_MAX; hops++) {
     const key = keyOf(name);
     if (seen.has(key)) break;
     seen.add(key);
-    name = step(work, { name, type: question.type }, lookup(zones, key, question.type), hops === 0);
+    const found = lookup(zones, key, question.type, viewer);
+    name = step(work, { name, type: question.type }, found, hops === 0);
+    // From here on it is an account's record that leads to the next name.
+    if (found.kind !== "outside") viewer = found.zone.entry.account_id;
   }
   return draft;
 }
@@ -75,7 +80,7 @@ function step(work: Work, question: Question, found: Lookup, first: boolean): Dn
     type === TYPE.ANY ? minimalAny(edge, found) : (visibleSet(edge, zone, found.source, found.node, type) ?? flatten(work, found, type));
   if (set && set.rdatas.length > 0) {
     draft.answers.push({ name, type: set.type, ttl: set.ttl, rdatas: set.rdatas, origin });
-    addTargets(work, name, set);
+    addTargets(work, zone, name, set);
     return undefined;
   }
   const alias = set || type === TYPE.ANY || type === TYPE.CNAME || found.source === zone.key ? undefined : aliasAt(found);

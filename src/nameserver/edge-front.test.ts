@@ -29,7 +29,7 @@ function zonesOf(ops: readonly Op[]): Zones {
 }
 
 function https(ops: readonly Op[] | Zones, name: string, edge = EDGE): string[] {
-  const zones = "find" in ops && !Array.isArray(ops) ? (ops as Zones) : zonesOf(ops as readonly Op[]);
+  const zones = "nearestZone" in ops ? (ops as Zones) : zonesOf(ops as readonly Op[]);
   const { answers } = answer(zones, edge, { name: parseAbsoluteName(name), type: TYPE.HTTPS });
   return answers.flatMap(({ ttl, rdatas, type }) =>
     rdatas.map((rdata) => `${ttl} ${masterText(recordTypeByCode(type)?.name ?? "", rdata)}`),
@@ -105,7 +105,7 @@ test("a certificate that comes or goes changes its zone's answers", () => {
 });
 
 test("the name's proof of what it has names the record; other servers of the zone do not get it", () => {
-  const zone = zonesOf(BASE).find(keyOf(parseAbsoluteName("example.com")));
+  const zone = zonesOf(BASE).nearestZone(keyOf(parseAbsoluteName("example.com")), null);
   assert.ok(zone);
   const www = keyOf(parseAbsoluteName("www.example.com"));
   assert.deepEqual(visibleTypes(EDGE, zone, www, zone.nodes.get(www)), [TYPE.A, TYPE.AAAA, TYPE.HTTPS]);

@@ -47,6 +47,8 @@ export function flatten(work: Work, found: Found, type: number): RecordSet | und
   let reach: Alias["reach"] = start.reach;
   let ttl = start.set.ttl;
   let target: DnsName | undefined = Buffer.from(start.set.rdatas[0] as Uint8Array);
+  /** Whose alias leads to it. */
+  let viewer = found.zone.entry.account_id;
   const set = (rdatas: readonly Uint8Array[], least = Number.POSITIVE_INFINITY): RecordSet => ({
     type,
     ttl: Math.min(ttl, least),
@@ -57,8 +59,11 @@ export function flatten(work: Work, found: Found, type: number): RecordSet | und
     const key = keyOf(target);
     if (seen.has(key)) break;
     seen.add(key);
-    const next = lookup(zones, key, type);
-    if (next.kind !== "outside") draft.zones.add(next.zone.key);
+    const next = lookup(zones, key, type, viewer);
+    if (next.kind !== "outside") {
+      draft.zones.add(next.zone.key);
+      viewer = next.zone.entry.account_id;
+    }
     if (reach === "zone" && (next.kind === "outside" || next.kind === "delegated" || next.zone !== found.zone)) return undefined;
     if (next.kind === "outside" || next.kind === "delegated") {
       const there = askOutside(work, target, type);

@@ -1,3 +1,4 @@
+import { type Viewer } from "#snapshot/zone-directory.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { type EdgeFront, PROXIED_TTL } from "./edge-front.ts";
 import { type NameKey, parentKey, ROOT_KEY } from "#wire/dns/name.ts";
@@ -19,9 +20,10 @@ export type Lookup =
 
 const WILDCARD_LABEL = "\u0001*";
 
-export function lookup(zones: Zones, key: NameKey, type: number): Lookup {
-  const zone = zoneFor(zones, key, type);
-  if (zone === undefined) return { kind: "outside" };
+/** `viewer`: the account whose record leads to the name; null where the question itself is about it. */
+export function lookup(zones: Zones, key: NameKey, type: number, viewer: Viewer): Lookup {
+  const zone = zoneFor(zones, key, type, viewer);
+  if (zone === undefined) return (viewer === null && isClaimed(type) ? claim(zones, key) : undefined) ?? { kind: "outside" };
   if (zone.entry.expired === true) return { kind: "expired", zone };
   const border = zone.nodes.borders > 0 ? borderAbove(zone, key, type) : undefined;
   if (border) return border;
@@ -32,21 +34,30 @@ export function lookup(zones: Zones, key: NameKey, type: number): Lookup {
   return wildcard ? { kind: "found", zone, source, node: wildcard } : { kind: "absent", zone };
 }
 
-/** A delegation's DS belongs to the parent's side of the cut (RFC 4035 §3.1.4.1). */
-function zoneFor(zones: Zones, key: NameKey, type: number): ZoneIndex | undefined {
-  const zone = zones.find(key);
+/** What registries look at before they delegate a name to us; all else waits for the proof that they give so. */
+const isClaimed = (type: number): boolean => type === TYPE.SOA || type === TYPE.NS;
+
+function claim(zones: Zones, key: NameKey): Lookup | undefined {
+  const zone = zones.oldestClaim(key);
+  return zone && { kind: "found", zone, source: key, node: undefined };
+}
+
+/** A delegation's DS belongs to the parent's side of the cut (RFC 4035 §3.1.4.1), where the child's account relies on the parent. */
+function zoneFor(zones: Zones, key: NameKey, type: number, viewer: Viewer): ZoneIndex | undefined {
+  const zone = zones.nearestZone(key, viewer);
   if (type !== TYPE.DS || zone?.key !== key) return zone;
   const above = parentKey(key);
-  const parent = above === undefined ? undefined : zones.find(above);
+  const parent = above === undefined ? undefined : zones.nearestZone(above, zone.entry.account_id);
   return parent?.dnssec || parent?.nodes.get(key)?.sets.has(TYPE.NS) ? parent : zone;
 }
 
 /**
  * The delegation that a signed zone should have of a zone below it that is served here as well. Without signatures nobody
- * misses it; with them the child would be taken for forged, unless the parent says that it is another zone.
+ * misses it; with them the child would be taken for forged, unless the parent says that it is another zone. It says so of
+ * children that its account relies on: of others it vouches for nothing.
  */
 function unwrittenCut(zones: Zones, zone: ZoneIndex, key: NameKey): NameNode | undefined {
-  const child = zones.find(key);
+  const child = zones.nearestZone(key, zone.entry.account_id);
   const isUnwritten = child?.key === key && child !== zone && !zone.nodes.get(key)?.sets.has(TYPE.NS);
   const servers = isUnwritten ? child.apex.get(TYPE.NS) : undefined;
   return servers && { sets: new Map([[TYPE.NS, servers]]) };

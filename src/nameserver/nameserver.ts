@@ -25,6 +25,7 @@ import type { SystemSockets } from "./system-sockets.ts";
 import { createTransferPartners } from "./transfer-partners.ts";
 import { createTransfersOut } from "./transfers-out.ts";
 import { createZoneJournal } from "./zone-journal.ts";
+import { readHost } from "./zone-readers.ts";
 import { createZones } from "./zones.ts";
 
 export interface Nameserver {
@@ -110,6 +111,7 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
     replica,
     sealer,
     contextsMax: limits.tlsContextsMax,
+    zoneIdOf: (serverName) => readHost(serverName).map((key) => zones.nearestZone(key, null)?.id ?? null)[0] ?? null,
     keysNotOpened: metrics.counter("selvedge_dns_certificate_keys_not_opened_total", "Certificates whose key could not be opened"),
   });
   const listeners = createListeners({

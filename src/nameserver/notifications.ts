@@ -4,11 +4,11 @@ import { CLASS, EXTENDED_ERROR, HEADER_BYTES, RCODE, TYPE } from "#wire/dns/code
 import { keyOf } from "#wire/dns/name.ts";
 import type { Exchange, Handler } from "./exchange.ts";
 import { encodeAcknowledgement, encodeRefusal, type Refusal } from "./response.ts";
-import type { TransferPartners } from "./transfer-partners.ts";
-import type { Zones } from "./zones.ts";
+import type { TransferPartners, TransferSide } from "./transfer-partners.ts";
+import type { ZoneIndex, Zones } from "./zones.ts";
 
 export interface NotificationsDeps {
-  readonly zones: Pick<Zones, "find">;
+  readonly zones: Pick<Zones, "nearestZone" | "named">;
   readonly partners: Pick<TransferPartners, "incoming">;
   readonly metrics: MetricRegistry;
   /** The primary at the address says that the zone has changed. Called once in NOTICE_MS for each zone at the most. */
@@ -32,25 +32,31 @@ export function createNotifications({ zones, partners, metrics, onNotified }: No
   const [accepted, refused] = [counted("accepted"), counted("refused")];
   const notice = createNotices(onNotified);
 
-  /** The zone's id, or why the sender has nothing to say about it. */
-  const judge = ({ packet, query, client, signature }: Exchange): string | Refusal => {
+  const sideOf = ({ id, entry }: ZoneIndex): TransferSide | undefined => (entry.type === "secondary" ? partners.incoming(id) : undefined);
+
+  /**
+   * The ids of the zones whose primary the sender is, or why it has nothing to say. Several accounts may copy a zone of one name:
+   * key and address say whose primary it is. To strangers those that wait for their proof are not there.
+   */
+  const judge = ({ packet, query, client, signature }: Exchange): readonly string[] | Refusal => {
     if (query.type !== TYPE.SOA || query.class !== CLASS.IN) return MALFORMED;
     const name = keyOf(packet, HEADER_BYTES, query.nameEnd - HEADER_BYTES);
-    const zone = zones.find(name);
-    const side = zone?.key === name && zone.entry.type === "secondary" ? partners.incoming(zone.id) : undefined;
-    if (!zone || !side) return NO_SECONDARY;
-    return side.admits(client.address, signature.key) ? zone.id : STRANGER;
+    const meant = Array.from(zones.named(name).filter((zone) => sideOf(zone)?.admits(client.address, signature.key) === true));
+    if (meant.length > 0) return meant.map(({ id }) => id);
+    const zone = zones.nearestZone(name, null);
+    return zone?.key === name && sideOf(zone) ? STRANGER : NO_SECONDARY;
   };
 
   return (exchange) => {
     const judged = judge(exchange);
-    if (typeof judged !== "string") {
+    if ("rcode" in judged) {
       refused.value += 1;
       return encodeRefusal(exchange, judged);
     }
     accepted.value += 1;
     const { address } = exchange.client;
-    notice(judged, formatIp({ family: address.length === 4 ? 4 : 6, bytes: address }));
+    const from = formatIp({ family: address.length === 4 ? 4 : 6, bytes: address });
+    for (const id of judged) notice(id, from);
     return encodeAcknowledgement(exchange);
   };
 }

@@ -31,7 +31,7 @@ function setup(t: { after(work: () => void): void }) {
   const rows: DnsQueryRow[] = [];
   const log = createQueryLog({
     events: { push: (table, row) => void (table === "dns_queries" && rows.push(row as DnsQueryRow)) },
-    zones: { find: (key) => (key.endsWith(keyOf(parseAbsoluteName("example.com"))) ? ZONE : undefined) },
+    zones: { nearestZone: (key) => (key.endsWith(keyOf(parseAbsoluteName("example.com"))) ? ZONE : undefined) },
     clock: fixedClock("2026-01-01T00:00:00Z"),
   });
   t.after(() => log.close());

@@ -25,7 +25,7 @@ export interface QueryLog {
 
 export interface QueryLogDeps {
   readonly events: EventSink;
-  readonly zones: Pick<Zones, "find">;
+  readonly zones: Pick<Zones, "nearestZone">;
   readonly clock: Clock;
 }
 
@@ -117,11 +117,11 @@ export function createQueryLog({ events, zones, clock }: QueryLogDeps): QueryLog
 function rowOf(
   response: Buffer,
   client: Client,
-  zones: Pick<Zones, "find">,
+  zones: Pick<Zones, "nearestZone">,
 ): Omit<DnsQueryRow, "at_ms" | "query_bytes" | "sample_interval"> | undefined {
   if (response.length <= HEADER_BYTES || response.readUInt16BE(4) !== 1) return undefined;
   const { name, end } = readName(response, HEADER_BYTES, false);
-  const zone = zones.find(keyOf(name));
+  const zone = zones.nearestZone(keyOf(name), null);
   if (!zone) return undefined;
   const family = client.address.length === 4 ? 4 : 6;
   return {

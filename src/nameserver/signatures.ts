@@ -1,8 +1,8 @@
 import type { Clock } from "#kernel/clock.ts";
 import { HEADER_BYTES } from "#wire/dns/codes.ts";
-import { keyOf } from "#wire/dns/name.ts";
+import { keyOf, type NameKey } from "#wire/dns/name.ts";
 import type { Query } from "#wire/dns/query.ts";
-import { createAnswerSigner, refuseSignature, type TsigKey, tsigBytes, verifyRequest } from "#wire/dns/tsig.ts";
+import { createAnswerSigner, refuseSignature, type TsigKey, tsigBytes, type TsigVerdict, verifyRequest } from "#wire/dns/tsig.ts";
 import { readTsig, TSIG_ERROR, type TsigRecord } from "#wire/dns/tsig-record.ts";
 import type { TransferPartners } from "./transfer-partners.ts";
 import type { Zones } from "./zones.ts";
@@ -30,14 +30,24 @@ export interface SignaturesDeps {
   readonly clock: Clock;
 }
 
-/** A key counts for messages about the zones of those who manage it, whatever they are about. */
+/**
+ * A key counts for messages about the zones of those who manage it, whatever they are about. Those that wait under the name may be
+ * meant as well, as where their primary announces a change; for who has none of their keys the answer is the same without them.
+ */
 export function createSignatures({ zones, partners, clock }: SignaturesDeps): ReadSignature {
   const nowSeconds = (): number => Math.floor(clock.nowMs() / 1000);
+  const byOthers = (packet: Buffer, record: TsigRecord, name: NameKey): TsigVerdict | undefined => {
+    const keys = zones.named(name).flatMap(({ id }) => partners.keys(id));
+    const verdict = verifyRequest(packet, record, keys, nowSeconds());
+    return verdict.error === TSIG_ERROR.NONE ? verdict : undefined;
+  };
   return (packet, query) => {
     const record = query.isSigned ? readTsig(packet) : undefined;
     if (!record) return UNSIGNED;
-    const zone = zones.find(keyOf(packet, HEADER_BYTES, query.nameEnd - HEADER_BYTES));
-    const verdict = verifyRequest(packet, record, zone ? partners.keys(zone.id) : [], nowSeconds());
+    const name = keyOf(packet, HEADER_BYTES, query.nameEnd - HEADER_BYTES);
+    const zone = zones.nearestZone(name, null);
+    const own = verifyRequest(packet, record, zone ? partners.keys(zone.id) : [], nowSeconds());
+    const verdict = own.key ? own : (byOthers(packet, record, name) ?? own);
     const { error, key } = verdict;
     // The packet's memory may be somebody else's when the response is signed.
     const request: TsigRecord = { ...record, mac: Buffer.from(record.mac) };

@@ -125,7 +125,7 @@ function grantedZone(
   key: TsigKey | undefined,
 ): ZoneIndex | undefined {
   const asked = keyOf(packet, HEADER_BYTES, query.nameEnd - HEADER_BYTES);
-  const zone = zones.find(asked);
+  const zone = zones.nearestZone(asked, null);
   if (!zone || zone.key !== asked || query.class !== CLASS.IN || (query.edns?.version ?? 0) > 0) return undefined;
   // RFC 5936 §2.2.1: what is not answered from is not handed on either.
   if (zone.entry.expired === true) return undefined;

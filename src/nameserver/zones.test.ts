@@ -5,7 +5,7 @@ import type { Op, StagedRecord } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { formatName, keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
-import { recordOp, serialOp, zoneOp } from "../../test/support/zone-entries.ts";
+import { certificateOp, recordOp, serialOp, zoneOp } from "../../test/support/zone-entries.ts";
 import { dnssecOp, zoneKey } from "../../test/support/zone-keys.ts";
 import { answer } from "./answer.ts";
 import type { AnswerSet } from "./answer-set.ts";
@@ -122,8 +122,23 @@ test("changes name the zones they touch and whether names changed hands", () => 
     { zones: [key], namespace: true },
     { zones: [key], namespace: false },
     { zones: [key], namespace: false },
-    { zones: [], namespace: true },
+    { zones: [key], namespace: true },
   ]);
+  const other = { account_id: "b".repeat(32), status: "pending", proof: "none" } as const;
+  replica.apply([zoneOp("z1", "example.com"), serialOp("z1", 3)]);
+  changes.length = 0;
+  replica.apply([zoneOp("z2", "example.com", other), recordOp("z2", "a.example.com", "A", "192.0.2.66")]);
+  replica.apply([certificateOp("z2", "a.example.com"), remove(zoneOp("z2", "example.com"))]);
+  const nothing = { zones: [], namespace: false };
+  assert.deepEqual(changes, [nothing, nothing], "no answer is forgotten for a claim");
+  replica.apply([zoneOp("z3", "example.net", other)]);
+  replica.apply([zoneOp("z3", "example.net", { ...other, status: "active" })]);
+  replica.apply([zoneOp("z3", "example.net", { ...other, status: "active", proof: "delegation" })]);
+  assert.deepEqual(
+    changes.slice(2).map(({ namespace }) => namespace),
+    [false, true, true],
+    "aliases may lead to it from now on",
+  );
 });
 
 test("an entry that cannot be read is left out and counted", () => {
@@ -145,7 +160,7 @@ test("SPEC 2.5: with multi_provider name servers of others stand beside the zone
   const again = recordOp("z", "example.com", "NS", "NS1.example.com");
   const names = (): string[] | undefined =>
     zones
-      .find(keyOf(parseAbsoluteName("example.com")))
+      .nearestZone(keyOf(parseAbsoluteName("example.com")), null)
       ?.apex.get(TYPE.NS)
       ?.rdatas.map((rdata) => formatName(rdata));
   const { snapshot } = createMemoryReplica([zone, other, again]);

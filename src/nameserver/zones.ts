@@ -1,9 +1,9 @@
 import type { CertificateEntry, DnssecEntry, RecordEntry, StagedEntry, ZoneEntry } from "#snapshot/entries.ts";
 import type { AppliedOp, Snapshot } from "#snapshot/feed.ts";
+import { createZoneDirectory, type ZoneDirectory } from "#snapshot/zone-directory.ts";
 import { TYPE } from "#wire/dns/codes.ts";
-import { type DnsName, keyOf, type NameKey, nameOfKey, parseAbsoluteName, ROOT_KEY } from "#wire/dns/name.ts";
+import { type DnsName, keyOf, type NameKey, nameOfKey, parentKey, parseAbsoluteName, ROOT_KEY } from "#wire/dns/name.ts";
 import { apexSets } from "./apex.ts";
-import { createZoneDirectory } from "./zone-directory.ts";
 import { createZoneNodes, type NameChange, type RecordSet, type ZoneNodes } from "./zone-nodes.ts";
 import { attempt, joined, ownerOf, readHost, readZone } from "./zone-readers.ts";
 
@@ -46,9 +46,7 @@ export interface ZoneChanges {
   readonly namespace: boolean;
 }
 
-export interface Zones {
-  /** The zone closest to the name that the server holds, or undefined. */
-  find(key: NameKey): ZoneIndex | undefined;
+export interface Zones extends Pick<ZoneDirectory<NameKey, ZoneIndex>, "nearestZone" | "oldestClaim" | "named"> {
   /** All zones that questions can be about. */
   served(): Iterable<ZoneIndex>;
   readonly zoneCount: number;
@@ -90,15 +88,19 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
   const states = new Map<string, ZoneState>();
   /** Names of the records of imports that are not released yet, which have been found good: then the release takes a fraction of the time. */
   const staged = new Map<string, NameKey>();
-  const served = createZoneDirectory();
+  const directory = createZoneDirectory<NameKey, ZoneIndex>({ keyOf: ({ key }) => key, parentOf: parentKey });
   let rejected = 0;
+
+  /** Whether an answer may be made of the zone: of those that wait only where no other zone has the name. */
+  const isVisible = ({ entry, key }: ZoneState): boolean =>
+    entry !== undefined && (isServed(entry) || directory.nearestZone(key, null) === undefined);
 
   const stateOf = (id: string): ZoneState => states.get(id) ?? { ...NO_ZONE, ...NOTHING_BESIDE, id, nodes: createZoneNodes() };
 
   const put = (state: ZoneState): void => {
     const before = states.get(state.id);
-    if (before) served.remove(before);
-    if (isServed(state)) served.add(state);
+    if (before && isListed(before)) directory.remove(before.key, before);
+    if (isListed(state)) directory.add(isServed(state.entry) ? state : { ...state, dnssec: undefined });
     if (state.entry || !state.nodes.isEmpty || state.serial !== 0 || state.dnssec || state.certificates.size > 0)
       states.set(state.id, state);
     else states.delete(state.id);
@@ -170,16 +172,18 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
 
   return {
     get zoneCount() {
-      return served.size;
+      return directory.size;
     },
     get rejected() {
       return rejected;
     },
-    find: served.find,
-    served: served.all,
+    nearestZone: directory.nearestZone,
+    oldestClaim: directory.oldestClaim,
+    named: directory.named,
+    served: directory.standing,
     rebuild: (snapshot) => {
       states.clear();
-      served.clear();
+      directory.clear();
       staged.clear();
       rejected = 0;
       for (const [id, entry] of snapshot.entries("serial")) putBeside(id, entry);
@@ -212,26 +216,35 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
         putProviders(id);
         const state = states.get(id);
         for (const observer of observers) observer.changed({ id, before: servedOf(before), after: servedOf(state), names });
-        if (!state) continue;
-        if (state.entry) zones.add(state.key);
+        for (const seen of [before, state]) if (seen?.entry && isVisible(seen)) zones.add(seen.key);
         // Its last record may have gone after the zone itself.
-        else put(state);
+        if (state && !state.entry) put(state);
       }
       for (const op of ops)
-        for (const zone of op.kind === "certificate" ? certifiedZones(op) : []) zones.add(states.get(zone)?.key ?? ROOT_KEY);
+        for (const id of op.kind === "certificate" ? certifiedZones(op) : []) {
+          const state = states.get(id);
+          if (state && isVisible(state)) zones.add(state.key);
+        }
       return { zones, namespace: ops.some(movesNames) };
     },
   };
 }
 
 /** Zones of type internal are for views that public questions never see. */
-const isServed = (state: ZoneState): state is ZoneState & ZoneIndex => state.entry !== undefined && state.entry.type !== "internal";
+const isListed = (state: ZoneState): state is ZoneState & ZoneIndex => state.entry !== undefined && state.entry.type !== "internal";
 
-const servedOf = (state: ZoneState | undefined): ZoneIndex | undefined => (state && isServed(state) ? state : undefined);
+/** Nothing is signed, kept or announced of a zone that waits for its proof. */
+const isServed = ({ status }: Pick<ZoneEntry, "status">): boolean => status === "active" || status === "moved";
+
+const servedOf = (state: ZoneState | undefined): ZoneIndex | undefined =>
+  state && isListed(state) && isServed(state.entry) ? state : undefined;
 
 /** Their answers may change, but nothing that they hold. */
 const certifiedZones = ({ value, before }: Extract<AppliedOp, { readonly kind: "certificate" }>): readonly string[] =>
   [value?.zone_id, before?.zone_id].filter((id) => id !== undefined);
 
+/** Zones that wait come and go without an answer's changing but theirs. */
 const movesNames = (op: AppliedOp): boolean =>
-  op.kind === "zone" && (["name", "status", "type"] as const).some((field) => op.before?.[field] !== op.value?.[field]);
+  op.kind === "zone" &&
+  [op.before, op.value].some((entry) => entry && isServed(entry)) &&
+  (["name", "status", "type", "account_id", "proof"] as const).some((field) => op.before?.[field] !== op.value?.[field]);

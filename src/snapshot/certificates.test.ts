@@ -31,7 +31,11 @@ const certificateOp = (id: string, ...hosts: readonly string[]): Op => ({
 function start(ops: readonly Op[], contextsMax: number) {
   const replica = createMemoryReplica(ops);
   const keysNotOpened = createMetrics().counter("keys_not_opened_total", "Keys");
-  return { replica, keysNotOpened, certificates: createCertificates({ replica, sealer, contextsMax, keysNotOpened }) };
+  return {
+    replica,
+    keysNotOpened,
+    certificates: createCertificates({ replica, sealer, contextsMax, keysNotOpened, zoneIdOf: () => "zone" }),
+  };
 }
 
 test("among 10,000 certificates a name is found without opening any, and the contexts in use are the ones kept", () => {
@@ -97,8 +101,9 @@ test("certificates of a zone's owner go before others by rank, for names of the 
     owner("stranger", 9, "other", "a.example", "www.a.example"),
     certificateOp("issued", "a.example", "*.a.example"),
   ]);
-  const deps = { replica, sealer, contextsMax: 10, keysNotOpened: createMetrics().counter("keys_not_opened_total", "Keys") };
-  const certificates = createCertificates({ ...deps, owned: { clock, zoneIdOf: (name) => (name.endsWith("a.example") ? "zone" : null) } });
+  const zoneIdOf = (name: string): string | null => (name.endsWith("a.example") ? "zone" : null);
+  const deps = { replica, sealer, contextsMax: 10, zoneIdOf, keysNotOpened: createMetrics().counter("keys_not_opened_total", "Keys") };
+  const certificates = createCertificates({ ...deps, clock });
   assert.equal(certificates.idFor("a.example"), "high");
   assert.equal(certificates.idFor("www.a.example"), "low", "a stranger's certificate for the exact name is not shown");
   replica.apply([owner("newer", 2, "zone", "a.example")]);
@@ -108,4 +113,26 @@ test("certificates of a zone's owner go before others by rank, for names of the 
   clock.advance(366 * 86_400_000);
   assert.equal(certificates.idFor("a.example"), "issued", "none that has expired");
   assert.equal(createCertificates(deps).idFor("a.example"), "issued", "who serves no zones shows none of them");
+});
+
+test("a certificate is shown for a name only where its own zone serves the name; the installation's own is of no zone", () => {
+  const of = (id: string, zone_id: string, ...hosts: readonly string[]): Op => {
+    const { value } = certificateOp(id, ...hosts) as Extract<Op, { kind: "certificate" }>;
+    return { kind: "certificate", id, value: value && { ...value, zone_id } };
+  };
+  const replica = createMemoryReplica([
+    of("own", "a", "*.a.example"),
+    of("service", "", "ns.example"),
+    of("made up", "b", "www.a.example"),
+  ]);
+  let serving: string | null = "a";
+  const keysNotOpened = createMetrics().counter("keys_not_opened_total", "Keys");
+  const certificates = createCertificates({ replica, sealer, contextsMax: 10, keysNotOpened, zoneIdOf: () => serving });
+  assert.equal(certificates.idFor("www.a.example"), "own", "not that of whoever waits for the same name");
+  replica.apply([of("made up", "b", "www.a.example", "ns.example")]);
+  assert.deepEqual(["www.a.example", "ns.example"].map(certificates.idFor), ["own", "service"], "however new it is");
+  serving = "b";
+  assert.equal(certificates.idFor("www.a.example"), "made up");
+  serving = null;
+  assert.deepEqual(["www.a.example", "ns.example"].map(certificates.idFor), [null, "service"]);
 });

@@ -8,7 +8,7 @@ import type { AppliedOp, Replica } from "./feed.ts";
 
 /** Opens the TLS context for a name that a client asks for. */
 export interface Certificates {
-  /** The id of the certificate that covers the name, or null; nothing is opened for the answer. */
+  /** The id of the certificate that covers the name and is of the zone that serves it, or null; nothing is opened for the answer. */
   idFor(serverName: string): string | null;
   /** Null where no certificate covers the name, or its key does not open. */
   contextFor(serverName: string): SecureContext | null;
@@ -77,8 +77,10 @@ export function createCertificates(deps: {
   readonly sealer: Sealer;
   readonly contextsMax: number;
   readonly keysNotOpened: Metric;
-  /** For certificates of zones' owners; none of them is shown unless given. */
-  readonly owned?: { readonly clock: Clock; zoneIdOf(serverName: string): string | null };
+  /** The zone that serves the name here, or null. Whoever has a certificate for the name in another zone may have made it. */
+  zoneIdOf(serverName: string): string | null;
+  /** For certificates of zones' owners, which count while they are valid; none of them is shown unless given. */
+  readonly clock?: Clock;
 }): Certificates {
   /** Certificate ids by host, newest last: of those that rank the same the last one that was put wins. */
   const idsByHost = new Map<string, readonly string[]>();
@@ -154,23 +156,21 @@ export function createCertificates(deps: {
     for (const listener of listeners) listener(ids);
   });
 
-  /** 0 without a rank, -1 where it is not for the name now. */
-  const rankFor = (id: string, serverName: string): number => {
+  /** 0 without a rank, -1 where it is not for the zone's names now. */
+  const rankFor = (id: string, zoneId: string | null): number => {
     const entry = deps.replica.snapshot.get("certificate", id);
-    if (entry?.rank === undefined) return 0;
-    const isShown =
-      deps.owned !== undefined &&
-      deps.owned.zoneIdOf(serverName) === entry.zone_id &&
-      Date.parse(entry.not_after) > deps.owned.clock.nowMs();
-    return isShown ? entry.rank : -1;
+    // The installation's own is of no zone.
+    if (entry === undefined || (entry.zone_id !== "" && entry.zone_id !== zoneId)) return -1;
+    if (entry.rank === undefined) return 0;
+    return deps.clock !== undefined && Date.parse(entry.not_after) > deps.clock.nowMs() ? entry.rank : -1;
   };
 
-  const best = (ids: readonly string[] | undefined, serverName: string): string | null => {
+  const best = (ids: readonly string[] | undefined, zoneId: string | null): string | null => {
     let found: string | null = null;
     let highest = -1;
     for (let at = (ids?.length ?? 0) - 1; at >= 0; at--) {
       const id = ids?.[at] as string;
-      const rank = rankFor(id, serverName);
+      const rank = rankFor(id, zoneId);
       if (rank <= highest) continue;
       [found, highest] = [id, rank];
     }
@@ -179,8 +179,9 @@ export function createCertificates(deps: {
 
   const idFor = (serverName: string): string | null => {
     const dot = serverName.indexOf(".");
-    const exact = best(idsByHost.get(serverName), serverName);
-    return exact ?? (dot > 0 ? best(idsByHost.get(`*${serverName.slice(dot)}`), serverName) : null);
+    const zoneId = deps.zoneIdOf(serverName);
+    const exact = best(idsByHost.get(serverName), zoneId);
+    return exact ?? (dot > 0 ? best(idsByHost.get(`*${serverName.slice(dot)}`), zoneId) : null);
   };
 
   return {

@@ -44,6 +44,7 @@ export interface ZoneColumns {
   readonly settings: string;
   readonly edge_settings: string;
   readonly proof: string;
+  readonly created_on: string;
 }
 
 export function zoneEntry(row: ZoneColumns): ZoneEntry {
@@ -71,6 +72,7 @@ export function zoneEntry(row: ZoneColumns): ZoneEntry {
     secondary_overrides: settings.secondary_overrides ?? false,
     ...(edge === null ? {} : { edge }),
     ...(copy?.expired === true ? { expired: true } : {}),
+    ...(row.status === "pending" ? { created_on: row.created_on } : {}),
   };
 }
 

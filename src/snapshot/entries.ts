@@ -47,6 +47,8 @@ export interface ZoneEntry {
   readonly status: "initializing" | "pending" | "active" | "moved";
   /** What shows that the account owns the name; absent in copies made before proofs existed, which counts as the operator's word. */
   readonly proof?: ZoneProof;
+  /** Of a zone that waits for its proof: ISO 8601, UTC, microseconds. Of several such zones of one name the oldest says who its name servers are. */
+  readonly created_on?: string;
   readonly paused: boolean;
   readonly type: "full" | "partial" | "secondary" | "internal";
   readonly plan: "free" | "pro" | "business" | "enterprise";

@@ -5,4 +5,7 @@ import type { ZoneEntry } from "./entries.ts";
  * those of others once their ownership is proved. What is asked from outside looks at `status` alone.
  */
 export const isReliedOn = (zone: Pick<ZoneEntry, "account_id" | "status" | "proof">, viewerAccountId: string): boolean =>
-  zone.status === "active" && (zone.account_id === viewerAccountId || (zone.proof ?? "operator") !== "none");
+  zone.status === "active" && (zone.account_id === viewerAccountId || isProved(zone));
+
+/** Whether something else than its account's word says that the zone is that account's. */
+export const isProved = ({ proof = "operator" }: Pick<ZoneEntry, "proof">): boolean => proof !== "none";

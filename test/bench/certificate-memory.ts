@@ -27,6 +27,7 @@ const certificates = createCertificates({
   replica,
   sealer,
   contextsMax: 0,
+  zoneIdOf: () => null,
   keysNotOpened: createMetrics().counter("keys_not_opened", ""),
 });
 const openSsl = (await loadSocketCalls())?.secure?.openSsl;

@@ -4,11 +4,16 @@ import type { Zones } from "../zones.ts";
 
 const CHALLENGE = /^\/\.well-known\/[a-z0-9]+-custom-hostname-challenge\/(?<id>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
-/** Shows the token of a custom hostname to whoever asks under its name, whether or not it is validated yet (custom-hostnames.md §1). */
-export function hostnameToken(exchange: Exchange, zones: Pick<Zones, "customHostnames">): Page | null {
+/**
+ * Shows the token of a custom hostname to whoever asks under its name, whether or not it is validated yet (custom-hostnames.md §1),
+ * where its account serves the name: a hostname in another account may be anybody's wish.
+ */
+export function hostnameToken(exchange: Exchange, zones: Pick<Zones, "customHostnames" | "serving" | "byId">): Page | null {
   if (!exchange.path.startsWith("/.well-known/")) return null;
   const id = CHALLENGE.exec(exchange.path)?.groups?.["id"];
   const entry = id === undefined ? undefined : zones.customHostnames.byId(id);
   if (entry?.hostname !== exchange.host) return null;
+  const serving = zones.serving(exchange.host)?.zone.entry;
+  if (serving === undefined || zones.byId(entry.zone_id)?.entry.account_id !== serving.account_id) return null;
   return { status: 200, reason: "OK", contentType: "text/plain; charset=utf-8", body: entry.token };
 }

@@ -19,7 +19,7 @@ export interface BackgroundSigner extends ZoneObserver {
 
 export interface BackgroundSignerDeps {
   /** Read when the first slice runs: zones tell their observers of changes, and so come second. */
-  readonly zones: () => Pick<Zones, "find" | "served">;
+  readonly zones: () => Pick<Zones, "nearestZone" | "served">;
   readonly edge: EdgeFront;
   readonly signatures: Signatures;
   readonly clock: Clock;
@@ -46,7 +46,7 @@ export function createBackgroundSigner({ zones, edge, signatures, clock }: Backg
   let nextSweep: NodeJS.Timeout | undefined;
 
   const zoneOf = ({ id, key }: Job): ZoneIndex | undefined => {
-    const zone = zones().find(key);
+    const zone = zones().nearestZone(key, null);
     return zone?.id === id && zone.dnssec ? zone : undefined;
   };
   const endWalk = (): void => {

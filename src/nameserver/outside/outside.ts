@@ -1,6 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { AppliedOp, Snapshot } from "#snapshot/feed.ts";
+import { ANY_ACCOUNT } from "#snapshot/zone-directory.ts";
 import { nameOfKey } from "#wire/dns/name.ts";
 import type { Zones } from "../zones.ts";
 import type { OutsideLimits } from "./limits.ts";
@@ -30,7 +31,8 @@ export function createOutside({ resolvers, zones, clock, metrics, limits }: Outs
   const closing = new AbortController();
   const resolve = createResolve({
     servers: resolversOf(resolvers),
-    isOurs: (key) => !isElsewhere(zones, nameOfKey(key)),
+    // What is found is kept for all accounts.
+    isOurs: (key) => !isElsewhere(zones, nameOfKey(key), ANY_ACCOUNT),
     limits,
     closing: closing.signal,
   });

@@ -15,7 +15,7 @@ export function* outsideTargets(zones: Zones, snapshot: Snapshot, ops: readonly 
     const zone = snapshot.get("zone", record.zone_id);
     if (zone === undefined || !isFlattened(zone, record)) continue;
     const target = readName(record.content);
-    if (target && isElsewhere(zones, target)) yield target;
+    if (target && isElsewhere(zones, target, zone.account_id)) yield target;
   }
 }
 
@@ -35,9 +35,9 @@ function isFlattened(zone: ZoneEntry, record: RecordEntry): boolean {
   return record.name === zone.name || zone.flatten_all_cnames === true || record.settings?.flatten_cname === true;
 }
 
-/** Whether others than our zones know what is at the name. */
-export function isElsewhere(zones: Zones, name: DnsName): boolean {
-  const { kind } = lookup(zones, keyOf(name), TYPE.A);
+/** Whether others know what is at the name than the zones that the account relies on. */
+export function isElsewhere(zones: Zones, name: DnsName, accountId: string): boolean {
+  const { kind } = lookup(zones, keyOf(name), TYPE.A, accountId);
   return kind === "outside" || kind === "delegated";
 }
 
