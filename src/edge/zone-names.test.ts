@@ -49,3 +49,61 @@ test("whatever comes and goes, names and wildcards have the address records that
     { numRuns: 500 },
   );
 });
+
+test("a large change is seen at once when it is released, whatever else comes and goes", async () => {
+  const step = fc.record({
+    do: fc.constantFrom(
+      "add" as const,
+      "remove" as const,
+      "stage" as const,
+      "stage" as const,
+      "unstage" as const,
+      "release" as const,
+      "turn" as const,
+    ),
+    name: fc.constantFrom(...NAMES),
+    type: fc.constantFrom("A", "TXT"),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 50 }), async (steps) => {
+      const names = createZoneNames(ORIGIN, 1);
+      const present = new Set<RecordEntry>();
+      let staged: { readonly id: string; readonly comes: Set<RecordEntry>; readonly goes: Set<RecordEntry> } | null = null;
+      let number = 0;
+      for (const { do: what, name, type } of steps) {
+        // As in control: what a large change has written is its own until its release.
+        const one = [...present].find((other) => other.name === name && staged?.goes.has(other) !== true);
+        if (what === "add") {
+          const added = record(name, type);
+          present.add(added);
+          names.add(added);
+        } else if (what === "remove" && one) {
+          present.delete(one);
+          names.remove(one);
+        } else if (what === "stage" || what === "unstage") {
+          staged ??= { id: String(number++), comes: new Set(), goes: new Set() };
+          const comes = what === "stage" ? record(name, type) : null;
+          if (comes) staged.comes.add(comes);
+          else if (one) staged.goes.add(one);
+          names.stage(staged.id, comes ? undefined : one, comes);
+        } else if (what === "release" && staged) {
+          names.release(staged.id);
+          for (const gone of staged.goes) present.delete(gone);
+          for (const come of staged.comes) present.add(come);
+          staged = null;
+        } else if (what === "turn") await new Promise(setImmediate);
+        for (const asked of ASKED) assert.deepEqual(new Set(names.addressRecords(asked)), new Set(expected([...present], asked)), asked);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("a name takes and loses sixty thousand addresses", () => {
+  const names = createZoneNames(ORIGIN);
+  const records = Array.from({ length: 60_000 }, () => record("a.z.test", "A"));
+  for (const one of records) names.add(one);
+  assert.equal(names.addressRecords("a.z.test").length, 60_000);
+  for (const one of records) names.remove(one);
+  assert.deepEqual(names.addressRecords("a.z.test"), []);
+});

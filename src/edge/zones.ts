@@ -5,7 +5,7 @@ import type { RedirectList } from "#rules/redirect-list.ts";
 import type { CompiledRuleset } from "#rules/types.ts";
 import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "#snapshot/edge-settings.ts";
 import type { CustomHostnameEntry, RecordEntry, ZoneEntry } from "#snapshot/entries.ts";
-import type { AppliedOp, Replica } from "#snapshot/feed.ts";
+import type { AppliedOp, Replica, StagedChange } from "#snapshot/feed.ts";
 import { createZoneDirectory, type ZoneDirectory } from "#snapshot/zone-directory.ts";
 import { createCustomHostnames, type CustomHostnames } from "./custom-hostnames.ts";
 import { createEntryPoints, type EntryPoints, type RuleLeftOut } from "./entry-points.ts";
@@ -56,6 +56,8 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
   const entryPoints = createEntryPoints(ruleLeftOut, lists, counters);
   /** Records whose zone is not here (yet), so that the order of ops within a delta does not matter. */
   const waiting = new Map<string, Set<RecordEntry>>();
+  /** Names of the zones of large changes that are not released yet. */
+  const stagedIn = new Map<string, ZoneNames>();
 
   const putZone = (entry: ZoneEntry, before: ZoneEntry | undefined): void => {
     const known = before?.name === entry.name ? byId.get(entry.id)?.names : undefined;
@@ -85,8 +87,25 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
     if (waiting.get(record.zone_id)?.delete(record) && waiting.get(record.zone_id)?.size === 0) waiting.delete(record.zone_id);
   };
 
+  /** A zone is there before anything is staged for it. */
+  const stage = (changeId: string, zoneId: string, changes: Iterable<StagedChange>): void => {
+    const names = byId.get(zoneId)?.names;
+    if (!names) return;
+    stagedIn.set(changeId, names);
+    for (const { before, value } of changes) names.stage(changeId, before, value);
+  };
+  const release = (changeId: string, isGivenUp: boolean): void => {
+    const names = stagedIn.get(changeId);
+    stagedIn.delete(changeId);
+    if (isGivenUp) names?.forget(changeId);
+    else names?.release(changeId);
+  };
+
   const apply = (op: AppliedOp): void => {
-    if (op.kind === "zone") {
+    if (op.kind === "staged") {
+      if (op.value) stage(op.value.import_id, op.value.zone_id, op.changes);
+    } else if (op.kind === "release") release(op.id, op.value === null);
+    else if (op.kind === "zone") {
       if (op.value !== null) putZone(op.value, op.before);
       else if (op.before !== undefined) removeZone(op.before);
     } else if (op.kind === "record") {
@@ -103,10 +122,16 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
   };
 
   const rebuild = (): void => {
-    for (const index of [byId, directory, lists, entryPoints, waiting]) index.clear();
+    for (const index of [byId, directory, lists, entryPoints, waiting, stagedIn]) index.clear();
     for (const [id, entry] of replica.snapshot.entries("list")) lists.put(id, entry);
     for (const [, entry] of replica.snapshot.entries("zone")) putZone(entry, undefined);
     for (const [, entry] of replica.snapshot.entries("record")) addRecord(entry);
+    for (const { id, zone_id, changes } of replica.snapshot.staged())
+      stage(
+        id,
+        zone_id,
+        changes.entries().map(([record, value]) => ({ id: record, value, before: replica.snapshot.get("record", record) })),
+      );
     for (const [id, entry] of replica.snapshot.entries("ruleset")) entryPoints.put(id, entry);
     customHostnames.rebuild(replica.snapshot);
   };

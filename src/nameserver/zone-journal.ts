@@ -9,7 +9,7 @@ export interface ZoneVersion {
   readonly to: number;
   readonly apexBefore: ReadonlyMap<number, RecordSet>;
   readonly apexAfter: ReadonlyMap<number, RecordSet>;
-  readonly names: readonly NameChange[];
+  readonly names: NameChange[];
 }
 
 /** The last changes of zones, for secondaries that ask for differences (RFC 1995). Kept in memory only, and bounded. */
@@ -30,13 +30,15 @@ export interface ZoneJournalDeps {
 interface Kept {
   readonly zoneId: string;
   readonly version: ZoneVersion;
-  readonly weight: number;
+  weight: number;
 }
 
 export function createZoneJournal({ wants, weightMax }: ZoneJournalDeps): ZoneJournal {
   const byZone = new Map<string, ZoneVersion[]>();
   /** In the order in which they came, which is also each zone's own. */
   const kept = new Set<Kept>();
+  /** Versions of which names are still to come, oldest first. */
+  const filling = new Map<string, Kept[]>();
   let weight = 0;
 
   const forgetOldest = (): void => {
@@ -54,8 +56,8 @@ export function createZoneJournal({ wants, weightMax }: ZoneJournalDeps): ZoneJo
 
   return {
     wants,
-    changed: ({ id, before, after, names }) => {
-      const version = before && after && versionOf(before, after, names);
+    changed: ({ id, before, after, names, more }) => {
+      const version = before && after && versionOf(before, after, [...names]);
       if (version === undefined || !wants(id)) {
         byZone.delete(id);
         return;
@@ -64,19 +66,38 @@ export function createZoneJournal({ wants, weightMax }: ZoneJournalDeps): ZoneJo
       const versions = byZone.get(id);
       if (versions?.at(-1)?.to === version.from) versions.push(version);
       else byZone.set(id, [version]);
-      const cost = names.reduce((sum, name) => sum + weightOf(name), 2);
-      kept.add({ zoneId: id, version, weight: cost });
-      weight += cost;
+      const one: Kept = { zoneId: id, version, weight: names.reduce((sum, name) => sum + weightOf(name), 2) };
+      kept.add(one);
+      weight += one.weight;
+      if (more) filling.set(id, [...(filling.get(id) ?? []), one]);
       forgetOldest();
+    },
+    named: (id, names, isLast) => {
+      const [one] = filling.get(id) ?? [];
+      if (one && kept.has(one)) {
+        for (const name of names) {
+          one.version.names.push(name);
+          one.weight += weightOf(name);
+          weight += weightOf(name);
+        }
+        forgetOldest();
+      }
+      if (!isLast) return;
+      const rest = filling.get(id)?.slice(1) ?? [];
+      if (rest.length === 0) filling.delete(id);
+      else filling.set(id, rest);
     },
     since: (zone, serial) => {
       const versions = byZone.get(zone.id) ?? [];
       const first = versions.findIndex(({ from }) => from === serial);
-      return first === -1 || versions.at(-1)?.to !== serialOf(zone) ? undefined : versions.slice(first);
+      if (first === -1 || versions.at(-1)?.to !== serialOf(zone)) return undefined;
+      const wanted = versions.slice(first);
+      return filling.get(zone.id)?.some(({ version }) => wanted.includes(version)) ? undefined : wanted;
     },
     clear: () => {
       byZone.clear();
       kept.clear();
+      filling.clear();
       weight = 0;
     },
   };
@@ -90,7 +111,7 @@ export const serialOf = ({ apex }: Pick<ZoneIndex, "apex">): number => {
 };
 
 /** Null where nothing changed; undefined where the change cannot be told as a difference of names. */
-function versionOf(before: ZoneIndex, after: ZoneIndex, names: readonly NameChange[]): ZoneVersion | null | undefined {
+function versionOf(before: ZoneIndex, after: ZoneIndex, names: NameChange[]): ZoneVersion | null | undefined {
   const [from, to] = [serialOf(before), serialOf(after)];
   // Pausing changes the answers of names that nobody touched, signing what stands beside them.
   if (before.key !== after.key || before.entry.paused !== after.entry.paused || before.dnssec !== after.dnssec) return undefined;

@@ -1,8 +1,8 @@
 import type { RecordEntry, RecordSettings } from "#snapshot/entries.ts";
-import { TYPE } from "#wire/dns/codes.ts";
 import { type NameKey, parentKey } from "#wire/dns/name.ts";
-import { typeCode } from "#wire/dns/record-types.ts";
-import { createZoneWalks, type WalkedNode, type ZoneWalk } from "./zone-walk.ts";
+import { HeldName, NO_SETS } from "./held-name.ts";
+import { createNameLayers, namesFrom } from "./name-layers.ts";
+import { createZoneWalks, type ZoneWalk } from "./zone-walk.ts";
 
 /** All records of one owner name and type. */
 export interface RecordSet {
@@ -44,7 +44,19 @@ export interface ZoneNodes {
   settle(onChange?: (change: NameChange) => void): void;
   /** Everything that is there now, to be read over time. */
   walk(): ZoneWalk;
+  /** Part of a large change, which nobody sees: the very object that goes, and what comes. Of one record, it is told once. */
+  stage(id: string, key: NameKey, before: StoredRecord | undefined, after: StoredRecord | undefined): void;
+  /**
+   * Shows all that was staged, at once. What it made of names is told as soon as it is written down, some names a turn;
+   * the first time before it returns.
+   */
+  release(id: string, onNames?: ReleasedNames): void;
+  /** Forgets what was staged. */
+  forget(id: string): void;
 }
+
+/** `isLast` where no more will come. */
+export type ReleasedNames = (names: readonly NameChange[], isLast: boolean) => void;
 
 /** What one delta made of a name. */
 export interface NameChange {
@@ -53,149 +65,138 @@ export interface NameChange {
   readonly after: RecordSets;
 }
 
-const NO_SETS: RecordSets = new Map();
-const NO_RECORDS: readonly StoredRecord[] = [];
+/** Names that one turn folds: about a millisecond. */
+export const NAMES_FOLDED_AT_ONCE = 500;
 
-/**
- * A name of which nobody may ever ask has no sets: they are made of its records when somebody does. A class, since
- * there are as many as names and each answer reads one.
- */
-class Node implements WalkedNode {
-  readonly key: NameKey;
-  readonly order: number;
-  /** The record itself where there is only one, as at most names. */
-  #held: StoredRecord | readonly StoredRecord[] = NO_RECORDS;
-  /** Records at the name and below it; a node without any is removed. */
-  recordsWithin = 1;
-  #sets: RecordSets | null = NO_SETS;
-
-  constructor(key: NameKey, order: number) {
-    this.key = key;
-    this.order = order;
-  }
-
-  get records(): readonly StoredRecord[] {
-    return Array.isArray(this.#held) ? this.#held : [this.#held as StoredRecord];
-  }
-
-  set records(records: readonly StoredRecord[]) {
-    this.#held = records.length === 0 ? NO_RECORDS : records.length === 1 ? (records[0] as StoredRecord) : records;
-  }
-
-  get sets(): RecordSets {
-    return (this.#sets ??= setsOf(this.records));
-  }
-
-  /** From here on `sets` are those of today's records. */
-  settle(): void {
-    this.#sets = this.#held === NO_RECORDS ? NO_SETS : null;
-  }
-}
-
-export function createZoneNodes(): ZoneNodes {
-  const nodes = new Map<NameKey, Node>();
+export function createZoneNodes(foldedAtOnce = NAMES_FOLDED_AT_ONCE): ZoneNodes {
+  /** What is seen, but for what shown layers have above it; some are only places that layers have taken. */
+  const nodes = new Map<NameKey, HeldName>();
   /** What stood at each name before the delta that is being applied. */
-  const changed = new Map<NameKey, WalkedNode>();
+  const changed = new Map<NameKey, { readonly sets: RecordSets; readonly isBorder: boolean }>();
   /** Names that the delta brings and that had nothing before. */
-  const fresh: Node[] = [];
+  const fresh: HeldName[] = [];
   /** The names above the one that was added last, which are most often above the next one too. */
-  let above: { readonly parent: NameKey | undefined; readonly nodes: readonly Node[] } | null = null;
+  let above: { readonly parent: NameKey | undefined; readonly nodes: readonly HeldName[] } | null = null;
   const walks = createZoneWalks(nodes);
   let order = 0;
   let borders = 0;
 
-  /** To be called before the records change. */
-  const touch = ({ key, sets, order: created }: Node): void => {
-    if (!changed.has(key)) changed.set(key, { sets, order: created });
-  };
-  const counted = (key: NameKey): Node => {
-    const node = nodes.get(key);
-    if (node) {
-      node.recordsWithin += 1;
-      return node;
-    }
-    const made = new Node(key, order++);
+  const create = (key: NameKey, recordsWithin: number): HeldName => {
+    const made = new HeldName(key, order++, recordsWithin);
     nodes.set(key, made);
     return made;
+  };
+  const find = (key: NameKey): HeldName | undefined => {
+    for (const { names } of layers.shown) {
+      const name = names.get(key);
+      if (name) return name;
+    }
+    return nodes.get(key);
+  };
+  const layers = createNameLayers({
+    foldedAtOnce,
+    look: (key) => find(key) ?? create(key, 0),
+    place: (key, layer, name) => {
+      const before = nodes.get(key);
+      walks.keep(key, layer.names);
+      borders += Number(name.isBorder) - Number(before?.isBorder ?? false);
+      above = null;
+      if (name.recordsWithin > 0 || layers.has(key)) nodes.set(key, name);
+      else nodes.delete(key);
+      return before;
+    },
+    giveUp: (key) => void (nodes.get(key)?.recordsWithin === 0 && !layers.has(key) && nodes.delete(key)),
+  });
+
+  /** To be called before the records change. */
+  const touch = (node: HeldName): void => {
+    walks.keep(node.key);
+    if (!changed.has(node.key)) changed.set(node.key, { sets: node.sets, isBorder: node.isBorder });
+  };
+  const counted = (key: NameKey): HeldName => {
+    const node = nodes.get(key);
+    if (!node) return create(key, 1);
+    node.recordsWithin += 1;
+    return node;
   };
   const countAbove = (parent: NameKey | undefined): void => {
     if (above?.parent === parent) for (const node of above?.nodes ?? []) node.recordsWithin += 1;
     else above = { parent, nodes: Array.from(namesFrom(parent), counted) };
   };
-  const remove = (key: NameKey, record: StoredRecord): void => {
-    const node = nodes.get(key);
-    if (!node?.records.includes(record)) return;
-    touch(node);
-    node.records = node.records.filter((other) => other !== record);
-    above = null;
-    for (const name of namesFrom(key)) {
-      const within = nodes.get(name) as Node;
-      within.recordsWithin -= 1;
-      if (within.recordsWithin === 0) nodes.delete(name);
-    }
-  };
 
   return {
-    get: (key) => nodes.get(key),
+    get: (key) => {
+      const node = layers.shown.length === 0 ? nodes.get(key) : find(key);
+      return node !== undefined && node.recordsWithin > 0 ? node : undefined;
+    },
     get isEmpty() {
-      return nodes.size === 0;
+      return nodes.size === 0 && layers.isEmpty;
     },
     get size() {
       return nodes.size;
     },
     get borders() {
-      return borders;
+      return layers.shown.reduce((sum, layer) => sum + layer.borders, borders);
     },
     add: (key, record) => {
+      layers.foldPath(key);
       const known = nodes.size;
       const node = counted(key);
       if (nodes.size === known || changed.has(key)) touch(node);
       else fresh.push(node);
-      node.records = [...node.records, record];
+      node.add(record);
       countAbove(parentKey(key));
+      layers.added(key, record);
     },
-    remove,
+    remove: (key, record) => {
+      layers.foldPath(key);
+      const node = nodes.get(key);
+      if (!node) return;
+      touch(node);
+      if (!node.remove(record)) return;
+      above = null;
+      for (const name of namesFrom(key)) {
+        const within = nodes.get(name) as HeldName;
+        within.recordsWithin -= 1;
+        if (within.recordsWithin === 0 && !layers.has(name)) nodes.delete(name);
+      }
+      layers.removed(key, record);
+    },
     settle: (onChange) => {
       for (const node of fresh) {
         // Something else happened to it as well.
         if (changed.has(node.key)) continue;
         node.settle();
-        borders += Number(node.records.some(isBorder));
+        borders += Number(node.isBorder);
         onChange?.({ key: node.key, before: NO_SETS, after: node.sets });
       }
       fresh.length = 0;
       for (const [key, before] of changed) {
-        walks.keep(key, before);
         const node = nodes.get(key);
         node?.settle();
-        borders += Number(node?.records.some(isBorder) ?? false) - Number(BORDERS.some((type) => before.sets.has(type)));
+        borders += Number(node?.isBorder ?? false) - Number(before.isBorder);
         onChange?.({ key, before: before.sets, after: node?.sets ?? NO_SETS });
       }
       changed.clear();
+      layers.settle();
     },
-    walk: () => walks.start(order),
+    walk: () =>
+      walks.start(
+        order,
+        layers.shown.map(({ names }) => names),
+      ),
+    stage: layers.stage,
+    release: (id, onNames) => {
+      layers.settle();
+      let names: NameChange[] = [];
+      layers.release(id, {
+        named: (key, before, after) => void (onNames && names.push({ key, before: before?.sets ?? NO_SETS, after: after.sets })),
+        turned: (isLast) => {
+          onNames?.(names, isLast);
+          names = [];
+        },
+      });
+    },
+    forget: layers.forget,
   };
-}
-
-const BORDERS: readonly number[] = [TYPE.NS, TYPE.DNAME];
-const isBorder = ({ type }: StoredRecord): boolean => BORDERS.includes(typeCode(type) as number);
-
-/** The name and those above it up to the root. */
-function* namesFrom(key: NameKey | undefined): Generator<NameKey> {
-  for (let name = key; name !== undefined; name = parentKey(name)) yield name;
-}
-
-function setsOf(all: readonly StoredRecord[]): RecordSets {
-  const sets = new Map<number, RecordSet>();
-  for (const [type, records] of Map.groupBy(all, (record) => typeCode(record.type) as number)) {
-    // Two records of the same value are one in DNS (RFC 2181 §5), and a set has one TTL (§5.2).
-    const distinct = new Set(records.map(({ rdata }) => rdata));
-    const rdatas = Array.from(distinct, (rdata) => Buffer.from(rdata, "base64"));
-    const ttl = records.reduce((least, record) => Math.min(least, record.ttl), Number.POSITIVE_INFINITY);
-    const proxied = records.some((record) => record.proxied);
-    const settings = records.map((record) => record.settings).filter((own) => own !== undefined);
-    const own = settings.length === 0 ? {} : { settings: Object.assign({}, ...settings) as RecordSettings };
-    sets.set(type, { type, ttl, rdatas, proxied, ...own });
-  }
-  return sets;
 }

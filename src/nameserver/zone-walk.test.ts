@@ -124,7 +124,7 @@ test("a walk that would have to keep too much breaks, and one that is over keeps
   assert.equal(walk.next()?.[0], NAMES[0]);
   const over = walks.start(NAMES.length);
   over.close();
-  const change = (i: number): void => walks.keep(NAMES[i]!, { sets, order: i });
+  const change = (i: number): void => walks.keep(NAMES[i]!);
   [0, 1, 2, 1].forEach(change);
   assert.equal(walk.next()?.[0], NAMES[1]);
   [3].forEach(change);

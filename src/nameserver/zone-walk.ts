@@ -24,12 +24,15 @@ export interface WalkedNode {
   readonly order: number;
 }
 
+/** A large change that names become above what the map has (name-layers.ts). */
+type Layer = ReadonlyMap<NameKey, WalkedNode>;
+
 /** The walks that are under way over one map of names. */
 export interface ZoneWalks {
-  /** `nextOrder` is what the next name to be created will get. */
-  start(nextOrder: number): ZoneWalk;
-  /** To be called before what is at the name is replaced. */
-  keep(key: NameKey, before: WalkedNode): void;
+  /** `nextOrder` is what the next name to be created will get; `layers` are above the map, newest first. */
+  start(nextOrder: number, layers?: readonly Layer[]): ZoneWalk;
+  /** To be called before what is at the name is replaced, by what a layer has of it where it says so. */
+  keep(key: NameKey, by?: Layer): void;
 }
 
 /**
@@ -40,8 +43,8 @@ export interface ZoneWalks {
 export function createZoneWalks(nodes: ReadonlyMap<NameKey, WalkedNode>, keptMax = KEPT_MAX): ZoneWalks {
   const walks = new Set<Walk>();
   return {
-    start: (nextOrder) => {
-      const walk = createWalk(nodes, nextOrder, keptMax);
+    start: (nextOrder, layers = []) => {
+      const walk = createWalk(nodes, nextOrder, layers, keptMax);
       walks.add(walk);
       return {
         next: walk.next,
@@ -51,23 +54,31 @@ export function createZoneWalks(nodes: ReadonlyMap<NameKey, WalkedNode>, keptMax
         },
       };
     },
-    keep: (key, before) => {
-      for (const walk of walks) walk.keep(key, before);
+    keep: (key, by) => {
+      for (const walk of walks) walk.keep(key, by);
     },
   };
 }
 
 interface Walk extends ZoneWalk {
-  keep(key: NameKey, before: WalkedNode): void;
+  keep(key: NameKey, by: Layer | undefined): void;
 }
 
-function createWalk(nodes: ReadonlyMap<NameKey, WalkedNode>, end: number, keptMax: number): Walk {
+function createWalk(nodes: ReadonlyMap<NameKey, WalkedNode>, end: number, layers: readonly Layer[], keptMax: number): Walk {
   const entries = nodes.entries();
   const kept = new Map<NameKey, RecordSets>();
   /** The order of the last name that was handed out or passed over. */
   let at = -1;
   let broken = false;
 
+  /** As it was when the walk began: later layers are not the walk's. */
+  const setsOf = (key: NameKey, node: WalkedNode): RecordSets => {
+    for (const layer of layers) {
+      const name = layer.get(key);
+      if (name) return name.sets;
+    }
+    return node.sets;
+  };
   const living = (): readonly [NameKey, RecordSets] | undefined => {
     for (;;) {
       const { value, done } = entries.next();
@@ -78,7 +89,7 @@ function createWalk(nodes: ReadonlyMap<NameKey, WalkedNode>, end: number, keptMa
       }
       const [key, node] = value;
       at = node.order;
-      const sets = kept.get(key) ?? node.sets;
+      const sets = kept.get(key) ?? setsOf(key, node);
       kept.delete(key);
       if (sets.size > 0) return [key, sets];
     }
@@ -97,9 +108,12 @@ function createWalk(nodes: ReadonlyMap<NameKey, WalkedNode>, end: number, keptMa
       if (broken) throw new ZoneWalkError();
       return (at < end ? living() : undefined) ?? gone();
     },
-    keep: (key, { order, sets }) => {
-      if (broken || order <= at || order >= end || kept.has(key)) return;
-      kept.set(key, sets);
+    keep: (key, by) => {
+      const node = nodes.get(key);
+      if (broken || !node || node.order <= at || node.order >= end || kept.has(key)) return;
+      // To the walk it is the same before and after.
+      if (by && layers.includes(by)) return;
+      kept.set(key, setsOf(key, node));
       broken = kept.size > keptMax;
       if (broken) kept.clear();
     },

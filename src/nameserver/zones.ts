@@ -1,5 +1,6 @@
-import type { CertificateEntry, DnssecEntry, RecordEntry, StagedEntry, ZoneEntry } from "#snapshot/entries.ts";
-import type { AppliedOp, Snapshot } from "#snapshot/feed.ts";
+import type { CertificateEntry, DnssecEntry, RecordEntry, ReleaseEntry, ZoneEntry } from "#snapshot/entries.ts";
+import type { AppliedOp, Snapshot, StagedChange } from "#snapshot/feed.ts";
+import type { StagedLayer } from "#snapshot/record-layers.ts";
 import { createZoneDirectory, type ZoneDirectory } from "#snapshot/zone-directory.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { type DnsName, keyOf, type NameKey, nameOfKey, parentKey, parseAbsoluteName, ROOT_KEY } from "#wire/dns/name.ts";
@@ -30,12 +31,16 @@ export interface ZoneChange {
   readonly before: ZoneIndex | undefined;
   readonly after: ZoneIndex | undefined;
   readonly names: readonly NameChange[];
+  /** A large change was released: more names follow. */
+  readonly more?: true;
 }
 
 /** Sees the changes of the zones that it wants to see; is told without the names of others, too. */
 export interface ZoneObserver {
   wants(zoneId: string): boolean;
   changed(change: ZoneChange): void;
+  /** More names of the last change that said so, over several turns; meanwhile others may change the zone. */
+  named(zoneId: string, names: readonly NameChange[], isLast: boolean): void;
 }
 
 /** What changed, for caches of answers. */
@@ -86,8 +91,8 @@ const NO_ZONE: Omit<ZoneState, keyof typeof NOTHING_BESIDE | "id" | "nodes"> = {
 /** The index of zones and names that answers are read from. */
 export function createZones(...observers: readonly ZoneObserver[]): Zones {
   const states = new Map<string, ZoneState>();
-  /** Names of the records of imports that are not released yet, which have been found good: then the release takes a fraction of the time. */
-  const staged = new Map<string, NameKey>();
+  /** Zones of large changes that are not released yet. */
+  const stagedIn = new Map<string, string>();
   const directory = createZoneDirectory<NameKey, ZoneIndex>({ keyOf: ({ key }) => key, parentOf: parentKey });
   let rejected = 0;
 
@@ -140,34 +145,62 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
     }
   };
 
-  const putRecord = (id: string, value: RecordEntry | null, before: RecordEntry | undefined): void => {
+  const nodesFor = (zoneId: string): ZoneNodes => {
+    const state = stateOf(zoneId);
+    if (!states.has(zoneId)) states.set(zoneId, state);
+    return state.nodes;
+  };
+  const goodOwner = (value: RecordEntry): NameKey | undefined => {
+    const owner = attempt(() => ownerOf(value));
+    if (owner === undefined) rejected += 1;
+    return owner;
+  };
+
+  const putRecord = (value: RecordEntry | null, before: RecordEntry | undefined): void => {
     const key = before && attempt(() => keyOf(parseAbsoluteName(before.name)));
     if (before && key !== undefined) stateOf(before.zone_id).nodes.remove(key, before);
-    if (!value) return;
-    const owner = staged.get(id) ?? attempt(() => ownerOf(value));
-    if (owner === undefined) rejected += 1;
-    else {
-      const state = stateOf(value.zone_id);
-      state.nodes.add(owner, value);
-      if (!states.has(state.id)) states.set(state.id, state);
+    const owner = value && goodOwner(value);
+    if (value && owner !== undefined && owner !== null) nodesFor(value.zone_id).add(owner, value);
+  };
+
+  const stage = (changeId: string, zoneId: string, changes: Iterable<StagedChange>): void => {
+    stagedIn.set(changeId, zoneId);
+    const nodes = nodesFor(zoneId);
+    for (const { value, before } of changes) {
+      const owner = value ? goodOwner(value) : undefined;
+      const leaves = before && attempt(() => keyOf(parseAbsoluteName(before.name)));
+      if (leaves !== undefined && leaves !== owner) nodes.stage(changeId, leaves, before, undefined);
+      if (value && owner !== undefined) nodes.stage(changeId, owner, leaves === owner ? before : undefined, value);
     }
   };
 
-  const putStaged = (entry: StagedEntry | null, before: StagedEntry | undefined): void => {
-    for (const { id } of before?.records ?? []) staged.delete(id);
-    for (const { id, ...value } of entry?.records ?? []) {
-      const owner = attempt(() => ownerOf(value));
-      if (owner !== undefined) staged.set(id, owner);
-    }
+  /** What observers want to know of it follows over time. Whether there is more than was told at once. */
+  const release = (changeId: string, value: ReleaseEntry | null, names: NameChange[]): boolean => {
+    const zoneId = stagedIn.get(changeId);
+    const nodes = zoneId === undefined ? undefined : states.get(zoneId)?.nodes;
+    stagedIn.delete(changeId);
+    if (value === null) nodes?.forget(changeId);
+    if (value === null || zoneId === undefined || !nodes) return false;
+    let isReturning = false;
+    let isDone = false;
+    const tell = (told: readonly NameChange[], isLast: boolean): void => {
+      isDone = isLast;
+      if (!isReturning) names.push(...told);
+      else for (const observer of observers) observer.named(zoneId, told, isLast);
+    };
+    nodes.release(changeId, isWanted(zoneId) ? tell : undefined);
+    isReturning = true;
+    return isWanted(zoneId) && !isDone;
   };
+  const isWanted = (zoneId: string): boolean => observers.some((observer) => observer.wants(zoneId));
 
   const applyOp = (op: AppliedOp): void => {
     if (op.kind === "zone") putZone(op.id, op.value);
     else if (op.kind === "serial") putBeside(op.id, { serial: op.value?.serial ?? 0 });
     else if (op.kind === "dnssec") putBeside(op.id, { dnssec: op.value ?? undefined });
-    else if (op.kind === "record") putRecord(op.id, op.value, op.before);
+    else if (op.kind === "record") putRecord(op.value, op.before);
     else if (op.kind === "certificate") putCertificate(op.id, op.value, op.before);
-    else if (op.kind === "staged") putStaged(op.value, op.before);
+    else if (op.kind === "staged" && op.value) stage(op.value.import_id, op.value.zone_id, op.changes);
   };
 
   return {
@@ -184,13 +217,14 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
     rebuild: (snapshot) => {
       states.clear();
       directory.clear();
-      staged.clear();
+      stagedIn.clear();
       rejected = 0;
       for (const [id, entry] of snapshot.entries("serial")) putBeside(id, entry);
       for (const [id, dnssec] of snapshot.entries("dnssec")) putBeside(id, { dnssec });
       for (const [id, entry] of snapshot.entries("certificate")) putCertificate(id, entry, undefined);
       for (const [id, entry] of snapshot.entries("zone")) putZone(id, entry);
-      for (const [id, entry] of snapshot.entries("record")) putRecord(id, entry, undefined);
+      for (const [, entry] of snapshot.entries("record")) putRecord(entry, undefined);
+      for (const layer of snapshot.staged()) stage(layer.id, layer.zone_id, stagedChanges(layer, snapshot));
       for (const state of states.values()) {
         state.nodes.settle();
         putProviders(state.id);
@@ -198,24 +232,35 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
     },
     apply: (ops) => {
       const touched = new Map<string, ZoneState | undefined>();
+      /** Zones of which only what nobody sees has changed. */
+      const settling = new Set<string>();
       const touch = (id: string | undefined): void => {
         if (id !== undefined && !touched.has(id)) touched.set(id, states.get(id));
       };
       for (const op of ops) {
         if (op.kind === "zone" || op.kind === "serial" || op.kind === "dnssec") touch(op.id);
+        if (op.kind === "release") touch(op.value?.zone_id);
+        if (op.kind === "staged" && op.value) settling.add(op.value.zone_id);
         if (op.kind !== "record") continue;
         touch(op.value?.zone_id);
         touch(op.before?.zone_id);
       }
-      for (const op of ops) applyOp(op);
+      const released = new Map<string, { names: NameChange[]; more: boolean }>();
+      for (const op of ops) {
+        if (op.kind === "release") {
+          const names: NameChange[] = [];
+          released.set(op.value?.zone_id ?? "", { names, more: release(op.id, op.value, names) });
+        } else applyOp(op);
+      }
+      for (const id of settling) if (!touched.has(id)) states.get(id)?.nodes.settle();
       const zones = new Set<NameKey>();
       for (const [id, before] of touched) {
-        const names: NameChange[] = [];
-        const isWanted = observers.some((observer) => observer.wants(id));
-        states.get(id)?.nodes.settle(isWanted ? (change) => names.push(change) : undefined);
+        const { names, more } = released.get(id) ?? { names: [], more: false };
+        states.get(id)?.nodes.settle(isWanted(id) ? (change) => names.push(change) : undefined);
         putProviders(id);
         const state = states.get(id);
-        for (const observer of observers) observer.changed({ id, before: servedOf(before), after: servedOf(state), names });
+        const change = { id, before: servedOf(before), after: servedOf(state), names, ...(more ? { more } : {}) };
+        for (const observer of observers) observer.changed(change);
         for (const seen of [before, state]) if (seen?.entry && isVisible(seen)) zones.add(seen.key);
         // Its last record may have gone after the zone itself.
         if (state && !state.entry) put(state);
@@ -228,6 +273,10 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
       return { zones, namespace: ops.some(movesNames) };
     },
   };
+}
+
+function* stagedChanges({ changes }: StagedLayer, snapshot: Snapshot): Generator<StagedChange> {
+  for (const [id, value] of changes) yield { id, value, before: snapshot.get("record", id) };
 }
 
 /** Zones of type internal are for views that public questions never see. */

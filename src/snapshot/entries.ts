@@ -107,24 +107,27 @@ export interface RecordSettings {
 }
 
 /**
- * id = `{import id}/{number}`. Records of a large import, which crosses in pieces while nobody sees it: they are kept
- * aside until the import is released.
+ * id = `{change id}/{number}`. Records of a large change of one zone, such as an import, which crosses in pieces while
+ * nobody sees it: they are kept aside until it is released. Each record is in one piece.
  */
 export interface StagedEntry {
+  /** Of the change, whatever its kind. */
   readonly import_id: string;
   readonly zone_id: string;
   readonly records: readonly StagedRecord[];
+  /** Ids of records that go; absent: none. */
+  readonly removed?: readonly string[];
 }
 
 export type StagedRecord = Omit<RecordEntry, "zone_id"> & { readonly id: string };
 
 /**
- * id = import id. What was staged under it becomes records, all of it in the delta that has this; a null instead
+ * id = change id. What was staged under it becomes the zone's records, all of it in the delta that has this; a null instead
  * forgets it. The op is carried out and never kept.
  */
 export interface ReleaseEntry {
   readonly zone_id: string;
-  /** How many there must be. */
+  /** How many there must be, those that go included. */
   readonly records: number;
 }
 
@@ -493,7 +496,8 @@ export interface Delta {
 }
 
 /** What an op weighs where memory or files are bounded by their number. */
-export const opWeight = (op: Op): number => (op.kind === "staged" ? (op.value?.records.length ?? 1) : 1);
+export const opWeight = (op: Op): number =>
+  op.kind === "staged" && op.value ? op.value.records.length + (op.value.removed?.length ?? 0) : 1;
 
 export function opsWeight(ops: readonly Op[]): number {
   let weight = 0;

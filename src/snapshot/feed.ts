@@ -1,4 +1,5 @@
-import type { Delta, EntryKind, EntryTypes, Op } from "#snapshot/entries.ts";
+import type { Delta, EntryKind, EntryTypes, Op, RecordEntry } from "#snapshot/entries.ts";
+import type { StagedLayer } from "#snapshot/record-layers.ts";
 
 /** What a publisher sends. `full` replaces everything; a `delta` that does not follow is a gap. */
 export type FeedMessage =
@@ -39,17 +40,30 @@ export type SnapshotPages = AsyncIterable<readonly Op[]> | Iterable<readonly Op[
 export interface Snapshot {
   readonly rev: number;
   get<K extends EntryKind>(kind: K, id: string): EntryTypes[K] | undefined;
+  /** What has been staged is in `staged` alone, and what was released counts at once. */
   entries<K extends EntryKind>(kind: K): IterableIterator<readonly [string, EntryTypes[K]]>;
+  /** Large changes that are not released yet. */
+  staged(): Iterable<StagedLayer>;
 }
 
-/** `before` is undefined where an op creates, and else the very object that was put before; `value` is null where it deletes. */
+/** What the release of a large change will do to a record; `before` is what stands there until then. */
+export interface StagedChange {
+  readonly id: string;
+  readonly value: RecordEntry | null;
+  readonly before: RecordEntry | undefined;
+}
+
+/**
+ * `before` is undefined where an op creates, and else the very object that was put before; `value` is null where it deletes.
+ * Planes index the `changes` of what is staged as it comes, so that its release is one step, however many there are.
+ */
 export type AppliedOp = {
   readonly [K in EntryKind]: {
     readonly kind: K;
     readonly id: string;
     readonly value: EntryTypes[K] | null;
     readonly before: EntryTypes[K] | undefined;
-  };
+  } & (K extends "staged" ? { readonly changes: readonly StagedChange[] } : unknown);
 }[EntryKind];
 
 /** A plane's copy of the snapshot. */

@@ -43,10 +43,12 @@ export function createLastGoodKeeper({ path, log, stream }: LastGoodKeeperDeps):
   const append = async (): Promise<void> => {
     const deltas = pending.filter((delta) => delta.rev > rev);
     pending = [];
-    if (deltas.length === 0) return;
-    await journal!.append(deltas);
-    rev = deltas.at(-1)!.rev;
-    journalOps += countOps(deltas);
+    // While a base file was written thousands may have come together: as text they are made some at a time.
+    for (const some of inBatches(deltas)) {
+      await journal!.append(some);
+      rev = some.at(-1)!.rev;
+      journalOps += countOps(some);
+    }
   };
   const writeFull = async (): Promise<void> => {
     // From here on, what comes may or may not be in the copy.
@@ -119,4 +121,21 @@ function countOps(deltas: readonly Delta[]): number {
   let ops = 0;
   for (const delta of deltas) ops += opsWeight(delta.ops);
   return ops;
+}
+
+/** Ops that are made text in one turn: some milliseconds. */
+const OPS_AT_ONCE = 2_000;
+
+function* inBatches(deltas: readonly Delta[]): Generator<readonly Delta[]> {
+  let batch: Delta[] = [];
+  let ops = 0;
+  for (const delta of deltas) {
+    batch.push(delta);
+    ops += opsWeight(delta.ops);
+    if (ops < OPS_AT_ONCE) continue;
+    yield batch;
+    batch = [];
+    ops = 0;
+  }
+  if (batch.length > 0) yield batch;
 }

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dump } from "../../test/support/feed.ts";
-import type { Op, StagedRecord } from "./entries.ts";
+import type { Op, RecordEntry, StagedRecord } from "./entries.ts";
+import type { Snapshot } from "./feed.ts";
+import { createRecordLayers } from "./record-layers.ts";
 import { createSnapshotState } from "./state.ts";
 
 const record = (id: string): StagedRecord => ({
@@ -19,42 +21,72 @@ const staged = (importId: string, number: number, ...ids: readonly string[]): Op
   id: `${importId}/${number}`,
   value: { import_id: importId, zone_id: "zone", records: ids.map(record) },
 });
+const put = (id: string): Op => {
+  const { id: _, ...value } = record(id);
+  return { kind: "record", id, value: { zone_id: "zone", ...value } };
+};
+const ids = (state: Snapshot): string[] => Array.from(state.entries("record"), ([id]) => id).toSorted();
 const release = (importId: string, records: number): Op => ({ kind: "release", id: importId, value: { zone_id: "zone", records } });
 
-test("staged records are nobody's until their import is released, then all of them are there", () => {
+test("what is staged is nobody's until its release, then all of it is there", async () => {
   const state = createSnapshotState();
-  state.apply(1, [staged("one", 0, "a", "b")]);
+  state.apply(1, [put("old"), staged("one", 0, "a", "b")]);
   state.apply(2, [staged("two", 0, "x")]);
-  state.apply(3, [staged("one", 1, "c")]);
-  assert.deepEqual([...state.entries("record")], []);
+  const old = state.get("record", "old");
+  const piece = state.apply(3, [
+    staged("one", 1, "c"),
+    { ...staged("one", 2), value: { import_id: "one", zone_id: "zone", records: [], removed: ["old"] } } as Op,
+  ]);
+  assert.deepEqual(
+    piece.map((op) => op.kind === "staged" && op.changes.map(({ id, value, before }) => [id, value?.name, before])),
+    [[["c", "c.example.com", undefined]], [["old", undefined, old]]],
+  );
+  assert.deepEqual(ids(state), ["old"]);
 
-  const applied = state.apply(4, [release("one", 3), { kind: "serial", id: "zone", value: { serial: 2 } }]);
+  const applied = state.apply(4, [release("one", 4), { kind: "serial", id: "zone", value: { serial: 2 } }]);
   assert.deepEqual(
     applied.map(({ kind, id, value, before }) => [kind, id, value === null, before === undefined]),
     [
-      ["record", "a", false, true],
-      ["record", "b", false, true],
-      ["staged", "one/0", true, false],
-      ["record", "c", false, true],
-      ["staged", "one/1", true, false],
+      ["release", "one", false, true],
       ["serial", "zone", false, true],
     ],
   );
   const { id: _, ...entry } = record("b");
   assert.deepEqual(state.get("record", "b"), { zone_id: "zone", ...entry });
+  assert.equal(state.get("record", "old"), undefined);
+  assert.deepEqual(ids(state), ["a", "b", "c"]);
   assert.deepEqual(
     dump(state).map(({ kind, id }) => `${kind} ${id}`),
-    ["serial zone", "record a", "record b", "record c", "staged two/0"],
+    ["serial zone", "record a", "record b", "record c", "staged two/x"],
   );
 });
 
-test("an import that is given up leaves nothing; a release of records that are not all here is refused", () => {
+test("a change that is given up leaves nothing; a release of records that are not all here is refused", () => {
   const state = createSnapshotState();
   state.replace(1, [staged("one", 0, "a"), staged("two", 0, "x"), { kind: "release", id: "one", value: null }]);
   assert.deepEqual(
     dump(state).map(({ id }) => id),
-    ["two/0"],
+    ["two/x"],
   );
-  assert.throws(() => state.apply(2, [release("two", 2)]), /an import of 2 records is released, of which 1 are here/);
+  assert.throws(() => state.apply(2, [release("two", 2)]), /a change of 2 records is released, of which 1 are here/);
   assert.equal(state.rev, 1);
+});
+
+test("records are the same to everybody while what was released is folded, and each turn folds so many at most", async () => {
+  const layers = createRecordLayers(100);
+  const entry = (id: string): RecordEntry => ({ zone_id: "zone", ...record(id) });
+  for (let i = 0; i < 2_000; i++) layers.stage("one", "zone", `a${i}`, entry(`a${i}`));
+  layers.release("one");
+  for (let i = 0; i < 1_000; i++) layers.stage("two", "zone", `a${i}`, null);
+  layers.release("two");
+  layers.put("a1500", null);
+  layers.put("a3", entry("again"));
+  let turns = 0;
+  for (; turns < 40; turns++) {
+    assert.equal(layers.get("a2"), undefined);
+    assert.equal(layers.get("a3")?.name, "again.example.com");
+    assert.equal(layers.get("a1999")?.name, "a1999.example.com");
+    assert.equal([...layers.entries()].length, 1_000);
+    await new Promise(setImmediate);
+  }
 });

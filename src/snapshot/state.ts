@@ -1,11 +1,12 @@
 import type { EntryKind, EntryTypes, Op, RecordEntry, ReleaseEntry, StagedEntry } from "./entries.ts";
-import type { AppliedOp, Snapshot } from "./feed.ts";
+import type { AppliedOp, Snapshot, StagedChange } from "./feed.ts";
+import { createRecordLayers, type RecordLayers } from "./record-layers.ts";
 
 /** A snapshot that its owner moves from revision to revision. Values are frozen; readers may keep them. */
 export interface SnapshotState extends Snapshot {
   /**
-   * Applies the ops of one unit in order and returns them with what stood there before; a release is returned as
-   * the entries that come and go by it. Throws where staged records are missing: then only `replace` helps.
+   * Applies the ops of one unit in order and returns them with what stood there before; what is staged is returned with
+   * what its release will change. Throws where a release finds something missing: then only `replace` helps.
    */
   apply(rev: number, ops: readonly Op[]): readonly AppliedOp[];
   /** Forgets everything and starts again from these entries. Throws as `apply` does. */
@@ -14,22 +15,25 @@ export interface SnapshotState extends Snapshot {
   replacement(): { add(op: Op): void; take(rev: number): void };
 }
 
-type Kinds = Map<EntryKind, Map<string, unknown>>;
+interface Content {
+  readonly records: RecordLayers;
+  /** Of all other kinds. */
+  readonly kinds: Map<EntryKind, Map<string, unknown>>;
+}
+
+const noContent = (): Content => ({ records: createRecordLayers(), kinds: new Map() });
 
 /** `trim` is given each record before anybody sees it, and may change it. */
 export function createSnapshotState(trim?: (record: RecordEntry) => void): SnapshotState {
   let rev = 0;
-  let kinds: Kinds = new Map();
+  let content = noContent();
 
   const replacement = (): { add(op: Op): void; take(rev: number): void } => {
-    const fresh: Kinds = new Map();
+    const fresh = noContent();
     return {
-      add: (op) => {
-        if (op.kind === "release") release(fresh, op.id, op.value, () => {}, trim);
-        else put(fresh, op, trim);
-      },
+      add: (op) => void applyOp(fresh, op, trim),
       take: (next) => {
-        kinds = fresh;
+        content = fresh;
         rev = next;
       },
     };
@@ -38,16 +42,15 @@ export function createSnapshotState(trim?: (record: RecordEntry) => void): Snaps
     get rev() {
       return rev;
     },
-    get: <K extends EntryKind>(kind: K, id: string) => kinds.get(kind)?.get(id) as EntryTypes[K] | undefined,
+    get: <K extends EntryKind>(kind: K, id: string) =>
+      (kind === "record" ? content.records.get(id) : content.kinds.get(kind)?.get(id)) as EntryTypes[K] | undefined,
     entries: <K extends EntryKind>(kind: K) =>
-      (kinds.get(kind) ?? new Map<string, unknown>()).entries() as IterableIterator<readonly [string, EntryTypes[K]]>,
+      (kind === "record" ? content.records.entries() : (content.kinds.get(kind) ?? new Map()).entries()) as IterableIterator<
+        readonly [string, EntryTypes[K]]
+      >,
+    staged: () => content.records.staged(),
     apply: (next, ops) => {
-      const applied: AppliedOp[] = [];
-      const note: Note = (op, before) => void applied.push({ kind: op.kind, id: op.id, value: op.value, before } as AppliedOp);
-      for (const op of ops) {
-        if (op.kind === "release") release(kinds, op.id, op.value, note, trim);
-        else note(op, put(kinds, op, trim));
-      }
+      const applied = ops.map((op) => applyOp(content, op, trim));
       rev = next;
       return applied;
     },
@@ -62,32 +65,48 @@ export function createSnapshotState(trim?: (record: RecordEntry) => void): Snaps
 
 type Trim = ((record: RecordEntry) => void) | undefined;
 
-/** Hears of an op that was applied, and what stood there before. */
-type Note = (op: Op, before: unknown) => void;
-
-/** Gives what stood there before. */
-function put(kinds: Kinds, op: Op, trim: Trim): unknown {
+function applyOp({ records, kinds }: Content, op: Op, trim: Trim): AppliedOp {
+  if (op.kind === "record") {
+    const value = op.value && frozenRecord(op.value, trim);
+    return { kind: "record", id: op.id, value, before: records.put(op.id, value) };
+  }
+  if (op.kind === "staged") return { ...op, before: undefined, changes: op.value === null ? [] : stage(records, op.value, trim) };
+  if (op.kind === "release") {
+    release(records, op.id, op.value);
+    return { ...op, before: undefined };
+  }
   let entries = kinds.get(op.kind);
   if (!entries) kinds.set(op.kind, (entries = new Map()));
   const before = entries.get(op.id);
-  if (op.kind === "record" && op.value !== null && !Object.isFrozen(op.value)) trim?.(op.value);
   if (op.value === null) entries.delete(op.id);
-  // Records, of which there are most, are flat. What is staged is copied when it is released.
-  else entries.set(op.id, op.kind === "record" || op.kind === "staged" ? Object.freeze(op.value) : deepFreeze(op.value));
-  return before;
+  else entries.set(op.id, deepFreeze(op.value));
+  return { kind: op.kind, id: op.id, value: op.value, before } as AppliedOp;
 }
 
-function release(kinds: Kinds, importId: string, value: ReleaseEntry | null, note: Note, trim: Trim): void {
-  const apply = (op: Op): void => note(op, put(kinds, op, trim));
-  let count = 0;
-  for (const [stagedId, { import_id, zone_id, records }] of (kinds.get("staged") ?? new Map()) as Map<string, StagedEntry>) {
-    if (import_id !== importId) continue;
-    for (const { id, ...record } of value === null ? [] : records) apply({ kind: "record", id, value: { zone_id, ...record } });
-    apply({ kind: "staged", id: stagedId, value: null });
-    count += records.length;
-  }
-  if (value !== null && count !== value.records)
-    throw new Error(`an import of ${value.records} records is released, of which ${count} are here`);
+function stage(layers: RecordLayers, { import_id, zone_id, records, removed = [] }: StagedEntry, trim: Trim): readonly StagedChange[] {
+  const change = (id: string, value: RecordEntry | null): StagedChange => ({
+    id,
+    value,
+    before: layers.stage(import_id, zone_id, id, value),
+  });
+  return [
+    ...records.map(({ id, ...record }) => change(id, frozenRecord({ zone_id, ...record }, trim))),
+    ...removed.map((id) => change(id, null)),
+  ];
+}
+
+function release(layers: RecordLayers, id: string, value: ReleaseEntry | null): void {
+  if (value === null) return layers.forget(id);
+  const found = layers.stagedSize(id);
+  if (found !== value.records) throw new Error(`a change of ${value.records} records is released, of which ${found} are here`);
+  layers.release(id);
+}
+
+/** Records, of which there are most, are flat. */
+function frozenRecord(record: RecordEntry, trim: Trim): RecordEntry {
+  if (Object.isFrozen(record)) return record;
+  trim?.(record);
+  return Object.freeze(record);
 }
 
 /** Entries are plain JSON, hence trees: the walk ends. */

@@ -1,5 +1,5 @@
 import { MessageChannel } from "node:worker_threads";
-import type { Delta, EntryKind, Op } from "#snapshot/entries.ts";
+import type { Delta, EntryKind, Op, StagedRecord } from "#snapshot/entries.ts";
 import type { FeedLog, FeedPort, FullCopy, Snapshot } from "#snapshot/feed.ts";
 import { readLastGood } from "#snapshot/last-good.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
@@ -16,13 +16,23 @@ export interface TestSource extends FeedSource {
   fail(calls: number): void;
 }
 
-const KINDS = ["zone", "serial", "record", "staged", "ruleset", "certificate", "gateway", "token"] as const;
+const KINDS = ["zone", "serial", "record", "ruleset", "certificate", "gateway", "token"] as const;
 
-/** Every entry of a snapshot as an op that puts it, in a fixed order. */
-export const dump = (snapshot: Snapshot): readonly Op[] =>
-  KINDS.flatMap((kind) =>
-    Array.from(snapshot.entries(kind), ([id, value]) => ({ kind, id, value }) as Op).toSorted((a, b) => (a.id < b.id ? -1 : 1)),
-  );
+/** Every entry of a snapshot as an op that puts it, and what is staged a record each, in a fixed order. */
+export const dump = (snapshot: Snapshot): readonly Op[] => [
+  ...KINDS.flatMap((kind) => Array.from(snapshot.entries(kind), ([id, value]) => ({ kind, id, value }) as Op).toSorted(byId)),
+  ...Array.from(snapshot.staged())
+    .flatMap(({ id: import_id, zone_id, changes }) =>
+      Array.from(changes, ([id, value]): Op => {
+        const { zone_id: _, ...record } = value ?? { zone_id };
+        const what = value ? { records: [{ id, ...record } as StagedRecord] } : { records: [], removed: [id] };
+        return { kind: "staged", id: `${import_id}/${id}`, value: { import_id, zone_id, ...what } };
+      }),
+    )
+    .toSorted(byId),
+];
+
+const byId = (a: Op, b: Op): number => (a.id < b.id ? -1 : 1);
 
 export function createTestSource({ batch = 3 } = {}): TestSource {
   const state = createSnapshotState();

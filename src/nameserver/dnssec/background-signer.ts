@@ -40,7 +40,8 @@ export function createBackgroundSigner({ zones, edge, signatures, clock }: Backg
   /** By zone: several deltas in a row ask for the same names, the apex above all. */
   const changed = new Map<string, Job & { readonly names: Set<NameKey> }>();
   const whole = new Map<string, Job>();
-  const signed = new Set<string>();
+  /** The keys of signed zones by their ids. */
+  const signed = new Map<string, NameKey>();
   let walk: (Job & { readonly names: ZoneWalk }) | undefined;
   let slice: NodeJS.Timeout | undefined;
   let nextSweep: NodeJS.Timeout | undefined;
@@ -114,12 +115,20 @@ export function createBackgroundSigner({ zones, edge, signatures, clock }: Backg
     const all = [...zones().served()].filter((zone) => zone.dnssec);
     signed.clear();
     for (const { id, key } of all) {
-      signed.add(id);
+      signed.set(id, key);
       whole.set(id, { id, key });
     }
     signatures.retain(signed);
     schedule();
     nextSweep ??= setInterval(sweep, SWEEP_INTERVAL_MS).unref();
+  };
+
+  const signSoon = ({ id, key }: Job, names: readonly NameKey[]): void => {
+    const pending = changed.get(id) ?? { id, key, names: new Set() };
+    for (const name of names) pending.names.add(name);
+    changed.set(id, pending);
+    signatures.forget({ id }, names);
+    schedule();
   };
 
   return {
@@ -130,14 +139,18 @@ export function createBackgroundSigner({ zones, edge, signatures, clock }: Backg
         if (signed.delete(id)) signatures.retain(signed);
         return;
       }
-      signed.add(id);
+      signed.set(id, after.key);
       const job = { id, key: after.key };
       if (before?.dnssec !== after.dnssec || before.entry.paused !== after.entry.paused) whole.set(id, job);
-      const pending = changed.get(id) ?? { ...job, names: new Set() };
-      for (const name of [after.key, ...names.map(({ key }) => key)]) pending.names.add(name);
-      changed.set(id, pending);
-      signatures.forget(after, pending.names);
-      schedule();
+      signSoon(job, [after.key, ...names.map(({ key }) => key)]);
+    },
+    named: (id, names) => {
+      const key = signed.get(id);
+      if (key !== undefined)
+        signSoon(
+          { id, key },
+          names.map((name) => name.key),
+        );
     },
     close: () => {
       clearTimeout(slice);

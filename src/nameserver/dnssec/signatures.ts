@@ -27,7 +27,7 @@ export interface Signatures {
   /** Drops what is kept for names of the zone that are gone or have changed. */
   forget(zone: { readonly id: string }, names: Iterable<NameKey>): void;
   /** Drops what is kept for zones that are not among these. */
-  retain(zoneIds: ReadonlySet<string>): void;
+  retain(zoneIds: { has(id: string): boolean }): void;
   /** Drops what is kept for other names of the zone. */
   keepOnly(zone: { readonly id: string }, isThere: (name: NameKey) => boolean): void;
 }

@@ -23,6 +23,8 @@ function* changedRecords(snapshot: Snapshot, ops: readonly AppliedOp[] | null): 
   const flattened = new Set<string>();
   for (const op of ops ?? []) {
     if (op.kind === "record" && op.value) yield op.value;
+    // Nobody sees them yet, and what they lead to is known when they do.
+    else if (op.kind === "staged") yield* op.changes.flatMap(({ value }) => (value ? [value] : []));
     else if (op.kind === "zone" && op.value?.flatten_all_cnames === true && op.before?.flatten_all_cnames === false) flattened.add(op.id);
   }
   // All records are looked through only where a zone's setting makes many of them count at once.

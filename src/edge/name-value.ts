@@ -1,0 +1,74 @@
+import type { RecordEntry } from "#snapshot/entries.ts";
+
+const ADDRESS_TYPES = new Set(["A", "AAAA", "CNAME"]);
+const NONE: readonly RecordEntry[] = [];
+/** Above it address records are a Set: adding and removing one costs the same however many there are. */
+const LISTED_MAX = 16;
+
+/** A name that has several records, or names below it: without records of its own it still exists and stops wildcards. */
+class NameWithMore {
+  /** Records at this name and below it. */
+  count: number;
+  /** Those of its own with an address. Lists are handed out, and so never changed. */
+  #held: readonly RecordEntry[] | Set<RecordEntry>;
+  #list: readonly RecordEntry[] | null = null;
+
+  constructor(count: number, held: readonly RecordEntry[] | Set<RecordEntry>) {
+    this.count = count;
+    this.#held = held;
+  }
+
+  copy(): NameWithMore {
+    return new NameWithMore(this.count, this.#held instanceof Set ? new Set(this.#held) : this.#held);
+  }
+
+  get records(): readonly RecordEntry[] {
+    return this.#held instanceof Set ? (this.#list ??= [...this.#held]) : this.#held;
+  }
+
+  add(record: RecordEntry): void {
+    if (!ADDRESS_TYPES.has(record.type)) return;
+    this.#list = null;
+    if (this.#held instanceof Set) this.#held.add(record);
+    else if (this.#held.length < LISTED_MAX) this.#held = [...this.#held, record];
+    else this.#held = new Set(this.#held).add(record);
+  }
+
+  remove(record: RecordEntry): void {
+    this.#list = null;
+    if (this.#held instanceof Set) this.#held.delete(record);
+    else this.#held = this.#held.filter((other) => other !== record);
+  }
+}
+
+/** Most names have one record and nothing below: then it stands for them, since there may be millions. */
+export type NameValue = NameWithMore | RecordEntry;
+
+export const recordsOf = (value: NameValue): readonly RecordEntry[] =>
+  value instanceof NameWithMore ? value.records : ADDRESS_TYPES.has(value.type) ? [value] : NONE;
+
+/** The same, to be changed apart from it. */
+export const copyOf = (value: NameValue | undefined): NameValue | undefined => (value instanceof NameWithMore ? value.copy() : value);
+
+const more = (value: NameValue | undefined): NameWithMore =>
+  value instanceof NameWithMore ? value : new NameWithMore(value === undefined ? 0 : 1, value === undefined ? NONE : recordsOf(value));
+
+export function withCount(value: NameValue | undefined, by: number): NameValue | undefined {
+  const name = more(value);
+  name.count += by;
+  return name.count > 0 ? name : undefined;
+}
+
+export function addedTo(value: NameValue | undefined, record: RecordEntry): NameValue {
+  if (value === undefined) return record;
+  const name = more(value);
+  name.count += 1;
+  name.add(record);
+  return name;
+}
+
+export function removedFrom(value: NameValue | undefined, record: RecordEntry): NameValue | undefined {
+  if (!(value instanceof NameWithMore)) return undefined;
+  value.remove(record);
+  return withCount(value, -1);
+}

@@ -1,0 +1,98 @@
+import type { RecordSettings } from "#snapshot/entries.ts";
+import { TYPE } from "#wire/dns/codes.ts";
+import type { NameKey } from "#wire/dns/name.ts";
+import { typeCode } from "#wire/dns/record-types.ts";
+import type { NameNode, RecordSet, RecordSets, StoredRecord } from "./zone-nodes.ts";
+
+export const NO_SETS: RecordSets = new Map();
+
+/** Above it a name's records are a Set: adding and removing one costs the same however many there are. */
+const LISTED_MAX = 16;
+
+type Held = StoredRecord | StoredRecord[] | Set<StoredRecord> | null;
+
+/**
+ * One owner name, or one that exists only because a name below it does (RFC 8020). A name of which nobody may ever ask has
+ * no sets: they are made of its records when somebody does. A class, since there are as many as names and each answer
+ * reads one.
+ */
+export class HeldName implements NameNode {
+  readonly key: NameKey;
+  /** Grows with each name that is created, as does its place in the map. */
+  readonly order: number;
+  /** Records at the name and below it; without any the name does not exist. */
+  recordsWithin: number;
+  /** The record itself where there is only one, as at most names. */
+  #held: Held = null;
+  #sets: RecordSets | null = NO_SETS;
+
+  constructor(key: NameKey, order: number, recordsWithin: number) {
+    this.key = key;
+    this.order = order;
+    this.recordsWithin = recordsWithin;
+  }
+
+  /** The same name with the same records, to be changed apart from this one. */
+  copy(): HeldName {
+    const copy = new HeldName(this.key, this.order, this.recordsWithin);
+    copy.#held = Array.isArray(this.#held) ? [...this.#held] : this.#held instanceof Set ? new Set(this.#held) : this.#held;
+    copy.settle();
+    return copy;
+  }
+
+  get records(): Iterable<StoredRecord> {
+    return this.#held === null ? [] : Array.isArray(this.#held) || this.#held instanceof Set ? this.#held : [this.#held];
+  }
+
+  add(record: StoredRecord): void {
+    const held = this.#held;
+    if (held === null) this.#held = record;
+    else if (held instanceof Set) held.add(record);
+    else if (!Array.isArray(held)) this.#held = [held, record];
+    else if (held.length < LISTED_MAX) held.push(record);
+    else this.#held = new Set(held).add(record);
+  }
+
+  /** The very object that was added; false where the name does not hold it. */
+  remove(record: StoredRecord): boolean {
+    const held = this.#held;
+    if (held === record) this.#held = null;
+    else if (held instanceof Set) return held.delete(record);
+    else if (Array.isArray(held) && held.includes(record)) held.splice(held.indexOf(record), 1);
+    else return false;
+    return true;
+  }
+
+  /** Those of the records at the last `settle`, unless they were first asked for later. */
+  get sets(): RecordSets {
+    return (this.#sets ??= setsOf([...this.records]));
+  }
+
+  /** From here on `sets` are those of today's records. */
+  settle(): void {
+    this.#sets = this.#held === null ? NO_SETS : null;
+  }
+
+  /** Whether it has NS or DNAME records. */
+  get isBorder(): boolean {
+    for (const { type } of this.records) if (BORDERS.includes(typeCode(type) as number)) return true;
+    return false;
+  }
+}
+
+const BORDERS: readonly number[] = [TYPE.NS, TYPE.DNAME];
+
+function setsOf(all: readonly StoredRecord[]): RecordSets {
+  const sets = new Map<number, RecordSet>();
+  for (const [type, records] of Map.groupBy(all, (record) => typeCode(record.type) as number)) {
+    // Two records of the same value are one in DNS (RFC 2181 §5), and a set has one TTL (§5.2).
+    const distinct = new Set(records.map(({ rdata }) => rdata));
+    const rdatas = Array.from(distinct, (rdata) => Buffer.from(rdata, "base64"));
+    const ttl = records.reduce((least, record) => Math.min(least, record.ttl), Number.POSITIVE_INFINITY);
+    const proxied = records.some((record) => record.proxied);
+    const settings = records.map((record) => record.settings).filter((own) => own !== undefined);
+    const own = settings.length === 0 ? {} : { settings: Object.assign({}, ...settings) as RecordSettings };
+    sets.set(type, { type, ttl, rdatas, proxied, ...own });
+  }
+  return sets;
+}

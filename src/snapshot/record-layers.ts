@@ -1,0 +1,108 @@
+import { inSlices } from "#kernel/in-slices.ts";
+import type { RecordEntry } from "./entries.ts";
+
+/** What a large change makes of records, by id; null where they go. */
+export type LayerChanges = ReadonlyMap<string, RecordEntry | null>;
+
+/** A large change that is here and not released yet. */
+export interface StagedLayer {
+  readonly id: string;
+  readonly zone_id: string;
+  readonly changes: LayerChanges;
+}
+
+/**
+ * Records by id. A large change comes in pieces as a layer that nobody sees; its release puts the layer above everything
+ * else, at once and whatever its size, and then it is folded into the rest, some entries a turn.
+ */
+export interface RecordLayers {
+  get(id: string): RecordEntry | undefined;
+  entries(): IterableIterator<readonly [string, RecordEntry]>;
+  /** Null deletes. Gives what stood there before. */
+  put(id: string, value: RecordEntry | null): RecordEntry | undefined;
+  /** Gives what stands there until the release. */
+  stage(layerId: string, zoneId: string, id: string, value: RecordEntry | null): RecordEntry | undefined;
+  staged(): Iterable<StagedLayer>;
+  stagedSize(layerId: string): number;
+  release(layerId: string): void;
+  forget(layerId: string): void;
+}
+
+/** Entries that one turn folds: about a millisecond. */
+export const FOLDED_AT_ONCE = 1_000;
+
+interface Layer {
+  readonly id: string;
+  readonly zone_id: string;
+  readonly changes: Map<string, RecordEntry | null>;
+}
+
+interface ShownLayer extends Layer {
+  /** Goes on where the last turn ended: begun anew it would pass over all that is gone. */
+  readonly rest: IterableIterator<[string, RecordEntry | null]>;
+}
+
+export function createRecordLayers(foldedAtOnce = FOLDED_AT_ONCE): RecordLayers {
+  const base = new Map<string, RecordEntry>();
+  const staged = new Map<string, Layer>();
+  /** Released and not folded yet, oldest first. */
+  const shown: ShownLayer[] = [];
+
+  const fold = (): boolean => {
+    const [layer] = shown;
+    if (!layer) return false;
+    for (let i = 0; i < foldedAtOnce; i++) {
+      const next = layer.rest.next();
+      if (next.done === true) {
+        shown.shift();
+        return shown.length > 0;
+      }
+      const [id, value] = next.value;
+      layer.changes.delete(id);
+      if (value === null) base.delete(id);
+      else base.set(id, value);
+    }
+    return true;
+  };
+  const get = (id: string): RecordEntry | undefined => {
+    for (let i = shown.length - 1; i >= 0; i--) {
+      const value = shown[i]!.changes.get(id);
+      if (value !== undefined) return value ?? undefined;
+    }
+    return base.get(id);
+  };
+
+  return {
+    get,
+    entries: () => (shown.length === 0 ? base.entries() : layeredEntries(base, shown)),
+    put: (id, value) => {
+      const before = get(id);
+      for (const { changes } of shown) changes.delete(id);
+      if (value === null) base.delete(id);
+      else base.set(id, value);
+      return before;
+    },
+    stage: (layerId, zone_id, id, value) => {
+      let layer = staged.get(layerId);
+      if (!layer) staged.set(layerId, (layer = { id: layerId, zone_id, changes: new Map() }));
+      layer.changes.set(id, value);
+      return get(id);
+    },
+    staged: () => staged.values(),
+    stagedSize: (layerId) => staged.get(layerId)?.changes.size ?? 0,
+    release: (layerId) => {
+      const layer = staged.get(layerId);
+      if (!layer) return;
+      staged.delete(layerId);
+      shown.push({ ...layer, rest: layer.changes.entries() });
+      if (shown.length === 1) inSlices(fold);
+    },
+    forget: (layerId) => void staged.delete(layerId),
+  };
+}
+
+function* layeredEntries(base: ReadonlyMap<string, RecordEntry>, shown: readonly Layer[]): Generator<readonly [string, RecordEntry]> {
+  for (const entry of base) if (!shown.some(({ changes }) => changes.has(entry[0]))) yield entry;
+  for (const [i, { changes }] of shown.entries())
+    for (const [id, value] of changes) if (value !== null && !shown.slice(i + 1).some((newer) => newer.changes.has(id))) yield [id, value];
+}
