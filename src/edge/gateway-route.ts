@@ -1,5 +1,6 @@
 import type { GatewayDomainEntry } from "#snapshot/entries.ts";
 import type { Replica } from "#snapshot/feed.ts";
+import { followKind } from "#snapshot/follow.ts";
 import type { Exchange } from "./exchange.ts";
 import type { OriginPlan } from "./origin.ts";
 import type { Zones } from "./zones.ts";
@@ -12,13 +13,11 @@ export interface GatewayRoute {
 }
 
 export function createGatewayRoute(deps: { readonly replica: Replica; readonly zones: Zones; readonly port: number }): GatewayRoute {
-  let domains = new Map<string, GatewayDomainEntry>();
-  const rebuild = (): void => {
-    domains = new Map(deps.replica.snapshot.entries("gateway_domain"));
-  };
-  rebuild();
-  deps.replica.onApplied((ops) => {
-    if (ops === null || ops.some(({ kind }) => kind === "gateway_domain")) rebuild();
+  const domains = new Map<string, GatewayDomainEntry>();
+  followKind(deps.replica, "gateway_domain", {
+    clear: () => domains.clear(),
+    put: (host, entry) => void domains.set(host, entry),
+    remove: (host) => void domains.delete(host),
   });
   const planAt = (port: number): OriginPlan | null => (port === 0 ? null : { addresses: ["127.0.0.1"], port, tls: null });
   let plan = planAt(deps.port);

@@ -4,6 +4,7 @@ import { type CidrSet, createCidrSet } from "#kernel/cidr.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { TokenEntry } from "#snapshot/entries.ts";
 import type { Replica } from "#snapshot/feed.ts";
+import { followKind } from "#snapshot/follow.ts";
 
 export interface Authenticator {
   /** Whether the request carries a token that may run gateways of the account, now and from the address. */
@@ -35,24 +36,14 @@ export function createAuthenticator(deps: {
   const names = [...new Set([deps.vendorPrefix, "cf"])].flatMap((prefix) => [`${prefix}-aig-authorization`, `${prefix}-aig-token`]);
   const byHash = new Map<string, CompiledToken>();
   const seen = new Map<string, CompiledToken>();
-  const put = (entry: TokenEntry): void => {
-    const token = compileToken(entry);
-    if (token !== undefined) byHash.set(entry.hash, token);
-  };
-  const rebuild = (): void => {
-    byHash.clear();
-    for (const [, entry] of deps.replica.snapshot.entries("token")) put(entry);
-  };
-
-  rebuild();
-  deps.replica.onApplied((ops) => {
-    if (ops === null) rebuild();
-    for (const op of ops ?? []) {
-      if (op.kind !== "token") continue;
-      if (op.before !== undefined) byHash.delete(op.before.hash);
-      if (op.value !== null) put(op.value);
-    }
-    if (ops === null || ops.some((op) => op.kind === "token")) seen.clear();
+  followKind(deps.replica, "token", {
+    clear: () => byHash.clear(),
+    put: (_id, entry) => {
+      const token = compileToken(entry);
+      if (token !== undefined) byHash.set(entry.hash, token);
+    },
+    remove: (_id, { hash: digest }) => void byHash.delete(digest),
+    changed: () => seen.clear(),
   });
 
   const find = (secret: string): CompiledToken | undefined => {

@@ -1,14 +1,16 @@
 import type { Sealer } from "#kernel/seal.ts";
 import { withoutEnd } from "#kernel/trim.ts";
+import { createValuesByName } from "#kernel/values-by-name.ts";
 import type { CustomCostEntry, CustomProviderEntry } from "#snapshot/entries.ts";
 import type { Replica } from "#snapshot/feed.ts";
+import { followKind } from "#snapshot/follow.ts";
 import type { Provider, Upstream, Upstreams } from "./providers.ts";
 import { OPENAI_USAGE, type Usage } from "./usage-shapes.ts";
 
 /** Before the slug, where a provider is named. */
 export const CUSTOM_PREFIX = "custom-";
 
-/** Providers that accounts have added, by account and slug; made anew when one of them changes. */
+/** Providers that accounts have added, by account and slug. */
 export function createCustomProviders({
   replica,
   sealer,
@@ -16,19 +18,24 @@ export function createCustomProviders({
   readonly replica: Replica;
   readonly sealer: Pick<Sealer, "open"> | undefined;
 }): Upstreams {
-  const byName = new Map<string, Upstream>();
-  const rebuild = (): void => {
-    byName.clear();
-    for (const [id, entry] of replica.snapshot.entries("custom_provider")) {
+  const byId = new Map<string, Upstream>();
+  const byName = createValuesByName<Upstream>();
+  const nameOf = ({ account_id, slug }: CustomProviderEntry): string => `${account_id}/${CUSTOM_PREFIX}${slug}`;
+  followKind(replica, "custom_provider", {
+    clear: () => [byId, byName].forEach((index) => index.clear()),
+    put: (id, entry) => {
       const upstream = upstreamOf(id, entry, sealer);
-      if (upstream !== undefined) byName.set(`${entry.account_id}/${upstream.provider.name}`, upstream);
-    }
-  };
-  rebuild();
-  replica.onApplied((ops) => {
-    if (ops === null || ops.some(({ kind }) => kind === "custom_provider")) rebuild();
+      if (upstream === undefined) return;
+      byId.set(id, upstream);
+      byName.add(nameOf(entry), upstream);
+    },
+    remove: (id, entry) => {
+      const upstream = byId.get(id);
+      if (upstream !== undefined) byName.remove(nameOf(entry), upstream);
+      byId.delete(id);
+    },
   });
-  return { find: (accountId, name) => byName.get(`${accountId}/${name}`) };
+  return { find: (accountId, name) => byName.newest(`${accountId}/${name}`) };
 }
 
 const CHAT: ReadonlySet<string> = new Set(["/chat/completions", "/v1/chat/completions"]);

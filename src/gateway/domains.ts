@@ -1,4 +1,5 @@
 import type { Replica } from "#snapshot/feed.ts";
+import { followKind } from "#snapshot/follow.ts";
 
 /** Host names that belong to gateways. */
 export interface GatewayDomains {
@@ -10,18 +11,11 @@ export interface GatewayDomains {
 }
 
 export function createGatewayDomains(replica: Replica): GatewayDomains {
-  let prefixes = new Map<string, string>();
-  const rebuild = (): void => {
-    prefixes = new Map(
-      Array.from(replica.snapshot.entries("gateway_domain"), ([host, { account_id, gateway_id }]) => [
-        host,
-        `/v1/${account_id}/${gateway_id}`,
-      ]),
-    );
-  };
-  rebuild();
-  replica.onApplied((ops) => {
-    if (ops === null || ops.some(({ kind }) => kind === "gateway_domain")) rebuild();
+  const prefixes = new Map<string, string>();
+  followKind(replica, "gateway_domain", {
+    clear: () => prefixes.clear(),
+    put: (host, { account_id, gateway_id }) => void prefixes.set(host, `/v1/${account_id}/${gateway_id}`),
+    remove: (host) => void prefixes.delete(host),
   });
   return {
     completed: (host, target) => {

@@ -7,16 +7,21 @@ import { connect as connectTls, createServer as createTlsServer, type TLSSocket 
 import { parseIp } from "#kernel/ip.ts";
 import { type Clock, fixedClock, systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/metrics.ts";
+import { createCertificates, SERVICE_CERTIFICATE_ID } from "#snapshot/certificates.ts";
+import type { Op } from "#snapshot/entries.ts";
+import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { selfSigned } from "#wire/connections/test-secure.ts";
 import { HEADER_BYTES } from "#wire/dns/codes.ts";
 import { listenBatchedUdp } from "./batched-udp.ts";
 import { NAMESERVER_LIMITS } from "./config.ts";
+import { createListeners } from "./listeners.ts";
 import type { Respond } from "./respond.ts";
 import { loadSystemSockets, type SystemSockets } from "./system-sockets.ts";
 import { type Carrier, listenTcp } from "./tcp.ts";
 import { listenUdp } from "./udp.ts";
 import { eventually, PATIENCE_MS } from "../../test/support/eventually.ts";
 import { skipWithoutIpv6 } from "../../test/support/ipv6.ts";
+import { nameserverConfig, SEALER } from "../../test/support/nameserver.ts";
 
 const LATE = 0x80;
 
@@ -208,4 +213,51 @@ test("TLS: who leaves amid a handshake is let go at once, and answers under way 
   await once(silent, "connect");
   silent.resume().end();
   await server.close(hourMs);
+});
+
+test("DNS over TLS: a certificate of a zone's comes and goes without the server's own being opened again", async (t) => {
+  const { chain, privateKey } = await selfSigned();
+  const certificate = (id: string): Op => ({
+    kind: "certificate",
+    id,
+    value: {
+      zone_id: id === SERVICE_CERTIFICATE_ID ? "" : "z",
+      hosts: [`${id}.example`],
+      chain,
+      private_key: SEALER.seal(privateKey, `certificate:${id}`),
+      not_after: "2099-01-01T00:00:00Z",
+    },
+  });
+  const replica = createMemoryReplica([certificate(SERVICE_CERTIFICATE_ID)]);
+  const opened: string[] = [];
+  const open: typeof SEALER.open = (sealed, context) => {
+    opened.push(context);
+    return SEALER.open(sealed, context);
+  };
+  const metrics = createMetrics();
+  const certificates = createCertificates({
+    replica,
+    sealer: { ...SEALER, open },
+    contextsMax: 10,
+    zoneIdOf: () => null,
+    keysNotOpened: metrics.counter("keys_not_opened_total", "Keys"),
+  });
+  const config = nameserverConfig({ dot: { port: 0 } });
+  const listeners = createListeners({
+    config,
+    metrics,
+    responders: RESPONDERS,
+    quickAnswer: () => 0,
+    clock: systemClock,
+    certificates,
+    sockets: undefined,
+  });
+  await listeners.open();
+  t.after(() => listeners.close(0));
+  const own = `certificate:${SERVICE_CERTIFICATE_ID}`;
+  assert.deepEqual(opened, [own]);
+  for (let i = 0; i < 10; i++) replica.apply([certificate(`n${i}`)]);
+  assert.deepEqual(opened, [own]);
+  replica.apply([certificate("n0"), certificate(SERVICE_CERTIFICATE_ID)]);
+  assert.deepEqual(opened, [own, own]);
 });

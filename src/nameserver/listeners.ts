@@ -100,7 +100,10 @@ function listenDot({ config, metrics, responders, certificates }: ListenersDeps,
   const secure: CreateServer = (options, onConnection) => {
     const own = certificates.optionsOf(SERVICE_CERTIFICATE_ID) ?? {};
     const server = createTlsServer({ ...options, ...secureOptions(certificates), ...own, ALPNProtocols: ["dot"] }, onConnection);
-    certificates.onChange(() => server.setSecureContext(certificates.optionsOf(SERVICE_CERTIFICATE_ID) ?? {}));
+    certificates.onChange((ids) => {
+      // A context takes as long as a hundred answers, and those of zones are opened by the name asked for.
+      if (ids === null || ids.has(SERVICE_CERTIFICATE_ID)) server.setSecureContext(certificates.optionsOf(SERVICE_CERTIFICATE_ID) ?? {});
+    });
     return server.on("tlsClientError", () => (handshakesFailed.value += 1));
   };
   return listenTcp({ ...config, port, fd: config.sockets?.dot }, config.limits, responders, metrics, {

@@ -5,6 +5,7 @@ import { createZoneDirectory, type ZoneDirectory } from "#snapshot/zone-director
 import { TYPE } from "#wire/dns/codes.ts";
 import { type DnsName, keyOf, type NameKey, nameOfKey, parentKey, parseAbsoluteName, ROOT_KEY } from "#wire/dns/name.ts";
 import { apexSets } from "./apex.ts";
+import { type CertifiedNames, createCertifiedNames } from "./certified-names.ts";
 import { createZoneNodes, type NameChange, type RecordSet, type ZoneNodes } from "./zone-nodes.ts";
 import { attempt, joined, ownerOf, readHost, readZone } from "./zone-readers.ts";
 
@@ -21,8 +22,8 @@ export interface ZoneIndex {
   readonly nodes: Pick<ZoneNodes, "get" | "borders" | "size" | "walk">;
   /** Undefined where the zone is not signed. */
   readonly dnssec: DnssecEntry | undefined;
-  /** Names that the edge has certificates for, wildcards as such. */
-  readonly certified: ReadonlySet<NameKey>;
+  /** Names that the edge has certificates for, wildcards as such; kept in place, for all states of the zone. */
+  readonly certified: Pick<CertifiedNames, "has">;
 }
 
 /** What one delta made of a zone; undefined where it is not served. */
@@ -68,19 +69,13 @@ interface ZoneState extends Omit<ZoneIndex, "entry" | "nodes"> {
   readonly entry: ZoneEntry | undefined;
   readonly serial: number;
   readonly nodes: ZoneNodes;
-  /** Names of each certificate by its id. */
-  readonly certificates: ReadonlyMap<string, readonly NameKey[]>;
+  readonly certified: CertifiedNames;
 }
 
 /** What a zone has apart from its entry and records. */
-const NOTHING_BESIDE: Pick<ZoneState, "serial" | "dnssec" | "certificates" | "certified"> = {
-  serial: 0,
-  dnssec: undefined,
-  certificates: new Map(),
-  certified: new Set(),
-};
+const NOTHING_BESIDE: Pick<ZoneState, "serial" | "dnssec"> = { serial: 0, dnssec: undefined };
 
-const NO_ZONE: Omit<ZoneState, keyof typeof NOTHING_BESIDE | "id" | "nodes"> = {
+const NO_ZONE: Omit<ZoneState, keyof typeof NOTHING_BESIDE | "id" | "nodes" | "certified"> = {
   key: ROOT_KEY,
   name: nameOfKey(ROOT_KEY),
   entry: undefined,
@@ -100,14 +95,14 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
   const isVisible = ({ entry, key }: ZoneState): boolean =>
     entry !== undefined && (isServed(entry) || directory.nearestZone(key, null) === undefined);
 
-  const stateOf = (id: string): ZoneState => states.get(id) ?? { ...NO_ZONE, ...NOTHING_BESIDE, id, nodes: createZoneNodes() };
+  const stateOf = (id: string): ZoneState =>
+    states.get(id) ?? { ...NO_ZONE, ...NOTHING_BESIDE, id, nodes: createZoneNodes(), certified: createCertifiedNames() };
 
   const put = (state: ZoneState): void => {
     const before = states.get(state.id);
     if (before && isListed(before)) directory.remove(before.key, before);
     if (isListed(state)) directory.add(isServed(state.entry) ? state : { ...state, dnssec: undefined });
-    if (state.entry || !state.nodes.isEmpty || state.serial !== 0 || state.dnssec || state.certificates.size > 0)
-      states.set(state.id, state);
+    if (state.entry || !state.nodes.isEmpty || state.serial !== 0 || state.dnssec || !state.certified.isEmpty) states.set(state.id, state);
     else states.delete(state.id);
   };
 
@@ -138,10 +133,9 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
       // The installation's own covers no zone's names.
       if (!entry?.zone_id) continue;
       const state = stateOf(entry.zone_id);
-      const certificates = new Map(state.certificates);
-      if (entry === value) certificates.set(id, entry.hosts.flatMap(readHost));
-      else certificates.delete(id);
-      put({ ...state, certificates, certified: new Set([...certificates.values()].flat()) });
+      if (entry === value) state.certified.put(id, entry.hosts.flatMap(readHost));
+      else state.certified.remove(id);
+      if (!states.has(state.id) || state.certified.isEmpty) put(state);
     }
   };
 

@@ -3,6 +3,7 @@ import { createSecureContext, type SecureContext, type TlsOptions } from "node:t
 import type { Clock } from "#kernel/clock.ts";
 import type { Metric } from "#kernel/metrics.ts";
 import type { Sealer } from "#kernel/seal.ts";
+import { createValuesByName } from "#kernel/values-by-name.ts";
 import type { CertificateEntry } from "./entries.ts";
 import type { AppliedOp, Replica } from "./feed.ts";
 
@@ -83,21 +84,17 @@ export function createCertificates(deps: {
   readonly clock?: Clock;
 }): Certificates {
   /** Certificate ids by host, newest last: of those that rank the same the last one that was put wins. */
-  const idsByHost = new Map<string, readonly string[]>();
+  const idsByHost = createValuesByName<string>();
   const contexts = new Map<string, SecureContext | null>();
   const listeners: ((ids: ReadonlySet<string> | null) => void)[] = [];
 
   const add = (id: string, entry: CertificateEntry): void => {
-    for (const host of entry.hosts) idsByHost.set(host, [...(idsByHost.get(host) ?? []), id]);
+    for (const host of entry.hosts) idsByHost.add(host, id);
   };
 
   const remove = (id: string, entry: CertificateEntry): void => {
     contexts.delete(id);
-    for (const host of entry.hosts) {
-      const ids = (idsByHost.get(host) ?? []).filter((other) => other !== id);
-      if (ids.length === 0) idsByHost.delete(host);
-      else idsByHost.set(host, ids);
-    }
+    for (const host of entry.hosts) idsByHost.remove(host, id);
   };
 
   const put = ({ id, before, value }: Extract<AppliedOp, { readonly kind: "certificate" }>): void => {
@@ -165,13 +162,12 @@ export function createCertificates(deps: {
     return deps.clock !== undefined && Date.parse(entry.not_after) > deps.clock.nowMs() ? entry.rank : -1;
   };
 
-  const best = (ids: readonly string[] | undefined, zoneId: string | null): string | null => {
+  const best = (host: string, zoneId: string | null): string | null => {
     let found: string | null = null;
-    let highest = -1;
-    for (let at = (ids?.length ?? 0) - 1; at >= 0; at--) {
-      const id = ids?.[at] as string;
+    let highest = 0;
+    for (const id of idsByHost.all(host)) {
       const rank = rankFor(id, zoneId);
-      if (rank <= highest) continue;
+      if (rank < highest) continue;
       [found, highest] = [id, rank];
     }
     return found;
@@ -180,8 +176,7 @@ export function createCertificates(deps: {
   const idFor = (serverName: string): string | null => {
     const dot = serverName.indexOf(".");
     const zoneId = deps.zoneIdOf(serverName);
-    const exact = best(idsByHost.get(serverName), zoneId);
-    return exact ?? (dot > 0 ? best(idsByHost.get(`*${serverName.slice(dot)}`), zoneId) : null);
+    return best(serverName, zoneId) ?? (dot > 0 ? best(`*${serverName.slice(dot)}`, zoneId) : null);
   };
 
   return {

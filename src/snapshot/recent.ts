@@ -10,21 +10,25 @@ export interface RecentDeltas {
 
 export function createRecentDeltas(opsMax: number): RecentDeltas {
   let deltas: Delta[] = [];
+  /** Those before are dropped; the array is cut once they are half of it, so that a push costs the same at any length. */
+  let first = 0;
   let ops = 0;
   return {
     push: (delta) => {
       deltas.push(delta);
       ops += opsWeight(delta.ops);
-      let dropped = 0;
-      while (ops > opsMax && dropped < deltas.length) ops -= opsWeight(deltas[dropped++]!.ops);
-      if (dropped > 0) deltas = deltas.slice(dropped);
+      while (ops > opsMax && first < deltas.length) ops -= opsWeight(deltas[first++]!.ops);
+      if (2 * first < deltas.length) return;
+      deltas = deltas.slice(first);
+      first = 0;
     },
     after: (rev) => {
-      const first = deltas.findIndex((delta) => delta.from === rev);
-      return first === -1 ? null : deltas.slice(first);
+      const next = deltas.findIndex((delta, at) => at >= first && delta.from === rev);
+      return next === -1 ? null : deltas.slice(next);
     },
     clear: () => {
       deltas = [];
+      first = 0;
       ops = 0;
     },
   };

@@ -1,6 +1,6 @@
 import { type Clock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
-import { hostnameIssuances, putHostnameIssuances } from "#store/hostname-issuances.ts";
+import { addIssuance, forgetIssuances, hostnameIssuances, lockIssuances } from "#store/hostname-issuances.ts";
 import type { Store, Unit } from "#store/store.ts";
 
 const WINDOW_MS = 60_000;
@@ -26,17 +26,16 @@ export function createIssuanceLimit(deps: { readonly store: Store; readonly cloc
       const lockedMs = (row?.locked_until_ms ?? 0) - nowMs;
       // One that ends later than any begins is from a clock that has been set back since.
       if (lockedMs > 0 && lockedMs <= LOCKED_MS) throw locked(lockedMs);
-      const recent = (JSON.parse(row?.recent ?? "[]") as number[]).filter((atMs) => atMs > nowMs - WINDOW_MS && atMs <= nowMs);
-      if (recent.length >= perMinuteMax) throw new Exceeded();
-      await putHostnameIssuances(db, { account_id: accountId, recent: JSON.stringify([...recent, nowMs]), locked_until_ms: 0 });
+      const recent = (row?.taken ?? 0) - (await forgetIssuances(db, accountId, { fromMs: nowMs - WINDOW_MS, nowMs }));
+      if (recent >= perMinuteMax) throw new Exceeded();
+      await addIssuance(db, accountId, nowMs, recent + 1);
     },
     watch: async (accountId, work) => {
       try {
         return await work();
       } catch (error) {
         if (!(error instanceof Exceeded)) throw error;
-        const row = { account_id: accountId, recent: "[]", locked_until_ms: clock.nowMs() + LOCKED_MS };
-        await store.write(({ db }) => putHostnameIssuances(db, row));
+        await store.write(({ db }) => lockIssuances(db, accountId, clock.nowMs() + LOCKED_MS));
         throw locked(LOCKED_MS);
       }
     },

@@ -1,7 +1,9 @@
 import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/seal.ts";
+import { createValuesByName } from "#kernel/values-by-name.ts";
 import type { GatewayEntry, ProviderKeyEntry } from "#snapshot/entries.ts";
 import type { Replica } from "#snapshot/feed.ts";
+import { followKind } from "#snapshot/follow.ts";
 import { RefusalError } from "../errors.ts";
 import type { Step } from "../plan.ts";
 import type { RateLimits } from "../rate-limits.ts";
@@ -48,23 +50,32 @@ const nameOf = (account: string, gateway: string, provider: string, alias: strin
 
 export function createStoredKeys(deps: StoredKeysDeps): StoredKeys {
   const { replica, sealer, rateLimits } = deps;
-  const byAlias = new Map<string, StoredKey>();
-  const rebuild = (): void => {
-    byAlias.clear();
-    const defaults: StoredKey[] = [];
-    for (const [id, entry] of replica.snapshot.entries("provider_key")) {
+  const byId = new Map<string, StoredKey>();
+  const byAlias = createValuesByName<StoredKey>();
+  /** Under the alias of defaults, where they stand before a key that only has this alias. */
+  const defaults = createValuesByName<StoredKey>();
+  const find = (name: string): StoredKey | undefined => defaults.newest(name) ?? byAlias.newest(name);
+  const namesOf = ({ account_id, gateway_id, provider, alias }: ProviderKeyEntry): readonly [string, string] => [
+    nameOf(account_id, gateway_id, provider, alias),
+    nameOf(account_id, gateway_id, provider, DEFAULT_KEY_ALIAS),
+  ];
+  followKind(replica, "provider_key", {
+    clear: () => [byId, byAlias, defaults].forEach((index) => index.clear()),
+    put: (id, entry) => {
       const key: StoredKey = { id, entry, secret: undefined };
-      byAlias.set(nameOf(entry.account_id, entry.gateway_id, entry.provider, entry.alias), key);
-      if (entry.is_default) defaults.push(key);
-    }
-    for (const key of defaults) {
-      const { account_id, gateway_id, provider } = key.entry;
-      byAlias.set(nameOf(account_id, gateway_id, provider, DEFAULT_KEY_ALIAS), key);
-    }
-  };
-  rebuild();
-  replica.onApplied((ops) => {
-    if (ops === null || ops.some(({ kind }) => kind === "provider_key")) rebuild();
+      const [own, byDefault] = namesOf(entry);
+      byId.set(id, key);
+      byAlias.add(own, key);
+      if (entry.is_default) defaults.add(byDefault, key);
+    },
+    remove: (id, entry) => {
+      const key = byId.get(id);
+      const [own, byDefault] = namesOf(entry);
+      byId.delete(id);
+      if (key === undefined) return;
+      byAlias.remove(own, key);
+      defaults.remove(byDefault, key);
+    },
   });
 
   const open = (key: StoredKey): string => {
@@ -80,7 +91,7 @@ export function createStoredKeys(deps: StoredKeysDeps): StoredKeys {
     apply: (step, { account_id, gateway_id }) => {
       const { keyAlias } = step.options;
       if (keyAlias === undefined && hasCredential(step.headers, step.target)) return withOwn(deps, step);
-      const key = byAlias.get(nameOf(account_id, gateway_id, step.provider, keyAlias ?? DEFAULT_KEY_ALIAS));
+      const key = find(nameOf(account_id, gateway_id, step.provider, keyAlias ?? DEFAULT_KEY_ALIAS));
       // Without an own wish the provider may well ask for nothing.
       if (key === undefined && keyAlias === undefined) return { step: step.placed?.({}) ?? step };
       if (key === undefined)

@@ -4,6 +4,7 @@ import type { Detector } from "#rules/detectors/detector.ts";
 import { PROFILES_BY_ID } from "#rules/detectors/profiles.ts";
 import type { DlpProfileEntry } from "#snapshot/entries.ts";
 import type { Replica } from "#snapshot/feed.ts";
+import { followKind } from "#snapshot/follow.ts";
 
 /** What policies look for: profiles that ship with the program, and accounts' own. */
 export interface DlpProfiles {
@@ -17,16 +18,13 @@ export interface DlpProfiles {
 export function createDlpProfiles(replica: Replica): DlpProfiles {
   const own = new Map<string, { readonly account_id: string; readonly detectors: readonly Detector[] }>();
   const actions: (() => void)[] = [];
-  const rebuild = (): void => {
-    own.clear();
-    for (const [id, entry] of replica.snapshot.entries("dlp_profile"))
-      own.set(id, { account_id: entry.account_id, detectors: compiled(entry) });
-  };
-  rebuild();
-  replica.onApplied((ops) => {
-    if (ops !== null && !ops.some(({ kind }) => kind === "dlp_profile")) return;
-    rebuild();
-    for (const action of actions) action();
+  followKind(replica, "dlp_profile", {
+    clear: () => own.clear(),
+    put: (id, entry) => void own.set(id, { account_id: entry.account_id, detectors: compiled(entry) }),
+    remove: (id) => void own.delete(id),
+    changed: () => {
+      for (const action of actions) action();
+    },
   });
   return {
     detectorsOf: (accountId, profileId) => {

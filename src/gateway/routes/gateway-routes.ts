@@ -1,5 +1,7 @@
+import { createValuesByName } from "#kernel/values-by-name.ts";
 import type { GatewayEntry, GatewayRouteEntry } from "#snapshot/entries.ts";
 import type { Replica } from "#snapshot/feed.ts";
+import { followKind } from "#snapshot/follow.ts";
 
 /** Before the name of a dynamic route, where a model would stand. */
 export const DYNAMIC = "dynamic/";
@@ -15,15 +17,22 @@ export interface FoundRoute {
 }
 
 export function createGatewayRoutes(replica: Replica): GatewayRoutes {
-  const byName = new Map<string, FoundRoute>();
-  const rebuild = (): void => {
-    byName.clear();
-    for (const [id, entry] of replica.snapshot.entries("gateway_route"))
-      byName.set(`${entry.account_id}/${entry.gateway_id}/${entry.name}`, { id, entry });
-  };
-  rebuild();
-  replica.onApplied((ops) => {
-    if (ops === null || ops.some(({ kind }) => kind === "gateway_route")) rebuild();
+  const byId = new Map<string, FoundRoute>();
+  const byName = createValuesByName<FoundRoute>();
+  const nameOf = ({ account_id, gateway_id }: Pick<GatewayEntry, "account_id" | "gateway_id">, name: string): string =>
+    `${account_id}/${gateway_id}/${name}`;
+  followKind(replica, "gateway_route", {
+    clear: () => [byId, byName].forEach((index) => index.clear()),
+    put: (id, entry) => {
+      const route = { id, entry };
+      byId.set(id, route);
+      byName.add(nameOf(entry, entry.name), route);
+    },
+    remove: (id, entry) => {
+      const route = byId.get(id);
+      if (route !== undefined) byName.remove(nameOf(entry, entry.name), route);
+      byId.delete(id);
+    },
   });
-  return { find: ({ account_id, gateway_id }, name) => byName.get(`${account_id}/${gateway_id}/${name}`) };
+  return { find: (gateway, name) => byName.newest(nameOf(gateway, name)) };
 }
