@@ -1,12 +1,31 @@
 import type { Trailer } from "#wire/http/chunked.ts";
 import { type Framing, isPersistent } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/head.ts";
-import { ClientDeadlines, type Verdict } from "./client-deadlines.ts";
 import type { EdgeContext, OpenConnection } from "./context.ts";
 import { type EdgeErrorName, errorForStatus } from "./edge-errors.ts";
 import type { Page } from "./error-page.ts";
 import type { Arrival, Exchange } from "./exchange.ts";
 import type { Visitor } from "./forward.ts";
+import { ClientDeadlines, type Waiting } from "#wire/connections/client-deadlines.ts";
+import {
+  ANSWERED,
+  ANSWERED_BEHIND,
+  AWAITING,
+  BEGUN,
+  BEHIND,
+  CAUGHT_UP,
+  CLOSED,
+  CLOSING,
+  EXCHANGE,
+  GONE,
+  IMPOSSIBLE,
+  ImpossibleEventError,
+  LAST,
+  nextState,
+  StalledExchangeError,
+  SWITCHED,
+  TUNNEL,
+} from "#wire/connections/client-states.ts";
 import { Http1Reader, type RequestHandler } from "#wire/connections/http1-reader.ts";
 import { Http1Responder } from "./http1-responder.ts";
 import { upgradeProtocol } from "./origin-head.ts";
@@ -15,28 +34,21 @@ import { RequestFlow } from "./request-flow.ts";
 import { SocketWriter } from "#wire/connections/socket-writer.ts";
 import type { Transport, TransportHandler } from "#wire/connections/transport.ts";
 
-/** Waits for a request; a new connection has the time of a head, one that was served before that of an idle one. */
-const AWAITING = 0;
-const EXCHANGE = 1;
-const TUNNEL = 2;
-const CLOSING = 3;
-const CLOSED = 4;
-
 /** One visitor's connection of HTTP/1.x: takes its requests one after the other, forwards each and writes its response. */
-export class ClientConnection implements Visitor, RequestHandler, TransportHandler, OpenConnection {
+export class ClientConnection implements Visitor, RequestHandler, TransportHandler, OpenConnection, Waiting {
   private readonly edge: EdgeContext;
   private readonly transport: Transport;
   private readonly flow: RequestFlow;
   private readonly reader: Http1Reader;
   private readonly responder: Http1Responder;
   private readonly deadlines: ClientDeadlines;
-  private state = AWAITING;
-  private hasServed = false;
+  private state: number = AWAITING;
+  hasServed = false;
   private upgrade = "";
   private readPaused = false;
-  /** Answers wait for their reader; until they are gone no further request is taken. */
-  private isBehind = false;
   private received = 0;
+  /** Of these, what stands in rows. */
+  private counted = 0;
   private writtenBefore = 0;
 
   constructor(edge: EdgeContext, transport: Transport, arrival: Arrival) {
@@ -74,7 +86,7 @@ export class ClientConnection implements Visitor, RequestHandler, TransportHandl
   }
 
   drain(): void {
-    if (this.state === AWAITING && !this.reader.isMidHead) this.close();
+    if ((this.state === AWAITING || this.state === BEHIND) && !this.reader.isMidHead) this.close();
     else this.responder.keepAlive = false;
   }
 
@@ -83,14 +95,34 @@ export class ClientConnection implements Visitor, RequestHandler, TransportHandl
   }
 
   check(nowMs: number): void {
-    const verdict = this.judge(nowMs);
+    const verdict = this.deadlines.judge(this.state, nowMs, this);
     if (verdict === "refuse") this.refuse("request_timeout");
     else if (verdict === "close") this.close();
     else if (verdict === "destroy") this.transport.destroy();
+    else if (verdict === "stalled") this.broken(new StalledExchangeError());
+  }
+
+  get isMidHead(): boolean {
+    return this.reader.isMidHead;
+  }
+
+  get bytesTaken(): number | null {
+    const { needsDrain, queuedBytes } = this.transport;
+    const isTaking = this.state === CLOSING ? queuedBytes > 0 : needsDrain;
+    return isTaking ? this.responder.writer.bytesTaken : null;
+  }
+
+  get bytesSent(): number | null {
+    return this.reader.isReadingBody && !this.readPaused && !this.responder.hasBegun ? this.received : null;
+  }
+
+  get bytesMoved(): number {
+    return this.received + this.responder.writer.written + this.responder.writer.bytesTaken;
   }
 
   onHead(buffer: Buffer, head: Head): void {
     const exchange = this.beginExchange(head.method);
+    if (exchange === null) return;
     this.responder.begin(exchange, head.minorVersion, isPersistent(head) && !this.edge.isDraining());
     this.upgrade = upgradeProtocol(buffer, head);
     const fault = this.flow.take(exchange, buffer, head, this.upgrade, !this.reader.isComplete);
@@ -125,8 +157,8 @@ export class ClientConnection implements Visitor, RequestHandler, TransportHandl
 
   sendSwitch(buffer: Buffer, head: Head): boolean {
     if (this.upgrade === "") return false;
+    if (!this.move(SWITCHED)) return false;
     this.responder.switchTo(buffer, head, this.upgrade);
-    this.enter(TUNNEL);
     const early = this.reader.stop();
     if (early.length > 0) this.flow.sendRaw(early, 0, early.length);
     this.unpause();
@@ -184,6 +216,7 @@ export class ClientConnection implements Visitor, RequestHandler, TransportHandl
     this.reader.stop();
     this.flow.abort();
     const exchange = this.flow.exchange ?? this.beginExchange("");
+    if (exchange === null) return;
     // A response has begun: all that is left is to break it off.
     if (exchange.status !== 0) return this.cut();
     this.responder.begin(exchange, 1, false);
@@ -207,14 +240,15 @@ export class ClientConnection implements Visitor, RequestHandler, TransportHandl
   /** After bytes were handed on: sends what was gathered for the origin, and reads on where both sides have room. */
   private settle(): void {
     const hasRoom = !this.reader.isReadingBody || this.flow.flushRequest();
-    if (hasRoom && !this.reader.isFull && !this.isBehind) this.unpause();
+    if (hasRoom && !this.reader.isFull && this.state !== BEHIND) this.unpause();
     else this.pause();
   }
 
-  private beginExchange(method: string): Exchange {
+  /** Null where no request can begin. */
+  private beginExchange(method: string): Exchange | null {
+    if (!this.move(BEGUN)) return null;
     this.upgrade = "";
     this.writtenBefore = this.responder.writer.written;
-    this.enter(EXCHANGE);
     return this.flow.begin(method);
   }
 
@@ -224,36 +258,41 @@ export class ClientConnection implements Visitor, RequestHandler, TransportHandl
     this.flow.finish(this.takeReceived(), this.responder.writer.written - this.writtenBefore);
     if (!this.responder.keepAlive || !this.reader.isComplete || this.edge.isDraining()) return this.close();
     this.hasServed = true;
-    this.enter(AWAITING);
     // Or somebody who asks without reading would have us gather answers without end.
-    if (this.transport.needsDrain) this.isBehind = true;
-    else this.reader.next();
+    if (this.transport.needsDrain) this.move(ANSWERED_BEHIND);
+    else if (this.move(ANSWERED)) this.reader.next();
     this.settle();
   }
 
   private drained(): void {
-    if (!this.isBehind) return this.flow.onVisitorDrain();
-    this.isBehind = false;
-    this.deadlines.restart();
-    this.reader.next();
+    if (this.state !== BEHIND) return this.flow.onVisitorDrain();
+    if (this.move(CAUGHT_UP)) this.reader.next();
     this.settle();
   }
 
+  /** Of this request: what was sent ahead is the next one's. */
   private takeReceived(): number {
-    const { received } = this;
-    this.received = 0;
-    return received;
+    const upTo = this.reader.isStopped ? this.received : this.reader.consumed;
+    const bytes = upTo - this.counted;
+    this.counted = upTo;
+    return bytes;
   }
 
-  private enter(state: number): void {
-    this.state = state;
+  /** False where this cannot be: then the connection is over. */
+  private move(event: number): boolean {
+    const next = nextState(this.state, event);
+    if (next === IMPOSSIBLE) {
+      this.broken(new ImpossibleEventError(this.state, event));
+      return false;
+    }
+    this.state = next;
     this.deadlines.restart();
+    return true;
   }
 
   /** Ends our side and reads on for a moment: closing over unread bytes would reset what we just sent. */
   private close(): void {
-    if (this.state === CLOSED) return;
-    this.enter(CLOSING);
+    if (this.state === CLOSED || !this.move(LAST)) return;
     this.reader.stop();
     this.transport.end();
     this.unpause();
@@ -267,29 +306,11 @@ export class ClientConnection implements Visitor, RequestHandler, TransportHandl
   }
 
   private closed(): void {
-    this.state = CLOSED;
+    this.move(GONE);
     this.reader.stop();
     this.edge.timers.remove(this);
     this.edge.connections.delete(this);
     this.flow.leave(this.takeReceived(), this.responder.writer.written - this.writtenBefore);
-  }
-
-  private judge(nowMs: number): Verdict {
-    const { queuedBytes, needsDrain } = this.transport;
-    const { bytesTaken } = this.responder.writer;
-    switch (this.state) {
-      case AWAITING:
-        if (this.isBehind) return this.deadlines.exchanging(nowMs, bytesTaken, null);
-        return this.deadlines.awaiting(nowMs, this.reader.isMidHead, this.hasServed);
-      case EXCHANGE: {
-        const isUploading = this.reader.isReadingBody && !this.readPaused && !this.responder.hasBegun;
-        return this.deadlines.exchanging(nowMs, needsDrain ? bytesTaken : null, isUploading ? this.received : null);
-      }
-      case CLOSING:
-        return this.deadlines.closing(nowMs, queuedBytes > 0 ? bytesTaken : null);
-      default:
-        return this.deadlines.lingering(nowMs, this.edge.limits.tunnelIdleTimeoutMs);
-    }
   }
 
   private pause(): void {

@@ -5,7 +5,7 @@ import type { Chunk } from "#wire/http2/frame-writer.ts";
 import type { RequestFields } from "#wire/http2/request-fields.ts";
 import { Session, type SessionLimits, type SessionOwner } from "#wire/http2/session.ts";
 import type { ServerStream } from "#wire/http2/stream.ts";
-import { ClientDeadlines } from "./client-deadlines.ts";
+import { ClientDeadlines } from "#wire/connections/client-deadlines.ts";
 import type { EdgeLimits } from "./config.ts";
 import type { EdgeContext, OpenConnection } from "./context.ts";
 import type { Arrival } from "./exchange.ts";

@@ -5,7 +5,7 @@ import { ERROR } from "#wire/http2/codes.ts";
 import type { HpackEncoder } from "#wire/http2/hpack/encoder.ts";
 import type { RequestFields } from "#wire/http2/request-fields.ts";
 import type { ServerStream, StreamHandler } from "#wire/http2/stream.ts";
-import { ClientDeadlines } from "./client-deadlines.ts";
+import { ClientDeadlines } from "#wire/connections/client-deadlines.ts";
 import type { EdgeContext } from "./context.ts";
 import type { EdgeErrorName } from "./edge-errors.ts";
 import type { Page } from "./error-page.ts";

@@ -36,6 +36,8 @@ export interface GatewayDeps {
   readonly config: GatewayConfig;
   /** Told when an account's default gateway is used that does not exist yet; without it there is none. */
   readonly onDefaultGateway?: (accountId: string, atMs: number) => void;
+  /** Told of faults of our own, each of which cost one connection. */
+  readonly onError?: (error: unknown) => void;
 }
 
 export interface Gateway {
@@ -51,7 +53,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const upstreams = createUpstreams(config.providers, createCustomProviders({ replica: deps.replica, sealer: deps.sealer }));
   const admission = createAdmission({ ...deps, upstreams });
   const rateLimits = createRateLimits(deps);
-  const loop = deps.socketCalls ? new SocketLoop(deps.socketCalls, ignore) : null;
+  const loop = deps.socketCalls ? new SocketLoop(deps.socketCalls, deps.onError ?? ignore) : null;
   const forwarder = createForwarder({ ...deps, loop, upstreams, rateLimits });
   const fields = createResponseFields(config.vendorPrefix, deps.clock);
   const active = metrics.gauge("selvedge_gateway_active_requests", "Gateway requests under way");
@@ -117,14 +119,14 @@ export function createGateway(deps: GatewayDeps): Gateway {
     countRefusal(metrics, "aig_bad_request");
     return rawError({ name: "aig_bad_request" });
   };
-  const { clock } = deps;
-  const front = createFront({ clock, loop, config, onRequest, onUpgrade, refusal });
+  const { clock, onError: report = ignore } = deps;
+  const front = createFront({ clock, loop, config, onRequest, onUpgrade, refusal, report });
   const fromEdge = createEdgeRequests(config.vendorPrefix);
   const edgeFront =
     config.edgePort === undefined
       ? null
       : createFront({
-          ...{ clock, loop, refusal },
+          ...{ clock, loop, refusal, report },
           config: { host: "127.0.0.1", port: config.edgePort, limits: config.limits },
           onRequest: (req, answer) => onRequest(fromEdge(req), answer),
           onUpgrade: (req, socket, head) => onUpgrade(fromEdge(req), socket, head),

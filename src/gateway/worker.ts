@@ -40,6 +40,10 @@ const gateway = createGateway({
   clock: systemClock,
   metrics,
   onDefaultGateway: voice.defaultGatewayUsed,
+  onError: (error) =>
+    voice.log("error", "the gateway failed over one connection", {
+      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    }),
   config: data.config,
 });
 

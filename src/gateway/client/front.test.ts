@@ -15,6 +15,7 @@ interface Stage {
   readonly clock: FixedClock;
   /** Method, target and body of what was asked; `gone` where a client left before. */
   readonly seen: string[];
+  readonly errors: unknown[];
 }
 
 type Handler = (req: ClientRequest, answer: ClientAnswer, body: string) => void;
@@ -29,6 +30,7 @@ const echo: Handler = (req, answer, body) => {
 async function stage(t: TestContext, handler: Handler = echo, tls?: GatewayConfig["tls"]): Promise<Stage> {
   const clock = fixedClock("2026-01-01T00:00:00Z");
   const seen: string[] = [];
+  const errors: unknown[] = [];
   const front = createFront({
     clock,
     loop: null,
@@ -50,11 +52,12 @@ async function stage(t: TestContext, handler: Handler = echo, tls?: GatewayConfi
       });
     },
     onUpgrade: (_req, socket, first) => void socket.end(`upgraded ${first.toString("latin1")}`),
+    report: (error) => void errors.push(error),
     refusal: () => "HTTP/1.1 400 Bad Request\r\ncontent-length: 3\r\nconnection: close\r\n\r\nbad",
   });
   const { port } = await front.listen();
   t.after(() => front.close(0));
-  return { front, port, clock, seen };
+  return { front, port, clock, seen, errors };
 }
 
 /** A client that says what the test wants. */

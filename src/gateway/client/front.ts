@@ -3,11 +3,13 @@ import { createServer as createTlsServer } from "node:tls";
 import type { Clock } from "#kernel/clock.ts";
 import { parseIp } from "#kernel/ip.ts";
 import { createTimers } from "#kernel/timers.ts";
+import type { ClientDeadlineLimits } from "#wire/connections/client-deadlines.ts";
 import { LoopListener } from "#wire/connections/loop-listener.ts";
 import { NodeTransport } from "#wire/connections/node-transport.ts";
 import type { SocketLoop } from "#wire/connections/socket-loop.ts";
 import type { Transport } from "#wire/connections/transport.ts";
 import type { GatewayConfig } from "../config.ts";
+import { IDLE_SECONDS } from "./client-answer.ts";
 import { ClientConnection, type ClientOwner } from "./client-connection.ts";
 
 /** Where clients connect. */
@@ -20,7 +22,7 @@ export interface Front {
 
 type FrontConfig = Pick<GatewayConfig, "host" | "port" | "tls" | "limits">;
 
-export interface FrontDeps extends Pick<ClientOwner, "onRequest" | "onUpgrade" | "refusal"> {
+export interface FrontDeps extends Pick<ClientOwner, "onRequest" | "onUpgrade" | "refusal" | "report"> {
   readonly clock: Clock;
   readonly config: FrontConfig;
   /** Null: Node.js accepts. */
@@ -44,7 +46,7 @@ export function createFront({ clock, config, loop, ...handlers }: FrontDeps): Fr
     timers,
     clock,
     connections,
-    requestTimeoutMs: config.limits.requestTimeoutMs,
+    deadlines: deadlinesOf(config.limits),
     isDraining: () => isDraining,
   };
   const welcome = (transport: Transport): void => void new ClientConnection(owner, transport);
@@ -78,6 +80,20 @@ export function createFront({ clock, config, loop, ...handlers }: FrontDeps): Fr
     },
   };
 }
+
+/** Providers that are slow to take a body hold its client up, so its whole is given time and no rate. */
+const deadlinesOf = ({ requestTimeoutMs, idleTimeoutMs }: FrontConfig["limits"]): ClientDeadlineLimits => ({
+  headTimeoutMs: 10_000,
+  idleTimeoutMs: IDLE_SECONDS * 1000,
+  progressWindowMs: idleTimeoutMs,
+  progressBytesMin: 4096,
+  bodyWindowMs: requestTimeoutMs,
+  bodyBytesMin: 0,
+  bodyTimeoutMs: requestTimeoutMs,
+  // Upgraded connections are others' (`realtime/`, `universal-socket/`).
+  tunnelIdleTimeoutMs: Infinity,
+  lingerMs: 2_000,
+});
 
 interface OpenSet {
   /** `whenGone` is told how to say that it has closed. */

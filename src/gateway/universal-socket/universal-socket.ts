@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { ClientFrameReader, closeFrame, serverFrame, WebSocketError } from "#wire/web-socket/frames.ts";
 import type { AnswerSink } from "../client/client-answer.ts";
@@ -21,12 +22,18 @@ export interface UniversalSocketsDeps {
   readonly vendorPrefix: string;
   readonly messageBytesMax: number;
   onRequest(req: ClientRequest, answer: AnswerSink): void;
+  /** Without a message, or without a byte that the client takes. */
+  readonly idleMs?: number;
 }
 
 /** RFC 6455 §1.3. */
 const ACCEPT_GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const REQUESTS_MAX = 32;
 const IDLE_MS = 600_000;
+/** For a client that does not end its side, or takes nothing, after ours has ended. */
+const LINGER_MS = 2_000;
+/** Bytes of answers and pongs that a client has not taken; beyond, nothing more of it is read. */
+const BACKLOG_BYTES_MAX = 1024 * 1024;
 const NORMAL = 1000;
 const GOING_AWAY = 1001;
 const POLICY_VIOLATION = 1008;
@@ -53,7 +60,7 @@ export function createUniversalSockets(deps: UniversalSocketsDeps): UniversalSoc
 }
 
 function serve(
-  { vendorPrefix, messageBytesMax, onRequest }: UniversalSocketsDeps,
+  { vendorPrefix, messageBytesMax, onRequest, idleMs = IDLE_MS }: UniversalSocketsDeps,
   req: ClientRequest,
   socket: Duplex,
   head: Buffer,
@@ -65,10 +72,19 @@ function serve(
   const end = (code: number, reason: string): void => {
     if (socket.writableEnded || socket.destroyed) return;
     socket.end(closeFrame(code, reason), () => socket.destroy());
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
   };
+  const bytesTaken = (): number => ((socket as Partial<Socket>).bytesWritten ?? 0) - socket.writableLength;
   const wait = (): void => {
     clearTimeout(idle);
-    idle = setTimeout(() => (answers.size === 0 ? end(NORMAL, "nobody says anything") : wait()), IDLE_MS).unref();
+    const before = bytesTaken();
+    const over = (): void => {
+      if (answers.size === 0) end(NORMAL, "nobody says anything");
+      // Its answers wait for it, and providers for them.
+      else if (socket.writableLength > 0 && bytesTaken() === before) socket.destroy();
+      else wait();
+    };
+    idle = setTimeout(over, idleMs).unref();
   };
   const owner = {
     prefix: vendorPrefix,
@@ -107,6 +123,7 @@ function serve(
   const push = (bytes: Buffer): void => {
     try {
       if (!socket.writableEnded) reader.push(bytes);
+      if (socket.writableLength > BACKLOG_BYTES_MAX) socket.pause();
     } catch (error) {
       if (!(error instanceof WebSocketError)) throw error;
       end(error.code, error.message);
@@ -119,7 +136,10 @@ function serve(
   open.add(close);
   wait();
   socket.on("data", push);
-  socket.on("drain", () => answers.forEach(({ watcher }) => watcher?.clientDrained()));
+  socket.on("drain", () => {
+    socket.resume();
+    answers.forEach(({ watcher }) => watcher?.clientDrained());
+  });
   socket.on("end", () => socket.destroy());
   socket.once("close", () => {
     clearTimeout(idle);

@@ -31,6 +31,8 @@ export class Http1Reader {
   isComplete = true;
   /** Amid a `feed`, or what followed from it. */
   isRunning = false;
+  /** Bytes of requests so far, what a client sent ahead left out. */
+  consumed = 0;
   private readonly handler: RequestHandler;
   private readonly pending = new PendingBytes();
   private readonly body = new BodyReader();
@@ -49,6 +51,11 @@ export class Http1Reader {
 
   get isReadingBody(): boolean {
     return this.phase === IN_BODY;
+  }
+
+  /** Nobody is read any more: all that came belongs to what was asked last. */
+  get isStopped(): boolean {
+    return this.phase === STOPPED;
   }
 
   /** Nothing more should be read for now. */
@@ -129,14 +136,19 @@ export class Http1Reader {
     this.body.begin(framing, requestHead.contentLength);
     this.isComplete = framing === NO_BODY;
     this.phase = WAITING;
+    this.consumed += headEnd - start;
     this.handler.onHead(buffer, requestHead);
     return headEnd;
   }
 
   private readBody(buffer: Buffer, start: number, end: number): number {
     const bodyEnd = this.body.read(buffer, start, end, this.handler);
-    if (bodyEnd === NEED_MORE) return end;
+    if (bodyEnd === NEED_MORE) {
+      this.consumed += end - start;
+      return end;
+    }
     if (bodyEnd < 0) return this.refuse(-bodyEnd, end);
+    this.consumed += bodyEnd - start;
     this.isComplete = true;
     if (this.phase === IN_BODY) this.phase = WAITING;
     this.handler.onRequestEnd(this.body.trailers);
