@@ -6,7 +6,7 @@ import { ChatOpenAI } from "@langchain/openai";
 import { generateText } from "ai";
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { EventEmitter } from "node:events";
+import type { EventEmitter } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, Agent as HttpAgent, request as httpRequest } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
