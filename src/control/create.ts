@@ -67,6 +67,7 @@ import { isGlobalAddress } from "#kernel/ip-class.ts";
 import { canonicalIp, type IpAddress } from "#kernel/ip.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import { planOf } from "#model/plan.ts";
+import { oldestAccount } from "#store/accounts.ts";
 import type { Store } from "#store/store.ts";
 
 export interface ControlDeps {
@@ -160,6 +161,7 @@ export function createControl(deps: ControlDeps): Control {
   const hostnames = createCustomHostnameControl({
     ...deps,
     edgeAddresses,
+    isTrustedAccount: async (accountId) => (await oldestAccount(store.read))?.id === accountId,
     ordering: (owner, dns) =>
       createCertificateOrdering({
         ...{ store, clock, sealer, ca, resolvers: deps.scanResolvers ?? [], config: deps.ordering ?? LOCAL_ORDERING },

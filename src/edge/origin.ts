@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import type { RecordEntry } from "#snapshot/entries.ts";
-import { ANY_ACCOUNT } from "#snapshot/zone-directory.ts";
+import { ANY_ACCOUNT } from "#snapshot/reliance.ts";
 import type { AddressPolicy } from "#kernel/address-policy.ts";
 import type { EdgeErrorName } from "./edge-errors.ts";
 import type { Exchange } from "./exchange.ts";

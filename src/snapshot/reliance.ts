@@ -9,3 +9,6 @@ export const isReliedOn = (zone: Pick<ZoneEntry, "account_id" | "status" | "proo
 
 /** Whether something else than its account's word says that the zone is that account's. */
 export const isProved = ({ proof = "operator" }: Pick<ZoneEntry, "proof">): boolean => proof !== "none";
+
+/** Stands for all accounts at once: only zones that each of them relies on count. No account has this id. */
+export const ANY_ACCOUNT = "";

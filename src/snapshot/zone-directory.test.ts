@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { fc } from "../../test/support/property.ts";
 import { zoneOp } from "../../test/support/zone-entries.ts";
 import type { ZoneEntry } from "./entries.ts";
-import { isReliedOn } from "./reliance.ts";
-import { ANY_ACCOUNT, createZoneDirectory, type Viewer } from "./zone-directory.ts";
+import { ANY_ACCOUNT, isReliedOn } from "./reliance.ts";
+import { createZoneDirectory, type Viewer } from "./zone-directory.ts";
 
 interface Listed {
   readonly entry: ZoneEntry;

@@ -7,9 +7,6 @@ import { isProved, isReliedOn } from "./reliance.ts";
  */
 export type Viewer = string | null;
 
-/** Stands for all accounts at once: only zones that each of them relies on count. No account has this id. */
-export const ANY_ACCOUNT = "";
-
 /** The zones of a plane by their names. Several accounts may have entered the same name; at most one of these zones is active. */
 export interface ZoneDirectory<Key, Zone> {
   /** Names that questions can be about. */

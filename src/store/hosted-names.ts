@@ -3,23 +3,41 @@ import type { Tables } from "#store/tables.ts";
 
 /** A name below a zone that lives here, as the zone answers for it. */
 export interface HostedName {
-  readonly zone: { readonly id: string; readonly name: string; readonly type: string; readonly serial: number; readonly paused: number };
+  readonly zone: {
+    readonly id: string;
+    readonly account_id: string;
+    readonly name: string;
+    readonly type: string;
+    readonly serial: number;
+    readonly paused: number;
+  };
   /** Of the name, or of the wildcard that stands in for it. */
   readonly records: readonly { readonly type: string; readonly content: string; readonly proxied: number }[];
   /** Another server answers for the name: there is a delegation on the way. */
   readonly isDelegated: boolean;
 }
 
-/** The zone with the longest name that the name ends in, and what it has there; null where none does. */
-export async function hostedName(db: Kysely<Tables>, name: string): Promise<HostedName | null> {
+/**
+ * The zone with the longest name that the name ends in, and what it has there, for an account that points at the name: of the
+ * active zones that are the account's own or proved to be another's (the rule of snapshot/reliance.ts). Null where the world
+ * knows better.
+ */
+export async function hostedName(db: Kysely<Tables>, name: string, viewerAccountId: string): Promise<HostedName | null> {
   const above = namesUp(name);
   const zone = await db
     .selectFrom("zones")
-    .select(["id", "name", "type", "serial", "paused"])
+    .select(["id", "account_id", "name", "type", "serial", "paused"])
     .where("name", "in", above)
+    .where("status", "=", "active")
+    .where((eb) => eb.or([eb("account_id", "=", viewerAccountId), eb("proof", "!=", "none")]))
     .orderBy((eb) => eb.fn<number>("length", ["name"]), "desc")
     .executeTakeFirst();
-  if (zone === undefined) return null;
+  return zone === undefined ? null : hostedIn(db, zone, name);
+}
+
+/** What the zone has at the name, whatever other zones there are. */
+export async function hostedIn(db: Kysely<Tables>, zone: HostedName["zone"], name: string): Promise<HostedName> {
+  const above = namesUp(name);
   const within = above.filter((one) => one.length > zone.name.length);
   const wildcards = [...within.slice(1), zone.name].map((parent) => `*.${parent}`);
   const records = await db

@@ -23,6 +23,8 @@ export class OrderRefused extends Error {
 export type ChooseAuthority = (wanted: Wanted, signal: AbortSignal) => Promise<OpenAuthority | null>;
 
 export interface Wanted {
+  /** Who wants the certificate. */
+  readonly account_id: string;
   readonly hosts: readonly string[];
   readonly method: Method;
   /** An authority's name; empty for the first of `preference` that may issue (SPEC 9, the notice of 2024-09-09). */
@@ -31,35 +33,40 @@ export interface Wanted {
 }
 
 /** Throws OrderRefused, or the AcmeError of an authority that cannot be opened. */
-export function createChooseAuthority(deps: { readonly authorities: Authorities; readonly lookUpCaa: LookUpCaa }): ChooseAuthority {
+export function createChooseAuthority(deps: {
+  readonly authorities: Authorities;
+  lookUpCaa(accountId: string): LookUpCaa;
+}): ChooseAuthority {
   // Where nobody answers, the authority itself has to find out (RFC 8659 §3).
-  const assertAllowed = async (hosts: readonly string[], question: Omit<CaaQuestion, "isWildcard">, signal: AbortSignal): Promise<void> => {
-    for (const host of hosts) {
-      const verdict = await checkCaa(deps.lookUpCaa, host, question, signal);
+  const assertAllowed = async (wanted: Wanted, question: Omit<CaaQuestion, "isWildcard">, signal: AbortSignal): Promise<void> => {
+    const lookUp = deps.lookUpCaa(wanted.account_id);
+    for (const host of wanted.hosts) {
+      const verdict = await checkCaa(lookUp, host, question, signal);
       if (verdict.kind === "refused") throw new OrderRefused("caa", verdict.reason);
     }
   };
-  const open = async (name: AuthorityName, { hosts, method }: Wanted, signal: AbortSignal): Promise<OpenAuthority> => {
+  const open = async (name: AuthorityName, wanted: Wanted, signal: AbortSignal): Promise<OpenAuthority> => {
+    const { hosts, method } = wanted;
     const authority = authorityNamed(name)!;
     const refused = refusedName(authority, hosts);
     if (refused !== null) throw new OrderRefused("terms", refused);
     const acmeMethod = method === "http" ? "http-01" : "dns-01";
     // Without the account first, so that no account is made where nothing will be issued.
-    await assertAllowed(hosts, { authority, method: acmeMethod }, signal);
+    await assertAllowed(wanted, { authority, method: acmeMethod }, signal);
     const opened = await deps.authorities.open(name, signal);
-    await assertAllowed(hosts, { authority, method: acmeMethod, accountUri: opened.accountUrl }, signal);
+    await assertAllowed(wanted, { authority, method: acmeMethod, accountUri: opened.accountUrl }, signal);
     return opened;
   };
 
   return async (wanted, signal) => {
-    const { requested, preference, hosts } = wanted;
+    const { requested, preference } = wanted;
     const named = authorityNamed(requested);
     if (named !== undefined && preference.includes(named.name)) return open(named.name, wanted, signal);
     if (requested !== "" && requested !== "local") {
       if (named === undefined || !preference.includes("local"))
         throw new OrderRefused("terms", `no account at ${requested} is configured here`);
       // The local authority stands in for those that a machine by itself cannot reach, and keeps to what a domain says of them.
-      await assertAllowed(hosts, { authority: named }, signal);
+      await assertAllowed(wanted, { authority: named }, signal);
       return null;
     }
     let refusal: OrderRefused | null = null;

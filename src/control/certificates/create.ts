@@ -46,7 +46,7 @@ export function createCertificateOrdering(deps: {
   readonly resolvers: readonly ResolverAddress[];
   readonly config: OrderingConfig;
   readonly hostnames: OrderOwners["custom_hostname"];
-  readonly dns: Pick<HostnameDns, "cname">;
+  readonly dns: HostnameDns;
   onError(error: unknown): void;
 }): CertificateOrdering {
   const { store, clock, config, onError } = deps;

@@ -4,6 +4,7 @@ import type { HostnameDns } from "#control/hostnames/hostname-dns.ts";
 import type { ShowsToken } from "#control/hostnames/fetch-token.ts";
 import { BRANDED_COMMON_NAME, type HostnameSsl } from "#model/custom-hostname.ts";
 import type { SslStatus } from "#model/custom-hostname-states.ts";
+import { ANY_ACCOUNT } from "#snapshot/reliance.ts";
 import { customHostname, type CustomHostnameRow } from "#store/custom-hostnames.ts";
 import type { Store } from "#store/store.ts";
 import { zoneRowById } from "#store/zones.ts";
@@ -39,14 +40,16 @@ export function createHostnameOwner(deps: {
       return row !== undefined && wantsOrders(row) && certificates.deploy(call, id, { chain, privateKey, hosts, issuer });
     },
     leadsHere: async (id) => (await found(id))?.status === "active",
-    isProofShown: async (_id, { txt_name, txt_value, http_url, http_body }) => {
+    isProofShown: async (id, { txt_name, txt_value, http_url, http_body }) => {
+      const zone = await zoneRowById(store.read, (await found(id))?.zone_id ?? "");
+      const names = dns(zone?.account_id ?? ANY_ACCOUNT);
       if (txt_name !== undefined && txt_value !== undefined) {
-        const looked = await dns.txt(txt_name);
+        const looked = await names.txt(txt_name);
         return "found" in looked && looked.found.includes(txt_value);
       }
       if (http_url === undefined || http_body === undefined) return false;
       const host = new URL(http_url).hostname;
-      const looked = await dns.addresses(host);
+      const looked = await names.addresses(host);
       return (
         "found" in looked && showsToken(host, looked.found, [CHALLENGE_PATH + http_url.slice(http_url.lastIndexOf("/") + 1)], http_body)
       );

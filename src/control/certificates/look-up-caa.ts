@@ -18,10 +18,14 @@ const ALIASES_MAX = 8;
 const RECORDS_MAX = 100;
 
 /**
- * CAA records of a name: of zones that live here from the database, which is ahead of what the world sees, of others from the
- * operator's resolvers, those of the system where there are none. Aliases are followed (RFC 8659 §3).
+ * CAA records of a name, for the account that wants a certificate: of zones that live here and that it relies on from the
+ * database, which is ahead of what the world sees, of others from the operator's resolvers, those of the system where there are
+ * none. Aliases are followed (RFC 8659 §3).
  */
-export function createLookUpCaa(deps: { readonly store: Store; readonly resolvers: readonly ResolverAddress[] }): LookUpCaa {
+export function createLookUpCaa(deps: {
+  readonly store: Store;
+  readonly resolvers: readonly ResolverAddress[];
+}): (viewerAccountId: string) => LookUpCaa {
   const resolvers = (deps.resolvers.length > 0 ? deps.resolvers : getServers()).slice(0, RESOLVERS_MAX);
   const outside = async (name: string, signal: AbortSignal): Promise<CaaAnswer> => {
     let failed = "there is no resolver to ask";
@@ -36,11 +40,13 @@ export function createLookUpCaa(deps: { readonly store: Store; readonly resolver
     return (await byDatagram(resolvers, name)) ?? { failed };
   };
 
-  return async (name, signal) => {
+  return (viewerAccountId) => async (name, signal) => {
     let at = name;
+    let pointing = viewerAccountId;
     for (let aliases = 0; aliases < ALIASES_MAX; aliases++) {
-      const hosted = await hostedName(deps.store.read, at);
+      const hosted = await hostedName(deps.store.read, at, pointing);
       if (!answersItself(hosted)) return outside(at, signal);
+      pointing = hosted.zone.account_id;
       const alias = hosted.records.find(({ type }) => type === "CNAME");
       if (alias === undefined) return { records: contentsOf(hosted.records) };
       at = alias.content.toLowerCase().replace(/\.$/, "");

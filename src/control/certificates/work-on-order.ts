@@ -11,8 +11,10 @@ import { tell } from "#control/notifications/tell.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import { checkDelayMs } from "#model/custom-hostname-states.ts";
+import { ANY_ACCOUNT } from "#snapshot/reliance.ts";
 import { type CertificateOrderRow, deleteOrder, orderById, putRenewal, updateOrder } from "#store/certificate-orders.ts";
 import type { Store, Unit } from "#store/store.ts";
+import { zoneRowById } from "#store/zones.ts";
 import { type ChooseAuthority, type IssuerName, OrderRefused } from "./choose-authority.ts";
 import type { NewCertificate, OrderOwners, OrderStatus } from "./owner.ts";
 import {
@@ -140,7 +142,8 @@ export function createWorkOnOrder(deps: WorkDeps): WorkOnOrder {
 
   const place = async (row: CertificateOrderRow, signal: AbortSignal): Promise<void> => {
     const hosts = JSON.parse(row.hosts) as string[];
-    const wanted = { hosts, method: row.method, requested: row.requested, preference: deps.preference[row.owner_kind] };
+    const account_id = (await zoneRowById(store.read, row.zone_id))?.account_id ?? ANY_ACCOUNT;
+    const wanted = { account_id, hosts, method: row.method, requested: row.requested, preference: deps.preference[row.owner_kind] };
     const opened = await deps.choose(wanted, signal);
     if (opened === null) return issueLocally(row, hosts);
     const order = await opened.issuance.place(hosts, row.method, row.replaces, signal);

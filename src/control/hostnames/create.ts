@@ -31,6 +31,8 @@ export interface CustomHostnameDeps {
   readonly customHostnamesPerZoneMax?: number;
   readonly hostnameIssuancesPerMinute?: number;
   localOriginAllowed(address: IpAddress): boolean;
+  /** Whether the account's word is the operator's own. */
+  isTrustedAccount(accountId: string): Promise<boolean>;
 }
 
 const PER_ZONE_MAX = 50_000;
@@ -51,7 +53,10 @@ export function createCustomHostnameControl(
   const showsToken = createShowsToken({ allows: mayAsk, userAgent: "Selvedge Custom Hostname Verification" });
   const certificateOrdering = deps.ordering(createHostnameOwner({ store, certificates, dns, showsToken }), dns);
   const issuer = createHostnameIssuer({ store, orders: certificateOrdering.orders });
-  const checks = createHostnameChecks({ store, clock, edgeAddresses, vendorPrefix, issuer, dns, showsToken });
+  const checks = createHostnameChecks({
+    ...{ store, clock, edgeAddresses, vendorPrefix, issuer, dns, showsToken },
+    isTrustedAccount: deps.isTrustedAccount,
+  });
   return {
     certificateOrdering,
     customHostnames: createCustomHostnames({

@@ -7,8 +7,9 @@ import { isWithin } from "#kernel/hostname.ts";
 import type { FallbackOrigin, FallbackOriginWrite } from "#model/custom-hostname.ts";
 import { checkPendingNow } from "#store/custom-hostnames.ts";
 import { deleteFallbackOrigin, fallbackOrigin, type FallbackOriginRow, putFallbackOrigin } from "#store/fallback-origins.ts";
-import { hostedName } from "#store/hosted-names.ts";
+import { hostedIn, hostedName } from "#store/hosted-names.ts";
 import type { Store, Unit } from "#store/store.ts";
+import { zoneRowById } from "#store/zones.ts";
 import { checkedName, NAME_ERRORS } from "./hostname-names.ts";
 
 /** Where custom hostnames lead that have no origin of their own. Throws `fallback_origin_not_found`. */
@@ -82,6 +83,10 @@ const ADDRESS_TYPES = new Set(["A", "AAAA", "CNAME"]);
 
 /** Whether the zone has a proxied address record for the name, its own or a wildcard's. */
 export async function isProxiedName(db: Unit["db"], zoneId: string, name: string): Promise<boolean> {
-  const hosted = await hostedName(db, name);
-  return hosted?.zone.id === zoneId && hosted.records.some(({ type, proxied }) => proxied === 1 && ADDRESS_TYPES.has(type));
+  const zone = await zoneRowById(db, zoneId);
+  if (zone === undefined || !isWithin(name, zone.name)) return false;
+  // A zone further down has the name; those that the account does not rely on have nothing.
+  const closest = (await hostedName(db, name, zone.account_id))?.zone.name ?? "";
+  const hosted = await hostedIn(db, zone, name);
+  return closest.length <= zone.name.length && hosted.records.some(({ type, proxied }) => proxied === 1 && ADDRESS_TYPES.has(type));
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { isoMicros } from "#kernel/clock.ts";
@@ -75,10 +76,14 @@ export function createHostnameChecks(deps: CheckDeps): HostnameChecks {
     return isNew;
   };
 
-  /** The one that was validated last has the name (custom-hostnames.md §1, "priority"). */
+  /**
+   * The one that was validated last has the name (custom-hostnames.md §1, "priority"). A token that may still stand in the DNS gives
+   * it back to nobody.
+   */
   const lose = async (unit: Unit, call: Call, row: CustomHostnameRow, nowMs: number): Promise<void> => {
     const values = {
       status: nextStatus("active", "lost"),
+      ownership_token: randomUUID(),
       status_since_ms: nowMs,
       next_check_ms: nowMs + MOVED_RETENTION_MS,
       home_zone_id: null,

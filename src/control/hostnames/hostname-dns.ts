@@ -5,8 +5,11 @@ import type { Store } from "#store/store.ts";
 /** What a name has of a type; or that nobody could say. */
 export type Looked = { readonly found: readonly string[] } | { readonly failed: string };
 
+/** The DNS as an account sees it that points at names (store/hosted-names.ts). */
+export type HostnameDns = (viewerAccountId: string) => NamesOfHostnames;
+
 /** What control asks of the names of custom hostnames. Nothing here rejects. */
-export interface HostnameDns {
+export interface NamesOfHostnames {
   /** The target of the name's own CNAME: one or none. */
   cname(name: string): Promise<Looked>;
   /** IPv4 and IPv6 addresses, aliases followed. */
@@ -14,7 +17,15 @@ export interface HostnameDns {
   /** Texts, each with its strings joined. */
   txt(name: string): Promise<Looked>;
   /** The zone here that answers for the name, and its serial; null where the world answers. */
-  home(name: string): Promise<{ readonly zone_id: string; readonly serial: number } | null>;
+  home(name: string): Promise<HomeZone | null>;
+  /** The account whose zone the name lies in, whoever answers for it; null where there is no such zone here. */
+  accountOf(name: string): Promise<string | null>;
+}
+
+export interface HomeZone {
+  readonly zone_id: string;
+  readonly account_id: string;
+  readonly serial: number;
 }
 
 type Type = "CNAME" | "A" | "AAAA" | "TXT";
@@ -27,8 +38,8 @@ const CHAIN_LENGTH_MAX = 8;
 const NOTHING = new Set(["ENODATA", "ENOTFOUND"]);
 
 /**
- * Names of zones that live here are answered from the database, which is ahead of what the world sees; others by the
- * operator's resolvers, those of the system where there are none.
+ * Names of zones that live here, and that the account relies on, are answered from the database, which is ahead of what the
+ * world sees; others by the operator's resolvers, those of the system where there are none.
  */
 export function createHostnameDns({ store, resolvers }: { readonly store: Store; readonly resolvers: readonly string[] }): HostnameDns {
   const resolver = new dns.Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
@@ -43,11 +54,13 @@ export function createHostnameDns({ store, resolvers }: { readonly store: Store;
     }
   };
   /** Follows aliases through zones here until the world has to be asked, which follows the rest itself. */
-  const ask = async (name: string, type: Type): Promise<Looked> => {
+  const ask = async (viewer: string, name: string, type: Type): Promise<Looked> => {
     let at = name;
+    let pointing = viewer;
     for (let length = 0; length < CHAIN_LENGTH_MAX; length++) {
-      const hosted = await hostedName(store.read, at);
+      const hosted = await hostedName(store.read, at, pointing);
       if (!answersItself(hosted)) return outside(at, type);
+      pointing = hosted.zone.account_id;
       const found = contentsOf(hosted, type);
       const alias = type === "CNAME" || found.length > 0 ? undefined : contentsOf(hosted, "CNAME")[0];
       if (alias === undefined) return { found };
@@ -56,21 +69,22 @@ export function createHostnameDns({ store, resolvers }: { readonly store: Store;
     return { found: [] };
   };
 
-  return {
-    cname: (name) => ask(name, "CNAME"),
+  return (viewer) => ({
+    cname: (name) => ask(viewer, name, "CNAME"),
     addresses: async (name) => {
-      const [v4, v6] = await Promise.all([ask(name, "A"), ask(name, "AAAA")]);
+      const [v4, v6] = await Promise.all([ask(viewer, name, "A"), ask(viewer, name, "AAAA")]);
       if ("found" in v4 && "found" in v6) return { found: [...v4.found, ...v6.found] };
       // One family is better than none.
       const one = [v4, v6].find((looked) => "found" in looked && looked.found.length > 0);
       return one ?? ("failed" in v4 ? v4 : v6);
     },
-    txt: (name) => ask(name, "TXT"),
+    txt: (name) => ask(viewer, name, "TXT"),
     home: async (name) => {
-      const hosted = await hostedName(store.read, name);
-      return answersItself(hosted) ? { zone_id: hosted.zone.id, serial: hosted.zone.serial } : null;
+      const hosted = await hostedName(store.read, name, viewer);
+      return answersItself(hosted) ? { zone_id: hosted.zone.id, account_id: hosted.zone.account_id, serial: hosted.zone.serial } : null;
     },
-  };
+    accountOf: async (name) => (await hostedName(store.read, name, viewer))?.zone.account_id ?? null,
+  });
 }
 
 const contentsOf = ({ records }: HostedName, type: Type): readonly string[] =>

@@ -11,8 +11,9 @@ const facts = (more: Partial<HostnameFacts> = {}): HostnameFacts => ({
   texts: [],
   httpToken: false,
   token: "token",
+  countsAliases: true,
   isOurs: (address) => address === "192.0.2.1",
-  isContested: false,
+  countsAddresses: true,
   isHeld: false,
   hasOrigin: true,
   ...more,
@@ -25,15 +26,17 @@ test("what proves that a name was given to the zone, and what does not", () => {
     { addresses: ["198.51.100.1", "192.0.2.1"] },
     { texts: ["other", "token"] },
     { httpToken: true, addresses: ["198.51.100.1"] },
-    { texts: ["token"], isContested: true, isChainKnown: false, addresses: null },
+    { texts: ["token"], countsAliases: false, countsAddresses: false, isChainKnown: false, addresses: null },
+    { texts: ["token"], aliases: ["service.test"], countsAliases: false },
   ];
   for (const more of valid) assert.equal(judgeHostname(facts(more)).verdict, "valid", JSON.stringify(more));
-  const { cname, addresses, origin, held } = VERIFICATION_ERRORS;
+  const { cname, addresses, origin, held, unproved } = VERIFICATION_ERRORS;
   const invalid: readonly [Partial<HostnameFacts>, readonly string[]][] = [
     [{}, [cname, addresses]],
     [{ aliases: ["notservice.test"] }, [cname]],
     [{ addresses: ["198.51.100.1"] }, [cname, addresses]],
-    [{ addresses: ["192.0.2.1"], isContested: true }, [cname, addresses]],
+    [{ addresses: ["192.0.2.1"], countsAddresses: false }, [cname, addresses]],
+    [{ aliases: ["service.test"], countsAliases: false }, [unproved]],
     [{ texts: ["tokens"] }, [cname, addresses]],
     [{ aliases: ["service.test"], hasOrigin: false }, [origin]],
   ];

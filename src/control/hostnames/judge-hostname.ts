@@ -13,10 +13,12 @@ export interface HostnameFacts {
   /** Whether the hostname's own server showed the token. */
   readonly httpToken: boolean;
   readonly token: string;
+  /** Whether a CNAME into the zone is meant for this account: of a zone that somebody else may own it is not. */
+  readonly countsAliases: boolean;
   /** Whether an address is the edge's. */
   isOurs(address: string): boolean;
-  /** Whether the name is active for another account: then addresses, which all accounts share, prove nothing. */
-  readonly isContested: boolean;
+  /** Whether these addresses, which all accounts share, say anything. */
+  readonly countsAddresses: boolean;
   /** A hold on the name by the zone that it lies in. */
   readonly isHeld: boolean;
   readonly hasOrigin: boolean;
@@ -33,6 +35,9 @@ export const VERIFICATION_ERRORS = {
   cname: "custom hostname does not CNAME to this zone.",
   addresses: "None of the A or AAAA records are owned by this account and the pre-generated ownership verification token was not found.",
   origin: "Zone does not have a fallback origin set.",
+  unproved:
+    "The ownership of this zone is not proved, so a CNAME to it does not validate the hostname. Prove the zone, or put the ownership verification token in place.",
+  inactive: "This zone is not active, and serves no custom hostnames until it is.",
 } as const;
 
 /** Whether the hostname's owner has given it to the zone (SPEC 3.2, SPEC 7). */
@@ -46,9 +51,11 @@ export function judgeHostname(facts: HostnameFacts): Judgement {
 
 function ownershipErrors(facts: HostnameFacts): readonly string[] {
   const { aliases, addresses, texts, token, zoneName } = facts;
-  if (aliases.some((alias) => isWithin(alias, zoneName))) return [];
+  const leadsHere = aliases.some((alias) => isWithin(alias, zoneName));
+  if (leadsHere && facts.countsAliases) return [];
   if (texts?.includes(token) === true || facts.httpToken) return [];
-  if (!facts.isContested && addresses?.some(facts.isOurs) === true) return [];
+  if (facts.countsAddresses && addresses?.some(facts.isOurs) === true) return [];
+  if (leadsHere) return [VERIFICATION_ERRORS.unproved];
   // A CNAME elsewhere has said it all; its addresses are another's.
   return aliases.length > 0 ? [VERIFICATION_ERRORS.cname] : [VERIFICATION_ERRORS.cname, VERIFICATION_ERRORS.addresses];
 }

@@ -1,14 +1,15 @@
 import type { Clock } from "#kernel/clock.ts";
 import { isWithin } from "#kernel/hostname.ts";
 import { canonicalIp } from "#kernel/ip.ts";
+import { ANY_ACCOUNT } from "#snapshot/reliance.ts";
 import { activeHostnames, type CustomHostnameRow } from "#store/custom-hostnames.ts";
 import { fallbackOrigin } from "#store/fallback-origins.ts";
 import type { Store } from "#store/store.ts";
 import { type ZoneRow, zoneRowById } from "#store/zones.ts";
 import type { ShowsToken } from "./fetch-token.ts";
 import { isNameHeld } from "./hold.ts";
-import type { HostnameDns, Looked } from "./hostname-dns.ts";
-import { type HostnameFacts, judgeHostname, type Judgement } from "./judge-hostname.ts";
+import type { HostnameDns, Looked, NamesOfHostnames } from "./hostname-dns.ts";
+import { type HostnameFacts, judgeHostname, type Judgement, VERIFICATION_ERRORS } from "./judge-hostname.ts";
 import { ownershipPlaces } from "./ownership.ts";
 
 /** What a look at a custom hostname gave, and which zone here answered for it. */
@@ -24,6 +25,8 @@ export interface LookDeps {
   readonly showsToken: ShowsToken;
   /** Canonical addresses at which the edge is reached. */
   readonly edgeAddresses: ReadonlySet<string>;
+  /** Whether the account's word is the operator's own. */
+  isTrustedAccount(accountId: string): Promise<boolean>;
   readonly vendorPrefix: string;
 }
 
@@ -31,18 +34,21 @@ const CHAIN_LENGTH_MAX = 8;
 
 /** Really looks: at the DNS, and at the hostname's own server where the DNS does not lead here. Never rejects but for the database. */
 export async function lookAtHostname(deps: LookDeps, row: CustomHostnameRow, zone: ZoneRow): Promise<Seen> {
-  const { store, dns, clock } = deps;
+  const { store, clock } = deps;
+  const isActiveThere = await isActiveElsewhere(store, row, zone);
+  // Against somebody who has proved the name, what the account's own zones say is its own word.
+  const dns = deps.dns(isActiveThere ? ANY_ACCOUNT : zone.account_id);
   // Asked first, so that a change while the rest is asked for is seen as one.
   const home = await dns.home(row.hostname);
+  if (zone.status !== "active") return { judgement: { verdict: "unknown", errors: [VERIFICATION_ERRORS.inactive] }, home };
   const isHeld = row.status === "pending" && (await isNameHeld(store.read, row.hostname, clock.nowMs()));
   if (isHeld) return { judgement: judgeHostname({ ...NOTHING, zoneName: zone.name, isHeld }), home };
   const places = ownershipPlaces(deps.vendorPrefix, row);
-  const [chain, addresses, texts, hasOrigin, isContested] = await Promise.all([
-    aliasesOf(dns, row.hostname, zone.name),
+  const [chain, addresses, texts, hasOrigin] = await Promise.all([
+    aliasesOf(dns, row.hostname, zone),
     dns.addresses(row.hostname).then(foundIn),
     Promise.all(places.textNames.map((name) => dns.txt(name))).then(together),
     row.custom_origin_server !== null || fallbackOrigin(store.read, zone.id).then((origin) => origin !== undefined),
-    isActiveElsewhere(store, row, zone),
   ]);
   const facts: HostnameFacts = {
     zoneName: zone.name,
@@ -51,8 +57,10 @@ export async function lookAtHostname(deps: LookDeps, row: CustomHostnameRow, zon
     texts,
     httpToken: false,
     token: row.ownership_token,
+    // Whoever has the name keeps it for as long as what it was validated by is there.
+    countsAliases: row.status === "active" || zone.proof !== "none" || home?.account_id === zone.account_id,
     isOurs: (address) => deps.edgeAddresses.has(canonicalIp(address) ?? address),
-    isContested,
+    countsAddresses: !isActiveThere && (await countsAddresses(deps, dns, row, zone)),
     isHeld,
     hasOrigin,
   };
@@ -71,22 +79,34 @@ const NOTHING: Omit<HostnameFacts, "zoneName" | "isHeld"> = {
   texts: null,
   httpToken: false,
   token: "",
+  countsAliases: false,
   isOurs: () => false,
-  isContested: false,
+  countsAddresses: false,
   hasOrigin: false,
 };
 
-/** Until one leads to the zone. */
-async function aliasesOf(dns: HostnameDns, hostname: string, zoneName: string): Promise<Pick<HostnameFacts, "aliases" | "isChainKnown">> {
+/** All accounts share them: those of trusted accounts count, and of nobody in another account's zone. */
+async function countsAddresses(deps: LookDeps, dns: NamesOfHostnames, row: CustomHostnameRow, zone: ZoneRow): Promise<boolean> {
+  const account = await dns.accountOf(row.hostname);
+  if (account !== null && account !== zone.account_id) return false;
+  return row.status === "active" || deps.isTrustedAccount(zone.account_id);
+}
+
+/** Until one leads to the zone. What lies in another's zone is that one's, even below this zone, and may lead on. */
+async function aliasesOf(dns: NamesOfHostnames, hostname: string, zone: ZoneRow): Promise<Pick<HostnameFacts, "aliases" | "isChainKnown">> {
+  const seen = new Set<string>();
   const aliases: string[] = [];
-  for (let at = hostname; aliases.length < CHAIN_LENGTH_MAX;) {
+  for (let at = hostname; seen.size < CHAIN_LENGTH_MAX;) {
     const looked = await dns.cname(at);
     if ("failed" in looked) return { aliases, isChainKnown: false };
     const [target] = looked.found;
-    if (target === undefined || aliases.includes(target)) break;
-    aliases.push(target);
-    if (isWithin(target, zoneName)) break;
+    if (target === undefined || seen.has(target)) break;
+    seen.add(target);
     at = target;
+    const account = isWithin(target, zone.name) ? await dns.accountOf(target) : null;
+    if (account !== null && account !== zone.account_id) continue;
+    aliases.push(target);
+    if (isWithin(target, zone.name)) break;
   }
   return { aliases, isChainKnown: true };
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { AppliedOp, Snapshot } from "#snapshot/feed.ts";
-import { ANY_ACCOUNT } from "#snapshot/zone-directory.ts";
+import { ANY_ACCOUNT } from "#snapshot/reliance.ts";
 import { nameOfKey } from "#wire/dns/name.ts";
 import type { Zones } from "../zones.ts";
 import type { OutsideLimits } from "./limits.ts";
