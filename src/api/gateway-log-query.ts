@@ -1,3 +1,4 @@
+import { listAt } from "#kernel/lists.ts";
 import type { Query } from "#deprecations/interpretation.ts";
 import { PlatformError } from "#kernel/errors.ts";
 
@@ -17,20 +18,20 @@ interface Filter {
 export function foldLogFilters(query: Query): Query {
   const rest: Record<string, string | readonly string[]> = {};
   const byIndex = new Map<string, Filter>();
-  const repeated: Record<string, readonly string[]> = {};
+  const repeated = new Map<string, string[]>();
   for (const [name, given] of Object.entries(query)) {
     const values = typeof given === "string" ? [given] : given;
     const [, index, part] = /^filters(?:\[(\d{0,3})\]|\.(\d{1,3}))/.exec(name) ? indexed(name) : [];
     if (name === "filters") rest[name] = values.length === 1 ? (values[0] as string) : `[${values.join(",")}]`;
     else if (part !== undefined && index !== undefined) addPart(byIndex, index, part, values);
     else if (/^filters[.[](key|operator|value)\]?(\[\d*\])?$/.test(name)) {
-      const repeats = /key|operator|value/.exec(name)?.[0] ?? "";
-      repeated[repeats] = [...(repeated[repeats] ?? []), ...values];
+      const list = listAt(repeated, /key|operator|value/.exec(name)?.[0] ?? "");
+      for (const value of values) list.push(value);
     } else rest[name] = given;
   }
-  const ways = [rest["filters"] !== undefined, byIndex.size > 0, Object.keys(repeated).length > 0].filter(Boolean);
+  const ways = [rest["filters"] !== undefined, byIndex.size > 0, repeated.size > 0].filter(Boolean);
   if (ways.length > 1) throw refused("write all of the list in one way: as JSON, by index, or by repeated key, operator and value.");
-  const filters = [...byIndex.values(), ...unfolded(repeated)];
+  const filters = [...byIndex.values(), ...unfolded(Object.fromEntries(repeated))];
   return filters.length === 0 ? rest : { ...rest, filters: JSON.stringify(filters) };
 }
 
@@ -42,7 +43,10 @@ function indexed(name: string): readonly (string | undefined)[] {
 function addPart(filters: Map<string, Filter>, index: string, part: string, values: readonly string[]): void {
   const filter = filters.get(index) ?? { value: [] };
   filters.set(index, filter);
-  if (part === "value") return void filter.value.push(...values);
+  if (part === "value") {
+    for (const value of values) filter.value.push(value);
+    return;
+  }
   if (values.length > 1 || filter[part as "key" | "operator"] !== undefined) throw refused(`filter ${index} has more than one ${part}.`);
   if (part === "key") filter.key = values[0] ?? "";
   else filter.operator = values[0] ?? "";

@@ -1,3 +1,4 @@
+import { listAt } from "#kernel/lists.ts";
 import type { TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/schema";
 import type { ErrorName } from "#kernel/error-codes.ts";
@@ -49,7 +50,7 @@ const ITEMS_MAX = 8;
 function describe(findings: readonly Finding[], name: ErrorName): readonly PlatformError[] {
   const byPlace = new Map<string, Finding[]>();
   for (const finding of findings) {
-    for (const place of places(finding)) byPlace.set(place, [...(byPlace.get(place) ?? []), finding]);
+    for (const place of places(finding)) listAt(byPlace, place).push(finding);
   }
   const around = new Set([...byPlace.keys()].flatMap(placesAround));
   return [...byPlace]

@@ -9,13 +9,13 @@ export function createTomlLocator(text: string): (path: readonly string[]) => nu
   let fence: string | undefined;
   for (const [index, line] of text.split("\n").entries()) {
     if (fence === undefined) {
-      const header = /^\s*\[\[?\s*([^\]]+?)\s*\]/.exec(line);
-      const assignment = header ? null : /^\s*((?:[\w-]+|"[^"]*"|'[^']*'|\s*\.\s*)+?)\s*=/.exec(line);
-      if (header) section = keyParts(header[1] ?? "");
-      const path = header ? section : assignment ? [...section, ...keyParts(assignment[1] ?? "")] : [];
-      for (let length = 1; length <= path.length; length++) {
-        const key = joined(path.slice(0, length));
-        if (!lines.has(key)) lines.set(key, index + 1);
+      const header = headerPath(line);
+      const key = header === null ? keyPath(line, "=") : null;
+      if (header !== null) section = header;
+      const path = header ?? (key === null ? [] : [...section, ...key]);
+      for (let length = 1; length <= Math.min(path.length, DEPTH_MAX); length++) {
+        const known = joined(path.slice(0, length));
+        if (!lines.has(known)) lines.set(known, index + 1);
       }
     }
     fence = fenceAfter(line, fence);
@@ -29,10 +29,30 @@ export function createTomlLocator(text: string): (path: readonly string[]) => nu
   };
 }
 
+/** No setting stands deeper. */
+const DEPTH_MAX = 16;
+
 const joined = (path: readonly string[]): string => JSON.stringify(path);
 
-function keyParts(text: string): string[] {
-  return Array.from(text.matchAll(/"([^"]*)"|'([^']*)'|([\w-]+)/g), (match) => match[1] ?? match[2] ?? match[3] ?? "");
+/** `[a.b]` or `[[a.b]]`; null for any other line. */
+function headerPath(line: string): readonly string[] | null {
+  const text = line.trimStart();
+  if (!text.startsWith("[")) return null;
+  return keyPath(text.slice(text.startsWith("[[") ? 2 : 1), "]");
+}
+
+/** A part of a key, and what stands behind it. */
+const PART = /[ \t]*(?:"([^"]*)"|'([^']*)'|([\w-]+))[ \t]*([.=\]])/y;
+
+/** The parts of the key at the start of the text, up to `end`; null where there is none. */
+function keyPath(text: string, end: "=" | "]"): readonly string[] | null {
+  const parts: string[] = [];
+  for (PART.lastIndex = 0; ;) {
+    const found = PART.exec(text);
+    if (found === null) return null;
+    parts.push(found[1] ?? found[2] ?? found[3] ?? "");
+    if (found[4] !== ".") return found[4] === end ? parts : null;
+  }
 }
 
 /** The multi-line string that is open at the end of a line: what looks like a key inside it is none. */

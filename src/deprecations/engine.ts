@@ -1,3 +1,4 @@
+import { listAt } from "#kernel/lists.ts";
 import type { IsoDate } from "#kernel/clock.ts";
 import type { ErrorItem } from "#kernel/errors.ts";
 import type { Deprecation } from "./deprecation.ts";
@@ -36,7 +37,7 @@ export function createDeprecationEngine(table: readonly Deprecation[]): Deprecat
   const byRoute = new Map<string, CompiledRow[]>();
   for (const row of table) {
     const compiled = { row, sides: interpret(row) };
-    for (const route of row.routes) byRoute.set(route, [...(byRoute.get(route) ?? []), compiled]);
+    for (const route of row.routes) listAt(byRoute, route).push(compiled);
   }
   // Oldest first: a later change was made to what the earlier one had left.
   for (const rows of byRoute.values()) rows.sort((a, b) => (a.row.date < b.row.date ? -1 : 1));

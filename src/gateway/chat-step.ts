@@ -160,7 +160,7 @@ function withKey(headers: FlatHeaders, keyHeader: string, needed: Readonly<Recor
   const all: FlatHeaders = [];
   for (let i = 0; i < headers.length; i += 2) {
     const [name = "", value = ""] = [headers[i], headers[i + 1]];
-    const key = name === "authorization" && !names.has(keyHeader) ? /^bearer +(.+)$/i.exec(value)?.[1] : undefined;
+    const key = name === "authorization" && !names.has(keyHeader) ? /^bearer +([^ ][^]*)$/i.exec(value)?.[1] : undefined;
     // A token with three parts was issued to somebody, and is a bearer token everywhere.
     if (key === undefined || isIssued(key)) all.push(name, value);
     else all.push(keyHeader, key);

@@ -23,9 +23,12 @@ const UNKNOWN: RequestKind = { request_type: "", model_type: "" };
 
 const kinds = new Map<string, RequestKind>();
 const KINDS_MAX = 1000;
+/** No provider has longer ones, and some patterns look at each part of a path again. */
+const PATH_CHARACTERS_MAX = 1024;
 
 /** Paths come from clients, so what is remembered is bounded. */
 export function requestKind(path: string): RequestKind {
+  if (path.length > PATH_CHARACTERS_MAX) return UNKNOWN;
   let kind = kinds.get(path);
   if (kind === undefined) {
     const row = KINDS.find(([pattern]) => pattern.test(path));

@@ -1,5 +1,6 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
+import { assertGrowsLinearly } from "../../test/support/growth.ts";
 import { fc } from "../../test/support/property.ts";
 import { PROVIDERS } from "./providers.ts";
 import { UsageReader } from "./usage.ts";
@@ -141,4 +142,22 @@ test("each provider's own way of telling tokens is read, in documents and in str
   assert.deepEqual(through("cohere", "application/json", ['{"usage":{"tokens":{"input_tokens":2,"output_tokens":3}}}']), [2, 3]);
   assert.deepEqual(through("aws-bedrock", "application/json", ['{"usage":{"inputTokens":2,"outputTokens":3}}']), [2, 3]);
   assert.deepEqual(through("replicate", "application/json", ['{"usage":{"prompt_tokens":2}}']), [null, null]);
+});
+
+test("objects of usage that never end cost no more than their length, and those behind them count", () => {
+  const usage = 'data: {"usage":{"prompt_tokens":5,"completion_tokens":6}}\n\n';
+  for (const piece of ['data: {"usage":{\n', '{"usage":{', '"usage":', '"usage":{"', '"usage":{"usage":', '{"usage":{}}', "\n"]) {
+    const stream = (length: number): string => `data: ${piece.repeat(length / piece.length)}\n`;
+    assert.deepEqual(read("text/event-stream", [stream(20_000), usage]), [5, 6], piece);
+    for (const type of ["text/event-stream", "application/json"])
+      assertGrowsLinearly(
+        `${type}: ${piece}`,
+        (length) => {
+          const bytes = Buffer.from(stream(length));
+          return () => Array.from({ length: 8 }, () => read(type, [bytes]));
+        },
+        4096,
+      );
+  }
+  assert.deepEqual(read("text/event-stream", ['data: {"usage":{"prompt_tokens":1\n', usage]), [5, 6]);
 });

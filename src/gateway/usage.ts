@@ -170,11 +170,19 @@ function lastUsages(bytes: Buffer, key: Buffer): readonly Told[] {
   return found;
 }
 
-/** All of them. */
+/** All of them, each on one line; what stands within one, or in a line that does not close one, is not looked at again. */
 function everyUsage(bytes: Buffer, key: Buffer): readonly Told[] {
   const found: Told[] = [];
-  for (let at = bytes.indexOf(key); at >= 0; at = bytes.indexOf(key, at + key.length)) {
-    const value = bytes[at - 1] === QUOTE ? objectBehind(bytes, at + key.length) : undefined;
+  let lineEnd = -1;
+  for (let at = bytes.indexOf(key), next; at >= 0; at = bytes.indexOf(key, next)) {
+    next = at + key.length;
+    const start = bytes[at - 1] === QUOTE ? objectStart(bytes, next) : -1;
+    if (start < 0) continue;
+    if (lineEnd < start) lineEnd = bytes.indexOf(LF, start);
+    if (lineEnd < 0) lineEnd = bytes.length;
+    const end = objectEnd(bytes, start, lineEnd);
+    next = end < 0 ? Math.min(lineEnd, start + OBJECT_BYTES_MAX) : end;
+    const value = end < 0 ? undefined : parsed(bytes, start, end);
     if (value !== undefined) found.push(value);
   }
   return found;
@@ -183,8 +191,11 @@ function everyUsage(bytes: Buffer, key: Buffer): readonly Told[] {
 /** The object after colon and white space, where there is one. */
 function objectBehind(bytes: Buffer, from: number): Told | undefined {
   const start = objectStart(bytes, from);
-  const end = start < 0 ? -1 : objectEnd(bytes, start);
-  if (end < 0) return undefined;
+  const end = start < 0 ? -1 : objectEnd(bytes, start, bytes.length);
+  return end < 0 ? undefined : parsed(bytes, start, end);
+}
+
+function parsed(bytes: Buffer, start: number, end: number): Told | undefined {
   try {
     const value: unknown = JSON.parse(bytes.toString("utf8", start, end));
     return typeof value === "object" && value !== null ? (value as Told) : undefined;
@@ -206,11 +217,11 @@ function objectStart(bytes: Buffer, from: number): number {
   return -1;
 }
 
-/** Index after the brace that closes the object at `start`, or -1. */
-function objectEnd(bytes: Buffer, start: number): number {
+/** Index after the brace that closes the object at `start` before `last`, or -1. */
+function objectEnd(bytes: Buffer, start: number, last: number): number {
   let depth = 0;
   let inString = false;
-  for (let i = start; i < bytes.length && i < start + OBJECT_BYTES_MAX; i++) {
+  for (let i = start; i < last && i < start + OBJECT_BYTES_MAX; i++) {
     const byte = bytes[i];
     if (inString) {
       if (byte === 0x5c) i++;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertGrowsLinearly } from "../../test/support/growth.ts";
 import { fc } from "../../test/support/property.ts";
-import { contentKey, quoteText } from "./dns-text.ts";
+import { contentKey, joinedText, quoteText } from "./dns-text.ts";
 
 test("SPEC 2.2 and SPEC 7.4: content without quotes gets them, content with them stays, anything between is inconsistent", () => {
   assert.equal(quoteText("v=spf1 -all"), '"v=spf1 -all"');
@@ -52,5 +52,16 @@ test("content costs no more than its length", () => {
     assertGrowsLinearly(piece, (length) => {
       const content = `${piece.repeat(length / piece.length)}x`;
       return () => [quoteText(content), contentKey(content)];
+    });
+});
+
+test("strings of a record are joined, with what escapes stand for", () => {
+  assert.equal(joinedText('"one" "two"'), "onetwo");
+  assert.equal(joinedText(String.raw`"say \"hi\" \097\\"`), String.raw`say "hi" a\ `.trimEnd());
+  assert.equal(joinedText("plain"), "plain");
+  for (const piece of [String.raw`\"`, '"', '" ', "\\", String.raw`" \"`])
+    assertGrowsLinearly(piece, (length) => {
+      const content = `"${piece.repeat(length / piece.length)}`;
+      return () => joinedText(content);
     });
 });

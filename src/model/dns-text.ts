@@ -32,3 +32,14 @@ export const contentKey = (content: string): string => contentPart(content).trim
 
 /** A part of content in the same form: where it does not reach the end, its last dot and space count. */
 export const contentPart = (part: string): string => part.replace(/"\s*"/g, "").replaceAll('"', "").replace(/\s+/g, " ").toLowerCase();
+
+/** Strings of a record's content, joined. Covers any text, so that no place of it is looked at twice. */
+const STRINGS = /"((?:[^"\\]|\\[^]?)*)"?|[^"]+/g;
+
+/** What the record says: its strings without quotes and escapes (RFC 1035 §5.1), one char for each `\ddd`; content without quotes is as it stands. */
+export function joinedText(content: string): string {
+  if (!content.includes('"')) return content;
+  return Array.from(content.matchAll(STRINGS), ([, quoted = ""]) =>
+    quoted.replace(/\\(\d{3}|[^])/g, (_, escaped: string) => (escaped.length === 3 ? String.fromCharCode(Number(escaped)) : escaped)),
+  ).join("");
+}

@@ -1,3 +1,4 @@
+import { listAt } from "#kernel/lists.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
@@ -151,7 +152,7 @@ async function findRecords(zone: PlannedZoneRef, ask: AskResolver, inTime: () =>
   await eachAtOnce(questions, QUESTIONS_AT_ONCE, async ({ name, type }) => {
     if (!inTime()) return;
     const answers = await ask(name === "@" ? zone.name : `${name}.${zone.name}`, type);
-    byName.set(name, [...(byName.get(name) ?? []), ...answers.map((answer) => ({ ...answer, name }))]);
+    for (const answer of answers) listAt(byName, name).push({ ...answer, name });
   });
   const wildcard = hostRecords(byName.get(nowhere) ?? []);
   byName.delete(nowhere);

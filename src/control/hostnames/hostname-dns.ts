@@ -1,3 +1,4 @@
+import { joinedText } from "#model/dns-text.ts";
 import { promises as dns } from "node:dns";
 import { answersItself, type HostedName, hostedName } from "#store/hosted-names.ts";
 import type { Store } from "#store/store.ts";
@@ -88,20 +89,7 @@ export function createHostnameDns({ store, resolvers }: { readonly store: Store;
 }
 
 const contentsOf = ({ records }: HostedName, type: Type): readonly string[] =>
-  records.filter((record) => record.type === type).map(({ content }) => (type === "TXT" ? joinedStrings(content) : canonical(content)));
-
-/** Presentation format: strings in quotes, with backslashes before quotes and before decimal bytes (RFC 1035 §5.1). */
-function joinedStrings(content: string): string {
-  const strings = content.match(/"(?:[^"\\]|\\.)*"/g);
-  if (strings === null) return content;
-  return strings
-    .map((quoted) =>
-      quoted
-        .slice(1, -1)
-        .replace(/\\(\d{3}|.)/g, (_, escaped: string) => (escaped.length === 3 ? String.fromCharCode(Number(escaped)) : escaped)),
-    )
-    .join("");
-}
+  records.filter((record) => record.type === type).map(({ content }) => (type === "TXT" ? joinedText(content) : canonical(content)));
 
 const canonical = (name: string): string => name.toLowerCase().replace(/\.$/, "");
 

@@ -1,3 +1,4 @@
+import { listAt } from "#kernel/lists.ts";
 import type { StoredRule } from "#control/rulesets/rules.ts";
 import { PREVIOUS_SLOTS } from "#rules/previous-waf/slots.ts";
 import { filtersNamingLists } from "#store/firewall-objects.ts";
@@ -17,16 +18,14 @@ export async function listReferences(db: Unit["db"], accountId: string): Promise
   for (const row of await rulesetsNamingLists(db, accountId)) {
     for (const rule of JSON.parse(row.rules) as StoredRule[]) {
       for (const name of listsOf(rule)) {
-        const known = references.get(name) ?? [];
-        references.set(name, known);
-        known.push({ ruleset_id: row.id, rule_id: rule.id, phase: row.phase });
+        listAt(references, name).push({ ruleset_id: row.id, rule_id: rule.id, phase: row.phase });
       }
     }
   }
   for (const { id, value } of await filtersNamingLists(db, accountId)) {
     for (const name of namesIn(value)) {
       const { ruleset_id, phase } = PREVIOUS_SLOTS.firewall_rules;
-      references.set(name, [...(references.get(name) ?? []), { ruleset_id, rule_id: id, phase }]);
+      listAt(references, name).push({ ruleset_id, rule_id: id, phase });
     }
   }
   return references;

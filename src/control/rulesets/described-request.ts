@@ -1,3 +1,4 @@
+import { listAt } from "#kernel/lists.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { parseHostname } from "#kernel/hostname.ts";
 import { canonicalIp } from "#kernel/ip.ts";
@@ -64,14 +65,14 @@ interface RewriteParameters {
   readonly uri?: { readonly path?: { readonly value?: unknown }; readonly query?: { readonly value?: unknown } };
 }
 
-function changeField(fields: Map<string, readonly string[]>, { lower, operation, value, line }: FieldChange): void {
+function changeField(fields: Map<string, string[]>, { lower, operation, value, line }: FieldChange): void {
   if (operation !== "add") fields.delete(lower);
-  if (line !== "") fields.set(lower, [...(fields.get(lower) ?? []), value]);
+  if (line !== "") listAt(fields, lower).push(value);
 }
 
 /** What the origin answers, or the edge in its stead with this status. */
 export function describeResponse(input: RuleTraceRequest["response"], status: number | null): ResponseView {
-  const fields = status === null ? fieldsOf(input?.headers) : new Map<string, readonly string[]>();
+  const fields = status === null ? fieldsOf(input?.headers) : new Map<string, string[]>();
   const type = fields.get("content-type")?.[0] ?? "text/html";
   return {
     status: status ?? input?.status ?? 200,
@@ -80,11 +81,11 @@ export function describeResponse(input: RuleTraceRequest["response"], status: nu
   };
 }
 
-function fieldsOf(headers: RuleTraceRequest["headers"] = {}): Map<string, readonly string[]> {
-  const fields = new Map<string, readonly string[]>();
+function fieldsOf(headers: RuleTraceRequest["headers"] = {}): Map<string, string[]> {
+  const fields = new Map<string, string[]>();
   for (const [name, value] of Object.entries(headers)) {
-    const lower = name.toLowerCase();
-    fields.set(lower, [...(fields.get(lower) ?? []), ...(typeof value === "string" ? [value] : value)]);
+    const values = listAt(fields, name.toLowerCase());
+    for (const one of typeof value === "string" ? [value] : value) values.push(one);
   }
   return fields;
 }

@@ -1,3 +1,4 @@
+import { listAt } from "#kernel/lists.ts";
 import { describeRequest, describeResponse, type DescribedRequest } from "#control/rulesets/described-request.ts";
 import { slotRows } from "#control/previous-waf/slot-rows.ts";
 import { mayUse } from "#control/rulesets/phase-permissions.ts";
@@ -175,7 +176,7 @@ async function loadRulesets(db: Unit["db"], compiledRows: CompiledRows, scope: R
     for (const { rule_id, message } of compiled.problems)
       if (rules.has(`${row.id}/${rule_id}`)) leftOut.push({ ruleset_id: row.id, rule_id, message });
     if (row.kind === "custom") customs.set(row.id, compiled);
-    else entryPoints.set(row.phase, [...(entryPoints.get(row.phase) ?? []), compiled]);
+    else listAt(entryPoints, row.phase).push(compiled);
   }
   return { leftOut, begin: () => compiledRows.lookAround(around), of: (phase) => entryPoints.get(phase) ?? [], rules };
 }

@@ -29,7 +29,8 @@ export interface TraceParent {
 }
 
 /** Hexadecimal, in any case; of zeros alone none consists (W3C Trace Context §3.2.2). */
-export const isTraceId = (text: string, digits: number): boolean => text.length === digits && /^[0-9a-f]*[1-9a-f][0-9a-f]*$/i.test(text);
+export const isTraceId = (text: string, digits: number): boolean =>
+  text.length === digits && /^[0-9a-f]*$/i.test(text) && /[^0]/.test(text);
 
 /** A request that is over, with its secrets masked; no bodies where none may be kept. */
 export interface SpanFacts {

@@ -137,7 +137,7 @@ const NAMED_BIC: Detector = {
   tags: ["bank"],
   anchors: NAMES_OF_BICS.map((text) => ({ kind: "literal", text, word: false })),
   patterns: [new RegExp(`(?:${NAMES_OF_BICS.join("|")})${TO_VALUE}[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?(?![A-Za-z0-9])`, "y")],
-  accepts: (text) => COUNTRIES.has(/[A-Z0-9]+$/.exec(text)?.[0].slice(4, 6) ?? ""),
+  accepts: (text) => COUNTRIES.has(/(?<![A-Z0-9])[A-Z0-9]+$/.exec(text)?.[0].slice(4, 6) ?? ""),
   confidence: "medium",
   enabled: false,
   hits: ["BIC: DEUTDEFF", "swift code FMKZUSUB92M", "SWIFT code is CHASUSGXXXX", "<td>BIC</td><td>COBADEFFXXX</td>", '"bic":"SBICKENY"'],
@@ -206,7 +206,7 @@ const NAMED_BASE58 = wallet({
   name: "Address of Bitcoin's test network, Litecoin, Dogecoin, Dash or Tron, behind its name",
   anchors: NAMES_OF_WALLETS.map((text) => ({ kind: "literal", text, word: false })),
   patterns: [new RegExp(`(?:${NAMES_OF_WALLETS.join("|")})${TO_VALUE}[mnLMDXTA9][1-9A-HJ-NP-Za-km-z]{25,34}(?![A-Za-z0-9_])`, "y")],
-  accepts: (text) => isBase58Check(/[A-Za-z0-9]+$/.exec(text)?.[0] ?? ""),
+  accepts: (text) => isBase58Check(/(?<![A-Za-z0-9])[A-Za-z0-9]+$/.exec(text)?.[0] ?? ""),
   enabled: false,
   hits: [
     "wallet mjYRqyVyUajc2RjJT7tKxRLnRg5X77hzvs",

@@ -1,3 +1,4 @@
+import { listAt } from "#kernel/lists.ts";
 import type { DetectorGroup } from "./compiled.ts";
 import { chooseGrams, GRAM_BYTES } from "./gram-groups.ts";
 import { GRAM_GROUPS, type Gram } from "./prefilter.ts";
@@ -52,7 +53,7 @@ export function createLiteralIndex(literals: readonly Literal[]): LiteralIndex {
     const bytes = literal.bytes.subarray(behind, behind + GRAM_BYTES);
     const key = keyOf(bytes, 0);
     const following = literal.bytes[behind + GRAM_BYTES];
-    lists.set(key, [...(lists.get(key) ?? []), { literal, behind, following }]);
+    listAt(lists, key).push({ literal, behind, following });
     return { bytes, following, group };
   });
   return { grams, at: (bytes, place) => lists.get(keyOf(bytes, place)) ?? NONE };

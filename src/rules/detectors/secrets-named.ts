@@ -42,7 +42,7 @@ const NAMED_KEYS: readonly NamedKey[] = [
 ];
 
 const WITHIN = String.raw`[^\n]{0,48}?[^A-Za-z0-9_\n]`;
-const valueBehind = (text: string): string => /[0-9a-fA-F:-]+$/.exec(text)?.[0] ?? "";
+const valueBehind = (text: string): string => /(?<![0-9a-fA-F:-])[0-9a-fA-F:-]+$/.exec(text)?.[0] ?? "";
 
 const namedKey = ({ service, value, ...row }: NamedKey): Detector => {
   const spellings = [service, service.toUpperCase(), `${service.charAt(0).toUpperCase()}${service.slice(1)}`];

@@ -310,8 +310,11 @@ function isRealPassword(password: string): boolean {
 
 /** A name and a password, as RFC 7617 puts them. */
 function isBasic(encoded: string): boolean {
-  const [, name, password = ""] = /^([\x20-\x7e]+?):([\x20-\x7e]{6,})$/.exec(Buffer.from(encoded, "base64").toString("latin1")) ?? [];
-  return name !== undefined && isRealPassword(password) && /\d/.test(password) && looksRandom(password, 2.7);
+  const text = Buffer.from(encoded, "base64").toString("latin1");
+  const colon = text.indexOf(":", 1);
+  const password = text.slice(colon + 1);
+  const isPrintable = /^[\x20-\x7e]*$/.test(text);
+  return colon > 0 && isPrintable && password.length >= 6 && isRealPassword(password) && /\d/.test(password) && looksRandom(password, 2.7);
 }
 
 /** As generators make them: letters and digits mixed without words, or hexadecimal; no file name, path or identifier. */

@@ -33,7 +33,7 @@ const hasDates = (text: string): boolean =>
 
 /** Of what a pattern found: fillers, the end of a line, and the line with the check digits. */
 function isZone(text: string): boolean {
-  const line = /[A-Z0-9<]{30,}$/.exec(text.replace(new RegExp(FILLER, "g"), "<"))?.[0] ?? "";
+  const line = /(?<![A-Z0-9<])[A-Z0-9<]{30,}$/.exec(text.replace(new RegExp(FILLER, "g"), "<"))?.[0] ?? "";
   const under = line.replace(/^<+/, "");
   return hasDates(under) || (hasCheck(under.slice(0, 9), under[9]) && hasDates(under.slice(13)));
 }

@@ -1,3 +1,4 @@
+import { withoutEnd } from "#kernel/trim.ts";
 import { createHash } from "node:crypto";
 import { CUSTOM_AND_RATE_LIMITS, HEADER_TRANSFORMS, REQUEST_TRANSFORMS, TRANSFORMS } from "./availability.ts";
 import type { LanguageFunction, Parameter } from "./functions.ts";
@@ -17,7 +18,7 @@ const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
 function encodeBase64(source: string, url: boolean, padded: boolean): string {
   const bytes = Buffer.from(source, "latin1");
-  const encoded = url ? bytes.toString("base64url") : bytes.toString("base64").replace(/=+$/, "");
+  const encoded = url ? bytes.toString("base64url") : withoutEnd(bytes.toString("base64"), "=");
   return padded ? encoded.padEnd(Math.ceil(encoded.length / 4) * 4, "=") : encoded;
 }
 

@@ -1,3 +1,4 @@
+import { listAt } from "#kernel/lists.ts";
 import { namedValues, type NamedValues } from "./request-parts.ts";
 import { lowerBytes } from "./text-functions.ts";
 
@@ -90,7 +91,7 @@ function readPart(text: string): Part {
     const colon = line.indexOf(":");
     if (colon <= 0) break;
     const name = lowerBytes(line.slice(0, colon));
-    headers.set(name, [...(headers.get(name) ?? []), line.slice(colon + 1).trim()]);
+    listAt(headers, name).push(line.slice(colon + 1).trim());
     at = Math.min(end + 2, text.length);
   }
   return { headers, value: text.startsWith("\r\n", at) ? text.slice(at + 2) : text.slice(at) };

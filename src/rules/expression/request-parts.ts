@@ -18,11 +18,12 @@ export const joinUri = (path: string, query: string): string => (query === "" ? 
 export function readPairs(text: string): NamedValues {
   const names: string[] = [];
   const all: string[] = [];
+  let equals = text.indexOf("=");
   for (let at = 0; at < text.length && names.length < PAIRS_MAX;) {
     const found = text.indexOf("&", at);
     const end = found === -1 ? text.length : found;
     if (end > at) {
-      const equals = text.indexOf("=", at);
+      if (equals !== -1 && equals < at) equals = text.indexOf("=", at);
       const middle = equals === -1 || equals > end ? end : equals;
       names.push(text.slice(at, middle));
       all.push(text.slice(Math.min(middle + 1, end), end));

@@ -1,3 +1,4 @@
+import { withoutEnd } from "#kernel/trim.ts";
 import { type NameKey, keyOf, LABEL_BYTES_MAX, lowerCaseInto, NAME_BYTES_MAX, nameOfKey, ROOT_KEY } from "./name.ts";
 
 /**
@@ -111,7 +112,7 @@ export function successor(key: NameKey, apex: NameKey): NameKey {
 
 /** The next label of no greater length; empty behind the last one. */
 function incremented(label: string): string {
-  const kept = label.replace(/\xff+$/, "");
+  const kept = withoutEnd(label, "\xff");
   if (kept === "") return "";
   const last = kept.charCodeAt(kept.length - 1) + 1;
   // Capitals sort as their small letters do, so that the next byte behind @ is the bracket.

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { assertGrowsLinearly } from "../../../test/support/growth.ts";
 import { fc } from "../../../test/support/property.ts";
 import { EventStreamReader, EventTooLargeError, type StreamEvent } from "./event-stream.ts";
 
@@ -50,4 +51,16 @@ describe("event stream", () => {
     assert.throws(() => read(Array.from({ length: 2000 }, () => Buffer.from("x"))), EventTooLargeError);
     assert.equal(read(text("data: xxxxxxx\n\n".repeat(2000))).length, 2000);
   });
+});
+
+test("a chunk costs no more than its length, whatever ends its lines", () => {
+  for (const piece of ["\r", "\n", "\r\n", "\n\r", "data: a\r", "data\n", ":", "data: "])
+    assertGrowsLinearly(
+      piece,
+      (length) => {
+        const chunk = Buffer.from(piece.repeat(length / piece.length));
+        return () => read([chunk], 1e9);
+      },
+      128 * 1024,
+    );
 });

@@ -48,10 +48,12 @@ export class EventStreamReader {
   push(chunk: Buffer): void {
     let at = this.#endedWithCr && chunk[0] === LF ? 1 : 0;
     if (chunk.length > 0) this.#endedWithCr = false;
+    // Each is looked for again only behind where it was found: in a chunk with one kind alone, the other is looked for once.
     let cr = chunk.indexOf(CR, at);
+    let lf = chunk.indexOf(LF, at);
     for (;;) {
       if (cr >= 0 && cr < at) cr = chunk.indexOf(CR, at);
-      const lf = chunk.indexOf(LF, at);
+      if (lf >= 0 && lf < at) lf = chunk.indexOf(LF, at);
       if (lf < 0 && cr < 0) break;
       const end = lf < 0 || (cr >= 0 && cr < lf) ? cr : lf;
       this.#line(this.#joined(chunk.subarray(at, end)));

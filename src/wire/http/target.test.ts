@@ -77,3 +77,10 @@ const DISAGREEING: readonly (readonly [line: string, host: string | null])[] = [
 for (const [line, host] of DISAGREEING) test(`refused: ${line} with Host ${host}`, () => assert.equal(target(line, host), null));
 
 test("the asterisk form is for OPTIONS", () => assert.equal(target("OPTIONS *", "a.example")?.originForm, "*"));
+
+test("RFC 9112 §3.2.2: the absolute form is taken apart once", () => {
+  const read = target("GET http://example.com?a=b//c?d", "example.com");
+  assert.deepEqual([read?.path, read?.query, read?.originForm], ["/", "a=b//c?d", "/?a=b//c?d"]);
+  assert.equal(target("GET http://example.com/a?b", "example.com")?.originForm, "/a?b");
+  assert.equal(target("GET ftp://example.com/", "example.com"), null);
+});

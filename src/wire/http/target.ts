@@ -16,7 +16,7 @@ export interface RequestTarget {
   readonly lines: string;
 }
 
-const ABSOLUTE = /^(https?):\/\/([^/?]*)(.*)$/i;
+const ABSOLUTE = /^(https?):\/\/([^/?]*)/i;
 
 /**
  * Reads target and Host together (RFC 9112 §3.2), or null where they are malformed or disagree: two
@@ -37,7 +37,7 @@ export function readTarget(buffer: Buffer, head: Head, scheme: "http" | "https")
   if (absolute === null || absolute[1]!.toLowerCase() !== scheme) return null;
   const named = parseAuthority(absolute[2]!);
   if (named === null || formatAuthority(named) !== formatAuthority(authority)) return null;
-  const rest = absolute[3]!;
+  const rest = text.slice(absolute[0].length);
   return split(authority, rest.startsWith("/") ? rest : `/${rest}`, lines);
 }
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createTranscoder } from "#edge/detection/transcoder.ts";
 import { Multipart } from "./multipart.ts";
+import { assertGrowsLinearly } from "../../../../test/support/growth.ts";
 import { fc } from "../../../../test/support/property.ts";
 
 const CARD = "4716461583322103";
@@ -117,4 +118,18 @@ test("so many parts that heads would take longer than texts are passed on as the
   const body = `${"--x\n\n".repeat(1025)}rest`;
   assert.deepEqual(shown(body), { text: body, isPartial: true });
   assert.equal(shown("--x\n\n".repeat(1024)).isPartial, false);
+});
+
+test("a head that comes byte by byte costs no more than its length", () => {
+  const body = part(`X-Long: ${"x".repeat(5000)}\r\ncontent-transfer-encoding: base64`, base64(CARD));
+  assert.ok(shown(body, [1]).text.includes(CARD));
+  for (const piece of ["x", "a: b\r\n", "\n\r", "\r"])
+    assertGrowsLinearly(
+      piece,
+      (length) => {
+        const pieces = `--cut\r\n${piece.repeat(length / piece.length)}`;
+        return () => shown(pieces, [1]);
+      },
+      2000,
+    );
 });

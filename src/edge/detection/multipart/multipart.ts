@@ -1,5 +1,6 @@
 import { isScannedType } from "#edge/detection/job.ts";
 import { createTranscoder, type Transcoder } from "#edge/detection/transcoder.ts";
+import { PendingBytes } from "#wire/http/pending-bytes.ts";
 import { withoutCutEdges } from "./cut-edges.ts";
 import { type PartHead, parsePartHead } from "./part-head.ts";
 import { undoing } from "./transfer-encodings.ts";
@@ -10,14 +11,13 @@ const DELIMITER_BYTES_MAX = 84;
 const BOUNDARY = /^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/;
 /** Of a part's head; what is longer is none. */
 const HEAD_BYTES_MAX = 8192;
-const END_OF_HEAD = /\r?\n\r?\n|^\r?\n/;
 /** Parts cost more than text does: what comes after so many is passed on as it stands. */
 const PARTS_MAX = 1024;
 /** Lines that begin with two dashes, which may be delimiters. */
 const DASHED_MAX = 16_384;
 /** Of parts that have parts themselves. */
 const BOUNDARIES_MAX = 8;
-const [LINE_FEED, DASH] = [0x0a, 0x2d];
+const [LINE_FEED, RETURN, DASH] = [0x0a, 0x0d, 0x2d];
 const SEPARATOR = Buffer.from("\n");
 const NOWHERE: Transcoder = { write: () => undefined, end: () => undefined };
 
@@ -34,7 +34,9 @@ export class Multipart implements Transcoder {
   private readonly boundaries: string[] = [];
   private parts = 0;
   private dashed = 0;
-  private waiting: Buffer = Buffer.alloc(0);
+  private readonly pending = new PendingBytes();
+  /** How much of what waits holds no end of a head. */
+  private searched = 0;
   /** Whether what waits begins a line. */
   private isAtLine = true;
   private isInHead = false;
@@ -48,7 +50,7 @@ export class Multipart implements Transcoder {
 
   write(bytes: Uint8Array): void {
     if (this.isPartial) return this.to.write(bytes);
-    this.waiting = Buffer.concat([this.waiting, bytes]);
+    this.pending.append(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), 0, bytes.length);
     this.goOn(false);
   }
 
@@ -58,21 +60,28 @@ export class Multipart implements Transcoder {
     this.to.end();
   }
 
+  private get waiting(): Buffer {
+    const { buffer, start, end } = this.pending;
+    return buffer.subarray(start, end);
+  }
+
   private goOn(isEnd: boolean): void {
-    while (this.waiting.length > 0 && (this.isInHead ? this.takeHead(isEnd) : this.takeBody(isEnd)));
+    while (this.pending.length > 0 && (this.isInHead ? this.takeHead(isEnd) : this.takeBody(isEnd)));
   }
 
   /** Whether there is more that can be taken. */
   private takeHead(isEnd: boolean): boolean {
-    const text = this.waiting.toString("latin1", 0, HEAD_BYTES_MAX);
-    const end = END_OF_HEAD.exec(text);
-    if (end === null && !isEnd && text.length < HEAD_BYTES_MAX) return false;
+    const bytes = this.waiting.subarray(0, HEAD_BYTES_MAX);
+    const end = headEnd(bytes, this.searched);
+    this.searched = bytes.length;
+    if (end < 0 && !isEnd && bytes.length < HEAD_BYTES_MAX) return false;
     this.isInHead = false;
-    if (end === null) return true;
-    const bodyAt = end.index + end[0].length;
-    this.to.write(this.take(bodyAt));
+    this.searched = 0;
+    if (end < 0) return true;
+    const head = bytes.toString("latin1", 0, end);
+    this.to.write(this.take(end));
     this.isAtLine = true;
-    this.beginPart(parsePartHead(text.slice(0, end.index)));
+    this.beginPart(parsePartHead(head));
     return true;
   }
 
@@ -121,7 +130,7 @@ export class Multipart implements Transcoder {
     this.isPartial = true;
     this.isInHead = false;
     this.endPart();
-    this.to.write(this.take(this.waiting.length));
+    this.to.write(this.take(this.pending.length));
     return false;
   }
 
@@ -149,7 +158,16 @@ export class Multipart implements Transcoder {
 
   private take(length: number): Buffer {
     const taken = this.waiting.subarray(0, length);
-    this.waiting = this.waiting.subarray(length);
+    this.pending.start += length;
     return taken;
   }
+}
+
+/** Index behind the empty line that ends a head, or -1. Of ends of lines before `from` it is known that they are none. */
+function headEnd(bytes: Buffer, from: number): number {
+  for (let at = bytes.indexOf(LINE_FEED, from); at >= 0; at = bytes.indexOf(LINE_FEED, at + 1)) {
+    const before = bytes[at - 1] === RETURN ? at - 2 : at - 1;
+    if (before < 0 || bytes[before] === LINE_FEED) return at + 1;
+  }
+  return -1;
 }
