@@ -13,7 +13,7 @@ import { createPostgres } from "./postgres.ts";
 import type { RecordTest } from "./record-conditions.ts";
 import { sourceOf } from "./record-sources.ts";
 import { afterPrefix, keyTail, reversed } from "./record-keys.ts";
-import { listRecords } from "./record-lists.ts";
+import { listRecordIds, listRecords } from "./record-lists.ts";
 import { DIALECTS, kyselyOver } from "./session.ts";
 import { openSqlite } from "./sqlite.ts";
 import type { Store } from "./store.ts";
@@ -200,3 +200,42 @@ databaseTest("records from before the lists' migration are found", async (url, n
     await store.close();
   }
 });
+
+test("a page that begins at a known place reads the index from there on, and a long one sorts nothing", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-lists-"));
+  const store = await openStore({ url: `sqlite:${join(directory, "control.db")}`, clock: systemClock });
+  try {
+    const plans: string[] = [];
+    const explaining = kyselyOver(DIALECTS.sqlite, async (text, parameters) => {
+      const { rows } = await sql<{ detail: string }>`EXPLAIN QUERY PLAN ${raw(text, parameters)}`.execute(store.read);
+      plans.push(rows.map(({ detail }) => detail).join("; "));
+      return { rows: [], affected: 0 };
+    });
+    const from = { position: 500_000, row: { name: "n", type: "A", id: "i", content_key: "c" } };
+    const window = { limit: 5_000, offset: 500_000, from, records: 1_000_000, known_total: 900_000 };
+    for (const wanted of [null, { on: "type", value: "A" }, { on: "proxied", value: true }] satisfies (RecordTest | null)[])
+      for (const direction of ["asc", "desc"] as const) {
+        const list = { zone_id: "z", test: wanted, order: "name", direction } as const;
+        plans.length = 0;
+        await listRecords({ read: explaining, scan: explaining } as unknown as Store, list, window);
+        await listRecordIds({ read: explaining, scan: explaining } as unknown as Store, list, window);
+        const says = `${JSON.stringify(list)}: ${plans.join("\n")}`;
+        assert.equal(plans.length, 2, says);
+        for (const plan of plans) assert.match(plan, direction === "asc" ? /[(\w, ]*name[\w, )]*>/ : /[(\w, ]*name[\w, )]*</, says);
+        assert.match(plans[1] ?? "", /COVERING INDEX/, says);
+        assert.doesNotMatch(plans[0] ?? "", /TEMP B-TREE FOR (?!string_agg)/, says);
+      }
+  } finally {
+    await store.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+});
+
+/** The text as it is, with its parameters. */
+function raw(text: string, parameters: readonly unknown[]) {
+  const pieces = text.split("?");
+  return sql.join(
+    pieces.map((piece, i) => (i < pieces.length - 1 ? sql`${sql.raw(piece)}${parameters[i]}` : sql.raw(piece))),
+    sql``,
+  );
+}

@@ -2,13 +2,16 @@ import { type Kysely, type RawBuilder, sql } from "kysely";
 import { ALWAYS, type Condition } from "#store/record-conditions.ts";
 import { countedRecords } from "#store/record-counts.ts";
 import {
+  behind,
   countRows,
+  entriesTo,
   fewFound,
   type Filtered,
   type FoundRecords,
   inOrder,
   type ListWindow,
   ofZone,
+  orderColumns,
   ORDERED_BY_INDEX,
   orderOf,
   pageByNames,
@@ -42,7 +45,7 @@ export async function listRecords(store: Store, list: RecordList, window: ListWi
   const dbs: Databases = { read, scan: window.records <= costs.entriesMax ? read : store.scan };
   const { test } = list;
   if (test === null) {
-    const quick = ORDERED_BY_INDEX.has(list.order) && window.offset + window.limit <= costs.entriesMax;
+    const quick = ORDERED_BY_INDEX.has(list.order) && entriesTo(window) <= costs.entriesMax;
     return { items: await inOrder(quick ? read : dbs.scan, list, window), total: window.records };
   }
   const facets = facetsOf(test);
@@ -67,7 +70,7 @@ interface Known extends ListCosts {
 async function listByNames({ read, scan }: Databases, list: Filtered, window: ListWindow, known: Known): Promise<FoundRecords> {
   const { source, entriesMax, entriesPerRow } = known;
   const { rest, bounded } = source;
-  const end = window.offset + window.limit;
+  const end = entriesTo(window);
   if (source.ordered && known.total !== null)
     return { items: await selectRows(end <= entriesMax ? read : scan, list, window, source.rows(null)), total: known.total };
   const names = source.names(null);
@@ -119,15 +122,20 @@ async function listByRows({ read, scan }: Databases, list: Filtered, window: Lis
 }
 
 /** The identifiers of a page that may be of any length, one after the other: a million rows are dear to hand over, one text is not. */
-export async function listRecordIds(store: Store, list: RecordList, { limit, offset }: ListWindow): Promise<string> {
+export async function listRecordIds(store: Store, list: RecordList, { limit, offset, from = null }: ListWindow): Promise<string> {
   const { test, zone_id } = list;
   const source = test && sourceOf(test, zone_id);
   const condition = source ? sql`${source.rows(null)} AND ${source.rest ?? ALWAYS}` : ofZone(list);
+  const place = ORDERED_BY_INDEX.has(list.order) ? from : null;
+  const rest = place === null ? condition : sql`${condition} AND ${behind(list, place)}`;
+  // The page is cut out before its rows are numbered: else all of the zone's would be.
   const { rows } = await sql<{ ids: string | null }>`
     SELECT string_agg(id, '' ORDER BY position) AS ids FROM (
-      SELECT id, row_number() OVER (ORDER BY ${orderOf(list)}) AS position FROM dns_records WHERE ${condition}
-      ORDER BY position LIMIT ${limit} OFFSET ${offset}
-    ) AS page`.execute(store.scan);
+      SELECT id, row_number() OVER (ORDER BY ${orderOf(list)}) AS position FROM (
+        SELECT ${orderColumns(list)} FROM dns_records WHERE ${rest}
+        ORDER BY ${orderOf(list)} LIMIT ${limit} OFFSET ${offset - (place?.position ?? 0)}
+      ) AS page
+    ) AS numbered`.execute(store.scan);
   return rows[0]?.ids ?? "";
 }
 

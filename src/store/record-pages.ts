@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import { type DnsRecordRow, RECORD_COLUMNS } from "#store/dns-records.ts";
 import { type Condition, judging, type RecordTest } from "#store/record-conditions.ts";
+import { keyHead } from "#store/record-keys.ts";
 import type { Tables } from "#store/tables.ts";
 
 // The queries that pages of a list are made of; store/record-lists.ts chooses between them.
@@ -18,10 +19,17 @@ export interface RecordList {
 export interface ListWindow {
   readonly limit: number;
   readonly offset: number;
+  /** A record of this list from which on it is read, and how many stand before the next; null or absent from the first one on. */
+  readonly from?: RecordPlace | null;
   /** Records in the zone, whatever the filter. */
   readonly records: number;
   /** Records that the filter finds, where somebody has counted them since the zone last changed. */
   readonly known_total: number | null;
+}
+
+export interface RecordPlace {
+  readonly position: number;
+  readonly row: Pick<DnsRecordRow, "name" | "type" | "id" | "content_key">;
 }
 
 export interface FoundRecords {
@@ -33,6 +41,9 @@ export interface FoundRecords {
 export interface Filtered extends RecordList {
   readonly test: RecordTest;
 }
+
+/** Entries of the order's index that are read to the end of the page. */
+export const entriesTo = ({ limit, offset, from }: ListWindow): number => offset - (from?.position ?? 0) + limit;
 
 export const ORDERED_BY_INDEX: ReadonlySet<RecordList["order"]> = new Set(["name", "type", "content"]);
 
@@ -67,7 +78,9 @@ export async function pageByNames(
 /** Looks through the zone in the order of names, but only as far as about so many rows. */
 export async function walkNames(db: Db, list: Filtered, window: ListWindow, rowsMax: number): Promise<readonly DnsRecordRow[]> {
   const [beyond, all] = list.direction === "asc" ? [sql`<=`, "\u{10ffff}"] : [sql`>=`, ""];
-  const last = sql`SELECT name FROM dns_records WHERE ${ofZone(list)} ORDER BY name ${sql.raw(list.direction)} LIMIT 1 OFFSET ${rowsMax}`;
+  const { from } = window;
+  const begun = from ? sql` AND name ${list.direction === "asc" ? sql`>=` : sql`<=`} ${from.row.name}` : sql``;
+  const last = sql`SELECT name FROM dns_records WHERE ${ofZone(list)}${begun} ORDER BY name ${sql.raw(list.direction)} LIMIT 1 OFFSET ${rowsMax}`;
   return selectRows(db, list, window, sql`${ofZone(list)} AND name ${beyond} coalesce((${last}), ${all}) AND ${judging(list.test)}`);
 }
 
@@ -103,21 +116,24 @@ interface Counts {
 export const inOrder = (db: Db, list: RecordList, window: ListWindow): Promise<readonly DnsRecordRow[]> =>
   selectRows(db, list, window, list.test === null ? ofZone(list) : sql`${ofZone(list)} AND ${judging(list.test)}`);
 
-export async function selectRows(
-  db: Db,
-  list: RecordList,
-  { limit, offset }: ListWindow,
-  condition: Condition,
-): Promise<readonly DnsRecordRow[]> {
-  const page = sql`ORDER BY ${orderOf(list)} LIMIT ${limit} OFFSET ${offset}`;
-  // What has to be sorted is sorted by what the index of names has, before any row is read.
-  const { rows } = ORDERED_BY_INDEX.has(list.order)
-    ? await sql<DnsRecordRow>`SELECT ${columns} FROM dns_records WHERE ${condition} ${page}`.execute(db)
-    : await sql<DnsRecordRow>`
-        SELECT ${columns} FROM dns_records WHERE id IN (SELECT id FROM dns_records WHERE ${condition} ${page})
+export async function selectRows(db: Db, list: RecordList, window: ListWindow, condition: Condition): Promise<readonly DnsRecordRow[]> {
+  const isByIndex = ORDERED_BY_INDEX.has(list.order);
+  const from = isByIndex ? (window.from ?? null) : null;
+  const skipped = window.offset - (from?.position ?? 0);
+  const wanted = from === null ? condition : sql<never>`${condition} AND ${behind(list, from)}`;
+  const page = sql`ORDER BY ${orderOf(list)} LIMIT ${window.limit} OFFSET ${skipped}`;
+  // What is sorted or passed over is found in the index, before any row is read.
+  const { rows } =
+    isByIndex && skipped <= SKIPPED_WITH_ROWS
+      ? await sql<DnsRecordRow>`SELECT ${columns} FROM dns_records WHERE ${wanted} ${page}`.execute(db)
+      : await sql<DnsRecordRow>`
+        SELECT ${columns} FROM dns_records WHERE id IN (SELECT id FROM dns_records WHERE ${wanted} ${page})
         ORDER BY ${orderOf(list)}`.execute(db);
   return rows;
 }
+
+/** PostgreSQL reads the row of each entry that it passes over. */
+const SKIPPED_WITH_ROWS = 1_000;
 
 export async function countRows(db: Db, query: RawBuilder<unknown>): Promise<number> {
   const { rows } = await sql<{ total: number }>`SELECT count(*) AS total FROM (${query}) AS found`.execute(db);
@@ -133,9 +149,21 @@ const ORDERS: Readonly<Record<RecordList["order"], readonly string[]>> = {
   proxied: ["proxied", "name", "type", "id"],
 };
 
+/** What follows a record in the order of an index. */
+export function behind(list: RecordList, { row }: RecordPlace): Condition {
+  const terms = list.order === "content" ? ["content_head", ...ORDERS.content] : ORDERS[list.order];
+  const values: Readonly<Record<string, string>> = { ...row, content_head: keyHead(row.content_key) };
+  const [left, right] = [sql.join(terms.map((term) => sql.raw(term))), sql.join(terms.map((term) => values[term]))];
+  return sql`(${left}) ${list.direction === "asc" ? sql`>` : sql`<`} (${right})`;
+}
+
 /** For sorting what was read. */
 const sortedBy = ({ order, direction }: RecordList): RawBuilder<unknown> =>
   sql.join(ORDERS[order].map((term) => sql`${sql.raw(term)} ${sql.raw(direction)}`));
+
+/** The columns that `orderOf` and `sortedBy` speak of. */
+export const orderColumns = (list: RecordList): RawBuilder<unknown> =>
+  sql.raw([...new Set(["id", ...ORDERS[list.order], ...(list.order === "content" ? ["content_head"] : [])])].join(", "));
 
 /** The same order, in words of the index that has it. */
 export const orderOf = (list: RecordList): RawBuilder<unknown> =>

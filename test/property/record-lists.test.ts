@@ -227,13 +227,17 @@ storeTest("every way to a page leads to the same page", async ({ store }) => {
   const costs = fc.record({ entriesMax: fc.constantFrom(0, 5, 5000), entriesPerRow: fc.constantFrom(0, 1, 1e6) });
   const window = fc.record({ limit: fc.integer({ min: 1, max: 40 }), offset: fc.integer({ min: 0, max: 60 }) });
   await fc.assert(
-    fc.asyncProperty(query, window, costs, fc.boolean(), async (asked, { limit, offset }, cost, counted) => {
-      const all = ids(expected(rows, asked));
+    fc.asyncProperty(query, window, costs, fc.boolean(), fc.nat(60), async (asked, { limit, offset }, cost, counted, position) => {
+      const wanted = expected(rows, asked);
+      const all = ids(wanted);
       const known_total = counted ? all.length : null;
+      const known = position <= offset ? wanted[position - 1] : undefined;
+      const from = known === undefined ? null : { position, row: known };
       const list = { zone_id: zone.id, test: recordTest(asked), order: asked.order ?? "name", direction: asked.direction ?? "asc" };
-      const found = await listRecords(store, list, { limit, offset, records: rows.length, known_total }, cost);
+      const asks = { limit, offset, from, records: rows.length, known_total };
+      const found = await listRecords(store, list, asks, cost);
       assert.deepEqual([ids(found.items), found.total], [all.slice(offset, offset + limit), all.length]);
-      assert.deepEqual(await listRecordIds(store, list, { limit, offset, records: rows.length, known_total }), ids(found.items).join(""));
+      assert.deepEqual(await listRecordIds(store, list, asks), ids(found.items).join(""));
     }),
     { numRuns: 800 },
   );
