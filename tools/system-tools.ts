@@ -48,6 +48,7 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
   { name: "certbot", debianPackage: "certbot", neededBy: "test", purpose: "asks for certificates" },
   { name: "pebble", debianPackage: "pebble", neededBy: "test", purpose: "is a certificate authority that looks for challenges" },
   { name: "chromium", debianPackage: "chromium", neededBy: "test", purpose: "visits the edge as people do" },
+  { name: "script", debianPackage: "bsdutils", neededBy: "test", purpose: "is a terminal that can be closed" },
   { name: "curl", debianPackage: "curl", neededBy: "test", purpose: "visits the edge as a stranger would" },
   { name: "delv", debianPackage: "bind9-dnsutils", neededBy: "test", purpose: "validates answers as a stranger would" },
   {

@@ -61,7 +61,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     const credential = readCredential(request.headers);
     // Of each form by itself: who guesses tokens keeps nobody from an address with e-mail and key.
     const guesser = `${credential.type} ${addressKey(request.ip)}`;
-    const standing = failures?.look(guesser);
+    const standing = failures.look(guesser);
     if (standing && !standing.allowed && !access.isFamiliar(credential)) {
       throw new PlatformError("rate_limited", {
         message: "Too many failed authentications from this address. Please wait.",
@@ -71,13 +71,13 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     try {
       return await access.authenticate(credential, request.ip);
     } catch (error) {
-      if (error instanceof PlatformError && WRONG_CREDENTIALS.has(error.errorName)) failures?.take(guesser);
+      if (error instanceof PlatformError && WRONG_CREDENTIALS.has(error.errorName)) failures.take(guesser);
       throw error;
     }
   }
 
   function countCall(actor: Actor, request: AdmissionRequest): void {
-    const standing = calls?.take(actor.id);
+    const standing = calls.take(actor.id);
     if (!standing) return;
     request.addHeaders(rateHeaders(standing, rateLimit.periodSeconds));
     if (!standing.allowed) throw tooMany(standing, rateLimit);
@@ -85,7 +85,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
 
   function countCallOf(route: Route, actor: Actor): void {
     const own = route.limits && ofRoutes.get(route.limits);
-    const standing = own?.limiter?.take(actor.id);
+    const standing = own?.limiter.take(actor.id);
     if (own && standing && !standing.allowed) throw tooMany(standing, own.config);
   }
 

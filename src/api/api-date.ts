@@ -20,7 +20,8 @@ export interface ApiDate {
 
 const DAY_MS = 86_400_000;
 
-export function createApiDate({ asOf, negotiate }: ApiDateConfig, clock: Clock): ApiDate {
+/** `config` is read at each call: it may change while the server runs. */
+export function createApiDate(config: ApiDateConfig, clock: Clock): ApiDate {
   let day = Number.NaN;
   let text: IsoDate = isoDate(0);
   const today = (): IsoDate => {
@@ -31,12 +32,12 @@ export function createApiDate({ asOf, negotiate }: ApiDateConfig, clock: Clock):
     }
     return text;
   };
-  const standard = (): IsoDate => asOf ?? today();
+  const standard = (): IsoDate => config.asOf ?? today();
   return {
     standard,
     today,
     of: (header) => {
-      if (!negotiate || header === undefined) return standard();
+      if (!config.negotiate || header === undefined) return standard();
       const date = typeof header === "string" ? parseIsoDate(header.trim()) : undefined;
       if (!date) throw new PlatformError("invalid_input", { message: "The api-version header must be a day such as 2024-05-01." });
       return date;

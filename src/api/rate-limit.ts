@@ -12,10 +12,10 @@ export interface Standing {
 
 /** Counts requests by key in windows that begin with a key's first request. */
 export interface RateLimiter {
-  /** Counts one; a request beyond the limit is not counted. */
-  take(key: string): Standing;
+  /** Counts one; a request beyond the limit is not counted. Null where there is no limit. */
+  take(key: string): Standing | null;
   /** The standing without counting. */
-  look(key: string): Standing;
+  look(key: string): Standing | null;
 }
 
 export interface RateLimitConfig {
@@ -33,9 +33,9 @@ interface Window {
   used: number;
 }
 
-export function createRateLimiter(config: RateLimitConfig, clock: Clock): RateLimiter | null {
-  if (config.requests === 0) return null;
-  const periodMs = config.periodSeconds * 1000;
+/** `config` is read at each call: it may change while the server runs. */
+export function createRateLimiter(config: RateLimitConfig, clock: Clock): RateLimiter {
+  const periodMs = (): number => config.periodSeconds * 1000;
   const windows = new Map<string, Window>();
   const current = (key: string, nowMs: number): Window | undefined => {
     const window = windows.get(key);
@@ -45,19 +45,20 @@ export function createRateLimiter(config: RateLimitConfig, clock: Clock): RateLi
     // Deleted first, so that the map's order stays the order in which windows began.
     windows.delete(key);
     if (windows.size >= KEYS_MAX) windows.delete(windows.keys().next().value ?? key);
-    const window = { endsMs: nowMs + periodMs, used: 0 };
+    const window = { endsMs: nowMs + periodMs(), used: 0 };
     windows.set(key, window);
     return window;
   };
   const standing = (window: Window, allowed: boolean, nowMs: number): Standing => ({
     allowed,
     limit: config.requests,
-    remaining: config.requests - window.used,
+    remaining: Math.max(0, config.requests - window.used),
     resetSeconds: Math.max(1, Math.ceil((window.endsMs - nowMs) / 1000)),
     resetMs: clock.nowMs() + window.endsMs - nowMs,
   });
   return {
     take: (key) => {
+      if (config.requests === 0) return null;
       const nowMs = clock.monotonicMs();
       const window = current(key, nowMs) ?? open(key, nowMs);
       const allowed = window.used < config.requests;
@@ -65,8 +66,9 @@ export function createRateLimiter(config: RateLimitConfig, clock: Clock): RateLi
       return standing(window, allowed, nowMs);
     },
     look: (key) => {
+      if (config.requests === 0) return null;
       const nowMs = clock.monotonicMs();
-      const window = current(key, nowMs) ?? { endsMs: nowMs + periodMs, used: 0 };
+      const window = current(key, nowMs) ?? { endsMs: nowMs + periodMs(), used: 0 };
       return standing(window, window.used < config.requests, nowMs);
     },
   };

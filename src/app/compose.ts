@@ -18,27 +18,34 @@ import { startAnnouncements } from "./announcements.ts";
 import { createClosing } from "./closing.ts";
 import type { Config } from "./config.ts";
 import type { EarlyThreads } from "./early-threads.ts";
-import type { Log } from "./log.ts";
+import { createLiveConfig } from "./live-config.ts";
+import type { LeveledLog } from "./log.ts";
 import { openApi } from "./open-api.ts";
 import { openControl, openPublisher } from "./open-control.ts";
 import { planeReports } from "./plane-reports.ts";
 import { startPlanes } from "./planes.ts";
 import type { ReadyLine } from "./ready.ts";
+import { createReload } from "./reload.ts";
 import { removeRunFile, writeRunFile } from "./run-file.ts";
 import { openState } from "./state.ts";
+import { createTransportNotices } from "./transport-notices.ts";
 
 /** A server that serves on every plane. */
 export interface Running {
   readonly ready: ReadyLine;
   /** To be called once `ready` was printed: the first token is not told again. */
   shown(): Promise<void>;
+  /** Reads configuration and certificates again; what cannot be used changes nothing and is logged. */
+  reload(): void;
   /** Drains the planes and the API within the time, then closes the databases. */
   close(drainMs: number): Promise<void>;
 }
 
 export interface ComposeDeps {
   readonly config: Config;
-  readonly log: Log;
+  /** Reads the configuration anew; throws ConfigError. */
+  load(): Config;
+  readonly log: LeveledLog;
   readonly clock: Clock;
   /** The planes' threads, which have begun to load. */
   readonly early: EarlyThreads;
@@ -53,31 +60,37 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
   const closing = createClosing();
   try {
     const state = await openState(deps, closing);
-    const { tls, files, store, sealer, first } = state;
+    const { files, store, sealer, first } = state;
+    const live = createLiveConfig({ config, tls: state.tls, load: deps.load });
     const metrics = createMetrics();
     let urlOfGateways = "";
     const { control, reader, batches } = await openControl(deps, state, { metrics, urlOfGateways: () => urlOfGateways }, closing);
     const publisher = await openPublisher(deps, state, control, closing);
     const hasZones = await anyZone(store.read);
-    const planes = await startPlanes({ config, tls, publisher, log, files, early, metrics, hasZones, ...planeReports(control, log) });
+    const transport = createTransportNotices(log, metrics);
+    const planes = await startPlanes({
+      ...{ config, live, publisher, log, files, early, metrics, hasZones, onNotNative: transport.add },
+      ...planeReports(control, log),
+    });
     closing.addDraining((drainMs) => planes.stop(drainMs));
     urlOfGateways = planeAddresses(config, 0, planes.ports).gateway;
 
-    const api = openApi(deps, { control, threads: [reader, batches], publisher, planes, metrics, tls }, closing);
+    const api = openApi(deps, { control, threads: [reader, batches], publisher, planes, metrics, live, transport }, closing);
     const announcements = await startAnnouncements({ config, store, sealer, clock, metrics, publisher, log });
     closing.add(() => announcements.close());
     const jobs = startJobs(duties(control), log);
     closing.add(() => jobs.stop());
-    await api.listen({ host: config.api.host, port: config.api.port });
+    await api.server.listen({ host: config.api.host, port: config.api.port });
 
-    const addresses = planeAddresses(config, portOf(api.server.address()), planes.ports);
+    const addresses = planeAddresses(config, portOf(api.server.server.address()), planes.ports);
     // The monotonic scale begins with the process, so this counts loading the program too.
     const took_ms = Math.round(clock.monotonicMs());
     writeRunFile(config.data, { pid: process.pid, ...addresses, started_at: new Date(clock.nowMs()).toISOString() });
     closing.add(() => removeRunFile(config.data));
     const { account_id, token } = first;
     const ready: ReadyLine = { event: "ready", ...addresses, account_id, ...(token === null ? {} : { token }), pid: process.pid, took_ms };
-    return { ready, shown: async () => (token === null ? undefined : firstTokenShown(store)), close: closing.close };
+    const reload = createReload({ live, log, metrics, listeners: [api.reload, planes.reload] });
+    return { ready, reload, shown: async () => (token === null ? undefined : firstTokenShown(store)), close: closing.close };
   } catch (error) {
     await closing.close(0);
     throw error;

@@ -11,6 +11,8 @@ type Key = {
     readonly flag?: string;
     readonly min?: number;
     readonly max?: number;
+    /** SIGHUP puts a new value in force; of the other keys, a restart does. */
+    readonly reload?: true;
   };
 }[keyof ConfigTypes];
 
@@ -27,21 +29,31 @@ export const CONFIG_KEYS = {
   "tls.certificate": {
     type: "text",
     default: "",
+    reload: true,
     doc: "PEM file with the certificate chain of the management API and the AI gateway; empty: plain HTTP.",
   },
-  "tls.key": { type: "text", default: "", doc: "PEM file with the key of tls.certificate." },
+  "tls.key": { type: "text", default: "", reload: true, doc: "PEM file with the key of tls.certificate." },
   "api.rate_limit_requests": {
     type: "count",
     default: 1200,
     max: 1_000_000_000,
+    reload: true,
     doc: "Requests a token may make in each period; 0: no limit.",
   },
-  "api.rate_limit_period_seconds": { type: "count", default: 300, min: 1, max: 86_400, doc: "Length of the rate limit's period." },
+  "api.rate_limit_period_seconds": {
+    type: "count",
+    default: 300,
+    min: 1,
+    max: 86_400,
+    reload: true,
+    doc: "Length of the rate limit's period.",
+  },
   "api.settle_timeout_ms": {
     type: "count",
     default: 1_000,
     min: 0,
     max: 60_000,
+    reload: true,
     doc: "How long the answer to a change waits until all data planes have it.",
   },
   "gateway.host": { type: "host", default: "127.0.0.1", doc: "Address of the AI gateway." },
@@ -132,6 +144,7 @@ export const CONFIG_KEYS = {
     type: "count",
     default: 3,
     max: 1_000_000,
+    reload: true,
     doc: "Zone files that a token may import in a minute; 0: no limit.",
   },
   "edge.host": { type: "host", default: "127.0.0.1", doc: "Address of the HTTP edge." },
@@ -350,9 +363,24 @@ export const CONFIG_KEYS = {
   "http.port": { type: "port", default: 8080, doc: "Port of the edge for HTTP; 0: any free port." },
   "https.port": { type: "port", default: 8443, doc: "Port of the edge for HTTPS; 0: any free port." },
   "vendor.prefix": { type: "label", default: "svc", doc: "Prefix of our header and field names: svc gives svc-aig-authorization." },
-  "deprecations.as_of": { type: "day", default: "", doc: "API date: deprecations after this day are not yet in force; empty: today." },
-  "deprecations.negotiate": { type: "switch", default: false, doc: "Honour a request's api-version header as its API date." },
-  "log.level": { type: "level", default: "info", doc: "How much is logged to standard error: debug, info, warn, error or silent." },
+  "deprecations.as_of": {
+    type: "day",
+    default: "",
+    reload: true,
+    doc: "API date: deprecations after this day are not yet in force; empty: today.",
+  },
+  "deprecations.negotiate": {
+    type: "switch",
+    default: false,
+    reload: true,
+    doc: "Honour a request's api-version header as its API date.",
+  },
+  "log.level": {
+    type: "level",
+    default: "info",
+    reload: true,
+    doc: "How much is logged to standard error: debug, info, warn, error or silent.",
+  },
   "bootstrap.token": { type: "secret", default: "", doc: "Presets the first API token; empty: made up and printed at the first start." },
   "bootstrap.email": { type: "text", default: "admin@selvedge.local", doc: "E-mail address of the first user." },
   "bootstrap.api_key": {

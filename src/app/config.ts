@@ -70,6 +70,20 @@ export function resolveConfig(input: ConfigInput): ResolvedConfig {
 /** The address of the control database: what `database.url` says, else SQLite in the data directory. */
 export const databaseUrl = (config: Config): string => config.database.url || `sqlite:${join(config.data, "control.db")}`;
 
+/** The value of one key. */
+export function valueOf(config: Config, key: ConfigKeyName): unknown {
+  const [section = "", field] = key.split(".");
+  const value = (config as Readonly<Record<string, unknown>>)[section];
+  return field === undefined ? value : (value as Readonly<Record<string, unknown>>)[field];
+}
+
+/** The configuration with other values, which fit their keys. */
+export function withValues(config: Config, values: ReadonlyMap<ConfigKeyName, unknown>): Config {
+  const nested: Record<string, unknown> = {};
+  for (const key of CONFIG_ROWS.keys()) place(nested, key, values.has(key) ? values.get(key) : valueOf(config, key));
+  return frozen(nested) as Config;
+}
+
 const UNREADABLE: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file",
   EISDIR: "it is a directory",

@@ -4,8 +4,9 @@ import type { MailServer } from "#control/notifications/send-email.ts";
 import { createAddressPolicy } from "#kernel/address-policy.ts";
 import { formatIp, type IpAddress } from "#kernel/ip.ts";
 import type { Config } from "./config.ts";
+import type { LiveConfig } from "./live-config.ts";
 import { edgeAddresses, retentionOf } from "./plane-configs.ts";
-import { readRoots, type Tls } from "./tls-files.ts";
+import { readRoots } from "./tls-files.ts";
 
 /** What use-cases are told of the operator's configuration. */
 export const controlConfig = (config: Config) => ({
@@ -62,15 +63,35 @@ const ordering = ({ certificates }: Config): OrderingConfig => ({
 const mailServer = ({ notifications: { smtp_host: host, email_from: from, ...rest } }: Config): MailServer | undefined =>
   host === "" || from === "" ? undefined : { host, from, port: rest.smtp_port, username: rest.smtp_username, password: rest.smtp_password };
 
-export const apiConfig = ({ vendor, deprecations, api, dns }: Config, tls: Tls): ApiConfig => ({
-  vendorPrefix: vendor.prefix,
-  date: { asOf: deprecations.as_of === "" ? null : deprecations.as_of, negotiate: deprecations.negotiate },
-  rateLimit: { requests: api.rate_limit_requests, periodSeconds: api.rate_limit_period_seconds },
-  limits: {
-    dns_import: {
-      bodyBytesMax: dns.import_bytes_max,
-      rateLimit: { requests: dns.import_requests_per_minute, periodSeconds: 60 },
+/** Where a key can change while the server runs, its value is read at each use. */
+export function apiConfig(live: LiveConfig): ApiConfig {
+  const { vendor, dns } = live.current();
+  const date = {
+    get asOf() {
+      return live.current().deprecations.as_of || null;
     },
-  },
-  ...tls,
-});
+    get negotiate() {
+      return live.current().deprecations.negotiate;
+    },
+  };
+  const rateLimit = {
+    get requests() {
+      return live.current().api.rate_limit_requests;
+    },
+    get periodSeconds() {
+      return live.current().api.rate_limit_period_seconds;
+    },
+  };
+  const importRateLimit = {
+    get requests() {
+      return live.current().dns.import_requests_per_minute;
+    },
+    periodSeconds: 60,
+  };
+  return {
+    vendorPrefix: vendor.prefix,
+    ...{ date, rateLimit },
+    limits: { dns_import: { bodyBytesMax: dns.import_bytes_max, rateLimit: importRateLimit } },
+    ...live.tls(),
+  };
+}

@@ -1,3 +1,4 @@
+import type { Server as SecureServer } from "node:https";
 import { createApi } from "#api/server.ts";
 import { ROUTES } from "#api/routes/table.ts";
 import type { Control } from "#control/control.ts";
@@ -7,9 +8,10 @@ import { closeHttp } from "./close-http.ts";
 import type { Closing } from "./closing.ts";
 import type { ComposeDeps } from "./compose.ts";
 import { apiConfig } from "./control-config.ts";
+import type { LiveConfig } from "./live-config.ts";
 import { addOperations } from "./operations.ts";
 import type { Planes } from "./planes.ts";
-import type { Tls } from "./tls-files.ts";
+import type { TransportNotices } from "./transport-notices.ts";
 
 export interface ApiParts {
   readonly control: Control;
@@ -18,27 +20,34 @@ export interface ApiParts {
   readonly publisher: Publisher;
   readonly planes: Planes;
   readonly metrics: MetricRegistry;
-  readonly tls: Tls;
+  readonly live: LiveConfig;
+  readonly transport: TransportNotices;
 }
 
 interface Counting {
   metrics(): Promise<readonly MetricSample[]>;
 }
 
+export interface OpenedApi {
+  readonly server: ReturnType<typeof createApi>;
+  /** Takes what the live configuration says now. Connections stay; new ones get the new certificate. */
+  reload(): void;
+}
+
 /** The management API with health and metrics beside it; it does not listen yet. */
 export function openApi(
-  { config, clock, log }: ComposeDeps,
-  { control, threads, publisher, planes, metrics, tls }: ApiParts,
+  { clock, log }: ComposeDeps,
+  { control, threads, publisher, planes, metrics, live, transport }: ApiParts,
   closing: Closing,
-): ReturnType<typeof createApi> {
+): OpenedApi {
   const api = createApi({
     control,
     routes: ROUTES,
     clock,
     metrics,
     log,
-    settled: (rev) => settled(publisher, planes, rev, config.api.settle_timeout_ms),
-    config: apiConfig(config, tls),
+    settled: (rev) => settled(publisher, planes, rev, live.current().api.settle_timeout_ms),
+    config: apiConfig(live),
   });
   addOperations(api, {
     samples: async () => [
@@ -46,9 +55,16 @@ export function openApi(
       ...(await Promise.all([...threads, ...planes.workers].map((thread) => thread.metrics()))).flat(),
     ],
     notReady: () => silentPlanes(planes.workers),
+    notices: transport.list,
   });
   closing.addDraining((drainMs) => closeHttp({ server: api.server, close: () => api.close() }, drainMs));
-  return api;
+  return {
+    server: api,
+    reload: () => {
+      const { tls } = live.tls();
+      if (tls !== undefined) (api.server as SecureServer).setSecureContext({ cert: tls.certificate, key: tls.key });
+    },
+  };
 }
 
 /** A change that brings the first zone starts planes, which have it when they serve. */

@@ -7,6 +7,8 @@ export interface OperationsDeps {
   samples(): Promise<readonly MetricSample[]>;
   /** What keeps the server from serving; empty when it is ready. */
   notReady(): Promise<readonly string[]>;
+  /** What an operator should know though everything serves. */
+  notices(): readonly string[];
 }
 
 /** Loaded when somebody asks for metrics. */
@@ -19,7 +21,10 @@ export function addOperations(server: FastifyInstance, deps: OperationsDeps): vo
   server.get("/healthz", async () => ({ status: "ok" }));
   server.get("/readyz", async (_req, reply) => {
     const reasons = await deps.notReady();
-    return reply.code(reasons.length === 0 ? 200 : 503).send({ status: reasons.length === 0 ? "ready" : "not ready", reasons });
+    const notices = deps.notices();
+    return reply
+      .code(reasons.length === 0 ? 200 : 503)
+      .send({ status: reasons.length === 0 ? "ready" : "not ready", reasons, ...(notices.length === 0 ? {} : { notices }) });
   });
   let ofProcess: Registry | undefined;
   server.get("/metrics", async (_req, reply) => {

@@ -6,7 +6,8 @@ import { NAMESERVER_LIMITS, type NameserverConfig } from "#nameserver/config.ts"
 import type { Config } from "./config.ts";
 import { gatewayCacheDisk } from "./plane-caches.ts";
 import type { PlaneFiles } from "./plane-files.ts";
-import type { NeighbourName } from "#kernel/worker-protocol.ts";
+import type { LiveConfig } from "./live-config.ts";
+import type { GatewayFront, NeighbourName } from "#kernel/worker-protocol.ts";
 import type { Bound } from "./plane-worker.ts";
 
 // What each plane is told of the operator's configuration. `bound`: the ports that a start before this one found.
@@ -77,19 +78,22 @@ function guardrailModel({ gateway }: Config): Pick<GatewayConfig, "guardrail"> {
   return model === "" ? {} : { guardrail: { provider, model, key: gateway.guardrail_key } };
 }
 
-export const gatewayConfig = (config: Config, tls: Pick<GatewayConfig, "tls">, files: PlaneFiles, bound: Bound): GatewayConfig => ({
+export const gatewayConfig = (config: Config, front: GatewayFront, files: PlaneFiles, bound: Bound): GatewayConfig => ({
   host: config.gateway.host,
   port: bound["http"] ?? config.gateway.port,
   edgePort: bound["edge"] ?? 0,
   vendorPrefix: config.vendor.prefix,
   providers: config.gateway.providers,
   ...guardrailModel(config),
-  ...tls,
+  ...front,
   ...gatewayCacheDisk(config, files),
   providerAllow: config.gateway.provider_allow,
   spendJournal: files.spendJournal,
   limits: { ...GATEWAY_LIMITS, cacheMemoryBytesMax: config.gateway.cache_memory_bytes_max },
 });
+
+/** What can change while the gateway runs. */
+export const gatewayFront = (live: LiveConfig): GatewayFront => live.tls();
 
 /** What the nameserver answers for proxied names. */
 export const edgeAddresses = (config: Config): readonly string[] =>

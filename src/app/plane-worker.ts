@@ -1,8 +1,9 @@
 import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
 import type { MetricSample } from "#kernel/metrics.ts";
+import type { OnMissing } from "#kernel/native-transport.ts";
 import { closeLeft } from "#kernel/own-descriptors.ts";
 import { threadProgram } from "#kernel/thread-program.ts";
-import type { FromWorker, NeighbourName, SinkName, TicketKeys, ToWorker } from "#kernel/worker-protocol.ts";
+import type { FromWorker, GatewayFront, NeighbourName, SinkName, TicketKeys, ToWorker } from "#kernel/worker-protocol.ts";
 import type { EarlyThreads } from "./early-threads.ts";
 import type { Log } from "./log.ts";
 import { threadLimits } from "./thread-limits.ts";
@@ -39,6 +40,8 @@ export interface PlaneWorker {
   introduce(name: NeighbourName, port: number): void;
   useTicketKeys(keys: TicketKeys): void;
   usePlaces(databases: readonly SharedArrayBuffer[]): void;
+  /** The next start is to be told by its own configuration. */
+  useFront(front: GatewayFront): void;
   /** Lets requests under way finish, then ends the thread. */
   stop(timeoutMs: number): Promise<void>;
 }
@@ -66,6 +69,8 @@ export interface PlaneWorkerSpec {
   onNotified?(zoneId: string, from: string): void;
   /** Called when the apex of a zone that other servers fetch has other addresses. */
   onReaddressed?(zoneId: string, addresses: string): void;
+  /** Called when Node.js carries something in the thread. */
+  onNotNative?: OnMissing;
   /** Called when there is work for a thread that starts when it is needed. */
   onNeeded?(sink: SinkName): void;
   /** Called when an account's default gateway is used that does not exist yet. */
@@ -107,6 +112,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
     else if (message.type === "notified") spec.onNotified?.(message.zone_id, message.from);
     else if (message.type === "readdressed") spec.onReaddressed?.(message.zone_id, message.addresses);
     else if (message.type === "default_gateway") spec.onDefaultGateway?.(message.account_id, message.at_ms);
+    else if (message.type === "not_native") spec.onNotNative?.(message.part, message.reason);
     else if (message.type === "needed") spec.onNeeded?.(message.sink);
     else if (message.type === "listening") {
       bound = message.addresses;
@@ -191,6 +197,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
     introduce: (neighbour, port) => post({ type: "neighbour", name: neighbour, port }),
     useTicketKeys: (keys) => post({ type: "ticket_keys", keys }),
     usePlaces: (databases) => post({ type: "places", databases }),
+    useFront: (front) => post({ type: "front", front }),
     stop: async (timeoutMs) => {
       const limitMs = timeoutMs + STOP_MARGIN_MS;
       const wasUp = state === "up";

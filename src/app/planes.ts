@@ -1,14 +1,15 @@
 import type { MessagePort } from "node:worker_threads";
 import type { MetricRegistry } from "#kernel/metrics.ts";
+import type { OnMissing } from "#kernel/native-transport.ts";
 import { logSegmentsOf } from "#events/writer-config.ts";
-import type { GatewayConfig } from "#gateway/config.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import type { Publisher } from "#snapshot/publisher.ts";
 import type { Config } from "./config.ts";
 import type { EarlyThreads } from "./early-threads.ts";
+import type { LiveConfig } from "./live-config.ts";
 import type { Log } from "./log.ts";
 import { removeUnusedCaches } from "./plane-caches.ts";
-import { gatewayConfig } from "./plane-configs.ts";
+import { gatewayConfig, gatewayFront } from "./plane-configs.ts";
 import type { PlaneFiles } from "./plane-files.ts";
 import { type Bound, channel, handOver, portOf, startPlaneWorker, type PlaneWorker } from "./plane-worker.ts";
 import { type Sinks, startSinks } from "./sinks.ts";
@@ -18,14 +19,15 @@ export interface Planes extends Pick<ZonePlanes, "isWaking" | "awake"> {
   /** Those that should serve by now. */
   readonly workers: readonly PlaneWorker[];
   readonly ports: { readonly dns: number; readonly dot: number; readonly http: number; readonly https: number; readonly gateway: number };
+  /** Tells the planes what the live configuration says now. */
+  reload(): void;
   /** Stops taking requests, finishes those under way, then writes what events are left. */
   stop(timeoutMs: number): Promise<void>;
 }
 
 export interface PlanesDeps {
   readonly config: Config;
-  /** PEM texts for the plane that carries credentials. */
-  readonly tls: Pick<GatewayConfig, "tls">;
+  readonly live: LiveConfig;
   readonly publisher: Publisher;
   readonly log: Log;
   readonly files: PlaneFiles;
@@ -37,6 +39,8 @@ export interface PlanesDeps {
   onNotified(zoneId: string, from: string): void;
   /** Told of each zone that other servers fetch whose apex has other addresses. */
   onReaddressed(zoneId: string, addresses: string): void;
+  /** Told what Node.js carries in the threads, and why. */
+  readonly onNotNative: OnMissing;
   /** Told of each account whose default gateway is used and does not exist yet. */
   onDefaultGateway(accountId: string, atMs: number): void;
 }
@@ -68,9 +72,10 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
     await sinks.stop();
   };
   try {
-    const [{ dns, edge }, gateway] = await Promise.all([
+    const gateway = startGateway(deps, sinks, serve);
+    const [{ dns, edge }, gatewayPorts] = await Promise.all([
       zonePlanes.start(),
-      startGateway(deps, sinks, serve).then((bound) => {
+      gateway.listening.then((bound) => {
         zonePlanes.gatewayAt(portOf(bound, "edge"));
         return bound;
       }),
@@ -81,7 +86,7 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
       dot: portOf(dns, "dot"),
       http: portOf(edge, "http"),
       https: portOf(edge, "https"),
-      gateway: portOf(gateway, "http"),
+      gateway: portOf(gatewayPorts, "http"),
     };
     // Those that have loaded for zones that seemed to be there.
     await deps.early.dismiss();
@@ -91,6 +96,7 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
         const waking = isWaking() ? zonePlanes.threads : [];
         return [sinks.writer, sinks.detector, ...serving.filter((worker) => worker.isUp() || !waking.includes(worker))];
       },
+      reload: () => gateway.useFront(gatewayFront(deps.live)),
       ...{ ports, isWaking, awake, stop },
     };
   } catch (error) {
@@ -102,13 +108,13 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
 /** Starts a thread that serves; it is stopped with the others. */
 export type Serve = (spec: ServingSpec) => PlaneWorker;
 
-const startGateway = ({ config, tls, files }: PlanesDeps, { writer }: Sinks, serve: Serve): Promise<Bound> =>
+const startGateway = ({ config, live, files }: PlanesDeps, { writer }: Sinks, serve: Serve): PlaneWorker =>
   serve({
     name: "gateway",
     script: "../gateway/worker.ts",
     ports: () => ({ events: handOver(writer) }),
-    planeConfig: (bound) => gatewayConfig(config, tls, files, bound),
-  }).listening;
+    planeConfig: (bound) => gatewayConfig(config, gatewayFront(live), files, bound),
+  });
 
 type Ports = Readonly<Record<string, MessagePort>>;
 
@@ -125,7 +131,7 @@ interface ServingSpec {
 
 /** A thread that answers clients from its copy of the snapshot. */
 function startServingWorker(
-  { publisher, log, files, early, onNotified, onReaddressed, onDefaultGateway }: PlanesDeps,
+  { publisher, log, files, early, onNotified, onReaddressed, onDefaultGateway, onNotNative }: PlanesDeps,
   { name, script, ports, planeConfig, onNeeded }: ServingSpec,
 ): PlaneWorker {
   return startPlaneWorker({
@@ -136,6 +142,7 @@ function startServingWorker(
     onNotified,
     onReaddressed,
     onDefaultGateway,
+    onNotNative,
     ...(onNeeded === undefined ? {} : { onNeeded }),
     connect: (bound) => {
       const feed = channel();

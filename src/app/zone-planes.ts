@@ -71,7 +71,7 @@ export function createZonePlanes(deps: PlanesDeps, { sinks, serve, edgeThreads, 
   return {
     start: async () => {
       // HTTPS records say the edge's port (SPEC 2.3): one that the system chooses has to be there before the nameserver is.
-      sockets = hasZones && config.https.port !== 0 ? null : await openZoneSockets(config);
+      sockets = hasZones && config.https.port !== 0 ? null : await openZoneSockets(config, deps.onNotNative);
       if (sockets === null) return startThreads();
       const opened = sockets;
       if (hasZones) {

@@ -1,5 +1,6 @@
 import type { EdgeSockets } from "#edge/config.ts";
 import { type IpAddress, parseIp } from "#kernel/ip.ts";
+import type { OnMissing } from "#kernel/native-transport.ts";
 import type { NameserverSockets } from "#nameserver/config.ts";
 import { loadSystemSockets, type SocketWatch, type SystemSockets } from "#nameserver/system-sockets.ts";
 import { openListening } from "#wire/connections/loop-listener.ts";
@@ -26,10 +27,10 @@ export interface ZoneSockets {
 }
 
 /** Null where sockets cannot be handed over: the threads then open them at the start. Rejects with the system's error where a port is taken. */
-export async function openZoneSockets(config: Config): Promise<ZoneSockets | null> {
+export async function openZoneSockets(config: Config, onMissing: OnMissing): Promise<ZoneSockets | null> {
   const hosts = { dns: parseIp(config.dns.host), edge: parseIp(config.edge.host) };
-  const calls = await loadSocketCalls();
-  const datagrams = await loadSystemSockets();
+  const calls = await loadSocketCalls(onMissing);
+  const datagrams = await loadSystemSockets(onMissing);
   // TLS of Node.js comes with its own connections, and a host by name is Node's to look up.
   if (calls === null || calls.secure === null || datagrams === undefined || hosts.dns === undefined || hosts.edge === undefined)
     return null;

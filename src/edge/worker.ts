@@ -74,8 +74,7 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
   const sealer = createSealer(sealKey);
   const clearanceKey = deriveKey(sealKey, "clearance", 32);
   const originRoots = [readFileSync(data.localRootPath, "utf8")];
-  const socketCalls = await loadSocketCalls();
-  if (socketCalls === null) voice.log("info", "Node.js has every connection, since koffi does not load here", { name: data.name });
+  const socketCalls = await loadSocketCalls(voice.notNative);
   const timeSlices = await loadTimeSlices();
   const yields = (thread: number): boolean => timeSlices?.askFor(DETECTOR_SLICE_NS, thread) ?? false;
   const tap = createTap({ port: data.tap, metrics, yields, placeIn: socketCalls?.placeIn, onFirstUse: () => voice.needed("detector") });

@@ -1,7 +1,8 @@
 import type { MessagePort } from "node:worker_threads";
+import type { GatewayFront } from "#kernel/worker-protocol.ts";
 
 /** What the gateway plane is told at its start; plain data, so it crosses to a worker thread. */
-export interface GatewayConfig {
+export interface GatewayConfig extends GatewayFront {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
@@ -11,8 +12,6 @@ export interface GatewayConfig {
   readonly vendorPrefix: string;
   /** Base addresses by provider name that replace the table's. */
   readonly providers: Readonly<Record<string, string>>;
-  /** PEM texts; without them the gateway speaks plain HTTP. */
-  readonly tls?: { readonly certificate: string; readonly key: string };
   /** Where answers are kept beyond memory; absent: nowhere. */
   readonly cacheDisk?: { readonly directory: string; readonly bytesMax: number };
   /** Networks in which providers of customers may be, beside public ones. */

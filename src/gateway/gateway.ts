@@ -2,6 +2,7 @@ import type { Duplex } from "node:stream";
 import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
+import type { GatewayFront } from "#kernel/worker-protocol.ts";
 import type { GatewayLogSink } from "#events/logs/entry.ts";
 import type { EventSink } from "#events/rows.ts";
 import type { Replica } from "#snapshot/feed.ts";
@@ -43,6 +44,8 @@ export interface GatewayDeps {
 export interface Gateway {
   /** Resolves with the ports, the clients' and the edge's (0 where there is none), once the gateway accepts connections; rejects when it cannot bind. */
   listen(): Promise<{ readonly port: number; readonly edgePort: number }>;
+  /** Connections stay as they are; new ones get the new certificate. Whether there is TLS does not change. */
+  useFront(settings: GatewayFront): void;
   /** Stops accepting, lets requests under way finish within the time, then cuts the rest. */
   close(timeoutMs: number): Promise<void>;
 }
@@ -138,6 +141,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const { port } = await front.listen();
       return { port, edgePort: (await edgeFront?.listen())?.port ?? 0 };
     },
+    useFront: front.use,
     close: async (timeoutMs) => {
       isDraining = true;
       universal.close(false);

@@ -36,7 +36,7 @@ const gateway = createGateway({
   events,
   logs,
   sealer,
-  socketCalls: await loadSocketCalls(),
+  socketCalls: await loadSocketCalls(voice.notNative),
   clock: systemClock,
   metrics,
   onDefaultGateway: voice.defaultGatewayUsed,
@@ -49,6 +49,7 @@ const gateway = createGateway({
 
 voice.serve({
   metrics,
+  front: gateway.useFront,
   reconnect: (_, port) => events.reconnect(port),
   drain: async (timeoutMs) => {
     await gateway.close(timeoutMs);

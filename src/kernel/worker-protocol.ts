@@ -1,5 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
 import type { MetricRegistry, MetricSample } from "#kernel/metrics.ts";
+import type { NativePart, OnMissing } from "#kernel/native-transport.ts";
 import { OWN_DESCRIPTORS } from "#kernel/own-descriptors.ts";
 
 /** What a worker thread says to the main thread. */
@@ -15,6 +16,8 @@ export type FromWorker =
   | { readonly type: "readdressed"; readonly zone_id: string; readonly addresses: string }
   /** A gateway that comes into being with its first use was used, at this time. */
   | { readonly type: "default_gateway"; readonly account_id: string; readonly at_ms: number }
+  /** Node.js carries something in this thread, and why. */
+  | { readonly type: "not_native"; readonly part: NativePart; readonly reason: string }
   /** There is work for a thread that starts when it is needed. */
   | { readonly type: "needed"; readonly sink: SinkName }
   | {
@@ -34,6 +37,8 @@ export type ToWorker =
   | { readonly type: "ticket_keys"; readonly keys: TicketKeys }
   /** The operator's databases of places are these now, whole files in shared memory. */
   | { readonly type: "places"; readonly databases: readonly SharedArrayBuffer[] }
+  /** The operator has changed how clients come to the gateway. */
+  | { readonly type: "front"; readonly front: GatewayFront }
   /** Another plane takes what this one hands on to it at a port of this machine. */
   | { readonly type: "neighbour"; readonly name: NeighbourName; readonly port: number }
   /** Stop accepting, finish what is under way within the time, then answer `drained`. */
@@ -44,6 +49,12 @@ export type ToWorker =
  * first seals; the others only open what they have sealed. None leaves each thread with a secret of its own.
  */
 export type TicketKeys = readonly Uint8Array[];
+
+/** How clients come to the gateway, as far as it can change while it runs. */
+export interface GatewayFront {
+  /** PEM texts; without them the gateway speaks plain HTTP. */
+  readonly tls?: { readonly certificate: string; readonly key: string };
+}
 
 /** The threads that others send to. */
 export type SinkName = "events" | "detector";
@@ -59,6 +70,7 @@ export interface WorkerDuties {
   reconnect?(to: SinkName, port: MessagePort): void;
   neighbour?(name: NeighbourName, port: number): void;
   ticketKeys?(keys: TicketKeys): void;
+  front?(front: GatewayFront): void;
   places?(databases: readonly SharedArrayBuffer[]): void;
 }
 
@@ -69,6 +81,7 @@ export interface WorkerVoice {
   readdressed(zoneId: string, addresses: string): void;
   defaultGatewayUsed(accountId: string, atMs: number): void;
   needed(sink: SinkName): void;
+  notNative: OnMissing;
   log(level: "debug" | "info" | "warn" | "error", message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
@@ -82,6 +95,7 @@ export function createWorkerVoice(main: MessagePort): WorkerVoice & { serve(duti
     readdressed: (zoneId, addresses) => say({ type: "readdressed", zone_id: zoneId, addresses }),
     defaultGatewayUsed: (accountId, atMs) => say({ type: "default_gateway", account_id: accountId, at_ms: atMs }),
     needed: (sink) => say({ type: "needed", sink }),
+    notNative: (part, reason) => say({ type: "not_native", part, reason }),
     log: (level, message, fields) => say({ type: "log", level, message, ...(fields === undefined ? {} : { fields }) }),
     serve: (duties) => {
       main.on("message", (message: ToWorker) => {
@@ -96,6 +110,8 @@ export function createWorkerVoice(main: MessagePort): WorkerVoice & { serve(duti
             return duties.neighbour?.(message.name, message.port);
           case "ticket_keys":
             return duties.ticketKeys?.(message.keys);
+          case "front":
+            return duties.front?.(message.front);
           case "places":
             return duties.places?.(message.databases);
           case "drain":

@@ -1,5 +1,6 @@
 import { getSystemErrorName } from "node:util";
 import type { IpAddress } from "#kernel/ip.ts";
+import { type OnMissing, reasonOf, unknownPlatform } from "#kernel/native-transport.ts";
 import { keepLoaded } from "#wire/connections/keep-loaded.ts";
 import { createWakeUp, type WakeUp } from "#wire/connections/wake-up.ts";
 import { RECEIVE_BUFFER_BYTES } from "./udp.ts";
@@ -54,14 +55,18 @@ const SOCKET_ADDRESS_BYTES_MAX = 28;
 
 const LAYOUT_KNOWN: ReadonlySet<string> = new Set(["linux-x64", "linux-arm64"]);
 
-/** Undefined where koffi is not installed or does not load, or the system is not one whose layouts we know. */
-export async function loadSystemSockets(): Promise<SystemSockets | undefined> {
-  if (!LAYOUT_KNOWN.has(`${process.platform}-${process.arch}`)) return undefined;
+/** Undefined where koffi is not installed or does not load, or the system is not one whose layouts we know; `onMissing` is told which. */
+export async function loadSystemSockets(onMissing: OnMissing = () => undefined): Promise<SystemSockets | undefined> {
+  if (!LAYOUT_KNOWN.has(`${process.platform}-${process.arch}`)) {
+    onMissing("datagrams", unknownPlatform());
+    return undefined;
+  }
   try {
     const { default: koffi } = await import("koffi");
     keepLoaded(koffi);
     return bindings(koffi);
-  } catch {
+  } catch (error) {
+    onMissing("datagrams", reasonOf(error));
     return undefined;
   }
 }

@@ -40,8 +40,7 @@ async function run(
 ): Promise<void> {
   const voice = createWorkerVoice(parent);
   const metrics = createMetrics();
-  const sockets = await loadSystemSockets();
-  if (!sockets) voice.log("info", "UDP takes one datagram a system call, since koffi does not load here", { name });
+  const sockets = await loadSystemSockets(voice.notNative);
   (await loadTimeSlices())?.askFor(SLICE_NS);
   const replica = await openReplica({
     port: createMessagePortFeed(feed),

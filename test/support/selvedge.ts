@@ -28,7 +28,8 @@ export interface Exit {
 export interface StartOptions {
   /** More flags for `selvedge start`. */
   readonly args?: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
+  /** Undefined takes one away that tests have otherwise. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** A state directory that outlives the server; without one, a temporary one lives as long as it. */
   readonly dataDir?: string;
   readonly timeoutMs?: number;

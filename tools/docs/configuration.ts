@@ -2,9 +2,9 @@ import { CONFIG_PARTS } from "#app/config-parts.ts";
 import { CONFIG_ROWS, type ConfigKeyName, flagName, variableName } from "#app/config-schema.ts";
 import { code, type Page, page, table } from "./page.ts";
 
-const HEAD = ["Key", "Type", "Default", "Flag", "Environment variable", "What it does"];
+const HEAD = ["Key", "Type", "Default", "Flag", "Environment variable", "SIGHUP", "What it does"];
 const ORDER =
-  "A flag goes before an environment variable, a variable before the file given by `--config FILE` (TOML), the file before the default.";
+  "A flag goes before an environment variable, a variable before the file given by `--config FILE` (TOML), the file before the default. The column SIGHUP says which keys of the file take a new value when the running server gets that signal; the others take it at the next start.";
 
 export function configurationPages(): readonly Page[] {
   const parts = Array.from(CONFIG_PARTS, ([title, keys]) => `## ${title}\n\n${table(HEAD, keys.map(cells))}`);
@@ -16,5 +16,13 @@ function cells(key: ConfigKeyName): string[] {
   if (row === undefined) throw new Error(`no such key: ${key}`);
   const shown = typeof row.default === "object" ? "" : String(row.default);
   const bounds = [row.min, row.max].some((bound) => bound !== undefined) ? `, ${row.min ?? 0} to ${row.max ?? "any"}` : "";
-  return [code(key), `${row.type}${bounds}`, code(shown), code(`--${flagName(key)}`), code(variableName(key)), row.doc];
+  return [
+    code(key),
+    `${row.type}${bounds}`,
+    code(shown),
+    code(`--${flagName(key)}`),
+    code(variableName(key)),
+    row.reload ? "yes" : "",
+    row.doc,
+  ];
 }

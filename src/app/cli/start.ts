@@ -1,5 +1,5 @@
 import { PlatformError } from "#kernel/errors.ts";
-import { loadConfig } from "../config.ts";
+import { type Config, loadConfig } from "../config.ts";
 import { earlyPrograms, loadThreadsEarly } from "../early-threads.ts";
 import { listenFailure } from "../listeners.ts";
 import { mayHoldZones } from "../last-good-glance.ts";
@@ -9,12 +9,13 @@ import { CliError, EXIT, type ExitCode } from "./outcome.ts";
 
 /** Runs the server until a signal has drained it. */
 export async function start(flags: readonly string[]): Promise<ExitCode> {
-  const config = loadConfig(configInput(flags));
+  const load = (): Config => loadConfig(configInput(flags));
+  const config = load();
   const early = loadThreadsEarly(earlyPrograms(mayHoldZones(planeFiles(config.data).lastGood)));
   try {
     // After the configuration, so that a mistake in it is reported before the whole server is loaded.
     const { startServer } = await import("../start.ts");
-    await startServer(config, early);
+    await startServer(config, load, early);
     return EXIT.ok;
   } catch (error) {
     // Reasons not to start (a port that is taken, a missing key file) speak for themselves.

@@ -12,6 +12,8 @@ const READY_TIMEOUT_MS = 3_000;
 interface Readiness {
   readonly status: string;
   readonly reasons: readonly string[];
+  /** What the operator should know though the server is ready. */
+  readonly notices?: readonly string[];
 }
 
 /** Asks the server of the data directory: 0 when it is ready, 1 when it runs but is not, 3 when none runs. */
@@ -24,6 +26,7 @@ export async function status(flags: readonly string[]): Promise<ExitCode> {
     return EXIT.notRunning;
   }
   const readiness = await askReadiness(run);
+  const { notices = [] } = readiness;
   const { pid, api, gateway, dns, dot, http, https, started_at } = run;
   const rows = Object.entries({
     status: [readiness.status, ...readiness.reasons].join("; "),
@@ -35,6 +38,7 @@ export async function status(flags: readonly string[]): Promise<ExitCode> {
     https,
     pid: String(pid),
     "started at": started_at,
+    ...(notices.length === 0 ? {} : { notice: notices.join("; ") }),
   });
   print(json, { ...readiness, pid, api, gateway, dns, dot, http, https, started_at, data }, columns(rows));
   return readiness.status === "ready" ? EXIT.ok : EXIT.failed;
@@ -43,8 +47,8 @@ export async function status(flags: readonly string[]): Promise<ExitCode> {
 async function askReadiness(run: RunFile): Promise<Readiness> {
   try {
     const { ok, text } = await get(new URL("/readyz", run.api));
-    const { status: state, reasons } = JSON.parse(text) as Partial<Readiness>;
-    return { status: ok ? "ready" : (state ?? "not ready"), reasons: reasons ?? [] };
+    const { status: state, reasons, notices } = JSON.parse(text) as Partial<Readiness>;
+    return { status: ok ? "ready" : (state ?? "not ready"), reasons: reasons ?? [], ...(notices === undefined ? {} : { notices }) };
   } catch (error) {
     return { status: "not answering", reasons: [(error as Error).message] };
   }

@@ -1,9 +1,10 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import { createServer as createTlsServer } from "node:tls";
+import { createServer as createTlsServer, Server as TlsServer } from "node:tls";
 import type { Clock } from "#kernel/clock.ts";
 import { parseIp } from "#kernel/ip.ts";
 import { createTimers } from "#kernel/timers.ts";
 import type { ClientDeadlineLimits } from "#wire/connections/client-deadlines.ts";
+import type { GatewayFront } from "#kernel/worker-protocol.ts";
 import { LoopListener } from "#wire/connections/loop-listener.ts";
 import { NodeTransport } from "#wire/connections/node-transport.ts";
 import type { SocketLoop } from "#wire/connections/socket-loop.ts";
@@ -16,6 +17,8 @@ import { ClientConnection, type ClientOwner } from "./client-connection.ts";
 export interface Front {
   /** Rejects when it cannot bind. */
   listen(): Promise<{ readonly port: number }>;
+  /** For connections from now on. */
+  use(settings: GatewayFront): void;
   /** Stops accepting, lets requests under way finish within the time, then cuts the rest. */
   close(timeoutMs: number): Promise<void>;
 }
@@ -68,6 +71,9 @@ export function createFront({ clock, config, loop, ...handlers }: FrontDeps): Fr
       }
       close = () => void server.close();
       return listenOn(server, config);
+    },
+    use: ({ tls }) => {
+      if (tls !== undefined && server instanceof TlsServer) server.setSecureContext(contextOf(tls));
     },
     close: async (timeoutMs) => {
       isDraining = true;
@@ -125,14 +131,14 @@ function createOpenSet(): OpenSet {
   };
 }
 
+const contextOf = ({ certificate, key }: NonNullable<GatewayFront["tls"]>) => ({ cert: certificate, key, minVersion: "TLSv1.2" }) as const;
+
 function serverOf({ tls }: FrontConfig, onConnection: (socket: Socket) => void): Server {
   const options = { allowHalfOpen: true, noDelay: true };
   if (tls === undefined) return createServer(options, onConnection);
   const secure = {
     ...options,
-    cert: tls.certificate,
-    key: tls.key,
-    minVersion: "TLSv1.2",
+    ...contextOf(tls),
     ALPNProtocols: ["http/1.1"],
     handshakeTimeout: 10_000,
   } as const;

@@ -1,5 +1,6 @@
 import { getSystemErrorName } from "node:util";
 import { formatIp, type IpAddress, unmapIp } from "#kernel/ip.ts";
+import { type OnMissing, reasonOf, unknownPlatform } from "#kernel/native-transport.ts";
 import { letGo, opened } from "#kernel/own-descriptors.ts";
 import { loadOpenSsl, type OpenSsl } from "#wire/tls/openssl.ts";
 import { PLACE_BYTES, type ReadPlace, readPlaces } from "./read-places.ts";
@@ -130,10 +131,13 @@ const EVENT_LAYOUTS = {
   "linux-arm64": { words: 4, fd: 2, id: 3 },
 } as const;
 
-/** Null where koffi is not installed or does not load, or the system is not one whose values we know. */
-export async function loadSocketCalls(): Promise<SocketCalls | null> {
+/** Null where koffi is not installed or does not load, or the system is not one whose values we know; `onMissing` is told which. */
+export async function loadSocketCalls(onMissing: OnMissing = () => undefined): Promise<SocketCalls | null> {
   const layout = EVENT_LAYOUTS[`${process.platform}-${process.arch}` as keyof typeof EVENT_LAYOUTS];
-  if (layout === undefined) return null;
+  if (layout === undefined) {
+    onMissing("connections", unknownPlatform());
+    return null;
+  }
   try {
     const { default: koffi } = await import("koffi");
     keepLoaded(koffi);
@@ -146,9 +150,10 @@ export async function loadSocketCalls(): Promise<SocketCalls | null> {
       placeIn: (shared, offset) => placeIn(koffi, shared, offset),
       ...epoll(koffi, libc, layout),
       wakeUp: createWakeUp(koffi),
-      secure: secureCalls(koffi, libc, outboxAt),
+      secure: secureCalls(koffi, libc, outboxAt, onMissing),
     };
-  } catch {
+  } catch (error) {
+    onMissing("connections", reasonOf(error));
     return null;
   }
 }
@@ -188,7 +193,7 @@ function placeIn(koffi: Koffi, memory: SharedArrayBuffer, offset: number): ReadP
   return { buffer: Buffer.from(koffi.view(at, PLACE_BYTES)), at: Number(at) };
 }
 
-function secureCalls(koffi: Koffi, libc: Libc, outboxAt: number): SecureCalls | null {
+function secureCalls(koffi: Koffi, libc: Libc, outboxAt: number, onMissing: OnMissing): SecureCalls | null {
   try {
     const recv = libc.func("intptr_t recv(int fd, uintptr_t bytes, size_t length, int flags)");
     const [buffer, at] = memory(koffi, SEND_BYTES);
@@ -200,7 +205,8 @@ function secureCalls(koffi: Koffi, libc: Libc, outboxAt: number): SecureCalls | 
         return returned < 0 ? -koffi.errno() : returned;
       },
     };
-  } catch {
+  } catch (error) {
+    onMissing("tls", reasonOf(error));
     return null;
   }
 }

@@ -1,0 +1,37 @@
+import type { MetricRegistry } from "#kernel/metrics.ts";
+import { ConfigError } from "./config.ts";
+import type { LiveConfig } from "./live-config.ts";
+import type { LeveledLog } from "./log.ts";
+
+export interface ReloadDeps {
+  readonly live: LiveConfig;
+  readonly log: LeveledLog;
+  readonly metrics: MetricRegistry;
+  /** Told once the new values are in force; what reads them at each use needs none. */
+  readonly listeners: readonly (() => void)[];
+}
+
+/** Reads the configuration and the certificate again, as SIGHUP asks for, and logs what has come of it. Never throws. */
+export function createReload({ live, log, metrics, listeners }: ReloadDeps): () => void {
+  const counted = (result: "done" | "failed") =>
+    metrics.counter("selvedge_config_reloads_total", "Times the configuration was read again, by what has come of it", { result });
+  const [done, failed] = [counted("done"), counted("failed")];
+  return () => {
+    try {
+      const { changed, needRestart, hasNewCertificate } = live.reload();
+      log.level = live.current().log.level;
+      for (const listener of listeners) listener();
+      done.value++;
+      log.info({ changed, has_new_certificate: hasNewCertificate }, "the configuration was read again");
+      if (needRestart.length > 0)
+        log.warn(
+          { keys: needRestart },
+          `changes of ${needRestart.join(", ")} need a restart; until then the values of the start are in force`,
+        );
+    } catch (error) {
+      failed.value++;
+      const problems = error instanceof ConfigError ? error.problems : [(error as Error).message];
+      log.error({ problems }, "the configuration cannot be used, and nothing was changed");
+    }
+  };
+}
