@@ -5,11 +5,11 @@ import type { AskedScope } from "#control/access/authorize.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { ErrorName } from "#kernel/error-codes.ts";
 import { PlatformError } from "#kernel/errors.ts";
-import { parseIp } from "#kernel/ip.ts";
+import { addressKey, createRateLimiter, type RateLimitConfig, type Standing } from "#kernel/rate-limiter.ts";
 import { readCredential } from "./auth.ts";
 import { checkIdentifiers } from "./identifiers.ts";
 import { readReason } from "./change-reason.ts";
-import { createRateLimiter, type RateLimitConfig, rateHeaders, rateMessage, type Standing } from "./rate-limit.ts";
+import { rateHeaders, rateMessage } from "./rate-limit.ts";
 import type { RouteLimits } from "./request.ts";
 import type { Resolved, Route } from "./route.ts";
 
@@ -119,12 +119,6 @@ const WRONG_CREDENTIALS: ReadonlySet<ErrorName> = new Set<ErrorName>(["invalid_t
 
 const tooMany = (standing: Standing, config: RateLimitConfig): PlatformError =>
   new PlatformError("rate_limited", { message: rateMessage(config), headers: { "retry-after": String(standing.resetSeconds) } });
-
-/** Whoever has one IPv6 address has its whole /64. */
-function addressKey(ip: string): string {
-  const address = parseIp(ip);
-  return address?.family === 6 ? Buffer.from(address.bytes.subarray(0, 8)).toString("hex") : ip;
-}
 
 /** The scope's identifier is the path parameter of its name (api/route.ts). */
 function askedScope(route: Route, params: Readonly<Record<string, string>>): AskedScope {

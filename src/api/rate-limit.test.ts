@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fixedClock } from "#kernel/clock.ts";
-import { createRateLimiter, rateHeaders } from "./rate-limit.ts";
+import { createRateLimiter } from "#kernel/rate-limiter.ts";
+import { rateHeaders } from "./rate-limit.ts";
 
 test("a key has its requests a window, counted from its first one", () => {
   const clock = fixedClock("2026-01-01T00:00:00Z");

@@ -10,7 +10,7 @@ import { PlatformError } from "#kernel/errors.ts";
 import type { Admission, Admitted } from "./admission.ts";
 import { createExecutor, type Settled } from "./execute.ts";
 import { FORM_OVERHEAD_BYTES } from "./form-body.ts";
-import type { RateLimitConfig } from "./rate-limit.ts";
+import type { RateLimitConfig } from "#kernel/rate-limiter.ts";
 import type { LimitName, Route } from "./route.ts";
 
 /** What is known of a request while it is under way. */

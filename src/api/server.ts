@@ -18,7 +18,7 @@ import { type Failure, toFailure } from "./failure.ts";
 import { isForm, readForm } from "./form-body.ts";
 import { readJsonBody } from "./json-body.ts";
 import { addPublicDocuments } from "./public-documents.ts";
-import type { RateLimitConfig } from "./rate-limit.ts";
+import { FAILURES_PER_ADDRESS, type RateLimitConfig } from "#kernel/rate-limiter.ts";
 import { addRoute, type BodyConfig, type RequestState, type RouteLimits } from "./request.ts";
 import type { Route } from "./route.ts";
 import { standardHeaders } from "./standard-headers.ts";
@@ -64,7 +64,6 @@ const HEADERS_TIMEOUT_MS = 10_000;
 /** Node looks every 30 s unless told, which would add as much to each limit. */
 const TIMEOUTS_CHECKED_EVERY_MS = 2_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
-const FAILURES_PER_ADDRESS: RateLimitConfig = { requests: 300, periodSeconds: 300 };
 const COUNTS_WRITTEN_EVERY_MS = 10_000;
 /** dns.md, "Import". */
 const CONTENT_TOO_LARGE = 413;

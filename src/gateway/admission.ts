@@ -16,6 +16,8 @@ export interface Admitted {
   readonly path: RequestPath;
   readonly gateway: GatewayEntry;
   readonly route: Route;
+  /** Undefined where the request carries a token that may run the gateway, also where none is needed; else why it would be refused. */
+  unauthenticated(): Refusal | undefined;
 }
 
 /** What the third part of the path asks for. */
@@ -32,11 +34,12 @@ export interface Admission {
   decide(req: Pick<ClientRequest, "target" | "headers" | "address">): Admitted | Refusal;
 }
 
+const NOTHING = (): undefined => undefined;
 const PATH_ADVICE = "A path is /v1/{account_id}/{gateway_id}/{provider}/… without dot segments";
 
 /**
  * SPEC 3.1: only the gateway's setting decides whether a token is needed; with it off, whatever the header says is
- * ignored. Credentials come before the provider, so that a stranger learns nothing about the gateway's table.
+ * ignored, unless a stored key is to be used (`credentials/stored-keys.ts`). Credentials come before the provider, so that a stranger learns nothing about the gateway's table.
  */
 export function createAdmission(deps: {
   readonly replica: Replica;
@@ -57,16 +60,19 @@ export function createAdmission(deps: {
       if (path === undefined) return { name: "aig_bad_request", message: PATH_ADVICE };
       const gateway =
         gateways.find(path.accountId, path.gatewayId) ??
-        defaults.find(path, () => authenticator.allows(req.headers, path.accountId, req.address));
+        defaults.find(path, () => authenticator.refusal(req.headers, path.accountId, req.address) === undefined);
       if (gateway === undefined) return refused("aig_unknown_gateway");
-      if (gateway.authentication && !authenticator.allows(req.headers, gateway.account_id, req.address)) return refused("aig_unauthorized");
-      if (path.provider === "" && path.rest === "") return { path, gateway, route: { kind: "universal" } };
-      if (path.provider === "compat") return { path, gateway, route: { kind: "compat" } };
+      const ask = (): Refusal | undefined => authenticator.refusal(req.headers, gateway.account_id, req.address);
+      const refusal = gateway.authentication ? ask() : undefined;
+      if (refusal !== undefined) return refusal;
+      const unauthenticated = gateway.authentication ? NOTHING : ask;
+      if (path.provider === "" && path.rest === "") return { path, gateway, unauthenticated, route: { kind: "universal" } };
+      if (path.provider === "compat") return { path, gateway, unauthenticated, route: { kind: "compat" } };
       const upstream = upstreams.find(gateway.account_id, path.provider);
       if (upstream === undefined) return refused("aig_invalid_provider");
       const place = placeOf(upstream, path.rest);
       if (place === undefined) return { name: "aig_bad_request", message: pathAdvice(upstream) };
-      return { path, gateway, route: { kind: "direct", upstream, place } };
+      return { path, gateway, unauthenticated, route: { kind: "direct", upstream, place } };
     },
   };
 }

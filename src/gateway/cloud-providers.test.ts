@@ -6,9 +6,19 @@ import { createSealer } from "#kernel/seal.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { encodeAmazonMessage } from "#wire/http/amazon-event-stream.ts";
 import { eventually } from "../../test/support/eventually.ts";
-import { GATEWAY_ACCOUNT, gatewayFront, gatewayOp, postJson, TEST_CHAT, testProvider } from "../../test/support/gateway-front.ts";
+import {
+  GATEWAY_ACCOUNT,
+  gatewayFront,
+  gatewayOp,
+  gatewayTokenOp,
+  postJson,
+  TEST_CHAT,
+  testProvider,
+} from "../../test/support/gateway-front.ts";
 
 const SEALER = createSealer(Buffer.alloc(32, 7));
+/** Kept keys are for those who have one. */
+const TOKEN = { "svc-aig-authorization": "Bearer token" };
 const MESSAGES = TEST_CHAT.messages as OpenAI.ChatCompletionMessageParam[];
 const keyOp = (provider: string, secret: string): Op => ({
   kind: "provider_key",
@@ -30,7 +40,7 @@ async function cloud(t: TestContext, keys: Readonly<Record<string, string>>, ans
   const provider = await testProvider(t, (res, { url }) => answer(res, url));
   const names = ["azure-openai", "google-vertex-ai", "aws-bedrock"];
   const front = await gatewayFront(t, {
-    ops: [gatewayOp("gw"), ...Object.entries(keys).map(([name, secret]) => keyOp(name, secret))],
+    ops: [gatewayOp("gw"), gatewayTokenOp("token"), ...Object.entries(keys).map(([name, secret]) => keyOp(name, secret))],
     providers: Object.fromEntries(names.map((name) => [name, provider.url])),
     deps: { sealer: SEALER },
   });
@@ -42,6 +52,7 @@ async function cloud(t: TestContext, keys: Readonly<Record<string, string>>, ans
     fetch: (url, init) => {
       const headers = new Headers(init?.headers);
       headers.delete("authorization");
+      headers.set("svc-aig-authorization", TOKEN["svc-aig-authorization"]);
       return fetch(url, { ...init, headers });
     },
   });
@@ -428,7 +439,7 @@ test("azure: the deployment in the path, its key in its own field, the version a
     return (
       await fetch(`${base}/gw/compat/chat/completions${query}`, {
         method: "POST",
-        headers: { "content-type": "application/json", ...headers },
+        headers: { "content-type": "application/json", ...TOKEN, ...headers },
         body,
       })
     ).status;
@@ -454,6 +465,7 @@ test("a kept key that cannot be used fails only its own step", async (t) => {
   const { base, rows } = await gatewayFront(t, {
     ops: [
       gatewayOp("gw"),
+      gatewayTokenOp("token"),
       {
         kind: "provider_key",
         id: "openai",
@@ -470,7 +482,7 @@ test("a kept key that cannot be used fails only its own step", async (t) => {
     { provider: "groq", endpoint: "chat/completions", headers: { authorization: "Bearer own" }, query: TEST_CHAT },
   ];
   const ask = (plan: readonly object[]): Promise<Response> =>
-    fetch(`${base}/gw`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(plan) });
+    fetch(`${base}/gw`, { method: "POST", headers: { "content-type": "application/json", ...TOKEN }, body: JSON.stringify(plan) });
   const answer = await ask(steps);
   assert.deepEqual([answer.status, answer.headers.get("svc-aig-step"), provider.seen.length], [200, "2", 1]);
   const failed = await ask(steps.slice(0, 2));

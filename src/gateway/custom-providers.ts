@@ -5,6 +5,7 @@ import type { CustomCostEntry, CustomProviderEntry } from "#snapshot/entries.ts"
 import type { Replica } from "#snapshot/feed.ts";
 import { followKind } from "#snapshot/follow.ts";
 import type { Provider, Upstream, Upstreams } from "./providers.ts";
+import { isSecretName } from "./secret-mask.ts";
 import { OPENAI_USAGE, type Usage } from "./usage-shapes.ts";
 
 /** Before the slug, where a provider is named. */
@@ -58,6 +59,7 @@ function upstreamOf(id: string, entry: CustomProviderEntry, sealer: Pick<Sealer,
       usage: OPENAI_USAGE,
       isGuarded: true,
       headers: Object.entries(headers).flat(),
+      isKeyed: Object.keys(headers).some((name) => isSecretName(name.toLowerCase())),
       ...(entry.costs.length === 0 ? {} : { price: (model, usage) => priceOf(entry.costs, model, usage) }),
     };
     return { provider, origin: url.origin, basePath: withoutEnd(url.pathname, "/"), isReplaced: false };

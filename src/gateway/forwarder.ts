@@ -202,7 +202,11 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
       // The first requests load it; a row without its cost could not be told from one without a price.
       const loading = prices.load();
       if (loading !== undefined) await loading;
-      await runner.run(plan, first, exchange, { gateway: admitted.gateway, metadata: record.metadata });
+      await runner.run(plan, first, exchange, {
+        gateway: admitted.gateway,
+        unauthenticated: admitted.unauthenticated,
+        metadata: record.metadata,
+      });
       return undefined;
     },
     connect: realtime.connect,

@@ -35,6 +35,8 @@ export interface Step {
   readonly method: string;
   /** The provider's credential among them; without the body's length. */
   readonly headers: FlatHeaders;
+  /** Those at their end that a provider's owner has stored, where a credential is among them. */
+  readonly storedFields?: readonly string[];
   readonly body: ReadyBody;
   /** How the provider tells token counts: read from its answer as it comes, before any transform. */
   readonly usage: UsageShape;

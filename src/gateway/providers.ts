@@ -49,6 +49,8 @@ export interface Provider {
   readonly isGuarded?: boolean;
   /** Fields of every request, names and values by turns. */
   readonly headers?: readonly string[];
+  /** A credential is among these. */
+  readonly isKeyed?: boolean;
   /** US dollars, where the provider's owner says so instead of the table; null where nobody knows. */
   readonly price?: (model: string, usage: Usage) => number | null;
   /** Where the provider takes OpenAI's dialect, where that is not right below its base address; undefined: the model says too little. */

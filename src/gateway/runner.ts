@@ -5,7 +5,7 @@ import type { CacheScope } from "./cache/cache-key.ts";
 import type { CacheFill } from "./cache/fill.ts";
 import type { KeptAnswer } from "./cache/kept-answer.ts";
 import { type Refusal, RefusalError } from "./errors.ts";
-import type { Keyed, StoredKeys } from "./credentials/stored-keys.ts";
+import type { Asked, Keyed, StoredKeys } from "./credentials/stored-keys.ts";
 import type { AnswerSource, Exchange } from "./exchange.ts";
 import type { Plan, Step } from "./plan.ts";
 import type { Pools } from "./pools.ts";
@@ -15,8 +15,7 @@ import { type RequestOptions, RETRY_DELAY_MS_MAX } from "./request-options.ts";
 import { mediaType } from "./usage.ts";
 
 /** Whose request it is. */
-export interface RunContext {
-  readonly gateway: GatewayEntry;
+export interface RunContext extends Asked {
   /** As the request's row has it. */
   readonly metadata: string;
 }
@@ -96,7 +95,7 @@ export function createRunner({ pools, keys, cache, spend }: RunnerDeps): Runner 
           };
           following = undefined;
           exchange.trying(step);
-          const keying = keyOf(keys, step, context.gateway);
+          const keying = keyOf(keys, step, context);
           const keyed = keying instanceof Promise ? await keying : keying;
           if ("name" in keyed) {
             // Only this step needs the key.
@@ -143,9 +142,9 @@ function poolOf(pools: Pools, { origin, isGuarded }: Step): ProviderPool | Refus
 }
 
 /** The step with its key, or why there is none. */
-function keyOf(keys: StoredKeys, step: Step, gateway: GatewayEntry): Keyed | Refusal | Promise<Keyed | Refusal> {
+function keyOf(keys: StoredKeys, step: Step, asked: Asked): Keyed | Refusal | Promise<Keyed | Refusal> {
   try {
-    const keyed = keys.apply(step, gateway);
+    const keyed = keys.apply(step, asked);
     return keyed instanceof Promise ? keyed.catch(refusalOf) : keyed;
   } catch (error) {
     return refusalOf(error);

@@ -110,7 +110,7 @@ const nameKinds = new Map<string, boolean>();
 const NAME_KINDS_MAX = 1000;
 
 /** Whether a header holds a credential. Clients name headers, so what is remembered is bounded. */
-function isSecretName(name: string): boolean {
+export function isSecretName(name: string): boolean {
   let kind = nameKinds.get(name);
   if (kind === undefined) {
     if (nameKinds.size >= NAME_KINDS_MAX) nameKinds.clear();

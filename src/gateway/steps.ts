@@ -45,6 +45,7 @@ export function stepOf({ upstream, place, rest, query, ...spec }: StepSpec): Ste
     target: place.path + query,
     method: spec.method,
     headers: upstream.provider.headers === undefined ? spec.headers : [...spec.headers, ...upstream.provider.headers],
+    ...(upstream.provider.isKeyed === true ? { storedFields: upstream.provider.headers ?? [] } : {}),
     body,
     usage: upstream.provider.usage,
     price: upstream.provider.price,

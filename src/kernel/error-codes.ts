@@ -697,6 +697,15 @@ export const ERROR_CODES = {
       "There is no key under the alias that the request names, or the kept key is not one that the provider's requests can be made with.",
     remedy: "Store the provider's key for the gateway again, or send one with the request.",
   },
+  aig_stored_key_unauthenticated: {
+    code: 2913,
+    status: 401,
+    message:
+      "A key that the gateway stores is used for authenticated requests only: send a gateway token, or the provider's key with the request",
+    cause:
+      "The gateway's authentication is off, and the request would spend a key or a credential that is stored for its provider, without a valid gateway token.",
+    remedy: "Send the gateway's authorization header with a token that has the AI Gateway Run permission, or a key of your own.",
+  },
   aig_upstream_not_allowed: {
     code: 2907,
     status: 400,

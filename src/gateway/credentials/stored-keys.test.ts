@@ -9,6 +9,7 @@ import {
   GATEWAY_ACCOUNT,
   gatewayFront,
   gatewayOp,
+  gatewayTokenOp,
   type SeenRequest,
   TEST_CHAT,
   testProvider,
@@ -32,13 +33,17 @@ const keyOp = (id: string, provider: string, secret: string, more: Partial<Provi
 });
 
 const withKeys = (ops: readonly Op[], options: FrontOptions): FrontOptions => ({
-  ops: [gatewayOp("gw"), gatewayOp("other"), ...ops],
+  ops: [gatewayOp("gw"), gatewayOp("other"), gatewayTokenOp("token"), ...ops],
   deps: { sealer: SEALER },
   ...options,
 });
 
-/** A request without any credential of its own. */
+/** A request without any credential of its own for a provider. */
 const ask = (url: string, headers: Record<string, string> = {}, body: unknown = TEST_CHAT): Promise<Response> =>
+  askOpenly(url, { "svc-aig-authorization": "Bearer token", ...headers }, body);
+
+/** And without a gateway token. */
+const askOpenly = (url: string, headers: Record<string, string> = {}, body: unknown = TEST_CHAT): Promise<Response> =>
   fetch(url, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
 
 test("a kept key is sent where the request brings none, or names its alias; each provider gets it in its own field", async (t) => {
@@ -172,4 +177,75 @@ test("a key that cannot be opened or used is refused, and nothing is asked", asy
   ];
   for (const path of paths) assert.equal((await ask(base + path)).status, 400, path);
   assert.deepEqual([provider.seen.length, rows.length], [0, 2]);
+});
+
+const codeOf = async (answer: Response): Promise<readonly [status: number, code: number]> => {
+  const { internalCode = 0 } = (await answer.json()) as { readonly internalCode?: number };
+  return [answer.status, internalCode];
+};
+
+test("SPEC 3.1: with authentication off requests succeed with any token or none, and a stored key is spent for a valid one alone", async (t) => {
+  const provider = await testProvider(t, (res) => answerChat(res, "hello"));
+  const ops = [keyOp("main", "openai", "sk-main", { is_default: true }), keyOp("second", "groq", "sk-second")];
+  const { base } = await gatewayFront(t, withKeys(ops, { providers: { openai: provider.url, groq: provider.url } }));
+  const url = `${base}/gw/openai/chat/completions`;
+  const own = { authorization: "Bearer sk-own" };
+  const tokens: readonly Record<string, string>[] = [
+    {},
+    { "svc-aig-authorization": "Bearer wrong" },
+    { "svc-aig-token": "nonsense" },
+    { "cf-aig-authorization": "Bearer token" },
+  ];
+  for (const token of tokens) {
+    assert.deepEqual(await codeOf(await askOpenly(url, { ...token, ...own })), [200, 0]);
+    assert.equal(provider.seen.at(-1)?.headers.authorization, "Bearer sk-own");
+  }
+  const asked = provider.seen.length;
+  for (const token of tokens.slice(0, 3)) {
+    assert.deepEqual(await codeOf(await askOpenly(url, token)), [401, 2913], JSON.stringify(token));
+    // By its alias, of another provider, and by the unified endpoint.
+    assert.deepEqual(await codeOf(await askOpenly(url, { ...token, ...own, "svc-aig-byok-alias": "main" })), [401, 2913]);
+    const compat = { ...TEST_CHAT, model: "openai/gpt-4o-mini" };
+    assert.deepEqual(await codeOf(await askOpenly(`${base}/gw/compat/chat/completions`, token, compat)), [401, 2913]);
+  }
+  assert.equal(provider.seen.length, asked, "nothing was asked");
+  // Where no key is stored, the provider itself says what it thinks of a request without one.
+  assert.deepEqual(await codeOf(await askOpenly(`${base}/gw/groq/chat/completions`)), [200, 0]);
+  // A step that may not spend it leads to the next one.
+  const step = (name: string): object => ({ provider: name, endpoint: "chat/completions", query: TEST_CHAT });
+  assert.equal((await askOpenly(`${base}/gw`, {}, [step("openai"), step("groq")])).headers.get("svc-aig-step"), "1");
+  assert.deepEqual(await codeOf(await ask(url)), [200, 0]);
+  assert.equal(provider.seen.at(-1)?.headers.authorization, "Bearer sk-main");
+});
+
+test("the stored fields of an account's own provider are its keys as well", async (t) => {
+  const provider = await testProvider(t, (res) => answerChat(res, "hello"));
+  const own = (id: string, fields: object): Op => ({
+    kind: "custom_provider",
+    id,
+    value: {
+      ...{ account_id: GATEWAY_ACCOUNT, slug: id, base_url: provider.url, costs: [] },
+      headers: SEALER.seal(JSON.stringify(fields), `custom-provider:${id}`),
+    },
+  });
+  const ops = [own("keyed", { "X-Api-Key": "sk-stored", "x-team": "a" }), own("plain", { "x-team": "b" })];
+  const { base } = await gatewayFront(
+    t,
+    withKeys(ops, {
+      config: { providerAllow: ["127.0.0.0/8"] },
+    }),
+  );
+  const url = (id: string): string => `${base}/gw/custom-${id}/chat/completions`;
+  const seen = (): unknown => {
+    const { authorization, "x-api-key": key, "x-team": team } = provider.seen.at(-1)?.headers ?? {};
+    return [authorization, key, team];
+  };
+  assert.deepEqual(await codeOf(await askOpenly(url("keyed"))), [401, 2913]);
+  assert.equal(provider.seen.length, 0);
+  assert.deepEqual(await codeOf(await askOpenly(url("keyed"), { authorization: "Bearer sk-own" })), [200, 0]);
+  assert.deepEqual(seen(), ["Bearer sk-own", undefined, undefined]);
+  assert.deepEqual(await codeOf(await ask(url("keyed"))), [200, 0]);
+  assert.deepEqual(seen(), [undefined, "sk-stored", "a"]);
+  assert.deepEqual(await codeOf(await askOpenly(url("plain"))), [200, 0]);
+  assert.deepEqual(seen(), [undefined, undefined, "b"]);
 });

@@ -4,7 +4,7 @@ import { createValuesByName } from "#kernel/values-by-name.ts";
 import type { GatewayEntry, ProviderKeyEntry } from "#snapshot/entries.ts";
 import type { Replica } from "#snapshot/feed.ts";
 import { followKind } from "#snapshot/follow.ts";
-import { RefusalError } from "../errors.ts";
+import { type Refusal, RefusalError } from "../errors.ts";
 import type { Step } from "../plan.ts";
 import type { RateLimits } from "../rate-limits.ts";
 import { DEFAULT_KEY_ALIAS } from "../request-options.ts";
@@ -18,9 +18,15 @@ import type { ServiceAccount, ServiceTokens } from "./service-account.ts";
 export interface StoredKeys {
   /**
    * The step with a kept key, where the request brings none or asks for one by its alias; else as it is. Throws a
-   * RefusalError where there is no such key, or it cannot be used.
+   * RefusalError where there is no such key, it cannot be used, or whoever asks may not spend it.
    */
-  apply(step: Step, gateway: GatewayEntry): Keyed | Promise<Keyed>;
+  apply(step: Step, asked: Asked): Keyed | Promise<Keyed>;
+}
+
+export interface Asked {
+  readonly gateway: GatewayEntry;
+  /** Undefined where the request carries a token that may run the gateway; else why it would be refused. */
+  unauthenticated(): Refusal | undefined;
 }
 
 export interface Keyed {
@@ -88,7 +94,9 @@ export function createStoredKeys(deps: StoredKeysDeps): StoredKeys {
   };
 
   return {
-    apply: (step, { account_id, gateway_id }) => {
+    apply: (given, asked) => {
+      const { account_id, gateway_id } = asked.gateway;
+      const step = withAllowedFields(given, asked);
       const { keyAlias } = step.options;
       if (keyAlias === undefined && hasCredential(step.headers, step.target)) return withOwn(deps, step);
       const key = find(nameOf(account_id, gateway_id, step.provider, keyAlias ?? DEFAULT_KEY_ALIAS));
@@ -99,6 +107,7 @@ export function createStoredKeys(deps: StoredKeysDeps): StoredKeys {
           name: "aig_provider_key_unusable",
           message: `The gateway keeps no key '${keyAlias}' for ${step.provider}`,
         });
+      demandToken(asked);
       const { rate_limit } = key.entry;
       const take =
         rate_limit === undefined
@@ -108,6 +117,22 @@ export function createStoredKeys(deps: StoredKeysDeps): StoredKeys {
       return keyed instanceof Promise ? keyed.then((ready) => ({ step: ready, ...take })) : { step: keyed, ...take };
     },
   };
+}
+
+/** What is stored is the owner's to spend: anybody may use a gateway whose authentication is off, and nobody its keys. */
+function demandToken({ unauthenticated }: Asked): void {
+  const refusal = unauthenticated();
+  if (refusal !== undefined)
+    throw new RefusalError(refusal.name === "aig_unauthorized" ? { name: "aig_stored_key_unauthenticated" } : refusal);
+}
+
+/** Of a provider that an account has added, with its stored fields; without them for who brings a credential and no token. */
+function withAllowedFields(step: Step, asked: Asked): Step {
+  const { storedFields = [] } = step;
+  if (storedFields.length === 0 || asked.unauthenticated() === undefined) return step;
+  const headers = step.headers.slice(0, step.headers.length - storedFields.length);
+  if (!hasCredential(headers, step.target)) demandToken(asked);
+  return { ...step, headers };
 }
 
 /** The request's own credential; a service account's file in place of a token is exchanged as a kept one is. */

@@ -108,7 +108,7 @@ async function stepFor(deps: RealtimeDeps, req: ClientRequest, admitted: Admitte
     // Browsers, which cannot set fields, bring their own key as a subprotocol.
     const isOwn = planned.options.keyAlias === undefined && protocols.others.some((name) => name.startsWith("openai-insecure-api-key."));
     if (isOwn) return planned;
-    const { step, take } = await deps.keys.apply(planned, admitted.gateway);
+    const { step, take } = await deps.keys.apply(planned, admitted);
     return (take?.() ?? 0) > 0 ? { name: "aig_rate_limited" } : step;
   } catch (error) {
     return error instanceof RefusalError ? error.refusal : { name: "aig_internal" };
