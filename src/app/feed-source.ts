@@ -15,8 +15,8 @@ export function createFeedSource(store: Store, access: Pick<Access, "invalidate"
   return {
     full: () => rebuildSnapshot(store),
     stream: (use) => streamSnapshot(store, use),
-    since: async (rev) => {
-      const sets = await store.changesSince(rev, CHANGES_AT_ONCE);
+    since: async ({ history, rev }) => {
+      const sets = await store.changesSince(rev, CHANGES_AT_ONCE, history);
       return (
         sets?.map((set): Delta => {
           for (const change of set.changes) forget(access, change);

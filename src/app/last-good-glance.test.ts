@@ -23,7 +23,7 @@ test("a copy may hold zones where it names one, in the base file or in the journ
       log: () => undefined,
       stream: (use) =>
         use(
-          1,
+          { history: "h", rev: 1 },
           (async function* () {
             yield base;
           })(),
@@ -32,7 +32,7 @@ test("a copy may hold zones where it names one, in the base file or in the journ
     await keeper.open();
     keeper.startOver();
     await keeper.flush();
-    if (journal.length > 0) keeper.add({ from: 1, rev: 2, ops: journal });
+    if (journal.length > 0) keeper.add({ from: 1, rev: 2, ops: journal }, "h");
     await keeper.close();
   };
   await keep([TOKEN], [TOKEN]);

@@ -22,6 +22,7 @@ import {
   zoneEntry,
 } from "#snapshot/compile.ts";
 import type { Op, PurgeEntry } from "#snapshot/entries.ts";
+import type { Position } from "#snapshot/feed.ts";
 import { allPurges } from "#store/cache-purges.ts";
 import { placedOrders } from "#store/certificate-orders.ts";
 import { allCertificates } from "#store/certificates.ts";
@@ -45,16 +46,16 @@ type Db = Unit["db"];
 const RECORDS_AT_ONCE = 1000;
 
 /** Every entry of the snapshot at one revision: what a plane gets that has nothing, or too old a copy. */
-export const rebuildSnapshot = (store: Store): Promise<{ rev: number; ops: Op[] }> =>
-  streamSnapshot(store, async (rev, pages) => {
+export const rebuildSnapshot = (store: Store): Promise<Position & { ops: Op[] }> =>
+  streamSnapshot(store, async (at, pages) => {
     const ops: Op[] = [];
     for await (const page of pages) for (const op of page) ops.push(op);
-    return { rev, ops };
+    return { ...at, ops };
   });
 
 /** The same for those who write it down, never all at once in memory. */
-export const streamSnapshot = <T>(store: Store, use: (rev: number, pages: AsyncIterable<readonly Op[]>) => Promise<T>): Promise<T> =>
-  store.readAt((db, rev) => use(rev, snapshotPages(db)));
+export const streamSnapshot = <T>(store: Store, use: (at: Position, pages: AsyncIterable<readonly Op[]>) => Promise<T>): Promise<T> =>
+  store.readAt((db, rev, history) => use({ history, rev }, snapshotPages(db)));
 
 async function* snapshotPages(db: Db): AsyncGenerator<readonly Op[]> {
   const zones = await allZones(db);

@@ -19,7 +19,7 @@ test("the worker serves what its feed says, tells its metrics, hands over its ro
   const near = createMessagePortFeed(feed.port1);
   near.onMessage((message) => {
     if (message.type !== "subscribe") return;
-    near.send({ type: "full", rev: 1, ops: siteOps(origin.port) });
+    near.send({ type: "full", history: "h", rev: 1, ops: siteOps(origin.port) });
     near.send({ type: "live", rev: 1 });
   });
   const tables: string[] = [];

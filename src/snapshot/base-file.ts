@@ -1,24 +1,26 @@
 import { createHash, type Hash } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { SnapshotPages } from "./feed.ts";
+import type { Position, SnapshotPages } from "./feed.ts";
 import { readLines } from "./lines.ts";
 
 /** Which base file a journal continues. */
-export interface BaseFile {
-  readonly rev: number;
+export interface BaseFile extends Position {
   readonly ops: number;
   readonly sha256: string;
 }
+
+/** Of a file from before there were histories: planes serve it, and it is written anew at the next start with the database. */
+export const NO_HISTORY = "";
 
 /** Grows when entries change their shape; a file of another format is refused. */
 export const FORMAT = 1;
 
 /**
  * Writes a full copy, page by page, so that the file is always the old one or the new one, whole and on disk. One JSON
- * value a line: a header `{format, rev}`, the ops, and a footer `{ops, sha256}` over all bytes before it.
+ * value a line: a header `{format, history, rev}`, the ops, and a footer `{ops, sha256}` over all bytes before it.
  */
-export async function writeBaseFile(path: string, rev: number, pages: SnapshotPages): Promise<BaseFile> {
+export async function writeBaseFile(path: string, { history, rev }: Position, pages: SnapshotPages): Promise<BaseFile> {
   const aside = `${path}.new`;
   const file = await open(aside, "w", 0o600);
   const hash = createHash("sha256");
@@ -29,7 +31,7 @@ export async function writeBaseFile(path: string, rev: number, pages: SnapshotPa
     await file.write(text);
   };
   try {
-    await write(`${JSON.stringify({ format: FORMAT, rev })}\n`);
+    await write(`${JSON.stringify({ format: FORMAT, history, rev })}\n`);
     for await (const page of pages) {
       ops += page.length;
       await write(page.map((op) => `${JSON.stringify(op)}\n`).join(""));
@@ -45,20 +47,20 @@ export async function writeBaseFile(path: string, rev: number, pages: SnapshotPa
   }
   await rename(aside, path);
   await syncDirectory(dirname(path));
-  return { rev, ops, sha256 };
+  return { history, rev, ops, sha256 };
 }
 
 /** Throws when the file is damaged, cut off or of another format. What `onOp` was given is good only if it does not. */
 export async function readBaseFile(path: string, onOp: (line: Buffer) => void): Promise<BaseFile> {
   const hash = createHash("sha256");
-  let rev: number | null = null;
+  let at: Position | null = null;
   let ops = 0;
   // The last line is the footer, so that each line is looked at once the next one is there.
   let last: Buffer | null = null;
   for await (const line of readLines(path)) {
     if (last !== null) {
       hash.update(last);
-      if (rev === null) rev = headerRevision(last);
+      if (at === null) at = headerPosition(last);
       else {
         onOp(last);
         ops++;
@@ -66,14 +68,15 @@ export async function readBaseFile(path: string, onOp: (line: Buffer) => void): 
     }
     last = line;
   }
-  if (rev === null || last === null) throw new Error("it is cut off");
-  return { rev, ops, sha256: checkedFooter(last, ops, hash) };
+  if (at === null || last === null) throw new Error("it is cut off");
+  return { ...at, ops, sha256: checkedFooter(last, ops, hash) };
 }
 
-function headerRevision(line: Buffer): number {
-  const { format, rev } = JSON.parse(line.toString()) as { format?: unknown; rev?: unknown };
+function headerPosition(line: Buffer): Position {
+  const { format, history = NO_HISTORY, rev } = JSON.parse(line.toString()) as { format?: unknown; history?: unknown; rev?: unknown };
   if (format !== FORMAT || typeof rev !== "number") throw new Error(`its format is ${String(format)}, not ${FORMAT}`);
-  return rev;
+  if (typeof history !== "string") throw new Error("it does not say of which history it is");
+  return { history, rev };
 }
 
 function checkedFooter(line: Buffer, ops: number, hash: Hash): string {

@@ -1,9 +1,15 @@
 import type { Delta, EntryKind, EntryTypes, Op, RecordEntry } from "#snapshot/entries.ts";
 import type { StagedLayer } from "#snapshot/record-layers.ts";
 
+/** A place in what an installation has committed. Revisions count within one history, and a restore of the database begins another one. */
+export interface Position {
+  readonly history: string;
+  readonly rev: number;
+}
+
 /** What a publisher sends. `full` replaces everything; a `delta` that does not follow is a gap. */
 export type FeedMessage =
-  | { readonly type: "full"; readonly rev: number; readonly ops: readonly Op[] }
+  | ({ readonly type: "full"; readonly ops: readonly Op[] } & Position)
   | { readonly type: "delta"; readonly delta: Delta }
   /** The answer to `subscribe` ends here: the replica now has everything up to `rev`. */
   | { readonly type: "live"; readonly rev: number };
@@ -11,7 +17,7 @@ export type FeedMessage =
 /** What a replica sends back. */
 export type FeedReply =
   /** `kinds` are what the replica wants of it all; without them everything. A `rev` below 0 asks for a full copy. */
-  | { readonly type: "subscribe"; readonly name: string; readonly rev: number; readonly kinds?: readonly EntryKind[] }
+  | ({ readonly type: "subscribe"; readonly name: string; readonly kinds?: readonly EntryKind[] } & Position)
   /** Every listener of the replica has applied this revision. */
   | { readonly type: "applied"; readonly rev: number };
 
@@ -28,8 +34,7 @@ export interface FeedPort {
 export type FeedLog = (level: "info" | "warn" | "error", message: string, fields?: Readonly<Record<string, unknown>>) => void;
 
 /** Everything at one revision: the ops that make it out of nothing. */
-export interface FullCopy {
-  readonly rev: number;
+export interface FullCopy extends Position {
   readonly ops: readonly Op[];
 }
 

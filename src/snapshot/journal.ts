@@ -1,6 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { crc32 } from "node:zlib";
-import { type BaseFile, FORMAT } from "./base-file.ts";
+import { type BaseFile, FORMAT, NO_HISTORY } from "./base-file.ts";
 import { type Delta, opsWeight } from "./entries.ts";
 import { readLines } from "./lines.ts";
 
@@ -72,7 +72,8 @@ const journalOver = (file: FileHandle): Journal => ({
 
 const CRC_CHARS = 8;
 
-const header = ({ rev, sha256 }: BaseFile): string => JSON.stringify({ format: FORMAT, base: sha256, rev });
+const header = ({ history, rev, sha256 }: BaseFile): string =>
+  JSON.stringify({ format: FORMAT, base: sha256, ...(history === NO_HISTORY ? {} : { history }), rev });
 
 const checksum = (json: string): string => crc32(json).toString(16).padStart(CRC_CHARS, "0");
 

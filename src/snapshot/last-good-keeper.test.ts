@@ -30,7 +30,7 @@ function fixture(t: TestContext, source = createTestSource()) {
       const from = source.state.rev;
       const ops = [{ kind: "serial", id: `z${from % 7}`, value: { serial: from } }] as const;
       source.commit(ops);
-      keeper.add({ from, rev: from + 1, ops });
+      keeper.add({ from, rev: from + 1, ops }, "history 1");
     }
   };
   const onDisk = async () => {
@@ -57,7 +57,7 @@ test("changes go to the journal, over restarts, without another full copy", asyn
   // As if the power had gone in the middle of a line.
   appendFileSync(journalPath(path), '0123abcd {"from":21,');
   const second = open();
-  assert.equal(await second.open(), 21);
+  assert.deepEqual(await second.open(), { history: "history 1", rev: 21 });
   commit(second, 5);
   await second.close();
   assert.deepEqual(await onDisk(), expected());

@@ -1,15 +1,15 @@
-import { writeBaseFile } from "./base-file.ts";
+import { NO_HISTORY, writeBaseFile } from "./base-file.ts";
 import { type Delta, opsWeight } from "./entries.ts";
-import type { FeedLog } from "./feed.ts";
+import type { FeedLog, Position } from "./feed.ts";
 import { continueJournal, createJournal, type Journal } from "./journal.ts";
-import { checkLastGood, journalPath } from "./last-good.ts";
+import { checkLastGood, journalPath, lastGoodPosition } from "./last-good.ts";
 import type { FeedSource } from "./publisher.ts";
 
 /** Keeps the last good copy on disk up to date, shortly after each change. */
 export interface LastGoodKeeper {
-  /** The revision of the copy that is there, or null. */
-  open(): Promise<number | null>;
-  add(delta: Delta): void;
+  /** The position of the copy that is there, or null. */
+  open(): Promise<Position | null>;
+  add(delta: Delta, history: string): void;
   /** What is on disk belongs to a history that is gone, or there is nothing. */
   startOver(): void;
   /** Writes what is missing at once; failures are logged and retried later. */
@@ -23,6 +23,11 @@ export interface LastGoodKeeperDeps {
   readonly stream: FeedSource["stream"];
 }
 
+interface Pending {
+  readonly delta: Delta;
+  readonly history: string;
+}
+
 const DELAY_MS = 100;
 const RETRY_MS = 10_000;
 /** A journal may grow to the size of its base file, or to this where that is small. */
@@ -30,18 +35,20 @@ const JOURNAL_OPS_MIN = 50_000;
 
 export function createLastGoodKeeper({ path, log, stream }: LastGoodKeeperDeps): LastGoodKeeper {
   let journal: Journal | null = null;
-  /** The revision on disk, and how large the two files are. */
+  /** What is on disk, and how large the two files are. */
   let rev = 0;
+  let history = NO_HISTORY;
   let baseOps = 0;
   let journalOps = 0;
-  let pending: Delta[] = [];
+  let pending: Pending[] = [];
   let fullNeeded = false;
   let timer: NodeJS.Timeout | null = null;
   let saving: Promise<void> | null = null;
   let closed = false;
 
   const append = async (): Promise<void> => {
-    const deltas = pending.filter((delta) => delta.rev > rev);
+    // A full copy may be of a history that has begun since.
+    const deltas = pending.filter((one) => one.history === history && one.delta.rev > rev).map(({ delta }) => delta);
     pending = [];
     // While a base file was written thousands may have come together: as text they are made some at a time.
     for (const some of inBatches(deltas)) {
@@ -56,13 +63,13 @@ export function createLastGoodKeeper({ path, log, stream }: LastGoodKeeperDeps):
     const base = await stream((at, pages) => writeBaseFile(path, at, pages));
     await journal?.close();
     journal = await createJournal(journalPath(path), base);
-    rev = base.rev;
+    ({ rev, history } = base);
     baseOps = base.ops;
     journalOps = 0;
   };
   const save = async (): Promise<void> => {
     try {
-      if (fullNeeded || journalOps + countOps(pending) > Math.max(JOURNAL_OPS_MIN, baseOps)) await writeFull();
+      if (fullNeeded || journalOps + countOps(pending.map(({ delta }) => delta)) > Math.max(JOURNAL_OPS_MIN, baseOps)) await writeFull();
       await append();
     } catch (error) {
       // Nobody knows how far the journal got. The next full copy will have what is pending now.
@@ -92,14 +99,14 @@ export function createLastGoodKeeper({ path, log, stream }: LastGoodKeeperDeps):
       const files = await checkLastGood(path, log);
       if (files === null || files.journal.bytes === 0) return null;
       journal = await continueJournal(journalPath(path), files.journal);
-      rev = files.journal.rev;
+      ({ rev, history } = lastGoodPosition(files));
       baseOps = files.base.ops;
       journalOps = files.journal.ops;
-      return rev;
+      return lastGoodPosition(files);
     },
-    add: (delta) => {
+    add: (delta, of) => {
       // A full copy that has not begun will have it.
-      if (!fullNeeded) pending.push(delta);
+      if (!fullNeeded) pending.push({ delta, history: of });
       schedule(DELAY_MS);
     },
     startOver: () => {

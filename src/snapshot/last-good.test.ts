@@ -6,7 +6,8 @@ import { test, type TestContext } from "node:test";
 import { fc } from "../../test/support/property.ts";
 import { readCopy } from "../../test/support/feed.ts";
 import type { Delta, Op } from "./entries.ts";
-import { writeBaseFile } from "./base-file.ts";
+import { NO_HISTORY, writeBaseFile } from "./base-file.ts";
+import type { Position } from "./feed.ts";
 import { createJournal } from "./journal.ts";
 import { checkLastGood, journalPath } from "./last-good.ts";
 
@@ -16,14 +17,16 @@ function temporaryPath(t: TestContext): string {
   return join(directory, "last-good");
 }
 
+const at = (rev: number): Position => ({ history: "h", rev });
+
 const OPS: readonly Op[] = Array.from({ length: 20_000 }, (_, i) => ({ kind: "serial", id: `zone-${i} ✓\n`, value: { serial: i } }));
 
 test("what was written is read back, over many chunks", async (t) => {
   const path = temporaryPath(t);
-  await writeBaseFile(path, 7, [OPS]);
-  assert.deepEqual(await readCopy(path, assert.fail), { rev: 7, ops: OPS });
-  await writeBaseFile(path, 8, [[]]);
-  assert.deepEqual(await readCopy(path, assert.fail), { rev: 8, ops: [] });
+  await writeBaseFile(path, at(7), [OPS]);
+  assert.deepEqual(await readCopy(path, assert.fail), { history: "h", rev: 7, ops: OPS });
+  await writeBaseFile(path, at(8), [[]]);
+  assert.deepEqual(await readCopy(path, assert.fail), { history: "h", rev: 8, ops: [] });
   assert.equal((await checkLastGood(path, assert.fail))?.journal.rev, 8);
   assert.equal(existsSync(`${path}.new`), false);
 });
@@ -34,7 +37,7 @@ test("no copy is no error", async (t) => {
 
 test("any changed, added or missing byte is refused and logged", async (t) => {
   const path = temporaryPath(t);
-  await writeBaseFile(path, 7, [OPS.slice(0, 5)]);
+  await writeBaseFile(path, at(7), [OPS.slice(0, 5)]);
   const good = readFileSync(path);
   const refused = async (bytes: Uint8Array): Promise<void> => {
     writeFileSync(path, bytes);
@@ -45,9 +48,9 @@ test("any changed, added or missing byte is refused and logged", async (t) => {
     }
   };
   await fc.assert(
-    fc.asyncProperty(fc.nat(good.length - 1), fc.integer({ min: 1, max: 255 }), async (at, flip) => {
+    fc.asyncProperty(fc.nat(good.length - 1), fc.integer({ min: 1, max: 255 }), async (place, flip) => {
       const changed = Buffer.from(good);
-      changed[at]! ^= flip;
+      changed[place]! ^= flip;
       await refused(changed);
     }),
     { numRuns: 60 },
@@ -61,7 +64,7 @@ test("any changed, added or missing byte is refused and logged", async (t) => {
 
 test("a copy of another format is refused", async (t) => {
   const path = temporaryPath(t);
-  await writeBaseFile(path, 7, [[]]);
+  await writeBaseFile(path, at(7), [[]]);
   writeFileSync(path, readFileSync(path, "utf8").replace('"format":1', '"format":2'));
   const reasons: unknown[] = [];
   assert.equal(await readCopy(path, (_level, _message, fields) => reasons.push(fields?.["reason"])), null);
@@ -72,12 +75,12 @@ const delta = (rev: number): Delta => ({ from: rev - 1, rev, ops: [{ kind: "seri
 
 test("a journal carries the base file on, and a cut-off one is only older", async (t) => {
   const path = temporaryPath(t);
-  const base = await writeBaseFile(path, 7, [[]]);
+  const base = await writeBaseFile(path, at(7), [[]]);
   const journal = await createJournal(journalPath(path), base);
   await journal.append([delta(8), delta(9)]);
   await journal.append([delta(10)]);
   await journal.close();
-  assert.deepEqual(await readCopy(path, assert.fail), { rev: 10, ops: [8, 9, 10].flatMap((rev) => delta(rev).ops) });
+  assert.deepEqual(await readCopy(path, assert.fail), { history: "h", rev: 10, ops: [8, 9, 10].flatMap((rev) => delta(rev).ops) });
   const whole = readFileSync(journalPath(path));
   let last = 7;
   for (let length = 0; length <= whole.length; length++) {
@@ -92,7 +95,7 @@ test("a journal carries the base file on, and a cut-off one is only older", asyn
 
 test("a journal counts up to its first bad line, which is logged", async (t) => {
   const path = temporaryPath(t);
-  const journal = await createJournal(journalPath(path), await writeBaseFile(path, 7, [[]]));
+  const journal = await createJournal(journalPath(path), await writeBaseFile(path, at(7), [[]]));
   await journal.append([delta(8), delta(9)]);
   await journal.close();
   const good = readFileSync(journalPath(path));
@@ -103,9 +106,9 @@ test("a journal counts up to its first bad line, which is logged", async (t) => 
     return { rev: copy?.rev, logged };
   };
   await fc.assert(
-    fc.asyncProperty(fc.nat(good.length - 2), fc.integer({ min: 1, max: 255 }), async (at, flip) => {
+    fc.asyncProperty(fc.nat(good.length - 2), fc.integer({ min: 1, max: 255 }), async (place, flip) => {
       const changed = Buffer.from(good);
-      changed[at]! ^= flip;
+      changed[place]! ^= flip;
       const { rev, logged } = await read(changed);
       assert.ok(rev === 7 || rev === 8);
       assert.deepEqual(logged, ["error"]);
@@ -120,9 +123,19 @@ test("a journal counts up to its first bad line, which is logged", async (t) => 
 
 test("a journal of another base file counts for nothing", async (t) => {
   const path = temporaryPath(t);
-  const journal = await createJournal(journalPath(path), await writeBaseFile(path, 7, [OPS.slice(0, 1)]));
+  const journal = await createJournal(journalPath(path), await writeBaseFile(path, at(7), [OPS.slice(0, 1)]));
   await journal.append([delta(8)]);
   await journal.close();
-  await writeBaseFile(path, 7, [OPS.slice(1, 2)]);
-  assert.deepEqual(await readCopy(path, assert.fail), { rev: 7, ops: OPS.slice(1, 2) });
+  await writeBaseFile(path, at(7), [OPS.slice(1, 2)]);
+  assert.deepEqual(await readCopy(path, assert.fail), { history: "h", rev: 7, ops: OPS.slice(1, 2) });
+});
+
+test("a copy from before there were histories is read, with its journal", async (t) => {
+  const path = temporaryPath(t);
+  const none = { history: NO_HISTORY, rev: 7 };
+  const journal = await createJournal(journalPath(path), await writeBaseFile(path, none, [OPS.slice(0, 1)]));
+  assert.doesNotMatch(readFileSync(journalPath(path), "utf8"), /history/);
+  await journal.append([delta(8)]);
+  await journal.close();
+  assert.deepEqual(await readCopy(path, assert.fail), { history: NO_HISTORY, rev: 8, ops: [...OPS.slice(0, 1), ...delta(8).ops] });
 });

@@ -1,6 +1,6 @@
 import { type BaseFile, readBaseFile } from "./base-file.ts";
 import type { EntryKind, Op } from "./entries.ts";
-import type { FeedLog } from "./feed.ts";
+import type { FeedLog, Position } from "./feed.ts";
 import { type JournalContent, readJournal } from "./journal.ts";
 
 /** The journal of the base file at `path`. */
@@ -8,7 +8,7 @@ export const journalPath = (path: string): string => `${path}.journal`;
 
 /**
  * The last good copy: what a plane serves when it starts and control is not there. A base file and the
- * journal of what changed since, of all kinds or of some. Gives its revision; null where there is none, or where the base
+ * journal of what changed since, of all kinds or of some. Gives its position; null where there is none, or where the base
  * file is refused, which is logged as an error: then what `onOp` was given is not to be believed. A damaged journal is
  * logged too and counts as far as it is good.
  */
@@ -17,7 +17,7 @@ export async function readLastGood(
   log: FeedLog,
   onOp: (op: Op) => void,
   kinds?: readonly EntryKind[],
-): Promise<number | null> {
+): Promise<Position | null> {
   const wanted: ReadonlySet<string> | undefined = kinds && new Set(kinds);
   const intern = createInterner();
   const files = await readFiles(
@@ -30,7 +30,7 @@ export async function readLastGood(
       for (const op of more) if (wanted === undefined || wanted.has(op.kind)) onOp(op);
     },
   );
-  return files && files.journal.rev;
+  return files && lastGoodPosition(files);
 }
 
 const KIND_START = '{"kind":"'.length;
@@ -56,6 +56,8 @@ export interface LastGoodFiles {
   readonly base: BaseFile;
   readonly journal: JournalContent;
 }
+
+export const lastGoodPosition = ({ base, journal }: LastGoodFiles): Position => ({ history: base.history, rev: journal.rev });
 
 /** Checks the files as `readLastGood` does, without building their entries. */
 export const checkLastGood = (path: string, log: FeedLog): Promise<LastGoodFiles | null> =>

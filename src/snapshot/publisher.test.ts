@@ -64,7 +64,7 @@ test("a resumed replica gets the deltas that it misses; one that is too far behi
     const { publisherEnd, replicaEnd } = feedPair();
     publisher.attach(publisherEnd);
     const seen = recorder(replicaEnd);
-    for (const rev of revs) replicaEnd.send({ type: "subscribe", name: "n", rev });
+    for (const rev of revs) replicaEnd.send({ type: "subscribe", name: "n", history: "history 1", rev });
     while (seen.at(-1)?.type !== "live") await delay(5);
     replicaEnd.close();
     return seen.map((message) => (message.type === "delta" ? String(message.delta.rev) : message.type));
@@ -87,7 +87,7 @@ test("settled names the planes that are behind, and does not wait for them a sec
   const deaf = feedPair();
   publisher.attach(deaf.publisherEnd);
   const seen = recorder(deaf.replicaEnd);
-  deaf.replicaEnd.send({ type: "subscribe", name: "deaf", rev: 0 });
+  deaf.replicaEnd.send({ type: "subscribe", name: "deaf", history: "history 1", rev: 0 });
   while (seen.length === 0) await delay(5);
   assert.deepEqual(await publisher.settled(source.commit([serial("a", 1)]), 2_000), { behind: ["deaf"] });
   const hour = 3_600_000;
@@ -148,7 +148,7 @@ test("the last good copy is there after the start, follows changes, and serves a
   assert.equal((await readCopy(lastGoodPath, assert.fail))?.rev, 1);
   source.commit([serial("a", 2)]);
   await publisher.close();
-  assert.deepEqual(await readCopy(lastGoodPath, assert.fail), { rev: 2, ops: [serial("a", 1), serial("a", 2)] });
+  assert.deepEqual(await readCopy(lastGoodPath, assert.fail), { history: "history 1", rev: 2, ops: [serial("a", 1), serial("a", 2)] });
   const { publisherEnd, replicaEnd } = feedPair();
   const replica = await openReplica({ port: replicaEnd, name: "alone", lastGoodPath });
   assert.deepEqual(replica.snapshot.get("serial", "a"), { serial: 2 });
@@ -166,7 +166,7 @@ test("a publisher that starts from a copy of a history that is gone starts over"
   const restored = createTestSource();
   restored.commit([serial("b", 1)]);
   const publisher = await startedPublisher(t, restored, lastGoodPath);
-  assert.deepEqual(await readCopy(lastGoodPath, assert.fail), { rev: 1, ops: [serial("b", 1)] });
+  assert.deepEqual(await readCopy(lastGoodPath, assert.fail), { history: "history 1", rev: 1, ops: [serial("b", 1)] });
   const { publisherEnd, replicaEnd } = feedPair();
   publisher.attach(publisherEnd);
   const replica = await openReplica({ port: replicaEnd, name: "n", lastGoodPath });
@@ -208,4 +208,32 @@ test("a replica that misses part of an import asks for everything", async (t) =>
   const rev = source.commit([{ kind: "release", id: "i", value: { zone_id: "z", records: 1 } }]);
   assert.deepEqual(await publisher.settled(rev, PATIENCE_MS), { behind: [] });
   assert.equal(replica.snapshot.get("record", "r")?.zone_id, "z");
+});
+
+test("a restored source takes away what it no longer has, however far it has gone on since", async (t) => {
+  const lastGoodPath = join(temporaryDirectory(t), "last-good");
+  const source = createTestSource();
+  source.commit([serial("kept", 1)]);
+  const backup = dump(source.state);
+  source.commit([serial("lost", 1)]);
+  const publisher = await startedPublisher(t, source, lastGoodPath);
+  const { publisherEnd, replicaEnd } = feedPair();
+  publisher.attach(publisherEnd);
+  const replica = await openReplica({ port: replicaEnd, name: "live" });
+  assert.deepEqual(replica.snapshot.get("serial", "lost"), { serial: 1 });
+  source.restore(1, backup);
+  // Past the revision that everybody has, before anybody looks.
+  source.commit([serial("new", 1)]);
+  const rev = source.commit([serial("new", 2)]);
+  assert.equal(rev, 3);
+  await eventually(() => replica.snapshot.rev === rev);
+  assert.deepEqual(dump(replica.snapshot), [serial("kept", 1), serial("new", 2)]);
+  const late = feedPair();
+  publisher.attach(late.publisherEnd);
+  const seen = recorder(late.replicaEnd);
+  late.replicaEnd.send({ type: "subscribe", name: "late", history: "history 1", rev: 2 });
+  await eventually(() => seen.at(-1)?.type === "live");
+  assert.deepEqual(seen[0], { type: "full", ...source.position(), ops: dump(source.state) });
+  await publisher.close();
+  assert.deepEqual((await readCopy(lastGoodPath, assert.fail))?.ops, dump(source.state));
 });

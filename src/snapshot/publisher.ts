@@ -1,5 +1,5 @@
 import type { Delta } from "./entries.ts";
-import type { FeedLog, FeedPort, FullCopy, SnapshotPages } from "./feed.ts";
+import type { FeedLog, FeedPort, FullCopy, Position, SnapshotPages } from "./feed.ts";
 import { createLastGoodKeeper } from "./last-good-keeper.ts";
 import { createRecentDeltas } from "./recent.ts";
 import { createSettlement } from "./settlement.ts";
@@ -10,9 +10,9 @@ export interface FeedSource {
   /** Everything, at the newest revision. */
   full(): Promise<FullCopy>;
   /** The same, never all at once in memory; the pages are good until `use` resolves. */
-  stream<T>(use: (rev: number, pages: SnapshotPages) => Promise<T>): Promise<T>;
-  /** Some deltas after `rev`, oldest first; none when `rev` is the newest; null when they are gone. */
-  since(rev: number): Promise<readonly Delta[] | null>;
+  stream<T>(use: (at: Position, pages: SnapshotPages) => Promise<T>): Promise<T>;
+  /** Some deltas after the position, oldest first; none when it is the newest; null when they are gone, or it is of another history. */
+  since(at: Position): Promise<readonly Delta[] | null>;
   /** A hint that there is news; what other nodes commit is found by polling. */
   onCommit(listener: () => void): () => void;
 }
@@ -48,22 +48,25 @@ export function createPublisher({ source, log = () => {}, lastGoodPath }: Publis
   const settlement = createSettlement(subscribers);
   const full = shareWhileUnderWay(() => source.full());
   const keeper = lastGoodPath === undefined ? null : createLastGoodKeeper({ path: lastGoodPath, log, stream: (use) => source.stream(use) });
-  /** The revision that `recent` ends with; null before the source has been read. */
-  let head: number | null = null;
+  /** The position that `recent` ends with; null before the source has been read. */
+  let head: Position | null = null;
   let stopListening: (() => void) | null = null;
   let poll: NodeJS.Timeout | null = null;
 
   const publish = (delta: Delta): void => {
-    if (delta.from !== head) throw new Error(`the source went from revision ${head} to ${delta.from}`);
-    head = delta.rev;
+    if (head === null || delta.from !== head.rev) throw new Error(`the source went from revision ${head?.rev} to ${delta.from}`);
+    head = { ...head, rev: delta.rev };
     recent.push(delta);
-    keeper?.add(delta);
+    keeper?.add(delta, head.history);
     for (const subscriber of subscribers) subscriber.offer(delta);
     for (const listener of listeners) listener(delta);
   };
   const startOver = async (): Promise<void> => {
     const copy = await full();
-    head = copy.rev;
+    const { history, rev } = copy;
+    if (head !== null && head.history !== history)
+      log("warn", "the database was restored, or is another one: everything is published anew", { was: head, is: { history, rev } });
+    head = { history, rev };
     recent.clear();
     for (const subscriber of subscribers) subscriber.offerFull(copy);
     for (const listener of listeners) listener(null);
@@ -101,8 +104,8 @@ export function createPublisher({ source, log = () => {}, lastGoodPath }: Publis
         port,
         log,
         full,
-        since: (rev) => source.since(rev),
-        recentAfter: recent.after,
+        since: (at) => source.since(at),
+        recentAfter: ({ history, rev }) => (history === head?.history ? recent.after(rev) : null),
         head: () => head,
         acknowledged: settlement.check,
         // Until it subscribes nobody knows what it has, and nobody waits for it.

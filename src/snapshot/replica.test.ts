@@ -29,7 +29,7 @@ async function openAt(rev: number) {
   const feed = handFeed();
   const opening = openReplica({ port: feed.port, name: "n" });
   await turn();
-  feed.say({ type: "full", rev, ops: [] }, { type: "live", rev });
+  feed.say({ type: "full", history: "h", rev, ops: [] }, { type: "live", rev });
   const replica = await opening;
   feed.replies.length = 0;
   return { ...feed, replica };
@@ -42,7 +42,7 @@ test("a replica is open once it is live, and not before", async () => {
     open = true;
   });
   await turn();
-  say({ type: "full", rev: 7, ops: [] }, delta(8));
+  say({ type: "full", history: "h", rev: 7, ops: [] }, delta(8));
   await turn();
   assert.equal(open, false);
   say({ type: "live", rev: 8 });
@@ -65,7 +65,7 @@ test("a gap is answered by one subscription, and again only when the answer had 
   assert.deepEqual(replies.splice(0), ["subscribe 7"]);
   say(delta(8), delta(10), { type: "live", rev: 11 });
   assert.deepEqual(replies.splice(0), ["applied 8", "subscribe 8"]);
-  say({ type: "full", rev: 11, ops: [] }, { type: "live", rev: 11 }, delta(12));
+  say({ type: "full", history: "h", rev: 11, ops: [] }, { type: "live", rev: 11 }, delta(12));
   assert.deepEqual(replies, ["applied 11", "applied 12"]);
   assert.equal(replica.snapshot.rev, 12);
   assert.deepEqual(replica.snapshot.get("serial", "z"), { serial: 12 });
@@ -73,7 +73,7 @@ test("a gap is answered by one subscription, and again only when the answer had 
 
 test("a full copy of an earlier revision replaces what is there", async () => {
   const { replies, say, replica } = await openAt(7);
-  say(delta(8), { type: "full", rev: 3, ops: [] });
+  say(delta(8), { type: "full", history: "h", rev: 3, ops: [] });
   assert.equal(replica.snapshot.rev, 3);
   assert.equal(replica.snapshot.get("serial", "z"), undefined);
   assert.deepEqual(replies, ["applied 8", "applied 3"]);

@@ -1,5 +1,6 @@
 import type { Delta, EntryKind, RecordEntry } from "./entries.ts";
-import type { AppliedOp, FeedLog, FeedPort, Replica } from "./feed.ts";
+import { NO_HISTORY } from "./base-file.ts";
+import type { AppliedOp, FeedLog, FeedPort, Position, Replica } from "./feed.ts";
 import { readLastGood } from "./last-good.ts";
 import { createSnapshotState } from "./state.ts";
 
@@ -27,8 +28,10 @@ const LIVE_WAIT_MS = 2_000;
 export async function openReplica({ port, name, kinds, trim, lastGoodPath, log = () => {} }: ReplicaDeps): Promise<Replica> {
   const state = createSnapshotState(trim);
   const audience = createAudience(log);
+  /** Of what is here; of nothing there is none. */
+  let history = NO_HISTORY;
   let resubscribed = false;
-  const subscribe = (rev = state.rev): void => port.send({ type: "subscribe", name, rev, ...(kinds ? { kinds } : {}) });
+  const subscribe = (rev = state.rev): void => port.send({ type: "subscribe", name, history, rev, ...(kinds ? { kinds } : {}) });
   const acknowledge = (ok: boolean): void => {
     if (ok) port.send({ type: "applied", rev: state.rev });
   };
@@ -52,25 +55,29 @@ export async function openReplica({ port, name, kinds, trim, lastGoodPath, log =
       subscribe(-1);
     }
   };
-  /** The revision of the last good copy; null where there is none. */
-  const openLastGood = async (path: string): Promise<number | null> => {
+  /** The position of the last good copy; null where there is none. */
+  const openLastGood = async (path: string): Promise<Position | null> => {
     try {
       const copy = state.replacement();
-      const rev = await readLastGood(path, log, copy.add, kinds);
-      if (rev !== null) copy.take(rev);
-      return rev;
+      const at = await readLastGood(path, log, copy.add, kinds);
+      if (at !== null) {
+        copy.take(at.rev);
+        ({ history } = at);
+      }
+      return at;
     } catch (error) {
       log("error", "the last good copy is refused", { path, reason: String(error) });
       return null;
     }
   };
 
-  const rev = lastGoodPath === undefined ? null : await openLastGood(lastGoodPath);
+  const lastGood = lastGoodPath === undefined ? null : await openLastGood(lastGoodPath);
   const caughtUp = new Promise<void>((resolve) => {
     port.onMessage((message) => {
       if (message.type === "delta") applyDelta(message.delta);
       else if (message.type === "full") {
         state.replace(message.rev, message.ops);
+        ({ history } = message);
         acknowledge(audience.tell(null));
       } else if (message.type === "live") {
         resubscribed = false;
@@ -80,9 +87,11 @@ export async function openReplica({ port, name, kinds, trim, lastGoodPath, log =
     });
   });
   subscribe();
-  await (rev === null
+  await (lastGood === null
     ? caughtUp
-    : within(caughtUp, LIVE_WAIT_MS, () => log("warn", "control does not answer: serving the last good copy", { name, rev })));
+    : within(caughtUp, LIVE_WAIT_MS, () =>
+        log("warn", "control does not answer: serving the last good copy", { name, rev: lastGood.rev }),
+      ));
   return {
     snapshot: state,
     onApplied: audience.add,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Delta, EntryKind, Op } from "./entries.ts";
-import type { FeedLog, FeedPort, FullCopy } from "./feed.ts";
+import type { FeedLog, FeedPort, FullCopy, Position } from "./feed.ts";
 import type { Follower } from "./settlement.ts";
 
 /** One attached replica: what it was sent, and how it catches up. */
@@ -16,9 +16,9 @@ export interface SubscriberDeps {
   readonly port: FeedPort;
   readonly log: FeedLog;
   full(): Promise<FullCopy>;
-  since(rev: number): Promise<readonly Delta[] | null>;
-  recentAfter(rev: number): readonly Delta[] | null;
-  head(): number | null;
+  since(at: Position): Promise<readonly Delta[] | null>;
+  recentAfter(at: Position): readonly Delta[] | null;
+  head(): Position | null;
   acknowledged(): void;
   subscribed(subscriber: Subscriber): void;
   left(subscriber: Subscriber): void;
@@ -31,7 +31,7 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
   let name = "";
   /** Of the ops those that the replica wants. */
   let wanted = (ops: readonly Op[]): readonly Op[] => ops;
-  let sent = 0;
+  let sent: Position = { history: "", rev: 0 };
   /** It has all that the publisher has, and takes the publisher's deltas. */
   let live = false;
   /** Grows with each subscription, so that an earlier one's catching up stops. */
@@ -39,23 +39,24 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
 
   const send = (delta: Delta): void => {
     port.send({ type: "delta", delta: { ...delta, ops: wanted(delta.ops) } });
-    sent = delta.rev;
+    sent = { ...sent, rev: delta.rev };
   };
   const sendFull = (copy: FullCopy): void => {
-    port.send({ type: "full", rev: copy.rev, ops: wanted(copy.ops) });
-    sent = copy.rev;
+    const { history, rev } = copy;
+    port.send({ type: "full", history, rev, ops: wanted(copy.ops) });
+    sent = { history, rev };
     // It may have been further, in a history that the source no longer has.
     subscriber.acked = Math.min(subscriber.acked, copy.rev - 1);
   };
   const goLive = (): void => {
     live = true;
-    port.send({ type: "live", rev: sent });
+    port.send({ type: "live", rev: sent.rev });
   };
   /** Without waiting for anything, so that no delta of the publisher falls between. */
   const followFromHere = (): boolean => {
     const head = deps.head();
     if (head === null) return false;
-    const missing = sent === head ? [] : deps.recentAfter(sent);
+    const missing = isSame(sent, head) ? [] : deps.recentAfter(sent);
     if (missing === null) return false;
     missing.forEach(send);
     goLive();
@@ -68,10 +69,10 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
       if (mine !== turn) return;
       if (copy) sendFull(copy);
       else deltas!.forEach(send);
-      // The source may be ahead of the publisher, whose deltas up to `sent` are then ignored.
+      // The source may be ahead of the publisher, whose deltas up to `sent`, or of a history that is gone, are then ignored.
       const head = deps.head();
       const isNewest = copy !== null || deltas!.length === 0;
-      if (isNewest && (head === null || sent > head)) return goLive();
+      if (isNewest && (head === null || sent.history !== head.history || sent.rev > head.rev)) return goLive();
     }
   };
   const keepCatchingUp = async (mine: number): Promise<void> => {
@@ -96,14 +97,14 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
         if (message.type === "subscribe") {
           name = message.name;
           wanted = opsOf(message.kinds);
-          sent = message.rev;
+          sent = { history: message.history, rev: message.rev };
           subscriber.acked = message.rev;
           live = false;
           deps.subscribed(subscriber);
           void keepCatchingUp(++turn);
         } else if (message.type === "applied") {
           subscriber.acked = message.rev;
-          if (message.rev >= (deps.head() ?? 0)) subscriber.late = false;
+          if (message.rev >= (deps.head()?.rev ?? 0)) subscriber.late = false;
           deps.acknowledged();
         }
       });
@@ -115,14 +116,16 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
     },
     // A live replica is never behind the publisher; one that is ahead has had this delta.
     offer: (delta) => {
-      if (live && delta.from === sent) send(delta);
+      if (live && delta.from === sent.rev && sent.history === deps.head()?.history) send(delta);
     },
     offerFull: (copy) => {
-      if (live && sent !== copy.rev) sendFull(copy);
+      if (live && !isSame(sent, copy)) sendFull(copy);
     },
   };
   return subscriber;
 }
+
+const isSame = (a: Position, b: Position): boolean => a.history === b.history && a.rev === b.rev;
 
 function opsOf(kinds: readonly EntryKind[] | undefined): (ops: readonly Op[]) => readonly Op[] {
   if (kinds === undefined) return (ops) => ops;

@@ -9,6 +9,7 @@ import { systemClock } from "#kernel/clock.ts";
 import { someAudit } from "../../test/support/audit.ts";
 import { storeTest } from "../../test/support/store.ts";
 import { createGroupCommit } from "./group-commit.ts";
+import { createSeenPosition } from "./history.ts";
 import { openStore } from "./open.ts";
 import { DIALECTS } from "./session.ts";
 import type { Store, Unit } from "./store.ts";
@@ -235,13 +236,14 @@ test("a connection that broke is replaced for the next group", async () => {
   const group = createGroupCommit({
     dialect: DIALECTS.sqlite,
     clock: systemClock,
+    seen: createSeenPosition(),
     committed: async () => {},
     connect: async () => {
       const broken = ++connections === 1;
       return {
         query: async (text) => {
           if (broken && text === "COMMIT") throw new Error("connection lost");
-          return { rows: [{ value: 0 }], affected: 0 };
+          return { rows: [{ value: 0, history: "h", own: 1 }], affected: 0 };
         },
         close: async () => {},
       };

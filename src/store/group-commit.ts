@@ -1,6 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import { beginWriting } from "./begin.ts";
-import { flushUnits, lockRevision } from "./outbox.ts";
+import { beginHistory, isContinued, lockPosition, type SeenPosition } from "./history.ts";
+import { flushUnits } from "./outbox.ts";
 import { type Dialect, type Session, withFault } from "./session.ts";
 import type { Unit, WriteOptions, Written } from "./store.ts";
 import { type OpenUnit, openUnit } from "./unit.ts";
@@ -19,8 +20,9 @@ export interface GroupCommit {
 export interface GroupCommitDeps {
   readonly dialect: Dialect;
   readonly clock: Clock;
+  readonly seen: SeenPosition;
   connect(): Promise<Session>;
-  /** Called after each commit with the connection, and whether it allocated revisions; the next unit waits for it. */
+  /** Called after each commit with the connection, and whether planes have to hear of it; the next unit waits for it. */
   committed(session: Session, news: boolean): Promise<void>;
 }
 
@@ -120,7 +122,9 @@ const isLarge = (group: readonly Pending[]): boolean => group.some(({ timeoutMs 
 /** Throws when the transaction, which has begun, fails as a whole; units that had failed by then keep their own error. */
 async function runGroup(deps: GroupCommitDeps, session: Session, group: readonly Pending[]): Promise<void> {
   const { dialect } = deps;
-  const rev = await lockRevision(session, dialect);
+  const stored = await lockPosition(session, dialect);
+  const own = isContinued(stored, deps.seen.get()) ? stored : null;
+  const { history, rev } = own ?? (await beginHistory(session, dialect, deps.clock, stored));
   const finished: Finished[] = [];
   for (const pending of group) {
     const done = await runUnit(deps, session, pending);
@@ -134,10 +138,9 @@ async function runGroup(deps: GroupCommitDeps, session: Session, group: readonly
   );
   await session.query("COMMIT");
   finished.forEach(({ pending, result }, i) => pending.resolve({ result, rev: revs[i] ?? null }));
-  await deps.committed(
-    session,
-    revs.some((revision) => revision !== null),
-  );
+  const newest = revs.findLast((revision) => revision !== null) ?? rev;
+  deps.seen.note({ history, rev: newest });
+  await deps.committed(session, own === null || newest !== rev);
 }
 
 /** Null when the unit failed and was undone. */

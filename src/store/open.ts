@@ -2,10 +2,12 @@ import { existsSync, statSync } from "node:fs";
 import type { Kysely } from "kysely";
 import type { Clock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
+import { beginWriting } from "./begin.ts";
 import { type Checkpointer, createCheckpointer } from "./checkpointer.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
-import { readChangesSince, readRevision } from "./outbox.ts";
+import { beginHistory, createSeenPosition, isContinued, lockPosition, type Position, readPosition } from "./history.ts";
+import { readChangesSince } from "./outbox.ts";
 import { type Dialect, DIALECTS, kyselyOver, type Rows, type Session, withFault } from "./session.ts";
 import { createSqliteThread } from "./sqlite-thread.ts";
 import { openSqlite } from "./sqlite.ts";
@@ -25,6 +27,7 @@ export async function openStore({ url, clock }: StoreConfig): Promise<Store> {
     const session = await backend.connect("write");
     try {
       await migrate(session, backend.dialect, clock);
+      await ensureHistory(session, backend.dialect, clock);
     } finally {
       await session.close();
     }
@@ -33,6 +36,14 @@ export async function openStore({ url, clock }: StoreConfig): Promise<Store> {
     await backend.close();
     throw explained(error, url, backend.dialect);
   }
+}
+
+/** A new database begins its history, and one that was restored while nobody had it open another one. */
+async function ensureHistory(session: Session, dialect: Dialect, clock: Clock): Promise<void> {
+  await beginWriting(session, dialect, clock);
+  const stored = await lockPosition(session, dialect);
+  if (!stored.isOwn) await beginHistory(session, dialect, clock, stored);
+  await session.query("COMMIT");
 }
 
 /** Whether there is a database at `url` already, hence data that an existing sealing key belongs to. */
@@ -139,10 +150,12 @@ async function createStore(backend: Backend, clock: Clock): Promise<Store> {
       }
     });
   const read = committedOnly(reader);
+  const seen = createSeenPosition();
   const checkpointer = backend.checkpointer();
   const writer = createGroupCommit({
     dialect,
     clock,
+    seen,
     connect: () => backend.connect("write"),
     committed: async (session, news) => {
       if (news) for (const listener of listeners) listener();
@@ -158,19 +171,42 @@ async function createStore(backend: Backend, clock: Clock): Promise<Store> {
     await backend.close();
   };
   let closing: Promise<void> | null = null;
+  /** Every write looks first whether the database is still the one that it was. */
+  const look = async (): Promise<void> => void (await writer.write(async () => {}));
+  const readOwnPosition = async (db: Kysely<Tables>): Promise<Position | null> => {
+    // What is committed while the database answers is seen before the answer is.
+    const before = seen.get();
+    const stored = await readPosition(db, dialect);
+    if (!isContinued(stored, before)) return null;
+    const { history, rev } = stored;
+    seen.note({ history, rev });
+    return { history, rev };
+  };
+  const position = async (): Promise<Position> => {
+    const own = await readOwnPosition(read);
+    if (own !== null) return own;
+    await look();
+    const { history, rev } = await readPosition(read, dialect);
+    if (history === null) throw new Error("the database has no history");
+    return { history, rev };
+  };
   return {
     dialect: dialect.name,
     read,
     scan: committedOnly(scanner),
     write: writer.write,
     readAt: async (work) => {
+      // A restore that nobody has noticed yet is, before anything is read under the history from before.
+      await position();
       const session = await backend.connect("read").catch((error: unknown) => {
         throw withFault(dialect, error);
       });
       try {
         await session.query(dialect.beginSnapshot);
         const db = kyselyOver(dialect, session.query);
-        return await work(db, await readRevision(db));
+        const at = await readOwnPosition(db);
+        if (at === null) throw new PlatformError("database_unavailable", { cause: new Error("the database was restored just now") });
+        return await work(db, at.rev, at.history);
       } catch (error) {
         throw withFault(dialect, error);
       } finally {
@@ -178,8 +214,13 @@ async function createStore(backend: Backend, clock: Clock): Promise<Store> {
         await session.close();
       }
     },
-    revision: () => readRevision(read),
-    changesSince: (rev, limit) => readChangesSince(read, rev, limit),
+    revision: async () => (await position()).rev,
+    position,
+    changesSince: (rev, limit, history) => readChangesSince(read, position, { rev, limit, history }),
+    renewHistory: async () => {
+      seen.note({ history: (await position()).history, rev: Number.MAX_SAFE_INTEGER });
+      return position();
+    },
     onCommit: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { Position } from "./history.ts";
 import { insertRows, type RowShape } from "./rows.ts";
 import type { Dialect, Session } from "./session.ts";
 import type { Change, ChangeSet } from "./store.ts";
@@ -11,15 +12,6 @@ export const REVISIONS_KEPT = 50_000;
 const TRIM_EVERY = 1_000;
 
 const CHANGE_ROW: RowShape = { table: "changes", columns: ["rev", "seq", "kind", "id", "value"] };
-
-/**
- * Reads the counter and keeps every other writer away until the transaction ends. Identifiers from a
- * sequence would commit out of order, and a reader that asks for "after rev N" would lose rows.
- */
-export async function lockRevision(session: Session, dialect: Dialect): Promise<number> {
-  const { rows } = await session.query(`SELECT value FROM counters WHERE name = 'rev'${dialect.forUpdate}`);
-  return counterValue(rows[0]);
-}
 
 /**
  * Writes what units collected, and gives each unit with changes the next revision after `rev`. Returns
@@ -54,16 +46,21 @@ export async function flushUnits(
   return revs;
 }
 
-export async function readRevision(db: Kysely<Tables>): Promise<number> {
-  return counterValue(await db.selectFrom("counters").select("value").where("name", "=", "rev").executeTakeFirst());
-}
-
-/** See `Store.changesSince`. Every revision has rows, so a missing one was trimmed. */
-export async function readChangesSince(db: Kysely<Tables>, rev: number, limit: number): Promise<readonly ChangeSet[] | null> {
+/**
+ * See `Store.changesSince`. Every revision has rows, so a missing one was trimmed. `position` is asked after the rows were
+ * read: if it still has the history that is wanted, they belong to it.
+ */
+export async function readChangesSince(
+  db: Kysely<Tables>,
+  position: () => Promise<Position>,
+  { rev, limit, history }: { readonly rev: number; readonly limit: number; readonly history: string | undefined },
+): Promise<readonly ChangeSet[] | null> {
   const first = await readChangeSets(db, rev, limit);
+  const newest = await position();
+  if (history !== undefined && newest.history !== history) return null;
   if (first.length > 0) return first[0]!.rev === rev + 1 ? first : null;
   // Nothing after `rev`: either it is the newest, or a commit came in between, or the rows are gone.
-  if ((await readRevision(db)) === rev) return [];
+  if (newest.rev === rev) return [];
   const second = await readChangeSets(db, rev, limit);
   return second[0]?.rev === rev + 1 ? second : null;
 }
@@ -85,9 +82,4 @@ async function readChangeSets(db: Kysely<Tables>, rev: number, limit: number): P
     else sets.push({ rev: row.rev, changes: [change] });
   }
   return sets;
-}
-
-function counterValue(row: { readonly value?: unknown } | undefined): number {
-  if (typeof row?.value !== "number") throw new Error("the database has no revision counter: it was not made by this program");
-  return row.value;
 }

@@ -56,6 +56,8 @@ export interface Dialect {
   readonly beginSnapshot: string;
   /** Appended to a SELECT to lock what it reads; SQLite's write transaction is exclusive as a whole. */
   readonly forUpdate: string;
+  /** Tells this database from a copy of what is in it: another one, or the same one brought back to an earlier time. */
+  readonly identity: string;
   /** Column types of the migrations. Text compares by code point on both. */
   readonly text: string;
   readonly integer: string;
@@ -126,6 +128,8 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     undo: { large: "PRAGMA temp_store = FILE", usual: "PRAGMA temp_store = MEMORY" },
     beginSnapshot: "BEGIN",
     forUpdate: "",
+    // A file is a copy of itself: one that was put back is known by its revision, against the last good copy beside it.
+    identity: "'file'",
     text: "text",
     integer: "integer",
     migrationLock: null,
@@ -146,6 +150,10 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     undo: null,
     beginSnapshot: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     forUpdate: " FOR UPDATE",
+    // What a dump is restored into has other identifiers; recovery to a point in time and failover begin a time line, which
+    // the names of the log's files start with.
+    identity:
+      "(SELECT oid FROM pg_database WHERE datname = current_database())::text || '/' || 'counters'::regclass::oid::text || '/' || CASE WHEN pg_is_in_recovery() THEN 'standby' ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END",
     text: 'text COLLATE "C"',
     integer: "bigint",
     // Any number serves, as long as every node takes the same.

@@ -1,4 +1,6 @@
 import type { Kysely } from "kysely";
+import type { Clock } from "#kernel/clock.ts";
+import type { Position } from "#store/history.ts";
 import type { Tables } from "#store/tables.ts";
 
 /**
@@ -27,6 +29,7 @@ export interface AuditEntry {
 /** A unit of work: everything in it becomes durable together, or nothing does. */
 export interface Unit {
   readonly db: Kysely<Tables>;
+  readonly clock: Clock;
   /** Published to the planes after the commit, together with the unit's other changes. */
   change(change: Change): void;
   audit(entry: AuditEntry): void;
@@ -58,10 +61,14 @@ export interface Store {
   /** Runs `work` and resolves once it is on disk (fsynced). A throw undoes the unit and rejects. */
   write<T>(work: (unit: Unit) => Promise<T>, options?: WriteOptions): Promise<Written<T>>;
   /** A consistent view at one revision, for rebuilding snapshots. */
-  readAt<T>(work: (db: Kysely<Tables>, rev: number) => Promise<T>): Promise<T>;
+  readAt<T>(work: (db: Kysely<Tables>, rev: number, history: string) => Promise<T>): Promise<T>;
   revision(): Promise<number>;
-  /** Change sets after `rev`, oldest first, at most `limit`; null when some of them are gone already. */
-  changesSince(rev: number, limit: number): Promise<readonly ChangeSet[] | null>;
+  /** The newest revision with its history. A database that was restored has another one, from the first look at it. */
+  position(): Promise<Position>;
+  /** Change sets after `rev`, oldest first, at most `limit`; null when some of them are gone already, or are of another history than said. */
+  changesSince(rev: number, limit: number, history?: string): Promise<readonly ChangeSet[] | null>;
+  /** Says that the database was put back to an earlier time: what planes have is another history, and they take everything anew. */
+  renewHistory(): Promise<Position>;
   /** A hint that `changesSince` may have news; other nodes' commits come by polling only. */
   onCommit(listener: () => void): () => void;
   close(): Promise<void>;

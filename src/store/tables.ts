@@ -610,6 +610,10 @@ export interface AuditLogTable {
 export interface CountersTable {
   name: string;
   value: Generated<number>;
+  /** Of the revisions (history.ts). */
+  history: string | null;
+  /** The database that the history was made on, as its dialect tells databases apart. */
+  identity: string | null;
 }
 export interface NotificationWebhooksTable {
   id: string;

@@ -57,6 +57,7 @@ export function openUnit({ dialect, clock, run }: UnitDeps): OpenUnit {
   return {
     changes,
     audits,
+    clock,
     db: kyselyOver(dialect, async (sql, parameters) => {
       assertOpen();
       return run(sql, parameters);

@@ -8,8 +8,10 @@ import {
   type SqlBool,
   type Updateable,
 } from "kysely";
+import type { Clock } from "#kernel/clock.ts";
 import { textTest, type TextOperator } from "#store/like.ts";
 import { prepareQuery } from "#store/prepared-query.ts";
+import type { Unit } from "#store/store.ts";
 import type { Tables, ZonesTable } from "#store/tables.ts";
 
 export type ZoneRow = Selectable<ZonesTable>;
@@ -100,22 +102,48 @@ export type TouchedZone = Pick<ZoneRow, "serial" | "record_count" | "dns_version
  * Raises the serial, the number of records and that of versions in one statement, which also locks the zone on
  * PostgreSQL, so that the checks that follow see no other writer. Undefined where the zone is gone.
  */
-export async function touchZone(db: Kysely<Tables>, id: string, recordsAdded = 0, versionsAdded = 0): Promise<TouchedZone | undefined> {
-  return (await raiseSerial(db, id, recordsAdded, versionsAdded))[0];
+export async function touchZone(
+  { db, clock }: Pick<Unit, "db" | "clock">,
+  id: string,
+  recordsAdded = 0,
+  versionsAdded = 0,
+): Promise<TouchedZone | undefined> {
+  return (await raiseSerial(db, id, nowSeconds(clock), recordsAdded, versionsAdded))[0];
 }
 
-const raiseSerial = prepareQuery((db, id: string, recordsAdded: number, versionsAdded: number) =>
+const nowSeconds = (clock: Clock): number => Math.floor(clock.nowMs() / 1000);
+
+/** The largest step after which a serial is a later one (RFC 1982 §3.2). */
+const STEP_MAX = 0x7fff_ffff;
+const SERIAL_MAX = 0xffff_ffff;
+
+/**
+ * The present in seconds, and where the serial is there already the next one: a zone that was restored goes on above what it
+ * had after the backup. After 2^32 - 1 comes 1, since some secondaries take 0 for "unset" (RFC 1982).
+ */
+const raiseSerial = prepareQuery((db, id: string, now: number, recordsAdded: number, versionsAdded: number) =>
   db
     .updateTable("zones")
     .set({
-      // RFC 1982: after 2^32 - 1 comes 1, since some secondaries take 0 for "unset".
-      serial: sql<number>`CASE WHEN serial >= 4294967295 THEN 1 ELSE serial + 1 END`,
+      serial: sql<number>`CASE WHEN serial >= ${sql.lit(SERIAL_MAX)} THEN 1 WHEN ${now} - serial BETWEEN 1 AND ${sql.lit(STEP_MAX)} THEN ${now} ELSE serial + 1 END`,
       record_count: sql<number>`record_count + ${recordsAdded}`,
       dns_version_count: sql<number>`dns_version_count + ${versionsAdded}`,
     })
     .where("id", "=", id)
     .returning(["serial", "record_count", "dns_version_count", "type", "settings"]),
 );
+
+/**
+ * The serial of a zone that was restored, as SQL: so far above the present, or above what it is, that it is later than any that
+ * many changes in few seconds had led to. One that is about to begin again is left alone, for versions are told apart by it.
+ */
+export function raisedSerial(clock: Clock): string {
+  const now = nowSeconds(clock);
+  return `CASE WHEN ${now} - serial BETWEEN 1 AND ${STEP_MAX - LOST_CHANGES} THEN ${now + LOST_CHANGES} WHEN serial < ${SERIAL_MAX - LOST_CHANGES} THEN serial + ${LOST_CHANGES} ELSE serial END`;
+}
+
+/** More than a zone's changes since a backup are ahead of the clock. */
+const LOST_CHANGES = 100_000;
 
 /** Counts records that a large import writes or takes back; the number of the zone's records, or undefined without the zone. */
 export async function countImported(db: Kysely<Tables>, id: string, added: number): Promise<number | undefined> {

@@ -59,7 +59,7 @@ test("each subscription gets what it misses, then every delta once and in order,
               failures.push(error);
             }
           });
-          replicaEnd.send({ type: "subscribe", name: "n", rev });
+          replicaEnd.send({ type: "subscribe", name: "n", history: "history 1", rev });
         }
       }
       const expected = { at: source.state.rev, lives: 1 };

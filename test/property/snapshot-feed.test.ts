@@ -26,6 +26,8 @@ type Step =
   | { readonly type: "commit"; readonly ops: readonly Op[] }
   /** The source forgets what is more than this many revisions old. */
   | { readonly type: "trim"; readonly kept: number }
+  /** The source goes back by as many revisions, and on from there. */
+  | { readonly type: "restore"; readonly back: number }
   | { readonly type: "fail"; readonly calls: number }
   /** A replica loses its connection, and comes back with the revision that it had. */
   | { readonly type: "reconnect"; readonly replica: number }
@@ -37,6 +39,7 @@ const replica = fc.nat(1);
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ type: fc.constant("commit" as const), ops: fc.array(op, { minLength: 1, maxLength: 5 }) }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant("trim" as const), kept: fc.nat(4) }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant("restore" as const), back: fc.integer({ min: 1, max: 4 }) }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant("fail" as const), calls: fc.integer({ min: 1, max: 2 }) }) },
   { weight: 2, arbitrary: fc.record({ type: fc.constant("reconnect" as const), replica }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant("lose" as const), replica }) },
@@ -48,6 +51,7 @@ function createSocket() {
   let listener: Parameters<FeedPort["onMessage"]>[0] = () => {};
   let current: FeedPort | null = null;
   let losses = 0;
+  let history = "";
   const port: FeedPort = {
     send: (message) => current?.send(message),
     onMessage: (next) => {
@@ -58,6 +62,8 @@ function createSocket() {
   };
   return {
     port,
+    /** Of what was sent here. */
+    history: () => history,
     lose: () => {
       losses++;
     },
@@ -66,6 +72,7 @@ function createSocket() {
       current = next;
       next.onMessage((message) => {
         if (current !== next) return;
+        if (message.type === "full") ({ history } = message);
         if (losses > 0 && message.type === "delta") losses--;
         else listener(message);
       });
@@ -117,11 +124,15 @@ test("a replica that applied deltas equals one that was built anew, whatever the
         const indexes = replicas.map(indexOf);
         const reconnect = (n: number): void => {
           plug(n);
-          sockets[n]!.port.send({ type: "subscribe", name: `n${n}`, rev: replicas[n]!.snapshot.rev });
+          sockets[n]!.port.send({ type: "subscribe", name: `n${n}`, history: sockets[n]!.history(), rev: replicas[n]!.snapshot.rev });
         };
+        const copies = [dump(source.state)];
         for (const next of steps) {
-          if (next.type === "commit") source.commit(next.ops);
-          else if (next.type === "trim") source.trim(source.state.rev - next.kept);
+          if (next.type === "commit") copies[source.commit(next.ops)] = dump(source.state);
+          else if (next.type === "restore") {
+            const rev = Math.max(0, source.state.rev - next.back);
+            source.restore(rev, copies[rev] ?? []);
+          } else if (next.type === "trim") source.trim(source.state.rev - next.kept);
           else if (next.type === "fail") source.fail(next.calls);
           else if (next.type === "reconnect") reconnect(next.replica);
           else if (next.type === "lose") sockets[next.replica]!.lose();
@@ -135,7 +146,9 @@ test("a replica that applied deltas equals one that was built anew, whatever the
           await publisher.settled(source.state.rev, 20);
         }
         source.commit([{ kind: "serial", id: "end", value: null }]);
-        while (replicas.some(({ snapshot }) => snapshot.rev !== source.state.rev)) await delay(2);
+        const isThere = ({ snapshot }: Replica, n: number): boolean =>
+          snapshot.rev === source.state.rev && sockets[n]?.history() === source.position().history;
+        while (!replicas.every(isThere)) await delay(2);
         for (const [n, one] of replicas.entries()) {
           assert.deepEqual(dump(one.snapshot), dump(source.state));
           assert.deepEqual(

@@ -1,6 +1,6 @@
 import { MessageChannel } from "node:worker_threads";
 import type { Delta, EntryKind, Op, StagedRecord } from "#snapshot/entries.ts";
-import type { FeedLog, FeedPort, FullCopy, Snapshot } from "#snapshot/feed.ts";
+import type { FeedLog, FeedPort, FullCopy, Position, Snapshot } from "#snapshot/feed.ts";
 import { readLastGood } from "#snapshot/last-good.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import type { FeedSource } from "#snapshot/publisher.ts";
@@ -9,7 +9,10 @@ import { createSnapshotState } from "#snapshot/state.ts";
 /** A source of changes in memory, which can lose old deltas and fail, as a store can. */
 export interface TestSource extends FeedSource {
   readonly state: Snapshot;
+  position(): Position;
   commit(ops: readonly Op[]): number;
+  /** As a database does that is restored: back to these entries at `rev`, and another history. */
+  restore(rev: number, ops: readonly Op[]): void;
   /** Forgets the deltas up to `rev`. */
   trim(rev: number): void;
   /** The next calls fail. */
@@ -38,6 +41,8 @@ export function createTestSource({ batch = 3 } = {}): TestSource {
   const state = createSnapshotState();
   const listeners = new Set<() => void>();
   let deltas: Delta[] = [];
+  let histories = 1;
+  const at = (): Position => ({ history: `history ${histories}`, rev: state.rev });
   let failures = 0;
   const mayFail = async (): Promise<void> => {
     // Real sources answer in a later turn.
@@ -54,12 +59,19 @@ export function createTestSource({ batch = 3 } = {}): TestSource {
   };
   return {
     state,
+    position: at,
     commit: (ops) => {
       const from = state.rev;
       deltas.push({ from, rev: from + 1, ops });
       state.apply(from + 1, ops);
       for (const listener of listeners) listener();
       return from + 1;
+    },
+    restore: (rev, ops) => {
+      histories++;
+      deltas = deltas.filter((delta) => delta.rev <= rev);
+      state.replace(rev, ops);
+      for (const listener of listeners) listener();
     },
     trim: (rev) => {
       deltas = deltas.filter((delta) => delta.rev > rev);
@@ -69,15 +81,16 @@ export function createTestSource({ batch = 3 } = {}): TestSource {
     },
     full: async () => {
       await mayFail();
-      return late({ rev: state.rev, ops: dump(state) });
+      return late({ ...at(), ops: dump(state) });
     },
     stream: async (use) => {
       await mayFail();
-      const { rev, ops } = await late({ rev: state.rev, ops: dump(state) });
-      return use(rev, [ops.slice(0, 3), ops.slice(3)]);
+      const { ops, ...place } = await late({ ...at(), ops: dump(state) });
+      return use(place, [ops.slice(0, 3), ops.slice(3)]);
     },
-    since: async (rev) => {
+    since: async ({ history, rev }) => {
       await mayFail();
+      if (history !== at().history) return late(null);
       if (rev === state.rev) return late([]);
       const after = deltas.filter((delta) => delta.rev > rev).slice(0, batch);
       return late(after[0]?.from === rev ? after : null);
@@ -98,6 +111,6 @@ export function feedPair(): { readonly publisherEnd: FeedPort; readonly replicaE
 /** What readLastGood gives, all together. */
 export async function readCopy(path: string, log: FeedLog, kinds?: readonly EntryKind[]): Promise<FullCopy | null> {
   const ops: Op[] = [];
-  const rev = await readLastGood(path, log, (op) => ops.push(op), kinds);
-  return rev === null ? null : { rev, ops };
+  const at = await readLastGood(path, log, (op) => ops.push(op), kinds);
+  return at === null ? null : { ...at, ops };
 }

@@ -87,7 +87,7 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
     const planned = planSteps(prepared, existing, { zone, origins: deps.origins, now });
     if (planned.length === 0) return changedRecords([], view, null);
     const added = planned.reduce((sum, step) => sum + (step.place ? 1 : 0) - (step.remove ? 1 : 0), 0);
-    const touched = await touchZone(unit.db, zone.id, added, 1);
+    const touched = await touchZone(unit, zone.id, added, 1);
     if (touched === undefined) throw new PlatformError("zone_not_found");
     const transferred = options.kind === "transfer";
     const steps = transferred ? planned : permittedSteps({ ...touched, name: zone.name }, planned);

@@ -106,7 +106,7 @@ export function createPieceImport(deps: PieceImportDeps): PieceImport {
   const finish = async (unit: Unit, progress: Progress): Promise<void> => {
     const { call, zone, row, records } = progress;
     await assertGoesOn(unit.db, row);
-    const touched = await touchZone(unit.db, zone.id, 0, 1);
+    const touched = await touchZone(unit, zone.id, 0, 1);
     if (touched === undefined) throw new PlatformError("zone_not_found");
     await keepChanges(unit.db, progress, true);
     const version = {

@@ -21,7 +21,7 @@ export function isRefetchDue(row: ZoneDnssecRow, now: number): boolean {
  */
 export async function raiseServedSerial(unit: Unit, zoneId: string): Promise<boolean> {
   const outgoing = await zoneTransfer(unit.db, zoneId, "outgoing");
-  const touched = outgoing && isTransferEnabled(outgoing) ? await touchZone(unit.db, zoneId) : undefined;
+  const touched = outgoing && isTransferEnabled(outgoing) ? await touchZone(unit, zoneId) : undefined;
   if (touched) unit.change({ kind: "serial", id: zoneId, value: serialEntry(touched) });
   return touched !== undefined;
 }

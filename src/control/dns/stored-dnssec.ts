@@ -40,7 +40,7 @@ export async function saveDnssec(unit: Unit, before: StoredDnssec | undefined, a
   for (const id of had) if (!has.has(id)) await deleteDnssecKey(unit.db, id);
   const entry = dnssecEntry(after.row, after.keys);
   if (JSON.stringify(entry) === JSON.stringify(dnssecEntry(before?.row, before?.keys ?? []))) return;
-  const touched = await touchZone(unit.db, after.row.zone_id);
+  const touched = await touchZone(unit, after.row.zone_id);
   unit.change({ kind: "dnssec", id: after.row.zone_id, value: entry });
   if (touched) unit.change({ kind: "serial", id: after.row.zone_id, value: serialEntry(touched) });
 }

@@ -13,7 +13,7 @@ export interface OpenZone {
 
 /** Locks first and reads then: two changes of one zone must not read the same state. Throws `zone_not_found`. */
 export async function openZone(unit: Unit, id: string): Promise<OpenZone> {
-  const touched = await touchZone(unit.db, id);
+  const touched = await touchZone(unit, id);
   const row = await zoneRowById(unit.db, id);
   if (!touched || !row) throw new PlatformError("zone_not_found");
   return { row, serial: touched.serial };

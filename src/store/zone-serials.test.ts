@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { sql } from "kysely";
+import { fixedClock } from "#kernel/clock.ts";
+import { databaseTest } from "../../test/support/store.ts";
+import { openStore } from "./open.ts";
+import { touchZone } from "./zones.ts";
+
+const START = "2026-11-26T00:00:00Z";
+const NOW = Date.parse(START) / 1000;
+
+/** RFC 1982 §3.2. */
+const isAfter = (a: number, b: number): boolean => ((a - b) >>> 0) - 1 < 0x7fff_ffff && a !== b;
+
+databaseTest("a serial is the present, or the next one where it is there already, and always a later one", async (url) => {
+  const clock = fixedClock(START);
+  const store = await openStore({ url, clock });
+  const cases: readonly (readonly [serial: number, touched: number, restored: number])[] = [
+    [1, NOW, NOW + 100_000],
+    [NOW - 1, NOW, NOW + 100_000],
+    [NOW, NOW + 1, NOW + 100_000],
+    [NOW + 59, NOW + 60, NOW + 100_059],
+    [2_026_112_601, 2_026_112_602, 2_026_212_601],
+    [4_000_000_000, 4_000_000_001, 4_000_100_000],
+    [4_294_967_295, 1, 4_294_967_295],
+  ];
+  const put = (serial: number) =>
+    store.write(async ({ db }) => {
+      await sql`DELETE FROM zones`.execute(db);
+      await sql`INSERT INTO accounts (id, name, type, settings, created_on) VALUES ('a', 'a', 'standard', '{}', '') ON CONFLICT DO NOTHING`.execute(
+        db,
+      );
+      await sql`INSERT INTO zones (id, account_id, name, status, type, paused, plan, name_servers, settings, serial, record_count, vanity_name_servers, created_on, modified_on) VALUES ('z', 'a', 'b.example', 'active', 'full', 0, 'pro', '[]', '{}', ${serial}, 1, '[]', '', '')`.execute(
+        db,
+      );
+    });
+  try {
+    for (const [serial, touched, restored] of cases) {
+      await put(serial);
+      const { result } = await store.write((unit) => touchZone(unit, "z"));
+      assert.equal(result?.serial, touched);
+      assert.ok(isAfter(touched, serial), `${touched} after ${serial}`);
+      await put(serial);
+      await store.renewHistory();
+      assert.deepEqual(await store.read.selectFrom("zones").select("serial").execute(), [{ serial: restored }]);
+      assert.ok(restored === serial || isAfter(restored, serial), `${restored} after ${serial}`);
+    }
+    // A backup of a minute ago, with fewer changes than seconds since: what was published before it is passed.
+    clock.advance(60_000);
+    await put(NOW - 100);
+    assert.equal((await store.write((unit) => touchZone(unit, "z"))).result?.serial, NOW + 60);
+  } finally {
+    await store.close();
+  }
+});
