@@ -27,7 +27,7 @@ export function unsafeBinds(config: Config, bootstrapTokenUnchanged: boolean): r
   const reasons: string[] = [];
   if (outside.length > 0 && bootstrapTokenUnchanged) {
     reasons.push(
-      `${outside.map(({ key }) => key).join(", ")}: the bootstrap token is still the one of the first start; start on loopback and roll it first (PUT /user/tokens/{id}/value, or selvedge token create and delete the old one)`,
+      `${outside.map(({ key }) => key).join(", ")}: the bootstrap token is still the one that the first start made up and printed; give it a new secret with: ${resetCommand(config)}`,
     );
   }
   const clear = outside.filter(({ carriesCredentials }) => carriesCredentials && !hasTls);
@@ -35,7 +35,11 @@ export function unsafeBinds(config: Config, bootstrapTokenUnchanged: boolean): r
   return reasons;
 }
 
-function isLoopbackHost(host: string): boolean {
+/** The address of a database holds a password, and is not repeated. */
+const resetCommand = ({ data, database }: Config): string =>
+  `selvedge token reset --data ${data}${database.url === "" ? "" : " --database-url URL"}`;
+
+export function isLoopbackHost(host: string): boolean {
   const address = parseIp(host);
   return address === undefined ? host === "localhost" : classifyIp(address) === "loopback";
 }

@@ -1,4 +1,4 @@
-import { firstTokenShown } from "#control/access/bootstrap.ts";
+import { firstTokenShown } from "#control/access/first-token.ts";
 import type { Control } from "#control/control.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { checkCustomHostnames } from "#jobs/check-custom-hostnames.ts";

@@ -1,6 +1,7 @@
 import { accessSync, constants, mkdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { isAlive, readRunFile } from "./run-file.ts";
 
 // https://www.sqlite.org/rescode.html
 const SQLITE_BUSY = 5;
@@ -8,9 +9,15 @@ const SQLITE_BUSY = 5;
 /** Thrown when another server works on the same directory. */
 export class DataDirectoryBusy extends Error {
   constructor(dataDir: string) {
-    super(`another Selvedge is running on ${dataDir}: stop it, or give this one another directory with --data`);
+    super(`another Selvedge is running on ${dataDir}${runningAs(dataDir)}: stop it, or give this one another directory with --data`);
     this.name = "DataDirectoryBusy";
   }
+}
+
+/** A server says so in its run file; a command that is soon over does not. */
+function runningAs(dataDir: string): string {
+  const run = readRunFile(dataDir);
+  return run !== null && isAlive(run.pid) ? ` (process ${run.pid})` : "";
 }
 
 /**

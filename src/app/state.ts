@@ -1,4 +1,4 @@
-import { bootstrap } from "#control/access/bootstrap.ts";
+import { bootstrap, type Bootstrapped, type IgnoredPreset } from "#control/access/bootstrap.ts";
 import { isoMicros } from "#kernel/clock.ts";
 import { createSealer, type Sealer } from "#kernel/seal.ts";
 import type { LocalCa } from "#acme/local-ca.ts";
@@ -24,11 +24,11 @@ export interface State {
   readonly store: Store;
   readonly ca: LocalCa | null;
   /** The account of the first start; the token only until a start has shown it. */
-  readonly first: Awaited<ReturnType<typeof bootstrap>>;
+  readonly first: Bootstrapped;
 }
 
 /** Throws, before anything is changed, where the configuration, the directory or the database is not fit. */
-export async function openState({ config, clock }: ComposeDeps, closing: Closing): Promise<State> {
+export async function openState({ config, clock, log }: ComposeDeps, closing: Closing): Promise<State> {
   const tls = readTls(config.tls);
   const lock = lockDataDirectory(config.data);
   closing.add(() => lock.release());
@@ -39,10 +39,19 @@ export async function openState({ config, clock }: ComposeDeps, closing: Closing
   closing.add(() => store.close());
   await verifyKey(store, sealer, isoMicros(clock.nowMicros()));
   const first = await bootstrap({ store, clock, sealer, email: config.bootstrap.email, ...presets(config) });
+  for (const preset of first.ignored) log[preset.isInUse ? "info" : "warn"]({ key: preset.key }, ignoredText(preset));
   await refuseUnsafeBinds(config, store);
   const ca = await openLocalAuthority({ store, sealer, clock, dataDir: config.data });
   return { tls, files, sealer, store, ca, first };
 }
+
+/** Containers give presets at every start. */
+const ignoredText = ({ key, isInUse }: IgnoredPreset): string =>
+  `${key} is ignored, since the first start is over: ${
+    isInUse
+      ? "it is in use as it is"
+      : "`selvedge token list` shows the tokens there are, `selvedge token reset` gives the first one a new secret"
+  }`;
 
 async function refuseUnsafeBinds(config: Config, store: Store): Promise<void> {
   const reasons = unsafeBinds(config, await hasBootstrapToken(store.read));

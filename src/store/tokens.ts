@@ -72,6 +72,13 @@ export const countTokens = async (db: Kysely<Tables>, owner: TokenOwner): Promis
 export const hasBootstrapToken = async (db: Kysely<Tables>): Promise<boolean> =>
   (await db.selectFrom("tokens").select("id").where("bootstrap", "=", 1).limit(1).executeTakeFirst()) !== undefined;
 
+/** The one that the first start made, unless it was deleted. */
+export const oldestUserToken = (db: Kysely<Tables>, userId: string): Promise<TokenRow | undefined> =>
+  owned(db, { user_id: userId }).selectAll().orderBy("issued_on").orderBy("id").limit(1).executeTakeFirst();
+
+export const findTokenById = (db: Kysely<Tables>, id: string): Promise<TokenRow | undefined> =>
+  db.selectFrom("tokens").selectAll().where("id", "=", id).executeTakeFirst();
+
 /** Every token, for rebuilding the snapshot. */
 export const allTokens = (db: Kysely<Tables>): Promise<TokenRow[]> => db.selectFrom("tokens").selectAll().orderBy("id").execute();
 

@@ -10,6 +10,12 @@ export const findUser = (db: Kysely<Tables>, id: string): Promise<UserRow | unde
 export const findUserByEmail = (db: Kysely<Tables>, email: string): Promise<UserRow | undefined> =>
   db.selectFrom("users").selectAll().where("email", "=", email).executeTakeFirst();
 
+/** The first start's. */
+export const oldestUser = (db: Kysely<Tables>): Promise<UserRow | undefined> =>
+  db.selectFrom("users").selectAll().orderBy("created_on").orderBy("id").limit(1).executeTakeFirst();
+
+export const allUsers = (db: Kysely<Tables>): Promise<UserRow[]> => db.selectFrom("users").selectAll().orderBy("id").execute();
+
 export async function insertUser(db: Kysely<Tables>, row: Insertable<UsersTable>): Promise<void> {
   await db.insertInto("users").values(row).execute();
 }

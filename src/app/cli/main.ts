@@ -39,7 +39,7 @@ function createProgram(finish: Finish): Command {
   addStart(program, finish);
   addStatus(program, finish);
   const group = (name: string, description: string): Command => program.command(name).description(description).helpCommand(false);
-  addToken(group("token", "Manage API tokens without a server's help."), finish);
+  addTokens(group("token", "Manage API tokens in the database itself, whether or not a server runs."), finish);
   const zone = group("zone", "Work on zones through the management API.");
   addZoneImport(zone, finish);
   addZoneExport(zone, finish);
@@ -73,7 +73,33 @@ function addStatus(parent: Command, finish: Finish): void {
   command.action(async () => finish(await (await import("./status.ts")).status(flags)));
 }
 
-function addToken(parent: Command, finish: Finish): void {
+/** What a command needs that works on the database. */
+const DATABASE_KEYS: readonly ConfigKeyName[] = ["data", "database.url", "json"];
+
+function addTokens(parent: Command, finish: Finish): void {
+  addTokenCreate(parent, finish);
+  const list = parent
+    .command("list")
+    .description("List every API token of the installation. Secrets are stored nowhere, and so not shown.");
+  const listFlags = addConfigFlags(list, DATABASE_KEYS);
+  list.action(async () => finish(await (await import("./token-list.ts")).tokenList(listFlags)));
+  const revoke = parent
+    .command("revoke")
+    .argument("<id>", "the token's identifier, as token list shows it")
+    .description("Delete an API token, whoever it belongs to.");
+  const revokeFlags = addConfigFlags(revoke, DATABASE_KEYS);
+  revoke.action(async (id: string) => finish(await (await import("./token-revoke.ts")).tokenRevoke(id, revokeFlags)));
+  const reset = parent
+    .command("reset")
+    .argument("[id]", "the token's identifier (default: the first token, which is made again where it was revoked)")
+    .description(
+      "Give an API token a new secret and print it, once. For a first token that was lost, or must be changed before anything is public.",
+    );
+  const resetFlags = addConfigFlags(reset, DATABASE_KEYS);
+  reset.action(async (id: string | undefined) => finish(await (await import("./token-revoke.ts")).tokenReset(id, resetFlags)));
+}
+
+function addTokenCreate(parent: Command, finish: Finish): void {
   const command = parent
     .command("create")
     .description("Create an API token for an account and print its secret, once.")
@@ -82,7 +108,7 @@ function addToken(parent: Command, finish: Finish): void {
     .option("--all", "every permission of the account and its zones")
     .option("--account <id>", "the account that owns it (default: the installation's first)")
     .option("--expires-in <time>", "how long it is valid: 90d, 12h, 30m or 600s (default: for ever)");
-  const flags = addConfigFlags(command, ["data", "database.url", "json"]);
+  const flags = addConfigFlags(command, DATABASE_KEYS);
   command.action(async (options) => finish(await (await import("./token-create.ts")).tokenCreate(options, flags)));
 }
 
@@ -245,4 +271,5 @@ Getting started:
   selvedge start                          run everything on this machine, state in ./.selvedge
   selvedge status                         see where it listens
   selvedge token create --name ci --all   make another API token
+  selvedge token reset                    give the first API token a new secret
 `;

@@ -1,18 +1,15 @@
-import { createAccess } from "#control/access/access.ts";
 import { systemCall } from "#control/call.ts";
 import { systemClock } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
 import { PERMISSION_GROUPS, type PermissionGroup } from "#model/permission-groups.ts";
 import { timestampSeconds } from "#model/timestamp.ts";
 import type { TokenCreate } from "#model/token.ts";
 import { findAccount, oldestAccount } from "#store/accounts.ts";
-import { databaseExists, openStore } from "#store/open.ts";
 import type { Store } from "#store/store.ts";
-import { databaseUrl, loadConfig } from "../config.ts";
-import { withoutCredentials } from "../config-values.ts";
+import { loadConfig } from "../config.ts";
 import { suggest } from "../suggest.ts";
 import { configInput } from "./config-input.ts";
 import { CliError, complain, EXIT, type ExitCode, print } from "./outcome.ts";
+import { withTokens } from "./token-store.ts";
 
 export interface TokenCreateOptions {
   readonly name: string;
@@ -27,13 +24,10 @@ export async function tokenCreate(options: TokenCreateOptions, flags: readonly s
   const groups = chosenGroups(options);
   const expiresOn = options.expiresIn === undefined ? null : timestampSeconds(systemClock.nowMs() + durationMs(options.expiresIn));
   const config = loadConfig(configInput(flags));
-  const store = await openExisting(databaseUrl(config));
-  const access = createAccess({ store, clock: systemClock });
-  try {
+  return withTokens(config, async ({ store, access }) => {
     const accountId = await ownerAccount(store, options.account);
-    const call = systemCall("cli");
     const token = await access.tokens.create(
-      call,
+      systemCall("cli"),
       { account_id: accountId },
       { name: options.name, policies: policiesOf(accountId, groups), expires_on: expiresOn },
     );
@@ -45,23 +39,7 @@ export async function tokenCreate(options: TokenCreateOptions, flags: readonly s
       [value],
     );
     return EXIT.ok;
-  } catch (error) {
-    if (error instanceof PlatformError) throw new CliError(error.message);
-    throw error;
-  } finally {
-    access.close();
-    await store.close();
-  }
-}
-
-/** Whatever is wrong with the database is said to whoever asked, not shown as a defect. */
-async function openExisting(url: string): Promise<Store> {
-  try {
-    if (await databaseExists(url)) return await openStore({ url, clock: systemClock });
-  } catch (error) {
-    throw new CliError((error as Error).message);
-  }
-  throw new CliError(`there is no database at ${withoutCredentials(url)}: start the server once, or say where with --data`);
+  });
 }
 
 /** What an account's token can hold: groups of users are for users' own tokens. */

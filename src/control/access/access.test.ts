@@ -11,7 +11,10 @@ import type { Store } from "#store/store.ts";
 import { storeTest } from "../../../test/support/store.ts";
 import type { Actor, Call } from "#control/call.ts";
 import { type Access, createAccess } from "./access.ts";
-import { bootstrap, firstTokenShown } from "./bootstrap.ts";
+import { systemCall } from "#control/call.ts";
+import { hasBootstrapToken } from "#store/tokens.ts";
+import { bootstrap } from "./bootstrap.ts";
+import { firstTokenShown, resetFirstToken } from "./first-token.ts";
 
 const groupId = (name: PermissionGroupName): string => PERMISSION_GROUPS.find((group) => group.name === name)?.id ?? "";
 const isError = (name: ErrorName) => (error: unknown) => error instanceof PlatformError && error.errorName === name;
@@ -77,13 +80,38 @@ accessTest(
     const stored = await store.read.selectFrom("secrets").selectAll().execute();
     assert.doesNotMatch(JSON.stringify(stored), new RegExp(token ?? "", "i"), "sealed meanwhile");
     await firstTokenShown(store);
-    assert.deepEqual(await again(), { account_id, token: null });
+    assert.deepEqual(await again(), { account_id, token: null, ignored: [{ key: "bootstrap.email", isInUse: false }] });
     assert.deepEqual(await store.read.selectFrom("secrets").selectAll().execute(), []);
     assert.equal(
       owner.grants.flatMap((grant) => [...grant.groups]).filter((name, at, all) => all.indexOf(name) === at).length,
       ALL_PERMISSION_GROUPS.size,
     );
     assert.deepEqual((await entry(owner.id))?.accounts, [account_id]);
+  },
+);
+
+accessTest(
+  "the first token gets a new secret, is made again where it is gone, and is not told as it was",
+  async ({ access, store, clock, owner }) => {
+    const start = (token?: string) =>
+      bootstrap({ store, clock, sealer, email: "owner@example.com", ...(token === undefined ? {} : { token }) });
+    const unseen = (await start()).token ?? "";
+    assert.equal(await hasBootstrapToken(store.read), true);
+    const reset = await resetFirstToken({ store, clock });
+    assert.equal(reset?.id, owner.id);
+    assert.equal(await hasBootstrapToken(store.read), false);
+    access.invalidate(owner.id);
+    await assert.rejects(access.authenticate({ type: "token", secret: unseen }, IP), { errorName: "invalid_token" });
+    const again = await access.authenticate({ type: "token", secret: reset?.secret ?? "" }, IP);
+    assert.deepEqual(again.grants, owner.grants);
+    assert.equal((await start()).token, null, "what nobody has seen is worth nothing any more");
+
+    await access.tokens.remove(systemCall("test"), { user_id: owner.user_id ?? "" }, owner.id);
+    const made = await resetFirstToken({ store, clock });
+    assert.notEqual(made?.id, owner.id);
+    assert.deepEqual((await access.authenticate({ type: "token", secret: made?.secret ?? "" }, IP)).grants, owner.grants);
+    assert.deepEqual((await start(made?.secret)).ignored, [{ key: "bootstrap.token", isInUse: true }]);
+    assert.deepEqual((await start("another-token")).ignored, [{ key: "bootstrap.token", isInUse: false }]);
   },
 );
 

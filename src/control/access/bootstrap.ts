@@ -3,15 +3,14 @@ import { newId, newTokenSecret } from "#kernel/ids.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import { ACCOUNT_SETTINGS_DEFAULT } from "#model/account.ts";
 import { OWNER_ROLE } from "#model/membership.ts";
-import { PERMISSION_GROUPS, type PermissionScope } from "#model/permission-groups.ts";
-import type { TokenPolicy } from "#model/token.ts";
 import { isEmail } from "#model/user.ts";
 import { insertAccount, oldestAccount } from "#store/accounts.ts";
 import { insertMembership } from "#store/memberships.ts";
 import type { Store, Unit } from "#store/store.ts";
-import { insertToken, type TokenRow } from "#store/tokens.ts";
-import { insertUser } from "#store/users.ts";
+import { findTokenByHash, insertToken } from "#store/tokens.ts";
+import { findUserByEmail, insertUser } from "#store/users.ts";
 import { hashSecret } from "./authenticate.ts";
+import { firstTokenRow, UNSEEN_TOKEN } from "./first-token.ts";
 import { isApiKey, isTokenSecret } from "./secrets.ts";
 import { emitToken } from "./tokens.ts";
 
@@ -26,37 +25,57 @@ export interface BootstrapConfig {
   readonly apiKey?: string;
 }
 
+/** A preset of the configuration that a later start passes over. */
+export interface IgnoredPreset {
+  readonly key: "bootstrap.token" | "bootstrap.email" | "bootstrap.api_key";
+  /** What it says is so already. */
+  readonly isInUse: boolean;
+}
+
+export interface Bootstrapped {
+  readonly account_id: string;
+  /** The first token's secret, while no start has shown it. */
+  readonly token: string | null;
+  readonly ignored: readonly IgnoredPreset[];
+}
+
 /**
  * Gives an empty database its account, user, membership and first token, which has every permission. On any
  * other database it only says which account is the oldest. `token` is the secret until `firstTokenShown`: a start
- * that fails before it has printed the secret must not lose it.
+ * that fails before it has printed the secret must not lose it. A token that was preset counts as changed: who chose it has it.
  */
-export async function bootstrap(config: BootstrapConfig): Promise<{ account_id: string; token: string | null }> {
+export async function bootstrap(config: BootstrapConfig): Promise<Bootstrapped> {
   if (config.token !== undefined && !isTokenSecret(config.token))
     throw new Error("the bootstrap token must be 8 to 256 letters, digits or - . _ ~ + / =");
   if (config.apiKey !== undefined && !isApiKey(config.apiKey))
     throw new Error("the bootstrap API key must be 16 to 128 letters, digits, - or _");
   if (!isEmail(config.email)) throw new Error(`the bootstrap e-mail address is not one: ${config.email}`);
   const known = await oldestAccount(config.store.read);
-  if (known) return { account_id: known.id, token: await unseenToken(config) };
+  if (known) return { account_id: known.id, token: await unseenToken(config), ignored: await ignoredPresets(config) };
   const { result } = await config.store.write(async (unit) => {
     // Several nodes may start on one empty database.
     const other = await oldestAccount(unit.db);
     return other ? { account_id: other.id, token: null } : createAll(unit, config);
   });
-  return result;
+  return { ...result, ignored: [] };
 }
 
-/** To be called once the operator has the first token's secret: from then on only its hash is stored. */
-export async function firstTokenShown(store: Store): Promise<void> {
-  await store.write(({ db }) => db.deleteFrom("secrets").where("name", "=", UNSEEN_TOKEN).execute());
+async function ignoredPresets({ store, email, token, apiKey }: BootstrapConfig): Promise<readonly IgnoredPreset[]> {
+  const user = await findUserByEmail(store.read, email.toLowerCase());
+  const ignored: IgnoredPreset[] = [];
+  if (token !== undefined)
+    ignored.push({ key: "bootstrap.token", isInUse: (await findTokenByHash(store.read, hashSecret(token))) !== undefined });
+  if (user === undefined) ignored.push({ key: "bootstrap.email", isInUse: false });
+  if (apiKey !== undefined) ignored.push({ key: "bootstrap.api_key", isInUse: user?.api_key_hash === hashSecret(apiKey) });
+  return ignored;
 }
-
-const UNSEEN_TOKEN = "first-token";
 
 async function unseenToken({ store, sealer }: BootstrapConfig): Promise<string | null> {
   const row = await store.read.selectFrom("secrets").select("value").where("name", "=", UNSEEN_TOKEN).executeTakeFirst();
-  return row ? sealer.open(row.value, UNSEEN_TOKEN).toString("utf8") : null;
+  if (row === undefined) return null;
+  const secret = sealer.open(row.value, UNSEEN_TOKEN).toString("utf8");
+  // It may have been revoked, or given another secret, before anybody has seen it.
+  return (await findTokenByHash(store.read, hashSecret(secret))) === undefined ? null : secret;
 }
 
 async function createAll(
@@ -93,21 +112,7 @@ async function createAll(
     status: "accepted",
     created_on: now,
   });
-  const row: TokenRow = {
-    id: newId(),
-    account_id: null,
-    user_id: userId,
-    name: "First token",
-    hash: hashSecret(secret),
-    status: "active",
-    policies: JSON.stringify(everyPermission(userId)),
-    condition: null,
-    not_before: null,
-    expires_on: null,
-    issued_on: now,
-    modified_on: now,
-    bootstrap: 1,
-  };
+  const row = firstTokenRow({ userId, secret, nowMicros: clock.nowMicros(), isPrinted: token === undefined });
   await insertToken(unit.db, row);
   await emitToken(unit, row);
   const unseen = { name: UNSEEN_TOKEN, value: sealer.seal(secret, UNSEEN_TOKEN), created_on: now };
@@ -121,18 +126,3 @@ async function createAll(
   });
   return { account_id: accountId, token: secret };
 }
-
-/** One policy a level, since a group counts only at its own. */
-const everyPermission = (userId: string): readonly TokenPolicy[] =>
-  (
-    [
-      ["com.cloudflare.api.account", "com.cloudflare.api.account.*"],
-      ["com.cloudflare.api.account.zone", "com.cloudflare.api.account.zone.*"],
-      ["com.cloudflare.api.user", `com.cloudflare.api.user.${userId}`],
-    ] as const satisfies readonly (readonly [PermissionScope, string])[]
-  ).map(([scope, resource]) => ({
-    id: newId(),
-    effect: "allow",
-    resources: { [resource]: "*" },
-    permission_groups: PERMISSION_GROUPS.filter((group) => group.scopes.includes(scope)).map(({ id, name }) => ({ id, name })),
-  }));

@@ -1,0 +1,44 @@
+import { systemClock } from "#kernel/clock.ts";
+import { tokenStatus } from "#control/access/token-facts.ts";
+import { allTokens } from "#store/tokens.ts";
+import { allUsers } from "#store/users.ts";
+import { loadConfig } from "../config.ts";
+import { configInput } from "./config-input.ts";
+import { columns, EXIT, type ExitCode, print } from "./outcome.ts";
+import { withTokens } from "./token-store.ts";
+
+const HEAD = ["ID", "NAME", "STATUS", "OWNER", "ISSUED", "EXPIRES"];
+
+/** Prints every token of the installation, oldest first; secrets are known to nobody. */
+export async function tokenList(flags: readonly string[]): Promise<ExitCode> {
+  const config = loadConfig(configInput(flags));
+  return withTokens(config, async ({ store }) => {
+    const emails = new Map((await allUsers(store.read)).map(({ id, email }) => [id, email]));
+    const tokens = (await allTokens(store.read))
+      .map((row) => ({
+        id: row.id,
+        name: row.name,
+        status: tokenStatus(row, systemClock.nowMs()),
+        account_id: row.account_id,
+        user: row.account_id === null ? (emails.get(row.user_id ?? "") ?? null) : null,
+        issued_on: row.issued_on,
+        expires_on: row.expires_on,
+        /** As the first start made it up and printed it. */
+        first: row.bootstrap === 1,
+      }))
+      .toSorted((a, b) => (a.issued_on < b.issued_on ? -1 : 1));
+    const rows = tokens.map(({ id, name, status, account_id, user, issued_on, expires_on, first }) => [
+      id,
+      first ? `${plain(name)} (as printed)` : plain(name),
+      status,
+      account_id === null ? `user ${user ?? "?"}` : `account ${account_id}`,
+      issued_on.slice(0, 10),
+      expires_on?.slice(0, 10) ?? "never",
+    ]);
+    print(config.json, { tokens }, columns([HEAD, ...rows]));
+    return EXIT.ok;
+  });
+}
+
+/** Names are whatever somebody sent; a terminal would obey some of it. */
+const plain = (name: string): string => name.replaceAll(/[\p{Cc}\p{Cf}]/gu, "?");

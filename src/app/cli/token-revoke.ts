@@ -1,0 +1,47 @@
+import { systemCall } from "#control/call.ts";
+import { resetFirstToken } from "#control/access/first-token.ts";
+import { systemClock } from "#kernel/clock.ts";
+import type { Store } from "#store/store.ts";
+import { findTokenById, type TokenOwner, type TokenRow } from "#store/tokens.ts";
+import { loadConfig } from "../config.ts";
+import { configInput } from "./config-input.ts";
+import { CliError, complain, EXIT, type ExitCode, print } from "./outcome.ts";
+import { withTokens } from "./token-store.ts";
+
+/** Deletes a token, whoever it belongs to. */
+export async function tokenRevoke(id: string, flags: readonly string[]): Promise<ExitCode> {
+  const config = loadConfig(configInput(flags));
+  return withTokens(config, async ({ store, access, whenHeeded }) => {
+    const row = await requireToken(store, id);
+    await access.tokens.remove(systemCall("cli"), ownerOf(row), id);
+    print(config.json, { id, name: row.name }, [`token "${row.name}" (${id}) is gone. ${whenHeeded}`.trimEnd()]);
+    return EXIT.ok;
+  });
+}
+
+/** Gives a token a new secret and prints it: the one with this identifier, or the installation's first one, whatever has become of it. */
+export async function tokenReset(id: string | undefined, flags: readonly string[]): Promise<ExitCode> {
+  const config = loadConfig(configInput(flags));
+  return withTokens(config, async ({ store, access, whenHeeded }) => {
+    const reset = id === undefined ? await resetFirstToken({ store, clock: systemClock }) : await roll();
+    if (reset === null) throw new CliError("the database has no user yet: start the server once, which makes the first token");
+    const which = id === undefined ? `the first token (${reset.id}), which has every permission` : `token ${id}`;
+    if (!config.json)
+      complain([`a new secret for ${which}; it is shown only now, and the one before is worth nothing. ${whenHeeded}`.trimEnd()]);
+    print(config.json, { id: reset.id, token: reset.secret }, [reset.secret]);
+    return EXIT.ok;
+
+    async function roll(): Promise<{ readonly id: string; readonly secret: string }> {
+      const row = await requireToken(store, id ?? "");
+      return { id: row.id, secret: await access.tokens.roll(systemCall("cli"), ownerOf(row), row.id) };
+    }
+  });
+}
+
+async function requireToken(store: Store, id: string): Promise<TokenRow> {
+  const row = await findTokenById(store.read, id);
+  if (row === undefined) throw new CliError(`there is no token ${JSON.stringify(id)}; selvedge token list shows the identifiers`);
+  return row;
+}
+
+const ownerOf = ({ account_id, user_id }: TokenRow): TokenOwner => (account_id === null ? { user_id: user_id ?? "" } : { account_id });

@@ -1,0 +1,73 @@
+import { DatabaseSync } from "node:sqlite";
+import { type Access, createAccess } from "#control/access/access.ts";
+import { systemClock } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { MIGRATIONS } from "#store/migrate.ts";
+import { databaseExists, openStore } from "#store/open.ts";
+import type { Store } from "#store/store.ts";
+import { withoutCredentials } from "../config-values.ts";
+import { type Config, databaseUrl } from "../config.ts";
+import { DataDirectoryBusy, lockDataDirectory } from "../data-lock.ts";
+import { CliError } from "./outcome.ts";
+
+export interface TokenWork {
+  readonly store: Store;
+  readonly access: Access;
+  /** A sentence about when servers heed what was changed; empty where none runs. */
+  readonly whenHeeded: string;
+}
+
+/**
+ * Works on tokens straight in the database: whoever may read the data directory may do anything anyway. While a server runs on it, it hears
+ * of the change as of another node's. Without one, none can start meanwhile. What fails becomes a CliError.
+ */
+export async function withTokens<T>(config: Config, work: (deps: TokenWork) => Promise<T>): Promise<T> {
+  const url = databaseUrl(config);
+  let store: Store | undefined;
+  let access: Access | undefined;
+  let lock: ReturnType<typeof lockDataDirectory> | null = null;
+  try {
+    if (!(await databaseExists(url)))
+      throw new CliError(
+        `there is no database at ${withoutCredentials(url)}: start the server once, or say where with --data or --database-url`,
+      );
+    // A database elsewhere may have servers on other machines, whose directories are not here.
+    const isOwn = config.database.url === "";
+    lock = isOwn ? lockIfFree(config.data) : null;
+    if (isOwn && lock === null) refuseOtherVersion(url);
+    store = await openStore({ url, clock: systemClock });
+    access = createAccess({ store, clock: systemClock });
+    return await work({ store, access, whenHeeded: lock === null ? "Servers that run heed it within a second." : "" });
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    if (error instanceof PlatformError || error instanceof Error) throw new CliError(error.message);
+    throw error;
+  } finally {
+    access?.close();
+    await store?.close();
+    lock?.release();
+  }
+}
+
+function lockIfFree(dataDir: string): ReturnType<typeof lockDataDirectory> | null {
+  try {
+    return lockDataDirectory(dataDir);
+  } catch (error) {
+    if (error instanceof DataDirectoryBusy) return null;
+    throw error;
+  }
+}
+
+/** A program that is newer than the server would change the tables under it. */
+function refuseOtherVersion(url: string): void {
+  const db = new DatabaseSync(url.slice("sqlite:".length), { readOnly: true });
+  try {
+    const row = db.prepare("SELECT max(version) AS version FROM schema_migrations").get();
+    if (Number(row?.["version"]) !== MIGRATIONS.at(-1)?.version)
+      throw new CliError(
+        "the server that runs on this database is of another version: stop it first, or use the program that it was started from",
+      );
+  } finally {
+    db.close();
+  }
+}

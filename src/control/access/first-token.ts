@@ -1,0 +1,95 @@
+import { type Clock, isoMicros } from "#kernel/clock.ts";
+import { newId, newTokenSecret } from "#kernel/ids.ts";
+import { PERMISSION_GROUPS, type PermissionScope } from "#model/permission-groups.ts";
+import type { TokenPolicy } from "#model/token.ts";
+import type { Store, Unit } from "#store/store.ts";
+import { insertToken, oldestUserToken, type TokenRow, updateToken } from "#store/tokens.ts";
+import { oldestUser } from "#store/users.ts";
+import { hashSecret } from "./authenticate.ts";
+import { emitToken } from "./tokens.ts";
+
+export interface FirstToken {
+  readonly userId: string;
+  readonly secret: string;
+  readonly nowMicros: number;
+  /** Nobody chose the secret: it has stood on a screen or in a log. */
+  readonly isPrinted: boolean;
+}
+
+/** The first user's token, which has every permission. */
+export const firstTokenRow = ({ userId, secret, nowMicros, isPrinted }: FirstToken): TokenRow => ({
+  id: newId(),
+  account_id: null,
+  user_id: userId,
+  name: "First token",
+  hash: hashSecret(secret),
+  status: "active",
+  policies: JSON.stringify(everyPermission(userId)),
+  condition: null,
+  not_before: null,
+  expires_on: null,
+  issued_on: isoMicros(nowMicros),
+  modified_on: isoMicros(nowMicros),
+  bootstrap: isPrinted ? 1 : 0,
+});
+
+/** To be called once the operator has the first token's secret: from then on only its hash is stored. */
+export async function firstTokenShown(store: Store): Promise<void> {
+  await store.write(forgetUnseen);
+}
+
+/** The secret, sealed, of a first token that no start has shown yet. */
+export const UNSEEN_TOKEN = "first-token";
+
+const forgetUnseen = async ({ db }: Unit): Promise<void> => {
+  await db.deleteFrom("secrets").where("name", "=", UNSEEN_TOKEN).execute();
+};
+
+/**
+ * Makes the installation's first token what it was when it was new, with another secret: active, with every permission, from anywhere and
+ * without an end. It is made again where it is gone. For operators who have lost it, and so asks for no credential. Null where there was no start yet.
+ */
+export async function resetFirstToken({
+  store,
+  clock,
+}: {
+  readonly store: Store;
+  readonly clock: Clock;
+}): Promise<{ readonly id: string; readonly secret: string } | null> {
+  const secret = newTokenSecret();
+  const { result } = await store.write(async (unit) => {
+    const user = await oldestUser(unit.db);
+    if (user === undefined) return null;
+    const fresh = firstTokenRow({ userId: user.id, secret, nowMicros: clock.nowMicros(), isPrinted: false });
+    const before = await oldestUserToken(unit.db, user.id);
+    const row = before === undefined ? fresh : { ...fresh, id: before.id, name: before.name, issued_on: before.issued_on };
+    if (before === undefined) await insertToken(unit.db, row);
+    else await updateToken(unit.db, before.id, row);
+    await forgetUnseen(unit);
+    await emitToken(unit, row);
+    unit.audit({
+      action: "token.reset",
+      actor: { type: "system", id: "cli", ip: "" },
+      account_id: null,
+      zone_id: null,
+      resource: { type: "token", id: row.id },
+    });
+    return { id: row.id, secret };
+  });
+  return result;
+}
+
+/** One policy a level, since a group counts only at its own. */
+const everyPermission = (userId: string): readonly TokenPolicy[] =>
+  (
+    [
+      ["com.cloudflare.api.account", "com.cloudflare.api.account.*"],
+      ["com.cloudflare.api.account.zone", "com.cloudflare.api.account.zone.*"],
+      ["com.cloudflare.api.user", `com.cloudflare.api.user.${userId}`],
+    ] as const satisfies readonly (readonly [PermissionScope, string])[]
+  ).map(([scope, resource]) => ({
+    id: newId(),
+    effect: "allow",
+    resources: { [resource]: "*" },
+    permission_groups: PERMISSION_GROUPS.filter((group) => group.scopes.includes(scope)).map(({ id, name }) => ({ id, name })),
+  }));
