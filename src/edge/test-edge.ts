@@ -47,13 +47,12 @@ export interface TestEdge {
 /** An edge on free loopback ports, whose events and scanned bodies a test can look at. */
 export async function startEdge(
   ops: readonly Op[],
-  given: Partial<EdgeConfig> & { readonly socketCalls?: SocketCalls | null; readonly tap?: Tap } = {},
+  given: Partial<EdgeConfig> & { readonly socketCalls?: SocketCalls | null; readonly tap?: Tap; readonly sealer?: Sealer } = {},
   limits: Partial<EdgeLimits> = {},
   originRoots: readonly string[] = [],
 ): Promise<TestEdge> {
-  const { socketCalls = loaded, tap, ...config } = given;
+  const { socketCalls = loaded, tap, sealer = createSealer(randomBytes(32)), ...config } = given;
   const replica = createMemoryReplica(ops);
-  const sealer = createSealer(randomBytes(32));
   const metrics = createMetrics();
   const requests: TestEdge["requests"] = [];
   const security: TestEdge["security"] = [];

@@ -12,7 +12,7 @@ import { decodeMessage } from "#wire/dns/message.ts";
 import { formatName } from "#wire/dns/name.ts";
 import { masterText, recordTypeByCode, typeCode } from "#wire/dns/record-types.ts";
 import { askUdp, queryFor } from "./dns-client.ts";
-import { NAMESERVER_PARTS, nameserverConfig } from "./nameserver.ts";
+import { NAMESERVER_PARTS, nameserverConfig, SEALER } from "./nameserver.ts";
 
 /** Nameserver and edge over the same entries, and a nameserver elsewhere that both ask for names of the world; all on real sockets. */
 export interface TwoPlanes {
@@ -57,7 +57,7 @@ export async function startTwoPlanes(ops: readonly Op[], elsewhere: readonly Op[
     onNotified: (zoneId) => void notified.push(zoneId),
   });
   const dnsPort = (await nameserver.listen()).udp;
-  const edge = await startEdge(ops, { resolvers: [resolver], originPort: origins.port, gatewayPort: origins.port });
+  const edge = await startEdge(ops, { resolvers: [resolver], originPort: origins.port, gatewayPort: origins.port, sealer: SEALER });
   return {
     ...{ edge, dnsPort, resolver, originPort: origins.port, world, notified },
     apply: (...more) => {
