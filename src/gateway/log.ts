@@ -199,11 +199,17 @@ class Recorder implements LogRecord {
     if (!collect && !isExported) return { row, keep: NOT_KEPT, request: null, response: [] };
     const secrets = credentialsOf(headers, outcome.step.headers, outcome.step.target);
     const keep = keepRule(gateway);
-    const bodies = collectPayload ? [keptRequest(body), ...this.#chunks.all()] : [];
+    const answer = this.#chunks.all();
+    // Lines of an answer begin behind the end of one, the first of them too.
+    const bodies = collectPayload ? [keptRequest(body), SEPARATOR, ...answer] : [];
     const texts = Buffer.from(FREE_COLUMNS.map((column) => row[column] ?? "").join("\n"));
     const parts = [...bodies, SEPARATOR, texts];
-    const masked = this.#tools.mask.mask(parts, secrets);
-    const [request = null, ...response] = masked.slice(0, bodies.length);
+    const form = {
+      from: collectPayload ? (parts[0] as Buffer).length + SEPARATOR.length : 0,
+      isOtherStream: isOtherStream(outcome.contentType, answer[0]),
+    };
+    const masked = this.#tools.mask.mask(parts, secrets, form);
+    const [request = null, , ...response] = masked.slice(0, bodies.length);
     const maskedTexts = masked.at(-1) as Buffer;
     const shown = maskedTexts === texts ? row : withTexts(row, maskedTexts);
     if (isExported) this.#tools.spans.push(gateway, { row: shown, request, response, parent: trace });
@@ -275,6 +281,12 @@ const FREE_COLUMNS = ["path", "model", "event_id", "metadata", "user_agent", "re
 
 /** Stands between what belongs to nothing before it. */
 const SEPARATOR = Buffer.from("\n");
+const BRACKET = 0x5b;
+const OTHER_STREAM = /eventstream|ndjson|jsonl|json-seq|stream\+json/;
+
+/** Answers that come piece by piece in another framing than events: messages of Amazon's, lines of JSON, an array as Gemini has it. */
+const isOtherStream = (contentType: string, first: Buffer | undefined): boolean =>
+  OTHER_STREAM.test(contentType) || (first?.[0] === BRACKET && contentType.includes("json"));
 
 function withTexts(row: GatewayLogRow, masked: Buffer): GatewayLogRow {
   const texts = masked.toString().split("\n");

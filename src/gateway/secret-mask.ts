@@ -9,11 +9,19 @@ import { spansInStream, textsOfStream } from "./stream-texts.ts";
 export interface SecretMask {
   /**
    * Gives the parts with every secret replaced by asterisks, byte for byte; a part without any as it is. Secrets are the
-   * given ones, what the detectors find, and the values of fields that are named after what they hold.
+   * given ones, what the detectors find, and the values of fields that are named after what they hold; of an answer that is
+   * events, or a stream in another framing, also those that come in pieces.
    */
-  mask(parts: readonly Buffer[], secrets: readonly string[]): readonly Buffer[];
+  mask(parts: readonly Buffer[], secrets: readonly string[], answer?: AnswerForm): readonly Buffer[];
 }
 
+export interface AnswerForm {
+  /** Where it begins in the parts. */
+  readonly from: number;
+  readonly isOtherStream: boolean;
+}
+
+const WHOLE: AnswerForm = { from: 0, isOtherStream: false };
 const ASTERISK = 0x2a;
 /** Stands in bodies that are streams of events. */
 const EVENT = Buffer.from("\ndata:");
@@ -38,9 +46,10 @@ export function createSecretMask(): SecretMask {
     return isHit;
   };
   return {
-    mask: (parts, secrets) => {
+    mask: (parts, secrets, { from, isOtherStream } = WHOLE) => {
       const whole = parts.length === 1 ? (parts[0] as Buffer) : inOne(parts);
-      const texts = whole.includes(EVENT) ? textsOfStream(whole) : undefined;
+      const isEvents = whole.includes(EVENT);
+      const texts = isEvents || isOtherStream ? textsOfStream(whole, { from, isEvents: !isOtherStream }) : undefined;
       // Events repeat most of their bytes; where something is found, its places are looked for in all of them.
       if (texts !== undefined && !holdsAny(texts.said, secrets)) return parts;
       const spans: number[] = [];

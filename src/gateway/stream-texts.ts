@@ -4,18 +4,21 @@ export interface JoinedText {
   /** For each piece: where it begins in `bytes`, and where in the stream. */
   readonly ats: readonly number[];
   readonly places: readonly number[];
+  /** Of pieces that stand in the stream in another writing: how long they are there. Only all of one can be told. */
+  readonly lengths?: readonly number[];
 }
 
-/** A longer piece is no token of a model's. */
-const PIECE_CHARACTERS_MAX = 4096;
+/** Channels of their own; what further ones say is joined in one. */
 const CHANNELS_MAX = 256;
 /** Under which members of an event models say something, in any dialect. */
-const NAMES = "content|text|partial_json|arguments|delta|thinking|reasoning_content|reasoning|refusal";
-/** The number of the choice or the call that follows, or a piece of text as it is written in JSON. */
-const PIECES = new RegExp(
-  String.raw`"(?:\w{1,10}_)?index":\s*(\d{1,6})|"(${NAMES})":\s*"((?:[^"\\]|\\.){1,${PIECE_CHARACTERS_MAX}})"`,
-  "g",
-);
+const NAMES =
+  "content|text|partial_json|arguments|delta|thinking|reasoning_content|reasoning|refusal|input|transcript|completion|generation|outputText|output_text|response|token|output";
+/**
+ * The number of the choice or the call that follows; the beginning of a piece of text as it is written in JSON, or of one in
+ * base64, as Amazon's streams of other dialects have it; or, where lines end in CR alone, of another event.
+ */
+const MARKS = new RegExp(String.raw`"(?:\w{1,10}_)?index":[ \t]*(\d{1,6})|"(${NAMES}|bytes)":[ \t]*"|(\rdata:)`, "g");
+const ENCODED = "bytes";
 
 export interface StreamTexts {
   /**
@@ -31,17 +34,31 @@ export interface StreamTexts {
 }
 
 const LF = 0x0a;
+const CR = 0x0d;
+const SPACE = 0x20;
 const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const BRACE = 0x7b;
+const BRACKET = 0x5b;
 /** `data:`, the first four of it as a number. */
 const DATA = 0x61746164;
 const COLON = 0x3a;
 /** What is left of most streams fits. */
 const scratch = Buffer.allocUnsafeSlow(64 * 1024);
 
-export function textsOfStream(stream: Buffer): StreamTexts {
+export interface StreamForm {
+  /** Where the stream begins; what stands before it is looked at as it is. */
+  readonly from: number;
+  /** Of events (`data:`) alone; else of JSON in any framing, such as lines, an array or the messages of Amazon's streams. */
+  readonly isEvents: boolean;
+}
+
+const ONLY_EVENTS: StreamForm = { from: 0, isEvents: true };
+
+export function textsOfStream(stream: Buffer, { from: streamFrom, isEvents }: StreamForm = ONLY_EVENTS): StreamTexts {
   const bytesMax = stream.length * 2 + CHANNELS_MAX;
   const said = bytesMax <= scratch.length ? scratch : Buffer.allocUnsafe(bytesMax);
-  const channels = new Channels(stream);
+  const channels = new Channels(stream, isEvents);
   let length = 0;
   let from = 0;
   for (let at = 0; at < stream.length;) {
@@ -63,7 +80,7 @@ export function textsOfStream(stream: Buffer): StreamTexts {
     }
     const newline = stream.indexOf(LF, at);
     const lineEnd = newline < 0 ? stream.length : newline;
-    channels.read(at, lineEnd);
+    if (at >= streamFrom) channels.read(at, lineEnd);
     at = lineEnd + 1;
   }
   length += copy(stream, from, stream.length, said, length);
@@ -113,9 +130,13 @@ class Channels {
   #frame: Frame | undefined;
   #pieces = fewPieces;
   #used = 0;
+  readonly #isEvents: boolean;
+  /** What was written in base64: the text, and where that stands. */
+  readonly #encoded: { readonly text: string; readonly place: number; readonly length: number }[] = [];
 
-  constructor(stream: Buffer) {
+  constructor(stream: Buffer, isEvents: boolean) {
     this.#stream = stream;
+    this.#isEvents = isEvents;
     this.#words = new DataView(stream.buffer, stream.byteOffset, stream.length);
   }
 
@@ -138,28 +159,26 @@ class Channels {
 
   /** A line that begins at `at`. */
   read(at: number, end: number): void {
-    if (end - at < 5 || this.#words.getInt32(at, true) !== DATA || this.#stream[at + 4] !== COLON) return;
+    const isEvent = end - at >= 5 && this.#words.getInt32(at, true) === DATA && this.#stream[at + 4] === COLON;
+    if (isEvent) {
+      const start = this.#stream[at + 5] === SPACE ? at + 6 : at + 5;
+      const first = this.#stream[start];
+      // Some providers send nothing but the text.
+      if (first !== BRACE && first !== BRACKET && first !== QUOTE)
+        return void this.#addTo("", start, this.#stream[end - 1] === CR ? end - 1 : end);
+    } else if (this.#isEvents) return;
     const line = this.#stream.toString("latin1", at, end);
-    let index = "";
     let found = 0;
-    PIECES.lastIndex = 0;
-    for (let match = PIECES.exec(line); match !== null; match = PIECES.exec(line)) {
-      const [whole, number, name = "", piece = ""] = match;
-      if (number !== undefined) index += `.${number}`;
-      else {
-        const channel = this.#channelOf(name + index);
-        if (channel === undefined) continue;
-        const start = at + match.index + whole.length - 1 - piece.length;
-        const pieceEnd = start + piece.length;
-        this.#add(channel, piece.length, start);
-        const isOnly = found++ === 0 && end < this.#stream.length;
-        this.#frame = isOnly ? { start: at, pieceStart: start, pieceEnd, end: end + 1, channel } : undefined;
-      }
-    }
+    readPieces(line, (key, from, to) => {
+      if (key === ENCODED) return this.#decode(line.slice(from, to), at + from);
+      const channel = this.#addTo(key, at + from, at + to);
+      const isOnly = found++ === 0 && end < this.#stream.length && to < line.length;
+      this.#frame = isOnly ? { start: at, pieceStart: at + from, pieceEnd: at + to, end: end + 1, channel } : undefined;
+    });
   }
 
   joined(): readonly JoinedText[] {
-    return this.#several().map((channel) => {
+    const plain = this.#several().map((channel) => {
       const [ats, places]: [number[], number[]] = [[], []];
       const bytes = Buffer.allocUnsafe(channel.length);
       this.#join(channel, bytes, 0, (at, place) => {
@@ -168,6 +187,25 @@ class Channels {
       });
       return { bytes, ats, places };
     });
+    return this.#encoded.length === 0 ? plain : [...plain, this.#decoded()];
+  }
+
+  #decode(piece: string, place: number): void {
+    const inner = Buffer.from(piece, "base64").toString("latin1");
+    let text = "";
+    readPieces(inner, (_key, from, to) => void (text += inner.slice(from, to)));
+    this.#encoded.push({ text, place, length: piece.length });
+  }
+
+  #decoded(): JoinedText {
+    const ats: number[] = [];
+    let at = 0;
+    for (const { text } of this.#encoded) {
+      ats.push(at);
+      at += text.length;
+    }
+    const bytes = Buffer.from(this.#encoded.map(({ text }) => text).join(""), "latin1");
+    return { bytes, ats, places: this.#encoded.map(({ place }) => place), lengths: this.#encoded.map(({ length }) => length) };
   }
 
   /** Each text behind the end of a line; gives how many bytes that are. */
@@ -177,6 +215,10 @@ class Channels {
       into[at++] = LF;
       this.#join(channel, into, at);
       at += channel.length;
+    }
+    if (this.#encoded.length > 0) {
+      into[at++] = LF;
+      at += this.#decoded().bytes.copy(into, at);
     }
     return at - start;
   }
@@ -222,17 +264,43 @@ class Channels {
     return true;
   }
 
-  #channelOf(key: string): Channel | undefined {
-    let channel = this.#channels.get(key);
-    if (channel === undefined && this.#channels.size < CHANNELS_MAX)
-      this.#channels.set(key, (channel = { first: 0, last: 0, count: 0, length: 0 }));
+  #addTo(key: string, from: number, to: number): Channel {
+    const channel = this.#channelOf(key);
+    this.#add(channel, to - from, from);
     return channel;
+  }
+
+  #channelOf(wanted: string): Channel {
+    const key = this.#channels.size < CHANNELS_MAX || this.#channels.has(wanted) ? wanted : "";
+    let channel = this.#channels.get(key);
+    if (channel === undefined) this.#channels.set(key, (channel = { first: 0, last: 0, count: 0, length: 0 }));
+    return channel;
+  }
+}
+
+/** Tells each piece of text of a line: who says it, and where it stands. One that is not closed reaches to the line's end. */
+function readPieces(line: string, onPiece: (key: string, from: number, to: number) => void): void {
+  let index = "";
+  MARKS.lastIndex = 0;
+  // What is told may come here again.
+  for (let match = MARKS.exec(line); match !== null; match = MARKS.exec(line)) {
+    const [, number, name, other] = match;
+    if (number !== undefined) index += `.${number}`;
+    else if (other !== undefined) index = "";
+    else {
+      const from = MARKS.lastIndex;
+      let to = from;
+      for (let code = line.charCodeAt(to); to < line.length && code !== QUOTE; code = line.charCodeAt(to)) to += code === BACKSLASH ? 2 : 1;
+      to = Math.min(to, line.length);
+      onPiece(name === ENCODED ? ENCODED : `${name}${index}`, from, to);
+      MARKS.lastIndex = to;
+    }
   }
 }
 
 /** Tells the spans of the stream that a span of the joined text covers. */
 export function spansInStream(
-  { bytes, ats, places }: JoinedText,
+  { bytes, ats, places, lengths }: JoinedText,
   from: number,
   to: number,
   onSpan: (from: number, to: number) => void,
@@ -248,6 +316,8 @@ export function spansInStream(
     if (at >= to) return;
     const end = Math.min(to, ats[i + 1] ?? bytes.length);
     const start = Math.max(from, at);
-    if (end > start) onSpan(place + start - at, place + end - at);
+    if (end <= start) continue;
+    if (lengths === undefined) onSpan(place + start - at, place + end - at);
+    else onSpan(place, place + (lengths[i] as number));
   }
 }
