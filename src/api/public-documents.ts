@@ -9,14 +9,18 @@ export interface PublicDocumentsDeps {
   readonly basePath: string;
   readonly routes: readonly Route[];
   readonly deprecations: readonly Deprecation[];
+  hasOpenApi(): boolean;
 }
 
 /** What may be read without credentials: the description of the interface and of its changes. */
-export function addPublicDocuments(app: FastifyInstance, { basePath, routes, deprecations }: PublicDocumentsDeps): void {
+export function addPublicDocuments(app: FastifyInstance, { basePath, routes, deprecations, hasOpenApi }: PublicDocumentsDeps): void {
   let openApi: string | undefined;
   const openApiText = (): string => (openApi ??= JSON.stringify(openApiDocument({ basePath, routes, deprecations })));
   const send = (reply: FastifyReply, text: string): FastifyReply => reply.type("application/json").send(text);
-  app.get(`${basePath}/openapi.json`, async (_request, reply) => send(reply, openApiText()));
+  app.get(`${basePath}/openapi.json`, async (_request, reply) => {
+    if (!hasOpenApi()) throw new PlatformError("no_route");
+    return send(reply, openApiText());
+  });
   app.get(`${basePath}/deprecations`, async (_request, reply) => send(reply, successEnvelope(deprecations, [], null)));
   app.get<{ Params: { id: string } }>(`${basePath}/deprecations/:id`, async (request, reply) => {
     const row = deprecations.find(({ id }) => id === request.params.id);

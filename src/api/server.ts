@@ -6,6 +6,7 @@ import { createDeprecationEngine } from "#deprecations/engine.ts";
 import { DEPRECATIONS } from "#deprecations/table.ts";
 import type { Clock, IsoDate } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
+import type { HostGate } from "#kernel/host-gate.ts";
 import { newRayId } from "#kernel/ids.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import { createAdmission } from "./admission.ts";
@@ -38,6 +39,10 @@ export interface ApiConfig {
   /** Failed authentications of one client address. */
   readonly failureLimit?: RateLimitConfig;
   readonly tls?: { readonly certificate: string; readonly key: string };
+  /** Whether requests under this Host field are for this API; without it, all are. */
+  readonly allowsHost?: HostGate;
+  /** Whether everybody gets the OpenAPI document; unless told, everybody does. */
+  readonly hasOpenApi?: () => boolean;
   readonly bodyBytesMax?: number;
   /** Of routes that have limits of their own. */
   readonly limits?: RouteLimits;
@@ -100,6 +105,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     const hosts = hostFieldsOf(request.raw.rawHeaders);
     if (hosts > 1 || (hosts === 0 && request.raw.httpVersion !== "1.0"))
       throw new PlatformError("malformed_http", { message: "The request needs one Host header." });
+    if (hosts === 1 && config.allowsHost?.(request.headers.host ?? "") === false) throw new PlatformError("misdirected_host");
     state.date = apiDate.of(request.headers["api-version"]);
     reply.header("api-version", state.date);
   });
@@ -151,7 +157,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
       today: apiDate.today,
       limits,
     });
-  addPublicDocuments(app, { basePath: BASE_PATH, routes: deps.routes, deprecations });
+  addPublicDocuments(app, { basePath: BASE_PATH, routes: deps.routes, deprecations, hasOpenApi: config.hasOpenApi ?? (() => true) });
   // What has no end of its own would keep the server from ending.
   app.addHook("preClose", async () => {
     control.securityEvents.close();

@@ -7,13 +7,14 @@ import type { ReadyLine } from "./ready.ts";
 /** Where everything listens, as people and programs are told. */
 export function planeAddresses(
   config: Config,
-  apiPort: number,
+  own: { readonly api: number; readonly ops: number },
   ports: Planes["ports"],
-): Pick<ReadyLine, "api" | "gateway" | "dns" | "dot" | "http" | "https"> {
-  const { api, gateway, dns, edge, tls } = config;
+): Pick<ReadyLine, "api" | "ops" | "gateway" | "dns" | "dot" | "http" | "https"> {
+  const { api, ops, gateway, dns, edge, tls } = config;
   const scheme = tls.certificate === "" ? "http" : "https";
   return {
-    api: `${scheme}://${authority(api.host, apiPort)}${BASE_PATH}`,
+    api: `${scheme}://${authority(api.host, own.api)}${BASE_PATH}`,
+    ops: `http://${authority(ops.host, own.ops)}`,
     gateway: `${scheme}://${authority(gateway.host, ports.gateway)}`,
     dns: authority(dns.host, ports.dns),
     dot: authority(dns.host, ports.dot),

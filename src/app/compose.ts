@@ -13,7 +13,7 @@ import { watchDnssec } from "#jobs/watch-dnssec.ts";
 import { watchSecurityEvents } from "#jobs/watch-security-events.ts";
 import { createMetrics } from "#kernel/metrics.ts";
 import { anyZone } from "#store/zones.ts";
-import { planeAddresses, portOf } from "./addresses.ts";
+import { planeAddresses } from "./addresses.ts";
 import { startAnnouncements } from "./announcements.ts";
 import { createClosing } from "./closing.ts";
 import type { Config } from "./config.ts";
@@ -73,16 +73,14 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
       ...planeReports(control, log),
     });
     closing.addDraining((drainMs) => planes.stop(drainMs));
-    urlOfGateways = planeAddresses(config, 0, planes.ports).gateway;
+    urlOfGateways = planeAddresses(config, { api: 0, ops: 0 }, planes.ports).gateway;
 
     const api = openApi(deps, { control, threads: [reader, batches], publisher, planes, metrics, live, transport }, closing);
     const announcements = await startAnnouncements({ config, store, sealer, clock, metrics, publisher, log });
     closing.add(() => announcements.close());
     const jobs = startJobs(duties(control), log);
     closing.add(() => jobs.stop());
-    await api.server.listen({ host: config.api.host, port: config.api.port });
-
-    const addresses = planeAddresses(config, portOf(api.server.server.address()), planes.ports);
+    const addresses = planeAddresses(config, await api.listen(), planes.ports);
     // The monotonic scale begins with the process, so this counts loading the program too.
     const took_ms = Math.round(clock.monotonicMs());
     writeRunFile(config.data, { pid: process.pid, ...addresses, started_at: new Date(clock.nowMs()).toISOString() });

@@ -16,6 +16,7 @@ const TITLES: { readonly [S in Section]: string } = {
   gateway: "AI gateway",
   api: "Management API",
   tls: "Management API",
+  ops: "Operations",
   bootstrap: "First start",
   deprecations: "API date and names",
   vendor: "API date and names",

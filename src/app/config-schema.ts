@@ -26,6 +26,24 @@ export const CONFIG_KEYS = {
   },
   "api.host": { type: "host", default: "127.0.0.1", doc: "Address of the management API." },
   "api.port": { type: "port", default: 8780, doc: "Port of the management API; 0: any free port." },
+  "api.allowed_hosts": {
+    type: "hosts",
+    default: [],
+    reload: true,
+    doc: "Host names by which clients may call the API, the AI gateway and the operations listener, besides names of this machine, addresses that are bound and names of tls.certificate; *.NAME: one label below, *: all.",
+  },
+  "api.openapi": {
+    type: "switch",
+    default: true,
+    reload: true,
+    doc: "Give the OpenAPI document to everybody at /client/v4/openapi.json; off: to nobody.",
+  },
+  "ops.host": {
+    type: "host",
+    default: "127.0.0.1",
+    doc: "Address of the operations listener: /metrics, /livez and /readyz over plain HTTP, without credentials. While api.host is loopback, the API's port has them as well.",
+  },
+  "ops.port": { type: "port", default: 0, doc: "Port of the operations listener, which `selvedge status` shows; 0: any free port." },
   "tls.certificate": {
     type: "text",
     default: "",

@@ -27,6 +27,7 @@ export interface ConfigTypes {
   readonly servers: readonly string[];
   readonly networks: readonly string[];
   readonly names: readonly string[];
+  readonly hosts: readonly string[];
   readonly providers: Readonly<Record<string, string>>;
   readonly issuers: readonly IssuerName[];
   readonly directories: Readonly<Partial<Record<AuthorityName, string>>>;
@@ -134,6 +135,11 @@ export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigT
   names: {
     expects: "a list of at least one host name, such as ns1.example.net",
     accept: (value) => (Array.isArray(value) && value.length > 0 ? listOf(value, (item) => parseHostname(item) === item) : undefined),
+    fromText: listFromText,
+  },
+  hosts: {
+    expects: "a list of host names and addresses without ports, such as api.example.com, *.example.com or 192.0.2.1",
+    accept: (value) => listOf(value, (item) => item === "*" || isIP(item) !== 0 || parseHostname(item, { wildcard: true }) === item),
     fromText: listFromText,
   },
   providers: {

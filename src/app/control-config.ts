@@ -2,6 +2,7 @@ import type { ApiConfig } from "#api/server.ts";
 import type { OrderingConfig } from "#control/certificates/create.ts";
 import type { MailServer } from "#control/notifications/send-email.ts";
 import { createAddressPolicy } from "#kernel/address-policy.ts";
+import type { HostGate } from "#kernel/host-gate.ts";
 import { formatIp, type IpAddress } from "#kernel/ip.ts";
 import type { Config } from "./config.ts";
 import type { LiveConfig } from "./live-config.ts";
@@ -64,7 +65,7 @@ const mailServer = ({ notifications: { smtp_host: host, email_from: from, ...res
   host === "" || from === "" ? undefined : { host, from, port: rest.smtp_port, username: rest.smtp_username, password: rest.smtp_password };
 
 /** Where a key can change while the server runs, its value is read at each use. */
-export function apiConfig(live: LiveConfig): ApiConfig {
+export function apiConfig(live: LiveConfig, allowsHost: HostGate): ApiConfig {
   const { vendor, dns } = live.current();
   const date = {
     get asOf() {
@@ -90,7 +91,8 @@ export function apiConfig(live: LiveConfig): ApiConfig {
   };
   return {
     vendorPrefix: vendor.prefix,
-    ...{ date, rateLimit },
+    ...{ date, rateLimit, allowsHost },
+    hasOpenApi: () => live.current().api.openapi,
     limits: { dns_import: { bodyBytesMax: dns.import_bytes_max, rateLimit: importRateLimit } },
     ...live.tls(),
   };

@@ -12,6 +12,7 @@ export interface Listener {
 export const LISTENERS: readonly Listener[] = [
   { name: "the management API", hostFlag: "--api-host", portFlag: "--api-port", place: ({ api }) => api },
   { name: "the AI gateway", hostFlag: "--gateway-host", portFlag: "--gateway-port", place: ({ gateway }) => gateway },
+  { name: "the operations listener", hostFlag: "--ops-host", portFlag: "--ops-port", place: ({ ops }) => ops },
   { name: "the nameserver", hostFlag: "--dns-host", portFlag: "--dns-port", place: ({ dns }) => dns },
   {
     name: "the nameserver (TLS)",

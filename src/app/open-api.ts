@@ -3,13 +3,18 @@ import { createApi } from "#api/server.ts";
 import { ROUTES } from "#api/routes/table.ts";
 import type { Control } from "#control/control.ts";
 import type { MetricRegistry, MetricSample } from "#kernel/metrics.ts";
+import { createHostGate, type HostGate, namesLoopback } from "#kernel/host-gate.ts";
 import type { Publisher } from "#snapshot/publisher.ts";
+import { portOf } from "./addresses.ts";
+import { isLoopbackHost } from "./bind-safety.ts";
 import { closeHttp } from "./close-http.ts";
 import type { Closing } from "./closing.ts";
 import type { ComposeDeps } from "./compose.ts";
 import { apiConfig } from "./control-config.ts";
 import type { LiveConfig } from "./live-config.ts";
-import { addOperations } from "./operations.ts";
+import { openOperationsListener } from "./operations-listener.ts";
+import { addOperations, createOperations } from "./operations.ts";
+import { allowedHosts } from "./plane-configs.ts";
 import type { Planes } from "./planes.ts";
 import type { TransportNotices } from "./transport-notices.ts";
 
@@ -29,17 +34,20 @@ interface Counting {
 }
 
 export interface OpenedApi {
-  readonly server: ReturnType<typeof createApi>;
+  /** Resolves with the ports of the API and of the operations listener; rejects with the system's error where one is taken. */
+  listen(): Promise<{ readonly api: number; readonly ops: number }>;
   /** Takes what the live configuration says now. Connections stay; new ones get the new certificate. */
   reload(): void;
 }
 
-/** The management API with health and metrics beside it; it does not listen yet. */
+/** The management API, and metrics and health beside it; they do not listen yet. */
 export function openApi(
-  { clock, log }: ComposeDeps,
+  { config, clock, log }: ComposeDeps,
   { control, threads, publisher, planes, metrics, live, transport }: ApiParts,
   closing: Closing,
 ): OpenedApi {
+  const gateOf = (host: string): HostGate => createHostGate(allowedHosts(live, host));
+  let [allowsHost, allowsOpsHost] = [gateOf(config.api.host), gateOf(config.ops.host)];
   const api = createApi({
     control,
     routes: ROUTES,
@@ -47,9 +55,9 @@ export function openApi(
     metrics,
     log,
     settled: (rev) => settled(publisher, planes, rev, live.current().api.settle_timeout_ms),
-    config: apiConfig(live),
+    config: apiConfig(live, (host) => allowsHost(host)),
   });
-  addOperations(api, {
+  const operations = createOperations({
     samples: async () => [
       ...metrics.samples(),
       ...(await Promise.all([...threads, ...planes.workers].map((thread) => thread.metrics()))).flat(),
@@ -57,10 +65,26 @@ export function openApi(
     notReady: () => silentPlanes(planes.workers),
     notices: transport.list,
   });
+  // Also a proxy on this machine that the world can reach would pass them on, under a name of its own.
+  const isPrivate = isLoopbackHost(config.api.host);
+  addOperations(api, operations, (host) => isPrivate && (host === undefined || namesLoopback(host)));
   closing.addDraining((drainMs) => closeHttp({ server: api.server, close: () => api.close() }, drainMs));
   return {
-    server: api,
+    listen: async () => {
+      const onError = (error: unknown): void => log.error({ err: error }, "the operations listener failed over a request");
+      const ops = await openOperationsListener({
+        operations,
+        host: config.ops.host,
+        port: config.ops.port,
+        allowsHost: (host) => allowsOpsHost(host),
+        onError,
+      });
+      closing.addDraining(ops.close);
+      await api.listen({ host: config.api.host, port: config.api.port });
+      return { api: portOf(api.server.address()), ops: ops.port };
+    },
     reload: () => {
+      [allowsHost, allowsOpsHost] = [gateOf(config.api.host), gateOf(config.ops.host)];
       const { tls } = live.tls();
       if (tls !== undefined) (api.server as SecureServer).setSecureContext({ cert: tls.certificate, key: tls.key });
     },

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
+import { PlatformError } from "#kernel/errors.ts";
 import type { MetricSample } from "#kernel/metrics.ts";
 
 export interface OperationsDeps {
@@ -11,28 +12,66 @@ export interface OperationsDeps {
   notices(): readonly string[];
 }
 
+/** What those who run the server ask it, by path. Whoever may ask needs no credential: each listener says who that is. */
+export type Operations = ReadonlyMap<string, () => Promise<OperationsAnswer>>;
+
+export interface OperationsAnswer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+}
+
 /** Loaded when somebody asks for metrics. */
 type Library = typeof import("prom-client");
 
 const LOOP_MEASURED_EVERY_MS = 100;
 
-/** `/healthz`: the process answers. `/readyz`: every plane serves. `/metrics`: Prometheus text, every thread's numbers. */
-export function addOperations(server: FastifyInstance, deps: OperationsDeps): void {
-  server.get("/healthz", async () => ({ status: "ok" }));
-  server.get("/readyz", async (_req, reply) => {
-    const reasons = await deps.notReady();
-    const notices = deps.notices();
-    return reply
-      .code(reasons.length === 0 ? 200 : 503)
-      .send({ status: reasons.length === 0 ? "ready" : "not ready", reasons, ...(notices.length === 0 ? {} : { notices }) });
-  });
+/** `/livez` and `/healthz`: the process answers. `/readyz`: every plane serves. `/metrics`: Prometheus text, every thread's numbers. */
+export function createOperations(deps: OperationsDeps): Operations {
+  const live = async (): Promise<OperationsAnswer> => json(200, { status: "ok" });
   let ofProcess: Registry | undefined;
-  server.get("/metrics", async (_req, reply) => {
-    const library = await import("prom-client");
-    ofProcess ??= processMetrics(library);
-    const planes = registryOf(library, await deps.samples());
-    return reply.type(ofProcess.contentType).send(`${await ofProcess.metrics()}\n${await planes.metrics()}`);
-  });
+  return new Map([
+    ["/livez", live],
+    ["/healthz", live],
+    [
+      "/readyz",
+      async () => {
+        const reasons = await deps.notReady();
+        const notices = deps.notices();
+        const isReady = reasons.length === 0;
+        return json(isReady ? 200 : 503, {
+          status: isReady ? "ready" : "not ready",
+          reasons,
+          ...(notices.length === 0 ? {} : { notices }),
+        });
+      },
+    ],
+    [
+      "/metrics",
+      async () => {
+        const library = await import("prom-client");
+        ofProcess ??= processMetrics(library);
+        const planes = registryOf(library, await deps.samples());
+        return { status: 200, type: ofProcess.contentType, body: `${await ofProcess.metrics()}\n${await planes.metrics()}` };
+      },
+    ],
+  ]);
+}
+
+const json = (status: number, value: object): OperationsAnswer => ({
+  status,
+  type: "application/json; charset=utf-8",
+  body: JSON.stringify(value),
+});
+
+/** The same at the API's port. `servesHere`: whether who calls under this Host field can only be on this machine. */
+export function addOperations(app: FastifyInstance, operations: Operations, servesHere: (host: string | undefined) => boolean): void {
+  for (const [path, answer] of operations)
+    app.get(path, async (request, reply) => {
+      if (!servesHere(request.headers.host)) throw new PlatformError("operations_elsewhere");
+      const { status, type, body } = await answer();
+      return reply.code(status).type(type).send(body);
+    });
 }
 
 /** Of this process, measured from the first time that somebody asks. */

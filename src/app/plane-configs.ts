@@ -3,12 +3,14 @@ import type { RetentionLimits } from "#events/retention.ts";
 import { DEFAULT_RETENTION } from "#events/writer-config.ts";
 import { GATEWAY_LIMITS, type GatewayConfig } from "#gateway/config.ts";
 import { NAMESERVER_LIMITS, type NameserverConfig } from "#nameserver/config.ts";
+import type { AllowedHosts } from "#kernel/host-gate.ts";
 import type { Config } from "./config.ts";
 import { gatewayCacheDisk } from "./plane-caches.ts";
 import type { PlaneFiles } from "./plane-files.ts";
 import type { LiveConfig } from "./live-config.ts";
 import type { GatewayFront, NeighbourName } from "#kernel/worker-protocol.ts";
 import type { Bound } from "./plane-worker.ts";
+import { certificateNames } from "./tls-files.ts";
 
 // What each plane is told of the operator's configuration. `bound`: the ports that a start before this one found.
 
@@ -93,7 +95,16 @@ export const gatewayConfig = (config: Config, front: GatewayFront, files: PlaneF
 });
 
 /** What can change while the gateway runs. */
-export const gatewayFront = (live: LiveConfig): GatewayFront => live.tls();
+export const gatewayFront = (live: LiveConfig): GatewayFront => ({
+  ...live.tls(),
+  allowedHosts: allowedHosts(live, live.current().gateway.host),
+});
+
+/** Of a listener at this address, by the operator's configuration and certificate. */
+export const allowedHosts = (live: LiveConfig, host: string): AllowedHosts => ({
+  names: [host, ...live.current().api.allowed_hosts, ...certificateNames(live.tls())],
+  anyAddress: host === "0.0.0.0" || host === "::",
+});
 
 /** What the nameserver answers for proxied names. */
 export const edgeAddresses = (config: Config): readonly string[] =>

@@ -3,6 +3,8 @@ export interface ReadyLine {
   readonly event: "ready";
   /** With the version segment: `http://127.0.0.1:N/client/v4`. */
   readonly api: string;
+  /** Metrics and health. */
+  readonly ops: string;
   readonly gateway: string;
   /** Address and port, UDP and TCP. */
   readonly dns: string;
@@ -20,6 +22,7 @@ export interface ReadyLine {
 export function readyText(ready: ReadyLine, dataDir: string): string {
   const rows: readonly (readonly [string, string])[] = [
     ["Management API", ready.api],
+    ["Operations", ready.ops],
     ["AI gateway", ready.gateway],
     ["Nameserver", `${ready.dns} (UDP and TCP), ${ready.dot} (TLS)`],
     ["Edge", `${ready.http}, ${ready.https}`],

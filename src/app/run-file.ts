@@ -5,6 +5,8 @@ import { join } from "node:path";
 export interface RunFile {
   readonly pid: number;
   readonly api: string;
+  /** Servers before this one had none. */
+  readonly ops?: string;
   readonly gateway: string;
   readonly dns: string;
   readonly dot: string;

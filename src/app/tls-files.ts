@@ -19,6 +19,14 @@ export function readTls({ certificate, key }: Config["tls"]): Tls {
   return { tls: { certificate: chain.text, key: secret.text } };
 }
 
+/** The names and addresses that clients find in the certificate, in lower case (RFC 5280 §4.2.1.6). */
+export function certificateNames({ tls }: Tls): readonly string[] {
+  if (tls === undefined) return [];
+  const names = new X509Certificate(tls.certificate).subjectAltName ?? "";
+  // A name that has a comma in it is quoted, and is none of a host.
+  return names.split(", ").flatMap((entry) => /^(?:DNS|IP Address):([\w.*:-]+)$/.exec(entry)?.[1]?.toLowerCase() ?? []);
+}
+
 /** The text of `certificates.roots`. Throws an Error that names the key and the file. */
 export const readRoots = (path: string): string =>
   read("certificates.roots", path, "no certificate in PEM form", (text) => new X509Certificate(text)).text;

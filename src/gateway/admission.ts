@@ -32,6 +32,8 @@ export type Route =
 export interface Admission {
   /** The request's destination, or the reason why it is refused. Looks at the head only. */
   decide(req: Pick<ClientRequest, "target" | "headers" | "address">): Admitted | Refusal;
+  /** Whether the Host field is a name of a gateway. */
+  isDomain(host: string): boolean;
 }
 
 const NOTHING = (): undefined => undefined;
@@ -55,6 +57,7 @@ export function createAdmission(deps: {
   const defaults = createDefaultGateways(deps);
   const refused = (name: GatewayErrorName): Refusal => ({ name });
   return {
+    isDomain: domains.has,
     decide: (req) => {
       const path = parseRequestPath(domains.completed(req.headers.host, req.target));
       if (path === undefined) return { name: "aig_bad_request", message: PATH_ADVICE };

@@ -8,6 +8,8 @@ export interface GatewayDomains {
    * `/v1/{account_id}/{gateway_id}/openai/models`. Targets for other hosts stay as they are.
    */
   completed(host: string | undefined, target: string): string;
+  /** Whether the Host field names one. */
+  has(host: string): boolean;
 }
 
 export function createGatewayDomains(replica: Replica): GatewayDomains {
@@ -17,11 +19,13 @@ export function createGatewayDomains(replica: Replica): GatewayDomains {
     put: (host, { account_id, gateway_id }) => void prefixes.set(host, `/v1/${account_id}/${gateway_id}`),
     remove: (host) => void prefixes.delete(host),
   });
+  const prefixOf = (host: string): string | undefined => prefixes.get(host.replace(/\.?(?::\d*)?$/, "").toLowerCase());
   return {
+    has: (host) => prefixes.size > 0 && prefixOf(host) !== undefined,
     completed: (host, target) => {
       // Most installations have none, and this is asked for each request.
       if (prefixes.size === 0 || host === undefined) return target;
-      const prefix = prefixes.get(host.replace(/\.?(?::\d*)?$/, "").toLowerCase());
+      const prefix = prefixOf(host);
       return prefix === undefined || isBelow(target, prefix) ? target : prefix + target;
     },
   };

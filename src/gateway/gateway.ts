@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { Clock } from "#kernel/clock.ts";
+import { createHostGate, type HostGate } from "#kernel/host-gate.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import type { GatewayFront } from "#kernel/worker-protocol.ts";
@@ -73,6 +74,11 @@ export function createGateway(deps: GatewayDeps): Gateway {
     sendError(answer, refusal, headers, isLarge);
   };
 
+  let allowsHost: HostGate = config.allowedHosts ? createHostGate(config.allowedHosts) : () => true;
+  /** Of those who come by themselves: the edge has led the others here by their host name. */
+  const isMisdirected = ({ headers: { host } }: ClientRequest): boolean =>
+    host !== undefined && !allowsHost(host) && !admission.isDomain(host);
+
   const onRequest = (req: ClientRequest, answer: AnswerSink): void => {
     // RFC 9112 §3.2.
     if (req.headers.host === undefined && req.minorVersion === 1) return refuse(req, answer, { name: "aig_bad_request" });
@@ -123,7 +129,16 @@ export function createGateway(deps: GatewayDeps): Gateway {
     return rawError({ name: "aig_bad_request" });
   };
   const { clock, onError: report = ignore } = deps;
-  const front = createFront({ clock, loop, config, onRequest, onUpgrade, refusal, report });
+  const front = createFront({
+    ...{ clock, loop, config, refusal, report },
+    onRequest: (req, answer) => (isMisdirected(req) ? refuse(req, answer, MISDIRECTED) : onRequest(req, answer)),
+    onUpgrade: (req, socket, head) => {
+      if (!isMisdirected(req)) return onUpgrade(req, socket, head);
+      socket.on("error", ignore);
+      countRefusal(metrics, MISDIRECTED.name);
+      socket.end(rawError(MISDIRECTED, fields.forRefusal(req.headers)), () => socket.destroy());
+    },
+  });
   const fromEdge = createEdgeRequests(config.vendorPrefix);
   const edgeFront =
     config.edgePort === undefined
@@ -141,7 +156,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
       const { port } = await front.listen();
       return { port, edgePort: (await edgeFront?.listen())?.port ?? 0 };
     },
-    useFront: front.use,
+    useFront: (settings) => {
+      front.use(settings);
+      if (settings.allowedHosts !== undefined) allowsHost = createHostGate(settings.allowedHosts);
+    },
     close: async (timeoutMs) => {
       isDraining = true;
       universal.close(false);
@@ -155,6 +173,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
     },
   };
 }
+
+const MISDIRECTED = { name: "aig_misdirected_host" } as const;
 
 const ignore = (): void => undefined;
 

@@ -233,6 +233,22 @@ export const ERROR_CODES = {
     cause: "The bytes are no HTTP request that the server accepts.",
     remedy: "Send a valid HTTP/1.1 request.",
   },
+  misdirected_host: {
+    code: 10421,
+    status: 421,
+    message: "The management API does not answer under this host name",
+    cause:
+      "The request's Host field names neither this machine, nor an address that the API listens on, nor a name of its certificate. A page elsewhere could have made a browser send it.",
+    remedy: "Call the API by its own address; the operator adds further names to api.allowed_hosts.",
+  },
+  operations_elsewhere: {
+    code: 10422,
+    status: 404,
+    message: "Metrics and health are not served here",
+    cause:
+      "The API can be reached from outside, or under a name that is not this machine's; metrics and health have a listener of their own.",
+    remedy: "Ask at the address of ops.host and ops.port, which `selvedge status` shows.",
+  },
   request_timeout: {
     code: 10408,
     status: 408,
@@ -667,6 +683,14 @@ export const ERROR_CODES = {
     message: "Malformed request",
     cause: "The request is not HTTP, or its path or a header cannot be passed on.",
     remedy: "Correct the path: {gateway_url}/v1/{account_id}/{gateway_id}/{provider}/…",
+  },
+  aig_misdirected_host: {
+    code: 2921,
+    status: 421,
+    message: "The gateway does not answer under this host name",
+    cause:
+      "The request's Host field names neither this machine, nor an address that the gateway listens on, nor a name of its certificate or of a gateway.",
+    remedy: "Call the gateway by its own address; the operator adds further names to api.allowed_hosts.",
   },
   aig_body_too_large: {
     code: 2901,

@@ -1,4 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
+import type { AllowedHosts } from "#kernel/host-gate.ts";
 import type { MetricRegistry, MetricSample } from "#kernel/metrics.ts";
 import type { NativePart, OnMissing } from "#kernel/native-transport.ts";
 import { OWN_DESCRIPTORS } from "#kernel/own-descriptors.ts";
@@ -54,6 +55,8 @@ export type TicketKeys = readonly Uint8Array[];
 export interface GatewayFront {
   /** PEM texts; without them the gateway speaks plain HTTP. */
   readonly tls?: { readonly certificate: string; readonly key: string };
+  /** Absent: any. */
+  readonly allowedHosts?: AllowedHosts;
 }
 
 /** The threads that others send to. */

@@ -8,7 +8,7 @@ import { inCi } from "../../tools/system-tools.ts";
 import { toolOrSkip } from "./tools.ts";
 
 const run = promisify(execFile);
-const COMMAND_LIMIT_MS = 60_000;
+const COMMAND_LIMIT_MS = 180_000;
 
 /** A machine of its own as far as its network goes. */
 export interface Host {

@@ -27,10 +27,11 @@ export async function status(flags: readonly string[]): Promise<ExitCode> {
   }
   const readiness = await askReadiness(run);
   const { notices = [] } = readiness;
-  const { pid, api, gateway, dns, dot, http, https, started_at } = run;
+  const { pid, api, ops, gateway, dns, dot, http, https, started_at } = run;
   const rows = Object.entries({
     status: [readiness.status, ...readiness.reasons].join("; "),
     api,
+    ...(ops === undefined ? {} : { ops }),
     gateway,
     dns,
     dot,
@@ -40,13 +41,17 @@ export async function status(flags: readonly string[]): Promise<ExitCode> {
     "started at": started_at,
     ...(notices.length === 0 ? {} : { notice: notices.join("; ") }),
   });
-  print(json, { ...readiness, pid, api, gateway, dns, dot, http, https, started_at, data }, columns(rows));
+  print(
+    json,
+    { ...readiness, pid, api, ...(ops === undefined ? {} : { ops }), gateway, dns, dot, http, https, started_at, data },
+    columns(rows),
+  );
   return readiness.status === "ready" ? EXIT.ok : EXIT.failed;
 }
 
 async function askReadiness(run: RunFile): Promise<Readiness> {
   try {
-    const { ok, text } = await get(new URL("/readyz", run.api));
+    const { ok, text } = await get(new URL("/readyz", run.ops ?? run.api));
     const { status: state, reasons, notices } = JSON.parse(text) as Partial<Readiness>;
     return { status: ok ? "ready" : (state ?? "not ready"), reasons: reasons ?? [], ...(notices === undefined ? {} : { notices }) };
   } catch (error) {
