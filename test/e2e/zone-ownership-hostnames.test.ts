@@ -5,7 +5,7 @@ import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import type { CustomHostname } from "#model/custom-hostname.ts";
 import type { Store } from "#store/store.ts";
 import { storeTest } from "../support/store.ts";
-import { PROVED, startTwoAccounts, type TwoAccounts, type ZoneState } from "../support/two-accounts.ts";
+import { PROVED, startTwoAccounts, type TwoAccounts, type ZoneState } from "../support/two-account-planes.ts";
 import { EDGE_ADDRESS, OF_A, OF_B } from "../support/two-planes.ts";
 
 // What another account's zones and hostnames change of a custom hostname: the numbered scenarios of zone ownership.

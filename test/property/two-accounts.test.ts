@@ -12,7 +12,7 @@ import type { ZoneProof } from "#model/zone-proof.ts";
 import { openStore } from "#store/open.ts";
 import { PLAIN_GATEWAY } from "../support/plain-gateway.ts";
 import { fc } from "../support/property.ts";
-import { startTwoAccounts, type TwoAccounts, type ZoneState } from "../support/two-accounts.ts";
+import { startTwoAccounts, type TwoAccounts, type ZoneState } from "../support/two-account-planes.ts";
 import { EDGE_ADDRESS, OF_A, OF_B, OUTSIDE } from "../support/two-planes.ts";
 
 // Whatever account A has, and whatever account B writes: nothing changes that anybody sees of A. Control, nameserver and edge are the
