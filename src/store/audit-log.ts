@@ -1,4 +1,5 @@
 import type { ExpressionBuilder, Kysely, Selectable } from "kysely";
+import { type ListPart, partOf } from "#store/list-pages.ts";
 import type { AuditLogTable, Tables } from "#store/tables.ts";
 
 /** Without what objects were before and after. */
@@ -17,23 +18,41 @@ export interface AuditFilter {
   readonly before?: string | undefined;
 }
 
-/** Of an account, newest first unless said. */
-export async function auditLogOf(
+/** Of an account. Identifiers follow the time. */
+export const auditLogOf = (
   db: Kysely<Tables>,
   accountId: string,
   filter: AuditFilter,
-  page: { readonly limit: number; readonly offset: number; readonly direction?: "asc" | "desc" | undefined },
-): Promise<{ readonly rows: readonly AuditRow[]; readonly total: number }> {
-  const own = db.selectFrom("audit_log").where((eb) => eb.and([eb("account_id", "=", accountId), ...tests(eb, filter)]));
-  const rows = await own
-    .select(["id", "at", "action", "actor_type", "actor_id", "actor_ip", "account_id", "zone_id", "resource_type", "resource_id"])
-    .orderBy("id", page.direction ?? "desc")
-    .limit(page.limit)
-    .offset(page.offset)
-    .execute();
-  const { total } = await own.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { rows, total: Number(total) };
+  direction: "asc" | "desc",
+  part: ListPart,
+): Promise<AuditRow[]> =>
+  partOf(
+    found(db, accountId, filter).select([
+      "id",
+      "at",
+      "action",
+      "actor_type",
+      "actor_id",
+      "actor_ip",
+      "account_id",
+      "zone_id",
+      "resource_type",
+      "resource_id",
+    ]),
+    ["id"],
+    direction,
+    part,
+  ).execute();
+
+export async function countAuditLog(db: Kysely<Tables>, accountId: string, filter: AuditFilter): Promise<number> {
+  const { total } = await found(db, accountId, filter)
+    .select((eb) => eb.fn.countAll<number>().as("total"))
+    .executeTakeFirstOrThrow();
+  return Number(total);
 }
+
+const found = (db: Kysely<Tables>, accountId: string, filter: AuditFilter) =>
+  db.selectFrom("audit_log").where((eb) => eb.and([eb("account_id", "=", accountId), ...tests(eb, filter)]));
 
 function tests(eb: ExpressionBuilder<Tables, "audit_log">, filter: AuditFilter) {
   const { id, action, actorIp, actorIds, zoneName, since, before } = filter;

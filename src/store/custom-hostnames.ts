@@ -1,5 +1,6 @@
 import { type Expression, type ExpressionBuilder, type Kysely, type Selectable, type SqlBool, sql, type Updateable } from "kysely";
 import { namesUp } from "#store/hosted-names.ts";
+import { type ListPart, listState, partOf, type RowKey } from "#store/list-pages.ts";
 import { textTest } from "#store/like.ts";
 import type { CustomHostnameCertificatesTable, CustomHostnamesTable, Tables } from "#store/tables.ts";
 
@@ -36,14 +37,8 @@ export const allCustomHostnames = (db: Kysely<Tables>): Promise<CustomHostnameRo
 export const hostnameIdsOfZone = async (db: Kysely<Tables>, zoneId: string): Promise<string[]> =>
   (await db.selectFrom("custom_hostnames").select("id").where("zone_id", "=", zoneId).execute()).map(({ id }) => id);
 
-export async function countCustomHostnames(db: Kysely<Tables>, zoneId: string): Promise<number> {
-  const row = await db
-    .selectFrom("custom_hostnames")
-    .select((eb) => eb.fn.countAll<number>().as("total"))
-    .where("zone_id", "=", zoneId)
-    .executeTakeFirstOrThrow();
-  return Number(row.total);
-}
+export const countCustomHostnames = async (db: Kysely<Tables>, zoneId: string): Promise<number> =>
+  (await listState(db, "custom_hostnames", [zoneId])).rows;
 
 export async function insertCustomHostname(db: Kysely<Tables>, row: CustomHostnameRow): Promise<void> {
   await db.insertInto("custom_hostnames").values(row).execute();
@@ -137,29 +132,41 @@ export interface HostnameFilter {
   readonly direction: "asc" | "desc";
 }
 
-export async function listCustomHostnames(
+export const listCustomHostnames = (
   db: Kysely<Tables>,
   zoneId: string,
   filter: HostnameFilter,
-  page: { readonly limit: number; readonly offset: number },
-): Promise<{ items: CustomHostnameRow[]; total: number }> {
-  const where = (eb: ExpressionBuilder<Tables, "custom_hostnames">) => eb.and([eb("zone_id", "=", zoneId), ...tests(eb, filter)]);
-  const items = await db
-    .selectFrom("custom_hostnames")
-    .selectAll()
-    .where(where)
-    .orderBy(filter.order === "ssl" ? "created_at" : "ssl_status", filter.direction)
-    .orderBy("id")
-    .limit(page.limit)
-    .offset(page.offset)
-    .execute();
+  part: ListPart,
+): Promise<CustomHostnameRow[]> =>
+  partOf(
+    db
+      .selectFrom("custom_hostnames")
+      .selectAll()
+      .where((eb) => isListed(eb, zoneId, filter)),
+    [filter.order === "ssl" ? "created_at" : "ssl_status", "id"],
+    filter.direction,
+    part,
+  ).execute();
+
+export async function countListedHostnames(db: Kysely<Tables>, zoneId: string, filter: HostnameFilter): Promise<number> {
   const { total } = await db
     .selectFrom("custom_hostnames")
     .select((eb) => eb.fn.countAll<number>().as("total"))
-    .where(where)
+    .where((eb) => isListed(eb, zoneId, filter))
     .executeTakeFirstOrThrow();
-  return { items, total: Number(total) };
+  return Number(total);
 }
+
+/** What the list is sorted by; null where that may be nothing. */
+export const hostnameListKey = ({ order }: HostnameFilter): ((row: CustomHostnameRow) => RowKey) | null =>
+  order === "ssl" ? ({ created_at, id }) => [created_at, id] : null;
+
+/** Whether the filter leaves nothing out. */
+export const isWholeHostnameList = ({ order: _order, direction: _direction, withSsl, ...tests }: HostnameFilter): boolean =>
+  withSsl !== true && Object.values(tests).every((test) => test === undefined);
+
+const isListed = (eb: ExpressionBuilder<Tables, "custom_hostnames">, zoneId: string, filter: HostnameFilter) =>
+  eb.and([eb("zone_id", "=", zoneId), ...tests(eb, filter)]);
 
 function tests(eb: ExpressionBuilder<Tables, "custom_hostnames">, filter: HostnameFilter): Expression<SqlBool>[] {
   const found: Expression<SqlBool>[] = [];

@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable } from "kysely";
 import { sql } from "kysely";
+import { type ListPart, partOf, type RowKey } from "#store/list-pages.ts";
 import { textTest } from "#store/like.ts";
 import type { GatewaysTable, Tables } from "#store/tables.ts";
 
@@ -45,17 +46,19 @@ export async function deleteGateway(db: Kysely<Tables>, accountId: string, id: s
 }
 
 /** Newest first, as the field's lists are; `search` is a part of the id. */
-export async function listGateways(
-  db: Kysely<Tables>,
-  accountId: string,
-  search: string,
-  page: { readonly limit: number; readonly offset: number },
-): Promise<{ items: GatewayRow[]; total: number }> {
-  const found = db
-    .selectFrom("gateways")
-    .where("account_id", "=", accountId)
-    .where(textTest(sql`lower(id)`, "contains", search.toLowerCase()));
-  const items = await found.selectAll().orderBy("created_at", "desc").orderBy("id").limit(page.limit).offset(page.offset).execute();
-  const { total } = await found.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
-  return { items, total: Number(total) };
+export const listGateways = (db: Kysely<Tables>, accountId: string, search: string, part: ListPart): Promise<GatewayRow[]> =>
+  partOf(found(db, accountId, search).selectAll(), ["created_at", "id"], "desc", part).execute();
+
+export async function countGateways(db: Kysely<Tables>, accountId: string, search: string): Promise<number> {
+  const { total } = await found(db, accountId, search)
+    .select((eb) => eb.fn.countAll<number>().as("total"))
+    .executeTakeFirstOrThrow();
+  return Number(total);
+}
+
+export const gatewayListKey = ({ created_at, id }: GatewayRow): RowKey => [created_at, id];
+
+function found(db: Kysely<Tables>, accountId: string, search: string) {
+  const own = db.selectFrom("gateways").where("account_id", "=", accountId);
+  return search === "" ? own : own.where(textTest(sql`lower(id)`, "contains", search.toLowerCase()));
 }

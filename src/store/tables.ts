@@ -50,6 +50,7 @@ export interface Tables {
   zone_holds: ZoneHoldsTable;
   hostname_issuances: HostnameIssuancesTable;
   hostname_issuance_times: HostnameIssuanceTimesTable;
+  list_states: ListStatesTable;
   secrets: SecretsTable;
   deprecation_calls: DeprecationCallsTable;
   notification_webhooks: NotificationWebhooksTable;
@@ -766,6 +767,14 @@ export interface HostnameIssuancesTable {
   account_id: string;
   taken: number;
   locked_until_ms: number;
+}
+/** What triggers keep of lists (migrations/0063-list-states.ts). */
+export interface ListStatesTable {
+  /** The table that is listed. */
+  list: string;
+  owner: string;
+  row_count: number;
+  version: number;
 }
 export interface HostnameIssuanceTimesTable {
   account_id: string;

@@ -3,7 +3,9 @@ import { isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import type { AuditLog, AuditLogQuery } from "#model/audit-log.ts";
 import { parseTimestamp } from "#model/timestamp.ts";
-import { auditLogOf, emailsOfActors } from "#store/audit-log.ts";
+import { createPages, isQuick } from "#control/pages.ts";
+import { auditLogOf, countAuditLog, emailsOfActors } from "#store/audit-log.ts";
+import { listState } from "#store/list-pages.ts";
 import type { Store } from "#store/store.ts";
 import { listUserTokens } from "#store/tokens.ts";
 import { findUserByEmail } from "#store/users.ts";
@@ -15,6 +17,7 @@ export interface AuditLogs {
 }
 
 export function createAuditLogs({ store }: { readonly store: Store }): AuditLogs {
+  const pages = createPages();
   /** The user and the tokens of the user; nobody where no user has the address. */
   const actorsOf = async (email: string): Promise<readonly string[]> => {
     const user = await findUserByEmail(store.read, email.toLowerCase());
@@ -32,11 +35,19 @@ export function createAuditLogs({ store }: { readonly store: Store }): AuditLogs
         since: columnOf("since", query.since),
         before: columnOf("before", query.before),
       };
-      const { per_page: limit } = page;
-      const { rows, total } = await auditLogOf(store.read, accountId, filter, {
-        limit,
-        offset: (page.page - 1) * limit,
-        direction: query.direction,
+      const isWhole = Object.values(filter).every((test) => test === undefined);
+      const state = await listState(store.read, "audit_log", [accountId]);
+      const db = isQuick(state, isWhole) ? store.read : store.scan;
+      const direction = query.direction ?? "desc";
+      const { items: rows, total_count } = await pages({
+        list: [accountId, filter, direction],
+        state,
+        isWhole,
+        page,
+        items: (part) => auditLogOf(db, accountId, filter, direction, part),
+        count: () => countAuditLog(db, accountId, filter),
+        keyOf: ({ id }) => [id],
+        view: (row) => row,
       });
       const emails = await emailsOfActors(store.read, [...new Set(rows.map((row) => row.actor_id))]);
       const items = rows.map((row): AuditLog => {
@@ -51,7 +62,7 @@ export function createAuditLogs({ store }: { readonly store: Store }): AuditLogs
           metadata: row.zone_id === null ? {} : { zone_id: row.zone_id },
         };
       });
-      return { items, ...page, total_count: total };
+      return { items, ...page, total_count };
     },
   };
 }

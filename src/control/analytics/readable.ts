@@ -12,7 +12,7 @@ const ACCOUNT_READERS = [...new Set(DATASETS.flatMap(({ accountPermissions }) =>
 /** Zones of which the credential may read some dataset, by name. */
 export async function readableZones(store: Store, actor: Actor, max: number): Promise<readonly string[]> {
   const filter = { reach: zoneReach(actor, ZONE_READERS), match: "all", order: "name", direction: "asc" } as const;
-  const { items } = await listZones(store.read, filter, { limit: max, offset: 0 });
+  const items = await listZones(store.read, filter, { limit: max, offset: 0 });
   return items.map(({ id }) => id);
 }
 

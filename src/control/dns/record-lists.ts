@@ -1,6 +1,7 @@
 import { PlatformError } from "#kernel/errors.ts";
 import type { Page, PageRequest } from "#control/call.ts";
 import { createListPlaces } from "#control/list-places.ts";
+import { createTotals } from "#control/list-totals.ts";
 import { recordTest } from "#control/dns/list-filter.ts";
 import type { RecordView } from "#control/dns/record-view.ts";
 import type { DnsRecord, DnsRecordQuery } from "#model/dns-record.ts";
@@ -69,36 +70,4 @@ async function* recordsInParts(
       return row === undefined ? [] : [view(row)];
     });
   }
-}
-
-interface Totals {
-  get(key: string): number | null;
-  set(key: string, total: number): void;
-}
-
-const TOTALS_MAX = 5_000;
-/** A filter with many values is rare and long. */
-const KEY_LENGTH_MAX = 1_000;
-
-/**
- * How many records a filter found, for the state of the zone at which they were counted: whoever pages through a
- * list pays for its count once. The one unused for longest leaves first.
- */
-function createTotals(): Totals {
-  const counted = new Map<string, number>();
-  return {
-    get: (key) => {
-      const total = counted.get(key);
-      if (total === undefined) return null;
-      counted.delete(key);
-      counted.set(key, total);
-      return total;
-    },
-    set: (key, total) => {
-      if (key.length > KEY_LENGTH_MAX) return;
-      counted.delete(key);
-      counted.set(key, total);
-      if (counted.size > TOTALS_MAX) counted.delete(counted.keys().next().value as string);
-    },
-  };
 }

@@ -22,7 +22,18 @@ import { guardrailsProblem } from "#model/guardrails.ts";
 import { namedProfiles } from "#model/dlp.ts";
 import { gatewayEntry, gatewayEntryId } from "#snapshot/compile.ts";
 import { findAccount } from "#store/accounts.ts";
-import { deleteGateway, gatewayById, type GatewayRow, insertGateway, listGateways, updateGateway } from "#store/gateways.ts";
+import {
+  countGateways,
+  deleteGateway,
+  gatewayById,
+  gatewayListKey,
+  type GatewayRow,
+  insertGateway,
+  listGateways,
+  updateGateway,
+} from "#store/gateways.ts";
+import { listState } from "#store/list-pages.ts";
+import { createPages, isQuick } from "#control/pages.ts";
 import { deleteGatewayObject, gatewayObjectsAt, objectsOfGateway } from "#store/gateway-objects.ts";
 import type { Store, Unit } from "#store/store.ts";
 import { auditChange } from "./audit-change.ts";
@@ -63,6 +74,7 @@ export interface GatewaysDeps {
 
 export function createGateways(deps: GatewaysDeps): Gateways {
   const { store, clock, sealer, hasGuardrailModel = false } = deps;
+  const pages = createPages();
 
   const load = async (db: Unit["db"], accountId: string, id: string): Promise<GatewayRow> => {
     const row = await gatewayById(db, accountId, id);
@@ -112,9 +124,20 @@ export function createGateways(deps: GatewaysDeps): Gateways {
         publish(unit, call, null, row);
       }),
 
-    list: async (accountId, { search = "" }, { page, per_page }) => {
-      const { items, total } = await listGateways(store.read, accountId, search, { limit: per_page, offset: (page - 1) * per_page });
-      return { items: items.map(gatewayView), page, per_page, total_count: total };
+    list: async (accountId, { search = "" }, page) => {
+      const isWhole = search === "";
+      const state = await listState(store.read, "gateways", [accountId]);
+      const db = isQuick(state, isWhole) ? store.read : store.scan;
+      return pages({
+        list: [accountId, search],
+        state,
+        isWhole,
+        page,
+        items: (part) => listGateways(db, accountId, search, part),
+        count: () => countGateways(db, accountId, search),
+        keyOf: gatewayListKey,
+        view: gatewayView,
+      });
     },
 
     get: async (accountId, id) => gatewayView(await load(store.read, accountId, id)),

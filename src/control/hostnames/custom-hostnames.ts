@@ -1,3 +1,5 @@
+import { createPages, isQuick } from "#control/pages.ts";
+import { listState } from "#store/list-pages.ts";
 import { randomUUID } from "node:crypto";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
@@ -23,6 +25,9 @@ import {
   deleteHostnameCertificate,
   hostnameCertificates,
   insertCustomHostname,
+  countListedHostnames,
+  hostnameListKey,
+  isWholeHostnameList,
   listCustomHostnames,
   updateCustomHostname,
 } from "#store/custom-hostnames.ts";
@@ -77,6 +82,7 @@ const LOOK_MS_MAX = 4_000;
 
 export function createCustomHostnames(deps: CustomHostnamesDeps): CustomHostnames {
   const { store, clock, checks, issuer, own, limit, perZoneMax, vendorPrefix } = deps;
+  const pages = createPages();
 
   const load = async (db: Unit["db"], zone: ZoneRef, id: string): Promise<CustomHostnameRow> => {
     const row = await customHostnameOfZone(db, zone.id, id);
@@ -101,10 +107,21 @@ export function createCustomHostnames(deps: CustomHostnamesDeps): CustomHostname
   };
 
   return {
-    list: async (zone, query, { page, per_page }) => {
+    list: async (zone, query, page) => {
       const filter = readHostnameFilter(query);
-      const { items, total } = await listCustomHostnames(store.read, zone.id, filter, { limit: per_page, offset: (page - 1) * per_page });
-      return { items: items.map((row) => hostnameView(row, vendorPrefix)), page, per_page, total_count: total };
+      const isWhole = isWholeHostnameList(filter);
+      const state = await listState(store.read, "custom_hostnames", [zone.id]);
+      const db = isQuick(state, isWhole) ? store.read : store.scan;
+      return pages({
+        list: [zone.id, filter],
+        state,
+        isWhole,
+        page,
+        items: (part) => listCustomHostnames(db, zone.id, filter, part),
+        count: () => countListedHostnames(db, zone.id, filter),
+        keyOf: hostnameListKey(filter),
+        view: (row) => hostnameView(row, vendorPrefix),
+      });
     },
 
     get: (zone, id) => show(zone, id),

@@ -25,7 +25,19 @@ import { certificateEntry, serialEntry, zoneEntry } from "#snapshot/compile.ts";
 import { findAccount } from "#store/accounts.ts";
 import { insertCertificate } from "#store/certificates.ts";
 import type { Store, Unit } from "#store/store.ts";
-import { insertZone, listZones, zoneById, zoneNameTaken, type ZoneRow, type ZoneWithAccount } from "#store/zones.ts";
+import {
+  countZones,
+  insertZone,
+  listZones,
+  zoneById,
+  zoneListKey,
+  zoneListOwners,
+  zoneNameTaken,
+  type ZoneRow,
+  type ZoneWithAccount,
+} from "#store/zones.ts";
+import { listState } from "#store/list-pages.ts";
+import { createPages, isQuick } from "#control/pages.ts";
 
 export interface Zones {
   /** Throws `zone_name_invalid`, `zone_not_root`, `zone_exists`, `zone_held`, `zone_type_unavailable`. */
@@ -57,6 +69,7 @@ const TYPES: ReadonlySet<ZoneType> = new Set(["full", "partial", "secondary"]);
 
 export function createZones(deps: ZonesDeps): Zones {
   const { store, clock } = deps;
+  const pages = createPages();
 
   const load = async (db: Unit["db"], id: string): Promise<ZoneWithAccount> => {
     const row = await zoneById(db, id);
@@ -104,9 +117,21 @@ export function createZones(deps: ZonesDeps): Zones {
       return created;
     },
 
-    list: async (call, query, { page, per_page }) => {
-      const { items, total } = await listZones(store.read, listFilter(call, query), { limit: per_page, offset: (page - 1) * per_page });
-      return { items: items.map(view), page, per_page, total_count: total };
+    list: async (call, query, page) => {
+      const filter = listFilter(call, query);
+      const { owners, isWhole } = zoneListOwners(filter);
+      const state = await listState(store.read, "zones", owners);
+      const db = isQuick(state, isWhole) ? store.read : store.scan;
+      return pages({
+        list: filter,
+        state,
+        isWhole,
+        page,
+        items: (part) => listZones(db, filter, part),
+        count: () => countZones(db, filter),
+        keyOf: zoneListKey(filter),
+        view,
+      });
     },
 
     get: async (id) => view(await load(store.read, id)),
