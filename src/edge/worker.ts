@@ -69,7 +69,10 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
     lastGoodPath: data.lastGoodPath,
     log: voice.log,
   });
-  const events = createEventSink({ port: data.events, metrics });
+  const events = createEventSink({
+    ...{ port: data.events, metrics },
+    maskingOf: (zoneId) => replica.snapshot.get("zone", zoneId)?.edge?.log_masking,
+  });
   const sealKey = readFileSync(data.sealKeyPath);
   const sealer = createSealer(sealKey);
   const clearanceKey = deriveKey(sealKey, "clearance", 32);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createRowMasker, hasTexts, type MaskTexts } from "./masked-rows.ts";
+import { createRowMasker, hasTexts, maskingsIn, type MaskTexts } from "./masked-rows.ts";
 import { type FacetNumber, numberRows, type PackedRows, unpackRows } from "./packed-rows.ts";
 import { EVENT_SCHEMA, storedColumns } from "./schema.ts";
 import { eventsOfRequests } from "./request-events.ts";
@@ -86,4 +86,29 @@ test("a name of a program is looked at once while it is remembered, and masked e
   for (let from = 0; from < 10_000; from += 1000) agentsOf(...Array.from({ length: 1000 }, (_, index) => `agent ${from + index}`));
   agentsOf("browser", "agent 9999");
   assert.deepEqual(looked, ["browser"]);
+});
+
+test("zones that have chosen so have all that detectors find masked, or nothing; rows of others beside them are as ever", () => {
+  const all: MaskTexts = (texts) => texts.map((text) => text.replaceAll(/secret|doubtful/g, "#"));
+  const zones = ["0".repeat(32), "a".repeat(32), "b".repeat(32)];
+  const rows = packed(
+    "requests",
+    [...zones, ...zones].map((zone_id) => testRequestRow({ zone_id, path: "/secret/doubtful", query: `zone=${zone_id}` })),
+  );
+  const maskings = maskingsIn([rows], (zoneId) => ({ [zones[1]!]: "all", [zones[2]!]: "off" })[zoneId] as "all" | "off" | undefined);
+  assert.deepEqual(
+    [...(maskings ?? [])],
+    [
+      [zones[1], "all"],
+      [zones[2], "off"],
+    ],
+  );
+  const masked = createRowMasker(mask, () => all)(rows, maskings ?? undefined);
+  const expected = ["/</>/doubtful", "/#/#", "/secret/doubtful"];
+  assert.deepEqual(cells(masked, "path"), [...expected, ...expected]);
+  assert.deepEqual(cells(masked, "query"), cells(rows, "query"));
+  assert.equal(
+    maskingsIn([rows], () => undefined),
+    null,
+  );
 });

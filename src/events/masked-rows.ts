@@ -1,24 +1,38 @@
 import { AS_BEFORE, type PackedRows, type PackedTexts } from "./packed-rows.ts";
-import { EVENT_SCHEMA, textColumns } from "./schema.ts";
+import { TextPacker } from "./column-packers.ts";
+import type { LogMasking, Maskings } from "./messages.ts";
+import { EVENT_SCHEMA, facetColumns, textColumns } from "./schema.ts";
 
 /** Hides what must not be kept of texts, in the parts between separators (rules/detectors/text-masker.ts). */
 export type MaskTexts = (texts: readonly string[], separator: string) => readonly string[];
 
-export type RowMasker = (packed: PackedRows) => PackedRows;
+/** `maskings`: of zones that do not want their rows masked as by default. */
+export type RowMasker = (packed: PackedRows, maskings?: Maskings) => PackedRows;
 
 /** What visitors write and rows keep, and what separates its parts. */
 export const VISITOR_TEXTS = { path: "/", query: "&", user_agent: "" } as const;
 const SEPARATORS: Readonly<Record<string, string>> = VISITOR_TEXTS;
 const TABLES: ReadonlySet<string> = new Set(["requests", "security_events"]);
 
-/** Gives rows with texts of visitors masked; the same ones where nothing was found. */
-export function createRowMasker(mask: MaskTexts): RowMasker {
+/**
+ * Gives rows with texts of visitors masked; the same ones where nothing was found. By `mask`, and those of zones that want it by what
+ * `maskOfAll` makes. Names of programs belong to no zone and are masked by `mask` alone.
+ */
+export function createRowMasker(mask: MaskTexts, maskOfAll: () => MaskTexts = () => mask): RowMasker {
   const maskRepeated = remembering(mask);
-  return (packed) => {
+  let all: MaskTexts | undefined;
+  const masks: Readonly<Record<LogMasking, MaskTexts>> = {
+    undoubted: mask,
+    all: (texts, separator) => (all ??= maskOfAll())(texts, separator),
+    off: (texts) => texts,
+  };
+  return (packed, maskings) => {
     if (!TABLES.has(packed.table)) return packed;
+    const chosen = maskings === undefined ? null : maskingOfRows(packed, maskings);
     const texts = packed.texts.map((column, index) => {
       const separator = separatorOf(packed, index);
-      return separator === undefined ? column : maskColumn(column, separator, mask);
+      if (separator === undefined) return column;
+      return chosen === null ? maskColumn(column, separator, mask) : maskByRow(column, separator, chosen, masks);
     });
     const facets = packed.facets.map((facet, index) => {
       if (!isAgent(packed, index)) return facet;
@@ -26,6 +40,58 @@ export function createRowMasker(mask: MaskTexts): RowMasker {
     });
     return { ...packed, texts, facets };
   };
+}
+
+/** Which of these zones have rows here; null where none has. For sinks, before rows are sent. */
+export function maskingsIn(tables: readonly PackedRows[], maskingOf: (zoneId: string) => LogMasking | undefined): Maskings | null {
+  const maskings = new Map<string, LogMasking>();
+  for (const packed of tables) {
+    if (!TABLES.has(packed.table)) continue;
+    for (const zoneId of zonesOf(packed)) {
+      const masking = maskings.has(zoneId) ? undefined : maskingOf(zoneId);
+      if (masking !== undefined && masking !== "undoubted") maskings.set(zoneId, masking);
+    }
+  }
+  return maskings.size === 0 ? null : maskings;
+}
+
+/** The zone of each combination of the rows' sites. */
+function zonesOf({ table, facets }: PackedRows): readonly string[] {
+  const columns = facetColumns("site");
+  const { texts } = facets[EVENT_SCHEMA[table].facets.indexOf("site")]!;
+  const at = columns.indexOf("zone_id");
+  return texts.filter((_, index) => index % columns.length === at);
+}
+
+/** What counts for each row; null where all have the default. */
+function maskingOfRows(packed: PackedRows, maskings: Maskings): readonly LogMasking[] | null {
+  const ofZones = zonesOf(packed).map((zoneId) => maskings.get(zoneId) ?? "undoubted");
+  if (ofZones.every((masking) => masking === "undoubted")) return null;
+  const { combinations } = packed.facets[EVENT_SCHEMA[packed.table].facets.indexOf("site")]!;
+  return Array.from(combinations, (combination) => ofZones[combination] ?? "undoubted");
+}
+
+/** Each row by what counts for it: two rows with one text may be of two zones. */
+function maskByRow(
+  { text, lengths }: PackedTexts,
+  separator: string,
+  chosen: readonly LogMasking[],
+  masks: Readonly<Record<LogMasking, MaskTexts>>,
+): PackedTexts {
+  const values: string[] = [];
+  let at = 0;
+  for (const length of lengths) values.push(length === AS_BEFORE ? (values.at(-1) ?? "") : text.slice(at, (at += length)));
+  for (const masking of ["undoubted", "all"] as const) {
+    const rows = Array.from(values.keys()).filter((row) => chosen[row] === masking);
+    const masked = masks[masking](
+      rows.map((row) => values[row]!),
+      separator,
+    );
+    for (const [i, row] of rows.entries()) values[row] = masked[i]!;
+  }
+  const packer = new TextPacker(values.length);
+  for (const [row, value] of values.entries()) packer.push(value, row);
+  return packer.take(values.length);
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import type { Metric, MetricRegistry } from "#kernel/metrics.ts";
-import type { RowsMessage, WrittenMessage } from "./messages.ts";
+import { maskingsIn } from "./masked-rows.ts";
+import type { LogMasking, RowsMessage, WrittenMessage } from "./messages.ts";
 import type { PackedRows } from "./packed-rows.ts";
 import { RequestPacker } from "./request-packer.ts";
 import { RowPacker } from "./row-packer.ts";
@@ -11,6 +12,8 @@ export interface EventSinkDeps {
   /** To the writer thread; the sink closes it. */
   readonly port: MessagePort;
   readonly metrics: MetricRegistry;
+  /** What a zone has chosen; without it, every zone's rows are masked as by default. */
+  readonly maskingOf?: (zoneId: string) => LogMasking | undefined;
   /** Longest time a row waits before it is sent. */
   readonly flushMs?: number;
   /** Rows that are waiting or sent but not yet committed; more are dropped and counted. */
@@ -34,7 +37,13 @@ const TEXT_UNITS_MAX = 64 * 1024 * 1024;
 const CLOSE_MS = 2000;
 
 /** Collects rows of one thread and sends them to the writer in batches. */
-export function createEventSink({ port: firstPort, metrics, flushMs = FLUSH_MS, rowsMax = ROWS_MAX }: EventSinkDeps): ClosableEventSink {
+export function createEventSink({
+  port: firstPort,
+  metrics,
+  maskingOf,
+  flushMs = FLUSH_MS,
+  rowsMax = ROWS_MAX,
+}: EventSinkDeps): ClosableEventSink {
   const dropped = new Map(
     EVENT_TABLES.map((table): [EventTable, Metric] => [
       table,
@@ -65,7 +74,9 @@ export function createEventSink({ port: firstPort, metrics, flushMs = FLUSH_MS, 
     batch++;
     const filled = [requests, ...packers.values()].filter((packer) => packer.rows > 0);
     const under: Sent = { rows: waitingRows, units: filled.reduce((units, packer) => units + packer.units, 0) };
-    const message: RowsMessage = { type: "rows", batch, tables: filled.map((packer): PackedRows => packer.take()) };
+    const tables = filled.map((packer): PackedRows => packer.take());
+    const maskings = maskingOf === undefined ? null : maskingsIn(tables, maskingOf);
+    const message: RowsMessage = { type: "rows", batch, tables, ...(maskings === null ? {} : { maskings }) };
     port.postMessage(message);
     sent.set(batch, under);
     sentRows += under.rows;

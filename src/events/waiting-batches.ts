@@ -54,9 +54,9 @@ export function createWaitingBatches({ insert, masker, metrics, monotonicMs, fai
   const canBeWritten = ({ message }: Waiting): boolean =>
     masker.current() !== null || !message.tables.some((packed) => hasTexts(packed, FINDABLE_CHARS_MIN));
 
-  const masked = ({ tables }: RowsMessage): readonly PackedRows[] => {
+  const masked = ({ tables, maskings }: RowsMessage): readonly PackedRows[] => {
     const mask = masker.current();
-    return mask === null ? tables : tables.map(mask);
+    return mask === null ? tables : tables.map((packed) => mask(packed, maskings));
   };
 
   const wrote = (message: RowsMessage): void => {

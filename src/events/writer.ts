@@ -79,8 +79,8 @@ const room = createDiskRoom({
 });
 const masker = createLateMasker({
   load: async () => {
-    const { createTextMasker } = await import("#rules/detectors/text-masker.ts");
-    return createRowMasker(createTextMasker());
+    const { createTextMasker, createUndoubtedMasker } = await import("#rules/detectors/text-masker.ts");
+    return createRowMasker(createUndoubtedMasker(), createTextMasker);
   },
   pause: (ms) => pause(ms, undefined, { ref: false }),
   failed: (error) => {

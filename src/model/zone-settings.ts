@@ -52,6 +52,8 @@ export const EDITABLE_SETTINGS = {
   development_mode: setting(OnOff, "off"),
   http2: setting(OnOff, "on"),
   ip_geolocation: setting(OnOff, "on"),
+  /** What of visitors' texts is masked in rows of requests and events (docs/guides/sensitive-data.md); ours. */
+  log_masking: setting(Type.Enum(["undoubted", "all", "off"]), "undoubted"),
   min_tls_version: setting(Type.Enum(["1.0", "1.1", "1.2", "1.3"]), "1.2", { "1.0": OLD_TLS, "1.1": OLD_TLS }),
   security_header: setting(SecurityHeader, {
     strict_transport_security: { enabled: false, max_age: 0, include_subdomains: false, preload: false, nosniff: false },

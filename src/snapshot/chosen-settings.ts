@@ -10,6 +10,7 @@ const BECOMES: { readonly [K in EditableSettingId]: (value: SettingValue<K>, cho
   development_mode: (_, chosen) => ({ development_mode_until_ms: developmentModeUntilMs(chosen) }),
   http2: (value) => ({ http2: value === "on" }),
   ip_geolocation: (value) => ({ ip_geolocation: value === "on" }),
+  log_masking: (value) => ({ log_masking: value }),
   min_tls_version: (value) => ({ min_tls_version: value }),
   security_header: (value) => ({
     security_header: { ...EDGE_SETTINGS_DEFAULTS.security_header, ...value.strict_transport_security },

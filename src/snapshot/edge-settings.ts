@@ -15,6 +15,8 @@ export interface EdgeSettings {
   readonly websockets: boolean;
   /** Whether responses are compressed with brotli where no rule names it. */
   readonly brotli: boolean;
+  /** What of visitors' texts the writer of events masks: what leaves no doubt, what all detectors find that are on by default, or nothing. */
+  readonly log_masking: "undoubted" | "all" | "off";
   /** Origins are told the visitor's country, where the edge knows it. */
   readonly ip_geolocation: boolean;
   /** Requests over plain HTTP are sent to the same address over HTTPS. */
@@ -45,6 +47,7 @@ export const EDGE_SETTINGS_DEFAULTS: EdgeSettings = {
   http2: true,
   websockets: true,
   brotli: true,
+  log_masking: "undoubted",
   ip_geolocation: true,
   always_use_https: false,
   security_header: { enabled: false, max_age: 0, include_subdomains: false, preload: false, nosniff: false },

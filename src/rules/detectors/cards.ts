@@ -266,6 +266,9 @@ const FORMS = [
   ...["####_####_####_####", "####_######_####", "####_######_#####"],
 ];
 
+/** Nearly all cards have one of these; numbers of 13 or 14 digits are articles and times as well, and longer ones orders. */
+const hasCardLength = (text: string): boolean => [15, 16].includes(digitsOf(text).length);
+
 const NUMBERS = NETWORKS.map((network): Detector => ({
   id: `fin.card_${network.id}`,
   rule_id: network.rule_id,
@@ -277,6 +280,7 @@ const NUMBERS = NETWORKS.map((network): Detector => ({
   ...(network.labelled ? { context: WORDS_OF_CARDS } : {}),
   confidence: network.labelled ? "medium" : "high",
   enabled: true,
+  ...(network.labelled ? {} : { undoubted: hasCardLength }),
   hits: network.hits,
   misses: network.misses,
 }));

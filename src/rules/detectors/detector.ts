@@ -52,6 +52,11 @@ export interface Detector {
   readonly confidence: "medium" | "high";
   /** Whether it runs without an override (SPEC 8). */
   readonly enabled: boolean;
+  /**
+   * Of what it finds, what no product number, date or hash looks like: that is masked in every zone's rows, whatever the zone has
+   * chosen (ADR 0074). Absent: all of it for secrets that are on, of high confidence and without `context`; of others nothing.
+   */
+  readonly undoubted?: (text: string) => boolean;
   /** Texts that it must find, and texts that it must not find anything in. */
   readonly hits: readonly string[];
   readonly misses: readonly string[];

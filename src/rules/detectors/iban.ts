@@ -61,6 +61,7 @@ export const IBAN_DETECTOR: Detector = {
   },
   confidence: "high",
   enabled: true,
+  undoubted: () => true,
   hits: [
     "DE89 3704 0044 0532 0130 00",
     "GB82WEST12345698765432",

@@ -50,4 +50,12 @@ export const DETECTORS: readonly Detector[] = [
   ...GENERAL_SECRETS,
 ];
 
+/** Those that are on by default, as far as what they find leaves no doubt. */
+export const UNDOUBTED_DETECTORS: readonly Detector[] = DETECTORS.flatMap((detector) => {
+  const { accepts, undoubted, category, enabled, confidence, context } = detector;
+  if (!enabled) return [];
+  if (undoubted !== undefined) return [{ ...detector, accepts: (text: string) => undoubted(text) && accepts(text) }];
+  return category === "secrets" && confidence === "high" && context === undefined ? [detector] : [];
+});
+
 export const DETECTORS_BY_ID: ReadonlyMap<string, Detector> = new Map(DETECTORS.map((detector) => [detector.id, detector]));

@@ -2,7 +2,7 @@ import { compileDetectors, type CompiledDetectors } from "./compiled.ts";
 import { LABEL_BYTES } from "./context.ts";
 import { FINDABLE_CHARS_MIN } from "./findable.ts";
 import { BodyScanner, scanBuffer } from "./scan.ts";
-import { DETECTORS } from "./table.ts";
+import { DETECTORS, UNDOUBTED_DETECTORS } from "./table.ts";
 
 /**
  * Hides what detectors find in texts, plain or percent-encoded. Of a text that has parts, those
@@ -21,6 +21,9 @@ const GAP = "\n".repeat(LABEL_BYTES);
 /** By the detectors that are on by default. */
 export const createTextMasker = (): TextMasker =>
   textMaskerOf(compileDetectors(DETECTORS.filter(({ enabled }) => enabled)), FINDABLE_CHARS_MIN);
+
+/** By those of them, and what they find, that leave no doubt. */
+export const createUndoubtedMasker = (): TextMasker => textMaskerOf(compileDetectors(UNDOUBTED_DETECTORS), FINDABLE_CHARS_MIN);
 
 /** `charsMin`: shorter texts hold nothing that these detectors find. */
 export function textMaskerOf(detectors: CompiledDetectors, charsMin = 1): TextMasker {
