@@ -7,6 +7,7 @@ import { orderCertificates, workOnCertificateOrders } from "#jobs/order-certific
 import { pushLogs } from "#jobs/push-logs.ts";
 import { refreshSecondaries } from "#jobs/refresh-secondaries.ts";
 import { removeAbandonedImports } from "#jobs/remove-abandoned-imports.ts";
+import { removeLeftovers } from "#jobs/remove-leftovers.ts";
 import { renewCertificates } from "#jobs/renew-certificates.ts";
 import { sendNotifications } from "#jobs/send-notifications.ts";
 import { watchDnssec } from "#jobs/watch-dnssec.ts";
@@ -104,6 +105,7 @@ const duties = (control: Control): readonly Job[] => [
   refreshSecondaries(control.secondaries),
   checkCustomHostnames(control.hostnameChecks),
   removeAbandonedImports(control.zoneFiles),
+  removeLeftovers(control.removals),
   watchSecurityEvents(control.notifications.watch),
   sendNotifications(control.notifications.deliveries),
   pushLogs(control.logpush.pusher),

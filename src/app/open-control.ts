@@ -51,6 +51,7 @@ export async function openControl(
   });
   closing.add(() => control.access.close());
   closing.add(() => control.secondaries.close());
+  closing.add(() => control.removals.close());
   closing.add(() => control.logpush.pusher.close());
   closing.add(() => control.certificateOrdering.close());
   await control.certificateOrdering.orders.resume();

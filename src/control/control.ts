@@ -49,6 +49,7 @@ import type { Secondaries } from "#control/secondary/secondaries.ts";
 import type { Transfers } from "#control/transfers/transfers.ts";
 import type { WafMigration } from "#control/waf-migration/migration.ts";
 import type { ZoneSettings } from "#control/zones/settings.ts";
+import type { Removals } from "#control/zones/removals.ts";
 import type { Zones } from "#control/zones/zones.ts";
 
 /** Every use-case, by the resource it works on. Made by `createControl` (control/create.ts). */
@@ -71,6 +72,7 @@ export interface Control {
   readonly dnsVersions: DnsVersions;
   readonly recordScans: RecordScans;
   readonly zoneFiles: ZoneFiles;
+  readonly removals: Removals;
   readonly dnsSettings: DnsSettings;
   readonly apexAddresses: ApexAddresses;
   readonly dnssec: DnssecControl;

@@ -8,6 +8,7 @@ import { createCustomCertificates } from "#control/certificates/custom-certifica
 import { createCertificatePacks } from "#control/certificates/packs.ts";
 import { createAnalytics } from "#control/analytics/analytics.ts";
 import { zoneDashboard } from "#control/analytics/dashboard.ts";
+import { createLargeChanges } from "#control/dns/large-change.ts";
 import { createRecordChanger } from "#control/dns/change-records.ts";
 import { createRecordView } from "#control/dns/record-view.ts";
 import { createRecordScans } from "#control/dns/record-scans.ts";
@@ -52,6 +53,7 @@ import { createSecondaries, type SecondaryLimits } from "#control/secondary/seco
 import { createTransfers } from "#control/transfers/transfers.ts";
 import { createWafMigration } from "#control/waf-migration/migration.ts";
 import { createZoneSettings } from "#control/zones/settings.ts";
+import { createRemovals } from "#control/zones/removals.ts";
 import { createZones } from "#control/zones/zones.ts";
 import { createCustomHostnameControl } from "./hostnames/create.ts";
 import type { ReadOrderedBatch } from "#control/logpush/batch-order.ts";
@@ -142,7 +144,9 @@ export function createControl(deps: ControlDeps): Control {
   const view = createRecordView({ origins, vendorPrefix });
   const { recordsPerZoneMax: most = RECORDS_PER_ZONE_MAX, recordsPerFreeZoneMax: mostFree = most } = deps;
   const recordsPerZoneMax = (plan: string): number => (planOf(plan).name === "free" ? mostFree : most);
-  const changer = createRecordChanger({ store, clock, origins, view, recordsPerZoneMax });
+  const large = createLargeChanges({ store, clock });
+  const removals = createRemovals({ store });
+  const changer = createRecordChanger({ store, clock, origins, view, recordsPerZoneMax, large });
   const secondaries = createSecondaries({
     store,
     clock,
@@ -181,14 +185,15 @@ export function createControl(deps: ControlDeps): Control {
     certificatePacks: createCertificatePacks({ store, clock }),
     customCertificates: createCustomCertificates({ store, clock, sealer }),
     serviceCertificate: createServiceCertificate({ store, clock, sealer, ca, nameServers }),
-    zones: createZones({ store, clock, sealer, ca, nameServers, ordering: certificateOrdering }),
+    zones: createZones({ store, clock, sealer, ca, nameServers, ordering: certificateOrdering, removals }),
+    removals,
     zoneSettings: createZoneSettings({ store, clock }),
     cachePurges: createCachePurges({ store }),
     ...hostnames,
     dnsRecords: createDnsRecords({ store, view, changer, recordsPerZoneMax }),
     dnsVersions: createDnsVersions({ store, view, changer }),
     recordScans: createRecordScans({ store, clock, origins, view, changer, ask: createScanResolver(deps.scanResolvers ?? []) }),
-    zoneFiles: createZoneFiles({ store, clock, origins, changer, recordsPerZoneMax }),
+    zoneFiles: createZoneFiles({ store, clock, origins, changer, recordsPerZoneMax, large }),
     dnsSettings,
     apexAddresses: createApexAddresses({ store }),
     dnssec: createDnssec({ store, clock, sealer, lookAtParent }),

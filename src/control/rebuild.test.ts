@@ -133,6 +133,8 @@ storeTest("the rebuilt snapshot equals what the deltas gave, whatever was writte
           assert.equal((error as Error).name, "PlatformError", String(error));
         });
       }
+      // Planes keep what a zone had that is gone until its turn comes; a copy leaves it out.
+      await fixture.control.removals.run(fixture.call());
       const { rev, ops } = await rebuildSnapshot(store);
       assert.equal(rev, await store.revision());
       assert.deepEqual(asMap(ops), await fromDeltas(store));

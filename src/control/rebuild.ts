@@ -28,7 +28,9 @@ import { placedOrders } from "#store/certificate-orders.ts";
 import { allCertificates } from "#store/certificates.ts";
 import { allCustomCertificates } from "#store/custom-certificates.ts";
 import { allCustomHostnames, allHostnameCertificates, type CustomHostnameRow } from "#store/custom-hostnames.ts";
-import { importOfRecord, importsUntouchedSince } from "#store/dns-imports.ts";
+import { type DnsImportRow, importOfRecord, importsUntouchedSince } from "#store/dns-imports.ts";
+import { partOf, partsKeyOf } from "#store/dns-versions.ts";
+import { decodeWholeChanges } from "#control/dns/version-changes.ts";
 import { recordsAfter } from "#store/dns-records.ts";
 import { allFallbackOrigins } from "#store/fallback-origins.ts";
 import { allGateways } from "#store/gateways.ts";
@@ -62,7 +64,7 @@ async function* snapshotPages(db: Db): AsyncGenerator<readonly Op[]> {
   yield zones.map((row) => ({ kind: "zone", id: row.id, value: zoneEntry(row) }));
   yield zones.map((row) => ({ kind: "serial", id: row.id, value: serialEntry(row) }));
   yield await dnssecOps(db);
-  yield* recordPages(db);
+  yield* recordPages(db, new Set(zones.map(({ id }) => id)));
   yield await transferOps(db);
   for (const row of await allRuleLists(db)) yield await listOps(db, row, null);
   const accounts = new Map(zones.map(({ id, account_id }) => [id, account_id]));
@@ -116,20 +118,40 @@ async function tokenOps(db: Db): Promise<Op[]> {
   return ops;
 }
 
-async function* recordPages(db: Db): AsyncGenerator<readonly Op[]> {
-  const imports = new Map((await importsUntouchedSince(db)).map(({ id, zone_id }) => [id, zone_id]));
+/** What large changes have written is staged, and what stood there before is what planes have. */
+async function* stagedPages(db: Db, { id, zone_id }: DnsImportRow): AsyncGenerator<readonly Op[]> {
+  for (let part = 0; ; part++) {
+    const found = await partOf(db, zone_id, partsKeyOf(id), part);
+    if (found === undefined) return;
+    const changes = decodeWholeChanges(found.changes, zone_id);
+    const rows = changes.flatMap(({ after }) => (after === null ? [] : [after]));
+    const removed = changes.flatMap(({ before, after }) => (after === null && before !== null ? [before.id] : []));
+    yield [
+      ...changes.map(({ before, after }): Op => ({ kind: "record", id: (before ?? after)!.id, value: before && recordEntry(before) })),
+      { kind: "staged", id: `${id}/part-${part}`, value: stagedEntry(id, zone_id, rows, removed) },
+    ];
+    await setImmediate();
+  }
+}
+
+async function* recordPages(db: Db, zones: ReadonlySet<string>): AsyncGenerator<readonly Op[]> {
+  const underWay = await importsUntouchedSince(db);
+  const imports = new Map(underWay.filter(({ kind }) => kind === "import").map(({ id, zone_id }) => [id, zone_id]));
   for (let after = ""; ;) {
     const rows = await recordsAfter(db, after, RECORDS_AT_ONCE);
     const pieces = Map.groupBy(rows, ({ id }) => (imports.has(importOfRecord(id)) ? importOfRecord(id) : null));
-    yield (pieces.get(null) ?? []).map((row) => ({ kind: "record", id: row.id, value: recordEntry(row) }));
+    // Records of zones that are gone wait for their turn to be deleted.
+    const standing = (pieces.get(null) ?? []).filter(({ zone_id }) => zones.has(zone_id));
+    yield standing.map((row) => ({ kind: "record", id: row.id, value: recordEntry(row) }));
     for (const [id, zoneId] of imports) {
       const staged = pieces.get(id);
       // Deltas that follow number their pieces otherwise.
       if (staged) yield [{ kind: "staged", id: `${id}/from-${staged[0]?.id}`, value: stagedEntry(id, zoneId, staged) }];
     }
     const last = rows.at(-1);
-    if (last === undefined || rows.length < RECORDS_AT_ONCE) return;
+    if (last === undefined || rows.length < RECORDS_AT_ONCE) break;
     after = last.id;
     await setImmediate();
   }
+  for (const row of underWay) if (row.kind !== "import") yield* stagedPages(db, row);
 }

@@ -11,7 +11,7 @@ export interface Sibling {
 }
 
 /** All records of one name and type together, in wire format (dns.md, "Limits"). */
-const SET_BYTES_MAX = 8192;
+export const SET_BYTES_MAX = 8192;
 const HOST_TYPES: ReadonlySet<string> = new Set(["A", "AAAA", "CNAME"]);
 /** What may stand beside the NS records of a delegation (RFC 4035 §2.5). */
 const DELEGATION_TYPES: ReadonlySet<string> = new Set(["NS", "DS"]);

@@ -144,11 +144,12 @@ export function dnssecEntry(row: DnssecColumns | undefined, keys: readonly Dnsse
   };
 }
 
-/** One piece of a large import. */
+/** One piece of a large change. */
 export const stagedEntry = (
   importId: string,
   zone_id: string,
   rows: readonly (RecordColumns & { readonly id: string })[],
+  removed: readonly string[] = [],
 ): StagedEntry => ({
   import_id: importId,
   zone_id,
@@ -156,6 +157,7 @@ export const stagedEntry = (
     const { zone_id: _, ...entry } = recordEntry(row);
     return { id: row.id, ...entry };
   }),
+  ...(removed.length === 0 ? {} : { removed }),
 });
 
 export interface RulesetColumns {

@@ -4,8 +4,9 @@ import { type DnsRecordRow, RECORD_COLUMNS } from "#store/dns-records.ts";
 import type { DnsImportsTable, Tables } from "#store/tables.ts";
 
 /**
- * A large import that is under way. Its records are in the zone's rows already, piece by piece, and are no part of
- * any version yet; they are told by their identifiers, which begin with the import's.
+ * A large change that is under way. What it writes is in the zone's rows already, piece by piece, and is no part of any
+ * version yet. The records of an import are told by their identifiers, which begin with the import's; what others have
+ * changed is in the parts that will be their version's.
  */
 export type DnsImportRow = Selectable<DnsImportsTable>;
 

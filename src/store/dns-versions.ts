@@ -20,6 +20,7 @@ const HEAD = [
   "created",
   "updated",
   "deleted",
+  "parts_key",
 ] as const satisfies readonly (keyof DnsVersionHead)[];
 const COLUMNS = [...HEAD, "changes"] as const;
 
@@ -35,16 +36,49 @@ export async function insertVersionPart(db: Db, zoneId: string, version: number,
   await db.insertInto("dns_version_parts").values({ zone_id: zoneId, version, part, changes }).execute();
 }
 
-/** Where a large import keeps its changes until it is a version: serials begin at 1. */
-export const STAGED_VERSION = 0;
+/** Where a large change keeps what it changed until it is a version, and from then on too: serials begin at 1. */
+export const partsKeyOf = (changeId: string): number => -Number.parseInt(changeId.slice(0, 12), 16) - 1;
 
-/** What was kept under `STAGED_VERSION` becomes the version's. */
-export async function claimStagedParts(db: Db, zoneId: string, version: number): Promise<void> {
-  await db.updateTable("dns_version_parts").set({ version }).where("zone_id", "=", zoneId).where("version", "=", STAGED_VERSION).execute();
+/** The last of what a large change has kept; undefined where nothing is left. */
+export const lastPart = (db: Db, zoneId: string, partsKey: number): Promise<{ part: number; changes: string } | undefined> =>
+  db
+    .selectFrom("dns_version_parts")
+    .select(["part", "changes"])
+    .where("zone_id", "=", zoneId)
+    .where("version", "=", partsKey)
+    .orderBy("part", "desc")
+    .limit(1)
+    .executeTakeFirst();
+
+export const partOf = (db: Db, zoneId: string, partsKey: number, part: number): Promise<{ changes: string } | undefined> =>
+  db
+    .selectFrom("dns_version_parts")
+    .select("changes")
+    .where("zone_id", "=", zoneId)
+    .where("version", "=", partsKey)
+    .where("part", "=", part)
+    .executeTakeFirst();
+
+export async function deletePart(db: Db, zoneId: string, partsKey: number, part: number): Promise<void> {
+  await db.deleteFrom("dns_version_parts").where("zone_id", "=", zoneId).where("version", "=", partsKey).where("part", "=", part).execute();
 }
 
-export async function deleteStagedParts(db: Db, zoneId: string): Promise<void> {
-  await db.deleteFrom("dns_version_parts").where("zone_id", "=", zoneId).where("version", "=", STAGED_VERSION).execute();
+/** Deletes some of a large version's parts; false where none is left. */
+export async function deleteSomeParts(db: Db, zoneId: string, partsKey: number, limit: number): Promise<boolean> {
+  const some = db.selectFrom("dns_version_parts").select("part").where("zone_id", "=", zoneId).where("version", "=", partsKey).limit(limit);
+  const query = db.deleteFrom("dns_version_parts").where("zone_id", "=", zoneId).where("version", "=", partsKey).where("part", "in", some);
+  return (await query.executeTakeFirst()).numDeletedRows > 0n;
+}
+
+/** Deletes some of a zone's versions, with or without their parts; false where none is left. */
+export async function deleteSomeVersions(db: Db, zoneId: string, limit: number): Promise<boolean> {
+  const parts = await db.selectFrom("dns_version_parts").select(["version", "part"]).where("zone_id", "=", zoneId).limit(limit).execute();
+  for (const { version, part } of parts) await deletePart(db, zoneId, version, part);
+  if (parts.length > 0) return true;
+  const some = db.selectFrom("dns_versions").select("version").where("zone_id", "=", zoneId).limit(limit);
+  return (
+    (await db.deleteFrom("dns_versions").where("zone_id", "=", zoneId).where("version", "in", some).executeTakeFirst()).numDeletedRows > 0n
+  );
 }
 
 export const versionHead = (db: Db, zoneId: string, version: number): Promise<DnsVersionHead | undefined> =>
@@ -114,7 +148,7 @@ async function* versionParts(db: Db, row: DnsVersionHead): AsyncGenerator<string
       .selectFrom("dns_version_parts")
       .select("changes")
       .where("zone_id", "=", row.zone_id)
-      .where("version", "=", row.version)
+      .where("version", "=", row.parts_key ?? row.version)
       .where("part", "=", part)
       .executeTakeFirstOrThrow();
     yield changes;
@@ -145,13 +179,22 @@ export const versionSizes = (db: Db, zoneId: string): Promise<Pick<DnsVersionRow
     .orderBy("version", "desc")
     .execute();
 
-const deleteBetween = async (db: Db, zoneId: string, above: number, below: number): Promise<void> => {
+/** Parts of large versions are only told, for others to delete over time. */
+const deleteBetween = async (db: Db, zoneId: string, above: number, below: number): Promise<readonly number[]> => {
+  const large = await db
+    .selectFrom("dns_versions")
+    .select("parts_key")
+    .where("zone_id", "=", zoneId)
+    .where("version", ">", above)
+    .where("version", "<", below)
+    .where("parts_key", "is not", null)
+    .execute();
   for (const table of ["dns_versions", "dns_version_parts"] as const)
     await db.deleteFrom(table).where("zone_id", "=", zoneId).where("version", ">", above).where("version", "<", below).execute();
+  return large.flatMap(({ parts_key }) => (parts_key === null ? [] : [parts_key]));
 };
 
-export const deleteVersionsBelow = (db: Db, zoneId: string, version: number): Promise<void> =>
-  deleteBetween(db, zoneId, STAGED_VERSION, version);
-export const deleteVersionsAbove = (db: Db, zoneId: string, version: number): Promise<void> =>
+export const deleteVersionsBelow = (db: Db, zoneId: string, version: number): Promise<readonly number[]> =>
+  deleteBetween(db, zoneId, 0, version);
+export const deleteVersionsAbove = (db: Db, zoneId: string, version: number): Promise<readonly number[]> =>
   deleteBetween(db, zoneId, version, Number.MAX_SAFE_INTEGER);
-export const deleteVersionsOfZone = (db: Db, zoneId: string): Promise<void> => deleteBetween(db, zoneId, -1, Number.MAX_SAFE_INTEGER);

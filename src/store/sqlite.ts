@@ -10,6 +10,8 @@ export function openSqlite(path: string, mode: "write" | "read"): Session {
   if (mode === "write") createPrivately(path);
   // A wait inside SQLite stops the whole thread, so it is short; the writer retries without blocking.
   const db = new DatabaseSync(path, { readOnly: mode === "read", enableForeignKeyConstraints: true, timeout: BUSY_TIMEOUT_MS });
+  // Migrations take a constraint out of a table's words.
+  if (mode === "write") db.enableDefensive(false);
   try {
     for (const row of PRAGMAS) if (mode === "write" || !row.writerOnly) setPragma(db, row);
   } catch (error) {
@@ -52,6 +54,8 @@ const PRAGMAS: readonly Pragma[] = [
   { name: "foreign_keys", set: "ON", reads: 1, writerOnly: true },
   // 256 MB. The checkpointer's thread comes long before that; where it cannot, the writer does it.
   { name: "wal_autocheckpoint", set: "64000", reads: 64_000, writerOnly: true },
+  // 64 MB: what a log has more than that goes back to the disk when it begins anew (checkpointer.ts).
+  { name: "journal_size_limit", set: "67108864", reads: 67_108_864, writerOnly: true },
   { name: "temp_store", set: "MEMORY", reads: 2, writerOnly: false },
   { name: "cache_size", set: "-32768", reads: -32768, writerOnly: false },
   // LIKE as PostgreSQL has it, so that a filter means the same on both.

@@ -19,6 +19,9 @@ export interface Tables {
   dns_versions: DnsVersionsTable;
   dns_version_parts: DnsVersionPartsTable;
   dns_imports: DnsImportsTable;
+  dns_import_jobs: DnsImportJobsTable;
+  dns_import_files: DnsImportFilesTable;
+  removals: RemovalsTable;
   rulesets: RulesetsTable;
   ruleset_versions: RulesetVersionsTable;
   rule_lists: RuleListsTable;
@@ -245,10 +248,12 @@ export interface DnsScanCandidatesTable {
   /** The row that the record would have, as JSON. */
   record: string;
 }
-/** Large imports that are under way, at most one a zone. */
+/** Large changes that are under way, at most one a zone. */
 export interface DnsImportsTable {
   zone_id: string;
   id: string;
+  /** `import`, which leaves what was there as it is, or what undoes, restores or transfers. */
+  kind: Generated<string>;
   /** When it last wrote something. */
   touched_on: string;
 }
@@ -270,6 +275,42 @@ export interface DnsVersionsTable {
   deleted: number;
   /** JSON array of the first changes, each `{ before, after }`; further ones are in `dns_version_parts`. */
   changes: string;
+  /** What stands for the version in `dns_version_parts`; null: its own number. */
+  parts_key: Generated<number | null>;
+}
+/** What is deleted a few rows at a time. Nobody sees it any more. */
+export interface RemovalsTable {
+  id: string;
+  /** `zone`: records and versions of a zone that is gone; `parts`: of a version that is no longer kept. */
+  kind: string;
+  zone_id: string;
+  parts_key: number | null;
+  created_on: string;
+}
+/** Imports that go on without their caller. */
+export interface DnsImportJobsTable {
+  id: string;
+  zone_id: string;
+  account_id: string;
+  /** `queued`, `running`, `done` or `failed`. */
+  status: string;
+  proxied: number;
+  /** Records of the file, and how many of them have been gone through. */
+  total: number;
+  records: number;
+  /** JSON: who asked for it. */
+  actor: string;
+  reason: string | null;
+  /** JSON: what is wrong, as the API tells it. */
+  error: string | null;
+  created_on: string;
+  touched_on: string;
+  finished_on: string | null;
+}
+export interface DnsImportFilesTable {
+  job_id: string;
+  part: number;
+  content: string;
 }
 export interface DnsVersionPartsTable {
   zone_id: string;

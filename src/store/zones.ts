@@ -97,7 +97,10 @@ export async function deleteZone(db: Kysely<Tables>, id: string): Promise<void> 
   await db.deleteFrom("zones").where("id", "=", id).execute();
 }
 
-export type TouchedZone = Pick<ZoneRow, "serial" | "record_count" | "dns_version_count" | "type" | "settings">;
+export type TouchedZone = Pick<ZoneRow, "serial" | "record_count" | "dns_version_count" | "type" | "settings"> & {
+  /** Kind and id of the large change that is under way, with a space between. */
+  readonly large_change: string | null;
+};
 
 /**
  * Raises the serial, the number of records and that of versions in one statement, which also locks the zone on
@@ -131,7 +134,8 @@ const raiseSerial = prepareQuery((db, id: string, now: number, recordsAdded: num
       dns_version_count: sql<number>`dns_version_count + ${versionsAdded}`,
     })
     .where("id", "=", id)
-    .returning(["serial", "record_count", "dns_version_count", "type", "settings"]),
+    .returning(["serial", "record_count", "dns_version_count", "type", "settings"])
+    .returning(sql<string | null>`(SELECT kind || ' ' || id FROM dns_imports WHERE zone_id = ${id})`.as("large_change")),
 );
 
 /**

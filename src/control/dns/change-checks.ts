@@ -14,6 +14,8 @@ export interface CheckContext {
   readonly pointed: boolean;
   /** Which records of its name each record is judged beside. */
   readonly beside: "all" | "own_type" | "nothing";
+  /** Records that change as well, in other pieces of the same change: nothing is judged beside them. */
+  readonly ignored?: ReadonlySet<string>;
 }
 
 /** Between so many steps of a large write other requests get their turn. */
@@ -24,7 +26,8 @@ export async function checkSteps(db: Unit["db"], zone: PlannedZoneRef, steps: re
   const names = new Set<string>();
   if (context.beside !== "nothing") for (const { place } of steps) if (place) names.add(place.name);
   const byName = new Map<string, Map<string, Sibling>>([...names].map((name) => [name, new Map()]));
-  for (const row of await recordsNamed(db, zone.id, [...names])) byName.get(row.name)?.set(row.id, row);
+  for (const row of await recordsNamed(db, zone.id, [...names]))
+    if (context.ignored?.has(row.id) !== true) byName.get(row.name)?.set(row.id, row);
   let recordCount = context.recordCount;
   for (const [index, step] of steps.entries()) {
     if (index % SLICE === SLICE - 1) await setImmediate();

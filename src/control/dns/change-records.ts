@@ -7,7 +7,8 @@ import { auditActor, commit } from "#control/commit.ts";
 import { checkSteps } from "#control/dns/change-checks.ts";
 import { type ChangeStep, type Part, planSteps, type PreparedChanges, prepareChanges } from "#control/dns/change-steps.ts";
 import { checkForeignKeys } from "#control/dns/foreign-keys.ts";
-import { permittedSteps } from "#control/dns/secondary-writes.ts";
+import { addedBy, type LargeChange, type LargeChanges } from "#control/dns/large-change.ts";
+import { permittedSteps, type RecordSource } from "#control/dns/secondary-writes.ts";
 import type { RecordView, ShownRow } from "#control/dns/record-view.ts";
 import type { VersionedChange } from "#control/dns/version-changes.ts";
 import { appendVersion, type NewVersion } from "#control/dns/version-log.ts";
@@ -16,11 +17,11 @@ import type { DnsRecord, DnsRecordWrite } from "#model/dns-record.ts";
 import type { OriginPolicy, PreparedRecord } from "#model/prepared-record.ts";
 import type { DnsVersionKind } from "#model/dns-version.ts";
 import { recordEntry, serialEntry } from "#snapshot/compile.ts";
-import { importOfRecord, importOfZone } from "#store/dns-imports.ts";
+import { importOfRecord } from "#store/dns-imports.ts";
 import { recordsByIds, writeRecords } from "#store/dns-record-rows.ts";
 import type { DnsRecordRow } from "#store/dns-records.ts";
 import type { Store, Unit } from "#store/store.ts";
-import { touchZone } from "#store/zones.ts";
+import { countImported, touchZone, zoneRowById } from "#store/zones.ts";
 
 /** The zone of a call, as the API resolved it. */
 /** Applied in this order of parts, and in a part in the order of its items (contract.md §3, "Batch"). */
@@ -67,6 +68,19 @@ export interface RecordChanger {
   change(call: Call, zone: PlannedZoneRef, changes: RecordChanges, options: ChangeOptions): Promise<ChangedRecords>;
   /** The same inside a unit, for changes that depend on what the unit reads. */
   changeWithin(unit: Unit, call: Call, zone: PlannedZoneRef, changes: RecordChanges, options: ChangeOptions): Promise<ChangedRecords>;
+  /**
+   * The same in pieces, for changes of many thousand records: other writes wait for one piece (large-change.ts). Each record
+   * is in one piece, and each piece but the last has `PIECE_CHANGES` of them. Gives the version, or null where there was
+   * nothing to change.
+   */
+  changeInPieces(call: Call, zone: PlannedZoneRef, pieces: AsyncIterable<RecordChanges>, options: PiecesOptions): Promise<number | null>;
+}
+
+export interface PiecesOptions extends ChangeOptions {
+  /** Records that the pieces give a new form: they are judged beside all others. */
+  readonly ignored?: ReadonlySet<string>;
+  /** Part of the last unit, which makes the version. False gives everything up. */
+  readonly finishing?: (unit: Unit) => Promise<boolean>;
 }
 
 export interface RecordChangerDeps {
@@ -76,30 +90,56 @@ export interface RecordChangerDeps {
   /** Records that one zone of the plan may have. */
   recordsPerZoneMax(plan: string): number;
   readonly view: RecordView;
+  readonly large: LargeChanges;
 }
 
 export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
+  /** What the changes come to, judged. */
+  const judged = async (
+    unit: Unit,
+    zone: PlannedZoneRef,
+    planned: readonly ChangeStep[],
+    source: RecordSource & { readonly recordCount: number },
+    { kind, ignored }: PiecesOptions,
+  ): Promise<readonly ChangeStep[]> => {
+    const transferred = kind === "transfer";
+    const steps = transferred ? planned : permittedSteps({ ...source, name: zone.name }, planned);
+    await checkForeignKeys(unit.db, zone, steps, kind);
+    await checkSteps(unit.db, zone, steps, {
+      recordCount: source.recordCount,
+      recordCountMax: deps.recordsPerZoneMax(zone.plan),
+      pointed: POINTED.has(kind),
+      // What a primary says is not judged, and what callers may add to it stands beside it.
+      beside: transferred ? "nothing" : source.type === "secondary" ? "own_type" : "all",
+      ...(ignored ? { ignored } : {}),
+    });
+    return steps;
+  };
+
+  const writePiece = async (unit: Unit, change: LargeChange, prepared: PreparedChanges, options: PiecesOptions): Promise<void> => {
+    const { zone } = change;
+    const row = await zoneRowById(unit.db, zone.id);
+    if (row === undefined) throw new PlatformError("zone_not_found");
+    const now = isoMicros(deps.clock.nowMicros());
+    const existing = prepared.ids.length === 0 ? [] : await recordsByIds(unit.db, zone.id, prepared.ids);
+    const planned = planSteps(prepared, existing, { zone, origins: deps.origins, now });
+    const changes = outcome(await judged(unit, zone, planned, { ...row, recordCount: row.record_count }, options));
+    await countImported(unit.db, zone.id, addedBy(changes));
+    await deps.large.write(unit, change, changes);
+  };
+
   const apply = async (unit: Unit, call: Call, zone: PlannedZoneRef, prepared: PreparedChanges, options: ChangeOptions) => {
     const { view } = deps;
     const now = isoMicros(deps.clock.nowMicros());
     const existing = prepared.ids.length === 0 ? [] : await recordsByIds(unit.db, zone.id, prepared.ids);
-    await assertNotImporting(unit.db, zone.id, existing);
     const planned = planSteps(prepared, existing, { zone, origins: deps.origins, now });
     if (planned.length === 0) return changedRecords([], view, null);
     const added = planned.reduce((sum, step) => sum + (step.place ? 1 : 0) - (step.remove ? 1 : 0), 0);
     const touched = await touchZone(unit, zone.id, added, 1);
     if (touched === undefined) throw new PlatformError("zone_not_found");
+    assertNotUnderWay(touched.large_change, existing);
     const transferred = options.kind === "transfer";
-    const steps = transferred ? planned : permittedSteps({ ...touched, name: zone.name }, planned);
-    await checkForeignKeys(unit.db, zone, steps, options.kind);
-    const recordCount = touched.record_count - added;
-    await checkSteps(unit.db, zone, steps, {
-      recordCount,
-      recordCountMax: deps.recordsPerZoneMax(zone.plan),
-      pointed: POINTED.has(options.kind),
-      // What a primary says is not judged, and what callers may add to it stands beside it.
-      beside: transferred ? "nothing" : touched.type === "secondary" ? "own_type" : "all",
-    });
+    const steps = await judged(unit, zone, planned, { ...touched, recordCount: touched.record_count - added }, options);
     const changes = outcome(steps);
     await writeRecords(unit.db, zone.id, changes);
     await publish(unit, call, zone, changes, transferred ? null : view);
@@ -129,13 +169,50 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
     },
     changeWithin: async (unit, call, zone, changes, options) =>
       apply(unit, call, zone, await prepareChanges(changes, zone, deps.origins), options),
+    changeInPieces: async (call, zone, pieces, options) => {
+      const { large, store } = deps;
+      const change = await large.begin(call, zone, options.kind);
+      const beat = setInterval(() => void large.touch(change.row).catch(() => {}), BEAT_MS).unref();
+      try {
+        for await (const piece of pieces) {
+          const prepared = await prepareChanges(piece, zone, deps.origins);
+          await store.write((unit) => writePiece(unit, change, prepared, options));
+        }
+        if (change.pieces === 0) {
+          await large.takeBack(call, change.row);
+          return null;
+        }
+        return await commit(deps, call, async (unit) => {
+          if ((await options.finishing?.(unit)) === false) throw new GivenUp();
+          return large.finish(unit, change, { reason: options.reason ?? null, refersTo: options.refersTo ?? null });
+        });
+      } catch (error) {
+        // Where this fails too, `removeAbandoned` does it later.
+        await large.takeBack(call, change.row).catch(() => {});
+        if (error instanceof GivenUp) return null;
+        throw error;
+      } finally {
+        clearInterval(beat);
+      }
+    },
   };
 }
 
-/** What a large import has written is its own until the planes have it. */
-async function assertNotImporting(db: Unit["db"], zoneId: string, records: readonly DnsRecordRow[]): Promise<void> {
-  const underWay = records.length === 0 ? undefined : await importOfZone(db, zoneId);
-  if (underWay && records.some(({ id }) => importOfRecord(id) === underWay.id)) throw new PlatformError("dns_import_under_way");
+/** Before the first piece comes, much may have to be read. */
+const BEAT_MS = 15_000;
+
+/** `finishing` has refused: all of it is taken back. */
+class GivenUp extends Error {}
+
+/** What a large import has written is its own until the planes have it; what undoes or transfers may write anything. */
+function assertNotUnderWay(largeChange: string | null, records: readonly DnsRecordRow[]): void {
+  if (largeChange === null) return;
+  const [kind, id] = largeChange.split(" ");
+  if (kind !== "import")
+    throw new PlatformError("dns_import_under_way", {
+      message: "A change of many records of this zone is being written; its records cannot be changed until that is done.",
+    });
+  if (records.some((record) => importOfRecord(record.id) === id)) throw new PlatformError("dns_import_under_way");
 }
 
 /** A unit that hangs is undone; one that changes a hundred thousand records on a busy machine does not hang. */

@@ -8,6 +8,7 @@ import type { Store } from "#store/store.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { dump } from "../../../test/support/feed.ts";
 import { storeTest } from "../../../test/support/store.ts";
+import { createLargeChanges } from "./large-change.ts";
 import { createPieceImport } from "./piece-import.ts";
 import { type ImportEntry, importPieces } from "./read-zone-file.ts";
 
@@ -28,7 +29,12 @@ async function imported(store: Store, options: { readonly clock?: Clock; readonl
   const { id } = await control.zones.create(call(), { name: "example.com", account: { id: account_id } });
   const zone = { id, name: "example.com", account_id, plan: "enterprise" };
   const { clock = systemClock, recordsPerZoneMax = 1_000_000 } = options;
-  const pieces = createPieceImport({ store, clock, recordsPerZoneMax: () => recordsPerZoneMax });
+  const pieces = createPieceImport({
+    store,
+    clock,
+    large: createLargeChanges({ store, clock }),
+    recordsPerZoneMax: () => recordsPerZoneMax,
+  });
   const scene = { zone, origins: ORIGINS, proxied: false, foreignNameServers: false, nameServers: [] };
   const read = (file: string, size: number): AsyncIterable<readonly ImportEntry[]> => importPieces(file, scene, size);
   const total = async () => (await control.dnsRecords.list(zone, {}, PAGE)).total_count;

@@ -1,5 +1,6 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { ShownRow } from "#control/dns/record-view.ts";
+import type { DnsRecordRow } from "#store/dns-records.ts";
 
 /** One record before and after a write, or before and after several; null where it did not exist. */
 export interface VersionedChange<Row extends ShownRow = ShownRow> {
@@ -8,12 +9,27 @@ export interface VersionedChange<Row extends ShownRow = ShownRow> {
 }
 
 /** The text that is stored: only what a record says, since what is made from it may be made differently one day. */
-export const encodeChanges = (changes: readonly VersionedChange[]): string =>
-  JSON.stringify(changes.map(({ before, after }) => ({ before: before && encodeRow(before), after: after && encodeRow(after) })));
+export const encodeChanges = (changes: readonly VersionedChange[]): string => encode(changes, COLUMNS);
 
 /** The same in a tenth of the room, for versions of many thousand changes. */
 export const packChanges = (changes: readonly VersionedChange[]): string =>
   PACKED + deflateRawSync(encodeChanges(changes), { level: 1 }).toString("base64");
+
+/** With what is made of the record too, so that the change can be taken back whatever it was made from. */
+export const packWholeChanges = (changes: readonly VersionedChange<DnsRecordRow>[]): string =>
+  PACKED + deflateRawSync(encode(changes, WHOLE_COLUMNS), { level: 1 }).toString("base64");
+
+const encode = <Row extends ShownRow>(changes: readonly VersionedChange<Row>[], columns: readonly (keyof Row)[]): string =>
+  JSON.stringify(
+    changes.map(({ before, after }) => ({ before: before && encodeRow(before, columns), after: after && encodeRow(after, columns) })),
+  );
+
+/** Of what `packWholeChanges` has packed. */
+export const decodeWholeChanges = (text: string, zone_id: string): readonly VersionedChange<DnsRecordRow>[] =>
+  decodeChanges(text).map(({ before, after }) => ({
+    before: before && ({ ...before, zone_id } as DnsRecordRow),
+    after: after && ({ ...after, zone_id } as DnsRecordRow),
+  }));
 
 /** JSON never begins with it. */
 const PACKED = "~";
@@ -41,9 +57,11 @@ const USUAL = {
 } as const satisfies Partial<ShownRow>;
 const COLUMNS = ["id", "name", "type", "content", "created_on", "modified_on", ...(Object.keys(USUAL) as (keyof typeof USUAL)[])] as const;
 
-function encodeRow(row: ShownRow): Partial<ShownRow> {
-  const told: Record<string, unknown> = {};
-  for (const column of COLUMNS) if (row[column] !== (USUAL as Partial<ShownRow>)[column]) told[column] = row[column];
+const WHOLE_COLUMNS = [...COLUMNS, "content_key", "rdata"] as const;
+
+function encodeRow<Row extends ShownRow>(row: Row, columns: readonly (keyof Row)[]): Partial<Row> {
+  const told: Partial<Row> = {};
+  for (const column of columns) if (row[column] !== (USUAL as Partial<Row>)[column]) told[column] = row[column];
   return told;
 }
 

@@ -4,7 +4,6 @@ import type { DnsVersionKind } from "#model/dns-version.ts";
 import {
   changeCount,
   CHANGES_PER_ROW,
-  claimStagedParts,
   type DnsVersionRow,
   deleteVersionsAbove,
   deleteVersionsBelow,
@@ -13,6 +12,7 @@ import {
   nthNewestVersion,
   versionSizes,
 } from "#store/dns-versions.ts";
+import { removeParts } from "#store/removals.ts";
 import type { Unit } from "#store/store.ts";
 
 export interface NewVersion {
@@ -50,14 +50,13 @@ export async function appendVersion(db: Unit["db"], version: NewVersion, changes
   await forgetOld(db, version, changes.length);
 }
 
-/** The version that a large import makes of the changes that it kept aside, all but the first of which are in parts. */
-export async function appendStagedVersion(db: Unit["db"], version: NewVersion, created: number, firstChanges: string): Promise<void> {
-  await appendHead(db, version, { created, updated: 0, deleted: 0, changes: firstChanges });
-  await claimStagedParts(db, version.zone_id, version.version);
-  await forgetOld(db, version, created);
+/** The version that a large change makes of what it kept aside under `parts_key`. */
+export async function appendStagedVersion(db: Unit["db"], version: NewVersion, counted: Required<Counted>): Promise<void> {
+  await appendHead(db, version, counted);
+  await forgetOld(db, version, counted.created + counted.updated + counted.deleted);
 }
 
-type Counted = Pick<DnsVersionRow, "created" | "updated" | "deleted" | "changes">;
+type Counted = Pick<DnsVersionRow, "created" | "updated" | "deleted" | "changes"> & { readonly parts_key?: number | null };
 
 const appendHead = (db: Unit["db"], version: NewVersion, counted: Counted): Promise<void> =>
   insertVersion(db, {
@@ -68,19 +67,19 @@ const appendHead = (db: Unit["db"], version: NewVersion, counted: Counted): Prom
     kind: version.kind,
     refers_to: version.refers_to,
     reason: version.reason,
+    parts_key: null,
     ...counted,
   });
 
-async function forgetOld(db: Unit["db"], { zone_id, version, count }: NewVersion, changes: number): Promise<void> {
+async function forgetOld(db: Unit["db"], { zone_id, version, count, created_on }: NewVersion, changes: number): Promise<void> {
+  const forget = async (oldestKept: number | null): Promise<void> => {
+    if (oldestKept !== null) await removeParts(db, zone_id, await deleteVersionsBelow(db, zone_id, oldestKept), created_on);
+  };
   // After 2^32 - 1 serials start again (RFC 1982), and with them the history.
-  if (version === 1) return deleteVersionsAbove(db, zone_id, version);
-  if (count % PRUNE_EVERY === 0) await forget(db, zone_id, await nthNewestVersion(db, zone_id, VERSIONS_KEPT));
+  if (version === 1) return removeParts(db, zone_id, await deleteVersionsAbove(db, zone_id, version), created_on);
+  if (count % PRUNE_EVERY === 0) await forget(await nthNewestVersion(db, zone_id, VERSIONS_KEPT));
   // A thousand versions that each fit a row never hold too many changes.
-  if (changes > CHANGES_PER_ROW) await forget(db, zone_id, await oldestThatFits(db, zone_id));
-}
-
-async function forget(db: Unit["db"], zoneId: string, oldestKept: number | null): Promise<void> {
-  if (oldestKept !== null) await deleteVersionsBelow(db, zoneId, oldestKept);
+  if (changes > CHANGES_PER_ROW) await forget(await oldestThatFits(db, zone_id));
 }
 
 async function oldestThatFits(db: Unit["db"], zoneId: string): Promise<number | null> {

@@ -1,10 +1,13 @@
+import { setImmediate } from "node:timers/promises";
 import { PlatformError } from "#kernel/errors.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
-import { changeTimeoutMs, type RecordChanger } from "#control/dns/change-records.ts";
+import { changeTimeoutMs, type RecordChanger, type RecordChanges } from "#control/dns/change-records.ts";
 import type { RecordView } from "#control/dns/record-view.ts";
 import { decodeChanges, foldChanges, sameRecord, type VersionedChange } from "#control/dns/version-changes.ts";
-import { changesOfRestore, changesOfRevert } from "#control/dns/version-undo.ts";
+import { assertUnchanged, changesOfRestore, changesOfRevert, idOf, stillChanged, undoPieces } from "#control/dns/version-undo.ts";
+import { AT_ONCE_MAX, PIECE_CHANGES } from "#control/dns/large-change.ts";
+import { piecesOf } from "#kernel/pieces.ts";
 import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import {
   type DnsVersion,
@@ -54,6 +57,55 @@ export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
   const page = async (db: Db, head: DnsVersionHead, offset: number, limit: number): Promise<DnsVersionChange[]> =>
     (await readChanges(db, head, offset, limit)).map(show);
 
+  /** In pieces; `changes` is read once nobody else can change the zone's records, and gives what to take back. */
+  const undoLarge = async (
+    call: Call,
+    zone: PlannedZoneRef,
+    changes: () => Promise<() => AsyncIterable<readonly VersionedChange[]>>,
+    options: { readonly kind: "revert" | "restore"; readonly refersTo: number },
+  ): Promise<DnsVersion> => {
+    const ignored = new Set<string>();
+    const pieces = async function* (): AsyncGenerator<RecordChanges> {
+      const read = await changes();
+      for await (const some of read())
+        for (const change of some) if (change.before !== null && change.after !== null) ignored.add(idOf(change));
+      yield* undoPieces(read, PIECE_CHANGES);
+    };
+    const done = await changer.changeInPieces(call, zone, pieces(), { ...options, ignored });
+    const version = done ?? (await versionRange(store.read, zone.id))?.newest ?? options.refersTo;
+    return versionView(await findVersion(store.read, zone, version));
+  };
+
+  const revertLarge = (call: Call, zone: PlannedZoneRef, { version }: DnsVersionHead): Promise<DnsVersion> => {
+    const read = async function* (): AsyncGenerator<readonly VersionedChange[]> {
+      for await (const text of versionChanges(store.read, zone.id, version - 1, version)) yield decodeChanges(text);
+    };
+    const unchanged = async (): Promise<typeof read> => {
+      for await (const changes of read()) {
+        await assertUnchanged(store.read, zone, changes);
+        await setImmediate();
+      }
+      return read;
+    };
+    return undoLarge(call, zone, unchanged, { kind: "revert", refersTo: version });
+  };
+
+  const restoreLarge = (call: Call, zone: PlannedZoneRef, version: number): Promise<DnsVersion> => {
+    const changes = async (): Promise<() => AsyncIterable<readonly VersionedChange[]>> => {
+      const [, newest] = await findRange(store.read, zone, { from: version });
+      const folded = await fold(store.read, zone, version, newest);
+      const changed: (readonly VersionedChange[])[] = [];
+      for (const some of piecesOf(folded.values(), PIECE_CHANGES)) {
+        changed.push(await stillChanged(store.read, zone, some));
+        await setImmediate();
+      }
+      return async function* () {
+        yield* changed;
+      };
+    };
+    return undoLarge(call, zone, changes, { kind: "restore", refersTo: version });
+  };
+
   return {
     list: async (zone, { page: number, per_page }) => {
       const { items, total } = await listVersions(store.read, zone.id, { limit: per_page, offset: (number - 1) * per_page });
@@ -85,7 +137,9 @@ export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
       }),
 
     revert: async (call, zone, version) => {
-      const timeoutMs = changeTimeoutMs(await changesFrom(store.read, zone, version));
+      const head = await findVersion(store.read, zone, version);
+      if (changeCount(head) > AT_ONCE_MAX) return revertLarge(call, zone, head);
+      const timeoutMs = changeTimeoutMs(changeCount(head));
       const undo = async (unit: Unit): Promise<DnsVersion> => {
         const head = await findVersion(unit.db, zone, version);
         const changes = await changesOfRevert(unit.db, zone, await readChanges(unit.db, head, 0, changeCount(head)));
@@ -96,7 +150,10 @@ export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
     },
 
     restore: async (call, zone, version) => {
-      const timeoutMs = changeTimeoutMs(await changesFrom(store.read, zone, version));
+      await findVersion(store.read, zone, version);
+      const changes = await changesFrom(store.read, zone, version);
+      if (changes > AT_ONCE_MAX) return restoreLarge(call, zone, version);
+      const timeoutMs = changeTimeoutMs(changes);
       const undo = async (unit: Unit): Promise<DnsVersion> => {
         const [, newest] = await findRange(unit.db, zone, { from: version });
         const changes = await changesOfRestore(unit.db, zone, await fold(unit.db, zone, version, newest));

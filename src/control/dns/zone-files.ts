@@ -1,5 +1,6 @@
 import type { Call } from "#control/call.ts";
 import type { RecordChanger } from "#control/dns/change-records.ts";
+import { AT_ONCE_MAX, PIECE_CHANGES } from "#control/dns/large-change.ts";
 import { createPieceImport, type PieceImportDeps } from "#control/dns/piece-import.ts";
 import { entryKey, type ImportEntry, importPieces, type ImportScene, readZoneFile, refusal } from "#control/dns/read-zone-file.ts";
 import { writeZoneFile } from "#control/dns/write-zone-file.ts";
@@ -26,7 +27,7 @@ export interface ZoneFiles {
    * lines that cannot be imported.
    */
   import(call: Call, zone: PlannedZoneRef, file: string, options: { readonly proxied: boolean }): Promise<ImportResult>;
-  /** Undoes large imports that nobody goes on with, since what did it has ended; how many there were. */
+  /** Undoes large changes that nobody goes on with, since what did it has ended; how many there were. */
   removeAbandoned(call: Call): Promise<number>;
 }
 
@@ -34,11 +35,6 @@ export interface ZoneFilesDeps extends PieceImportDeps {
   readonly origins: OriginPolicy;
   readonly changer: RecordChanger;
 }
-
-/** A file of so many records is imported as one unit of work, whatever is larger in pieces. */
-const AT_ONCE_MAX = 2_000;
-/** Bounds how long others wait for the piece that is being written. */
-const PIECE = 500;
 
 export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
   const { store, origins, changer } = deps;
@@ -66,7 +62,7 @@ export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
         return writeZoneFile(zoneEntry(row), serialEntry(row).serial, zoneFileRows(db, zone.id));
       }),
 
-    removeAbandoned: (call) => pieces.removeAbandoned(call),
+    removeAbandoned: deps.large.removeAbandoned,
 
     import: async (call, zone, file, { proxied }) => {
       const scene = await sceneOf(zone, proxied);
@@ -74,7 +70,7 @@ export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
       if (problems.length > 0) throw refusal(problems);
       if (entries === null) {
         // Read again rather than kept: the file takes a tenth of the room that its records do.
-        const recs_added = await pieces.import(call, zone, importPieces(file, scene, PIECE));
+        const recs_added = await pieces.import(call, zone, importPieces(file, scene, PIECE_CHANGES));
         return { recs_added, total_records_parsed: parsed };
       }
       const added = await missing(zone, entries);

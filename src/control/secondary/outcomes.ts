@@ -4,7 +4,8 @@ import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { primariesFailingAlert, transferredAlert } from "#control/notifications/alert.ts";
 import { tell } from "#control/notifications/tell.ts";
-import { changeTimeoutMs, type RecordChanger } from "#control/dns/change-records.ts";
+import { AT_ONCE_MAX, PIECE_CHANGES } from "#control/dns/large-change.ts";
+import { changeTimeoutMs, type RecordChanger, type RecordChanges } from "#control/dns/change-records.ts";
 import { type PrimaryCopy, primaryCopy, withPrimaryCopy } from "#model/primary-copy.ts";
 import { serialEntry, zoneEntry } from "#snapshot/compile.ts";
 import { updateIncomingState } from "#store/incoming-transfers.ts";
@@ -75,13 +76,13 @@ export function createOutcomes(deps: OutcomesDeps): Outcomes {
       const call = deps.call();
       const { zone } = source;
       const count = (changes.deletes?.length ?? 0) + (changes.rows?.length ?? 0) + (changes.prepared?.length ?? 0);
-      const apply = async (unit: Unit): Promise<boolean> => {
+      const options = { kind: "transfer", reason: `serial ${apex.serial} from ${peer.label} by ${method}` } as const;
+      /** All but the records. False where somebody has changed the zone. */
+      const conclude = async (unit: Unit): Promise<boolean> => {
         const row = await lockedRow(unit, zone.id);
         if (row?.serial !== zone.serial || row.type !== zone.type) return false;
         const copy: PrimaryCopy = { expired: false, apex };
         await putCopy(unit, clock, row, copy);
-        const reason = `serial ${apex.serial} from ${peer.label} by ${method}`;
-        await changer.changeWithin(unit, call, zone, changes, { kind: "transfer", reason });
         await updateIncomingState(unit.db, zone.id, { ...success(source, peer, copy), transferred_ms: clock.nowMs(), method });
         const before = { serial: source.copy?.apex?.serial ?? null };
         unit.audit({
@@ -93,7 +94,15 @@ export function createOutcomes(deps: OutcomesDeps): Outcomes {
         await tell(unit, clock.nowMs(), "secondary_dns_zone_successfully_updated", zone.id, alert);
         return true;
       };
-      const applied = await commit(deps, call, apply, { timeoutMs: changeTimeoutMs(count) });
+      const atOnce = async (unit: Unit): Promise<boolean> => {
+        if (!(await conclude(unit))) return false;
+        await changer.changeWithin(unit, call, zone, changes, options);
+        return true;
+      };
+      const applied =
+        count <= AT_ONCE_MAX
+          ? await commit(deps, call, atOnce, { timeoutMs: changeTimeoutMs(count) })
+          : (await changer.changeInPieces(call, zone, transferPieces(changes), { ...options, finishing: conclude })) !== null;
       if (applied) report({ zone: zone.name, result: "transferred", peer: peer.label, method, serial: apex.serial, changes: count });
       return applied;
     },
@@ -126,6 +135,22 @@ export function createOutcomes(deps: OutcomesDeps): Outcomes {
       report({ zone: source.zone.name, result: expired ? "expired" : "failed", reasons });
     },
   };
+}
+
+/** What goes before what comes: the zone never has more than the primary's two versions of it. */
+async function* transferPieces({ deletes = [], rows = [], prepared = [] }: TransferPlan["changes"]): AsyncGenerator<RecordChanges> {
+  const parts = { deletes, rows, prepared };
+  let piece: { -readonly [K in keyof typeof parts]: (typeof parts)[K][number][] } = { deletes: [], rows: [], prepared: [] };
+  let size = 0;
+  for (const part of ["deletes", "rows", "prepared"] as const)
+    for (const change of parts[part]) {
+      (piece[part] as unknown[]).push(change);
+      if (++size < PIECE_CHANGES) continue;
+      yield piece;
+      piece = { deletes: [], rows: [], prepared: [] };
+      size = 0;
+    }
+  if (size > 0) yield piece;
 }
 
 async function setExpired(unit: Unit, deps: OutcomesDeps, { zone }: ZoneSource, expired: boolean): Promise<void> {

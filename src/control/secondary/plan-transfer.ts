@@ -9,9 +9,11 @@ import { zoneFileRows } from "#store/zone-file-rows.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import type { ResourceRecord } from "#wire/dns/message.ts";
 import { formatName, keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
+import { typeCode } from "#wire/dns/record-types.ts";
 import { type Transfer, TransferError, type ZoneDifference } from "#wire/dns/transfer-reader.ts";
 import { apexOf } from "./apex-copy.ts";
 import { copiedRecord, keyOfRecord, keyOfRow, type RecordKey, recordKey, roleOf, storedTtl, typeName } from "./copied-record.ts";
+import { createSetSizes } from "./set-sizes.ts";
 import { netDifference } from "./net-difference.ts";
 
 /** What makes the zone what its primary says it is. */
@@ -43,10 +45,16 @@ export async function planFull(scene: PlanScene, { soa, records }: Extract<Trans
   const zone = keyOf(soa.name);
   const wanted = new Map<RecordKey, ResourceRecord>();
   const nameServers = new Map<RecordKey, ResourceRecord>();
-  for (const record of records) {
+  const sizes = createSetSizes();
+  for (const [index, record] of records.entries()) {
+    if (index % SLICE === SLICE - 1) await setImmediate();
     const role = roleOf(record, zone);
     if (role === "none") continue;
-    (role === "apex" ? nameServers : wanted).set(keyOfRecord(record), record);
+    const held = role === "apex" ? nameServers : wanted;
+    const key = keyOfRecord(record);
+    // The same record twice is one (RFC 2181 §5).
+    if (!held.has(key)) sizes.add(formatName(record.name).toLowerCase(), record.type, record.rdata.length);
+    held.set(key, record);
   }
   const deletes: { id: string }[] = [];
   const ttls = new Map<string, number>();
@@ -83,6 +91,7 @@ export async function planDifferences(
   const zone = keyOf(soa.name);
   const net = netDifference(differences, (record) => roleOf(record, zone) !== "none");
   const names = new Set<string>();
+  const sizes = createSetSizes();
   for (const { sample } of net.values()) names.add(formatName(sample.name).toLowerCase());
   const found = await recordsNamed(scene.db, scene.zone.id, [...names]);
   const siblings = await recordsByIds(
@@ -97,7 +106,13 @@ export async function planDifferences(
   const deletes: { id: string }[] = [];
   const changed: DnsRecordRow[] = [];
   const added: ResourceRecord[] = [];
+  let steps = 0;
+  for (const [key, row] of rows) {
+    if (++steps % SLICE === 0) await setImmediate();
+    if (net.get(key)?.after !== null) sizes.add(row.name, typeCode(row.type) ?? 0, Buffer.byteLength(row.rdata, "base64"));
+  }
   for (const [key, { sample, existed, after }] of net) {
+    if (++steps % SLICE === 0) await setImmediate();
     const inApex = roleOf(sample, zone) === "apex";
     const row = rows.get(key);
     if (existed !== (inApex ? servers.has(key) : row !== undefined))
@@ -106,8 +121,10 @@ export async function planDifferences(
       if (after) servers.set(key, after.rdata);
       else servers.delete(key);
       nsTtl = after?.ttl ?? nsTtl;
-    } else if (!row && after) added.push(after);
-    else if (row && !after) deletes.push({ id: row.id });
+    } else if (!row && after) {
+      sizes.add(formatName(after.name).toLowerCase(), after.type, after.rdata.length);
+      added.push(after);
+    } else if (row && !after) deletes.push({ id: row.id });
     else if (row && after && row.ttl !== storedTtl(after.ttl)) changed.push({ ...row, ttl: storedTtl(after.ttl) });
   }
   const proxied = new Set(siblings.filter((row) => row.proxied === 1).map((row) => `${row.name} ${row.type}`));

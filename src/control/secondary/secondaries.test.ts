@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
 import { type FixedClock, fixedClock } from "#kernel/clock.ts";
-import type { SerialEntry, ZoneEntry } from "#snapshot/entries.ts";
+import { rebuildSnapshot } from "#control/rebuild.ts";
+import { type Op, opWeight, type SerialEntry, type ZoneEntry } from "#snapshot/entries.ts";
+import { createSnapshotState } from "#snapshot/state.ts";
 import type { Store } from "#store/store.ts";
 import { RCODE } from "#wire/dns/codes.ts";
 import { createTsigKey } from "#wire/dns/tsig.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { type FakePrimary, startFakePrimary, zoneVersion, type ZoneVersion } from "../../../test/support/fake-primary.ts";
 import { alertsTold, wantAlerts } from "../../../test/support/alerts.ts";
+import { dump } from "../../../test/support/feed.ts";
 import { failing } from "../../../test/support/failing.ts";
 import { storeTest } from "../../../test/support/store.ts";
 
@@ -502,6 +505,68 @@ storeTest("a clock that was a year ahead for a while takes no secondary zone awa
     assert.equal(primary.asked.length, asked, "not due again");
   } finally {
     await secondary.control.secondaries.close();
+    await primary.close();
+  }
+});
+
+storeTest("a transfer of thousands of records is written in pieces, and the planes have all of it at once", async ({ store }) => {
+  const hosts = (count: number, address: string): string[] => Array.from({ length: count }, (_, i) => `h${i}.${NAME} 300 A ${address}`);
+  const primary = await startFakePrimary([version(1, [`a.${NAME} 60 A 192.0.2.1`])]);
+  primary.recordsAtOnce = 500;
+  try {
+    const { notified, zone, control, serial, clock, status } = await secondaryOver(store, primary, { recordsPerZoneMax: 10_000 });
+    const plane = createSnapshotState();
+    const follow = async (): Promise<number[]> => {
+      const counts = new Set<number>();
+      for (const { rev, changes } of (await store.changesSince(plane.rev, 1000)) ?? []) {
+        assert.ok(changes.length <= 600, "a unit of thousands");
+        for (const op of changes as Op[]) if (op.kind === "staged") assert.ok(opWeight(op) <= 250, "a piece of thousands");
+        plane.apply(rev, changes as readonly Op[]);
+        counts.add([...plane.entries("record")].length);
+      }
+      return [...counts];
+    };
+    assert.deepEqual((await follow()).at(-1), 1);
+    primary.versions = [version(2, [`a.${NAME} 60 A 192.0.2.1`, ...hosts(2_600, "192.0.2.7")])];
+    clock.advance(10_000);
+    await notified();
+    assert.deepEqual([await follow(), await serial()], [[1, 2_601], 2]);
+
+    // Most change their TTL, some go, some come.
+    const changed = hosts(2_500, "192.0.2.7").map((line) => line.replace(" 300 ", " 600 "));
+    primary.versions = [version(3, [...changed, `new.${NAME} 60 A 192.0.2.8`])];
+    clock.advance(10_000);
+    await notified();
+    assert.deepEqual([await follow(), await serial()], [[2_601, 2_501], 3]);
+    assert.equal((await status()).last_error, null);
+    const { items } = await control.dnsVersions.list(zone, { page: 1, per_page: 10 });
+    assert.deepEqual(items.map(({ kind, created, updated, deleted }) => [kind, created, updated, deleted]).slice(0, 2), [
+      ["transfer", 1, 2_500, 101],
+      ["transfer", 2_600, 0, 0],
+    ]);
+    const { ops } = await rebuildSnapshot(store);
+    const whole = createSnapshotState();
+    whole.replace(plane.rev, ops);
+    assert.deepEqual(dump(plane), dump(whole));
+  } finally {
+    await primary.close();
+  }
+});
+
+storeTest("a set longer than sets may be here is refused, and the zone's status says so", async ({ store }) => {
+  const lines = (count: number): string[] => Array.from({ length: count }, (_, i) => `many.${NAME} 300 A 10.0.${i >> 8}.${i & 255}`);
+  const primary = await startFakePrimary([version(1, lines(2_048))]);
+  primary.recordsAtOnce = 500;
+  try {
+    const { check, notified, records, status, clock } = await secondaryOver(store, primary, { recordsPerZoneMax: 10_000, ixfr: true });
+    await check();
+    assert.equal((await records()).length, 1_000);
+    primary.versions = [...primary.versions, version(2, lines(2_049))];
+    clock.advance(10_000);
+    await notified();
+    assert.match(JSON.stringify(await status()), /the records of many\.zone\.example of type A have more than 8192 bytes together/);
+    assert.ok(primary.asked.includes("IXFR 1") && primary.asked.includes("AXFR"));
+  } finally {
     await primary.close();
   }
 });

@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import { removeDomains } from "#control/gateways/domains.ts";
 import { removedSlotOps } from "#control/previous-waf/entries.ts";
 import { changeProofs, placementOf } from "#control/certificates/placement.ts";
@@ -7,8 +6,8 @@ import { ordersOfZone } from "#store/certificate-orders.ts";
 import { certificatesOfZone, deleteCertificatesOfZone } from "#store/certificates.ts";
 import { customCertificatesOfZone } from "#store/custom-certificates.ts";
 import { hostnameCertificatesOfZone, hostnameIdsOfZone } from "#store/custom-hostnames.ts";
-import { deleteSomeOfZone } from "#store/dns-records.ts";
-import { deleteVersionsOfZone } from "#store/dns-versions.ts";
+import { importOfZone } from "#store/dns-imports.ts";
+import { removeZoneRows } from "#store/removals.ts";
 import { fallbackOrigin } from "#store/fallback-origins.ts";
 import { deleteRulesetsOf, type RulesetOwner, rulesetsOf } from "#store/rulesets.ts";
 import { zoneSensitiveData } from "#store/sensitive-data.ts";
@@ -17,10 +16,15 @@ import { deleteZoneTransfersOf, zoneTransfersOf } from "#store/transfers.ts";
 import { deleteDnssecOfZone, dnssecOfZone } from "#store/zone-dnssec.ts";
 import { deleteZone, zoneRowById } from "#store/zones.ts";
 
-/** Deletes the zone and everything in it, from the database and from what planes see. */
-export async function removeZone(unit: Unit, id: string): Promise<void> {
+/**
+ * Deletes the zone and everything in it, from the database and from what planes see. Its records and versions, of which
+ * there may be a million, are out of everybody's sight at once and deleted over time (removals.ts).
+ */
+export async function removeZone(unit: Unit, id: string, nowMicros: number): Promise<void> {
   const owner: RulesetOwner = { level: "zone", owner_id: id };
-  await removeRecords(unit, id);
+  await removeZoneRows(unit.db, id, nowMicros);
+  const underWay = await importOfZone(unit.db, id);
+  if (underWay) unit.change({ kind: "release", id: underWay.id, value: null });
   await takeBackOrders(unit, id);
   for (const ruleset of await rulesetsOf(unit.db, owner)) unit.change({ kind: "ruleset", id: ruleset.id, value: null });
   const zone = await zoneRowById(unit.db, id);
@@ -36,7 +40,6 @@ export async function removeZone(unit: Unit, id: string): Promise<void> {
   await removeDomains(unit, { zone_id: id });
   unit.change({ kind: "serial", id, value: null });
   unit.change({ kind: "zone", id, value: null });
-  await deleteVersionsOfZone(unit.db, id);
   await deleteRulesetsOf(unit.db, owner);
   await deleteCertificatesOfZone(unit.db, id);
   await deleteDnssecOfZone(unit.db, id);
@@ -57,17 +60,5 @@ async function takeBackOrders(unit: Unit, zoneId: string): Promise<void> {
   for (const order of await ordersOfZone(unit.db, zoneId)) {
     const placement = placementOf(order);
     if (placement !== null) await changeProofs(unit, order, placement, "take_back");
-  }
-}
-
-/** Between so many records of a large zone other requests get their turn. */
-const RECORDS_AT_ONCE = 1000;
-
-async function removeRecords(unit: Unit, zoneId: string): Promise<void> {
-  for (;;) {
-    const ids = await deleteSomeOfZone(unit.db, zoneId, RECORDS_AT_ONCE);
-    for (const id of ids) unit.change({ kind: "record", id, value: null });
-    if (ids.length < RECORDS_AT_ONCE) return;
-    await setImmediate();
   }
 }

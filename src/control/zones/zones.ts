@@ -8,15 +8,15 @@ import type { LocalCa } from "#acme/local-ca.ts";
 import { isHeldByOthers } from "#control/hostnames/hold.ts";
 import { holdsInEveryZone, touchedAccounts, touchesAccount } from "#control/access/grants.ts";
 import type { CertificateOrdering } from "#control/certificates/create.ts";
-import type { Call, Page, PageRequest } from "#control/call.ts";
+import { type Call, type Page, type PageRequest, systemCall } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
-import { changeTimeoutMs } from "#control/dns/change-records.ts";
 import { listFilter, type ZoneQuery } from "#control/zones/list-filter.ts";
 import { zoneView } from "#control/zones/view.ts";
 import { accountDefaults } from "#control/zones/account-defaults.ts";
 import { changeZoneType, newZoneSettings } from "#control/zones/change-type.ts";
 import { openZone, writeZone } from "#control/zones/change-zone.ts";
 import { issueZoneCertificate } from "#control/zones/certificate.ts";
+import type { Removals } from "#control/zones/removals.ts";
 import { removeZone } from "#control/zones/remove.ts";
 import { findPlan } from "#model/plan.ts";
 import { zoneName } from "#model/zone-name.ts";
@@ -60,6 +60,7 @@ export interface ZonesDeps {
   readonly ca: LocalCa | null;
   /** Orders certificates of other authorities, where the operator wants them. */
   readonly ordering: Pick<CertificateOrdering, "orderForZone" | "orders">;
+  readonly removals: Removals;
   /** Host names of the installation's name servers. */
   readonly nameServers: readonly string[];
 }
@@ -156,10 +157,9 @@ export function createZones(deps: ZonesDeps): Zones {
       }),
 
     delete: async (call, id) => {
-      const { record_count } = await load(store.read, id);
       const remove = async (unit: Unit): Promise<{ id: string }> => {
         const before = await load(unit.db, id);
-        await removeZone(unit, id);
+        await removeZone(unit, id, clock.nowMicros());
         unit.audit({
           action: "zone.delete",
           actor: auditActor(call),
@@ -170,7 +170,9 @@ export function createZones(deps: ZonesDeps): Zones {
         });
         return { id };
       };
-      return commit(deps, call, remove, { timeoutMs: changeTimeoutMs(record_count) });
+      const removed = await commit(deps, call, remove);
+      deps.removals.wake(systemCall("remove-leftovers"));
+      return removed;
     },
 
     checkActivation: async (call, id) => {

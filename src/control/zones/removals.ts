@@ -1,0 +1,71 @@
+import type { Call } from "#control/call.ts";
+import { auditActor } from "#control/commit.ts";
+import { deleteSomeOfZone } from "#store/dns-records.ts";
+import { deleteSomeParts, deleteSomeVersions } from "#store/dns-versions.ts";
+import { endRemoval, type RemovalRow, someRemovals } from "#store/removals.ts";
+import type { Store, Unit } from "#store/store.ts";
+
+/** Deletes what nobody sees any more, some rows a unit, so that other writes wait for some rows at most. */
+export interface Removals {
+  /** Goes on until nothing is left, unless that is under way already; what a crash has left is done too. Gives how much was finished. */
+  run(call: Call): Promise<number>;
+  /** The same without waiting for it; failures are left to the next run. */
+  wake(call: Call): void;
+  /** Resolves once nothing is under way; after `close` nothing begins. */
+  close(): Promise<void>;
+}
+
+/** Of one unit. Records have nine indexes, and parts of versions many kilobytes. */
+const RECORDS_AT_ONCE = 200;
+const VERSIONS_AT_ONCE = 20;
+const REMOVALS_AT_ONCE = 20;
+
+export function createRemovals({ store }: { readonly store: Store }): Removals {
+  let running: Promise<number> | null = null;
+  let closed = false;
+
+  const runAll = async (call: Call): Promise<number> => {
+    for (let finished = 0; ;) {
+      const rows = await someRemovals(store.read, REMOVALS_AT_ONCE);
+      if (rows.length === 0) return finished;
+      for (const row of rows) {
+        // Each in a turn of its own: what others want to write comes between.
+        while (!closed && (await store.write((unit) => KINDS[row.kind]!(unit, row, call))).result);
+        if (closed) return finished;
+        await store.write(({ db }) => endRemoval(db, row.id));
+        finished += 1;
+      }
+    }
+  };
+  const run = (call: Call): Promise<number> =>
+    (running ??= runAll(call).finally(() => {
+      running = null;
+    }));
+  return {
+    run,
+    wake: (call) => void run(call).catch(() => {}),
+    close: async () => {
+      closed = true;
+      await running?.catch(() => {});
+    },
+  };
+}
+
+/** Deletes some of it; false where nothing is left. */
+const KINDS: Readonly<Record<string, (unit: Unit, row: RemovalRow, call: Call) => Promise<boolean>>> = {
+  zone: async (unit, { zone_id }, call) => {
+    const ids = await deleteSomeOfZone(unit.db, zone_id, RECORDS_AT_ONCE);
+    if (ids.length === 0) return deleteSomeVersions(unit.db, zone_id, VERSIONS_AT_ONCE);
+    for (const id of ids) unit.change({ kind: "record", id, value: null });
+    unit.audit({
+      action: "zone.delete_records",
+      actor: auditActor(call),
+      account_id: null,
+      zone_id,
+      resource: { type: "zone", id: zone_id },
+      after: { records: ids.length },
+    });
+    return true;
+  },
+  parts: (unit, { zone_id, parts_key }) => deleteSomeParts(unit.db, zone_id, parts_key ?? 0, VERSIONS_AT_ONCE),
+};

@@ -1,0 +1,10 @@
+/** The items in their order, `size` at a time. */
+export function* piecesOf<T>(items: Iterable<T>, size: number): Generator<readonly T[]> {
+  let piece: T[] = [];
+  for (const item of items) {
+    if (piece.push(item) < size) continue;
+    yield piece;
+    piece = [];
+  }
+  if (piece.length > 0) yield piece;
+}
