@@ -28,7 +28,7 @@ export function readyText(ready: ReadyLine, dataDir: string): string {
     ["Edge", `${ready.http}, ${ready.https}`],
     ["Account", ready.account_id],
     ["State", dataDir],
-    ...(ready.token === undefined ? [] : [["API token", `${ready.token}   shown once: keep it`] as const]),
+    ...(ready.token === undefined ? [] : [["API token", `${ready.token}   shown once; selvedge token reset gives another`] as const]),
   ];
   const lines = rows.map(([label, value]) => `  ${label.padEnd(15)} ${value}`);
   return `\nSelvedge is ready (${ready.took_ms} ms)\n\n${lines.join("\n")}\n\n  Stop it with Ctrl-C.\n\n`;

@@ -18,7 +18,7 @@ export function addConfigFlags(command: Command, keys?: readonly ConfigKeyName[]
     const hasDefault = row.default !== "" && row.default !== false && typeof row.default !== "object";
     add(flagName(key), row.type === "switch" ? "[yes]" : "<value>", hasDefault ? `${row.doc} (default: ${String(row.default)})` : row.doc);
   };
-  const example = keys?.find((key) => key !== "data") ?? "database.url";
+  const example = keys?.find((key) => key.includes(".")) ?? keys?.[0] ?? "database.url";
   command.optionsGroup(`Configuration (each also as a variable: --${flagName(example)} is ${variableName(example)}):`);
   add("config", "<file>", "TOML file with any key of the configuration (also SELVEDGE_CONFIG).");
   if (keys !== undefined) keys.forEach(addKey);

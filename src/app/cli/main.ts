@@ -33,6 +33,7 @@ function createProgram(finish: Finish): Command {
     .helpOption("--help", "explain a command")
     .helpCommand(false)
     .exitOverride()
+    .showHelpAfterError("selvedge: --help behind the command explains it")
     .configureOutput({ outputError: (text, write) => write(`selvedge: ${text.replace(/^error: /, "")}`) })
     .addHelpText("after", GETTING_STARTED);
 
@@ -60,7 +61,9 @@ type Finish = (code: ExitCode) => void;
 const CLIENT_KEYS: readonly ConfigKeyName[] = ["data", "json"];
 
 function addStart(parent: Command, finish: Finish): void {
-  const command = parent.command("start").description("Run the server until SIGTERM or Ctrl-C.");
+  const command = parent
+    .command("start")
+    .description("Run the server until SIGTERM or Ctrl-C. SIGHUP reads the configuration and the certificate again.");
   const flags = addConfigFlags(command);
   command.action(async () => finish(await (await import("./start.ts")).start(flags)));
 }
@@ -102,7 +105,7 @@ function addTokens(parent: Command, finish: Finish): void {
 function addTokenCreate(parent: Command, finish: Finish): void {
   const command = parent
     .command("create")
-    .description("Create an API token for an account and print its secret, once.")
+    .description("Create an API token for an account and print its secret, once. Say what it may do with --permission or --all.")
     .requiredOption("--name <name>", "what the token is for")
     .option("--permission <group>", 'a permission group such as "DNS Write"; repeatable', collect)
     .option("--all", "every permission of the account and its zones")
@@ -269,7 +272,8 @@ function exitCodeOf(error: unknown): ExitCode {
 const GETTING_STARTED = `
 Getting started:
   selvedge start                          run everything on this machine, state in ./.selvedge
-  selvedge status                         see where it listens
+  selvedge status                         see where it listens, and whether it is ready
   selvedge token create --name ci --all   make another API token
-  selvedge token reset                    give the first API token a new secret
+  selvedge token reset                    give the first API token a new secret, such as when it was lost
+  selvedge start --help                   see everything that can be configured
 `;
