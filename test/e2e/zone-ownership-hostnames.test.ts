@@ -217,3 +217,21 @@ scenario(
     assert.equal((await world.control.fallbackOrigins.get(ours.zone)).status, "active");
   },
 );
+
+scenario("a hostname of a zone that is not active waits, without a certificate and without an end", async (world) => {
+  const theirs = await serviceOf(world, world.b, "b.test", OF_B, { status: "pending", proof: "none" });
+  world.elsewhere("www.c.test", "CNAME", "customers.b.test.");
+  const made = await theirs.create("www.c.test", { method: "txt" });
+  assert.deepEqual([made.status, made.ssl?.status], ["pending", "initializing"]);
+  for (let look = 0; look < 100; look++) {
+    world.clock.advance(HOUR_MS);
+    await world.control.hostnameChecks.checkDue(world.call(), 50);
+  }
+  const orders = await world.store.read.selectFrom("certificate_orders").select("id").where("owner_id", "=", made.id).execute();
+  assert.deepEqual([(await theirs.show(made)).status, orders], ["pending", []]);
+  await world.setState(theirs.zone.id, PROVED);
+  world.clock.advance(HOUR_MS);
+  await world.control.hostnameChecks.checkDue(world.call(), 50);
+  const shown = await theirs.show(made);
+  assert.deepEqual([shown.status, shown.ssl?.status], ["active", "active"]);
+});

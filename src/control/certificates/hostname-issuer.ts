@@ -1,6 +1,7 @@
 import type { CertificateIssuer } from "#control/hostnames/certificate-issuer.ts";
 import { customHostname, type CustomHostnameRow } from "#store/custom-hostnames.ts";
 import type { Store } from "#store/store.ts";
+import { zoneRowById } from "#store/zones.ts";
 import type { CertificateOrders, CertificateWish } from "./orders.ts";
 
 /** Certificates for custom hostnames, from whichever authority may issue them. */
@@ -15,6 +16,9 @@ export const createHostnameIssuer = ({
     for (const id of ids) {
       const row = await customHostname(store.read, id);
       if (row === undefined || row.ssl_status === null || row.ssl_status === "active") continue;
+      // Whose zone serves nothing wants nothing of an authority, which lets a name have only so many certificates. The check by which the
+      // hostname becomes active asks again.
+      if ((await zoneRowById(store.read, row.zone_id))?.status !== "active") continue;
       const wish = wishOf(row);
       await store.write((unit) => orders.request(unit, wish));
       await orders.workFor(wish);

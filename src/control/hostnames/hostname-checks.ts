@@ -127,6 +127,8 @@ function outcomeOf(row: CustomHostnameRow, { judgement, home }: Seen, nowMs: num
   const { verdict } = judgement;
   const status = row.status as HostnameStatus;
   const moved: Outcome = { status: "moved", checks: 0, next_check_ms: nowMs + MOVED_RETENTION_MS };
+  // Neither is it over with a hostname because its zone is not active yet, nor any more.
+  if (verdict === "waiting") return { status, checks: row.checks, next_check_ms: nowMs + ACTIVE_RECHECK_MS };
   if (verdict === "valid") return { status: nextStatus(status, "valid"), checks: 0, next_check_ms: nowMs + ACTIVE_RECHECK_MS };
   if (status === "pending") {
     if (verdict === "held") return { status: nextStatus(status, "held"), checks: 0, next_check_ms: null };

@@ -26,8 +26,8 @@ export interface HostnameFacts {
 
 export type Judgement =
   | { readonly verdict: "valid" | "invalid" | "held"; readonly errors: readonly string[] }
-  /** Nobody who knows has answered. */
-  | { readonly verdict: "unknown"; readonly errors: readonly string[] };
+  /** Nobody who knows has answered; or nothing is to be found out yet. */
+  | { readonly verdict: "unknown" | "waiting"; readonly errors: readonly string[] };
 
 /** Texts that published clients look for (custom-hostnames.md §1; SPEC 7). */
 export const VERIFICATION_ERRORS = {

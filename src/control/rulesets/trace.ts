@@ -60,10 +60,10 @@ export function createRuleTraces({ store, clock }: { readonly store: Store; read
 
 /**
  * The zone of the account that serves the host, in the order in which the edge looks: a custom hostname of exactly this name, the
- * longest name of a zone, a custom hostname above that covers it.
+ * longest name of an active zone, a custom hostname above that covers it.
  */
 async function serving(db: Unit["db"], accountId: string, host: string) {
-  const zones = await zonesOfAccount(db, accountId);
+  const zones = (await zonesOfAccount(db, accountId)).filter(({ status }) => status === "active");
   const hostnames =
     zones.length === 0
       ? []

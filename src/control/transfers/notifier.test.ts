@@ -82,6 +82,28 @@ storeTest("the peers with an address are told at the start, and of each change o
   notifier.close();
 });
 
+storeTest("nobody is told of a zone that waits for its proof", async ({ store }) => {
+  const { control, call, zone, notifier, publish, heard, release } = await fixture(store);
+  const become = (status: string) =>
+    store.write(({ db }) =>
+      db
+        .updateTable("zones")
+        .set({ status })
+        .where("id", "=", zone.id)
+        .execute()
+        .then(() => undefined),
+    );
+  await become("pending");
+  await notifier.start();
+  assert.deepEqual(await heard(0), []);
+  await become("active");
+  await control.dnsRecords.create(call(), zone, { type: "A", name: "www", content: "192.0.2.80" });
+  await publish();
+  release();
+  assert.deepEqual(await heard(2), ALL);
+  notifier.close();
+});
+
 storeTest("nobody is told of other zones, nor after transfers were turned off or the zone has gone", async ({ store }) => {
   const { control, account_id, call, zone, notifier, publish, heard, release } = await fixture(store);
   await notifier.start();

@@ -38,6 +38,9 @@ interface Notice {
 /** From a nameserver that is further behind the peer would only learn the old serial. */
 const SETTLE_LIMIT_MS = 5_000;
 
+/** Statuses of zones that nameservers hand out. */
+const HANDED_OUT: ReadonlySet<string> = new Set(["active", "moved"]);
+
 export function createNotifier(deps: NotifierDeps): Notifier {
   const { store, settled, log, socket, metrics } = deps;
   /** Of every zone that has had some. */
@@ -49,8 +52,8 @@ export function createNotifier(deps: NotifierDeps): Notifier {
     tell: async ({ zoneId, peer }, timeoutMs) => {
       const zone = await zoneRowById(store.read, zoneId);
       const key = peer.tsig && openTsigKey(peer.tsig, deps.sealer);
-      // Gone meanwhile, or signed with nothing that the peer would believe.
-      if (!zone || key === undefined) return true;
+      // Gone meanwhile, or not proved and so not to be had here, or signed with nothing that the peer would believe.
+      if (!zone || !HANDED_OUT.has(zone.status) || key === undefined) return true;
       const to = { address: peer.ip, port: peer.port, key: key ?? undefined };
       const rcode = await socket.notify(parseAbsoluteName(zone.name), to, timeoutMs);
       if (rcode === null) return false;
