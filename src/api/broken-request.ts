@@ -11,13 +11,49 @@ const BY_PARSER_CODE: Readonly<Record<string, ErrorName>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "request_timeout",
 };
 
-/** Answers bytes that never became a request: with the envelope, so that clients can read why, and the connection's end. */
+/** After our end, so that an answer arrives before the connection is reset over bytes that nobody reads. */
+const LINGER_MS = 2_000;
+
+/** Requests that are complete and wait for their answer, by connection. */
+const waiting = new WeakMap<Socket, Set<ServerResponse>>();
+/** Connections on which something came that is no request: nothing more is taken there. */
+const broken = new WeakSet<Socket>();
+
+/** To be told of each request, before what is behind it is known to be none. */
+export function watchAnswer(request: IncomingMessage, response: ServerResponse): void {
+  const { socket } = request;
+  const answers = waiting.get(socket) ?? new Set();
+  waiting.set(socket, answers.add(response));
+  response.once("close", () => {
+    answers.delete(response);
+    if (broken.has(socket) && answers.size === 0) close(socket);
+  });
+  // The next one of a connection on which nothing more is taken.
+  if (broken.has(socket)) response.shouldKeepAlive = false;
+}
+
+function close(socket: Socket): void {
+  socket.end();
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}
+
+/**
+ * Answers bytes that never became a request: with the envelope, so that clients can read why, and the connection's end. What came
+ * before them whole is answered for itself: it was done, whatever a client pads its requests with.
+ */
 export function answerBrokenRequest(error: Error, socket: Socket): void {
   if ("code" in error && error.code === "ECONNRESET") return;
-  if (!socket.writable || socket.bytesWritten > 0) {
-    socket.destroy();
+  if (broken.has(socket)) return;
+  broken.add(socket);
+  const complete = Array.from(waiting.get(socket) ?? []).filter(({ req }) => req.complete);
+  const last = complete.at(-1);
+  if (last !== undefined) {
+    last.shouldKeepAlive = false;
     return;
   }
+  if (!socket.writable) return void socket.destroy();
+  // Its request has been answered already, and this came behind it.
+  if (socket.bytesWritten > 0) return close(socket);
   const problem = new PlatformError(("code" in error ? BY_PARSER_CODE[String(error.code)] : undefined) ?? "malformed_http");
   const body = failureEnvelope([problem.toItem()]);
   socket.end(

@@ -12,7 +12,7 @@ import type { MetricRegistry } from "#kernel/metrics.ts";
 import { createAdmission } from "./admission.ts";
 import { type ApiDateConfig, createApiDate } from "./api-date.ts";
 import { badHeader } from "./auth.ts";
-import { answerBrokenRequest, answerExpectation } from "./broken-request.ts";
+import { answerBrokenRequest, answerExpectation, watchAnswer } from "./broken-request.ts";
 import { failureEnvelope } from "./envelope.ts";
 import type { Settled } from "./execute.ts";
 import { type Failure, toFailure } from "./failure.ts";
@@ -229,6 +229,7 @@ function createHttp(config: ApiConfig, frameworkErrors: FrameworkErrors): Fastif
     ...(config.tls ? { https: { ...http, cert: config.tls.certificate, key: config.tls.key } } : { http }),
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance;
   app.server.on("checkExpectation", answerExpectation);
+  app.server.on("request", watchAnswer);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer" }, (request, bytes, done) => {
     try {

@@ -26,7 +26,7 @@ import {
   SWITCHED,
   TUNNEL,
 } from "#wire/connections/client-states.ts";
-import { Http1Reader, type RequestHandler } from "#wire/connections/http1-reader.ts";
+import { Http1Reader, PADDING, type RequestHandler } from "#wire/connections/http1-reader.ts";
 import { Http1Responder } from "./http1-responder.ts";
 import { upgradeProtocol } from "./origin-head.ts";
 import { edgePage } from "./pipeline.ts";
@@ -138,7 +138,8 @@ export class ClientConnection implements Visitor, RequestHandler, TransportHandl
   }
 
   onMalformed(status: number): void {
-    this.refuse(errorForStatus(status));
+    if (status === PADDING) this.close();
+    else this.refuse(errorForStatus(status));
   }
 
   admitBody(): void {

@@ -9,6 +9,7 @@ import type { FlatHeaders, HeaderRules } from "./headers.ts";
 import type { LogRecord } from "./log.ts";
 import { Pieces } from "./pieces.ts";
 import type { AnswerHead, AnswerTransform, MakeTransform, Step } from "./plan.ts";
+import { hasLastEvent } from "./stream-truth.ts";
 import type { SpendClaim } from "./spend/spend-limits.ts";
 import { NO_USAGE, type Usage } from "./usage-shapes.ts";
 import { UsageReader } from "./usage.ts";
@@ -17,6 +18,7 @@ import { UsageReader } from "./usage.ts";
 const CLIENT_GONE_STATUS = 499;
 /** Nothing was counted anew for an answer that was kept. */
 const CACHED_USAGE: Usage = { tokensIn: 0, tokensOut: 0 };
+const NO_BYTES: Buffer = Buffer.alloc(0);
 const NO_COST: Cost = { cost: null, isCustom: false };
 
 export interface ExchangeOptions {
@@ -84,6 +86,9 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
   /** Of an answer that goes out as it comes: where it ends by its own word, and the piece that ends it. */
   #length = Number.NaN;
   #lastChunk: Buffer | undefined;
+  /** What the client got last, and before. */
+  #sentLast = NO_BYTES;
+  #sentBefore = NO_BYTES;
   /** What counts are guessed from, where none are told. */
   readonly #answer = new Pieces();
   #isSettled = false;
@@ -290,6 +295,8 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
       this.#lastChunk = bytes;
       return true;
     }
+    this.#sentBefore = this.#sentLast;
+    this.#sentLast = bytes;
     answer.write(bytes);
     if (answer.backlogBytes < limits.backlogBytesMax) return true;
     this.#source = source;
@@ -312,7 +319,11 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
     this.#isSettled = true;
     // The provider is told first: the row takes longer.
     this.#asker?.leave();
-    this.#settle(this.#options.answer.hasBegun ? this.#status : CLIENT_GONE_STATUS, false, NOTHING, "client gone");
+    const { answer } = this.#options;
+    // Many clients leave with the last event, and not with the connection's.
+    if (answer.hasBegun && this.#status < 400 && answer.backlogBytes === 0 && hasLastEvent([this.#sentBefore, this.#sentLast]))
+      return this.#settle(this.#status, true, NOTHING, "finished");
+    this.#settle(answer.hasBegun ? this.#status : CLIENT_GONE_STATUS, false, NOTHING, "client gone");
   }
 
   /** Writes the row down, at once or when what nobody told is guessed; the client gets its ending after it. */

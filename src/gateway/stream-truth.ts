@@ -81,6 +81,17 @@ const endOf = (bytes: Buffer): string => bytes.toString("latin1", Math.max(0, by
 
 const isDone = (bytes: Buffer): boolean => /(?:^|\n)data: ?\[DONE\]\s*$/.test(endOf(bytes));
 
+/** Marks that stand in the last event of a stream alone, in any dialect; chats have `[DONE]`. */
+const LAST = ['"message_stop"', '"response.completed"', '"response.incomplete"', '"finishReason":', '"message-end"', '"stream-end"'];
+
+/** Whether a client that got these pieces last has had all events of its stream, and no failure among the last. */
+export function hasLastEvent(pieces: readonly Buffer[]): boolean {
+  const bytes = Buffer.concat(pieces.map((piece) => piece.subarray(-TAIL_BYTES)));
+  if (isToldFailed(bytes) || bytes.includes('"finish_reason":"ERROR')) return false;
+  // An event that has not come to its end is none.
+  return isDone(bytes) || (/\n\r?\n$/.test(endOf(bytes)) && LAST.some((text) => bytes.includes(text)));
+}
+
 /** The provider's own last event says that it failed. */
 const isToldFailed = (bytes: Buffer): boolean => /(?:^|\n)(?:event: ?error\r?\n|data: ?\{"error")/.test(endOf(bytes));
 

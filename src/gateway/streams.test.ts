@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { gatewayFront, postJson, testProvider } from "../../test/support/gateway-front.ts";
+import { eventually } from "../../test/support/eventually.ts";
+import { gatewayFront, postJson, TEST_CHAT, testProvider } from "../../test/support/gateway-front.ts";
 import { fc } from "../../test/support/property.ts";
 import { askForUsage, UsageStrip } from "./asked-usage.ts";
 import { RefusalError } from "./errors.ts";
@@ -182,4 +183,38 @@ test("a stream that ends by telling that the model failed passes as it is, and i
   const answer = await postJson(`${base}/gw/openai/responses`, { model: "gpt-4o-mini", input: "hello", stream: true });
   assert.deepEqual([answer.status, await answer.text()], [200, whole]);
   assert.deepEqual([rows.length, rows[0]?.status_code, rows[0]?.success], [1, 200, false]);
+});
+
+test("a client that leaves with the last event of its stream has had all of it", async (t) => {
+  const last = (content: string, reason: string | null): string =>
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: reason }] })}\n\n`;
+  const streams: readonly (readonly [path: string, pieces: readonly string[], isWhole: boolean])[] = [
+    ["openai/chat/completions", [last("Hi", null), last("", "stop"), "data: [DONE]\n\n"], true],
+    ["openai/chat/completions", [last("Hi", null), last("", "stop"), "data: [DO", "NE]\n\n"], true],
+    ["openai/chat/completions", [last("data: [DONE]", null)], false],
+    ["openai/chat/completions", [last("Hi", null), 'data: {"error":{"message":"no"}}\n\n'], false],
+    ["anthropic/v1/messages", ['event: message_stop\ndata: {"type":"message_stop"}\n\n'], true],
+    ["anthropic/v1/messages", ['data: {"type":"content_block_delta","delta":{"text":"\\"message_stop\\""}}\n\n'], false],
+  ];
+  for (const [path, pieces, isWhole] of streams) {
+    const provider = await testProvider(t, (res) => {
+      res.writeHead(200, { "content-type": "text/event-stream" });
+      // It never ends its side.
+      for (const piece of pieces) res.write(piece);
+    });
+    const { base, rows, metric } = await gatewayFront(t, { providers: { openai: provider.url, anthropic: provider.url } });
+    const leaving = new AbortController();
+    const answer = await fetch(`${base}/gw/${path}`, {
+      method: "POST",
+      body: JSON.stringify({ ...TEST_CHAT, stream: true }),
+      signal: leaving.signal,
+    });
+    let text = "";
+    for (const reader = answer.body!.getReader(); text.length < pieces.join("").length;)
+      text += Buffer.from((await reader.read()).value ?? []).toString();
+    leaving.abort();
+    await eventually(() => rows.length === 1);
+    assert.deepEqual([rows[0]?.status_code, rows[0]?.success], [200, isWhole], `${path}: ${text}`);
+    assert.deepEqual(metric("selvedge_gateway_active_requests"), 0);
+  }
 });

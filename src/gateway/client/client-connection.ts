@@ -23,7 +23,7 @@ import {
   SWITCHED,
   TUNNEL,
 } from "#wire/connections/client-states.ts";
-import { Http1Reader, type RequestHandler } from "#wire/connections/http1-reader.ts";
+import { Http1Reader, PADDING, type RequestHandler } from "#wire/connections/http1-reader.ts";
 import { SocketWriter } from "#wire/connections/socket-writer.ts";
 import type { Transport, TransportHandler } from "#wire/connections/transport.ts";
 import { isPersistent } from "#wire/http/framing.ts";
@@ -178,7 +178,8 @@ export class ClientConnection implements RequestHandler, TransportHandler, Answe
   }
 
   /** Nothing more is read; what was asked gets an error where it still can. */
-  onMalformed(): void {
+  onMalformed(status?: number): void {
+    if (status === PADDING) return this.close();
     this.reader.stop();
     this.isRefused = true;
     const { answer, taker } = this;

@@ -1,7 +1,16 @@
 import { CR, LF } from "#wire/http/bytes.ts";
 import { type BodySink, NEED_MORE, type Trailer } from "#wire/http/chunked.ts";
 import { BodyReader, NO_BODY, requestFraming } from "#wire/http/framing.ts";
-import { findHeadEnd, Head, HEAD_BYTES_MAX, isHopelessStart, isRequestLine, longHeadFault, parseRequestHead } from "#wire/http/head.ts";
+import {
+  findHeadEnd,
+  Head,
+  HEAD_BYTES_MAX,
+  canBeginRequest,
+  isHopelessStart,
+  isRequestLine,
+  longHeadFault,
+  parseRequestHead,
+} from "#wire/http/head.ts";
 import { PendingBytes } from "#wire/http/pending-bytes.ts";
 
 /** What a reader tells its connection. Heads and bytes are good only during the call. */
@@ -9,9 +18,12 @@ export interface RequestHandler extends BodySink {
   /** A whole head; what follows it waits for `admitBody` or `next`. */
   onHead(buffer: Buffer, head: Head): void;
   onRequestEnd(trailers: readonly Trailer[]): void;
-  /** The status that tells the client what was wrong. */
+  /** The status that tells the client what was wrong; `PADDING` where there is nobody to tell it. */
   onMalformed(status: number): void;
 }
+
+/** What came behind a whole request begins no other one: some clients pad theirs, and have their answer. */
+export const PADDING = 0;
 
 /** Bytes that a client sent ahead wait up to here; beyond, its socket should not be read. */
 const HELD_BYTES_MAX = 65_536;
@@ -125,7 +137,8 @@ export class Http1Reader {
     const headEnd = findHeadEnd(buffer, at, end, from);
     if ((headEnd < 0 ? end : headEnd) - at > HEAD_BYTES_MAX) return this.refuse(longHeadFault(buffer, at, end), end);
     if (headEnd < 0) {
-      if (isHopelessStart(buffer, at, end, from, isRequestLine)) return this.refuse(400, end);
+      if (isHopelessStart(buffer, at, end, from, isRequestLine))
+        return this.refuse(this.consumed > 0 && !canBeginRequest(buffer[at]) ? PADDING : 400, end);
       this.scanned = end - at;
       return at;
     }

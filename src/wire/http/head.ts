@@ -110,6 +110,9 @@ export function isHopelessStart(buffer: Buffer, start: number, end: number, from
   return false;
 }
 
+/** Of a method, or of an empty line before it (RFC 9112 §2.2). */
+export const canBeginRequest = (byte: number | undefined): boolean => byte !== undefined && (TOKEN[byte] === 1 || byte === CR);
+
 /** What a request head is refused with that goes on beyond every limit: by what it is too long in. */
 export function longHeadFault(buffer: Buffer, start: number, end: number): HeadFault {
   const line = buffer.subarray(start, Math.min(end, start + TARGET_BYTES_MAX + METHOD_BYTES_MAX));
