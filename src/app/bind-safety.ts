@@ -39,6 +39,7 @@ export function unsafeBinds(config: Config, bootstrapTokenUnchanged: boolean): r
 const resetCommand = ({ data, database }: Config): string =>
   `selvedge token reset --data ${data}${database.url === "" ? "" : " --database-url URL"}`;
 
+/** Whether only this machine reaches what listens there. */
 export function isLoopbackHost(host: string): boolean {
   const address = parseIp(host);
   return address === undefined ? host === "localhost" : classifyIp(address) === "loopback";

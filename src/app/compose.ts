@@ -3,6 +3,7 @@ import type { Control } from "#control/control.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { checkCustomHostnames } from "#jobs/check-custom-hostnames.ts";
 import { type Job, startJobs } from "#jobs/job.ts";
+import { lookAtOwnership } from "#jobs/look-at-ownership.ts";
 import { orderCertificates, workOnCertificateOrders } from "#jobs/order-certificates.ts";
 import { pushLogs } from "#jobs/push-logs.ts";
 import { refreshSecondaries } from "#jobs/refresh-secondaries.ts";
@@ -102,6 +103,7 @@ const duties = (control: Control): readonly Job[] => [
   workOnCertificateOrders(control),
   orderCertificates(control),
   watchDnssec(control.dnssecWatch),
+  lookAtOwnership(control.ownership),
   refreshSecondaries(control.secondaries),
   checkCustomHostnames(control.hostnameChecks),
   removeAbandonedImports(control.zoneFiles),

@@ -13,6 +13,7 @@ const TITLES: { readonly [S in Section]: string } = {
   certificates: "Certificates and custom hostnames",
   custom_hostnames: "Certificates and custom hostnames",
   dns: "Nameserver",
+  zones: "Ownership of names",
   gateway: "AI gateway",
   api: "Management API",
   tls: "Management API",

@@ -107,7 +107,17 @@ export const CONFIG_KEYS = {
   "dns.name_servers": {
     type: "names",
     default: ["ns1.selvedge.internal", "ns2.selvedge.internal"],
-    doc: "Host names of this installation's nameservers, as zones show them and delegations at a registrar need them.",
+    doc: "Host names of this installation's nameservers, as zones show them and delegations at a registrar need them. Two by two they are pairs, of which zones of different accounts with one name get different ones.",
+  },
+  "zones.activation": {
+    type: "activation",
+    default: "auto",
+    doc: "When new zones are served: at_once; delegation: once something shows that the account owns the name; auto: at once while there is one account or no plane is reached from other machines. Written down, at_once also says that the accounts trust each other.",
+  },
+  "zones.trusted_accounts": {
+    type: "accounts",
+    default: [],
+    doc: "Accounts whose zones are always served at once, and which the names of this installation belong to; empty: the first account.",
   },
   "dns.resolvers": {
     type: "servers",

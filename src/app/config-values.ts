@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import { AUTHORITIES, type AuthorityName, authorityNamed } from "#acme/authorities.ts";
 import type { Binding } from "#acme/client.ts";
 import type { IssuerName } from "#control/certificates/choose-authority.ts";
+import type { OwnershipConfig } from "#control/ownership/policy.ts";
 import { type IsoDate, parseIsoDate } from "#kernel/clock.ts";
 import { parseHostname } from "#kernel/hostname.ts";
 
@@ -23,6 +24,8 @@ export interface ConfigTypes {
   readonly day: IsoDate | "";
   readonly database: string;
   readonly level: LogLevel;
+  readonly activation: OwnershipConfig["activation"];
+  readonly accounts: readonly string[];
   readonly addresses: readonly string[];
   readonly servers: readonly string[];
   readonly networks: readonly string[];
@@ -50,6 +53,7 @@ interface ValueType<T> {
 }
 
 const ISSUER_NAMES: readonly string[] = ["local", ...AUTHORITIES.map(({ name }) => name)];
+const ACTIVATIONS: readonly OwnershipConfig["activation"][] = ["auto", "at_once", "delegation"];
 const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
 const SWITCH_WORDS: Readonly<Record<string, boolean>> = {
   true: true,
@@ -125,6 +129,12 @@ export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigT
     secret: true,
   },
   level: { expects: `one of ${LEVELS.join(", ")}`, accept: (value) => LEVELS.find((level) => level === value) },
+  activation: { expects: `one of ${ACTIVATIONS.join(", ")}`, accept: (value) => ACTIVATIONS.find((one) => one === value) },
+  accounts: {
+    expects: "a list of account identifiers of 32 hexadecimal digits",
+    accept: (value) => listOf(value, (item) => /^[0-9a-f]{32}$/.test(item)),
+    fromText: listFromText,
+  },
   addresses: { expects: "a list of IP addresses", accept: (value) => listOf(value, (item) => isIP(item) !== 0), fromText: listFromText },
   servers: {
     expects: "a list of IP addresses, each with its port where that is not 53, such as 192.0.2.53 or [2001:db8::53]:5300",

@@ -3,11 +3,12 @@ import type { OrderingConfig } from "#control/certificates/create.ts";
 import type { MailServer } from "#control/notifications/send-email.ts";
 import { createAddressPolicy } from "#kernel/address-policy.ts";
 import type { HostGate } from "#kernel/host-gate.ts";
-import { formatIp, type IpAddress } from "#kernel/ip.ts";
+import { formatIp, type IpAddress, parseIp } from "#kernel/ip.ts";
+import { isLoopbackHost } from "./bind-safety.ts";
 import type { Config } from "./config.ts";
 import type { LiveConfig } from "./live-config.ts";
 import { edgeAddresses, retentionOf } from "./plane-configs.ts";
-import { readRoots } from "./tls-files.ts";
+import { certificateNames, readRoots, readTls } from "./tls-files.ts";
 
 /** What use-cases are told of the operator's configuration. */
 export const controlConfig = (config: Config) => ({
@@ -17,6 +18,13 @@ export const controlConfig = (config: Config) => ({
   vendorPrefix: config.vendor.prefix,
   hasGuardrailModel: config.gateway.guardrail_model !== "",
   nameServers: config.dns.name_servers,
+  ownership: {
+    activation: config.zones.activation,
+    trustedAccounts: config.zones.trusted_accounts,
+    isPrivate: [config.dns.host, config.edge.host, config.gateway.host].every(isLoopbackHost),
+    ownNames: [...config.dns.name_servers, ...certifiedHosts(config)],
+  },
+  parentServers: { isAllowed: createAddressPolicy(config.dns.host, []) },
   scanResolvers: config.dns.scan_resolvers.length > 0 ? config.dns.scan_resolvers : config.dns.resolvers,
   dnssecRolloverDays: config.dns.dnssec_rollover_days,
   recordsPerZoneMax: config.dns.records_per_zone_max,
@@ -47,6 +55,10 @@ function originPolicy(config: Config): (address: IpAddress) => boolean {
   const allowed = createAddressPolicy(config.edge.host, config.edge.origin_allow);
   return (address) => allowed(formatIp(address));
 }
+
+/** Names that the API and the gateways are reached by; a wildcard stands for what it is below. */
+const certifiedHosts = ({ tls }: Config): readonly string[] =>
+  certificateNames(readTls(tls)).flatMap((name) => (parseIp(name) === undefined ? [name.replace(/^\*\./, "")] : []));
 
 /** Where certificates come from. Throws an Error that names the key where the file of roots cannot be read. */
 const ordering = ({ certificates }: Config): OrderingConfig => ({

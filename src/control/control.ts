@@ -50,6 +50,8 @@ import type { Transfers } from "#control/transfers/transfers.ts";
 import type { WafMigration } from "#control/waf-migration/migration.ts";
 import type { ZoneSettings } from "#control/zones/settings.ts";
 import type { Removals } from "#control/zones/removals.ts";
+import type { ZoneSettling } from "#control/ownership/settling.ts";
+import type { Ownership } from "#control/ownership/ownership.ts";
 import type { Zones } from "#control/zones/zones.ts";
 
 /** Every use-case, by the resource it works on. Made by `createControl` (control/create.ts). */
@@ -58,6 +60,8 @@ export interface Control {
   readonly deprecationCalls: DeprecationCalls;
   readonly zones: Zones;
   readonly zoneSettings: ZoneSettings;
+  readonly ownership: Ownership;
+  readonly zoneSettling: ZoneSettling;
   readonly cachePurges: CachePurges;
   readonly certificates: CertificateRenewal;
   readonly certificateOrdering: CertificateOrdering;

@@ -52,6 +52,12 @@ import type { CheckReport } from "#control/secondary/outcomes.ts";
 import { createSecondaries, type SecondaryLimits } from "#control/secondary/secondaries.ts";
 import { createTransfers } from "#control/transfers/transfers.ts";
 import { createWafMigration } from "#control/waf-migration/migration.ts";
+import { createLookUpTexts } from "./ownership/look-at-zone.ts";
+import { createOwnership } from "./ownership/ownership.ts";
+import { pairsOf } from "./ownership/pairs.ts";
+import { createLookAtParentServers, type ParentViewDeps } from "./ownership/parent-view.ts";
+import { createOwnershipPolicy, OWNERSHIP_DEFAULTS, type OwnershipConfig } from "./ownership/policy.ts";
+import { createZoneSettling } from "./ownership/settling.ts";
 import { createZoneSettings } from "#control/zones/settings.ts";
 import { createRemovals } from "#control/zones/removals.ts";
 import { createZones } from "#control/zones/zones.ts";
@@ -69,7 +75,6 @@ import { isGlobalAddress } from "#kernel/ip-class.ts";
 import { canonicalIp, type IpAddress } from "#kernel/ip.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import { planOf } from "#model/plan.ts";
-import { oldestAccount } from "#store/accounts.ts";
 import type { Store } from "#store/store.ts";
 
 export interface ControlDeps {
@@ -101,6 +106,10 @@ export interface ControlDeps {
   readonly hasGuardrailModel?: boolean;
   /** Host names of the installation's name servers; by default names that exist nowhere, so that nobody is asked by mistake. */
   readonly nameServers?: readonly string[];
+  /** Who owns names; the first account's word counts, and that of others at once, unless given. */
+  readonly ownership?: Partial<OwnershipConfig>;
+  /** Where servers of zones above may be asked; at public addresses and port 53 unless given. */
+  readonly parentServers?: Partial<Pick<ParentViewDeps, "isAllowed" | "port">>;
   /** Resolvers that are asked for records elsewhere, as addresses with or without a port; the system's unless given. */
   readonly scanResolvers?: readonly string[];
   /** After so many days a zone's key is replaced; never unless given, and for 0. */
@@ -157,7 +166,9 @@ export function createControl(deps: ControlDeps): Control {
     limits: deps.secondaryLimits ?? {},
     report: deps.onSecondaryChecked,
   });
-  const dnsSettings = createDnsSettings({ store, clock, nameServers });
+  const pool = pairsOf(nameServers);
+  const policy = createOwnershipPolicy({ ...OWNERSHIP_DEFAULTS, ownNames: nameServers, ...deps.ownership });
+  const dnsSettings = createDnsSettings({ store, clock, nameServers: pool[0] ?? nameServers });
   const lookAtParent = createLookAtParent(deps.scanResolvers ?? []);
   const access = createAccess({ store, clock });
   const analytics = createAnalytics({ access, store, reads: eventReads });
@@ -165,7 +176,7 @@ export function createControl(deps: ControlDeps): Control {
   const hostnames = createCustomHostnameControl({
     ...deps,
     edgeAddresses,
-    isTrustedAccount: async (accountId) => (await oldestAccount(store.read))?.id === accountId,
+    isTrustedAccount: (accountId) => policy.isTrusted(store.read, accountId),
     ordering: (owner, dns) =>
       createCertificateOrdering({
         ...{ store, clock, sealer, ca, resolvers: deps.scanResolvers ?? [], config: deps.ordering ?? LOCAL_ORDERING },
@@ -175,6 +186,13 @@ export function createControl(deps: ControlDeps): Control {
       }),
   });
   const { certificateOrdering } = hostnames;
+  const resolvers = deps.scanResolvers ?? [];
+  const transitions = { store, clock, policy, issuing: { clock, sealer, ca, ordering: certificateOrdering } };
+  const ownership = createOwnership({
+    ...{ ...transitions, vendorPrefix, pool },
+    texts: createLookUpTexts(resolvers),
+    parentServers: createLookAtParentServers({ clock, resolvers, isAllowed: isGlobalAddress, ...deps.parentServers }),
+  });
   const allowed = deps.webhookAllowed ?? isGlobalAddress;
   return {
     access,
@@ -185,8 +203,10 @@ export function createControl(deps: ControlDeps): Control {
     certificatePacks: createCertificatePacks({ store, clock }),
     customCertificates: createCustomCertificates({ store, clock, sealer }),
     serviceCertificate: createServiceCertificate({ store, clock, sealer, ca, nameServers }),
-    zones: createZones({ store, clock, sealer, ca, nameServers, ordering: certificateOrdering, removals }),
+    zones: createZones({ store, clock, sealer, ca, ownership, ordering: certificateOrdering, removals }),
     removals,
+    ownership,
+    zoneSettling: createZoneSettling(transitions),
     zoneSettings: createZoneSettings({ store, clock }),
     cachePurges: createCachePurges({ store }),
     ...hostnames,

@@ -28,6 +28,9 @@ export const Zone = Type.Object({
   modified_on: Timestamp,
   created_on: Timestamp,
   activated_on: Nullable(Timestamp),
+  verification_key: Type.Optional(
+    Type.String({ description: "What a TXT record outside proves the ownership of a pending or partial zone with.", maxLength: 64 }),
+  ),
   vanity_name_servers: Type.Array(Hostname),
   meta: Type.Object({
     step: Type.Integer(),

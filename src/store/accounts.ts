@@ -46,6 +46,10 @@ export async function listAccounts(
 export const oldestAccount = (db: Kysely<Tables>): Promise<AccountRow | undefined> =>
   db.selectFrom("accounts").selectAll().orderBy("created_on").orderBy("id").limit(1).executeTakeFirst();
 
+/** Whether more than one account exists. */
+export const hasSeveralAccounts = async (db: Kysely<Tables>): Promise<boolean> =>
+  (await db.selectFrom("accounts").select("id").limit(2).execute()).length > 1;
+
 export async function insertAccount(db: Kysely<Tables>, row: Insertable<AccountsTable>): Promise<void> {
   await db.insertInto("accounts").values(row).execute();
 }

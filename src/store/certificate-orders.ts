@@ -1,4 +1,4 @@
-import type { Kysely, Selectable, Updateable } from "kysely";
+import { type Kysely, type Selectable, sql, type Updateable } from "kysely";
 import type { CertificateOrdersTable, CertificateRenewalsTable, Tables } from "#store/tables.ts";
 
 export type CertificateOrderRow = Selectable<CertificateOrdersTable>;
@@ -47,19 +47,43 @@ export const hasDueOrders = async (db: Db, nowMs: number): Promise<boolean> =>
     .limit(1)
     .executeTakeFirst()) !== undefined;
 
-/** Takes those that are due and in nobody's hands into the caller's, until the lease ends; the longest overdue first. */
-export async function claimOrders(db: Db, claim: { nowMs: number; leaseMs: number; limit: number }): Promise<string[]> {
-  const due = db
+/**
+ * Takes those that are due and in nobody's hands into the caller's, until the lease ends: renewals first, then account by
+ * account in turn, so that nobody waits for another's thousand zones; of one account at most `perAccount` are in hand.
+ */
+export async function claimOrders(db: Db, claim: { nowMs: number; leaseMs: number; limit: number; perAccount: number }): Promise<string[]> {
+  const inHand = db
     .selectFrom("certificate_orders")
+    .innerJoin("zones", "zones.id", "certificate_orders.zone_id")
+    .select((eb) => ["zones.account_id", eb.fn.countAll<number>().as("orders")])
+    .where("certificate_orders.lease_ms", ">", claim.nowMs)
+    .groupBy("zones.account_id");
+  const ranked = db
+    .selectFrom("certificate_orders")
+    .innerJoin("zones", "zones.id", "certificate_orders.zone_id")
+    .leftJoin(inHand.as("in_hand"), "in_hand.account_id", "zones.account_id")
+    .select([
+      "certificate_orders.id",
+      "certificate_orders.due_ms",
+      sql<number>`CASE WHEN certificate_orders.replaces IS NULL THEN 1 ELSE 0 END`.as("is_new"),
+      sql<number>`coalesce(in_hand.orders, 0) + row_number() OVER (PARTITION BY zones.account_id ORDER BY CASE WHEN certificate_orders.replaces IS NULL THEN 1 ELSE 0 END, certificate_orders.due_ms)`.as(
+        "place",
+      ),
+    ])
+    .where("certificate_orders.due_ms", "<=", claim.nowMs)
+    .where("certificate_orders.lease_ms", "<=", claim.nowMs);
+  const next = db
+    .selectFrom(ranked.as("ranked"))
     .select("id")
-    .where("due_ms", "<=", claim.nowMs)
-    .where("lease_ms", "<=", claim.nowMs)
+    .where("place", "<=", claim.perAccount)
+    .orderBy("is_new")
+    .orderBy("place")
     .orderBy("due_ms")
     .limit(claim.limit);
   const rows = await db
     .updateTable("certificate_orders")
     .set({ lease_ms: claim.nowMs + claim.leaseMs })
-    .where("id", "in", due)
+    .where("id", "in", next)
     .where("lease_ms", "<=", claim.nowMs)
     .returning("id")
     .execute();
@@ -98,8 +122,18 @@ export async function putRenewal(db: Db, row: CertificateRenewalRow): Promise<vo
     .execute();
 }
 
+/** Of zones that serve: one a turn of each account, before the second of any. */
 export const dueRenewals = (db: Db, nowMs: number, limit: number): Promise<CertificateRenewalRow[]> =>
-  db.selectFrom("certificate_renewals").selectAll().where("renew_ms", "<=", nowMs).orderBy("renew_ms").limit(limit).execute();
+  db
+    .selectFrom("certificate_renewals")
+    .innerJoin("zones", "zones.id", "certificate_renewals.zone_id")
+    .selectAll("certificate_renewals")
+    .where("renew_ms", "<=", nowMs)
+    .where("zones.status", "=", "active")
+    .orderBy(sql`row_number() OVER (PARTITION BY zones.account_id ORDER BY renew_ms)`)
+    .orderBy("renew_ms")
+    .limit(limit)
+    .execute();
 
 /** Those of which the authority is to be asked when it wants them renewed. */
 export const renewalsToAdvise = (db: Db, nowMs: number, limit: number): Promise<CertificateRenewalRow[]> =>
@@ -162,6 +196,7 @@ export const zonesWithoutCertificateOf = (db: Db, issuers: readonly string[], li
         ),
       ),
     )
+    .orderBy(sql`row_number() OVER (PARTITION BY account_id ORDER BY id)`)
     .orderBy("id")
     .limit(limit)
     .execute();

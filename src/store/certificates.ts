@@ -21,14 +21,16 @@ export async function deleteCertificate(db: Kysely<Tables>, id: string): Promise
   await db.deleteFrom("certificates").where("id", "=", id).execute();
 }
 
-/** Those that end before a point in time, the most urgent first, and those that end after another. */
+/** Of zones that serve: those that end before a point in time, the most urgent first, and those that end after another. */
 export const dueCertificates = (
   db: Kysely<Tables>,
   due: { readonly issuer: string; readonly before: string; readonly after: string; readonly limit: number },
 ): Promise<{ id: string; zone_id: string }[]> =>
   db
     .selectFrom("certificates")
-    .select(["id", "zone_id"])
+    .innerJoin("zones", "zones.id", "certificates.zone_id")
+    .select(["certificates.id", "certificates.zone_id"])
+    .where("zones.status", "=", "active")
     .where("issuer", "=", due.issuer)
     .where((eb) => eb.or([eb("not_after", "<", due.before), eb("not_after", ">", due.after)]))
     .orderBy("not_after")

@@ -44,9 +44,16 @@ export async function deleteGatewayDomains(
   return rows.map(({ hostname }) => hostname);
 }
 
-/** Names of zones among these. */
-export const zonesNamed = (
+/** Zones with one of these names that serve and that the account relies on (the rule of snapshot/reliance.ts). */
+export const reliedZones = (
   db: Kysely<Tables>,
   names: readonly string[],
+  accountId: string,
 ): Promise<{ readonly id: string; readonly name: string; readonly account_id: string; readonly status: string }[]> =>
-  db.selectFrom("zones").select(["id", "name", "account_id", "status"]).where("name", "in", names).execute();
+  db
+    .selectFrom("zones")
+    .select(["id", "name", "account_id", "status"])
+    .where("name", "in", names)
+    .where("status", "=", "active")
+    .where((eb) => eb.or([eb("account_id", "=", accountId), eb("proof", "!=", "none")]))
+    .execute();

@@ -155,7 +155,7 @@ export interface ZonesTable {
   verification_key: string;
   /** JSON: the name servers that the parent had when it was first asked; null before that. */
   original_name_servers: string | null;
-  /** JSON: the installation's name servers that the parent is to name; empty for the first pair of the pool. */
+  /** JSON: the installation's name servers that the parent is to name; empty where none was free, so that a delegation proves nothing. */
   pair: string;
   activated_on: string | null;
   created_on: string;

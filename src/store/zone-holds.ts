@@ -15,12 +15,16 @@ export async function putZoneHold(db: Kysely<Tables>, row: ZoneHoldRow): Promise
     .execute();
 }
 
-/** Holds of zones with one of these names. */
-export const holdsOfNames = (db: Kysely<Tables>, names: readonly string[]): Promise<(ZoneHoldRow & { readonly account_id: string })[]> =>
+/** A hold with whose it is. */
+export type HoldOfZone = ZoneHoldRow & { readonly account_id: string; readonly name: string; readonly proof: string };
+
+/** Holds of zones that serve and have one of these names. */
+export const holdsOfNames = (db: Kysely<Tables>, names: readonly string[]): Promise<HoldOfZone[]> =>
   db
     .selectFrom("zone_holds")
     .innerJoin("zones", "zones.id", "zone_holds.zone_id")
     .selectAll("zone_holds")
-    .select("zones.account_id")
+    .select(["zones.account_id", "zones.name", "zones.proof"])
     .where("zones.name", "in", names)
+    .where("zones.status", "=", "active")
     .execute();

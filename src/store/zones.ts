@@ -60,10 +60,6 @@ const withAccount = (db: Kysely<Tables>) =>
 export const zoneById = (db: Kysely<Tables>, id: string): Promise<ZoneWithAccount | undefined> =>
   withAccount(db).where("zones.id", "=", id).executeTakeFirst();
 
-export async function zoneNameTaken(db: Kysely<Tables>, name: string): Promise<boolean> {
-  return (await db.selectFrom("zones").select("id").where("name", "=", name).executeTakeFirst()) !== undefined;
-}
-
 /** The row without what belongs to its account. */
 export const zoneRowById = (db: Kysely<Tables>, id: string): Promise<ZoneRow | undefined> =>
   db.selectFrom("zones").selectAll().where("id", "=", id).executeTakeFirst();

@@ -34,6 +34,9 @@ export async function controlOver(
     readonly secondaryLimits?: NonNullable<ControlDeps["secondaryLimits"]>;
     readonly webhookAllowed?: NonNullable<ControlDeps["webhookAllowed"]>;
     readonly mailServer?: NonNullable<ControlDeps["mailServer"]>;
+    readonly ownership?: NonNullable<ControlDeps["ownership"]>;
+    readonly parentServers?: NonNullable<ControlDeps["parentServers"]>;
+    readonly nameServers?: NonNullable<ControlDeps["nameServers"]>;
     readonly ordering?: NonNullable<ControlDeps["ordering"]>;
     readonly logSegments?: string;
     readonly onOrderError?: NonNullable<ControlDeps["onOrderError"]>;

@@ -51,7 +51,7 @@ export const ZONE_ROUTES: readonly Route[] = [
     permissions: ZONE_READING_GROUPS,
     result: Zone,
     paging: "one",
-    handler: ({ control, params }) => control.zones.get(params.zone_id),
+    handler: ({ control, call, params }) => control.zones.get(params.zone_id, call),
   }),
   route({
     method: "PATCH",

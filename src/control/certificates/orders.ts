@@ -52,6 +52,8 @@ export interface CertificateOrdersDeps {
 }
 
 const CONCURRENCY_MAX = 8;
+/** What is left is for others, however long the authority takes over these. */
+const PER_ACCOUNT_MAX = 6;
 /** With those that a caller waits for. */
 const RUNNING_MAX = 64;
 /** Nobody is at an order for longer: then another may take it up. */
@@ -90,7 +92,9 @@ export function createCertificateOrders(deps: CertificateOrdersDeps): Certificat
     const limit = CONCURRENCY_MAX - running.size;
     // Looking costs nothing, where every write is put on disk.
     if (closing.signal.aborted || limit <= 0 || !(await hasDueOrders(store.read, clock.nowMs()))) return 0;
-    const { result: ids } = await store.write(({ db }) => claimOrders(db, { nowMs: clock.nowMs(), leaseMs: LEASE_MS, limit }));
+    const { result: ids } = await store.write(({ db }) =>
+      claimOrders(db, { nowMs: clock.nowMs(), leaseMs: LEASE_MS, limit, perAccount: PER_ACCOUNT_MAX }),
+    );
     for (const id of ids) void start(id);
     return ids.length;
   };

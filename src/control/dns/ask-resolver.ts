@@ -11,11 +11,18 @@ export type ResolverAddress = string;
  * Asks a resolver for a set and its signatures. It goes over TCP, so that nobody off the path can forge an answer
  * (RFC 5452) on which keys are given up. Throws where there is no answer in time or it belongs to another question.
  */
-export async function askResolver(address: ResolverAddress, name: DnsName, type: number, timeoutMs: number): Promise<Message> {
+export const askResolver = (address: ResolverAddress, name: DnsName, type: number, timeoutMs: number): Promise<Message> =>
+  ask(address, name, type, FLAG.RD, timeoutMs);
+
+/** The same of a server for what it knows itself. */
+export const askAuthority = (address: ResolverAddress, name: DnsName, type: number, timeoutMs: number): Promise<Message> =>
+  ask(address, name, type, 0, timeoutMs);
+
+async function ask(address: ResolverAddress, name: DnsName, type: number, flags: number, timeoutMs: number): Promise<Message> {
   const id = randomInt(0x10000);
   // The OPT record asks for signatures, too (RFC 3225 §3): its TTL holds the flags.
   const opt = { name: Buffer.of(0), type: TYPE.OPT, class: MESSAGE_BYTES_MAX, ttl: 0x8000, rdata: Buffer.alloc(0) };
-  const query = { id, flags: FLAG.RD, questions: [{ name, type, class: CLASS.IN }], answers: [], authorities: [], additionals: [opt] };
+  const query = { id, flags, questions: [{ name, type, class: CLASS.IN }], answers: [], authorities: [], additionals: [opt] };
   const answer = decodeMessage(await exchange(address, encodeMessage(query) as Buffer, timeoutMs));
   const question = answer.questions[0];
   const fits = answer.id === id && (answer.flags & FLAG.QR) !== 0 && question?.type === type && keyOf(question.name) === keyOf(name);

@@ -33,7 +33,7 @@ export interface DnsSettings {
 export interface DnsSettingsDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** Host names of the installation's name servers. */
+  /** Host names of the installation's name servers, for zones that have no pair of their own. */
   readonly nameServers: readonly string[];
 }
 
@@ -165,5 +165,5 @@ async function namesFor(
   }
   if (chosen.type === "custom.zone" && zone.vanity_name_servers === "[]")
     throw new PlatformError("invalid_input", { message: "The zone has no vanity_name_servers.", source: "/nameservers/type" });
-  return JSON.stringify(installation);
+  return zone.pair === "[]" ? JSON.stringify(installation) : zone.pair;
 }

@@ -19,7 +19,7 @@ import {
   type GatewayDomainRow,
   type GatewayDomainWithZone,
   insertGatewayDomain,
-  zonesNamed,
+  reliedZones,
 } from "#store/gateway-domains.ts";
 import type { Unit } from "#store/store.ts";
 import { zoneRowById } from "#store/zones.ts";
@@ -60,7 +60,7 @@ export function createGatewayDomains(deps: ObjectDeps): GatewayDomains {
         await requireGateway(unit.db, accountId, gatewayId);
         const hostname = canonical(domain);
         const zone = await owningZone(unit.db, accountId, zone_id, hostname);
-        if ((await gatewayDomain(unit.db, hostname)) !== undefined) throw invalidInput("/domain", `${hostname} is a gateway's already.`);
+        await makeRoom(unit, accountId, hostname);
         if ((await domainsOfGateway(unit.db, accountId, gatewayId)).length >= DOMAINS_MAX)
           throw invalidInput("/domain", `A gateway has at most ${DOMAINS_MAX} domains.`);
         const now = isoMicros(clock.nowMicros());
@@ -103,7 +103,16 @@ function canonical(text: string): string {
   return hostname;
 }
 
-/** Whoever has the zone has the name, unless a longer part of the name is a zone by itself, whoever has that one. */
+/** A name is one gateway's. One of another account whose zone no longer has the name leaves it to whoever has it now. */
+async function makeRoom(unit: Unit, accountId: string, hostname: string): Promise<void> {
+  const present = await gatewayDomain(unit.db, hostname);
+  if (present === undefined) return;
+  if (present.account_id === accountId || present.zone_status === "active")
+    throw invalidInput("/domain", `${hostname} is a gateway's already.`);
+  await removeDomains(unit, { hostname });
+}
+
+/** Whoever has the zone has the name, unless a longer part of the name is a zone by itself, of the account or one that is proved. */
 async function owningZone(
   db: Unit["db"],
   accountId: string,
@@ -112,10 +121,12 @@ async function owningZone(
 ): Promise<{ readonly status: string; readonly target: string }> {
   const zone = await zoneRowById(db, zoneId);
   if (zone === undefined || zone.account_id !== accountId) throw invalidInput("/zone_id", "The account has no such zone.");
+  if (zone.status !== "active")
+    throw invalidInput("/zone_id", `The zone ${zone.name} is ${zone.status}; its names are served once it is active.`);
   if (!isWithin(hostname, zone.name)) throw invalidInput("/domain", `${hostname} does not lie in the zone ${zone.name}.`);
   const labels = hostname.split(".");
   const nearer = labels.map((_, index) => labels.slice(index).join(".")).filter((name) => name.length > zone.name.length);
-  if (nearer.length > 0 && (await zonesNamed(db, nearer)).length > 0)
+  if (nearer.length > 0 && (await reliedZones(db, nearer, accountId)).length > 0)
     throw invalidInput("/domain", `A longer part of ${hostname} than ${zone.name} is a zone by itself.`);
   return { status: zone.status, target: (JSON.parse(zone.name_servers) as string[])[0] ?? zone.name };
 }

@@ -7,7 +7,7 @@ import { parseTimestamp, timestampSeconds } from "#model/timestamp.ts";
 import type { ZoneHold, ZoneHoldEdit } from "#model/zone-hold.ts";
 import { namesUp } from "#store/hosted-names.ts";
 import type { Store, Unit } from "#store/store.ts";
-import { holdsOfNames, putZoneHold, zoneHold, type ZoneHoldRow } from "#store/zone-holds.ts";
+import { type HoldOfZone, holdsOfNames, putZoneHold, zoneHold, type ZoneHoldRow } from "#store/zone-holds.ts";
 import { lockZone, zoneRowById } from "#store/zones.ts";
 
 /** Keeps a zone's name, and with it the names below, from others (SPEC 9, "Zone hold"). */
@@ -73,17 +73,24 @@ export function createZoneHolds(deps: { readonly store: Store; readonly clock: C
   };
 }
 
-/** Whether a zone with the name, or one above it, keeps the name from being a custom hostname: holds with subdomains do (SPEC 7). */
-export async function isNameHeld(db: Unit["db"], name: string, nowMs: number): Promise<boolean> {
+/**
+ * Whether a zone with the name, or one above it, keeps the name from being a custom hostname of the account: holds with
+ * subdomains do (SPEC 7), the account's own and those of zones whose ownership is proved.
+ */
+export async function isNameHeld(db: Unit["db"], name: string, accountId: string, nowMs: number): Promise<boolean> {
   const holds = await holdsOfNames(db, namesUp(name));
-  return holds.some((row) => row.include_subdomains === 1 && heldIn(row, nowMs).hold);
+  return holds.some((row) => (row.account_id === accountId || isProved(row)) && row.include_subdomains === 1 && heldIn(row, nowMs).hold);
 }
 
-/** Whether a zone of another account keeps names below its own: a zone of such a name would take them over. */
+/** Whether another account has the zone and holds it, or one above it together with the names below. */
 export async function isHeldByOthers(db: Unit["db"], name: string, accountId: string, nowMs: number): Promise<boolean> {
   const holds = await holdsOfNames(db, namesUp(name));
-  return holds.some((row) => row.account_id !== accountId && row.include_subdomains === 1 && heldIn(row, nowMs).hold);
+  const concerns = (row: HoldOfZone): boolean => row.name === name || row.include_subdomains === 1;
+  return holds.some((row) => row.account_id !== accountId && isProved(row) && concerns(row) && heldIn(row, nowMs).hold);
 }
+
+/** Whoever only says that a name is theirs keeps nobody from it. */
+const isProved = ({ proof }: HoldOfZone): boolean => proof !== "none";
 
 interface Held {
   readonly hold: boolean;

@@ -41,7 +41,7 @@ export async function lookAtHostname(deps: LookDeps, row: CustomHostnameRow, zon
   // Asked first, so that a change while the rest is asked for is seen as one.
   const home = await dns.home(row.hostname);
   if (zone.status !== "active") return { judgement: { verdict: "waiting", errors: [VERIFICATION_ERRORS.inactive] }, home };
-  const isHeld = row.status === "pending" && (await isNameHeld(store.read, row.hostname, clock.nowMs()));
+  const isHeld = row.status === "pending" && (await isNameHeld(store.read, row.hostname, zone.account_id, clock.nowMs()));
   if (isHeld) return { judgement: judgeHostname({ ...NOTHING, zoneName: zone.name, isHeld }), home };
   const places = ownershipPlaces(deps.vendorPrefix, row);
   const [chain, addresses, texts, hasOrigin] = await Promise.all([

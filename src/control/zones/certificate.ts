@@ -4,7 +4,9 @@ import { newId } from "#kernel/ids.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import type { LocalCa } from "#acme/local-ca.ts";
 import { zoneHosts } from "#control/certificates/zone-hosts.ts";
-import type { CertificateRow } from "#store/certificates.ts";
+import { certificateEntry } from "#snapshot/compile.ts";
+import { type CertificateRow, insertCertificate } from "#store/certificates.ts";
+import type { Unit } from "#store/store.ts";
 
 /** The zone's first certificate: the apex and every name one label below it, the private key sealed. */
 export async function issueZoneCertificate(
@@ -26,4 +28,10 @@ export async function issueZoneCertificate(
     not_after: issued.notAfter,
     created_on: isoMicros(deps.clock.nowMicros()),
   };
+}
+
+/** Stores the certificate and tells the planes. */
+export async function addCertificate(unit: Unit, certificate: CertificateRow): Promise<void> {
+  await insertCertificate(unit.db, certificate);
+  unit.change({ kind: "certificate", id: certificate.id, value: certificateEntry(certificate) });
 }

@@ -1,6 +1,7 @@
 import { removeDomains } from "#control/gateways/domains.ts";
 import { removedSlotOps } from "#control/previous-waf/entries.ts";
 import { changeProofs, placementOf } from "#control/certificates/placement.ts";
+import { serialEntry } from "#snapshot/compile.ts";
 import { purgesOfZone } from "#store/cache-purges.ts";
 import { ordersOfZone } from "#store/certificate-orders.ts";
 import { certificatesOfZone, deleteCertificatesOfZone } from "#store/certificates.ts";
@@ -9,12 +10,14 @@ import { hostnameCertificatesOfZone, hostnameIdsOfZone } from "#store/custom-hos
 import { importOfZone } from "#store/dns-imports.ts";
 import { removeZoneRows } from "#store/removals.ts";
 import { fallbackOrigin } from "#store/fallback-origins.ts";
+import { formerZones, putFormerZone } from "#store/former-zones.ts";
 import { deleteRulesetsOf, type RulesetOwner, rulesetsOf } from "#store/rulesets.ts";
 import { zoneSensitiveData } from "#store/sensitive-data.ts";
 import type { Unit } from "#store/store.ts";
 import { deleteZoneTransfersOf, zoneTransfersOf } from "#store/transfers.ts";
 import { deleteDnssecOfZone, dnssecOfZone } from "#store/zone-dnssec.ts";
 import { deleteZone, zoneRowById } from "#store/zones.ts";
+import { latestSerial } from "#wire/dns/serial.ts";
 
 /**
  * Deletes the zone and everything in it, from the database and from what planes see. Its records and versions, of which
@@ -22,6 +25,7 @@ import { deleteZone, zoneRowById } from "#store/zones.ts";
  */
 export async function removeZone(unit: Unit, id: string, nowMicros: number): Promise<void> {
   const owner: RulesetOwner = { level: "zone", owner_id: id };
+  await rememberZone(unit, id, nowMicros);
   await removeZoneRows(unit.db, id, nowMicros);
   const underWay = await importOfZone(unit.db, id);
   if (underWay) unit.change({ kind: "release", id: underWay.id, value: null });
@@ -45,6 +49,18 @@ export async function removeZone(unit: Unit, id: string, nowMicros: number): Pro
   await deleteDnssecOfZone(unit.db, id);
   await deleteZoneTransfersOf(unit.db, id);
   await deleteZone(unit.db, id);
+}
+
+/** What a later zone of the name has to know of one that served. */
+async function rememberZone({ db }: Unit, id: string, nowMicros: number): Promise<void> {
+  const zone = await zoneRowById(db, id);
+  if (zone === undefined || zone.activated_on === null) return;
+  const earlier = (await formerZones(db, zone.name)).map(({ serial }) => serial);
+  await putFormerZone(db, {
+    ...{ name: zone.name, account_id: zone.account_id, pair: zone.pair, deleted_ms: Math.floor(nowMicros / 1000) },
+    serial: latestSerial([...earlier, zone.serial, serialEntry(zone).serial]) ?? zone.serial,
+    proof: zone.status === "active" ? zone.proof : "none",
+  });
 }
 
 /** Their rows go with the zone's. */

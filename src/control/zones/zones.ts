@@ -5,7 +5,6 @@ import { parseHostname } from "#kernel/hostname.ts";
 import { newId } from "#kernel/ids.ts";
 import type { Sealer } from "#kernel/seal.ts";
 import type { LocalCa } from "#acme/local-ca.ts";
-import { isHeldByOthers } from "#control/hostnames/hold.ts";
 import { holdsInEveryZone, touchedAccounts, touchesAccount } from "#control/access/grants.ts";
 import type { CertificateOrdering } from "#control/certificates/create.ts";
 import { type Call, type Page, type PageRequest, systemCall } from "#control/call.ts";
@@ -14,16 +13,18 @@ import { listFilter, type ZoneQuery } from "#control/zones/list-filter.ts";
 import { zoneView } from "#control/zones/view.ts";
 import { accountDefaults } from "#control/zones/account-defaults.ts";
 import { changeZoneType, newZoneSettings } from "#control/zones/change-type.ts";
+import { serialAfter } from "#wire/dns/serial.ts";
 import { openZone, writeZone } from "#control/zones/change-zone.ts";
-import { issueZoneCertificate } from "#control/zones/certificate.ts";
+import { addCertificate, issueZoneCertificate } from "#control/zones/certificate.ts";
+import type { Ownership } from "#control/ownership/ownership.ts";
+import type { Admission } from "#control/ownership/admission.ts";
 import type { Removals } from "#control/zones/removals.ts";
 import { removeZone } from "#control/zones/remove.ts";
 import { findPlan } from "#model/plan.ts";
 import { zoneName } from "#model/zone-name.ts";
 import type { Zone, ZoneCreate, ZoneEdit, ZoneType } from "#model/zone.ts";
-import { certificateEntry, serialEntry, zoneEntry } from "#snapshot/compile.ts";
+import { serialEntry, zoneEntry } from "#snapshot/compile.ts";
 import { findAccount } from "#store/accounts.ts";
-import { insertCertificate } from "#store/certificates.ts";
 import type { Store, Unit } from "#store/store.ts";
 import {
   countZones,
@@ -32,7 +33,6 @@ import {
   zoneById,
   zoneListKey,
   zoneListOwners,
-  zoneNameTaken,
   type ZoneRow,
   type ZoneWithAccount,
 } from "#store/zones.ts";
@@ -40,15 +40,19 @@ import { listState } from "#store/list-pages.ts";
 import { createPages, isQuick } from "#control/pages.ts";
 
 export interface Zones {
-  /** Throws `zone_name_invalid`, `zone_not_root`, `zone_exists`, `zone_held`, `zone_type_unavailable`. */
+  /**
+   * The zone is active, or pending until its ownership is proved. Throws `zone_name_invalid`, `zone_not_root`, `zone_exists`,
+   * `zone_held`, `zone_type_unavailable`, `zone_name_reserved`, `zone_below_anothers`, `zone_above_anothers`, `zones_pending_max`.
+   */
   create(call: Call, body: ZoneCreate): Promise<Zone>;
   /** Only zones that the credential reaches. */
   list(call: Call, query: ZoneQuery, page: PageRequest): Promise<Page<Zone>>;
-  get(id: string): Promise<Zone>;
+  /** Notes on the call what a pending zone waits for. */
+  get(id: string, call?: Call): Promise<Zone>;
   edit(call: Call, id: string, body: ZoneEdit): Promise<Zone>;
   /** The zone's records, rulesets and certificates go with it. */
   delete(call: Call, id: string): Promise<{ id: string }>;
-  /** Nobody has to prove to a server of one's own that the registry delegates to it: the zone is active. */
+  /** Looks now for what proves the ownership of a zone that is not active. Throws `activation_check_too_soon`. */
   checkActivation(call: Call, id: string): Promise<{ id: string }>;
 }
 
@@ -61,15 +65,14 @@ export interface ZonesDeps {
   /** Orders certificates of other authorities, where the operator wants them. */
   readonly ordering: Pick<CertificateOrdering, "orderForZone" | "orders">;
   readonly removals: Removals;
-  /** Host names of the installation's name servers. */
-  readonly nameServers: readonly string[];
+  readonly ownership: Ownership;
 }
 
 /** Zones of type internal would be for views that do not exist here. */
 const TYPES: ReadonlySet<ZoneType> = new Set(["full", "partial", "secondary"]);
 
 export function createZones(deps: ZonesDeps): Zones {
-  const { store, clock } = deps;
+  const { store, clock, ownership } = deps;
   const pages = createPages();
 
   const load = async (db: Unit["db"], id: string): Promise<ZoneWithAccount> => {
@@ -84,18 +87,24 @@ export function createZones(deps: ZonesDeps): Zones {
       const accountId = accountFor(call, body.account?.id);
       const name = zoneName(body.name);
       checkType(body.type);
-      const draft = newZone(deps, accountId, name, body.type ?? "full");
-      if (await zoneNameTaken(store.read, name)) throw alreadyExists(name);
+      const before = await ownership.foresee(name, accountId);
+      const type = body.type ?? "full";
+      const draft = newZone(deps, accountId, name, type);
       // Signing takes milliseconds, in which a unit would hold up every other write.
-      const certificate = deps.ca && (await issueZoneCertificate(deps, deps.ca, draft));
+      const issue = () => (deps.ca === null ? null : issueZoneCertificate(deps, deps.ca, draft));
+      const issued = before.admission.status === "active" ? await issue() : null;
       const created = await commit(deps, call, async (unit) => {
         const account = await findAccount(unit.db, accountId);
         if (account === undefined) throw new PlatformError("unauthorized_resource");
-        const defaults = { ...draft, ...(await accountDefaults(unit.db, account)) };
-        const row = { ...defaults, settings: newZoneSettings(body.type ?? "full", defaults.settings) };
-        if (await zoneNameTaken(unit.db, name)) throw alreadyExists(name);
-        if (await isHeldByOthers(unit.db, name, accountId, clock.nowMs())) throw new PlatformError("zone_held", { source: "/name" });
+        const admission = await ownership.admit(unit.db, name, accountId, before.parent);
+        const defaults = { ...draft, ...columnsOf(admission, draft), ...(await accountDefaults(unit.db, account)) };
+        const row: ZoneRow = {
+          ...defaults,
+          settings: newZoneSettings(type, defaults.settings),
+          original_name_servers: before.parent === null ? null : JSON.stringify(before.parent.nameServers),
+        };
         await insertZone(unit.db, row);
+        await ownership.begin(unit, row);
         const zone = view({ ...row, account_name: account.name });
         unit.audit({
           action: "zone.create",
@@ -107,10 +116,12 @@ export function createZones(deps: ZonesDeps): Zones {
         });
         unit.change({ kind: "zone", id: row.id, value: zoneEntry(row) });
         unit.change({ kind: "serial", id: row.id, value: serialEntry(row) });
-        if (certificate) {
-          await insertCertificate(unit.db, certificate);
-          unit.change({ kind: "certificate", id: certificate.id, value: certificateEntry(certificate) });
+        if (row.status !== "active") {
+          (call.notes ??= []).push(ownership.reasonOf(row));
+          return zone;
         }
+        const certificate = issued ?? (await issue());
+        if (certificate) await addCertificate(unit, certificate);
         await deps.ordering.orderForZone(unit, row);
         return zone;
       });
@@ -135,7 +146,11 @@ export function createZones(deps: ZonesDeps): Zones {
       });
     },
 
-    get: async (id) => view(await load(store.read, id)),
+    get: async (id, call) => {
+      const row = await load(store.read, id);
+      if (call && row.status !== "active") (call.notes ??= []).push(ownership.reasonOf(row));
+      return view(row);
+    },
 
     edit: async (call, id, body) =>
       commit(deps, call, async (unit) => {
@@ -176,20 +191,8 @@ export function createZones(deps: ZonesDeps): Zones {
     },
 
     checkActivation: async (call, id) => {
-      if ((await load(store.read, id)).status === "active") return { id };
-      return commit(deps, call, async (unit) => {
-        const zone = await openZone(unit, id);
-        const now = isoMicros(clock.nowMicros());
-        const row = await writeZone(deps, unit, zone, { status: "active", activated_on: now });
-        unit.audit({
-          action: "zone.activate",
-          actor: auditActor(call),
-          account_id: row.account_id,
-          zone_id: id,
-          resource: { type: "zone", id },
-        });
-        return { id };
-      });
+      if ((await load(store.read, id)).status !== "active") await ownership.lookNow(call, id);
+      return { id };
     },
   };
 }
@@ -211,26 +214,37 @@ function newZone(deps: ZonesDeps, accountId: string, name: string, type: ZoneTyp
     id: newId(),
     account_id: accountId,
     name,
-    status: "active",
+    status: "pending",
     type,
     paused: 0,
     plan: "free",
-    name_servers: JSON.stringify(deps.nameServers),
+    name_servers: "[]",
     settings: "{}",
     edge_settings: "{}",
     waf_migration: "start",
-    // Secondaries that knew an earlier zone of this name see a later serial (RFC 1982).
     serial: Math.floor(deps.clock.nowMs() / 1000),
     record_count: 0,
     dns_version_count: 0,
     vanity_name_servers: "[]",
-    proof: "operator",
+    proof: "none",
     verification_key: "",
     original_name_servers: null,
     pair: "[]",
-    activated_on: now,
+    activated_on: null,
     created_on: now,
     modified_on: now,
+  };
+}
+
+/** What admission says of the zone, as columns. */
+function columnsOf(admission: Admission, { serial, created_on }: ZoneRow): Partial<ZoneRow> {
+  const { status, proof, pair, shown, serialSeen, asksParent } = admission;
+  return {
+    ...{ status, proof, pair: JSON.stringify(pair ?? []), name_servers: JSON.stringify(shown) },
+    activated_on: status === "active" ? created_on : null,
+    verification_key: status === "pending" && asksParent ? newId() : "",
+    // Secondaries that knew an earlier zone of this name see a later serial (RFC 1982).
+    serial: serialAfter(serialSeen, serial),
   };
 }
 
@@ -259,6 +273,3 @@ function nameServer(text: string, index: number): string {
 function checkType(type: ZoneType | undefined): void {
   if (type !== undefined && !TYPES.has(type)) throw new PlatformError("zone_type_unavailable", { source: "/type" });
 }
-
-const alreadyExists = (name: string): PlatformError =>
-  new PlatformError("zone_exists", { message: `${name} already exists.`, source: "/name" });

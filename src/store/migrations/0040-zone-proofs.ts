@@ -19,6 +19,7 @@ export function zoneProofs(dialect: Dialect): readonly string[] {
     `ALTER TABLE zones ADD COLUMN verification_key ${text} NOT NULL DEFAULT ''`,
     `ALTER TABLE zones ADD COLUMN original_name_servers ${text}`,
     `ALTER TABLE zones ADD COLUMN pair ${text} NOT NULL DEFAULT '[]'`,
+    "UPDATE zones SET pair = name_servers",
     `UPDATE zones SET proof = 'operator' WHERE account_id = ${FIRST_ACCOUNT}`,
     ...(dialect.name === "sqlite" ? [] : ["DROP INDEX zones_by_account"]),
     "CREATE UNIQUE INDEX zones_by_account ON zones (account_id, name)",

@@ -1,0 +1,159 @@
+import { PlatformError } from "#kernel/errors.ts";
+import { isHeldByOthers } from "#control/hostnames/hold.ts";
+import { hasNoParent, mayHaveZonesBelow } from "#model/zone-name.ts";
+import type { ZoneProof } from "#model/zone-proof.ts";
+import { PENDING_ZONES_MAX, QUARANTINE_MS } from "#model/zone-states.ts";
+import { type FormerZoneRow, formerZones } from "#store/former-zones.ts";
+import type { Unit } from "#store/store.ts";
+import { pendingCount, usualPair, zonesBelow, zonesUp } from "#store/zone-claimants.ts";
+import type { ZoneRow } from "#store/zones.ts";
+import { latestSerial } from "#wire/dns/serial.ts";
+import type { OwnershipPolicy } from "./policy.ts";
+import { choosePair, type Pair } from "./pairs.ts";
+
+type Db = Unit["db"];
+
+/** How a new zone begins. */
+export interface Admission {
+  readonly status: "active" | "pending";
+  readonly proof: ZoneProof;
+  /** Null where no pair is left by which a delegation could prove the zone. */
+  readonly pair: Pair | null;
+  /** What the zone names as its name servers meanwhile. */
+  readonly shown: readonly string[];
+  /** The highest serial that a zone of the name ever had, or null. */
+  readonly serialSeen: number | null;
+  /** Whether the parent on the Internet may show whose the name is; otherwise only a zone above or the operator can. */
+  readonly asksParent: boolean;
+}
+
+export interface AdmissionDeps {
+  readonly policy: OwnershipPolicy;
+  readonly pool: readonly Pair[];
+}
+
+export interface Claim {
+  readonly name: string;
+  readonly accountId: string;
+  /** Name servers that the parent names now. */
+  readonly parentNames: readonly string[];
+  readonly nowMs: number;
+}
+
+interface Scene extends Claim {
+  readonly db: Db;
+  readonly policy: OwnershipPolicy;
+  readonly isTrusted: boolean;
+  /** Zones of any account with this name or above it, the nearest first; those below. */
+  readonly up: readonly ZoneRow[];
+  readonly below: readonly ZoneRow[];
+  readonly former: readonly FormerZoneRow[];
+}
+
+interface Verdict {
+  readonly status: Admission["status"];
+  readonly proof: ZoneProof;
+  readonly pair?: Pair;
+}
+
+/** Gives a verdict, or throws where the name is refused, or leaves it to the next rule. */
+type Rule = (scene: Scene) => Verdict | null | Promise<Verdict | null>;
+
+const PENDING: Verdict = { status: "pending", proof: "none" };
+const active = (proof: ZoneProof): Verdict => ({ status: "active", proof });
+
+const isOthers = ({ accountId }: Claim, zone: { readonly account_id: string }): boolean => zone.account_id !== accountId;
+const ofName = ({ name, up }: Scene): readonly ZoneRow[] => up.filter((zone) => zone.name === name);
+const isActiveElsewhere = (scene: Scene): boolean => ofName(scene).some((zone) => isOthers(scene, zone) && zone.status === "active");
+const inQuarantine = ({ nowMs }: Claim, row: FormerZoneRow): boolean => row.proof !== "none" && nowMs - row.deleted_ms < QUARANTINE_MS;
+
+/** The nearest zone above that serves; with `proved`, that others rely on. */
+export const nearestAbove = (zones: readonly ZoneRow[], name: string, proved: boolean): ZoneRow | undefined =>
+  zones.find((zone) => zone.name !== name && zone.status === "active" && !(proved && zone.proof === "none"));
+
+const isConsentedByOwnZone = (scene: Scene): boolean => nearestAbove(scene.up, scene.name, true)?.account_id === scene.accountId;
+
+/** In order: the first that has a verdict decides. */
+const BEFORE: readonly Rule[] = [
+  (scene) => {
+    if (ofName(scene).some((zone) => !isOthers(scene, zone))) throw alreadyExists(scene.name);
+    return null;
+  },
+  ({ isTrusted, policy, name }) => {
+    if (!isTrusted && policy.isReserved(name)) throw new PlatformError("zone_name_reserved", { source: "/name" });
+    return null;
+  },
+  async ({ db, name, accountId, nowMs }) => {
+    if (await isHeldByOthers(db, name, accountId, nowMs)) throw new PlatformError("zone_held", { source: "/name" });
+    return null;
+  },
+];
+
+const RULES: Readonly<Record<"at_once" | "delegation", readonly Rule[]>> = {
+  at_once: [
+    (scene) => {
+      if (isActiveElsewhere(scene)) throw alreadyExists(scene.name);
+      if (scene.isTrusted) return active("operator");
+      const above = nearestAbove(scene.up, scene.name, false);
+      if (above !== undefined && isOthers(scene, above)) throw new PlatformError("zone_below_anothers", { source: "/name" });
+      if (scene.below.some((zone) => isOthers(scene, zone) && zone.status === "active"))
+        throw new PlatformError("zone_above_anothers", { source: "/name" });
+      return null;
+    },
+    (scene) => (scene.former.some((row) => isOthers(scene, row) && inQuarantine(scene, row)) ? PENDING : null),
+    (scene) => (isConsentedByOwnZone(scene) ? active("consent") : null),
+    ({ policy }) => active(policy.vouchesForAll ? "operator" : "none"),
+  ],
+  delegation: [
+    (scene) => (isActiveElsewhere(scene) ? PENDING : null),
+    ({ isTrusted }) => (isTrusted ? active("operator") : null),
+    (scene) => {
+      const own = scene.former.find((row) => !isOthers(scene, row) && inQuarantine(scene, row));
+      return own === undefined ? null : { ...active(own.proof as ZoneProof), pair: JSON.parse(own.pair) as Pair };
+    },
+    (scene) => (isConsentedByOwnZone(scene) ? active("consent") : null),
+    () => PENDING,
+  ],
+};
+
+/**
+ * Whether the zone serves at once, and by what pair. Throws `zone_exists`, `zone_name_reserved`, `zone_held`,
+ * `zone_below_anothers`, `zone_above_anothers`, `zones_pending_max`.
+ */
+export async function admit({ policy, pool }: AdmissionDeps, db: Db, claim: Claim): Promise<Admission> {
+  const { name, accountId, nowMs } = claim;
+  const scene: Scene = {
+    ...{ ...claim, db, policy },
+    isTrusted: await policy.isTrusted(db, accountId),
+    up: await zonesUp(db, name),
+    below: mayHaveZonesBelow(name) ? await zonesBelow(db, name) : [],
+    former: await formerZones(db, name),
+  };
+  const verdict = await firstVerdict([...BEFORE, ...RULES[await policy.mode(db)]], scene);
+  if (verdict.status === "pending" && (await pendingCount(db, accountId)) >= PENDING_ZONES_MAX)
+    throw new PlatformError("zones_pending_max");
+  const near = [...scene.up, ...scene.below].filter((zone) => isOthers(scene, zone));
+  const quarantined = scene.former.filter((row) => isOthers(scene, row) && nowMs - row.deleted_ms < QUARANTINE_MS);
+  const taken = new Set([...near, ...quarantined].flatMap(({ pair }) => JSON.parse(pair) as string[]));
+  for (const server of claim.parentNames) taken.add(server);
+  const usual = await usualPair(db, accountId);
+  const pair = verdict.pair ?? choosePair(pool, accountId, usual, taken);
+  return {
+    ...verdict,
+    pair,
+    shown: pair ?? pool[0] ?? [],
+    serialSeen: latestSerial([...scene.former, ...ofName(scene)].map(({ serial }) => serial)),
+    asksParent: !hasNoParent(name) && nearestAbove(scene.up, name, true) === undefined,
+  };
+}
+
+async function firstVerdict(rules: readonly Rule[], scene: Scene): Promise<Verdict> {
+  for (const rule of rules) {
+    const verdict = await rule(scene);
+    if (verdict !== null) return verdict;
+  }
+  throw new Error("the last rule of admission has no verdict");
+}
+
+const alreadyExists = (name: string): PlatformError =>
+  new PlatformError("zone_exists", { message: `${name} already exists.`, source: "/name" });

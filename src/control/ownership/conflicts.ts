@@ -1,0 +1,45 @@
+/** A zone that serves, and why that is in question. */
+export interface ZoneConflict {
+  readonly name: string;
+  readonly zone_id: string;
+  readonly account_id: string;
+  /** The zone of another account that it lies below; null where its name is reserved for the installation. */
+  readonly above: { readonly name: string; readonly account_id: string } | null;
+}
+
+export interface ActiveZoneName {
+  readonly id: string;
+  readonly name: string;
+  readonly account_id: string;
+  readonly proof: string;
+}
+
+/** Of zones that serve and that nothing proves: those below another account's, and those of reserved names. */
+export function zoneConflicts(
+  zones: readonly ActiveZoneName[],
+  isReserved: (name: string, accountId: string) => boolean,
+): readonly ZoneConflict[] {
+  const byName = new Map(zones.map((zone) => [zone.name, zone]));
+  const nearestAbove = (name: string): ActiveZoneName | undefined => {
+    for (let dot = name.indexOf("."); dot >= 0; dot = name.indexOf(".", dot + 1)) {
+      const zone = byName.get(name.slice(dot + 1));
+      if (zone !== undefined) return zone;
+    }
+    return undefined;
+  };
+  return zones
+    .filter(({ proof }) => proof === "none")
+    .flatMap(({ id, name, account_id }): ZoneConflict[] => {
+      const found = { name, zone_id: id, account_id };
+      if (isReserved(name, account_id)) return [{ ...found, above: null }];
+      const above = nearestAbove(name);
+      if (above === undefined || above.account_id === account_id) return [];
+      return [{ ...found, above: { name: above.name, account_id: above.account_id } }];
+    });
+}
+
+/** For people, and without an end of its own. */
+export const conflictText = ({ name, account_id, above }: ZoneConflict): string =>
+  above === null
+    ? `${name} of account ${account_id}: the name is reserved for this installation`
+    : `${name} of account ${account_id}: it lies below ${above.name} of account ${above.account_id}`;

@@ -1,0 +1,124 @@
+import { promises as dns } from "node:dns";
+import { seenBy } from "#control/dns/dnssec-watch.ts";
+import { loadDnssec } from "#control/dns/stored-dnssec.ts";
+import type { ResolverAddress } from "#control/dns/ask-resolver.ts";
+import type { LookFacts } from "#model/zone-look.ts";
+import { hasNoParent } from "#model/zone-name.ts";
+import { QUARANTINE_MS } from "#model/zone-states.ts";
+import { formerZones } from "#store/former-zones.ts";
+import type { Store, Unit } from "#store/store.ts";
+import { delegationOf } from "#store/zone-delegations.ts";
+import { activeZonesOfName, serversOfOthers, zonesUp } from "#store/zone-claimants.ts";
+import type { ZoneRow } from "#store/zones.ts";
+import { nearestAbove } from "./admission.ts";
+import type { LookAtParentServers, ParentView } from "./parent-view.ts";
+import { verificationNames } from "./pending-reason.ts";
+import type { OwnershipPolicy } from "./policy.ts";
+
+type Db = Unit["db"];
+
+/** What was seen of a zone; `failed` where the parent had to be seen and could not. */
+export interface Seen {
+  readonly facts: LookFacts;
+  readonly parent: ParentView | null;
+  readonly failed: string | null;
+}
+
+/** Texts at a name, each with its strings joined; none where nobody answers. Never rejects. */
+export type LookUpTexts = (name: string) => Promise<readonly string[]>;
+
+const TEXT_TIMEOUT_MS = 1_500;
+const TEXTS_MAX = 50;
+
+export function createLookUpTexts(resolvers: readonly ResolverAddress[]): LookUpTexts {
+  return async (name) => {
+    try {
+      const resolver = new dns.Resolver({ timeout: TEXT_TIMEOUT_MS, tries: 2 });
+      if (resolvers.length > 0) resolver.setServers(resolvers);
+      return (await resolver.resolveTxt(name)).slice(0, TEXTS_MAX).map((strings) => strings.join(""));
+    } catch {
+      return [];
+    }
+  };
+}
+
+export interface LookAtZoneDeps {
+  readonly store: Store;
+  readonly policy: OwnershipPolicy;
+  readonly parentServers: LookAtParentServers;
+  readonly texts: LookUpTexts;
+  readonly vendorPrefix: string;
+}
+
+const BUDGET_MS = 5_000;
+
+/** Looks at everything that may show whose the zone is: the zone above where that is here, else the parent and the name itself outside. */
+export async function lookAtZone(deps: LookAtZoneDeps, zone: ZoneRow, sinceMs: number, nowMs: number): Promise<Seen> {
+  const { store, policy } = deps;
+  const db = store.read;
+  const mode = await policy.mode(db);
+  const pair = await provingPair(db, zone);
+  const nothing = { parentNames: null, pair, proof: null, isRefusedAbove: false, isFree: false } as const;
+  const isFree = mode === "at_once" && (await isUnclaimed(db, zone, nowMs));
+  const above = nearestAbove(await zonesUp(db, zone.name), zone.name, true);
+  if (above !== undefined) {
+    const consents = above.account_id === zone.account_id || (await hasConsent(db, above, zone, sinceMs));
+    return { facts: { ...nothing, proof: consents ? "consent" : null, isRefusedAbove: !consents, isFree }, parent: null, failed: null };
+  }
+  if (hasNoParent(zone.name) || mode === "at_once") return { facts: { ...nothing, isFree }, parent: null, failed: null };
+  const [view, isTextShown] = await Promise.all([deps.parentServers(zone.name, BUDGET_MS), showsKey(deps, zone)]);
+  const parent = "reason" in view ? null : view;
+  const names = parent?.nameServers ?? null;
+  const isOthers = names !== null && (await namesPairOfOther(db, zone, names));
+  const isSigned = parent !== null && (await hasDsOfOwnKey(db, zone, parent, sinceMs));
+  return {
+    facts: { ...nothing, pair: isOthers ? [] : pair, parentNames: names, proof: isSigned ? "ds" : isTextShown ? "txt" : null },
+    parent,
+    failed: "reason" in view ? view.reason : null,
+  };
+}
+
+/** The zone's pair, unless another account's zone of the name may be meant by it. */
+async function provingPair(db: Db, zone: ZoneRow): Promise<readonly string[]> {
+  const pair = JSON.parse(zone.pair) as string[];
+  if (zone.type === "partial" || pair.length === 0) return [];
+  const others = await serversOfOthers(db, zone);
+  return pair.some((name) => others.has(name)) ? [] : pair;
+}
+
+/** Whether the parent names the servers of a zone of the name that serves by that: then it stays that one's, whatever else it names. */
+async function namesPairOfOther(db: Db, zone: ZoneRow, names: readonly string[]): Promise<boolean> {
+  const serving = (await activeZonesOfName(db, zone.name)).find(({ id, proof }) => id !== zone.id && proof === "delegation");
+  const pair = serving === undefined ? [] : (JSON.parse(serving.pair) as string[]);
+  return pair.length > 0 && pair.every((name) => names.includes(name));
+}
+
+/** Records of the zone above that lead to the zone's pair, written since it waits for them. */
+async function hasConsent(db: Db, above: ZoneRow, zone: ZoneRow, sinceMs: number): Promise<boolean> {
+  const pair = JSON.parse(zone.pair) as string[];
+  const records = await delegationOf(db, above.id, zone.name);
+  const since = zone.status === "active" ? 0 : sinceMs;
+  const named = new Set(records.filter(({ created_on }) => Date.parse(created_on) >= since).map(({ content }) => content.toLowerCase()));
+  return pair.length > 0 && pair.every((name) => named.has(name));
+}
+
+async function isUnclaimed(db: Db, zone: ZoneRow, nowMs: number): Promise<boolean> {
+  const others = (await activeZonesOfName(db, zone.name)).filter(({ id }) => id !== zone.id);
+  const former = (await formerZones(db, zone.name)).filter(({ account_id, proof }) => account_id !== zone.account_id && proof !== "none");
+  return others.length === 0 && former.every(({ deleted_ms }) => nowMs - deleted_ms >= QUARANTINE_MS);
+}
+
+async function showsKey({ texts, vendorPrefix }: LookAtZoneDeps, zone: ZoneRow): Promise<boolean> {
+  if (zone.verification_key === "") return false;
+  const found = await Promise.all(verificationNames(zone.name, vendorPrefix).map((name) => texts(name)));
+  return found.flat().includes(zone.verification_key);
+}
+
+/** A key that was made since the zone waits: one that it had before says nothing anew. */
+async function hasDsOfOwnKey(db: Db, zone: ZoneRow, parent: ParentView, sinceMs: number): Promise<boolean> {
+  const stored = await loadDnssec(db, zone.id);
+  if (stored === undefined || parent.ds.length === 0) return false;
+  const since = zone.status === "active" ? 0 : sinceMs;
+  const fresh = stored.keys.filter(({ created_on }) => Date.parse(created_on) >= since);
+  return seenBy(zone.name, { ...stored, keys: fresh }, { records: parent.ds, ttl: 0 }).named.length > 0;
+}

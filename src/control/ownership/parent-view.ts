@@ -1,0 +1,185 @@
+import { getServers } from "node:dns";
+import { askAuthority, askResolver, type ResolverAddress } from "#control/dns/ask-resolver.ts";
+import type { Clock } from "#kernel/clock.ts";
+import { isWithin } from "#kernel/hostname.ts";
+import { formatIp } from "#kernel/ip.ts";
+import { FLAG, RCODE, TYPE } from "#wire/dns/codes.ts";
+import type { Message, ResourceRecord } from "#wire/dns/message.ts";
+import { formatName, parseAbsoluteName } from "#wire/dns/name.ts";
+
+/** What the servers of a zone's parent say of it themselves. */
+export interface ParentView {
+  /** Host names of the delegation, in order; empty where there is none. */
+  readonly nameServers: readonly string[];
+  /** RDATA of the DS records. */
+  readonly ds: readonly Uint8Array[];
+}
+
+/**
+ * Asks the servers of the zone above the name, which are found through the resolvers: these themselves may repeat what this
+ * installation answers for a zone that is pending. Never rejects, and takes no longer than `budgetMs`; `reason` completes "the
+ * parent could not be seen:".
+ */
+export type LookAtParentServers = (name: string, budgetMs: number) => Promise<ParentView | { readonly reason: string }>;
+
+export interface ParentViewDeps {
+  readonly clock: Clock;
+  /** Those of the system where there are none. */
+  readonly resolvers: readonly ResolverAddress[];
+  /** Whether a server may be asked at this address: names lead anywhere. */
+  readonly isAllowed: (address: string) => boolean;
+  /** Where parents' servers listen; 53 but in tests. */
+  readonly port?: number;
+}
+
+const ASK_MS = 2_000;
+/** More opinions than these do not make it surer. */
+const RESOLVERS_MAX = 3;
+const SERVERS_MAX = 3;
+const SERVER_NAMES_MAX = 4;
+/** Referrals from one parent to a nearer one that are followed. */
+const REFERRALS_MAX = 4;
+const RECORDS_MAX = 32;
+
+type Ask = (name: string, type: number) => Promise<Message>;
+
+export function createLookAtParentServers({ clock, resolvers, isAllowed, port = 53 }: ParentViewDeps): LookAtParentServers {
+  const look = async (name: string, left: () => number): Promise<ParentView> => {
+    const asked = (resolvers.length > 0 ? resolvers : getServers()).slice(0, RESOLVERS_MAX);
+    const resolve: Ask = (question, type) => firstGood(asked, (address) => viaResolver(address, question, type, left()));
+    let servers = await serversOf(resolve, await zoneAbove(resolve, name));
+    for (let referrals = 0; referrals <= REFERRALS_MAX; referrals++) {
+      const addresses = await addressesOf(resolve, servers);
+      const allowed = addresses.filter((address) => isAllowed(address)).slice(0, SERVERS_MAX);
+      if (allowed.length === 0)
+        throw new Error(`none of ${servers.slice(0, SERVER_NAMES_MAX).join(", ")} has an address that may be asked`);
+      const views = await Promise.all(
+        allowed.map((address) => viewOf(endpoint(address, port), name, left).catch((error: unknown) => error)),
+      );
+      const seen = views.filter((view): view is Seen => !(view instanceof Error));
+      const [first, ...others] = seen;
+      if (first === undefined) throw views[0];
+      if (others.some((other) => fingerprint(other) !== fingerprint(first))) throw new Error("its servers do not agree yet");
+      if (!("nearer" in first)) return first;
+      servers = first.nearer;
+    }
+    throw new Error("there are referrals without end");
+  };
+  return async (name, budgetMs) => {
+    const untilMs = clock.monotonicMs() + budgetMs;
+    const left = (): number => {
+      const ms = Math.min(ASK_MS, untilMs - clock.monotonicMs());
+      if (ms <= 0) throw new Error(`no answer within ${budgetMs} ms`);
+      return ms;
+    };
+    try {
+      return await look(name, left);
+    } catch (error) {
+      return { reason: (error as Error).message };
+    }
+  };
+}
+
+async function firstGood(addresses: readonly ResolverAddress[], ask: (address: ResolverAddress) => Promise<Message>): Promise<Message> {
+  let failed: unknown = new Error("there is no resolver to ask");
+  for (const address of addresses) {
+    try {
+      return await ask(address);
+    } catch (error) {
+      failed = new Error(`${address}: ${(error as Error).message}`, { cause: error });
+    }
+  }
+  throw failed;
+}
+
+async function viaResolver(address: ResolverAddress, name: string, type: number, timeoutMs: number): Promise<Message> {
+  const answer = await askResolver(address, parseAbsoluteName(name), type, timeoutMs);
+  assertGood(answer);
+  if ((answer.flags & (FLAG.AA | FLAG.RA)) === 0) throw new Error("it is no resolver");
+  return answer;
+}
+
+function assertGood({ flags }: Message): void {
+  const rcode = flags & 0xf;
+  if (rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN) throw new Error(`it answered with RCODE ${rcode}`);
+}
+
+/** The zone that holds the name above: an SOA record says where that begins, in the answer or for what is absent (RFC 2308 §2). */
+async function zoneAbove(resolve: Ask, name: string): Promise<string> {
+  const above = name.slice(name.indexOf(".") + 1);
+  const answer = await resolve(above, TYPE.SOA);
+  const soa = [...answer.answers, ...answer.authorities].find(
+    ({ type, name: owner }) => type === TYPE.SOA && isWithin(above, textOf(owner)),
+  );
+  if (soa === undefined) throw new Error(`nobody says which zone ${above} is in`);
+  return textOf(soa.name);
+}
+
+async function serversOf(resolve: Ask, zone: string): Promise<readonly string[]> {
+  const names = targetsOf((await resolve(zone, TYPE.NS)).answers, zone);
+  if (names.length === 0) throw new Error(`${zone} has no name servers`);
+  return names;
+}
+
+/** IPv6 only where there is nothing else: not every machine has it. */
+async function addressesOf(resolve: Ask, names: readonly string[]): Promise<readonly string[]> {
+  const found = async (type: number): Promise<readonly string[]> => {
+    const some = names.slice(0, SERVER_NAMES_MAX);
+    const answers = await Promise.all(some.map((name) => resolve(name, type).catch(() => null)));
+    return answers.flatMap((answer) =>
+      (answer?.answers ?? [])
+        .filter((record) => record.type === type)
+        .slice(0, SERVERS_MAX)
+        .flatMap(addressIn),
+    );
+  };
+  const v4 = await found(TYPE.A);
+  return v4.length > 0 ? v4 : found(TYPE.AAAA);
+}
+
+const addressIn = ({ type, rdata }: ResourceRecord): readonly string[] => {
+  if (rdata.length !== (type === TYPE.A ? 4 : 16)) return [];
+  return [formatIp({ family: type === TYPE.A ? 4 : 6, bytes: rdata })];
+};
+
+/** What a server says of the name; or that a zone between the two has to be asked. */
+type Seen = ParentView | { readonly nearer: readonly string[] };
+
+async function viewOf(address: ResolverAddress, name: string, left: () => number): Promise<Seen> {
+  const wire = parseAbsoluteName(name);
+  const answer = await askAuthority(address, wire, TYPE.NS, left());
+  assertGood(answer);
+  if ((answer.flags & FLAG.AA) !== 0) {
+    // Whoever has the zone there wrote these records: they are not the parent's word.
+    if (targetsOf(answer.answers, name).length > 0) throw new Error(`${address} answers for ${name} itself, and not for its parent`);
+    return { nameServers: [], ds: [] };
+  }
+  const nameServers = targetsOf(answer.authorities, name);
+  const referral = answer.authorities.find(({ type, name: owner }) => type === TYPE.NS && isWithin(name, textOf(owner)));
+  if (referral === undefined) throw new Error(`${address} does not answer for what is above ${name}`);
+  if (nameServers.length === 0) return { nearer: targetsOf(answer.authorities, textOf(referral.name)) };
+  const ds = await askAuthority(address, wire, TYPE.DS, left());
+  assertGood(ds);
+  const records = ds.answers.filter(({ type, name: owner }) => type === TYPE.DS && textOf(owner) === name);
+  return { nameServers, ds: records.slice(0, RECORDS_MAX).map(({ rdata }) => rdata) };
+}
+
+/** Targets of the NS records of a name, in order. */
+const targetsOf = (records: readonly ResourceRecord[], owner: string): readonly string[] =>
+  [...new Set(records.filter(({ type, name }) => type === TYPE.NS && textOf(name) === owner).map(({ rdata }) => textOf(rdata)))]
+    .slice(0, RECORDS_MAX)
+    .toSorted();
+
+/** As names stand in the database. */
+const textOf = (name: Uint8Array): string => formatName(name).toLowerCase().replace(/\.$/, "");
+
+const fingerprint = (seen: Seen): string =>
+  "nearer" in seen
+    ? `nearer ${seen.nearer.join()}`
+    : `${seen.nameServers.join()} ${seen.ds
+        .map((rdata) => Buffer.from(rdata).toString("hex"))
+        .toSorted()
+        .join()}`;
+
+const endpoint = (address: string, port: number): ResolverAddress =>
+  address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;

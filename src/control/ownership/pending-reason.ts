@@ -1,0 +1,28 @@
+import { hasNoParent } from "#model/zone-name.ts";
+import type { ZoneRow } from "#store/zones.ts";
+
+/** Where a TXT record with the zone's key proves it: under a name of ours, and under the one that clients of the field know. */
+export const verificationNames = (zoneName: string, vendorPrefix: string): readonly string[] => [
+  `_${vendorPrefix}-verify.${zoneName}`,
+  `cloudflare-verify.${zoneName}`,
+];
+
+/** What a pending zone waits for, for its owner; says nothing of zones of others. */
+export function pendingReason(zone: Pick<ZoneRow, "name" | "type" | "pair" | "verification_key">, vendorPrefix: string): string {
+  const pair = JSON.parse(zone.pair) as string[];
+  const servers = pair.join(" and ");
+  const consent = pair.length === 0 ? [] : [`the zone above it, where that is served here, has NS records for it with ${servers}`];
+  const ways = hasNoParent(zone.name)
+    ? [...consent, "the operator says so (selvedge zone prove)"]
+    : [
+        ...(pair.length === 0 || zone.type === "partial" ? [] : [`its registrar names ${servers} as its name servers`]),
+        `a TXT record at ${verificationNames(zone.name, vendorPrefix)[0]} has the zone's verification_key`,
+        "its parent has the DS record of the zone's own key",
+      ];
+  const list = ways.length === 1 ? ways[0] : `${ways.slice(0, -1).join(", ")}, or ${ways.at(-1)}`;
+  const noPair =
+    pair.length === 0 && !hasNoParent(zone.name)
+      ? " Its name servers are named at its parent already or given to others, so that naming them would prove nothing."
+      : "";
+  return `${zone.name} is pending until ${list}.${noPair}`;
+}

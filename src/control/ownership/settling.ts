@@ -1,0 +1,71 @@
+import type { Call } from "#control/call.ts";
+import { commit } from "#control/commit.ts";
+import { PlatformError } from "#kernel/errors.ts";
+import { mayHaveZonesBelow } from "#model/zone-name.ts";
+import type { Store } from "#store/store.ts";
+import { activeZoneNames, zonesBelow, zonesOfName } from "#store/zone-claimants.ts";
+import { lockZone, type ZoneRow } from "#store/zones.ts";
+import { type ZoneConflict, zoneConflicts } from "./conflicts.ts";
+import type { OwnershipPolicy } from "./policy.ts";
+import { carryOut, type TransitionDeps } from "./transitions.ts";
+
+/** What the operator says of who owns a name. Not for the API: a token is some account's. */
+export interface ZoneSettling {
+  /**
+   * The account's zone of the name is active by the operator's word; one of another account moves. Gives what changed, in
+   * words. Throws `zone_not_found`, and `invalid_input` where several accounts have one and none is named.
+   */
+  prove(call: Call, name: string, accountId?: string): Promise<readonly string[]>;
+  /** The same, and zones of others below it that nothing proves wait for their proof again. */
+  settle(call: Call, name: string, accountId: string): Promise<readonly string[]>;
+  /** Zones that serve although another account may have the better right to their names. */
+  conflicts(): Promise<readonly ZoneConflict[]>;
+}
+
+export interface SettlingDeps extends TransitionDeps {
+  readonly store: Store;
+  readonly policy: OwnershipPolicy;
+}
+
+export function createZoneSettling(deps: SettlingDeps): ZoneSettling {
+  const { store } = deps;
+  const decide = (call: Call, name: string, accountId: string | undefined, andBelow: boolean): Promise<readonly string[]> =>
+    commit(deps, call, async (unit) => {
+      const zone = chosen(await zonesOfName(unit.db, name), name, accountId);
+      await lockZone(unit.db, zone.id);
+      const below = andBelow && mayHaveZonesBelow(name) ? await zonesBelow(unit.db, name) : [];
+      const refused = below.filter(
+        ({ account_id, status, proof }) => account_id !== zone.account_id && status === "active" && proof === "none",
+      );
+      const changes: string[] = [];
+      for (const one of refused) changes.push(await carryOut(deps, unit, call, one, { kind: "refused", proof: "none" }));
+      if (zone.status !== "active" || zone.proof !== "operator")
+        changes.push(await carryOut(deps, unit, call, zone, { kind: "proved", proof: "operator" }));
+      return changes;
+    });
+  return {
+    prove: (call, name, accountId) => decide(call, name, accountId, false),
+    settle: (call, name, accountId) => decide(call, name, accountId, true),
+    conflicts: async () => zoneConflicts(await activeZoneNames(store.read), await reservedFor(deps)),
+  };
+}
+
+function chosen(zones: readonly ZoneRow[], name: string, accountId: string | undefined): ZoneRow {
+  const own = zones.filter((zone) => accountId === undefined || zone.account_id === accountId);
+  const [zone, ...others] = own;
+  if (zone === undefined)
+    throw new PlatformError("zone_not_found", {
+      message: accountId === undefined ? `No account has a zone ${name}.` : `The account ${accountId} has no zone ${name}.`,
+    });
+  if (others.length > 0)
+    throw new PlatformError("invalid_input", {
+      message: `Several accounts have a zone ${name}; say which one with --account: ${own.map(({ account_id }) => account_id).join(", ")}.`,
+    });
+  return zone;
+}
+
+/** Which accounts may not have a name. */
+async function reservedFor({ store, policy }: SettlingDeps): Promise<(name: string, accountId: string) => boolean> {
+  const trusted = new Set(await policy.trustedAccounts(store.read));
+  return (name, accountId) => policy.isReserved(name) && !trusted.has(accountId);
+}

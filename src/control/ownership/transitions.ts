@@ -1,0 +1,112 @@
+import type { LocalCa } from "#acme/local-ca.ts";
+import type { Call } from "#control/call.ts";
+import type { CertificateOrdering } from "#control/certificates/create.ts";
+import { auditActor } from "#control/commit.ts";
+import { addCertificate, issueZoneCertificate } from "#control/zones/certificate.ts";
+import { openZone, writeZone } from "#control/zones/change-zone.ts";
+import { removeZone } from "#control/zones/remove.ts";
+import { type Clock, isoMicros } from "#kernel/clock.ts";
+import { newId } from "#kernel/ids.ts";
+import type { Sealer } from "#kernel/seal.ts";
+import { hasNoParent } from "#model/zone-name.ts";
+import type { ZoneProof } from "#model/zone-proof.ts";
+import { type ZoneEvent, zoneStateAfter } from "#model/zone-states.ts";
+import type { ZoneStatus } from "#model/zone.ts";
+import { certificatesOfZone } from "#store/certificates.ts";
+import { formerZones } from "#store/former-zones.ts";
+import type { Unit } from "#store/store.ts";
+import { deleteClaim, putClaim } from "#store/zone-claims.ts";
+import { zonesOfName } from "#store/zone-claimants.ts";
+import type { ZoneRow } from "#store/zones.ts";
+import { latestSerial, serialAfter } from "#wire/dns/serial.ts";
+import { newClaim } from "./new-claim.ts";
+
+export interface TransitionDeps {
+  readonly clock: Clock;
+  /** Null outside of a server, which certifies the zone at its next look. */
+  readonly issuing: Issuing | null;
+}
+
+export interface Issuing {
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  /** Null where zones get no certificate from the installation itself. */
+  readonly ca: LocalCa | null;
+  readonly ordering: Pick<CertificateOrdering, "orderForZone">;
+}
+
+export interface WhatHappened {
+  readonly kind: ZoneEvent;
+  readonly proof: ZoneProof;
+  /** Another account proved the name although the parent may name this zone's servers: naming them shows nothing any more. */
+  readonly losesPair?: boolean;
+}
+
+/** Carries out what has happened to a zone, with what follows for others of its name. In a unit that has locked the zone. */
+export async function carryOut(deps: TransitionDeps, unit: Unit, call: Call, zone: ZoneRow, event: WhatHappened): Promise<string> {
+  const next = zoneStateAfter(zone.status as ZoneStatus, event.kind);
+  if (next === "gone") await removeZone(unit, zone.id, deps.clock.nowMicros());
+  else if (event.kind === "proved") await activate(deps, unit, call, zone, event.proof);
+  else await stepBack(deps, unit, zone, next, event);
+  unit.audit({
+    action: `zone.${ACTIONS[event.kind]}`,
+    actor: auditActor(call),
+    account_id: zone.account_id,
+    zone_id: zone.id,
+    resource: { type: "zone", id: zone.id },
+    before: { name: zone.name, status: zone.status, proof: zone.proof },
+    after: next === "gone" ? null : { name: zone.name, status: next, proof: event.proof },
+  });
+  return `${zone.name}: ${zone.status} → ${next}${event.proof === "none" ? "" : ` (${event.proof})`}`;
+}
+
+const ACTIONS: Readonly<Record<ZoneEvent, string>> = { proved: "activate", superseded: "move", refused: "refuse", expired: "expire" };
+
+async function activate(deps: TransitionDeps, unit: Unit, call: Call, zone: ZoneRow, proof: ZoneProof): Promise<void> {
+  const nowMs = deps.clock.nowMs();
+  const others = (await zonesOfName(unit.db, zone.name)).filter(({ id }) => id !== zone.id);
+  // The last proof wins; the name serves once.
+  const lost: WhatHappened = { kind: "superseded", proof: "none", losesPair: proof !== "delegation" };
+  for (const other of others) if (other.status === "active") await carryOut(deps, unit, call, other, lost);
+  const opened = await openZone(unit, zone.id);
+  const seen = latestSerial([...others, ...(await formerZones(unit.db, zone.name))].map(({ serial }) => serial));
+  const serial = serialAfter(seen, opened.serial);
+  const isNew = zone.status !== "active";
+  const row = await writeZone(
+    deps,
+    unit,
+    { ...opened, serial },
+    {
+      ...{ status: "active", proof, serial },
+      ...(isNew ? { activated_on: isoMicros(deps.clock.nowMicros()) } : {}),
+      ...(zone.type === "partial" ? {} : { verification_key: "" }),
+    },
+  );
+  await begin(unit, row, nowMs);
+  if (!isNew) return;
+  if (deps.issuing === null) await putClaim(unit.db, { ...newClaim(row, nowMs), next_look_ms: nowMs });
+  else await certify(deps.issuing, unit, row);
+}
+
+/** Gives a zone that serves its certificates, where it has none. Signing takes some milliseconds of the unit. */
+export async function certify(issuing: Issuing, unit: Unit, zone: ZoneRow): Promise<void> {
+  if ((await certificatesOfZone(unit.db, zone.id)).length > 0) return;
+  if (issuing.ca !== null) await addCertificate(unit, await issueZoneCertificate(issuing, issuing.ca, zone));
+  await issuing.ordering.orderForZone(unit, zone);
+}
+
+/** What showed the ownership so far shows it no longer: the zone has to be proved anew. */
+async function stepBack(deps: TransitionDeps, unit: Unit, zone: ZoneRow, status: ZoneStatus, event: WhatHappened): Promise<void> {
+  const row = await writeZone(deps, unit, await openZone(unit, zone.id), {
+    ...{ status, proof: "none", verification_key: hasNoParent(zone.name) ? "" : newId() },
+    ...(event.losesPair === true ? { pair: "[]" } : {}),
+  });
+  await putClaim(unit.db, newClaim(row, deps.clock.nowMs()));
+}
+
+/** Notes that a zone is to be looked at, where anything is to be found out about it. */
+export async function begin(unit: Unit, zone: ZoneRow, nowMs: number): Promise<void> {
+  const isSettled = zone.status === "active" && (zone.proof === "operator" || zone.proof === "txt");
+  if (isSettled) await deleteClaim(unit.db, zone.id);
+  else await putClaim(unit.db, newClaim(zone, nowMs));
+}

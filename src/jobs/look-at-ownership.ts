@@ -1,0 +1,18 @@
+import { systemCall } from "#control/call.ts";
+import type { Ownership } from "#control/ownership/ownership.ts";
+import type { Job } from "./job.ts";
+
+const EVERY_MS = 30_000;
+/** Of each kind; a resolver that is away makes every zone fail for the same reason. */
+const TOLD_MAX = 10;
+
+/** Sees what shows whose the names of zones are, and takes zones further: pending, active, moved, gone. */
+export const lookAtOwnership = (ownership: Pick<Ownership, "lookDue">): Job => ({
+  name: "look-at-ownership",
+  everyMs: EVERY_MS,
+  run: async () => {
+    const { looked, changed, failed } = await ownership.lookDue(systemCall("look-at-ownership"));
+    if (changed.length === 0 && failed.length === 0) return null;
+    return { looked, changed: changed.slice(0, TOLD_MAX), failures: failed.length, failed: failed.slice(0, TOLD_MAX) };
+  },
+});
