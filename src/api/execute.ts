@@ -1,3 +1,4 @@
+import { API_CALL, begins } from "#kernel/heartbeat.ts";
 import { Readable } from "node:stream";
 import { type Call, type CursorPage, type Page, TrialOver } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
@@ -54,8 +55,10 @@ const NOTE = 10002;
 export function createExecutor(route: Route, control: Control, settled: Settled): Executor {
   const others = route.strict_query ? PAGE_PARAMETERS[route.paging] : null;
   const readQuery = route.query ? compileQuery(route.query, route.invalid_query, others) : () => ({});
+  const label = `${route.method} ${route.path}`;
   const checkBody = route.body ? compileCheck(route.body, "body", route.invalid_body) : null;
   return async ({ call, resolved, params, query: given, body: sent, lastEventId, dated, stillAllowed }) => {
+    begins(API_CALL, label);
     const query = dated ? dated.query(given) : given;
     const body = checkBody === null ? undefined : dated ? dated.body(sent) : sent;
     const page = route.paging === "page" ? readPage(query, route.per_page, route.invalid_query) : FIRST_PAGE;

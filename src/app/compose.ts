@@ -29,6 +29,7 @@ import { startPlanes } from "./planes.ts";
 import type { ReadyLine } from "./ready.ts";
 import { createReload } from "./reload.ts";
 import { removeRunFile, writeRunFile } from "./run-file.ts";
+import { createStalls } from "./stalls.ts";
 import { openState } from "./state.ts";
 import { createTransportNotices } from "./transport-notices.ts";
 
@@ -70,14 +71,16 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
     const publisher = await openPublisher(deps, state, control, closing);
     const hasZones = await anyZone(store.read);
     const transport = createTransportNotices(log, metrics);
+    const stalls = createStalls({ clock, log, metrics });
+    closing.add(async () => stalls.close());
     const planes = await startPlanes({
-      ...{ config, live, publisher, log, files, early, metrics, hasZones, onNotNative: transport.add },
+      ...{ config, live, publisher, log, files, early, metrics, hasZones, stalls, onNotNative: transport.add },
       ...planeReports(control, log),
     });
     closing.addDraining((drainMs) => planes.stop(drainMs));
     urlOfGateways = planeAddresses(config, { api: 0, ops: 0 }, planes.ports).gateway;
 
-    const api = openApi(deps, { control, threads: [reader, batches], publisher, planes, metrics, live, transport }, closing);
+    const api = openApi(deps, { control, threads: [reader, batches], publisher, planes, metrics, live, transport, stalls }, closing);
     const announcements = await startAnnouncements({ config, store, sealer, clock, metrics, publisher, log });
     closing.add(() => announcements.close());
     const jobs = startJobs(duties(control), log);

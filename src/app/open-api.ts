@@ -16,6 +16,7 @@ import { openOperationsListener } from "./operations-listener.ts";
 import { addOperations, createOperations } from "./operations.ts";
 import { allowedHosts } from "./plane-configs.ts";
 import type { Planes } from "./planes.ts";
+import type { Stalls } from "./stalls.ts";
 import type { TransportNotices } from "./transport-notices.ts";
 
 export interface ApiParts {
@@ -27,6 +28,7 @@ export interface ApiParts {
   readonly metrics: MetricRegistry;
   readonly live: LiveConfig;
   readonly transport: TransportNotices;
+  readonly stalls: Pick<Stalls, "list">;
 }
 
 interface Counting {
@@ -43,7 +45,7 @@ export interface OpenedApi {
 /** The management API, and metrics and health beside it; they do not listen yet. */
 export function openApi(
   { config, clock, log }: ComposeDeps,
-  { control, threads, publisher, planes, metrics, live, transport }: ApiParts,
+  { control, threads, publisher, planes, metrics, live, transport, stalls }: ApiParts,
   closing: Closing,
 ): OpenedApi {
   const gateOf = (host: string): HostGate => createHostGate(allowedHosts(live, host));
@@ -63,7 +65,7 @@ export function openApi(
       ...(await Promise.all([...threads, ...planes.workers].map((thread) => thread.metrics()))).flat(),
     ],
     notReady: () => silentPlanes(planes.workers),
-    notices: transport.list,
+    notices: () => [...transport.list(), ...stalls.list()],
   });
   // Also a proxy on this machine that the world can reach would pass them on, under a name of its own.
   const isPrivate = isLoopbackHost(config.api.host);

@@ -7,6 +7,7 @@ import type { FromWorker, GatewayFront, NeighbourName, SinkName, TicketKeys, ToW
 import type { EarlyThreads } from "./early-threads.ts";
 import type { Log } from "./log.ts";
 import { threadLimits } from "./thread-limits.ts";
+import type { Stalls } from "./stalls.ts";
 import { watchThread, type WatchLimits } from "./watchdog.ts";
 
 /** How long a start may take before it counts as failed: a million records take a slow and busy machine a minute. */
@@ -61,6 +62,8 @@ export interface PlaneWorkerSpec {
   readonly isLate?: boolean;
   /** One that takes no turns any more is ended, and started again as after a crash. */
   readonly watch?: WatchLimits;
+  /** Looks after its turns, by its name, for as long as it lives. */
+  readonly stalls?: Pick<Stalls, "watch">;
   /** Called when one is ended for that. */
   onSilent?(): void;
   /** Called after a crash, when the thread serves again. */
@@ -106,7 +109,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
       limits,
     );
 
-  const onMessage = (message: Exclude<FromWorker, { type: "descriptors" }>, listening: () => void): void => {
+  const onMessage = (message: Exclude<FromWorker, { type: "descriptors" | "heartbeat" }>, listening: () => void): void => {
     if (message.type === "log") log[message.level]({ plane: name, ...message.fields }, message.message);
     else if (message.type === "metrics") metricRequests.answer(message.request, message.samples);
     else if (message.type === "notified") spec.onNotified?.(message.zone_id, message.from);
@@ -140,8 +143,10 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
       resolve(bound);
     };
     let descriptors: Int32Array | undefined;
+    let unwatch = (): void => undefined;
     thread.on("message", (message: FromWorker) => {
       if (message.type === "descriptors") ({ descriptors } = message);
+      else if (message.type === "heartbeat") unwatch = spec.stalls?.watch(name, message.memory) ?? unwatch;
       else onMessage(message, onListening);
     });
     thread.on("error", (error) => {
@@ -152,6 +157,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
       clearTimeout(limit);
       clearTimeout(recovered);
       stopWatching();
+      unwatch();
       if (descriptors !== undefined) closeLeft(descriptors);
       metricRequests.answerAll();
       reject(new Error(`${name} ended before it listened`));

@@ -13,6 +13,7 @@ import { gatewayConfig, gatewayFront } from "./plane-configs.ts";
 import type { PlaneFiles } from "./plane-files.ts";
 import { type Bound, channel, handOver, portOf, startPlaneWorker, type PlaneWorker } from "./plane-worker.ts";
 import { type Sinks, startSinks } from "./sinks.ts";
+import type { Stalls } from "./stalls.ts";
 import { createZonePlanes, type ZonePlanes } from "./zone-planes.ts";
 
 export interface Planes extends Pick<ZonePlanes, "isWaking" | "awake"> {
@@ -39,6 +40,7 @@ export interface PlanesDeps {
   onNotified(zoneId: string, from: string): void;
   /** Told of each zone that other servers fetch whose apex has other addresses. */
   onReaddressed(zoneId: string, addresses: string): void;
+  readonly stalls: Stalls;
   /** Told what Node.js carries in the threads, and why. */
   readonly onNotNative: OnMissing;
   /** Told of each account whose default gateway is used and does not exist yet. */
@@ -131,7 +133,7 @@ interface ServingSpec {
 
 /** A thread that answers clients from its copy of the snapshot. */
 function startServingWorker(
-  { publisher, log, files, early, onNotified, onReaddressed, onDefaultGateway, onNotNative }: PlanesDeps,
+  { publisher, log, files, early, stalls, onNotified, onReaddressed, onDefaultGateway, onNotNative }: PlanesDeps,
   { name, script, ports, planeConfig, onNeeded }: ServingSpec,
 ): PlaneWorker {
   return startPlaneWorker({
@@ -139,6 +141,7 @@ function startServingWorker(
     script: new URL(script, import.meta.url),
     log,
     early,
+    stalls,
     onNotified,
     onReaddressed,
     onDefaultGateway,

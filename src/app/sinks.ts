@@ -23,12 +23,12 @@ export interface Senders {
 /** Time for a thread that only writes down what it has been given. */
 const STOP_MS = 5_000;
 
-export function startSinks({ config, log, early, metrics, files, publisher }: PlanesDeps, { serving, edges }: Senders): Sinks {
+export function startSinks({ config, log, early, metrics, files, publisher, stalls }: PlanesDeps, { serving, edges }: Senders): Sinks {
   const writer = startPlaneWorker({
     name: "events",
     script: new URL("../events/writer.ts", import.meta.url),
-    ...{ log, early },
-    connect: () => ({ workerData: { path: files.events, ports: [], retention: retentionOf(config) }, transfer: [] }),
+    ...{ log, early, stalls },
+    connect: () => ({ workerData: { path: files.events, ports: [], retention: retentionOf(config), control: stalls.own }, transfer: [] }),
     onRestart: () => [detector, ...serving].forEach((worker) => worker.reconnect("events", handOver(writer))),
   });
   const restarts = metrics.counter("selvedge_detection_restarts_total", "Detectors that were started again after they had died");
@@ -37,7 +37,7 @@ export function startSinks({ config, log, early, metrics, files, publisher }: Pl
     startPlaneWorker({
       name: "detector",
       script: new URL("../edge/detection/worker.ts", import.meta.url),
-      log,
+      ...{ log, stalls },
       isLate: true,
       watch: WATCH_LIMITS,
       onSilent: () => void silent.value++,

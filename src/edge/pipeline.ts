@@ -1,3 +1,4 @@
+import { begins, REQUEST, RULES } from "#kernel/heartbeat.ts";
 import { type PhaseName, type PhaseNumber, phaseNumber } from "#rules/phases.ts";
 import { SETTABLE } from "#rules/actions/requests.ts";
 import { CHALLENGES, runPhase } from "#rules/engine.ts";
@@ -124,6 +125,7 @@ const LAST_STAGES: readonly ResponseStage[] = [{ phase: LOGS, run: logRow }];
 export function createPipeline(deps: PipelineDeps): Pipeline {
   return {
     request: (exchange) => {
+      begins(REQUEST, exchange.host);
       for (; exchange.stage < REQUEST_STAGES.length; exchange.stage++) {
         const page = REQUEST_STAGES[exchange.stage]!.run(exchange, deps);
         if (page !== null) return page === NEEDS_BODY ? page : finishPage(exchange, page);
@@ -200,6 +202,7 @@ function phase(name: PhaseName, act: (exchange: Exchange, match: Match, deps: Pi
       const rulesets = exchange.zone?.rulesets(number) ?? NO_RULESETS;
       if (rulesets.length === 0) return null;
       if (exchange.body === undefined && exchange.zone?.readsBody(number) === true) return NEEDS_BODY;
+      begins(RULES, rulesets[0]!.id);
       for (const match of runPhase(rulesets, exchange, exchange, null)) {
         const page = act(exchange, match, deps);
         if (match.logs) exchange.logged.push({ phase: name, match });

@@ -8,6 +8,8 @@ export interface WriterData {
   readonly path: string;
   readonly ports: readonly MessagePort[];
   readonly retention: RetentionLimits;
+  /** The heartbeat of the main thread, which this one looks after. */
+  readonly control?: SharedArrayBuffer;
 }
 
 /** Where the gateway puts its segments, beside the events database. */

@@ -1,8 +1,10 @@
-import { statfsSync, statSync } from "node:fs";
+import { statfsSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
+import { begins, ROWS } from "#kernel/heartbeat.ts";
+import { createStallWatch, type Stall } from "#kernel/stall-watch.ts";
 import { givenWork } from "#kernel/given-work.ts";
 import { giveBackHeapWhenQuiet } from "#kernel/heap.ts";
 import { createMetrics } from "#kernel/metrics.ts";
@@ -31,7 +33,7 @@ const main = parentPort;
 if (main === null) throw new Error("events/writer.ts runs as a worker thread");
 runInBackground();
 
-const { path, ports, retention: limits } = await givenWork<WriterData>();
+const { path, ports, retention: limits, control } = await givenWork<WriterData>();
 const RETENTION_EVERY_MS = 30_000;
 const RETENTION_PAUSE_MS = 20;
 /** How often the segments of the gateway are looked at; what is there is read at once. */
@@ -40,9 +42,12 @@ const SEGMENTS_RETRY_MS = 1_000;
 /** Rows of a step take less. */
 const INDEX_BYTES = 1024 * 1024;
 
+const STANDARD_ERROR = 2;
+
 const voice = createWorkerVoice(main);
 const { nowMs, monotonicMs } = systemClock;
 const metrics = createMetrics();
+if (control !== undefined) watchControl(control);
 const steadyMs = createSteadyTime({
   ...{ nowMs, monotonicMs, writtenMs: writtenMs() },
   jumped: (aheadMs) =>
@@ -90,6 +95,7 @@ const masker = createLateMasker({
 });
 const waiting = createWaitingBatches({
   insert: (tables) => {
+    begins(ROWS, "insert");
     const bytes = bytesIn(tables);
     room.ready(bytes);
     orAfter(
@@ -182,3 +188,16 @@ voice.serve({ metrics, attach, drain });
 for (const port of ports) attach(port);
 voice.listening({});
 giveBackHeapWhenQuiet();
+
+/** While the main thread takes no turns it writes no log, so this one does: who waits for an answer can read why. */
+function watchControl(memory: SharedArrayBuffer): void {
+  const write = ({ thread, begun, stalledMs }: Stall): void => {
+    const line = { level: 50, time: nowMs(), pid: process.pid, thread, begun, stalled_ms: stalledMs, msg: "a thread takes no turns" };
+    try {
+      writeSync(STANDARD_ERROR, `${JSON.stringify(line)}\n`);
+    } catch {
+      // Nobody reads it.
+    }
+  };
+  createStallWatch({ clock: systemClock, onStall: write, onOver: () => undefined }).add("control", memory);
+}

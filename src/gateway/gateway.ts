@@ -1,3 +1,4 @@
+import { begins, CHAT } from "#kernel/heartbeat.ts";
 import type { Duplex } from "node:stream";
 import type { Clock } from "#kernel/clock.ts";
 import { createHostGate, type HostGate } from "#kernel/host-gate.ts";
@@ -88,6 +89,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     const waitSeconds = rateLimits.take(admitted.gateway);
     if (waitSeconds > 0) return refuse(req, answer, { name: "aig_rate_limited" }, waitSeconds);
     active.value++;
+    begins(CHAT, admitted.gateway.gateway_id);
     answer.onOver = over;
     void forwarder.forward(req, answer, admitted).then((reason) => {
       if (reason !== undefined) refuse(req, answer, reason);

@@ -1,3 +1,4 @@
+import { begins, CHAT_LOG } from "#kernel/heartbeat.ts";
 import type { IncomingHttpHeaders } from "node:http";
 import { type GatewayLogEntry, type GatewayLogSink, type KeepRule, type KeptWatcher } from "#events/logs/entry.ts";
 import { KEPT_BYTES_MAX } from "#events/logs/segment.ts";
@@ -195,6 +196,7 @@ class Recorder implements LogRecord {
   #entry(outcome: RequestOutcome): GatewayLogEntry {
     const { gateway, headers, body } = this.#facts;
     const { collect, collectPayload, isExported, trace } = this.#options;
+    begins(CHAT_LOG, gateway.gateway_id);
     const row = this.#row(outcome);
     if (!collect && !isExported) return { row, keep: NOT_KEPT, request: null, response: [] };
     const secrets = credentialsOf(headers, outcome.step.headers, outcome.step.target);

@@ -1,3 +1,5 @@
+import { begins, JOB } from "#kernel/heartbeat.ts";
+
 /** A duty that time brings; each file of this folder makes one. */
 export interface Job {
   readonly name: string;
@@ -22,6 +24,7 @@ export function startJobs(jobs: readonly Job[], log: JobLog): { stop(): Promise<
 
   const turn = async (job: Job): Promise<void> => {
     try {
+      begins(JOB, job.name);
       const done = await job.run();
       if (done !== null) log.info({ job: job.name, ...done }, "job done");
     } catch (error) {

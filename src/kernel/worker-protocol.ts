@@ -2,6 +2,7 @@ import type { MessagePort } from "node:worker_threads";
 import type { AllowedHosts } from "#kernel/host-gate.ts";
 import type { MetricRegistry, MetricSample } from "#kernel/metrics.ts";
 import type { NativePart, OnMissing } from "#kernel/native-transport.ts";
+import { startHeartbeat } from "#kernel/heartbeat.ts";
 import { OWN_DESCRIPTORS } from "#kernel/own-descriptors.ts";
 
 /** What a worker thread says to the main thread. */
@@ -9,6 +10,8 @@ export type FromWorker =
   | { readonly type: "listening"; readonly addresses: Readonly<Record<string, number>> }
   /** What to close when the thread has ended (`own-descriptors.ts`). */
   | { readonly type: "descriptors"; readonly descriptors: Int32Array }
+  /** What to look at to know that the thread takes its turns (`heartbeat.ts`). */
+  | { readonly type: "heartbeat"; readonly memory: SharedArrayBuffer }
   | { readonly type: "metrics"; readonly request: number; readonly samples: readonly MetricSample[] }
   | { readonly type: "drained" }
   /** The server at this address has announced that a secondary zone has changed. */
@@ -93,7 +96,10 @@ export function createWorkerVoice(main: MessagePort): WorkerVoice & { serve(duti
   const say = (message: FromWorker): void => main.postMessage(message);
   say({ type: "descriptors", descriptors: OWN_DESCRIPTORS });
   return {
-    listening: (addresses) => say({ type: "listening", addresses }),
+    listening: (addresses) => {
+      say({ type: "heartbeat", memory: startHeartbeat() });
+      say({ type: "listening", addresses });
+    },
     notified: (zoneId, from) => say({ type: "notified", zone_id: zoneId, from }),
     readdressed: (zoneId, addresses) => say({ type: "readdressed", zone_id: zoneId, addresses }),
     defaultGatewayUsed: (accountId, atMs) => say({ type: "default_gateway", account_id: accountId, at_ms: atMs }),

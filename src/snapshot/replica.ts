@@ -1,3 +1,4 @@
+import { begins, FEED } from "#kernel/heartbeat.ts";
 import type { Delta, EntryKind, RecordEntry } from "./entries.ts";
 import { NO_HISTORY } from "./base-file.ts";
 import type { AppliedOp, FeedLog, FeedPort, Position, Replica } from "./feed.ts";
@@ -48,6 +49,7 @@ export async function openReplica({ port, name, kinds, trim, lastGoodPath, log =
     if (delta.rev <= state.rev) return;
     if (delta.from !== state.rev) return resubscribe(delta.from);
     try {
+      begins(FEED, delta.ops[0]?.id ?? "");
       acknowledge(audience.tell(state.apply(delta.rev, delta.ops)));
     } catch (error) {
       log("error", "a delta does not fit what is here: asking for a full copy", { name, reason: String(error) });

@@ -1,3 +1,4 @@
+import { begins, SCAN } from "#kernel/heartbeat.ts";
 import type { MessagePort } from "node:worker_threads";
 import type { Clock } from "#kernel/clock.ts";
 import { newUlid } from "#kernel/ids.ts";
@@ -117,6 +118,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
   };
 
   const begin = (plan: ScanPlan, text: string, first: Uint8Array, ring: RingReader | null): Job => {
+    begins(SCAN, plan.zone_id);
     const detectors = compiled(plan);
     const onResult = (result: ScanResult, looked: Uint8Array | null, isPartial: boolean): void => {
       report(plan, text, detectors, { result, body: looked, isPartial });

@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fixedClock } from "#kernel/clock.ts";
+import { createMetrics } from "#kernel/metrics.ts";
+import { eventually } from "../../test/support/eventually.ts";
+import { createStalls } from "./stalls.ts";
+
+test("a stall is in the log, counted, and among what the operator is told for an hour", async (t) => {
+  const clock = fixedClock("2026-01-01T00:00:00Z");
+  const metrics = createMetrics();
+  const logged: object[] = [];
+  const add = (fields: object, message: string): void => void logged.push({ ...fields, message });
+  const stalls = createStalls({ clock, metrics, log: { warn: add, error: add } as never });
+  t.after(() => stalls.close());
+  const memory = new SharedArrayBuffer(16 + 64);
+  const numbers = new Int32Array(memory);
+  stalls.watch("nameserver-1", memory);
+  const passing = setInterval(() => clock.advance(900), 20);
+  await eventually(() => logged.length === 1);
+  clearInterval(passing);
+  assert.deepEqual(stalls.list(), []);
+  numbers[0] = 1;
+  await eventually(() => logged.length === 2);
+  assert.deepEqual(
+    logged.map((line) => (line as { readonly message: string }).message),
+    ["a thread takes no turns", "a thread takes turns again"],
+  );
+  const counted = metrics.samples().find(({ name }) => name === "selvedge_thread_stalls_total");
+  assert.deepEqual([counted?.labels, counted?.value], [{ thread: "nameserver-1" }, 1]);
+  assert.match(
+    stalls.list()[0] ?? "",
+    /^thread nameserver-1 took no turns for \d+\.\d s until 2026-01-01T00:00:\d\d\.\d{3}Z; begun last: nothing$/,
+  );
+  clock.advance(3_600_001);
+  assert.deepEqual(stalls.list(), []);
+});
