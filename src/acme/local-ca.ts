@@ -35,6 +35,7 @@ const BACKDATE_MS = 3_600_000;
 /** RFC 5280 appendix A.1, ub-common-name. */
 const COMMON_NAME_LENGTH_MAX = 64;
 const HOSTS_MAX = 100;
+// linear: pumped
 const HOST = /^(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
 /** Makes a self-signed P-256 root that may sign server certificates and nothing below another authority. */

@@ -53,6 +53,7 @@ function formParts(body: Buffer, boundary: string): readonly FormPart[] {
 }
 
 function boundaryOf(type: string): string {
+  // linear: pumped
   const [, quoted, plain] = /;\s*boundary=(?:"([^"\r\n]{1,70})"|([^\s;",]{1,70})(?:$|[\s;]))/i.exec(type) ?? [];
   const boundary = quoted ?? plain;
   if (boundary === undefined) throw unreadable("its content type has no boundary");
@@ -61,6 +62,7 @@ function boundaryOf(type: string): string {
 
 function nameOf(head: string): string {
   const disposition = /(?:^|\r\n)content-disposition:[ \t]*form-data[ \t]*;([^\r\n]*)/i.exec(head)?.[1] ?? "";
+  // linear: pumped
   const [, quoted, plain] = /(?:^|[;\s])name=(?:"([^"]*)"|([^\s;"]+))/i.exec(disposition) ?? [];
   const name = quoted ?? plain;
   if (name === undefined || name === "") throw unreadable("a part has no name");

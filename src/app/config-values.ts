@@ -270,5 +270,6 @@ function providersFromText(text: string): unknown {
 
 /** An address as it may be printed: user name and password masked. */
 export function withoutCredentials(text: string): string {
+  // linear: pumped
   return text.replace(/^([a-z+.-]+:\/\/)[^/?#]*@/i, "$1[secret]@");
 }

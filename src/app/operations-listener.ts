@@ -49,7 +49,7 @@ async function answer({ operations, allowsHost }: OperationsListenerDeps, req: I
   if (host !== undefined && !allowsHost(host))
     return send(421, TEXT, `This listener does not answer under this host name. ${ERROR_CODES.misdirected_host.remedy}\n`);
   if (req.method !== "GET" && req.method !== "HEAD") return send(405, TEXT, "Only GET is answered here.\n");
-  const asked = operations.get((req.url ?? "").replace(/\?.*$/s, ""));
+  const asked = operations.get((req.url ?? "").split("?", 1)[0] ?? "");
   if (asked === undefined) return send(404, TEXT, `There are ${[...operations.keys()].join(", ")} here.\n`);
   const { status, type, body } = await asked();
   send(status, type, body);

@@ -59,6 +59,7 @@ export async function loadPages(): Promise<Pages | null> {
 
 /** Where a file stands in the process's memory as it is on disk, and cannot be written to (proc(5), smaps). */
 function* unchangedMappings(path: string): Generator<{ readonly start: number; readonly bytes: number }> {
+  // linear: pumped
   for (const mapping of readFileSync("/proc/self/smaps", "latin1").split(/^(?=[\da-f]+-[\da-f]+ )/m)) {
     const [head = "", first, end] = /^([\da-f]+)-([\da-f]+) r-.p .*/.exec(mapping) ?? [];
     if (first === undefined || end === undefined || !head.endsWith(` ${path}`) || !/^Anonymous: +0 kB$/m.test(mapping)) continue;

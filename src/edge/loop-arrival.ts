@@ -61,6 +61,7 @@ export class LoopArrival implements Checked, TransportHandler {
   onBytes(buffer: Buffer, length: number): void {
     if (this.state !== LOOKING) return;
     const read = buffer.subarray(0, length);
+    // few: a hello of 16 KB, in pieces of a network
     this.bytes = this.bytes === null ? Buffer.from(read) : Buffer.concat([this.bytes, read]);
     this.owner.onHello(this, this.bytes);
   }

@@ -30,6 +30,7 @@ class NameWithMore {
     if (!ADDRESS_TYPES.has(record.type)) return;
     this.#list = null;
     if (this.#held instanceof Set) this.#held.add(record);
+    // few: LISTED_MAX
     else if (this.#held.length < LISTED_MAX) this.#held = [...this.#held, record];
     else this.#held = new Set(this.#held).add(record);
   }

@@ -56,6 +56,7 @@ export class NodeArrival implements Checked {
 
   private readonly onData = (chunk: Buffer): void => {
     if (this.isOver) return;
+    // few: a hello of 16 KB, in pieces of a network
     this.bytes = this.bytes === null ? chunk : Buffer.concat([this.bytes, chunk]);
     this.onBytes(this, this.bytes);
   };

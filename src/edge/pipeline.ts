@@ -267,6 +267,7 @@ function changing(action: string, change: (exchange: Exchange, match: Match) => 
 /** Settings that a rule names are the request's own; their shapes are those of the zone's. Others are what they are everywhere. */
 function configure(exchange: Exchange, { action_parameters: parameters }: Match): void {
   const chosen = SETTABLE.filter((name) => parameters[name] !== undefined).map((name) => [name, parameters[name]]);
+  // few: settings that a zone has
   if (chosen.length > 0) exchange.settings = { ...exchange.settings, ...(Object.fromEntries(chosen) as Partial<EdgeSettings>) };
 }
 
@@ -281,6 +282,7 @@ function applyRoute(exchange: Exchange, { action_parameters: parameters }: Match
 
 /** Each parameter is the last rule's that names it. */
 function ruleCache(exchange: Exchange, { action_parameters: parameters }: Match): void {
+  // few: parameters that a cache rule has
   exchange.cacheRule = { ...exchange.cacheRule, ...(parameters as CacheRule) };
 }
 

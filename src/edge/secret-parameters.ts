@@ -6,4 +6,5 @@ export const withoutSecrets = (query: string): string => (query === "" ? query :
 
 /** The name is one of these, or ends with one behind a separator: `access_token`, `X-Amz-Signature`. */
 const SECRETS =
+  // linear: pumped
   /((?:^|[&;])(?:[^=&;]*[-_.])?(?:token|key|api_?key|secret|pass(?:word|wd|phrase)?|pwd|auth|authorization|bearer|credentials?|sig|signature|session|session_?id|sid|jwt|code|otp)=)[^&;]+/gi;

@@ -178,6 +178,7 @@ class Recorder implements LogRecord {
   }
 
   note(facts: Partial<GatewayLogRow>): void {
+    // few: the columns of a row
     this.#noted = { ...this.#noted, ...facts };
   }
 

@@ -5,6 +5,7 @@ export interface RequestKind {
 }
 
 const KINDS: readonly (readonly [RegExp, string, string])[] = [
+  // linear: at most 1024 bytes (a longer path is of no known kind)
   [/\/models?\/[^/]*embed[^/]*(?:\/invoke|:predict)$/, "embedding", "embedding"],
   [/\/chat\/completions$|:(?:stream)?generatecontent$|\/messages$|\/chat$|\/converse(?:-stream)?$/i, "chat", "llm"],
   [/\/responses(?:\/|$)/, "responses", "llm"],
@@ -17,6 +18,7 @@ const KINDS: readonly (readonly [RegExp, string, string])[] = [
   [/\/audio\/(?:transcriptions|translations)$|\/speech-to-text$|\/listen$/, "transcription", "audio"],
   [/\/realtime(?:\/|$)/, "realtime", "llm"],
   [/\/files(?:\/|$)/, "files", ""],
+  // linear: at most 1024 bytes (a longer path is of no known kind)
   [/\/models(?:\/[^:]*)?$/, "models", ""],
 ];
 const UNKNOWN: RequestKind = { request_type: "", model_type: "" };

@@ -43,6 +43,7 @@ export function readModelFromHead(head: Buffer): string {
 }
 
 const FORM_FIELD = Buffer.from('name="model"');
+// linear: pumped
 const FORM_VALUE = /^name="model"(?:\r\n[^\r\n]{1,200}){0,3}\r\n\r\n([^\r\n]{1,256})\r\n/;
 
 /** The field `model` of a form with files (RFC 7578), of which the file may come first. */

@@ -98,9 +98,11 @@ const NAMES =
   "(?:api[_-]?key|apikey|access[_-]?key|secret|passw(?:or)?d|passphrase|access[_-]?token|auth[_-]?token|refresh[_-]?token|id[_-]?token|session[_-]?token|authorization|private[_-]?key|credentials?|client[_-]?secret|x-api-key)";
 const NAMED: readonly RegExp[] = [
   // A member of JSON, in a string of JSON too, whose quotes have backslashes before them: all of them, so that no run is begun twice.
+  // linear: pumped
   new RegExp(String.raw`((?<!\\)\\*"[\w-]{0,40}${NAMES}[\w-]{0,40}\\*"\s*:\s*\\*")((?:[^"\\]|\\+[^"\\])+)`, "gi"),
   // A query, a form, or an assignment as configuration files and code write it.
   new RegExp(String.raw`(${NAMES}[\w.-]{0,40}\\*["']?\]?[ \t]{0,4}(?:=>|:=|[:=])[ \t]{0,4}\\*["']?)([^\s"'\\&,;]{6,})`, "gi"),
+  // linear: pumped
   new RegExp(String.raw`((?:authorization|x-api-key|api-key)\s*:\s*(?:bearer\s+|basic\s+)?)([^\s"'\\,;]{6,})`, "gi"),
   /(-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----)([^-]{16,})/g,
   /(\bbearer\s+)([A-Za-z0-9._~+/=-]{12,})/gi,

@@ -17,6 +17,7 @@ const NAMES =
  * The number of the choice or the call that follows; the beginning of a piece of text as it is written in JSON, or of one in
  * base64, as Amazon's streams of other dialects have it; or, where lines end in CR alone, of another event.
  */
+// linear: pumped
 const MARKS = new RegExp(String.raw`"(?:\w{1,10}_)?index":[ \t]*(\d{1,6})|"(${NAMES}|bytes)":[ \t]*"|(\rdata:)`, "g");
 const ENCODED = "bytes";
 

@@ -79,6 +79,7 @@ class StreamTruth implements AnswerTransform {
 
 const endOf = (bytes: Buffer): string => bytes.toString("latin1", Math.max(0, bytes.length - TAIL_BYTES));
 
+// linear: pumped
 const isDone = (bytes: Buffer): boolean => /(?:^|\n)data: ?\[DONE\]\s*$/.test(endOf(bytes));
 
 /** Marks that stand in the last event of a stream alone, in any dialect; chats have `[DONE]`. */

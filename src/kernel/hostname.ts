@@ -98,5 +98,7 @@ function labelProblem(label: string, options: HostnameOptions): string | undefin
 }
 
 // RFC 1123 §2.1.
+// linear: pumped
 const LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
+// linear: pumped
 const LABEL_WITH_UNDERSCORES = /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?$/;

@@ -7,6 +7,7 @@ const LABEL_LENGTH_MAX = 63;
 /** Printable ASCII that needs no escape in presentation format (RFC 1035 §5.1), less the dot. */
 const LABEL = /^[!#-'*+,\-/0-9:<=>?A-Z[\]^_`a-z{|}~]+$/;
 /** SPEC 2.2: letters, digits and hyphens; underscores are allowed. Ends with a letter or digit. */
+// linear: pumped
 const ADDRESS_LABEL = /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9])?$/;
 /** SPEC 2.2: the name starts with a letter; the underscore stands for the service labels that CNAMEs carry. */
 const ADDRESS_START = /^[a-z_]/;

@@ -1,6 +1,7 @@
 import { withoutEnd } from "#kernel/trim.ts";
 
 /** One quoted character string; a backslash escapes the next character (RFC 1035 §5.1). */
+// linear: pumped
 const QUOTED = /^\s*"(?:[^"\\]|\\[^])*"(?:\s*"(?:[^"\\]|\\[^])*")*\s*$/;
 
 /**
@@ -34,6 +35,7 @@ export const contentKey = (content: string): string => contentPart(content).trim
 export const contentPart = (part: string): string => part.replace(/"\s*"/g, "").replaceAll('"', "").replace(/\s+/g, " ").toLowerCase();
 
 /** Strings of a record's content, joined. Covers any text, so that no place of it is looked at twice. */
+// linear: pumped
 const STRINGS = /"((?:[^"\\]|\\[^]?)*)"?|[^"]+/g;
 
 /** What the record says: its strings without quotes and escapes (RFC 1035 §5.1), one char for each `\ddd`; content without quotes is as it stands. */

@@ -71,6 +71,7 @@ export function createListeners(deps: ListenersDeps): Listeners {
   const add = async (listening: Promise<Listener>): Promise<number> => {
     try {
       const listener = await listening;
+      // few: as many as addresses to listen at
       open = [...open, listener];
       return listener.port;
     } catch (error) {

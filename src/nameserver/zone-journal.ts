@@ -1,3 +1,4 @@
+import { listAt } from "#kernel/lists.ts";
 import { soaSerial } from "#wire/dns/serial.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import type { NameChange, RecordSet } from "./zone-nodes.ts";
@@ -69,7 +70,7 @@ export function createZoneJournal({ wants, weightMax }: ZoneJournalDeps): ZoneJo
       const one: Kept = { zoneId: id, version, weight: names.reduce((sum, name) => sum + weightOf(name), 2) };
       kept.add(one);
       weight += one.weight;
-      if (more) filling.set(id, [...(filling.get(id) ?? []), one]);
+      if (more) listAt(filling, id).push(one);
       forgetOldest();
     },
     named: (id, names, isLast) => {

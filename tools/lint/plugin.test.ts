@@ -20,6 +20,8 @@ interface Sample {
 const LAYER = "selvedge(layers)";
 const CLOCK = "selvedge(clock)";
 const SHAPE = "selvedge(shape)";
+const LINEAR = "selvedge(linear)";
+const COPIES = "selvedge(copies)";
 
 const SAMPLES: readonly Sample[] = [
   { path: "src/edge/static.ts", text: `import { openStore } from "#store/open.ts"; openStore();`, fires: [LAYER] },
@@ -88,6 +90,91 @@ const SAMPLES: readonly Sample[] = [
   { path: "src/edge/default.ts", text: `export default function run() {}`, fires: ["import(no-default-export)"] },
   { path: "src/edge/camelCase.ts", text: `export const x = 1;`, fires: ["unicorn(filename-case)"] },
   { path: "src/edge/any.ts", text: `export const x: any = 1;`, fires: ["typescript(no-explicit-any)"] },
+
+  // Patterns that took seconds, and what stands in their place.
+  ...[
+    String.raw`/\{\s*(\d*)\s*(,?)\s*(\d*)\s*\}/y`,
+    String.raw`/(\\*"[\w-]{0,40}secret[\w-]{0,40}\\*"\s*:\s*\\*")((?:[^"\\]|\\+[^"\\])+)/gi`,
+    String.raw`/[ \t]*,[ \t]*/g`,
+    String.raw`/^[ \t]+|[ \t]+$/g`,
+    String.raw`/[^",]*(?:"(?:[^"\\]|\\.)*"[^",]*)*/g`,
+    "/ +$/",
+    String.raw`/\\*$/`,
+    String.raw`/^\s*(?:bearer|token|key|basic)?\s*$/i`,
+    String.raw`/^([A-Za-z-]+):[ \t]*(.*)$/`,
+    String.raw`/\/+$/`,
+    String.raw`new RegExp("\\/+$")`,
+    String.raw`RegExp(String.raw${"`"}\/+$${"`"}, "g")`,
+  ].map((pattern, i) => ({ path: `src/edge/slow-${i}.ts`, text: `export const pattern = ${pattern};`, fires: [LINEAR] })),
+  ...[
+    String.raw`/^(?:bearer|token|key|basic)?$/i`,
+    String.raw`/^[A-Za-z-]+$/`,
+    String.raw`/(?<![ \t])[ \t]+$/g`,
+    String.raw`/(?<!\\)\\*$/`,
+    String.raw`/^[^"]*(?:"(?:[^"\\]|\\[^])*"[^"]*)*$/`,
+    String.raw`/\bkey=[^&]/`,
+    String.raw`/"(?:[^"\\]|\\[^])*"/y`,
+    String.raw`new RegExp("^[a-z]+$", "i")`,
+  ].map((pattern, i) => ({ path: `src/edge/quick-${i}.ts`, text: `export const pattern = ${pattern};`, fires: [] })),
+  {
+    path: "src/edge/marked.ts",
+    text: "// linear: pumped\nexport const one = /[^=]+=*|=+/g;\n// linear: at most 1024 bytes (a longer path is of no known kind)\nexport const other = /\\/models(?:\\/[^:]*)?$/;",
+    fires: [],
+  },
+  // A mark needs its number and its reason, and a pattern that was tried with so many bytes.
+  { path: "src/edge/marked-badly.ts", text: "// linear: at most 1024 bytes\nexport const p = /\\/models(?:\\/[^:]*)?$/;", fires: [LINEAR] },
+  { path: "src/edge/never-pumped.ts", text: "// linear: pumped\nexport const p = /\\/models(?:\\/[^:]*)?$/;", fires: [LINEAR] },
+  { path: "src/edge/marked-in-vain.ts", text: "// linear: pumped\nexport const p = / +$/;", fires: [LINEAR] },
+  { path: "src/edge/built.ts", text: "export const p = (text: string) => new RegExp(text);", fires: [LINEAR] },
+  { path: "src/rules/expression/regex.ts", text: "export const p = (text: string) => new RegExp(text);", fires: [] },
+  { path: "src/edge/template.ts", text: "const A = ' +';\nexport const p = new RegExp(`${A}$`);", fires: [LINEAR] },
+  { path: "src/edge/slow.test.ts", text: "export const p = / +$/;", fires: [] },
+
+  {
+    path: "src/edge/copies-1.ts",
+    text: "export let x: number[] = [];\nexport const f = (y: number) => void (x = [...x, y]);",
+    fires: [COPIES],
+  },
+  {
+    path: "src/edge/copies-2.ts",
+    text: "export let x = Buffer.alloc(0);\nexport const f = (y: Buffer) => void (x = x.length === 0 ? y : Buffer.concat([x, y]));",
+    fires: [COPIES],
+  },
+  {
+    path: "src/edge/copies-3.ts",
+    text: "export let x = new Map<string, string>();\nexport const f = () => void (x = new Map(x));",
+    fires: [COPIES],
+  },
+  {
+    path: "src/edge/copies-4.ts",
+    text: "export const f = (m: Map<string, number[]>, y: number) => m.set('a', [...(m.get('a') ?? []), y]);",
+    fires: [COPIES],
+  },
+  {
+    path: "src/edge/copies-5.ts",
+    text: "export let x: object = {};\nexport const f = (y: object) => void (x = { ...x, ...y });",
+    fires: [COPIES],
+  },
+  {
+    path: "src/edge/copies-6.ts",
+    text: "export let x: object = {};\nexport const f = (key: string) => void (x = { ...x, [key]: 1 });",
+    fires: [COPIES],
+  },
+  {
+    path: "src/edge/copies-members.ts",
+    text: "export let x = { a: 1, b: 2 };\nexport const f = () => void (x = { ...x, a: 2 });",
+    fires: [],
+  },
+  {
+    path: "src/edge/copies-few.ts",
+    text: "export let x: number[] = [];\nexport const f = (y: number) => {\n  // few: one for each thread\n  x = [...x, y];\n};",
+    fires: [],
+  },
+  {
+    path: "src/edge/copies-none.ts",
+    text: "export let x: number[] = [];\nexport const f = (y: number[], m: Map<string, number[]>) => {\n  x = [...y, 1];\n  m.set('a', [...y]);\n};",
+    fires: [],
+  },
 ];
 
 let directory = "";

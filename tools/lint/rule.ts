@@ -5,6 +5,7 @@ export interface Node {
 }
 
 export interface RuleContext {
+  readonly sourceCode: { readonly text: string };
   /** Absolute path of the file. */
   readonly filename: string;
   report(finding: { readonly node: Node; readonly message: string }): void;

@@ -82,6 +82,7 @@ function weightOf(
 type Value = string | number | boolean | readonly (string | number)[];
 
 function condition(dataset: AnalyticsDataset, name: string, value: Value, renamed: Readonly<Record<string, string>>): AnalyticsFilter {
+  // linear: pumped
   const [, base = "", suffix = ""] = /^(.*?)((?:_[a-z]+)?)$/.exec(name) ?? [];
   const field = renamed[base] ?? base;
   const known: AnalyticsField | undefined = dataset.fields[field];

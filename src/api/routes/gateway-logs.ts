@@ -11,6 +11,7 @@ const Nothing = Type.Null();
 
 /** A body from anywhere must not become a page of ours: JSON and text stay what they are, the rest is bytes. */
 const rawReply = ({ type, bytes }: LogBody): RawReply => ({
+  // linear: pumped
   type: /^application\/(?:[\w.+-]+\+)?json$/.test(type.split(";")[0] ?? "")
     ? "application/json"
     : type.startsWith("text/")

@@ -41,4 +41,5 @@ export async function tokenList(flags: readonly string[]): Promise<ExitCode> {
 }
 
 /** Names are whatever somebody sent; a terminal would obey some of it. */
+// linear: pumped
 const plain = (name: string): string => name.replaceAll(/[\p{Cc}\p{Cf}]/gu, "?");

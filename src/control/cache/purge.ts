@@ -77,12 +77,14 @@ function selectorOf(zone: PlannedZoneRef, body: CachePurge, serves: Serves): Pur
 /** How each kind is read; null for what is none, or is not served by the zone. */
 const READERS: Readonly<Record<PurgeSelector["by"], (text: string, serves: Serves) => string | null>> = {
   files: (text, serves) => {
+    // linear: pumped
     const match = /^(https?):\/\/([^/?#]+)([^?#]*)(\?[^#]*)?/i.exec(text);
     const url = match && URL.parse(`${match[1]}://${match[2]}`);
     if (!match || !url || url.username !== "" || url.password !== "" || !serves(url.hostname)) return null;
     // The path as it is written: responses are told apart by what visitors write.
     return `${url.protocol}//${url.host}${match[3] || "/"}${match[4] ?? ""}`;
   },
+  // linear: pumped
   tags: (text) => (/^[\x21-\x2b\x2d-\x7e]{1,1024}$/.test(text) ? text.toLowerCase() : null),
   hosts: hostOf,
   prefixes: (text, serves) => {

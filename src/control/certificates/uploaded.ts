@@ -90,6 +90,7 @@ const namesOf = (leaf: X509Certificate): readonly string[] =>
 
 /** Who is shown as the issuer of a certificate: its organization, or else its common name. */
 export const issuerOf = (leaf: X509Certificate): string =>
+  // linear: pumped
   /^O=(.+)$/m.exec(leaf.issuer)?.[1] ?? /^CN=(.+)$/m.exec(leaf.issuer)?.[1] ?? "unknown";
 
 /** As published clients show it: `ECDSAWithSHA256`. */

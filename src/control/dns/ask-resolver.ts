@@ -1,3 +1,4 @@
+import { PendingBytes } from "#wire/http/pending-bytes.ts";
 import { randomInt } from "node:crypto";
 import { connect } from "node:net";
 import { CLASS, FLAG, MESSAGE_BYTES_MAX, TYPE } from "#wire/dns/codes.ts";
@@ -34,12 +35,13 @@ function exchange(address: ResolverAddress, query: Buffer, timeoutMs: number): P
   return new Promise((resolve, reject) => {
     const socket = connect(endpoint(address));
     const timer = setTimeout(() => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-    let received = Buffer.alloc(0);
+    const pending = new PendingBytes();
     const length = Buffer.alloc(2);
     length.writeUInt16BE(query.length);
     socket.on("connect", () => socket.write(Buffer.concat([length, query])));
     socket.on("data", (chunk) => {
-      received = Buffer.concat([received, chunk]);
+      pending.append(chunk, 0, chunk.length);
+      const received = pending.buffer.subarray(0, pending.end);
       if (received.length < 2 || received.length < 2 + received.readUInt16BE(0)) return;
       resolve(received.subarray(2, 2 + received.readUInt16BE(0)));
       socket.destroy();
@@ -53,6 +55,7 @@ function exchange(address: ResolverAddress, query: Buffer, timeoutMs: number): P
 }
 
 function endpoint(address: ResolverAddress): { host: string; port: number } {
+  // linear: pumped
   const bracketed = /^\[(?<host>.+)\](?::(?<port>\d+))?$/.exec(address)?.groups;
   const plain = /^(?<host>[^:]+)(?::(?<port>\d+))?$/.exec(address)?.groups;
   const { host = address, port = "53" } = bracketed ?? plain ?? {};

@@ -82,6 +82,7 @@ function addressOrBlock(text: string): string | undefined {
 
 /** `https://Example.com/a` and `example.com/a` are two sources: one of them takes either scheme. */
 function sourceOf(text: string): string | undefined {
+  // linear: pumped
   const match = /^(https?:\/\/)?([^/?#\s]+)(\/[^?#\s]*)?$/i.exec(text);
   const host = match?.[2] === undefined ? undefined : parseHostname(match[2].replace(/:\d{1,5}$/, ""), { underscores: true });
   return host === undefined ? undefined : `${(match?.[1] ?? "").toLowerCase()}${host}${match?.[3] ?? "/"}`;

@@ -30,6 +30,7 @@ const SUBMISSIONS_PORT = 465;
  * certificate that is not trusted, nothing leaves this machine.
  */
 export function createEmailSender(server: MailServer, messageMs = MESSAGE_MS, submissionsPort = SUBMISSIONS_PORT): SendEmail {
+  // linear: pumped
   const domain = /@([^\s@<>]+)>?\s*$/.exec(server.from)?.[1] ?? "localhost";
   let transport: Promise<Transporter> | undefined;
   return async (to, { subject, text, data }, id) => {

@@ -1,3 +1,4 @@
+import { PendingBytes } from "#wire/http/pending-bytes.ts";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { isGlobalAddress } from "#kernel/ip-class.ts";
@@ -73,16 +74,20 @@ export async function openMessageStream(
 }
 
 async function* read(socket: Socket, bytesMax: number): AsyncGenerator<Buffer, undefined> {
-  let bytes: Buffer = Buffer.alloc(0);
+  const pending = new PendingBytes();
   let received = 0;
   for await (const chunk of socket as AsyncIterable<Buffer>) {
     received += chunk.length;
     if (received > bytesMax) throw new TransferError(`the answer is longer than ${bytesMax} bytes`);
-    bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk]);
-    for (let length = lengthOf(bytes); length <= bytes.length; length = lengthOf(bytes)) {
+    // What was appended is never written over, so that messages stay what they are.
+    pending.append(chunk, 0, chunk.length);
+    for (;;) {
+      const bytes = pending.buffer.subarray(pending.start, pending.end);
+      const length = lengthOf(bytes);
+      if (length > bytes.length) break;
       if (length < LENGTH_BYTES + HEADER_BYTES) throw new TransferError(SHORT);
+      pending.start += length;
       yield bytes.subarray(LENGTH_BYTES, length);
-      bytes = bytes.subarray(length);
     }
   }
   return undefined;

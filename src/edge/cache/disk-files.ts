@@ -62,6 +62,7 @@ export function readDescribed(directory: string, id: string): StoredResponse | n
     if (text.slice(0, line) !== String(crc32(json))) return null;
     const { format, fields, asked, reason, secondary, length, checks, ...rest } = JSON.parse(json) as Described;
     // Who else came to it since it was written down is not known.
+    // few: once for a file that is read
     if (asked.received !== undefined) asked.received = [...asked.received, ANY_URL];
     if (format !== FORMAT || statSync(bodyIn(directory, id)).size !== length) return null;
     const storable = { ...rest, fields: fields.map(([name, value]) => ({ name, key: name.toLowerCase(), value })) };

@@ -226,5 +226,6 @@ function readPurges(path: string): Map<string, number> {
     return new Map();
   }
   // A line that was not written whole is of a purge that nobody was told of.
+  // linear: pumped
   return new Map([...text.matchAll(/^(\S+) (\d+)\n/gm)].map(([, zoneId, count]) => [zoneId!, Number(count)]));
 }

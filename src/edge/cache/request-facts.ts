@@ -20,6 +20,7 @@ const PRECONDITIONS = /^if[-_](?:match|unmodified[-_]since):/im;
  * carry one are kept apart from all others. Origin is among them because it decides about Access-Control-Allow-Origin.
  */
 const KEYED =
+  // linear: pumped
   /^(?:origin|forwarded|x[-_](?:forwarded[-_](?:host|scheme|server|port|prefix|proto[a-z]*|path|ssl|uri)|host|original[-_](?:url|host|uri)|rewrite[-_]url|override[-_]url|http[-_](?:method(?:[-_]override)?|host[-_]override|destinationurl)|method[-_]override|url[-_]scheme|wap[-_]profile)):.*$/gim;
 
 /** What of a request, besides its target, the cache has to know. */

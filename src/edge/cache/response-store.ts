@@ -92,6 +92,7 @@ export function createResponseStore(
       // Who invents values must not drive out what others use.
       if (others.length >= VARIANTS_MAX) remove(others.findLast((other) => !other.visited) ?? others.at(-1)!);
       while (!hasRoomFor(response)) evictOne();
+      // few: VARIANTS_MAX
       byKey.set(key, [response, ...(byKey.get(key) ?? NONE)]);
       link(response);
       response.isStored = true;

@@ -1,3 +1,4 @@
+// linear: pumped
 const TAG = /^[\x21-\x2b\x2d-\x7e]{1,1024}$/;
 const TAGS_MAX = 1_000;
 

@@ -64,6 +64,7 @@ function mayCompress(exchange: Exchange, buffer: Buffer, head: Head, wishes: rea
 const isCoded = (coding: string): boolean => coding.trim().toLowerCase() !== "identity";
 const forbidsTransforms = (control: string): boolean => NO_TRANSFORM.test(control);
 /** RFC 9110 §7.7 */
+// linear: pumped
 const NO_TRANSFORM = /(?:^|[\s,])no-transform\s*(?:$|,)/i;
 
 const ENCODING: Readonly<Record<Coding, FieldChange>> = {
@@ -78,6 +79,7 @@ const RULE_CODINGS: Readonly<Record<string, Coding>> = { gzip: "gzip", brotli: "
 const OTHER_CODINGS: readonly Coding[] = CODINGS.filter((coding) => coding !== "br");
 
 /** One pass over the head is cheaper than taking it apart. */
+// linear: pumped
 const ACCEPT_ENCODING = /^accept-encoding:.*$/gim;
 
 /** Most visitors ask for the same as one of the last ones. */

@@ -116,6 +116,7 @@ const JSON_TYPE = /^(?:text|application)\/(?:x-)?(?:json|ndjson|ldjson|jsonl|jso
 
 // SPEC 8: text, HTML, JSON and XML, by whatever name: many texts have no type of their own below text/.
 const SCANNED_TYPE =
+  // linear: pumped
   /^(?:text\/[\w.+-]+|[\w.+-]+\/[\w.+-]+\+(?:xml|yaml)|application\/(?:x-)?(?:xml|xml-dtd|xml-external-parsed-entity|javascript|ecmascript|yaml|toml|sql|graphql|csv|sh|pem-file|pem-certificate-chain|www-form-urlencoded)|multipart\/(?:mixed|form-data|byteranges|related|alternative))$/;
 
 const UNKNOWN_TYPES: ReadonlySet<string> = new Set(["*/*", "application/unknown", "unknown/unknown"]);

@@ -48,6 +48,7 @@ export function logFields(exchange: Exchange, { action_parameters: parameters }:
       const value = all === true ? values : values[0];
       left -= name.length + JSON.stringify(value ?? "").length;
       if (value === undefined || left < 0) continue;
+      // few: the names of one rule
       logged[kind] = { ...logged[kind], [kind === "cookies" ? name : name.toLowerCase()]: value };
     }
   }

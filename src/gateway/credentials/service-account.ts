@@ -87,6 +87,7 @@ async function ask(pools: Pools, account: ServiceAccount, nowMs: number): Promis
     { timeoutMs: TIMEOUT_MS, answerBytesMax: ANSWER_BYTES_MAX },
   );
   const { access_token, expires_in = ASSERTION_SECONDS } = JSON.parse(text) as { access_token?: unknown; expires_in?: number };
+  // linear: pumped
   if (status !== 200 || typeof access_token !== "string" || !/^[\x21-\x7e]{1,8192}$/.test(access_token))
     throw new Error(`a token request was answered with ${status}`);
   return { access_token, expires_in: Number.isFinite(expires_in) ? expires_in : ASSERTION_SECONDS };

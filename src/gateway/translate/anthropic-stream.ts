@@ -18,7 +18,8 @@ const BLOCKS_MAX = 1024;
 /** Reads the events of a streamed message. The end is told only once `message_stop` came, so that a cut never looks finished. */
 export class AnthropicStream implements StreamTranslator {
   #facts: AnswerFacts;
-  #usage: Json = {};
+  /** Counts by their names; without a prototype, since a provider names them. */
+  readonly #usage = Object.create(null) as Record<string, unknown>;
   #finish: FinishReason = "stop";
   #isStopped = false;
   #callCount = 0;
@@ -43,7 +44,7 @@ export class AnthropicStream implements StreamTranslator {
 
   start(event: Json): StreamStep {
     const message = objectOf(event["message"]) ?? {};
-    this.#usage = objectOf(message["usage"]) ?? {};
+    Object.assign(this.#usage, objectOf(message["usage"]));
     this.#facts = {
       ...this.#facts,
       id: textOf(message["id"]) ?? this.#facts.id,
@@ -85,8 +86,7 @@ export class AnthropicStream implements StreamTranslator {
   messageDelta(event: Json): StreamStep {
     const reason = objectOf(event["delta"])?.["stop_reason"] ?? null;
     if (reason !== null) this.#finish = anthropicFinish(reason);
-    const usage = Object.entries(objectOf(event["usage"]) ?? {}).filter(([, value]) => value !== null);
-    this.#usage = { ...this.#usage, ...Object.fromEntries(usage) };
+    for (const [name, value] of Object.entries(objectOf(event["usage"]) ?? {})) if (value !== null) this.#usage[name] = value;
     return NO_PIECES;
   }
 

@@ -166,6 +166,7 @@ function readPart(part: Reader): readonly Part[] {
 }
 
 /** RFC 2397 with base64, which is how clients embed what they do not link. */
+// linear: pumped
 const DATA_URL = /^data:([a-z0-9.+-]+\/[a-z0-9.+-]+)(?:;[a-z0-9-]+=[^;,]*)*;base64,/i;
 
 function readAddress(from: Reader, key: string): Part {

@@ -10,6 +10,7 @@ export interface VertexModel extends PlaceFacts {
   readonly name: string;
 }
 
+// linear: pumped
 const VERTEX_NAME = /^(?:projects\/([^/]+)\/)?(?:locations\/([a-z0-9-]{1,40})\/)?publishers\/([a-z0-9-]{1,40})\/models\/([^/]+)$/;
 
 /** `projects/{project}/locations/{region}/publishers/{publisher}/models/{name}` or its end, `{publisher}/{name}`, or a bare name. */
@@ -22,6 +23,7 @@ export function vertexModel(model: string): VertexModel {
 }
 
 const REGION = "[a-z]{2}(?:-[a-z]+){1,3}-\\d";
+// linear: pumped
 const BEDROCK_NAME = new RegExp(`^(?:(${REGION})/)?(arn:aws[a-z-]*:bedrock:(${REGION}):.*|.*)$`);
 
 /** `{region}/{id}` or the id of a model, a profile or an ARN, which names its region itself. */

@@ -1,3 +1,4 @@
+import { PendingBytes } from "#wire/http/pending-bytes.ts";
 import { randomInt } from "node:crypto";
 import { createSocket, type Socket as UdpSocket } from "node:dgram";
 import { connect } from "node:net";
@@ -85,11 +86,12 @@ function askOverTcp({ ip, port }: Server, question: ServerQuestion, signal: Abor
   const socket = connect({ host: formatIp(ip), port, noDelay: true });
   socket.unref();
   signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
-  let buffer = Buffer.alloc(0);
+  const pending = new PendingBytes();
   socket.on("error", reject);
   socket.on("close", () => reject(new Error("the connection ended without an answer")));
   socket.on("data", (chunk) => {
-    buffer = Buffer.concat([buffer, chunk]);
+    pending.append(chunk, 0, chunk.length);
+    const buffer = pending.buffer.subarray(0, pending.end);
     if (buffer.length < LENGTH_BYTES || buffer.length < LENGTH_BYTES + buffer.readUInt16BE(0)) return;
     const packet = buffer.subarray(LENGTH_BYTES, LENGTH_BYTES + buffer.readUInt16BE(0));
     const message = isReplyTo(packet, id) ? attemptDecode(packet) : undefined;

@@ -83,6 +83,7 @@ export const hasDayFirst = (digits: string, place = 0): boolean =>
   isDay(Number(digits.slice(place + 2, place + 4)), Number(digits.slice(place, place + 2)));
 
 /** One digit all the way, which nobody is given. */
+// linear: pumped
 export const isUniform = (digits: string): boolean => /^(.)\1*$/.test(digits);
 
 /** The check digit that makes the weighted sum a multiple of 11; a remainder that would need 10 is never given out. */

@@ -28,6 +28,7 @@ export const GROUPED_NUMBERS: readonly string[] = ["-", " ", "/", "."].flatMap((
     const count = countOf(template, "#");
     if (count < 5 || count > 18 || isDayForm(template)) return false;
     // A fraction, a version and an address of a network have dots as well.
+    // linear: pumped
     return separator !== "." || (/\..*\./.test(template) && /####|###$|###\.###/.test(template) && count >= 7);
   }),
 );

@@ -39,6 +39,7 @@ const WITH_INTERNATIONAL_PREFIX = /^00[1-9]\d{8,12}$/;
 /** Of China. */
 const CHINESE_MOBILE = /^1[3-9]\d{9}$/;
 /** Groups that little else is written in, of Southern Europe and Turkey among others. */
+// linear: pumped
 const GROUPED_IN_TWOS = /^[2-9]\d{1,2}([ .-])(?:\d\d|\d{3})\1\d\d\1\d\d$/;
 
 /** Grouped as people group one, or with the trunk prefix, which other numbers seldom begin with. */
@@ -66,11 +67,13 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
     name: "E-mail address",
     anchors: [{ kind: "at_sign" }, ...SPELLED_AT_SIGNS.map((text) => ({ kind: "literal", text, word: false, behindName: true }) as const)],
     patterns: [
+      // linear: pumped
       new RegExp(
         `${LOCAL_PART}(?:@|%40|&#64;|&#[Xx]40;|&commat;|\\\\u0040)(?:[A-Za-z0-9-]{1,63}\\.){1,8}${TOP_LEVEL}(?![A-Za-z0-9_@-])`,
         "y",
       ),
       // RFC 6531: names of domains in UTF-8.
+      // linear: pumped
       new RegExp(String.raw`${LOCAL_PART}@(?:[A-Za-z0-9\x80-\xff-]{1,63}\.){1,8}(?:${TOP_LEVEL}|[\x80-\xff]{4,48})(?![A-Za-z0-9_@-])`, "y"),
       // RFC 5321 §4.1.3: an address in place of a name.
       new RegExp(String.raw`${LOCAL_PART}@\[?(?:(?:\d{1,3}\.){3}\d{1,3}|IPv6:[0-9A-Fa-f:.]{2,45})(?:\]|(?![A-Za-z0-9_.-]))`, "y"),
@@ -97,9 +100,11 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
     rule_id: "9666639ffe76a63c2fcc266a106f33c8",
     name: "Telephone number with country code",
     anchors: [{ kind: "plus" }],
+    // linear: pumped
     patterns: [/\+[1-9]\d{0,2}\)?[ .\-/]?(?:\(0?\d{1,4}\)[ .\-/]?)?\d{1,5}(?:[ .\-/]?\d{1,5}){1,5}(?!\d)/y],
     accepts: (text) => {
       const count = text.replace(/\D/g, "").length;
+      // linear: pumped
       return count >= 8 && count <= 15 && !/(\d)\1{6}/.test(text);
     },
     hits: ["+905321234567", "+90 532 123 45 67", "+49 (0)30 901820", "(+31) 20 785 1283"],
@@ -116,6 +121,7 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
       },
     ],
     patterns: [],
+    // linear: pumped
     accepts: (text) => !/^(\d)\1+$/.test(text.replace(/\D/g, "")),
     context: [
       "phone",
@@ -161,6 +167,7 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
     name: "IPv6 address",
     anchors: [{ kind: "colon" }],
     patterns: [
+      // linear: pumped
       /(?:[0-9A-Fa-f]{0,4}:){2,8}(?:(?:\d{1,3}\.){3}\d{1,3}|[0-9A-Fa-f]{1,4})?(?:%[A-Za-z0-9][A-Za-z0-9._-]{0,15})?(?:\/\d{1,3})?(?![0-9A-Za-z:])/y,
     ],
     // Paths of programs such as `fe::be` look like addresses without a digit.
@@ -208,6 +215,7 @@ export const CONTACT_DETECTORS: readonly Detector[] = [
       { kind: "literal", text: "www.", word: true },
     ],
     patterns: [
+      // linear: pumped
       /(?:(?:https?|ftp|HTTPS?)(?::\/\/|:\\\/\\\/|%3A%2F%2F)|(?=www\.))(?:[A-Za-z0-9._~%!$&*+,;=:-]{1,128}@)?(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9\x80-\xff](?:[A-Za-z0-9\x80-\xff._-]{0,251}[A-Za-z0-9\x80-\xff])?)(?::\d{1,5})?(?=[/?#\s"'<>),.;:!|*&%\\\]}`]|$)/y,
     ],
     // A name without a dot is nothing that the world could call.

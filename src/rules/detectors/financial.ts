@@ -188,6 +188,7 @@ const WALLETS: readonly Detector[] = [
     name: "Ethereum address, beside its name",
     anchors: Array.from("0123456789abcdefABCDEF", (digit) => ({ kind: "literal", text: `0x${digit}`, word: true })),
     patterns: [/0x[0-9a-fA-F]{40}(?![A-Za-z0-9_])/y],
+    // linear: pumped
     accepts: (text) => !/(.)\1{9}/.test(text),
     context: ["eth", "ethereum", "wallet", "erc20", "address"],
     confidence: "medium",

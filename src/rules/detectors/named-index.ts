@@ -121,5 +121,6 @@ const isCapital = (char = ""): boolean => char !== char.toLowerCase();
 const isLetter = (char = ""): boolean => isSmall(char) || isCapital(char);
 
 /** Without accents. */
+// linear: pumped
 export const bare = (text: string): string => text.normalize("NFKD").replace(/\p{M}+/gu, "");
 const folded = (word: string): string => bare(word).toLowerCase();

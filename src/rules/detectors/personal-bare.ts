@@ -26,6 +26,7 @@ const BARE: readonly BareRow[] = [
   {
     of: "pii.identity_card_de",
     rule_id: "b27d91e04f6c4a35837ea5c0d1f8b264",
+    // linear: pumped
     form: /^(?=(?:[A-Z]*\d){5})[A-Z0-9]{9}$/,
     hit: "L01X00T44",
     miss: "l01x00t44",
@@ -224,6 +225,7 @@ const FORMS: readonly Detector[] = [
       name: "Italian driving licence number, whatever stands beside it",
       // Of the provinces until 2013, and of the state since.
       templates: ["AA#######A", "A#********"],
+      // linear: pumped
       isValid: (code) => /^[A-Z]{2}\d{7}[A-Z]$|^U1[A-HJ-NPR-Z0-9]{7}[A-Z]$/.test(code) && /\d.*\d.*\d/.test(code),
       isUpperCase: true,
       hits: ["AA0123456B", "U1H00B000C"],
@@ -367,6 +369,7 @@ const PASSPORT_FORMS = bareForms("passport", [
     name: "Passport number of a common form, whatever stands beside it",
     // Letters, then digits, as most countries have it; France; and the letter behind as well, as in Singapore and the Philippines.
     templates: ["A#######", "A########", "AA######", "AA#######", "AAA######", "##AA#####", "A#######A", "A######AA"],
+    // linear: pumped
     isValid: (code) => !/(\d)\1{5}/.test(code) && !isCounting(digitsOf(code)),
     isUpperCase: true,
     hits: ["A12803456", "CA128035", "17AB12345", "E2284561K"],

@@ -252,6 +252,7 @@ export const EUROPEAN_DETECTORS = codeDetectors(
       rule_id: "fd26a1e0937b4c6f8e58d41b0c72a93e",
       name: "German identity card number, beside its name",
       templates: ["A********"],
+      // linear: pumped
       isValid: (code) => /^[CFGHJKLMNPRTVWXYZ][CFGHJKLMNPRTVWXYZ\d]{8}$/.test(code) && /\d.*\d.*\d/.test(code) && !isUniform(code.slice(1)),
       context: ["personalausweis", "ausweis", "identity card", "id card", "perso"],
       // Eight characters of either kind: a form that every text is full of, and looked at in vain.

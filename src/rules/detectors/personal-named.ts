@@ -156,6 +156,7 @@ export const NAMED_DETECTORS: readonly Detector[] = [
           ...["A##AA####", "AA-######", "AA-#######", "A######A", "A#######A", "AA######A", "#########A", "AAA#####", "#AA######"],
           ...["########A", "A#########", "A********", "######"],
         ],
+        // linear: pumped
         isValid: (code) => /\d.*\d.*\d/.test(code) && !isUniform(code),
         context: ["passport", "passeport", "pasaporte", "passaporto", "passaporte", "reisepass", "paspoort", "паспорт", "travel document"],
         enabled: false,

@@ -340,6 +340,7 @@ export const WORLD_DETECTORS = codeDetectors(
       rule_id: "035869ae04bb28c12bd313bb13dac7e6",
       name: "Indian permanent account number (PAN)",
       templates: ["AAAAA####A"],
+      // linear: pumped
       isValid: (code) => !/^(.)\1{4}/.test(code),
       context: ["pan", "permanent account", "income tax", "india"],
       hits: ["PAN ABCPD1234Z", "my pan: AAASA1111R"],

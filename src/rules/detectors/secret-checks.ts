@@ -18,6 +18,7 @@ export function entropy(text: string): number {
 const counts = new Uint16Array(256);
 
 // Documentation everywhere uses keys that say so, and words that no generator makes.
+// linear: pumped
 const PLACEHOLDER = /example|xxxx|your[_-]?|placeholder|changeme|dummy|redacted|insert|sample|12345678|abcdefg|00000000|(.)\1{7}/i;
 
 /** What people write where a secret would stand. */

@@ -124,8 +124,10 @@ export const GENERAL_SECRETS: readonly Detector[] = [
     anchors: anywhere(["-----BEGIN "]),
     // A header alone is documentation; key material, possibly in a JSON string, has to follow.
     patterns: [
+      // linear: pumped
       /-----BEGIN (?:[A-Z0-9]{1,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----(?:\\[rn]|<br ?\/?>|\s){0,8}(?:Proc-Type:|Version:|[A-Za-z0-9+/=]{16})/y,
     ],
+    // linear: pumped
     accepts: (text) => !/EXAMPLE|XXXX|(.)\1{7}/i.test(text.replaceAll("-----", "")),
     confidence: "high",
     enabled: true,
@@ -295,7 +297,9 @@ export const GENERAL_SECRETS: readonly Detector[] = [
 
 /** Templates, variables and the passwords of every tutorial are none. */
 function hasRealPassword(text: string): boolean {
+  // linear: at most 4096 bytes (what a detector finds)
   if (/@(?:[a-z0-9-]+\.)*(?:example(?:\.[a-z]+)?|localhost|127\.0\.0\.1)(?![a-z0-9.-])/i.test(text)) return false;
+  // linear: at most 4096 bytes (what a detector finds)
   const [, name = "", password = ""] = /:\/\/([^:@]*):([^@]*)@/.exec(text) ?? [];
   // Whoever logs in without a name gives anything.
   return name !== "anonymous" && isRealPassword(password);

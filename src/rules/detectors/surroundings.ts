@@ -177,6 +177,7 @@ const EXPIRY = /^(?:(?:0[1-9]|1[0-2])\d\d|20\d\d)$/;
 /** Whether groups of one length go on behind `end`, where `text` ends that is made of such: `2341 2341 2346` before ` 8812` is no number of its own. */
 export function goesOnAsSeries(view: Buffer, end: number, text: string): boolean {
   if (view[end] !== SPACE || CLASSES[view[end + 1] ?? 0] !== DIGIT) return false;
+  // linear: pumped
   const last = /(?<= )\d+$/.exec(text)?.[0].length;
   if (last === undefined || /^\d+(?= )/.exec(text)?.[0].length !== last) return false;
   for (let i = 1; i <= last; i++) if (CLASSES[view[end + i] ?? 0] !== DIGIT) return false;

@@ -53,6 +53,7 @@ export const MACHINE_READABLE_ZONE: Detector = {
     text,
     word: false,
   })),
+  // linear: pumped
   patterns: [new RegExp(`${FILLER}{3,40}${LINE_END}(?:${UNDER_NAME}|${UNDER_NUMBER})(?![A-Za-z0-9])`, "y")],
   accepts: isZone,
   confidence: "high",

@@ -46,6 +46,7 @@ export const VAT_DETECTORS: readonly Detector[] = codeDetectors(
     rule_id,
     name: `Value added tax number (${country})`,
     templates,
+    // linear: pumped
     isValid: (code) => code.startsWith(country) && !/(\d)\1{6}/.test(code),
     context: WORDS,
     enabled: false,

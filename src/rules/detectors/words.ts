@@ -62,4 +62,5 @@ function beginnings(word: string): string[] {
   return [...new Set(found)];
 }
 
+// linear: pumped
 const continues = (word: string, rest: string): boolean => /[\p{L}\p{N}_]$/u.test(word) && /^[\p{L}\p{N}_]/u.test(rest);

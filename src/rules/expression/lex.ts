@@ -33,6 +33,7 @@ const SYMBOLS = "&& || ^^ == != <= >= .. ** < > ! ( ) { } [ ] , * ~ & $".split("
 // Words may contain dots, as field names do.
 const NAME = /[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*/y;
 // What starts with a digit or a colon, or with hexadecimal digits before a colon or a hyphen. Two dots end it: they make a range.
+// linear: pumped
 const WORD = /(?=[0-9:]|-[0-9]|[0-9A-Fa-f]{1,4}[:-])-?(?:[0-9A-Za-z_:\-/]|\.(?!\.))+/y;
 const INTEGER = /^-?(?:0x[0-9A-Fa-f]+|\d+)$/;
 

@@ -28,7 +28,8 @@ export function readMultipart(contentType: string, body: string): Multipart | un
   const parts = splitParts(body, `--${boundary}`);
   const header = (name: string): (readonly string[])[] => parts.map((part) => part.headers.get(name) ?? []);
   const dispositions = header("content-disposition");
-  const parameters = (name: string): (readonly string[])[] => dispositions.map((lines) => lines.flatMap((line) => parameterOf(line, name)));
+  const parameters = (name: keyof typeof PARAMETERS): (readonly string[])[] =>
+    dispositions.map((lines) => lines.flatMap((line) => parameterOf(line, name)));
   const names = parameters("name");
   const values = parts.map((part) => part.value);
   const named = parts.flatMap((part, i) => (names[i] ?? []).map((name) => [name, part.value] as const));
@@ -52,9 +53,18 @@ function boundaryOf(contentType: string): string | undefined {
   return boundary === undefined || boundary === "" ? undefined : boundary;
 }
 
+const PARAMETERS = {
+  // linear: pumped
+  boundary: /;\s{0,9}boundary=(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/i,
+  // linear: pumped
+  name: /;\s{0,9}name=(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/i,
+  // linear: pumped
+  filename: /;\s{0,9}filename=(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/i,
+};
+
 /** `; name="value"` of a header field. */
-function parameterOf(line: string, name: string): readonly string[] {
-  const found = new RegExp(String.raw`;\s{0,9}${name}=(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))`, "i").exec(line);
+function parameterOf(line: string, name: keyof typeof PARAMETERS): readonly string[] {
+  const found = PARAMETERS[name].exec(line);
   if (found === null) return [];
   return [found[1] === undefined ? (found[2] ?? "") : found[1].replace(/\\(.)/g, "$1")];
 }

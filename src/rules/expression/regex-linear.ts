@@ -35,12 +35,13 @@ function flatten(regex: Regex): Regex[] {
  * Whether a backtracking engine is proven to take time linear in the text, whatever the text is. It is where each place
  * of the text costs a bounded number of steps: without open repetitions, or with repetitions of single bytes that end at
  * bytes they cannot hold themselves, so that no place is repeated over more than once for each part of the expression.
+ * `notBehind`: bytes behind which no match begins, whatever the expression says.
  */
-export function isLinear(regex: Regex, stepsMax = STEPS_MAX): boolean {
-  if (regex.kind === "capture") return isLinear(regex.item, stepsMax);
-  if (regex.kind === "choice") return stepsOf(regex) <= stepsMax || regex.items.every((item) => isLinear(item, stepsMax));
+export function isLinear(regex: Regex, stepsMax = STEPS_MAX, notBehind: ByteSet = 0n): boolean {
+  if (regex.kind === "capture") return isLinear(regex.item, stepsMax, notBehind);
+  if (regex.kind === "choice") return stepsOf(regex) <= stepsMax || regex.items.every((item) => isLinear(item, stepsMax, notBehind));
   if (stepsOf(regex) <= stepsMax) return true;
-  return isLinearSequence(flatten(regex), stepsMax);
+  return isLinearSequence(flatten(regex), stepsMax, notBehind);
 }
 
 interface Part {
@@ -50,7 +51,7 @@ interface Part {
   readonly ways: number;
 }
 
-function isLinearSequence(items: readonly Regex[], stepsMax: number): boolean {
+function isLinearSequence(items: readonly Regex[], stepsMax: number, notBehind: ByteSet): boolean {
   const parts = items.map((item) => partOf(item, stepsMax));
   if (parts.some((part) => part === null)) return false;
   const known = parts.filter((part) => part !== null);
@@ -65,7 +66,7 @@ function isLinearSequence(items: readonly Regex[], stepsMax: number): boolean {
   return known.every((part, i) => {
     if (part.loop === null) return true;
     // Elsewhere each place of the text may be a start, and the loop must not run over starts.
-    if (!anchored && (part.loop & starts) !== 0n) return false;
+    if (!anchored && (part.loop & starts) !== 0n && (part.loop & ~notBehind) !== 0n) return false;
     if ((part.loop & (behind[i]?.bytes ?? 0n)) === 0n) return true;
     // One loop may give back what it took, if what follows has an end, and if no two starts share the loop.
     return loops === 1 && (anchored || (first?.kind === "set" && items.slice(1, i).every((item) => (bytesOf(item) & starts) === 0n)));
@@ -146,6 +147,8 @@ function firstsBehind(items: readonly Regex[]): readonly First[] {
   }
   return behind;
 }
+
+export const firstBytesOf = (regex: Regex): First => firstOf(regex);
 
 function firstBytes(items: readonly Regex[]): First {
   let bytes = 0n;

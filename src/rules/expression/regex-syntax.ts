@@ -232,13 +232,14 @@ class Reader {
 
   #code(char: string, start: number): string {
     const digits = char === "x" ? 2 : char === "u" ? 4 : 8;
-    const found = new RegExp(`\\{([0-9A-Fa-f]{1,8})\\}|([0-9A-Fa-f]{${digits}})`, "y");
-    found.lastIndex = this.at;
-    const [, braced, plain] = found.exec(this.#text) ?? [];
-    const code = Number.parseInt(braced ?? plain ?? "", 16);
+    const braced = /\{([0-9A-Fa-f]{1,8})\}/y;
+    braced.lastIndex = this.at;
+    const plain = this.#text.slice(this.at, this.at + digits);
+    const hex = braced.exec(this.#text)?.[1] ?? (plain.length === digits && /^[0-9A-Fa-f]+$/.test(plain) ? plain : "");
+    const code = Number.parseInt(hex, 16);
     if (Number.isNaN(code)) this.#fail(`\\${char} needs ${digits} hexadecimal digits or {…}`, start);
     if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) this.#fail("no such character", start);
-    this.at = found.lastIndex;
+    this.at = braced.lastIndex === 0 ? this.at + digits : braced.lastIndex;
     // `\xff` is the byte; characters are their UTF-8.
     return char === "x" && code <= 0xff ? String.fromCharCode(code) : Buffer.from(String.fromCodePoint(code), "utf8").toString("latin1");
   }

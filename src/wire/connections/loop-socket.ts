@@ -191,6 +191,7 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
 
   unread(bytes: Buffer): void {
     this.isPaused = true;
+    // few: what came before there was a reader, put back once or twice
     this.early = this.early === null ? bytes : Buffer.concat([bytes, this.early]);
   }
 

@@ -180,4 +180,5 @@ export function dialThroughNode(connect: (onread: OnReadOpts) => Socket): NodeTr
 }
 
 /** An IPv4 visitor on a dual-stack listener is an IPv4 visitor. */
+// linear: pumped
 const plain = (address = ""): string => address.replace(/^::ffff:(?=\d+\.)/, "");

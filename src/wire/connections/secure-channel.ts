@@ -235,6 +235,7 @@ export class SecureChannel implements Channel {
     const left = openSsl.takeBack();
     if (failure !== "writing") return failure === "end" ? 0 : EPROTO;
     this.waitsForRoom = true;
+    // few: what was read with the hello, and what of it is left
     if (left !== null) this.first = this.first === null ? left : Buffer.concat([left, this.first]);
     return EAGAIN;
   }

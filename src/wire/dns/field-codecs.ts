@@ -141,11 +141,13 @@ function address(family: 4 | 6): FieldCodec<Uint8Array> {
 export const ipv4 = address(4);
 export const ipv6 = address(6);
 
+const HARDWARE_ADDRESS = /^[0-9a-f]{2}(?:-[0-9a-f]{2})*$/i;
+
 /** An address of a network card: `00-00-5e-00-53-2a` (RFC 7043 §3.2, §4.2). */
 function hardwareAddress(bytes: 6 | 8): FieldCodec<Uint8Array> {
-  const shape = new RegExp(`^[0-9a-f]{2}(?:-[0-9a-f]{2}){${bytes - 1}}$`, "i");
   const check = (text: string): Uint8Array => {
-    if (!shape.test(text)) throw new RdataError(`must be ${bytes} bytes in hexadecimal with hyphens between them`);
+    if (text.length !== 3 * bytes - 1 || !HARDWARE_ADDRESS.test(text))
+      throw new RdataError(`must be ${bytes} bytes in hexadecimal with hyphens between them`);
     return Buffer.from(text.replaceAll("-", ""), "hex");
   };
   const format = (value: Uint8Array): string => Array.from(value, (byte) => byte.toString(16).padStart(2, "0")).join("-");
@@ -265,4 +267,5 @@ function encodedRest(encoding: "hex" | "base64", pattern: RegExp): FieldCodec<Bu
 
 /** Bytes that fill the rest of the RDATA, shown in one word; white space in the input is skipped. */
 export const hex = encodedRest("hex", /^(?:[0-9A-Fa-f]{2})+$/);
+// linear: pumped
 export const base64 = encodedRest("base64", /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/);

@@ -132,6 +132,7 @@ const ech: ParamRow = {
   },
 };
 
+// linear: pumped
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** RFC 9461 §5: a relative URI template in UTF-8 with the variable `dns`. */

@@ -36,6 +36,7 @@ function rangeOf(word: Token | undefined): { start: number; stop: number; step: 
 }
 
 /** An escaped character, `$$`, or `$` with its modifier. */
+// linear: pumped
 const PLACE = /\\[^]|\$\$|\$(?:\{[^}]*\}?)?/g;
 const MODIFIER = /^\$\{(-?\d{1,10})(?:,(\d{1,3})(?:,([doxXnN]))?)?\}$/;
 const WIDTH_MAX = 100;

@@ -198,6 +198,7 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = { S: 1, M: 60, H: 3600, D
 function seconds(word: string): number | undefined {
   if (!/^(?:\d{1,10}|(?:\d{1,10}[SMHDW])+)$/i.test(word)) return undefined;
   let total = 0;
+  // linear: pumped
   for (const [, digits, unit] of word.toUpperCase().matchAll(/(\d+)([SMHDW]?)/g))
     total += Number(digits) * (UNIT_SECONDS[unit || "S"] as number);
   return total > TTL_SECONDS_MAX ? undefined : total;

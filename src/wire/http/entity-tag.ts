@@ -1,5 +1,6 @@
 /** One entity tag as RFC 9110 §8.8.3 writes it. */
 const TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
+// linear: pumped
 const TAGS = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
 const TAGS_MAX = 100;
 

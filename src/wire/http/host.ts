@@ -8,6 +8,7 @@ export interface Authority {
   readonly port: number | null;
 }
 
+// linear: pumped
 const NAME = /^([a-z0-9_-]+(?:\.[a-z0-9_-]+)*)\.?(?::([0-9]{1,5}))?$/;
 const IPV6 = /^(\[[0-9a-f:.]{2,45}\])(?::([0-9]{1,5}))?$/;
 const NAME_LENGTH_MAX = 253;

@@ -13,6 +13,7 @@ const TOKEN = /[A-Za-z*][!#$%&'*+\-.^_`|~0-9A-Za-z:/]*/y;
 const BYTES = /:[A-Za-z0-9+/]*={0,2}:/y;
 const BOOLEAN = /\?([01])/y;
 const DATE = /@(-?\d{1,15})(?![\d.])/y;
+// linear: pumped
 const DISPLAY = /%"(?:[\x20-\x24\x26-\x7e](?<!")|%[0-9a-f]{2})*"/y;
 
 /**

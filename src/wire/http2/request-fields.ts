@@ -35,6 +35,7 @@ const KINDS = new Map<string, number>([
 
 /** What HTTP/1.1 would read as something else must never get into its text (RFC 9113 §8.2.1, §10.3). */
 const NAME = /^[a-z0-9!#$%&'*+.^_`|~-]+$/;
+// linear: pumped
 const VALUE = /^(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?$/;
 
 function kindOf({ name, value }: Field): number {

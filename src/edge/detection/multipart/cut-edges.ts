@@ -12,8 +12,10 @@ const ENDS = new Set(Array.from("\"'<>{}()[],\r\n\t|", (char) => char.charCodeAt
  * A word of running text by itself: no number goes on behind it, and no key. Groups of numbers are capitals and digits, and one small
  * letter is a part of many.
  */
+// linear: pumped
 const WORD = /^(?=[A-Z]*[a-z])[A-Za-z]{2,}$/;
 /** Up to the last of both. */
+// linear: pumped
 const TO_LAST_END = /^.*(?:["'<>{}()[\],\r\n\t|]|(?<= )(?=[A-Z]*[a-z])[A-Za-z]{2,}(?= ))/s;
 
 /** Reads the beginning of a part byte by byte and tells where it may be looked at from. */

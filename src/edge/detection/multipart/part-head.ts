@@ -15,6 +15,7 @@ export interface PartHead {
 }
 
 // RFC 2046 §5.1.1: at most 70 characters.
+// linear: pumped
 const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"\r\n]{1,70})"|([^\s;"]{1,70}))/i;
 const NAME = /^[A-Za-z-]+$/;
 

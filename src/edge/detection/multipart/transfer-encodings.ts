@@ -10,7 +10,8 @@ const latin1 = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.by
 
 const NOT_BASE64 = /[^A-Za-z0-9+/=\s]/;
 /** Signs at the end of what was encoded: what follows them was encoded by itself. */
-const PADDED = /[^=]*=+|[^=]+/g;
+// linear: pumped
+const PADDED = /[^=]+=*|=+/g;
 
 /** More pieces in one part are nobody's text. */
 const ENDED_MAX = 8192;

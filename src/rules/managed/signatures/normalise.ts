@@ -108,6 +108,7 @@ const spaced = (text: string): string => text.replaceAll("*/", " ").replace(/ {2
 /** What a file system reads: one kind of slash, once, and no `.` among the names. */
 export function plainPath(text: string): string {
   const slashes = text.includes("\\") ? text.replaceAll("\\", "/") : text;
+  // linear: pumped
   return /\/\.?\//.test(slashes) ? slashes.replace(/\/(?:\.?\/)+/g, "/") : slashes;
 }
 

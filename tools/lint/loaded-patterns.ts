@@ -1,0 +1,16 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import type { MarkedPattern } from "./pumped.ts";
+
+/** A pattern that a module has built while it was loaded. */
+export interface LoadedPattern {
+  readonly file: string;
+  readonly pattern: MarkedPattern;
+  readonly isProven: boolean;
+}
+
+/** What the listed files build when they are loaded: in a thread of its own, where none of them is yet. */
+export async function loadedPatterns(): Promise<readonly LoadedPattern[]> {
+  const [found] = (await once(new Worker(new URL("loaded-patterns-worker.ts", import.meta.url)), "message")) as [readonly LoadedPattern[]];
+  return found;
+}

@@ -1,0 +1,103 @@
+import type { MarkedPattern } from "./pumped.ts";
+
+/** A text on which the pattern took too long. */
+export interface Slow {
+  readonly piece: string;
+  readonly ms: number;
+}
+
+export const PUMP_MS_MAX = 50;
+/** A machine that is busy is asked again. */
+const TRIES = 3;
+const FEWER = 16;
+const PREFIXES_MAX = 10;
+const PIECES_MAX = 200;
+const ENDS_MAX = 4;
+
+/**
+ * Tries the pattern on texts of repeated pieces, each made of what stands in the pattern, behind what may lead to it, and with an end
+ * that does not fit. Gives the first on which it takes more than 50 ms, or undefined. With `g` all matches are
+ * asked for.
+ */
+export function pump({ source, flags, bytes }: MarkedPattern): Slow | undefined {
+  const pattern = new RegExp(source, flags);
+  const { pieces, prefixes, ends } = textsOf(source);
+  for (const prefix of prefixes)
+    for (const piece of pieces)
+      for (const end of ends) {
+        const text = (length: number): string => (prefix + piece.repeat(Math.ceil(length / piece.length))).slice(0, length) + end;
+        const few = text(bytes / FEWER);
+        // What is quick on few is quick on all of them even where the time grows with the square.
+        if (bestOf(() => run(pattern, few)) < PUMP_MS_MAX / FEWER ** 2) continue;
+        for (const tried of [few, text(bytes)]) {
+          const ms = bestOf(() => run(pattern, tried));
+          if (ms > PUMP_MS_MAX) return { piece: `${prefix}${piece}`, ms };
+        }
+      }
+  return undefined;
+}
+
+function run(pattern: RegExp, text: string): void {
+  pattern.lastIndex = 0;
+  if (pattern.global) text.match(pattern);
+  else pattern.exec(text);
+}
+
+function bestOf(work: () => void): number {
+  let ms = Infinity;
+  for (let tries = 0; tries < TRIES && ms > 0.01; tries++) {
+    const from = performance.now();
+    work();
+    ms = Math.min(ms, performance.now() - from);
+  }
+  return ms;
+}
+
+const WINDOW_TOKENS_MAX = 5;
+const SAMPLES: Readonly<Record<string, string>> = {
+  d: "0",
+  D: "a",
+  w: "a",
+  W: " ",
+  s: " ",
+  S: "a",
+  b: "",
+  B: "",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+};
+const ALWAYS = ["a", "0", " ", "\n", "/", '"', "\\", "="];
+
+/** Up to five neighbours of what the pattern is made of, an example of each; and behind what they are repeated. */
+function textsOf(source: string): {
+  readonly pieces: readonly string[];
+  readonly prefixes: readonly string[];
+  readonly ends: readonly string[];
+} {
+  const tokens = tokensOf(source);
+  const windows = new Set(ALWAYS);
+  for (let at = 0; at < tokens.length; at++)
+    for (let length = 1; length <= WINDOW_TOKENS_MAX && windows.size < PIECES_MAX; length++)
+      windows.add(tokens.slice(at, at + length).join(""));
+  windows.delete("");
+  // What a set leaves out is what stops it.
+  const stops = Array.from(source.matchAll(/\[\^((?:[^\]\\]|\\.)*)\]/g), ([, members = ""]) => tokensOf(members).at(0) ?? "");
+  const ends = [...new Set(["\u0001", "", ...stops])].slice(0, ENDS_MAX);
+  const starts = Array.from({ length: 8 }, (_, length) => tokens.slice(0, length).join(""));
+  return { pieces: [...windows], prefixes: [...new Set([...starts, ...ALWAYS.slice(0, 3)])].slice(0, PREFIXES_MAX), ends };
+}
+
+/** A character or a word for each part of the pattern, without what repeats and groups. */
+function tokensOf(source: string): readonly string[] {
+  const parts = source.matchAll(
+    /\\x([0-9A-Fa-f]{2})|\\u([0-9A-Fa-f]{4})|\\(.)|\[(\^?)((?:[^\]\\]|\\.)*)\]|\(\?(?:<?[=!]|:|<\w+>)|\{[\d,]+\}|([A-Za-z]+|.)/gsu,
+  );
+  return Array.from(parts, ([whole, x, u, escaped, negation, members, plain]) => {
+    if (x !== undefined || u !== undefined) return String.fromCharCode(Number.parseInt(x ?? u ?? "", 16));
+    if (escaped !== undefined) return SAMPLES[escaped] ?? escaped;
+    if (members !== undefined) return negation === "^" ? "a" : (tokensOf(members)[0] ?? "");
+    if (plain === ".") return "a";
+    return plain === undefined || "()|*+?^$".includes(plain) || whole.length === 0 ? "" : plain;
+  }).filter((token) => token !== "");
+}
