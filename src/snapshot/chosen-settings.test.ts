@@ -22,6 +22,7 @@ test("each setting becomes something at the edge", () => {
     development_mode: "on",
     http2: "off",
     ip_geolocation: "off",
+    log_masking: "off",
     min_tls_version: "1.3",
     security_header: { strict_transport_security: { enabled: true } },
     sort_query_string_for_cache: "on",

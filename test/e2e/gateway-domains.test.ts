@@ -202,6 +202,6 @@ describe("a host name of a gateway", () => {
     assert.equal(await status(atEdge("/openai/chat/completions")), 200);
     assert.equal((await call("DELETE", `${gateways()}/open/custom-domains/${HOST}`)).status, 200);
     assert.notEqual(await status(atEdge("/openai/chat/completions")), 200);
-    assert.equal(await status(atGateway("/openai/chat/completions")), 400);
+    assert.equal(await status(atGateway("/openai/chat/completions")), 421);
   });
 });
