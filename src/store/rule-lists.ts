@@ -46,12 +46,30 @@ export function itemsAfter(
 export const itemById = (db: Kysely<Tables>, listId: string, id: string): Promise<RuleListItemRow | undefined> =>
   db.selectFrom("rule_list_items").selectAll().where("list_id", "=", listId).where("id", "=", id).executeTakeFirst();
 
-/** Ids, keys and what may change of every item of a list. */
-export const itemKeysOf = (
+/** What a change of items has to know of those that are there. */
+export type ExistingItem = Pick<RuleListItemRow, "id" | "item_key" | "value" | "comment" | "bucket">;
+
+const existingItems = (db: Kysely<Tables>, listId: string) =>
+  db.selectFrom("rule_list_items").select(["id", "item_key", "value", "comment", "bucket"]).where("list_id", "=", listId);
+
+/** Of every item of a list. */
+export const itemKeysOf = (db: Kysely<Tables>, listId: string): Promise<ExistingItem[]> => existingItems(db, listId).execute();
+
+/** Of the items that have one of the values, however many others there are. */
+export async function itemsWith(
   db: Kysely<Tables>,
   listId: string,
-): Promise<Pick<RuleListItemRow, "id" | "item_key" | "value" | "comment" | "bucket">[]> =>
-  db.selectFrom("rule_list_items").select(["id", "item_key", "value", "comment", "bucket"]).where("list_id", "=", listId).execute();
+  column: "id" | "item_key",
+  values: readonly string[],
+): Promise<ExistingItem[]> {
+  const found: ExistingItem[] = [];
+  for (let at = 0; at < values.length; at += ROWS_AT_ONCE)
+    for (const row of await existingItems(db, listId)
+      .where(column, "in", values.slice(at, at + ROWS_AT_ONCE))
+      .execute())
+      found.push(row);
+  return found;
+}
 
 /** Values of the items whose bucket is in the range. */
 export const itemValues = async (db: Kysely<Tables>, listId: string, from: number, to: number): Promise<string[]> =>

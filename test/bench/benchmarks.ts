@@ -25,6 +25,7 @@ import { gatewayAborts } from "./gateway-aborts.ts";
 import { gatewayFirstToken } from "./gateway-first-token.ts";
 import { gatewayIdleStreams, gatewayMemory, gatewayMemoryLong } from "./gateway-memory.ts";
 import { gatewayPacedStreams, gatewayRequests, gatewayStreams } from "./gateway-requests.ts";
+import { hostnamesStart } from "./hostnames-start.ts";
 import { propagationDns, propagationEdge, propagationGateway } from "./propagation.ts";
 import { propagationDnsLoaded } from "./propagation-loaded.ts";
 import { rulesCompile, rulesExpressions, rulesList, rulesThousand } from "./rules-expressions.ts";
@@ -47,6 +48,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   dnsListOneZone,
   dnsListManyZones,
   dnsStart,
+  hostnamesStart,
   dnsQueries,
   dnsSignedQueries,
   dnsLatency,

@@ -1,23 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createGatewayRoute } from "#edge/gateway-route.ts";
 import { recordOp as edgeRecordOp, rulesetOp } from "#edge/test-entries.ts";
-import { createZones as createEdgeZones } from "#edge/zones.ts";
-import { createAuthenticator } from "#gateway/auth.ts";
-import { createStoredKeys, type StoredKeysDeps } from "#gateway/credentials/stored-keys.ts";
-import { createCustomProviders } from "#gateway/custom-providers.ts";
-import { createGatewayDomains } from "#gateway/domains.ts";
-import { createDlpProfiles } from "#gateway/guard/dlp-profiles.ts";
-import { createGatewayRoutes } from "#gateway/routes/gateway-routes.ts";
-import { fixedClock } from "#kernel/clock.ts";
-import { createMetrics } from "#kernel/metrics.ts";
-import { createSealer } from "#kernel/seal.ts";
-import { createZones as createNameserverZones } from "#nameserver/zones.ts";
-import { createCertificates } from "#snapshot/certificates.ts";
 import type { Op } from "#snapshot/entries.ts";
-import type { Replica } from "#snapshot/feed.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { createRecentDeltas } from "#snapshot/recent.ts";
+import { PLANE_INDEXES } from "../support/plane-indexes.ts";
 import { countedWork } from "../support/counted-work.ts";
 import { certificateOp, recordOp, serialOp, zoneOp } from "../support/zone-entries.ts";
 
@@ -30,35 +17,10 @@ const MANY = 1_000;
 const GROWTH_MAX = 1.5;
 
 const account_id = "a".repeat(32);
-const sealer = createSealer(Buffer.alloc(32, 7));
-const clock = fixedClock("2026-05-06T12:00:00Z");
-const counter = () => createMetrics().counter("c_total", "C");
-
-/** What the planes make of a replica. */
-const OPEN = {
-  nameserver: (replica) => {
-    const zones = createNameserverZones();
-    zones.rebuild(replica.snapshot);
-    replica.onApplied((ops) => void (ops === null ? zones.rebuild(replica.snapshot) : zones.apply(ops)));
-  },
-  edge: (replica) => {
-    const zones = createEdgeZones(replica, () => {});
-    createGatewayRoute({ replica, zones, port: 0 });
-  },
-  certificates: (replica) => void createCertificates({ replica, sealer, contextsMax: 10, keysNotOpened: counter(), zoneIdOf: () => "z" }),
-  gateway: (replica) => {
-    createGatewayDomains(replica);
-    createAuthenticator({ replica, clock, vendorPrefix: "svc" });
-    createCustomProviders({ replica, sealer });
-    createDlpProfiles(replica);
-    createGatewayRoutes(replica);
-    createStoredKeys({ replica, sealer, clock } as unknown as StoredKeysDeps);
-  },
-} satisfies Readonly<Record<string, (replica: Replica) => void>>;
 
 interface Row {
   readonly of: string;
-  readonly planes: readonly (keyof typeof OPEN)[];
+  readonly planes: readonly (keyof typeof PLANE_INDEXES)[];
   /** What all of them share. */
   readonly base?: readonly Op[];
   /** Number `i` of them, in one of two states. */
@@ -188,7 +150,7 @@ const put = (op: Op): readonly Op[] => [op];
 /** Beside so many others, one comes, changes and goes. */
 function workBeside({ base = [], entry, planes }: Row, count: number): number {
   const replica = createMemoryReplica([...base, ...Array.from({ length: count }, (_, i) => entry(i, false))]);
-  for (const plane of planes) OPEN[plane](replica);
+  for (const plane of planes) PLANE_INDEXES[plane](replica);
   const steps = [put(entry(count, false)), put(entry(count, true)), put({ ...entry(count, true), value: null } as Op)];
   // The first time some things are made that are kept.
   for (const ops of steps) replica.apply(ops);

@@ -15,7 +15,9 @@ import {
   insertItems,
   insertOperation,
   itemById,
+  type ExistingItem,
   itemKeysOf,
+  itemsWith,
   itemsAfter,
   operationById,
   type RuleListItemRow,
@@ -53,7 +55,9 @@ interface ItemChanges {
   readonly remove: readonly { readonly id: string; readonly bucket: number }[];
 }
 
-type Existing = Awaited<ReturnType<typeof itemKeysOf>>;
+type Existing = readonly ExistingItem[];
+/** Reads those items that a change is about. */
+type ReadExisting = (db: Unit["db"]) => Promise<Existing>;
 
 export interface RuleListItemsDeps {
   readonly store: Store;
@@ -71,6 +75,7 @@ export function createRuleListItems(deps: RuleListItemsDeps): RuleListItems {
     call: Call,
     accountId: string,
     listId: string,
+    read: ReadExisting,
     change: (existing: Existing) => ItemChanges,
   ): Promise<{ operation_id: string }> => {
     const id = newId();
@@ -89,7 +94,7 @@ export function createRuleListItems(deps: RuleListItemsDeps): RuleListItems {
     });
     // The call's answer does not wait, and what it says of planes is not about this.
     const later: Call = { ...call, rev: null };
-    const work = carryOut(later, accountId, listId, id, change).finally(() => underWay.delete(work));
+    const work = carryOut(later, accountId, listId, id, async (db) => change(await read(db))).finally(() => underWay.delete(work));
     underWay.add(work);
     return { operation_id: id };
   };
@@ -99,12 +104,12 @@ export function createRuleListItems(deps: RuleListItemsDeps): RuleListItems {
     accountId: string,
     listId: string,
     id: string,
-    change: (existing: Existing) => ItemChanges,
+    changesOf: (db: Unit["db"]) => Promise<ItemChanges>,
   ): Promise<void> => {
     try {
       const work = async (unit: Unit): Promise<void> => {
         const list = await ownList(unit.db, accountId, listId);
-        await applyChanges(unit, call, list, change(await itemKeysOf(unit.db, listId)), itemsMax, now());
+        await applyChanges(unit, call, list, await changesOf(unit.db), itemsMax, now());
         await endOperation(unit.db, id, { status: "completed", completed: now() });
       };
       await commit(deps, call, work, { timeoutMs: OPERATION_TIMEOUT_MS });
@@ -143,12 +148,14 @@ export function createRuleListItems(deps: RuleListItemsDeps): RuleListItems {
 
     add: async (call, accountId, listId, items) => {
       const forms = await formsOf(accountId, listId, items);
-      return begin(call, accountId, listId, (existing) => ({ ...mergeItems(existing, forms), remove: [] }));
+      const read: ReadExisting = (db) => itemsWith(db, listId, "item_key", [...forms.keys()]);
+      return begin(call, accountId, listId, read, (existing) => ({ ...mergeItems(existing, forms), remove: [] }));
     },
 
     replace: async (call, accountId, listId, items) => {
       const forms = await formsOf(accountId, listId, items);
-      return begin(call, accountId, listId, (existing) => ({
+      const read: ReadExisting = (db) => itemKeysOf(db, listId);
+      return begin(call, accountId, listId, read, (existing) => ({
         ...mergeItems(existing, forms),
         remove: existing.filter(({ item_key }) => !forms.has(item_key)),
       }));
@@ -157,7 +164,8 @@ export function createRuleListItems(deps: RuleListItemsDeps): RuleListItems {
     remove: async (call, accountId, listId, { items }) => {
       await ownList(store.read, accountId, listId);
       const ids = new Set(items.map(({ id }) => id));
-      return begin(call, accountId, listId, (existing) => ({ insert: [], update: [], remove: existing.filter(({ id }) => ids.has(id)) }));
+      const read: ReadExisting = (db) => itemsWith(db, listId, "id", [...ids]);
+      return begin(call, accountId, listId, read, (existing) => ({ insert: [], update: [], remove: existing }));
     },
 
     operation: async (accountId, id) => {
