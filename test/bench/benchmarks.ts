@@ -31,6 +31,7 @@ import { propagationDnsLoaded } from "./propagation-loaded.ts";
 import { rulesCompile, rulesExpressions, rulesList, rulesThousand } from "./rules-expressions.ts";
 import { rulesManaged } from "./rules-managed.ts";
 import { rulesRateLimits } from "./rules-rate-limits.ts";
+import { scale } from "./scale.ts";
 import { startToReady } from "./start-to-ready.ts";
 
 /** In the order in which `npm run bench` runs them. */
@@ -49,6 +50,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   dnsListManyZones,
   dnsStart,
   hostnamesStart,
+  scale,
   dnsQueries,
   dnsSignedQueries,
   dnsLatency,

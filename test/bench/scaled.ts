@@ -1,6 +1,7 @@
 import type { Call, PageRequest } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import { newId } from "#kernel/ids.ts";
+import { PERMISSION_GROUPS } from "#model/permission-groups.ts";
 import type { Store } from "#store/store.ts";
 import { copyRow } from "./row-copies.ts";
 
@@ -49,6 +50,18 @@ const scopeOf = ({ account_id, zone, call }: ScaledPlace) =>
 const rules = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ action: "block", expression: `http.request.uri.path eq "/${i}"` }) as const);
 
+const GROUP = PERMISSION_GROUPS.find(({ name }) => name === "DNS Write")?.id ?? "";
+const tokenNamed = ({ account_id }: ScaledPlace, name: string) => ({
+  name,
+  policies: [
+    {
+      effect: "allow" as const,
+      resources: { [`com.cloudflare.api.account.${account_id}`]: "*" as const },
+      permission_groups: [{ id: GROUP }],
+    },
+  ],
+});
+
 export const SCALED: readonly Scaled[] = [
   {
     name: "zones",
@@ -62,6 +75,8 @@ export const SCALED: readonly Scaled[] = [
   },
   {
     name: "records_of_a_name",
+    // A new one is judged beside those of its name, of which 8,192 bytes are allowed.
+    grows: ["create"],
     fill: async ({ control, call, zone, store }, count) => {
       await control.dnsRecords.create(call(), zone as never, { type: "A", name: "many.scale.test", content: address(0) } as never);
       await copyRow(store, "dns_records", count - 1, (n) => ({
@@ -126,7 +141,9 @@ export const SCALED: readonly Scaled[] = [
       place.ids.set(n, (await place.control.customHostnames.create(place.call(), place.zone as never, body)).id);
     },
     change: (place, n, to) =>
-      place.control.customHostnames.edit(place.call(), place.zone as never, idAt(place, n), { custom_metadata: { to } } as never),
+      place.control.customHostnames.edit(place.call(), place.zone as never, idAt(place, n), {
+        custom_metadata: { to: String(to) },
+      } as never),
     page: ({ control, zone }, page) => control.customHostnames.list(zone as never, {}, page),
   },
   {
@@ -185,5 +202,25 @@ export const SCALED: readonly Scaled[] = [
       await place.control.ruleListItems.idle();
     },
     page: (place, { per_page }) => place.control.ruleListItems.list(place.account_id, idAt(place, -1), { per_page }, undefined),
+  },
+  {
+    name: "tokens",
+    // An owner has at most a thousand.
+    unit: 0.9,
+    fill: ({ store, account_id }, count) =>
+      copyRow(store, "tokens", count, (n) => ({ id: newId(), hash: newId() + newId(), account_id, name: `token ${n}`, bootstrap: 0 })),
+    create: async (place, n) => {
+      const created = await place.control.access.tokens.create(
+        place.call(),
+        { account_id: place.account_id },
+        tokenNamed(place, `new ${n}`),
+      );
+      place.ids.set(n, created.id);
+    },
+    change: (place, n, to) => {
+      const body = { ...tokenNamed(place, `changed ${to}`), status: "active" } as const;
+      return place.control.access.tokens.update(place.call(), { account_id: place.account_id }, idAt(place, n), body);
+    },
+    page: ({ control, account_id }, page) => control.access.tokens.list({ account_id }, {}, page),
   },
 ];
