@@ -4,6 +4,7 @@ import { createHostnameDns } from "#control/hostnames/hostname-dns.ts";
 import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import type { CustomHostname } from "#model/custom-hostname.ts";
 import type { Store } from "#store/store.ts";
+import { eventually } from "../support/eventually.ts";
 import { storeTest } from "../support/store.ts";
 import { PROVED, startTwoAccounts, type TwoAccounts, type ZoneState } from "../support/two-account-planes.ts";
 import { EDGE_ADDRESS, OF_A, OF_B } from "../support/two-planes.ts";
@@ -20,6 +21,8 @@ const HOUR_MS = 3_600_000;
 interface Service {
   readonly zone: PlannedZoneRef;
   create(hostname: string, more?: object): Promise<CustomHostname>;
+  /** Until it has got so far: on a busy machine a look takes longer than the answer waits. */
+  createActive(hostname: string, more?: object): Promise<CustomHostname>;
   edit(made: CustomHostname): Promise<CustomHostname>;
   show(made: CustomHostname): Promise<CustomHostname>;
   record(zone: PlannedZoneRef, type: string, name: string, content: string, proxied?: boolean): Promise<{ id: string }>;
@@ -39,13 +42,26 @@ async function serviceOf(
     control.dnsRecords.create(call(), at, { type, name: label, content, proxied } as never);
   await record(zone, "A", "origin", address, true);
   await control.fallbackOrigins.put(call(), zone, { origin: `origin.${name}` });
+  const create: Service["create"] = (hostname, more) => control.customHostnames.create(call(), zone, { hostname, ssl: { ...DV, ...more } });
   return {
     zone,
     record,
-    create: (hostname, more) => control.customHostnames.create(call(), zone, { hostname, ssl: { ...DV, ...more } }),
+    create,
+    createActive: async (hostname, more) => activeInTheEnd(world, zone, await create(hostname, more)),
     edit: (made) => control.customHostnames.edit(call(), zone, made.id, { ssl: DV }),
     show: (made) => control.customHostnames.get(zone, made.id),
   };
+}
+
+async function activeInTheEnd({ control, call }: TwoAccounts, zone: PlannedZoneRef, made: CustomHostname): Promise<CustomHostname> {
+  await eventually(async () => {
+    const { status } = await control.customHostnames.get(zone, made.id);
+    if (status === "pending") await control.hostnameChecks.check(call(), made.id);
+    return status !== "pending";
+  });
+  const shown = await control.customHostnames.get(zone, made.id);
+  assert.notEqual(shown.status, "moved");
+  return shown;
 }
 
 const scenario = (name: string, body: (world: TwoAccounts) => Promise<void>, worldZones: readonly string[] = ["c.test", "d.test"]): void =>
@@ -68,8 +84,7 @@ const checkLater = async ({ control, call, clock }: TwoAccounts): Promise<void> 
 scenario("19: a zone of B's with the name of A's hostname is no witness for B, nor against A", async (world) => {
   const ours = await serviceOf(world, world.a, "a.test", OF_A);
   world.elsewhere("www.c.test", "CNAME", "customers.a.test.");
-  const made = await ours.create("www.c.test");
-  assert.equal(made.status, "active");
+  const made = await ours.createActive("www.c.test");
   const theirs = await serviceOf(world, world.b, "b.test", OF_B);
   const squatted = await world.zone(world.b, "c.test", CLAIMS[0]);
   await theirs.record(squatted, "CNAME", "www", "customers.b.test");
@@ -96,7 +111,7 @@ scenario("a zone that B made up for the target of A's alias validates nothing, w
     await world.control.zones.delete(world.call(), theirs.zone.id);
   }
   const proved = await serviceOf(world, world.b, "p.test", OF_B);
-  assert.equal((await proved.create("www.a.test")).status, "active");
+  await proved.createActive("www.a.test");
 });
 
 scenario("23: the edge's address validates nothing for others than trusted accounts, and nobody in another's zone", async (world) => {
@@ -114,7 +129,7 @@ scenario("23: the edge's address validates nothing for others than trusted accou
   for (const name of ["www.c.test", "apex.d.test"]) world.elsewhere(name, "A", EDGE_ADDRESS);
   assert.equal((await theirs.create("www.c.test")).status, "pending");
   assert.equal((await theirs.create("apex.d.test")).status, "pending");
-  assert.equal((await ours.create("apex.d.test")).status, "active");
+  await ours.createActive("apex.d.test");
   await world.setState(partial.id, { status: "active", proof: "txt" });
   await world.store.write(({ db }) =>
     db
@@ -151,8 +166,7 @@ scenario("24 and 25: A gives a name to B's service by a CNAME and takes it back 
   const theirs = await serviceOf(world, world.b, "b.test", OF_B);
   const site = await world.zone(world.a, "a.test");
   const alias = await theirs.record(site, "CNAME", "www", "s.b.test");
-  const made = await theirs.create("www.a.test");
-  assert.equal(made.status, "active");
+  const made = await theirs.createActive("www.a.test");
   await world.sync();
   assert.equal(await world.planes.get("www.a.test"), `200 ${OF_B} for www.a.test`);
   await control.dnsRecords.delete(call(), site, alias.id);
@@ -169,10 +183,11 @@ scenario("26: who lost a name gets another token, so that an old TXT record give
   const first = await theirs.create("www.c.test");
   const before = first.ownership_verification?.value ?? "";
   world.elsewhere("_svc-custom-hostname.www.c.test", "TXT", `"${before}"`);
-  assert.equal((await theirs.edit(first)).status, "active");
+  await theirs.edit(first);
+  await activeInTheEnd(world, theirs.zone, first);
   world.elsewhere("www.c.test", "CNAME", "customers.a.test.");
-  const made = await ours.create("www.c.test");
-  assert.deepEqual([made.status, (await theirs.show(first)).status], ["active", "moved"]);
+  const made = await ours.createActive("www.c.test");
+  assert.equal((await theirs.show(first)).status, "moved");
   const again = await theirs.edit(first);
   assert.equal(again.status, "pending");
   assert.notEqual(again.ownership_verification?.value, before);
@@ -186,8 +201,8 @@ scenario("28: CAA records of a zone that B made up keep no authority from A's ho
   for (const claim of CLAIMS) {
     const theirs = await world.zone(world.b, "c.test", claim);
     await world.control.dnsRecords.create(world.call(), theirs, { type: "CAA", name: "@", data: { flags: 0, tag: "issue", value: ";" } });
-    const made = await ours.create("x.c.test", { certificate_authority: "lets_encrypt" });
-    assert.deepEqual([made.status, made.ssl?.status], ["active", "active"], claim.status);
+    const made = await ours.createActive("x.c.test", { certificate_authority: "lets_encrypt" });
+    await eventually(async () => (await ours.show(made)).ssl?.status === "active");
     await world.control.customHostnames.remove(world.call(), ours.zone, made.id);
     await world.control.zones.delete(world.call(), theirs.id);
   }
@@ -195,7 +210,7 @@ scenario("28: CAA records of a zone that B made up keep no authority from A's ho
   await world.control.dnsRecords.create(world.call(), proved, { type: "CAA", name: "@", data: { flags: 0, tag: "issue", value: ";" } });
   await world.control.dnsRecords.create(world.call(), proved, { type: "CNAME", name: "x", content: "customers.a.test" } as never);
   const made = await ours.create("x.c.test", { certificate_authority: "lets_encrypt" });
-  assert.equal(made.status, "caa_error", "whoever has proved the zone has the say");
+  await eventually(async () => (await ours.show(made)).status === "caa_error");
 });
 
 scenario("30: a zone of B's at a name of A's for validation records hides none of them", async (world) => {
@@ -232,6 +247,6 @@ scenario("a hostname of a zone that is not active waits, without a certificate a
   await world.setState(theirs.zone.id, PROVED);
   world.clock.advance(HOUR_MS);
   await world.control.hostnameChecks.checkDue(world.call(), 50);
-  const shown = await theirs.show(made);
-  assert.deepEqual([shown.status, shown.ssl?.status], ["active", "active"]);
+  await activeInTheEnd(world, theirs.zone, made);
+  await eventually(async () => (await theirs.show(made)).ssl?.status === "active");
 });

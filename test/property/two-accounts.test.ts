@@ -10,6 +10,7 @@ import { systemClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import type { ZoneProof } from "#model/zone-proof.ts";
 import { openStore } from "#store/open.ts";
+import { eventually } from "../support/eventually.ts";
 import { PLAIN_GATEWAY } from "../support/plain-gateway.ts";
 import { fc } from "../support/property.ts";
 import { startTwoAccounts, type TwoAccounts, type ZoneState } from "../support/two-account-planes.ts";
@@ -152,7 +153,11 @@ async function settle(world: TwoAccounts, proof: ZoneProof): Promise<readonly Pl
     ["w.test", true],
   ] as const) {
     const made = await control.customHostnames.create(call(), site, { hostname, ssl: { method: "txt", type: "dv", wildcard } });
-    assert.equal(made.status, "active", hostname);
+    // On a busy machine a look takes longer than the answer waits.
+    await eventually(async () => {
+      await control.hostnameChecks.check(call(), made.id);
+      return (await control.customHostnames.get(site, made.id)).status === "active";
+    });
   }
   return [site, inner];
 }

@@ -45,7 +45,11 @@ export async function startTwoAccounts(store: Store, worldZones: readonly string
     worldZones.flatMap((name) => [zoneOp(name, name), serialOp(name, 1)]),
   );
   const clock = fixedClock("2026-03-01T00:00:00Z");
-  const fixture = await controlOver(store, { clock, scanResolvers: [planes.resolver], edgeAddresses: [EDGE_ADDRESS] });
+  const fixture = await controlOver(store, {
+    ...{ clock, scanResolvers: [planes.resolver], edgeAddresses: [EDGE_ADDRESS] },
+    // Then control takes what B claims, and it is the planes that must not believe it.
+    ownership: { activation: "delegation" },
+  });
   const { control, call, account_id: a } = fixture;
   const b = newId();
   await store.write(({ db }) =>

@@ -13,6 +13,7 @@ import type { ZoneProof } from "#model/zone-proof.ts";
 import { type ZoneEvent, zoneStateAfter } from "#model/zone-states.ts";
 import type { ZoneStatus } from "#model/zone.ts";
 import { certificatesOfZone } from "#store/certificates.ts";
+import { checkPendingNow } from "#store/custom-hostnames.ts";
 import { formerZones } from "#store/former-zones.ts";
 import type { Unit } from "#store/store.ts";
 import { deleteClaim, putClaim } from "#store/zone-claims.ts";
@@ -84,6 +85,8 @@ async function activate(deps: TransitionDeps, unit: Unit, call: Call, zone: Zone
   );
   await begin(unit, row, nowMs);
   if (!isNew) return;
+  // Custom hostnames have waited for nothing but their zone.
+  await checkPendingNow(unit.db, row.id, nowMs);
   if (deps.issuing === null) await putClaim(unit.db, { ...newClaim(row, nowMs), next_look_ms: nowMs });
   else await certify(deps.issuing, unit, row);
 }
