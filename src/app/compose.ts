@@ -20,6 +20,7 @@ import { startAnnouncements } from "./announcements.ts";
 import { createClosing } from "./closing.ts";
 import type { Config } from "./config.ts";
 import type { EarlyThreads } from "./early-threads.ts";
+import { mayHoldZones } from "./last-good-glance.ts";
 import { createLiveConfig } from "./live-config.ts";
 import type { LeveledLog } from "./log.ts";
 import { openApi } from "./open-api.ts";
@@ -52,6 +53,8 @@ export interface ComposeDeps {
   readonly clock: Clock;
   /** The planes' threads, which have begun to load. */
   readonly early: EarlyThreads;
+  /** The operator wants an empty database beside a data directory that has been used. */
+  readonly newInstallation: boolean;
 }
 
 /**
@@ -69,7 +72,7 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
     let urlOfGateways = "";
     const { control, reader, batches } = await openControl(deps, state, { metrics, urlOfGateways: () => urlOfGateways }, closing);
     const publisher = await openPublisher(deps, state, control, closing);
-    const hasZones = await anyZone(store.read);
+    const hasZones = state.isLate ? mayHoldZones(files.lastGood) : await anyZone(store.read);
     const transport = createTransportNotices(log, metrics);
     const stalls = createStalls({ clock, log, metrics });
     closing.add(async () => stalls.close());
@@ -80,11 +83,13 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
     closing.addDraining((drainMs) => planes.stop(drainMs));
     urlOfGateways = planeAddresses(config, { api: 0, ops: 0 }, planes.ports).gateway;
 
-    const api = openApi(deps, { control, threads: [reader, batches], publisher, planes, metrics, live, transport, stalls }, closing);
-    const announcements = await startAnnouncements({ config, store, sealer, clock, metrics, publisher, log });
-    closing.add(() => announcements.close());
-    const jobs = startJobs(duties(control), log);
-    closing.add(() => jobs.stop());
+    const api = openApi(deps, { store, control, threads: [reader, batches], publisher, planes, metrics, live, transport, stalls }, closing);
+    await state.withDatabase(async () => {
+      const announcements = await startAnnouncements({ config, store, sealer, clock, metrics, publisher, log });
+      closing.add(() => announcements.close());
+      const jobs = startJobs(duties(control), log);
+      closing.add(() => jobs.stop());
+    });
     const addresses = planeAddresses(config, await api.listen(), planes.ports);
     // The monotonic scale begins with the process, so this counts loading the program too.
     const took_ms = Math.round(clock.monotonicMs());

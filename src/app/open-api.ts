@@ -5,6 +5,7 @@ import type { Control } from "#control/control.ts";
 import type { MetricRegistry, MetricSample } from "#kernel/metrics.ts";
 import { createHostGate, type HostGate, namesLoopback } from "#kernel/host-gate.ts";
 import type { Publisher } from "#snapshot/publisher.ts";
+import type { Store } from "#store/store.ts";
 import { portOf } from "./addresses.ts";
 import { isLoopbackHost } from "./bind-safety.ts";
 import { closeHttp } from "./close-http.ts";
@@ -20,6 +21,7 @@ import type { Stalls } from "./stalls.ts";
 import type { TransportNotices } from "./transport-notices.ts";
 
 export interface ApiParts {
+  readonly store: Store;
   readonly control: Control;
   /** Threads beside the planes that count something. */
   readonly threads: readonly Counting[];
@@ -45,7 +47,7 @@ export interface OpenedApi {
 /** The management API, and metrics and health beside it; they do not listen yet. */
 export function openApi(
   { config, clock, log }: ComposeDeps,
-  { control, threads, publisher, planes, metrics, live, transport, stalls }: ApiParts,
+  { store, control, threads, publisher, planes, metrics, live, transport, stalls }: ApiParts,
   closing: Closing,
 ): OpenedApi {
   const gateOf = (host: string): HostGate => createHostGate(allowedHosts(live, host));
@@ -64,7 +66,7 @@ export function openApi(
       ...metrics.samples(),
       ...(await Promise.all([...threads, ...planes.workers].map((thread) => thread.metrics()))).flat(),
     ],
-    notReady: () => silentPlanes(planes.workers),
+    notReady: async () => (await Promise.all([unwritable(store), silentPlanes(planes.workers)])).flat(),
     notices: () => [...transport.list(), ...stalls.list()],
   });
   // Also a proxy on this machine that the world can reach would pass them on, under a name of its own.
@@ -102,6 +104,12 @@ async function settled(publisher: Publisher, planes: Planes, rev: number, limitM
 
 /** Longer than any turn of a busy thread. */
 const ANSWER_LIMIT_MS = 3_000;
+
+/** A server that can store nothing gets no traffic of clients, and a person gets to know; the planes serve all the same. */
+async function unwritable(store: Store): Promise<readonly string[]> {
+  const reason = await store.health();
+  return reason === null ? [] : [`nothing can be written to the database: ${reason}`];
+}
 
 async function silentPlanes(workers: Planes["workers"]): Promise<readonly string[]> {
   const reasons = await Promise.all(

@@ -27,7 +27,7 @@ export interface OpenedControl {
 /** `urlOfGateways` is asked once gateways serve. */
 export async function openControl(
   { config, log, clock }: ComposeDeps,
-  { store, sealer, ca, files }: State,
+  { store, sealer, ca, files, withDatabase }: State,
   { metrics, urlOfGateways }: { readonly metrics: MetricRegistry; urlOfGateways(): string },
   closing: Closing,
 ): Promise<OpenedControl> {
@@ -54,16 +54,24 @@ export async function openControl(
   closing.add(() => control.removals.close());
   closing.add(() => control.logpush.pusher.close());
   closing.add(() => control.certificateOrdering.close());
-  await control.certificateOrdering.orders.resume();
-  await control.serviceCertificate.ensure(systemCall("start"), RENEW_WITHIN_MS);
+  await withDatabase(async () => {
+    await control.certificateOrdering.orders.resume();
+    await control.serviceCertificate.ensure(systemCall("start"), RENEW_WITHIN_MS);
+  });
   return { control, reader, batches };
 }
 
 /** The feed that planes live on, from what is stored. */
-export async function openPublisher({ log }: ComposeDeps, { store, files }: State, control: Control, closing: Closing): Promise<Publisher> {
+export async function openPublisher(
+  { log }: ComposeDeps,
+  { store, files, lastGood }: State,
+  control: Control,
+  closing: Closing,
+): Promise<Publisher> {
   const publisher = createPublisher({
     source: createFeedSource(store, control.access),
     lastGoodPath: files.lastGood,
+    lastGood,
     log: (level, message, fields) => log[level](fields ?? {}, message),
   });
   await publisher.start();

@@ -12,6 +12,7 @@ export interface ReadyLine {
   readonly dot: string;
   readonly http: string;
   readonly https: string;
+  /** Empty where the database could not be asked; then the planes serve the last good copy. */
   readonly account_id: string;
   readonly token?: string;
   readonly pid: number;
@@ -26,7 +27,7 @@ export function readyText(ready: ReadyLine, dataDir: string): string {
     ["AI gateway", ready.gateway],
     ["Nameserver", `${ready.dns} (UDP and TCP), ${ready.dot} (TLS)`],
     ["Edge", `${ready.http}, ${ready.https}`],
-    ["Account", ready.account_id],
+    ["Account", ready.account_id || "not known: the database cannot be used, see the log"],
     ["State", dataDir],
     ...(ready.token === undefined ? [] : [["API token", `${ready.token}   shown once; selvedge token reset gives another`] as const]),
   ];

@@ -1,8 +1,7 @@
 import { systemClock } from "#kernel/clock.ts";
 import { giveBackHeapWhenQuiet } from "#kernel/heap.ts";
-import { compose } from "./compose.ts";
+import { compose, type ComposeDeps } from "./compose.ts";
 import type { Config } from "./config.ts";
-import type { EarlyThreads } from "./early-threads.ts";
 import { keepProgramsFew } from "./kept-programs.ts";
 import { createLog } from "./log.ts";
 import { keepPagesFew } from "./pages.ts";
@@ -15,10 +14,14 @@ const DRAIN_MS = 10_000;
 const HEAP_BYTES_MAX = 256_000_000;
 
 /** Runs the server until it is asked to end and has drained. `load` reads the configuration anew. Rejects when it cannot start. */
-export async function startServer(config: Config, load: () => Config, early: EarlyThreads): Promise<void> {
+export async function startServer(
+  config: Config,
+  load: () => Config,
+  { early, newInstallation }: Pick<ComposeDeps, "early" | "newInstallation">,
+): Promise<void> {
   const signals = listenForSignals();
   const log = createLog(config.log.level);
-  const running = await compose({ config, load, log, clock: systemClock, early });
+  const running = await compose({ config, load, log, clock: systemClock, early, newInstallation });
   const { ready } = running;
   // Who reads the line may stop us at once.
   const asked = signals.end();

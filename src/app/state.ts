@@ -1,18 +1,15 @@
-import { bootstrap, type Bootstrapped, type IgnoredPreset } from "#control/access/bootstrap.ts";
-import { isoMicros } from "#kernel/clock.ts";
 import { createSealer, type Sealer } from "#kernel/seal.ts";
 import type { LocalCa } from "#acme/local-ca.ts";
-import { openKeyFile, verifyKey } from "#store/key-file.ts";
-import { databaseExists, openStore } from "#store/open.ts";
+import { checkLastGood, lastGoodPosition, type LastGoodFiles } from "#snapshot/last-good.ts";
+import { openKeyFile } from "#store/key-file.ts";
+import { DatabaseFault, dialectOf } from "#store/open.ts";
 import type { Store } from "#store/store.ts";
-import { hasBootstrapToken } from "#store/tokens.ts";
-import { unsafeBinds } from "./bind-safety.ts";
 import type { Closing } from "./closing.ts";
 import type { ComposeDeps } from "./compose.ts";
-import { databaseUrl, type Config } from "./config.ts";
-import { presets } from "./control-config.ts";
+import { databaseUrl } from "./config.ts";
 import { lockDataDirectory } from "./data-lock.ts";
-import { openLocalAuthority } from "./local-authority.ts";
+import { createLateDatabase } from "./late-database.ts";
+import { type DatabaseDeps, inspectedDatabase, openDatabase, refuseUnsafeBinds } from "./open-database.ts";
 import { planeFiles, type PlaneFiles } from "./plane-files.ts";
 import { readTls, type Tls } from "./tls-files.ts";
 
@@ -20,41 +17,48 @@ import { readTls, type Tls } from "./tls-files.ts";
 export interface State {
   readonly tls: Tls;
   readonly files: PlaneFiles;
+  readonly lastGood: LastGoodFiles | null;
   readonly sealer: Sealer;
   readonly store: Store;
   readonly ca: LocalCa | null;
-  /** The account of the first start; the token only until a start has shown it. */
-  readonly first: Bootstrapped;
+  /** The account of the first start; the token only until a start has shown it. Empty while nobody can know. */
+  readonly first: { readonly account_id: string; readonly token: string | null };
+  /** Whether the database could not be used: planes serve the last good copy, and it joins when it is there. */
+  readonly isLate: boolean;
+  /** Does the work, or has it done once the database is there. */
+  withDatabase(work: () => Promise<void>): Promise<void>;
 }
 
 /** Throws, before anything is changed, where the configuration, the directory or the database is not fit. */
-export async function openState({ config, clock, log }: ComposeDeps, closing: Closing): Promise<State> {
+export async function openState({ config, clock, log, newInstallation }: ComposeDeps, closing: Closing): Promise<State> {
   const tls = readTls(config.tls);
   const lock = lockDataDirectory(config.data);
   closing.add(() => lock.release());
   const files = planeFiles(config.data);
-  const url = databaseUrl(config);
-  const sealer = createSealer(openKeyFile({ path: files.sealKey, databaseExists: await databaseExists(url) }));
-  const store = await openStore({ url, clock });
-  closing.add(() => store.close());
-  await verifyKey(store, sealer, isoMicros(clock.nowMicros()));
-  const first = await bootstrap({ store, clock, sealer, email: config.bootstrap.email, ...presets(config) });
-  for (const preset of first.ignored) log[preset.isInUse ? "info" : "warn"]({ key: preset.key }, ignoredText(preset));
-  await refuseUnsafeBinds(config, store);
-  const ca = await openLocalAuthority({ store, sealer, clock, dataDir: config.data });
-  return { tls, files, sealer, store, ca, first };
-}
-
-/** Containers give presets at every start. */
-const ignoredText = ({ key, isInUse }: IgnoredPreset): string =>
-  `${key} is ignored, since the first start is over: ${
-    isInUse
-      ? "it is in use as it is"
-      : "`selvedge token list` shows the tokens there are, `selvedge token reset` gives the first one a new secret"
-  }`;
-
-async function refuseUnsafeBinds(config: Config, store: Store): Promise<void> {
-  const reasons = unsafeBinds(config, await hasBootstrapToken(store.read));
-  if (reasons.length > 0)
-    throw new Error(`this configuration listens beyond this machine. ${reasons.join(". ")}. insecure_bind allows it all the same`);
+  const lastGood = await checkLastGood(files.lastGood, (level, message, fields) => log[level](fields ?? {}, message));
+  const deps: DatabaseDeps = { config, clock, log, newInstallation, files, lastGood: lastGood && lastGoodPosition(lastGood) };
+  const known = { tls, files, lastGood };
+  try {
+    const { exists } = await inspectedDatabase(deps);
+    const sealer = createSealer(openKeyFile({ path: files.sealKey, databaseExists: exists }));
+    const opened = await openDatabase(deps, sealer);
+    closing.add(() => opened.store.close());
+    return { ...known, sealer, ...opened, isLate: false, withDatabase: (work) => work() };
+  } catch (error) {
+    // Without a copy there is nothing to serve meanwhile, and most likely a mistake in the configuration.
+    if (!(error instanceof DatabaseFault) || lastGood === null) throw error;
+    // What the database knows of it is asked when it joins; until then the API admits nobody.
+    refuseUnsafeBinds(config, false);
+    const sealer = createSealer(openKeyFile({ path: files.sealKey, databaseExists: true }));
+    const open = async () => {
+      await inspectedDatabase(deps);
+      return openDatabase(deps, sealer);
+    };
+    const late = createLateDatabase({ dialect: dialectOf(databaseUrl(config)), fault: error, log, open });
+    closing.add(() => late.close());
+    late.start();
+    const { store, ca } = late;
+    const first = { account_id: "", token: null };
+    return { ...known, sealer, store, ca, first, isLate: true, withDatabase: async (work) => late.onJoined(work) };
+  }
 }

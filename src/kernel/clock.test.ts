@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../test/support/property.ts";
-import { fixedClock, isoDate, isoMicros, offsetClock, parseIsoDate, systemClock } from "./clock.ts";
+import { fixedClock, isoDate, isoMicros, offsetClock, parseIsoDate, systemClock, wallMicros } from "./clock.ts";
 
 const TIME_MS = fc.integer({ min: 0, max: Date.UTC(2200, 0, 1) });
 
@@ -59,4 +59,28 @@ test("a day has to exist", () => {
     assert.equal(parseIsoDate(text), undefined, text);
   }
   fc.assert(fc.property(TIME_MS, (ms) => assert.equal(parseIsoDate(isoDate(ms)), isoDate(ms))));
+});
+
+test("microseconds follow the wall clock after a step, and are in order while it runs evenly", () => {
+  let [wallMs, monotonicMs] = [1_000_000, 500.25];
+  const micros = wallMicros(
+    () => Math.floor(wallMs),
+    () => monotonicMs,
+  );
+  const pass = (ms: number): number => {
+    wallMs += ms;
+    monotonicMs += ms;
+    return micros();
+  };
+  let before = micros();
+  for (let i = 0; i < 1_000; i++) {
+    const now = pass(0.1);
+    assert.ok(now >= before && now - before <= 1_100, `${now} after ${before}`);
+    before = now;
+  }
+  for (const stepMs of [3_600_000, -7_200_000, 5_000]) {
+    wallMs += stepMs;
+    const apart = micros() / 1000 - wallMs;
+    assert.ok(Math.abs(apart) <= 1, `${apart} ms from the wall clock after a step of ${stepMs}`);
+  }
 });

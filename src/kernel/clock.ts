@@ -13,9 +13,29 @@ export interface Clock {
   monotonicMs(): number;
 }
 
+/**
+ * The wall clock with microseconds, for which the system has only milliseconds: from one reading of it on, by the monotonic
+ * scale. Where the two have come apart, because the machine's time was set, it begins anew from the wall clock.
+ */
+export function wallMicros(nowMs: () => number, monotonicMs: () => number): () => number {
+  let originMs = nowMs() - monotonicMs();
+  return () => {
+    const wallMs = nowMs();
+    const apartMs = wallMs - (originMs + monotonicMs());
+    if (Math.abs(apartMs) > APART_MS_MAX) originMs += apartMs;
+    return Math.round((originMs + monotonicMs()) * 1000);
+  };
+}
+
+/** The wall clock is read without its fraction, so that both may be a millisecond apart and say the same. */
+const APART_MS_MAX = 2;
+
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
-  nowMicros: () => Math.round((performance.timeOrigin + performance.now()) * 1000),
+  nowMicros: wallMicros(
+    () => Date.now(),
+    () => performance.now(),
+  ),
   monotonicMs: () => performance.now(),
 };
 

@@ -2,7 +2,7 @@ import { NO_HISTORY, writeBaseFile } from "./base-file.ts";
 import { type Delta, opsWeight } from "./entries.ts";
 import type { FeedLog, Position } from "./feed.ts";
 import { continueJournal, createJournal, type Journal } from "./journal.ts";
-import { checkLastGood, journalPath, lastGoodPosition } from "./last-good.ts";
+import { checkLastGood, type LastGoodFiles, journalPath, lastGoodPosition } from "./last-good.ts";
 import type { FeedSource } from "./publisher.ts";
 
 /** Keeps the last good copy on disk up to date, shortly after each change. */
@@ -21,6 +21,8 @@ export interface LastGoodKeeperDeps {
   readonly path: string;
   readonly log: FeedLog;
   readonly stream: FeedSource["stream"];
+  /** What `checkLastGood` found already. */
+  readonly checked?: LastGoodFiles | null;
 }
 
 interface Pending {
@@ -33,7 +35,7 @@ const RETRY_MS = 10_000;
 /** A journal may grow to the size of its base file, or to this where that is small. */
 const JOURNAL_OPS_MIN = 50_000;
 
-export function createLastGoodKeeper({ path, log, stream }: LastGoodKeeperDeps): LastGoodKeeper {
+export function createLastGoodKeeper({ path, log, stream, checked }: LastGoodKeeperDeps): LastGoodKeeper {
   let journal: Journal | null = null;
   /** What is on disk, and how large the two files are. */
   let rev = 0;
@@ -96,7 +98,7 @@ export function createLastGoodKeeper({ path, log, stream }: LastGoodKeeperDeps):
 
   return {
     open: async () => {
-      const files = await checkLastGood(path, log);
+      const files = checked === undefined ? await checkLastGood(path, log) : checked;
       if (files === null || files.journal.bytes === 0) return null;
       journal = await continueJournal(journalPath(path), files.journal);
       ({ rev, history } = lastGoodPosition(files));

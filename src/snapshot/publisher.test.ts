@@ -216,7 +216,8 @@ test("a restored source takes away what it no longer has, however far it has gon
   source.commit([serial("kept", 1)]);
   const backup = dump(source.state);
   source.commit([serial("lost", 1)]);
-  const publisher = await startedPublisher(t, source, lastGoodPath);
+  const publisher = createPublisher({ source, lastGoodPath });
+  await publisher.start();
   const { publisherEnd, replicaEnd } = feedPair();
   publisher.attach(publisherEnd);
   const replica = await openReplica({ port: replicaEnd, name: "live" });

@@ -1,5 +1,6 @@
 import type { Delta } from "./entries.ts";
 import type { FeedLog, FeedPort, FullCopy, Position, SnapshotPages } from "./feed.ts";
+import type { LastGoodFiles } from "./last-good.ts";
 import { createLastGoodKeeper } from "./last-good-keeper.ts";
 import { createRecentDeltas } from "./recent.ts";
 import { createSettlement } from "./settlement.ts";
@@ -35,19 +36,29 @@ export interface PublisherDeps {
   readonly log?: FeedLog;
   /** Where to keep the last good copy; none is kept without it. */
   readonly lastGoodPath?: string;
+  /** What `checkLastGood` found there already. */
+  readonly lastGood?: LastGoodFiles | null;
 }
 
 const POLL_MS = 1_000;
 const RECENT_OPS_MAX = 10_000;
 
-export function createPublisher({ source, log = () => {}, lastGoodPath }: PublisherDeps): Publisher {
+export function createPublisher({ source, log = () => {}, lastGoodPath, lastGood }: PublisherDeps): Publisher {
   const recent = createRecentDeltas(RECENT_OPS_MAX);
   const ports = new Set<FeedPort>();
   const subscribers = new Set<Subscriber>();
   const listeners: ((delta: Delta | null) => void)[] = [];
   const settlement = createSettlement(subscribers);
   const full = shareWhileUnderWay(() => source.full());
-  const keeper = lastGoodPath === undefined ? null : createLastGoodKeeper({ path: lastGoodPath, log, stream: (use) => source.stream(use) });
+  const keeper =
+    lastGoodPath === undefined
+      ? null
+      : createLastGoodKeeper({
+          path: lastGoodPath,
+          log,
+          stream: (use) => source.stream(use),
+          ...(lastGood === undefined ? {} : { checked: lastGood }),
+        });
   /** The position that `recent` ends with; null before the source has been read. */
   let head: Position | null = null;
   let stopListening: (() => void) | null = null;

@@ -8,7 +8,10 @@ import { createGroupCommit } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
 import { beginHistory, createSeenPosition, isContinued, lockPosition, type Position, readPosition } from "./history.ts";
 import { readChangesSince } from "./outbox.ts";
-import { type Dialect, DIALECTS, kyselyOver, type Rows, type Session, withFault } from "./session.ts";
+import { createStoreHealth, FAULT_REASONS } from "./health.ts";
+import type { Absence } from "./late-store.ts";
+import { type Dialect, type DialectName, DIALECTS, type Fault, kyselyOver, type Rows, type Session, withFault } from "./session.ts";
+import { createIntegrityCheck, type IntegrityCheck } from "./integrity-check.ts";
 import { createSqliteThread } from "./sqlite-thread.ts";
 import { openSqlite } from "./sqlite.ts";
 import type { Store } from "./store.ts";
@@ -18,12 +21,16 @@ export interface StoreConfig {
   /** `sqlite:PATH` or `postgres://…`. */
   readonly url: string;
   readonly clock: Clock;
+  /** A file is looked through, for two seconds before anything else and then beside it: told of what is found later. */
+  readonly onDamaged?: (finding: string) => void;
 }
 
 /** Opens the database and brings its schema up to date. Throws an Error whose message an operator can act on. */
-export async function openStore({ url, clock }: StoreConfig): Promise<Store> {
+export async function openStore({ url, clock, onDamaged }: StoreConfig): Promise<Store> {
   const backend = await openBackend(url);
+  const check = onDamaged ? backend.integrityCheck() : null;
   try {
+    await check?.soon(CHECK_WAIT_MS);
     const session = await backend.connect("write");
     try {
       await migrate(session, backend.dialect, clock);
@@ -31,12 +38,24 @@ export async function openStore({ url, clock }: StoreConfig): Promise<Store> {
     } finally {
       await session.close();
     }
-    return await createStore(backend, clock);
+    const condemned = check?.later() ?? null;
+    const store = await createStore(backend, clock, condemned);
+    void condemned?.then((finding) => finding !== null && onDamaged?.(finding));
+    return {
+      ...store,
+      close: async () => {
+        await check?.close();
+        await store.close();
+      },
+    };
   } catch (error) {
+    await check?.close();
     await backend.close();
     throw explained(error, url, backend.dialect);
   }
 }
+
+const CHECK_WAIT_MS = 2_000;
 
 /** A new database begins its history, and one that was restored while nobody had it open another one. */
 async function ensureHistory(session: Session, dialect: Dialect, clock: Clock): Promise<void> {
@@ -46,15 +65,30 @@ async function ensureHistory(session: Session, dialect: Dialect, clock: Clock): 
   await session.query("COMMIT");
 }
 
-/** Whether there is a database at `url` already, hence data that an existing sealing key belongs to. */
-export async function databaseExists(url: string): Promise<boolean> {
-  if (url.startsWith(SQLITE)) return existsSync(sqlitePath(url)) && statSync(sqlitePath(url)).size > 0;
+/** What a look at a database finds that changes nothing. */
+export interface DatabaseState {
+  /** There is one already, hence data that an existing sealing key belongs to. */
+  readonly exists: boolean;
+  readonly isFile: boolean;
+  /** Null where there is none yet; its history is null where an older program made it. */
+  readonly position: { readonly history: string | null; readonly rev: number } | null;
+}
+
+/** Throws DatabaseFault where it cannot be looked at. */
+export async function inspectDatabase(url: string): Promise<DatabaseState> {
+  const none = { exists: false, isFile: isFile(url), position: null };
+  if (isFile(url) && !(existsSync(sqlitePath(url)) && statSync(sqlitePath(url)).size > 0)) return none;
   const backend = await openBackend(url);
   try {
+    // Reading alone: who closes a file that others wrote would fold its log into it, or what of the log can be read.
     const session = await backend.connect("read");
     try {
-      const { rows } = await session.query("SELECT to_regclass('schema_migrations') IS NOT NULL AS found");
-      return rows[0]?.["found"] === true;
+      const { rows } = await session.query(backend.dialect.hasTables);
+      if (rows.length === 0 || rows[0]?.["found"] === false) return none;
+      const [counter] = (await session.query("SELECT * FROM counters WHERE name = 'rev'")).rows;
+      const { value, history } = counter ?? {};
+      const position = typeof value === "number" ? { rev: value, history: typeof history === "string" ? history : null } : null;
+      return { ...none, exists: true, position };
     } finally {
       await session.close();
     }
@@ -65,14 +99,33 @@ export async function databaseExists(url: string): Promise<boolean> {
   }
 }
 
+/** Whether there is a database at `url` already. */
+export const databaseExists = async (url: string): Promise<boolean> => (await inspectDatabase(url)).exists;
+
+const isFile = (url: string): boolean => url.startsWith(SQLITE);
+
+export const dialectOf = (url: string): DialectName => (isFile(url) ? "sqlite" : "postgres");
+
+/** A database that cannot be used, with a message for the operator, and what clients may know of it. */
+export class DatabaseFault extends Error {
+  readonly absence: Absence;
+
+  constructor(message: string, absence: Absence, cause?: unknown) {
+    super(message, { cause });
+    this.name = "DatabaseFault";
+    this.absence = absence;
+  }
+}
+
 /** Says to an operator which database it is, and what helps. */
 function explained(error: unknown, url: string, dialect: Dialect): unknown {
-  const fault = dialect.fault(error) ?? (error instanceof PlatformError ? error.errorName : null);
+  const fault = dialect.fault(error) ?? (error instanceof PlatformError ? (error.errorName as Fault) : null);
   const root = error instanceof PlatformError ? error.cause : error;
   if (fault === null || !(root instanceof Error)) return error;
-  const where = url.startsWith(SQLITE) ? sqlitePath(url) : url.replace(/\/\/[^@/]*@/, "//");
+  const where = isFile(url) ? sqlitePath(url) : url.replace(/\/\/[^@/]*@/, "//");
   const remedy = REMEDIES[fault] ?? "";
-  return new Error(`cannot use the database ${where}: ${root.message}${remedy}`, { cause: error });
+  const reason = FAULT_REASONS[fault] ?? FAULT_REASONS.database_unavailable;
+  return new DatabaseFault(`cannot use the database ${where}: ${root.message}${remedy}`, { fault, reason }, error);
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {
@@ -90,6 +143,7 @@ interface Backend {
   scanner(reader: Reader): Reader;
   /** Null where the server sees to it. */
   checkpointer(): Checkpointer | null;
+  integrityCheck(): IntegrityCheck | null;
   close(): Promise<void>;
 }
 
@@ -113,19 +167,29 @@ async function openBackend(url: string): Promise<Backend> {
       reader: () => connect("read"),
       scanner: () => createSqliteThread({ name: "store-scan", path, mode: "read" }),
       checkpointer: () => createCheckpointer(createSqliteThread({ name: "store-checkpoint", path, mode: "write" })),
+      integrityCheck: () =>
+        existsSync(path) && statSync(path).size > 0
+          ? createIntegrityCheck(createSqliteThread({ name: "store-check", path, mode: "read" }))
+          : null,
       close: async () => {},
     };
   }
   if (!/^postgres(ql)?:\/\//.test(url)) throw new Error("database.url must start with sqlite: or postgres://");
-  const { createPostgres } = await import("./postgres.ts");
+  const { createPostgres, WRITER_IDLE_TIMEOUT_MS } = await import("./postgres.ts");
   const server = createPostgres(url);
   return {
     dialect: DIALECTS.postgres,
-    connect: (purpose) => server.connect({ statementTimeoutMs: purpose === "write" ? STATEMENT_TIMEOUT_MS : REBUILD_STATEMENT_TIMEOUT_MS }),
+    connect: (purpose) =>
+      server.connect(
+        purpose === "write"
+          ? { statementTimeoutMs: STATEMENT_TIMEOUT_MS, idleTimeoutMs: WRITER_IDLE_TIMEOUT_MS }
+          : { statementTimeoutMs: REBUILD_STATEMENT_TIMEOUT_MS },
+      ),
     reader: async () => ({ query: server.query, close: async () => {} }),
     // The server works beside this process anyway.
     scanner: (reader) => reader,
     checkpointer: () => null,
+    integrityCheck: () => null,
     close: server.close,
   };
 }
@@ -136,8 +200,12 @@ function sqlitePath(url: string): string {
   return path;
 }
 
-async function createStore(backend: Backend, clock: Clock): Promise<Store> {
+async function createStore(backend: Backend, clock: Clock, condemned: Promise<string | null> | null): Promise<Store> {
   const { dialect } = backend;
+  let isDamaged = false;
+  void condemned?.then((finding) => {
+    isDamaged ||= finding !== null;
+  });
   const listeners = new Set<() => void>();
   const reader = await backend.reader();
   const scanner = backend.scanner(reader);
@@ -170,6 +238,22 @@ async function createStore(backend: Backend, clock: Clock): Promise<Store> {
     await writer.close();
     await backend.close();
   };
+  const write: Store["write"] = async (work, options) => {
+    // What is written into a damaged file may not be there when it is looked for.
+    if (isDamaged) throw new PlatformError("database_damaged");
+    return writer.write(work, options);
+  };
+  const health = createStoreHealth({
+    clock,
+    write: async () =>
+      void (await write(({ db }) =>
+        db
+          .updateTable("counters")
+          .set((eb) => ({ identity: eb.ref("identity") }))
+          .where("name", "=", "rev")
+          .execute(),
+      )),
+  });
   let closing: Promise<void> | null = null;
   /** Every write looks first whether the database is still the one that it was. */
   const look = async (): Promise<void> => void (await writer.write(async () => {}));
@@ -194,7 +278,8 @@ async function createStore(backend: Backend, clock: Clock): Promise<Store> {
     dialect: dialect.name,
     read,
     scan: committedOnly(scanner),
-    write: writer.write,
+    write,
+    health: health.reason,
     readAt: async (work) => {
       // A restore that nobody has noticed yet is, before anything is read under the history from before.
       await position();

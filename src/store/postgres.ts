@@ -13,14 +13,18 @@ export interface Postgres {
 export interface SessionOptions {
   /** Longest a single statement may take. */
   readonly statementTimeoutMs: number;
+  /** Longest that the server waits for the next statement of a transaction. */
+  readonly idleTimeoutMs?: number;
 }
 
 const CONNECTIONS_MAX = 10;
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 15_000;
 const LOCK_TIMEOUT_MS = 10_000;
-/** A node that hangs or is cut off inside its transaction must not hold the revision lock. */
+/** What reads slowly holds nobody up. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 15_000;
+/** A node that is frozen or cut off inside its transaction holds the revision lock, for which every writer waits. */
+export const WRITER_IDLE_TIMEOUT_MS = 2_000;
 /** The server's own limit strikes first; this one is for a server that does not answer at all. */
 const ANSWER_GRACE_MS = 5_000;
 
@@ -40,7 +44,7 @@ export function createPostgres(url: string): Postgres {
     statement_timeout: options.statementTimeoutMs,
     query_timeout: options.statementTimeoutMs + ANSWER_GRACE_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: options.idleTimeoutMs ?? IDLE_IN_TRANSACTION_TIMEOUT_MS,
   });
   const pool = new pg.Pool({ ...config({ statementTimeoutMs: STATEMENT_TIMEOUT_MS }), max: CONNECTIONS_MAX });
   // An idle connection that breaks is replaced at the next query, which reports what fails then.

@@ -56,6 +56,8 @@ export interface Dialect {
   readonly beginSnapshot: string;
   /** Appended to a SELECT to lock what it reads; SQLite's write transaction is exclusive as a whole. */
   readonly forUpdate: string;
+  /** Has a row where there are tables of ours, whose `found` is not false. */
+  readonly hasTables: string;
   /** Tells this database from a copy of what is in it: another one, or the same one brought back to an earlier time. */
   readonly identity: string;
   /** Column types of the migrations. Text compares by code point on both. */
@@ -107,6 +109,9 @@ const POSTGRES_FAULTS: Readonly<Record<string, Fault>> = {
   "57014": "database_unavailable",
   "55P03": "database_unavailable",
   "25006": "database_unavailable",
+  // The server ended a transaction that stood still.
+  "25P03": "database_unavailable",
+  "25P04": "database_unavailable",
   // Connection lost, rolled back by the server, out of resources, shut down, failing disk.
   "08": "database_unavailable",
   "40": "database_unavailable",
@@ -128,6 +133,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     undo: { large: "PRAGMA temp_store = FILE", usual: "PRAGMA temp_store = MEMORY" },
     beginSnapshot: "BEGIN",
     forUpdate: "",
+    hasTables: "SELECT 1 AS found FROM sqlite_master WHERE name = 'schema_migrations'",
     // A file is a copy of itself: one that was put back is known by its revision, against the last good copy beside it.
     identity: "'file'",
     text: "text",
@@ -150,6 +156,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     undo: null,
     beginSnapshot: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     forUpdate: " FOR UPDATE",
+    hasTables: "SELECT to_regclass('schema_migrations') IS NOT NULL AS found",
     // What a dump is restored into has other identifiers; recovery to a point in time and failover begin a time line, which
     // the names of the log's files start with.
     identity:

@@ -69,6 +69,8 @@ export interface Store {
   changesSince(rev: number, limit: number, history?: string): Promise<readonly ChangeSet[] | null>;
   /** Says that the database was put back to an earlier time: what planes have is another history, and they take everything anew. */
   renewHistory(): Promise<Position>;
+  /** Why nothing can be written at present, in words for anybody, or null. Writes, but no more than once a second. */
+  health(): Promise<string | null>;
   /** A hint that `changesSince` may have news; other nodes' commits come by polling only. */
   onCommit(listener: () => void): () => void;
   close(): Promise<void>;

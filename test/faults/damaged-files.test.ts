@@ -56,14 +56,27 @@ for (const [what, damage, log] of SURVIVED) {
   });
 }
 
+const lastGoodOf = (dataDir: string): Buffer | null =>
+  readdirSync(dataDir).includes("snapshot.last-good") ? readFileSync(join(dataDir, "snapshot.last-good")) : null;
+
 /** What a start cannot survive, and the line that says so. */
 const REFUSED: readonly (readonly [what: string, damage: (directory: string) => void, message: RegExp])[] = [
   [
-    "a database of noise",
-    (at) => writeFileSync(join(at, "control.db"), "noise".repeat(4096)),
+    "a database of noise, without a last good copy",
+    (at) => {
+      writeFileSync(join(at, "control.db"), "noise".repeat(4096));
+      rmSync(join(at, "snapshot.last-good"));
+    },
     /^selvedge: cannot start: cannot use the database .*control\.db: file is not a database; restore it from a backup$/m,
   ],
-  ["damaged pages of the database", overwrite("control.db", 8192, 1e9), /^selvedge: cannot start: .*database disk image is malformed/m],
+  [
+    "damaged pages of the database, with a last good copy that is damaged too",
+    (at) => {
+      overwrite("control.db", 8192, 1e9)(at);
+      truncateSync(join(at, "snapshot.last-good"), 20);
+    },
+    /^selvedge: cannot start: cannot use the database .*; restore it from a backup$/m,
+  ],
   ["a missing sealing key", (at) => rmSync(join(at, "seal.key")), /^selvedge: cannot start: .*seal\.key is missing/m],
 ];
 for (const [what, damage, message] of REFUSED) {
@@ -73,13 +86,14 @@ for (const [what, damage, message] of REFUSED) {
       cpSync(whole, dataDir, { recursive: true });
       damage(dataDir);
       const before = readFileSync(join(dataDir, "control.db"));
+      const copy = lastGoodOf(dataDir);
       await assert.rejects(startSelvedge({ dataDir }), (error: Error) => {
         assert.match(error.message, /ended with 1 before it was ready/);
         assert.match(error.message, message);
         return true;
       });
       assert.ok(readFileSync(join(dataDir, "control.db")).equals(before));
-      assert.ok(readdirSync(dataDir).includes("snapshot.last-good"));
+      assert.deepEqual(lastGoodOf(dataDir), copy);
     } finally {
       rmSync(dataDir, { recursive: true, force: true });
     }

@@ -4,6 +4,7 @@ import { ConfigError } from "../config.ts";
 import type { ConfigKeyName } from "../config-schema.ts";
 import { addConfigFlags } from "./config-flags.ts";
 import { CliError, complain, EXIT, type ExitCode } from "./outcome.ts";
+import type { StartOptions } from "./start.ts";
 
 /** Runs one command line, without the program's name; gives the exit code and never throws. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -63,9 +64,13 @@ const CLIENT_KEYS: readonly ConfigKeyName[] = ["data", "json"];
 function addStart(parent: Command, finish: Finish): void {
   const command = parent
     .command("start")
-    .description("Run the server until SIGTERM or Ctrl-C. SIGHUP reads the configuration and the certificate again.");
+    .description("Run the server until SIGTERM or Ctrl-C. SIGHUP reads the configuration and the certificate again.")
+    .option(
+      "--new-installation",
+      "begin with an empty database though the data directory has been used; what was served is served no longer",
+    );
   const flags = addConfigFlags(command);
-  command.action(async () => finish(await (await import("./start.ts")).start(flags)));
+  command.action(async (options: StartOptions) => finish(await (await import("./start.ts")).start(flags, options)));
 }
 
 function addStatus(parent: Command, finish: Finish): void {

@@ -7,15 +7,19 @@ import { planeFiles } from "../plane-files.ts";
 import { configInput } from "./config-input.ts";
 import { CliError, EXIT, type ExitCode } from "./outcome.ts";
 
+export interface StartOptions {
+  readonly newInstallation?: boolean;
+}
+
 /** Runs the server until a signal has drained it. */
-export async function start(flags: readonly string[]): Promise<ExitCode> {
+export async function start(flags: readonly string[], { newInstallation = false }: StartOptions = {}): Promise<ExitCode> {
   const load = (): Config => loadConfig(configInput(flags));
   const config = load();
   const early = loadThreadsEarly(earlyPrograms(mayHoldZones(planeFiles(config.data).lastGood)));
   try {
     // After the configuration, so that a mistake in it is reported before the whole server is loaded.
     const { startServer } = await import("../start.ts");
-    await startServer(config, load, early);
+    await startServer(config, load, { early, newInstallation });
     return EXIT.ok;
   } catch (error) {
     // Reasons not to start (a port that is taken, a missing key file) speak for themselves.

@@ -1,0 +1,44 @@
+import type { SqliteThread } from "./sqlite-thread.ts";
+
+/** Looks a database file through, in a thread of its own: all pages, without what indexes say of them. */
+export interface IntegrityCheck {
+  /** Throws what is wrong, where that is found within the time. */
+  soon(withinMs: number): Promise<void>;
+  /** What is found in the end, or null. */
+  later(): Promise<string | null>;
+  close(): Promise<void>;
+}
+
+const SQLITE_CORRUPT = 11;
+
+export function createIntegrityCheck(thread: SqliteThread): IntegrityCheck {
+  let closed = false;
+  const finding: Promise<unknown> = thread.query("PRAGMA quick_check(1)", []).then(
+    ({ rows }) => {
+      const [text] = Object.values(rows[0] ?? {});
+      return text === "ok" ? null : Object.assign(new Error(String(text).replaceAll("\n", " ")), { errcode: SQLITE_CORRUPT });
+    },
+    (error: unknown) => error,
+  );
+  // Its connection is not needed any more, and would keep the log from being folded in.
+  void finding.then(() => thread.close());
+  return {
+    soon: async (withinMs) => {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<null>((resolve) => {
+        timer = setTimeout(() => resolve(null), withinMs);
+      });
+      const error = await Promise.race([finding, late]);
+      clearTimeout(timer);
+      if (error !== null) throw error;
+    },
+    later: async () => {
+      const error = await finding;
+      return error === null || closed ? null : error instanceof Error ? error.message : String(error);
+    },
+    close: async () => {
+      closed = true;
+      await thread.close();
+    },
+  };
+}
