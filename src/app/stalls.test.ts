@@ -19,6 +19,7 @@ test("a stall is in the log, counted, and among what the operator is told for an
   await eventually(() => logged.length === 1);
   clearInterval(passing);
   assert.deepEqual(stalls.list(), []);
+  numbers[3] = 2_500;
   numbers[0] = 1;
   await eventually(() => logged.length === 2);
   assert.deepEqual(
@@ -31,6 +32,14 @@ test("a stall is in the log, counted, and among what the operator is told for an
     stalls.list()[0] ?? "",
     /^thread nameserver-1 took no turns for \d+\.\d s until 2026-01-01T00:00:\d\d\.\d{3}Z; begun last: nothing$/,
   );
+  // One that has not had the processor is counted, and says nothing of its work.
+  const again = setInterval(() => clock.advance(900), 20);
+  await eventually(() => logged.length === 3);
+  clearInterval(again);
+  numbers[0] = 2;
+  await eventually(() => logged.length === 4);
+  assert.equal(metrics.samples().find(({ name }) => name === "selvedge_thread_stalls_total")?.value, 2);
+  assert.deepEqual((logged[3] as { readonly cpu_ms: number }).cpu_ms, 0);
   clock.advance(3_600_001);
   assert.deepEqual(stalls.list(), []);
 });

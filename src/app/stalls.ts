@@ -10,7 +10,7 @@ export interface Stalls {
   watch(thread: string, memory: SharedArrayBuffer): () => void;
   /** This thread's, which the writer of events looks after. */
   readonly own: SharedArrayBuffer;
-  /** For the operator: the last one of each thread, for an hour. */
+  /** For the operator: the last one of each thread that took the processor for it, for an hour. */
   list(): readonly string[];
   close(): void;
 }
@@ -27,15 +27,20 @@ export function createStalls({
   readonly metrics: MetricRegistry;
 }): Stalls {
   const lasts = new Map<string, { readonly text: string; readonly atMs: number }>();
-  const count = ({ thread, begun, stalledMs }: Stall): void => {
+  const count = ({ thread, begun, stalledMs, cpuMs }: Stall): void => {
     const labels = { thread };
     metrics.counter("selvedge_thread_stalls_total", `Times that a thread took no turns for more than ${STALL_MS} ms`, labels).value++;
     metrics.counter("selvedge_thread_stalled_seconds_total", "How long that was together", labels).value += stalledMs / 1000;
+    // One that waits for the processor or the disk says something of the machine, and the log has it.
+    if ((cpuMs ?? 0) < STALL_MS) return;
     const atMs = clock.nowMs();
     const text = `thread ${thread} took no turns for ${(stalledMs / 1000).toFixed(1)} s until ${new Date(atMs).toISOString()}; begun last: ${begun}`;
     lasts.set(thread, { text, atMs });
   };
-  const fields = ({ thread, begun, stalledMs }: Stall): object => ({ thread, begun, stalled_ms: stalledMs });
+  const fields = ({ thread, begun, stalledMs, cpuMs }: Stall): object => ({
+    ...{ thread, begun, stalled_ms: stalledMs },
+    ...(cpuMs === null ? {} : { cpu_ms: cpuMs }),
+  });
   const watch = createStallWatch({
     clock,
     onStall: (stall) => log.error(fields(stall), "a thread takes no turns"),
@@ -44,9 +49,9 @@ export function createStalls({
       log.warn(fields(stall), "a thread takes turns again");
     },
   });
-  const own = startHeartbeat((lateMs) => {
+  const own = startHeartbeat((lateMs, cpuMs) => {
     if (lateMs <= STALL_MS) return;
-    const stall = { thread: "control", begun: begunLast(), stalledMs: Math.round(lateMs) };
+    const stall = { thread: "control", begun: begunLast(), stalledMs: Math.round(lateMs), cpuMs: Math.round(cpuMs) };
     count(stall);
     log.warn(fields(stall), "a thread takes turns again");
   });

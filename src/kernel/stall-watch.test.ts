@@ -30,6 +30,7 @@ test("a thread that takes no turns is told of once, with what it had begun, and 
   assert.deepEqual([stalls.length, overs.length], [1, 1]);
   const [stall, over] = [stalls[0]!, overs[0]!];
   assert.deepEqual([stall.thread, stall.begun, over.begun], ["edge-1", "rules ruleset-7", "rules ruleset-7"]);
+  assert.deepEqual([stall.cpuMs, typeof over.cpuMs], [null, "number"]);
   assert.ok(over.stalledMs >= stall.stalledMs && stall.stalledMs > 2000);
 });
 
@@ -54,7 +55,7 @@ test("while the one who looks stood still itself, nobody is blamed", () => {
     clock.advance(500);
     watch.look();
   }
-  assert.deepEqual(stalls, [{ thread: "gateway", begun: "nothing", stalledMs: 2500 }]);
+  assert.deepEqual(stalls, [{ thread: "gateway", begun: "nothing", stalledMs: 2500, cpuMs: null }]);
   stop();
   beats[0] = 2;
   watch.look();

@@ -7,6 +7,8 @@ export interface Stall {
   /** What it had begun last. */
   readonly begun: string;
   readonly stalledMs: number;
+  /** Of that, what the thread took of the processor: little where it waited for that, or for the disk. Null while it lasts: nobody can tell. */
+  readonly cpuMs: number | null;
 }
 
 /** No turn of a thread of ours takes a second; on a busy machine it may have to wait for the processor. */
@@ -25,6 +27,7 @@ interface Watched {
   readonly thread: string;
   readonly memory: SharedArrayBuffer;
   beats: number;
+  cpuMs: number;
   /** When it was seen to beat last. */
   sinceMs: number;
   isStalled: boolean;
@@ -44,13 +47,14 @@ export function createStallWatch(deps: {
     const stoodMs = Math.max(0, nowMs - lastMs - 2 * LOOK_EVERY_MS);
     lastMs = nowMs;
     for (const watched of all) {
-      const { beats, begun } = heartbeatOf(watched.memory);
+      const { beats, cpuMs, begun } = heartbeatOf(watched.memory);
       if (!watched.isStalled) watched.sinceMs += stoodMs;
-      const stall = { thread: watched.thread, begun, stalledMs: Math.round(nowMs - watched.sinceMs) };
+      const stall = { thread: watched.thread, begun, stalledMs: Math.round(nowMs - watched.sinceMs), cpuMs: null };
       if (beats !== watched.beats) {
         watched.beats = beats;
         watched.sinceMs = nowMs;
-        if (watched.isStalled) deps.onOver(stall);
+        if (watched.isStalled) deps.onOver({ ...stall, cpuMs: Math.max(0, cpuMs - watched.cpuMs) });
+        watched.cpuMs = cpuMs;
         watched.isStalled = false;
       } else if (!watched.isStalled && stall.stalledMs > STALL_MS) {
         watched.isStalled = true;
@@ -61,7 +65,8 @@ export function createStallWatch(deps: {
   const timer = setInterval(look, LOOK_EVERY_MS).unref();
   return {
     add: (thread, memory) => {
-      const watched = { thread, memory, beats: heartbeatOf(memory).beats, sinceMs: deps.clock.monotonicMs(), isStalled: false };
+      const { beats, cpuMs } = heartbeatOf(memory);
+      const watched = { thread, memory, beats, cpuMs, sinceMs: deps.clock.monotonicMs(), isStalled: false };
       all.add(watched);
       return () => void all.delete(watched);
     },
