@@ -111,7 +111,7 @@ const duties = (control: Control): readonly Job[] => [
   workOnCertificateOrders(control),
   orderCertificates(control),
   watchDnssec(control.dnssecWatch),
-  lookAtOwnership(control.ownership),
+  lookAtOwnership(control.ownership, control.zoneSettling),
   refreshSecondaries(control.secondaries),
   checkCustomHostnames(control.hostnameChecks),
   removeAbandonedImports(control.zoneFiles),

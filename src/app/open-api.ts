@@ -67,7 +67,7 @@ export function openApi(
       ...(await Promise.all([...threads, ...planes.workers].map((thread) => thread.metrics()))).flat(),
     ],
     notReady: async () => (await Promise.all([unwritable(store), silentPlanes(planes.workers)])).flat(),
-    notices: () => [...transport.list(), ...stalls.list()],
+    notices: () => [...transport.list(), ...stalls.list(), ...control.zoneSettling.notices()],
   });
   // Also a proxy on this machine that the world can reach would pass them on, under a name of its own.
   const isPrivate = isLoopbackHost(config.api.host);

@@ -1,6 +1,7 @@
 import { systemCall } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import { createControl } from "#control/create.ts";
+import { conflictText } from "#control/ownership/conflicts.ts";
 import { openGatewayLogStore } from "#events/logs/store.ts";
 import { openEventQueries } from "#events/queries.ts";
 import { logSegmentsOf } from "#events/writer-config.ts";
@@ -56,9 +57,20 @@ export async function openControl(
   closing.add(() => control.certificateOrdering.close());
   await withDatabase(async () => {
     await control.certificateOrdering.orders.resume();
+    await tellConflicts(control, log);
     await control.serviceCertificate.ensure(systemCall("start"), RENEW_WITHIN_MS);
   });
   return { control, reader, batches };
+}
+
+const CONFLICTS_TOLD_MAX = 20;
+
+/** Zones from before names had owners go on being served; whose they are, the operator decides. */
+async function tellConflicts({ zoneSettling }: Control, log: ComposeDeps["log"]): Promise<void> {
+  const conflicts = await zoneSettling.conflicts();
+  if (conflicts.length === 0) return;
+  const zones = conflicts.slice(0, CONFLICTS_TOLD_MAX).map(conflictText);
+  log.warn({ count: conflicts.length, zones }, "the right of zones to their names is in question: see selvedge zone settle");
 }
 
 /** The feed that planes live on, from what is stored. */

@@ -6,8 +6,10 @@ import type { ZoneStatus } from "#model/zone.ts";
 export interface LookFacts {
   /** Name servers that the parent has for it; null where nobody could say or is to be asked. */
   readonly parentNames: readonly string[] | null;
-  /** Where a delegation to it shows the zone's owner; empty where none would. */
+  /** The zone's name servers; empty where it has none of its own. */
   readonly pair: readonly string[];
+  /** Another account's zone may be meant by them as well: naming them proves nothing, and takes nothing away. */
+  readonly isPairShared: boolean;
   /** What shows ownership at once. */
   readonly proof: Extract<ZoneProof, "ds" | "txt" | "consent"> | null;
   /** Whether the zone above, where another account has one that is proved, has no part in it or says yes. */
@@ -64,11 +66,11 @@ export function judgeLook(before: LookState, facts: LookFacts, nowMs: number): J
 /** What is proved by these lasts while the parent does not name others for long. */
 const FOLLOWS_PARENT: ReadonlySet<ZoneProof> = new Set(["delegation", "ds"]);
 
-function counted(before: LookState, { parentNames, pair, proof }: LookFacts, nowMs: number): LookState {
+function counted(before: LookState, { parentNames, pair, isPairShared, proof }: LookFacts, nowMs: number): LookState {
   // Nobody answered, or nobody was asked: that says nothing.
   if (parentNames === null) return before;
-  const isNamed = pair.length > 0 && pair.every((name) => parentNames.includes(name));
-  const isElsewhere = parentNames.length > 0 && !pair.some((name) => parentNames.includes(name)) && proof === null;
+  const isNamed = pair.length > 0 && !isPairShared && pair.every((name) => parentNames.includes(name));
+  const isElsewhere = parentNames.length > 0 && pair.length > 0 && !pair.some((name) => parentNames.includes(name)) && proof === null;
   return {
     ...before,
     seenLooks: isNamed ? before.seenLooks + 1 : 0,

@@ -68,10 +68,15 @@ scenario(
     await assert.rejects(world.control.zones.checkActivation(world.call(), b.id), failing(1224));
     await world.look();
     assert.deepEqual([await world.status(a.id), await world.status(b.id)], ["active", "pending"]);
+    for (let hours = 0; hours < 72; hours += 6) {
+      world.clock.advance(6 * 3_600_000);
+      await world.control.ownership.lookDue(world.call());
+    }
+    assert.deepEqual([await world.status(a.id), await world.status(b.id)], ["active", "pending"]);
 
     const { ds } = await world.control.dnssec.edit(world.call(), { id: b.id, name: b.name, account_id: world.b }, { status: "active" });
     await world.parent.set("a.com", "DS", [String(ds).replace(/^\S+\s+\d+\s+IN\s+DS\s+/, "")]);
-    await world.look();
+    await world.control.zones.checkActivation(world.call(), b.id);
     assert.deepEqual([await world.status(a.id), await world.status(b.id)], ["moved", "active"]);
     // The registrar names the one pair still, which says nothing of A any more.
     await world.look();

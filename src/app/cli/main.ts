@@ -49,6 +49,8 @@ function createProgram(finish: Finish): Command {
   addZoneDiff(zone, finish);
   addZoneRevert(zone, finish);
   addZoneRollKey(zone, finish);
+  addZoneProve(zone, finish);
+  addZoneSettle(zone, finish);
   addRules(group("rules", "Work on expressions of rules."), finish);
   addMatchedData(group("matched-data", "Read the encrypted copies of matches in security events."), finish);
   addEventsTail(group("events", "Look at what the planes logged, through the management API."), finish);
@@ -189,6 +191,32 @@ function addZoneRollKey(parent: Command, finish: Finish): void {
     .option("--status", "only show how far a replacement has come");
   const flags = addConfigFlags(withApi(command), CLIENT_KEYS);
   command.action(async (zone: string, options) => finish(await (await import("./zone-roll-key.ts")).zoneRollKey(zone, options, flags)));
+}
+
+function addZoneProve(parent: Command, finish: Finish): void {
+  const command = parent
+    .command("prove")
+    .argument("<zone>", "the zone, such as example.com")
+    .description(
+      "Say as the operator that an account owns a zone's name: it is served, and others rely on it. Works on the database itself.",
+    )
+    .option("--account <id>", "the account, where several have a zone of the name");
+  const flags = addConfigFlags(command, DATABASE_KEYS);
+  command.action(async (zone: string, options) => finish(await (await import("./zone-owner.ts")).zoneProve(zone, options, flags)));
+}
+
+function addZoneSettle(parent: Command, finish: Finish): void {
+  const command = parent
+    .command("settle")
+    .argument("[zone]", "the zone to settle (default: list the zones whose right to their names is in question)")
+    .description(
+      "Decide whose a name is: the account's zone is served, and zones of others at or below the name are not until they are proved.",
+    )
+    .option("--account <id>", "the account that the name is given to");
+  const flags = addConfigFlags(command, DATABASE_KEYS);
+  command.action(async (zone: string | undefined, options) =>
+    finish(await (await import("./zone-owner.ts")).zoneSettle(zone, options, flags)),
+  );
 }
 
 function addRules(parent: Command, finish: Finish): void {

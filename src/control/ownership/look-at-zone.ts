@@ -57,8 +57,10 @@ export async function lookAtZone(deps: LookAtZoneDeps, zone: ZoneRow, sinceMs: n
   const { store, policy } = deps;
   const db = store.read;
   const mode = await policy.mode(db);
-  const pair = await provingPair(db, zone);
-  const nothing = { parentNames: null, pair, proof: null, isRefusedAbove: false, isFree: false } as const;
+  const pair = zone.type === "partial" ? [] : (JSON.parse(zone.pair) as string[]);
+  const others = await serversOfOthers(db, zone);
+  const isPairShared = pair.some((name) => others.has(name));
+  const nothing = { parentNames: null, pair, isPairShared, proof: null, isRefusedAbove: false, isFree: false } as const;
   const isFree = mode === "at_once" && (await isUnclaimed(db, zone, nowMs));
   const above = nearestAbove(await zonesUp(db, zone.name), zone.name, true);
   if (above !== undefined) {
@@ -72,18 +74,10 @@ export async function lookAtZone(deps: LookAtZoneDeps, zone: ZoneRow, sinceMs: n
   const isOthers = names !== null && (await namesPairOfOther(db, zone, names));
   const isSigned = parent !== null && (await hasDsOfOwnKey(db, zone, parent, sinceMs));
   return {
-    facts: { ...nothing, pair: isOthers ? [] : pair, parentNames: names, proof: isSigned ? "ds" : isTextShown ? "txt" : null },
+    facts: { ...nothing, isPairShared: isPairShared || isOthers, parentNames: names, proof: isSigned ? "ds" : isTextShown ? "txt" : null },
     parent,
     failed: "reason" in view ? view.reason : null,
   };
-}
-
-/** The zone's pair, unless another account's zone of the name may be meant by it. */
-async function provingPair(db: Db, zone: ZoneRow): Promise<readonly string[]> {
-  const pair = JSON.parse(zone.pair) as string[];
-  if (zone.type === "partial" || pair.length === 0) return [];
-  const others = await serversOfOthers(db, zone);
-  return pair.some((name) => others.has(name)) ? [] : pair;
 }
 
 /** Whether the parent names the servers of a zone of the name that serves by that: then it stays that one's, whatever else it names. */

@@ -115,7 +115,7 @@ export function createOwnership(deps: OwnershipDeps): Ownership {
 }
 
 const NOTHING_SEEN: Seen = {
-  facts: { parentNames: null, pair: [], proof: null, isRefusedAbove: false, isFree: false },
+  facts: { parentNames: null, pair: [], isPairShared: false, proof: null, isRefusedAbove: false, isFree: false },
   parent: null,
   failed: null,
 };

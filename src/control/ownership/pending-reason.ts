@@ -7,8 +7,8 @@ export const verificationNames = (zoneName: string, vendorPrefix: string): reado
   `cloudflare-verify.${zoneName}`,
 ];
 
-/** What a pending zone waits for, for its owner; says nothing of zones of others. */
-export function pendingReason(zone: Pick<ZoneRow, "name" | "type" | "pair" | "verification_key">, vendorPrefix: string): string {
+/** What a zone waits for that is not active, for its owner; says nothing of zones of others. */
+export function pendingReason(zone: Pick<ZoneRow, "status" | "name" | "type" | "pair" | "verification_key">, vendorPrefix: string): string {
   const pair = JSON.parse(zone.pair) as string[];
   const servers = pair.join(" and ");
   const consent = pair.length === 0 ? [] : [`the zone above it, where that is served here, has NS records for it with ${servers}`];
@@ -24,5 +24,7 @@ export function pendingReason(zone: Pick<ZoneRow, "name" | "type" | "pair" | "ve
     pair.length === 0 && !hasNoParent(zone.name)
       ? " Its name servers are named at its parent already or given to others, so that naming them would prove nothing."
       : "";
+  if (zone.status === "moved")
+    return `${zone.name} has moved: its parent names other name servers, or another account has proved the name. It is not served at the edge, and ends after 7 days unless ${list}.${noPair}`;
   return `${zone.name} is pending until ${list}.${noPair}`;
 }

@@ -20,6 +20,8 @@ export interface ZoneSettling {
   settle(call: Call, name: string, accountId: string): Promise<readonly string[]>;
   /** Zones that serve although another account may have the better right to their names. */
   conflicts(): Promise<readonly ZoneConflict[]>;
+  /** What the operator should know of those that were last listed. */
+  notices(): readonly string[];
 }
 
 export interface SettlingDeps extends TransitionDeps {
@@ -29,6 +31,7 @@ export interface SettlingDeps extends TransitionDeps {
 
 export function createZoneSettling(deps: SettlingDeps): ZoneSettling {
   const { store } = deps;
+  let known = 0;
   const decide = (call: Call, name: string, accountId: string | undefined, andBelow: boolean): Promise<readonly string[]> =>
     commit(deps, call, async (unit) => {
       const zone = chosen(await zonesOfName(unit.db, name), name, accountId);
@@ -46,7 +49,15 @@ export function createZoneSettling(deps: SettlingDeps): ZoneSettling {
   return {
     prove: (call, name, accountId) => decide(call, name, accountId, false),
     settle: (call, name, accountId) => decide(call, name, accountId, true),
-    conflicts: async () => zoneConflicts(await activeZoneNames(store.read), await reservedFor(deps)),
+    conflicts: async () => {
+      const found = zoneConflicts(await activeZoneNames(store.read), await reservedFor(deps));
+      known = found.length;
+      return found;
+    },
+    notices: () =>
+      known === 0
+        ? []
+        : [`the right of ${known} ${known === 1 ? "zone" : "zones"} to their names is in question: selvedge zone settle lists them`],
   };
 }
 
