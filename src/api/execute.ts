@@ -21,6 +21,7 @@ export interface Execution {
   readonly query: Query;
   readonly body: unknown;
   readonly lastEventId?: string | undefined;
+  readonly prefersAsync?: boolean;
   stillAllowed(): Promise<boolean>;
   /** The interface of the request's day; null where it is the newest. */
   readonly dated: DatedRequest | null;
@@ -57,7 +58,7 @@ export function createExecutor(route: Route, control: Control, settled: Settled)
   const readQuery = route.query ? compileQuery(route.query, route.invalid_query, others) : () => ({});
   const label = `${route.method} ${route.path}`;
   const checkBody = route.body ? compileCheck(route.body, "body", route.invalid_body) : null;
-  return async ({ call, resolved, params, query: given, body: sent, lastEventId, dated, stillAllowed }) => {
+  return async ({ call, resolved, params, query: given, body: sent, lastEventId, prefersAsync = false, dated, stillAllowed }) => {
     begins(API_CALL, label);
     const query = dated ? dated.query(given) : given;
     const body = checkBody === null ? undefined : dated ? dated.body(sent) : sent;
@@ -66,9 +67,8 @@ export function createExecutor(route: Route, control: Control, settled: Settled)
     const typedQuery = readQuery(route.fold_query?.(query) ?? query);
     checkBody?.(body);
     if (route.dry_run) call.dry_run = isTrial(query["dry_run"]);
-    const asked = { control, call, params, query: typedQuery, body, resolved, page, cursor, last_event_id: lastEventId } as Parameters<
-      Route["handler"]
-    >[0];
+    const heads = { last_event_id: lastEventId, prefers_async: prefersAsync };
+    const asked = { control, call, params, query: typedQuery, body, resolved, page, cursor, ...heads } as Parameters<Route["handler"]>[0];
     const reply = await route.handler(asked).catch((error: unknown) => {
       if (error instanceof TrialOver) return TRIED;
       throw error;

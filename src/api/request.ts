@@ -89,6 +89,7 @@ export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps):
       body,
       dated: state.dated,
       ...(typeof lastEventId === "string" ? { lastEventId } : {}),
+      ...(prefersAsync(request.headers["prefer"]) ? { prefersAsync: true } : {}),
     });
     reply.headers(answer.headers ?? {});
     // The framework would read a stream to its end, which not every one has.
@@ -158,3 +159,9 @@ const goneError = (row: { readonly date: string; readonly replacement: string | 
   new PlatformError("gone", {
     message: `This endpoint reached its end of life on ${row.date}.${row.replacement === null ? "" : ` Use ${row.replacement} instead.`}`,
   });
+
+const prefersAsync = (field: string | readonly string[] | undefined): boolean =>
+  field !== undefined &&
+  String(field)
+    .split(",")
+    .some((one) => one.trim().toLowerCase() === "respond-async");

@@ -41,6 +41,8 @@ export interface Req<P extends string, Q, B> {
   readonly cursor: CursorRequest;
   /** Clients of event streams that come back say which event they saw last (WHATWG HTML, "Server-sent events"). */
   readonly last_event_id: string | undefined;
+  /** `Prefer: respond-async` (RFC 7240 §4.1). */
+  readonly prefers_async: boolean;
 }
 
 type StaticOr<T extends TSchema | undefined, Otherwise> = T extends TSchema ? Static<T> : Otherwise;

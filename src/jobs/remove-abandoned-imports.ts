@@ -4,12 +4,14 @@ import type { Job } from "./job.ts";
 
 const EVERY_MS = 60_000;
 
-/** Takes back what large imports had written that ended with the program that did them. */
-export const removeAbandonedImports = (files: Pick<ZoneFiles, "removeAbandoned">): Job => ({
+/** Takes back what large changes had written that ended with the program that did them, and starts imports again. */
+export const removeAbandonedImports = (files: Pick<ZoneFiles, "removeAbandoned" | "jobs">): Job => ({
   name: "remove-abandoned-imports",
   everyMs: EVERY_MS,
   run: async () => {
     const removed = await files.removeAbandoned(systemCall("remove-abandoned-imports"));
-    return removed === 0 ? null : { removed };
+    // Their files are still here.
+    const started = await files.jobs.resume();
+    return removed + started === 0 ? null : { removed, started };
   },
 });

@@ -494,6 +494,21 @@ export const ERROR_CODES = {
     cause: "A zone takes one large zone file at a time, and the records that it brings cannot be changed until it is done.",
     remedy: "Try again when the import has ended.",
   },
+  dns_import_not_found: {
+    code: 81206,
+    status: 404,
+    message: "Import does not exist.",
+    cause:
+      "The zone has no import of this id among the last ones that it remembers; imports of small files are done at once and have none.",
+    remedy: "List the imports of the zone.",
+  },
+  dns_imports_too_many: {
+    code: 81207,
+    status: 429,
+    message: "Too many imports of this account wait already.",
+    cause: "One large zone file of an account is imported at a time, and a few more may wait.",
+    remedy: "Try again when one of them has ended.",
+  },
   dns_set_too_long: {
     code: 83011,
     status: 400,

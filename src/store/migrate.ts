@@ -28,6 +28,7 @@ import { sensitiveDataTimes } from "./migrations/0035-sensitive-data-times.ts";
 import { eventCounts } from "./migrations/0036-event-counts.ts";
 import { zoneProofs } from "./migrations/0040-zone-proofs.ts";
 import { largeChanges } from "./migrations/0046-large-changes.ts";
+import { importJobsAdded } from "./migrations/0047-import-jobs-added.ts";
 import { issuanceTimes } from "./migrations/0062-issuance-times.ts";
 import { listStates } from "./migrations/0063-list-states.ts";
 import { history } from "./migrations/0068-history.ts";
@@ -70,6 +71,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 36, name: "event-counts", statements: eventCounts },
   { version: 40, name: "zone-proofs", statements: zoneProofs },
   { version: 46, name: "large-changes", statements: largeChanges },
+  { version: 47, name: "import-jobs-added", statements: importJobsAdded },
   { version: 62, name: "issuance-times", statements: issuanceTimes },
   { version: 63, name: "list-states", statements: listStates },
   { version: 68, name: "history", statements: history },

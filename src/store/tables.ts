@@ -292,12 +292,14 @@ export interface DnsImportJobsTable {
   id: string;
   zone_id: string;
   account_id: string;
-  /** `queued`, `running`, `done` or `failed`. */
+  /** `receiving` until its file is whole, then `queued`, `running`, `done` or `failed`. */
   status: string;
   proxied: number;
   /** Records of the file, and how many of them have been gone through. */
   total: number;
   records: number;
+  /** Those that were new to the zone, once it is done. */
+  added: number;
   /** JSON: who asked for it. */
   actor: string;
   reason: string | null;

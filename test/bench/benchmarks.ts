@@ -8,6 +8,7 @@ import { dnsFuzz } from "./dns-fuzz.ts";
 import { dnsImport } from "./dns-import.ts";
 import { dnsListManyZones, dnsListOneZone } from "./dns-list.ts";
 import { dnsLatency, dnsQueries, dnsSignedQueries } from "./dns-queries.ts";
+import { dnsRelease } from "./dns-release.ts";
 import { dnsStart } from "./dns-start.ts";
 import { edgeCacheHits, edgeCacheHitsWithRows } from "./edge-cache.ts";
 import { edgeDetectionLatency } from "./edge-detection-latency.ts";
@@ -48,6 +49,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   propagationGateway,
   dnsListOneZone,
   dnsListManyZones,
+  dnsRelease,
   dnsStart,
   hostnamesStart,
   scale,

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { type Route, route } from "#api/route.ts";
+import { DnsImport } from "#model/dns-import.ts";
 import { zoneOf } from "#api/zone-of.ts";
 
 const COLLECTION = "/zones/:zone_id/dns_records";
@@ -12,7 +13,12 @@ const ImportForm = Type.Object({
   ),
 });
 
-const ImportResult = Type.Object({ recs_added: Type.Integer(), total_records_parsed: Type.Integer() });
+const ImportResult = Type.Object({
+  recs_added: Type.Integer(),
+  total_records_parsed: Type.Integer(),
+  /** Of files of more than 2,000 records. */
+  import: Type.Optional(DnsImport),
+});
 
 export const DNS_ZONE_FILE_ROUTES: readonly Route[] = [
   route({
@@ -42,7 +48,29 @@ export const DNS_ZONE_FILE_ROUTES: readonly Route[] = [
     limits: "dns_import",
     result: ImportResult,
     paging: "one",
-    handler: ({ control, call, resolved, body }) =>
-      control.zoneFiles.import(call, zoneOf(resolved), body.file, { proxied: body.proxied?.toLowerCase() === "true" }),
+    handler: ({ control, call, resolved, body, prefers_async: respondAsync }) =>
+      control.zoneFiles.import(call, zoneOf(resolved), body.file, { proxied: body.proxied?.toLowerCase() === "true", respondAsync }),
+  }),
+  route({
+    method: "GET",
+    path: `${COLLECTION}/import`,
+    id: "dns-records-imports-list",
+    summary: "List the last imports of large zone files, newest first",
+    scope: "zone",
+    permissions: ["DNS Read", "DNS Write"],
+    result: DnsImport,
+    paging: "list",
+    handler: ({ control, resolved }) => control.zoneFiles.jobs.list(zoneOf(resolved)),
+  }),
+  route({
+    method: "GET",
+    path: `${COLLECTION}/import/:import_id`,
+    id: "dns-records-imports-get",
+    summary: "Get how far an import of a large zone file is, and what was wrong with it",
+    scope: "zone",
+    permissions: ["DNS Read", "DNS Write"],
+    result: DnsImport,
+    paging: "one",
+    handler: ({ control, resolved, params }) => control.zoneFiles.jobs.get(zoneOf(resolved), params.import_id),
   }),
 ];

@@ -1,3 +1,4 @@
+import { createImportJobs, type RunImport } from "./import-jobs.ts";
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -260,4 +261,68 @@ storeTest("a zone of several providers takes their name servers at its apex", as
   });
   assert.deepEqual(await load("@ NS ns1.selvedge.internal.\n@ NS ns.other.example.\n"), { recs_added: 1, total_records_parsed: 2 });
   assert.deepEqual(await shown(), ["example.com NS ns.other.example"]);
+});
+
+storeTest("a large file is a job: it has an id, says how far it is, and goes on without its caller", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store);
+  const { id, name } = await control.zones.create(call(), { name: "jobs.example", account: { id: account_id } });
+  const zone = { id, name, account_id, plan: "enterprise" };
+  const hosts = Array.from({ length: 2_300 }, (_, i) => `h${i} 300 A 192.0.2.1`).join("\n");
+  const asked = await control.zoneFiles.import(call(), zone, hosts, { proxied: false, respondAsync: true });
+  assert.deepEqual([asked.recs_added, asked.total_records_parsed, asked.import?.total_records_parsed], [0, 2_300, 2_300]);
+  const over = async (job: string) => {
+    for (;;) {
+      const seen = await control.zoneFiles.jobs.get(zone, job);
+      if (seen.finished_on !== null) return seen;
+      assert.ok(["queued", "running"].includes(seen.status) && seen.records_done <= 2_300);
+      await new Promise(setImmediate);
+    }
+  };
+  const done = await over(asked.import!.id);
+  assert.deepEqual([done.status, done.recs_added, done.records_done, done.errors], ["done", 2_300, 2_300, []]);
+  assert.equal((await control.dnsRecords.list(zone, {}, { page: 1, per_page: 1 })).total_count, 2_300);
+
+  const failed = await control.zoneFiles.import(call(), zone, `${hosts}\nh7 300 CNAME x.example.`, { proxied: false, respondAsync: true });
+  const why = await over(failed.import!.id);
+  assert.deepEqual([why.status, why.recs_added], ["failed", 0]);
+  assert.match(why.errors[0]?.message ?? "", /^Line 2301: An A, AAAA, or CNAME record with that host already exists/);
+  // The same again, waited for: nothing is new.
+  const again = await control.zoneFiles.import(call(), zone, hosts, { proxied: false });
+  assert.deepEqual([again.recs_added, again.import?.status], [0, "done"]);
+  assert.deepEqual(
+    (await control.zoneFiles.jobs.list(zone)).map(({ status }) => status),
+    ["done", "failed", "done"],
+  );
+  assert.deepEqual(await store.read.selectFrom("dns_import_files").select("part").execute(), []);
+  await assert.rejects(control.zoneFiles.jobs.get(zone, "none"), (error: Error) => /does not exist/.test(error.message));
+});
+
+storeTest("an import whose program ended is done by the next one; of one account few may wait", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store);
+  const { id, name } = await control.zones.create(call(), { name: "jobs.example", account: { id: account_id } });
+  const zone = { id, name, account_id, plan: "enterprise" };
+  const file = Array.from({ length: 10 }, (_, i) => `h${i} 300 A 192.0.2.1`).join("\n");
+  const jobs = (run: RunImport) => createImportJobs({ store, clock: systemClock, run });
+  const never = jobs(() => new Promise(() => {}));
+  const first = await never.submit(call(), zone, file, { proxied: false, total: 10 });
+  assert.equal(first.status, "running");
+  for (let i = 0; i < 4; i++) assert.equal((await never.submit(call(), zone, file, { proxied: false, total: 10 })).status, "queued");
+  await assert.rejects(never.submit(call(), zone, file, { proxied: false, total: 10 }), (error: Error) =>
+    /Too many imports/.test(error.message),
+  );
+
+  // Its program ends; nobody takes what another one may still be at.
+  const ran: string[] = [];
+  const next = jobs(async (by, _zone, text) => {
+    ran.push(`${by.actor.id} ${text === file}`);
+    return 10;
+  });
+  await store.write(({ db }) => db.updateTable("dns_import_jobs").set({ touched_on: "" }).where("id", "=", first.id).execute());
+  assert.equal(await next.resume(), 1);
+  while ((await next.list(zone)).some(({ finished_on }) => finished_on === null)) await new Promise(setImmediate);
+  assert.deepEqual(
+    ran,
+    Array.from({ length: 5 }, () => `${call().actor.id} true`),
+  );
+  assert.deepEqual((await next.get(zone, first.id)).recs_added, 10);
 });

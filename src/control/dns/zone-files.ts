@@ -1,6 +1,7 @@
 import type { Call } from "#control/call.ts";
 import type { RecordChanger } from "#control/dns/change-records.ts";
 import { AT_ONCE_MAX, PIECE_CHANGES } from "#control/dns/large-change.ts";
+import { createImportJobs, type ImportJobs } from "#control/dns/import-jobs.ts";
 import { createPieceImport, type PieceImportDeps } from "#control/dns/piece-import.ts";
 import { entryKey, type ImportEntry, importPieces, type ImportScene, readZoneFile, refusal } from "#control/dns/read-zone-file.ts";
 import { writeZoneFile } from "#control/dns/write-zone-file.ts";
@@ -8,6 +9,7 @@ import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import { PlatformError } from "#kernel/errors.ts";
 import { identityOf } from "#model/dns-conflicts.ts";
 import type { OriginPolicy } from "#model/prepared-record.ts";
+import type { DnsImport } from "#model/dns-import.ts";
 import { serialEntry, zoneEntry } from "#snapshot/compile.ts";
 import { recordsNamed } from "#store/dns-record-rows.ts";
 import { zoneFileRows } from "#store/zone-file-rows.ts";
@@ -16,6 +18,14 @@ import { zoneRowById } from "#store/zones.ts";
 export interface ImportResult {
   readonly recs_added: number;
   readonly total_records_parsed: number;
+  /** Of a large file: it goes on, or went on, without its caller. */
+  readonly import?: DnsImport;
+}
+
+export interface ImportOptions {
+  readonly proxied: boolean;
+  /** Not to wait for what takes long (RFC 7240 §4.1). */
+  readonly respondAsync?: boolean;
 }
 
 export interface ZoneFiles {
@@ -26,7 +36,9 @@ export interface ZoneFiles {
    * what the service makes itself, is left as it is. Throws `dns_zone_file_invalid`, whose chain has the first
    * lines that cannot be imported.
    */
-  import(call: Call, zone: PlannedZoneRef, file: string, options: { readonly proxied: boolean }): Promise<ImportResult>;
+  import(call: Call, zone: PlannedZoneRef, file: string, options: ImportOptions): Promise<ImportResult>;
+  /** Large imports, which go on without their callers. */
+  readonly jobs: Pick<ImportJobs, "get" | "list" | "resume">;
   /** Undoes large changes that nobody goes on with, since what did it has ended; how many there were. */
   removeAbandoned(call: Call): Promise<number>;
 }
@@ -54,6 +66,13 @@ export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
     return entries.filter(({ key }) => !keys.has(key));
   };
 
+  const jobs = createImportJobs({
+    ...deps,
+    // Read again rather than kept: the file takes a tenth of the room that its records do.
+    run: async (call, zone, file, options) =>
+      pieces.import(call, zone, importPieces(file, await sceneOf(zone, options.proxied), PIECE_CHANGES), options.onPiece),
+  });
+
   return {
     export: (zone) =>
       store.readAt(async (db) => {
@@ -64,14 +83,17 @@ export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
 
     removeAbandoned: deps.large.removeAbandoned,
 
-    import: async (call, zone, file, { proxied }) => {
+    jobs,
+
+    import: async (call, zone, file, { proxied, respondAsync = false }) => {
       const scene = await sceneOf(zone, proxied);
       const { entries, parsed, problems } = await readZoneFile(file, scene, AT_ONCE_MAX);
       if (problems.length > 0) throw refusal(problems);
       if (entries === null) {
-        // Read again rather than kept: the file takes a tenth of the room that its records do.
-        const recs_added = await pieces.import(call, zone, importPieces(file, scene, PIECE_CHANGES));
-        return { recs_added, total_records_parsed: parsed };
+        const job = await jobs.submit(call, zone, file, { proxied, total: parsed });
+        if (respondAsync) return { recs_added: 0, total_records_parsed: parsed, import: job };
+        const recs_added = await jobs.finished(job.id);
+        return { recs_added, total_records_parsed: parsed, import: await jobs.get(zone, job.id) };
       }
       const added = await missing(zone, entries);
       if (added.length > 0) {

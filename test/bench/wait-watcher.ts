@@ -1,0 +1,33 @@
+import { Worker } from "node:worker_threads";
+
+/** The longest that somebody waited since the last time it was asked, in milliseconds. */
+export interface LongestWaits {
+  readonly dns_ms: number;
+  readonly api_ms: number;
+}
+
+/** Asks in a thread of its own, so that what the bench itself does is not measured. */
+export interface WaitWatcher {
+  longest(): Promise<LongestWaits>;
+  stop(): Promise<void>;
+}
+
+export interface WaitWatcherOptions {
+  /** Port of a nameserver on this machine, and a name that it has an address for. */
+  readonly dns: { readonly port: number; readonly name: string };
+  /** Where a record is created again and again, each with the name `{n}` in its body; nothing is where it is left out. */
+  readonly write?: { readonly url: string; readonly headers: Readonly<Record<string, string>> };
+}
+
+export function watchWaits(options: WaitWatcherOptions): WaitWatcher {
+  const worker = new Worker(new URL("./wait-watcher-thread.ts", import.meta.url), { workerData: options });
+  return {
+    longest: () =>
+      new Promise((resolve, reject) => {
+        worker.once("message", resolve);
+        worker.once("error", reject);
+        worker.postMessage("longest");
+      }),
+    stop: async () => void (await worker.terminate()),
+  };
+}
