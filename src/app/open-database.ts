@@ -26,7 +26,9 @@ export interface OpenedDatabase {
   readonly first: Bootstrapped;
 }
 
-export interface DatabaseDeps extends Pick<ComposeDeps, "config" | "clock" | "log" | "newInstallation"> {
+export interface DatabaseDeps extends InspectionDeps, Pick<ComposeDeps, "clock" | "log"> {}
+
+export interface InspectionDeps extends Pick<ComposeDeps, "config" | "newInstallation"> {
   readonly files: PlaneFiles;
   /** Of the last good copy; null where there is none. */
   readonly lastGood: Position | null;
@@ -36,7 +38,7 @@ export interface DatabaseDeps extends Pick<ComposeDeps, "config" | "clock" | "lo
  * Looks at the database without changing anything. Throws where it is not the one that the data directory belongs to, and
  * DatabaseFault where it cannot be used, or has less than what was served.
  */
-export async function inspectedDatabase({ config, files, lastGood, newInstallation }: DatabaseDeps): Promise<DatabaseState> {
+export async function inspectedDatabase({ config, files, lastGood, newInstallation }: InspectionDeps): Promise<DatabaseState> {
   const url = databaseUrl(config);
   const state = await inspectDatabase(url);
   const where = withoutCredentials(url);
@@ -59,7 +61,7 @@ const WAYS_OUT =
 const behind = (where: string, dataDir: string, rev: number, served: number): DatabaseFault => {
   const what = `it is at revision ${rev}, and revision ${served} was served already: changes that were acknowledged are missing`;
   return new DatabaseFault(
-    `cannot use the database ${where}: ${what}. Restore it from a newer backup; or, if an older one was put back on purpose, run: selvedge doctor --new-history --data ${dataDir}. selvedge doctor --rebuild writes zone files of what was served`,
+    `cannot use the database ${where}: ${what}. Restore it from a newer backup; or, if an older one was put back on purpose, run: selvedge doctor --new-history --data ${dataDir}`,
     { fault: "database_damaged", reason: `${what}; the operator finds the ways out in the log and with selvedge doctor` },
   );
 };

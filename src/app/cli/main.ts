@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { ConfigError } from "../config.ts";
 import type { ConfigKeyName } from "../config-schema.ts";
 import { addConfigFlags } from "./config-flags.ts";
+import type { DoctorOptions } from "./doctor.ts";
 import { CliError, complain, EXIT, type ExitCode } from "./outcome.ts";
 import type { StartOptions } from "./start.ts";
 
@@ -40,6 +41,7 @@ function createProgram(finish: Finish): Command {
 
   addStart(program, finish);
   addStatus(program, finish);
+  addDoctor(program, finish);
   const group = (name: string, description: string): Command => program.command(name).description(description).helpCommand(false);
   addTokens(group("token", "Manage API tokens in the database itself, whether or not a server runs."), finish);
   const zone = group("zone", "Work on zones through the management API.");
@@ -73,6 +75,20 @@ function addStart(parent: Command, finish: Finish): void {
     );
   const flags = addConfigFlags(command);
   command.action(async (options: StartOptions) => finish(await (await import("./start.ts")).start(flags, options)));
+}
+
+function addDoctor(parent: Command, finish: Finish): void {
+  const command = parent
+    .command("doctor")
+    .description(
+      "Look through what a stopped server has on disk: its database, events and last good copy. Exits 1 when something is wrong.",
+    )
+    .option(
+      "--new-history",
+      "say that the database was put back from a backup on purpose, so that it is served though more was served before",
+    );
+  const flags = addConfigFlags(command, ["data", "database.url", "json"]);
+  command.action(async (options: DoctorOptions) => finish(await (await import("./doctor.ts")).doctor(options, flags)));
 }
 
 function addStatus(parent: Command, finish: Finish): void {
