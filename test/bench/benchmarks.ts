@@ -27,6 +27,7 @@ import { gatewayFirstToken } from "./gateway-first-token.ts";
 import { gatewayIdleStreams, gatewayMemory, gatewayMemoryLong } from "./gateway-memory.ts";
 import { gatewayPacedStreams, gatewayRequests, gatewayStreams } from "./gateway-requests.ts";
 import { hostnamesStart } from "./hostnames-start.ts";
+import { pump } from "./pump.ts";
 import { propagationDns, propagationEdge, propagationGateway } from "./propagation.ts";
 import { propagationDnsLoaded } from "./propagation-loaded.ts";
 import { rulesCompile, rulesExpressions, rulesList, rulesThousand } from "./rules-expressions.ts";
@@ -87,6 +88,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   gatewayMemory,
   gatewayMemoryLong,
   gatewayIdleStreams,
+  pump,
   rulesExpressions,
   rulesThousand,
   rulesList,
