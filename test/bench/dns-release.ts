@@ -149,7 +149,9 @@ async function startKnot(directory: string): Promise<Knot> {
     const port = await freePort();
     const zone = (name: string, path: string): string =>
       `  - domain: ${name}\n    file: ${path}\n    zonefile-sync: -1\n    journal-content: none\n    acl: any\n`;
-    const config = `server:\n  rundir: "${home}"\n  listen: 127.0.0.1@${port}\n  udp-workers: 1\n  tcp-workers: 1\n  background-workers: 1\ncontrol:\n  listen: "${home}/${port}.sock"\ndatabase:\n  storage: "${home}/${port}"\nacl:\n  - id: any\n    address: 127.0.0.1\n    action: transfer\nzone:\n${zone(BIG, bigFile)}${zone(BYSTANDER, join(home, "bystander"))}`;
+    const config = `server:\n  rundir: "${home}/${port}"\n  listen: 127.0.0.1@${port}\n  udp-workers: 1\n  tcp-workers: 1\n  background-workers: 1\ncontrol:\n  listen: "${home}/${port}.sock"\ndatabase:\n  storage: "${home}/${port}"\nacl:\n  - id: any\n    address: 127.0.0.1\n    action: transfer\nzone:\n${zone(BIG, bigFile)}${zone(BYSTANDER, join(home, "bystander"))}`;
+    // Of two servers with one the second does not start.
+    await mkdir(join(home, String(port)));
     await writeFile(join(home, `${port}.conf`), config);
     const server = await startTool("knotd", ["-c", join(home, `${port}.conf`)], () => answered(port, `www.${BYSTANDER}`));
     return { port, server };
