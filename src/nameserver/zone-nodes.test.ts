@@ -197,3 +197,15 @@ test("a name takes and loses sixty thousand records", () => {
   nodes.settle();
   assert.ok(nodes.isEmpty);
 });
+
+test("a delegation to two servers that one delta brings is a border, and none when the next one takes it", () => {
+  const nodes = createZoneNodes();
+  const [key] = NAMES as [NameKey];
+  const servers = [recordOf("NS", 1), recordOf("NS", 2)];
+  for (const server of servers) nodes.add(key, server);
+  nodes.settle();
+  assert.equal(nodes.borders, 1);
+  for (const server of servers) nodes.remove(key, server);
+  nodes.settle();
+  assert.equal(nodes.borders, 0);
+});

@@ -111,7 +111,10 @@ export function createZoneNodes(foldedAtOnce = NAMES_FOLDED_AT_ONCE): ZoneNodes 
   /** To be called before the records change. */
   const touch = (node: HeldName): void => {
     walks.keep(node.key);
-    if (!changed.has(node.key)) changed.set(node.key, { sets: node.sets, isBorder: node.isBorder });
+    if (changed.has(node.key)) return;
+    const { sets } = node;
+    // One that the delta itself brought has records already, and was no border before it.
+    changed.set(node.key, { sets, isBorder: sets !== NO_SETS && node.isBorder });
   };
   const counted = (key: NameKey): HeldName => {
     const node = nodes.get(key);
