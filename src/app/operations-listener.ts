@@ -1,8 +1,11 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { ERROR_CODES } from "#kernel/error-codes.ts";
 import type { HostGate } from "#kernel/host-gate.ts";
 import { closeHttp } from "./close-http.ts";
 import type { Operations } from "./operations.ts";
+
+// An import would read all of the module's exports, and with them load the HTTP client that comes with Node.js.
+const { createServer } = process.getBuiltinModule("node:http");
 
 export interface OperationsListener {
   readonly port: number;
