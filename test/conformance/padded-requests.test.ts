@@ -55,7 +55,7 @@ describe("a complete request is answered, whatever is behind it; then the connec
   const write = (name: string, fields = ""): string => {
     const body = JSON.stringify({ type: "A", name, content: "192.0.2.1" });
     const authorization = `authorization: Bearer ${selvedge.ready.token}`;
-    return `POST /client/v4/zones/${zone.id}/dns_records HTTP/1.1\r\nhost: a\r\n${authorization}\r\ncontent-type: application/json\r\n${fields}content-length: ${body.length}\r\n\r\n${body}`;
+    return `POST /client/v4/zones/${zone.id}/dns_records HTTP/1.1\r\nhost: localhost\r\n${authorization}\r\ncontent-type: application/json\r\n${fields}content-length: ${body.length}\r\n\r\n${body}`;
   };
   const records = async (name: string): Promise<number> =>
     (await api(selvedge, selvedge.ready.token ?? "", "GET", `/zones/${zone.id}/dns_records?name=${name}.padded.example`)).body.result
