@@ -80,6 +80,8 @@ test("SPEC 2.7, SPEC 3.2: certificates by page, record and alias, refused by CAA
       get(id);
   const activeFrom = async (id: string, name: string): Promise<void> => {
     await eventually(async () => (await get(id)).ssl.status === "active", 200);
+    // The certificate is shown from when the hostname serves the name.
+    await eventually(async () => (await get(id)).status === "active", 200);
     await eventually(async () => (await issuerAt(https(), name)).startsWith("Pebble"), 200);
   };
 
@@ -100,7 +102,9 @@ test("SPEC 2.7, SPEC 3.2: certificates by page, record and alias, refused by CAA
 
   await point("wild");
   const wild = await add("wild.customer.test", { method: "http", wildcard: true });
-  await activeFrom(wild.id, "below.wild.customer.test");
+  await activeFrom(wild.id, "wild.customer.test");
+  // Names below it are those of the customer's own zone, which serves them (SPEC 7, error 1016).
+  assert.deepEqual((await get(wild.id)).ssl.hosts, ["wild.customer.test", "*.wild.customer.test"]);
 
   await record(customer, { type: "CAA", name: "closed", data: { flags: 0, tag: "issue", value: "ca.example" } });
   const closed = await readUntil(
@@ -120,5 +124,8 @@ test("SPEC 2.7, SPEC 3.2: certificates by page, record and alias, refused by CAA
   assert.deepEqual(alias.ssl.dcv_delegation_records, [
     { cname: "_acme-challenge.alias.customer.test", cname_target: `${alias.id}.dcv.service.test` },
   ]);
+  await eventually(async () => (await get(alias.id)).ssl.status === "active", 200);
+  assert.equal((await get(alias.id)).status, "pending");
+  await point("alias");
   await activeFrom(alias.id, "alias.customer.test");
 });
