@@ -6,7 +6,7 @@ import { createDeprecationEngine } from "#deprecations/engine.ts";
 import { DEPRECATIONS } from "#deprecations/table.ts";
 import type { Clock, IsoDate } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors.ts";
-import type { HostGate } from "#kernel/host-gate.ts";
+import { askedHost, type HostGate, hostFieldsOf } from "#kernel/host-gate.ts";
 import { newRayId } from "#kernel/ids.ts";
 import type { MetricRegistry } from "#kernel/metrics.ts";
 import { createAdmission } from "./admission.ts";
@@ -105,7 +105,8 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     const hosts = hostFieldsOf(request.raw.rawHeaders);
     if (hosts > 1 || (hosts === 0 && request.raw.httpVersion !== "1.0"))
       throw new PlatformError("malformed_http", { message: "The request needs one Host header." });
-    if (hosts === 1 && config.allowsHost?.(request.headers.host ?? "") === false) throw new PlatformError("misdirected_host");
+    if (hosts === 1 && config.allowsHost?.(askedHost(request.raw.url ?? "/", request.headers.host ?? "")) === false)
+      throw new PlatformError("misdirected_host");
     state.date = apiDate.of(request.headers["api-version"]);
     reply.header("api-version", state.date);
   });
@@ -186,13 +187,6 @@ function addRequestMetrics(app: FastifyInstance, metrics: MetricRegistry, clock:
     const state = request.getDecorator<RequestState | null>("state");
     if (state) seconds.value += (clock.monotonicMs() - state.startedMs) / 1000;
   });
-}
-
-/** Node takes the first of several and says nothing of the others. `fields`: names and values in turn. */
-function hostFieldsOf(fields: readonly string[]): number {
-  let hosts = 0;
-  for (let i = 0; i < fields.length; i += 2) if (fields[i]?.toLowerCase() === "host") hosts++;
-  return hosts;
 }
 
 const JSON_TYPE = "application/json";

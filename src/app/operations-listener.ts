@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ERROR_CODES } from "#kernel/error-codes.ts";
-import type { HostGate } from "#kernel/host-gate.ts";
+import { askedHost, type HostGate, hostFieldsOf } from "#kernel/host-gate.ts";
 import { closeHttp } from "./close-http.ts";
 import type { Operations } from "./operations.ts";
 
@@ -48,8 +48,10 @@ export async function openOperationsListener(deps: OperationsListenerDeps): Prom
 async function answer({ operations, allowsHost }: OperationsListenerDeps, req: IncomingMessage, res: ServerResponse): Promise<void> {
   const send = (status: number, type: string, body: string): void =>
     void res.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body), "cache-control": "no-store" }).end(body);
-  const { host } = req.headers;
-  if (host !== undefined && !allowsHost(host))
+  const hosts = hostFieldsOf(req.rawHeaders);
+  // RFC 9112 §3.2.
+  if (hosts > 1 || (hosts === 0 && req.httpVersion !== "1.0")) return send(400, TEXT, "The request needs one Host field.\n");
+  if (hosts === 1 && !allowsHost(askedHost(req.url ?? "/", req.headers.host ?? "")))
     return send(421, TEXT, `This listener does not answer under this host name. ${ERROR_CODES.misdirected_host.remedy}\n`);
   if (req.method !== "GET" && req.method !== "HEAD") return send(405, TEXT, "Only GET is answered here.\n");
   const asked = operations.get((req.url ?? "").split("?", 1)[0] ?? "");

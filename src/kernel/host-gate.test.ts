@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createHostGate } from "./host-gate.ts";
+import { askedHost, createHostGate } from "./host-gate.ts";
 
 test("loopback passes by all of its names, and by any port", () => {
   const allows = createHostGate({ names: [], anyAddress: false });
@@ -31,8 +31,16 @@ test("a name that somebody else's DNS can lead here passes nowhere", () => {
     for (const host of [...others, "", ":80", "[", "[::1", "2130706433.nip.io", "api.example.com@rebind.example", "0x7f.1.example"].flatMap(
       (name) => [name, `${name}:8780`],
     ))
-      if (host !== "[::1" && !host.startsWith("[::1:")) assert.equal(allows(host), false, host);
+      assert.equal(allows(host), false, host);
+    for (const host of ["localhost:evil", "localhost:80:80", "[::1]x", "[::1]:8x", "localhost]"]) assert.equal(allows(host), false, host);
   }
+});
+
+test("a target in absolute form says which host is asked for", () => {
+  assert.equal(askedHost("/client/v4/zones", "localhost:8780"), "localhost:8780");
+  assert.equal(askedHost("http://rebind.example/client/v4/zones", "localhost"), "rebind.example");
+  assert.equal(askedHost("HTTP://localhost@rebind.example:80?x", "localhost"), "localhost@rebind.example:80");
+  assert.equal(askedHost("*", "localhost"), "localhost");
 });
 
 test("names and addresses of the configuration pass; other addresses where all are bound", () => {

@@ -41,10 +41,23 @@ export function createHostGate({ names, anyAddress }: AllowedHosts): HostGate {
 /** Whether the field names this very machine. */
 export const namesLoopback = createHostGate({ names: [], anyAddress: false });
 
-/** Without the port, brackets and a last dot. */
+/** The host that a request is for: the authority of a target in absolute form goes before the Host field (RFC 9112 §3.2.2). */
+export function askedHost(target: string, field: string): string {
+  if (target.startsWith("/")) return field;
+  return /^https?:\/\/([^/?#]*)/i.exec(target)?.[1] ?? field;
+}
+
+/** Node takes the first of several and says nothing of the others. `fields`: names and values in turn. */
+export function hostFieldsOf(fields: readonly string[]): number {
+  let hosts = 0;
+  for (let i = 0; i < fields.length; i += 2) if (fields[i]?.toLowerCase() === "host") hosts++;
+  return hosts;
+}
+
+/** Without the port, brackets and a last dot; empty where the field is none of RFC 9110 §7.2. */
 function hostOf(field: string): string {
-  const end = field.startsWith("[") ? field.indexOf("]") : field.indexOf(":");
-  const host = field.startsWith("[") ? field.slice(1, end < 0 ? undefined : end) : field.slice(0, end < 0 ? undefined : end);
+  const parts = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::[0-9]*)?$/.exec(field);
+  const host = parts?.[1] ?? parts?.[2] ?? "";
   return (host.endsWith(".") ? host.slice(0, -1) : host).toLowerCase();
 }
 
