@@ -29,7 +29,7 @@ import { planeReports } from "./plane-reports.ts";
 import { startPlanes } from "./planes.ts";
 import type { ReadyLine } from "./ready.ts";
 import { createReload } from "./reload.ts";
-import { removeRunFile, writeRunFile } from "./run-file.ts";
+import { keepRunFile } from "./run-file.ts";
 import { createStalls } from "./stalls.ts";
 import { openState } from "./state.ts";
 import { createTransportNotices } from "./transport-notices.ts";
@@ -93,8 +93,11 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
     const addresses = planeAddresses(config, await api.listen(), planes.ports);
     // The monotonic scale begins with the process, so this counts loading the program too.
     const took_ms = Math.round(clock.monotonicMs());
-    writeRunFile(config.data, { pid: process.pid, ...addresses, started_at: new Date(clock.nowMs()).toISOString() });
-    closing.add(() => removeRunFile(config.data));
+    const run = { pid: process.pid, ...addresses, started_at: new Date(clock.nowMs()).toISOString() };
+    const runFile = keepRunFile(config.data, run, (error) =>
+      log.error({ err: error }, "selvedge status finds this server once what tells of it can be written"),
+    );
+    closing.add(() => runFile.remove());
     const { account_id, token } = first;
     const ready: ReadyLine = { event: "ready", ...addresses, account_id, ...(token === null ? {} : { token }), pid: process.pid, took_ms };
     const reload = createReload({ live, log, metrics, listeners: [api.reload, planes.reload] });

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createLocalCa, createRoot, type LocalCa, type RootPair } from "#acme/local-ca.ts";
 import { isoMicros, type Clock } from "#kernel/clock.ts";
@@ -38,6 +38,19 @@ export async function openLocalAuthority(deps: {
     root = await load();
   }
   if (root === null) throw new Error("the local certificate authority could not be stored");
-  writeFileSync(join(dataDir, "ca.pem"), root.certificate, { mode: 0o644 });
+  keepRootCertificate(join(dataDir, "ca.pem"), root.certificate);
   return createLocalCa({ root, clock });
+}
+
+/** Clients trust what is there, so a disk without room for another one must not leave a part of it. */
+function keepRootCertificate(path: string, certificate: string): void {
+  if (existsSync(path) && readFileSync(path, "utf8") === certificate) return;
+  const aside = `${path}.new`;
+  try {
+    writeFileSync(aside, certificate, { mode: 0o644 });
+    renameSync(aside, path);
+  } catch (error) {
+    rmSync(aside, { force: true });
+    throw error;
+  }
 }

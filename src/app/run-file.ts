@@ -29,7 +29,27 @@ export function readRunFile(dataDir: string): RunFile | null {
 export const writeRunFile = (dataDir: string, run: RunFile): void =>
   writeFileSync(path(dataDir), `${JSON.stringify(run, null, 2)}\n`, { mode: 0o600 });
 
-export const removeRunFile = (dataDir: string): void => rmSync(path(dataDir), { force: true });
+const RETRY_MS = 1_000;
+
+/** Writes it, or once there is room where the disk is full, which `onError` is told of once. */
+export function keepRunFile(dataDir: string, run: RunFile, onError: (error: unknown) => void): { remove(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  const write = (): void => {
+    try {
+      writeRunFile(dataDir, run);
+    } catch (error) {
+      if (timer === undefined) onError(error);
+      timer = setTimeout(write, RETRY_MS).unref();
+    }
+  };
+  write();
+  return {
+    remove: () => {
+      clearTimeout(timer);
+      rmSync(path(dataDir), { force: true });
+    },
+  };
+}
 
 /** Signal 0 only asks whether the process is there. */
 export function isAlive(pid: number): boolean {

@@ -91,9 +91,14 @@ export function openEventDatabase(path: string, nowMs: () => number = systemCloc
 function openDatabase(path: string, nowMs: () => number, namesMax: number): EventDatabase {
   createPrivately(path);
   const db = new DatabaseSync(path);
-  // Before the first table, or it has no effect.
-  db.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000");
-  migrate(db, path);
+  try {
+    // Before the first table, or it has no effect.
+    db.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000");
+    migrate(db, path);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
   const facets = createFacetStore(db, nowMs, namesMax);
   const inserts = new Map(EVENT_TABLES.map((table): [EventTable, Inserter] => [table, createInserter(db, table)]));
   const blocks = new Map(BLOCK_TABLES.map((table): [EventTable, BlockTable] => [table, createBlockTable(db, table, inserts.get(table)!)]));

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type EventDatabase, openEventDatabase } from "./database.ts";
+import { isFull } from "./disk-room.ts";
 
 export interface RepairDeps {
   readonly path: string;
@@ -9,14 +10,16 @@ export interface RepairDeps {
   readonly namesMax?: number | undefined;
   /** A damaged file was moved to `aside`. */
   damaged(aside: string, error: unknown): void;
+  /** The disk has no room to open it. Gives whether some was made for another attempt; otherwise every call tries again, and fails until there is. */
+  full(error: unknown): boolean;
 }
 
 /**
  * The events database, begun anew when its file turns out to be damaged, at the start or later: it holds records of
  * what was, and must not keep the planes from serving nor lose what comes after. The damaged file is kept beside it,
- * and so is the one before.
+ * and so is the one before. A full disk keeps nobody from serving either.
  */
-export function openRepairedDatabase({ path, nowMs, namesMax, damaged }: RepairDeps): EventDatabase {
+export function openRepairedDatabase({ path, nowMs, namesMax, damaged, full }: RepairDeps): EventDatabase {
   let open: EventDatabase | null = null;
   const attempt = <T>(work: (database: EventDatabase) => T): T => work((open ??= openEventDatabase(path, nowMs, namesMax)));
   const run = <T>(work: (database: EventDatabase) => T): T => {
@@ -30,7 +33,16 @@ export function openRepairedDatabase({ path, nowMs, namesMax, damaged }: RepairD
       return attempt(work);
     }
   };
-  run(() => undefined);
+  const isOpenOrFull = (): boolean => {
+    try {
+      run(() => undefined);
+      return true;
+    } catch (error) {
+      if (!isFull(error)) throw error;
+      return !full(error);
+    }
+  };
+  while (!isOpenOrFull());
   return {
     insert: (tables) => run((database) => database.insert(tables)),
     deleteBefore: (atMs, rowsMax) => run((database) => database.deleteBefore(atMs, rowsMax)),

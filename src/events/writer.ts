@@ -54,12 +54,15 @@ const steadyMs = createSteadyTime({
     voice.log("warn", "the clock has jumped ahead; nothing is deleted for its age by it for a day", { aheadMs: Math.round(aheadMs) }),
 });
 const reserve = createDiskReserve(reserveOf(path), () => volume().free);
-const database = orAfter(reserve.release, () =>
-  openRepairedDatabase({
-    ...{ path, nowMs, namesMax: namesMaxOf(limits.bytes) },
-    damaged: (aside, error) => voice.log("error", "the events database is damaged; a new one was begun", { aside, error: String(error) }),
-  }),
-);
+const database = openRepairedDatabase({
+  ...{ path, nowMs, namesMax: namesMaxOf(limits.bytes) },
+  damaged: (aside, error) => voice.log("error", "the events database is damaged; a new one was begun", { aside, error: String(error) }),
+  full: (error) => {
+    if (reserve.release()) return true;
+    voice.log("error", "the disk is full: events are written once there is room, and lost until then", { error: String(error) });
+    return false;
+  },
+});
 const fileBytes = metrics.gauge("selvedge_events_database_bytes", "Size of the events database, without free pages");
 const maskFailures = metrics.counter(
   "selvedge_events_masker_failures_total",

@@ -94,9 +94,10 @@ test("each fault has its code, on either dialect", () => {
     const told = withFault(DIALECTS[dialect], error);
     return told instanceof PlatformError ? told.errorName : null;
   };
-  const sqlite = [13, 11, 26, 5, 778, 14, 8, 1555, 1, 20].map((errcode) => name("sqlite", { errcode }));
+  const sqlite = [13, 4874, 11, 26, 5, 778, 14, 8, 1555, 1, 20].map((errcode) => name("sqlite", { errcode }));
   const unavailable = "database_unavailable";
   assert.deepEqual(sqlite, [
+    "storage_full",
     "storage_full",
     "database_damaged",
     "database_damaged",

@@ -31,7 +31,7 @@ export async function openStore({ url, clock, onDamaged }: StoreConfig): Promise
   const check = onDamaged ? backend.integrityCheck() : null;
   try {
     await check?.soon(CHECK_WAIT_MS);
-    const session = await backend.connect("write");
+    const session = await backend.connect("migrate");
     try {
       await migrate(session, backend.dialect, clock);
       await ensureHistory(session, backend.dialect, clock);
@@ -136,7 +136,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
 /** What differs between a file and a server. */
 interface Backend {
   readonly dialect: Dialect;
-  connect(purpose: "write" | "read"): Promise<Session>;
+  /** `migrate`: beside it nobody writes yet, and a program that starts on a busy machine may pause for longer than writers may. */
+  connect(purpose: "write" | "read" | "migrate"): Promise<Session>;
   /** Opens what `read` runs on, once the schema is there. */
   reader(): Promise<Reader>;
   /** What `scan` runs on. */
@@ -160,7 +161,8 @@ const REBUILD_STATEMENT_TIMEOUT_MS = 120_000;
 async function openBackend(url: string): Promise<Backend> {
   if (url.startsWith(SQLITE)) {
     const path = sqlitePath(url);
-    const connect = async (purpose: "write" | "read"): Promise<Session> => openSqlite(path, purpose);
+    const connect = async (purpose: "write" | "read" | "migrate"): Promise<Session> =>
+      openSqlite(path, purpose === "read" ? "read" : "write");
     return {
       dialect: DIALECTS.sqlite,
       connect,

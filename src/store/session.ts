@@ -97,8 +97,9 @@ const SQLITE_FAULTS: Readonly<Record<number, Fault>> = {
   // CORRUPT, NOTADB.
   11: "database_damaged",
   26: "database_damaged",
-  // FULL.
+  // FULL, and IOERR_SHMSIZE, which is what a full disk says while a file is opened.
   13: "storage_full",
+  4874: "storage_full",
 };
 // https://www.postgresql.org/docs/current/errcodes-appendix.html, by code or class.
 const POSTGRES_FAULTS: Readonly<Record<string, Fault>> = {
@@ -145,7 +146,10 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     placeholder: () => "?",
     isBusy: (error) => (Number(property(error, "errcode")) & 0xff) === SQLITE_BUSY,
     isUniqueViolation: (error) => SQLITE_UNIQUE_VIOLATIONS.includes(Number(property(error, "errcode"))),
-    fault: (error) => SQLITE_FAULTS[Number(property(error, "errcode")) & 0xff] ?? null,
+    fault: (error) => {
+      const code = Number(property(error, "errcode"));
+      return SQLITE_FAULTS[code] ?? SQLITE_FAULTS[code & 0xff] ?? null;
+    },
   },
   postgres: {
     name: "postgres",

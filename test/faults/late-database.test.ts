@@ -167,6 +167,24 @@ test("with a full disk at the start the planes serve, a write is stored or refus
   await assertJoins(selvedge, token);
 });
 
+test("with a full disk and nothing kept for it at the start the planes serve, writes are refused for it, and room ends it", async (t) => {
+  const disk = smallDisk(t, 32);
+  if (typeof disk !== "string") return t.skip(disk.skip);
+  const dataDir = join(disk, "state");
+  cpSync(whole, dataDir, { recursive: true });
+  for (const name of ["control.db-shm", "events.db-shm", "events.db.reserve", "run.json"]) rmSync(join(dataDir, name), { force: true });
+  const certificate = readFileSync(join(dataDir, "ca.pem"), "utf8");
+  fillDisk(join(disk, "filler"));
+  const selvedge = await startSelvedge({ dataDir });
+  t.after(() => selvedge.kill());
+  await assertServesAlone(selvedge, token, 10503, /its disk is full/);
+  assert.match(selvedge.log(), /the disk is full: events are written once there is room/);
+  rmSync(join(disk, "filler"));
+  await assertJoins(selvedge, token);
+  assert.equal(readFileSync(join(dataDir, "ca.pem"), "utf8"), certificate);
+  assert.deepEqual(await selvedge.stop(), { code: 0, signal: null });
+});
+
 const REFUSAL = ({ message }: Error): boolean => {
   assert.match(message, /ended with 1 before it was ready/);
   assert.match(message, /^selvedge: cannot start: there is no database at .*Restore the database.*--new-installation/m);

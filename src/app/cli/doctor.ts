@@ -26,6 +26,7 @@ const SQLITE = "sqlite:";
 /** Looks through everything that the data directory holds, which no server may use meanwhile. Exits 1 where something is wrong. */
 export async function doctor({ newHistory = false }: DoctorOptions, flags: readonly string[]): Promise<ExitCode> {
   const config = loadConfig(configInput(flags));
+  if (!existsSync(config.data)) throw new CliError(`there is no data directory at ${config.data}`);
   const lock = lockOrComplain(config.data);
   try {
     const files = planeFiles(config.data);

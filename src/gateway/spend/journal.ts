@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 
 /** An amount in one window of one key, in whole billionths of a US dollar. */
@@ -31,14 +31,18 @@ const FILE_BYTES_MAX = 8 * 1024 * 1024;
 /**
  * A file with a line for each event, written in the same turn in which it happens: it survives the death of the process at any
  * moment, which a row on its way to another thread would not, and costs a few microseconds for requests that have limits and
- * nothing for others. What a power cut may take is what the kernel had not written yet, some seconds.
+ * nothing for others. What a power cut may take is what the kernel had not written yet, some seconds. What a full disk has no room for
+ * counts all the same, and is written once there is some; `failed` is told of each such line.
  */
-export function createSpendJournal(path: string): SpendJournal {
+export function createSpendJournal(path: string, failed: () => void = () => undefined): SpendJournal {
   const sums = new Map<string, SpendEntry>();
   const open = new Map<number, readonly SpendEntry[]>();
   let file = -1;
   let bytes = 0;
   let ids = 0;
+  let isClosed = true;
+  /** Whether the file lacks something, or ends with a part of a line. */
+  let isBehind = false;
 
   const add = (entry: SpendEntry): void => {
     if (!(entry.amount > 0)) return;
@@ -47,9 +51,20 @@ export function createSpendJournal(path: string): SpendJournal {
     sums.set(name, known === undefined ? entry : { ...known, amount: known.amount + entry.amount });
   };
   const write = (line: Line): void => {
-    if (file < 0) return;
-    bytes += writeSync(file, `${JSON.stringify(line)}\n`);
-    if (bytes > FILE_BYTES_MAX) rewrite(line);
+    if (isClosed) return;
+    try {
+      append(`${isBehind ? "\n" : ""}${JSON.stringify(line)}\n`);
+      if (isBehind || bytes > FILE_BYTES_MAX) rewrite(line);
+    } catch {
+      isBehind = true;
+      failed();
+    }
+  };
+  const append = (text: string): void => {
+    if (file < 0) file = openSync(path, "a", 0o600);
+    const written = writeSync(file, text);
+    bytes += written;
+    if (written < Buffer.byteLength(text)) throw new Error("the disk has room for a part of it");
   };
   /** Beside the old file and in its place, so that there is always a whole one. */
   const rewrite = (last: Line | undefined): void => {
@@ -59,10 +74,16 @@ export function createSpendJournal(path: string): SpendJournal {
     const lines: Line[] = Array.from(sums.values(), (entry) => ["s", 0, packed(entry)]);
     for (const [id, entries] of open) lines.push(["r", id, ...entries.map(packed)]);
     const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
-    writeFileSync(`${path}.new`, text, { mode: 0o600, flush: true });
-    renameSync(`${path}.new`, path);
+    try {
+      writeFileSync(`${path}.new`, text, { mode: 0o600, flush: true });
+      renameSync(`${path}.new`, path);
+    } catch (error) {
+      rmSync(`${path}.new`, { force: true });
+      throw error;
+    }
     if (file >= 0) closeSync(file);
-    file = openSync(path, "a", 0o600);
+    file = -1;
+    isBehind = false;
     // Counted from what is kept, so that a file that cannot shrink is not written anew at each line.
     bytes = last === undefined ? 0 : -text.length;
   };
@@ -80,7 +101,14 @@ export function createSpendJournal(path: string): SpendJournal {
       }
       for (const entries of unsettled.values()) entries.forEach(add);
       for (const [name, { startMs, windowMs }] of sums) if (startMs + 2 * windowMs <= nowMs) sums.delete(name);
-      rewrite(undefined);
+      isClosed = false;
+      try {
+        rewrite(undefined);
+      } catch {
+        // What was read is still there, with what does not count any more.
+        isBehind = true;
+        failed();
+      }
       return [...sums.values()];
     },
     reserved: (entries) => {
@@ -96,6 +124,7 @@ export function createSpendJournal(path: string): SpendJournal {
     close: () => {
       if (file >= 0) closeSync(file);
       file = -1;
+      isClosed = true;
     },
   };
 }
