@@ -12,7 +12,7 @@ import { openSqlite } from "./sqlite.ts";
 
 test("many records are read, written and deleted by their keys, never by reading their zone", async () => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-rows-"));
-  const session = openSqlite(join(directory, "control.db"), "write");
+  const session = openSqlite(join(directory, "control.db"), "migrate");
   try {
     await migrate(session, DIALECTS.sqlite, systemClock);
     const plans = new Map<string, string>();

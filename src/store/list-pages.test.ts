@@ -33,7 +33,7 @@ const LISTS: readonly (readonly [
 
 test("a page of a list sorts nothing but what is equal, and begins in the index where the one before ended", async () => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-pages-"));
-  const session = openSqlite(join(directory, "control.db"), "write");
+  const session = openSqlite(join(directory, "control.db"), "migrate");
   try {
     await migrate(session, DIALECTS.sqlite, systemClock);
     let plan = "";

@@ -13,7 +13,7 @@ const table = (version: number): Migration => ({
 });
 
 const connect = async (url: string, dialect: DialectName): Promise<Session> => {
-  if (dialect === "sqlite") return openSqlite(url.slice("sqlite:".length), "write");
+  if (dialect === "sqlite") return openSqlite(url.slice("sqlite:".length), "migrate");
   const server = createPostgres(url);
   const session = await server.connect({ statementTimeoutMs: 10_000 });
   const close = async (): Promise<void> => {

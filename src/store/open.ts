@@ -161,8 +161,7 @@ const REBUILD_STATEMENT_TIMEOUT_MS = 120_000;
 async function openBackend(url: string): Promise<Backend> {
   if (url.startsWith(SQLITE)) {
     const path = sqlitePath(url);
-    const connect = async (purpose: "write" | "read" | "migrate"): Promise<Session> =>
-      openSqlite(path, purpose === "read" ? "read" : "write");
+    const connect = async (purpose: "write" | "read" | "migrate"): Promise<Session> => openSqlite(path, purpose);
     return {
       dialect: DIALECTS.sqlite,
       connect,

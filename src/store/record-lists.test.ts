@@ -87,7 +87,7 @@ test("each filter is served by its index, without statistics and whatever else c
 
 test("no page of a filter is found by reading the rows of the zone", async () => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-lists-"));
-  const session = openSqlite(join(directory, "control.db"), "write");
+  const session = openSqlite(join(directory, "control.db"), "migrate");
   try {
     await migrate(session, DIALECTS.sqlite, systemClock);
     const plans = new Map<string, readonly string[]>();
@@ -143,7 +143,7 @@ test("text is turned by characters, and half a character is what the database st
 
 databaseTest("records from before the lists' migration are found", async (url, name) => {
   const server = name === "postgres" ? createPostgres(url) : null;
-  const session = server ? await server.connect({ statementTimeoutMs: 10_000 }) : openSqlite(url.slice("sqlite:".length), "write");
+  const session = server ? await server.connect({ statementTimeoutMs: 10_000 }) : openSqlite(url.slice("sqlite:".length), "migrate");
   const dialect = DIALECTS[name];
   await migrate(session, dialect, systemClock, MIGRATIONS.slice(0, 2));
   const columns = "id, zone_id, name, type, content, content_key, ttl, proxied, settings, comment, tags, rdata, created_on, modified_on";

@@ -4,16 +4,15 @@ import type { Rows, Session } from "./session.ts";
 
 /**
  * A connection to an SQLite file. The writing one creates the file, in WAL mode, and syncs every commit
- * to disk before it returns; a reading one refuses to write.
+ * to disk before it returns; a reading one refuses to write. One that migrates may also change the words of a table.
  */
-export function openSqlite(path: string, mode: "write" | "read"): Session {
-  if (mode === "write") createPrivately(path);
+export function openSqlite(path: string, mode: "write" | "read" | "migrate"): Session {
+  if (mode !== "read") createPrivately(path);
   // A wait inside SQLite stops the whole thread, so it is short; the writer retries without blocking.
   const db = new DatabaseSync(path, { readOnly: mode === "read", enableForeignKeyConstraints: true, timeout: BUSY_TIMEOUT_MS });
-  // Migrations take a constraint out of a table's words.
-  if (mode === "write") db.enableDefensive(false);
+  if (mode === "migrate") db.enableDefensive(false);
   try {
-    for (const row of PRAGMAS) if (mode === "write" || !row.writerOnly) setPragma(db, row);
+    for (const row of PRAGMAS) if (mode !== "read" || !row.writerOnly) setPragma(db, row);
   } catch (error) {
     db.close();
     throw error;

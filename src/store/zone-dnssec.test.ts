@@ -10,7 +10,7 @@ import { dnssecKeysOfZone, dnssecLooksDue, dnssecOfZone } from "./zone-dnssec.ts
 
 databaseTest("a zone's key from before there were several is its first, and the parent is looked at soon", async (url, name) => {
   const server = name === "postgres" ? createPostgres(url) : null;
-  const session = server ? await server.connect({ statementTimeoutMs: 10_000 }) : openSqlite(url.slice("sqlite:".length), "write");
+  const session = server ? await server.connect({ statementTimeoutMs: 10_000 }) : openSqlite(url.slice("sqlite:".length), "migrate");
   await migrate(
     session,
     DIALECTS[name],
