@@ -165,6 +165,8 @@ export const routeFixtures = (
   "dns-records-create": { body: { type: "A", name: "new", content: "192.0.2.78", ttl: 1 } },
   "dns-records-export": {},
   "dns-records-import": { form: { file: "imported 300 IN A 192.0.2.80\n", proxied: "false" } },
+  "dns-records-imports-list": {},
+  "dns-records-imports-get": {},
   "dns-records-usage": {},
   "dns-records-scan": {},
   "dns-records-scan-trigger": {},

@@ -17,6 +17,7 @@ import { PROFILES } from "#rules/detectors/profiles.ts";
 import type { TokenPolicyWrite } from "#model/token.ts";
 import { insertAccount } from "#store/accounts.ts";
 import { insertMembership } from "#store/memberships.ts";
+import { insertImportJob } from "#store/dns-import-jobs.ts";
 import { insertLogpushJob } from "#store/logpush-jobs.ts";
 import { insertUser } from "#store/users.ts";
 import { destinationContext } from "#control/logpush/pusher.ts";
@@ -51,6 +52,15 @@ const GATEWAY_ID = "planted-gateway";
 
 const ABSENT = "0".repeat(32);
 
+/** A job that is over; one that the API makes would bring thousands of records. */
+async function plantImport({ store, account_id }: ApiServer, zone_id: string): Promise<string> {
+  const row = { id: newId(), zone_id, account_id, status: "done", proxied: 0, actor: "{}", reason: null, error: null };
+  const at = "2026-01-01T00:00:00.000000Z";
+  const times = { created_on: at, touched_on: at, finished_on: at };
+  await store.write(({ db }) => insertImportJob(db, { ...row, ...times, total: 2_001, records: 2_001, added: 0 }));
+  return row.id;
+}
+
 export async function plant(server: ApiServer): Promise<Planted> {
   const made = async (method: string, path: string, body: object): Promise<any> => {
     const answer = await ask(server, method, path, { body });
@@ -60,6 +70,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
   const account = server.account_id;
   const zone = await made("POST", "/zones", { name: "planted.example", account: { id: account } });
   const record = await made("POST", `/zones/${zone.id}/dns_records`, { type: "A", name: "planted", content: "192.0.2.77", ttl: 300 });
+  const importId = await plantImport(server, zone.id);
   await made("POST", `/zones/${zone.id}/dns_records`, { type: "A", name: "undone", content: "192.0.2.76" });
   const [version] = (await ask(server, "GET", `/zones/${zone.id}/dns_versions`)).body.result;
   const zoneRuleset = await made("POST", `/zones/${zone.id}/rulesets`, {
@@ -129,6 +140,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
         account_id: account,
         zone_id: zone.id,
         dns_record_id: record.id,
+        import_id: importId,
         version: String(version.version),
         ruleset_id: ruleset.id,
         rule_id: ruleset.rules[0].id,
