@@ -56,7 +56,9 @@ function openStream(
   socket.on("close", () => [begun, over].forEach(({ reject }) => reject(new Error(`closed after ${text}`))));
   over.promise.catch(() => undefined);
   const body = JSON.stringify({ model: "gpt-4o-mini", stream: true, messages: [{ role: "user", content: "hello" }] });
-  socket.write(`POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
   return { begun: begun.promise, over: over.promise, socket };
 }
 
