@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { startEdge } from "#edge/test-edge.ts";
+import { zoneOp } from "#edge/test-entries.ts";
 import { systemClock } from "#kernel/clock.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { toolOrSkip } from "../support/tools.ts";
@@ -32,6 +33,7 @@ test(
     const issued = await createLocalCa({ root: await createRoot(systemClock), clock: systemClock }).issue(hosts);
     const private_key = edge.sealer.seal(issued.privateKey, "certificate:c");
     edge.replica.apply([
+      zoneOp("zone", "example.com"),
       {
         kind: "certificate",
         id: "c",
@@ -42,7 +44,19 @@ test(
     t.after(() => rm(directory, { recursive: true }));
     const report = join(directory, "report.json");
     const asked = ["--protocols", "--std", "--server-preference"];
-    const args = ["--quiet", "--color", "0", "--ip", "127.0.0.1", "--jsonfile", report, ...asked, `www.example.com:${edge.https}`];
+    const args = [
+      "--quiet",
+      "--warnings",
+      "batch",
+      "--color",
+      "0",
+      "--ip",
+      "127.0.0.1",
+      "--jsonfile",
+      report,
+      ...asked,
+      `www.example.com:${edge.https}`,
+    ];
     // It ends with the number of its findings.
     await run("testssl", args, { timeout: TIMEOUT_MS }).catch((error: { killed?: boolean }) => assert.ok(error.killed !== true, "in time"));
     const findings = JSON.parse(await readFile(report, "utf8")) as Finding[];

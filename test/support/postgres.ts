@@ -13,6 +13,8 @@ export interface TestPostgres {
   createDatabase(): Promise<string>;
   /** A new database as `prepare` leaves one, which runs once a server, for the first caller of all processes. */
   copyDatabase(prepare: (url: string) => Promise<void>): Promise<string>;
+  /** Removes a database, connected clients included: a run makes hundreds, and their pages would wait for the disk. */
+  dropDatabase(url: string): Promise<void>;
 }
 
 /** A server of one's own, thrown away at the end. */
@@ -112,7 +114,8 @@ function joinPostgres(directory: string): TestPostgres {
   const create = (template: string): Promise<string> =>
     asAdministrator(async (client) => {
       const name = `test_${process.pid}_${++databases}`;
-      await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+      // Copying files takes half as long as writing each page through the log.
+      await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
       return databaseUrl(directory, name);
     });
   const prepareOnce = (prepare: (url: string) => Promise<void>): Promise<void> =>
@@ -133,6 +136,12 @@ function joinPostgres(directory: string): TestPostgres {
       await (prepared ??= prepareOnce(prepare));
       return create(PREPARED);
     },
+    dropDatabase: (url) =>
+      asAdministrator(async (client) => {
+        const name = /^postgres:\/\/postgres@\/(test_\d+_\d+)\?/.exec(url)?.[1];
+        if (name === undefined) throw new Error(`${url} is not a database of these tests`);
+        await client.query(`DROP DATABASE ${name} WITH (FORCE)`);
+      }),
   };
 }
 

@@ -39,7 +39,11 @@ function onEachDialect(name: string, postgresDatabase: () => Promise<string>, bo
       rmSync(directory, { recursive: true, force: true });
     }
   });
-  test(`postgres: ${name}`, { skip: toolOrSkip("postgres") }, async () => body(await postgresDatabase(), "postgres"));
+  test(`postgres: ${name}`, { skip: toolOrSkip("postgres") }, async () => {
+    const url = await postgresDatabase();
+    await body(url, "postgres");
+    await server().dropDatabase(url);
+  });
 }
 
 async function withStores(dialect: "sqlite" | "postgres", url: string, body: (fixture: StoreFixture) => Promise<void>): Promise<void> {
