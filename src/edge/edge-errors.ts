@@ -79,6 +79,13 @@ export const EDGE_ERRORS = {
     place: "visitor",
   },
   websockets_off: { code: 403, status: 403, title: "No WebSockets", message: "This site does not serve WebSockets.", place: "visitor" },
+  rules_exhausted: {
+    code: 1102,
+    status: 503,
+    title: "Rules exceeded their resource limit",
+    message: "This site's rules take too long for this request.",
+    place: "origin",
+  },
   rate_limited: {
     code: 1015,
     status: 429,

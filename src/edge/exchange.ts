@@ -3,6 +3,7 @@ import type { Tap } from "./detection/tap.ts";
 import type { Clearance } from "./challenge/clearance.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { LoggedFields } from "#events/rows.ts";
+import type { Exhausted } from "#rules/budget.ts";
 import type { FieldChange } from "#rules/field-change.ts";
 import type { Match } from "#rules/types.ts";
 import type { LaterCount } from "#rules/rate-limit/rate-limit.ts";
@@ -86,6 +87,10 @@ export class Exchange implements RequestView, RuleRun {
   /** What rules of earlier phases skip. */
   skips: Skips | null = null;
   readonly trace = null;
+  /** What its rules have cost so far (ADR 0075). */
+  steps = 0;
+  /** The rule at which that was too much; null where it was not. */
+  exhausted: Exhausted | null = null;
   /** Knows where addresses are; null where no zone was found. */
   places: Pick<Places, "of"> | null = null;
   /** Copies what the zone wants looked through; null where no zone was found. */
@@ -172,7 +177,7 @@ export class Exchange implements RequestView, RuleRun {
 
   get hostname_metadata(): string {
     const metadata = this.customHostname?.metadata;
-    return metadata === undefined ? "" : Buffer.from(JSON.stringify(metadata)).toString("latin1");
+    return metadata === undefined ? "" : metadataText(metadata);
   }
 
   get place(): PlaceView | undefined {
@@ -279,3 +284,4 @@ const NONE: readonly string[] = [];
 
 /** Many rules ask the same of one message in a row. */
 const requestLines = rememberLast(listLines);
+const metadataText = rememberLast((metadata: object) => Buffer.from(JSON.stringify(metadata)).toString("latin1"));

@@ -208,7 +208,7 @@ function phase(name: PhaseName, act: (exchange: Exchange, match: Match, deps: Pi
         if (match.logs) exchange.logged.push({ phase: name, match });
         if (page !== null) return page;
       }
-      return null;
+      return exchange.exhausted === null ? null : plainPage(exchange, "rules_exhausted");
     },
   };
 }

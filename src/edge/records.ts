@@ -4,6 +4,7 @@ import type { EventRule, RequestEvent, RequestRow, RequestSink } from "#events/r
 import { PACKAGE_RULESETS } from "#rules/previous-waf/packages.ts";
 import { rememberLastOfTwo } from "#rules/expression/memo.ts";
 import { PREVIOUS_SLOTS } from "#rules/previous-waf/slots.ts";
+import type { Exhausted } from "#rules/budget.ts";
 import type { Match } from "#rules/types.ts";
 import { RULES_SERVICE } from "#rules/services.ts";
 import type { Exchange } from "./exchange.ts";
@@ -22,6 +23,10 @@ interface RecorderDeps {
 export function createRecorder({ events, clock, metrics }: RecorderDeps): (exchange: Exchange) => void {
   const requests = metrics.counter("selvedge_edge_requests_total", "Requests answered by the edge");
   const bytesOut = metrics.counter("selvedge_edge_response_bytes_total", "Bytes of responses sent to visitors, heads included");
+  const exhausted = metrics.counter(
+    "selvedge_edge_rules_exhausted_total",
+    "Requests whose rules take more steps than those of one request may",
+  );
   const sealing = createSealing(clock);
   const ruleOf = rememberLastOfTwo(eventRule);
   return (exchange) => {
@@ -57,12 +62,16 @@ export function createRecorder({ events, clock, metrics }: RecorderDeps): (excha
       rule: ruleOf(phase, match),
       matches: match.found.length === 0 ? NO_MATCHES : eventMatches(match, sealing),
     }));
+    if (exchange.exhausted !== null) {
+      exhausted.value++;
+      logged.push({ rule: exhaustedRule(exchange.exhausted), matches: NO_MATCHES });
+    }
     events.pushRequest(row, logged);
   };
 }
 
 /** SPEC 6: while two WAFs run, the activity log tells them apart. */
-function serviceOf({ ruleset_id }: Match): string {
+function serviceOf({ ruleset_id }: Pick<Match, "ruleset_id">): string {
   for (const slot of Object.values(PREVIOUS_SLOTS)) if (slot.ruleset_id === ruleset_id) return slot.service;
   return PACKAGE_RULESETS.has(ruleset_id) ? PREVIOUS_SLOTS.previous_waf.service : RULES_SERVICE;
 }
@@ -76,3 +85,16 @@ const eventRule = (phase: string, match: Match): EventRule => ({
   action: match.rule.event_action ?? match.action,
   service: serviceOf(match),
 });
+
+const TOO_MANY = "The rules of this request take too many steps";
+const TOLD = { ended: `${TOO_MANY}: it was ended`, passed: `${TOO_MANY}: its response went out as it was` };
+
+function exhaustedRule({ rule_description: description, ended, ...rule }: Exhausted): EventRule {
+  const told = ended ? TOLD.ended : TOLD.passed;
+  return {
+    ...rule,
+    rule_description: description === "" ? told : `${told} (${description})`,
+    action: ended ? "block" : "log",
+    service: serviceOf(rule),
+  };
+}

@@ -25,7 +25,7 @@ const Step = Type.Object({
   action: Type.String(),
   description: Type.String(),
   expression: Type.String(),
-  result: Type.Enum(["applied", "not_matched", "below_limit", "below_threshold", "skipped"]),
+  result: Type.Enum(["applied", "not_matched", "below_limit", "below_threshold", "skipped", "exhausted"]),
   deployed_by: Type.Optional(Type.String({ description: "The rule that executes the ruleset." })),
   skipped_by: Type.Optional(Type.String({ description: "The rule that skips this one." })),
   matched: Type.Optional(

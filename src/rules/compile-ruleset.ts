@@ -48,12 +48,16 @@ export function compileRuleset(definition: RulesetDefinition, deps: CompileDeps 
   // Limits count also where their rule does not apply: each of those is asked.
   const asksAll = rules.length < DISPATCH_RULES_MIN || rules.some(({ limit }) => limit !== null);
   const dispatch = asksAll ? null : createDispatch(rules.map((rule) => rule.applies));
-  return { id: definition.id, phase: definition.phase, version: definition.version ?? "", rules, dispatch, readsBody, problems };
+  const steps = rules.reduce((sum, rule) => sum + rule.definition.expression.length * CHARACTER_STEPS, 0);
+  return { id: definition.id, phase: definition.phase, version: definition.version ?? "", rules, dispatch, steps, readsBody, problems };
 }
 
 /** Whether the rules of a phase, and what they execute, look at the request's body. */
 export const readsBody = (rulesets: readonly CompiledRuleset[]): boolean =>
   rulesets.some((ruleset) => ruleset.readsBody || ruleset.rules.some(({ executes }) => executes?.ruleset()?.readsBody === true));
+
+/** What a character of an expression costs that only compares. */
+const CHARACTER_STEPS = 5;
 
 // Fewer rules are asked one by one in less time than a look-up needs to begin.
 const DISPATCH_RULES_MIN = 16;
@@ -104,7 +108,7 @@ function limitOf(
   { counters = NO_COUNTERS }: CompileDeps,
   options: ExpressionOptions,
 ): CompiledLimit | null {
-  return rule.ratelimit === undefined ? null : compileLimit(rule, ruleset.phase, counters, options);
+  return rule.ratelimit === undefined ? null : compileLimit(rule, ruleset, counters, options);
 }
 
 /** Skipping ends what it names (waf.md, "Skip"). */

@@ -1,4 +1,6 @@
+import { beginCharging, charge, endCharging, exhaustedAt, isStepsSpent } from "./budget.ts";
 import { MANAGED_RULESETS, withoutRules } from "./managed/rulesets.ts";
+import type { Asking, Scan } from "./expression/dispatch.ts";
 import { addSkips, note, type RuleRun, type SkippedBy, type TraceStep } from "./run.ts";
 import type { CompiledRule, CompiledRuleset, Found, Match } from "./types.ts";
 import type { RequestView, ResponseView } from "./views.ts";
@@ -6,6 +8,7 @@ import type { RequestView, ResponseView } from "./views.ts";
 /**
  * Runs the entry points of one phase, account before zone, until a rule ends the phase. What applied comes in order, as
  * plain data for a stage to carry out afterwards: so what rules look at does not change within a phase (waf.md).
+ * Where the request's steps are spent it ends there, and `run.exhausted` says which rule was being evaluated.
  */
 export function runPhase(
   rulesets: readonly CompiledRuleset[],
@@ -19,15 +22,22 @@ export function runPhase(
     return NONE;
   }
   const matches: Match[] = [];
-  const pass: Pass = { run, request, response, matches, deployedBy: "", score: 0, found: null, publicKey: "" };
-  for (const ruleset of rulesets) if (runRules(ruleset, pass)) break;
+  const pass: Pass = { run, request, response, matches, deployedBy: "", score: 0, found: null, publicKey: "", asked: 0, told: 0 };
+  beginCharging(run, response === null ? "request" : "response");
+  try {
+    for (const ruleset of rulesets) if (runRules(ruleset, pass)) break;
+  } catch (error) {
+    if (!isStepsSpent(error)) throw error;
+  } finally {
+    endCharging(run);
+  }
   return matches.length === 0 ? NONE : matches;
 }
 
 const NONE: readonly Match[] = [];
 
 /** One ruleset being run: an entry point, or what one of its rules executes. */
-interface Pass {
+interface Pass extends Asking {
   readonly run: RuleRun;
   readonly request: RequestView;
   readonly response: ResponseView | null;
@@ -37,6 +47,8 @@ interface Pass {
   /** What managed rules have found so far; null where rules do not tell. */
   readonly found: Found[] | null;
   readonly publicKey: string;
+  /** The first rule of which a trace does not yet know what it did. */
+  told: number;
 }
 
 /** So many of those that add to a score are named in an event. */
@@ -44,29 +56,57 @@ const FOUND_MAX = 16;
 
 /** Returns true when the phase is over. */
 function runRules(ruleset: CompiledRuleset, pass: Pass): boolean {
-  const { run, request, response } = pass;
-  // Who wants to know what each rule did has each rule asked.
-  if (run.trace !== null || ruleset.dispatch === null) return runEach(ruleset, pass);
-  const scan = ruleset.dispatch.scan(request, response);
+  const { dispatch } = ruleset;
+  pass.asked = pass.told = 0;
+  try {
+    charge(ruleset.steps);
+    if (dispatch === null) return runEach(ruleset, pass, null);
+    const scan = dispatch.scan(pass.request, pass.response, pass);
+    // Who wants to know what each rule did is told of each.
+    return pass.run.trace === null ? runFound(ruleset, pass, scan) : runEach(ruleset, pass, appliesBy(scan));
+  } catch (error) {
+    if (isStepsSpent(error)) noteExhausted(ruleset, pass);
+    throw error;
+  }
+}
+
+/** Returns true when the phase is over. */
+function runFound(ruleset: CompiledRuleset, pass: Pass, scan: Scan): boolean {
   for (let rule = ruleset.rules[scan.next()]; rule !== undefined; rule = ruleset.rules[scan.next()]) {
-    if (skippedByOf(ruleset, rule, run) !== undefined || pass.score < rule.threshold) continue;
+    if (skippedByOf(ruleset, rule, pass.run) !== undefined || pass.score < rule.threshold) continue;
     const over = apply(rule, pass);
     if (over !== null) return over;
   }
   return false;
 }
 
-/** Returns true when the phase is over. */
-function runEach(ruleset: CompiledRuleset, pass: Pass): boolean {
+/** Whether the rule at a place applies, for places in their order: a trace costs what the request itself does. */
+function appliesBy(scan: Scan): (place: number) => boolean {
+  let found = -1;
+  return (place) => {
+    while (found < place) {
+      const next = scan.next();
+      found = next === -1 ? Number.POSITIVE_INFINITY : next;
+    }
+    return found === place;
+  };
+}
+
+/** Asks each rule, or `applies` about each. Returns true when the phase is over. */
+function runEach(ruleset: CompiledRuleset, pass: Pass, applies: ((place: number) => boolean) | null): boolean {
   const { run, request, response } = pass;
   const { trace } = run;
-  for (const rule of ruleset.rules) {
+  const { rules } = ruleset;
+  for (let place = 0; place < rules.length; place++) {
+    const rule = rules[place]!;
+    pass.told = place;
     const skippedBy = skippedByOf(ruleset, rule, run);
     if (skippedBy !== undefined) {
       if (trace !== null) note(trace, { ...stepOf(ruleset, rule, pass), result: "skipped", skipped_by: skippedBy });
       continue;
     }
-    const matched = rule.applies(request, response);
+    if (applies === null) pass.asked = place;
+    const matched = applies === null ? rule.applies(request, response) : applies(place);
     // A limit counts what its own expression says, whether or not the rule applies.
     const isDue = rule.limit === null ? matched : rule.limit.trips(request, matched, run.later);
     if (!isDue || pass.score < rule.threshold) {
@@ -82,6 +122,17 @@ function runEach(ruleset: CompiledRuleset, pass: Pass): boolean {
     if (over !== null) return over;
   }
   return false;
+}
+
+/** Takes down the innermost rule of those that spent a request's steps. */
+function noteExhausted(ruleset: CompiledRuleset, pass: Pass): void {
+  const { run, asked, deployedBy } = pass;
+  const rule = ruleset.rules[asked];
+  if (run.exhausted !== null || rule === undefined) return;
+  run.exhausted = exhaustedAt(rule.definition, ruleset, deployedBy, pass.response === null);
+  if (run.trace === null) return;
+  for (const missed of ruleset.rules.slice(pass.told, asked)) note(run.trace, { ...stepOf(ruleset, missed, pass), result: "not_matched" });
+  note(run.trace, { ...stepOf(ruleset, rule, pass), result: "exhausted" });
 }
 
 const skippedByOf = (ruleset: CompiledRuleset, rule: CompiledRule, run: RuleRun): SkippedBy | undefined =>

@@ -1,3 +1,4 @@
+import { charge } from "./budget.ts";
 import type { NamedList } from "./expression/lists.ts";
 
 /** An item of a list of redirects, as the list's interface keeps it. */
@@ -18,29 +19,50 @@ export interface RedirectList extends NamedList {
 }
 
 const SEGMENTS_MAX = 64;
+const HOST_BYTES_MAX = 261;
+
+// What asking for a source costs, and each byte of a path.
+const LOOK_STEPS = 300;
+const BYTE_STEPS = 2;
 
 /** The nearest source wins: the whole path before its parents, the host before its parents, one with a scheme before one without. */
 export function createRedirectList(items: Iterable<ListedRedirect>): RedirectList {
   const bySource = new Map<string, ListedRedirect>();
-  for (const item of items) bySource.set(sourceKey(item.source_url), item);
+  // Paths are long, and have numbers, so that a look-up for each host costs no more than the host's length.
+  const paths = new Map<string, number>();
+  for (const item of items) {
+    const { scheme, host, path } = sourceOf(item.source_url);
+    const known = paths.get(path) ?? paths.size;
+    paths.set(path, known);
+    bySource.set(`${scheme}${host} ${known}`, item);
+  }
 
   const find = (address: string): { readonly item: ListedRedirect; readonly suffix: string } | undefined => {
     const match = /^(https?:\/\/)?([^/?#]+)([^?#]*)/i.exec(address);
     if (match === null) return undefined;
     const scheme = (match[1] ?? "").toLowerCase();
+    // No host name is longer (RFC 1035 §2.3.4), its port left out.
+    if ((match[2] ?? "").length > HOST_BYTES_MAX) return undefined;
     const path = match[3] === "" ? "/" : (match[3] ?? "/");
+    const parents = pathsOf(path).flatMap((parent) => {
+      charge(parent.length * BYTE_STEPS);
+      const known = paths.get(parent);
+      return known === undefined ? [] : [{ parent, known }];
+    });
     for (
       let host = (match[2] ?? "").toLowerCase().replace(/:\d+$/, ""), isParent = false;
       host !== "";
       host = parentOf(host), isParent = true
-    )
-      for (const parent of pathsOf(path))
+    ) {
+      for (const { parent, known } of parents)
         for (const prefix of [scheme, ""]) {
-          const item = bySource.get(`${prefix}${host}${parent}`);
+          charge(LOOK_STEPS);
+          const item = bySource.get(`${prefix}${host} ${known}`);
           if (item === undefined || (isParent && item.include_subdomains !== true)) continue;
           if (parent === path) return { item, suffix: "" };
           if (item.subpath_matching === true) return { item, suffix: path.slice(parent.length) };
         }
+    }
     return undefined;
   };
 
@@ -60,10 +82,11 @@ export function createRedirectList(items: Iterable<ListedRedirect>): RedirectLis
   };
 }
 
-const sourceKey = (source: string): string => {
+function sourceOf(source: string): { readonly scheme: string; readonly host: string; readonly path: string } {
   const match = /^(https?:\/\/)?([^/?#]+)([^?#]*)/i.exec(source);
-  return `${(match?.[1] ?? "").toLowerCase()}${(match?.[2] ?? "").toLowerCase().replace(/:\d+$/, "")}${match?.[3] === "" ? "/" : (match?.[3] ?? "/")}`;
-};
+  const host = (match?.[2] ?? "").toLowerCase().replace(/:\d+$/, "");
+  return { scheme: (match?.[1] ?? "").toLowerCase(), host, path: match?.[3] === "" ? "/" : (match?.[3] ?? "/") };
+}
 
 const parentOf = (host: string): string => {
   const dot = host.indexOf(".");

@@ -1,3 +1,5 @@
+import { indexOfPart } from "./expression/text-search.ts";
+
 /** An object in the manner of document queries: fields and operators, `$and`, `$or`, `$not`. */
 export type RouteCondition = Readonly<Record<string, unknown>>;
 
@@ -33,7 +35,7 @@ const COMPARISONS: Readonly<Record<string, Comparison>> = {
   $nin: (value, wanted) => !among(value, wanted),
   $exists: (value, wanted) => (value !== undefined) === (wanted !== false),
   $contains: (value, wanted) =>
-    Array.isArray(value) ? value.some((one) => same(one, wanted)) : typeof value === "string" && value.includes(String(wanted)),
+    Array.isArray(value) ? value.some((one) => same(one, wanted)) : typeof value === "string" && indexOfPart(value, String(wanted)) !== -1,
 };
 
 const DEPTH_MAX = 8;

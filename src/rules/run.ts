@@ -1,8 +1,9 @@
+import type { Spending } from "./budget.ts";
 import type { LaterCount } from "./rate-limit/rate-limit.ts";
 import type { SkipList } from "./types.ts";
 
 /** What one request carries from phase to phase. */
-export interface RuleRun {
+export interface RuleRun extends Spending {
   /** What rules before have skipped; null where none has, which is nearly always. */
   skips: Skips | null;
   /** What limits count once the response is there. */
@@ -30,7 +31,7 @@ export interface TraceStep {
   readonly ruleset_version: string;
   readonly rule_id: string;
   readonly action: string;
-  readonly result: "applied" | "not_matched" | "below_limit" | "below_threshold" | "skipped";
+  readonly result: "applied" | "not_matched" | "below_limit" | "below_threshold" | "skipped" | "exhausted";
   /** The rule that executed the ruleset; empty in entry points. */
   readonly deployed_by: string;
   /** Why it was skipped: the rule that did it. */
@@ -58,11 +59,13 @@ export interface Trace {
 
 const TRACE_STEPS_MAX = 10_000;
 
-export const createRun = (): RuleRun => ({ skips: null, later: [], trace: null });
+export const createRun = (): RuleRun => ({ skips: null, later: [], trace: null, steps: 0, exhausted: null });
 
 export const createTracedRun = (): RuleRun & { readonly trace: Trace } => ({
   skips: null,
   later: [],
+  steps: 0,
+  exhausted: null,
   trace: { steps: [], truncated: false },
 });
 

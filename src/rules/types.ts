@@ -83,6 +83,8 @@ export interface CompiledRuleset {
   readonly rules: readonly CompiledRule[];
   /** Finds the rules that apply without asking each; null where they are few. */
   readonly dispatch: Dispatch | null;
+  /** What asking its rules costs beside what they walk over (`budget.ts`). */
+  readonly steps: number;
   /** A rule of its own looks at the request's body. */
   readonly readsBody: boolean;
   /** Rules that were left out: one bad rule must not take its zone down. */

@@ -1,3 +1,4 @@
+import { arrayOf, STRING } from "#rules/expression/value-type.ts";
 import type { Argument, Literal, Node, Operator, Value as ValueNode } from "#rules/expression/ast.ts";
 import { fieldNamed } from "#rules/expression/fields.ts";
 import { functionNamed } from "#rules/expression/functions.ts";
@@ -113,9 +114,10 @@ function called(node: ValueNode & { readonly kind: "call" }, context: Context): 
   if (known === undefined) throw new TypeError(`no function ${node.name}`);
   const [first, ...others] = node.arguments.map((argument) => argumentOf(argument, context));
   const literals = node.arguments.map((argument) => (isLiteral(argument) ? literalOf(argument) : undefined));
-  const body = known.make(literals, (_argument, message) => {
+  const problem = (_argument: number, message: string): never => {
     throw new TypeError(message);
-  });
+  };
+  const body = known.make(literals, problem, Array.isArray(first) ? arrayOf(STRING) : STRING);
   const apply = (value: Value | undefined): Value | undefined => {
     const values = [value, ...(others as readonly (Value | undefined)[])];
     return known.takesMissing !== true && values.includes(undefined) ? undefined : body(...values);

@@ -172,3 +172,25 @@ storeTest("a trace goes through the zone that serves the host as its custom host
   await zoneOf("any.wild.test");
   assert.equal((await elsewhere(null, "any.wild.test")).zone_name, "any.wild.test");
 });
+
+storeTest("a trace ends where the edge ends a request whose rules take too many steps", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store);
+  const { id } = await control.zones.create(call(), { name: "example.test", account: { id: account_id } });
+  const zone = { level: "zone", account_id, zone_id: id, plan: "enterprise", actor: call().actor } as const;
+  const costly = Array.from({ length: 12 }, (_, n) => `upper(substring(http.request.body.raw, ${n})) ne "${n}"`).join(" and ");
+  const rule = { action: "block", expression: `${costly} and len(http.host) lt 1` };
+  const { rules } = await control.rulesets.putEntryPoint(call(), zone, "http_request_firewall_custom", {
+    rules: Array.from({ length: 20 }, () => rule),
+  });
+  const headers = { "content-type": "text/plain" };
+  const trace = await control.ruleTraces.trace(zone, {
+    url: "https://www.example.test/",
+    method: "POST",
+    headers,
+    body: "a".repeat(131_072),
+  });
+  const results = trace.phases[0]?.steps.map(({ result }) => result) ?? [];
+  assert.ok(results.length > 1 && results.length < rules.length);
+  assert.deepEqual([results[0], results.at(-1)], ["not_matched", "exhausted"]);
+  assert.deepEqual([trace.terminated_by?.action, trace.terminated_by?.rule_id], ["exhausted", rules[results.length - 1]?.id]);
+});

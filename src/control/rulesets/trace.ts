@@ -32,7 +32,7 @@ export interface RuleTraces {
 }
 
 /** Statuses of the edge's own answers: what ends a request phase is answered with one of them. */
-const ANSWERS: Readonly<Record<string, number>> = { block: 403, redirect: 302, serve_error: 500 };
+const ANSWERS: Readonly<Record<string, number>> = { block: 403, redirect: 302, serve_error: 500, exhausted: 503 };
 
 export function createRuleTraces({ store, clock }: { readonly store: Store; readonly clock: Clock }): RuleTraces {
   const compiledRows = createCompiledRows();
@@ -104,6 +104,10 @@ function follow(loaded: Loaded, request: DescribedRequest, input: RuleTraceReque
     const from = run.trace.steps.length;
     const matches = runPhase(rulesets, run, request, response);
     phases.push({ phase: phase.name, steps: run.trace.steps.slice(from).map((step) => stepView(step, loaded.rules, matches)) });
+    if (phase.side === "request" && run.exhausted !== null) {
+      const { ruleset_id, rule_id } = run.exhausted;
+      terminated = { phase: phase.name, ruleset_id, rule_id, action: "exhausted" };
+    }
     for (const match of matches) {
       if (phase.side === "request" && match.action === "rewrite") request.change(match);
       if (ANSWERS[match.action] !== undefined)

@@ -1,3 +1,4 @@
+import { beginCharging, endCharging, isStepsSpent } from "#rules/budget.ts";
 import type { ResponseView } from "#rules/views.ts";
 import type { Exchange } from "../exchange.ts";
 
@@ -8,5 +9,15 @@ export const isFromOrigin = ({ cacheStatus }: Exchange): boolean => cacheStatus 
 
 /** What rate limits wait for the response with, once. */
 export function countLater(exchange: Exchange, response: ResponseView, fromOrigin: boolean): void {
-  for (const later of exchange.later.splice(0)) later.count(exchange, response, fromOrigin);
+  for (const later of exchange.later.splice(0)) {
+    beginCharging(exchange, "response");
+    try {
+      later.count(exchange, response, fromOrigin);
+    } catch (error) {
+      if (!isStepsSpent(error)) throw error;
+      exchange.exhausted ??= later.exhausted;
+    } finally {
+      endCharging(exchange);
+    }
+  }
 }

@@ -1,3 +1,4 @@
+import { createToll } from "../budget.ts";
 import type { RequestView } from "../views.ts";
 import type { Field } from "./fields.ts";
 import { rememberLast, rememberLastOfTwo } from "./memo.ts";
@@ -28,15 +29,23 @@ const pairs = rememberLast(readPairs);
 const parts = rememberLastOfTwo(readMultipart);
 const mime = rememberLast(mimeOf);
 
+/** Reading them costs that for each byte. */
+const formToll = createToll(10);
+const partsToll = createToll(12);
+
 const contentType = (request: RequestView): string => request.headers("content-type")[0] ?? "";
 
 function form(request: RequestView): NamedValues | undefined {
   if (request.body === undefined || !lowerBytes(contentType(request)).startsWith("application/x-www-form-urlencoded")) return undefined;
+  formToll(request.body.raw);
   return pairs(request.body.raw);
 }
 
-const multipart = (request: RequestView): Multipart | undefined =>
-  request.body === undefined ? undefined : parts(contentType(request), request.body.raw);
+function multipart(request: RequestView): Multipart | undefined {
+  if (request.body === undefined) return undefined;
+  partsToll(request.body.raw);
+  return parts(contentType(request), request.body.raw);
+}
 
 export const BODY_FIELDS: readonly Field[] = [
   row("form", mapOf(STRINGS), "Fields of a form (application/x-www-form-urlencoded) by name, not decoded.", form),

@@ -24,10 +24,10 @@ export function checkCall(checker: Checker, at: Call): TypedValue {
   const values = at.arguments.map((argument, i) => checkOne(checker, called, argument, i));
   checkAlike(checker, at, called, values);
   const literals = values.map((value) => (value.kind === "literal" ? value.value : undefined));
-  const body = called.make(literals, (argument, message) => checker.fail(at.arguments[argument] ?? at, message));
   const [first] = values;
   const mapped = first?.unpacked ?? false;
   const single = typeof called.returns === "function" ? called.returns(values.map((value) => value.type)) : called.returns;
+  const body = called.make(literals, (argument, message) => checker.fail(at.arguments[argument] ?? at, message), single);
   const type: ValueType = mapped ? arrayOf(single) : single;
   const text = `${called.name}(${values.map((value) => value.text).join(", ")})`;
   return {

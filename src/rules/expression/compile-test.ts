@@ -1,4 +1,8 @@
+import { charge } from "../budget.ts";
 import { createAddressSet } from "./address-set.ts";
+import type { RegexTest } from "./regex.ts";
+import { rememberedLower } from "./text-functions.ts";
+import { indexOfPart } from "./text-search.ts";
 import type { IntegerRange, Relation, TypedTest } from "./typed.ts";
 import type { Value } from "./value-type.ts";
 import { wildcardTest } from "./wildcard.ts";
@@ -12,11 +16,10 @@ export function compileTest(test: TypedTest): Test {
   if (test.kind === "integer") return relationTest(test.relation, narrow(test.bound));
   if (test.kind === "contains") {
     const { part } = test;
-    return (value) => (value as string).includes(part);
+    return (value) => indexOfPart(value as string, part) !== -1;
   }
   if (test.kind === "matches") {
-    const { regex } = test;
-    return (value) => regex.test(value as string);
+    return matchesTest(test.regex) as Test;
   }
   if (test.kind === "wildcard") return wildcardTest(test.pattern, test.strict) as Test;
   if (test.kind === "strings") {
@@ -27,10 +30,27 @@ export function compileTest(test: TypedTest): Test {
   if (test.kind === "integers") return integersTest(test.items);
   if (test.kind === "list") {
     const { list } = test;
-    return (value) => list.has(value);
+    return (value) => {
+      if (typeof value === "string") charge(value.length);
+      return list.has(value);
+    };
   }
   const set = createAddressSet(test.items);
   return test.negated ? (value) => !set.has(value as string) : (value) => set.has(value as string);
+}
+
+/** From here on it is worth a search whether a text can match at all. */
+const SEARCHED_BYTES_MIN = 1024;
+
+/** A text without what every match contains is not given to an engine. */
+function matchesTest({ test, required }: RegexTest): (text: string) => boolean {
+  return (text) => {
+    if (text.length >= SEARCHED_BYTES_MIN && required !== null) {
+      const searched = required.folded ? rememberedLower(text) : text;
+      if (!required.texts.some((part) => indexOfPart(searched, part) !== -1)) return false;
+    }
+    return test(text);
+  };
 }
 
 /** Numbers where they are exact: bigints are slow, and stand only for what is beyond 2^53. */

@@ -1,6 +1,8 @@
+import { charge, ITEM_STEPS } from "../budget.ts";
 import type { Predicate } from "../types.ts";
 import type { RequestView, ResponseView } from "../views.ts";
 import { compileTest } from "./compile-test.ts";
+import type { FunctionBody } from "./functions.ts";
 import { MADE_BYTES_MAX } from "./text-functions.ts";
 import type { TypedNode, TypedValue } from "./typed.ts";
 import type { Value, ValueMap } from "./value-type.ts";
@@ -100,6 +102,7 @@ function compileItems(value: TypedValue): ItemsReader {
     const { key } = value;
     return (request, response) => {
       const items = read(request, response) as readonly Value[] | undefined;
+      charge((items?.length ?? 0) * ITEM_STEPS);
       return items?.map((item) => itemOf(item, key)).filter((item) => item !== undefined);
     };
   }
@@ -107,11 +110,14 @@ function compileItems(value: TypedValue): ItemsReader {
   return (request, response) => {
     const whole = read(request, response);
     if (whole === undefined) return undefined;
-    return nested ? (whole as readonly Value[]).flatMap(itemsOf) : itemsOf(whole);
+    const items = nested ? (whole as readonly Value[]).flatMap(itemsOf) : itemsOf(whole);
+    charge(items.length * ITEM_STEPS);
+    return items;
   };
 }
 
-function compileCall({ called, body, arguments: given, mapped }: TypedValue & { readonly kind: "call" }): Reader {
+function compileCall({ called, body: uncharged, arguments: given, mapped }: TypedValue & { readonly kind: "call" }): Reader {
+  const body = charging(called.stepsPerByte, uncharged);
   const readers = given.map(compileValue);
   const [first = nothing, second = nothing] = readers;
   if (mapped) return compileMapped(first, readers.slice(1), body);
@@ -136,6 +142,22 @@ function compileCall({ called, body, arguments: given, mapped }: TypedValue & { 
   };
 }
 
+/** The body of a function that walks over what it is given. */
+function charging(stepsPerByte: number, body: FunctionBody): FunctionBody {
+  if (stepsPerByte === 0) return body;
+  return (...values) => {
+    let size = 0;
+    for (const value of values) size += sizeOf(value);
+    charge(size * stepsPerByte);
+    const made = body(...values);
+    charge(sizeOf(made));
+    return made;
+  };
+}
+
+const sizeOf = (value: Value | undefined): number =>
+  typeof value === "string" ? value.length : Array.isArray(value) ? value.length * ITEM_STEPS : 0;
+
 const nothing: Reader = () => undefined;
 
 const bounded = (value: Value | undefined): Value | undefined =>
@@ -152,6 +174,7 @@ function compileMapped(
     if (items === undefined) return undefined;
     const others = readOthers.map((read) => read(request, response));
     if (others.includes(undefined)) return undefined;
+    charge(items.length * ITEM_STEPS);
     return items.map((item) => bounded(body(item, ...others))).filter((value) => value !== undefined);
   };
 }
@@ -166,13 +189,19 @@ function compileAnswers(node: TypedNode): AnswersReader {
   if (node.kind === "truth" || node.kind === "test") {
     const read = compileValue(node.value) as ItemsReader;
     const passes = node.kind === "test" ? compileTest(node.test) : (item: Value) => item === true;
-    return (request, response) => read(request, response)?.map(passes) ?? [];
+    return (request, response) => {
+      const items = read(request, response);
+      if (items === undefined) return [];
+      charge(items.length * ITEM_STEPS);
+      return items.map(passes);
+    };
   }
   const operands = node.operands.map(compileAnswers);
   const join = JOINS[node.kind];
   return (request, response) => {
     const rows = operands.map((operand) => operand(request, response));
     const length = Math.min(...rows.map((row) => row.length));
+    charge(length * rows.length * ITEM_STEPS);
     return Array.from({ length }, (_, i) => rows.map((row) => row[i] ?? false).reduce(join));
   };
 }

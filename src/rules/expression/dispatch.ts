@@ -8,12 +8,17 @@ import type { TypedNode } from "./typed.ts";
 /** Many filters, asked of one request after the other without asking each. */
 export interface Dispatch {
   /** Begins with the first filter. A scan is for one request and one phase, within which fields do not change. */
-  scan(request: RequestView, response: ResponseView | null): Scan;
+  scan(request: RequestView, response: ResponseView | null, asking?: Asking): Scan;
 }
 
 export interface Scan {
   /** The number of the next filter that applies, in their order; -1 when there is none any more. */
   next(): number;
+}
+
+/** Tells which filter is being asked, for what throws meanwhile: of several that are looked for at once, the first. */
+export interface Asking {
+  asked: number;
 }
 
 const TREES = new WeakMap<Predicate, TypedNode>();
@@ -30,14 +35,14 @@ export function rememberTree(predicate: Predicate, tree: TypedNode): Predicate {
  * which nothing is known.
  */
 export function createDispatch(filters: readonly Predicate[]): Dispatch {
-  const builders = new Map<string, LookupBuilder>();
+  const builders = new Map<string, SharedBuilder>();
   const always = new Uint32Array(Math.ceil(filters.length / 32));
   for (const [number, guards] of chooseGuards(filters).entries()) {
     if (guards === undefined) addBit(always, number);
-    else for (const guard of guards) builderFor(builders, guard).add(guard, number);
+    else for (const guard of guards) builderFor(builders, guard, number).add(guard, number);
   }
-  const lookups = Array.from(builders.values(), (builder) => builder.finish());
-  return { scan: (request, response) => new BitScan(filters, always, lookups, request, response) };
+  const lookups = Array.from(builders.values(), ({ first, builder }) => ({ first, ...builder.finish() }));
+  return { scan: (request, response, asking = { asked: 0 }) => new BitScan(filters, always, lookups, request, response, asking) };
 }
 
 /** For each filter the guards that it shares with the fewest others; undefined where it has none. */
@@ -53,11 +58,17 @@ function chooseGuards(filters: readonly Predicate[]): readonly (readonly Guard[]
   return ordered.map((row) => row[0]?.guards);
 }
 
-function builderFor(builders: Map<string, LookupBuilder>, guard: Guard): LookupBuilder {
+interface SharedBuilder {
+  /** The first filter that shares it. */
+  readonly first: number;
+  readonly builder: LookupBuilder;
+}
+
+function builderFor(builders: Map<string, SharedBuilder>, guard: Guard, number: number): LookupBuilder {
   const name = `${guard.kind} ${guard.value.text}`;
-  const known = builders.get(name) ?? LOOKUPS[guard.kind](compileValue(guard.value));
+  const known = builders.get(name) ?? { first: number, builder: LOOKUPS[guard.kind](compileValue(guard.value)) };
   builders.set(name, known);
-  return known;
+  return known.builder;
 }
 
 function addBit(words: Uint32Array, number: number): void {
@@ -70,24 +81,28 @@ class BitScan implements Scan {
   readonly #request: RequestView;
   readonly #response: ResponseView | null;
   readonly #words: Uint32Array;
+  readonly #asking: Asking;
   #at = 0;
 
   constructor(
     filters: readonly Predicate[],
     always: Uint32Array,
-    lookups: readonly Lookup[],
+    lookups: readonly (Lookup & Pick<SharedBuilder, "first">)[],
     request: RequestView,
     response: ResponseView | null,
+    asking: Asking,
   ) {
     this.#filters = filters;
     this.#request = request;
     this.#response = response;
+    this.#asking = asking;
     const words = always.slice();
     this.#words = words;
     const found = (numbers: readonly number[]): void => {
       for (const number of numbers) addBit(words, number);
     };
     for (const lookup of lookups) {
+      asking.asked = lookup.first;
       const value = lookup.read(request, response);
       if (value !== undefined) lookup.find(value, found);
     }
@@ -104,6 +119,7 @@ class BitScan implements Scan {
       const lowest = word & -word;
       words[this.#at] = word ^ lowest;
       const number = this.#at * 32 + 31 - Math.clz32(lowest);
+      this.#asking.asked = number;
       if (this.#filters[number]?.(this.#request, this.#response) === true) return number;
     }
     return -1;

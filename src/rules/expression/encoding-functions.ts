@@ -34,6 +34,7 @@ function uuid4(source: string): string | undefined {
 export const ENCODING_FUNCTIONS: readonly LanguageFunction[] = [
   {
     name: "decode_base64",
+    stepsPerByte: 4,
     summary: "What a Base64 text stands for; missing where it is none.",
     parameters: [string("source", { only: "field" })],
     returns: STRING,
@@ -43,6 +44,7 @@ export const ENCODING_FUNCTIONS: readonly LanguageFunction[] = [
   },
   {
     name: "encode_base64",
+    stepsPerByte: 4,
     summary: 'Base64 of a string; "u" for the alphabet of URLs, "p" for padding.',
     parameters: [string("input"), flags("flags")],
     returns: STRING,
@@ -56,6 +58,7 @@ export const ENCODING_FUNCTIONS: readonly LanguageFunction[] = [
   },
   {
     name: "is_timed_hmac_valid_v0",
+    stepsPerByte: 0,
     summary: "Whether a token, `message separator timestamp-mac`, was made with the key (HMAC-SHA256) and is not too old.",
     parameters: [
       string("key", { only: "literal" }),
@@ -77,6 +80,7 @@ export const ENCODING_FUNCTIONS: readonly LanguageFunction[] = [
   },
   {
     name: "remove_query_args",
+    stepsPerByte: 20,
     summary: "The query without the arguments of these names.",
     parameters: [string("field", { fields: ["http.request.uri.query", "raw.http.request.uri.query"] }), string("query_param")],
     rest: string("query_param"),
@@ -90,6 +94,7 @@ export const ENCODING_FUNCTIONS: readonly LanguageFunction[] = [
   },
   {
     name: "sha256",
+    stepsPerByte: 4,
     summary: "The 32 bytes of the SHA-256 hash.",
     parameters: [string("input")],
     returns: STRING,
@@ -99,6 +104,7 @@ export const ENCODING_FUNCTIONS: readonly LanguageFunction[] = [
   },
   {
     name: "url_decode",
+    stepsPerByte: 0,
     summary: 'Percent escapes and + decoded; "r" again until nothing changes, "u" for %uXXXX too.',
     parameters: [string("source", { only: "field" }), flags("options")],
     returns: STRING,
@@ -113,6 +119,7 @@ export const ENCODING_FUNCTIONS: readonly LanguageFunction[] = [
   },
   {
     name: "uuidv4",
+    stepsPerByte: 0,
     summary: "A random UUID, made of random bytes such as cf.random_seed.",
     parameters: [string("source")],
     returns: STRING,

@@ -249,6 +249,7 @@ export const HOLD: Readonly<Record<string, readonly string[]>> = {
     'concat(http.host, http.request.uri.path) eq "www.example.com/a/b.html"',
     'concat("a", 1) eq "a1"',
     'len(concat(http.request.headers["x-a"], http.request.headers.names)) gt 4',
+    'len(concat(http.request.headers["none"], http.request.headers["none"])) eq 0',
     'substring(http.host, 0, 3) eq "www"',
     'substring(http.host, -3) eq "com"',
     'substring(http.host, 4, -4) eq "example"',

@@ -34,10 +34,12 @@ export interface LanguageFunction {
   readonly values: Availability;
   /** Of those with this name at most one call stands in an expression. */
   readonly once?: string;
+  /** What a byte of its texts, and a part of an array's item, costs; 0 where it looks at a few bytes alone, or charges by itself. */
+  readonly stepsPerByte: number;
   /** Missing values are given to the body instead of making its result missing. */
   readonly takesMissing?: true;
-  /** The body for these literals; undefined stands for arguments that are none. */
-  make(literals: readonly (Value | undefined)[], problem: Problem): FunctionBody;
+  /** The body for these literals; undefined stands for arguments that are none. It gives values of the type `gives`. */
+  make(literals: readonly (Value | undefined)[], problem: Problem, gives: ValueType): FunctionBody;
 }
 
 /** Refuses the argument of that number. */

@@ -1,3 +1,4 @@
+import { charge, ITEM_STEPS } from "../budget.ts";
 import type { HeaderFields } from "../views.ts";
 import type { ValueMap } from "./value-type.ts";
 
@@ -16,7 +17,9 @@ export function headerValues(message: Headed, name: string): readonly string[] |
 export const headerMap = (message: Headed): ValueMap => ({
   get: (name) => headerValues(message, name),
   values: () => {
-    const names = new Set((message.header_fields?.().names ?? []).map((name) => name.toLowerCase()));
+    const fields = message.header_fields?.().names ?? [];
+    charge(fields.length * 4 * ITEM_STEPS);
+    const names = new Set(fields.map((name) => name.toLowerCase()));
     return Array.from(names, (name) => message.headers(name));
   },
 });

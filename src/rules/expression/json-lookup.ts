@@ -1,3 +1,4 @@
+import { charge, createToll } from "../budget.ts";
 import { rememberLast } from "./memo.ts";
 import type { Value } from "./value-type.ts";
 
@@ -8,6 +9,7 @@ export type JsonFound = { readonly kind: "string"; readonly value: string } | { 
  * Undefined where there is nothing, something else, or no JSON at all.
  */
 export function lookUpJson(document: string, path: readonly (Value | undefined)[]): JsonFound | undefined {
+  toll(document);
   if (!isJson(document)) return undefined;
   let at = skipSpace(document, 0);
   for (const key of path) {
@@ -17,6 +19,12 @@ export function lookUpJson(document: string, path: readonly (Value | undefined)[
   }
   return readScalar(document, at);
 }
+
+const toll = createToll(10);
+/** What a byte costs that is walked over. */
+const WALK_STEPS = 8;
+/** What a string with escapes costs beside its bytes. */
+const DECODE_STEPS = 1000;
 
 /** The bytes are UTF-8 with one char each, and JSON gives meaning to ASCII alone, so they need not be decoded for this. */
 const isJson = rememberLast((text: string): boolean => {
@@ -41,17 +49,17 @@ function findMember(text: string, start: number, key: string): number | undefine
     if (decodeString(text.slice(at, end)) === key) found = value;
     at = nextItem(text, value);
   }
+  charge((at - start) * WALK_STEPS);
   return found;
 }
 
 function findItem(text: string, start: number, place: number): number | undefined {
   if (text[start] !== "[" || place < 0) return undefined;
   let at = skipSpace(text, start + 1);
-  for (let i = 0; at < text.length && text[at] !== "]"; i++) {
-    if (i === place) return at;
-    at = nextItem(text, at);
-  }
-  return undefined;
+  let i = 0;
+  for (; i < place && at < text.length && text[at] !== "]"; i++) at = nextItem(text, at);
+  charge((at - start) * WALK_STEPS);
+  return i === place && at < text.length && text[at] !== "]" ? at : undefined;
 }
 
 /** Behind the comma that follows the value, or at the bracket that ends the list. */
@@ -88,15 +96,18 @@ function skipString(text: string, start: number): number {
 
 function skipWord(text: string, start: number): number {
   let at = start;
-  while (at < text.length && !/[\s,\]}]/.test(text[at] ?? "")) at++;
+  while (at < text.length && !isEnd(text.charCodeAt(at))) at++;
   return at;
 }
 
 function skipSpace(text: string, start: number): number {
   let at = start;
-  while (/[ \t\r\n]/.test(text[at] ?? "")) at++;
+  while (isSpace(text.charCodeAt(at))) at++;
   return at;
 }
+
+const isSpace = (code: number): boolean => code === 0x20 || code === 0x09 || code === 0x0d || code === 0x0a;
+const isEnd = (code: number): boolean => isSpace(code) || code === 0x2c || code === 0x5d || code === 0x7d;
 
 function readScalar(text: string, at: number): JsonFound | undefined {
   if (text[at] === '"') return { kind: "string", value: decodeString(text.slice(at, skipString(text, at))) };
@@ -111,6 +122,7 @@ function readScalar(text: string, at: number): JsonFound | undefined {
 /** The bytes that a JSON string stands for. */
 function decodeString(quoted: string): string {
   if (!quoted.includes("\\")) return quoted.slice(1, -1);
+  charge(DECODE_STEPS + quoted.length * WALK_STEPS);
   const value: unknown = JSON.parse(Buffer.from(quoted, "latin1").toString("utf8"));
   return Buffer.from(String(value), "utf8").toString("latin1");
 }

@@ -30,6 +30,9 @@ export function createAsnList(numbers: Iterable<number>): NamedList {
   return { kind: "asn", has: (value) => typeof value === "number" && set.has(value) };
 }
 
+/** No host name is longer (RFC 1035 §2.3.4), and with all above it a longer text would take the square of its length. */
+const HOST_BYTES_MAX = 255;
+
 /** Host names; `*.example.com` stands for every name below, and not for `example.com`. */
 export function createHostnameList(names: Iterable<string>): NamedList {
   const exact = new Set<string>();
@@ -44,5 +47,5 @@ export function createHostnameList(names: Iterable<string>): NamedList {
     return false;
   };
   const has = (host: string): boolean => exact.has(host) || (below.size > 0 && isBelow(host));
-  return { kind: "hostname", has: (value) => typeof value === "string" && has(lowerBytes(value)) };
+  return { kind: "hostname", has: (value) => typeof value === "string" && value.length <= HOST_BYTES_MAX && has(lowerBytes(value)) };
 }

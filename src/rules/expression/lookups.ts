@@ -1,3 +1,4 @@
+import { charge } from "../budget.ts";
 import { addressBytes, type AddressRange } from "./address-set.ts";
 import type { Reader } from "./compile.ts";
 import { type Guard, PART_BYTES_MIN } from "./guards.ts";
@@ -167,24 +168,40 @@ function indexParts(rows: readonly PartRow[]): FindParts | null {
   if (rows.length === 0) return null;
   const frequency = new Map<number, number>();
   for (const { grams } of rows) for (const gram of grams) frequency.set(gram, (frequency.get(gram) ?? 0) + 1);
-  const byGram = new Map<number, number[]>();
+  const numbersByGram = new Map<number, number[]>();
   for (const { grams, number } of rows) {
     let rarest = -1;
     // Of those that are as rare the last: addresses and paths say at their end what sets them apart.
     for (const gram of grams) if (rarest < 0 || (frequency.get(gram) ?? 0) <= (frequency.get(rarest) ?? 0)) rarest = gram;
-    addTo(byGram, rarest, number);
+    addTo(numbersByGram, rarest, number);
   }
+  const byGram = new Map<number, Gram>(Array.from(numbersByGram, ([gram, numbers]) => [gram, { numbers, foundIn: 0 }]));
+  let passes = 0;
   const marks = new Uint8Array(MARKS);
   for (const gram of byGram.keys()) marks[markOf(gram)] = 1;
   return (value, found) => {
+    charge(value.length * GRAM_STEPS);
+    const pass = ++passes;
     let gram = (value.charCodeAt(0) << 8) | value.charCodeAt(1);
     for (let i = PART_BYTES_MIN - 1; i < value.length; i++) {
       gram = ((gram << 8) | value.charCodeAt(i)) & 0xff_ffff;
       if (marks[markOf(gram)] === 0) continue;
-      const numbers = byGram.get(gram);
-      if (numbers !== undefined) found(numbers);
+      const known = byGram.get(gram);
+      // One that stands in the text a thousand times is found once.
+      if (known === undefined || known.foundIn === pass) continue;
+      known.foundIn = pass;
+      found(known.numbers);
     }
   };
+}
+
+/** What a byte of a text costs that is looked through for parts, where each three of them are known. */
+const GRAM_STEPS = 10;
+
+interface Gram {
+  readonly numbers: readonly number[];
+  /** The last pass that has found it. */
+  foundIn: number;
 }
 
 const markOf = (gram: number): number => (gram ^ (gram >>> 8)) & (MARKS - 1);

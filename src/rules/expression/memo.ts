@@ -1,3 +1,5 @@
+import { charge, evaluation } from "../budget.ts";
+
 /**
  * Remembers the last result by its arguments. Rules of a zone ask the same of one request in a row; strings that are the
  * same object compare at once, so a hit costs next to nothing and nothing has to be thrown away when a request ends.
@@ -21,13 +23,22 @@ export function rememberLastOfTwo<A, B, T>(compute: (a: A, b: B) => T): (a: A, b
 // A power of two.
 const SLOTS = 8;
 
-/** Remembers results by the argument, for several texts in turn: each has a place by its length. */
-export function rememberTexts<T>(compute: (text: string) => T): (text: string) => T {
+/**
+ * Remembers results by the argument, for several texts in turn: each has a place by its length. Each evaluation pays for them once,
+ * whatever was remembered before.
+ */
+export function rememberTexts<T>(compute: (text: string) => T, stepsPerByte = 0): (text: string) => T {
   const texts: (string | undefined)[] = Array.from({ length: SLOTS });
   const results: (T | undefined)[] = Array.from({ length: SLOTS });
+  const paidIn = new Int32Array(SLOTS).fill(-1);
   return (text) => {
     const slot = text.length & (SLOTS - 1);
-    if (texts[slot] === text) return results[slot] as T;
+    const isKnown = texts[slot] === text;
+    if (!isKnown || paidIn[slot] !== evaluation()) {
+      charge(text.length * stepsPerByte);
+      paidIn[slot] = evaluation();
+    }
+    if (isKnown) return results[slot] as T;
     const result = compute(text);
     texts[slot] = text;
     results[slot] = result;

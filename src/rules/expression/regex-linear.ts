@@ -56,11 +56,9 @@ function isLinearSequence(items: readonly Regex[], stepsMax: number, notBehind: 
   if (parts.some((part) => part === null)) return false;
   const known = parts.filter((part) => part !== null);
   const behind = firstsBehind(items);
-  const ways = known.reduce((product, part, i) => product * (part.loop === null && isDecided(items[i], behind[i]) ? 1 : part.ways), 1);
-  const steps = known.reduce((sum, part) => sum + part.steps, 0);
   const [first] = items;
-  const anchored = first?.kind === "assert" && first.what === "start";
-  if (ways * steps > (anchored ? stepsMax : stepsMax / 8)) return false;
+  const anchored = isAnchored(items);
+  if (stepsOfParts(items, known) > (anchored ? stepsMax : stepsMax / 8)) return false;
   const starts = firstBytes(items).bytes;
   const loops = known.filter((part) => part.loop !== null).length;
   return known.every((part, i) => {
@@ -71,6 +69,41 @@ function isLinearSequence(items: readonly Regex[], stepsMax: number, notBehind: 
     // One loop may give back what it took, if what follows has an end, and if no two starts share the loop.
     return loops === 1 && (anchored || (first?.kind === "set" && items.slice(1, i).every((item) => (bytesOf(item) & starts) === 0n)));
   });
+}
+
+const isAnchored = ([first]: readonly Regex[]): boolean => first?.kind === "assert" && first.what === "start";
+
+/** What the parts of a sequence cost at one place, every way tried, where each loop is one step. */
+function stepsOfParts(items: readonly Regex[], parts: readonly Part[]): number {
+  const behind = firstsBehind(items);
+  const ways = parts.reduce((product, part, i) => product * (part.loop === null && isDecided(items[i], behind[i]) ? 1 : part.ways), 1);
+  return ways * parts.reduce((sum, part) => sum + part.steps, 0);
+}
+
+/** What a text costs, in steps. */
+export interface RegexCost {
+  readonly once: number;
+  readonly perByte: number;
+}
+
+/** Of a pattern that is linear, a bound, whatever the text is. */
+export function costOf(regex: Regex): RegexCost {
+  if (regex.kind === "capture") return costOf(regex.item);
+  if (regex.kind === "choice") {
+    const costs = regex.items.map(costOf);
+    return { once: costs.reduce((sum, { once }) => sum + once, 1), perByte: costs.reduce((sum, { perByte }) => sum + perByte, 0) };
+  }
+  const items = flatten(regex);
+  const anchored = isAnchored(items);
+  const steps = stepsOf(regex);
+  if (steps <= STEPS_MAX) return anchored ? { once: steps, perByte: 0 } : { once: 0, perByte: steps };
+  const parts = items.map((item) => partOf(item, STEPS_MAX)).filter((part) => part !== null);
+  const once = stepsOfParts(items, parts);
+  const loops = parts.filter(({ loop }) => loop !== null).length;
+  const behind = firstsBehind(items);
+  // A byte is passed by each loop, and may be a start, or where a loop ends that gives back what it took.
+  const isStart = !anchored || parts.some(({ loop }, i) => loop !== null && (loop & (behind[i]?.bytes ?? 0n)) !== 0n);
+  return { once, perByte: isStart ? loops + once : loops };
 }
 
 /** Every byte that a match of it may contain. */

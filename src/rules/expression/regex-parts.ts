@@ -9,14 +9,15 @@ export interface RequiredParts {
 
 const ALTERNATIVES_MAX = 64;
 
-/** What every match contains, one piece of each alternative; null where nothing is sure. */
+/** What every match contains, one piece of each alternative, as it is unless the pieces in lower case are longer; null where nothing is sure. */
 export function requiredParts(regex: Regex): RequiredParts | null {
-  for (const folded of [false, true]) {
-    const texts = partsOf(regex, folded);
-    if (texts !== null) return { texts, folded };
-  }
-  return null;
+  const exact = partsOf(regex, false);
+  const lower = partsOf(regex, true);
+  if (exact !== null && (lower === null || shortest(exact) >= shortest(lower))) return { texts: exact, folded: false };
+  return lower === null ? null : { texts: lower, folded: true };
 }
+
+const shortest = (texts: readonly string[]): number => Math.min(...texts.map((text) => text.length));
 
 // Shorter pieces are in most texts.
 const PART_BYTES_MIN = 3;

@@ -40,6 +40,25 @@ test("whichever engine runs an expression, it matches what the reference engine 
   assert.ok(engines.native > 100 && engines.automaton > 20, JSON.stringify(engines));
 });
 
+test("a long text matches as a short one does, whichever engine is cheaper for it", () => {
+  fc.assert(
+    fc.property(pattern, text, text, fc.boolean(), (source, once, repeated, isFirst) => {
+      const filling = (repeated === "" ? "a" : repeated).repeat(4000);
+      const given = isFirst ? once + filling : filling + once;
+      assert.equal(compileRegexTest(source).test(given), RE2JS.compile(source).test(given));
+    }),
+    { numRuns: 500 },
+  );
+  const long = compileRegexTest("[a-z]{200}[0-9]");
+  assert.deepEqual(["a".repeat(100_000), `${"a".repeat(100_000)}1`, `${"a ".repeat(50_000)}1`].map(long.test), [false, true, false]);
+});
+
+test("what is required of a match is the longest text that is sure, in lower case if that is longer", () => {
+  assert.deepEqual(compileRegexTest("(?i)union.{1,9}select100").required, { texts: ["select100"], folded: true });
+  assert.deepEqual(compileRegexTest("union.{1,9}select").required, { texts: ["select"], folded: false });
+  assert.deepEqual(compileRegexTest("(?i)ab1234").required, { texts: ["ab1234"], folded: true });
+});
+
 test("the first match is replaced as the reference engine would", () => {
   fc.assert(
     fc.property(pattern, text, (source, given) => {

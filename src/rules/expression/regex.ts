@@ -1,8 +1,10 @@
-import { RE2JS } from "re2js";
-import { isLinear, repeatsOddly, simplifyTest } from "./regex-linear.ts";
+import { charge } from "../budget.ts";
+import { costOf, isLinear, repeatsOddly, simplifyTest } from "./regex-linear.ts";
+import { type Automaton, createAutomaton } from "./regex-automaton.ts";
 import { requiredParts, type RequiredParts } from "./regex-parts.ts";
 import { type ByteSet, without } from "./byte-set.ts";
 import { type Assertion, parseRegex, type Regex, RegexError, sizeOf } from "./regex-syntax.ts";
+import { indexOfPart } from "./text-search.ts";
 
 export { RegexError };
 
@@ -18,36 +20,66 @@ export interface RegexTest {
 /** Replaces the first match by what `replacement` makes of its groups; group 0 is the match itself. */
 export type RegexReplacer = (text: string, replacement: (group: (number: number) => string) => string) => string;
 
+/** What a step of a pattern costs where the runtime's engine takes it. */
+const NATIVE_STEPS = 6;
+/** Up to here that engine is given a text; a longer one is cheaper by an automaton if the pattern has many steps a byte. */
+const NATIVE_TEXT_STEPS_MAX = 32_768;
+const NATIVE_BYTE_STEPS_MAX = 4;
+/** What making an automaton costs, for each place of its pattern. */
+const MAKING_STEPS = 5000;
+
 /**
  * Reads a pattern in Rust's syntax, one char for each byte. Throws RegexError. `stepsMax`, for patterns that ship with the
- * program: what these may do at one place, where it is bounded.
+ * program: what these may do at one place, where it is bounded. They charge nothing: who asks does.
  */
 export function compileRegexTest(pattern: string, stepsMax?: number): RegexTest {
   const unicode = unicodePattern(pattern);
   if (unicode !== null) {
-    const automaton = compileAutomaton(unicode);
+    const automaton = createAutomaton(unicode);
     return { engine: "automaton", required: null, test: (text) => automaton.test(decode(text)) };
   }
-  const parsed = parseRegex(pattern);
-  const simple = simplifyTest(parsed);
+  const simple = simplifyTest(parseRegex(pattern));
   const required = requiredParts(simple);
   if (isLinear(simple, stepsMax)) {
     const native = new RegExp(write(simple, "native"));
-    return { engine: "native", required, test: (text) => native.test(text) };
+    const test = (text: string): boolean => native.test(text);
+    return { engine: "native", required, test: stepsMax === undefined ? nativeOrAutomaton(simple, test) : test };
   }
   const automaton = compileTree(simple);
   const first = required?.folded === false && required.texts.length === 1 ? (required.texts[0] ?? "") : "";
-  return { engine: "automaton", required, test: (text) => text.includes(first) && automaton.test(text) };
+  return { engine: "automaton", required, test: (text) => indexOfPart(text, first) !== -1 && automaton.test(text) };
+}
+
+/** Tests by the runtime's engine, and long texts by an automaton where that is sure to take less time. */
+function nativeOrAutomaton(regex: Regex, test: (text: string) => boolean): (text: string) => boolean {
+  const { once, perByte } = costOf(regex);
+  const size = sizeOf(regex);
+  const staysNative = perByte <= NATIVE_BYTE_STEPS_MAX || size > AUTOMATON_SIZE_MAX;
+  let automaton: Automaton | undefined;
+  return (text) => {
+    const steps = once + text.length * perByte;
+    if (staysNative || steps <= NATIVE_TEXT_STEPS_MAX) {
+      charge(steps * NATIVE_STEPS);
+      return test(text);
+    }
+    if (automaton === undefined) {
+      charge(size * MAKING_STEPS);
+      automaton = compileTree(regex);
+    }
+    return automaton.test(text);
+  };
 }
 
 /** Throws RegexError. */
 export function compileRegexReplacer(pattern: string): RegexReplacer {
   const unicode = unicodePattern(pattern);
-  if (unicode !== null) return replaceByAutomaton(compileAutomaton(unicode), decode, encode);
+  if (unicode !== null) return replaceByAutomaton(createAutomaton(unicode), decode, encode);
   const parsed = parseRegex(pattern);
   if (!runsNatively(parsed)) return replaceByAutomaton(compileTree(parsed), same, same);
   const native = new RegExp(write(parsed, "native"));
+  const { once, perByte } = costOf(parsed);
   return (text, replacement) => {
+    charge((once + text.length * perByte) * NATIVE_STEPS);
     const found = native.exec(text);
     if (found === null) return text;
     return text.slice(0, found.index) + replacement((number) => found[number] ?? "") + text.slice(found.index + found[0].length);
@@ -59,14 +91,12 @@ export const runsNatively = (regex: Regex): boolean => isLinear(regex) && !repea
 
 const same = (text: string): string => text;
 
-function replaceByAutomaton(automaton: RE2JS, into: (text: string) => string, back: (text: string) => string) {
-  const groups = automaton.groupCount();
-  return (text: string, replacement: (group: (number: number) => string) => string): string => {
+function replaceByAutomaton(automaton: Automaton, into: (text: string) => string, back: (text: string) => string): RegexReplacer {
+  return (text, replacement) => {
     const given = into(text);
-    const matcher = automaton.matcher(given);
-    if (!matcher.find()) return text;
-    const replaced = replacement((number) => (number > groups ? "" : back(matcher.group(number) ?? "")));
-    return back(given.slice(0, matcher.start())) + replaced + back(given.slice(matcher.end()));
+    const found = automaton.find(given);
+    if (found === null) return text;
+    return back(given.slice(0, found.start)) + replacement((number) => back(found.group(number))) + back(given.slice(found.end));
   };
 }
 
@@ -90,20 +120,12 @@ function unicodePattern(pattern: string): string | null {
 const AUTOMATON_SIZE_MAX = 1000;
 const UNCLOSED_MAX = 100;
 
-function compileTree(regex: Regex): RE2JS {
+function compileTree(regex: Regex): Automaton {
   if (sizeOf(regex) > AUTOMATON_SIZE_MAX) throw new RegexError(TOO_LARGE, 0);
-  return compileAutomaton(write(regex, "automaton"));
+  return createAutomaton(write(regex, "automaton"));
 }
 
 const TOO_LARGE = "the regular expression is too large once its repetitions are written out";
-
-function compileAutomaton(source: string): RE2JS {
-  try {
-    return RE2JS.compile(source);
-  } catch (error) {
-    throw new RegexError(error instanceof Error ? error.message : String(error), 0);
-  }
-}
 
 type Engine = RegexTest["engine"];
 

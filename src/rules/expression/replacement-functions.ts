@@ -28,6 +28,7 @@ const fill = (parts: readonly (string | number)[], group: (number: number) => st
 export const REPLACEMENT_FUNCTIONS: readonly LanguageFunction[] = [
   {
     name: "regex_replace",
+    stepsPerByte: 0,
     summary: "The string with the first match of a regular expression replaced; ${1} to ${8} are its groups.",
     parameters: [{ name: "source", takes: ["string"] }, literal("regular_expression"), literal("replacement")],
     returns: STRING,
@@ -47,6 +48,7 @@ export const REPLACEMENT_FUNCTIONS: readonly LanguageFunction[] = [
   },
   {
     name: "wildcard_replace",
+    stepsPerByte: 0,
     summary: 'The string, where the whole of it fits a wildcard, replaced; ${1} to ${8} are what each * stood for. "s" heeds case.',
     parameters: [
       { name: "source", takes: ["string"], only: "field" },

@@ -30,6 +30,8 @@ const receivedUri = rememberLastOfTwo(joinUri);
 const receivedFullUri = rememberLastOfTwo((origin: string, path: string) => `${origin}${path}`);
 const receivedPairs = rememberLast(readPairs);
 
+const receivedExtensions = rememberLast((path: string) => extensionOf(path, false));
+
 const joined = rememberLast((values: readonly string[]) => values.join("; "));
 const cookies = rememberLast(readCookies);
 const forwarded = rememberLast((values: readonly string[]) => values.join(", "));
@@ -104,7 +106,7 @@ export const REQUEST_FIELDS: readonly Field[] = (
     ),
     text("raw.http.request.uri.path", "The path as received.", receivedPath),
     text("raw.http.request.uri.path.extension", "The path's extension as received, in its own case.", (request) =>
-      extensionOf(receivedPath(request), false),
+      receivedExtensions(receivedPath(request)),
     ),
     text("raw.http.request.uri.query", "The query as received.", receivedQuery),
   ] satisfies readonly Row[]

@@ -1,8 +1,19 @@
 import { formatIp, parseIp } from "#kernel/ip.ts";
+import { charge } from "../budget.ts";
 import { CUSTOM_AND_RATE_LIMITS, REDIRECTS, TRANSFORMS } from "./availability.ts";
 import type { FunctionBody, LanguageFunction, Parameter } from "./functions.ts";
 import { lookUpJson } from "./json-lookup.ts";
-import { MADE_BYTES_MAX, rememberedLower, removeBytes, split, substring, upperBytes } from "./text-functions.ts";
+import {
+  CASE_STEPS,
+  endsWith,
+  MADE_BYTES_MAX,
+  rememberedLower,
+  removeBytes,
+  split,
+  startsWith,
+  substring,
+  upperBytes,
+} from "./text-functions.ts";
 import { arrayOf, BOOLEAN, INTEGER, IP, STRING, type Value } from "./value-type.ts";
 
 const string = (name: string, more: Partial<Parameter> = {}): Parameter => ({ name, takes: ["string"], ...more });
@@ -26,8 +37,10 @@ const onTexts =
   (a, b) =>
     body(text(a), text(b));
 
+const concatenateArrays = (values: readonly (Value | undefined)[]): Value =>
+  values.flatMap((value) => (value === undefined ? [] : list(value)));
+
 function concatenate(values: readonly (Value | undefined)[]): Value | undefined {
-  if (values.some(Array.isArray)) return values.flatMap((value) => (value === undefined ? [] : list(value)));
   let length = 0;
   for (const value of values) length += typeof value === "string" ? value.length : 20;
   return length > MADE_BYTES_MAX ? undefined : values.map((value) => (value === undefined ? "" : String(value))).join("");
@@ -39,8 +52,11 @@ function join(items: readonly Value[], separator: string): string | undefined {
   return length > MADE_BYTES_MAX ? undefined : items.join(separator);
 }
 
+const NETWORK_STEPS = 500;
+
 /** The address with all but the first bits cleared. */
 function network(address: string, bits4: number, bits6: number): string | undefined {
+  charge(NETWORK_STEPS);
   const parsed = parseIp(address);
   if (parsed === undefined) return undefined;
   const bytes = parsed.bytes.slice();
@@ -58,6 +74,7 @@ function bits(value: Value | undefined, max: number): number | undefined {
 export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
   {
     name: "all",
+    stepsPerByte: 0,
     summary: "Whether every item is true. An empty array has none that is not.",
     parameters: [{ name: "answers", takes: ["booleans"] }],
     returns: BOOLEAN,
@@ -66,6 +83,7 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
   },
   {
     name: "any",
+    stepsPerByte: 0,
     summary: "Whether at least one item is true.",
     parameters: [{ name: "answers", takes: ["booleans"] }],
     returns: BOOLEAN,
@@ -74,6 +92,7 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
   },
   {
     name: "bit_slice",
+    stepsPerByte: 0,
     summary: "Bits of a packet. There is no packet plane, so no rule may call it.",
     parameters: [string("protocol"), integer("offset_start"), integer("offset_end")],
     returns: INTEGER,
@@ -83,6 +102,7 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
   },
   {
     name: "cidr",
+    stepsPerByte: 0,
     summary: "The network of an address, by so many bits of IPv4 or of IPv6.",
     parameters: [
       { name: "address", takes: ["ip"], only: "field" },
@@ -100,6 +120,7 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
   },
   {
     name: "cidr6",
+    stepsPerByte: 0,
     summary: "The network of an IPv6 address; IPv4 addresses stay as they are.",
     parameters: [{ name: "address", takes: ["ip"], only: "field" }, integer("ipv6_network_bits", { only: "literal" })],
     returns: IP,
@@ -112,27 +133,30 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
   },
   {
     name: "concat",
+    stepsPerByte: 5,
     summary: "All values in one string, or all arrays in one array. A missing value is empty.",
     parameters: [{ name: "value", takes: ["string", "integer", "array"] }],
     rest: { name: "value", takes: ["string", "integer", "array"] },
     returns: (types) => (types[0]?.kind === "array" ? types[0] : STRING),
     ...everywhere,
     takesMissing: true,
-    make:
-      () =>
-      (...values) =>
-        concatenate(values),
+    make: (_literals, _problem, gives) => {
+      const body = gives.kind === "array" ? concatenateArrays : concatenate;
+      return (...values) => body(values);
+    },
   },
   {
     name: "ends_with",
+    stepsPerByte: 0,
     summary: "Whether the string ends with another.",
     parameters: [string("source", { only: "field" }), string("substring")],
     returns: BOOLEAN,
     ...everywhere,
-    make: onTexts((source, part) => source.endsWith(part)),
+    make: onTexts(endsWith),
   },
   {
     name: "join",
+    stepsPerByte: 1,
     summary: "The items of an array with a separator between them.",
     parameters: [{ name: "items", takes: ["strings"] }, string("separator")],
     returns: STRING,
@@ -142,6 +166,7 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
   },
   {
     name: "len",
+    stepsPerByte: 0,
     summary: "Bytes of a string, or items of an array.",
     parameters: [{ name: "value", takes: ["string", "array"] }],
     returns: INTEGER,
@@ -150,6 +175,7 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
   },
   {
     name: "lookup_json_integer",
+    stepsPerByte: 0,
     summary: "The integer at a place of a JSON document: names of attributes and numbers of items.",
     parameters: [string("field"), { name: "key", takes: ["string", "integer"] }],
     rest: { name: "key", takes: ["string", "integer"] },
@@ -164,6 +190,7 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
   },
   {
     name: "lookup_json_string",
+    stepsPerByte: 0,
     summary: "The string at a place of a JSON document: names of attributes and numbers of items.",
     parameters: [string("field"), { name: "key", takes: ["string", "integer"] }],
     rest: { name: "key", takes: ["string", "integer"] },
@@ -178,6 +205,7 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
   },
   {
     name: "lower",
+    stepsPerByte: 0,
     summary: "ASCII letters in lower case.",
     parameters: [string("source")],
     returns: STRING,
@@ -186,6 +214,7 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
   },
   {
     name: "remove_bytes",
+    stepsPerByte: 4,
     summary: "The string without any of the given bytes.",
     parameters: [string("source"), string("bytes")],
     returns: STRING,
@@ -194,6 +223,7 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
   },
   {
     name: "split",
+    stepsPerByte: 0,
     summary: "The pieces between separators, at most so many; the last has the rest.",
     parameters: [string("input"), string("separator", { only: "literal" }), integer("limit", { only: "literal" })],
     returns: arrayOf(STRING),
@@ -208,14 +238,16 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
   },
   {
     name: "starts_with",
+    stepsPerByte: 0,
     summary: "Whether the string begins with another.",
     parameters: [string("source", { only: "field" }), string("substring")],
     returns: BOOLEAN,
     ...everywhere,
-    make: onTexts((source, part) => source.startsWith(part)),
+    make: onTexts(startsWith),
   },
   {
     name: "substring",
+    stepsPerByte: 0,
     summary: "Bytes from one place to before another; negative places count from the end.",
     parameters: [string("field", { only: "field" }), integer("start"), integer("end", { optional: true })],
     returns: STRING,
@@ -224,6 +256,7 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
   },
   {
     name: "to_string",
+    stepsPerByte: 0,
     summary: "An integer, a boolean or an address as a string.",
     parameters: [{ name: "value", takes: ["integer", "boolean", "ip"] }],
     returns: STRING,
@@ -233,6 +266,7 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
   },
   {
     name: "upper",
+    stepsPerByte: CASE_STEPS,
     summary: "ASCII letters in upper case.",
     parameters: [string("source")],
     returns: STRING,

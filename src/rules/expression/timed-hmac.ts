@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { charge } from "../budget.ts";
 import { decodePercent } from "./url-functions.ts";
 
 export interface TimedHmac {
@@ -12,14 +13,20 @@ export interface TimedHmac {
 const MAC_CHARACTERS_MIN = 43;
 const TIMESTAMP_DIGITS = 10;
 
+// What a byte costs that may be a hyphen before a code, and what a code costs, however short its message.
+const BYTE_STEPS = 60;
+const CODE_STEPS = 20_000;
+
 /** Whether `message separator timestamp-mac` is a code (HMAC-SHA256 of message and timestamp) by the key that has not expired. */
 export function isTimedHmacValid(token: TimedHmac, text: string, nowSeconds: number): boolean {
+  charge(text.length * BYTE_STEPS);
   const hyphen = hyphenOf(text);
   if (hyphen < 0) return false;
   const digits = text.slice(hyphen - TIMESTAMP_DIGITS, hyphen);
   const before = text.slice(0, hyphen - TIMESTAMP_DIGITS);
   const message = before.slice(0, Math.max(0, before.length - token.separatorBytes));
   if (message === "" || nowSeconds > Number(digits) + token.ttlSeconds) return false;
+  charge(CODE_STEPS);
   const mac = text.slice(hyphen + 1);
   const given = Buffer.from(token.urlSafe ? mac : decodePercent(mac), token.urlSafe ? "base64url" : "base64");
   const made = createHmac("sha256", Buffer.from(token.key, "latin1")).update(message, "latin1").update(digits).digest();

@@ -1,4 +1,5 @@
 import { lowerBytes, rememberedLower } from "./text-functions.ts";
+import { indexOfPart } from "./text-search.ts";
 
 /** What is wrong with a wildcard pattern, or null. `**` is an error (waf.md), and only `*` and `\` may be escaped. */
 export function wildcardProblem(pattern: string): string | null {
@@ -19,7 +20,7 @@ export function wildcardTest(pattern: string, strict: boolean): (text: string) =
     const end = text.length - last.length;
     let at = first.length;
     for (const part of rest) {
-      const found = text.indexOf(part, at);
+      const found = indexOfPart(text, part, at);
       if (found === -1 || found + part.length > end) return false;
       at = found + part.length;
     }
@@ -37,7 +38,7 @@ export function wildcardCaptures(pattern: string, strict: boolean): (text: strin
     const captures: string[] = [];
     let at = first.length;
     for (const [i, part] of rest.entries()) {
-      const found = i === rest.length - 1 ? text.length - part.length : cased.indexOf(part, at);
+      const found = i === rest.length - 1 ? text.length - part.length : indexOfPart(cased, part, at);
       captures.push(text.slice(at, found));
       at = found + part.length;
     }

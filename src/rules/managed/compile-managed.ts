@@ -1,4 +1,4 @@
-import type { Dispatch, Scan } from "../expression/dispatch.ts";
+import type { Asking, Dispatch, Scan } from "../expression/dispatch.ts";
 import type { CompiledRule, CompiledRuleset, Predicate, RuleDefinition, RulesetDefinition } from "../types.ts";
 import type { RequestView, ResponseView } from "../views.ts";
 import type { ManagedExecution, ManagedRule, ManagedRuleset } from "./rulesets.ts";
@@ -90,15 +90,16 @@ function createSignatureDispatch(rules: readonly CompiledRule[], signatures: Rea
     else places.set(signature, place);
   }
   return {
-    scan: (request, response) => {
+    scan: (request, response, asking = { asked: 0 }) => {
       const candidates = signatureSet().candidates(request);
-      if (candidates.length === 0) return new ListScan(rules, always, request, response);
+      if (candidates.length === 0) return new ListScan(rules, always, request, response, asking);
       const found = candidates.flatMap((signature) => places.get(signature) ?? []);
       return new ListScan(
         rules,
         [...always, ...found].sort((a, b) => a - b),
         request,
         response,
+        asking,
       );
     },
   };
@@ -109,18 +110,27 @@ class ListScan implements Scan {
   readonly #places: readonly number[];
   readonly #request: RequestView;
   readonly #response: ResponseView | null;
+  readonly #asking: Asking;
   #at = 0;
 
-  constructor(rules: readonly CompiledRule[], places: readonly number[], request: RequestView, response: ResponseView | null) {
+  constructor(
+    rules: readonly CompiledRule[],
+    places: readonly number[],
+    request: RequestView,
+    response: ResponseView | null,
+    asking: Asking,
+  ) {
     this.#rules = rules;
     this.#places = places;
     this.#request = request;
     this.#response = response;
+    this.#asking = asking;
   }
 
   next(): number {
     while (this.#at < this.#places.length) {
       const place = this.#places[this.#at++]!;
+      this.#asking.asked = place;
       if (this.#rules[place]!.applies(this.#request, this.#response)) return place;
     }
     return -1;

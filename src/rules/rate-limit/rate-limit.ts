@@ -1,6 +1,7 @@
+import { type Exhausted, exhaustedAt } from "../budget.ts";
 import { compileExpression, compileValue, ExpressionError, type ExpressionOptions } from "../expression.ts";
 import { arrayOf, INTEGER, IP, STRING } from "../expression/value-type.ts";
-import type { Predicate, RuleDefinition } from "../types.ts";
+import type { Predicate, RuleDefinition, RulesetDefinition } from "../types.ts";
 import type { RequestView, ResponseView } from "../views.ts";
 import type { RateCounters, RateWindow } from "./counter-table.ts";
 
@@ -32,6 +33,8 @@ export interface CompiledLimit {
 export interface LaterCount {
   /** `fromOrigin`: the response is the origin's own, and not one of the cache or the edge. */
   count(request: RequestView, response: ResponseView, fromOrigin: boolean): void;
+  /** What becomes of the request where counting spends its steps. */
+  readonly exhausted: Exhausted;
 }
 
 type Read = (request: RequestView, response: ResponseView | null) => unknown;
@@ -40,7 +43,13 @@ type Read = (request: RequestView, response: ResponseView | null) => unknown;
 const PLACE = "cf.colo.id";
 
 /** Throws ExpressionError for a characteristic or a counting expression that cannot be understood. */
-export function compileLimit(rule: RuleDefinition, phase: string, counters: RateCounters, options: ExpressionOptions): CompiledLimit {
+export function compileLimit(
+  rule: RuleDefinition,
+  ruleset: Pick<RulesetDefinition, "id" | "phase">,
+  counters: RateCounters,
+  options: ExpressionOptions,
+): CompiledLimit {
+  const { phase } = ruleset;
   const parameters = rule.ratelimit as unknown as RateLimitParameters;
   const reads = parameters.characteristics.filter((name) => name !== PLACE).map((name) => compileCharacteristic(name, phase, options));
   const window: RateWindow = { periodMs: parameters.period * 1000, technique: parameters.technique ?? "sliding" };
@@ -48,6 +57,7 @@ export function compileLimit(rule: RuleDefinition, phase: string, counters: Rate
   const most = parameters.score_per_period ?? parameters.requests_per_period ?? 0;
   const scoreHeader = parameters.score_per_period === undefined ? undefined : parameters.score_response_header_name?.toLowerCase();
   const counted = countedBy(parameters, phase, options);
+  const exhausted = exhaustedAt(rule, ruleset, "", false);
   const waits = counted.needsResponse || parameters.requests_to_origin === true || scoreHeader !== undefined;
 
   const reached = (key: string, amount: number, nowMs: number): boolean => {
@@ -72,6 +82,7 @@ export function compileLimit(rule: RuleDefinition, phase: string, counters: Rate
       const mayCount = applies || counted.applies !== null;
       if (mayCount) {
         later.push({
+          exhausted,
           count: (counting, response, fromOrigin) => {
             if (parameters.requests_to_origin === true && !fromOrigin) return;
             if (counted.applies !== null && !counted.applies(counting, response)) return;

@@ -1,3 +1,4 @@
+import { charge } from "../../budget.ts";
 import { rememberLast } from "../../expression/memo.ts";
 import { compileRegexTest, type RegexTest } from "../../expression/regex.ts";
 import type { RequestView } from "../../views.ts";
@@ -31,6 +32,14 @@ const READ: Readonly<Record<Reading, (text: string) => string>> = {
 /** Of signatures at one place of a text: no more than that, and nearly always one. */
 const STEPS_MAX = 10_000_000;
 
+// What a byte costs of a body that is taken to pieces; of a piece that is looked through, read in other ways, and tested; and what a
+// piece costs, however short.
+const BODY_STEPS = 40;
+const LOOK_STEPS = 15;
+const READ_STEPS = 20;
+const TEST_STEPS = 5;
+const PIECE_STEPS = 200;
+
 /** What of a request may have which signature. */
 interface Inspection {
   readonly texts: ReadonlyMap<number, Set<string>>;
@@ -55,6 +64,7 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
   const inspect = rememberLast((request: RequestView): Inspection => {
     let texts: Map<number, Set<string>> | null = null;
     const look = (text: string, target: number, reading: Reading, isSame: boolean): void => {
+      charge(text.length * LOOK_STEPS + PIECE_STEPS);
       const serial = ++looks;
       automaton.scan(text, (literal) => {
         if (lastLooks[literal] === serial) return;
@@ -68,7 +78,10 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
         }
       });
     };
+    charge((request.body?.raw.length ?? 0) * BODY_STEPS);
     eachPiece(request, (text, target) => {
+      // It was made ready already, and is read in other ways.
+      charge(text.length * READ_STEPS);
       look(text, target, "plain", true);
       for (const reading of READINGS) {
         const read = READ[reading](text);
@@ -88,6 +101,7 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
       let matched: Matched | undefined;
       eachPiece(request, (text, target, part, name) => {
         if (matched !== undefined || (targets & target) === 0) return;
+        charge(text.length * (READ_STEPS + 2 * TEST_STEPS) + PIECE_STEPS);
         const value = [text, READ[reading](text)].find((read) => patternOf(number).test(read));
         if (value !== undefined) matched = { part, name, value: value.slice(0, MATCHED_CHARACTERS_MAX) };
       });
@@ -101,7 +115,10 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
       let verdict = verdicts.get(number);
       if (verdict === undefined) {
         const pattern = patternOf(number);
-        verdict = [...candidates].some((text) => pattern.test(text));
+        verdict = [...candidates].some((text) => {
+          charge(text.length * TEST_STEPS + PIECE_STEPS);
+          return pattern.test(text);
+        });
         verdicts.set(number, verdict);
       }
       return verdict;

@@ -1,0 +1,84 @@
+/**
+ * What the rules of one request may cost, and as much again those of its response, in steps of about a nanosecond: a tenth of a
+ * second of a thread. What walks over texts or arrays charges by their length, so that a request is ended at the same step on any
+ * machine (ADR 0075).
+ */
+export const STEPS_MAX = 100_000_000;
+
+/** What an item of an array costs beside what is done with it. */
+export const ITEM_STEPS = 30;
+
+/** The rule that was being evaluated when a request's steps were spent. */
+export interface Exhausted {
+  readonly phase: string;
+  readonly ruleset_id: string;
+  /** Of several that were looked for at once, the first. */
+  readonly rule_id: string;
+  readonly rule_description: string;
+  /** The rule that executed its ruleset; empty in entry points. */
+  readonly deployed_by: string;
+  /** Whether the request was ended by it; its response went out otherwise. */
+  readonly ended: boolean;
+}
+
+/** `ended`: in a phase of the request. */
+export const exhaustedAt = (
+  rule: { readonly id: string; readonly description?: string },
+  { phase, id }: { readonly phase: string; readonly id: string },
+  deployedBy: string,
+  ended: boolean,
+): Exhausted => ({ phase, ruleset_id: id, rule_id: rule.id, rule_description: rule.description ?? "", deployed_by: deployedBy, ended });
+
+/** What one request has spent, from phase to phase. */
+export interface Spending {
+  steps: number;
+  exhausted: Exhausted | null;
+}
+
+class StepsSpent extends Error {
+  override readonly name = "StepsSpent";
+}
+
+// Made once: it is thrown where time is short, and nobody reads where from.
+const STEPS_SPENT = new StepsSpent("the rules of this request take too many steps");
+
+// Evaluation never waits, so a thread has one under way at a time. Outside of one nobody is charged.
+let left = Number.POSITIVE_INFINITY;
+let most = 0;
+let current = 0;
+
+/** Counts steps. Throws, where they are too many, what `isStepsSpent` knows. */
+export function charge(steps: number): void {
+  if ((left -= steps) < 0) throw STEPS_SPENT;
+}
+
+/** What `charge` throws. */
+export const isStepsSpent = (error: unknown): boolean => error === STEPS_SPENT;
+
+/** From here on this request is charged, until `endCharging`, which has to follow in the same turn whatever is thrown. */
+export function beginCharging({ steps }: Spending, side: "request" | "response"): void {
+  current = (current + 1) & 0x3fff_ffff;
+  // What a visitor makes the request cost takes nothing from the rules of the response.
+  most = side === "request" ? STEPS_MAX : 2 * STEPS_MAX;
+  left = most - steps;
+}
+
+export function endCharging(spending: Spending): void {
+  spending.steps = most - Math.max(0, left);
+  left = Number.POSITIVE_INFINITY;
+}
+
+/** The number of the evaluation under way: what is remembered is paid for once in each. */
+export const evaluation = (): number => current;
+
+/** Charges for a text once in an evaluation, where what is made of it is remembered. */
+export function createToll(stepsPerByte: number): (text: string) => void {
+  let paidIn = -1;
+  let paid = "";
+  return (text) => {
+    if (paidIn === current && paid === text) return;
+    charge(text.length * stepsPerByte);
+    paidIn = current;
+    paid = text;
+  };
+}
