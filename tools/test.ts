@@ -1,44 +1,60 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { sharePostgres } from "../test/support/postgres.ts";
-import { endLateChildren } from "./late-children.ts";
 import { propertySeed } from "../test/support/property.ts";
+import { endLateChildren } from "./late-children.ts";
+import { printFailures, runSteps } from "./quick-checks.ts";
+import { ROOT, STATIC_STEPS, stepEnvironment, testFlags } from "./steps.ts";
 import { findTool, inCi, provideTools } from "./system-tools.ts";
-import { ROOT, stepEnvironment, testFlags, UNIT_TESTS } from "./steps.ts";
+import { reporters, unitTestSteps } from "./unit-tests.ts";
 
 /** The rounds of the fault tests take minutes on a busy machine. */
 const FILE_TIMEOUT_MS = 600_000;
-/** The runner bounds tests, not files: one that leaves a socket open would keep the run from ending. */
-const RUN_TIMEOUT_MS = 1_800_000;
-
-// `npm test -- FILE…` runs only these; without files everything runs, under one summary.
-const asked = process.argv.slice(2);
-const files = asked.length > 0 ? asked : ["tools/static-checks.ts", ...UNIT_TESTS, "test/**/*.test.ts"];
-
-const missing = provideTools("test");
-for (const tool of missing) {
-  console.error(`${inCi() ? "missing" : "tests will be skipped"}: ${tool.name} (Debian package ${tool.debianPackage}) ${tool.purpose}`);
-}
-
-console.error(`property tests: SELVEDGE_SEED=${propertySeed}`);
-
+/** The runner bounds tests, not files: one that leaves a socket open would keep the run from ending. A machine may be five times slower than ours. */
+const RUN_TIMEOUT_MS = 3_600_000;
 /** More than so many files that fail at once are a fault of the code, not of the moment. */
 const AGAIN_MAX = 3;
 
-const postgres = findTool("postgres") === undefined ? undefined : sharePostgres();
-// By default the runner leaves one core idle, which is half of a small machine.
-const first = await run(files, availableParallelism());
-process.exitCode = first.exitCode;
-if (asked.length === 0 && first.failedFiles.length > 0 && first.failedFiles.length <= AGAIN_MAX) {
-  const names = first.failedFiles.join(", ");
-  console.error(`\nfailed beside all others, once more without them: ${names}`);
-  const second = await run(first.failedFiles, 1);
-  process.exitCode = second.exitCode;
-  if (second.exitCode === 0) console.error(`\nUNRELIABLE: failed once (see above) and passed when run again: ${names}`);
+// `npm test -- FILE…` runs only these; without files everything runs: what `npm run check` does, then the tests of whole systems.
+const asked = process.argv.slice(2);
+
+for (const tool of provideTools("test")) {
+  console.error(`${inCi() ? "missing" : "tests will be skipped"}: ${tool.name} (Debian package ${tool.debianPackage}) ${tool.purpose}`);
 }
+console.error(`property tests: SELVEDGE_SEED=${propertySeed}`);
+
+const directory = mkdtempSync(join(tmpdir(), "selvedge-tests-"));
+const postgres = findTool("postgres") === undefined ? undefined : sharePostgres();
+process.exitCode = asked.length > 0 ? (await run(asked, availableParallelism())).exitCode : await runAll();
 await postgres?.stop();
+rmSync(directory, { recursive: true });
+
+async function runAll(): Promise<number> {
+  const units = unitTestSteps((step) => join(directory, `failed-${step}`));
+  const failures = await runSteps([...STATIC_STEPS, ...units]);
+  // By default the runner leaves one core idle, which is half of a small machine.
+  const systems = await run(["test/**/*.test.ts"], availableParallelism());
+  printFailures(failures);
+  if (failures.size === 0 && systems.exitCode === 0) return 0;
+  const failedParts = [
+    ...[...failures.keys()].map((name) => linesOf(units.find((unit) => unit.name === name)?.failedFiles)),
+    ...(systems.exitCode === 0 ? [] : [systems.failedFiles]),
+  ];
+  const failedFiles = [...new Set(failedParts.flat())];
+  // What failed without a test of a file that did is not run again: a static check, a process that broke down.
+  if (failedParts.some((files) => files.length === 0) || failedFiles.length > AGAIN_MAX) return 1;
+  const names = failedFiles.join(", ");
+  console.error(`\nfailed beside all others, once more without them: ${names}`);
+  const { exitCode } = await run(failedFiles, 1);
+  if (exitCode === 0) console.error(`\nUNRELIABLE: failed once (see above) and passed when run again: ${names}`);
+  return exitCode;
+}
+
+function linesOf(file: string | undefined): readonly string[] {
+  return file === undefined || !existsSync(file) ? [] : readFileSync(file, "utf8").split("\n").filter(Boolean);
+}
 
 interface Outcome {
   readonly exitCode: number;
@@ -47,13 +63,9 @@ interface Outcome {
 }
 
 async function run(testFiles: readonly string[], concurrency: number): Promise<Outcome> {
-  const directory = mkdtempSync(join(tmpdir(), "selvedge-tests-"));
-  const failed = join(directory, "failed");
-  const reporters = [
-    ...["--test-reporter=spec", "--test-reporter-destination=stdout"],
-    ...[`--test-reporter=${new URL("failed-files.ts", import.meta.url)}`, `--test-reporter-destination=${failed}`],
-  ];
-  const runner = spawn("node", [...testFlags(FILE_TIMEOUT_MS), `--test-concurrency=${concurrency}`, ...reporters, ...testFiles], {
+  const failed = join(directory, `failed-of-${concurrency}`);
+  const flags = [...testFlags(FILE_TIMEOUT_MS), `--test-concurrency=${concurrency}`, ...reporters(failed)];
+  const runner = spawn("node", [...flags, ...testFiles], {
     cwd: ROOT,
     env: stepEnvironment(),
     stdio: "inherit",
@@ -81,7 +93,5 @@ async function run(testFiles: readonly string[], concurrency: number): Promise<O
   clearTimeout(limit);
   late.stop();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop);
-  const failedFiles = wasStopped || exitCode === 0 ? [] : [...new Set(readFileSync(failed, "utf8").split("\n").filter(Boolean))];
-  rmSync(directory, { recursive: true });
-  return { exitCode, failedFiles };
+  return { exitCode, failedFiles: wasStopped || exitCode === 0 ? [] : linesOf(failed) };
 }
