@@ -1,3 +1,4 @@
+import { createHostnameList } from "./expression/lists.ts";
 import { testRequest } from "./test-views.ts";
 import type { RequestView } from "./views.ts";
 
@@ -13,6 +14,8 @@ export function posted(raw: string, type = "text/plain"): RequestView {
 
 const LONG = "a".repeat(BODY_BYTES);
 const PAIRS = "a&".repeat(BODY_BYTES / 2);
+/** Names of a form, each another one. */
+const NAMES = Array.from({ length: 9000 }, (_, n) => `a${n}`).join("&");
 const raw = "http.request.body.raw";
 
 /** So many of one rule's tests as have room in an expression. */
@@ -194,6 +197,50 @@ export const WORST: readonly Worst[] = [
     expression: (i) => several(40, "or", (n) => `is_timed_hmac_valid_v0("key${i}${n}", ${raw}, 100, 1700000000)`),
     body: `a-1699999999-${"a".repeat(43)}%3D`,
   },
+  {
+    name: "names of many labels in a list",
+    expression: (i) => `any(concat(http.request.body.form.names[*], ".${i}")[*] in $hosts)`,
+    body: `${"a.".repeat(122)}&`.repeat(535),
+    type: FORM,
+  },
+  {
+    name: "wildcards of many parts",
+    expression: (i) => `any(http.request.body.form.names[*] strict wildcard "${"*a".repeat(1800 - (i % 700))}*")`,
+    body: `${"a".repeat(1000)}&`.repeat(131),
+    type: FORM,
+  },
+  {
+    name: "JSON that is none",
+    expression: (i) => `any(lookup_json_string(http.request.body.form.names[*], "${i}")[*] eq "b")`,
+    body: NAMES,
+    type: FORM,
+  },
+  {
+    name: "arrays of bytes removed",
+    expression: (i) => `any(remove_bytes(http.request.body.form.names[*], "${i}")[*] eq "b")`,
+    body: NAMES,
+    type: FORM,
+  },
+  {
+    name: "arrays of Base64",
+    expression: (i) => `any(decode_base64(http.request.body.form.names[*])[*] contains "${i}z")`,
+    body: "aaaa&".repeat(26_000),
+    type: FORM,
+  },
+  { name: "arrays in upper case", expression: (i) => `any(upper(http.request.body.form.names[*])[*] eq "${i}")`, body: NAMES, type: FORM },
+  { name: "arrays looked up", expression: (i) => `any(http.request.body.form.names[*] in {"b" "c${i}"})`, body: PAIRS, type: FORM },
+  {
+    name: "arrays of automata",
+    expression: (i) => `any(http.request.body.form.names[*] matches "(a+)+[bc]{${(i % 90) + 1}}")`,
+    body: NAMES,
+    type: FORM,
+    learns: true,
+  },
+  { name: "arrays of ends", expression: (i) => `any(ends_with(http.request.body.form.names[*], "${i}"))`, body: PAIRS, type: FORM },
+  { name: "arrays cut", expression: (i) => `any(substring(http.request.body.form.names[*], 0, 1)[*] eq "${i}")`, body: PAIRS, type: FORM },
 ];
+
+/** What any list is that the rules name. */
+export const HOSTS = createHostnameList(["*.example.com"]);
 
 export const worstRequest = ({ body, type }: Worst): RequestView => posted(body, type);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BODY_BYTES, worstRequest, FORM, posted, WORST } from "./budget.cases.ts";
+import { BODY_BYTES, FORM, HOSTS, posted, WORST, worstRequest } from "./budget.cases.ts";
 import { charge, STEPS_MAX } from "./budget.ts";
 import { compileRuleset } from "./compile-ruleset.ts";
 import { runPhase } from "./engine.ts";
@@ -19,7 +19,7 @@ const rulesOf = (expressions: readonly string[], action = "log"): readonly RuleD
   expressions.map((expression, i) => ({ id: `rule-${i}`, action, action_parameters: {}, expression, enabled: true, description: "" }));
 
 function compiled(expressions: readonly string[], phase = CUSTOM) {
-  const ruleset = compileRuleset({ id: "z", phase, rules: rulesOf(expressions) });
+  const ruleset = compileRuleset({ id: "z", phase, rules: rulesOf(expressions) }, { lists: { find: () => HOSTS } });
   assert.deepEqual(ruleset.problems, []);
   return ruleset;
 }

@@ -30,6 +30,7 @@ import { hostnamesStart } from "./hostnames-start.ts";
 import { pump } from "./pump.ts";
 import { propagationDns, propagationEdge, propagationGateway } from "./propagation.ts";
 import { propagationDnsLoaded } from "./propagation-loaded.ts";
+import { rulesBudget } from "./rules-budget.ts";
 import { rulesCompile, rulesExpressions, rulesList, rulesThousand } from "./rules-expressions.ts";
 import { rulesManaged } from "./rules-managed.ts";
 import { rulesRateLimits } from "./rules-rate-limits.ts";
@@ -93,6 +94,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   rulesThousand,
   rulesList,
   rulesCompile,
+  rulesBudget,
   rulesManaged,
   rulesRateLimits,
 ];

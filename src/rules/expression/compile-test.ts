@@ -10,6 +10,9 @@ import { wildcardTest } from "./wildcard.ts";
 type Test = (value: Value) => boolean;
 type Integer = number | bigint;
 
+/** What a look-up in a list costs, beside a step for each byte. */
+const LISTED_STEPS = 200;
+
 /** What a value that is there has to pass; the checker has made sure of its type. */
 export function compileTest(test: TypedTest): Test {
   if (test.kind === "string") return relationTest(test.relation, test.bound);
@@ -31,7 +34,7 @@ export function compileTest(test: TypedTest): Test {
   if (test.kind === "list") {
     const { list } = test;
     return (value) => {
-      if (typeof value === "string") charge(value.length);
+      if (typeof value === "string") charge(LISTED_STEPS + value.length);
       return list.has(value);
     };
   }

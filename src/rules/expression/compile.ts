@@ -142,11 +142,14 @@ function compileCall({ called, body: uncharged, arguments: given, mapped }: Type
   };
 }
 
+/** What a call costs beside its arguments is what so many bytes more would. */
+const CALL_BYTES = 100;
+
 /** The body of a function that walks over what it is given. */
 function charging(stepsPerByte: number, body: FunctionBody): FunctionBody {
   if (stepsPerByte === 0) return body;
   return (...values) => {
-    let size = 0;
+    let size = CALL_BYTES;
     for (const value of values) size += sizeOf(value);
     charge(size * stepsPerByte);
     const made = body(...values);

@@ -94,7 +94,7 @@ export const ENCODING_FUNCTIONS: readonly LanguageFunction[] = [
   },
   {
     name: "sha256",
-    stepsPerByte: 4,
+    stepsPerByte: 20,
     summary: "The 32 bytes of the SHA-256 hash.",
     parameters: [string("input")],
     returns: STRING,

@@ -23,6 +23,8 @@ export function lookUpJson(document: string, path: readonly (Value | undefined)[
 const toll = createToll(10);
 /** What a byte costs that is walked over. */
 const WALK_STEPS = 8;
+/** What telling costs that a text is none. */
+const REFUSAL_STEPS = 10_000;
 /** What a string with escapes costs beside its bytes. */
 const DECODE_STEPS = 1000;
 
@@ -32,6 +34,7 @@ const isJson = rememberLast((text: string): boolean => {
     JSON.parse(text);
     return true;
   } catch {
+    charge(REFUSAL_STEPS);
     return false;
   }
 });

@@ -1,3 +1,4 @@
+import { charge } from "../budget.ts";
 import { createAddressSetOf } from "./address-set.ts";
 import { lowerBytes } from "./text-functions.ts";
 import type { Value } from "./value-type.ts";
@@ -32,6 +33,8 @@ export function createAsnList(numbers: Iterable<number>): NamedList {
 
 /** No host name is longer (RFC 1035 §2.3.4), and with all above it a longer text would take the square of its length. */
 const HOST_BYTES_MAX = 255;
+/** What a byte costs that may be a dot, behind which a name is looked for. */
+const HOST_BYTE_STEPS = 100;
 
 /** Host names; `*.example.com` stands for every name below, and not for `example.com`. */
 export function createHostnameList(names: Iterable<string>): NamedList {
@@ -43,6 +46,7 @@ export function createHostnameList(names: Iterable<string>): NamedList {
     else exact.add(lower);
   }
   const isBelow = (host: string): boolean => {
+    charge(host.length * HOST_BYTE_STEPS);
     for (let dot = host.indexOf("."); dot !== -1; dot = host.indexOf(".", dot + 1)) if (below.has(host.slice(dot + 1))) return true;
     return false;
   };

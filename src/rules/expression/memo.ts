@@ -23,6 +23,9 @@ export function rememberLastOfTwo<A, B, T>(compute: (a: A, b: B) => T): (a: A, b
 // A power of two.
 const SLOTS = 8;
 
+/** What making a result costs is what so many bytes more would. */
+const MAKING_BYTES = 10;
+
 /**
  * Remembers results by the argument, for several texts in turn: each has a place by its length. Each evaluation pays for them once,
  * whatever was remembered before.
@@ -35,7 +38,7 @@ export function rememberTexts<T>(compute: (text: string) => T, stepsPerByte = 0)
     const slot = text.length & (SLOTS - 1);
     const isKnown = texts[slot] === text;
     if (!isKnown || paidIn[slot] !== evaluation()) {
-      charge(text.length * stepsPerByte);
+      charge((text.length + MAKING_BYTES) * stepsPerByte);
       paidIn[slot] = evaluation();
     }
     if (isKnown) return results[slot] as T;

@@ -1,5 +1,5 @@
 import { charge } from "../budget.ts";
-import { rememberTexts } from "./memo.ts";
+import { rememberLast, rememberTexts } from "./memo.ts";
 import { indexOfPart } from "./text-search.ts";
 
 /** How long a string that a function makes may be; a longer one is a missing value. */
@@ -61,9 +61,18 @@ export function split(text: string, separator: string, limit: number): readonly 
   return pieces;
 }
 
+/** What it costs to remove bytes, however short the text is. */
+const REMOVAL_STEPS = 1500;
+
+const marksOf = rememberLast((bytes: string): Uint8Array => {
+  const marks = new Uint8Array(256);
+  for (const byte of Buffer.from(bytes, "latin1")) marks[byte] = 1;
+  return marks;
+});
+
 export function removeBytes(text: string, bytes: string): string {
-  const removed = new Uint8Array(256);
-  for (const byte of Buffer.from(bytes, "latin1")) removed[byte] = 1;
+  charge(REMOVAL_STEPS);
+  const removed = marksOf(bytes);
   const kept = Buffer.from(text, "latin1");
   let length = 0;
   for (let i = 0; i < kept.length; i++) if (removed[kept[i]!] === 0) kept[length++] = kept[i]!;

@@ -39,14 +39,15 @@ function bordersOf(part: string): Uint32Array {
   return borders;
 }
 
-// What a byte costs that the part may begin at, and how many others cost a step.
+// What a search costs, however near it ends; what a byte costs that the part may begin at; and how many others cost a step.
+const SEARCH_STEPS = 30;
 const START_STEPS = 6;
 const BYTES_PER_STEP = 4;
 /** From here on it is worth knowing how many of those there are. */
 const COUNTED_BYTES_MIN = 1024;
 
 function chargeSearch(text: string, part: string, walked: number): void {
-  const most = walked * START_STEPS;
+  const most = SEARCH_STEPS + walked * START_STEPS;
   if (walked < COUNTED_BYTES_MIN) return charge(most);
   const starts = bytesOf(text)[part.charCodeAt(0)] ?? 0;
   charge(Math.min(most, starts * START_STEPS + Math.ceil(walked / BYTES_PER_STEP)));

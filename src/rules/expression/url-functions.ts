@@ -46,7 +46,7 @@ export function decodeUrl(text: string, decoding: UrlDecoding): string {
 }
 
 // What a round costs, and each byte in it; and a byte of a text in which characters are written as `%u2601`.
-const ROUND_STEPS = 200;
+const ROUND_STEPS = 400;
 const DECODE_STEPS = 10;
 const UNICODE_STEPS = 100;
 
