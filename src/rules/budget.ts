@@ -42,14 +42,21 @@ class StepsSpent extends Error {
 // Made once: it is thrown where time is short, and nobody reads where from.
 const STEPS_SPENT = new StepsSpent("the rules of this request take too many steps");
 
-// Evaluation never waits, so a thread has one under way at a time. Outside of one nobody is charged.
-let left = Number.POSITIVE_INFINITY;
+// Evaluation never waits, so a thread has one under way at a time. Small integers alone, which cost no memory.
+let left = STEPS_MAX;
 let most = 0;
+let isCharging = false;
 let current = 0;
 
 /** Counts steps. Throws, where they are too many, what `isStepsSpent` knows. */
 export function charge(steps: number): void {
-  if ((left -= steps) < 0) throw STEPS_SPENT;
+  if ((left -= steps) < 0) refuse();
+}
+
+/** Outside of an evaluation nobody is charged. */
+function refuse(): void {
+  if (isCharging) throw STEPS_SPENT;
+  left = STEPS_MAX;
 }
 
 /** What `charge` throws. */
@@ -61,11 +68,13 @@ export function beginCharging({ steps }: Spending, side: "request" | "response")
   // What a visitor makes the request cost takes nothing from the rules of the response.
   most = side === "request" ? STEPS_MAX : 2 * STEPS_MAX;
   left = most - steps;
+  isCharging = true;
 }
 
 export function endCharging(spending: Spending): void {
   spending.steps = most - Math.max(0, left);
-  left = Number.POSITIVE_INFINITY;
+  left = STEPS_MAX;
+  isCharging = false;
 }
 
 /** The number of the evaluation under way: what is remembered is paid for once in each. */
