@@ -14,13 +14,13 @@ export interface Answer {
 
 export type ApiCall = (method: string, path: string, body?: object) => Promise<Answer>;
 
-/** Calls the management API as the token's owner. */
-export function apiCaller(ready: ReadyLine, token = ready.token ?? ""): ApiCall {
+/** Calls the management API as the token's owner; each call may take as long as `timeoutMs`. */
+export function apiCaller(ready: ReadyLine, token = ready.token ?? "", timeoutMs = 120_000): ApiCall {
   return async (method, path, body) => {
     const res = await fetch(ready.api + path, {
       method,
       headers: { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
-      signal: AbortSignal.timeout(120_000),
+      signal: AbortSignal.timeout(timeoutMs),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     return { status: res.status, headers: res.headers, body: (await res.json()) as Answer["body"] };
