@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // No syntax or import here that an old Node cannot read: it has to get as far as saying which one is needed.
-// Until the server listens for signals itself (src/app/signals.ts). Node.js would open a debugger for SIGUSR1, and the others would end it.
+// Until the server listens for signals itself (src/app/threads/signals.ts). Node.js would open a debugger for SIGUSR1, and the others would end it.
 if (process.argv[2] === "start") {
   ["SIGHUP", "SIGUSR1", "SIGUSR2"].forEach(function (signal) {
     process.on(signal, function () {});

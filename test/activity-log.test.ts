@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
-import { type EventDatabase, openEventDatabase } from "#events/database.ts";
-import { packed, testRequestRow, testSecurityRow } from "#events/test-rows.ts";
-import { newRayId, newUlid } from "#kernel/ids.ts";
-import { PERMISSION_GROUPS } from "#model/permission-groups.ts";
+import { type EventDatabase, openEventDatabase } from "#events/database/database.ts";
+import { packed, testRequestRow, testSecurityRow } from "#events/testing/rows.ts";
+import { newRayId, newUlid } from "#kernel/crypto/ids.ts";
+import { PERMISSION_GROUPS } from "#model/access/permission-groups.ts";
 import { type ApiServer, ask, startApi } from "./support/api-server.ts";
 import { eventually, readUntil } from "./support/eventually.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { type EventDatabase, openEventDatabase } from "#events/database.ts";
-import { packed, testRequestRow, testSecurityRow } from "#events/test-rows.ts";
+import { type EventDatabase, openEventDatabase } from "#events/database/database.ts";
+import { packed, testRequestRow, testSecurityRow } from "#events/testing/rows.ts";
 import { type ApiServer, ask, startApi } from "./support/api-server.ts";
 
 const START_MS = Date.parse("2026-01-31T08:00:00Z");

@@ -5,17 +5,17 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
-import { createMetrics } from "#kernel/metrics.ts";
-import { createSealer } from "#kernel/seal.ts";
-import type { FromWorker } from "#kernel/worker-protocol.ts";
+import { createMetrics } from "#kernel/process/metrics.ts";
+import { createSealer } from "#kernel/crypto/seal.ts";
+import type { FromWorker } from "#kernel/process/worker-protocol.ts";
 import { createSecurityEvents } from "#control/events/security-events.ts";
-import { openEventQueries } from "#events/queries.ts";
-import { localReads } from "#events/reads.ts";
-import { createEventSink } from "#events/sink.ts";
-import { testRequestRow, testSecurityRow } from "#events/test-rows.ts";
-import { DEFAULT_RETENTION, type WriterData } from "#events/writer-config.ts";
+import { openEventQueries } from "#events/read/queries.ts";
+import { localReads } from "#events/read/read-client.ts";
+import { createEventSink } from "#events/write/sink.ts";
+import { testRequestRow, testSecurityRow } from "#events/testing/rows.ts";
+import { DEFAULT_RETENTION, type WriterData } from "#events/write/writer-config.ts";
 import { createTap } from "#edge/detection/tap.ts";
-import { beginTest, testSubject } from "#edge/detection/test-subject.ts";
+import { beginTest, testSubject } from "#edge/testing/subject.ts";
 import type { DetectorWorkerData } from "#edge/detection/worker.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { createPublisher } from "#snapshot/publisher.ts";
@@ -166,7 +166,7 @@ test("a name of a program is masked also where the address is too short for anyt
 const waitFor = <T>(read: () => Promise<readonly T[]>): Promise<readonly T[]> => readUntil(read, ({ length }) => length > 0);
 
 const startWriter = (workerData: WriterData): Promise<Worker> =>
-  start(new URL("../src/events/writer.ts", import.meta.url), workerData, workerData.ports);
+  start(new URL("../src/events/write/writer.ts", import.meta.url), workerData, workerData.ports);
 const startDetector = (workerData: DetectorWorkerData): Promise<Worker> =>
   start(new URL("../src/edge/detection/worker.ts", import.meta.url), workerData, [...workerData.tap, workerData.events, workerData.feed]);
 

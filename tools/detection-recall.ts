@@ -1,4 +1,4 @@
-import { percent, recallOf } from "#rules/detectors/test-recall.ts";
+import { percent, recallOf } from "#rules/detectors/testing/recall.ts";
 
 /** Prints how much of labelled cases detection finds, for each kind: `node tools/detection-recall.ts FILE [KIND]`, with what it misses of the kind. */
 const [file, asked] = process.argv.slice(2);

@@ -4,7 +4,7 @@ import { ROOT, type Step, testFlags } from "./steps.ts";
 const UNIT_TESTS = ["src/**/*.test.ts", "tools/**/*.test.ts"];
 
 /** Tests that look at the heap or the quiet of their own process, or keep both cores busy: nothing else runs in it. */
-const OWN_PROCESS: ReadonlySet<string> = new Set(["src/kernel/heap.test.ts"]);
+const OWN_PROCESS: ReadonlySet<string> = new Set(["src/kernel/process/heap.test.ts"]);
 
 /** One process runs so many files: starting one for each file takes twice as long, and one for all would leave a core idle at the end. */
 const FILES_PER_PROCESS = 25;

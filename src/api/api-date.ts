@@ -1,5 +1,5 @@
 import { type Clock, isoDate, type IsoDate, parseIsoDate } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 
 export interface ApiDateConfig {
   /** Pins the day whose interface is shown; null follows the clock. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import { readCredential } from "./auth.ts";
 
 const chainOf = (headers: Record<string, string>): unknown => {

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Credential } from "#control/access/authenticate.ts";
 import { isApiKey, isTokenSecret } from "#control/access/secrets.ts";
-import { type ErrorItem, PlatformError } from "#kernel/errors.ts";
-import { isEmail } from "#model/user.ts";
+import { type ErrorItem, PlatformError } from "#kernel/errors/errors.ts";
+import { isEmail } from "#model/access/user.ts";
 
 /**
  * The credential of a request in either form of SPEC 5.2; Authorization wins where both are there. Throws

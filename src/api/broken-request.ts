@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { STATUS_CODES } from "#kernel/node-http.ts";
+import { STATUS_CODES } from "#kernel/net/node-http.ts";
 import type { Socket } from "node:net";
-import type { ErrorName } from "#kernel/error-codes.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import type { ErrorName } from "#kernel/errors/error-codes.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import { failureEnvelope } from "./envelope.ts";
 
 /** What the HTTP parser says was wrong, where it is not just malformed. */

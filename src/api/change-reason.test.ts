@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import { type ApiServer, ask, startApi } from "../../test/support/api-server.ts";
 import { readReason } from "./change-reason.ts";
 

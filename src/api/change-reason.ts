@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 
 const REASON_LENGTH_MAX = 500;
 

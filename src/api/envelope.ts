@@ -1,5 +1,5 @@
 import type { Page } from "#control/call.ts";
-import type { ErrorItem } from "#kernel/errors.ts";
+import type { ErrorItem } from "#kernel/errors/errors.ts";
 
 /** Something that the caller should know and that is no error, such as planes that are behind. */
 export interface Message {

@@ -1,10 +1,10 @@
-import { API_CALL, begins } from "#kernel/heartbeat.ts";
+import { API_CALL, begins } from "#kernel/process/heartbeat.ts";
 import { Readable } from "node:stream";
 import { type Call, type CursorPage, type Page, TrialOver } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import type { DatedRequest } from "#deprecations/engine.ts";
 import type { Facts, JsonObject, Query } from "#deprecations/interpretation.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import { cursorInfo, type Message, pagedEnvelope, resultInfo, successEnvelope } from "./envelope.ts";
 import { readCursorPage, readPage } from "./paging.ts";
 import { compileQuery } from "./query.ts";

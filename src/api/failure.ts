@@ -1,4 +1,4 @@
-import { PlatformError, type ErrorItem } from "#kernel/errors.ts";
+import { PlatformError, type ErrorItem } from "#kernel/errors/errors.ts";
 
 /** An error as the client sees it. */
 export interface Failure {

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders } from "node:http";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 
 /** Forms of this interface have two fields; more are ignored, many are an attack. */
 const PARTS_MAX = 16;

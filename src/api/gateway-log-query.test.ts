@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import { ask, startApi } from "../../test/support/api-server.ts";
 import { foldLogFilters } from "./gateway-log-query.ts";
 import { ROUTES } from "./routes/table.ts";

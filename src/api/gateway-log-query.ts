@@ -1,6 +1,6 @@
 import { listAt } from "#kernel/lists.ts";
 import type { Query } from "#deprecations/interpretation.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 
 const FILTERS_MAX = 50;
 

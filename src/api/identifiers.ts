@@ -1,6 +1,6 @@
-import { parseHostname } from "#kernel/hostname.ts";
-import { isId } from "#kernel/ids.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { parseHostname } from "#kernel/net/hostname.ts";
+import { isId } from "#kernel/crypto/ids.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 
 /** RFC 9562 §4. */
 const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders } from "node:http";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import { badHeader } from "./auth.ts";
 
 /** Deeper bodies serve no purpose and would exhaust the stack of whatever walks them. */

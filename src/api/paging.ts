@@ -1,6 +1,6 @@
 import type { CursorRequest, PageRequest } from "#control/call.ts";
-import type { ErrorName } from "#kernel/error-codes.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import type { ErrorName } from "#kernel/errors/error-codes.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Query } from "#deprecations/interpretation.ts";
 import type { Route } from "./route.ts";
 

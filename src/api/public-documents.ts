@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Deprecation } from "#deprecations/deprecation.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import { successEnvelope } from "./envelope.ts";
 import { openApiDocument } from "./openapi.ts";
 import type { Route } from "./route.ts";

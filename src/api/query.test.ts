@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../test/support/property.ts";
 import { Type } from "typebox";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import { PlatformErrors } from "./failure.ts";
 import { readPage } from "./paging.ts";
 import { compileQuery } from "./query.ts";

@@ -1,7 +1,7 @@
 import type { TSchema } from "typebox";
 import type { Query } from "#deprecations/interpretation.ts";
-import type { ErrorName } from "#kernel/error-codes.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import type { ErrorName } from "#kernel/errors/error-codes.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import { compileCheck } from "./validation.ts";
 
 /**

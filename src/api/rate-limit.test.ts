@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fixedClock } from "#kernel/clock.ts";
-import { createRateLimiter } from "#kernel/rate-limiter.ts";
+import { createRateLimiter } from "#kernel/net/rate-limiter.ts";
 import { rateHeaders } from "./rate-limit.ts";
 
 test("a key has its requests a window, counted from its first one", () => {

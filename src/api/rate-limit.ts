@@ -1,4 +1,4 @@
-import type { RateLimitConfig, Standing } from "#kernel/rate-limiter.ts";
+import type { RateLimitConfig, Standing } from "#kernel/net/rate-limiter.ts";
 
 /** The two forms that clients read: the field's own (contract.md §1) and the IETF draft's. */
 export const rateHeaders = (standing: Standing, periodSeconds: number): Readonly<Record<string, string>> => ({

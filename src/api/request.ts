@@ -6,11 +6,11 @@ import type { DatedRequest, DeprecationEngine } from "#deprecations/engine.ts";
 import { noticeHeaders } from "#deprecations/notice.ts";
 import type { Query } from "#deprecations/interpretation.ts";
 import type { Clock, IsoDate } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Admission, Admitted } from "./admission.ts";
 import { createExecutor, type Settled } from "./execute.ts";
 import { FORM_OVERHEAD_BYTES } from "./form-body.ts";
-import type { RateLimitConfig } from "#kernel/rate-limiter.ts";
+import type { RateLimitConfig } from "#kernel/net/rate-limiter.ts";
 import type { LimitName, Route } from "./route.ts";
 
 /** What is known of a request while it is under way. */

@@ -3,8 +3,8 @@ import type { Static, TSchema } from "typebox";
 import type { Call, CursorPage, CursorRequest, Page, PageRequest } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import type { Query } from "#deprecations/interpretation.ts";
-import type { ErrorName } from "#kernel/error-codes.ts";
-import type { PermissionGroupName } from "#model/permission-groups.ts";
+import type { ErrorName } from "#kernel/errors/error-codes.ts";
+import type { PermissionGroupName } from "#model/access/permission-groups.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 

@@ -1,8 +1,8 @@
 import { listAt } from "#kernel/lists.ts";
 import type { TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/schema";
-import type { ErrorName } from "#kernel/error-codes.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import type { ErrorName } from "#kernel/errors/error-codes.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import { PlatformErrors } from "./failure.ts";
 
 /** Throws PlatformErrors, each with the place in the body, where the value does not fit. Unknown members are tolerated (contract.md §3). */

@@ -1,7 +1,7 @@
-import type { MetricRegistry } from "#kernel/metrics.ts";
-import { ConfigError } from "./config.ts";
-import type { LiveConfig } from "./live-config.ts";
-import type { LeveledLog } from "./log.ts";
+import type { MetricRegistry } from "#kernel/process/metrics.ts";
+import { ConfigError } from "#app/config/config.ts";
+import type { LiveConfig } from "#app/config/live-config.ts";
+import type { LeveledLog } from "#app/log/log.ts";
 
 export interface ReloadDeps {
   readonly live: LiveConfig;

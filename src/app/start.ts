@@ -1,12 +1,12 @@
 import { systemClock } from "#kernel/clock.ts";
-import { giveBackHeapWhenQuiet } from "#kernel/heap.ts";
+import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
 import { compose, type ComposeDeps } from "./compose.ts";
-import type { Config } from "./config.ts";
-import { keepProgramsFew } from "./kept-programs.ts";
-import { createLog } from "./log.ts";
-import { keepPagesFew } from "./pages.ts";
-import { readyText } from "./ready.ts";
-import { listenForSignals } from "./signals.ts";
+import type { Config } from "#app/config/config.ts";
+import { keepProgramsFew } from "#app/threads/kept-programs.ts";
+import { createLog } from "#app/log/log.ts";
+import { keepPagesFew } from "#app/threads/memory-trim.ts";
+import { readyText } from "#app/operations/ready.ts";
+import { listenForSignals } from "#app/threads/signals.ts";
 
 /** Time for requests under way at SIGTERM. */
 const DRAIN_MS = 10_000;

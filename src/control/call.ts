@@ -1,4 +1,4 @@
-import type { PermissionGroupName } from "#model/permission-groups.ts";
+import type { PermissionGroupName } from "#model/access/permission-groups.ts";
 
 /** A resource selector of a token policy, as `com.<vendor>.api.account.<id>`, already parsed. */
 export type Grant =

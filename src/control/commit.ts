@@ -1,5 +1,5 @@
 import { type Call, TrialOver } from "#control/call.ts";
-import type { Store, Unit, WriteOptions } from "#store/store.ts";
+import type { Store, Unit, WriteOptions } from "#store/database/store.ts";
 
 /**
  * Runs one unit of work and notes its revision on the call, so that the API can wait for the planes. Of a trial it

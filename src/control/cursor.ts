@@ -1,5 +1,5 @@
 import type { CursorPage, CursorRequest } from "#control/call.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 
 /**
  * A page of items that are in the order of their keys. What comes and goes between two pages neither repeats nor

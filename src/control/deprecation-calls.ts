@@ -1,8 +1,8 @@
 import type { Page, PageRequest } from "#control/call.ts";
-import type { DeprecationCall } from "#model/deprecation-call.ts";
-import { addDeprecationCalls, deprecationCallsOfAccount } from "#store/deprecation-calls.ts";
-import type { Store } from "#store/store.ts";
-import type { DeprecationCallsTable } from "#store/tables.ts";
+import type { DeprecationCall } from "#model/access/deprecation-call.ts";
+import { addDeprecationCalls, deprecationCallsOfAccount } from "#store/access/deprecation-calls.ts";
+import type { Store } from "#store/database/store.ts";
+import type { DeprecationCallsTable } from "#store/queries/tables.ts";
 
 /** Who still calls what will end: counts by account, day, row, caller and route. */
 export interface DeprecationCalls {

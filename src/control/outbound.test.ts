@@ -7,7 +7,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import { test, type TestContext } from "node:test";
 import { createServer as createTlsServer } from "node:tls";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
-import { createAddressPolicy } from "#kernel/address-policy.ts";
+import { createAddressPolicy } from "#kernel/net/address-policy.ts";
 import { systemClock } from "#kernel/clock.ts";
 import { fc } from "../../test/support/property.ts";
 import { outboundFault } from "./outbound-faults.ts";

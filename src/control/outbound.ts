@@ -1,7 +1,7 @@
 import { type LookupAddress, lookup as lookUp } from "node:dns";
 import type { LookupFunction } from "node:net";
-import { classifyIp, isGlobalAddress } from "#kernel/ip-class.ts";
-import { parseIp } from "#kernel/ip.ts";
+import { classifyIp, isGlobalAddress } from "#kernel/net/ip-class.ts";
+import { parseIp } from "#kernel/net/ip.ts";
 import { NO_ADDRESS, outboundFault } from "./outbound-faults.ts";
 import { isHttpPort } from "./outbound-ports.ts";
 

@@ -1,7 +1,7 @@
 import { createListPlaces } from "#control/list-places.ts";
 import { createTotals } from "#control/list-totals.ts";
 import type { Page, PageRequest } from "#control/call.ts";
-import type { ListPart, ListState, RowKey } from "#store/list-pages.ts";
+import type { ListPart, ListState, RowKey } from "#store/queries/list-pages.ts";
 
 export interface AskedList<Row, Item> {
   /** Which list this is: whose, with which filter and in which order; plain data. */

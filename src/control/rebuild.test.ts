@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { fc } from "../../test/support/property.ts";
 import type { Op } from "#snapshot/entries.ts";
-import type { Store } from "#store/store.ts";
+import type { Store } from "#store/database/store.ts";
 import { type ControlFixture, controlOver } from "../../test/support/control.ts";
 import { storeTest } from "../../test/support/store.ts";
 import { rebuildSnapshot } from "./rebuild.ts";

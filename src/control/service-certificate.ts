@@ -2,11 +2,11 @@ import { LEAF_VALIDITY_MS, type LocalCa } from "#acme/local-ca.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import type { Sealer } from "#kernel/seal.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
 import { SERVICE_CERTIFICATE_ID } from "#snapshot/certificates.ts";
 import type { CertificateEntry } from "#snapshot/entries.ts";
-import { putSecret, secretValue } from "#store/secrets.ts";
-import type { Store, Unit } from "#store/store.ts";
+import { putSecret, secretValue } from "#store/database/secrets.ts";
+import type { Store, Unit } from "#store/database/store.ts";
 
 /**
  * The certificate under which the installation itself is reached, by the names of its nameservers: DNS over TLS, and

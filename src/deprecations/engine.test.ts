@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isoDate, type IsoDate } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Deprecation, Effect } from "./deprecation.ts";
 import { createDeprecationEngine, type DatedRequest } from "./engine.ts";
 import { noticeHeaders } from "./notice.ts";

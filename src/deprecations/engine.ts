@@ -1,6 +1,6 @@
 import { listAt } from "#kernel/lists.ts";
 import type { IsoDate } from "#kernel/clock.ts";
-import type { ErrorItem } from "#kernel/errors.ts";
+import type { ErrorItem } from "#kernel/errors/errors.ts";
 import type { Deprecation } from "./deprecation.ts";
 import { interpret } from "./effects/interpreters.ts";
 import type { Facts, Interpretation, JsonObject, Query, Sides } from "./interpretation.ts";

@@ -1,4 +1,4 @@
-import type { ErrorItem } from "#kernel/errors.ts";
+import type { ErrorItem } from "#kernel/errors/errors.ts";
 import type { Deprecation, Effect } from "./deprecation.ts";
 
 /** Query parameters as received: a list where a name was repeated. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { httpOrigin, startEdge, siteOps, type TestEdge, type TestOrigin } from "./test-edge.ts";
+import { httpOrigin, startEdge, siteOps, type TestEdge, type TestOrigin } from "#edge/testing/edge.ts";
 import { request } from "node:http";
-import { zoneOp } from "./test-entries.ts";
+import { zoneOp } from "#edge/testing/entries.ts";
 
 const TOKEN = "token-of-a-challenge-0123456789";
 const seen: string[] = [];

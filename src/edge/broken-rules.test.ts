@@ -4,8 +4,8 @@ import { fc } from "../../test/support/property.ts";
 import { compileRuleset } from "#rules/compile-ruleset.ts";
 import { PHASES } from "#rules/phases.ts";
 import type { RuleDefinition } from "#rules/types.ts";
-import { exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
-import { rulesetOp } from "./test-entries.ts";
+import { exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "#edge/testing/edge.ts";
+import { rulesetOp } from "#edge/testing/entries.ts";
 
 let origin: TestOrigin;
 let edge: TestEdge;

@@ -1,5 +1,5 @@
-import type { TicketKeys } from "#kernel/worker-protocol.ts";
-import type { PlaceDatabases } from "./places.ts";
+import type { TicketKeys } from "#kernel/process/worker-protocol.ts";
+import type { PlaceDatabases } from "./geoip.ts";
 
 /** What the edge speaks over TLS, by ALPN identifiers (RFC 7301), the best first. */
 export const EDGE_ALPN: readonly string[] = ["h2", "http/1.1"];

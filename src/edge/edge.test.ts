@@ -13,10 +13,10 @@ import {
   startEdge,
   type TestEdge,
   type TestOrigin,
-} from "./test-edge.ts";
-import { loadSocketCalls } from "#wire/connections/socket-calls.ts";
+} from "#edge/testing/edge.ts";
+import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { eventually } from "../../test/support/eventually.ts";
-import { rulesetOp } from "./test-entries.ts";
+import { rulesetOp } from "#edge/testing/entries.ts";
 
 /** An origin that answers by path with exact bytes, one connection after the other kept open. */
 const RESPONSES: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { eventually } from "../../test/support/eventually.ts";
-import { exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
-import { recordOp, rulesetOp, zoneOp } from "./test-entries.ts";
+import { exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "#edge/testing/edge.ts";
+import { recordOp, rulesetOp, zoneOp } from "#edge/testing/entries.ts";
 
 /** As much of a body as rules see. */
 const BODY = "a".repeat(131_072);

@@ -5,9 +5,9 @@ import { once } from "node:events";
 import { sensitiveHeaders } from "node:http2";
 import type { Socket } from "node:net";
 import { after, before, describe, test } from "node:test";
-import { httpOrigin, pathOrigin, rawOrigin, routeOp, type TestOrigin, TLS_WAYS } from "./test-edge.ts";
+import { httpOrigin, pathOrigin, rawOrigin, routeOp, type TestOrigin, TLS_WAYS } from "#edge/testing/edge.ts";
 import { eventually } from "../../test/support/eventually.ts";
-import { rulesetOp, zoneOp } from "./test-entries.ts";
+import { rulesetOp, zoneOp } from "#edge/testing/entries.ts";
 import { answerOf, fetchOver, type SecureEdge, startSecureEdge } from "../../test/support/secure-edge.ts";
 
 /** An origin that answers by path with exact bytes. */

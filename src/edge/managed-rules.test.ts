@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { MANAGED, SCORE_EXCEEDED_RULE_ID, SCORES } from "#rules/managed/request-rulesets.ts";
-import { newEnvelopeKeys, openEnvelope } from "#kernel/envelope.ts";
-import type { SecurityEventRow } from "#events/rows.ts";
+import { newEnvelopeKeys, openEnvelope } from "#kernel/crypto/envelope.ts";
+import type { SecurityEventRow } from "#events/rows/rows.ts";
 import { executionOf } from "#rules/managed/rulesets.ts";
-import { exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
+import { exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "#edge/testing/edge.ts";
 import { eventually } from "../../test/support/eventually.ts";
-import { rulesetOp } from "./test-entries.ts";
+import { rulesetOp } from "#edge/testing/entries.ts";
 
 let origin: TestOrigin;
 let edge: TestEdge;

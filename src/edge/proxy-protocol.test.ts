@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { connect as connectTls } from "node:tls";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { systemClock } from "#kernel/clock.ts";
-import { httpOrigin, rawClient, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
+import { httpOrigin, rawClient, siteOps, startEdge, type TestEdge, type TestOrigin } from "#edge/testing/edge.ts";
 
 const REQUEST = "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n";
 const V6 = `\r\n\r\n\0\r\nQUIT\n\x21\x21\x00\x24\x20\x01\x0d\xb8${"\0".repeat(11)}\x07${"\0".repeat(16)}\x01\xbb\x00\x50`;

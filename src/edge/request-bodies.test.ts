@@ -3,9 +3,9 @@ import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
 import { fc } from "../../test/support/property.ts";
 import { fetchOver, type SecureEdge, startSecureEdge } from "../../test/support/secure-edge.ts";
-import { exchangeRaw, rawClient, rawOrigin, type TestOrigin } from "./test-edge.ts";
+import { exchangeRaw, rawClient, rawOrigin, type TestOrigin } from "#edge/testing/edge.ts";
 import { eventually } from "../../test/support/eventually.ts";
-import { rulesetOp } from "./test-entries.ts";
+import { rulesetOp } from "#edge/testing/entries.ts";
 
 let origin: TestOrigin;
 let edge: SecureEdge;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import type { RequestRow } from "#events/rows.ts";
-import { exchangeRaw, rawClient, rawOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
+import type { RequestRow } from "#events/rows/rows.ts";
+import { exchangeRaw, rawClient, rawOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "#edge/testing/edge.ts";
 import { eventually, settled } from "../../test/support/eventually.ts";
 import { fetchOver, startSecureEdge } from "../../test/support/secure-edge.ts";
-import { recordOp, rulesetOp, zoneOp } from "./test-entries.ts";
+import { recordOp, rulesetOp, zoneOp } from "#edge/testing/entries.ts";
 
 /** By path, what the origin does with the request. */
 const ANSWERS: Readonly<Record<string, string>> = {

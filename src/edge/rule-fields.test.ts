@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
-import { rulesetOp } from "./test-entries.ts";
+import { exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "#edge/testing/edge.ts";
+import { rulesetOp } from "#edge/testing/entries.ts";
 
 let origin: TestOrigin;
 let edge: TestEdge;

@@ -10,8 +10,8 @@ import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { fc } from "../../test/support/property.ts";
 import { fetchOver, startSecureEdge } from "../../test/support/secure-edge.ts";
-import { recordOp, rulesetOp, zoneOp } from "./test-entries.ts";
-import { httpOrigin, routeOp, TLS_WAYS } from "./test-edge.ts";
+import { recordOp, rulesetOp, zoneOp } from "#edge/testing/entries.ts";
+import { httpOrigin, routeOp, TLS_WAYS } from "#edge/testing/edge.ts";
 
 /** How an origin answers. */
 interface Plan {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { fc } from "../../test/support/property.ts";
-import { exchangeRaw, httpOrigin, rawOrigin, rawClient, siteOps, startEdge, type TestEdge, type TestOrigin } from "./test-edge.ts";
-import { loadSocketCalls } from "#wire/connections/socket-calls.ts";
+import { exchangeRaw, httpOrigin, rawOrigin, rawClient, siteOps, startEdge, type TestEdge, type TestOrigin } from "#edge/testing/edge.ts";
+import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 
 for (const socketCalls of [await loadSocketCalls(), null]) {
   describe(`with connections of ${socketCalls === null ? "Node.js" : "our own loop"}`, () => {

@@ -9,8 +9,8 @@ import { promisify } from "node:util";
 import { createLocalCa, createRoot, type LocalCa } from "#acme/local-ca.ts";
 import { systemClock } from "#kernel/clock.ts";
 import type { Op } from "#snapshot/entries.ts";
-import { httpOrigin, routeOp, siteOps, startEdge, type TestEdge, type TestOrigin, TLS_WAYS } from "./test-edge.ts";
-import { zoneOp } from "./test-entries.ts";
+import { httpOrigin, routeOp, siteOps, startEdge, type TestEdge, type TestOrigin, TLS_WAYS } from "#edge/testing/edge.ts";
+import { zoneOp } from "#edge/testing/entries.ts";
 import { eventually } from "../../test/support/eventually.ts";
 
 const run = promisify(execFile);

@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { MessageChannel, Worker } from "node:worker_threads";
-import type { FromWorker, ToWorker } from "#kernel/worker-protocol.ts";
-import type { RowsMessage } from "#events/messages.ts";
+import type { FromWorker, ToWorker } from "#kernel/process/worker-protocol.ts";
+import type { RowsMessage } from "#events/rows/messages.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
-import { testEdgeConfig } from "./test-config.ts";
-import { exchangeRaw, httpOrigin, siteOps } from "./test-edge.ts";
+import { testEdgeConfig } from "#edge/testing/config.ts";
+import { exchangeRaw, httpOrigin, siteOps } from "#edge/testing/edge.ts";
 import type { EdgeWorkerData } from "./worker.ts";
 
 test("the worker serves what its feed says, tells its metrics, hands over its rows and drains", async () => {

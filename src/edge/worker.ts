@@ -1,18 +1,18 @@
 import { readFileSync } from "node:fs";
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
-import { givenWork } from "#kernel/given-work.ts";
-import { giveBackHeapWhenQuiet } from "#kernel/heap.ts";
-import { createMetrics } from "#kernel/metrics.ts";
-import { createSealer, deriveKey } from "#kernel/seal.ts";
-import { loadTimeSlices } from "#kernel/time-slices.ts";
-import { createWorkerVoice } from "#kernel/worker-protocol.ts";
-import { createEventSink } from "#events/sink.ts";
+import { givenWork } from "#kernel/process/worker-bootstrap.ts";
+import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
+import { createMetrics } from "#kernel/process/metrics.ts";
+import { createSealer, deriveKey } from "#kernel/crypto/seal.ts";
+import { loadTimeSlices } from "#kernel/process/time-slices.ts";
+import { createWorkerVoice } from "#kernel/process/worker-protocol.ts";
+import { createEventSink } from "#events/write/sink.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { openReplica } from "#snapshot/replica.ts";
 import type { EdgeConfig } from "./config.ts";
 import { createTap } from "./detection/tap.ts";
-import { loadSocketCalls } from "#wire/connections/socket-calls.ts";
+import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { createEdge } from "./edge.ts";
 
 /** What the main thread gives an edge worker. Ports are transferred. */

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { fc } from "../../test/support/property.ts";
-import { openEventDatabase } from "./database.ts";
-import type { GroupQuery } from "./group-sql.ts";
-import { openEventQueries } from "./queries.ts";
-import type { RequestRow, SecurityEventRow } from "./rows.ts";
-import { packed, testRequestRow, testSecurityRow } from "./test-rows.ts";
-import type { Condition, Where } from "./where-sql.ts";
+import { openEventDatabase } from "#events/database/database.ts";
+import type { GroupQuery } from "#events/read/group-sql.ts";
+import { openEventQueries } from "#events/read/queries.ts";
+import type { RequestRow, SecurityEventRow } from "#events/rows/rows.ts";
+import { packed, testRequestRow, testSecurityRow } from "#events/testing/rows.ts";
+import type { Condition, Where } from "#events/sql/where-sql.ts";
 
 const SEED = 20_261_122;
 const HOUR_MS = 3_600_000;

@@ -2,7 +2,7 @@ import { test, type TestContext } from "node:test";
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import OpenAI, { APIError } from "openai";
-import { createSealer } from "#kernel/seal.ts";
+import { createSealer } from "#kernel/crypto/seal.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { encodeAmazonMessage } from "#wire/http/amazon-event-stream.ts";
 import { eventually } from "../../test/support/eventually.ts";

@@ -1,5 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
-import type { GatewayFront } from "#kernel/worker-protocol.ts";
+import type { GatewayFront } from "#kernel/process/worker-protocol.ts";
 
 /** What the gateway plane is told at its start; plain data, so it crosses to a worker thread. */
 export interface GatewayConfig extends GatewayFront {

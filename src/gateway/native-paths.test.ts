@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gatewayFront, testProvider } from "../../test/support/gateway-front.ts";
-import { createUpstreams, placeOf, PROVIDERS } from "./providers.ts";
+import { createUpstreams, placeOf, PROVIDERS } from "#gateway/providers/providers.ts";
 
 const BEARER = { authorization: "Bearer provider-key" };
 

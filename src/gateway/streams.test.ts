@@ -3,11 +3,11 @@ import { describe, test } from "node:test";
 import { eventually } from "../../test/support/eventually.ts";
 import { gatewayFront, postJson, TEST_CHAT, testProvider } from "../../test/support/gateway-front.ts";
 import { fc } from "../../test/support/property.ts";
-import { askForUsage, UsageStrip } from "./asked-usage.ts";
-import { RefusalError } from "./errors.ts";
-import type { AnswerTransform } from "./plan.ts";
-import { streamKindOf } from "./stream-kinds.ts";
-import { watching } from "./stream-truth.ts";
+import { askForUsage, UsageStrip } from "#gateway/streams/usage-option.ts";
+import { RefusalError } from "#gateway/http/errors.ts";
+import type { AnswerTransform } from "#gateway/request/plan.ts";
+import { streamKindOf } from "#gateway/streams/stream-formats.ts";
+import { watching } from "#gateway/streams/stream-end.ts";
 
 const HEAD = { status: 200, headers: { "content-type": "text/event-stream; charset=utf-8" } };
 

@@ -8,10 +8,10 @@ import { join } from "node:path";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { LLMock } from "@copilotkit/aimock";
 import OpenAI from "openai";
-import { openEventQueries } from "#events/queries.ts";
-import { DEFAULT_RETENTION, logSegmentsOf } from "#events/writer-config.ts";
-import type { MetricSample } from "#kernel/metrics.ts";
-import type { FromWorker } from "#kernel/worker-protocol.ts";
+import { openEventQueries } from "#events/read/queries.ts";
+import { DEFAULT_RETENTION, logSegmentsOf } from "#events/write/writer-config.ts";
+import type { MetricSample } from "#kernel/process/metrics.ts";
+import type { FromWorker } from "#kernel/process/worker-protocol.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { createPublisher } from "#snapshot/publisher.ts";
 import { createTestSource } from "../../test/support/feed.ts";
@@ -43,7 +43,7 @@ test("the plane's thread serves what the publisher says, writes rows through the
   const [feed, events] = [new MessageChannel(), new MessageChannel()];
   publisher.attach(createMessagePortFeed(feed.port1));
   const eventsPath = join(directory, "events.db");
-  const writer = new Worker(new URL("../events/writer.ts", import.meta.url), {
+  const writer = new Worker(new URL("../events/write/writer.ts", import.meta.url), {
     workerData: { path: eventsPath, ports: [events.port1], retention: DEFAULT_RETENTION },
     transferList: [events.port1],
   });

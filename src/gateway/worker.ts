@@ -1,17 +1,17 @@
 import { readFileSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
-import { givenWork } from "#kernel/given-work.ts";
-import { giveBackHeapWhenQuiet } from "#kernel/heap.ts";
-import { growHeapWhenCollectedOften } from "#kernel/heap-growth.ts";
-import { createMetrics } from "#kernel/metrics.ts";
-import { createSealer } from "#kernel/seal.ts";
-import { createWorkerVoice } from "#kernel/worker-protocol.ts";
+import { givenWork } from "#kernel/process/worker-bootstrap.ts";
+import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
+import { growHeapWhenCollectedOften } from "#kernel/process/heap-growth.ts";
+import { createMetrics } from "#kernel/process/metrics.ts";
+import { createSealer } from "#kernel/crypto/seal.ts";
+import { createWorkerVoice } from "#kernel/process/worker-protocol.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { openReplica } from "#snapshot/replica.ts";
-import { loadSocketCalls } from "#wire/connections/socket-calls.ts";
+import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { createLogJournal } from "#events/logs/journal.ts";
-import { createEventSink } from "#events/sink.ts";
+import { createEventSink } from "#events/write/sink.ts";
 import type { GatewayWorkerData } from "./config.ts";
 import { createGateway } from "./gateway.ts";
 

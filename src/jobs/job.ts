@@ -1,4 +1,4 @@
-import { begins, JOB } from "#kernel/heartbeat.ts";
+import { begins, JOB } from "#kernel/process/heartbeat.ts";
 
 /** A duty that time brings; each file of this folder makes one. */
 export interface Job {

@@ -1,5 +1,5 @@
 import { systemCall } from "#control/call.ts";
-import type { ZoneFiles } from "#control/dns/zone-files.ts";
+import type { ZoneFiles } from "#control/dns/zone-files/zone-files.ts";
 import type { Job } from "./job.ts";
 
 const EVERY_MS = 60_000;

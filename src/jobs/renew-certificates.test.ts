@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { fixedClock } from "#kernel/clock.ts";
 import { SERVICE_CERTIFICATE_ID } from "#snapshot/certificates.ts";
-import { certificatesOfZone } from "#store/certificates.ts";
+import { certificatesOfZone } from "#store/certificates/certificates.ts";
 import { controlOver } from "../../test/support/control.ts";
 import { storeTest } from "../../test/support/store.ts";
 import { renewCertificates } from "./renew-certificates.ts";

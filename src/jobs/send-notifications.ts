@@ -1,4 +1,4 @@
-import type { Deliveries } from "#control/notifications/deliveries.ts";
+import type { Deliveries } from "#control/notifications/delivery/deliveries.ts";
 import type { Job } from "./job.ts";
 
 const EVERY_MS = 5_000;

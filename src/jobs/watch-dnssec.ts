@@ -1,5 +1,5 @@
 import { systemCall } from "#control/call.ts";
-import type { DnssecWatch } from "#control/dns/dnssec-watch.ts";
+import type { DnssecWatch } from "#control/dns/dnssec/dnssec-watch.ts";
 import type { Job } from "./job.ts";
 
 const EVERY_MS = 30_000;

@@ -1,5 +1,5 @@
 import { systemCall } from "#control/call.ts";
-import type { NotificationWatch } from "#control/notifications/watch.ts";
+import type { NotificationWatch } from "#control/notifications/spikes/watch.ts";
 import type { Job } from "./job.ts";
 
 const EVERY_MS = 60_000;

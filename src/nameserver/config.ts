@@ -1,6 +1,6 @@
-import type { EdgeProtocols } from "./edge-front.ts";
-import { OUTSIDE_LIMITS, type OutsideLimits } from "./outside/limits.ts";
-import type { RateLimitConfig } from "./rate-limit.ts";
+import type { EdgeProtocols } from "#nameserver/zones/proxied-records.ts";
+import { OUTSIDE_LIMITS, type OutsideLimits } from "#nameserver/external/limits.ts";
+import type { RateLimitConfig } from "#nameserver/limits/rate-limit.ts";
 
 /** What the nameserver is told at its start; plain data, so it crosses to a worker thread. */
 export interface NameserverConfig {

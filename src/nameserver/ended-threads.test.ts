@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
-import { loadSystemSockets } from "./system-sockets.ts";
+import { loadSystemSockets } from "#nameserver/listen/system-sockets.ts";
 
 const skip = (await loadSystemSockets()) === undefined && "koffi does not load here";
 

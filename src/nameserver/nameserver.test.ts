@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { type Socket, connect } from "node:net";
 import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
-import { createMetrics } from "#kernel/metrics.ts";
+import { createMetrics } from "#kernel/process/metrics.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { type MemoryReplica, createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { CLASS, FLAG, TYPE } from "#wire/dns/codes.ts";
@@ -15,9 +15,9 @@ import { NAMESERVER_PARTS, nameserverConfig } from "../../test/support/nameserve
 import { toolOrSkip } from "../../test/support/tools.ts";
 import { recordOp, serialOp, zoneOp } from "../../test/support/zone-entries.ts";
 import { NAMESERVER_LIMITS, type NameserverConfig } from "./config.ts";
-import { createRateTable } from "./rate-limit.ts";
+import { createRateTable } from "#nameserver/limits/rate-limit.ts";
 import { createNameserver } from "./nameserver.ts";
-import { loadSystemSockets, type SystemSockets } from "./system-sockets.ts";
+import { loadSystemSockets, type SystemSockets } from "#nameserver/listen/system-sockets.ts";
 import { PATIENCE_MS, eventually } from "../../test/support/eventually.ts";
 import { skipWithoutIpv6 } from "../../test/support/ipv6.ts";
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { MessageChannel, Worker } from "node:worker_threads";
-import type { FromWorker } from "#kernel/worker-protocol.ts";
+import type { FromWorker } from "#kernel/process/worker-protocol.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { createPublisher } from "#snapshot/publisher.ts";
 import { CLASS, TYPE } from "#wire/dns/codes.ts";

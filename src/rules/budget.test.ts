@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { BODY_BYTES, FORM, HOSTS, posted, WORST, worstRequest } from "./budget.cases.ts";
+import { BODY_BYTES, FORM, HOSTS, posted, WORST, worstRequest } from "#rules/testing/budget.cases.ts";
 import { charge, STEPS_MAX } from "./budget.ts";
 import { compileRuleset } from "./compile-ruleset.ts";
 import { runPhase } from "./engine.ts";
 import { MANAGED_RULESETS } from "./managed/rulesets.ts";
 import { createRedirectList } from "./redirect-list.ts";
 import { createRun, createTracedRun, type RuleRun } from "./run.ts";
-import { testResponse } from "./test-views.ts";
+import { testResponse } from "#rules/testing/views.ts";
 import type { CompiledRuleset, RuleDefinition } from "./types.ts";
 import type { RequestView } from "./views.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ACTIONS, type ActionName, completeParameters, phasesOf } from "./actions.ts";
 import { ruleProblems, type RuleSurroundings } from "./check.ts";
-import type { ListKind } from "./expression/lists.ts";
+import type { ListKind } from "#rules/expression/values/lists.ts";
 import { SENSITIVE_DATA_RULESET_ID } from "./managed/rulesets.ts";
 import { PHASES } from "./phases.ts";
 

@@ -1,6 +1,6 @@
 import { ACTIONS, type ActionName, phasesOf } from "./actions.ts";
 import { compileExpression, ExpressionError } from "./expression.ts";
-import type { NamedLists } from "./expression/lists.ts";
+import type { NamedLists } from "#rules/expression/values/lists.ts";
 import type { OwnPattern } from "./managed/own-patterns.ts";
 import { isObject } from "./parameters.ts";
 import { type Phase, type PhaseName, phaseNamed } from "./phases.ts";

@@ -1,9 +1,9 @@
 import { ACTIONS, type ActionName } from "./actions.ts";
 import { PRODUCT_PHASES } from "./actions/skip.ts";
 import { compileExpression, type ExpressionOptions } from "./expression.ts";
-import type { NamedLists } from "./expression/lists.ts";
-import { isBodyField } from "./expression/body-fields.ts";
-import { createDispatch } from "./expression/dispatch.ts";
+import type { NamedLists } from "#rules/expression/values/lists.ts";
+import { isBodyField } from "#rules/expression/fields/body-fields.ts";
+import { createDispatch } from "#rules/expression/compile/dispatch.ts";
 import type { FieldChange } from "./field-change.ts";
 import { compileHeaderChanges } from "./header-changes.ts";
 import { compileManaged, runsElsewhere } from "./managed/compile-managed.ts";

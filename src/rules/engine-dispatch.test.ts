@@ -4,7 +4,7 @@ import { fc } from "../../test/support/property.ts";
 import { compileRuleset } from "./compile-ruleset.ts";
 import { runPhase } from "./engine.ts";
 import { createRun, createTracedRun } from "./run.ts";
-import { testRequest } from "./test-views.ts";
+import { testRequest } from "#rules/testing/views.ts";
 import type { RuleDefinition } from "./types.ts";
 
 const rules = fc

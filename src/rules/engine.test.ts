@@ -4,7 +4,7 @@ import { type CompileDeps, compileRuleset } from "./compile-ruleset.ts";
 import { runPhase } from "./engine.ts";
 import { type ManagedRule, type ManagedRuleset, MANAGED_RULESETS, SENSITIVE_DATA_RULESET_ID, unpackRules } from "./managed/rulesets.ts";
 import { createRun, createTracedRun } from "./run.ts";
-import { testRequest, testResponse } from "./test-views.ts";
+import { testRequest, testResponse } from "#rules/testing/views.ts";
 import type { CompiledRuleset, Match, RuleDefinition } from "./types.ts";
 import type { ResponseView } from "./views.ts";
 

@@ -1,6 +1,6 @@
 import { beginCharging, charge, endCharging, exhaustedAt, isStepsSpent } from "./budget.ts";
 import { MANAGED_RULESETS, withoutRules } from "./managed/rulesets.ts";
-import type { Asking, Scan } from "./expression/dispatch.ts";
+import type { Asking, Scan } from "#rules/expression/compile/dispatch.ts";
 import { addSkips, note, type RuleRun, type SkippedBy, type TraceStep } from "./run.ts";
 import type { CompiledRule, CompiledRuleset, Found, Match } from "./types.ts";
 import type { RequestView, ResponseView } from "./views.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../test/support/property.ts";
 import { compileExpression, EXPRESSION_CHARACTERS_MAX, ExpressionError } from "./expression.ts";
-import { testRequest, testResponse } from "./test-views.ts";
+import { testRequest, testResponse } from "#rules/testing/views.ts";
 
 const REQUEST_PHASE = "http_request_firewall_custom";
 const RESPONSE_PHASE = "http_response_firewall_managed";

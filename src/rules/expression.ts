@@ -1,11 +1,11 @@
-import { type CheckContext, checkExpression, checkValue } from "./expression/check.ts";
-import { compileNode, compileValue as compileTyped, type Reader } from "./expression/compile.ts";
-import { rememberTree } from "./expression/dispatch.ts";
-import { ExpressionError } from "./expression/expression-error.ts";
-import type { Field } from "./expression/fields.ts";
-import type { NamedLists } from "./expression/lists.ts";
-import { parseExpression, parseValue } from "./expression/parse.ts";
-import type { ValueType } from "./expression/value-type.ts";
+import { type CheckContext, checkExpression, checkValue } from "#rules/expression/check/check.ts";
+import { compileNode, compileValue as compileTyped, type Reader } from "#rules/expression/compile/compile.ts";
+import { rememberTree } from "#rules/expression/compile/dispatch.ts";
+import { ExpressionError } from "#rules/expression/syntax/expression-error.ts";
+import type { Field } from "#rules/expression/fields/fields.ts";
+import type { NamedLists } from "#rules/expression/values/lists.ts";
+import { parseExpression, parseValue } from "#rules/expression/syntax/parse.ts";
+import type { ValueType } from "#rules/expression/values/value-type.ts";
 import { phaseNamed } from "./phases.ts";
 import type { Predicate } from "./types.ts";
 

@@ -1,7 +1,7 @@
 import { compileExpression, compileValue, ExpressionError, type ExpressionOptions } from "./expression.ts";
-import { parseExpression, parseValue } from "./expression/parse.ts";
-import { printExpression, printValue } from "./expression/print.ts";
-import { STRING } from "./expression/value-type.ts";
+import { parseExpression, parseValue } from "#rules/expression/syntax/parse.ts";
+import { printExpression, printValue } from "#rules/expression/syntax/print.ts";
+import { STRING } from "#rules/expression/values/value-type.ts";
 
 /** `filter`: whether a rule applies; `value`: what a rewrite or redirect writes. */
 export type ExpressionUse = "filter" | "value";

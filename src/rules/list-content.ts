@@ -1,4 +1,4 @@
-import { createAsnList, createHostnameList, createIpList, type ListKind, type NamedList } from "./expression/lists.ts";
+import { createAsnList, createHostnameList, createIpList, type ListKind, type NamedList } from "#rules/expression/values/lists.ts";
 import { createRedirectList, type ListedRedirect } from "./redirect-list.ts";
 
 /** A list of these items, in the form in which they are kept and cross to the planes. */

@@ -1,5 +1,5 @@
 import { charge } from "./budget.ts";
-import type { NamedList } from "./expression/lists.ts";
+import type { NamedList } from "#rules/expression/values/lists.ts";
 
 /** An item of a list of redirects, as the list's interface keeps it. */
 export interface ListedRedirect {

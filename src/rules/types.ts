@@ -1,4 +1,4 @@
-import type { Dispatch } from "./expression/dispatch.ts";
+import type { Dispatch } from "#rules/expression/compile/dispatch.ts";
 import type { ManagedExecution } from "./managed/rulesets.ts";
 import type { FieldChange } from "./field-change.ts";
 import type { ReadChanges } from "./header-changes.ts";

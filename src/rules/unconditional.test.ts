@@ -5,7 +5,7 @@ import { compileRuleset } from "./compile-ruleset.ts";
 import { runPhase } from "./engine.ts";
 import { SENSITIVE_DATA_RULESET_ID } from "./managed/rulesets.ts";
 import { createRun } from "./run.ts";
-import { testRequest, testResponse } from "./test-views.ts";
+import { testRequest, testResponse } from "#rules/testing/views.ts";
 import { unconditionalMatches } from "./unconditional.ts";
 
 const PHASE = "http_response_firewall_managed";

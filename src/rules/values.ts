@@ -1,5 +1,5 @@
 import { compileValue as compileTyped, ExpressionError, type ExpressionOptions } from "./expression.ts";
-import { STRING } from "./expression/value-type.ts";
+import { STRING } from "#rules/expression/values/value-type.ts";
 import { isObject, type Shape, text, object, type TextRules, problem } from "./parameters.ts";
 import type { RequestView, ResponseView } from "./views.ts";
 

@@ -1,8 +1,8 @@
 import { constants } from "node:crypto";
 import { createSecureContext, type SecureContext, type TlsOptions } from "node:tls";
 import type { Clock } from "#kernel/clock.ts";
-import type { Metric } from "#kernel/metrics.ts";
-import type { Sealer } from "#kernel/seal.ts";
+import type { Metric } from "#kernel/process/metrics.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
 import { createValuesByName } from "#kernel/values-by-name.ts";
 import type { CertificateEntry } from "./entries.ts";
 import type { AppliedOp, Replica } from "./feed.ts";

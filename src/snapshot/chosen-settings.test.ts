@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { EDITABLE_SETTINGS, ENDED_SETTINGS, FIXED_SETTINGS } from "#model/zone-settings.ts";
+import { EDITABLE_SETTINGS, ENDED_SETTINGS, FIXED_SETTINGS } from "#model/zones/zone-settings.ts";
 import { edgeSettings } from "./chosen-settings.ts";
 
 const MODIFIED = "2026-01-01T00:00:00.000000Z";

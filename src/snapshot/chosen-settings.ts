@@ -1,4 +1,4 @@
-import { type ChosenZoneSettings, developmentModeUntilMs, type EditableSettingId, type SettingValue } from "#model/zone-settings.ts";
+import { type ChosenZoneSettings, developmentModeUntilMs, type EditableSettingId, type SettingValue } from "#model/zones/zone-settings.ts";
 import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "./edge-settings.ts";
 
 /** What each setting becomes at the edge; the type makes a setting without a meaning an error. */

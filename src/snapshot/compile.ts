@@ -1,13 +1,13 @@
-import { CERTIFICATE_PRIORITY_MAX } from "#model/custom-certificate.ts";
-import type { SslSettings } from "#model/custom-hostname.ts";
-import { NS_TTL_SECONDS, type ZoneSettings } from "#model/dns-settings.ts";
-import { askedKey, type RolloverStage, signingKey } from "#model/dnssec-life.ts";
-import { dlpPolicies } from "#model/dlp.ts";
-import type { GatewaySettings } from "#model/gateway.ts";
-import type { StoredSpendLimits } from "#model/spend-limits.ts";
-import { primaryCopy } from "#model/primary-copy.ts";
-import type { ZoneProof } from "#model/zone-proof.ts";
-import { SOA_DEFAULTS, type SoaChange, type SoaValues } from "#model/soa.ts";
+import { CERTIFICATE_PRIORITY_MAX } from "#model/certificates/custom-certificate.ts";
+import type { SslSettings } from "#model/hostnames/custom-hostname.ts";
+import { NS_TTL_SECONDS, type ZoneSettings } from "#model/dns/dns-settings.ts";
+import { askedKey, type RolloverStage, signingKey } from "#model/dns/dnssec-life.ts";
+import { dlpPolicies } from "#model/gateways/dlp.ts";
+import type { GatewaySettings } from "#model/gateways/gateway.ts";
+import type { StoredSpendLimits } from "#model/gateways/spend-limits.ts";
+import { primaryCopy } from "#model/dns/transferred-apex.ts";
+import type { ZoneProof } from "#model/zones/zone-proof.ts";
+import { SOA_DEFAULTS, type SoaChange, type SoaValues } from "#model/dns/soa.ts";
 import { edgeSettings } from "./chosen-settings.ts";
 import type {
   CertificateEntry,

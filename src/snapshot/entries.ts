@@ -1,15 +1,15 @@
 import type { RouteCondition } from "#rules/route-conditions.ts";
-import type { CustomPattern } from "#rules/detectors/custom.ts";
-import type { WordList } from "#rules/detectors/words.ts";
+import type { CustomPattern } from "#rules/detectors/engine/custom.ts";
+import type { WordList } from "#rules/detectors/engine/words.ts";
 import type { PreviousSlot } from "#rules/previous-waf/slots.ts";
-import type { ZoneProof } from "#model/zone-proof.ts";
+import type { ZoneProof } from "#model/zones/zone-proof.ts";
 import type { EdgeSettings } from "./edge-settings.ts";
 
 /**
  * What the data planes know. A snapshot is a set of entries, each addressed by kind and id and frozen;
  * control compiles them from rows at commit, planes index them as they need. Values are plain JSON, so
  * one form serves the outbox, the wire and the last good copy on disk. Secrets in entries stay sealed
- * (kernel/seal.ts, context named beside the field) and are opened where they are used.
+ * (kernel/crypto/seal.ts, context named beside the field) and are opened where they are used.
  */
 export interface EntryTypes {
   readonly zone: ZoneEntry;
@@ -299,7 +299,7 @@ export interface DetectionEntry {
 /** What all its members fit is no hit. */
 export interface AllowedDataEntry {
   readonly id: string;
-  /** Of the value (rules/detectors/value-hash.ts). */
+  /** Of the value (rules/detectors/engine/value-hash.ts). */
   readonly value_hash?: string;
   /** `$.orders[*].number`. */
   readonly json_path?: string;
@@ -342,7 +342,7 @@ export interface GatewayEntry {
     readonly id: string;
     readonly action: "FLAG" | "BLOCK";
     readonly check: readonly ("REQUEST" | "RESPONSE")[];
-    /** Ids of rules/detectors/profiles.ts, or of `dlp_profile` entries. */
+    /** Ids of rules/detectors/catalog/profiles.ts, or of `dlp_profile` entries. */
     readonly profiles: readonly string[];
   }[];
   /** When the gateway was made, or written last where every write makes it forget its answers: older answers are not its own. */

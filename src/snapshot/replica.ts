@@ -1,4 +1,4 @@
-import { begins, FEED } from "#kernel/heartbeat.ts";
+import { begins, FEED } from "#kernel/process/heartbeat.ts";
 import type { Delta, EntryKind, RecordEntry } from "./entries.ts";
 import { NO_HISTORY } from "./base-file.ts";
 import type { AppliedOp, FeedLog, FeedPort, Position, Replica } from "./feed.ts";

@@ -1,4 +1,4 @@
-import type { Sealer } from "#kernel/seal.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
 import { createTsigKey, type TsigKey } from "#wire/dns/tsig.ts";
 import type { TsigEntry } from "./entries.ts";
 

@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { sql } from "kysely";
 import { systemClock } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import { storeTest } from "../../test/support/store.ts";
-import { databaseExists, openStore } from "./open.ts";
-import { DIALECTS, withFault } from "./session.ts";
+import { databaseExists, openStore } from "#store/database/open.ts";
+import { DIALECTS, withFault } from "#store/queries/session.ts";
 
 const named = (name: string) => (error: unknown) => error instanceof PlatformError && error.errorName === name;
 

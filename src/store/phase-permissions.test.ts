@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { systemClock } from "#kernel/clock.ts";
 import { databaseTest } from "../../test/support/store.ts";
-import { MIGRATIONS, migrate } from "./migrate.ts";
-import { createPostgres } from "./postgres.ts";
-import { DIALECTS } from "./session.ts";
-import { openSqlite } from "./sqlite.ts";
+import { MIGRATIONS, migrate } from "#store/database/migrate.ts";
+import { createPostgres } from "#store/database/postgres.ts";
+import { DIALECTS } from "#store/queries/session.ts";
+import { openSqlite } from "#store/database/sqlite.ts";
 
 const EVERYTHING = [
   ["686d18d5ac6c441c867cbf6771e58a0a", "API Tokens Write"],

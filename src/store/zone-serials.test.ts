@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { sql } from "kysely";
 import { fixedClock } from "#kernel/clock.ts";
 import { databaseTest } from "../../test/support/store.ts";
-import { openStore } from "./open.ts";
-import { touchZone } from "./zones.ts";
+import { openStore } from "#store/database/open.ts";
+import { touchZone } from "#store/zones/zones.ts";
 
 const START = "2026-11-26T00:00:00Z";
 const NOW = Date.parse(START) / 1000;

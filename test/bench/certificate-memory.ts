@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { systemClock } from "#kernel/clock.ts";
-import { createMetrics } from "#kernel/metrics.ts";
-import { createSealer } from "#kernel/seal.ts";
-import { createTlsContexts } from "#edge/tls-contexts.ts";
+import { createMetrics } from "#kernel/process/metrics.ts";
+import { createSealer } from "#kernel/crypto/seal.ts";
+import { createTlsContexts } from "#edge/tls/contexts.ts";
 import { createCertificates } from "#snapshot/certificates.ts";
 import { EDGE_SETTINGS_DEFAULTS } from "#snapshot/edge-settings.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
-import { loadSocketCalls } from "#wire/connections/socket-calls.ts";
+import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 
 // Prints what ten thousand certificates take in a thread: as entries of its snapshot, open after each was asked for once, and
 // open again after ticket keys have been renewed, which closes all of them.

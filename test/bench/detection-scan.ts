@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { lintSource } from "@secretlint/core";
 import { creator as recommended } from "@secretlint/secretlint-rule-preset-recommend";
-import { compileDetectors } from "#rules/detectors/compiled.ts";
-import type { Detector } from "#rules/detectors/detector.ts";
-import { BodyScanner, scanBuffer } from "#rules/detectors/scan.ts";
-import { DETECTORS } from "#rules/detectors/table.ts";
+import { compileDetectors } from "#rules/detectors/engine/compiled.ts";
+import type { Detector } from "#rules/detectors/engine/detector.ts";
+import { BodyScanner, scanBuffer } from "#rules/detectors/engine/scan.ts";
+import { DETECTORS } from "#rules/detectors/catalog/table.ts";
 
 import type { Benchmark, Measurement } from "./benchmark.ts";
 import { toolPath } from "./program.ts";

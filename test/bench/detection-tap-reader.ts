@@ -1,9 +1,9 @@
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
-import { createMetrics } from "#kernel/metrics.ts";
-import { runInBackground } from "#kernel/thread-priority.ts";
+import { createMetrics } from "#kernel/process/metrics.ts";
+import { runInBackground } from "#kernel/process/thread-priority.ts";
 import { createDetector } from "#edge/detection/detector.ts";
-import { createValueHash } from "#rules/detectors/value-hash.ts";
+import { createValueHash } from "#rules/detectors/engine/value-hash.ts";
 
 // A detector as the server has it, but for where its events go.
 runInBackground();

@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { createRecordLists } from "#control/dns/record-lists.ts";
-import { createRecordView } from "#control/dns/record-view.ts";
+import { createRecordLists } from "#control/dns/records/record-lists.ts";
+import { createRecordView } from "#control/dns/changes/record-view.ts";
 import { systemClock } from "#kernel/clock.ts";
-import type { DnsRecordQuery } from "#model/dns-record.ts";
-import type { DnsRecordRow } from "#store/dns-records.ts";
-import { openStore } from "#store/open.ts";
-import type { Store } from "#store/store.ts";
+import type { DnsRecordQuery } from "#model/dns/dns-record.ts";
+import type { DnsRecordRow } from "#store/dns/dns-records.ts";
+import { openStore } from "#store/database/open.ts";
+import type { Store } from "#store/database/store.ts";
 import type { Benchmark, Measurement } from "./benchmark.ts";
 import { fillStore, RECORDS } from "./million-records.ts";
 import { quantile } from "./statistics.ts";

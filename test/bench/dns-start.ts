@@ -2,7 +2,7 @@ import { Resolver } from "node:dns/promises";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "#kernel/clock.ts";
-import { openStore } from "#store/open.ts";
+import { openStore } from "#store/database/open.ts";
 import { startSelvedge } from "../support/selvedge.ts";
 import type { Benchmark, Measurement } from "./benchmark.ts";
 import { fillStore, RECORDS } from "./million-records.ts";

@@ -4,16 +4,16 @@ import { once } from "node:events";
 import { MessageChannel, Worker } from "node:worker_threads";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { systemClock } from "#kernel/clock.ts";
-import { createMetrics } from "#kernel/metrics.ts";
-import { createSealer } from "#kernel/seal.ts";
+import { createMetrics } from "#kernel/process/metrics.ts";
+import { createSealer } from "#kernel/crypto/seal.ts";
 import { EDGE_LIMITS } from "#edge/config.ts";
-import { loadSocketCalls } from "#wire/connections/socket-calls.ts";
+import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { createTap, type Tap } from "#edge/detection/tap.ts";
 import { createEdge } from "#edge/edge.ts";
 import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
-import { recordOp, rulesetOp, zoneOp } from "#edge/test-entries.ts";
+import { recordOp, rulesetOp, zoneOp } from "#edge/testing/entries.ts";
 import { TWENTY_RULES } from "./twenty-rules.ts";
 
 // The edge by itself, in a process of its own, whose rows and events go nowhere: what it costs to proxy, and no more.

@@ -1,5 +1,5 @@
-import type { RequestRow, SecurityEventRow } from "#events/rows.ts";
-import { testRequestRow, testSecurityRow } from "#events/test-rows.ts";
+import type { RequestRow, SecurityEventRow } from "#events/rows/rows.ts";
+import { testRequestRow, testSecurityRow } from "#events/testing/rows.ts";
 
 // The rows of `events-10m`: requests of a day to many sites, of which a tenth has half of the traffic, and events of many rules.
 

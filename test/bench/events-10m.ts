@@ -3,10 +3,10 @@ import { DatabaseSync } from "node:sqlite";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { once } from "node:events";
 import { statSync } from "node:fs";
-import type { RowsMessage } from "#events/messages.ts";
-import { RowPacker } from "#events/row-packer.ts";
-import { type EventQueries, openEventQueries } from "#events/queries.ts";
-import type { WriterData } from "#events/writer-config.ts";
+import type { RowsMessage } from "#events/rows/messages.ts";
+import { RowPacker } from "#events/rows/row-packer.ts";
+import { type EventQueries, openEventQueries } from "#events/read/queries.ts";
+import type { WriterData } from "#events/write/writer-config.ts";
 import type { Benchmark, Contender } from "./benchmark.ts";
 import { ACCOUNT, DAY_MS, EVENT_EVERY, eventAt, requestAt, ROWS, ROWS_AT_ONCE, START_MS } from "./events-10m-rows.ts";
 
@@ -42,7 +42,7 @@ export const events10m: Benchmark = {
 async function writeRows(path: string): Promise<void> {
   const { port1, port2 } = new MessageChannel();
   const workerData: WriterData = { path, ports: [port2], retention: { ageMs: 1e15, bytes: 1e15, minutesAgeMs: 1e15, hoursAgeMs: 1e15 } };
-  const writer = new Worker(new URL("../../src/events/writer.ts", import.meta.url), { workerData, transferList: [port2] });
+  const writer = new Worker(new URL("../../src/events/write/writer.ts", import.meta.url), { workerData, transferList: [port2] });
   await once(writer, "message");
   const before = await writer.cpuUsage();
   const started = performance.now();

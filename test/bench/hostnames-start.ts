@@ -1,8 +1,8 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "#kernel/clock.ts";
-import { newId } from "#kernel/ids.ts";
-import { openStore } from "#store/open.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import { openStore } from "#store/database/open.ts";
 import { apiCaller, succeed } from "../support/api.ts";
 import { startSelvedge } from "../support/selvedge.ts";
 import type { Benchmark, Measurement } from "./benchmark.ts";

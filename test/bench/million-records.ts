@@ -1,11 +1,11 @@
 import { sql } from "kysely";
-import { newId } from "#kernel/ids.ts";
-import { contentKey } from "#model/dns-text.ts";
-import { insertAccount } from "#store/accounts.ts";
-import { writeRecords } from "#store/dns-record-rows.ts";
-import type { DnsRecordRow } from "#store/dns-records.ts";
-import type { Store } from "#store/store.ts";
-import { insertZone } from "#store/zones.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import { contentKey } from "#model/dns/dns-text.ts";
+import { insertAccount } from "#store/access/accounts.ts";
+import { writeRecords } from "#store/dns/dns-record-rows.ts";
+import type { DnsRecordRow } from "#store/dns/dns-records.ts";
+import type { Store } from "#store/database/store.ts";
+import { insertZone } from "#store/zones/zones.ts";
 import { encodeContent } from "#wire/dns/record-types.ts";
 
 export const RECORDS = 1_000_000;

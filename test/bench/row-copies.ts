@@ -1,6 +1,6 @@
 import { type Insertable, sql } from "kysely";
-import type { Store } from "#store/store.ts";
-import type { Tables } from "#store/tables.ts";
+import type { Store } from "#store/database/store.ts";
+import type { Tables } from "#store/queries/tables.ts";
 
 const AT_ONCE = 200;
 

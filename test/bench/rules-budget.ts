@@ -1,4 +1,4 @@
-import { BODY_BYTES, HOSTS, type Worst, WORST, worstRequest } from "#rules/budget.cases.ts";
+import { BODY_BYTES, HOSTS, type Worst, WORST, worstRequest } from "#rules/testing/budget.cases.ts";
 import { compileRuleset } from "#rules/compile-ruleset.ts";
 import { runPhase } from "#rules/engine.ts";
 import { createRun } from "#rules/run.ts";

@@ -1,7 +1,7 @@
 import { compileExpression } from "#rules/expression.ts";
-import { createDispatch } from "#rules/expression/dispatch.ts";
-import { createIpList } from "#rules/expression/lists.ts";
-import { testRequest } from "#rules/test-views.ts";
+import { createDispatch } from "#rules/expression/compile/dispatch.ts";
+import { createIpList } from "#rules/expression/values/lists.ts";
+import { testRequest } from "#rules/testing/views.ts";
 import type { RequestView } from "#rules/views.ts";
 import { interpretExpression } from "../support/expression-interpreter.ts";
 import type { Benchmark, Measurement } from "./benchmark.ts";

@@ -4,7 +4,7 @@ import { MANAGED, SCORES } from "#rules/managed/request-rulesets.ts";
 import { createSignatureSet } from "#rules/managed/signatures/signature-set.ts";
 import { SIGNATURES } from "#rules/managed/signatures/table.ts";
 import { createRun } from "#rules/run.ts";
-import { testRequest } from "#rules/test-views.ts";
+import { testRequest } from "#rules/testing/views.ts";
 import type { RequestView } from "#rules/views.ts";
 import type { Benchmark, Contender } from "./benchmark.ts";
 

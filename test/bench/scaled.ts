@@ -1,8 +1,8 @@
 import type { Call, PageRequest } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
-import { newId } from "#kernel/ids.ts";
-import { PERMISSION_GROUPS } from "#model/permission-groups.ts";
-import type { Store } from "#store/store.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import { PERMISSION_GROUPS } from "#model/access/permission-groups.ts";
+import type { Store } from "#store/database/store.ts";
 import { copyRow } from "./row-copies.ts";
 
 /** Where there are many of a kind. */

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { fixedClock } from "#kernel/clock.ts";
-import { orderOf, putRenewal, renewalOf, updateOrder } from "#store/certificate-orders.ts";
-import type { Store } from "#store/store.ts";
+import { orderOf, putRenewal, renewalOf, updateOrder } from "#store/certificates/certificate-orders.ts";
+import type { Store } from "#store/database/store.ts";
 import { controlOver } from "../support/control.ts";
 import { alertsTold, wantAlerts } from "../support/alerts.ts";
-import type { CustomHostname } from "#model/custom-hostname.ts";
+import type { CustomHostname } from "#model/hostnames/custom-hostname.ts";
 import { eventually, readUntil } from "../support/eventually.ts";
 import { storeTest } from "../support/store.ts";
 import { problem, startStubAuthority, type StubAuthority } from "../support/stub-authority.ts";

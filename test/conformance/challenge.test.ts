@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { httpOrigin, siteOps, startEdge } from "#edge/test-edge.ts";
-import { rulesetOp } from "#edge/test-entries.ts";
+import { httpOrigin, siteOps, startEdge } from "#edge/testing/edge.ts";
+import { rulesetOp } from "#edge/testing/entries.ts";
 import { removeDirectory } from "../support/temporary.ts";
 import { toolOrSkip } from "../support/tools.ts";
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, 
 import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import Cloudflare from "cloudflare";
-import type { Ruleset } from "#model/ruleset.ts";
+import type { Ruleset } from "#model/rulesets/ruleset.ts";
 import { PHASES } from "#rules/phases.ts";
 import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
 import { eventually } from "../support/eventually.ts";

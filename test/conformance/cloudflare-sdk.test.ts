@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import Cloudflare from "cloudflare";
-import type { Ruleset } from "#model/ruleset.ts";
+import type { Ruleset } from "#model/rulesets/ruleset.ts";
 import { type ApiServer, startApi } from "../support/api-server.ts";
 import { all, failing } from "../support/vendor-client.ts";
 

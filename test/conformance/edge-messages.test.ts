@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { exchangeRaw, httpOrigin, rawClient, rawOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "#edge/test-edge.ts";
+import { exchangeRaw, httpOrigin, rawClient, rawOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "#edge/testing/edge.ts";
 import { eventually } from "../support/eventually.ts";
 
 const H = "Host: www.example.com\r\n";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { exchangeRaw, rawClient, siteOps, startEdge, type TestEdge } from "#edge/test-edge.ts";
+import { exchangeRaw, rawClient, siteOps, startEdge, type TestEdge } from "#edge/testing/edge.ts";
 import { type CountingOrigin, startCountingOrigin } from "../support/counting-origin.ts";
 
 /**

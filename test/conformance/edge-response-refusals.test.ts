@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { exchangeRaw, rawOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "#edge/test-edge.ts";
+import { exchangeRaw, rawOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "#edge/testing/edge.ts";
 
 /**
  * What the edge must not take from an origin. Each row is one answer on a connection that stays open: the visitor gets

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect as connectTls } from "node:tls";
 import { after, before, test } from "node:test";
 import { Agent, type CloseEvent, type MessageEvent, WebSocket } from "undici";
-import { exchangeRaw, rawClient, rawOrigin, siteOps, startEdge } from "#edge/test-edge.ts";
+import { exchangeRaw, rawClient, rawOrigin, siteOps, startEdge } from "#edge/testing/edge.ts";
 import { eventually } from "../support/eventually.ts";
 import { type SecureEdge, startSecureEdge } from "../support/secure-edge.ts";
 import { BINARY, CLOSE, PING, PONG, startWebSocketServer, TEXT, type WebSocketServer } from "../support/websocket-server.ts";

@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, test, type TestContext } from "node:test";
 import { WebSocket, WebSocketServer } from "ws";
-import { createSealer } from "#kernel/seal.ts";
+import { createSealer } from "#kernel/crypto/seal.ts";
 import type { Op } from "#snapshot/entries.ts";
 import {
   answerChat,

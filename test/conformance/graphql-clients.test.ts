@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { buildClientSchema, getIntrospectionQuery, type IntrospectionQuery, validateSchema } from "graphql";
-import { openEventDatabase } from "#events/database.ts";
-import type { RequestRow, SecurityEventRow } from "#events/rows.ts";
-import { packed, testGatewayRow, testRequestRow, testSecurityRow } from "#events/test-rows.ts";
+import { openEventDatabase } from "#events/database/database.ts";
+import type { RequestRow, SecurityEventRow } from "#events/rows/rows.ts";
+import { packed, testGatewayRow, testRequestRow, testSecurityRow } from "#events/testing/rows.ts";
 import { type ApiServer, ask, OWNER_EMAIL, OWNER_KEY, startApi } from "../support/api-server.ts";
 
 const HOUR_MS = 3_600_000;

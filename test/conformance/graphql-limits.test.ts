@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { openEventDatabase } from "#events/database.ts";
-import { packed, testRequestRow } from "#events/test-rows.ts";
+import { openEventDatabase } from "#events/database/database.ts";
+import { packed, testRequestRow } from "#events/testing/rows.ts";
 import { type ApiServer, ask, startApi } from "../support/api-server.ts";
 
 const ROWS = 2_000;

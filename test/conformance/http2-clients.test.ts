@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
-import { httpOrigin, type TestOrigin } from "#edge/test-edge.ts";
+import { httpOrigin, type TestOrigin } from "#edge/testing/edge.ts";
 import { eventually } from "../support/eventually.ts";
 import { answerOf, fetchOver, type SecureEdge, startSecureEdge } from "../support/secure-edge.ts";
 import { toolOrSkip } from "../support/tools.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { connect } from "node:tls";
-import { rawOrigin, type TestOrigin } from "#edge/test-edge.ts";
+import { rawOrigin, type TestOrigin } from "#edge/testing/edge.ts";
 import { eventually, standstill } from "../support/eventually.ts";
 import {
   block,

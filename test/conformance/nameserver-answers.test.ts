@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { type TestContext, test } from "node:test";
-import { createMetrics } from "#kernel/metrics.ts";
+import { createMetrics } from "#kernel/process/metrics.ts";
 import { createNameserver } from "#nameserver/nameserver.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { after, before, describe, test } from "node:test";
-import { httpOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "#edge/test-edge.ts";
+import { httpOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "#edge/testing/edge.ts";
 import { answerChat, GATEWAY_ACCOUNT, gatewayFront, TEST_CHAT, testProvider } from "../support/gateway-front.ts";
 import { api, type Selvedge, startSelvedge } from "../support/selvedge.ts";
 

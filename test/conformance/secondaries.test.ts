@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connectPrimary } from "#control/secondary/primary-client.ts";
 import { createRecordBudget } from "#control/secondary/record-budget.ts";
 import { systemClock } from "#kernel/clock.ts";
-import { TSIG_ALGORITHMS } from "#model/zone-transfer.ts";
+import { TSIG_ALGORITHMS } from "#model/dns/zone-transfer.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { decodeMessage } from "#wire/dns/message.ts";
 import { formatName, parseAbsoluteName } from "#wire/dns/name.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { connect, type TLSSocket } from "node:tls";
-import { startEdge } from "#edge/test-edge.ts";
+import { startEdge } from "#edge/testing/edge.ts";
 import { fixedClock, systemClock } from "#kernel/clock.ts";
 import { renewCertificates } from "#jobs/renew-certificates.ts";
 import type { Op } from "#snapshot/entries.ts";

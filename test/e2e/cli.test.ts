@@ -11,11 +11,11 @@ import { DatabaseSync } from "node:sqlite";
 import { json, text } from "node:stream/consumers";
 import { bootstrap } from "#control/access/bootstrap.ts";
 import { systemClock } from "#kernel/clock.ts";
-import { createSealer } from "#kernel/seal.ts";
-import { openStore } from "#store/open.ts";
+import { createSealer } from "#kernel/crypto/seal.ts";
+import { openStore } from "#store/database/open.ts";
 import { hashSecret } from "#control/access/authenticate.ts";
-import { findTokenByHash, type TokenRow } from "#store/tokens.ts";
-import { writeRunFile } from "#app/run-file.ts";
+import { findTokenByHash, type TokenRow } from "#store/access/tokens.ts";
+import { writeRunFile } from "#app/operations/run-file.ts";
 import { startSelvedge } from "../support/selvedge.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../bin/selvedge.js");

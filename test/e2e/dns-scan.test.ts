@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createScanResolver } from "#control/dns/scan-resolver.ts";
-import { createMetrics } from "#kernel/metrics.ts";
+import { createScanResolver } from "#control/dns/scan/scan-resolver.ts";
+import { createMetrics } from "#kernel/process/metrics.ts";
 import { createNameserver } from "#nameserver/nameserver.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";

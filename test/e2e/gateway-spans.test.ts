@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
-import { createSealer } from "#kernel/seal.ts";
+import { createSealer } from "#kernel/crypto/seal.ts";
 import type { OtelEndpointEntry } from "#snapshot/entries.ts";
 import { eventually } from "../support/eventually.ts";
 import { answerChat, GATEWAY_ACCOUNT, gatewayFront, gatewayOp, postJson, TEST_CHAT, testProvider } from "../support/gateway-front.ts";

@@ -3,7 +3,7 @@ import { createServer, request, type IncomingMessage, type Server } from "node:h
 import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
 import Cloudflare from "cloudflare";
-import type { Ruleset } from "#model/ruleset.ts";
+import type { Ruleset } from "#model/rulesets/ruleset.ts";
 import { startSelvedge, type Selvedge } from "../support/selvedge.ts";
 import { eventually } from "../support/eventually.ts";
 

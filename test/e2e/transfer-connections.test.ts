@@ -3,7 +3,7 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { test, type TestContext } from "node:test";
 import { systemClock } from "#kernel/clock.ts";
-import { createMetrics } from "#kernel/metrics.ts";
+import { createMetrics } from "#kernel/process/metrics.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { FLAG, RCODE, TYPE } from "#wire/dns/codes.ts";

@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { startPlaneWorker } from "#app/plane-worker.ts";
-import type { Log } from "#app/log.ts";
-import { loadSocketCalls } from "#wire/connections/socket-calls.ts";
+import { startPlaneWorker } from "#app/threads/plane-worker.ts";
+import type { Log } from "#app/log/log.ts";
+import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { eventually } from "../support/eventually.ts";
 
 const source = (path: string): string => JSON.stringify(new URL(`../../src/${path}`, import.meta.url).href);

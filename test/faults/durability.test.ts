@@ -9,7 +9,7 @@ import { sql } from "kysely";
 import { systemClock } from "#kernel/clock.ts";
 import { databaseTest, storeTest } from "../support/store.ts";
 import { toolOrSkip } from "../support/tools.ts";
-import { openStore } from "#store/open.ts";
+import { openStore } from "#store/database/open.ts";
 
 const WRITER = join(import.meta.dirname, "../support/store-writer.ts");
 const ENDLESS = "1000000";

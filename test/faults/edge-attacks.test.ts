@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { exchangeRaw, httpOrigin, siteOps, startEdge } from "#edge/test-edge.ts";
+import { exchangeRaw, httpOrigin, siteOps, startEdge } from "#edge/testing/edge.ts";
 import { eventually } from "../support/eventually.ts";
 import { attackSlowly, SLOW_ATTACKS, type SlowAttack } from "../support/slow-attacks.ts";
 import { toolOrSkip } from "../support/tools.ts";

@@ -5,9 +5,9 @@ import type { ServerResponse } from "node:http";
 import { test } from "node:test";
 import { fc } from "../support/property.ts";
 import type { EdgeLimits } from "#edge/config.ts";
-import { exchangeRaw, httpOrigin, rawClient, rawOrigin, siteOps, startEdge } from "#edge/test-edge.ts";
+import { exchangeRaw, httpOrigin, rawClient, rawOrigin, siteOps, startEdge } from "#edge/testing/edge.ts";
 import { eventually } from "../support/eventually.ts";
-import { recordOp } from "#edge/test-entries.ts";
+import { recordOp } from "#edge/testing/entries.ts";
 
 const REQUEST = "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n";
 

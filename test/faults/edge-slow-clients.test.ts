@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EdgeLimits } from "#edge/config.ts";
 import { fetchOver, startSecureEdge } from "../support/secure-edge.ts";
-import { httpOrigin, rawClient, siteOps, startEdge, type TestOrigin } from "#edge/test-edge.ts";
+import { httpOrigin, rawClient, siteOps, startEdge, type TestOrigin } from "#edge/testing/edge.ts";
 import { eventually, standstill } from "../support/eventually.ts";
 
 const H = "Host: www.example.com\r\n";

@@ -8,8 +8,8 @@ import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { DatabaseSync } from "node:sqlite";
-import { type EventQueries, openEventQueries } from "#events/queries.ts";
-import type { EventTable } from "#events/rows.ts";
+import { type EventQueries, openEventQueries } from "#events/read/queries.ts";
+import type { EventTable } from "#events/rows/rows.ts";
 import { removeDirectory } from "../support/temporary.ts";
 
 const ROUNDS = 30;

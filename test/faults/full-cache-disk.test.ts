@@ -3,10 +3,10 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Op } from "#snapshot/entries.ts";
-import { exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge } from "#edge/test-edge.ts";
+import { exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge } from "#edge/testing/edge.ts";
 import { eventually } from "../support/eventually.ts";
-import { createDiskStore } from "#edge/cache/disk-store.ts";
-import { writeDescribed } from "#edge/cache/disk-writer.ts";
+import { createDiskStore } from "#edge/cache/store/disk-store.ts";
+import { writeDescribed } from "#edge/cache/store/disk-writer.ts";
 import { fillDisk, smallDisk } from "../support/small-disk.ts";
 
 const LARGE_BYTES = 700_000;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { connect } from "node:tls";
-import { rawOrigin, routeOp, type TestOrigin } from "#edge/test-edge.ts";
+import { rawOrigin, routeOp, type TestOrigin } from "#edge/testing/edge.ts";
 import { eventually } from "../support/eventually.ts";
 import { block, END_STREAM, frame, FRAME, frameClient, GET, POST, request } from "../support/http2-frames.ts";
 import { fetchOver, type SecureEdge, startSecureEdge } from "../support/secure-edge.ts";

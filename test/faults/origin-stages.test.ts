@@ -4,9 +4,9 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, test } from "node:test";
 import type { EdgeLimits } from "#edge/config.ts";
-import { exchangeRaw, rawClient, rawOrigin, siteOps, startEdge, type TestEdge } from "#edge/test-edge.ts";
+import { exchangeRaw, rawClient, rawOrigin, siteOps, startEdge, type TestEdge } from "#edge/testing/edge.ts";
 import { eventually } from "../support/eventually.ts";
-import { recordOp } from "#edge/test-entries.ts";
+import { recordOp } from "#edge/testing/entries.ts";
 import { fetchOver, startSecureEdge } from "../support/secure-edge.ts";
 
 // How far an origin comes before it goes wrong, and what its visitor gets for it.

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
 import type { MessagePort } from "node:worker_threads";
-import type { SinkName } from "#kernel/worker-protocol.ts";
-import type { Log } from "#app/log.ts";
-import { type Bound, channel, type PlaneWorker, startPlaneWorker } from "#app/plane-worker.ts";
+import type { SinkName } from "#kernel/process/worker-protocol.ts";
+import type { Log } from "#app/log/log.ts";
+import { type Bound, channel, type PlaneWorker, startPlaneWorker } from "#app/threads/plane-worker.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** What a thread does; each of its starts finds the number of the start in `start`, from 1 on. */

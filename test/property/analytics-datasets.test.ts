@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { openEventDatabase } from "#events/database.ts";
-import type { DnsQueryRow, EventTable, EventTables } from "#events/rows.ts";
-import { packed, testGatewayRow, testRequestRow, testSecurityRow } from "#events/test-rows.ts";
-import { ANALYTICS_DATASETS, ANALYTICS_OPERATORS, type AnalyticsDataset, type AnalyticsField } from "#model/analytics.ts";
+import { openEventDatabase } from "#events/database/database.ts";
+import type { DnsQueryRow, EventTable, EventTables } from "#events/rows/rows.ts";
+import { packed, testGatewayRow, testRequestRow, testSecurityRow } from "#events/testing/rows.ts";
+import { ANALYTICS_DATASETS, ANALYTICS_OPERATORS, type AnalyticsDataset, type AnalyticsField } from "#model/events/analytics.ts";
 import { type ApiServer, ask, startApi } from "../support/api-server.ts";
 import { fc } from "../support/property.ts";
 

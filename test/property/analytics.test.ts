@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { fc } from "../support/property.ts";
-import { computedColumn } from "#events/computed-columns.ts";
-import { openEventDatabase } from "#events/database.ts";
-import type { RequestRow, SecurityEventRow } from "#events/rows.ts";
-import { packed, testGatewayRow, testRequestRow, testSecurityRow } from "#events/test-rows.ts";
-import { ANALYTICS_DATASETS, type AnalyticsDataset } from "#model/analytics.ts";
-import { columnsOf } from "#events/schema.ts";
+import { computedColumn } from "#events/rows/computed-columns.ts";
+import { openEventDatabase } from "#events/database/database.ts";
+import type { RequestRow, SecurityEventRow } from "#events/rows/rows.ts";
+import { packed, testGatewayRow, testRequestRow, testSecurityRow } from "#events/testing/rows.ts";
+import { ANALYTICS_DATASETS, type AnalyticsDataset } from "#model/events/analytics.ts";
+import { columnsOf } from "#events/rows/schema.ts";
 import { type ApiServer, ask, startApi } from "../support/api-server.ts";
 
 const SEED = 20_261_123;

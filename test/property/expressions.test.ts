@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../support/property.ts";
 import { compileExpression, ExpressionError } from "#rules/expression.ts";
-import { parseExpression } from "#rules/expression/parse.ts";
-import { printExpression } from "#rules/expression/print.ts";
-import { testRequest, testResponse } from "#rules/test-views.ts";
+import { parseExpression } from "#rules/expression/syntax/parse.ts";
+import { printExpression } from "#rules/expression/syntax/print.ts";
+import { testRequest, testResponse } from "#rules/testing/views.ts";
 import type { RequestView } from "#rules/views.ts";
 import { interpretExpression } from "../support/expression-interpreter.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { recordOp as edgeRecordOp, rulesetOp } from "#edge/test-entries.ts";
+import { recordOp as edgeRecordOp, rulesetOp } from "#edge/testing/entries.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { createRecentDeltas } from "#snapshot/recent.ts";

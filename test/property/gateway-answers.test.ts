@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { fc } from "../support/property.ts";
 import { EventStreamReader } from "#wire/http/event-stream.ts";
-import type { AnswerFacts } from "#gateway/translate/completion.ts";
-import { dialectOf } from "#gateway/translate/dialects.ts";
+import type { AnswerFacts } from "#gateway/dialects/completion.ts";
+import { dialectOf } from "#gateway/dialects/dialects.ts";
 
 const FACTS: AnswerFacts = { id: "chatcmpl-1", model: "asked-for", createdSeconds: 1, includeUsage: true };
 const ANTHROPIC = dialectOf("anthropic", "claude")!;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { fc } from "../support/property.ts";
-import { anthropicRequest } from "#gateway/translate/anthropic-request.ts";
-import { readChat } from "#gateway/translate/chat.ts";
-import { googleRequest } from "#gateway/translate/google-request.ts";
-import { UntranslatableError } from "#gateway/translate/json.ts";
+import { anthropicRequest } from "#gateway/dialects/anthropic-request.ts";
+import { readChat } from "#gateway/dialects/chat.ts";
+import { googleRequest } from "#gateway/dialects/google-request.ts";
+import { UntranslatableError } from "#gateway/http/json.ts";
 
 /** The requests as JSON would carry them: what is undefined is not there. */
 const anthropic = (body: unknown): any => JSON.parse(JSON.stringify(anthropicRequest(readChat(body), "m")));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { httpOrigin, siteOps, startEdge } from "#edge/test-edge.ts";
-import { loadSocketCalls } from "#wire/connections/socket-calls.ts";
+import { httpOrigin, siteOps, startEdge } from "#edge/testing/edge.ts";
+import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { eventually, settled } from "../support/eventually.ts";
 import { GATEWAY_ACCOUNT, gatewayFront, TEST_CHAT, testProvider } from "../support/gateway-front.ts";
 import { type KeptAnswer, type KeptClient, keptClient } from "../support/kept-client.ts";

@@ -3,10 +3,10 @@ import { type Insertable, sql } from "kysely";
 import type { Page, PageRequest } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import { systemClock } from "#kernel/clock.ts";
-import { newId } from "#kernel/ids.ts";
-import { type CountedList, listState } from "#store/list-pages.ts";
-import type { Store } from "#store/store.ts";
-import type { Tables } from "#store/tables.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import { type CountedList, listState } from "#store/queries/list-pages.ts";
+import type { Store } from "#store/database/store.ts";
+import type { Tables } from "#store/queries/tables.ts";
 import { type ControlFixture, controlOver } from "../support/control.ts";
 import { storeTest } from "../support/store.ts";
 

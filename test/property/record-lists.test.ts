@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { fc } from "../support/property.ts";
-import { newId } from "#kernel/ids.ts";
-import { contentKey, contentPart } from "#model/dns-text.ts";
-import type { DnsRecord, DnsRecordQuery } from "#model/dns-record.ts";
-import { writeRecords } from "#store/dns-record-rows.ts";
-import type { DnsRecordRow } from "#store/dns-records.ts";
-import type { Store } from "#store/store.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import { contentKey, contentPart } from "#model/dns/dns-text.ts";
+import type { DnsRecord, DnsRecordQuery } from "#model/dns/dns-record.ts";
+import { writeRecords } from "#store/dns/dns-record-rows.ts";
+import type { DnsRecordRow } from "#store/dns/dns-records.ts";
+import type { Store } from "#store/database/store.ts";
 import { controlOver } from "../support/control.ts";
 import { storeTest } from "../support/store.ts";
-import { createRecordView } from "#control/dns/record-view.ts";
-import { recordTest } from "#control/dns/list-filter.ts";
-import { listRecordIds, listRecords } from "#store/record-lists.ts";
-import { createRecordLists, type ListDnsRecords } from "#control/dns/record-lists.ts";
+import { createRecordView } from "#control/dns/changes/record-view.ts";
+import { recordTest } from "#control/dns/records/list-filter.ts";
+import { listRecordIds, listRecords } from "#store/dns/record-lists.ts";
+import { createRecordLists, type ListDnsRecords } from "#control/dns/records/record-lists.ts";
 
 // What SQL finds is what a plain loop over the records finds, in the same order, whatever the filter. The alphabet
 // is small, so that values meet, and has everything that means something to LIKE, to JSON or to an index.

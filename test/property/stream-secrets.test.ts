@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { GatewayLogEntry, GatewayLogSink } from "#events/logs/entry.ts";
-import { DETECTORS } from "#rules/detectors/table.ts";
+import { DETECTORS } from "#rules/detectors/catalog/table.ts";
 import { encodeAmazonMessage } from "#wire/http/amazon-event-stream.ts";
 import { gatewayFront, postJson, TEST_CHAT, testProvider } from "../support/gateway-front.ts";
 import { fc } from "../support/property.ts";

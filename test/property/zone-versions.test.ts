@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { eventually } from "../support/eventually.ts";
 import { fc } from "../support/property.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import type { DnsRecord, DnsRecordBatch, DnsRecordWrite } from "#model/dns-record.ts";
-import type { DnsVersion } from "#model/dns-version.ts";
-import type { Store } from "#store/store.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { DnsRecord, DnsRecordBatch, DnsRecordWrite } from "#model/dns/dns-record.ts";
+import type { DnsVersion } from "#model/dns/dns-version.ts";
+import type { Store } from "#store/database/store.ts";
 import { controlOver } from "../support/control.ts";
 import { storeTest } from "../support/store.ts";
 import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
-import { VERSIONS_KEPT } from "#control/dns/version-log.ts";
+import { VERSIONS_KEPT } from "#control/dns/changes/version-log.ts";
 
 const refused = (code: number, text: RegExp) => (error: unknown) =>
   error instanceof PlatformError && error.code === code && text.test(error.message);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import Cloudflare from "cloudflare";
-import { openEventDatabase } from "#events/database.ts";
-import { packed, testRequestRow, testSecurityRow } from "#events/test-rows.ts";
+import { openEventDatabase } from "#events/database/database.ts";
+import { packed, testRequestRow, testSecurityRow } from "#events/testing/rows.ts";
 import { fixedClock } from "#kernel/clock.ts";
 import { type ApiServer, ask, OWNER_EMAIL, startApi } from "../support/api-server.ts";
 

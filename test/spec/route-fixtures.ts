@@ -1,5 +1,5 @@
-import { EVALUATION_TYPES } from "#model/gateway-dataset.ts";
-import { PERMISSION_GROUPS } from "#model/permission-groups.ts";
+import { EVALUATION_TYPES } from "#model/gateways/gateway-dataset.ts";
+import { PERMISSION_GROUPS } from "#model/access/permission-groups.ts";
 
 /** What a route is called with to show that it works. */
 export interface RouteFixture {

@@ -4,7 +4,7 @@ import { fc } from "../support/property.ts";
 import { Compile } from "typebox/compile";
 import type { Route } from "#api/route.ts";
 import { ROUTES } from "#api/routes/table.ts";
-import { PERMISSION_GROUPS } from "#model/permission-groups.ts";
+import { PERMISSION_GROUPS } from "#model/access/permission-groups.ts";
 import { type Answer, type ApiServer, ask, startApi } from "../support/api-server.ts";
 import { type Planted, plant } from "../support/planted.ts";
 import { routeFixtures } from "./route-fixtures.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { PERMISSION_GROUPS, type PermissionScope } from "#model/permission-groups.ts";
+import { PERMISSION_GROUPS, type PermissionScope } from "#model/access/permission-groups.ts";
 import { phaseNamed, PHASES, type RulesetLevel } from "#rules/phases.ts";
 import { type ApiServer, ask, startApi } from "../support/api-server.ts";
 

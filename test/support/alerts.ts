@@ -1,8 +1,8 @@
 import type { Call } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
-import type { AlertTypeName } from "#model/notification.ts";
-import { deliveriesOf } from "#store/notifications.ts";
-import type { Store } from "#store/store.ts";
+import type { AlertTypeName } from "#model/events/notification.ts";
+import { deliveriesOf } from "#store/events/notifications.ts";
+import type { Store } from "#store/database/store.ts";
 
 /** Makes the account want to know of these things. */
 export async function wantAlerts(

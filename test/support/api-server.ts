@@ -5,16 +5,16 @@ import { createApi, type ApiConfig, type ApiDeps } from "#api/server.ts";
 import { ROUTES } from "#api/routes/table.ts";
 import type { Control } from "#control/control.ts";
 import { type Clock, systemClock } from "#kernel/clock.ts";
-import { createMetrics } from "#kernel/metrics.ts";
-import { openStore } from "#store/open.ts";
-import type { Store } from "#store/store.ts";
+import { createMetrics } from "#kernel/process/metrics.ts";
+import { openStore } from "#store/database/open.ts";
+import type { Store } from "#store/database/store.ts";
 import { createControl } from "#control/create.ts";
 import { bootstrap } from "#control/access/bootstrap.ts";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
-import { openGatewayLogStore } from "#events/logs/store.ts";
-import { openEventQueries } from "#events/queries.ts";
-import { logSegmentsOf } from "#events/writer-config.ts";
-import { createSealer } from "#kernel/seal.ts";
+import { openGatewayLogStore } from "#events/read/store.ts";
+import { openEventQueries } from "#events/read/queries.ts";
+import { logSegmentsOf } from "#events/write/writer-config.ts";
+import { createSealer } from "#kernel/crypto/seal.ts";
 
 export interface ApiServer {
   /** Ends in `/client/v4`. */

@@ -1,4 +1,4 @@
-import type { ReadyLine } from "#app/ready.ts";
+import type { ReadyLine } from "#app/operations/ready.ts";
 
 /** An answer of the management API (SPEC 2.1). */
 export interface Answer {

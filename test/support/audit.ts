@@ -1,4 +1,4 @@
-import type { AuditEntry } from "#store/store.ts";
+import type { AuditEntry } from "#store/database/store.ts";
 
 /** An audit entry for tests that care about something else. */
 export const someAudit: AuditEntry = {

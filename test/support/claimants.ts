@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Zone } from "#model/zone.ts";
+import type { Zone } from "#model/zones/zone.ts";
 import type { Call } from "#control/call.ts";
 import type { ControlDeps } from "#control/create.ts";
 import { type FixedClock, fixedClock, isoMicros } from "#kernel/clock.ts";
-import { newId } from "#kernel/ids.ts";
-import { insertAccount } from "#store/accounts.ts";
-import { openStore } from "#store/open.ts";
-import type { Store } from "#store/store.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import { insertAccount } from "#store/access/accounts.ts";
+import { openStore } from "#store/database/open.ts";
+import type { Store } from "#store/database/store.ts";
 import { type ControlFixture, controlOver } from "./control.ts";
 import { type ParentZone, startParentZone } from "./parent-zones.ts";
 

@@ -3,11 +3,11 @@ import { bootstrap } from "#control/access/bootstrap.ts";
 import { type Call, systemActor } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import { type ControlDeps, createControl } from "#control/create.ts";
-import { openGatewayLogStore } from "#events/logs/store.ts";
-import { openEventQueries } from "#events/queries.ts";
+import { openGatewayLogStore } from "#events/read/store.ts";
+import { openEventQueries } from "#events/read/queries.ts";
 import { type Clock, systemClock } from "#kernel/clock.ts";
-import { createSealer, type Sealer } from "#kernel/seal.ts";
-import type { Store } from "#store/store.ts";
+import { createSealer, type Sealer } from "#kernel/crypto/seal.ts";
+import type { Store } from "#store/database/store.ts";
 
 export interface ControlFixture {
   readonly control: Control;

@@ -1,7 +1,7 @@
 import { fc } from "./property.ts";
-import { numberRows, type PackedRows, unpackRows } from "#events/packed-rows.ts";
-import type { EventTable, EventTables } from "#events/rows.ts";
-import { type Cell, type Column, columnsOf, decodeRow, facetColumns, storedColumns } from "#events/schema.ts";
+import { numberRows, type PackedRows, unpackRows } from "#events/rows/packed-rows.ts";
+import type { EventTable, EventTables } from "#events/rows/rows.ts";
+import { type Cell, type Column, columnsOf, decodeRow, facetColumns, storedColumns } from "#events/rows/schema.ts";
 
 /** What comes out of rows that were packed for the table. */
 export function unpacked<T extends EventTable>(table: T, packed: PackedRows): EventTables[T][] {

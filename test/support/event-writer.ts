@@ -1,9 +1,9 @@
 import { writeSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { MessageChannel, Worker } from "node:worker_threads";
-import type { RowsMessage, WrittenMessage } from "#events/messages.ts";
-import { packed, testRequestRow, testSecurityRow } from "#events/test-rows.ts";
-import { DEFAULT_RETENTION } from "#events/writer-config.ts";
+import type { RowsMessage, WrittenMessage } from "#events/rows/messages.ts";
+import { packed, testRequestRow, testSecurityRow } from "#events/testing/rows.ts";
+import { DEFAULT_RETENTION } from "#events/write/writer-config.ts";
 
 // A process that sends batches of event rows to the thread that writes them, and prints the name of each batch and how many rows it had of
 // each table once it is acknowledged, until it is killed. Arguments: the file of the database, and what names begin with.
@@ -13,7 +13,7 @@ const SIZES = [1, 7, 63, 64, 200, 900];
 const UNDER_WAY = 8;
 
 const { port1, port2 } = new MessageChannel();
-const writer = new Worker(new URL("../../src/events/writer.ts", import.meta.url), {
+const writer = new Worker(new URL("../../src/events/write/writer.ts", import.meta.url), {
   workerData: { path, ports: [port1], retention: DEFAULT_RETENTION },
   transferList: [port1],
 });

@@ -1,11 +1,11 @@
-import { arrayOf, STRING } from "#rules/expression/value-type.ts";
-import type { Argument, Literal, Node, Operator, Value as ValueNode } from "#rules/expression/ast.ts";
-import { fieldNamed } from "#rules/expression/fields.ts";
-import { functionNamed } from "#rules/expression/functions.ts";
-import { parseExpression } from "#rules/expression/parse.ts";
-import type { Value, ValueMap } from "#rules/expression/value-type.ts";
-import { cidrContains, parseCidr } from "#kernel/cidr.ts";
-import { compareIp, type IpAddress, parseIp } from "#kernel/ip.ts";
+import { arrayOf, STRING } from "#rules/expression/values/value-type.ts";
+import type { Argument, Literal, Node, Operator, Value as ValueNode } from "#rules/expression/syntax/ast.ts";
+import { fieldNamed } from "#rules/expression/fields/fields.ts";
+import { functionNamed } from "#rules/expression/functions/functions.ts";
+import { parseExpression } from "#rules/expression/syntax/parse.ts";
+import type { Value, ValueMap } from "#rules/expression/values/value-type.ts";
+import { cidrContains, parseCidr } from "#kernel/net/cidr.ts";
+import { compareIp, type IpAddress, parseIp } from "#kernel/net/ip.ts";
 import { RE2JS } from "re2js";
 import type { RequestView, ResponseView } from "#rules/views.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 
 /** What `assert.rejects` and `assert.throws` expect: an error with this code and, where they are given, this source and message. */
 export const failing =

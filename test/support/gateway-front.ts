@@ -3,8 +3,8 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 import { type FixedClock, fixedClock } from "#kernel/clock.ts";
-import { createMetrics, type MetricRegistry } from "#kernel/metrics.ts";
-import type { GatewayLogRow } from "#events/rows.ts";
+import { createMetrics, type MetricRegistry } from "#kernel/process/metrics.ts";
+import type { GatewayLogRow } from "#events/rows/rows.ts";
 import { GATEWAY_LIMITS, type GatewayConfig, type GatewayLimits } from "#gateway/config.ts";
 import { createGateway, type GatewayDeps } from "#gateway/gateway.ts";
 import type { GatewayEntry, Op } from "#snapshot/entries.ts";

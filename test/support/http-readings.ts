@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request } from "node:http";
 import { Duplex } from "node:stream";
-import { Http1Reader } from "#wire/connections/http1-reader.ts";
+import { Http1Reader } from "#wire/connections/http/http1-reader.ts";
 import type { Trailer } from "#wire/http/chunked.ts";
 import { BodyReader, isPersistent, responseFraming, UNTIL_CLOSE } from "#wire/http/framing.ts";
 import { findHeadEnd, Head, isHopelessStart, isStatusLine, parseResponseHead } from "#wire/http/head.ts";

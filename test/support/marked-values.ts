@@ -1,4 +1,4 @@
-import { pick, type Random, seeded } from "#rules/detectors/test-forms.ts";
+import { pick, type Random, seeded } from "#rules/detectors/testing/forms.ts";
 
 /** Values of the kinds that detectors look for, valid and each its own, that remember where they were put. */
 export interface MarkedValues {

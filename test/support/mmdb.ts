@@ -1,4 +1,4 @@
-import { parseIp } from "#kernel/ip.ts";
+import { parseIp } from "#kernel/net/ip.ts";
 
 export type MmdbValue = string | number | boolean | readonly MmdbValue[] | { readonly [name: string]: MmdbValue };
 

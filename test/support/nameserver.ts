@@ -1,19 +1,19 @@
 import { fixedClock, systemClock } from "#kernel/clock.ts";
-import { createMetrics } from "#kernel/metrics.ts";
+import { createMetrics } from "#kernel/process/metrics.ts";
 import { RCODE } from "#wire/dns/codes.ts";
-import { createSealer } from "#kernel/seal.ts";
-import type { Client } from "#nameserver/client.ts";
-import { createClientOptions } from "#nameserver/client-options.ts";
+import { createSealer } from "#kernel/crypto/seal.ts";
+import type { Client } from "#nameserver/message/client.ts";
+import { createClientOptions } from "#nameserver/message/client-options.ts";
 import { NAMESERVER_LIMITS, type NameserverConfig } from "#nameserver/config.ts";
-import { createRateTable, type RateLimit } from "#nameserver/rate-limit.ts";
-import { COOKIE_BYTES, createCookies } from "#nameserver/cookies.ts";
+import { createRateTable, type RateLimit } from "#nameserver/limits/rate-limit.ts";
+import { COOKIE_BYTES, createCookies } from "#nameserver/message/cookies.ts";
 import { createSigner } from "#nameserver/dnssec/signer.ts";
-import type { EdgeFront } from "#nameserver/edge-front.ts";
-import type { Exchange } from "#nameserver/exchange.ts";
-import { encodeRefusal } from "#nameserver/response.ts";
-import type { Outside } from "#nameserver/outside/outside.ts";
-import type { FindOutside } from "#nameserver/outside/outside-names.ts";
-import { UNSIGNED } from "#nameserver/signatures.ts";
+import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
+import type { Exchange } from "#nameserver/message/exchange.ts";
+import { encodeRefusal } from "#nameserver/message/response.ts";
+import type { Outside } from "#nameserver/external/external.ts";
+import type { FindOutside } from "#nameserver/external/external-names.ts";
+import { UNSIGNED } from "#nameserver/tsig/tsig-check.ts";
 
 /** The secret of RFC 9018's first examples. */
 const COOKIE_SECRET = Buffer.from("e5e973e5a6b2a43f48e7dc849e37bfcf", "hex");

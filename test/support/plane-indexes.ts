@@ -1,15 +1,15 @@
-import { createGatewayRoute } from "#edge/gateway-route.ts";
-import { createZones as createEdgeZones } from "#edge/zones.ts";
-import { createAuthenticator } from "#gateway/auth.ts";
+import { createGatewayRoute } from "#edge/origin/gateway-route.ts";
+import { createZones as createEdgeZones } from "#edge/zones/zones.ts";
+import { createAuthenticator } from "#gateway/auth/auth.ts";
 import { createStoredKeys, type StoredKeysDeps } from "#gateway/credentials/stored-keys.ts";
-import { createCustomProviders } from "#gateway/custom-providers.ts";
-import { createGatewayDomains } from "#gateway/domains.ts";
+import { createCustomProviders } from "#gateway/providers/custom-providers.ts";
+import { createGatewayDomains } from "#gateway/auth/domains.ts";
 import { createDlpProfiles } from "#gateway/guard/dlp-profiles.ts";
-import { createGatewayRoutes } from "#gateway/routes/gateway-routes.ts";
+import { createGatewayRoutes } from "#gateway/plans/gateway-routes.ts";
 import { fixedClock } from "#kernel/clock.ts";
-import { createMetrics } from "#kernel/metrics.ts";
-import { createSealer } from "#kernel/seal.ts";
-import { createZones as createNameserverZones } from "#nameserver/zones.ts";
+import { createMetrics } from "#kernel/process/metrics.ts";
+import { createSealer } from "#kernel/crypto/seal.ts";
+import { createZones as createNameserverZones } from "#nameserver/zones/zones.ts";
 import { createCertificates } from "#snapshot/certificates.ts";
 import type { Replica } from "#snapshot/feed.ts";
 

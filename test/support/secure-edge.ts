@@ -3,7 +3,7 @@ import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { systemClock } from "#kernel/clock.ts";
 import type { Op } from "#snapshot/entries.ts";
 import type { EdgeLimits } from "#edge/config.ts";
-import { siteOps, startEdge, type TestEdge } from "#edge/test-edge.ts";
+import { siteOps, startEdge, type TestEdge } from "#edge/testing/edge.ts";
 
 export interface SecureEdge extends TestEdge {
   /** PEM of the authority behind the site's certificate. */

@@ -4,8 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import type { ReadyLine } from "#app/ready.ts";
-import { closedInTheEnd } from "#kernel/test-left-open.ts";
+import type { ReadyLine } from "#app/operations/ready.ts";
+import { closedInTheEnd } from "#kernel/testing/left-open.ts";
 
 /** A server in a process of its own, as an operator runs it. */
 export interface Selvedge {

@@ -1,4 +1,4 @@
-import { createMetrics } from "#kernel/metrics.ts";
+import { createMetrics } from "#kernel/process/metrics.ts";
 import { createNameserver } from "#nameserver/nameserver.ts";
 import type { NameserverConfig } from "#nameserver/config.ts";
 import type { DnssecKeyEntry, Op } from "#snapshot/entries.ts";

@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { systemClock } from "#kernel/clock.ts";
-import { newId } from "#kernel/ids.ts";
-import { openStore } from "#store/open.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import { openStore } from "#store/database/open.ts";
 import { someAudit } from "./audit.ts";
 
 // A process that writes units and prints the name of each once it is acknowledged.

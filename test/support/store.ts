@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { systemClock } from "#kernel/clock.ts";
-import { openStore } from "#store/open.ts";
-import type { Store } from "#store/store.ts";
+import { openStore } from "#store/database/open.ts";
+import type { Store } from "#store/database/store.ts";
 import { type OwnPostgres, sharedPostgres, startPostgres, type TestPostgres } from "./postgres.ts";
 import { toolOrSkip } from "./tools.ts";
 

@@ -1,13 +1,13 @@
 import { auditActor } from "#control/commit.ts";
 import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import { type FixedClock, fixedClock } from "#kernel/clock.ts";
-import { newId } from "#kernel/ids.ts";
-import type { ZoneProof } from "#model/zone-proof.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import type { ZoneProof } from "#model/zones/zone-proof.ts";
 import { zoneEntry } from "#snapshot/compile.ts";
 import type { Op } from "#snapshot/entries.ts";
-import { insertAccount } from "#store/accounts.ts";
-import type { Store } from "#store/store.ts";
-import { zoneRowById } from "#store/zones.ts";
+import { insertAccount } from "#store/access/accounts.ts";
+import type { Store } from "#store/database/store.ts";
+import { zoneRowById } from "#store/zones/zones.ts";
 import { type ControlFixture, controlOver } from "./control.ts";
 import { EDGE_ADDRESS, startTwoPlanes, type TwoPlanes } from "./two-planes.ts";
 import { recordOp, serialOp, zoneOp } from "./zone-entries.ts";

@@ -1,16 +1,16 @@
 import type { Call } from "#control/call.ts";
 import { fixedClock } from "#kernel/clock.ts";
-import { createSealer } from "#kernel/seal.ts";
-import type { SpikeKind } from "#model/notification.ts";
-import { deliveriesOf } from "#store/notifications.ts";
-import type { Store } from "#store/store.ts";
+import { createSealer } from "#kernel/crypto/seal.ts";
+import type { SpikeKind } from "#model/events/notification.ts";
+import { deliveriesOf } from "#store/events/notifications.ts";
+import type { Store } from "#store/database/store.ts";
 import { controlOver } from "./control.ts";
-import { createDeliveries } from "#control/notifications/deliveries.ts";
-import type { WindowCount } from "#control/notifications/event-counts.ts";
-import { createNotificationPolicies } from "#control/notifications/policies.ts";
-import { createOwnRounds } from "#control/notifications/rounds.ts";
-import { createSilences } from "#control/notifications/silences.ts";
-import { createNotificationWatch, type FailedLook } from "#control/notifications/watch.ts";
+import { createDeliveries } from "#control/notifications/delivery/deliveries.ts";
+import type { WindowCount } from "#control/notifications/spikes/event-counts.ts";
+import { createNotificationPolicies } from "#control/notifications/policies/policies.ts";
+import { createOwnRounds } from "#control/notifications/spikes/rounds.ts";
+import { createSilences } from "#control/notifications/policies/silences.ts";
+import { createNotificationWatch, type FailedLook } from "#control/notifications/spikes/watch.ts";
 
 export const MINUTE_MS = 60_000;
 const START = Date.UTC(2026, 0, 15, 10, 0);

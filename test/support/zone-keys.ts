@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
-import type { Sealer } from "#kernel/seal.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { DnssecEntry, DnssecKeyEntry, Op } from "#snapshot/entries.ts";
 import { SEALER } from "./nameserver.ts";
 

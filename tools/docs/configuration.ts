@@ -1,5 +1,5 @@
-import { CONFIG_PARTS } from "#app/config-parts.ts";
-import { CONFIG_ROWS, type ConfigKeyName, flagName, variableName } from "#app/config-schema.ts";
+import { CONFIG_PARTS } from "#app/config/config-parts.ts";
+import { CONFIG_ROWS, type ConfigKeyName, flagName, variableName } from "#app/config/config-schema.ts";
 import { code, type Page, page, table } from "./page.ts";
 
 const HEAD = ["Key", "Type", "Default", "Flag", "Environment variable", "SIGHUP", "What it does"];
@@ -8,7 +8,7 @@ const ORDER =
 
 export function configurationPages(): readonly Page[] {
   const parts = Array.from(CONFIG_PARTS, ([title, keys]) => `## ${title}\n\n${table(HEAD, keys.map(cells))}`);
-  return [page("docs/reference/configuration.md", "Configuration", "src/app/config-schema.ts", ORDER, ...parts)];
+  return [page("docs/reference/configuration.md", "Configuration", "src/app/config/config-schema.ts", ORDER, ...parts)];
 }
 
 function cells(key: ConfigKeyName): string[] {

@@ -1,7 +1,7 @@
-import { ERROR_CODES, type ErrorCode } from "#kernel/error-codes.ts";
+import { ERROR_CODES, type ErrorCode } from "#kernel/errors/error-codes.ts";
 import { type Page, page, table } from "./page.ts";
 
-const SOURCE = "src/kernel/error-codes.ts";
+const SOURCE = "src/kernel/errors/error-codes.ts";
 
 /** One page for each number, since a client sees the number; several cases may share one. */
 export function errorPages(): readonly Page[] {

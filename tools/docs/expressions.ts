@@ -1,6 +1,6 @@
-import { FIELDS } from "#rules/expression/fields.ts";
-import { type Availability, FUNCTIONS, signatureOf } from "#rules/expression/functions.ts";
-import { typeName } from "#rules/expression/value-type.ts";
+import { FIELDS } from "#rules/expression/fields/fields.ts";
+import { type Availability, FUNCTIONS, signatureOf } from "#rules/expression/functions/functions.ts";
+import { typeName } from "#rules/expression/values/value-type.ts";
 import { code, type Page, page, table } from "./page.ts";
 
 export function expressionPages(): readonly Page[] {

@@ -9,15 +9,15 @@ interface BuiltPatterns {
 }
 
 export const BUILT_PATTERNS: readonly BuiltPatterns[] = [
-  { file: "src/rules/expression/regex.ts", how: "proven" },
-  { file: "src/gateway/guard/text-watch.ts", how: "escaped" },
-  { file: "src/gateway/stream-texts.ts", how: "loaded" },
-  { file: "src/rules/detectors/financial.ts", how: "loaded" },
-  { file: "src/rules/detectors/iban.ts", how: "loaded" },
-  { file: "src/rules/detectors/secret-row.ts", how: "loaded" },
-  { file: "src/rules/detectors/secrets-further.ts", how: "loaded" },
-  { file: "src/rules/detectors/secrets-named.ts", how: "loaded" },
-  { file: "src/rules/detectors/secrets.ts", how: "loaded" },
-  { file: "src/rules/detectors/separators.ts", how: "loaded" },
+  { file: "src/rules/expression/regex/regex.ts", how: "proven" },
+  { file: "src/gateway/guard/incremental-scanner.ts", how: "escaped" },
+  { file: "src/gateway/streams/stream-texts.ts", how: "loaded" },
+  { file: "src/rules/detectors/personal/financial.ts", how: "loaded" },
+  { file: "src/rules/detectors/personal/iban.ts", how: "loaded" },
+  { file: "src/rules/detectors/secrets/secret-row.ts", how: "loaded" },
+  { file: "src/rules/detectors/secrets/secrets-further.ts", how: "loaded" },
+  { file: "src/rules/detectors/secrets/secrets-named.ts", how: "loaded" },
+  { file: "src/rules/detectors/secrets/secrets.ts", how: "loaded" },
+  { file: "src/rules/detectors/checks/separators.ts", how: "loaded" },
   { file: "src/wire/http/http-date.ts", how: "loaded" },
 ];

@@ -25,7 +25,7 @@ export const layers: Rule = {
       ExportNamedDeclaration: checkSource,
       ExportAllDeclaration: checkSource,
       ImportExpression: checkSource,
-      // `import("#store/store.ts").Store` in a type.
+      // `import("#store/database/store.ts").Store` in a type.
       TSImportType: checkSource,
       NewExpression: (node: Node) => {
         const target = stringValue((node["arguments"] as unknown[])[0]);

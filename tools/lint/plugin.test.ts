@@ -24,13 +24,13 @@ const LINEAR = "selvedge(linear)";
 const COPIES = "selvedge(copies)";
 
 const SAMPLES: readonly Sample[] = [
-  { path: "src/edge/static.ts", text: `import { openStore } from "#store/open.ts"; openStore();`, fires: [LAYER] },
-  { path: "src/edge/type.ts", text: `import type { Store } from "#store/store.ts"; export type S = Store;`, fires: [LAYER] },
-  { path: "src/edge/type-import.ts", text: `export type S = import("#store/store.ts").Store;`, fires: [LAYER] },
+  { path: "src/edge/static.ts", text: `import { openStore } from "#store/database/open.ts"; openStore();`, fires: [LAYER] },
+  { path: "src/edge/type.ts", text: `import type { Store } from "#store/database/store.ts"; export type S = Store;`, fires: [LAYER] },
+  { path: "src/edge/type-import.ts", text: `export type S = import("#store/database/store.ts").Store;`, fires: [LAYER] },
   { path: "src/edge/side-effect.ts", text: `import "#api/route.ts";`, fires: [LAYER, "import(no-unassigned-import)"] },
   { path: "src/gateway/from.ts", text: `export { commit } from "#control/commit.ts";`, fires: [LAYER] },
   { path: "src/gateway/all.ts", text: `export * from "#control/commit.ts";`, fires: [LAYER, SHAPE] },
-  { path: "src/nameserver/dynamic.ts", text: `export const load = () => import("#store/open.ts");`, fires: [LAYER] },
+  { path: "src/nameserver/dynamic.ts", text: `export const load = () => import("#store/database/open.ts");`, fires: [LAYER] },
   { path: "src/nameserver/computed.ts", text: `export const load = (name: string) => import(name);`, fires: [LAYER] },
   { path: "src/nameserver/url.ts", text: `export const u = new URL("../store/open.ts", import.meta.url);`, fires: [LAYER] },
   { path: "src/nameserver/relative.ts", text: `import { x } from "../kernel/clock.ts"; x();`, fires: [LAYER] },
@@ -126,7 +126,7 @@ const SAMPLES: readonly Sample[] = [
   { path: "src/edge/never-pumped.ts", text: "// linear: pumped\nexport const p = /\\/models(?:\\/[^:]*)?$/;", fires: [LINEAR] },
   { path: "src/edge/marked-in-vain.ts", text: "// linear: pumped\nexport const p = / +$/;", fires: [LINEAR] },
   { path: "src/edge/built.ts", text: "export const p = (text: string) => new RegExp(text);", fires: [LINEAR] },
-  { path: "src/rules/expression/regex.ts", text: "export const p = (text: string) => new RegExp(text);", fires: [] },
+  { path: "src/rules/expression/regex/regex.ts", text: "export const p = (text: string) => new RegExp(text);", fires: [] },
   { path: "src/edge/template.ts", text: "const A = ' +';\nexport const p = new RegExp(`${A}$`);", fires: [LINEAR] },
   { path: "src/edge/slow.test.ts", text: "export const p = / +$/;", fires: [] },
 

@@ -1,3 +1,4 @@
+import { basename, dirname } from "node:path";
 /** The part of a syntax node that our rules look at; every other property is a child or a flag. */
 export interface Node {
   readonly type: string;
@@ -28,4 +29,7 @@ export function nameOf(value: unknown): string | undefined {
 
 export const stringValue = (value: unknown): string | undefined => (asNode(value)?.type === "Literal" ? nameOf(value) : undefined);
 
-export const isTestFile = (filename: string): boolean => filename.endsWith(".test.ts");
+/** Tests, and what only they use. */
+export const isTestFile = (filename: string): boolean => filename.endsWith(".test.ts") || isTestingFolder(dirname(filename));
+
+export const isTestingFolder = (folder: string): boolean => basename(folder) === "testing";

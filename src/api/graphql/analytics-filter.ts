@@ -1,11 +1,11 @@
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import {
   ANALYTICS_OPERATORS,
   type AnalyticsDataset,
   type AnalyticsField,
   type AnalyticsFilter,
   type AnalyticsOperator,
-} from "#model/analytics.ts";
+} from "#model/events/analytics.ts";
 import { parseTimestamp } from "#model/timestamp.ts";
 
 export type FilterInput = { readonly [name: string]: string | number | boolean | null | readonly (string | number | FilterInput)[] };

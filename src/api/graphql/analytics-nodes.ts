@@ -6,7 +6,7 @@ import {
   type AnalyticsDatasetName,
   type AnalyticsMeasure,
   type AnalyticsNode,
-} from "#model/analytics.ts";
+} from "#model/events/analytics.ts";
 import { filtersOf } from "./analytics-filter.ts";
 import {
   type DatasetTypes,

@@ -7,7 +7,7 @@ import {
   type AnalyticsField,
   type AnalyticsOperator,
   type UnknownField,
-} from "#model/analytics.ts";
+} from "#model/events/analytics.ts";
 import type { Scalars } from "./context.ts";
 
 /** The types of one dataset, which its nodes share. */

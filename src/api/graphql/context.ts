@@ -1,6 +1,6 @@
 import type * as GraphQl from "graphql";
 import type { Req } from "#api/route.ts";
-import type { AnalyticsScope } from "#model/analytics.ts";
+import type { AnalyticsScope } from "#model/events/analytics.ts";
 import type { InTurn } from "./turns.ts";
 
 /** What resolvers get besides the query. */

@@ -1,7 +1,7 @@
 import type * as GraphQl from "graphql";
 import { systemClock } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import type { AnalyticsScope } from "#model/analytics.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { AnalyticsScope } from "#model/events/analytics.ts";
 import { analyticsNodes } from "./analytics-nodes.ts";
 import type { GraphQlContext, ScopeSource } from "./context.ts";
 import { withKnownVariables } from "./known-variables.ts";

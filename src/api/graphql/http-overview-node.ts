@@ -1,7 +1,7 @@
 import type * as GraphQl from "graphql";
 import { HTTP_OVERVIEW_RATIOS, type HttpNumber, ratioParts } from "#control/analytics/http-sums.ts";
 import { httpTotals, type HttpTotals, type HttpTotalsOrder } from "#control/analytics/http-totals.ts";
-import { ANALYTICS_DATASETS, type AnalyticsDataset, type AnalyticsNode } from "#model/analytics.ts";
+import { ANALYTICS_DATASETS, type AnalyticsDataset, type AnalyticsNode } from "#model/events/analytics.ts";
 import { filtersOf } from "./analytics-filter.ts";
 import { ALWAYS_NULL, bothWays, type DatasetTypes, mapValues, scalarsOf } from "./analytics-types.ts";
 import type { FieldConfig, Scalars, ScopeSource } from "./context.ts";

@@ -1,7 +1,7 @@
 import type * as GraphQl from "graphql";
 import { HTTP_MAPS, HTTP_NUMBER_NAMES } from "#control/analytics/http-sums.ts";
 import { httpTotals, type HttpTotalsOrder } from "#control/analytics/http-totals.ts";
-import { ANALYTICS_DATASETS, type AnalyticsNode } from "#model/analytics.ts";
+import { ANALYTICS_DATASETS, type AnalyticsNode } from "#model/events/analytics.ts";
 import { parseTimestamp } from "#model/timestamp.ts";
 import { type FilterInput, filtersOf } from "./analytics-filter.ts";
 import { bothWays, conditionsOn, filterOf } from "./analytics-types.ts";

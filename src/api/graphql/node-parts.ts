@@ -1,6 +1,6 @@
 import type * as GraphQl from "graphql";
-import { PlatformError } from "#kernel/errors.ts";
-import { ANALYTICS_LIMIT_MAX } from "#model/analytics.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { ANALYTICS_LIMIT_MAX } from "#model/events/analytics.ts";
 import type { FilterInput } from "./analytics-filter.ts";
 
 export interface NodeArguments {

@@ -1,4 +1,4 @@
-import { ANALYTICS_NODES } from "#model/analytics.ts";
+import { ANALYTICS_NODES } from "#model/events/analytics.ts";
 import type { GraphQlContext } from "./context.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,5 +1,5 @@
 import type * as GraphQl from "graphql";
-import { ANALYTICS_LIMIT_MAX } from "#model/analytics.ts";
+import { ANALYTICS_LIMIT_MAX } from "#model/events/analytics.ts";
 import { ALWAYS_NULL } from "./analytics-types.ts";
 import type { FieldConfig, GraphQlContext } from "./context.ts";
 import { reachOf } from "./node-reach.ts";

@@ -1,5 +1,5 @@
 import type * as GraphQl from "graphql";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 
 /** Fields in each other: no query of ours needs more than nine. */
 const DEPTH_MAX = 15;

@@ -1,5 +1,5 @@
-import { PlatformError } from "#kernel/errors.ts";
-import type { AnalyticsDataset, AnalyticsValue } from "#model/analytics.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { AnalyticsDataset, AnalyticsValue } from "#model/events/analytics.ts";
 import type { RowOrder } from "./analytics-types.ts";
 
 /** The direction in which rows are read. Throws `invalid_input` where the first order is by anything but time. */

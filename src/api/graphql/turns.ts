@@ -1,6 +1,6 @@
 import type { GraphQLResolveInfo } from "graphql";
 import { systemClock } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import { valuesInRow } from "./selected-fields.ts";
 
 /** Nodes of data that one request may ask for: an exporter asks for five or six of each of ten zones. */

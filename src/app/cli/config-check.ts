@@ -1,4 +1,4 @@
-import { resolveConfig } from "../config.ts";
+import { resolveConfig } from "#app/config/config.ts";
 import { configInput } from "./config-input.ts";
 import { columns, EXIT, type ExitCode, print } from "./outcome.ts";
 

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { CONFIG_PARTS } from "../config-parts.ts";
-import { CONFIG_ROWS, type ConfigKeyName, flagName, variableName } from "../config-schema.ts";
+import { CONFIG_PARTS } from "#app/config/config-parts.ts";
+import { CONFIG_ROWS, type ConfigKeyName, flagName, variableName } from "#app/config/config-schema.ts";
 
 /**
  * Gives the command configuration keys as flags, all of them, by what they are about, unless it needs only some; the

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { ConfigInput } from "../config.ts";
+import type { ConfigInput } from "#app/config/config.ts";
 
 /** The configuration's sources as this process has them. */
 export const configInput = (argv: readonly string[]): ConfigInput => ({

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { systemClock } from "#kernel/clock.ts";
 import { checkLastGood, lastGoodPosition } from "#snapshot/last-good.ts";
-import { openStore } from "#store/open.ts";
-import { openSqlite } from "#store/sqlite.ts";
-import { databaseUrl, loadConfig } from "../config.ts";
-import { lockDataDirectory } from "../data-lock.ts";
-import { inspectedDatabase } from "../open-database.ts";
-import { planeFiles } from "../plane-files.ts";
+import { openStore } from "#store/database/open.ts";
+import { openSqlite } from "#store/database/sqlite.ts";
+import { databaseUrl, loadConfig } from "#app/config/config.ts";
+import { lockDataDirectory } from "#app/control/data-lock.ts";
+import { inspectedDatabase } from "#app/control/open-database.ts";
+import { planeFiles } from "#app/planes/plane-files.ts";
 import { configInput } from "./config-input.ts";
 import { CliError, columns, EXIT, type ExitCode, print } from "./outcome.ts";
 

@@ -1,8 +1,8 @@
 import { systemClock } from "#kernel/clock.ts";
-import type { LoggedRequest } from "#model/request-log.ts";
-import type { SecurityEvent } from "#model/security-event.ts";
+import type { LoggedRequest } from "#model/events/request-log.ts";
+import type { SecurityEvent } from "#model/events/security-event.ts";
 import { EventStreamReader } from "#wire/http/event-stream.ts";
-import { loadConfig } from "../config.ts";
+import { loadConfig } from "#app/config/config.ts";
 import { configInput } from "./config-input.ts";
 import { CliError, complain, EXIT, type ExitCode } from "./outcome.ts";
 import { type ApiOptions, explained, openApi, plainZoneName, requireZone } from "./zone-api.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
-import { ConfigError } from "../config.ts";
-import type { ConfigKeyName } from "../config-schema.ts";
+import { ConfigError } from "#app/config/config.ts";
+import type { ConfigKeyName } from "#app/config/config-schema.ts";
 import { addConfigFlags } from "./config-flags.ts";
 import type { DoctorOptions } from "./doctor.ts";
 import { CliError, complain, EXIT, type ExitCode } from "./outcome.ts";

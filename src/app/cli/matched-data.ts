@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
-import { newEnvelopeKeys, openEnvelope } from "#kernel/envelope.ts";
+import { newEnvelopeKeys, openEnvelope } from "#kernel/crypto/envelope.ts";
 import { CliError, EXIT, type ExitCode } from "./outcome.ts";
 
 /** Prints a pair of keys: the public one goes into rules, the private one stays with who may read matches. */

@@ -1,5 +1,5 @@
-import type { DnsRecord } from "#model/dns-record.ts";
-import { attributesText } from "#model/record-attributes.ts";
+import type { DnsRecord } from "#model/dns/dns-record.ts";
+import { attributesText } from "#model/dns/record-attributes.ts";
 import { encodeContent, masterText, RdataError } from "#wire/dns/record-types.ts";
 
 /** A record as a line of a zone file (RFC 1035 §5.1), with what such a file has no place for in its comment. */

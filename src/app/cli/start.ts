@@ -1,9 +1,9 @@
-import { PlatformError } from "#kernel/errors.ts";
-import { type Config, loadConfig } from "../config.ts";
-import { earlyPrograms, loadThreadsEarly } from "../early-threads.ts";
-import { listenFailure } from "../listeners.ts";
-import { mayHoldZones } from "../last-good-glance.ts";
-import { planeFiles } from "../plane-files.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { type Config, loadConfig } from "#app/config/config.ts";
+import { earlyPrograms, loadThreadsEarly } from "#app/threads/prestart.ts";
+import { listenFailure } from "#app/config/listeners.ts";
+import { mayHoldZones } from "#app/planes/snapshot-peek.ts";
+import { planeFiles } from "#app/planes/plane-files.ts";
 import { configInput } from "./config-input.ts";
 import { CliError, EXIT, type ExitCode } from "./outcome.ts";
 

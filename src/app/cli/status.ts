@@ -2,8 +2,8 @@ import { once } from "node:events";
 import http from "node:http";
 import https from "node:https";
 import { text } from "node:stream/consumers";
-import { loadConfig } from "../config.ts";
-import { isAlive, type RunFile, readRunFile } from "../run-file.ts";
+import { loadConfig } from "#app/config/config.ts";
+import { isAlive, type RunFile, readRunFile } from "#app/operations/run-file.ts";
 import { configInput } from "./config-input.ts";
 import { columns, complain, EXIT, type ExitCode, print } from "./outcome.ts";
 

@@ -1,12 +1,12 @@
 import { systemCall } from "#control/call.ts";
 import { systemClock } from "#kernel/clock.ts";
-import { PERMISSION_GROUPS, type PermissionGroup } from "#model/permission-groups.ts";
+import { PERMISSION_GROUPS, type PermissionGroup } from "#model/access/permission-groups.ts";
 import { timestampSeconds } from "#model/timestamp.ts";
-import type { TokenCreate } from "#model/token.ts";
-import { findAccount, oldestAccount } from "#store/accounts.ts";
-import type { Store } from "#store/store.ts";
-import { loadConfig } from "../config.ts";
-import { suggest } from "../suggest.ts";
+import type { TokenCreate } from "#model/access/token.ts";
+import { findAccount, oldestAccount } from "#store/access/accounts.ts";
+import type { Store } from "#store/database/store.ts";
+import { loadConfig } from "#app/config/config.ts";
+import { suggest } from "#app/config/suggest.ts";
 import { configInput } from "./config-input.ts";
 import { CliError, complain, EXIT, type ExitCode, print } from "./outcome.ts";
 import { withTokens } from "./token-store.ts";

@@ -1,8 +1,8 @@
 import { systemClock } from "#kernel/clock.ts";
 import { tokenStatus } from "#control/access/token-facts.ts";
-import { allTokens } from "#store/tokens.ts";
-import { allUsers } from "#store/users.ts";
-import { loadConfig } from "../config.ts";
+import { allTokens } from "#store/access/tokens.ts";
+import { allUsers } from "#store/access/users.ts";
+import { loadConfig } from "#app/config/config.ts";
 import { configInput } from "./config-input.ts";
 import { columns, EXIT, type ExitCode, print } from "./outcome.ts";
 import { withTokens } from "./token-store.ts";

@@ -1,9 +1,9 @@
 import { systemCall } from "#control/call.ts";
 import { resetFirstToken } from "#control/access/first-token.ts";
 import { systemClock } from "#kernel/clock.ts";
-import type { Store } from "#store/store.ts";
-import { findTokenById, type TokenOwner, type TokenRow } from "#store/tokens.ts";
-import { loadConfig } from "../config.ts";
+import type { Store } from "#store/database/store.ts";
+import { findTokenById, type TokenOwner, type TokenRow } from "#store/access/tokens.ts";
+import { loadConfig } from "#app/config/config.ts";
 import { configInput } from "./config-input.ts";
 import { CliError, complain, EXIT, type ExitCode, print } from "./outcome.ts";
 import { withTokens } from "./token-store.ts";

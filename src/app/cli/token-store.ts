@@ -1,13 +1,13 @@
 import { DatabaseSync } from "node:sqlite";
 import { type Access, createAccess } from "#control/access/access.ts";
 import { systemClock } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { MIGRATIONS } from "#store/migrate.ts";
-import { databaseExists, openStore } from "#store/open.ts";
-import type { Store } from "#store/store.ts";
-import { withoutCredentials } from "../config-values.ts";
-import { type Config, databaseUrl } from "../config.ts";
-import { DataDirectoryBusy, lockDataDirectory } from "../data-lock.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { MIGRATIONS } from "#store/database/migrate.ts";
+import { databaseExists, openStore } from "#store/database/open.ts";
+import type { Store } from "#store/database/store.ts";
+import { withoutCredentials } from "#app/config/config-values.ts";
+import { type Config, databaseUrl } from "#app/config/config.ts";
+import { DataDirectoryBusy, lockDataDirectory } from "#app/control/data-lock.ts";
 import { CliError } from "./outcome.ts";
 
 export interface TokenWork {

@@ -1,5 +1,5 @@
-import { parseHostname } from "#kernel/hostname.ts";
-import { isAlive, readRunFile } from "../run-file.ts";
+import { parseHostname } from "#kernel/net/hostname.ts";
+import { isAlive, readRunFile } from "#app/operations/run-file.ts";
 import { type ApiClient, ApiFailure, createApiClient } from "./api-client.ts";
 import { CliError, complain, EXIT } from "./outcome.ts";
 

@@ -1,4 +1,4 @@
-import { loadConfig } from "../config.ts";
+import { loadConfig } from "#app/config/config.ts";
 import { configInput } from "./config-input.ts";
 import { EXIT, type ExitCode, print } from "./outcome.ts";
 import { type ApiOptions, explained, openApi, plainZoneName, requireZone } from "./zone-api.ts";

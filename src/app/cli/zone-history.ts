@@ -1,5 +1,5 @@
-import type { DnsVersion } from "#model/dns-version.ts";
-import { loadConfig } from "../config.ts";
+import type { DnsVersion } from "#model/dns/dns-version.ts";
+import { loadConfig } from "#app/config/config.ts";
 import { configInput } from "./config-input.ts";
 import { CliError, columns, EXIT, type ExitCode, print } from "./outcome.ts";
 import { type ApiOptions, explained, openApi, plainZoneName, requireZone } from "./zone-api.ts";

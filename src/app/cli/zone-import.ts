@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
-import { ERROR_CODES } from "#kernel/error-codes.ts";
+import { ERROR_CODES } from "#kernel/errors/error-codes.ts";
 import { RdataError } from "#wire/dns/record-types.ts";
 import { parseZoneFile, type ZoneFileError } from "#wire/dns/zonefile.ts";
-import { loadConfig } from "../config.ts";
+import { loadConfig } from "#app/config/config.ts";
 import { type ApiClient, ApiFailure } from "./api-client.ts";
 import { configInput } from "./config-input.ts";
 import { CliError, complain, EXIT, type ExitCode, print } from "./outcome.ts";

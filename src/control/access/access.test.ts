@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type FixedClock, fixedClock } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { createSealer } from "#kernel/seal.ts";
-import type { ErrorName } from "#kernel/error-codes.ts";
-import { ALL_PERMISSION_GROUPS, PERMISSION_GROUPS, type PermissionGroupName } from "#model/permission-groups.ts";
-import type { TokenCreate } from "#model/token.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { createSealer } from "#kernel/crypto/seal.ts";
+import type { ErrorName } from "#kernel/errors/error-codes.ts";
+import { ALL_PERMISSION_GROUPS, PERMISSION_GROUPS, type PermissionGroupName } from "#model/access/permission-groups.ts";
+import type { TokenCreate } from "#model/access/token.ts";
 import type { TokenEntry } from "#snapshot/entries.ts";
-import type { Store } from "#store/store.ts";
+import type { Store } from "#store/database/store.ts";
 import { storeTest } from "../../../test/support/store.ts";
 import type { Actor, Call } from "#control/call.ts";
 import { type Access, createAccess } from "./access.ts";
 import { systemCall } from "#control/call.ts";
-import { hasBootstrapToken } from "#store/tokens.ts";
+import { hasBootstrapToken } from "#store/access/tokens.ts";
 import { bootstrap } from "./bootstrap.ts";
 import { firstTokenShown, resetFirstToken } from "./first-token.ts";
 

@@ -1,7 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
-import { PERMISSION_GROUPS } from "#model/permission-groups.ts";
-import type { PermissionGroupList, PermissionGroupView } from "#model/token.ts";
-import type { Store } from "#store/store.ts";
+import { PERMISSION_GROUPS } from "#model/access/permission-groups.ts";
+import type { PermissionGroupList, PermissionGroupView } from "#model/access/token.ts";
+import type { Store } from "#store/database/store.ts";
 import { type AccountMembers, createAccountMembers } from "./account-members.ts";
 import { type Accounts, createAccounts } from "./accounts.ts";
 import { type AuditLogs, createAuditLogs } from "./audit-logs.ts";

@@ -1,11 +1,17 @@
 import type { Page, PageRequest } from "#control/call.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { type AccountMember, type AccountMemberQuery, type AccountRole, type MemberOrder, ROLE_AREAS } from "#model/account-member.ts";
-import { type Role, ROLES } from "#model/membership.ts";
-import type { PermissionGroupName } from "#model/permission-groups.ts";
-import { type MembershipRow, membershipsOfAccount } from "#store/memberships.ts";
-import type { Store } from "#store/store.ts";
-import { findUser } from "#store/users.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import {
+  type AccountMember,
+  type AccountMemberQuery,
+  type AccountRole,
+  type MemberOrder,
+  ROLE_AREAS,
+} from "#model/access/account-member.ts";
+import { type Role, ROLES } from "#model/access/membership.ts";
+import type { PermissionGroupName } from "#model/access/permission-groups.ts";
+import { type MembershipRow, membershipsOfAccount } from "#store/access/memberships.ts";
+import type { Store } from "#store/database/store.ts";
+import { findUser } from "#store/access/users.ts";
 
 /** Who may do what in an account. Throws `not_found` for a member or role that there is not. */
 export interface AccountMembers {

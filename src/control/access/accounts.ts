@@ -1,8 +1,8 @@
 import { auditActor, commit } from "#control/commit.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { newId } from "#kernel/ids.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { newId } from "#kernel/crypto/ids.ts";
 import {
   type Account,
   ACCOUNT_SETTINGS_DEFAULT,
@@ -10,9 +10,9 @@ import {
   type AccountList,
   type AccountSettings,
   type AccountUpdate,
-} from "#model/account.ts";
-import { accountDnsSettingsView, type AccountSettingsForDns } from "#model/dns-settings.ts";
-import { OWNER_ROLE } from "#model/membership.ts";
+} from "#model/access/account.ts";
+import { accountDnsSettingsView, type AccountSettingsForDns } from "#model/dns/dns-settings.ts";
+import { OWNER_ROLE } from "#model/access/membership.ts";
 import {
   type AccountRow,
   countOwned,
@@ -22,15 +22,15 @@ import {
   listAccounts,
   lockAccount,
   updateAccount,
-} from "#store/accounts.ts";
-import { deleteCustomNameServersOf } from "#store/custom-name-servers.ts";
-import { deleteMembership, insertMembership, membershipsOfAccount } from "#store/memberships.ts";
-import { accountSensitiveData } from "#store/sensitive-data.ts";
-import type { Store, Unit } from "#store/store.ts";
-import type { Tables } from "#store/tables.ts";
-import { deleteToken, listAccountTokens } from "#store/tokens.ts";
-import { gatewayObjectsAt } from "#store/gateway-objects.ts";
-import { deleteTransferObjectsOf } from "#store/transfers.ts";
+} from "#store/access/accounts.ts";
+import { deleteCustomNameServersOf } from "#store/dns/custom-name-servers.ts";
+import { deleteMembership, insertMembership, membershipsOfAccount } from "#store/access/memberships.ts";
+import { accountSensitiveData } from "#store/detection/sensitive-data.ts";
+import type { Store, Unit } from "#store/database/store.ts";
+import type { Tables } from "#store/queries/tables.ts";
+import { deleteToken, listAccountTokens } from "#store/access/tokens.ts";
+import { gatewayObjectsAt } from "#store/gateways/gateway-objects.ts";
+import { deleteTransferObjectsOf } from "#store/dns/transfers.ts";
 import type { Kysely } from "kysely";
 import { touchedAccounts } from "./grants.ts";
 import { missingGrant } from "./policies.ts";

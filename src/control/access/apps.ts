@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import {
   ACCESS_APP_DEFAULTS,
   ACCESS_APP_FIELDS,
@@ -14,7 +14,7 @@ import {
   type AccessBookmark,
   type AccessBookmarkWrite,
   UNAVAILABLE_ACCESS_FIELDS,
-} from "#model/access-app.ts";
+} from "#model/access/access-app.ts";
 import {
   accessApp,
   accessAppIdTaken,
@@ -25,10 +25,10 @@ import {
   deleteAccessApp,
   insertAccessApp,
   updateAccessApp,
-} from "#store/access-apps.ts";
-import { lockAccount } from "#store/accounts.ts";
-import type { Store, Unit } from "#store/store.ts";
-import { zoneRowById } from "#store/zones.ts";
+} from "#store/access/access-apps.ts";
+import { lockAccount } from "#store/access/accounts.ts";
+import type { Store, Unit } from "#store/database/store.ts";
+import { zoneRowById } from "#store/zones/zones.ts";
 import { checkDestinations, hostsOf, invalid } from "./destinations.ts";
 
 /** Access applications. They are kept and shown; nothing here asks visitors to log in. */

@@ -1,14 +1,14 @@
 import type { Page, PageRequest } from "#control/call.ts";
 import { isoMicros } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import type { AuditLog, AuditLogQuery } from "#model/audit-log.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { AuditLog, AuditLogQuery } from "#model/access/audit-log.ts";
 import { parseTimestamp } from "#model/timestamp.ts";
 import { createPages, isQuick } from "#control/pages.ts";
-import { auditLogOf, countAuditLog, emailsOfActors } from "#store/audit-log.ts";
-import { listState } from "#store/list-pages.ts";
-import type { Store } from "#store/store.ts";
-import { listUserTokens } from "#store/tokens.ts";
-import { findUserByEmail } from "#store/users.ts";
+import { auditLogOf, countAuditLog, emailsOfActors } from "#store/access/audit-log.ts";
+import { listState } from "#store/queries/list-pages.ts";
+import type { Store } from "#store/database/store.ts";
+import { listUserTokens } from "#store/access/tokens.ts";
+import { findUserByEmail } from "#store/access/users.ts";
 
 /** Who did what in an account. */
 export interface AuditLogs {

@@ -1,11 +1,11 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { Actor, Grant } from "#control/call.ts";
 import type { Clock } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { ALL_PERMISSION_GROUPS } from "#model/permission-groups.ts";
-import type { Store } from "#store/store.ts";
-import { findTokenByHash } from "#store/tokens.ts";
-import { findUserByEmail, type UserRow } from "#store/users.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { ALL_PERMISSION_GROUPS } from "#model/access/permission-groups.ts";
+import type { Store } from "#store/database/store.ts";
+import { findTokenByHash } from "#store/access/tokens.ts";
+import { findUserByEmail, type UserRow } from "#store/access/users.ts";
 import { createFreshCache } from "./fresh-cache.ts";
 import { addressGate, ownerReach, type Reach, readTokenFacts, tokenActor, type TokenFacts } from "./token-facts.ts";
 

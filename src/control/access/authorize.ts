@@ -1,9 +1,9 @@
 import type { Actor } from "#control/call.ts";
 import type { Clock } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { type AccountRow, findAccount } from "#store/accounts.ts";
-import { type ZoneScope, zoneScope } from "#store/scopes.ts";
-import type { Store } from "#store/store.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { type AccountRow, findAccount } from "#store/access/accounts.ts";
+import { type ZoneScope, zoneScope } from "#store/access/scopes.ts";
+import type { Store } from "#store/database/store.ts";
 import { createFreshCache } from "./fresh-cache.ts";
 import { type Groups, holdsAnywhere, holdsForUser, holdsInAccount, holdsInZone, touchesAccount, touchesZone } from "./grants.ts";
 

@@ -1,7 +1,7 @@
-import { createCidrSet } from "#kernel/cidr.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { isWithin, parseHostname } from "#kernel/hostname.ts";
-import type { AccessAppWrite, AccessDestination } from "#model/access-app.ts";
+import { createCidrSet } from "#kernel/net/cidr.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { isWithin, parseHostname } from "#kernel/net/hostname.ts";
+import type { AccessAppWrite, AccessDestination } from "#model/access/access-app.ts";
 
 type Fields = Pick<AccessAppWrite, "destinations" | "domain">;
 

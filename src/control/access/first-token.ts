@@ -1,10 +1,10 @@
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import { newId, newTokenSecret } from "#kernel/ids.ts";
-import { PERMISSION_GROUPS, type PermissionScope } from "#model/permission-groups.ts";
-import type { TokenPolicy } from "#model/token.ts";
-import type { Store, Unit } from "#store/store.ts";
-import { insertToken, oldestUserToken, type TokenRow, updateToken } from "#store/tokens.ts";
-import { oldestUser } from "#store/users.ts";
+import { newId, newTokenSecret } from "#kernel/crypto/ids.ts";
+import { PERMISSION_GROUPS, type PermissionScope } from "#model/access/permission-groups.ts";
+import type { TokenPolicy } from "#model/access/token.ts";
+import type { Store, Unit } from "#store/database/store.ts";
+import { insertToken, oldestUserToken, type TokenRow, updateToken } from "#store/access/tokens.ts";
+import { oldestUser } from "#store/access/users.ts";
 import { hashSecret } from "./authenticate.ts";
 import { emitToken } from "./tokens.ts";
 

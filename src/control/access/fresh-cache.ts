@@ -1,5 +1,5 @@
 import type { Clock } from "#kernel/clock.ts";
-import type { Store } from "#store/store.ts";
+import type { Store } from "#store/database/store.ts";
 
 /**
  * Values read from the store, kept only as long as nothing can have changed them: a commit of this process

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import type { Actor, Grant } from "#control/call.ts";
 import { systemActor } from "#control/call.ts";
-import { ALL_PERMISSION_GROUPS, type PermissionGroupName } from "#model/permission-groups.ts";
+import { ALL_PERMISSION_GROUPS, type PermissionGroupName } from "#model/access/permission-groups.ts";
 import {
   holdsAnywhere,
   holdsForUser,

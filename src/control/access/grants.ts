@@ -1,5 +1,5 @@
 import type { Actor, Grant } from "#control/call.ts";
-import type { PermissionGroupName } from "#model/permission-groups.ts";
+import type { PermissionGroupName } from "#model/access/permission-groups.ts";
 
 export type Groups = readonly PermissionGroupName[];
 

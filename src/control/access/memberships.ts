@@ -1,7 +1,7 @@
 import { auditActor, commit } from "#control/commit.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { type Membership, type MembershipList, type MembershipUpdate, OWNER_ROLE } from "#model/membership.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { type Membership, type MembershipList, type MembershipUpdate, OWNER_ROLE } from "#model/access/membership.ts";
 import {
   deleteMembership,
   findMembership,
@@ -9,9 +9,9 @@ import {
   type MembershipOfAccount,
   membershipsOfAccount,
   setMembershipStatus,
-} from "#store/memberships.ts";
-import type { Store } from "#store/store.ts";
-import type { Tables } from "#store/tables.ts";
+} from "#store/access/memberships.ts";
+import type { Store } from "#store/database/store.ts";
+import type { Tables } from "#store/queries/tables.ts";
 import type { Kysely } from "kysely";
 import { accountView } from "./accounts.ts";
 import { emitUserTokens } from "./tokens.ts";

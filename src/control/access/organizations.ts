@@ -1,10 +1,10 @@
 import type { Call, Page, PageRequest } from "#control/call.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { ROLES } from "#model/membership.ts";
-import type { Organization, OrganizationMember, OrganizationRole } from "#model/organization.ts";
-import { type MembershipRow, membershipsOfAccount } from "#store/memberships.ts";
-import type { Store } from "#store/store.ts";
-import { findUser } from "#store/users.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { ROLES } from "#model/access/membership.ts";
+import type { Organization, OrganizationMember, OrganizationRole } from "#model/access/organization.ts";
+import { type MembershipRow, membershipsOfAccount } from "#store/access/memberships.ts";
+import type { Store } from "#store/database/store.ts";
+import { findUser } from "#store/access/users.ts";
 import type { Accounts } from "./accounts.ts";
 
 /** Accounts as organizations, which they were called until 2020. Each throws `not_found` for what an account does not have. */

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Actor, Grant } from "#control/call.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { newId } from "#kernel/ids.ts";
-import { ALL_PERMISSION_GROUPS, PERMISSION_GROUPS, type PermissionGroupName } from "#model/permission-groups.ts";
-import type { TokenPolicyWrite } from "#model/token.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import { ALL_PERMISSION_GROUPS, PERMISSION_GROUPS, type PermissionGroupName } from "#model/access/permission-groups.ts";
+import type { TokenPolicyWrite } from "#model/access/token.ts";
 import { compileGrants, missingGrant, namedZones, parseResource, policyResources, storedPolicies } from "./policies.ts";
 
 const A = "a".repeat(32);

@@ -1,8 +1,13 @@
 import type { Actor, Grant } from "#control/call.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { isId } from "#kernel/ids.ts";
-import { type PermissionGroup, permissionGroupById, type PermissionGroupName, type PermissionScope } from "#model/permission-groups.ts";
-import type { TokenPolicy, TokenPolicyWrite } from "#model/token.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { isId } from "#kernel/crypto/ids.ts";
+import {
+  type PermissionGroup,
+  permissionGroupById,
+  type PermissionGroupName,
+  type PermissionScope,
+} from "#model/access/permission-groups.ts";
+import type { TokenPolicy, TokenPolicyWrite } from "#model/access/token.ts";
 
 /** A resource key of a policy, read: `com.cloudflare.api.account.zone.{id}` and its relatives. */
 export type Resource =

@@ -1,12 +1,12 @@
 import type { Actor, Grant } from "#control/call.ts";
-import { parseCidr } from "#kernel/cidr.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { newId } from "#kernel/ids.ts";
+import { parseCidr } from "#kernel/net/cidr.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { newId } from "#kernel/crypto/ids.ts";
 import { parseTimestamp, timestampSeconds } from "#model/timestamp.ts";
-import type { TokenCondition, TokenCreate } from "#model/token.ts";
-import { zoneAccounts } from "#store/scopes.ts";
-import type { Tables } from "#store/tables.ts";
-import type { TokenOwner } from "#store/tokens.ts";
+import type { TokenCondition, TokenCreate } from "#model/access/token.ts";
+import { zoneAccounts } from "#store/access/scopes.ts";
+import type { Tables } from "#store/queries/tables.ts";
+import type { TokenOwner } from "#store/access/tokens.ts";
 import type { Kysely } from "kysely";
 import { compileGrants, missingGrant, namedZones, policyResources, storedPolicies } from "./policies.ts";
 

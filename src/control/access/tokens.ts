@@ -1,8 +1,8 @@
 import { auditActor, commit } from "#control/commit.ts";
 import type { Actor, Call, Page, PageRequest } from "#control/call.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { newId, newTokenSecret } from "#kernel/ids.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { newId, newTokenSecret } from "#kernel/crypto/ids.ts";
 import type {
   Token,
   TokenCondition,
@@ -12,8 +12,8 @@ import type {
   TokenPolicy,
   TokenUpdate,
   TokenVerification,
-} from "#model/token.ts";
-import type { Store, Unit } from "#store/store.ts";
+} from "#model/access/token.ts";
+import type { Store, Unit } from "#store/database/store.ts";
 import {
   countTokens,
   deleteToken,
@@ -24,8 +24,8 @@ import {
   type TokenOwner,
   type TokenRow,
   updateToken,
-} from "#store/tokens.ts";
-import type { Tables } from "#store/tables.ts";
+} from "#store/access/tokens.ts";
+import type { Tables } from "#store/queries/tables.ts";
 import type { Kysely } from "kysely";
 import { hashSecret } from "./authenticate.ts";
 import { readTokenFacts, tokenEntry, tokenStatus } from "./token-facts.ts";

@@ -1,13 +1,13 @@
 import { auditActor, commit } from "#control/commit.ts";
 import type { Call } from "#control/call.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import type { User, UserEdit } from "#model/user.ts";
-import { listMemberships } from "#store/memberships.ts";
-import { plansOfAccounts } from "#store/scopes.ts";
-import type { Store } from "#store/store.ts";
-import type { Tables } from "#store/tables.ts";
-import { findUser, updateUser, type UserRow } from "#store/users.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { User, UserEdit } from "#model/access/user.ts";
+import { listMemberships } from "#store/access/memberships.ts";
+import { plansOfAccounts } from "#store/access/scopes.ts";
+import type { Store } from "#store/database/store.ts";
+import type { Tables } from "#store/queries/tables.ts";
+import { findUser, updateUser, type UserRow } from "#store/access/users.ts";
 import type { Kysely } from "kysely";
 
 /** The caller's own user. */

@@ -2,11 +2,11 @@ import type { Access } from "#control/access/access.ts";
 import type { Call } from "#control/call.ts";
 import { aroundRay } from "#control/events/event-filter.ts";
 import { likeTest } from "#events/blocks/like.ts";
-import type { GroupQuery } from "#events/group-sql.ts";
-import type { EventReads } from "#events/reads.ts";
-import type { EventTable } from "#events/rows.ts";
-import type { Condition, Where, WherePart } from "#events/where-sql.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import type { GroupQuery } from "#events/read/group-sql.ts";
+import type { EventReads } from "#events/read/read-client.ts";
+import type { EventTable } from "#events/rows/rows.ts";
+import type { Condition, Where, WherePart } from "#events/sql/where-sql.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import {
   ANALYTICS_DATASETS,
   type AnalyticsDataset,
@@ -20,8 +20,8 @@ import {
   type AnalyticsValue,
   type EntriesField,
   type StoredField,
-} from "#model/analytics.ts";
-import type { Store } from "#store/store.ts";
+} from "#model/events/analytics.ts";
+import type { Store } from "#store/database/store.ts";
 import { readableAccounts, readableZones } from "./readable.ts";
 
 /**

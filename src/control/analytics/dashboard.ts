@@ -1,8 +1,8 @@
 import type { Call } from "#control/call.ts";
 import type { Clock } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import type { DashboardQuery, DashboardTotals, ZoneDashboard } from "#model/zone-dashboard.ts";
-import type { AnalyticsFilter } from "#model/analytics.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { DashboardQuery, DashboardTotals, ZoneDashboard } from "#model/zones/zone-dashboard.ts";
+import type { AnalyticsFilter } from "#model/events/analytics.ts";
 import type { Analytics } from "./analytics.ts";
 import type { HttpSums } from "./http-sums.ts";
 import { httpTotals } from "./http-totals.ts";

@@ -1,4 +1,4 @@
-import type { AnalyticsGroup } from "#model/analytics.ts";
+import type { AnalyticsGroup } from "#model/events/analytics.ts";
 
 /** What the sums of a stretch of time are made of: requests by what they have in common, threats, and page views by browser. */
 export interface HttpParts {

@@ -1,6 +1,6 @@
 import type { Call } from "#control/call.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import type { AnalyticsFilter, AnalyticsGroup, AnalyticsQuery, AnalyticsScope, AnalyticsValue } from "#model/analytics.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { AnalyticsFilter, AnalyticsGroup, AnalyticsQuery, AnalyticsScope, AnalyticsValue } from "#model/events/analytics.ts";
 import type { Analytics } from "./analytics.ts";
 import { fieldsFor, type HttpNumber, type HttpParts, httpSums, type HttpSums, needs } from "./http-sums.ts";
 

@@ -1,9 +1,9 @@
 import { holdsInAccount, zoneReach } from "#control/access/grants.ts";
 import type { Actor } from "#control/call.ts";
-import { ANALYTICS_DATASETS, type AnalyticsDataset } from "#model/analytics.ts";
-import { listAccounts } from "#store/accounts.ts";
-import type { Store } from "#store/store.ts";
-import { listZones } from "#store/zones.ts";
+import { ANALYTICS_DATASETS, type AnalyticsDataset } from "#model/events/analytics.ts";
+import { listAccounts } from "#store/access/accounts.ts";
+import type { Store } from "#store/database/store.ts";
+import { listZones } from "#store/zones/zones.ts";
 
 const DATASETS: readonly AnalyticsDataset[] = Object.values(ANALYTICS_DATASETS);
 const ZONE_READERS = [...new Set(DATASETS.flatMap(({ zonePermissions }) => zonePermissions))];

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import type { PurgeEntry } from "#snapshot/entries.ts";
 import { rebuildSnapshot } from "#control/rebuild.ts";
 import { controlOver } from "../../../test/support/control.ts";

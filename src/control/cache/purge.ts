@@ -1,14 +1,14 @@
-import { PlatformError } from "#kernel/errors.ts";
-import { isWithin } from "#kernel/hostname.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { isWithin } from "#kernel/net/hostname.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
-import type { CachePurge, CachePurged } from "#model/cache-purge.ts";
+import type { CachePurge, CachePurged } from "#model/zones/cache-purge.ts";
 import type { PurgeEntry, PurgeSelector } from "#snapshot/entries.ts";
-import { purgesOfZone, putPurges } from "#store/cache-purges.ts";
-import { servedHostnames } from "#store/custom-hostnames.ts";
-import type { Store } from "#store/store.ts";
-import { lockZone } from "#store/zones.ts";
+import { purgesOfZone, putPurges } from "#store/zones/cache-purges.ts";
+import { servedHostnames } from "#store/hostnames/custom-hostnames.ts";
+import type { Store } from "#store/database/store.ts";
+import { lockZone } from "#store/zones/zones.ts";
 
 export interface CachePurges {
   /** Takes responses of the zone out of the edge's cache; answered once every edge has done it. Throws `purge_invalid`. */

@@ -1,8 +1,8 @@
 import type { AccountStore, StoredAccount } from "#acme/accounts.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import type { Sealer } from "#kernel/seal.ts";
-import { putSecret, secretValue } from "#store/secrets.ts";
-import type { Store } from "#store/store.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
+import { putSecret, secretValue } from "#store/database/secrets.ts";
+import type { Store } from "#store/database/store.ts";
 
 /** ACME accounts among the installation's secrets, sealed. */
 export function createAccountStore(deps: { readonly store: Store; readonly clock: Clock; readonly sealer: Sealer }): AccountStore {

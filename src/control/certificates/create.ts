@@ -1,10 +1,10 @@
 import { type AuthoritiesConfig, createAuthorities } from "#acme/accounts.ts";
 import type { LocalCa } from "#acme/local-ca.ts";
-import type { ResolverAddress } from "#control/dns/ask-resolver.ts";
+import type { ResolverAddress } from "#control/dns/scan/ask-resolver.ts";
 import type { HostnameDns } from "#control/hostnames/hostname-dns.ts";
 import type { Clock } from "#kernel/clock.ts";
-import type { Sealer } from "#kernel/seal.ts";
-import type { Store } from "#store/store.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
+import type { Store } from "#store/database/store.ts";
 import { createAccountStore } from "./account-store.ts";
 import { createChooseAuthority, type IssuerName } from "./choose-authority.ts";
 import { createLookUpCaa } from "./look-up-caa.ts";

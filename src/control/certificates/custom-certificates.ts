@@ -2,10 +2,10 @@ import type { Call, Page, PageRequest } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import type { ZoneRef } from "#control/zones/zone-ref.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { isWithin } from "#kernel/hostname.ts";
-import { newId } from "#kernel/ids.ts";
-import type { Sealer } from "#kernel/seal.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { isWithin } from "#kernel/net/hostname.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
 import {
   CUSTOM_CERTIFICATES_MAX,
   type CustomCertificate,
@@ -13,7 +13,7 @@ import {
   type CustomCertificateEdit,
   type CustomCertificatePriorities,
   type CustomCertificateQuery,
-} from "#model/custom-certificate.ts";
+} from "#model/certificates/custom-certificate.ts";
 import { customCertificateEntry } from "#snapshot/compile.ts";
 import {
   customCertificate,
@@ -22,9 +22,9 @@ import {
   deleteCustomCertificate,
   insertCustomCertificate,
   updateCustomCertificate,
-} from "#store/custom-certificates.ts";
-import type { Store, Unit } from "#store/store.ts";
-import { lockZone } from "#store/zones.ts";
+} from "#store/certificates/custom-certificates.ts";
+import type { Store, Unit } from "#store/database/store.ts";
+import { lockZone } from "#store/zones/zones.ts";
 import { issuerOf, readUploaded, signatureOf, type UploadErrors } from "./uploaded.ts";
 
 /** Certificates that a zone's owner brings: the edge shows them before those that authorities issue for the zone. */

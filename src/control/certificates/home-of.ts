@@ -1,7 +1,7 @@
-import { hasAlias } from "#store/certificate-orders.ts";
-import { answersItself, hostedName } from "#store/hosted-names.ts";
-import type { Store } from "#store/store.ts";
-import { zoneRowById } from "#store/zones.ts";
+import { hasAlias } from "#store/certificates/certificate-orders.ts";
+import { answersItself, hostedName } from "#store/zones/local-names.ts";
+import type { Store } from "#store/database/store.ts";
+import { zoneRowById } from "#store/zones/zones.ts";
 import type { HostnameDns } from "#control/hostnames/hostname-dns.ts";
 import type { ProofHome } from "./placement.ts";
 

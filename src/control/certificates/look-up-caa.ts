@@ -1,9 +1,9 @@
 import { getServers, promises as dns } from "node:dns";
 import type { CaaAnswer, LookUpCaa } from "#acme/caa-lookup.ts";
 import type { CaaRecord } from "#acme/caa.ts";
-import { askResolver, type ResolverAddress } from "#control/dns/ask-resolver.ts";
-import { answersItself, hostedName } from "#store/hosted-names.ts";
-import type { Store } from "#store/store.ts";
+import { askResolver, type ResolverAddress } from "#control/dns/scan/ask-resolver.ts";
+import { answersItself, hostedName } from "#store/zones/local-names.ts";
+import type { Store } from "#store/database/store.ts";
 import { RCODE, TYPE } from "#wire/dns/codes.ts";
 import type { Message, ResourceRecord } from "#wire/dns/message.ts";
 import { formatName, keyOf, parseAbsoluteName } from "#wire/dns/name.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "#kernel/clock.ts";
-import { newId } from "#kernel/ids.ts";
+import { newId } from "#kernel/crypto/ids.ts";
 import {
   type CertificateOrderRow,
   type CertificateOwner,
@@ -12,8 +12,8 @@ import {
   orderOf,
   releaseOrders,
   updateOrder,
-} from "#store/certificate-orders.ts";
-import type { Store, Unit } from "#store/store.ts";
+} from "#store/certificates/certificate-orders.ts";
+import type { Store, Unit } from "#store/database/store.ts";
 import { changeProofs, placementOf } from "./placement.ts";
 import type { WorkOnOrder } from "./work-on-order.ts";
 

@@ -1,5 +1,5 @@
 import type { Call } from "#control/call.ts";
-import type { OwnerKind } from "#store/certificate-orders.ts";
+import type { OwnerKind } from "#store/certificates/certificate-orders.ts";
 
 /** Whom an order's certificate is for, and where it goes. */
 export interface OrderOwner {

@@ -1,14 +1,14 @@
 import type { Page, PageRequest } from "#control/call.ts";
 import { certificateFacts } from "#acme/certificate-facts.ts";
 import type { Clock } from "#kernel/clock.ts";
-import type { CertificatePack, CertificateVerification } from "#model/certificate-pack.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import type { CustomCertificate, CustomCertificateType } from "#model/custom-certificate.ts";
-import type { SslStatus } from "#model/custom-hostname-states.ts";
-import { type CertificateOrderRow, orderOf } from "#store/certificate-orders.ts";
-import { type CertificateRow, certificatesOfZone } from "#store/certificates.ts";
-import { type CustomCertificateRow, customCertificatesOfZone } from "#store/custom-certificates.ts";
-import type { Store } from "#store/store.ts";
+import type { CertificatePack, CertificateVerification } from "#model/certificates/certificate-pack.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { CustomCertificate, CustomCertificateType } from "#model/certificates/custom-certificate.ts";
+import type { SslStatus } from "#model/hostnames/custom-hostname-states.ts";
+import { type CertificateOrderRow, orderOf } from "#store/certificates/certificate-orders.ts";
+import { type CertificateRow, certificatesOfZone } from "#store/certificates/certificates.ts";
+import { type CustomCertificateRow, customCertificatesOfZone } from "#store/certificates/custom-certificates.ts";
+import type { Store } from "#store/database/store.ts";
 import { placementOf, validationRecords } from "./placement.ts";
 
 /** A zone's own certificates, as the API shows them. */

@@ -1,11 +1,11 @@
 import { httpUrl, type Method, type PlacedOrder, type Proof, txtName, txtValue } from "#acme/issuance.ts";
 import { systemCall } from "#control/call.ts";
 import { auditActor } from "#control/commit.ts";
-import { raiseServedSerial } from "#control/dns/signature-serial.ts";
+import { raiseServedSerial } from "#control/dns/dnssec/signature-serial.ts";
 import type { Op } from "#snapshot/entries.ts";
-import type { CertificateOrderRow } from "#store/certificate-orders.ts";
-import type { Unit } from "#store/store.ts";
-import { zoneRowById } from "#store/zones.ts";
+import type { CertificateOrderRow } from "#store/certificates/certificate-orders.ts";
+import type { Unit } from "#store/database/store.ts";
+import { zoneRowById } from "#store/zones/zones.ts";
 import { encodeContent } from "#wire/dns/record-types.ts";
 import type { ValidationRecord } from "./owner.ts";
 

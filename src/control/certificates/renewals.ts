@@ -10,8 +10,8 @@ import {
   renewalsToAdvise,
   updateRenewal,
   zonesWithoutCertificateOf,
-} from "#store/certificate-orders.ts";
-import type { Store, Unit } from "#store/store.ts";
+} from "#store/certificates/certificate-orders.ts";
+import type { Store, Unit } from "#store/database/store.ts";
 import type { IssuerName } from "./choose-authority.ts";
 import type { CertificateOrders } from "./orders.ts";
 import { zoneHosts } from "./zone-hosts.ts";

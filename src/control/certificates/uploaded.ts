@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
-import type { ErrorName } from "#kernel/error-codes.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import type { ErrorName } from "#kernel/errors/error-codes.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 
 /** A certificate with its key that somebody brings. */
 export interface Uploaded {

@@ -6,15 +6,15 @@ import { type CertificateFacts, certificateFacts, isKeyOf } from "#acme/certific
 import { txtName } from "#acme/issuance.ts";
 import type { LocalCa } from "#acme/local-ca.ts";
 import { type Call, systemCall } from "#control/call.ts";
-import { issuedAlert, notIssuedAlert } from "#control/notifications/alert.ts";
-import { tell } from "#control/notifications/tell.ts";
+import { issuedAlert, notIssuedAlert } from "#control/notifications/alerts/alert.ts";
+import { tell } from "#control/notifications/policies/enqueue-alert.ts";
 import type { Clock } from "#kernel/clock.ts";
-import type { Sealer } from "#kernel/seal.ts";
-import { checkDelayMs } from "#model/custom-hostname-states.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
+import { checkDelayMs } from "#model/hostnames/custom-hostname-states.ts";
 import { ANY_ACCOUNT } from "#snapshot/reliance.ts";
-import { type CertificateOrderRow, deleteOrder, orderById, putRenewal, updateOrder } from "#store/certificate-orders.ts";
-import type { Store, Unit } from "#store/store.ts";
-import { zoneRowById } from "#store/zones.ts";
+import { type CertificateOrderRow, deleteOrder, orderById, putRenewal, updateOrder } from "#store/certificates/certificate-orders.ts";
+import type { Store, Unit } from "#store/database/store.ts";
+import { zoneRowById } from "#store/zones/zones.ts";
 import { type ChooseAuthority, type IssuerName, OrderRefused } from "./choose-authority.ts";
 import type { NewCertificate, OrderOwners, OrderStatus } from "./owner.ts";
 import {

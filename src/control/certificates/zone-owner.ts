@@ -1,11 +1,11 @@
 import { auditActor } from "#control/commit.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import { newId } from "#kernel/ids.ts";
-import type { Sealer } from "#kernel/seal.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
 import { certificateEntry } from "#snapshot/compile.ts";
-import { certificatesOfZone, deleteCertificate, insertCertificate } from "#store/certificates.ts";
-import type { Store } from "#store/store.ts";
-import { zoneById } from "#store/zones.ts";
+import { certificatesOfZone, deleteCertificate, insertCertificate } from "#store/certificates/certificates.ts";
+import type { Store } from "#store/database/store.ts";
+import { zoneById } from "#store/zones/zones.ts";
 import type { OrderOwner } from "./owner.ts";
 
 /** Zones whose own certificates come from an authority outside. */

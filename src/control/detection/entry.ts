@@ -1,6 +1,6 @@
-import type { AllowedData, SensitiveDataPattern } from "#model/sensitive-data.ts";
+import type { AllowedData, SensitiveDataPattern } from "#model/detection/sensitive-data.ts";
 import type { DetectionEntry } from "#snapshot/entries.ts";
-import type { SensitiveDataRow } from "#store/sensitive-data.ts";
+import type { SensitiveDataRow } from "#store/detection/sensitive-data.ts";
 
 /** What the detector worker gets of a zone's rows; null where there is nothing to get. */
 export function detectionEntry(rows: readonly SensitiveDataRow[]): DetectionEntry | null {

@@ -1,10 +1,10 @@
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { newId } from "#kernel/ids.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { newId } from "#kernel/crypto/ids.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
-import { accountSensitiveData, type SensitiveDataRow, zoneSensitiveData } from "#store/sensitive-data.ts";
-import type { Store, Unit } from "#store/store.ts";
+import { accountSensitiveData, type SensitiveDataRow, zoneSensitiveData } from "#store/detection/sensitive-data.ts";
+import type { Store, Unit } from "#store/database/store.ts";
 import { detectionEntry } from "./entry.ts";
 
 /** A zone as its routes resolve it. */

@@ -1,6 +1,6 @@
-import type { CustomPattern } from "#rules/detectors/custom.ts";
-import { accountSensitiveData, zoneSensitiveData } from "#store/sensitive-data.ts";
-import type { Unit } from "#store/store.ts";
+import type { CustomPattern } from "#rules/detectors/engine/custom.ts";
+import { accountSensitiveData, zoneSensitiveData } from "#store/detection/sensitive-data.ts";
+import type { Unit } from "#store/database/store.ts";
 import { detectionEntry } from "./entry.ts";
 
 /** The patterns that run in a zone: its own and its account's; of an account, where there is no zone, the account's. */

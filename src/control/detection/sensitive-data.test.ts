@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { fixedClock } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import type { DetectionEntry } from "#snapshot/entries.ts";
 import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import { rebuildSnapshot } from "#control/rebuild.ts";

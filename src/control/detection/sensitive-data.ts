@@ -1,6 +1,6 @@
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Clock } from "#kernel/clock.ts";
-import type { Sealer } from "#kernel/seal.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { Call } from "#control/call.ts";
 import {
   type AllowedData,
@@ -11,20 +11,20 @@ import {
   type SensitiveDataPatternChange,
   SensitiveDataPatternCreate,
   type SensitiveDataScan,
-} from "#model/sensitive-data.ts";
-import type { Store } from "#store/store.ts";
+} from "#model/detection/sensitive-data.ts";
+import type { Store } from "#store/database/store.ts";
 import { createOwnedObjects, type OwnedObjects, type OwnedZone, type Owner } from "./objects.ts";
 import { ownPatterns } from "./own-patterns.ts";
 import { ruleProblems, type RuleSurroundings } from "#rules/check.ts";
-import { jsonSteps } from "#rules/detectors/allowed-place.ts";
-import { compileDetectors, type CompiledDetectors } from "#rules/detectors/compiled.ts";
-import { customDetector, customDetectors, type CustomPattern } from "#rules/detectors/custom.ts";
-import { jsonPaths } from "#rules/detectors/json-path.ts";
-import { confirmedByProximity } from "#rules/detectors/proximity.ts";
-import { scanText } from "#rules/detectors/scan-text.ts";
-import { DETECTORS } from "#rules/detectors/table.ts";
-import { createValueHash, VALUE_HASH_PURPOSE } from "#rules/detectors/value-hash.ts";
-import { RegexError } from "#rules/expression/regex.ts";
+import { jsonSteps } from "#rules/detectors/masking/allowed-place.ts";
+import { compileDetectors, type CompiledDetectors } from "#rules/detectors/engine/compiled.ts";
+import { customDetector, customDetectors, type CustomPattern } from "#rules/detectors/engine/custom.ts";
+import { jsonPaths } from "#rules/detectors/masking/json-path.ts";
+import { confirmedByProximity } from "#rules/detectors/engine/proximity.ts";
+import { scanText } from "#rules/detectors/engine/scan-text.ts";
+import { DETECTORS } from "#rules/detectors/catalog/table.ts";
+import { createValueHash, VALUE_HASH_PURPOSE } from "#rules/detectors/engine/value-hash.ts";
+import { RegexError } from "#rules/expression/regex/regex.ts";
 import { isSwitchedOn } from "#rules/managed/own-patterns.ts";
 import { executeManaged, MANAGED_RULESETS, SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 

@@ -1,5 +1,5 @@
-import type { SecurityEventRow } from "#events/rows.ts";
-import type { SecurityEvent } from "#model/security-event.ts";
+import type { SecurityEventRow } from "#events/rows/rows.ts";
+import type { SecurityEvent } from "#model/events/security-event.ts";
 
 /** A row as the activity log, its exports and its followers show it. */
 export const eventView = (row: SecurityEventRow): SecurityEvent => ({

@@ -1,4 +1,4 @@
-import type { RetentionLimits } from "#events/retention.ts";
+import type { RetentionLimits } from "#events/retention/retention.ts";
 
 /** For how many seconds rows are there, and what is counted of them by the minute and by the hour; a full database may keep less. */
 export interface EventsKept {

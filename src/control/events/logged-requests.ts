@@ -1,7 +1,7 @@
 import type { Page } from "#control/call.ts";
-import type { RequestRow } from "#events/rows.ts";
-import type { Sealer } from "#kernel/seal.ts";
-import type { LoggedRequest, LoggedRequestExport, LoggedRequestQuery, LoggedRequestTail } from "#model/request-log.ts";
+import type { RequestRow } from "#events/rows/rows.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
+import type { LoggedRequest, LoggedRequestExport, LoggedRequestQuery, LoggedRequestTail } from "#model/events/request-log.ts";
 import { aroundRay, type EventScope, requestsOf } from "./event-filter.ts";
 import { createRowLog, type LogSource } from "./row-log.ts";
 import { createRowMarks } from "./row-marks.ts";

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Page } from "#control/call.ts";
-import type { PageQuery, RowPage, RowPosition } from "#events/queries.ts";
-import type { EventReads } from "#events/reads.ts";
-import type { EventTables } from "#events/rows.ts";
-import type { Where } from "#events/where-sql.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import type { PageQuery, RowPage, RowPosition } from "#events/read/queries.ts";
+import type { EventReads } from "#events/read/read-client.ts";
+import type { EventTables } from "#events/rows/rows.ts";
+import type { Where } from "#events/sql/where-sql.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import { type EventScope, inScope } from "./event-filter.ts";
 import { csvHead, csvLines, ndjsonLines } from "./event-text.ts";
 import type { RowMarks } from "./row-marks.ts";

@@ -1,7 +1,7 @@
-import type { RowPosition } from "#events/queries.ts";
-import type { EventTable } from "#events/rows.ts";
-import type { Where } from "#events/where-sql.ts";
-import type { Sealer } from "#kernel/seal.ts";
+import type { RowPosition } from "#events/read/queries.ts";
+import type { EventTable } from "#events/rows/rows.ts";
+import type { Where } from "#events/sql/where-sql.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { EventScope } from "./event-filter.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 
 export interface Seats {
   /** Throws `rate_limited` where no place is left, of the account or of all. */

@@ -1,7 +1,7 @@
 import type { Page } from "#control/call.ts";
-import { ulidTimeMs } from "#kernel/ids.ts";
-import type { Sealer } from "#kernel/seal.ts";
-import type { SecurityEvent, SecurityEventExport, SecurityEventQuery, SecurityEventTail } from "#model/security-event.ts";
+import { ulidTimeMs } from "#kernel/crypto/ids.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
+import type { SecurityEvent, SecurityEventExport, SecurityEventQuery, SecurityEventTail } from "#model/events/security-event.ts";
 import { type EventScope, eventsOf } from "./event-filter.ts";
 import { eventView } from "./event-view.ts";
 import { createRowLog, type LogSource } from "./row-log.ts";

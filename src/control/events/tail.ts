@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Arrivals } from "#events/arrivals.ts";
-import type { EventReads } from "#events/reads.ts";
-import type { EventTables } from "#events/rows.ts";
-import type { Where } from "#events/where-sql.ts";
+import type { Arrivals } from "#events/read/rows-since.ts";
+import type { EventReads } from "#events/read/read-client.ts";
+import type { EventTables } from "#events/rows/rows.ts";
+import type { Where } from "#events/sql/where-sql.ts";
 import type { Clock } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import { createTurns } from "#kernel/turns.ts";
 import type { EventScope } from "./event-filter.ts";
 import type { RowMarks } from "./row-marks.ts";

@@ -1,6 +1,6 @@
 import type { Call } from "#control/call.ts";
 import { auditActor } from "#control/commit.ts";
-import type { Unit } from "#store/store.ts";
+import type { Unit } from "#store/database/store.ts";
 
 /** Notes what a call makes of a row of an account's, as `view` shows it: without `before` it is new, without `after` gone. */
 export function auditChange<Row extends { readonly id: string; readonly account_id: string }>(

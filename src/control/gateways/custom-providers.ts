@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Sealer } from "#kernel/seal.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
 import type {
@@ -9,10 +9,10 @@ import type {
   CustomProvider,
   CustomProviderCreate,
   CustomProviderUpdate,
-} from "#model/gateway-provider.ts";
-import { gatewayObjectsAt, type GatewayObjectRow } from "#store/gateway-objects.ts";
-import { HIDDEN } from "#model/gateway-otel.ts";
-import type { Unit } from "#store/store.ts";
+} from "#model/gateways/gateway-provider.ts";
+import { gatewayObjectsAt, type GatewayObjectRow } from "#store/gateways/gateway-objects.ts";
+import { HIDDEN } from "#model/gateways/gateway-otel.ts";
+import type { Unit } from "#store/database/store.ts";
 import { isSendable } from "./header-fields.ts";
 import { customProviderEntry, type StoredCustomCost, type StoredCustomProvider } from "./object-entries.ts";
 import { changedRow, invalidInput, loadObject, type ObjectDeps, objectRow, pageOf, valueOf, writeObject } from "./objects.ts";

@@ -2,9 +2,9 @@ import { type Call, type Page, type PageRequest } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
 import { filtersSql } from "#events/logs/filters.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { newId } from "#kernel/ids.ts";
-import type { GatewayDataset, GatewayDatasetWrite, NamedList } from "#model/gateway-dataset.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import type { GatewayDataset, GatewayDatasetWrite, NamedList } from "#model/gateways/gateway-dataset.ts";
 import {
   deleteNamed,
   type GatewayDatasetRow,
@@ -13,9 +13,9 @@ import {
   listNamed,
   namedById,
   updateDataset,
-} from "#store/gateway-datasets.ts";
-import { gatewayById, type GatewayRow } from "#store/gateways.ts";
-import type { Store, Unit } from "#store/store.ts";
+} from "#store/gateways/gateway-datasets.ts";
+import { gatewayById, type GatewayRow } from "#store/gateways/gateways.ts";
+import type { Store, Unit } from "#store/database/store.ts";
 import { auditChange } from "./audit-change.ts";
 import { withLogFilters } from "./log-filters.ts";
 

@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 import type { Call } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import type { DlpEntryWrite, DlpProfile, DlpProfileWrite } from "#model/dlp-profile.ts";
-import { namedProfiles } from "#model/dlp.ts";
-import { storedSettings } from "#model/gateway.ts";
-import { type Profile, PROFILES, PROFILES_BY_ID } from "#rules/detectors/profiles.ts";
-import { RegexError } from "#rules/expression/regex.ts";
-import { gatewayObjectsAt, type GatewayObjectRow } from "#store/gateway-objects.ts";
-import { gatewaysOf } from "#store/gateways.ts";
-import type { Unit } from "#store/store.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { DlpEntryWrite, DlpProfile, DlpProfileWrite } from "#model/gateways/dlp-profile.ts";
+import { namedProfiles } from "#model/gateways/dlp.ts";
+import { storedSettings } from "#model/gateways/gateway.ts";
+import { type Profile, PROFILES, PROFILES_BY_ID } from "#rules/detectors/catalog/profiles.ts";
+import { RegexError } from "#rules/expression/regex/regex.ts";
+import { gatewayObjectsAt, type GatewayObjectRow } from "#store/gateways/gateway-objects.ts";
+import { gatewaysOf } from "#store/gateways/gateways.ts";
+import type { Unit } from "#store/database/store.ts";
 import { dlpProfileEntry, entryDetector, type StoredDlpEntry, type StoredDlpProfile } from "./object-entries.ts";
 import { changedRow, invalidInput, loadObject, type ObjectDeps, objectRow, valueOf, writeObject } from "./objects.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { rebuildSnapshot } from "#control/rebuild.ts";
-import { newId } from "#kernel/ids.ts";
-import { insertAccount } from "#store/accounts.ts";
-import type { Store } from "#store/store.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import { insertAccount } from "#store/access/accounts.ts";
+import type { Store } from "#store/database/store.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { failing } from "../../../test/support/failing.ts";
 import { PLAIN_GATEWAY } from "../../../test/support/plain-gateway.ts";

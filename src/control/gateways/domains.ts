@@ -1,17 +1,17 @@
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { isoMicros } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { hostnameMatches, hostnameProblem, isWithin, parseHostname } from "#kernel/hostname.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { hostnameMatches, hostnameProblem, isWithin, parseHostname } from "#kernel/net/hostname.ts";
 import type {
   GatewayDomain,
   GatewayDomainCreate,
   GatewayDomainCreated,
   GatewayDomainQuery,
   GatewayDomainStatus,
-} from "#model/gateway-domain.ts";
+} from "#model/gateways/gateway-domain.ts";
 import type { GatewayDomainEntry } from "#snapshot/entries.ts";
-import { certificatesOfZone } from "#store/certificates.ts";
+import { certificatesOfZone } from "#store/certificates/certificates.ts";
 import {
   deleteGatewayDomains,
   domainsOfGateway,
@@ -20,9 +20,9 @@ import {
   type GatewayDomainWithZone,
   insertGatewayDomain,
   reliedZones,
-} from "#store/gateway-domains.ts";
-import type { Unit } from "#store/store.ts";
-import { zoneRowById } from "#store/zones.ts";
+} from "#store/gateways/gateway-domains.ts";
+import type { Unit } from "#store/database/store.ts";
+import { zoneRowById } from "#store/zones/zones.ts";
 import { invalidInput, type ObjectDeps, pageOf, requireGateway } from "./objects.ts";
 
 /** Host names of an account's own zones under which its gateways are reached. */

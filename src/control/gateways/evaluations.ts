@@ -1,9 +1,9 @@
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
-import type { GatewayLogStore, LogAverages } from "#events/logs/store.ts";
+import type { GatewayLogStore, LogAverages } from "#events/read/store.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { newId } from "#kernel/ids.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { newId } from "#kernel/crypto/ids.ts";
 import {
   EVALUATION_TYPES,
   type EvaluationResult,
@@ -12,7 +12,7 @@ import {
   type GatewayEvaluation,
   type GatewayEvaluationCreate,
   type NamedList,
-} from "#model/gateway-dataset.ts";
+} from "#model/gateways/gateway-dataset.ts";
 import {
   deleteNamed,
   type GatewayEvaluationRow,
@@ -20,8 +20,8 @@ import {
   insertEvaluation,
   listNamed,
   namedById,
-} from "#store/gateway-datasets.ts";
-import type { Store, Unit } from "#store/store.ts";
+} from "#store/gateways/gateway-datasets.ts";
+import type { Store, Unit } from "#store/database/store.ts";
 import { auditChange } from "./audit-change.ts";
 import { checkGateway, datasetView, namedPage } from "./datasets.ts";
 import { logScope } from "./logs.ts";

@@ -1,9 +1,9 @@
 import type { Clock } from "#kernel/clock.ts";
 import { isoMicros } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import { isModelProvider } from "#kernel/model-providers.ts";
-import type { Sealer } from "#kernel/seal.ts";
-import type { GatewayLogStore } from "#events/logs/store.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
+import type { GatewayLogStore } from "#events/read/store.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
 import {
@@ -15,13 +15,13 @@ import {
   type GatewayWrite,
   storedSettings,
   UNAVAILABLE_SETTINGS,
-} from "#model/gateway.ts";
-import { otelContext, otelView } from "#model/gateway-otel.ts";
-import { storedSpendLimits } from "#model/spend-limits.ts";
-import { guardrailsProblem } from "#model/guardrails.ts";
-import { namedProfiles } from "#model/dlp.ts";
+} from "#model/gateways/gateway.ts";
+import { otelContext, otelView } from "#model/gateways/gateway-otel.ts";
+import { storedSpendLimits } from "#model/gateways/spend-limits.ts";
+import { guardrailsProblem } from "#model/gateways/guardrails.ts";
+import { namedProfiles } from "#model/gateways/dlp.ts";
 import { gatewayEntry, gatewayEntryId } from "#snapshot/compile.ts";
-import { findAccount } from "#store/accounts.ts";
+import { findAccount } from "#store/access/accounts.ts";
 import {
   countGateways,
   deleteGateway,
@@ -31,11 +31,11 @@ import {
   insertGateway,
   listGateways,
   updateGateway,
-} from "#store/gateways.ts";
-import { listState } from "#store/list-pages.ts";
+} from "#store/gateways/gateways.ts";
+import { listState } from "#store/queries/list-pages.ts";
 import { createPages, isQuick } from "#control/pages.ts";
-import { deleteGatewayObject, gatewayObjectsAt, objectsOfGateway } from "#store/gateway-objects.ts";
-import type { Store, Unit } from "#store/store.ts";
+import { deleteGatewayObject, gatewayObjectsAt, objectsOfGateway } from "#store/gateways/gateway-objects.ts";
+import type { Store, Unit } from "#store/database/store.ts";
 import { auditChange } from "./audit-change.ts";
 import { removeDomains } from "./domains.ts";
 import { readLogKey } from "#control/logpush/encrypt.ts";
@@ -185,7 +185,7 @@ async function isReachable(db: Unit["db"], account_id: string, provider: string)
   return own.some((row) => valueOf<StoredCustomProvider>(row).slug === provider.slice(CUSTOM.length));
 }
 
-/** Comes into being when it is first used, as gateway/default-gateways.ts has it. */
+/** Comes into being when it is first used, as gateway/auth/default-gateways.ts has it. */
 const DEFAULT_GATEWAY = "default";
 const DEFAULT_SETTINGS: GatewayWrite = {
   authentication: true,

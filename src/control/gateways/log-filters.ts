@@ -1,8 +1,8 @@
 import { Compile } from "typebox/schema";
 import type { LogFilter, LogFilterKey, LogOperator } from "#events/logs/filters.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import type { GatewayLogList } from "#model/gateway-log.ts";
-import { GatewayLogFilters } from "#model/gateway-log-filter.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { GatewayLogList } from "#model/gateways/gateway-log.ts";
+import { GatewayLogFilters } from "#model/gateways/gateway-log-filter.ts";
 
 /** Compiled when the first filter comes. */
 let filterList: ReturnType<typeof Compile<typeof GatewayLogFilters>> | undefined;

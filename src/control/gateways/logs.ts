@@ -1,15 +1,15 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { ulidTimeMs } from "#kernel/ids.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { ulidTimeMs } from "#kernel/crypto/ids.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import type { LogBodies } from "#events/logs/bodies.ts";
-import type { GatewayLogStore, LogScope } from "#events/logs/store.ts";
-import type { GatewayLogRow } from "#events/rows.ts";
-import type { GatewayLog, GatewayLogDelete, GatewayLogDetail, GatewayLogList, GatewayLogPatch } from "#model/gateway-log.ts";
-import { gatewayById, type GatewayRow } from "#store/gateways.ts";
-import type { Store } from "#store/store.ts";
+import type { GatewayLogStore, LogScope } from "#events/read/store.ts";
+import type { GatewayLogRow } from "#events/rows/rows.ts";
+import type { GatewayLog, GatewayLogDelete, GatewayLogDetail, GatewayLogList, GatewayLogPatch } from "#model/gateways/gateway-log.ts";
+import { gatewayById, type GatewayRow } from "#store/gateways/gateways.ts";
+import type { Store } from "#store/database/store.ts";
 import { oldParameterFilters, parseLogFilters, withLogFilters } from "./log-filters.ts";
 
 /** Logs of what the gateway plane did. Throws `gateway_not_found` for another account's gateway or log alike. */

@@ -1,7 +1,7 @@
-import type { TokenPricing } from "#model/gateway-provider.ts";
-import { type CustomPattern, customDetector } from "#rules/detectors/custom.ts";
-import type { Detector } from "#rules/detectors/detector.ts";
-import { wordDetector } from "#rules/detectors/words.ts";
+import type { TokenPricing } from "#model/gateways/gateway-provider.ts";
+import { type CustomPattern, customDetector } from "#rules/detectors/engine/custom.ts";
+import type { Detector } from "#rules/detectors/engine/detector.ts";
+import { wordDetector } from "#rules/detectors/engine/words.ts";
 import type {
   CustomCostEntry,
   CustomProviderEntry,
@@ -11,9 +11,9 @@ import type {
   ProviderKeyEntry,
   RouteElement,
 } from "#snapshot/entries.ts";
-import { allGatewayDomains } from "#store/gateway-domains.ts";
-import { allGatewayObjects, type GatewayObjectRow } from "#store/gateway-objects.ts";
-import type { Unit } from "#store/store.ts";
+import { allGatewayDomains } from "#store/gateways/gateway-domains.ts";
+import { allGatewayObjects, type GatewayObjectRow } from "#store/gateways/gateway-objects.ts";
+import type { Unit } from "#store/database/store.ts";
 import { domainEntry } from "./domains.ts";
 import { valueOf } from "./objects.ts";
 

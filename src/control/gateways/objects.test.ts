@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { PlatformError } from "#kernel/errors.ts";
-import type { GatewayRouteCreate } from "#model/gateway-route.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { GatewayRouteCreate } from "#model/gateways/gateway-route.ts";
 import { rebuildSnapshot } from "#control/rebuild.ts";
 import type { CustomProviderEntry, Op, ProviderKeyEntry } from "#snapshot/entries.ts";
 import { controlOver } from "../../../test/support/control.ts";

@@ -1,10 +1,10 @@
 import type { Clock } from "#kernel/clock.ts";
 import { isoMicros } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { auditActor } from "#control/commit.ts";
 import type { Op } from "#snapshot/entries.ts";
-import { gatewayById } from "#store/gateways.ts";
+import { gatewayById } from "#store/gateways/gateways.ts";
 import {
   deleteGatewayObject,
   gatewayObject,
@@ -12,8 +12,8 @@ import {
   type GatewayObjectPlace,
   type GatewayObjectRow,
   putGatewayObject,
-} from "#store/gateway-objects.ts";
-import type { Store, Unit } from "#store/store.ts";
+} from "#store/gateways/gateway-objects.ts";
+import type { Store, Unit } from "#store/database/store.ts";
 
 export interface ObjectDeps {
   readonly store: Store;

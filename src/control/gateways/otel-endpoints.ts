@@ -1,5 +1,5 @@
-import type { Sealer } from "#kernel/seal.ts";
-import { HIDDEN, type OtelEndpoint, type StoredOtelEndpoint } from "#model/gateway-otel.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
+import { HIDDEN, type OtelEndpoint, type StoredOtelEndpoint } from "#model/gateways/gateway-otel.ts";
 import { isSendable } from "./header-fields.ts";
 import { invalidInput } from "./objects.ts";
 

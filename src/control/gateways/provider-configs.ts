@@ -1,10 +1,10 @@
-import type { Sealer } from "#kernel/seal.ts";
-import { newId } from "#kernel/ids.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
+import { newId } from "#kernel/crypto/ids.ts";
 import { isModelProvider } from "#kernel/model-providers.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
-import type { ProviderConfig, ProviderConfigCreate } from "#model/gateway-provider.ts";
-import { gatewayObjectsAt, type GatewayObjectRow } from "#store/gateway-objects.ts";
+import type { ProviderConfig, ProviderConfigCreate } from "#model/gateways/gateway-provider.ts";
+import { gatewayObjectsAt, type GatewayObjectRow } from "#store/gateways/gateway-objects.ts";
 import { providerKeyEntry, type StoredProviderConfig } from "./object-entries.ts";
 import {
   changedRow,

@@ -1,5 +1,5 @@
-import { newId } from "#kernel/ids.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
 import {
@@ -9,10 +9,10 @@ import {
   type RouteDeployment,
   type RouteVersion,
   type RouteVersionDetail,
-} from "#model/gateway-route.ts";
+} from "#model/gateways/gateway-route.ts";
 import type { RouteElement } from "#snapshot/entries.ts";
-import { gatewayObjectsAt, type GatewayObjectRow } from "#store/gateway-objects.ts";
-import type { Unit } from "#store/store.ts";
+import { gatewayObjectsAt, type GatewayObjectRow } from "#store/gateways/gateway-objects.ts";
+import type { Unit } from "#store/database/store.ts";
 import { gatewayRouteEntry, type StoredRoute } from "./object-entries.ts";
 import {
   changedRow,

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { fixedClock } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { newId } from "#kernel/ids.ts";
-import { MOVED_RETENTION_MS } from "#model/custom-hostname-states.ts";
-import { insertAccount } from "#store/accounts.ts";
-import type { Store } from "#store/store.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import { MOVED_RETENTION_MS } from "#model/hostnames/custom-hostname-states.ts";
+import { insertAccount } from "#store/access/accounts.ts";
+import type { Store } from "#store/database/store.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { alertsTold, wantAlerts } from "../../../test/support/alerts.ts";
 import { failing } from "../../../test/support/failing.ts";

@@ -1,11 +1,11 @@
 import { createPages, isQuick } from "#control/pages.ts";
-import { listState } from "#store/list-pages.ts";
+import { listState } from "#store/queries/list-pages.ts";
 import { randomUUID } from "node:crypto";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import type { ZoneRef } from "#control/zones/zone-ref.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import {
   COMMON_NAME_LENGTH_MAX,
   type CustomHostname,
@@ -14,8 +14,8 @@ import {
   type CustomHostnameEdit,
   type CustomHostnameQuota,
   type HostnameSsl,
-} from "#model/custom-hostname.ts";
-import { checkDelayMs, type HostnameStatus, nextStatus } from "#model/custom-hostname-states.ts";
+} from "#model/hostnames/custom-hostname.ts";
+import { checkDelayMs, type HostnameStatus, nextStatus } from "#model/hostnames/custom-hostname-states.ts";
 import { customHostnameEntry } from "#snapshot/compile.ts";
 import {
   countCustomHostnames,
@@ -30,9 +30,9 @@ import {
   isWholeHostnameList,
   listCustomHostnames,
   updateCustomHostname,
-} from "#store/custom-hostnames.ts";
-import type { Store, Unit } from "#store/store.ts";
-import { lockZone } from "#store/zones.ts";
+} from "#store/hostnames/custom-hostnames.ts";
+import type { Store, Unit } from "#store/database/store.ts";
+import { lockZone } from "#store/zones/zones.ts";
 import type { CertificateIssuer } from "./certificate-issuer.ts";
 import { hostnameColumns } from "./hostname-columns.ts";
 import type { HostnameChecks } from "./hostname-checks.ts";

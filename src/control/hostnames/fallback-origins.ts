@@ -2,14 +2,14 @@ import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import type { ZoneRef } from "#control/zones/zone-ref.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { isWithin } from "#kernel/hostname.ts";
-import type { FallbackOrigin, FallbackOriginWrite } from "#model/custom-hostname.ts";
-import { checkPendingNow } from "#store/custom-hostnames.ts";
-import { deleteFallbackOrigin, fallbackOrigin, type FallbackOriginRow, putFallbackOrigin } from "#store/fallback-origins.ts";
-import { hostedIn, hostedName } from "#store/hosted-names.ts";
-import type { Store, Unit } from "#store/store.ts";
-import { zoneRowById } from "#store/zones.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { isWithin } from "#kernel/net/hostname.ts";
+import type { FallbackOrigin, FallbackOriginWrite } from "#model/hostnames/custom-hostname.ts";
+import { checkPendingNow } from "#store/hostnames/custom-hostnames.ts";
+import { deleteFallbackOrigin, fallbackOrigin, type FallbackOriginRow, putFallbackOrigin } from "#store/hostnames/fallback-origins.ts";
+import { hostedIn, hostedName } from "#store/zones/local-names.ts";
+import type { Store, Unit } from "#store/database/store.ts";
+import { zoneRowById } from "#store/zones/zones.ts";
 import { checkedName, NAME_ERRORS } from "./hostname-names.ts";
 
 /** Where custom hostnames lead that have no origin of their own. Throws `fallback_origin_not_found`. */

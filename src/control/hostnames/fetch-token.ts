@@ -1,4 +1,4 @@
-import { request } from "#kernel/node-http.ts";
+import { request } from "#kernel/net/node-http.ts";
 
 /** Whether one of the addresses, asked as the hostname's own server, shows the token under one of the paths. Never rejects. */
 export type ShowsToken = (hostname: string, addresses: readonly string[], paths: readonly string[], token: string) => Promise<boolean>;

@@ -1,14 +1,14 @@
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { isWithin, parseHostname } from "#kernel/hostname.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { isWithin, parseHostname } from "#kernel/net/hostname.ts";
 import { parseTimestamp, timestampSeconds } from "#model/timestamp.ts";
-import type { ZoneHold, ZoneHoldEdit } from "#model/zone-hold.ts";
-import { namesUp } from "#store/hosted-names.ts";
-import type { Store, Unit } from "#store/store.ts";
-import { type HoldOfZone, holdsOfNames, putZoneHold, zoneHold, type ZoneHoldRow } from "#store/zone-holds.ts";
-import { lockZone, zoneRowById } from "#store/zones.ts";
+import type { ZoneHold, ZoneHoldEdit } from "#model/zones/zone-hold.ts";
+import { namesUp } from "#store/zones/local-names.ts";
+import type { Store, Unit } from "#store/database/store.ts";
+import { type HoldOfZone, holdsOfNames, putZoneHold, zoneHold, type ZoneHoldRow } from "#store/zones/zone-holds.ts";
+import { lockZone, zoneRowById } from "#store/zones/zones.ts";
 
 /** Keeps a zone's name, and with it the names below, from others (SPEC 9, "Zone hold"). */
 export interface ZoneHolds {

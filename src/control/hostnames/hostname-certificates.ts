@@ -3,10 +3,10 @@ import type { Call } from "#control/call.ts";
 import { signatureOf } from "#control/certificates/uploaded.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import { newId } from "#kernel/ids.ts";
-import type { Sealer } from "#kernel/seal.ts";
-import type { HostnameSsl } from "#model/custom-hostname.ts";
-import { sslMayBecome, type SslStatus } from "#model/custom-hostname-states.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
+import type { HostnameSsl } from "#model/hostnames/custom-hostname.ts";
+import { sslMayBecome, type SslStatus } from "#model/hostnames/custom-hostname-states.ts";
 import { certificateEntry } from "#snapshot/compile.ts";
 import {
   customHostname,
@@ -16,9 +16,9 @@ import {
   hostnameCertificates,
   insertHostnameCertificate,
   updateCustomHostname,
-} from "#store/custom-hostnames.ts";
-import type { Store, Unit } from "#store/store.ts";
-import { lockZone, zoneRowById } from "#store/zones.ts";
+} from "#store/hostnames/custom-hostnames.ts";
+import type { Store, Unit } from "#store/database/store.ts";
+import { lockZone, zoneRowById } from "#store/zones/zones.ts";
 
 /** A certificate for a custom hostname, from an authority or its owner. */
 export interface DeployedCertificate {

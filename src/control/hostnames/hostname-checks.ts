@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { isoMicros } from "#kernel/clock.ts";
-import { checkDelayMs, CHECKS_MAX, type HostnameStatus, MOVED_RETENTION_MS, nextStatus } from "#model/custom-hostname-states.ts";
+import { checkDelayMs, CHECKS_MAX, type HostnameStatus, MOVED_RETENTION_MS, nextStatus } from "#model/hostnames/custom-hostname-states.ts";
 import { customHostnameEntry } from "#snapshot/compile.ts";
 import {
   activeHostnames,
@@ -11,9 +11,9 @@ import {
   dueHostnames,
   hostnamesOfChangedHomes,
   updateCustomHostname,
-} from "#store/custom-hostnames.ts";
-import type { Unit } from "#store/store.ts";
-import { lockZone, type ZoneRow, zoneRowById } from "#store/zones.ts";
+} from "#store/hostnames/custom-hostnames.ts";
+import type { Unit } from "#store/database/store.ts";
+import { lockZone, type ZoneRow, zoneRowById } from "#store/zones/zones.ts";
 import type { CertificateIssuer } from "./certificate-issuer.ts";
 import { type LookDeps, lookAtHostname, type Seen } from "./look-at-hostname.ts";
 import { removeHostname } from "./remove-hostname.ts";

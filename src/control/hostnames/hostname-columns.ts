@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { PlatformError } from "#kernel/errors.ts";
-import type { CustomHostnameEdit, HostnameSsl, SslSettings } from "#model/custom-hostname.ts";
-import type { CustomHostnameRow } from "#store/custom-hostnames.ts";
-import type { Unit } from "#store/store.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { CustomHostnameEdit, HostnameSsl, SslSettings } from "#model/hostnames/custom-hostname.ts";
+import type { CustomHostnameRow } from "#store/hostnames/custom-hostnames.ts";
+import type { Unit } from "#store/database/store.ts";
 import { isProxiedName } from "./fallback-origins.ts";
 import { readMetadata, readSsl, type SslInput } from "./hostname-input.ts";
 import { checkedName, NAME_ERRORS } from "./hostname-names.ts";

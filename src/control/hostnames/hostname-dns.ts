@@ -1,12 +1,12 @@
-import { joinedText } from "#model/dns-text.ts";
+import { joinedText } from "#model/dns/dns-text.ts";
 import { promises as dns } from "node:dns";
-import { answersItself, type HostedName, hostedName } from "#store/hosted-names.ts";
-import type { Store } from "#store/store.ts";
+import { answersItself, type HostedName, hostedName } from "#store/zones/local-names.ts";
+import type { Store } from "#store/database/store.ts";
 
 /** What a name has of a type; or that nobody could say. */
 export type Looked = { readonly found: readonly string[] } | { readonly failed: string };
 
-/** The DNS as an account sees it that points at names (store/hosted-names.ts). */
+/** The DNS as an account sees it that points at names (store/zones/local-names.ts). */
 export type HostnameDns = (viewerAccountId: string) => NamesOfHostnames;
 
 /** What control asks of the names of custom hostnames. Nothing here rejects. */

@@ -1,6 +1,12 @@
-import type { ErrorName } from "#kernel/error-codes.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { BUNDLE_METHODS, CERTIFICATE_AUTHORITIES, type SslSettings, TLS_VERSIONS, VALIDATION_METHODS } from "#model/custom-hostname.ts";
+import type { ErrorName } from "#kernel/errors/error-codes.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import {
+  BUNDLE_METHODS,
+  CERTIFICATE_AUTHORITIES,
+  type SslSettings,
+  TLS_VERSIONS,
+  VALIDATION_METHODS,
+} from "#model/hostnames/custom-hostname.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
-import type { ErrorName } from "#kernel/error-codes.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { hostnameProblem, isSpecialUse, isWithin, parseHostname, registrableDomain } from "#kernel/hostname.ts";
-import { parseIp } from "#kernel/ip.ts";
+import type { ErrorName } from "#kernel/errors/error-codes.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { hostnameProblem, isSpecialUse, isWithin, parseHostname, registrableDomain } from "#kernel/net/hostname.ts";
+import { parseIp } from "#kernel/net/ip.ts";
 
 const LENGTH_MAX = 255;
 /** RFC 2606 §3. */

@@ -1,6 +1,6 @@
-import type { CertificateAuthority, CustomHostname, HostnameSsl } from "#model/custom-hostname.ts";
-import type { HostnameStatus, SslStatus } from "#model/custom-hostname-states.ts";
-import type { CustomHostnameRow } from "#store/custom-hostnames.ts";
+import type { CertificateAuthority, CustomHostname, HostnameSsl } from "#model/hostnames/custom-hostname.ts";
+import type { HostnameStatus, SslStatus } from "#model/hostnames/custom-hostname-states.ts";
+import type { CustomHostnameRow } from "#store/hostnames/custom-hostnames.ts";
 import { ownershipView } from "./ownership.ts";
 
 /** A custom hostname's row as responses show it. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { fixedClock } from "#kernel/clock.ts";
-import { newId } from "#kernel/ids.ts";
-import { insertAccount } from "#store/accounts.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import { insertAccount } from "#store/access/accounts.ts";
 import { storeTest } from "../../../test/support/store.ts";
 import { createIssuanceLimit } from "./issuance-limit.ts";
 

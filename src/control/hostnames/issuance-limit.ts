@@ -1,7 +1,7 @@
 import { type Clock } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { addIssuance, forgetIssuances, hostnameIssuances, lockIssuances } from "#store/hostname-issuances.ts";
-import type { Store, Unit } from "#store/store.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { addIssuance, forgetIssuances, hostnameIssuances, lockIssuances } from "#store/hostnames/hostname-issuances.ts";
+import type { Store, Unit } from "#store/database/store.ts";
 
 const WINDOW_MS = 60_000;
 /** SPEC 8: "Lock-out after exceeding the rate". */

@@ -1,4 +1,4 @@
-import { isWithin } from "#kernel/hostname.ts";
+import { isWithin } from "#kernel/net/hostname.ts";
 
 /** What was seen of a custom hostname. Null: nobody could say. */
 export interface HostnameFacts {

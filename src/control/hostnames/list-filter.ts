@@ -1,5 +1,5 @@
-import { PlatformError } from "#kernel/errors.ts";
-import type { HostnameFilter } from "#store/custom-hostnames.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { HostnameFilter } from "#store/hostnames/custom-hostnames.ts";
 
 /** The list's query, each member as it came. */
 export interface HostnameQuery {

@@ -1,11 +1,11 @@
 import type { Clock } from "#kernel/clock.ts";
-import { isWithin } from "#kernel/hostname.ts";
-import { canonicalIp } from "#kernel/ip.ts";
+import { isWithin } from "#kernel/net/hostname.ts";
+import { canonicalIp } from "#kernel/net/ip.ts";
 import { ANY_ACCOUNT } from "#snapshot/reliance.ts";
-import { activeHostnames, type CustomHostnameRow } from "#store/custom-hostnames.ts";
-import { fallbackOrigin } from "#store/fallback-origins.ts";
-import type { Store } from "#store/store.ts";
-import { type ZoneRow, zoneRowById } from "#store/zones.ts";
+import { activeHostnames, type CustomHostnameRow } from "#store/hostnames/custom-hostnames.ts";
+import { fallbackOrigin } from "#store/hostnames/fallback-origins.ts";
+import type { Store } from "#store/database/store.ts";
+import { type ZoneRow, zoneRowById } from "#store/zones/zones.ts";
 import type { ShowsToken } from "./fetch-token.ts";
 import { isNameHeld } from "./hold.ts";
 import type { HostnameDns, Looked, NamesOfHostnames } from "./hostname-dns.ts";

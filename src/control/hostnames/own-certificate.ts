@@ -1,7 +1,7 @@
 import type { Call } from "#control/call.ts";
 import { issuerOf, readUploaded, type UploadErrors } from "#control/certificates/uploaded.ts";
 import type { Clock } from "#kernel/clock.ts";
-import { hostnameMatches } from "#kernel/hostname.ts";
+import { hostnameMatches } from "#kernel/net/hostname.ts";
 import type { DeployedCertificate, HostnameCertificates } from "./hostname-certificates.ts";
 
 /** Certificates that a hostname's owner brings. */

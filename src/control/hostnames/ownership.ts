@@ -1,5 +1,5 @@
-import type { CustomHostname } from "#model/custom-hostname.ts";
-import type { CustomHostnameRow } from "#store/custom-hostnames.ts";
+import type { CustomHostname } from "#model/hostnames/custom-hostname.ts";
+import type { CustomHostnameRow } from "#store/hostnames/custom-hostnames.ts";
 
 /** Spelled with the installation's own prefix; what published guides name is understood as well (DESIGN §3). */
 const ALWAYS_UNDERSTOOD = "cf";

@@ -1,9 +1,9 @@
 import type { Call } from "#control/call.ts";
 import { forgetOrder } from "#control/certificates/orders.ts";
 import { auditActor } from "#control/commit.ts";
-import { type CustomHostnameRow, deleteCustomHostname, hostnameCertificates } from "#store/custom-hostnames.ts";
-import type { Unit } from "#store/store.ts";
-import { zoneRowById } from "#store/zones.ts";
+import { type CustomHostnameRow, deleteCustomHostname, hostnameCertificates } from "#store/hostnames/custom-hostnames.ts";
+import type { Unit } from "#store/database/store.ts";
+import { zoneRowById } from "#store/zones/zones.ts";
 
 /** Deletes a custom hostname and its certificates, from the database and from what planes see. */
 export async function removeHostname(unit: Unit, call: Call, row: CustomHostnameRow): Promise<void> {

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { formatCidr, parseCidr } from "#kernel/cidr.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { parseHostname } from "#kernel/hostname.ts";
-import { canonicalIp } from "#kernel/ip.ts";
-import type { RedirectItem, RuleListItem, RuleListItemWrite, RuleListKind } from "#model/rule-list.ts";
+import { formatCidr, parseCidr } from "#kernel/net/cidr.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { parseHostname } from "#kernel/net/hostname.ts";
+import { canonicalIp } from "#kernel/net/ip.ts";
+import type { RedirectItem, RuleListItem, RuleListItemWrite, RuleListKind } from "#model/rulesets/rule-list.ts";
 
 /** An item as it is kept. */
 export interface ItemForm {

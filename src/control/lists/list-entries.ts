@@ -1,7 +1,7 @@
-import type { RuleListKind } from "#model/rule-list.ts";
+import type { RuleListKind } from "#model/rulesets/rule-list.ts";
 import type { Op } from "#snapshot/entries.ts";
-import { itemValues, type RuleListRow } from "#store/rule-lists.ts";
-import type { Unit } from "#store/store.ts";
+import { itemValues, type RuleListRow } from "#store/rulesets/rule-lists.ts";
+import type { Unit } from "#store/database/store.ts";
 
 /** A list crosses in parts, so that one item's change does not resend a hundred thousand. */
 const ITEMS_PER_PART = 4096;

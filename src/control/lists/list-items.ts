@@ -5,9 +5,9 @@ import { bucketOf, type ItemForm, readItem, showItem } from "#control/lists/item
 import { listEntryId, listOps, partOf, partsOf } from "#control/lists/list-entries.ts";
 import { listAudit, ownList, RULE_LIST_LIMITS, type RuleListLimits } from "#control/lists/lists.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { newId } from "#kernel/ids.ts";
-import type { RuleListItem, RuleListItemsDelete, RuleListItemWrite, RuleListKind, RuleListOperation } from "#model/rule-list.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import type { RuleListItem, RuleListItemsDelete, RuleListItemWrite, RuleListKind, RuleListOperation } from "#model/rulesets/rule-list.ts";
 import {
   deleteItems,
   deleteOperationsBefore,
@@ -24,8 +24,8 @@ import {
   type RuleListRow,
   updateItem,
   updateRuleList,
-} from "#store/rule-lists.ts";
-import type { Store, Unit } from "#store/store.ts";
+} from "#store/rulesets/rule-lists.ts";
+import type { Store, Unit } from "#store/database/store.ts";
 
 /** The items of a list. What changes many is checked at once and carried out afterwards, under an id to ask after it. */
 export interface RuleListItems {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { RuleListItemWrite } from "#model/rule-list.ts";
+import type { RuleListItemWrite } from "#model/rulesets/rule-list.ts";
 import type { ListEntry } from "#snapshot/entries.ts";
 import { rebuildSnapshot } from "#control/rebuild.ts";
 import { controlOver } from "../../../test/support/control.ts";

@@ -3,11 +3,11 @@ import { auditActor, commit } from "#control/commit.ts";
 import { listEntryId, listOps, partsOf } from "#control/lists/list-entries.ts";
 import { listReferences } from "#control/lists/references.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { newId } from "#kernel/ids.ts";
-import type { RuleList, RuleListCreate, RuleListUpdate } from "#model/rule-list.ts";
-import { deleteRuleList, insertRuleList, ruleListById, type RuleListRow, ruleListsOf, updateRuleList } from "#store/rule-lists.ts";
-import type { AuditEntry, Store, Unit } from "#store/store.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import type { RuleList, RuleListCreate, RuleListUpdate } from "#model/rulesets/rule-list.ts";
+import { deleteRuleList, insertRuleList, ruleListById, type RuleListRow, ruleListsOf, updateRuleList } from "#store/rulesets/rule-lists.ts";
+import type { AuditEntry, Store, Unit } from "#store/database/store.ts";
 
 /** Lists of an account, which the rules of the account and its zones may name. Throws `rule_list_not_found`. */
 export interface RuleLists {

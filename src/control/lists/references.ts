@@ -1,9 +1,9 @@
 import { listAt } from "#kernel/lists.ts";
 import type { StoredRule } from "#control/rulesets/rules.ts";
 import { PREVIOUS_SLOTS } from "#rules/previous-waf/slots.ts";
-import { filtersNamingLists } from "#store/firewall-objects.ts";
-import { rulesetsNamingLists } from "#store/rulesets.ts";
-import type { Unit } from "#store/store.ts";
+import { filtersNamingLists } from "#store/rulesets/firewall-objects.ts";
+import { rulesetsNamingLists } from "#store/rulesets/rulesets.ts";
+import type { Unit } from "#store/database/store.ts";
 
 /** A rule that names a list. */
 export interface Reference {

@@ -1,6 +1,6 @@
 import { createLogTail, type LogPosition, type TailedLog } from "#events/logs/tail.ts";
 import type { Clock } from "#kernel/clock.ts";
-import type { LogOutput } from "#model/logpush.ts";
+import type { LogOutput } from "#model/events/logpush.ts";
 import { type BatchBounds, type LogBatch, readBatch } from "./batch.ts";
 import { createLogEncryption, type LogEncryption, readLogKey } from "./encrypt.ts";
 import { createRecordWriter } from "./record.ts";

@@ -1,9 +1,9 @@
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { systemClock } from "#kernel/clock.ts";
-import { giveBackHeapWhenQuiet } from "#kernel/heap.ts";
-import { createMetrics } from "#kernel/metrics.ts";
-import { runInBackground } from "#kernel/thread-priority.ts";
-import { createWorkerVoice } from "#kernel/worker-protocol.ts";
+import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
+import { createMetrics } from "#kernel/process/metrics.ts";
+import { runInBackground } from "#kernel/process/thread-priority.ts";
+import { createWorkerVoice } from "#kernel/process/worker-protocol.ts";
 import { batchReader } from "./batch-order.ts";
 import type { BatchAnswer, BatchRequest } from "./thread-batches.ts";
 

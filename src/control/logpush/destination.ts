@@ -1,4 +1,4 @@
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 
 /** Where a job's files go. */
 export interface LogDestination {

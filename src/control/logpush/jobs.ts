@@ -4,8 +4,8 @@ import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import type { OutboundAddressAllowed } from "#control/outbound.ts";
 import type { Clock } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import type { Sealer } from "#kernel/seal.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
 import {
   LOG_DATASET,
   LOG_FIELDS,
@@ -13,7 +13,7 @@ import {
   type LogpushJobCreate,
   type LogpushJobUpdate,
   type LogpushSettings,
-} from "#model/logpush.ts";
+} from "#model/events/logpush.ts";
 import {
   deleteLogpushJob,
   insertLogpushJob,
@@ -21,8 +21,8 @@ import {
   type LogpushJobRow,
   logpushJobsOf,
   updateLogpushJob,
-} from "#store/logpush-jobs.ts";
-import type { Store, Unit } from "#store/store.ts";
+} from "#store/events/logpush-jobs.ts";
+import type { Store, Unit } from "#store/database/store.ts";
 import type { LogUpload } from "./destination.ts";
 import { readDestination, upload } from "./upload.ts";
 import { isOwnershipToken, isSamePlace, ownershipToken, restoredDestination, shownDestination } from "./destination-text.ts";

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { OutboundAddressAllowed } from "#control/outbound.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import type { Sealer } from "#kernel/seal.ts";
-import { storedSettings } from "#model/gateway.ts";
-import type { LogpushSettings } from "#model/logpush.ts";
-import { gatewaysOf } from "#store/gateways.ts";
-import { enabledLogpushJobs, type LogpushJobRow, updateLogpushJob } from "#store/logpush-jobs.ts";
-import type { Store } from "#store/store.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
+import { storedSettings } from "#model/gateways/gateway.ts";
+import type { LogpushSettings } from "#model/events/logpush.ts";
+import { gatewaysOf } from "#store/gateways/gateways.ts";
+import { enabledLogpushJobs, type LogpushJobRow, updateLogpushJob } from "#store/events/logpush-jobs.ts";
+import type { Store } from "#store/database/store.ts";
 import type { LogPosition } from "#events/logs/tail.ts";
 import type { BatchBounds, LogBatch } from "./batch.ts";
 import { batchReader, type PushedGateway, type ReadOrderedBatch } from "./batch-order.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { fixedClock } from "#kernel/clock.ts";
-import { ALERT_TYPES, type AlertTypeName, type SpikeKind } from "#model/notification.ts";
-import { orderOf } from "#store/certificate-orders.ts";
-import type { Store } from "#store/store.ts";
+import { ALERT_TYPES, type AlertTypeName, type SpikeKind } from "#model/events/notification.ts";
+import { orderOf } from "#store/certificates/certificate-orders.ts";
+import type { Store } from "#store/database/store.ts";
 import { alertsTold, wantAlerts } from "../../../test/support/alerts.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { startFakePrimary, zoneVersion } from "../../../test/support/fake-primary.ts";

@@ -8,15 +8,15 @@ import tls from "node:tls";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { createLocalCa, createRoot, type IssuedCertificate } from "#acme/local-ca.ts";
 import { fixedClock, systemClock } from "#kernel/clock.ts";
-import { createSealer } from "#kernel/seal.ts";
-import { deliveriesOf, policyById } from "#store/notifications.ts";
+import { createSealer } from "#kernel/crypto/seal.ts";
+import { deliveriesOf, policyById } from "#store/events/notifications.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { fc } from "../../../test/support/property.ts";
 import { storeTest } from "../../../test/support/store.ts";
-import { createDeliveries } from "./deliveries.ts";
-import { DeliveryError } from "./delivery-error.ts";
-import { createNotificationPolicies } from "./policies.ts";
-import { createEmailSender, type MailServer } from "./send-email.ts";
+import { createDeliveries } from "#control/notifications/delivery/deliveries.ts";
+import { DeliveryError } from "#control/notifications/delivery/delivery-error.ts";
+import { createNotificationPolicies } from "#control/notifications/policies/policies.ts";
+import { createEmailSender, type MailServer } from "#control/notifications/delivery/send-email.ts";
 
 const ALERT = { subject: "Security events in one.example", text: "Many.", data: { count: 7 } };
 /** Elsewhere, as far as the sender knows: names of it lead to loopback here. */

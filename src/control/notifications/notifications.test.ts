@@ -6,14 +6,14 @@ import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { SMTPServer } from "smtp-server";
 import { fixedClock } from "#kernel/clock.ts";
-import type { NotificationPolicyCreate } from "#model/notification.ts";
-import type { Store } from "#store/store.ts";
+import type { NotificationPolicyCreate } from "#model/events/notification.ts";
+import type { Store } from "#store/database/store.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { failing } from "../../../test/support/failing.ts";
 import { Value } from "typebox/value";
-import { WebhookWrite } from "#model/notification.ts";
+import { WebhookWrite } from "#model/events/notification.ts";
 import { storeTest } from "../../../test/support/store.ts";
-import { readWebhookUrl } from "./webhook-url.ts";
+import { readWebhookUrl } from "#control/notifications/delivery/webhook-url.ts";
 
 interface Received {
   readonly headers: IncomingMessage["headers"];

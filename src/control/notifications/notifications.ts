@@ -1,23 +1,23 @@
 import type { Static } from "typebox";
 import type { OutboundAddressAllowed } from "#control/outbound.ts";
-import type { EventReads } from "#events/reads.ts";
+import type { EventReads } from "#events/read/read-client.ts";
 import type { Clock } from "#kernel/clock.ts";
-import type { Sealer } from "#kernel/seal.ts";
-import { ALERT_TYPES, type AvailableAlerts, type EligibleMechanisms } from "#model/notification.ts";
-import type { Store } from "#store/store.ts";
-import { createDeliveries, type Deliveries } from "./deliveries.ts";
-import { createEventCounts } from "./event-counts.ts";
-import { createNotificationHistory, type NotificationHistory } from "./history.ts";
-import { createNotificationPolicies, type NotificationPolicies } from "./policies.ts";
-import { createCountPublisher } from "./publish-counts.ts";
-import { createOwnRounds } from "./rounds.ts";
-import { createSharedCounts } from "./shared-counts.ts";
-import { createSharedRounds } from "./shared-rounds.ts";
-import { createEmailSender, type MailServer } from "./send-email.ts";
-import { createWebhookSender } from "./send-webhook.ts";
-import { createSilences, type Silences } from "./silences.ts";
-import { createNotificationWatch, type NotificationWatch, type NotificationWatchDeps } from "./watch.ts";
-import { createWebhooks, type Webhooks } from "./webhooks.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
+import { ALERT_TYPES, type AvailableAlerts, type EligibleMechanisms } from "#model/events/notification.ts";
+import type { Store } from "#store/database/store.ts";
+import { createDeliveries, type Deliveries } from "#control/notifications/delivery/deliveries.ts";
+import { createEventCounts } from "#control/notifications/spikes/event-counts.ts";
+import { createNotificationHistory, type NotificationHistory } from "#control/notifications/delivery/history.ts";
+import { createNotificationPolicies, type NotificationPolicies } from "#control/notifications/policies/policies.ts";
+import { createCountPublisher } from "#control/notifications/spikes/publish-counts.ts";
+import { createOwnRounds } from "#control/notifications/spikes/rounds.ts";
+import { createSharedCounts } from "#control/notifications/spikes/shared-counts.ts";
+import { createSharedRounds } from "#control/notifications/spikes/shared-rounds.ts";
+import { createEmailSender, type MailServer } from "#control/notifications/delivery/send-email.ts";
+import { createWebhookSender } from "#control/notifications/delivery/send-webhook.ts";
+import { createSilences, type Silences } from "#control/notifications/policies/silences.ts";
+import { createNotificationWatch, type NotificationWatch, type NotificationWatchDeps } from "#control/notifications/spikes/watch.ts";
+import { createWebhooks, type Webhooks } from "#control/notifications/delivery/webhooks.ts";
 
 /** Everything about telling accounts of what happens to them. */
 export interface Notifications {

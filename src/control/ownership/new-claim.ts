@@ -1,5 +1,5 @@
-import type { ZoneClaimRow } from "#store/zone-claims.ts";
-import type { ZoneRow } from "#store/zones.ts";
+import type { ZoneClaimRow } from "#store/zones/zone-claims.ts";
+import type { ZoneRow } from "#store/zones/zones.ts";
 
 const FIRST_LOOK_MS = 60_000;
 

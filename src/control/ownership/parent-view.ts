@@ -1,8 +1,8 @@
 import { getServers } from "node:dns";
-import { askAuthority, askResolver, type ResolverAddress } from "#control/dns/ask-resolver.ts";
+import { askAuthority, askResolver, type ResolverAddress } from "#control/dns/scan/ask-resolver.ts";
 import type { Clock } from "#kernel/clock.ts";
-import { isWithin } from "#kernel/hostname.ts";
-import { formatIp } from "#kernel/ip.ts";
+import { isWithin } from "#kernel/net/hostname.ts";
+import { formatIp } from "#kernel/net/ip.ts";
 import { FLAG, RCODE, TYPE } from "#wire/dns/codes.ts";
 import type { Message, ResourceRecord } from "#wire/dns/message.ts";
 import { formatName, parseAbsoluteName } from "#wire/dns/name.ts";

@@ -1,5 +1,5 @@
-import { hasNoParent } from "#model/zone-name.ts";
-import type { ZoneRow } from "#store/zones.ts";
+import { hasNoParent } from "#model/zones/zone-name.ts";
+import type { ZoneRow } from "#store/zones/zones.ts";
 
 /** Where a TXT record with the zone's key proves it: under a name of ours, and under the one that clients of the field know. */
 export const verificationNames = (zoneName: string, vendorPrefix: string): readonly string[] => [

@@ -1,6 +1,6 @@
-import { isWithin } from "#kernel/hostname.ts";
-import { hasSeveralAccounts, oldestAccount } from "#store/accounts.ts";
-import type { Unit } from "#store/store.ts";
+import { isWithin } from "#kernel/net/hostname.ts";
+import { hasSeveralAccounts, oldestAccount } from "#store/access/accounts.ts";
+import type { Unit } from "#store/database/store.ts";
 
 type Db = Unit["db"];
 

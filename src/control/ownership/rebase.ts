@@ -2,9 +2,9 @@ import type { Call } from "#control/call.ts";
 import { auditActor } from "#control/commit.ts";
 import { openZone, writeZone } from "#control/zones/change-zone.ts";
 import type { Clock } from "#kernel/clock.ts";
-import type { Unit } from "#store/store.ts";
-import { serversOfOthers, usualPair } from "#store/zone-claimants.ts";
-import { updateZone, type ZoneRow } from "#store/zones.ts";
+import type { Unit } from "#store/database/store.ts";
+import { serversOfOthers, usualPair } from "#store/zones/zone-claimants.ts";
+import { updateZone, type ZoneRow } from "#store/zones/zones.ts";
 import { choosePair, type Pair } from "./pairs.ts";
 import type { ParentView } from "./parent-view.ts";
 

@@ -1,10 +1,10 @@
 import type { Call } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { mayHaveZonesBelow } from "#model/zone-name.ts";
-import type { Store } from "#store/store.ts";
-import { activeZoneNames, zonesBelow, zonesOfName } from "#store/zone-claimants.ts";
-import { lockZone, type ZoneRow } from "#store/zones.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { mayHaveZonesBelow } from "#model/zones/zone-name.ts";
+import type { Store } from "#store/database/store.ts";
+import { activeZoneNames, zonesBelow, zonesOfName } from "#store/zones/zone-claimants.ts";
+import { lockZone, type ZoneRow } from "#store/zones/zones.ts";
 import { type ZoneConflict, zoneConflicts } from "./conflicts.ts";
 import type { OwnershipPolicy } from "./policy.ts";
 import { carryOut, type TransitionDeps } from "./transitions.ts";

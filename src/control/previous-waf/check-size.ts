@@ -1,4 +1,4 @@
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import { compileExpression, ExpressionError } from "#rules/expression.ts";
 import { compilePreviousWaf } from "./compile-previous-waf.ts";
 import type { PreviousFirewall } from "./state.ts";

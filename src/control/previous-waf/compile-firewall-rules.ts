@@ -1,4 +1,4 @@
-import { FIREWALL_ACTIONS, type FirewallAction } from "#model/firewall-rule.ts";
+import { FIREWALL_ACTIONS, type FirewallAction } from "#model/rulesets/firewall-rule.ts";
 import { PACKAGE_RULESETS } from "#rules/previous-waf/packages.ts";
 import type { RuleEntry } from "#snapshot/entries.ts";
 import { edgeRule } from "./edge-rules.ts";

@@ -1,4 +1,4 @@
-import type { WafOverride } from "#model/previous-waf.ts";
+import type { WafOverride } from "#model/rulesets/previous-waf.ts";
 import { PREVIOUS_SLOTS } from "#rules/previous-waf/slots.ts";
 import { WAF_PACKAGES } from "#rules/previous-waf/packages.ts";
 import { urlExpression } from "#rules/previous-waf/url-pattern.ts";

@@ -1,4 +1,4 @@
-import type { RateLimit } from "#model/rate-limit.ts";
+import type { RateLimit } from "#model/rulesets/rate-limit.ts";
 import { urlExpression } from "#rules/previous-waf/url-pattern.ts";
 import type { RuleEntry } from "#snapshot/entries.ts";
 import { edgeRule, endSlot } from "./edge-rules.ts";

@@ -1,9 +1,9 @@
 import { chosenIn } from "#control/zones/setting-views.ts";
 import { PREVIOUS_SLOT_NAMES, PREVIOUS_SLOTS, type PreviousSlot } from "#rules/previous-waf/slots.ts";
 import type { Op, RuleEntry, RulesetEntry } from "#snapshot/entries.ts";
-import { allFirewallObjects } from "#store/firewall-objects.ts";
-import type { Unit } from "#store/store.ts";
-import type { ZoneRow } from "#store/zones.ts";
+import { allFirewallObjects } from "#store/rulesets/firewall-objects.ts";
+import type { Unit } from "#store/database/store.ts";
+import type { ZoneRow } from "#store/zones/zones.ts";
 import { compileFirewallRules } from "./compile-firewall-rules.ts";
 import { compilePreviousWaf } from "./compile-previous-waf.ts";
 import { compileRateLimits } from "./compile-rate-limits.ts";

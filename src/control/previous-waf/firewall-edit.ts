@@ -1,10 +1,10 @@
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
-import { deleteFirewallObject, putFirewallObject } from "#store/firewall-objects.ts";
-import type { Store, Unit } from "#store/store.ts";
-import { lockZone, zoneRowById, type ZoneRow } from "#store/zones.ts";
+import { deleteFirewallObject, putFirewallObject } from "#store/rulesets/firewall-objects.ts";
+import type { Store, Unit } from "#store/database/store.ts";
+import { lockZone, zoneRowById, type ZoneRow } from "#store/zones/zones.ts";
 import { slotEntries, slotOps } from "./entries.ts";
 import { type FirewallKind, loadFirewall, type PreviousFirewall } from "./state.ts";
 

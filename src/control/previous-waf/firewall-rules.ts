@@ -1,5 +1,5 @@
-import { PlatformError } from "#kernel/errors.ts";
-import { newId } from "#kernel/ids.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { newId } from "#kernel/crypto/ids.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import {
   FIREWALL_OBJECTS_MAX,
@@ -7,7 +7,7 @@ import {
   type FirewallRule,
   type FirewallRuleQuery,
   type FirewallRuleWrite,
-} from "#model/firewall-rule.ts";
+} from "#model/rulesets/firewall-rule.ts";
 import { filterNamed, putFilter } from "./filters.ts";
 import { changeFirewall, type FirewallDeps, type FirewallEdit, type FirewallOwner } from "./firewall-edit.ts";
 import { firewallPage, holdsText } from "./firewall-page.ts";

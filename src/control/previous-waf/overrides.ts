@@ -1,7 +1,7 @@
-import { PlatformError } from "#kernel/errors.ts";
-import { newId } from "#kernel/ids.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { newId } from "#kernel/crypto/ids.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
-import { OVERRIDES_MAX, type WafOverride, type WafOverrideWrite } from "#model/previous-waf.ts";
+import { OVERRIDES_MAX, type WafOverride, type WafOverrideWrite } from "#model/rulesets/previous-waf.ts";
 import { WAF_PACKAGES } from "#rules/previous-waf/packages.ts";
 import { urlPatternProblem } from "#rules/previous-waf/url-pattern.ts";
 import { checkSize } from "./check-size.ts";

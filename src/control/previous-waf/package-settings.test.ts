@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
-import { RULE_MODES, type WafOverride } from "#model/previous-waf.ts";
+import { RULE_MODES, type WafOverride } from "#model/rulesets/previous-waf.ts";
 import { executionOf } from "#rules/managed/rulesets.ts";
 import { SCORE_RULE_IDS, WAF_PACKAGES } from "#rules/previous-waf/packages.ts";
 import { packageOverrides, traditionalAction } from "./package-settings.ts";

@@ -1,4 +1,4 @@
-import type { OverrideAction, RuleMode, WafOverride } from "#model/previous-waf.ts";
+import type { OverrideAction, RuleMode, WafOverride } from "#model/rulesets/previous-waf.ts";
 import { type PackageRule, SCORE_RULE_IDS, SENSITIVITY_SCORES, type WafPackage } from "#rules/previous-waf/packages.ts";
 import type { PreviousFirewall } from "./state.ts";
 

@@ -1,4 +1,4 @@
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import {
   RULE_MODES,
@@ -7,10 +7,10 @@ import {
   type WafPackageEdit,
   type WafPackageView,
   type WafRuleView,
-} from "#model/previous-waf.ts";
+} from "#model/rulesets/previous-waf.ts";
 import { packageById, type PackageGroup, type PackageRule, WAF_PACKAGES, type WafPackage } from "#rules/previous-waf/packages.ts";
-import type { Unit } from "#store/store.ts";
-import { zoneRowById } from "#store/zones.ts";
+import type { Unit } from "#store/database/store.ts";
+import { zoneRowById } from "#store/zones/zones.ts";
 import { changeFirewall, type FirewallDeps, type FirewallEdit, type FirewallOwner } from "./firewall-edit.ts";
 import { firewallPage, holdsText } from "./firewall-page.ts";
 import { PACKAGE_DEFAULTS, traditionalAction } from "./package-settings.ts";

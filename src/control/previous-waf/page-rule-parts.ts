@@ -1,4 +1,4 @@
-import type { PageRule } from "#model/page-rule.ts";
+import type { PageRule } from "#model/rulesets/page-rule.ts";
 
 export const patternOf = ({ targets }: Pick<PageRule, "targets">): string => targets[0]?.constraint.value ?? "";
 

@@ -1,5 +1,5 @@
-import { PlatformError } from "#kernel/errors.ts";
-import { newId } from "#kernel/ids.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { newId } from "#kernel/crypto/ids.ts";
 import type { Call } from "#control/call.ts";
 import {
   PAGE_RULE_ACTIONS,
@@ -8,7 +8,7 @@ import {
   type PageRuleEdit,
   type PageRuleQuery,
   type PageRuleWrite,
-} from "#model/page-rule.ts";
+} from "#model/rulesets/page-rule.ts";
 import { urlPatternProblem } from "#rules/previous-waf/url-pattern.ts";
 import { checkSize } from "./check-size.ts";
 import { changeFirewall, type FirewallDeps, type FirewallOwner } from "./firewall-edit.ts";

@@ -4,7 +4,7 @@ import type { Control } from "#control/control.ts";
 import { rebuildSnapshot } from "#control/rebuild.ts";
 import { ANOMALY_PACKAGE_ID, TRADITIONAL_PACKAGE_ID } from "#rules/previous-waf/packages.ts";
 import type { RulesetEntry } from "#snapshot/entries.ts";
-import type { Store } from "#store/store.ts";
+import type { Store } from "#store/database/store.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { failing } from "../../../test/support/failing.ts";
 import { storeTest } from "../../../test/support/store.ts";

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { PREVIOUS_SLOT_NAMES, PREVIOUS_SLOTS, type PreviousSlot } from "#rules/previous-waf/slots.ts";
 import type { RulesetEntry } from "#snapshot/entries.ts";
-import type { RulesetRow } from "#store/rulesets.ts";
-import type { Unit } from "#store/store.ts";
-import { zoneRowById } from "#store/zones.ts";
+import type { RulesetRow } from "#store/rulesets/rulesets.ts";
+import type { Unit } from "#store/database/store.ts";
+import { zoneRowById } from "#store/zones/zones.ts";
 import { slotEntries } from "./entries.ts";
 import { loadFirewall } from "./state.ts";
 

@@ -1,9 +1,9 @@
-import type { Filter, FirewallRule } from "#model/firewall-rule.ts";
-import type { PageRule } from "#model/page-rule.ts";
-import type { RuleMode, WafOverride, WafPackageEdit } from "#model/previous-waf.ts";
-import type { RateLimit } from "#model/rate-limit.ts";
-import { type FirewallObjectRow, firewallObjectsOf } from "#store/firewall-objects.ts";
-import type { Unit } from "#store/store.ts";
+import type { Filter, FirewallRule } from "#model/rulesets/firewall-rule.ts";
+import type { PageRule } from "#model/rulesets/page-rule.ts";
+import type { RuleMode, WafOverride, WafPackageEdit } from "#model/rulesets/previous-waf.ts";
+import type { RateLimit } from "#model/rulesets/rate-limit.ts";
+import { type FirewallObjectRow, firewallObjectsOf } from "#store/rulesets/firewall-objects.ts";
+import type { Unit } from "#store/database/store.ts";
 
 /** Rules name their filters. */
 export type StoredFirewallRule = Omit<FirewallRule, "filter"> & { readonly filter_id: string };

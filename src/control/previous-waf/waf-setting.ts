@@ -1,10 +1,10 @@
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import { chosenIn } from "#control/zones/setting-views.ts";
-import { planOf } from "#model/plan.ts";
+import { planOf } from "#model/zones/plan.ts";
 import { hasEnabledRules, NEW_WAF_PHASE } from "#control/waf-migration/held-back.ts";
-import { entryPoint } from "#store/rulesets.ts";
-import type { Unit } from "#store/store.ts";
-import type { ZoneRow } from "#store/zones.ts";
+import { entryPoint } from "#store/rulesets/rulesets.ts";
+import type { Unit } from "#store/database/store.ts";
+import type { ZoneRow } from "#store/zones/zones.ts";
 import { slotEntries, slotOps } from "./entries.ts";
 import { loadFirewall } from "./state.ts";
 

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { compileRuleset } from "#rules/compile-ruleset.ts";
-import type { NamedLists } from "#rules/expression/lists.ts";
+import type { NamedLists } from "#rules/expression/values/lists.ts";
 import type { CompiledRuleset, RuleDefinition } from "#rules/types.ts";
-import type { RulesetRow } from "#store/rulesets.ts";
+import type { RulesetRow } from "#store/rulesets/rulesets.ts";
 
 /** What a ruleset's rules may lead to: as they are for one look at them. */
 export interface RowSurroundings {

@@ -1,8 +1,8 @@
 import { listAt } from "#kernel/lists.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { parseHostname } from "#kernel/hostname.ts";
-import { canonicalIp } from "#kernel/ip.ts";
-import type { RuleTraceRequest } from "#model/rule-trace.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { parseHostname } from "#kernel/net/hostname.ts";
+import { canonicalIp } from "#kernel/net/ip.ts";
+import type { RuleTraceRequest } from "#model/rulesets/rule-trace.ts";
 import type { FieldChange } from "#rules/field-change.ts";
 import type { Match } from "#rules/types.ts";
 import type { RequestView, ResponseView } from "#rules/views.ts";

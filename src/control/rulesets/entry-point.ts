@@ -1,7 +1,7 @@
 import { ownerOf, phaseFor, type RulesetScope } from "#control/rulesets/scope.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { entryPoint, type RulesetRow } from "#store/rulesets.ts";
-import type { Unit } from "#store/store.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { entryPoint, type RulesetRow } from "#store/rulesets/rulesets.ts";
+import type { Unit } from "#store/database/store.ts";
 
 /** The scope's entry point of a phase. Throws `entrypoint_not_found` where it has none (SPEC 4.5). */
 export async function entryPointOf(db: Unit["db"], scope: RulesetScope, name: string): Promise<RulesetRow> {

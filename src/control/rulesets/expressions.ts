@@ -1,12 +1,12 @@
 import { phaseFor, type RulesetScope } from "#control/rulesets/scope.ts";
 import { surroundingsOf } from "#control/rulesets/surroundings.ts";
-import type { CheckedExpression, ExpressionCheck, ExpressionLanguage } from "#model/rule-expression.ts";
+import type { CheckedExpression, ExpressionCheck, ExpressionLanguage } from "#model/rulesets/rule-expression.ts";
 import { ExpressionError } from "#rules/expression.ts";
-import { completions } from "#rules/expression/completions.ts";
-import { languageOf } from "#rules/expression/describe.ts";
+import { completions } from "#rules/expression/check/completions.ts";
+import { languageOf } from "#rules/expression/check/describe.ts";
 import { expressionProblem, type ExpressionUse, formatExpression } from "#rules/format.ts";
-import { ruleListsOf } from "#store/rule-lists.ts";
-import type { Store } from "#store/store.ts";
+import { ruleListsOf } from "#store/rulesets/rule-lists.ts";
+import type { Store } from "#store/database/store.ts";
 
 /** Help for those who write expressions. Throws `ruleset_invalid` for what is no phase of the scope, `authentication_error`. */
 export interface RuleExpressions {

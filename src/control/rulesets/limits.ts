@@ -1,4 +1,4 @@
-import { planOf } from "#model/plan.ts";
+import { planOf } from "#model/zones/plan.ts";
 import type { RulesetScope } from "#control/rulesets/scope.ts";
 import { invalid } from "#control/rulesets/scope.ts";
 

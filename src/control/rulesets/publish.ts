@@ -2,10 +2,10 @@ import type { Call } from "#control/call.ts";
 import { auditActor } from "#control/commit.ts";
 import type { RulesetScope } from "#control/rulesets/scope.ts";
 import { rulesetView } from "#control/rulesets/view.ts";
-import type { Ruleset } from "#model/ruleset.ts";
+import type { Ruleset } from "#model/rulesets/ruleset.ts";
 import { rulesetEntry } from "#snapshot/compile.ts";
-import type { RulesetRow } from "#store/rulesets.ts";
-import type { AuditEntry, Unit } from "#store/store.ts";
+import type { RulesetRow } from "#store/rulesets/rulesets.ts";
+import type { AuditEntry, Unit } from "#store/database/store.ts";
 
 /** Tells the planes and the audit log what a ruleset has become. */
 export function publishRuleset(

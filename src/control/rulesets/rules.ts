@@ -1,6 +1,6 @@
-import { PlatformError } from "#kernel/errors.ts";
-import { newId } from "#kernel/ids.ts";
-import type { Position, Rule, RuleWrite } from "#model/ruleset.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import type { Position, Rule, RuleWrite } from "#model/rulesets/ruleset.ts";
 import { escapePointer } from "#rules/parameters.ts";
 import { completeParameters } from "#rules/actions.ts";
 import { ruleProblems, type RuleSurroundings } from "#rules/check.ts";

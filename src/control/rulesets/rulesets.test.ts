@@ -5,7 +5,7 @@ import { type Call, TrialOver } from "#control/call.ts";
 import { SCORES_RULESET_ID } from "#rules/managed/request-rulesets.ts";
 import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import type { RulesetEntry } from "#snapshot/entries.ts";
-import type { Store } from "#store/store.ts";
+import type { Store } from "#store/database/store.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { failing } from "../../../test/support/failing.ts";
 import { storeTest } from "../../../test/support/store.ts";

@@ -1,7 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import { isoMicros } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { newId } from "#kernel/ids.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { newId } from "#kernel/crypto/ids.ts";
 import type { Call, CursorPage, CursorRequest } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
 import { pageAfter } from "#control/cursor.ts";
@@ -14,13 +14,21 @@ import { checkKind, entryPointKind, invalid, ownerOf, ownRuleset, phaseFor, type
 import { checkHeldBack } from "#control/waf-migration/held-back.ts";
 import { surroundingsOf } from "#control/rulesets/surroundings.ts";
 import { managedSummary, managedView, rulesetSummary, rulesetView } from "#control/rulesets/view.ts";
-import type { Ruleset, RulesetCreate, RulesetSummary, RulesetUpdate, RuleWriteAt } from "#model/ruleset.ts";
+import type { Ruleset, RulesetCreate, RulesetSummary, RulesetUpdate, RuleWriteAt } from "#model/rulesets/ruleset.ts";
 import { notRun, type RuleSurroundings } from "#rules/check.ts";
 import { MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
 import type { Phase } from "#rules/phases.ts";
-import { keepVersion } from "#store/ruleset-versions.ts";
-import { deleteRuleset, entryPoint, insertRuleset, type RulesetRow, rulesetsNaming, rulesetsOf, updateRuleset } from "#store/rulesets.ts";
-import type { Store, Unit } from "#store/store.ts";
+import { keepVersion } from "#store/rulesets/ruleset-versions.ts";
+import {
+  deleteRuleset,
+  entryPoint,
+  insertRuleset,
+  type RulesetRow,
+  rulesetsNaming,
+  rulesetsOf,
+  updateRuleset,
+} from "#store/rulesets/rulesets.ts";
+import type { Store, Unit } from "#store/database/store.ts";
 
 /** Each write makes a new version of the ruleset and is checked whole before anything is stored. */
 export interface Rulesets {

@@ -1,10 +1,10 @@
 import type { Actor } from "#control/call.ts";
 import { checkUse } from "#control/rulesets/phase-permissions.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import { MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
 import { type Phase, phaseNamed } from "#rules/phases.ts";
-import { type RulesetOwner, type RulesetRow, rulesetById } from "#store/rulesets.ts";
-import type { Unit } from "#store/store.ts";
+import { type RulesetOwner, type RulesetRow, rulesetById } from "#store/rulesets/rulesets.ts";
+import type { Unit } from "#store/database/store.ts";
 
 /** Whose rulesets a call works on: the account of its path, or the zone and its account. */
 export interface RulesetScope {

@@ -1,10 +1,10 @@
 import type { RuleSurroundings } from "#rules/check.ts";
 import type { RulesetScope } from "#control/rulesets/scope.ts";
-import type { ListKind } from "#rules/expression/lists.ts";
+import type { ListKind } from "#rules/expression/values/lists.ts";
 import { ownPatterns } from "#control/detection/own-patterns.ts";
-import { ruleListsOf } from "#store/rule-lists.ts";
-import { rulesetsOf } from "#store/rulesets.ts";
-import type { Unit } from "#store/store.ts";
+import { ruleListsOf } from "#store/rulesets/rule-lists.ts";
+import { rulesetsOf } from "#store/rulesets/rulesets.ts";
+import type { Unit } from "#store/database/store.ts";
 
 /** What the rules of a ruleset may name beside themselves. */
 export async function surroundingsOf(db: Unit["db"], scope: RulesetScope, kind: string): Promise<RuleSurroundings> {

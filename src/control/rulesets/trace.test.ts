@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { systemActor } from "#control/call.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { storeTest } from "../../../test/support/store.ts";
 

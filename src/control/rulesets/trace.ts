@@ -5,11 +5,11 @@ import { mayUse } from "#control/rulesets/phase-permissions.ts";
 import { type CompiledRows, createCompiledRows } from "#control/rulesets/compiled-rows.ts";
 import type { RulesetScope } from "#control/rulesets/scope.ts";
 import type { Clock } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { isWithin } from "#kernel/hostname.ts";
-import type { RuleTrace, RuleTraceRequest } from "#model/rule-trace.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { isWithin } from "#kernel/net/hostname.ts";
+import type { RuleTrace, RuleTraceRequest } from "#model/rulesets/rule-trace.ts";
 import { runPhase } from "#rules/engine.ts";
-import type { ListKind, NamedList, NamedLists } from "#rules/expression/lists.ts";
+import type { ListKind, NamedList, NamedLists } from "#rules/expression/values/lists.ts";
 import { listContent } from "#rules/list-content.ts";
 import { MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
 import { PACKAGE_RULESETS } from "#rules/previous-waf/packages.ts";
@@ -17,11 +17,11 @@ import { type PhaseName, PHASES } from "#rules/phases.ts";
 import { createTracedRun, type TraceStep } from "#rules/run.ts";
 import type { CompiledRuleset, Match, RuleDefinition } from "#rules/types.ts";
 import type { ResponseView } from "#rules/views.ts";
-import { activeHostnamesUp } from "#store/custom-hostnames.ts";
-import { itemValues, ruleListsOf } from "#store/rule-lists.ts";
-import { type RulesetRow, rulesetsWithRules } from "#store/rulesets.ts";
-import type { Store, Unit } from "#store/store.ts";
-import { zonesOfAccount } from "#store/zones.ts";
+import { activeHostnamesUp } from "#store/hostnames/custom-hostnames.ts";
+import { itemValues, ruleListsOf } from "#store/rulesets/rule-lists.ts";
+import { type RulesetRow, rulesetsWithRules } from "#store/rulesets/rulesets.ts";
+import type { Store, Unit } from "#store/database/store.ts";
+import { zonesOfAccount } from "#store/zones/zones.ts";
 
 /** Shows the path of a request that nobody sent through the rules as they are saved, over the engine that the edge runs. */
 export interface RuleTraces {

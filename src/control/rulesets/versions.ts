@@ -4,12 +4,12 @@ import { auditOf } from "#control/rulesets/publish.ts";
 import { entryPointOf } from "#control/rulesets/entry-point.ts";
 import { invalid, ownRuleset, type RulesetScope } from "#control/rulesets/scope.ts";
 import { managedSummary, managedView, rulesetSummary, rulesetView } from "#control/rulesets/view.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import type { Ruleset, RulesetSummary } from "#model/ruleset.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { Ruleset, RulesetSummary } from "#model/rulesets/ruleset.ts";
 import { MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
-import { deleteVersion, versionOf, versionsOf } from "#store/ruleset-versions.ts";
-import type { RulesetRow } from "#store/rulesets.ts";
-import type { Store } from "#store/store.ts";
+import { deleteVersion, versionOf, versionsOf } from "#store/rulesets/ruleset-versions.ts";
+import type { RulesetRow } from "#store/rulesets/rulesets.ts";
+import type { Store } from "#store/database/store.ts";
 
 /** What rulesets were: every write makes a version, and the newest ones are kept. Throws `ruleset_not_found`, `ruleset_version_not_found`. */
 export interface RulesetVersions {

@@ -1,6 +1,6 @@
-import type { Rule, Ruleset, RulesetSummary } from "#model/ruleset.ts";
+import type { Rule, Ruleset, RulesetSummary } from "#model/rulesets/ruleset.ts";
 import type { ManagedRuleset } from "#rules/managed/rulesets.ts";
-import type { RulesetHead, RulesetRow } from "#store/rulesets.ts";
+import type { RulesetHead, RulesetRow } from "#store/rulesets/rulesets.ts";
 
 /** SPEC 2.6: the entry point of `http_response_firewall_managed` says `firewall_managed`. */
 const sourceOf = (kind: string, phase: string): { source?: string } => {

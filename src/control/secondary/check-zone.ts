@@ -1,7 +1,7 @@
-import type { AddressPolicy } from "#kernel/address-policy.ts";
+import type { AddressPolicy } from "#kernel/net/address-policy.ts";
 import type { Clock } from "#kernel/clock.ts";
-import type { Sealer } from "#kernel/seal.ts";
-import type { Store } from "#store/store.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
+import type { Store } from "#store/database/store.ts";
 import { TransferError } from "#wire/dns/transfer-reader.ts";
 import { fetchZone, type FetchDeps } from "./fetch-zone.ts";
 import type { Outcomes } from "./outcomes.ts";

@@ -1,5 +1,5 @@
-import type { PreparedRecord } from "#model/prepared-record.ts";
-import { contentKey } from "#model/dns-text.ts";
+import type { PreparedRecord } from "#model/dns/prepared-record.ts";
+import { contentKey } from "#model/dns/dns-text.ts";
 import { canonicalRdata } from "#wire/dns/canonical.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import type { ResourceRecord } from "#wire/dns/message.ts";

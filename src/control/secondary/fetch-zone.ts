@@ -1,5 +1,5 @@
-import { PlatformError } from "#kernel/errors.ts";
-import type { Store } from "#store/store.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { Store } from "#store/database/store.ts";
 import { type DnsName, formatName, parseAbsoluteName } from "#wire/dns/name.ts";
 import { isSerialAfter, soaSerial } from "#wire/dns/serial.ts";
 import { type Transfer, TransferError } from "#wire/dns/transfer-reader.ts";

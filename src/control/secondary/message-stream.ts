@@ -1,7 +1,7 @@
 import { PendingBytes } from "#wire/http/pending-bytes.ts";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { isGlobalAddress } from "#kernel/ip-class.ts";
+import { isGlobalAddress } from "#kernel/net/ip-class.ts";
 import { HEADER_BYTES } from "#wire/dns/codes.ts";
 import { TransferError } from "#wire/dns/transfer-reader.ts";
 

@@ -1,11 +1,11 @@
 import { setImmediate } from "node:timers/promises";
-import type { RecordChanges } from "#control/dns/change-records.ts";
-import type { PreparedRecord } from "#model/prepared-record.ts";
-import type { PrimaryApex } from "#model/primary-copy.ts";
-import { recordsByIds, recordsNamed } from "#store/dns-record-rows.ts";
-import type { DnsRecordRow } from "#store/dns-records.ts";
-import type { Unit } from "#store/store.ts";
-import { zoneFileRows } from "#store/zone-file-rows.ts";
+import type { RecordChanges } from "#control/dns/changes/change-records.ts";
+import type { PreparedRecord } from "#model/dns/prepared-record.ts";
+import type { PrimaryApex } from "#model/dns/transferred-apex.ts";
+import { recordsByIds, recordsNamed } from "#store/dns/dns-record-rows.ts";
+import type { DnsRecordRow } from "#store/dns/dns-records.ts";
+import type { Unit } from "#store/database/store.ts";
+import { zoneFileRows } from "#store/dns/zone-file-rows.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import type { ResourceRecord } from "#wire/dns/message.ts";
 import { formatName, keyOf, parseAbsoluteName } from "#wire/dns/name.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { test } from "node:test";
-import { createAddressPolicy } from "#kernel/address-policy.ts";
+import { createAddressPolicy } from "#kernel/net/address-policy.ts";
 import { fc } from "../../../test/support/property.ts";
 import { keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
 import { type Transfer, TransferError } from "#wire/dns/transfer-reader.ts";

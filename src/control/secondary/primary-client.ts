@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import type { AddressPolicy } from "#kernel/address-policy.ts";
+import type { AddressPolicy } from "#kernel/net/address-policy.ts";
 import { CLASS, FLAG, OPCODE, opcodeOf, RCODE, TYPE } from "#wire/dns/codes.ts";
 import { WireError } from "#wire/dns/errors.ts";
 import { decodeMessage, encodeMessage, type Message, type Question, type ResourceRecord } from "#wire/dns/message.ts";

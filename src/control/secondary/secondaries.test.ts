@@ -3,7 +3,7 @@ import { type FixedClock, fixedClock } from "#kernel/clock.ts";
 import { rebuildSnapshot } from "#control/rebuild.ts";
 import { type Op, opWeight, type SerialEntry, type ZoneEntry } from "#snapshot/entries.ts";
 import { createSnapshotState } from "#snapshot/state.ts";
-import type { Store } from "#store/store.ts";
+import type { Store } from "#store/database/store.ts";
 import { RCODE } from "#wire/dns/codes.ts";
 import { createTsigKey } from "#wire/dns/tsig.ts";
 import { controlOver } from "../../../test/support/control.ts";

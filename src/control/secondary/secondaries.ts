@@ -1,10 +1,10 @@
-import type { AddressPolicy } from "#kernel/address-policy.ts";
+import type { AddressPolicy } from "#kernel/net/address-policy.ts";
 import type { Clock } from "#kernel/clock.ts";
-import type { Sealer } from "#kernel/seal.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
 import { systemCall } from "#control/call.ts";
-import type { RecordChanger } from "#control/dns/change-records.ts";
-import { claimIncoming, dueIncoming, updateIncomingState } from "#store/incoming-transfers.ts";
-import type { Store } from "#store/store.ts";
+import type { RecordChanger } from "#control/dns/changes/change-records.ts";
+import { claimIncoming, dueIncoming, updateIncomingState } from "#store/dns/incoming-transfers.ts";
+import type { Store } from "#store/database/store.ts";
 import { createCheckZone } from "./check-zone.ts";
 import { type CheckReport, createOutcomes } from "./outcomes.ts";
 import type { PrimaryLimits } from "./primary-client.ts";

@@ -1,4 +1,4 @@
-import { SET_BYTES_MAX } from "#model/dns-conflicts.ts";
+import { SET_BYTES_MAX } from "#model/dns/dns-conflicts.ts";
 import { TransferError } from "#wire/dns/transfer-reader.ts";
 import { typeName } from "./copied-record.ts";
 

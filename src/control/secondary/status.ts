@@ -1,8 +1,8 @@
 import { isoMicros } from "#kernel/clock.ts";
-import { primaryCopy } from "#model/primary-copy.ts";
-import type { IncomingTransfer } from "#model/zone-transfer.ts";
-import type { IncomingState } from "#store/incoming-transfers.ts";
-import type { ZoneRow } from "#store/zones.ts";
+import { primaryCopy } from "#model/dns/transferred-apex.ts";
+import type { IncomingTransfer } from "#model/dns/zone-transfer.ts";
+import type { IncomingState } from "#store/dns/incoming-transfers.ts";
+import type { ZoneRow } from "#store/zones/zones.ts";
 import { expiresAtMs } from "./timers.ts";
 
 type IncomingStatus = Pick<

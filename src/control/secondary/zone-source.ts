@@ -1,11 +1,11 @@
-import type { Sealer } from "#kernel/seal.ts";
-import { type PrimaryCopy, primaryCopy } from "#model/primary-copy.ts";
-import { AUTO_REFRESH_SECONDS, type TransferPeer } from "#model/zone-transfer.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
+import { type PrimaryCopy, primaryCopy } from "#model/dns/transferred-apex.ts";
+import { AUTO_REFRESH_SECONDS, type TransferPeer } from "#model/dns/zone-transfer.ts";
 import { openTsigKey } from "#snapshot/tsig-key.ts";
-import { incomingState, type IncomingState } from "#store/incoming-transfers.ts";
-import type { Unit } from "#store/store.ts";
-import { transferObjects, type TransferKind, zoneTransfer } from "#store/transfers.ts";
-import { zoneRowById, type ZoneRow } from "#store/zones.ts";
+import { incomingState, type IncomingState } from "#store/dns/incoming-transfers.ts";
+import type { Unit } from "#store/database/store.ts";
+import { transferObjects, type TransferKind, zoneTransfer } from "#store/dns/transfers.ts";
+import { zoneRowById, type ZoneRow } from "#store/zones/zones.ts";
 import type { TsigKey } from "#wire/dns/tsig.ts";
 import type { Primary } from "./primary-client.ts";
 

@@ -1,7 +1,7 @@
 import { transferEntry } from "#snapshot/compile.ts";
 import type { Op, TransferEntry } from "#snapshot/entries.ts";
-import type { Unit } from "#store/store.ts";
-import { transferObjectsOf, zoneTransfersOf, zoneTransfersOfAccount } from "#store/transfers.ts";
+import type { Unit } from "#store/database/store.ts";
+import { transferObjectsOf, zoneTransfersOf, zoneTransfersOfAccount } from "#store/dns/transfers.ts";
 
 type Db = Unit["db"];
 

@@ -1,7 +1,7 @@
-import { PlatformError } from "#kernel/errors.ts";
-import { formatCidr, parseCidr } from "#kernel/cidr.ts";
-import { formatIp, parseIp } from "#kernel/ip.ts";
-import type { Sealer } from "#kernel/seal.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { formatCidr, parseCidr } from "#kernel/net/cidr.ts";
+import { formatIp, parseIp } from "#kernel/net/ip.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
 import { holdsInAccount } from "#control/access/grants.ts";
 import {
   ACL_PREFIX_MIN,
@@ -12,9 +12,9 @@ import {
   type TransferTsig,
   type TransferTsigWrite,
   TSIG_ALGORITHMS,
-} from "#model/zone-transfer.ts";
-import type { Unit } from "#store/store.ts";
-import { transferObject, transferObjects, zoneTransfersOfAccount } from "#store/transfers.ts";
+} from "#model/dns/zone-transfer.ts";
+import type { Unit } from "#store/database/store.ts";
+import { transferObject, transferObjects, zoneTransfersOfAccount } from "#store/dns/transfers.ts";
 import { RdataError } from "#wire/dns/errors.ts";
 import { formatName, parseAbsoluteName } from "#wire/dns/name.ts";
 import type { TransferKindRow } from "./objects.ts";

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { transferEntries } from "#control/transfers/entries.ts";
-import type { MetricRegistry } from "#kernel/metrics.ts";
-import type { Sealer } from "#kernel/seal.ts";
+import type { MetricRegistry } from "#kernel/process/metrics.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { Delta, TransferPeerEntry } from "#snapshot/entries.ts";
 import { openTsigKey } from "#snapshot/tsig-key.ts";
-import type { Store } from "#store/store.ts";
-import { zoneRowById } from "#store/zones.ts";
+import type { Store } from "#store/database/store.ts";
+import { zoneRowById } from "#store/zones/zones.ts";
 import { RCODE } from "#wire/dns/codes.ts";
 import { parseAbsoluteName } from "#wire/dns/name.ts";
 import { createNotices } from "./notices.ts";

@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { randomInt } from "node:crypto";
-import { parseIp } from "#kernel/ip.ts";
+import { parseIp } from "#kernel/net/ip.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { CLASS, FLAG, OPCODE, opcodeOf, TYPE } from "#wire/dns/codes.ts";
 import { WireError } from "#wire/dns/errors.ts";

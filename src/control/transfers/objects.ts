@@ -1,11 +1,11 @@
 import type { Clock } from "#kernel/clock.ts";
 import { isoMicros } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { newId } from "#kernel/ids.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { newId } from "#kernel/crypto/ids.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
-import { lockAccount } from "#store/accounts.ts";
-import type { Store, Unit } from "#store/store.ts";
+import { lockAccount } from "#store/access/accounts.ts";
+import type { Store, Unit } from "#store/database/store.ts";
 import {
   deleteTransferObject,
   putTransferObject,
@@ -13,7 +13,7 @@ import {
   transferObject,
   type TransferObjectRow,
   transferObjects,
-} from "#store/transfers.ts";
+} from "#store/dns/transfers.ts";
 import { publishingTransfers } from "./entries.ts";
 
 /** Things of one kind that an account keeps for its zones' transfers. */

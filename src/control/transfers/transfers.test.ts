@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { newId } from "#kernel/ids.ts";
+import { newId } from "#kernel/crypto/ids.ts";
 import type { Call } from "#control/call.ts";
-import type { PermissionGroupName } from "#model/permission-groups.ts";
+import type { PermissionGroupName } from "#model/access/permission-groups.ts";
 import { rebuildSnapshot } from "#control/rebuild.ts";
-import { insertAccount } from "#store/accounts.ts";
+import { insertAccount } from "#store/access/accounts.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { failing } from "../../../test/support/failing.ts";
 import { storeTest } from "../../../test/support/store.ts";

@@ -1,10 +1,10 @@
 import type { Clock } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Call } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
 import type { Secondaries } from "#control/secondary/secondaries.ts";
 import type { ZoneRef } from "#control/zones/zone-ref.ts";
-import type { Sealer } from "#kernel/seal.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
 import type {
   IncomingTransfer,
   IncomingTransferWrite,
@@ -16,10 +16,10 @@ import type {
   TransferPeerWrite,
   TransferTsig,
   TransferTsigWrite,
-} from "#model/zone-transfer.ts";
-import { retryIncoming, updateIncomingState } from "#store/incoming-transfers.ts";
-import type { Store } from "#store/store.ts";
-import { zoneRowById } from "#store/zones.ts";
+} from "#model/dns/zone-transfer.ts";
+import { retryIncoming, updateIncomingState } from "#store/dns/incoming-transfers.ts";
+import type { Store } from "#store/database/store.ts";
+import { zoneRowById } from "#store/zones/zones.ts";
 import { publishZoneTransfers } from "./entries.ts";
 import { ACLS, createTsigs, PEERS } from "./kinds.ts";
 import { createTransferObjects, type TransferObjects } from "./objects.ts";

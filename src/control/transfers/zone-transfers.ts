@@ -1,18 +1,18 @@
 import type { Clock } from "#kernel/clock.ts";
 import { isoMicros } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { newId } from "#kernel/ids.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { newId } from "#kernel/crypto/ids.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { incomingStatus } from "#control/secondary/status.ts";
 import type { ZoneRef } from "#control/zones/zone-ref.ts";
-import type { IncomingTransfer, IncomingTransferWrite, OutgoingTransfer, OutgoingTransferWrite } from "#model/zone-transfer.ts";
-import { primaryCopy } from "#model/primary-copy.ts";
-import { AUTO_REFRESH_SECONDS } from "#model/zone-transfer.ts";
+import type { IncomingTransfer, IncomingTransferWrite, OutgoingTransfer, OutgoingTransferWrite } from "#model/dns/zone-transfer.ts";
+import { primaryCopy } from "#model/dns/transferred-apex.ts";
+import { AUTO_REFRESH_SECONDS } from "#model/dns/zone-transfer.ts";
 import { serialEntry } from "#snapshot/compile.ts";
-import { lockAccount } from "#store/accounts.ts";
-import { beginIncoming, deleteIncomingState, incomingState, type IncomingState } from "#store/incoming-transfers.ts";
-import type { Store, Unit } from "#store/store.ts";
+import { lockAccount } from "#store/access/accounts.ts";
+import { beginIncoming, deleteIncomingState, incomingState, type IncomingState } from "#store/dns/incoming-transfers.ts";
+import type { Store, Unit } from "#store/database/store.ts";
 import {
   deleteZoneTransfer,
   putZoneTransfer,
@@ -20,8 +20,8 @@ import {
   transferObjects,
   zoneTransfer,
   type ZoneTransferRow,
-} from "#store/transfers.ts";
-import { zoneRowById, type ZoneRow } from "#store/zones.ts";
+} from "#store/dns/transfers.ts";
+import { zoneRowById, type ZoneRow } from "#store/zones/zones.ts";
 import { publishZoneTransfers } from "./entries.ts";
 
 /** The transfers of a zone in one direction. */

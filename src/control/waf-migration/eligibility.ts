@@ -1,7 +1,7 @@
 import { PACKAGE_DEFAULTS } from "#control/previous-waf/package-settings.ts";
 import { wafBelow } from "#control/previous-waf/page-rule-parts.ts";
 import type { PreviousFirewall } from "#control/previous-waf/state.ts";
-import { MIGRATED_EXPRESSION_BYTES_MAX, MIGRATED_FIREWALL_RULES_MAX } from "#model/waf-migration.ts";
+import { MIGRATED_EXPRESSION_BYTES_MAX, MIGRATED_FIREWALL_RULES_MAX } from "#model/rulesets/waf-migration.ts";
 import { ANOMALY_PACKAGE_ID } from "#rules/previous-waf/packages.ts";
 
 interface Blocker {

@@ -1,9 +1,9 @@
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import { isPreviousWafOn } from "#control/previous-waf/entries.ts";
-import { planOf } from "#model/plan.ts";
-import type { RulesetRow } from "#store/rulesets.ts";
-import type { Unit } from "#store/store.ts";
-import { zoneRowById } from "#store/zones.ts";
+import { planOf } from "#model/zones/plan.ts";
+import type { RulesetRow } from "#store/rulesets/rulesets.ts";
+import type { Unit } from "#store/database/store.ts";
+import { zoneRowById } from "#store/zones/zones.ts";
 
 /** The phase of the new WAF (SPEC 2.6). */
 export const NEW_WAF_PHASE = "http_request_firewall_managed";

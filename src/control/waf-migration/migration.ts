@@ -1,5 +1,5 @@
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor } from "#control/commit.ts";
 import { isPreviousWafOn, slotEntries, slotOps } from "#control/previous-waf/entries.ts";
@@ -8,8 +8,8 @@ import { loadFirewall, PREVIOUS_WAF_KINDS, type PreviousFirewall } from "#contro
 import type { Rulesets } from "#control/rulesets/rulesets.ts";
 import type { RulesetScope } from "#control/rulesets/scope.ts";
 import { chosenIn } from "#control/zones/setting-views.ts";
-import { planOf } from "#model/plan.ts";
-import type { Ruleset, RulesetUpdate, RuleWrite } from "#model/ruleset.ts";
+import { planOf } from "#model/zones/plan.ts";
+import type { Ruleset, RulesetUpdate, RuleWrite } from "#model/rulesets/ruleset.ts";
 import {
   MIGRATION_MODES,
   type MigrationMode,
@@ -18,12 +18,12 @@ import {
   type WafMigrationCheck,
   type WafMigrationConfig,
   type WafMigrationStatus,
-} from "#model/waf-migration.ts";
+} from "#model/rulesets/waf-migration.ts";
 import { EXPRESSION_CHARACTERS_MAX } from "#rules/expression.ts";
-import { deleteFirewallObjectsOf } from "#store/firewall-objects.ts";
-import { entryPoint } from "#store/rulesets.ts";
-import type { Store, Unit } from "#store/store.ts";
-import { updateZone, zoneRowById, type ZoneRow } from "#store/zones.ts";
+import { deleteFirewallObjectsOf } from "#store/rulesets/firewall-objects.ts";
+import { entryPoint } from "#store/rulesets/rulesets.ts";
+import type { Store, Unit } from "#store/database/store.ts";
+import { updateZone, zoneRowById, type ZoneRow } from "#store/zones/zones.ts";
 import { migrationBlockers, migrationExcess } from "./eligibility.ts";
 import { hasEnabledRules, NEW_WAF_PHASE } from "./held-back.ts";
 import { leftBehind, newConfig } from "./new-config.ts";

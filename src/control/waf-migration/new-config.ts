@@ -1,7 +1,7 @@
 import { patternOf, wafBelow, wafPageRules } from "#control/previous-waf/page-rule-parts.ts";
 import type { PreviousFirewall } from "#control/previous-waf/state.ts";
-import type { WafPackageEdit } from "#model/previous-waf.ts";
-import type { RuleWrite } from "#model/ruleset.ts";
+import type { WafPackageEdit } from "#model/rulesets/previous-waf.ts";
+import type { RuleWrite } from "#model/rulesets/ruleset.ts";
 import { SCORE_EXCEEDED_RULE_ID } from "#rules/managed/request-rulesets.ts";
 import { ANOMALY_PACKAGE_ID, TRADITIONAL_PACKAGE_ID, WAF_PACKAGES, type WafPackage } from "#rules/previous-waf/packages.ts";
 import { urlExpression } from "#rules/previous-waf/url-pattern.ts";

@@ -1,8 +1,8 @@
-import type { AccountSettingsForDns, ZoneSettings } from "#model/dns-settings.ts";
-import type { AccountRow } from "#store/accounts.ts";
-import { namesOfSet } from "#store/custom-name-servers.ts";
-import type { Unit } from "#store/store.ts";
-import type { ZoneRow } from "#store/zones.ts";
+import type { AccountSettingsForDns, ZoneSettings } from "#model/dns/dns-settings.ts";
+import type { AccountRow } from "#store/access/accounts.ts";
+import { namesOfSet } from "#store/dns/custom-name-servers.ts";
+import type { Unit } from "#store/database/store.ts";
+import type { ZoneRow } from "#store/zones/zones.ts";
 
 /** What a new zone takes over from its account (SPEC 2.5), as columns of its row. */
 export async function accountDefaults(db: Unit["db"], account: AccountRow): Promise<Partial<Pick<ZoneRow, "settings" | "name_servers">>> {

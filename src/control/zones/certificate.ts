@@ -1,12 +1,12 @@
 import type { Clock } from "#kernel/clock.ts";
 import { isoMicros } from "#kernel/clock.ts";
-import { newId } from "#kernel/ids.ts";
-import type { Sealer } from "#kernel/seal.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { LocalCa } from "#acme/local-ca.ts";
 import { zoneHosts } from "#control/certificates/zone-hosts.ts";
 import { certificateEntry } from "#snapshot/compile.ts";
-import { type CertificateRow, insertCertificate } from "#store/certificates.ts";
-import type { Unit } from "#store/store.ts";
+import { type CertificateRow, insertCertificate } from "#store/certificates/certificates.ts";
+import type { Unit } from "#store/database/store.ts";
 
 /** The zone's first certificate: the apex and every name one label below it, the private key sealed. */
 export async function issueZoneCertificate(

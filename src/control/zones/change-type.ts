@@ -1,6 +1,6 @@
-import type { ZoneType } from "#model/zone.ts";
-import { primaryCopy, withPrimaryCopy } from "#model/primary-copy.ts";
-import type { ZoneRow } from "#store/zones.ts";
+import type { ZoneType } from "#model/zones/zone.ts";
+import { primaryCopy, withPrimaryCopy } from "#model/dns/transferred-apex.ts";
+import type { ZoneRow } from "#store/zones/zones.ts";
 import { isSerialAfter } from "#wire/dns/serial.ts";
 import type { OpenZone } from "./change-zone.ts";
 

@@ -1,9 +1,9 @@
 import type { Clock } from "#kernel/clock.ts";
 import { isoMicros } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import { serialEntry, zoneEntry } from "#snapshot/compile.ts";
-import type { Unit } from "#store/store.ts";
-import { touchZone, updateZone, zoneRowById, type ZoneRow } from "#store/zones.ts";
+import type { Unit } from "#store/database/store.ts";
+import { touchZone, updateZone, zoneRowById, type ZoneRow } from "#store/zones/zones.ts";
 
 /** A zone that is about to change: locked, its serial raised already. */
 export interface OpenZone {

@@ -1,9 +1,9 @@
 import { zoneReach } from "#control/access/grants.ts";
 import type { Call } from "#control/call.ts";
-import { ZONE_READING_GROUPS } from "#model/permission-groups.ts";
-import type { ZoneStatus } from "#model/zone.ts";
-import type { TextOperator } from "#store/like.ts";
-import type { ZoneFilter } from "#store/zones.ts";
+import { ZONE_READING_GROUPS } from "#model/access/permission-groups.ts";
+import type { ZoneStatus } from "#model/zones/zone.ts";
+import type { TextOperator } from "#store/queries/like.ts";
+import type { ZoneFilter } from "#store/zones/zones.ts";
 
 export interface ZoneQuery {
   readonly name?: string | undefined;

@@ -1,9 +1,9 @@
 import type { Call } from "#control/call.ts";
 import { auditActor } from "#control/commit.ts";
-import { deleteSomeOfZone } from "#store/dns-records.ts";
-import { deleteSomeParts, deleteSomeVersions } from "#store/dns-versions.ts";
-import { endRemoval, type RemovalRow, someRemovals } from "#store/removals.ts";
-import type { Store, Unit } from "#store/store.ts";
+import { deleteSomeOfZone } from "#store/dns/dns-records.ts";
+import { deleteSomeParts, deleteSomeVersions } from "#store/dns/dns-versions.ts";
+import { endRemoval, type RemovalRow, someRemovals } from "#store/database/removals.ts";
+import type { Store, Unit } from "#store/database/store.ts";
 
 /** Deletes what nobody sees any more, some rows a unit, so that other writes wait for some rows at most. */
 export interface Removals {

@@ -3,11 +3,11 @@ import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { issueZoneCertificate } from "#control/zones/certificate.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import type { Sealer } from "#kernel/seal.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
 import { certificateEntry } from "#snapshot/compile.ts";
-import { certificatesOfZone, deleteCertificate, dueCertificates, insertCertificate } from "#store/certificates.ts";
-import type { Store } from "#store/store.ts";
-import { zoneById } from "#store/zones.ts";
+import { certificatesOfZone, deleteCertificate, dueCertificates, insertCertificate } from "#store/certificates/certificates.ts";
+import type { Store } from "#store/database/store.ts";
+import { zoneById } from "#store/zones/zones.ts";
 
 export interface CertificateRenewal {
   /**

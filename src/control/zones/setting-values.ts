@@ -1,14 +1,14 @@
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/schema";
-import { PlatformError } from "#kernel/errors.ts";
-import type { ZoneSettings as DnsSettings } from "#model/dns-settings.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { ZoneSettings as DnsSettings } from "#model/dns/dns-settings.ts";
 import {
   type ChosenZoneSettings,
   CNAME_FLATTENING_ID,
   CnameFlattening,
   EDITABLE_SETTINGS,
   type EditableSettingId,
-} from "#model/zone-settings.ts";
+} from "#model/zones/zone-settings.ts";
 import { chosenIn, fixedSetting, flattensAll, isEditable, type SettingColumns } from "./setting-views.ts";
 
 /** One change, and the place of it in the body; empty where the path names the setting. */

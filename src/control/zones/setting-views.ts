@@ -1,4 +1,4 @@
-import type { ZoneSettings as DnsSettings } from "#model/dns-settings.ts";
+import type { ZoneSettings as DnsSettings } from "#model/dns/dns-settings.ts";
 import {
   type ChosenZoneSettings,
   CNAME_FLATTENING_ID,
@@ -8,8 +8,8 @@ import {
   ENDED_SETTINGS,
   FIXED_SETTINGS,
   type ZoneSetting,
-} from "#model/zone-settings.ts";
-import type { ZoneRow } from "#store/zones.ts";
+} from "#model/zones/zone-settings.ts";
+import type { ZoneRow } from "#store/zones/zones.ts";
 
 /** What the views are made of. */
 export type SettingColumns = Pick<ZoneRow, "settings" | "edge_settings">;

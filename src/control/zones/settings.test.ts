@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import type { Call } from "#control/call.ts";
 import { fixedClock } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import type { ZoneEntry } from "#snapshot/entries.ts";
-import type { Store } from "#store/store.ts";
+import type { Store } from "#store/database/store.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { storeTest } from "../../../test/support/store.ts";
 import type { SettingChange } from "./setting-values.ts";

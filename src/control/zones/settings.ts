@@ -1,11 +1,11 @@
 import { type Clock, isoMicros } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
-import type { ZoneSetting } from "#model/zone-settings.ts";
+import type { ZoneSetting } from "#model/zones/zone-settings.ts";
 import { zoneEntry } from "#snapshot/compile.ts";
-import type { Store, Unit } from "#store/store.ts";
-import { lockZone, updateZone, zoneRowById, type ZoneRow } from "#store/zones.ts";
+import type { Store, Unit } from "#store/database/store.ts";
+import { lockZone, updateZone, zoneRowById, type ZoneRow } from "#store/zones/zones.ts";
 import { changeWafSetting } from "#control/previous-waf/waf-setting.ts";
 import { openZone, writeZone } from "./change-zone.ts";
 import { changedColumns, type SettingChange } from "./setting-values.ts";

@@ -1,7 +1,7 @@
-import { CUSTOM_CERTIFICATES_MAX } from "#model/custom-certificate.ts";
-import { planObject, planOf } from "#model/plan.ts";
-import type { Zone } from "#model/zone.ts";
-import type { ZoneWithAccount } from "#store/zones.ts";
+import { CUSTOM_CERTIFICATES_MAX } from "#model/certificates/custom-certificate.ts";
+import { planObject, planOf } from "#model/zones/plan.ts";
+import type { Zone } from "#model/zones/zone.ts";
+import type { ZoneWithAccount } from "#store/zones/zones.ts";
 import { chosenIn, developmentModeSeconds } from "./setting-views.ts";
 
 /** A zone's row as responses show it. What only the hosted service knows is null, as clients expect (contract.md §9). */

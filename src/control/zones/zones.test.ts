@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { isoMicros, systemClock } from "#kernel/clock.ts";
-import { insertAccount } from "#store/accounts.ts";
+import { insertAccount } from "#store/access/accounts.ts";
 import { rebuildSnapshot } from "#control/rebuild.ts";
 import { createRemovals } from "./removals.ts";
 import { controlOver } from "../../../test/support/control.ts";

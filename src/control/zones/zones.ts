@@ -1,9 +1,9 @@
 import type { Clock } from "#kernel/clock.ts";
 import { isoMicros } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors.ts";
-import { parseHostname } from "#kernel/hostname.ts";
-import { newId } from "#kernel/ids.ts";
-import type { Sealer } from "#kernel/seal.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { parseHostname } from "#kernel/net/hostname.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { LocalCa } from "#acme/local-ca.ts";
 import { holdsInEveryZone, touchedAccounts, touchesAccount } from "#control/access/grants.ts";
 import type { CertificateOrdering } from "#control/certificates/create.ts";
@@ -20,12 +20,12 @@ import type { Ownership } from "#control/ownership/ownership.ts";
 import type { Admission } from "#control/ownership/admission.ts";
 import type { Removals } from "#control/zones/removals.ts";
 import { removeZone } from "#control/zones/remove.ts";
-import { findPlan } from "#model/plan.ts";
-import { zoneName } from "#model/zone-name.ts";
-import type { Zone, ZoneCreate, ZoneEdit, ZoneType } from "#model/zone.ts";
+import { findPlan } from "#model/zones/plan.ts";
+import { zoneName } from "#model/zones/zone-name.ts";
+import type { Zone, ZoneCreate, ZoneEdit, ZoneType } from "#model/zones/zone.ts";
 import { serialEntry, zoneEntry } from "#snapshot/compile.ts";
-import { findAccount } from "#store/accounts.ts";
-import type { Store, Unit } from "#store/store.ts";
+import { findAccount } from "#store/access/accounts.ts";
+import type { Store, Unit } from "#store/database/store.ts";
 import {
   countZones,
   insertZone,
@@ -35,8 +35,8 @@ import {
   zoneListOwners,
   type ZoneRow,
   type ZoneWithAccount,
-} from "#store/zones.ts";
-import { listState } from "#store/list-pages.ts";
+} from "#store/zones/zones.ts";
+import { listState } from "#store/queries/list-pages.ts";
 import { createPages, isQuick } from "#control/pages.ts";
 
 export interface Zones {

@@ -1,4 +1,4 @@
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import type { AliasField, LegacyAlias } from "../deprecation.ts";
 import type { Interpreter, JsonObject } from "../interpretation.ts";
 

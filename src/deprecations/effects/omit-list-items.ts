@@ -1,4 +1,4 @@
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Deprecation, OmitListItems } from "../deprecation.ts";
 import type { Interpreter, JsonObject } from "../interpretation.ts";
 

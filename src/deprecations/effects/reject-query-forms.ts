@@ -1,4 +1,4 @@
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Deprecation, QueryForm, RejectQueryForms } from "../deprecation.ts";
 import type { Interpreter, Query } from "../interpretation.ts";
 

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { test } from "node:test";
 import type { PurgeEntry } from "#snapshot/entries.ts";
-import { rulesetOp } from "#edge/test-entries.ts";
-import { deviceType } from "./device-type.ts";
-import { site as siteOf } from "./test-site.ts";
+import { rulesetOp } from "#edge/testing/entries.ts";
+import { deviceType } from "#edge/cache/key/device-type.ts";
+import { site as siteOf } from "#edge/testing/site.ts";
 
 type Answer = (req: IncomingMessage, res: ServerResponse) => void;
 type Headers = Readonly<Record<string, string>>;

@@ -3,11 +3,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, test } from "node:test";
 import type { PurgeEntry } from "#snapshot/entries.ts";
 import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
-import { recordOp, rulesetOp } from "#edge/test-entries.ts";
+import { recordOp, rulesetOp } from "#edge/testing/entries.ts";
 import { fetchOver, startSecureEdge } from "../../../test/support/secure-edge.ts";
-import { exchangeRaw, httpOrigin, siteOps, startEdge } from "#edge/test-edge.ts";
+import { exchangeRaw, httpOrigin, siteOps, startEdge } from "#edge/testing/edge.ts";
 import { eventually } from "../../../test/support/eventually.ts";
-import { ask, site } from "./test-site.ts";
+import { ask, site } from "#edge/testing/site.ts";
 
 const kept =
   (control = "max-age=60", more: Readonly<Record<string, string>> = {}) =>

@@ -1,29 +1,29 @@
 import { BroadcastChannel } from "node:worker_threads";
 import type { Clock } from "#kernel/clock.ts";
-import type { MetricRegistry } from "#kernel/metrics.ts";
+import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import type { Replica } from "#snapshot/feed.ts";
 import type { Head } from "#wire/http/head.ts";
 import { dropFields } from "#wire/http/hop-by-hop.ts";
-import { Exchange } from "#edge/exchange.ts";
-import type { Visitor } from "#edge/forward.ts";
-import type { OriginHeads } from "#edge/origin-head.ts";
-import type { Pipeline } from "#edge/pipeline.ts";
+import { Exchange } from "#edge/exchange/exchange.ts";
+import type { Visitor } from "#edge/pipeline/forward.ts";
+import type { OriginHeads } from "#edge/origin/origin-head.ts";
+import type { Pipeline } from "#edge/pipeline/pipeline.ts";
 import type { Timers } from "#kernel/timers.ts";
-import { CacheReader } from "./cache-reader.ts";
-import type { CacheStatus } from "./cache-status.ts";
+import { CacheReader } from "#edge/cache/serve/cache-reader.ts";
+import type { CacheStatus } from "#edge/cache/policy/cache-status.ts";
 import { type CachedRequest, cachedRequest } from "./cached-request.ts";
-import { changedKeys } from "./changed-keys.ts";
-import { Fill } from "./fill.ts";
-import { FillArrival } from "./fill-arrival.ts";
-import type { FillOwner, Source } from "./fill-owner.ts";
-import { type Use, useAt } from "./freshness.ts";
-import { createPurges } from "./purges.ts";
-import { noteReceived, receivedUrls } from "./received-urls.ts";
-import { createRefusals } from "./refusals.ts";
-import { CONDITION_NAMES } from "./request-facts.ts";
-import { readFields } from "./response-fields.ts";
-import { createShelves, type ShelvesDeps } from "./shelves.ts";
-import { type Asked, pieceFrom, type StoredResponse } from "./stored-response.ts";
+import { changedKeys } from "#edge/cache/key/invalidation.ts";
+import { Fill } from "#edge/cache/fill/fill.ts";
+import { FillArrival } from "#edge/cache/fill/fill-response.ts";
+import type { FillOwner, Source } from "#edge/cache/fill/fill-context.ts";
+import { type Use, useAt } from "#edge/cache/policy/freshness.ts";
+import { createPurges } from "#edge/cache/purge/purges.ts";
+import { noteReceived, receivedUrls } from "#edge/cache/store/original-urls.ts";
+import { createRefusals } from "#edge/cache/fill/hit-for-miss.ts";
+import { CONDITION_NAMES } from "#edge/cache/key/request-facts.ts";
+import { readFields } from "#edge/cache/policy/response-fields.ts";
+import { createShelves, type ShelvesDeps } from "#edge/cache/store/tiered-store.ts";
+import { type Asked, pieceFrom, type StoredResponse } from "#edge/cache/store/stored-response.ts";
 
 /** A request as it came. The head is good only during the call. */
 export interface CacheRequest {

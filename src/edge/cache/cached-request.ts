@@ -1,11 +1,11 @@
-import type { Exchange } from "#edge/exchange.ts";
+import type { Exchange } from "#edge/exchange/exchange.ts";
 import type { FieldChange } from "#rules/field-change.ts";
-import type { CacheStatus } from "./cache-status.ts";
-import { customKeyParts } from "./custom-key.ts";
-import { hasCachedExtension } from "./extensions.ts";
-import { cachedQuery, primaryKey } from "./primary-key.ts";
-import { type RequestFacts, requestFacts } from "./request-facts.ts";
-import type { Asked } from "./stored-response.ts";
+import type { CacheStatus } from "#edge/cache/policy/cache-status.ts";
+import { customKeyParts } from "#edge/cache/key/custom-key.ts";
+import { hasCachedExtension } from "#edge/cache/policy/extensions.ts";
+import { cachedQuery, primaryKey } from "#edge/cache/key/primary-key.ts";
+import { type RequestFacts, requestFacts } from "#edge/cache/key/request-facts.ts";
+import type { Asked } from "#edge/cache/store/stored-response.ts";
 
 /** A request that the cache may answer. */
 export interface CachedRequest {

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Op } from "#snapshot/entries.ts";
-import { rulesetOp } from "#edge/test-entries.ts";
-import { exchangeRaw, httpOrigin, rawClient, siteOps, startEdge, type TestEdge } from "#edge/test-edge.ts";
+import { rulesetOp } from "#edge/testing/entries.ts";
+import { exchangeRaw, httpOrigin, rawClient, siteOps, startEdge, type TestEdge } from "#edge/testing/edge.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 
 interface Ends {

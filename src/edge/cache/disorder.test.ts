@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "node:test";
-import { httpOrigin, rawClient, siteOps, startEdge, type TestEdge } from "#edge/test-edge.ts";
+import { httpOrigin, rawClient, siteOps, startEdge, type TestEdge } from "#edge/testing/edge.ts";
 
 /** Numbers below `n`, the same ones for the same seed. */
 function numbers(seed: number): (n: number) => number {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { test } from "node:test";
-import { rawClient } from "#edge/test-edge.ts";
+import { rawClient } from "#edge/testing/edge.ts";
 import { eventually, settled } from "../../../test/support/eventually.ts";
-import { site } from "./test-site.ts";
+import { site } from "#edge/testing/site.ts";
 
 const BODY = "0123456789".repeat(10_000);
 const PART = "Range: bytes=99990-99994\r\n";

@@ -1,4 +1,4 @@
-import { htmlDocument, rayLine } from "#edge/html-document.ts";
+import { htmlDocument, rayLine } from "#edge/pages/html-document.ts";
 import { ZERO_BITS } from "./clearance.ts";
 
 /** Where the page takes its answer; the path of the field's own services under a customer's name. */

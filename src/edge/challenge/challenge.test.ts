@@ -3,9 +3,9 @@ import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
 import { runInNewContext } from "node:vm";
 import { fixedClock } from "#kernel/clock.ts";
-import { Exchange } from "../exchange.ts";
-import { exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "../test-edge.ts";
-import { rulesetOp } from "../test-entries.ts";
+import { Exchange } from "#edge/exchange/exchange.ts";
+import { exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "#edge/testing/edge.ts";
+import { rulesetOp } from "#edge/testing/entries.ts";
 import { challengePage } from "./challenge-page.ts";
 import { createClearance } from "./clearance.ts";
 

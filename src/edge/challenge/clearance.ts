@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { Clock } from "#kernel/clock.ts";
-import type { Exchange } from "../exchange.ts";
+import type { Exchange } from "#edge/exchange/exchange.ts";
 
 /**
  * Who has passed a challenge, without remembering anybody: what a visitor is given is signed, and counts for that

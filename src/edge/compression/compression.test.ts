@@ -5,9 +5,9 @@ import { test } from "node:test";
 import { brotliDecompressSync, gunzipSync, gzipSync, zstdDecompressSync } from "node:zlib";
 import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import type { Op } from "#snapshot/entries.ts";
-import { httpOrigin, rawClient, siteOps, startEdge } from "#edge/test-edge.ts";
+import { httpOrigin, rawClient, siteOps, startEdge } from "#edge/testing/edge.ts";
 import { eventually } from "../../../test/support/eventually.ts";
-import { rulesetOp, zoneOp } from "#edge/test-entries.ts";
+import { rulesetOp, zoneOp } from "#edge/testing/entries.ts";
 import { fetchOver, startSecureEdge } from "../../../test/support/secure-edge.ts";
 
 type Answer = (req: IncomingMessage, res: ServerResponse) => void;

@@ -1,5 +1,5 @@
-import { fitsPath, fitsSteps, type JsonSteps, jsonSteps } from "#rules/detectors/allowed-place.ts";
-import type { Detector } from "#rules/detectors/detector.ts";
+import { fitsPath, fitsSteps, type JsonSteps, jsonSteps } from "#rules/detectors/masking/allowed-place.ts";
+import type { Detector } from "#rules/detectors/engine/detector.ts";
 import type { AllowedDataEntry } from "#snapshot/entries.ts";
 
 /** What an allow-list looks at; each is asked for only where an entry needs it. */

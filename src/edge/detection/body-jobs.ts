@@ -1,5 +1,5 @@
-import type { CompiledDetectors } from "#rules/detectors/compiled.ts";
-import { BodyScanner, scanBuffer, type ScanResult } from "#rules/detectors/scan.ts";
+import type { CompiledDetectors } from "#rules/detectors/engine/compiled.ts";
+import { BodyScanner, scanBuffer, type ScanResult } from "#rules/detectors/engine/scan.ts";
 import { type BodyEnd, isCutAtEnd, isCutAtStart, worseEnd } from "./body-cut.ts";
 import { createCodedKeeper, createDecoders, type Decoder, type DecodingLoad, unnamedCodingOf } from "./decode.ts";
 import { codingsOf, isJson, isMultipart, isUntyped, SCANNED_BYTES_MAX, type ScanPlan } from "./job.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DetectionEntry } from "#snapshot/entries.ts";
 import { createCompiledCache } from "./compiled-cache.ts";
-import { testSubject } from "./test-subject.ts";
+import { testSubject } from "#edge/testing/subject.ts";
 
 const LIMITED = testSubject({ enabled: "0" });
 const withPattern = (n: number): DetectionEntry => ({

@@ -1,6 +1,6 @@
-import { compileDetectors, type CompiledDetectors } from "#rules/detectors/compiled.ts";
-import { customDetectors } from "#rules/detectors/custom.ts";
-import { DETECTORS_BY_ID } from "#rules/detectors/table.ts";
+import { compileDetectors, type CompiledDetectors } from "#rules/detectors/engine/compiled.ts";
+import { customDetectors } from "#rules/detectors/engine/custom.ts";
+import { DETECTORS_BY_ID } from "#rules/detectors/catalog/table.ts";
 import { isSwitchedOn } from "#rules/managed/own-patterns.ts";
 import { MANAGED_RULESETS, unpackRules } from "#rules/managed/rulesets.ts";
 import type { DetectionEntry } from "#snapshot/entries.ts";

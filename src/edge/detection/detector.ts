@@ -1,15 +1,15 @@
-import { begins, SCAN } from "#kernel/heartbeat.ts";
+import { begins, SCAN } from "#kernel/process/heartbeat.ts";
 import type { MessagePort } from "node:worker_threads";
 import type { Clock } from "#kernel/clock.ts";
-import { newUlid } from "#kernel/ids.ts";
-import type { MetricRegistry } from "#kernel/metrics.ts";
-import type { EventSink } from "#events/rows.ts";
-import type { CompiledDetectors } from "#rules/detectors/compiled.ts";
-import type { ScanResult } from "#rules/detectors/scan.ts";
+import { newUlid } from "#kernel/crypto/ids.ts";
+import type { MetricRegistry } from "#kernel/process/metrics.ts";
+import type { EventSink } from "#events/rows/rows.ts";
+import type { CompiledDetectors } from "#rules/detectors/engine/compiled.ts";
+import type { ScanResult } from "#rules/detectors/engine/scan.ts";
 import { type BodyJob, createBodyJobs } from "./body-jobs.ts";
 import type { DecodingLoad } from "./decode.ts";
-import { textMaskerOf } from "#rules/detectors/text-masker.ts";
-import type { ValueHash } from "#rules/detectors/value-hash.ts";
+import { textMaskerOf } from "#rules/detectors/masking/text-masker.ts";
+import type { ValueHash } from "#rules/detectors/engine/value-hash.ts";
 import { createCompiledCache, type Policies } from "./compiled-cache.ts";
 import { eventOf } from "./event.ts";
 import { type DetectorMessage, planOf, type ScanPlan, SHED, subjectOf, type TapMessage } from "./job.ts";
@@ -36,7 +36,7 @@ export interface DetectorDeps {
   /** What the owners of zones and accounts allow and look for. */
   readonly policies: Policies;
   readonly valueHash: ValueHash;
-  /** By which number the system knows the thread (kernel/thread-priority.ts); 0 where it does not. */
+  /** By which number the system knows the thread (kernel/process/thread-priority.ts); 0 where it does not. */
   readonly thread?: number;
   /** How long bodies gather before they are looked at, where they are few. */
   readonly pollMs?: number;

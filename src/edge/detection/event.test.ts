@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DETECTORS_BY_ID } from "#rules/detectors/table.ts";
+import { DETECTORS_BY_ID } from "#rules/detectors/catalog/table.ts";
 import { eventOf } from "./event.ts";
 import type { ExaminedMatch } from "./matches.ts";
-import { testSubject } from "./test-subject.ts";
+import { testSubject } from "#edge/testing/subject.ts";
 
 const detector = DETECTORS_BY_ID.get("fin.iban") ?? assert.fail();
 const MATCHES: readonly ExaminedMatch[] = [

@@ -1,7 +1,7 @@
-import type { SecurityEventRow } from "#events/rows.ts";
-import { withoutSecrets } from "#edge/secret-parameters.ts";
-import { VISITOR_TEXTS } from "#events/masked-rows.ts";
-import type { TextMasker } from "#rules/detectors/text-masker.ts";
+import type { SecurityEventRow } from "#events/rows/rows.ts";
+import { withoutSecrets } from "#edge/http/secret-parameters.ts";
+import { VISITOR_TEXTS } from "#events/write/mask-rows.ts";
+import type { TextMasker } from "#rules/detectors/masking/text-masker.ts";
 import { MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
 import { DETECTION_SERVICE } from "#rules/services.ts";
 import type { ScanSubject } from "./job.ts";

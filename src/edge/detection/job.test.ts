@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import { subjectOf, subjectText } from "./job.ts";
-import { requestOf, testSubject } from "./test-subject.ts";
+import { requestOf, testSubject } from "#edge/testing/subject.ts";
 
 const word = fc.string({ unit: "grapheme-ascii" }).map((text) => text.replaceAll("\n", ""));
 

@@ -1,4 +1,4 @@
-import { rememberTexts } from "#rules/expression/memo.ts";
+import { rememberTexts } from "#rules/expression/text/memo.ts";
 import type { PlaceView } from "#rules/views.ts";
 import type { BodyCut } from "./body-cut.ts";
 
@@ -65,7 +65,7 @@ export type TapMessage =
   | { readonly givesWay: true }
   | null;
 
-/** From the detector to a tap, once: by which number the system knows its thread (kernel/thread-priority.ts). */
+/** From the detector to a tap, once: by which number the system knows its thread (kernel/process/thread-priority.ts). */
 export interface DetectorMessage {
   readonly thread: number;
 }

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PlainChannel } from "#wire/connections/channel.ts";
-import { keepForSecure } from "#wire/connections/kept-reads.ts";
-import { PLACE_BYTES, readPlaces } from "#wire/connections/read-places.ts";
-import { READ_BUFFER } from "#wire/connections/shared-reads.ts";
-import { loadSocketCalls } from "#wire/connections/socket-calls.ts";
-import { inOneTurn } from "#wire/connections/turn-end.ts";
+import { PlainChannel } from "#wire/connections/epoll/channel.ts";
+import { keepForSecure } from "#wire/connections/buffers/pinned-buffers.ts";
+import { PLACE_BYTES, readPlaces } from "#wire/connections/buffers/buffer-slots.ts";
+import { READ_BUFFER } from "#wire/connections/buffers/read-buffer.ts";
+import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
+import { inOneTurn } from "#wire/connections/buffers/tick-queue.ts";
 import { fc } from "../../../test/support/property.ts";
 import { LateTap } from "./late-tap.ts";
 import { Borrower, ReadLender } from "./lent-reads.ts";

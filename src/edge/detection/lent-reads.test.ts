@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PLACE_BYTES, readPlaces } from "#wire/connections/read-places.ts";
-import { loadSocketCalls } from "#wire/connections/socket-calls.ts";
+import { PLACE_BYTES, readPlaces } from "#wire/connections/buffers/buffer-slots.ts";
+import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { fc } from "../../../test/support/property.ts";
 import { Borrower, ReadLender } from "./lent-reads.ts";
 import { createRing, createRingReader, createRingWriter, type RingReader, type RingWriter } from "./ring.ts";

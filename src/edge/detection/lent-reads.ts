@@ -1,4 +1,4 @@
-import { PLACE_BYTES, type ReadPlace, readPlaces } from "#wire/connections/read-places.ts";
+import { PLACE_BYTES, type ReadPlace, readPlaces } from "#wire/connections/buffers/buffer-slots.ts";
 
 // What sockets of the edge have read is lent to the detector as it is, and not copied, in memory of both threads: as many places
 // for reads, of which each is the sockets', or the detector's until it has looked, or free.

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { newEnvelopeKeys, openEnvelope } from "#kernel/envelope.ts";
-import { compileDetectors } from "#rules/detectors/compiled.ts";
-import { scanText } from "#rules/detectors/scan-text.ts";
-import { customDetector } from "#rules/detectors/custom.ts";
-import { DETECTORS } from "#rules/detectors/table.ts";
-import { textMaskerOf } from "#rules/detectors/text-masker.ts";
+import { newEnvelopeKeys, openEnvelope } from "#kernel/crypto/envelope.ts";
+import { compileDetectors } from "#rules/detectors/engine/compiled.ts";
+import { scanText } from "#rules/detectors/engine/scan-text.ts";
+import { customDetector } from "#rules/detectors/engine/custom.ts";
+import { DETECTORS } from "#rules/detectors/catalog/table.ts";
+import { textMaskerOf } from "#rules/detectors/masking/text-masker.ts";
 import { examine } from "./matches.ts";
-import { testSubject } from "./test-subject.ts";
+import { testSubject } from "#edge/testing/subject.ts";
 
 const TOKEN =
   "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c";

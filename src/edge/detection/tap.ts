@@ -1,6 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
-import type { MetricRegistry } from "#kernel/metrics.ts";
-import type { SocketCalls } from "#wire/connections/socket-calls.ts";
+import type { MetricRegistry } from "#kernel/process/metrics.ts";
+import type { SocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import {
   codingsOf,
   type DetectorMessage,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TextDecoder } from "node:util";
 import { fc } from "../../../test/support/property.ts";
-import { charsetOf } from "#edge/media-type.ts";
+import { charsetOf } from "#edge/http/media-type.ts";
 import { createTranscoder } from "./transcoder.ts";
 
 /** The bytes through a transcoder, cut at the places. */

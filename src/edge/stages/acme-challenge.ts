@@ -1,6 +1,6 @@
 import type { Replica } from "#snapshot/feed.ts";
-import type { Exchange } from "../exchange.ts";
-import type { Page } from "../error-page.ts";
+import type { Exchange } from "#edge/exchange/exchange.ts";
+import type { Page } from "#edge/pages/error-page.ts";
 
 /** RFC 8555 §8.3: whoever proves a name over plain HTTP has no certificate yet. */
 export const ACME_CHALLENGES = "/.well-known/acme-challenge/";

@@ -1,9 +1,9 @@
 import { CHALLENGE_PATH, challengePage } from "../challenge/challenge-page.ts";
 import type { Clearance } from "../challenge/clearance.ts";
-import { EDGE_ERRORS } from "../edge-errors.ts";
-import { errorPage, type Page, prefersJson } from "../error-page.ts";
-import type { Exchange } from "../exchange.ts";
-import { addField, editResponse, setField } from "../response-edits.ts";
+import { EDGE_ERRORS } from "#edge/pages/edge-errors.ts";
+import { errorPage, type Page, prefersJson } from "#edge/pages/error-page.ts";
+import type { Exchange } from "#edge/exchange/exchange.ts";
+import { addField, editResponse, setField } from "#edge/http/header-edits.ts";
 
 export interface Challenges {
   /** Answers what the page of a challenge sends; null for every other request. */

@@ -1,6 +1,6 @@
 import { beginCharging, endCharging, isStepsSpent } from "#rules/budget.ts";
 import type { ResponseView } from "#rules/views.ts";
-import type { Exchange } from "../exchange.ts";
+import type { Exchange } from "#edge/exchange/exchange.ts";
 
 /** Nobody asked the origin for these. */
 const STORED: ReadonlySet<string> = new Set(["HIT", "STALE", "UPDATING"]);

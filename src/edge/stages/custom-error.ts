@@ -1,10 +1,10 @@
-import { STATUS_CODES } from "#kernel/node-http.ts";
+import { STATUS_CODES } from "#kernel/net/node-http.ts";
 import { runPhase } from "#rules/engine.ts";
 import { phaseNumber } from "#rules/phases.ts";
 import type { ResponseView } from "#rules/views.ts";
-import type { EdgeError } from "../edge-errors.ts";
-import type { Page } from "../error-page.ts";
-import type { Exchange } from "../exchange.ts";
+import type { EdgeError } from "#edge/pages/edge-errors.ts";
+import type { Page } from "#edge/pages/error-page.ts";
+import type { Exchange } from "#edge/exchange/exchange.ts";
 
 const ERRORS = phaseNumber("http_custom_errors");
 /** From here on a status is an error's (RFC 9110 §15). */

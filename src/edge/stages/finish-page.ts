@@ -1,8 +1,8 @@
 import { runPhase } from "#rules/engine.ts";
 import { phaseNumber } from "#rules/phases.ts";
-import type { Page } from "../error-page.ts";
-import type { Exchange } from "../exchange.ts";
-import { editedView, pageView } from "../response-view.ts";
+import type { Page } from "#edge/pages/error-page.ts";
+import type { Exchange } from "#edge/exchange/exchange.ts";
+import { editedView, pageView } from "#edge/exchange/response-view.ts";
 import { countLater } from "./count-later.ts";
 import { customError } from "./custom-error.ts";
 import { logFields } from "./log-fields.ts";

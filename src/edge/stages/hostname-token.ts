@@ -1,6 +1,6 @@
-import type { Page } from "../error-page.ts";
-import type { Exchange } from "../exchange.ts";
-import type { Zones } from "../zones.ts";
+import type { Page } from "#edge/pages/error-page.ts";
+import type { Exchange } from "#edge/exchange/exchange.ts";
+import type { Zones } from "#edge/zones/zones.ts";
 
 const CHALLENGE = /^\/\.well-known\/[a-z0-9]+-custom-hostname-challenge\/(?<id>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 

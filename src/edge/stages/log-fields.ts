@@ -1,8 +1,8 @@
-import type { LoggedFields } from "#events/rows.ts";
+import type { LoggedFields } from "#events/rows/rows.ts";
 import type { Match } from "#rules/types.ts";
 import type { ResponseView } from "#rules/views.ts";
 import { parseCookies } from "#wire/http/cookies.ts";
-import type { Exchange } from "../exchange.ts";
+import type { Exchange } from "#edge/exchange/exchange.ts";
 
 /** As the rules' own shapes let them through. */
 interface LogParameters {

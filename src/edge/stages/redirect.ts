@@ -1,9 +1,9 @@
-import { STATUS_CODES } from "#kernel/node-http.ts";
+import { STATUS_CODES } from "#kernel/net/node-http.ts";
 import type { Match } from "#rules/types.ts";
-import type { Page } from "../error-page.ts";
-import type { Exchange } from "../exchange.ts";
-import { editResponse, setField } from "../response-edits.ts";
-import { byteText, visibleBytes } from "./byte-text.ts";
+import type { Page } from "#edge/pages/error-page.ts";
+import type { Exchange } from "#edge/exchange/exchange.ts";
+import { editResponse, setField } from "#edge/http/header-edits.ts";
+import { byteText, visibleBytes } from "#edge/http/latin1.ts";
 
 /** As the rules' own shapes let them through; a computed address may be missing. */
 interface RedirectParameters {

@@ -1,7 +1,7 @@
 import type { Match } from "#rules/types.ts";
-import type { Exchange } from "../exchange.ts";
-import { changeField, editResponse } from "../response-edits.ts";
-import { byteText, visibleBytes } from "./byte-text.ts";
+import type { Exchange } from "#edge/exchange/exchange.ts";
+import { changeField, editResponse } from "#edge/http/header-edits.ts";
+import { byteText, visibleBytes } from "#edge/http/latin1.ts";
 
 /** As the rules' own shapes let them through; a computed value may be missing, and then nothing changes. */
 interface Value {

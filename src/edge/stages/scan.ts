@@ -1,5 +1,5 @@
 import { runPhase } from "#rules/engine.ts";
-import { rememberLast, rememberLastOfTwo } from "#rules/expression/memo.ts";
+import { rememberLast, rememberLastOfTwo } from "#rules/expression/text/memo.ts";
 import { phaseNumber } from "#rules/phases.ts";
 import type { CompiledRuleset, Match } from "#rules/types.ts";
 import { unconditionalMatches } from "#rules/unconditional.ts";
@@ -8,10 +8,10 @@ import type { ZoneEntry } from "#snapshot/entries.ts";
 import { cutOf } from "../detection/body-cut.ts";
 import type { ScanScope } from "../detection/job.ts";
 import type { BodyTap, Tap } from "../detection/tap.ts";
-import { EDGE_ERRORS } from "../edge-errors.ts";
-import type { Page } from "../error-page.ts";
-import type { Exchange } from "../exchange.ts";
-import { editedView, type OwnView, pageView } from "../response-view.ts";
+import { EDGE_ERRORS } from "#edge/pages/edge-errors.ts";
+import type { Page } from "#edge/pages/error-page.ts";
+import type { Exchange } from "#edge/exchange/exchange.ts";
+import { editedView, type OwnView, pageView } from "#edge/exchange/response-view.ts";
 
 /** As the rules' own validator lets it through. */
 interface MatchedData {

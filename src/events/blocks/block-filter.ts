@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
-import { inNetwork } from "#events/in-network.ts";
-import type { EventTable } from "#events/rows.ts";
-import { columnsOf } from "#events/schema.ts";
+import { inNetwork } from "#events/sql/in-network.ts";
+import type { EventTable } from "#events/rows/rows.ts";
+import { columnsOf } from "#events/rows/schema.ts";
 import {
   type Condition,
   type ConditionOperator,
@@ -10,7 +10,7 @@ import {
   isCondition,
   type Where,
   type WherePart,
-} from "#events/where-sql.ts";
+} from "#events/sql/where-sql.ts";
 import type { Block } from "./block.ts";
 import { likeTest } from "./like.ts";
 

@@ -1,5 +1,5 @@
-import { AS_BEFORE, type NumberedRows, type PackedTexts } from "#events/packed-rows.ts";
-import { EVENT_SCHEMA, storedColumns } from "#events/schema.ts";
+import { AS_BEFORE, type NumberedRows, type PackedTexts } from "#events/rows/packed-rows.ts";
+import { EVENT_SCHEMA, storedColumns } from "#events/rows/schema.ts";
 
 /*
  * A block is a batch of rows as bytes, a column after the other:

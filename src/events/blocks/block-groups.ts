@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { GroupQuery } from "#events/group-sql.ts";
-import type { EventTable } from "#events/rows.ts";
-import { type Cell, columnsOf, type FacetName } from "#events/schema.ts";
-import { facetsByColumn, type Where } from "#events/where-sql.ts";
+import type { GroupQuery } from "#events/read/group-sql.ts";
+import type { EventTable } from "#events/rows/rows.ts";
+import { type Cell, columnsOf, type FacetName } from "#events/rows/schema.ts";
+import { facetsByColumn, type Where } from "#events/sql/where-sql.ts";
 import type { Block } from "./block.ts";
 import { blocksOf, fitting, ownCells } from "./block-reads.ts";
 

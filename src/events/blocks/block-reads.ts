@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { EventTable, EventTables } from "#events/rows.ts";
-import { type Cell, type Column, decodeRow, EVENT_SCHEMA, facetColumns, facetTable, storedColumns } from "#events/schema.ts";
-import { windowOf } from "#events/time-window.ts";
-import { siteIds, type Where } from "#events/where-sql.ts";
+import type { EventTable, EventTables } from "#events/rows/rows.ts";
+import { type Cell, type Column, decodeRow, EVENT_SCHEMA, facetColumns, facetTable, storedColumns } from "#events/rows/schema.ts";
+import { windowOf } from "#events/sql/time-window.ts";
+import { siteIds, type Where } from "#events/sql/where-sql.ts";
 import { Block } from "./block.ts";
 import { blockTest, type RowTest } from "./block-filter.ts";
 import { blockSitesTable, blockTable, hasBlocks } from "./block-tables.ts";

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Inserter } from "#events/inserter.ts";
-import { AS_BEFORE, type NumberedRows, unpackRows } from "#events/packed-rows.ts";
-import type { EventTable } from "#events/rows.ts";
-import { EVENT_SCHEMA, numberColumns } from "#events/schema.ts";
+import type { Inserter } from "#events/rows/inserter.ts";
+import { AS_BEFORE, type NumberedRows, unpackRows } from "#events/rows/packed-rows.ts";
+import type { EventTable } from "#events/rows/rows.ts";
+import { EVENT_SCHEMA, numberColumns } from "#events/rows/schema.ts";
 import { Block } from "./block.ts";
 import { encodeBlock } from "./block-form.ts";
 import { rowsOfBlock } from "./rows-of-block.ts";

@@ -1,4 +1,4 @@
-import { PlatformError } from "#kernel/errors.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import { aligned, type BlockColumn, columnBytes, type BlockHeader, HEADER_LENGTH_BYTES, WIDTHS } from "./block-form.ts";
 
 /** The texts of a column, made as they are asked for. */

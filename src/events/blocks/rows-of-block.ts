@@ -1,6 +1,6 @@
-import { AS_BEFORE, type NumberedRows, type PackedTexts } from "#events/packed-rows.ts";
-import type { EventTable } from "#events/rows.ts";
-import { EVENT_SCHEMA, numberColumns, textColumns } from "#events/schema.ts";
+import { AS_BEFORE, type NumberedRows, type PackedTexts } from "#events/rows/packed-rows.ts";
+import type { EventTable } from "#events/rows/rows.ts";
+import { EVENT_SCHEMA, numberColumns, textColumns } from "#events/rows/schema.ts";
 import type { Block } from "./block.ts";
 
 /** Some rows of a block as they came, to be written anew; a column that has come since has its zero (schema.ts). */

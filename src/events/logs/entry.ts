@@ -1,5 +1,5 @@
-import type { ColumnOf, GatewayLogRow } from "#events/rows.ts";
-import type { Cell } from "#events/schema.ts";
+import type { ColumnOf, GatewayLogRow } from "#events/rows/rows.ts";
+import type { Cell } from "#events/rows/schema.ts";
 
 /** One accepted request as the gateway hands it over. */
 export interface GatewayLogEntry {

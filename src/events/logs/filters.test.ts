@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
-import { openEventDatabase } from "#events/database.ts";
-import type { GatewayLogRow } from "#events/rows.ts";
-import { packed, testGatewayRow } from "#events/test-rows.ts";
+import { openEventDatabase } from "#events/database/database.ts";
+import type { GatewayLogRow } from "#events/rows/rows.ts";
+import { packed, testGatewayRow } from "#events/testing/rows.ts";
 import {
   filtersSql,
   LOG_FILTER_KEYS,
@@ -16,7 +16,7 @@ import {
   type LogFilterValue,
   type LogOperator,
 } from "./filters.ts";
-import { type LogOrder, openGatewayLogStore } from "./store.ts";
+import { type LogOrder, openGatewayLogStore } from "#events/read/store.ts";
 
 const SCOPE = { account_id: "mine", gateway_id: "gw" };
 

@@ -1,5 +1,5 @@
-import { ALL_TOKENS } from "#events/computed-columns.ts";
-import type { Sql } from "#events/where-sql.ts";
+import { ALL_TOKENS } from "#events/rows/computed-columns.ts";
+import type { Sql } from "#events/sql/where-sql.ts";
 
 /** What lists, deletions and datasets of gateway logs are narrowed by. All filters hold; of one filter's values any. */
 export interface LogFilter {

@@ -3,12 +3,12 @@ import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { createMetrics } from "#kernel/metrics.ts";
-import { openEventDatabase, type EventDatabase } from "#events/database.ts";
-import { openEventQueries } from "#events/queries.ts";
-import type { GatewayLogRow } from "#events/rows.ts";
-import { testGatewayRow } from "#events/test-rows.ts";
-import { logSegmentsOf } from "#events/writer-config.ts";
+import { createMetrics } from "#kernel/process/metrics.ts";
+import { openEventDatabase, type EventDatabase } from "#events/database/database.ts";
+import { openEventQueries } from "#events/read/queries.ts";
+import type { GatewayLogRow } from "#events/rows/rows.ts";
+import { testGatewayRow } from "#events/testing/rows.ts";
+import { logSegmentsOf } from "#events/write/writer-config.ts";
 import { createLogBodyStore } from "./bodies.ts";
 import type { GatewayLogEntry, KeepRule } from "./entry.ts";
 import { createLogIndexer, type LogIndexer } from "./indexer.ts";

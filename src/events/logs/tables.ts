@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { ColumnOf } from "#events/rows.ts";
-import { type Cell, columnsOf } from "#events/schema.ts";
+import type { ColumnOf } from "#events/rows/rows.ts";
+import { type Cell, columnsOf } from "#events/rows/schema.ts";
 import type { ReadRecord } from "./reader.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
-import { decodeRow } from "#events/schema.ts";
-import type { GatewayLogRow } from "#events/rows.ts";
+import { decodeRow } from "#events/rows/schema.ts";
+import type { GatewayLogRow } from "#events/rows/rows.ts";
 import { createLogBodyStore, type LogBodies } from "./bodies.ts";
 import { segmentsIn } from "./indexer.ts";
 import { openSegmentReader, type ReadRecord, type SegmentReader } from "./reader.ts";

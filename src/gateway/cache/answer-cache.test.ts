@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSealer } from "#kernel/seal.ts";
+import { createSealer } from "#kernel/crypto/seal.ts";
 import {
   answerChat,
   type FrontOptions,

@@ -1,10 +1,10 @@
 import type { Clock } from "#kernel/clock.ts";
-import type { Metric, MetricRegistry } from "#kernel/metrics.ts";
-import type { Step } from "../plan.ts";
+import type { Metric, MetricRegistry } from "#kernel/process/metrics.ts";
+import type { Step } from "#gateway/request/plan.ts";
 import { answersByItself, cacheKey, type CacheScope, isStream } from "./cache-key.ts";
-import type { DiskAnswers } from "./disk-answers.ts";
+import type { DiskAnswers } from "./disk-store.ts";
 import { CacheFill } from "./fill.ts";
-import type { KeptAnswer } from "./kept-answer.ts";
+import type { KeptAnswer } from "./cached-response.ts";
 
 /** Answers that are given again without asking the provider. */
 export interface AnswerCache {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Step } from "../plan.ts";
+import type { Step } from "#gateway/request/plan.ts";
 
 /** Fields in which providers take credentials, or by which they answer otherwise. */
 const KEYED_FIELDS: ReadonlySet<string> = new Set([

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { JsonEdges } from "../json-truth.ts";
-import { mediaType } from "../usage.ts";
-import { KEPT_BYTES_MAX } from "./kept-answer.ts";
+import { JsonEdges } from "#gateway/streams/json-end.ts";
+import { mediaType } from "#gateway/usage/usage.ts";
+import { KEPT_BYTES_MAX } from "./cached-response.ts";
 
 /** What comes of an answer that may be kept: called once. Undefined: it cannot be. */
 type OnFilled = (

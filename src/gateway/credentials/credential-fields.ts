@@ -1,4 +1,4 @@
-import type { FlatHeaders } from "../headers.ts";
+import type { FlatHeaders } from "#gateway/http/headers.ts";
 
 /** How a provider takes a plain key: the field, and what stands before the key in it. */
 type Placing = readonly [field: string, before: string];

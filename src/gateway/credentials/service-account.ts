@@ -1,7 +1,7 @@
 import { createSign } from "node:crypto";
 import type { Clock } from "#kernel/clock.ts";
-import type { Pools } from "../pools.ts";
-import { askWhole } from "../provider/ask-whole.ts";
+import type { Pools } from "#gateway/providers/pools.ts";
+import { askWhole } from "#gateway/providers/fetch-buffered.ts";
 
 /** What a service account's key file says; other members are left alone. */
 export interface ServiceAccount {

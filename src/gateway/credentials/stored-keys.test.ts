@@ -1,7 +1,7 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { createVerify, generateKeyPairSync } from "node:crypto";
-import { createSealer } from "#kernel/seal.ts";
+import { createSealer } from "#kernel/crypto/seal.ts";
 import type { Op, ProviderKeyEntry } from "#snapshot/entries.ts";
 import {
   answerChat,

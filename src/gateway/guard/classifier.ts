@@ -1,8 +1,8 @@
-import { objectOf, objectsOf, parsedJson, textOf } from "../translate/json.ts";
+import { objectOf, objectsOf, parsedJson, textOf } from "#gateway/http/json.ts";
 import type { GuardrailModel } from "../config.ts";
-import type { Pools } from "../pools.ts";
-import { askWhole } from "../provider/ask-whole.ts";
-import { placeOf, type Upstreams } from "../providers.ts";
+import type { Pools } from "#gateway/providers/pools.ts";
+import { askWhole } from "#gateway/providers/fetch-buffered.ts";
+import { placeOf, type Upstreams } from "#gateway/providers/providers.ts";
 
 /** A text and who said it. */
 export interface Said {

@@ -1,7 +1,7 @@
-import { customDetectors } from "#rules/detectors/custom.ts";
-import { wordDetector } from "#rules/detectors/words.ts";
-import type { Detector } from "#rules/detectors/detector.ts";
-import { PROFILES_BY_ID } from "#rules/detectors/profiles.ts";
+import { customDetectors } from "#rules/detectors/engine/custom.ts";
+import { wordDetector } from "#rules/detectors/engine/words.ts";
+import type { Detector } from "#rules/detectors/engine/detector.ts";
+import { PROFILES_BY_ID } from "#rules/detectors/catalog/profiles.ts";
 import type { DlpProfileEntry } from "#snapshot/entries.ts";
 import type { Replica } from "#snapshot/feed.ts";
 import { followKind } from "#snapshot/follow.ts";

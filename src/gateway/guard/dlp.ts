@@ -1,16 +1,16 @@
-import { type CompiledDetectors, compileDetectors } from "#rules/detectors/compiled.ts";
-import type { Detector } from "#rules/detectors/detector.ts";
-import { BodyScanner, scanBuffer, type ScanResult } from "#rules/detectors/scan.ts";
-import type { Finding } from "#rules/detectors/tallies.ts";
+import { type CompiledDetectors, compileDetectors } from "#rules/detectors/engine/compiled.ts";
+import type { Detector } from "#rules/detectors/engine/detector.ts";
+import { BodyScanner, scanBuffer, type ScanResult } from "#rules/detectors/engine/scan.ts";
+import type { Finding } from "#rules/detectors/engine/tallies.ts";
 import type { GatewayEntry } from "#snapshot/entries.ts";
-import { type GatewayErrorName, RefusalError } from "../errors.ts";
-import type { FlatHeaders } from "../headers.ts";
-import type { AnswerTransform, MakeTransform, ReadyBody } from "../plan.ts";
-import { parsedJson } from "../translate/json.ts";
+import { type GatewayErrorName, RefusalError } from "#gateway/http/errors.ts";
+import type { FlatHeaders } from "#gateway/http/headers.ts";
+import type { AnswerTransform, MakeTransform, ReadyBody } from "#gateway/request/plan.ts";
+import { parsedJson } from "#gateway/http/json.ts";
 import type { DlpProfiles } from "./dlp-profiles.ts";
 import { StreamGuard } from "./stream-guard.ts";
-import { allText, TooDeepError } from "./texts.ts";
-import { watchDetectors, type WatchedDetectors } from "./text-watch.ts";
+import { allText, TooDeepError } from "#gateway/streams/text-extraction.ts";
+import { watchDetectors, type WatchedDetectors } from "./incremental-scanner.ts";
 
 type Policy = NonNullable<GatewayEntry["dlp"]>[number];
 type Check = Policy["check"][number];

@@ -1,10 +1,10 @@
 import type { GatewayEntry } from "#snapshot/entries.ts";
-import { type GatewayErrorName, type Refusal, RefusalError } from "../errors.ts";
-import type { FlatHeaders } from "../headers.ts";
-import type { AnswerTransform, MakeTransform, ReadyBody } from "../plan.ts";
-import { parsedJson } from "../translate/json.ts";
+import { type GatewayErrorName, type Refusal, RefusalError } from "#gateway/http/errors.ts";
+import type { FlatHeaders } from "#gateway/http/headers.ts";
+import type { AnswerTransform, MakeTransform, ReadyBody } from "#gateway/request/plan.ts";
+import { parsedJson } from "#gateway/http/json.ts";
 import type { Classifier, Said } from "./classifier.ts";
-import { answerText, plainText } from "./texts.ts";
+import { answerText, plainText } from "#gateway/streams/text-extraction.ts";
 
 type Actions = NonNullable<GatewayEntry["guardrails"]>["prompt"];
 type Side = "prompt" | "response";

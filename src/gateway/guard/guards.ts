@@ -1,8 +1,8 @@
 import type { GatewayEntry } from "#snapshot/entries.ts";
-import { type Refusal, RefusalError } from "../errors.ts";
-import type { FlatHeaders } from "../headers.ts";
-import type { LogRecord } from "../log.ts";
-import type { MakeTransform, ReadyBody } from "../plan.ts";
+import { type Refusal, RefusalError } from "#gateway/http/errors.ts";
+import type { FlatHeaders } from "#gateway/http/headers.ts";
+import type { LogRecord } from "#gateway/logs/log.ts";
+import type { MakeTransform, ReadyBody } from "#gateway/request/plan.ts";
 import { type Classifier } from "./classifier.ts";
 import { createDataLossPrevention } from "./dlp.ts";
 import type { DlpProfiles } from "./dlp-profiles.ts";

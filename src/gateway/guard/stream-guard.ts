@@ -1,10 +1,10 @@
 import { EventStreamReader, EventTooLargeError } from "#wire/http/event-stream.ts";
-import type { ScanResult } from "#rules/detectors/scan.ts";
-import { RefusalError } from "../errors.ts";
-import type { AnswerHead, AnswerTransform } from "../plan.ts";
-import { parsedJson } from "../translate/json.ts";
-import { eventTexts, TooDeepError } from "./texts.ts";
-import { TextWatch, type WatchedDetectors } from "./text-watch.ts";
+import type { ScanResult } from "#rules/detectors/engine/scan.ts";
+import { RefusalError } from "#gateway/http/errors.ts";
+import type { AnswerHead, AnswerTransform } from "#gateway/request/plan.ts";
+import { parsedJson } from "#gateway/http/json.ts";
+import { eventTexts, TooDeepError } from "#gateway/streams/text-extraction.ts";
+import { TextWatch, type WatchedDetectors } from "./incremental-scanner.ts";
 
 export interface StreamGuardOptions {
   readonly watched: WatchedDetectors;

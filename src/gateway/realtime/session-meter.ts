@@ -1,10 +1,10 @@
 import type { GatewayEntry } from "#snapshot/entries.ts";
-import type { Costs } from "../costs.ts";
-import type { Refusal } from "../errors.ts";
-import type { RateLimits } from "../rate-limits.ts";
-import type { Step } from "../plan.ts";
-import { isClaim, type SpendClaim, type SpendLimits } from "../spend/spend-limits.ts";
-import type { Usage } from "../usage-shapes.ts";
+import type { Costs } from "#gateway/costs/costs.ts";
+import type { Refusal } from "#gateway/http/errors.ts";
+import type { RateLimits } from "#gateway/limits/rate-limits.ts";
+import type { Step } from "#gateway/request/plan.ts";
+import { isClaim, type SpendClaim, type SpendLimits } from "#gateway/limits/spend-limits.ts";
+import type { Usage } from "#gateway/usage/usage-formats.ts";
 
 /** Holds a session within the gateway's limits: each of its answers is a claim of its own, and counts as a request. */
 export interface SessionMeter {

@@ -1,5 +1,5 @@
-import { OPENAI_USAGE, type Usage } from "../usage-shapes.ts";
-import { objectOf, parsedJson } from "../translate/json.ts";
+import { OPENAI_USAGE, type Usage } from "#gateway/usage/usage-formats.ts";
+import { objectOf, parsedJson } from "#gateway/http/json.ts";
 
 const CONTINUATION = 0;
 const TEXT = 1;

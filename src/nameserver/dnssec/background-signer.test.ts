@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { fixedClock } from "#kernel/clock.ts";
-import { createMetrics } from "#kernel/metrics.ts";
+import { createMetrics } from "#kernel/process/metrics.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { SEALER } from "../../../test/support/nameserver.ts";
 import { recordOp, serialOp, zoneOp } from "../../../test/support/zone-entries.ts";
 import { dnssecOp, zoneKey } from "../../../test/support/zone-keys.ts";
-import { createZones, type Zones } from "../zones.ts";
+import { createZones, type Zones } from "#nameserver/zones/zones.ts";
 import { createBackgroundSigner } from "./background-signer.ts";
 import { createSigner } from "./signer.ts";
 

@@ -1,10 +1,10 @@
 import type { Clock } from "#kernel/clock.ts";
 import type { NameKey } from "#wire/dns/name.ts";
-import type { EdgeFront } from "../edge-front.ts";
-import { signedTypes, visibleSet } from "../lookup.ts";
-import type { ZoneWalk } from "../zone-walk.ts";
-import type { ZoneIndex, ZoneObserver, Zones } from "../zones.ts";
-import type { Signatures } from "./signatures.ts";
+import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
+import { signedTypes, visibleSet } from "#nameserver/zones/lookup.ts";
+import type { ZoneWalk } from "#nameserver/zones/zone-walk.ts";
+import type { ZoneIndex, ZoneObserver, Zones } from "#nameserver/zones/zones.ts";
+import type { Signatures } from "./rrsig-cache.ts";
 
 /**
  * Makes signatures before anybody asks for them: of what a delta changed right after it, of whole zones at the start and

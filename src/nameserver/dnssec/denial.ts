@@ -3,11 +3,11 @@ import { successor } from "#wire/dns/canonical.ts";
 import { keyOf, type NameKey, nameOfKey } from "#wire/dns/name.ts";
 import { RECORD_TYPES } from "#wire/dns/record-types.ts";
 import { typeBitmap } from "#wire/dns/type-bitmap.ts";
-import type { AnswerSet, Denial } from "../answer-set.ts";
-import type { EdgeFront } from "../edge-front.ts";
-import { isProxied, visibleTypes } from "../lookup.ts";
-import type { NameNode } from "../zone-nodes.ts";
-import type { ZoneIndex } from "../zones.ts";
+import type { AnswerSet, Denial } from "#nameserver/answer/answer-rrset.ts";
+import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
+import { isProxied, visibleTypes } from "#nameserver/zones/lookup.ts";
+import type { NameNode } from "#nameserver/zones/zone-nodes.ts";
+import type { ZoneIndex } from "#nameserver/zones/zones.ts";
 
 /**
  * What proves the denial, to be signed: the one NSEC record of compact denial (RFC 9824 §3), which says what exists at the

@@ -1,12 +1,12 @@
 import { createPrivateKey, createPublicKey } from "node:crypto";
 import type { FeedLog } from "#snapshot/feed.ts";
 import type { DnssecEntry, DnssecKeyEntry } from "#snapshot/entries.ts";
-import type { MetricRegistry } from "#kernel/metrics.ts";
-import type { Sealer } from "#kernel/seal.ts";
+import type { MetricRegistry } from "#kernel/process/metrics.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
 import { dnskeyRdata, keyTag } from "#wire/dns/dnssec-key.ts";
 import type { DnsName } from "#wire/dns/name.ts";
 import type { SigningKey } from "#wire/dns/rrsig.ts";
-import type { ZoneIndex } from "../zones.ts";
+import type { ZoneIndex } from "#nameserver/zones/zones.ts";
 
 /** The keys of one zone, ready to sign. */
 export interface ZoneKeys {

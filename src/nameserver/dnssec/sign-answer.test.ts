@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import { type FixedClock, fixedClock } from "#kernel/clock.ts";
-import { createMetrics } from "#kernel/metrics.ts";
+import { createMetrics } from "#kernel/process/metrics.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { RCODE, TYPE } from "#wire/dns/codes.ts";
@@ -14,9 +14,9 @@ import { assertSigned, readRrsig } from "../../../test/support/dnssec-verifier.t
 import { SEALER } from "../../../test/support/nameserver.ts";
 import { recordOp, serialOp, zoneOp } from "../../../test/support/zone-entries.ts";
 import { dnssecOp, zoneKey } from "../../../test/support/zone-keys.ts";
-import { answer } from "../answer.ts";
-import type { Answer, AnswerSet } from "../answer-set.ts";
-import { createZones, type Zones } from "../zones.ts";
+import { answer } from "#nameserver/answer/answer.ts";
+import type { Answer, AnswerSet } from "#nameserver/answer/answer-rrset.ts";
+import { createZones, type Zones } from "#nameserver/zones/zones.ts";
 import type { SignedAnswer } from "./sign-answer.ts";
 import { createSigner } from "./signer.ts";
 

@@ -1,11 +1,11 @@
 import { RCODE, TYPE } from "#wire/dns/codes.ts";
 import { keyOf } from "#wire/dns/name.ts";
-import type { Answer, AnswerSet, Denial } from "../answer-set.ts";
-import type { EdgeFront } from "../edge-front.ts";
-import { visibleSet } from "../lookup.ts";
-import type { ZoneIndex } from "../zones.ts";
+import type { Answer, AnswerSet, Denial } from "#nameserver/answer/answer-rrset.ts";
+import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
+import { visibleSet } from "#nameserver/zones/lookup.ts";
+import type { ZoneIndex } from "#nameserver/zones/zones.ts";
 import { proofOf, typesAt } from "./denial.ts";
-import type { Signatures, Signed } from "./signatures.ts";
+import type { Signatures, Signed } from "./rrsig-cache.ts";
 import type { SigningBudget, SigningClient } from "./signing-budget.ts";
 import { ALWAYS_FRESH, type Freshness, freshness } from "./validity.ts";
 

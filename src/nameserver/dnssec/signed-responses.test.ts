@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createMetrics } from "#kernel/metrics.ts";
+import { createMetrics } from "#kernel/process/metrics.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { CLASS, EDNS_FLAG, FLAG, OPTION, RCODE, TYPE } from "#wire/dns/codes.ts";
@@ -11,12 +11,12 @@ import { clientAt, responderParts } from "../../../test/support/nameserver.ts";
 import { keyRdata } from "../../../test/support/signed-server.ts";
 import { recordOp, serialOp, zoneOp } from "../../../test/support/zone-entries.ts";
 import { dnssecOp, zoneKey } from "../../../test/support/zone-keys.ts";
-import { createAnswerCache } from "../answer-cache.ts";
-import { createCounters } from "../counters.ts";
-import type { FindOutside } from "../outside/outside-names.ts";
-import { createQuickAnswers } from "../quick-answers.ts";
-import { createResponder } from "../respond.ts";
-import { createZones } from "../zones.ts";
+import { createAnswerCache } from "#nameserver/responder/answer-cache.ts";
+import { createCounters } from "#nameserver/message/counters.ts";
+import type { FindOutside } from "#nameserver/external/external-names.ts";
+import { createQuickAnswers } from "#nameserver/responder/fast-path.ts";
+import { createResponder } from "#nameserver/responder/respond.ts";
+import { createZones } from "#nameserver/zones/zones.ts";
 
 const Z = "zone1";
 const DO = EDNS_FLAG.DO;

@@ -1,11 +1,11 @@
 import type { Clock } from "#kernel/clock.ts";
-import type { MetricRegistry } from "#kernel/metrics.ts";
-import type { Sealer } from "#kernel/seal.ts";
+import type { MetricRegistry } from "#kernel/process/metrics.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { FeedLog } from "#snapshot/feed.ts";
-import type { EdgeFront } from "../edge-front.ts";
+import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
 import { createKeyring } from "./keyring.ts";
 import { createAnswerSigner, type SignAnswer } from "./sign-answer.ts";
-import { createSignatures, type Signatures } from "./signatures.ts";
+import { createSignatures, type Signatures } from "./rrsig-cache.ts";
 import { createSigningBudget } from "./signing-budget.ts";
 
 /** What answers and transfers of signed zones are made with. */

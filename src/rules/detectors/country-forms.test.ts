@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { compileDetectors } from "./compiled.ts";
-import { scanText } from "./scan-text.ts";
-import { DETECTORS } from "./table.ts";
-import { pick, type Random, seeded, SURROUNDINGS } from "./test-forms.ts";
+import { compileDetectors } from "#rules/detectors/engine/compiled.ts";
+import { scanText } from "#rules/detectors/engine/scan-text.ts";
+import { DETECTORS } from "#rules/detectors/catalog/table.ts";
+import { pick, type Random, seeded, SURROUNDINGS } from "#rules/detectors/testing/forms.ts";
 
 // Forms as governments, the OECD's sheets of tax numbers and the registries of plates publish them, written down apart from the
 // detectors' own: `9` is a digit, `A` a letter, `X` either. Whether check digits fit is left to chance, so that the name has to do.

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { crc32 as crc } from "node:zlib";
-import { luhn } from "./checks.ts";
-import { compileDetectors } from "./compiled.ts";
-import type { Detector } from "./detector.ts";
-import { scanText } from "./scan-text.ts";
-import { hasCrcSuffix } from "./secret-checks.ts";
-import { DETECTORS } from "./table.ts";
-import { pick, type Random, seeded, SURROUNDINGS, textOf } from "./test-forms.ts";
+import { luhn } from "#rules/detectors/checks/checks.ts";
+import { compileDetectors } from "#rules/detectors/engine/compiled.ts";
+import type { Detector } from "#rules/detectors/engine/detector.ts";
+import { scanText } from "#rules/detectors/engine/scan-text.ts";
+import { hasCrcSuffix } from "#rules/detectors/checks/secret-checks.ts";
+import { DETECTORS } from "#rules/detectors/catalog/table.ts";
+import { pick, type Random, seeded, SURROUNDINGS, textOf } from "#rules/detectors/testing/forms.ts";
 
 // What others will have in their bodies and nobody wrote down here: values made by chance, in every surrounding.
 const compiled = compileDetectors(DETECTORS.filter((detector) => detector.enabled));

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { compileDetectors } from "./compiled.ts";
-import type { Detector } from "./detector.ts";
-import { scanText } from "./scan-text.ts";
-import { DETECTORS } from "./table.ts";
-import { pick, type Random, seeded, SURROUNDINGS } from "./test-forms.ts";
+import { compileDetectors } from "#rules/detectors/engine/compiled.ts";
+import type { Detector } from "#rules/detectors/engine/detector.ts";
+import { scanText } from "#rules/detectors/engine/scan-text.ts";
+import { DETECTORS } from "#rules/detectors/catalog/table.ts";
+import { pick, type Random, seeded, SURROUNDINGS } from "#rules/detectors/testing/forms.ts";
 
 // A corpus of our own that is made anew in each run: numbers and codes by chance that have a detector's form and check digits,
 // beside the words that name them.

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
-import { percent, recallOf } from "./test-recall.ts";
+import { percent, recallOf } from "#rules/detectors/testing/recall.ts";
 
 // Labelled cases of others stay outside the repository; where they are not at hand the test is skipped, visibly.
 const CASES = new URL("../../../../shared/data/sensitive-data-dev.jsonl", import.meta.url);

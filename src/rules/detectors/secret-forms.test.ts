@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { compileDetectors } from "./compiled.ts";
-import { scanText } from "./scan-text.ts";
-import { DETECTORS } from "./table.ts";
-import { pick, seeded, SURROUNDINGS, textOf } from "./test-forms.ts";
+import { compileDetectors } from "#rules/detectors/engine/compiled.ts";
+import { scanText } from "#rules/detectors/engine/scan-text.ts";
+import { DETECTORS } from "#rules/detectors/catalog/table.ts";
+import { pick, seeded, SURROUNDINGS, textOf } from "#rules/detectors/testing/forms.ts";
 
 // The forms of keys as their makers and public lists of forms give them, written down apart from our patterns: what our own
 // patterns allow says nothing about what they leave out. `|` stands between forms, as in a regular expression.

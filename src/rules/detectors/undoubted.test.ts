@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
-import { DETECTORS, UNDOUBTED_DETECTORS } from "./table.ts";
-import { createTextMasker, createUndoubtedMasker } from "./text-masker.ts";
+import { DETECTORS, UNDOUBTED_DETECTORS } from "#rules/detectors/catalog/table.ts";
+import { createTextMasker, createUndoubtedMasker } from "#rules/detectors/masking/text-masker.ts";
 
 const mask = createUndoubtedMasker();
 const digits = (length: number): fc.Arbitrary<string> => fc.stringMatching(new RegExp(`^[0-9]{${length}}$`));

@@ -1,4 +1,4 @@
-import type { Asking, Dispatch, Scan } from "../expression/dispatch.ts";
+import type { Asking, Dispatch, Scan } from "#rules/expression/compile/dispatch.ts";
 import type { CompiledRule, CompiledRuleset, Predicate, RuleDefinition, RulesetDefinition } from "../types.ts";
 import type { RequestView, ResponseView } from "../views.ts";
 import type { ManagedExecution, ManagedRule, ManagedRuleset } from "./rulesets.ts";

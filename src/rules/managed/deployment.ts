@@ -1,4 +1,4 @@
-import { isEnvelopeKey } from "#kernel/envelope.ts";
+import { isEnvelopeKey } from "#kernel/crypto/envelope.ts";
 import { array, flag, object, oneOf, type ParameterPlace, problem, type Shape, whole } from "../parameters.ts";
 import type { RuleProblem } from "../types.ts";
 import { OWN_CATEGORY, type OwnPattern } from "./own-patterns.ts";

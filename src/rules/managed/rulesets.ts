@@ -1,4 +1,4 @@
-import { DETECTORS } from "../detectors/table.ts";
+import { DETECTORS } from "#rules/detectors/catalog/table.ts";
 import type { PhaseName } from "../phases.ts";
 import { resolveRules } from "./overrides.ts";
 import { packSwitches, withoutOwn } from "./own-patterns.ts";

@@ -1,5 +1,5 @@
 import { createHash, randomFillSync } from "node:crypto";
-import { createSipHash } from "#kernel/siphash.ts";
+import { createSipHash } from "#kernel/crypto/siphash.ts";
 
 /** Counts what happens under keys, within bounded memory that threads may share. Never throws, never waits long. */
 export interface RateCounters {

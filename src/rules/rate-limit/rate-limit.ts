@@ -1,6 +1,6 @@
 import { type Exhausted, exhaustedAt } from "../budget.ts";
 import { compileExpression, compileValue, ExpressionError, type ExpressionOptions } from "../expression.ts";
-import { arrayOf, INTEGER, IP, STRING } from "../expression/value-type.ts";
+import { arrayOf, INTEGER, IP, STRING } from "#rules/expression/values/value-type.ts";
 import type { Predicate, RuleDefinition, RulesetDefinition } from "../types.ts";
 import type { RequestView, ResponseView } from "../views.ts";
 import type { RateCounters, RateWindow } from "./counter-table.ts";

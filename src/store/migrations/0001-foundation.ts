@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 /** Every table of the foundation. Statements in order; they run in one transaction. */
 export function foundation({ text, integer, tableOptions }: Dialect): readonly string[] {

@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 /** What each write of a zone's records changed, for history, comparison and undo. */
 export function dnsVersions({ text, integer, clusteredTableOptions }: Dialect): readonly string[] {

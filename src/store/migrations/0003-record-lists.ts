@@ -1,6 +1,6 @@
-import type { Dialect, DialectName } from "../session.ts";
+import type { Dialect, DialectName } from "#store/queries/session.ts";
 
-/** What filters of a zone's records need to find them without reading the zone (store/record-keys.ts). */
+/** What filters of a zone's records need to find them without reading the zone (store/dns/record-keys.ts). */
 export function recordLists({ name, text, tableOptions }: Dialect): readonly string[] {
   return [
     `ALTER TABLE dns_records ADD COLUMN name_reversed ${text} NOT NULL DEFAULT ''`,
@@ -25,7 +25,7 @@ export function recordLists({ name, text, tableOptions }: Dialect): readonly str
     // The filter and the order by type.
     "CREATE INDEX dns_records_by_type ON dns_records (zone_id, type, name, id)",
     "CREATE INDEX dns_records_proxied ON dns_records (zone_id, proxied, name, type, id) WHERE proxied = 1",
-    // 64 characters of a text: store/record-keys.ts, KEY_LENGTH_MAX.
+    // 64 characters of a text: store/dns/record-keys.ts, KEY_LENGTH_MAX.
     "CREATE INDEX dns_records_by_content ON dns_records (zone_id, substr(content_key, 1, 64))",
     "CREATE INDEX dns_records_by_name_end ON dns_records (zone_id, name_reversed)",
     "CREATE INDEX dns_records_by_content_end ON dns_records (zone_id, content_reversed)",

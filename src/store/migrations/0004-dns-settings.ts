@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 /** DNS settings of accounts, DNSSEC keys, the two sides of zone transfers, and name servers under names of one's own. */
 export function dnsSettings({ text, integer, tableOptions }: Dialect): readonly string[] {

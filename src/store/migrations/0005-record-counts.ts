@@ -1,6 +1,6 @@
-import type { Dialect, DialectName } from "../session.ts";
+import type { Dialect, DialectName } from "#store/queries/session.ts";
 
-/** What lists of a zone's records need to count and page without reading rows (store/record-sources.ts). */
+/** What lists of a zone's records need to count and page without reading rows (store/dns/record-sources.ts). */
 export function recordCounts({ name, text, integer, clusteredTableOptions }: Dialect): readonly string[] {
   return [
     `ALTER TABLE dns_records ADD COLUMN commented ${integer} NOT NULL DEFAULT 0`,
@@ -15,7 +15,7 @@ export function recordCounts({ name, text, integer, clusteredTableOptions }: Dia
     `UPDATE dns_record_tags SET repeated = 1 WHERE EXISTS (SELECT 1 FROM dns_record_tags AS other
        WHERE other.record_id = dns_record_tags.record_id AND other.tag_key <> dns_record_tags.tag_key
          AND ${TAG_NAME[name]("other.tag_key")} = ${TAG_NAME[name]("dns_record_tags.tag_key")})`,
-    // How many records of a zone have a facet (store/record-counts.ts).
+    // How many records of a zone have a facet (store/dns/record-counts.ts).
     `CREATE TABLE dns_record_counts (${[
       `zone_id ${text} NOT NULL REFERENCES zones (id) ON DELETE CASCADE`,
       `facet ${text} NOT NULL`,

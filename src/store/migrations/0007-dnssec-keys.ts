@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 /** Several keys for each zone, how far a rollover has come, and what was last seen of the DS at the parent. */
 export function dnssecKeys({ text, integer, tableOptions }: Dialect): readonly string[] {

@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 /** When zones of type secondary were last asked about at their primaries, and when they are next. */
 export function incomingTransfers({ text, integer, tableOptions }: Dialect): readonly string[] {

@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 /** Settings of a zone's traffic stand in the zone's row, which says all there is to compile. */
 export const zoneSettings = ({ text }: Dialect): readonly string[] => [

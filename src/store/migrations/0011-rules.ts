@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 /** Versions of rulesets, and the accounts' lists that rules look things up in. */
 export function rules({ text, integer, tableOptions }: Dialect): readonly string[] {

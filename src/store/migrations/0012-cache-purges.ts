@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 /** What was purged of each zone's cache, as the edge gets it. */
 export const cachePurges = ({ text, tableOptions }: Dialect): readonly string[] => [

@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 /** What zones' owners tell sensitive data detection: values that are allowed, and patterns of their own. */
 export const sensitiveData = ({ text, tableOptions }: Dialect): readonly string[] => [

@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 /** What accounts keep for their gateways: keys for providers, providers of their own with costs, dynamic routes. */
 export const gatewayObjects = ({ text, tableOptions }: Dialect): readonly string[] => [

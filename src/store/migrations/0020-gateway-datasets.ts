@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 /** What of a gateway's logs is looked at together, and what came of it. Both go with their gateway. */
 export function gatewayDatasets({ text, integer, tableOptions }: Dialect): readonly string[] {

@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 /** What accounts are told of, by whom it is received, and what was sent or still has to be. */
 export function notifications({ text, integer, tableOptions }: Dialect): readonly string[] {

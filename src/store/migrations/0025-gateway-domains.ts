@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 /** Host names under which gateways are reached; each belongs to one gateway. */
 export const gatewayDomains = ({ text, tableOptions }: Dialect): readonly string[] => [

@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 /** What accounts tell sensitive data detection for all their zones. */
 export const accountSensitiveData = ({ text, tableOptions }: Dialect): readonly string[] => [

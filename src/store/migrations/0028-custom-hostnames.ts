@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 /** Names of others that a zone serves, their certificates, where they lead by default, and zones whose names are held back. */
 export function customHostnames({ text, integer, tableOptions }: Dialect): readonly string[] {

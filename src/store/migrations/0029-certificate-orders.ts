@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 /** Certificates that are being asked for, and when those that were issued are to be asked for again. */
 export function certificateOrders({ text, integer, tableOptions }: Dialect): readonly string[] {

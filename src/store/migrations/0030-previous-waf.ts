@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 /** What zones keep for the firewall before rulesets, and how far each has come on its way from it. */
 export const previousWaf = ({ text, tableOptions }: Dialect): readonly string[] => [

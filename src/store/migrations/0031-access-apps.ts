@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 /** Access applications of accounts and of zones. */
 export const accessApps = ({ text, tableOptions }: Dialect): readonly string[] => [

@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 /** Certificates that zones' owners brought. */
 export const customCertificates = ({ text, integer, tableOptions }: Dialect): readonly string[] => [

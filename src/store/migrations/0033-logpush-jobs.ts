@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 /** Jobs that push logs. How far each is lies beside the logs, on the machine that has them. */
 export const logpushJobs = ({ text, integer, tableOptions }: Dialect): readonly string[] => [

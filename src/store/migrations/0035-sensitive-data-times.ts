@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 const TABLES = ["sensitive_data_objects", "account_sensitive_data_objects"];
 const COLUMNS = ["created_on", "modified_on"];

@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 /** What each node counted in its own events database, for alerts about all of them together (ADR 0054). */
 export function eventCounts({ text, integer, tableOptions }: Dialect): readonly string[] {

@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 /** Columns of `zones` so far, in the order of their making. */
 const COLUMNS =

@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 /**
  * Large changes of a zone in pieces, whatever made them; imports as jobs; and what is deleted over time, after everybody

@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 /** How many records an import has added, once it is done. */
 export const importJobsAdded = ({ integer }: Dialect): readonly string[] => [

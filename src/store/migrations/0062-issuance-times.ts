@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 /** Certificates asked for in the last minute as rows: the list that stood in one text was written anew for each. Nobody misses a minute of it. */
 export function issuanceTimes({ text, integer, tableOptions }: Dialect): readonly string[] {

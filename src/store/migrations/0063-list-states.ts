@@ -1,4 +1,4 @@
-import type { Dialect } from "../session.ts";
+import type { Dialect } from "#store/queries/session.ts";
 
 /** A table that is listed in pages: whose its rows are, and the columns by which lists of it are sorted and filtered. */
 interface Listed {

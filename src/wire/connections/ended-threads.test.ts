@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
-import { selfSigned } from "./test-secure.ts";
-import { socketCalls } from "./test-transports.ts";
+import { selfSigned } from "#wire/connections/testing/secure.ts";
+import { socketCalls } from "#wire/connections/testing/transports.ts";
 
 const here = (file: string): string => JSON.stringify(new URL(file, import.meta.url).href);
 

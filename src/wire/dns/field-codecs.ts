@@ -1,4 +1,4 @@
-import { formatIp, parseIp } from "#kernel/ip.ts";
+import { formatIp, parseIp } from "#kernel/net/ip.ts";
 import { RdataError, WireError } from "./errors.ts";
 import { type DnsName, type NameContext, formatName, parseName } from "./name.ts";
 import { type Token, escapeLabel, quoteBytes, unescapeText } from "./presentation.ts";

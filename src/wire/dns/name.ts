@@ -1,5 +1,5 @@
 import { domainToASCII } from "node:url";
-import { isIpv4 } from "#kernel/ip.ts";
+import { isIpv4 } from "#kernel/net/ip.ts";
 import { RdataError, WireError } from "./errors.ts";
 import { escapeLabel, readEscape } from "./presentation.ts";
 

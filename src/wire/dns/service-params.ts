@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { formatIp, parseIp } from "#kernel/ip.ts";
+import { formatIp, parseIp } from "#kernel/net/ip.ts";
 import { RdataError, WireError } from "./errors.ts";
 import type { FieldCodec } from "./field-codecs.ts";
 import { type Token, quoteBytes, tokenize, unescapeText } from "./presentation.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
-import { canonicalIp } from "#kernel/ip.ts";
+import { canonicalIp } from "#kernel/net/ip.ts";
 import { crc32cOf } from "./crc32c.ts";
 import { PROXY_HEADER_BYTES_MAX, readProxyHeader } from "./proxy-header.ts";
 

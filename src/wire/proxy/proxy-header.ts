@@ -1,4 +1,4 @@
-import { formatIp, parseIp } from "#kernel/ip.ts";
+import { formatIp, parseIp } from "#kernel/net/ip.ts";
 import { crc32cOf } from "./crc32c.ts";
 
 /** What a balancer says about a connection that it made for somebody else. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { test } from "node:test";
-import { PLAIN_OPTIONS, selfSigned } from "#wire/connections/test-secure.ts";
-import { socketCalls } from "#wire/connections/test-transports.ts";
+import { PLAIN_OPTIONS, selfSigned } from "#wire/connections/testing/secure.ts";
+import { socketCalls } from "#wire/connections/testing/transports.ts";
 import { loadOpenSsl } from "./openssl.ts";
 
 const skip = (socketCalls?.secure ?? null) === null;

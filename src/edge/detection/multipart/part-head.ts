@@ -1,4 +1,4 @@
-import { charsetOf, mediaType } from "#edge/media-type.ts";
+import { charsetOf, mediaType } from "#edge/http/media-type.ts";
 import { type BodyCut, cutOfRange } from "#edge/detection/body-cut.ts";
 
 /** What the head of a part says of its body (RFC 2046 §5.1). */

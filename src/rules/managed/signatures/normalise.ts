@@ -1,4 +1,4 @@
-import { lowerBytes } from "../../expression/text-functions.ts";
+import { lowerBytes } from "#rules/expression/text/text-functions.ts";
 
 /**
  * A value as the programs behind it may come to see it: escapes of URLs, HTML and scripts resolved, overlong and full-width

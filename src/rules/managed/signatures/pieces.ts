@@ -1,7 +1,7 @@
-import { mimeOf } from "../../expression/mime.ts";
-import { readMultipart } from "../../expression/multipart.ts";
-import { lowerBytes } from "../../expression/text-functions.ts";
-import { readCookies, readPairs } from "../../expression/request-parts.ts";
+import { mimeOf } from "#rules/expression/request/mime.ts";
+import { readMultipart } from "#rules/expression/request/multipart.ts";
+import { lowerBytes } from "#rules/expression/text/text-functions.ts";
+import { readCookies, readPairs } from "#rules/expression/request/request-parts.ts";
 import type { RequestView } from "../../views.ts";
 import { normalise } from "./normalise.ts";
 import { AGENT, ARGUMENTS, BODY, COOKIES, FILES, HEADERS, PATH } from "./signature.ts";

@@ -1,6 +1,6 @@
 import { charge } from "../../budget.ts";
-import { rememberLast } from "../../expression/memo.ts";
-import { compileRegexTest, type RegexTest } from "../../expression/regex.ts";
+import { rememberLast } from "#rules/expression/text/memo.ts";
+import { compileRegexTest, type RegexTest } from "#rules/expression/regex/regex.ts";
 import type { RequestView } from "../../views.ts";
 import { createLiteralAutomaton } from "./literal-automaton.ts";
 import { plainPath, unquoted, withoutComments } from "./normalise.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { compileRegexTest } from "../../expression/regex.ts";
-import { testRequest } from "../../test-views.ts";
+import { compileRegexTest } from "#rules/expression/regex/regex.ts";
+import { testRequest } from "#rules/testing/views.ts";
 import type { RequestView } from "../../views.ts";
-import { ATTACKS } from "./attacks.cases.ts";
-import { BENIGN_AGENTS, BENIGN_PATHS, BENIGN_VALUES } from "./benign.cases.ts";
+import { ATTACKS } from "#rules/managed/testing/attacks.cases.ts";
+import { BENIGN_AGENTS, BENIGN_PATHS, BENIGN_VALUES } from "#rules/managed/testing/benign.cases.ts";
 import { AGENT, ARGUMENTS, BODY, COOKIES, FILES, HEADERS, PATH, type Signature } from "./signature.ts";
 import { createSignatureSet } from "./signature-set.ts";
 import { SIGNATURES } from "./table.ts";

@@ -1,0 +1,18 @@
+import { type Route, route } from "#api/route.ts";
+import { DeprecationCall } from "#model/access/deprecation-call.ts";
+
+/** What an operator looks at before a date: which tokens would break. */
+export const DEPRECATION_CALL_ROUTES: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/accounts/:account_id/deprecation_calls",
+    id: "deprecation-calls-list",
+    summary: "List which tokens still call what has been announced to end, newest day first",
+    scope: "account",
+    permissions: ["Account API Tokens Read", "Account API Tokens Write"],
+    result: DeprecationCall,
+    paging: "page",
+    per_page: { default: 100, max: 1000 },
+    handler: ({ control, params, page }) => control.deprecationCalls.list(params.account_id, page),
+  }),
+];

@@ -1,0 +1,48 @@
+import { Type } from "typebox";
+import { type Route, route } from "#api/route.ts";
+import { zoneOf } from "#api/zone-of.ts";
+import { CertificatePack, CertificateVerification } from "#model/certificates/certificate-pack.ts";
+
+const READ = ["SSL and Certificates Read", "SSL and Certificates Write"] as const;
+
+export const CERTIFICATE_PACK_ROUTES: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/zones/:zone_id/ssl/certificate_packs",
+    id: "certificate-packs-list",
+    summary: "List the zone's own certificates",
+    scope: "zone",
+    permissions: READ,
+    query: Type.Object({
+      status: Type.Optional(Type.Enum(["all"], { description: "all: also the one that is on order." })),
+      deploy: Type.Optional(Type.Enum(["staging", "production"])),
+    }),
+    result: CertificatePack,
+    paging: "page",
+    per_page: { default: 20, max: 50, min: 5 },
+    handler: ({ control, resolved, query, page }) => control.certificatePacks.list(zoneOf(resolved).id, query.status === "all", page),
+  }),
+  route({
+    method: "GET",
+    path: "/zones/:zone_id/ssl/certificate_packs/:zone_pack_id",
+    id: "certificate-packs-get",
+    summary: "Show one of the zone's own certificates",
+    scope: "zone",
+    permissions: READ,
+    result: CertificatePack,
+    paging: "one",
+    handler: ({ control, resolved, params }) => control.certificatePacks.get(zoneOf(resolved).id, params.zone_pack_id),
+  }),
+  route({
+    method: "GET",
+    path: "/zones/:zone_id/ssl/verification",
+    id: "ssl-verification",
+    summary: "Show how the validation of the zone's own certificates stands",
+    scope: "zone",
+    permissions: READ,
+    query: Type.Object({ retry: Type.Optional(Type.Enum(["true"])) }),
+    result: CertificateVerification,
+    paging: "list",
+    handler: ({ control, resolved }) => control.certificatePacks.verification(zoneOf(resolved).id),
+  }),
+];

@@ -1,0 +1,76 @@
+import { Type } from "typebox";
+import { type Route, route } from "#api/route.ts";
+import { DnsImport } from "#model/dns/dns-import.ts";
+import { zoneOf } from "#api/zone-of.ts";
+
+const COLLECTION = "/zones/:zone_id/dns_records";
+
+/** Clients send the words as their language writes them. */
+const ImportForm = Type.Object({
+  file: Type.String({ minLength: 1, description: "A zone file in the format of RFC 1035; $INCLUDE is not allowed." }),
+  proxied: Type.Optional(
+    Type.String({ pattern: "^(?:[Tt]rue|[Ff]alse)?$", description: "Whether records that can be proxied are; false unless said." }),
+  ),
+});
+
+const ImportResult = Type.Object({
+  recs_added: Type.Integer(),
+  total_records_parsed: Type.Integer(),
+  /** Of files of more than 2,000 records. */
+  import: Type.Optional(DnsImport),
+});
+
+export const DNS_ZONE_FILE_ROUTES: readonly Route[] = [
+  route({
+    method: "GET",
+    path: `${COLLECTION}/export`,
+    id: "dns-records-export",
+    summary: "Export a zone as a zone file",
+    scope: "zone",
+    permissions: ["DNS Read", "DNS Write"],
+    result: Type.String(),
+    paging: "raw",
+    media_type: "text/plain",
+    handler: async ({ control, resolved }) => ({
+      type: "text/plain; charset=utf-8",
+      body: await control.zoneFiles.export(zoneOf(resolved)),
+    }),
+  }),
+  route({
+    method: "POST",
+    path: `${COLLECTION}/import`,
+    id: "dns-records-import",
+    summary: "Add the records of a zone file, all or none",
+    scope: "zone",
+    permissions: ["DNS Write"],
+    body: ImportForm,
+    body_type: "multipart",
+    limits: "dns_import",
+    result: ImportResult,
+    paging: "one",
+    handler: ({ control, call, resolved, body, prefers_async: respondAsync }) =>
+      control.zoneFiles.import(call, zoneOf(resolved), body.file, { proxied: body.proxied?.toLowerCase() === "true", respondAsync }),
+  }),
+  route({
+    method: "GET",
+    path: `${COLLECTION}/import`,
+    id: "dns-records-imports-list",
+    summary: "List the last imports of large zone files, newest first",
+    scope: "zone",
+    permissions: ["DNS Read", "DNS Write"],
+    result: DnsImport,
+    paging: "list",
+    handler: ({ control, resolved }) => control.zoneFiles.jobs.list(zoneOf(resolved)),
+  }),
+  route({
+    method: "GET",
+    path: `${COLLECTION}/import/:import_id`,
+    id: "dns-records-imports-get",
+    summary: "Get how far an import of a large zone file is, and what was wrong with it",
+    scope: "zone",
+    permissions: ["DNS Read", "DNS Write"],
+    result: DnsImport,
+    paging: "one",
+    handler: ({ control, resolved, params }) => control.zoneFiles.jobs.get(zoneOf(resolved), params.import_id),
+  }),
+];

@@ -1,0 +1,238 @@
+import { type Resolved, type Route, route } from "#api/route.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import {
+  AvailableAlerts,
+  EligibleMechanisms,
+  NotificationHistoryEntry,
+  NotificationHistoryQuery,
+  NotificationId,
+  NotificationPolicy,
+  NotificationPolicyCreate,
+  NotificationPolicyUpdate,
+  Silence,
+  SilencesCreate,
+  SilencesUpdate,
+  Webhook,
+  WebhookWrite,
+} from "#model/events/notification.ts";
+
+const ALERTING = "/accounts/:account_id/alerting/v3";
+const WEBHOOKS = `${ALERTING}/destinations/webhooks` as const;
+const POLICIES = `${ALERTING}/policies` as const;
+const SILENCES = `${ALERTING}/silences` as const;
+
+// contract.md §1, `x-api-token-group` of these operations.
+const WRITERS = ["Notifications Write", "Account Settings Write"] as const;
+const READERS = ["Notifications Read", "Account Settings Read", ...WRITERS] as const;
+const read = { scope: "account", method: "GET", permissions: READERS } as const;
+const write = { scope: "account", permissions: WRITERS, invalid_body: "notification_invalid" } as const;
+
+/** Routes of scope `account` are called with the account resolved. */
+function accountOf(resolved: Resolved): string {
+  if (resolved.account === null) throw new PlatformError("unauthorized_resource");
+  return resolved.account.id;
+}
+
+export const NOTIFICATION_ROUTES: readonly Route[] = [
+  route({
+    ...read,
+    path: `${ALERTING}/available_alerts`,
+    id: "notification-alert-types",
+    summary: "List what an account can be told of",
+    result: AvailableAlerts,
+    paging: "one",
+    handler: async ({ control }) => control.notifications.available(),
+  }),
+  route({
+    ...read,
+    path: `${ALERTING}/destinations/eligible`,
+    id: "notification-mechanism-eligibility",
+    summary: "Show which mechanisms of delivery can be used",
+    result: EligibleMechanisms,
+    paging: "one",
+    handler: async ({ control }) => control.notifications.eligible(),
+  }),
+  route({
+    ...read,
+    path: `${ALERTING}/destinations/pagerduty`,
+    id: "notification-destinations-with-pager-duty-list",
+    summary: "List PagerDuty services, of which there are none",
+    result: NotificationId,
+    paging: "list",
+    handler: async () => [],
+  }),
+  route({
+    ...read,
+    path: WEBHOOKS,
+    id: "notification-webhooks-list",
+    summary: "List webhooks",
+    result: Webhook,
+    paging: "list",
+    handler: ({ control, resolved }) => control.notifications.webhooks.list(accountOf(resolved)),
+  }),
+  route({
+    ...write,
+    method: "POST",
+    path: WEBHOOKS,
+    id: "notification-webhooks-create",
+    summary: "Create a webhook",
+    body: WebhookWrite,
+    result: NotificationId,
+    paging: "one",
+    status: 201,
+    handler: ({ control, call, resolved, body }) => control.notifications.webhooks.create(call, accountOf(resolved), body),
+  }),
+  route({
+    ...read,
+    path: `${WEBHOOKS}/:webhook_id`,
+    id: "notification-webhooks-get",
+    summary: "Show a webhook",
+    result: Webhook,
+    paging: "one",
+    handler: ({ control, resolved, params }) => control.notifications.webhooks.get(accountOf(resolved), params.webhook_id),
+  }),
+  route({
+    ...write,
+    method: "PUT",
+    path: `${WEBHOOKS}/:webhook_id`,
+    id: "notification-webhooks-update",
+    summary: "Change a webhook",
+    body: WebhookWrite,
+    result: NotificationId,
+    paging: "one",
+    handler: ({ control, call, resolved, params, body }) =>
+      control.notifications.webhooks.update(call, accountOf(resolved), params.webhook_id, body),
+  }),
+  route({
+    ...write,
+    method: "DELETE",
+    path: `${WEBHOOKS}/:webhook_id`,
+    id: "notification-webhooks-delete",
+    summary: "Delete a webhook that no policy names",
+    result: NotificationId,
+    paging: "one",
+    handler: ({ control, call, resolved, params }) => control.notifications.webhooks.delete(call, accountOf(resolved), params.webhook_id),
+  }),
+  route({
+    ...read,
+    path: `${ALERTING}/history`,
+    id: "notification-history-list",
+    summary: "List what was sent, newest first",
+    query: NotificationHistoryQuery,
+    result: NotificationHistoryEntry,
+    paging: "page",
+    per_page: { default: 25, max: 1000, min: 5 },
+    handler: ({ control, resolved, query, page }) => control.notifications.history.list(accountOf(resolved), query, page),
+  }),
+  route({
+    ...read,
+    path: POLICIES,
+    id: "notification-policies-list",
+    summary: "List notification policies",
+    result: NotificationPolicy,
+    paging: "list",
+    handler: ({ control, resolved }) => control.notifications.policies.list(accountOf(resolved)),
+  }),
+  route({
+    ...write,
+    method: "POST",
+    path: POLICIES,
+    id: "notification-policies-create",
+    summary: "Create a notification policy",
+    body: NotificationPolicyCreate,
+    result: NotificationId,
+    paging: "one",
+    handler: ({ control, call, resolved, body }) => control.notifications.policies.create(call, accountOf(resolved), body),
+  }),
+  route({
+    ...read,
+    path: `${POLICIES}/:policy_id`,
+    id: "notification-policies-get",
+    summary: "Show a notification policy",
+    result: NotificationPolicy,
+    paging: "one",
+    handler: ({ control, resolved, params }) => control.notifications.policies.get(accountOf(resolved), params.policy_id),
+  }),
+  route({
+    ...write,
+    method: "PUT",
+    path: `${POLICIES}/:policy_id`,
+    id: "notification-policies-update",
+    summary: "Change a notification policy",
+    body: NotificationPolicyUpdate,
+    result: NotificationId,
+    paging: "one",
+    handler: ({ control, call, resolved, params, body }) =>
+      control.notifications.policies.update(call, accountOf(resolved), params.policy_id, body),
+  }),
+  route({
+    ...write,
+    method: "DELETE",
+    path: `${POLICIES}/:policy_id`,
+    id: "notification-policies-delete",
+    summary: "Delete a notification policy",
+    result: NotificationId,
+    paging: "one",
+    handler: ({ control, call, resolved, params }) => control.notifications.policies.delete(call, accountOf(resolved), params.policy_id),
+  }),
+  route({
+    ...write,
+    method: "POST",
+    path: `${POLICIES}/:policy_id/test`,
+    id: "notification-policies-test",
+    summary: "Send a test to every mechanism of a policy",
+    result: NotificationId,
+    paging: "one",
+    handler: ({ control, call, resolved, params }) => control.notifications.policies.test(call, accountOf(resolved), params.policy_id),
+  }),
+  route({
+    ...read,
+    path: SILENCES,
+    id: "notification-silences-list",
+    summary: "List times in which policies send nothing",
+    result: Silence,
+    paging: "list",
+    handler: ({ control, resolved }) => control.notifications.silences.list(accountOf(resolved)),
+  }),
+  route({
+    ...write,
+    method: "POST",
+    path: SILENCES,
+    id: "notification-silences-create",
+    summary: "Silence policies for a time",
+    body: SilencesCreate,
+    result: Silence,
+    paging: "list",
+    handler: ({ control, call, resolved, body }) => control.notifications.silences.create(call, accountOf(resolved), body),
+  }),
+  route({
+    ...write,
+    method: "PUT",
+    path: SILENCES,
+    id: "notification-silences-update",
+    summary: "Change when policies are silent",
+    body: SilencesUpdate,
+    result: Silence,
+    paging: "list",
+    handler: ({ control, call, resolved, body }) => control.notifications.silences.update(call, accountOf(resolved), body),
+  }),
+  route({
+    ...read,
+    path: `${SILENCES}/:silence_id`,
+    id: "notification-silences-get",
+    summary: "Show a silence",
+    result: Silence,
+    paging: "one",
+    handler: ({ control, resolved, params }) => control.notifications.silences.get(accountOf(resolved), params.silence_id),
+  }),
+  route({
+    ...write,
+    method: "DELETE",
+    path: `${SILENCES}/:silence_id`,
+    id: "notification-silences-delete",
+    summary: "Delete a silence",
+    result: NotificationId,
+    paging: "one",
+    handler: ({ control, call, resolved, params }) => control.notifications.silences.delete(call, accountOf(resolved), params.silence_id),
+  }),
+];

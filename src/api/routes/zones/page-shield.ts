@@ -1,0 +1,75 @@
+import { type Route, route } from "#api/route.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { PageShieldScript, PageShieldSettings, PageShieldUpdate } from "#model/zones/page-shield.ts";
+
+const OFF = { enabled: false, use_cloudflare_reporting_endpoint: false, use_connection_url_path: false } as const;
+const READ = ["Zone Settings Read", "Zone Settings Write"] as const;
+const WRITE = ["Zone Settings Write"] as const;
+
+/** Throws `setting_unavailable` for anything that would be on: bodies of pages are not looked at for scripts. */
+function checkOff(body: PageShieldUpdate): void {
+  const on = Object.entries(body).find(([, value]) => value === true);
+  if (on !== undefined)
+    throw new PlatformError("setting_unavailable", { message: "Scripts of pages are not watched here.", source: `/${on[0]}` });
+}
+
+const routesUnder = (segment: "page_shield" | "script_monitor"): readonly Route[] => {
+  const path = `/zones/:zone_id/${segment}` as const;
+  const id = segment.replace("_", "-");
+  return [
+    route({
+      method: "GET",
+      scope: "zone",
+      permissions: READ,
+      path,
+      id: `${id}-get`,
+      summary: "Show whether scripts of pages are watched",
+      result: PageShieldSettings,
+      paging: "one",
+      handler: async ({ control, params }) => ({ ...OFF, updated_at: (await control.zones.get(params.zone_id)).created_on }),
+    }),
+    route({
+      method: "PUT",
+      scope: "zone",
+      permissions: WRITE,
+      path,
+      id: `${id}-update`,
+      summary: "Leave the watch over scripts off",
+      body: PageShieldUpdate,
+      result: PageShieldSettings,
+      paging: "one",
+      handler: async ({ control, params, body }) => {
+        checkOff(body);
+        return { ...OFF, updated_at: (await control.zones.get(params.zone_id)).created_on };
+      },
+    }),
+    route({
+      method: "GET",
+      scope: "zone",
+      permissions: READ,
+      path: `${path}/scripts`,
+      id: `${id}-scripts-list`,
+      summary: "List the scripts that were seen: none",
+      result: PageShieldScript,
+      paging: "page",
+      per_page: { default: 15, max: 100 },
+      handler: async ({ page }) => ({ items: [], ...page, total_count: 0 }),
+    }),
+    route({
+      method: "GET",
+      scope: "zone",
+      permissions: READ,
+      path: `${path}/scripts/:script_id`,
+      id: `${id}-scripts-get`,
+      summary: "Show a script that was seen",
+      result: PageShieldScript,
+      paging: "one",
+      handler: async () => {
+        throw new PlatformError("not_found", { message: "No script with this identifier was seen." });
+      },
+    }),
+  ];
+};
+
+/** Page Shield, and under the name that it had until 2022-10-11 (SPEC 9). */
+export const PAGE_SHIELD_ROUTES: readonly Route[] = [...routesUnder("page_shield"), ...routesUnder("script_monitor")];

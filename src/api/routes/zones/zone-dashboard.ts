@@ -1,0 +1,33 @@
+import { type Route, route } from "#api/route.ts";
+import { zoneOf } from "#api/zone-of.ts";
+import { ColoDashboard, DashboardQuery, ZoneDashboard } from "#model/zones/zone-dashboard.ts";
+
+const read = { method: "GET", scope: "zone", permissions: ["Analytics Read", "Logs Read"], query: DashboardQuery } as const;
+
+/** An installation is one place. */
+const COLO = "local";
+
+/** What was there before GraphQL analytics (SPEC 9, 2021-03-01). */
+export const ZONE_DASHBOARD_ROUTES: readonly Route[] = [
+  route({
+    ...read,
+    path: "/zones/:zone_id/analytics/dashboard",
+    id: "zone-analytics-dashboard",
+    summary: "Show what a zone's traffic came to",
+    result: ZoneDashboard,
+    paging: "one",
+    handler: ({ control, call, resolved, query }) => control.zoneDashboard(call, zoneOf(resolved).id, query),
+  }),
+  route({
+    ...read,
+    path: "/zones/:zone_id/analytics/colos",
+    id: "zone-analytics-colos",
+    summary: "Show what a zone's traffic came to, by place",
+    result: ColoDashboard,
+    paging: "list",
+    handler: async ({ control, call, resolved, query }) => {
+      const { timeseries } = await control.zoneDashboard(call, zoneOf(resolved).id, query);
+      return [{ colo_id: COLO, timeseries }];
+    },
+  }),
+];

@@ -1,0 +1,46 @@
+import { classifyIp } from "#kernel/net/ip-class.ts";
+import { parseIp } from "#kernel/net/ip.ts";
+import type { Config } from "./config.ts";
+
+/** Every listener, and whether credentials travel through it. */
+const LISTENERS = [
+  { key: "api.host", carriesCredentials: true },
+  { key: "gateway.host", carriesCredentials: true },
+  { key: "dns.host", carriesCredentials: false },
+  { key: "edge.host", carriesCredentials: false },
+] as const;
+
+/**
+ * Why this configuration must not listen beyond this machine; empty when it may. An installation that the outside can
+ * reach must have an own token and must not send credentials in the clear.
+ */
+export function unsafeBinds(config: Config, bootstrapTokenUnchanged: boolean): readonly string[] {
+  if (config.insecure_bind) return [];
+  const hosts = {
+    "api.host": config.api.host,
+    "gateway.host": config.gateway.host,
+    "dns.host": config.dns.host,
+    "edge.host": config.edge.host,
+  };
+  const hasTls = config.tls.certificate !== "";
+  const outside = LISTENERS.filter(({ key }) => !isLoopbackHost(hosts[key]));
+  const reasons: string[] = [];
+  if (outside.length > 0 && bootstrapTokenUnchanged) {
+    reasons.push(
+      `${outside.map(({ key }) => key).join(", ")}: the bootstrap token is still the one that the first start made up and printed; give it a new secret with: ${resetCommand(config)}`,
+    );
+  }
+  const clear = outside.filter(({ carriesCredentials }) => carriesCredentials && !hasTls);
+  if (clear.length > 0) reasons.push(`${clear.map(({ key }) => key).join(", ")}: TLS is off; set tls.certificate and tls.key`);
+  return reasons;
+}
+
+/** The address of a database holds a password, and is not repeated. */
+const resetCommand = ({ data, database }: Config): string =>
+  `selvedge token reset --data ${data}${database.url === "" ? "" : " --database-url URL"}`;
+
+/** Whether only this machine reaches what listens there. */
+export function isLoopbackHost(host: string): boolean {
+  const address = parseIp(host);
+  return address === undefined ? host === "localhost" : classifyIp(address) === "loopback";
+}

@@ -1,0 +1,275 @@
+import { isIP } from "node:net";
+import { AUTHORITIES, type AuthorityName, authorityNamed } from "#acme/authorities.ts";
+import type { Binding } from "#acme/client.ts";
+import type { IssuerName } from "#control/certificates/choose-authority.ts";
+import type { OwnershipConfig } from "#control/ownership/policy.ts";
+import { type IsoDate, parseIsoDate } from "#kernel/clock.ts";
+import { parseHostname } from "#kernel/net/hostname.ts";
+
+export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
+
+/** What a configuration key can hold, by the name of its type in the schema. */
+export interface ConfigTypes {
+  readonly text: string;
+  readonly path: string;
+  readonly paths: readonly string[];
+  readonly secret: string;
+  readonly password: string;
+  readonly label: string;
+  readonly tag: string;
+  readonly host: string;
+  readonly port: number;
+  readonly count: number;
+  readonly switch: boolean;
+  readonly day: IsoDate | "";
+  readonly database: string;
+  readonly level: LogLevel;
+  readonly activation: OwnershipConfig["activation"];
+  readonly accounts: readonly string[];
+  readonly addresses: readonly string[];
+  readonly servers: readonly string[];
+  readonly networks: readonly string[];
+  readonly names: readonly string[];
+  readonly hosts: readonly string[];
+  readonly providers: Readonly<Record<string, string>>;
+  readonly issuers: readonly IssuerName[];
+  readonly directories: Readonly<Partial<Record<AuthorityName, string>>>;
+  readonly bindings: Readonly<Partial<Record<AuthorityName, Binding>>>;
+}
+
+interface ValueType<T> {
+  /** Completes "KEY must be …". */
+  readonly expects: string;
+  /** The value from a file's native form, or undefined when it is not one. */
+  accept(value: unknown): T | undefined;
+  /** Turns the text of a variable or flag into the native form; unchanged text when it cannot. */
+  fromText?(text: string): unknown;
+  /** How the value is printed; secrets are not. */
+  show?(value: T): string;
+  /** Values from several sources add up instead of replacing each other. */
+  merge?(lower: T, higher: T): T;
+  /** The value must not be repeated in messages. */
+  readonly secret?: true;
+}
+
+const ISSUER_NAMES: readonly string[] = ["local", ...AUTHORITIES.map(({ name }) => name)];
+const ACTIVATIONS: readonly OwnershipConfig["activation"][] = ["auto", "at_once", "delegation"];
+const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
+const SWITCH_WORDS: Readonly<Record<string, boolean>> = {
+  true: true,
+  yes: true,
+  on: true,
+  "1": true,
+  false: false,
+  no: false,
+  off: false,
+  "0": false,
+};
+const DATABASE_SCHEMES = ["sqlite:", "postgres://", "postgresql://"];
+
+const textOrUndefined = (value: unknown): string | undefined => (typeof value === "string" && !value.includes("\0") ? value : undefined);
+const numberFromText = (text: string): unknown => (/^\d{1,15}$/.test(text) ? Number(text) : text);
+const listFromText = (text: string): unknown =>
+  text
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
+
+/** Each type is one row; the schema names it and every source goes through it. */
+export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigTypes[T]> } = {
+  text: { expects: "text", accept: textOrUndefined },
+  path: { expects: "a path", accept: (value) => textOrUndefined(value) || undefined },
+  paths: {
+    expects: "a list of paths",
+    accept: (value) => listOf(value, (item) => item !== "" && !item.includes("\0")),
+    fromText: listFromText,
+  },
+  secret: {
+    // The characters that an Authorization header can carry after "Bearer " (RFC 6750 §2.1).
+    expects: "8 to 256 letters, digits or any of -._~+/=",
+    accept: (value) => (typeof value === "string" && /^([A-Za-z0-9._~+/=-]{8,256})?$/.test(value) ? value : undefined),
+    show: (value) => (value === "" ? '""' : '"[secret]"'),
+    secret: true,
+  },
+  password: {
+    expects: "text",
+    accept: textOrUndefined,
+    show: (value) => (value === "" ? '""' : '"[secret]"'),
+    secret: true,
+  },
+  label: {
+    expects: "a word of 1 to 16 lower-case letters and digits that begins with a letter",
+    accept: (value) => (typeof value === "string" && /^[a-z][a-z0-9]{0,15}$/.test(value) ? value : undefined),
+  },
+  tag: {
+    expects: "text of at most 64 printable ASCII characters",
+    accept: (value) => (typeof value === "string" && /^[ -~]{0,64}$/.test(value) ? value : undefined),
+  },
+  host: {
+    expects: "an IP address or localhost",
+    accept: (value) => (typeof value === "string" && (isIP(value) !== 0 || value === "localhost") ? value : undefined),
+  },
+  port: {
+    expects: "a port number from 0 (any free port) to 65535",
+    accept: (value) => integerWithin(value, 0, 65_535),
+    fromText: numberFromText,
+  },
+  count: { expects: "a whole number", accept: (value) => integerWithin(value, 0, Number.MAX_SAFE_INTEGER), fromText: numberFromText },
+  switch: {
+    expects: "true or false",
+    accept: (value) => (typeof value === "boolean" ? value : undefined),
+    fromText: (text) => SWITCH_WORDS[text.toLowerCase()] ?? text,
+  },
+  day: { expects: "a calendar day such as 2024-11-30", accept: acceptDay },
+  database: {
+    expects: "sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME",
+    accept: (value) =>
+      typeof value === "string" && (value === "" || DATABASE_SCHEMES.some((scheme) => value.startsWith(scheme))) ? value : undefined,
+    show: (value) => JSON.stringify(withoutCredentials(value)),
+    secret: true,
+  },
+  level: { expects: `one of ${LEVELS.join(", ")}`, accept: (value) => LEVELS.find((level) => level === value) },
+  activation: { expects: `one of ${ACTIVATIONS.join(", ")}`, accept: (value) => ACTIVATIONS.find((one) => one === value) },
+  accounts: {
+    expects: "a list of account identifiers of 32 hexadecimal digits",
+    accept: (value) => listOf(value, (item) => /^[0-9a-f]{32}$/.test(item)),
+    fromText: listFromText,
+  },
+  addresses: { expects: "a list of IP addresses", accept: (value) => listOf(value, (item) => isIP(item) !== 0), fromText: listFromText },
+  servers: {
+    expects: "a list of IP addresses, each with its port where that is not 53, such as 192.0.2.53 or [2001:db8::53]:5300",
+    accept: (value) => listOf(value, isServer),
+    fromText: listFromText,
+  },
+  networks: { expects: "a list of networks such as 10.0.0.0/8", accept: (value) => listOf(value, isNetwork), fromText: listFromText },
+  names: {
+    expects: "a list of at least one host name, such as ns1.example.net",
+    accept: (value) => (Array.isArray(value) && value.length > 0 ? listOf(value, (item) => parseHostname(item) === item) : undefined),
+    fromText: listFromText,
+  },
+  hosts: {
+    expects: "a list of host names and addresses without ports, such as api.example.com, *.example.com or 192.0.2.1",
+    accept: (value) => listOf(value, (item) => item === "*" || isIP(item) !== 0 || parseHostname(item, { wildcard: true }) === item),
+    fromText: listFromText,
+  },
+  providers: {
+    expects: "provider names with http:// or https:// base addresses, such as openai=http://127.0.0.1:9000/v1",
+    accept: acceptProviders,
+    fromText: providersFromText,
+    show: (value) => JSON.stringify(Object.fromEntries(Object.entries(value).map(([name, url]) => [name, withoutCredentials(url)]))),
+    merge: (lower, higher) => ({ ...lower, ...higher }),
+    secret: true,
+  },
+  issuers: {
+    expects: `a list of at least one of ${ISSUER_NAMES.join(", ")}, the preferred one first`,
+    accept: (value) =>
+      Array.isArray(value) && value.length > 0 ? (listOf(value, isIssuer) as readonly IssuerName[] | undefined) : undefined,
+    fromText: listFromText,
+  },
+  directories: {
+    expects:
+      "names of certificate authorities with https:// addresses of their directories, such as lets_encrypt=https://127.0.0.1:14000/dir",
+    accept: acceptDirectories,
+    fromText: providersFromText,
+    merge: (lower, higher) => ({ ...lower, ...higher }),
+  },
+  bindings: {
+    expects: "names of certificate authorities with a key identifier and a key in base64url, such as google=KEY_ID:KEY",
+    accept: acceptBindings,
+    fromText: providersFromText,
+    show: (value) =>
+      `"${Object.keys(value)
+        .map((name) => `${name}=[secret]`)
+        .join(",")}"`,
+    merge: (lower, higher) => ({ ...lower, ...higher }),
+    secret: true,
+  },
+};
+
+const isIssuer = (text: string): boolean => ISSUER_NAMES.includes(text);
+
+function acceptDirectories(value: unknown): ConfigTypes["directories"] | undefined {
+  const given = acceptAuthorities(value);
+  return given && Object.values(given).every(isBaseAddress) ? given : undefined;
+}
+
+/** Bindings as they come from a file or a variable: `KEY_ID:KEY`. */
+function acceptBindings(value: unknown): ConfigTypes["bindings"] | undefined {
+  const given = acceptAuthorities(value);
+  if (given === undefined) return undefined;
+  const bindings: Partial<Record<AuthorityName, Binding>> = {};
+  for (const [name, text] of Object.entries(given)) {
+    const { keyId, hmacKey } = /^(?<keyId>[!-9;-~]{1,256}):(?<hmacKey>[A-Za-z0-9_-]{16,512})$/.exec(text)?.groups ?? {};
+    if (keyId === undefined || hmacKey === undefined) return undefined;
+    bindings[name as AuthorityName] = { keyId, hmacKey };
+  }
+  return bindings;
+}
+
+function acceptAuthorities(value: unknown): Readonly<Record<string, string>> | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value) || value instanceof Date) return undefined;
+  const entries = Object.entries(value);
+  return entries.every(([name, text]) => authorityNamed(name) !== undefined && typeof text === "string")
+    ? Object.fromEntries(entries)
+    : undefined;
+}
+
+function integerWithin(value: unknown, min: number, max: number): number | undefined {
+  return typeof value === "number" && Number.isInteger(value) && value >= min && value <= max ? value : undefined;
+}
+
+// TOML has a date type of its own, and a day written without quotes is one.
+function acceptDay(value: unknown): IsoDate | "" | undefined {
+  if (value === "") return "";
+  if (value instanceof Date) return parseIsoDate(value.toISOString().slice(0, 10));
+  return typeof value === "string" ? parseIsoDate(value) : undefined;
+}
+
+function listOf(value: unknown, accepts: (item: string) => boolean): readonly string[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  return value.every((item): item is string => typeof item === "string" && accepts(item)) ? value : undefined;
+}
+
+function isServer(text: string): boolean {
+  if (isIP(text) !== 0) return true;
+  const { address = "", port = "" } = /^(?:\[(?<address>[^\]]+)\]|(?<address>[^:]+)):(?<port>\d{1,5})$/.exec(text)?.groups ?? {};
+  return isIP(address) === (text.startsWith("[") ? 6 : 4) && integerWithin(Number(port), 1, 65_535) !== undefined;
+}
+
+function isNetwork(text: string): boolean {
+  const [address = "", prefix, ...rest] = text.split("/");
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
+}
+
+function acceptProviders(value: unknown): Readonly<Record<string, string>> | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value) || value instanceof Date) return undefined;
+  const providers: Record<string, string> = {};
+  for (const [name, url] of Object.entries(value)) {
+    if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(name) || typeof url !== "string" || !isBaseAddress(url)) return undefined;
+    providers[name] = url;
+  }
+  return providers;
+}
+
+function isBaseAddress(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && (url.protocol === "http:" || url.protocol === "https:") && url.search === "" && url.hash === "";
+}
+
+function providersFromText(text: string): unknown {
+  const providers: Record<string, string> = {};
+  for (const item of text.split(",")) {
+    const at = item.indexOf("=");
+    if (at < 1) return text;
+    providers[item.slice(0, at).trim()] = item.slice(at + 1).trim();
+  }
+  return providers;
+}
+
+/** An address as it may be printed: user name and password masked. */
+export function withoutCredentials(text: string): string {
+  // linear: pumped
+  return text.replace(/^([a-z+.-]+:\/\/)[^/?#]*@/i, "$1[secret]@");
+}

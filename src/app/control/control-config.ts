@@ -1,0 +1,111 @@
+import type { ApiConfig } from "#api/server.ts";
+import type { OrderingConfig } from "#control/certificates/create.ts";
+import type { MailServer } from "#control/notifications/delivery/send-email.ts";
+import { createAddressPolicy } from "#kernel/net/address-policy.ts";
+import type { HostGate } from "#kernel/net/host-gate.ts";
+import { formatIp, type IpAddress, parseIp } from "#kernel/net/ip.ts";
+import { isLoopbackHost } from "#app/config/bind-safety.ts";
+import type { Config } from "#app/config/config.ts";
+import type { LiveConfig } from "#app/config/live-config.ts";
+import { edgeAddresses, retentionOf } from "#app/planes/plane-configs.ts";
+import { certificateNames, readRoots, readTls } from "#app/config/tls-files.ts";
+
+/** What use-cases are told of the operator's configuration. */
+export const controlConfig = (config: Config) => ({
+  edgeAddresses: edgeAddresses(config),
+  eventRetention: retentionOf(config),
+  localOriginAllowed: originPolicy(config),
+  vendorPrefix: config.vendor.prefix,
+  hasGuardrailModel: config.gateway.guardrail_model !== "",
+  nameServers: config.dns.name_servers,
+  ownership: {
+    activation: config.zones.activation,
+    trustedAccounts: config.zones.trusted_accounts,
+    isPrivate: [config.dns.host, config.edge.host, config.gateway.host].every(isLoopbackHost),
+    ownNames: [...config.dns.name_servers, ...certifiedHosts(config)],
+  },
+  parentServers: { isAllowed: createAddressPolicy(config.dns.host, []) },
+  scanResolvers: config.dns.scan_resolvers.length > 0 ? config.dns.scan_resolvers : config.dns.resolvers,
+  dnssecRolloverDays: config.dns.dnssec_rollover_days,
+  recordsPerZoneMax: config.dns.records_per_zone_max,
+  recordsPerFreeZoneMax: config.dns.records_per_free_zone_max,
+  rulesetLimits: {
+    rulesMax: config.rules.per_ruleset_max,
+    freeRulesMax: config.rules.per_free_ruleset_max,
+    customRulesetsMax: config.rules.custom_rulesets_max,
+    versionsKept: config.rules.versions_kept,
+  },
+  ruleListLimits: { listsMax: config.rules.lists_max, itemsMax: config.rules.list_items_max },
+  customHostnamesPerZoneMax: config.custom_hostnames.per_zone_max,
+  hostnameIssuancesPerMinute: config.custom_hostnames.issuances_per_minute,
+  ordering: ordering(config),
+  mailServer: mailServer(config),
+  primaryAllowed: createAddressPolicy(config.api.host, config.dns.primary_allow),
+  webhookAllowed: createAddressPolicy(config.api.host, config.notifications.webhook_allow),
+});
+
+/** What the first start gives to who asked for it. */
+export const presets = ({ bootstrap: { token, api_key } }: Config): { token?: string; apiKey?: string } => ({
+  ...(token === "" ? {} : { token }),
+  ...(api_key === "" ? {} : { apiKey: api_key }),
+});
+
+/** The same answer at the API, when a record is written, as at the edge, when the origin is connected to. */
+function originPolicy(config: Config): (address: IpAddress) => boolean {
+  const allowed = createAddressPolicy(config.edge.host, config.edge.origin_allow);
+  return (address) => allowed(formatIp(address));
+}
+
+/** Names that the API and the gateways are reached by; a wildcard stands for what it is below. */
+const certifiedHosts = ({ tls }: Config): readonly string[] =>
+  certificateNames(readTls(tls)).flatMap((name) => (parseIp(name) === undefined ? [name.replace(/^\*\./, "")] : []));
+
+/** Where certificates come from. Throws an Error that names the key where the file of roots cannot be read. */
+const ordering = ({ certificates }: Config): OrderingConfig => ({
+  hostnames: certificates.authorities,
+  zones: certificates.zone_authorities,
+  acme: {
+    directories: certificates.directories,
+    bindings: certificates.bindings,
+    email: certificates.email,
+    roots: certificates.roots === "" ? "" : readRoots(certificates.roots),
+  },
+});
+
+/** None is asked for where either half is missing. */
+const mailServer = ({ notifications: { smtp_host: host, email_from: from, ...rest } }: Config): MailServer | undefined =>
+  host === "" || from === "" ? undefined : { host, from, port: rest.smtp_port, username: rest.smtp_username, password: rest.smtp_password };
+
+/** Where a key can change while the server runs, its value is read at each use. */
+export function apiConfig(live: LiveConfig, allowsHost: HostGate): ApiConfig {
+  const { vendor, dns } = live.current();
+  const date = {
+    get asOf() {
+      return live.current().deprecations.as_of || null;
+    },
+    get negotiate() {
+      return live.current().deprecations.negotiate;
+    },
+  };
+  const rateLimit = {
+    get requests() {
+      return live.current().api.rate_limit_requests;
+    },
+    get periodSeconds() {
+      return live.current().api.rate_limit_period_seconds;
+    },
+  };
+  const importRateLimit = {
+    get requests() {
+      return live.current().dns.import_requests_per_minute;
+    },
+    periodSeconds: 60,
+  };
+  return {
+    vendorPrefix: vendor.prefix,
+    ...{ date, rateLimit, allowsHost },
+    hasOpenApi: () => live.current().api.openapi,
+    limits: { dns_import: { bodyBytesMax: dns.import_bytes_max, rateLimit: importRateLimit } },
+    ...live.tls(),
+  };
+}

@@ -1,0 +1,52 @@
+import { createThreadReads, type EventReads, type ThreadReads } from "#events/read/read-client.ts";
+import type { MetricSample } from "#kernel/process/metrics.ts";
+import type { Log } from "#app/log/log.ts";
+import { handOver, type PlaneWorker, startPlaneWorker } from "#app/threads/plane-worker.ts";
+
+export interface EventReader {
+  readonly reads: EventReads;
+  metrics(): Promise<readonly MetricSample[]>;
+  close(): Promise<void>;
+}
+
+interface Started {
+  readonly worker: PlaneWorker;
+  readonly reads: ThreadReads;
+}
+
+const STOP_MS = 1_000;
+
+/** The thread that reads the events database for the API. It starts with the first question: most installations never ask one. */
+export function createEventReader(path: string, log: Log): EventReader {
+  let started: Started | null = null;
+  const reads = (): ThreadReads => (started ??= start(path, log)).reads;
+  return {
+    reads: {
+      page: (table, query) => reads().page(table, query),
+      arrivals: (table, query) => reads().arrivals(table, query),
+      lastRow: (table) => reads().lastRow(table),
+      groups: (table, query) => reads().groups(table, query),
+    },
+    metrics: async () => started?.worker.metrics() ?? [],
+    close: async () => {
+      started?.reads.close();
+      await started?.worker.stop(STOP_MS);
+    },
+  };
+}
+
+function start(path: string, log: Log): Started {
+  const reads = createThreadReads();
+  const connect = (): void => reads.connect(handOver(worker));
+  const worker = startPlaneWorker({
+    name: "events-reader",
+    script: new URL("../../events/read/reader.ts", import.meta.url),
+    log,
+    connect: () => ({ workerData: { path }, transfer: [] }),
+    onRestart: connect,
+  });
+  // Questions wait in the port until it listens; that it never does is told to each of them.
+  worker.listening.catch((error: unknown) => log.error({ err: error }, "the thread that reads events did not start"));
+  connect();
+  return { worker, reads };
+}

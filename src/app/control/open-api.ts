@@ -1,0 +1,122 @@
+import type { Server as SecureServer } from "node:https";
+import { createApi } from "#api/server.ts";
+import { ROUTES } from "#api/routes/table.ts";
+import type { Control } from "#control/control.ts";
+import type { MetricRegistry, MetricSample } from "#kernel/process/metrics.ts";
+import { createHostGate, type HostGate, namesLoopback } from "#kernel/net/host-gate.ts";
+import type { Publisher } from "#snapshot/publisher.ts";
+import type { Store } from "#store/database/store.ts";
+import { portOf } from "#app/operations/addresses.ts";
+import { isLoopbackHost } from "#app/config/bind-safety.ts";
+import { closeHttp } from "#app/operations/close-http.ts";
+import type { Closing } from "#app/operations/disposables.ts";
+import type { ComposeDeps } from "#app/compose.ts";
+import { apiConfig } from "./control-config.ts";
+import type { LiveConfig } from "#app/config/live-config.ts";
+import { openOperationsListener } from "#app/operations/operations-listener.ts";
+import { addOperations, createOperations } from "#app/operations/operations.ts";
+import { allowedHosts } from "#app/planes/plane-configs.ts";
+import type { Planes } from "#app/planes/planes.ts";
+import type { Stalls } from "#app/threads/stalls.ts";
+import type { TransportNotices } from "#app/planes/transport-notices.ts";
+
+export interface ApiParts {
+  readonly store: Store;
+  readonly control: Control;
+  /** Threads beside the planes that count something. */
+  readonly threads: readonly Counting[];
+  readonly publisher: Publisher;
+  readonly planes: Planes;
+  readonly metrics: MetricRegistry;
+  readonly live: LiveConfig;
+  readonly transport: TransportNotices;
+  readonly stalls: Pick<Stalls, "list">;
+}
+
+interface Counting {
+  metrics(): Promise<readonly MetricSample[]>;
+}
+
+export interface OpenedApi {
+  /** Resolves with the ports of the API and of the operations listener; rejects with the system's error where one is taken. */
+  listen(): Promise<{ readonly api: number; readonly ops: number }>;
+  /** Takes what the live configuration says now. Connections stay; new ones get the new certificate. */
+  reload(): void;
+}
+
+/** The management API, and metrics and health beside it; they do not listen yet. */
+export function openApi(
+  { config, clock, log }: ComposeDeps,
+  { store, control, threads, publisher, planes, metrics, live, transport, stalls }: ApiParts,
+  closing: Closing,
+): OpenedApi {
+  const gateOf = (host: string): HostGate => createHostGate(allowedHosts(live, host));
+  let [allowsHost, allowsOpsHost] = [gateOf(config.api.host), gateOf(config.ops.host)];
+  const api = createApi({
+    control,
+    routes: ROUTES,
+    clock,
+    metrics,
+    log,
+    settled: (rev) => settled(publisher, planes, rev, live.current().api.settle_timeout_ms),
+    config: apiConfig(live, (host) => allowsHost(host)),
+  });
+  const operations = createOperations({
+    samples: async () => [
+      ...metrics.samples(),
+      ...(await Promise.all([...threads, ...planes.workers].map((thread) => thread.metrics()))).flat(),
+    ],
+    notReady: async () => (await Promise.all([unwritable(store), silentPlanes(planes.workers)])).flat(),
+    notices: () => [...transport.list(), ...stalls.list(), ...control.zoneSettling.notices()],
+  });
+  // Also a proxy on this machine that the world can reach would pass them on, under a name of its own.
+  const isPrivate = isLoopbackHost(config.api.host);
+  addOperations(api, operations, (host) => isPrivate && (host === undefined || namesLoopback(host)));
+  closing.addDraining((drainMs) => closeHttp({ server: api.server, close: () => api.close() }, drainMs));
+  return {
+    listen: async () => {
+      const onError = (error: unknown): void => log.error({ err: error }, "the operations listener failed over a request");
+      const ops = await openOperationsListener({
+        operations,
+        host: config.ops.host,
+        port: config.ops.port,
+        allowsHost: (host) => allowsOpsHost(host),
+        onError,
+      });
+      closing.addDraining(ops.close);
+      await api.listen({ host: config.api.host, port: config.api.port });
+      return { api: portOf(api.server.address()), ops: ops.port };
+    },
+    reload: () => {
+      [allowsHost, allowsOpsHost] = [gateOf(config.api.host), gateOf(config.ops.host)];
+      const { tls } = live.tls();
+      if (tls !== undefined) (api.server as SecureServer).setSecureContext({ cert: tls.certificate, key: tls.key });
+    },
+  };
+}
+
+/** A change that brings the first zone starts planes, which have it when they serve. */
+async function settled(publisher: Publisher, planes: Planes, rev: number, limitMs: number): ReturnType<Publisher["settled"]> {
+  const first = await publisher.settled(rev, limitMs);
+  if (!planes.isWaking()) return first;
+  return (await planes.awake(limitMs)) ? publisher.settled(rev, limitMs) : { behind: [...first.behind, "nameserver", "edge"] };
+}
+
+/** Longer than any turn of a busy thread. */
+const ANSWER_LIMIT_MS = 3_000;
+
+/** A server that can store nothing gets no traffic of clients, and a person gets to know; the planes serve all the same. */
+async function unwritable(store: Store): Promise<readonly string[]> {
+  const reason = await store.health();
+  return reason === null ? [] : [`nothing can be written to the database: ${reason}`];
+}
+
+async function silentPlanes(workers: Planes["workers"]): Promise<readonly string[]> {
+  const reasons = await Promise.all(
+    workers.map(async (worker) => {
+      if (!worker.isUp()) return [`${worker.name} is down`];
+      return (await worker.answers(ANSWER_LIMIT_MS)) ? [] : [`${worker.name} does not answer`];
+    }),
+  );
+  return reasons.flat();
+}

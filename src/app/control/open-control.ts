@@ -1,0 +1,92 @@
+import { systemCall } from "#control/call.ts";
+import type { Control } from "#control/control.ts";
+import { createControl } from "#control/create.ts";
+import { conflictText } from "#control/ownership/conflicts.ts";
+import { openGatewayLogStore } from "#events/read/store.ts";
+import { openEventQueries } from "#events/read/queries.ts";
+import { logSegmentsOf } from "#events/write/writer-config.ts";
+import { RENEW_WITHIN_MS } from "#jobs/renew-certificates.ts";
+import type { MetricRegistry } from "#kernel/process/metrics.ts";
+import { createPublisher, type Publisher } from "#snapshot/publisher.ts";
+import type { Closing } from "#app/operations/disposables.ts";
+import type { ComposeDeps } from "#app/compose.ts";
+import { controlConfig } from "./control-config.ts";
+import { createEventReader, type EventReader } from "./event-reader.ts";
+import { createLogBatches, type LogBatches } from "./log-batches.ts";
+import { createFeedSource } from "./feed-source.ts";
+import { nodeIdIn } from "./node-id.ts";
+import { createSecondaryReports } from "#app/operations/secondary-reports.ts";
+import type { State } from "./state.ts";
+
+/** The use-cases, over what is stored and what the planes logged. */
+export interface OpenedControl {
+  readonly control: Control;
+  readonly reader: EventReader;
+  readonly batches: LogBatches;
+}
+
+/** `urlOfGateways` is asked once gateways serve. */
+export async function openControl(
+  { config, log, clock }: ComposeDeps,
+  { store, sealer, ca, files, withDatabase }: State,
+  { metrics, urlOfGateways }: { readonly metrics: MetricRegistry; urlOfGateways(): string },
+  closing: Closing,
+): Promise<OpenedControl> {
+  const events = openEventQueries(files.events);
+  closing.add(() => events.close());
+  const gatewayLogStore = openGatewayLogStore(files.events);
+  closing.add(() => gatewayLogStore.close());
+  const reader = createEventReader(files.events, log);
+  closing.add(() => reader.close());
+  const batches = createLogBatches(log);
+  closing.add(() => batches.close());
+  const control = createControl({
+    ...{ store, clock, sealer, events, gatewayLogStore, ca, urlOfGateways },
+    eventReads: reader.reads,
+    nodeId: nodeIdIn(files.nodeId),
+    logSegments: logSegmentsOf(files.events),
+    readLogBatch: batches.read,
+    ...controlConfig(config),
+    onOrderError: (error) => log.error({ err: error }, "a certificate order could not be worked on"),
+    onSecondaryChecked: createSecondaryReports(log, metrics),
+  });
+  closing.add(() => control.access.close());
+  closing.add(() => control.secondaries.close());
+  closing.add(() => control.removals.close());
+  closing.add(() => control.logpush.pusher.close());
+  closing.add(() => control.certificateOrdering.close());
+  await withDatabase(async () => {
+    await control.certificateOrdering.orders.resume();
+    await tellConflicts(control, log);
+    await control.serviceCertificate.ensure(systemCall("start"), RENEW_WITHIN_MS);
+  });
+  return { control, reader, batches };
+}
+
+const CONFLICTS_TOLD_MAX = 20;
+
+/** Zones from before names had owners go on being served; whose they are, the operator decides. */
+async function tellConflicts({ zoneSettling }: Control, log: ComposeDeps["log"]): Promise<void> {
+  const conflicts = await zoneSettling.conflicts();
+  if (conflicts.length === 0) return;
+  const zones = conflicts.slice(0, CONFLICTS_TOLD_MAX).map(conflictText);
+  log.warn({ count: conflicts.length, zones }, "the right of zones to their names is in question: see selvedge zone settle");
+}
+
+/** The feed that planes live on, from what is stored. */
+export async function openPublisher(
+  { log }: ComposeDeps,
+  { store, files, lastGood }: State,
+  control: Control,
+  closing: Closing,
+): Promise<Publisher> {
+  const publisher = createPublisher({
+    source: createFeedSource(store, control.access),
+    lastGoodPath: files.lastGood,
+    lastGood,
+    log: (level, message, fields) => log[level](fields ?? {}, message),
+  });
+  await publisher.start();
+  closing.add(() => publisher.close());
+  return publisher;
+}

@@ -1,0 +1,101 @@
+import { existsSync } from "node:fs";
+import { basename } from "node:path";
+import { bootstrap, type Bootstrapped, type IgnoredPreset } from "#control/access/bootstrap.ts";
+import type { LocalCa } from "#acme/local-ca.ts";
+import { isoMicros } from "#kernel/clock.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
+import { NO_HISTORY } from "#snapshot/base-file.ts";
+import type { Position } from "#snapshot/feed.ts";
+import { isSameInstallation } from "#store/database/history.ts";
+import { verifyKey } from "#store/database/key-file.ts";
+import { DatabaseFault, type DatabaseState, inspectDatabase, openStore } from "#store/database/open.ts";
+import type { Store } from "#store/database/store.ts";
+import { hasBootstrapToken } from "#store/access/tokens.ts";
+import { unsafeBinds } from "#app/config/bind-safety.ts";
+import type { ComposeDeps } from "#app/compose.ts";
+import { databaseUrl, type Config } from "#app/config/config.ts";
+import { withoutCredentials } from "#app/config/config-values.ts";
+import { presets } from "./control-config.ts";
+import { openLocalAuthority } from "./local-authority.ts";
+import type { PlaneFiles } from "#app/planes/plane-files.ts";
+
+export interface OpenedDatabase {
+  readonly store: Store;
+  readonly ca: LocalCa;
+  /** The account of the first start; the token only until a start has shown it. */
+  readonly first: Bootstrapped;
+}
+
+export interface DatabaseDeps extends InspectionDeps, Pick<ComposeDeps, "clock" | "log"> {}
+
+export interface InspectionDeps extends Pick<ComposeDeps, "config" | "newInstallation"> {
+  readonly files: PlaneFiles;
+  /** Of the last good copy; null where there is none. */
+  readonly lastGood: Position | null;
+}
+
+/**
+ * Looks at the database without changing anything. Throws where it is not the one that the data directory belongs to, and
+ * DatabaseFault where it cannot be used, or has less than what was served.
+ */
+export async function inspectedDatabase({ config, files, lastGood, newInstallation }: InspectionDeps): Promise<DatabaseState> {
+  const url = databaseUrl(config);
+  const state = await inspectDatabase(url);
+  const where = withoutCredentials(url);
+  const used = [files.lastGood, files.sealKey, files.events].filter((file) => existsSync(file)).map((file) => basename(file));
+  if (!newInstallation && !state.exists && used.length > 0)
+    throw new Error(`there is no database at ${where}, and ${config.data} has been used: it holds ${used.join(", ")}. ${WAYS_OUT}`);
+  if (lastGood === null || state.position === null) return state;
+  const { history, rev } = state.position;
+  const isKnown = history !== null && lastGood.history !== NO_HISTORY;
+  if (!newInstallation && isKnown && !isSameInstallation(history, lastGood.history))
+    throw new Error(`the database at ${where} is of another installation than ${config.data}. ${WAYS_OUT}`);
+  // A server's own history begins anew with a restore. A file goes back without a trace.
+  if (state.isFile && (!isKnown || history === lastGood.history) && rev < lastGood.rev) throw behind(where, config.data, rev, lastGood.rev);
+  return state;
+}
+
+const WAYS_OUT =
+  "Restore the database from a backup, or point --database-url at the right one; --new-installation begins another installation here, and what is configured so far is no longer served";
+
+const behind = (where: string, dataDir: string, rev: number, served: number): DatabaseFault => {
+  const what = `it is at revision ${rev}, and revision ${served} was served already: changes that were acknowledged are missing`;
+  return new DatabaseFault(
+    `cannot use the database ${where}: ${what}. Restore it from a newer backup; or, if an older one was put back on purpose, run: selvedge doctor --new-history --data ${dataDir}`,
+    { fault: "database_damaged", reason: `${what}; the operator finds the ways out in the log and with selvedge doctor` },
+  );
+};
+
+/** Opens the database for this process alone, and gives an empty one what the first start makes. Throws as `inspectedDatabase` does. */
+export async function openDatabase(deps: DatabaseDeps, sealer: Sealer): Promise<OpenedDatabase> {
+  const { config, clock, log } = deps;
+  const store = await openStore({
+    url: databaseUrl(config),
+    clock,
+    onDamaged: (finding) => log.error({ finding }, "the database is damaged, and takes no more writes: stop, and restore it from a backup"),
+  });
+  try {
+    await verifyKey(store, sealer, isoMicros(clock.nowMicros()));
+    const first = await bootstrap({ store, clock, sealer, email: config.bootstrap.email, ...presets(config) });
+    for (const preset of first.ignored) log[preset.isInUse ? "info" : "warn"]({ key: preset.key }, ignoredText(preset));
+    refuseUnsafeBinds(config, await hasBootstrapToken(store.read));
+    return { store, first, ca: await openLocalAuthority({ store, sealer, clock, dataDir: config.data }) };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** Containers give presets at every start. */
+const ignoredText = ({ key, isInUse }: IgnoredPreset): string =>
+  `${key} is ignored, since the first start is over: ${
+    isInUse
+      ? "it is in use as it is"
+      : "`selvedge token list` shows the tokens there are, `selvedge token reset` gives the first one a new secret"
+  }`;
+
+export function refuseUnsafeBinds(config: Config, bootstrapTokenUnchanged: boolean): void {
+  const reasons = unsafeBinds(config, bootstrapTokenUnchanged);
+  if (reasons.length > 0)
+    throw new Error(`this configuration listens beyond this machine. ${reasons.join(". ")}. insecure_bind allows it all the same`);
+}

@@ -1,0 +1,32 @@
+import type { AddressInfo } from "node:net";
+import { BASE_PATH } from "#api/server.ts";
+import type { Config } from "#app/config/config.ts";
+import type { Planes } from "#app/planes/planes.ts";
+import type { ReadyLine } from "./ready.ts";
+
+/** Where everything listens, as people and programs are told. */
+export function planeAddresses(
+  config: Config,
+  own: { readonly api: number; readonly ops: number },
+  ports: Planes["ports"],
+): Pick<ReadyLine, "api" | "ops" | "gateway" | "dns" | "dot" | "http" | "https"> {
+  const { api, ops, gateway, dns, edge, tls } = config;
+  const scheme = tls.certificate === "" ? "http" : "https";
+  return {
+    api: `${scheme}://${authority(api.host, own.api)}${BASE_PATH}`,
+    ops: `http://${authority(ops.host, own.ops)}`,
+    gateway: `${scheme}://${authority(gateway.host, ports.gateway)}`,
+    dns: authority(dns.host, ports.dns),
+    dot: authority(dns.host, ports.dot),
+    http: `http://${authority(edge.host, ports.http)}`,
+    https: `https://${authority(edge.host, ports.https)}`,
+  };
+}
+
+const authority = (host: string, port: number): string => (host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`);
+
+/** Throws where the API listens on a path. */
+export function portOf(address: AddressInfo | string | null): number {
+  if (address === null || typeof address === "string") throw new Error("the API listens on no port");
+  return address.port;
+}

@@ -1,0 +1,32 @@
+import { createNotifier, type Notifier } from "#control/transfers/notifier.ts";
+import { createNotifySocket } from "#control/transfers/notify-socket.ts";
+import type { Clock } from "#kernel/clock.ts";
+import type { MetricRegistry } from "#kernel/process/metrics.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
+import type { Publisher } from "#snapshot/publisher.ts";
+import type { Store } from "#store/database/store.ts";
+import type { Config } from "#app/config/config.ts";
+import type { Log } from "#app/log/log.ts";
+
+export interface AnnouncementsDeps {
+  readonly config: Config;
+  readonly store: Store;
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+  readonly metrics: MetricRegistry;
+  readonly publisher: Publisher;
+  readonly log: Log;
+}
+
+/** Tells other servers from now on what changes in the zones that they fetch. */
+export async function startAnnouncements({ config, publisher, clock, log, ...deps }: AnnouncementsDeps): Promise<Notifier> {
+  const notifier = createNotifier({
+    ...deps,
+    socket: createNotifySocket({ host: config.dns.host, clock }),
+    settled: publisher.settled,
+    log: (level, message, fields) => log[level](fields, message),
+  });
+  publisher.onPublished(notifier.published);
+  await notifier.start();
+  return notifier;
+}

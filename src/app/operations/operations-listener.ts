@@ -1,0 +1,63 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { ERROR_CODES } from "#kernel/errors/error-codes.ts";
+import { askedHost, type HostGate, hostFieldsOf } from "#kernel/net/host-gate.ts";
+import { closeHttp } from "./close-http.ts";
+import type { Operations } from "./operations.ts";
+
+// An import would read all of the module's exports, and with them load the HTTP client that comes with Node.js.
+const { createServer } = process.getBuiltinModule("node:http");
+
+export interface OperationsListener {
+  readonly port: number;
+  close(drainMs: number): Promise<void>;
+}
+
+export interface OperationsListenerDeps {
+  readonly operations: Operations;
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly allowsHost: HostGate;
+  /** Told of what nobody foresaw. */
+  readonly onError: (error: unknown) => void;
+}
+
+const TIMEOUT_MS = 10_000;
+/** Some scrapers and probes; beyond it, new ones are closed. */
+const CONNECTIONS_MAX = 256;
+
+/** Metrics and health on a port of their own, over plain HTTP and without credentials. Rejects with the system's error where it cannot listen. */
+export async function openOperationsListener(deps: OperationsListenerDeps): Promise<OperationsListener> {
+  const server = createServer({ requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS, requireHostHeader: false }, (req, res) => {
+    void answer(deps, req, res).catch((error: unknown) => {
+      deps.onError(error);
+      res.destroy();
+    });
+  });
+  server.maxConnections = CONNECTIONS_MAX;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once("error", reject).listen({ host: deps.host, port: deps.port }, resolve);
+  await promise;
+  const address = server.address();
+  return {
+    port: typeof address === "object" && address !== null ? address.port : 0,
+    close: (drainMs) => closeHttp({ server, close: () => new Promise<void>((closed) => void server.close(() => closed())) }, drainMs),
+  };
+}
+
+async function answer({ operations, allowsHost }: OperationsListenerDeps, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  const send = (status: number, type: string, body: string): void =>
+    void res.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body), "cache-control": "no-store" }).end(body);
+  const hosts = hostFieldsOf(req.rawHeaders);
+  // RFC 9112 §3.2.
+  if (hosts > 1 || (hosts === 0 && req.httpVersion !== "1.0")) return send(400, TEXT, "The request needs one Host field.\n");
+  if (hosts === 1 && !allowsHost(askedHost(req.url ?? "/", req.headers.host ?? "")))
+    return send(421, TEXT, `This listener does not answer under this host name. ${ERROR_CODES.misdirected_host.remedy}\n`);
+  if (req.method !== "GET" && req.method !== "HEAD") return send(405, TEXT, "Only GET is answered here.\n");
+  const asked = operations.get((req.url ?? "").split("?", 1)[0] ?? "");
+  if (asked === undefined) return send(404, TEXT, `There are ${[...operations.keys()].join(", ")} here.\n`);
+  const { status, type, body } = await asked();
+  send(status, type, body);
+}
+
+const TEXT = "text/plain; charset=utf-8";

@@ -1,0 +1,102 @@
+import type { FastifyInstance } from "fastify";
+import type { Registry } from "prom-client";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { MetricSample } from "#kernel/process/metrics.ts";
+
+export interface OperationsDeps {
+  /** Samples of every thread, the main one included. */
+  samples(): Promise<readonly MetricSample[]>;
+  /** What keeps the server from serving; empty when it is ready. */
+  notReady(): Promise<readonly string[]>;
+  /** What an operator should know though everything serves. */
+  notices(): readonly string[];
+}
+
+/** What those who run the server ask it, by path. Whoever may ask needs no credential: each listener says who that is. */
+export type Operations = ReadonlyMap<string, () => Promise<OperationsAnswer>>;
+
+export interface OperationsAnswer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+/** Loaded when somebody asks for metrics. */
+type Library = typeof import("prom-client");
+
+const LOOP_MEASURED_EVERY_MS = 100;
+
+/** `/livez` and `/healthz`: the process answers. `/readyz`: every plane serves. `/metrics`: Prometheus text, every thread's numbers. */
+export function createOperations(deps: OperationsDeps): Operations {
+  const live = async (): Promise<OperationsAnswer> => json(200, { status: "ok" });
+  let ofProcess: Registry | undefined;
+  return new Map([
+    ["/livez", live],
+    ["/healthz", live],
+    [
+      "/readyz",
+      async () => {
+        const reasons = await deps.notReady();
+        const notices = deps.notices();
+        const isReady = reasons.length === 0;
+        return json(isReady ? 200 : 503, {
+          status: isReady ? "ready" : "not ready",
+          reasons,
+          ...(notices.length === 0 ? {} : { notices }),
+        });
+      },
+    ],
+    [
+      "/metrics",
+      async () => {
+        const library = await import("prom-client");
+        ofProcess ??= processMetrics(library);
+        const planes = registryOf(library, await deps.samples());
+        return { status: 200, type: ofProcess.contentType, body: `${await ofProcess.metrics()}\n${await planes.metrics()}` };
+      },
+    ],
+  ]);
+}
+
+const json = (status: number, value: object): OperationsAnswer => ({
+  status,
+  type: "application/json; charset=utf-8",
+  body: JSON.stringify(value),
+});
+
+/** The same at the API's port. `servesHere`: whether who calls under this Host field can only be on this machine. */
+export function addOperations(app: FastifyInstance, operations: Operations, servesHere: (host: string | undefined) => boolean): void {
+  for (const [path, answer] of operations)
+    app.get(path, async (request, reply) => {
+      if (!servesHere(request.headers.host)) throw new PlatformError("operations_elsewhere");
+      const { status, type, body } = await answer();
+      return reply.code(status).type(type).send(body);
+    });
+}
+
+/** Of this process, measured from the first time that somebody asks. */
+function processMetrics({ collectDefaultMetrics, Registry }: Library): Registry {
+  const register = new Registry();
+  // By default the delay of the event loop is measured a hundred times a second, which is most of what an idle server does.
+  collectDefaultMetrics({ register, eventLoopMonitoringPrecision: LOOP_MEASURED_EVERY_MS });
+  return register;
+}
+
+/** Samples of one name from several threads are one metric, told apart by their labels. */
+function registryOf({ Counter, Gauge, Registry }: Library, samples: readonly MetricSample[]): Registry {
+  const registry = new Registry();
+  for (const rows of Map.groupBy(samples, (sample) => sample.name).values()) {
+    const [first] = rows;
+    if (first === undefined) continue;
+    const labelNames = [...new Set(rows.flatMap((row) => Object.keys(row.labels)))];
+    const options = { name: first.name, help: first.help, labelNames, registers: [registry] };
+    if (first.type === "counter") {
+      const counter = new Counter(options);
+      for (const row of rows) counter.inc(row.labels, row.value);
+    } else {
+      const gauge = new Gauge(options);
+      for (const row of rows) gauge.inc(row.labels, row.value);
+    }
+  }
+  return registry;
+}

@@ -1,0 +1,16 @@
+import type { CheckReport } from "#control/secondary/outcomes.ts";
+import type { MetricRegistry } from "#kernel/process/metrics.ts";
+import type { Log } from "#app/log/log.ts";
+
+/** Logs and counts how checks of secondary zones end. */
+export function createSecondaryReports(log: Log, metrics: MetricRegistry): (report: CheckReport) => void {
+  const counted = (result: CheckReport["result"]) =>
+    metrics.counter("selvedge_dns_secondary_checks_total", "Checks of secondary zones at their primaries", { result });
+  return (report) => {
+    counted(report.result).value += 1;
+    if (report.result === "transferred") log.info(report, "a zone was transferred from its primary");
+    else if (report.result === "expired")
+      log.error(report, "a secondary zone has expired: it is not answered from until a primary confirms it");
+    else if (report.result === "failed") log.warn(report, "a secondary zone could not be checked at its primaries");
+  };
+}

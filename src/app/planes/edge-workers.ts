@@ -1,0 +1,62 @@
+import { systemClock } from "#kernel/clock.ts";
+import type { NeighbourName } from "#kernel/process/worker-protocol.ts";
+import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
+import { createPlaceFiles } from "./geoip-files.ts";
+import { edgeCacheDisk } from "./plane-caches.ts";
+import { edgeConfig } from "./plane-configs.ts";
+import { type Bound, handOver, isFirst, type PlaneWorker } from "#app/threads/plane-worker.ts";
+import type { ZoneSockets } from "./zone-sockets.ts";
+import type { PlanesDeps, Serve } from "./planes.ts";
+import type { Sinks } from "./shared-workers.ts";
+import { createTicketKeyRing } from "./ticket-keys.ts";
+
+/** The threads of the edge, and what they share. */
+export interface EdgeWorkers {
+  /** The first one takes the sockets over, where there are some. */
+  start(name: string, siblings: Bound, sockets: ZoneSockets | null): PlaneWorker;
+  /** Another plane takes what is its own at this port. */
+  neighbourAt(name: NeighbourName, port: number): void;
+  /** Ends what is renewed for them; the threads themselves are stopped with all that serve. */
+  stop(): void;
+}
+
+/** `workers` gets each one that is started. */
+export function createEdgeWorkers({ config, files, log }: PlanesDeps, sinks: Sinks, serve: Serve, workers: PlaneWorker[]): EdgeWorkers {
+  const counters = createCounterMemory(config.edge.rate_limit_keys_max, systemClock.nowMs());
+  const ticketKeys = createTicketKeyRing((keys) => workers.forEach((edge) => edge.useTicketKeys(keys)));
+  const places = createPlaceFiles({
+    paths: config.edge.place_databases,
+    log,
+    onChanged: (databases) => workers.forEach((edge) => edge.usePlaces(databases)),
+  });
+  /** 0 until they listen; edges that have started by then are told. */
+  const neighbours: Record<NeighbourName, number> = { doh: 0, gateway: 0 };
+  return {
+    start: (name, siblings, sockets) => {
+      const worker = serve({
+        name,
+        script: "../../edge/worker.ts",
+        ports: () => ({ events: handOver(sinks.writer), tap: handOver(sinks.detector) }),
+        onNeeded: () => sinks.detector.wake(),
+        planeConfig: (bound) => ({
+          ...edgeConfig(config, { ...sockets?.ports.edge, ...siblings, ...bound }, neighbours),
+          ...(isFirst(siblings, bound) ? { sockets: sockets?.ofEdge() } : {}),
+          cacheDisk: edgeCacheDisk(config, files, name),
+          ticketKeys: ticketKeys.keys(),
+          places: places.databases(),
+          counters,
+        }),
+      });
+      workers.push(worker);
+      return worker;
+    },
+    neighbourAt: (name, port) => {
+      neighbours[name] = port;
+      for (const edge of workers) edge.introduce(name, port);
+    },
+    stop: () => {
+      ticketKeys.stop();
+      places.stop();
+    },
+  };
+}

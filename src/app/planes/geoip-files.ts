@@ -1,0 +1,109 @@
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { openPlaceDatabase, type PlaceDatabases } from "#edge/geoip.ts";
+import type { Log } from "#app/log/log.ts";
+
+/** The operator's databases of places, read again when a file changes. */
+export interface PlaceFiles {
+  /** Those that could be read, in the order of the configuration. */
+  databases(): PlaceDatabases;
+  stop(): void;
+}
+
+export interface PlaceFilesDeps {
+  readonly paths: readonly string[];
+  readonly log: Pick<Log, "warn" | "info">;
+  /** Called with all of them when one has changed. */
+  onChanged(databases: PlaceDatabases): void;
+  /** Between two looks at the files. */
+  readonly intervalMs?: number;
+}
+
+const INTERVAL_MS = 10_000;
+// More than any such database has.
+const FILE_BYTES_MAX = 2 ** 31 - 1;
+
+interface Watched {
+  readonly path: string;
+  /** What tells one version of the file from another; empty where there is none. */
+  stamp: string;
+  bytes: SharedArrayBuffer | null;
+}
+
+/**
+ * Looks at the files from time to time: programs that fetch them put a new one in the old one's place, which a watch of
+ * the old one would not see. A file that is missing or cannot be read is told of once, and what it was before stays in use.
+ */
+export function createPlaceFiles({ paths, log, onChanged, intervalMs = INTERVAL_MS }: PlaceFilesDeps): PlaceFiles {
+  const files: readonly Watched[] = paths.map((path) => ({ path, stamp: "unread", bytes: null }));
+  const databases = (): PlaceDatabases => files.flatMap(({ bytes }) => bytes ?? []);
+
+  const read = (file: Watched): boolean => {
+    try {
+      const { bytes, stamp } = readShared(file.path);
+      file.stamp = stamp;
+      openPlaceDatabase(Buffer.from(bytes));
+      file.bytes = bytes;
+      return true;
+    } catch (error) {
+      const use = file.bytes === null ? "the places of its addresses are unknown" : "what was read before stays in use";
+      log.warn({ path: file.path, err: error }, `a database of places cannot be read; ${use}`);
+      return false;
+    }
+  };
+
+  const look = async (): Promise<void> => {
+    let hasChanged = false;
+    for (const file of files) {
+      const stamp = await stampOf(file.path);
+      if (stamp === file.stamp) continue;
+      file.stamp = stamp;
+      if (!read(file)) continue;
+      hasChanged = true;
+      log.info({ path: file.path }, "a database of places was read again");
+    }
+    if (hasChanged) onChanged(databases());
+  };
+
+  for (const file of files) {
+    if (!read(file) && file.stamp === "unread") file.stamp = "";
+  }
+  let isLooking = false;
+  const timer = setInterval(() => {
+    if (isLooking) return;
+    isLooking = true;
+    void look().finally(() => (isLooking = false));
+  }, intervalMs);
+  timer.unref();
+  if (paths.length === 0) clearInterval(timer);
+  return { databases, stop: () => clearInterval(timer) };
+}
+
+interface Stats {
+  readonly dev: number;
+  readonly ino: number;
+  readonly size: number;
+  readonly mtimeMs: number;
+}
+
+const stampFrom = ({ dev, ino, size, mtimeMs }: Stats): string => `${dev} ${ino} ${size} ${mtimeMs}`;
+const stampOf = (path: string): Promise<string> => stat(path).then(stampFrom, () => "");
+
+/** The file as it is now, whatever takes its place meanwhile. */
+function readShared(path: string): { readonly bytes: SharedArrayBuffer; readonly stamp: string } {
+  const fd = openSync(path, "r");
+  try {
+    const stats = fstatSync(fd);
+    if (!stats.isFile() || stats.size === 0 || stats.size > FILE_BYTES_MAX) throw new Error("it is no file of a size that can be read");
+    const bytes = new SharedArrayBuffer(stats.size);
+    const view = new Uint8Array(bytes);
+    for (let at = 0; at < stats.size;) {
+      const count = readSync(fd, view, at, stats.size - at, at);
+      if (count === 0) throw new Error("it became shorter while it was read");
+      at += count;
+    }
+    return { bytes, stamp: stampFrom(stats) };
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+import type { Delta, Op } from "#snapshot/entries.ts";
+import { eventually } from "../../../test/support/eventually.ts";
+import { createLateZonePlanes, type LateZonePlanes, mayBringZone } from "./lazy-planes.ts";
+import type { Log } from "#app/log/log.ts";
+
+const log = { error() {} } as unknown as Log;
+/** Beyond what a test takes. */
+const LONG_MS = 60_000;
+
+/** Planes whose starts end as the test says: each takes the next outcome, and waits for it. */
+function planes(t: TestContext): {
+  readonly late: LateZonePlanes;
+  readonly seen: readonly string[];
+  readonly starts: readonly PromiseWithResolvers<void>[];
+} {
+  const seen: string[] = [];
+  const starts: PromiseWithResolvers<void>[] = [];
+  const late = createLateZonePlanes({
+    log,
+    retryMs: 1,
+    start: () => {
+      seen.push("start");
+      const start = Promise.withResolvers<void>();
+      starts.push(start);
+      return start.promise;
+    },
+    undo: async () => void seen.push("undo"),
+  });
+  t.after(() => late.stop());
+  return { late, seen, starts };
+}
+
+test("they start once, whoever wakes them, and those who wait hear when they serve", async (t) => {
+  const { late, seen, starts } = planes(t);
+  assert.deepEqual([late.isWaking(), await late.awake(LONG_MS)], [false, false]);
+  late.wake();
+  late.wake();
+  assert.equal(late.isWaking(), true);
+  assert.equal(await late.awake(1), false);
+  const served = late.awake(LONG_MS);
+  starts[0]?.resolve();
+  assert.deepEqual([await served, late.isWaking(), seen], [true, false, ["start"]]);
+  late.wake();
+  assert.deepEqual(seen, ["start"]);
+});
+
+test("a start that fails is undone and tried again", async (t) => {
+  const { late, seen, starts } = planes(t);
+  late.wake();
+  starts[0]?.reject(new Error("no memory"));
+  await eventually(() => starts.length === 2);
+  assert.equal(late.isWaking(), true);
+  starts[1]?.resolve();
+  assert.equal(await late.awake(LONG_MS), true);
+  assert.deepEqual(seen, ["start", "undo", "start"]);
+});
+
+test("once stopped they are not started, and a start that fails then is left to whoever has stopped them", async (t) => {
+  const { late, seen, starts } = planes(t);
+  late.wake();
+  late.stop();
+  starts[0]?.reject(new Error("ended"));
+  assert.equal(await late.awake(LONG_MS), false);
+  assert.deepEqual(seen, ["start"]);
+  const never = planes(t);
+  never.late.stop();
+  never.late.wake();
+  assert.deepEqual(never.seen, []);
+});
+
+test("zones are brought by changes that have one, and perhaps by those that are missing", () => {
+  const delta = (...ops: readonly unknown[]): Delta => ({ from: 1, rev: 2, ops: ops as readonly Op[] });
+  assert.equal(mayBringZone(null), true);
+  assert.equal(mayBringZone(delta({ kind: "token", id: "a", value: {} }, { kind: "zone", id: "b", value: {} })), true);
+  assert.equal(mayBringZone(delta({ kind: "zone", id: "b", value: null })), false);
+  assert.equal(mayBringZone(delta({ kind: "gateway", id: "a", value: {} })), false);
+});

@@ -1,0 +1,121 @@
+import { EDGE_ALPN, EDGE_LIMITS, type EdgeConfig, type EdgeLimits } from "#edge/config.ts";
+import type { RetentionLimits } from "#events/retention/retention.ts";
+import { DEFAULT_RETENTION } from "#events/write/writer-config.ts";
+import { GATEWAY_LIMITS, type GatewayConfig } from "#gateway/config.ts";
+import { NAMESERVER_LIMITS, type NameserverConfig } from "#nameserver/config.ts";
+import type { AllowedHosts } from "#kernel/net/host-gate.ts";
+import type { Config } from "#app/config/config.ts";
+import { gatewayCacheDisk } from "./plane-caches.ts";
+import type { PlaneFiles } from "./plane-files.ts";
+import type { LiveConfig } from "#app/config/live-config.ts";
+import type { GatewayFront, NeighbourName } from "#kernel/process/worker-protocol.ts";
+import type { Bound } from "#app/threads/plane-worker.ts";
+import { certificateNames } from "#app/config/tls-files.ts";
+
+// What each plane is told of the operator's configuration. `bound`: the ports that a start before this one found.
+
+/**
+ * `edge`: the ports that are open for the edge already. `rateTable`: one for all threads, among which the kernel spreads a
+ * network's questions.
+ */
+export const nameserverConfig = (config: Config, bound: Bound, edge: Bound, rateTable: SharedArrayBuffer): NameserverConfig => ({
+  host: config.dns.host,
+  port: bound["udp"] ?? config.dns.port,
+  reusePort: config.dns.workers > 1,
+  edgeAddresses: edgeAddresses(config),
+  edgeProtocols: { alpn: EDGE_ALPN, port: edge["https"] ?? config.https.port },
+  nsid: config.dns.nsid,
+  rateLimit: {
+    perSecond: config.dns.rate_limit_per_second,
+    slip: config.dns.rate_limit_slip,
+    exempt: config.dns.rate_limit_exempt,
+    table: rateTable,
+  },
+  dot: { port: bound["dot"] ?? config.dns.tls_port },
+  doh: { port: bound["doh"] ?? 0 },
+  resolvers: config.dns.resolvers,
+  limits: NAMESERVER_LIMITS,
+});
+
+export const edgeConfig = (
+  config: Config,
+  bound: Bound,
+  { doh, gateway }: Readonly<Record<NeighbourName, number>>,
+): Omit<EdgeConfig, "ticketKeys" | "cacheDisk" | "counters" | "places"> => ({
+  host: config.edge.host,
+  httpPort: bound["http"] ?? config.http.port,
+  httpsPort: bound["https"] ?? config.https.port,
+  reusePort: config.edge.workers > 1,
+  vendorPrefix: config.vendor.prefix,
+  originPort: config.edge.origin_port,
+  originAllow: config.edge.origin_allow,
+  resolvers: config.dns.resolvers,
+  doh: { hosts: config.dns.name_servers, port: doh },
+  gatewayPort: gateway,
+  proxyProtocolFrom: config.edge.proxy_protocol_from,
+  cacheMemoryBytesMax: Math.floor(config.edge.cache_memory_bytes_max / config.edge.workers),
+  limits: edgeLimits(config),
+});
+
+/** The operator's limits, and of those that count something this thread's share: the kernel spreads connections evenly. */
+const edgeLimits = ({ edge }: Config): EdgeLimits => ({
+  ...EDGE_LIMITS,
+  connectionsMax: Math.ceil(edge.connections_max / edge.workers),
+  connectionsPerAddressMax: Math.ceil(edge.connections_per_address_max / edge.workers),
+  headTimeoutMs: edge.head_timeout_seconds * 1000,
+  idleTimeoutMs: edge.idle_timeout_seconds * 1000,
+  bodyTimeoutMs: edge.body_timeout_seconds * 1000,
+  bodyBytesMin: (edge.body_bytes_per_second_min * EDGE_LIMITS.bodyWindowMs) / 1000,
+  requestBodyBytesMax: edge.request_body_bytes_max,
+  ruleBodyBytesMax: edge.rule_body_bytes_max,
+  ruleBodyMemoryBytesMax: Math.floor(edge.rule_body_memory_bytes_max / edge.workers),
+  connectTimeoutMs: edge.origin_connect_timeout_seconds * 1000,
+  originConnectionsMax: Math.ceil(edge.origin_connections_max / edge.workers),
+  responseTimeoutMs: edge.response_timeout_seconds * 1000,
+  tunnelIdleTimeoutMs: edge.tunnel_idle_timeout_seconds * 1000,
+});
+
+function guardrailModel({ gateway }: Config): Pick<GatewayConfig, "guardrail"> {
+  const [provider = "", model = ""] = gateway.guardrail_model.split(/\/(.*)/s);
+  return model === "" ? {} : { guardrail: { provider, model, key: gateway.guardrail_key } };
+}
+
+export const gatewayConfig = (config: Config, front: GatewayFront, files: PlaneFiles, bound: Bound): GatewayConfig => ({
+  host: config.gateway.host,
+  port: bound["http"] ?? config.gateway.port,
+  edgePort: bound["edge"] ?? 0,
+  vendorPrefix: config.vendor.prefix,
+  providers: config.gateway.providers,
+  ...guardrailModel(config),
+  ...front,
+  ...gatewayCacheDisk(config, files),
+  providerAllow: config.gateway.provider_allow,
+  spendJournal: files.spendJournal,
+  limits: { ...GATEWAY_LIMITS, cacheMemoryBytesMax: config.gateway.cache_memory_bytes_max },
+});
+
+/** What can change while the gateway runs. */
+export const gatewayFront = (live: LiveConfig): GatewayFront => ({
+  ...live.tls(),
+  allowedHosts: allowedHosts(live, live.current().gateway.host),
+});
+
+/** Of a listener at this address, by the operator's configuration and certificate. */
+export const allowedHosts = (live: LiveConfig, host: string): AllowedHosts => ({
+  names: [host, ...live.current().api.allowed_hosts, ...certificateNames(live.tls())],
+  anyAddress: host === "0.0.0.0" || host === "::",
+});
+
+/** What the nameserver answers for proxied names. */
+export const edgeAddresses = (config: Config): readonly string[] =>
+  config.edge.addresses.length > 0 ? config.edge.addresses : [config.edge.host];
+
+const DAY_MS = 86_400_000;
+
+export const retentionOf = ({ events }: Config): RetentionLimits => ({
+  ...DEFAULT_RETENTION,
+  ageMs: events.rows_kept_days * DAY_MS,
+  bytes: events.bytes_max,
+  minutesAgeMs: events.minutes_kept_days * DAY_MS,
+  hoursAgeMs: events.hours_kept_days * DAY_MS,
+});

@@ -1,0 +1,28 @@
+import { systemCall } from "#control/call.ts";
+import type { Control } from "#control/control.ts";
+import type { Log } from "#app/log/log.ts";
+import type { PlanesDeps } from "./planes.ts";
+
+/** What control does about what planes tell of; nobody waits for what comes of it. */
+export function planeReports(
+  { secondaries, apexAddresses, gateways }: Control,
+  log: Log,
+): Pick<PlanesDeps, "onNotified" | "onReaddressed" | "onDefaultGateway"> {
+  const onFailure =
+    (fields: object, message: string) =>
+    (error: unknown): void =>
+      log.error({ err: error, ...fields }, message);
+  return {
+    onNotified: (zoneId, from) =>
+      void secondaries.notified(zoneId, from).catch(onFailure({ zone_id: zoneId }, "a notified zone was not checked")),
+    // Those who fetch a flattened zone learn by its serial that its apex has other addresses.
+    onReaddressed: (zoneId, addresses) =>
+      void apexAddresses
+        .changed(systemCall("flattening"), zoneId, addresses)
+        .catch(onFailure({ zone_id: zoneId }, "a zone's serial was not raised for the addresses of its apex")),
+    onDefaultGateway: (accountId, atMs) =>
+      void gateways
+        .ensureDefault(systemCall("gateway"), accountId, atMs)
+        .catch(onFailure({ account_id: accountId }, "an account's default gateway was not made")),
+  };
+}

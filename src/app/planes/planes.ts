@@ -1,0 +1,165 @@
+import type { MessagePort } from "node:worker_threads";
+import type { MetricRegistry } from "#kernel/process/metrics.ts";
+import type { OnMissing } from "#kernel/process/native-transport.ts";
+import { logSegmentsOf } from "#events/write/writer-config.ts";
+import { createMessagePortFeed } from "#snapshot/message-port.ts";
+import type { Publisher } from "#snapshot/publisher.ts";
+import type { Config } from "#app/config/config.ts";
+import type { EarlyThreads } from "#app/threads/prestart.ts";
+import type { LiveConfig } from "#app/config/live-config.ts";
+import type { Log } from "#app/log/log.ts";
+import { removeUnusedCaches } from "./plane-caches.ts";
+import { gatewayConfig, gatewayFront } from "./plane-configs.ts";
+import type { PlaneFiles } from "./plane-files.ts";
+import { type Bound, channel, handOver, portOf, startPlaneWorker, type PlaneWorker } from "#app/threads/plane-worker.ts";
+import { type Sinks, startSinks } from "./shared-workers.ts";
+import type { Stalls } from "#app/threads/stalls.ts";
+import { createZonePlanes, type ZonePlanes } from "./zone-planes.ts";
+
+export interface Planes extends Pick<ZonePlanes, "isWaking" | "awake"> {
+  /** Those that should serve by now. */
+  readonly workers: readonly PlaneWorker[];
+  readonly ports: { readonly dns: number; readonly dot: number; readonly http: number; readonly https: number; readonly gateway: number };
+  /** Tells the planes what the live configuration says now. */
+  reload(): void;
+  /** Stops taking requests, finishes those under way, then writes what events are left. */
+  stop(timeoutMs: number): Promise<void>;
+}
+
+export interface PlanesDeps {
+  readonly config: Config;
+  readonly live: LiveConfig;
+  readonly publisher: Publisher;
+  readonly log: Log;
+  readonly files: PlaneFiles;
+  readonly early: EarlyThreads;
+  readonly metrics: MetricRegistry;
+  /** Nameserver and edge start with the others; else with the first zone. */
+  readonly hasZones: boolean;
+  /** Told of each secondary zone whose primary has announced a change. */
+  onNotified(zoneId: string, from: string): void;
+  /** Told of each zone that other servers fetch whose apex has other addresses. */
+  onReaddressed(zoneId: string, addresses: string): void;
+  readonly stalls: Stalls;
+  /** Told what Node.js carries in the threads, and why. */
+  readonly onNotNative: OnMissing;
+  /** Told of each account whose default gateway is used and does not exist yet. */
+  onDefaultGateway(accountId: string, atMs: number): void;
+}
+
+/**
+ * Starts every thread at once: what is sent to one that still loads waits in its port. They stop in the order in which
+ * they feed each other, so that nothing is lost: first those that serve, then detection, then the writer of events.
+ * When one cannot start, the others are stopped and the error is thrown.
+ */
+export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
+  const { config } = deps;
+  await removeUnusedCaches(config, deps.files);
+  const serving: PlaneWorker[] = [];
+  const edgeThreads: PlaneWorker[] = [];
+  const serve: Serve = (spec) => {
+    const worker = startServingWorker(deps, spec);
+    serving.push(worker);
+    return worker;
+  };
+  const sinks = startSinks(deps, { serving, edges: edgeThreads });
+  const forget = (worker: PlaneWorker): void => {
+    for (const threads of [serving, edgeThreads]) threads.splice(0, Infinity, ...threads.filter((one) => one !== worker));
+  };
+  const zonePlanes = createZonePlanes(deps, { sinks, serve, edgeThreads, forget });
+  const stop = async (timeoutMs: number): Promise<void> => {
+    zonePlanes.stop();
+    await Promise.all(serving.map((worker) => worker.stop(timeoutMs)));
+    zonePlanes.close();
+    await sinks.stop();
+  };
+  try {
+    const gateway = startGateway(deps, sinks, serve);
+    const [{ dns, edge }, gatewayPorts] = await Promise.all([
+      zonePlanes.start(),
+      gateway.listening.then((bound) => {
+        zonePlanes.gatewayAt(portOf(bound, "edge"));
+        return bound;
+      }),
+      sinks.writer.listening,
+    ]);
+    const ports = {
+      dns: portOf(dns, "udp"),
+      dot: portOf(dns, "dot"),
+      http: portOf(edge, "http"),
+      https: portOf(edge, "https"),
+      gateway: portOf(gatewayPorts, "http"),
+    };
+    // Those that have loaded for zones that seemed to be there.
+    await deps.early.dismiss();
+    const { isWaking, awake } = zonePlanes;
+    return {
+      get workers() {
+        const waking = isWaking() ? zonePlanes.threads : [];
+        return [sinks.writer, sinks.detector, ...serving.filter((worker) => worker.isUp() || !waking.includes(worker))];
+      },
+      reload: () => gateway.useFront(gatewayFront(deps.live)),
+      ...{ ports, isWaking, awake, stop },
+    };
+  } catch (error) {
+    await stop(0);
+    throw error;
+  }
+}
+
+/** Starts a thread that serves; it is stopped with the others. */
+export type Serve = (spec: ServingSpec) => PlaneWorker;
+
+const startGateway = ({ config, live, files }: PlanesDeps, { writer }: Sinks, serve: Serve): PlaneWorker =>
+  serve({
+    name: "gateway",
+    script: "../../gateway/worker.ts",
+    ports: () => ({ events: handOver(writer) }),
+    planeConfig: (bound) => gatewayConfig(config, gatewayFront(live), files, bound),
+  });
+
+type Ports = Readonly<Record<string, MessagePort>>;
+
+interface ServingSpec {
+  readonly name: string;
+  readonly script: string;
+  /** Ports to the threads that this one sends to. */
+  ports(): Ports;
+  /** Called when a thread that starts when it is needed has work from this one. */
+  onNeeded?(): void;
+  /** `bound`: the ports that a start before this one found. */
+  planeConfig(bound: Bound): object;
+}
+
+/** A thread that answers clients from its copy of the snapshot. */
+function startServingWorker(
+  { publisher, log, files, early, stalls, onNotified, onReaddressed, onDefaultGateway, onNotNative }: PlanesDeps,
+  { name, script, ports, planeConfig, onNeeded }: ServingSpec,
+): PlaneWorker {
+  return startPlaneWorker({
+    name,
+    script: new URL(script, import.meta.url),
+    log,
+    early,
+    stalls,
+    onNotified,
+    onReaddressed,
+    onDefaultGateway,
+    onNotNative,
+    ...(onNeeded === undefined ? {} : { onNeeded }),
+    connect: (bound) => {
+      const feed = channel();
+      publisher.attach(createMessagePortFeed(feed.near));
+      const transferred: Ports = { feed: feed.far, ...ports() };
+      const data = {
+        name,
+        config: planeConfig(bound),
+        lastGoodPath: files.lastGood,
+        sealKeyPath: files.sealKey,
+        localRootPath: files.localRoot,
+        logSegments: logSegmentsOf(files.events),
+      };
+      return { workerData: { ...data, ...transferred }, transfer: Object.values(transferred) };
+    },
+  });
+}

@@ -1,0 +1,65 @@
+import { createMessagePortFeed } from "#snapshot/message-port.ts";
+import { createLateWorker, type LateWorker } from "#app/threads/lazy-worker.ts";
+import { retentionOf } from "./plane-configs.ts";
+import { channel, handOver, type PlaneWorker, startPlaneWorker } from "#app/threads/plane-worker.ts";
+import type { PlanesDeps } from "./planes.ts";
+import { WATCH_LIMITS } from "#app/threads/watchdog.ts";
+
+/** The threads that other threads send to. */
+export interface Sinks {
+  readonly writer: PlaneWorker;
+  /** Starts with the first body that is to be scanned: most installations scan none. */
+  readonly detector: LateWorker;
+  /** Detection first, which feeds the writer. */
+  stop(): Promise<void>;
+}
+
+/** Those who have to be connected anew when a sink has been started again. */
+export interface Senders {
+  readonly serving: readonly PlaneWorker[];
+  readonly edges: readonly PlaneWorker[];
+}
+
+/** Time for a thread that only writes down what it has been given. */
+const STOP_MS = 5_000;
+
+export function startSinks({ config, log, early, metrics, files, publisher, stalls }: PlanesDeps, { serving, edges }: Senders): Sinks {
+  const writer = startPlaneWorker({
+    name: "events",
+    script: new URL("../../events/write/writer.ts", import.meta.url),
+    ...{ log, early, stalls },
+    connect: () => ({ workerData: { path: files.events, ports: [], retention: retentionOf(config), control: stalls.own }, transfer: [] }),
+    onRestart: () => [detector, ...serving].forEach((worker) => worker.reconnect("events", handOver(writer))),
+  });
+  const restarts = metrics.counter("selvedge_detection_restarts_total", "Detectors that were started again after they had died");
+  const silent = metrics.counter("selvedge_detection_ended_total", "Detectors that were ended because they took no turns any more");
+  const detector = createLateWorker("detector", () =>
+    startPlaneWorker({
+      name: "detector",
+      script: new URL("../../edge/detection/worker.ts", import.meta.url),
+      ...{ log, stalls },
+      isLate: true,
+      watch: WATCH_LIMITS,
+      onSilent: () => void silent.value++,
+      connect: () => {
+        const events = handOver(writer);
+        const feed = channel();
+        publisher.attach(createMessagePortFeed(feed.near));
+        const data = { tap: [], events, feed: feed.far, lastGoodPath: files.lastGood, sealKeyPath: files.sealKey };
+        return { workerData: data, transfer: [events, feed.far] };
+      },
+      onRestart: () => {
+        restarts.value++;
+        edges.forEach((worker) => worker.reconnect("detector", handOver(detector)));
+      },
+    }),
+  );
+  return {
+    writer,
+    detector,
+    stop: async () => {
+      await detector.stop(STOP_MS);
+      await writer.stop(STOP_MS);
+    },
+  };
+}

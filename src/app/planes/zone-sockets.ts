@@ -1,0 +1,121 @@
+import type { EdgeSockets } from "#edge/config.ts";
+import { type IpAddress, parseIp } from "#kernel/net/ip.ts";
+import type { OnMissing } from "#kernel/process/native-transport.ts";
+import type { NameserverSockets } from "#nameserver/config.ts";
+import { loadSystemSockets, type SocketWatch, type SystemSockets } from "#nameserver/listen/system-sockets.ts";
+import { openListening } from "#wire/connections/epoll/loop-listener.ts";
+import { loadSocketCalls, type SocketCalls } from "#wire/connections/epoll/socket-calls.ts";
+import type { Config } from "#app/config/config.ts";
+import type { Bound } from "#app/threads/plane-worker.ts";
+
+/**
+ * The sockets of nameserver and edge before these have started: who comes waits in them and is served by the threads, which
+ * take them over. Nothing is accepted or read here.
+ */
+export interface ZoneSockets {
+  /** By transport. */
+  readonly ports: { readonly dns: Bound; readonly edge: Bound };
+  /** Calls back once, when the first visitor waits. */
+  onVisitor(listener: () => void): void;
+  /** For threads that start; undefined once they are closed or have been taken over. */
+  ofNameserver(): NameserverSockets | undefined;
+  ofEdge(): EdgeSockets | undefined;
+  /** The threads have them. */
+  handedOver(): void;
+  /** Closes what nobody has taken over, once no thread that has been given some lives. */
+  close(): void;
+}
+
+/** Null where sockets cannot be handed over: the threads then open them at the start. Rejects with the system's error where a port is taken. */
+export async function openZoneSockets(config: Config, onMissing: OnMissing): Promise<ZoneSockets | null> {
+  const hosts = { dns: parseIp(config.dns.host), edge: parseIp(config.edge.host) };
+  const calls = await loadSocketCalls(onMissing);
+  const datagrams = await loadSystemSockets(onMissing);
+  // TLS of Node.js comes with its own connections, and a host by name is Node's to look up.
+  if (calls === null || calls.secure === null || datagrams === undefined || hosts.dns === undefined || hosts.edge === undefined)
+    return null;
+  const sockets = createSocketSet(calls, datagrams);
+  try {
+    const shares = { dns: config.dns.workers > 1, edge: config.edge.workers > 1 };
+    const { udp, tcp } = sockets.openBoth(hosts.dns, config.dns.port, shares.dns);
+    const dot = sockets.listen(hosts.dns, config.dns.tls_port, shares.dns);
+    const http = sockets.listen(hosts.edge, config.http.port, shares.edge);
+    const https = sockets.listen(hosts.edge, config.https.port, shares.edge);
+    return {
+      ports: {
+        dns: { udp: udp.port, tcp: tcp.port, dot: dot.port },
+        edge: { http: http.port, https: https.port },
+      },
+      onVisitor: sockets.onVisitor,
+      ofNameserver: () => (sockets.isOpen() ? { udp: udp.fd, tcp: tcp.fd, dot: dot.fd } : undefined),
+      ofEdge: () => (sockets.isOpen() ? { http: http.fd, https: https.fd } : undefined),
+      handedOver: sockets.forget,
+      close: sockets.close,
+    };
+  } catch (error) {
+    sockets.close();
+    throw error;
+  }
+}
+
+interface OpenSocket {
+  readonly fd: number;
+  readonly port: number;
+}
+
+/** Connections that wait to be accepted, and tries of any free UDP port until its number is free for TCP as well. */
+const BACKLOG = 4096;
+const PORT_TRIES = 20;
+
+function createSocketSet(calls: SocketCalls, datagrams: SystemSockets) {
+  let open: OpenSocket[] = [];
+  let watches: readonly SocketWatch[] = [];
+  const add = (fd: number): OpenSocket => {
+    const socket = { fd, port: calls.localEnd(fd).port };
+    open.push(socket);
+    return socket;
+  };
+  const drop = (socket: OpenSocket): void => {
+    open = open.filter((one) => one !== socket);
+    calls.close(socket.fd);
+  };
+  const listen = (address: IpAddress, port: number, reusePort: boolean): OpenSocket =>
+    add(openListening(calls, { address, port, reusePort, backlog: BACKLOG }));
+  const unwatch = (): void => {
+    for (const watch of watches) watch.close();
+    watches = [];
+  };
+  return {
+    listen,
+    /** One number for UDP and TCP. */
+    openBoth: (address: IpAddress, port: number, reusePort: boolean): { readonly udp: OpenSocket; readonly tcp: OpenSocket } => {
+      for (let tries = 1; ; tries++) {
+        const udp = add(datagrams.bindUdp(address, port, reusePort));
+        try {
+          return { udp, tcp: listen(address, udp.port, reusePort) };
+        } catch (error) {
+          drop(udp);
+          if (port !== 0 || tries >= PORT_TRIES || (error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+        }
+      }
+    },
+    isOpen: (): boolean => open.length > 0,
+    onVisitor: (listener: () => void): void => {
+      const come = (): void => {
+        unwatch();
+        listener();
+      };
+      watches = open.map(({ fd }) => datagrams.awaitFirst(fd, come));
+    },
+    forget: (): void => {
+      unwatch();
+      open = [];
+    },
+    close: (): void => {
+      unwatch();
+      // A thread that failed at its start has closed what it had taken by then, and the number may be another's.
+      for (const { fd, port } of open) if (calls.localEnd(fd).port === port) calls.close(fd);
+      open = [];
+    },
+  };
+}

@@ -1,0 +1,14 @@
+import { workerData } from "node:worker_threads";
+import { awaitTurn, type EarlyThreadData, throughWithLoading } from "#kernel/process/worker-bootstrap.ts";
+
+/** A thread before this one that hangs keeps the others waiting no longer than this. */
+const TURN_LIMIT_MS = 2_000;
+
+const data = workerData as EarlyThreadData;
+awaitTurn(data, TURN_LIMIT_MS);
+try {
+  await import(data.script);
+} catch (error) {
+  throughWithLoading(data);
+  throw error;
+}

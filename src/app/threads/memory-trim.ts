@@ -1,0 +1,69 @@
+import { readFileSync } from "node:fs";
+import { keepLoaded } from "#wire/connections/epoll/keep-loaded.ts";
+
+/** Pages of memory that the process holds without need. */
+export interface Pages {
+  /** What the C library keeps of freed memory: some milliseconds of this thread, and a part of them of others that allocate. */
+  giveBackFreed(): void;
+  /** What was used of Node's own program: half of it was for the start, and the other half comes back. */
+  giveBackProgram(): void;
+}
+
+/** By then most threads have given back what their start has left on their heaps. */
+const FIRST_MS = 2_500;
+/** From then on, where the process has worked for so long since the last time. */
+const EVERY_MS = 2_500;
+const WORKED_US = 500_000;
+/** madvise(2) of Linux: the pages are read again from the file when they are wanted. */
+const MADV_DONTNEED = 4;
+
+/** Lets go of the pages that the start has left, and later of those that work has left. */
+export function keepPagesFew(): void {
+  // Where the system does not let us, the pages stay.
+  setTimeout(() => void begin().catch(() => undefined), FIRST_MS).unref();
+}
+
+async function begin(): Promise<void> {
+  const pages = await loadPages();
+  if (pages === null) return;
+  let worked = 0;
+  const look = (): void => {
+    const { user, system } = process.cpuUsage();
+    if (user + system < worked + WORKED_US) return;
+    worked = user + system;
+    pages.giveBackFreed();
+  };
+  look();
+  setInterval(look, EVERY_MS).unref();
+  pages.giveBackProgram();
+}
+
+/** Null where koffi does not load, or the C library is another one than Linux mostly has. */
+export async function loadPages(): Promise<Pages | null> {
+  try {
+    const { default: koffi } = await import("koffi");
+    keepLoaded(koffi);
+    const libc = koffi.load("libc.so.6");
+    const trim = libc.func("int malloc_trim(size_t keep)");
+    const advise = libc.func("int madvise(uintptr_t start, size_t bytes, int advice)");
+    return {
+      giveBackFreed: () => void trim(0),
+      giveBackProgram: () => {
+        for (const { start, bytes } of unchangedMappings(process.execPath)) advise(start, bytes, MADV_DONTNEED);
+      },
+    };
+  } catch {
+    return null;
+  }
+}
+
+/** Where a file stands in the process's memory as it is on disk, and cannot be written to (proc(5), smaps). */
+function* unchangedMappings(path: string): Generator<{ readonly start: number; readonly bytes: number }> {
+  // linear: pumped
+  for (const mapping of readFileSync("/proc/self/smaps", "latin1").split(/^(?=[\da-f]+-[\da-f]+ )/m)) {
+    const [head = "", first, end] = /^([\da-f]+)-([\da-f]+) r-.p .*/.exec(mapping) ?? [];
+    if (first === undefined || end === undefined || !head.endsWith(` ${path}`) || !/^Anonymous: +0 kB$/m.test(mapping)) continue;
+    const start = Number.parseInt(first, 16);
+    yield { start, bytes: Number.parseInt(end, 16) - start };
+  }
+}

@@ -1,0 +1,288 @@
+import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
+import type { MetricSample } from "#kernel/process/metrics.ts";
+import type { OnMissing } from "#kernel/process/native-transport.ts";
+import { closeLeft } from "#kernel/process/fd-registry.ts";
+import { threadProgram } from "#kernel/process/thread-program.ts";
+import type { FromWorker, GatewayFront, NeighbourName, SinkName, TicketKeys, ToWorker } from "#kernel/process/worker-protocol.ts";
+import type { EarlyThreads } from "./prestart.ts";
+import type { Log } from "#app/log/log.ts";
+import { threadLimits } from "./thread-limits.ts";
+import type { Stalls } from "./stalls.ts";
+import { watchThread, type WatchLimits } from "./watchdog.ts";
+
+/** How long a start may take before it counts as failed: a million records take a slow and busy machine a minute. */
+const START_LIMIT_MS = 300_000;
+const METRICS_LIMIT_MS = 1_000;
+/** What a thread gets on top of its own time to drain. */
+const STOP_MARGIN_MS = 1_000;
+/** Restart delays after a crash: doubled from the first to the last. */
+const RESTART_FIRST_MS = 100;
+const RESTART_LAST_MS = 10_000;
+/** A thread that lives this long after a restart has recovered: its next crash is a new one. */
+const RECOVERED_MS = 30_000;
+
+/** Ports by transport. */
+export type Bound = Readonly<Record<string, number>>;
+
+export interface PlaneWorker {
+  readonly name: string;
+  /** Resolves with the ports once every socket listens; rejects when the first start fails. */
+  readonly listening: Promise<Bound>;
+  /** True between `listening` and a crash or stop. */
+  isUp(): boolean;
+  metrics(): Promise<readonly MetricSample[]>;
+  /** Whether the thread is up and takes its turns: one that loops without end is silent. */
+  answers(withinMs: number): Promise<boolean>;
+  /** One more thread sends through this port. */
+  attach(port: MessagePort): void;
+  /** The thread that this one sends to as `to` is a new one. */
+  reconnect(to: SinkName, port: MessagePort): void;
+  /** Another plane can be reached at this port; the next start is to be told by its own configuration. */
+  introduce(name: NeighbourName, port: number): void;
+  useTicketKeys(keys: TicketKeys): void;
+  usePlaces(databases: readonly SharedArrayBuffer[]): void;
+  /** The next start is to be told by its own configuration. */
+  useFront(front: GatewayFront): void;
+  /** Lets requests under way finish, then ends the thread. */
+  stop(timeoutMs: number): Promise<void>;
+}
+
+export interface PlaneWorkerSpec {
+  readonly name: string;
+  readonly script: URL;
+  readonly log: Log;
+  /** Threads that have begun to load; the first start takes the one of this name. */
+  readonly early?: EarlyThreads;
+  /**
+   * Builds the thread's `workerData` anew for each start: message ports die with a thread. `bound` is what the
+   * first start bound, so that a restart listens where clients expect it.
+   */
+  connect(bound: Bound): { readonly workerData: object; readonly transfer: readonly MessagePort[] };
+  /** The server is there without it: a first start that fails is tried again, as after a crash. */
+  readonly isLate?: boolean;
+  /** One that takes no turns any more is ended, and started again as after a crash. */
+  readonly watch?: WatchLimits;
+  /** Looks after its turns, by its name, for as long as it lives. */
+  readonly stalls?: Pick<Stalls, "watch">;
+  /** Called when one is ended for that. */
+  onSilent?(): void;
+  /** Called after a crash, when the thread serves again. */
+  onRestart?(): void;
+  /** Called when the thread was told that a secondary zone has changed at its primary. */
+  onNotified?(zoneId: string, from: string): void;
+  /** Called when the apex of a zone that other servers fetch has other addresses. */
+  onReaddressed?(zoneId: string, addresses: string): void;
+  /** Called when Node.js carries something in the thread. */
+  onNotNative?: OnMissing;
+  /** Called when there is work for a thread that starts when it is needed. */
+  onNeeded?(sink: SinkName): void;
+  /** Called when an account's default gateway is used that does not exist yet. */
+  onDefaultGateway?(accountId: string, atMs: number): void;
+}
+
+/** Runs a plane in a worker thread and starts it again when it dies after it has once listened. */
+export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
+  const { log, name } = spec;
+  const metricRequests = createMetricRequests();
+  let bound: Bound = {};
+  let state: "starting" | "up" | "down" | "stopping" = "starting";
+  let restartMs = RESTART_FIRST_MS;
+  let worker: Worker;
+  /** Of a start that is under way: whether it comes to listen. */
+  let starting: Promise<boolean> | null = null;
+  let stopWatching = (): void => undefined;
+
+  const watch = (thread: Worker, limits: WatchLimits): (() => void) =>
+    watchThread(
+      {
+        answers: async (withinMs) => (await askMetrics(withinMs)) !== undefined,
+        cpuMs: async () => {
+          const { user, system } = await thread.cpuUsage();
+          return (user + system) / 1000;
+        },
+        onSilent: (silentMs) => {
+          log.error({ plane: name, silent_ms: silentMs }, "a plane's thread takes no turns any more, and is ended");
+          spec.onSilent?.();
+          void thread.terminate();
+        },
+      },
+      limits,
+    );
+
+  const onMessage = (message: Exclude<FromWorker, { type: "descriptors" | "heartbeat" }>, listening: () => void): void => {
+    if (message.type === "log") log[message.level]({ plane: name, ...message.fields }, message.message);
+    else if (message.type === "metrics") metricRequests.answer(message.request, message.samples);
+    else if (message.type === "notified") spec.onNotified?.(message.zone_id, message.from);
+    else if (message.type === "readdressed") spec.onReaddressed?.(message.zone_id, message.addresses);
+    else if (message.type === "default_gateway") spec.onDefaultGateway?.(message.account_id, message.at_ms);
+    else if (message.type === "not_native") spec.onNotNative?.(message.part, message.reason);
+    else if (message.type === "needed") spec.onNeeded?.(message.sink);
+    else if (message.type === "listening") {
+      bound = message.addresses;
+      if (state !== "stopping") state = "up";
+      listening();
+    }
+  };
+
+  const launch = (): Promise<Bound> => {
+    const { promise, resolve, reject } = Promise.withResolvers<Bound>();
+    const { workerData, transfer } = spec.connect(bound);
+    const early = spec.early?.take(name);
+    const thread =
+      early?.worker ??
+      new Worker(spec.script, { ...threadProgram(), name, workerData, transferList: [...transfer], resourceLimits: threadLimits(name) });
+    early?.begin(workerData, transfer);
+    const limit = setTimeout(() => {
+      reject(new Error(`${name} did not start within ${START_LIMIT_MS} ms`));
+      void thread.terminate();
+    }, START_LIMIT_MS);
+    let recovered: NodeJS.Timeout | undefined;
+    const onListening = (): void => {
+      if (spec.watch !== undefined && state === "up") stopWatching = watch(thread, spec.watch);
+      recovered = setTimeout(() => (restartMs = RESTART_FIRST_MS), RECOVERED_MS).unref();
+      resolve(bound);
+    };
+    let descriptors: Int32Array | undefined;
+    let unwatch = (): void => undefined;
+    thread.on("message", (message: FromWorker) => {
+      if (message.type === "descriptors") ({ descriptors } = message);
+      else if (message.type === "heartbeat") unwatch = spec.stalls?.watch(name, message.memory) ?? unwatch;
+      else onMessage(message, onListening);
+    });
+    thread.on("error", (error) => {
+      if (state !== "starting" || spec.isLate === true) log.error({ plane: name, err: error }, "a plane's thread failed");
+      reject(error);
+    });
+    thread.on("exit", () => {
+      clearTimeout(limit);
+      clearTimeout(recovered);
+      stopWatching();
+      unwatch();
+      if (descriptors !== undefined) closeLeft(descriptors);
+      metricRequests.answerAll();
+      reject(new Error(`${name} ended before it listened`));
+      if (state === "up" || (state === "starting" && spec.isLate === true)) restartLater();
+    });
+    worker = thread;
+    starting = promise.then(
+      () => true,
+      () => false,
+    );
+    return promise.finally(() => {
+      clearTimeout(limit);
+      starting = null;
+    });
+  };
+
+  const restartLater = (): void => {
+    state = "down";
+    const delay = restartMs;
+    restartMs = Math.min(restartMs * 2, RESTART_LAST_MS);
+    log.warn({ plane: name, delay_ms: delay }, "starting a plane again");
+    setTimeout(() => {
+      if (state !== "down") return;
+      launch().then(
+        () => spec.onRestart?.(),
+        () => state === "down" && restartLater(),
+      );
+    }, delay).unref();
+  };
+
+  const post = (message: ToWorker, transfer: readonly MessagePort[] = []): void => worker.postMessage(message, [...transfer]);
+  const askMetrics = async (limitMs: number): Promise<readonly MetricSample[] | undefined> =>
+    state === "up" ? metricRequests.ask(limitMs, (request) => post({ type: "metrics", request })) : undefined;
+  const listening = launch();
+  return {
+    name,
+    listening,
+    isUp: () => state === "up",
+    metrics: async () => (await askMetrics(METRICS_LIMIT_MS)) ?? [],
+    answers: async (withinMs) => (await askMetrics(withinMs)) !== undefined,
+    attach: (port) => post({ type: "attach", port }, [port]),
+    reconnect: (to, port) => post({ type: "reconnect", to, port }, [port]),
+    introduce: (neighbour, port) => post({ type: "neighbour", name: neighbour, port }),
+    useTicketKeys: (keys) => post({ type: "ticket_keys", keys }),
+    usePlaces: (databases) => post({ type: "places", databases }),
+    useFront: (front) => post({ type: "front", front }),
+    stop: async (timeoutMs) => {
+      const limitMs = timeoutMs + STOP_MARGIN_MS;
+      const wasUp = state === "up";
+      state = "stopping";
+      stopWatching();
+      // One that is ended while it loads koffi's functions would take the process along.
+      const mustDrain = wasUp || (starting !== null && (await within(limitMs, starting)) === true);
+      if (mustDrain) await drained(worker, limitMs, () => post({ type: "drain", timeoutMs }));
+      await worker.terminate();
+    },
+  };
+}
+
+/** Undefined where it takes longer. */
+function within<T>(limitMs: number, promise: Promise<T>): Promise<T | undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<undefined>();
+  const limit = setTimeout(() => resolve(undefined), limitMs);
+  return Promise.race([promise, late]).finally(() => clearTimeout(limit));
+}
+
+function drained(worker: Worker, limitMs: number, ask: () => void): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const limit = setTimeout(resolve, limitMs);
+  worker.on("message", (message: FromWorker) => message.type === "drained" && resolve());
+  worker.on("exit", () => resolve());
+  ask();
+  return promise.finally(() => clearTimeout(limit));
+}
+
+/** Questions for a thread's numbers that are under way; undefined is the answer of one that takes too long, or has ended. */
+function createMetricRequests() {
+  const waiting = new Map<number, (samples: readonly MetricSample[] | undefined) => void>();
+  let last = 0;
+  const answer = (request: number, samples: readonly MetricSample[] | undefined): void => {
+    waiting.get(request)?.(samples);
+    waiting.delete(request);
+  };
+  return {
+    answer,
+    answerAll: () => {
+      for (const request of [...waiting.keys()]) answer(request, undefined);
+    },
+    ask: (limitMs: number, post: (request: number) => void): Promise<readonly MetricSample[] | undefined> => {
+      const request = ++last;
+      const limit = setTimeout(() => answer(request, undefined), limitMs);
+      const { promise, resolve } = Promise.withResolvers<readonly MetricSample[] | undefined>();
+      waiting.set(request, resolve);
+      post(request);
+      return promise.finally(() => clearTimeout(limit));
+    },
+  };
+}
+
+/** A fresh channel; the first port stays with the caller, the second goes to the thread. */
+export const channel = (): { readonly near: MessagePort; readonly far: MessagePort } => {
+  const { port1, port2 } = new MessageChannel();
+  return { near: port1, far: port2 };
+};
+
+/** One end of a new channel goes to `taker`, the other one to the thread that will send. */
+export function handOver(taker: PlaneWorker): MessagePort {
+  const { near, far } = channel();
+  taker.attach(near);
+  return far;
+}
+
+/** Several threads on one port: the first finds the port, the others join it. */
+export async function startSharing(name: string, count: number, start: (name: string, siblings: Bound) => PlaneWorker): Promise<Bound> {
+  const bound = await start(`${name}-1`, {}).listening;
+  await Promise.all(Array.from({ length: count - 1 }, (_, i) => start(`${name}-${i + 2}`, bound).listening));
+  return bound;
+}
+
+/** Throws where the plane has not said it. */
+export function portOf(bound: Bound, transport: string): number {
+  const port = bound[transport];
+  if (port === undefined) throw new Error(`a plane did not say on which port it serves ${transport}`);
+  return port;
+}
+
+/** Neither another thread has the port yet, nor has this one had it before it crashed. */
+export const isFirst = (siblings: Bound, bound: Bound): boolean => Object.keys(siblings).length + Object.keys(bound).length === 0;

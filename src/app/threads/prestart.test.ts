@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startPlaneWorker } from "./plane-worker.ts";
+import { loadThreadsEarly } from "./prestart.ts";
+import type { Log } from "#app/log/log.ts";
+
+const log = { debug() {}, info() {}, warn() {}, error() {} } as unknown as Log;
+
+const given = new URL("../../kernel/process/worker-bootstrap.ts", import.meta.url).href;
+/** A thread that says as its port what it was given. */
+const echo = `data:text/javascript,${encodeURIComponent(`
+  import { parentPort } from "node:worker_threads";
+  import { givenWork } from "${given}";
+  const { port } = await givenWork();
+  parentPort.on("message", ({ type }) => type === "drain" && parentPort.close());
+  parentPort.postMessage({ type: "listening", addresses: { http: port } });
+`)}`;
+
+const startPlane = (name: string, early: ReturnType<typeof loadThreadsEarly>, port: number) =>
+  startPlaneWorker({ name, script: new URL(echo), log, early, connect: () => ({ workerData: { port }, transfer: [] }) });
+
+test("a plane takes the thread that has loaded for it, once; others start their own; what is left over is ended", async (t) => {
+  const early = loadThreadsEarly({ first: echo, second: echo, third: echo });
+  t.after(() => early.dismiss());
+  const first = startPlane("first", early, 1);
+  const again = startPlane("first", early, 2);
+  const stranger = startPlane("stranger", early, 3);
+  t.after(() => Promise.all([first, again, stranger].map((worker) => worker.stop(0))));
+  assert.deepEqual(await Promise.all([first.listening, again.listening, stranger.listening]), [{ http: 1 }, { http: 2 }, { http: 3 }]);
+  assert.equal(early.take("first"), undefined);
+  await early.dismiss();
+  assert.equal(early.take("second"), undefined);
+});
+
+test("a thread whose program cannot be loaded keeps no other from loading, and its plane says why", async (t) => {
+  const broken = "data:text/javascript,throw new Error('no such program')";
+  const early = loadThreadsEarly({ broken, sound: echo });
+  t.after(() => early.dismiss());
+  const sound = startPlane("sound", early, 5);
+  t.after(() => sound.stop(0));
+  assert.deepEqual(await sound.listening, { http: 5 });
+  const plane = startPlaneWorker({
+    name: "broken",
+    script: new URL(broken),
+    log,
+    early,
+    connect: () => ({ workerData: {}, transfer: [] }),
+  });
+  await assert.rejects(plane.listening, /no such program/);
+});

@@ -1,0 +1,69 @@
+import { availableParallelism } from "node:os";
+import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import type { EarlyThreadData } from "#kernel/process/worker-bootstrap.ts";
+import { threadProgram } from "#kernel/process/thread-program.ts";
+import { threadLimits } from "./thread-limits.ts";
+
+/** A thread that has begun to load its program and waits for its work. */
+export interface EarlyThread {
+  readonly worker: Worker;
+  /** To be called once, with what `workerData` would be. */
+  begin(workerData: object, transfer: readonly MessagePort[]): void;
+}
+
+export interface EarlyThreads {
+  /** The thread of this name; undefined when there is none, or it has been taken. */
+  take(name: string): EarlyThread | undefined;
+  /** Ends those that nobody has taken. */
+  dismiss(): Promise<void>;
+}
+
+const program = (path: string): string => new URL(path, import.meta.url).href;
+
+/** The threads that start with a server, those with the most to load first. `hasZones`: those that serve zones start with it. */
+export const earlyPrograms = (hasZones: boolean): Readonly<Record<string, string>> => ({
+  ...(hasZones ? { "edge-1": program("../../edge/worker.ts") } : {}),
+  gateway: program("../../gateway/worker.ts"),
+  ...(hasZones ? { "nameserver-1": program("../../nameserver/worker.ts") } : {}),
+  events: program("../../events/write/writer.ts"),
+});
+
+/**
+ * Loading the program is most of a start. So the planes' threads load theirs while the main thread loads its own: no
+ * more at once than the machine has cores for beside the main thread, which has the longest way to go.
+ */
+export function loadThreadsEarly(programs: Readonly<Record<string, string>>): EarlyThreads {
+  const loaded = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  const atOnce = Math.max(1, availableParallelism() - 1);
+  const waiting = new Map<string, EarlyThread>();
+  Object.entries(programs).forEach(([name, script], index) => {
+    const thread = startEarly(name, { script, loaded, turn: Math.max(0, index + 1 - atOnce) });
+    waiting.set(name, thread);
+    // Whoever needs it starts one anew, and learns why that fails.
+    thread.worker.once("error", () => waiting.delete(name));
+  });
+  return {
+    take: (name) => {
+      const thread = waiting.get(name);
+      waiting.delete(name);
+      return thread;
+    },
+    dismiss: async () => {
+      const left = [...waiting.values()];
+      waiting.clear();
+      await Promise.all(left.map(({ worker }) => worker.terminate()));
+    },
+  };
+}
+
+function startEarly(name: string, plan: Omit<EarlyThreadData, "work">): EarlyThread {
+  const { port1: near, port2: work } = new MessageChannel();
+  const worker = new Worker(new URL("./early-thread.ts", import.meta.url), {
+    ...threadProgram(),
+    name,
+    workerData: { ...plan, work } satisfies EarlyThreadData,
+    transferList: [work],
+    resourceLimits: threadLimits(name),
+  });
+  return { worker, begin: (workerData, transfer) => near.postMessage(workerData, [...transfer]) };
+}

@@ -1,0 +1,64 @@
+import type { Clock } from "#kernel/clock.ts";
+import { begunLast, startHeartbeat } from "#kernel/process/heartbeat.ts";
+import type { MetricRegistry } from "#kernel/process/metrics.ts";
+import { createStallWatch, type Stall, STALL_MS } from "#kernel/process/stall-watch.ts";
+import type { Log } from "#app/log/log.ts";
+
+/** Threads that took no turns: who, at what, and for how long. */
+export interface Stalls {
+  /** Looks after a thread until the function that is given back is called. */
+  watch(thread: string, memory: SharedArrayBuffer): () => void;
+  /** This thread's, which the writer of events looks after. */
+  readonly own: SharedArrayBuffer;
+  /** For the operator: the last one of each thread that took the processor for it, for an hour. */
+  list(): readonly string[];
+  close(): void;
+}
+
+const TOLD_MS = 3_600_000;
+
+export function createStalls({
+  clock,
+  log,
+  metrics,
+}: {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: MetricRegistry;
+}): Stalls {
+  const lasts = new Map<string, { readonly text: string; readonly atMs: number }>();
+  const count = ({ thread, begun, stalledMs, cpuMs }: Stall): void => {
+    const labels = { thread };
+    metrics.counter("selvedge_thread_stalls_total", `Times that a thread took no turns for more than ${STALL_MS} ms`, labels).value++;
+    metrics.counter("selvedge_thread_stalled_seconds_total", "How long that was together", labels).value += stalledMs / 1000;
+    // One that waits for the processor or the disk says something of the machine, and the log has it.
+    if ((cpuMs ?? 0) < STALL_MS) return;
+    const atMs = clock.nowMs();
+    const text = `thread ${thread} took no turns for ${(stalledMs / 1000).toFixed(1)} s until ${new Date(atMs).toISOString()}; begun last: ${begun}`;
+    lasts.set(thread, { text, atMs });
+  };
+  const fields = ({ thread, begun, stalledMs, cpuMs }: Stall): object => ({
+    ...{ thread, begun, stalled_ms: stalledMs },
+    ...(cpuMs === null ? {} : { cpu_ms: cpuMs }),
+  });
+  const watch = createStallWatch({
+    clock,
+    onStall: (stall) => log.error(fields(stall), "a thread takes no turns"),
+    onOver: (stall) => {
+      count(stall);
+      log.warn(fields(stall), "a thread takes turns again");
+    },
+  });
+  const own = startHeartbeat((lateMs, cpuMs) => {
+    if (lateMs <= STALL_MS) return;
+    const stall = { thread: "control", begun: begunLast(), stalledMs: Math.round(lateMs), cpuMs: Math.round(cpuMs) };
+    count(stall);
+    log.warn(fields(stall), "a thread takes turns again");
+  });
+  return {
+    watch: watch.add,
+    own,
+    list: () => Array.from(lasts.values(), ({ text, atMs }) => (clock.nowMs() - atMs < TOLD_MS ? [text] : [])).flat(),
+    close: watch.close,
+  };
+}

@@ -1,0 +1,65 @@
+import { setImmediate } from "node:timers/promises";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { ChangeStep } from "./change-steps.ts";
+import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import { checkSiblings, type Sibling } from "#model/dns/dns-conflicts.ts";
+import { recordsNamed } from "#store/dns/dns-record-rows.ts";
+import type { Unit } from "#store/database/store.ts";
+
+export interface CheckContext {
+  /** Records of the zone before the first step. */
+  readonly recordCount: number;
+  readonly recordCountMax: number;
+  /** Whether an error says which change it means. */
+  readonly pointed: boolean;
+  /** Which records of its name each record is judged beside. */
+  readonly beside: "all" | "own_type" | "nothing";
+  /** Records that change as well, in other pieces of the same change: nothing is judged beside them. */
+  readonly ignored?: ReadonlySet<string>;
+}
+
+/** Between so many steps of a large write other requests get their turn. */
+const SLICE = 2000;
+
+/** Judges each step against the records that the steps before it have left: conflict, duplicate, size, quota. */
+export async function checkSteps(db: Unit["db"], zone: PlannedZoneRef, steps: readonly ChangeStep[], context: CheckContext): Promise<void> {
+  const names = new Set<string>();
+  if (context.beside !== "nothing") for (const { place } of steps) if (place) names.add(place.name);
+  const byName = new Map<string, Map<string, Sibling>>([...names].map((name) => [name, new Map()]));
+  for (const row of await recordsNamed(db, zone.id, [...names]))
+    if (context.ignored?.has(row.id) !== true) byName.get(row.name)?.set(row.id, row);
+  let recordCount = context.recordCount;
+  for (const [index, step] of steps.entries()) {
+    if (index % SLICE === SLICE - 1) await setImmediate();
+    try {
+      const { remove, place, error } = step;
+      if (error) throw error;
+      if (remove) byName.get(remove.name)?.delete(remove.id);
+      recordCount += (place ? 1 : 0) - (remove ? 1 : 0);
+      if (!place) continue;
+      const siblings = byName.get(place.name);
+      const judges = siblings ? [...siblings.values()] : [];
+      if (context.beside !== "nothing")
+        checkSiblings(place, context.beside === "all" ? judges : judges.filter(({ type }) => type === place.type), zone.name);
+      siblings?.set(place.id, place);
+      if (!remove && recordCount > context.recordCountMax) throw new PlatformError("dns_quota");
+    } catch (error) {
+      throw error instanceof PlatformError && context.pointed ? located(error, step) : error;
+    }
+  }
+}
+
+/** The same error, and which of the changes it means. */
+function located(error: PlatformError, { part, index, place }: ChangeStep): PlatformError {
+  // The caller of an undo did not send the record and knows it by its name.
+  if (part === "restores")
+    return new PlatformError("dns_undo_conflict", {
+      message: `Nothing was undone: the record ${place?.name ?? ""} ${place?.type ?? ""} cannot come back. ${error.message}`,
+      cause: error,
+    });
+  return new PlatformError(error.errorName, {
+    message: error.message,
+    source: `/${part}/${index}${error.source ?? (part === "deletes" ? "/id" : "")}`,
+    cause: error,
+  });
+}

@@ -1,0 +1,275 @@
+import { setImmediate } from "node:timers/promises";
+import type { Clock } from "#kernel/clock.ts";
+import { isoMicros } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { Call } from "#control/call.ts";
+import { auditActor, commit } from "#control/commit.ts";
+import { checkSteps } from "./change-checks.ts";
+import { type ChangeStep, type Part, planSteps, type PreparedChanges, prepareChanges } from "./change-steps.ts";
+import { checkForeignKeys } from "./multi-signer-keys.ts";
+import { addedBy, type LargeChange, type LargeChanges } from "./large-change.ts";
+import { permittedSteps, type RecordSource } from "./secondary-restrictions.ts";
+import type { RecordView, ShownRow } from "./record-view.ts";
+import type { VersionedChange } from "./version-changes.ts";
+import { appendVersion, type NewVersion } from "./version-log.ts";
+import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { DnsRecord, DnsRecordWrite } from "#model/dns/dns-record.ts";
+import type { OriginPolicy, PreparedRecord } from "#model/dns/prepared-record.ts";
+import type { DnsVersionKind } from "#model/dns/dns-version.ts";
+import { recordEntry, serialEntry } from "#snapshot/compile.ts";
+import { importOfRecord } from "#store/dns/dns-imports.ts";
+import { recordsByIds, writeRecords } from "#store/dns/dns-record-rows.ts";
+import type { DnsRecordRow } from "#store/dns/dns-records.ts";
+import type { Store, Unit } from "#store/database/store.ts";
+import { countImported, touchZone, zoneRowById } from "#store/zones/zones.ts";
+
+/** The zone of a call, as the API resolved it. */
+/** Applied in this order of parts, and in a part in the order of its items (contract.md §3, "Batch"). */
+export interface RecordChanges {
+  readonly deletes?: readonly { readonly id: string }[];
+  /** Each changes the fields that it names. */
+  readonly patches?: readonly (DnsRecordWrite & { readonly id: string })[];
+  /** Each replaces a record; what it leaves out takes its default. */
+  readonly puts?: readonly (DnsRecordWrite & { readonly id: string })[];
+  readonly posts?: readonly DnsRecordWrite[];
+  /** New records too, after `posts`: checked and in their stored form already, as an import has them. */
+  readonly prepared?: readonly PreparedRecord[];
+  /** Existing records in their new stored form, as a transfer has them; told as `puts`. */
+  readonly rows?: readonly DnsRecordRow[];
+  /**
+   * Records that become again what they were, under their own ids, whether they exist or not. They are judged
+   * beside each other only, not beside what they replace.
+   */
+  readonly restores?: readonly ShownRow[];
+}
+
+export interface ChangeOptions {
+  /** What the history says it was. */
+  readonly kind: DnsVersionKind;
+  /** Why, for the history; the call's own reason unless given. */
+  readonly reason?: string | null;
+  /** The version that an undo takes back or goes back to. */
+  readonly refersTo?: number;
+}
+
+/** The records in the order of the changes: deleted ones as they were, the others as they are now. */
+export type ChangedRecords = Readonly<Record<Part, readonly DnsRecord[]>> & {
+  /** The version that the write made, which is also the zone's serial; null where there was nothing to change. */
+  readonly version: number | null;
+};
+
+/**
+ * The one way in which records of a zone change. All of it is one unit: rows, audit, one raise of the serial, one
+ * version, and one delta for the planes. Changes are judged one after another against what those before them
+ * left. Throws the first violation, in the order of dns.md, with nothing applied; `source` points into the changes
+ * (`/posts/3/content`) unless the write is of a kind that is one record only.
+ */
+export interface RecordChanger {
+  change(call: Call, zone: PlannedZoneRef, changes: RecordChanges, options: ChangeOptions): Promise<ChangedRecords>;
+  /** The same inside a unit, for changes that depend on what the unit reads. */
+  changeWithin(unit: Unit, call: Call, zone: PlannedZoneRef, changes: RecordChanges, options: ChangeOptions): Promise<ChangedRecords>;
+  /**
+   * The same in pieces, for changes of many thousand records: other writes wait for one piece (large-change.ts). Each record
+   * is in one piece, and each piece but the last has `PIECE_CHANGES` of them. Gives the version, or null where there was
+   * nothing to change.
+   */
+  changeInPieces(call: Call, zone: PlannedZoneRef, pieces: AsyncIterable<RecordChanges>, options: PiecesOptions): Promise<number | null>;
+}
+
+export interface PiecesOptions extends ChangeOptions {
+  /** Records that the pieces give a new form: they are judged beside all others. */
+  readonly ignored?: ReadonlySet<string>;
+  /** Part of the last unit, which makes the version. False gives everything up. */
+  readonly finishing?: (unit: Unit) => Promise<boolean>;
+}
+
+export interface RecordChangerDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly origins: OriginPolicy;
+  /** Records that one zone of the plan may have. */
+  recordsPerZoneMax(plan: string): number;
+  readonly view: RecordView;
+  readonly large: LargeChanges;
+}
+
+export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
+  /** What the changes come to, judged. */
+  const judged = async (
+    unit: Unit,
+    zone: PlannedZoneRef,
+    planned: readonly ChangeStep[],
+    source: RecordSource & { readonly recordCount: number },
+    { kind, ignored }: PiecesOptions,
+  ): Promise<readonly ChangeStep[]> => {
+    const transferred = kind === "transfer";
+    const steps = transferred ? planned : permittedSteps({ ...source, name: zone.name }, planned);
+    await checkForeignKeys(unit.db, zone, steps, kind);
+    await checkSteps(unit.db, zone, steps, {
+      recordCount: source.recordCount,
+      recordCountMax: deps.recordsPerZoneMax(zone.plan),
+      pointed: POINTED.has(kind),
+      // What a primary says is not judged, and what callers may add to it stands beside it.
+      beside: transferred ? "nothing" : source.type === "secondary" ? "own_type" : "all",
+      ...(ignored ? { ignored } : {}),
+    });
+    return steps;
+  };
+
+  const writePiece = async (unit: Unit, change: LargeChange, prepared: PreparedChanges, options: PiecesOptions): Promise<void> => {
+    const { zone } = change;
+    const row = await zoneRowById(unit.db, zone.id);
+    if (row === undefined) throw new PlatformError("zone_not_found");
+    const now = isoMicros(deps.clock.nowMicros());
+    const existing = prepared.ids.length === 0 ? [] : await recordsByIds(unit.db, zone.id, prepared.ids);
+    const planned = planSteps(prepared, existing, { zone, origins: deps.origins, now });
+    const changes = outcome(await judged(unit, zone, planned, { ...row, recordCount: row.record_count }, options));
+    await countImported(unit.db, zone.id, addedBy(changes));
+    await deps.large.write(unit, change, changes);
+  };
+
+  const apply = async (unit: Unit, call: Call, zone: PlannedZoneRef, prepared: PreparedChanges, options: ChangeOptions) => {
+    const { view } = deps;
+    const now = isoMicros(deps.clock.nowMicros());
+    const existing = prepared.ids.length === 0 ? [] : await recordsByIds(unit.db, zone.id, prepared.ids);
+    const planned = planSteps(prepared, existing, { zone, origins: deps.origins, now });
+    if (planned.length === 0) return changedRecords([], view, null);
+    const added = planned.reduce((sum, step) => sum + (step.place ? 1 : 0) - (step.remove ? 1 : 0), 0);
+    const touched = await touchZone(unit, zone.id, added, 1);
+    if (touched === undefined) throw new PlatformError("zone_not_found");
+    assertNotUnderWay(touched.large_change, existing);
+    const transferred = options.kind === "transfer";
+    const steps = await judged(unit, zone, planned, { ...touched, recordCount: touched.record_count - added }, options);
+    const changes = outcome(steps);
+    await writeRecords(unit.db, zone.id, changes);
+    await publish(unit, call, zone, changes, transferred ? null : view);
+    unit.change({ kind: "serial", id: zone.id, value: serialEntry(touched) });
+    const version: NewVersion = {
+      zone_id: zone.id,
+      version: touched.serial,
+      count: touched.dns_version_count,
+      created_on: now,
+      actor: call.actor,
+      kind: options.kind,
+      refers_to: options.refersTo ?? null,
+      reason: options.reason ?? call.reason ?? null,
+    };
+    await appendVersion(unit.db, version, changes);
+    // Nobody is shown the records of a transfer one by one.
+    return changedRecords(transferred ? [] : steps, view, touched.serial);
+  };
+
+  return {
+    change: async (call, zone, changes, options) => {
+      // Outside the unit, which holds up every other write.
+      const prepared = await prepareChanges(changes, zone, deps.origins);
+      if (prepared.failedAlone) throw prepared.failedAlone;
+      const timeoutMs = changeTimeoutMs(prepared.ids.length + prepared.posts.length);
+      return commit(deps, call, (unit) => apply(unit, call, zone, prepared, options), { timeoutMs });
+    },
+    changeWithin: async (unit, call, zone, changes, options) =>
+      apply(unit, call, zone, await prepareChanges(changes, zone, deps.origins), options),
+    changeInPieces: async (call, zone, pieces, options) => {
+      const { large, store } = deps;
+      const change = await large.begin(call, zone, options.kind);
+      const beat = setInterval(() => void large.touch(change.row).catch(() => {}), BEAT_MS).unref();
+      try {
+        for await (const piece of pieces) {
+          const prepared = await prepareChanges(piece, zone, deps.origins);
+          await store.write((unit) => writePiece(unit, change, prepared, options));
+        }
+        if (change.pieces === 0) {
+          await large.takeBack(call, change.row);
+          return null;
+        }
+        return await commit(deps, call, async (unit) => {
+          if ((await options.finishing?.(unit)) === false) throw new GivenUp();
+          return large.finish(unit, change, { reason: options.reason ?? null, refersTo: options.refersTo ?? null });
+        });
+      } catch (error) {
+        // Where this fails too, `removeAbandoned` does it later.
+        await large.takeBack(call, change.row).catch(() => {});
+        if (error instanceof GivenUp) return null;
+        throw error;
+      } finally {
+        clearInterval(beat);
+      }
+    },
+  };
+}
+
+/** Before the first piece comes, much may have to be read. */
+const BEAT_MS = 15_000;
+
+/** `finishing` has refused: all of it is taken back. */
+class GivenUp extends Error {}
+
+/** What a large import has written is its own until the planes have it; what undoes or transfers may write anything. */
+function assertNotUnderWay(largeChange: string | null, records: readonly DnsRecordRow[]): void {
+  if (largeChange === null) return;
+  const [kind, id] = largeChange.split(" ");
+  if (kind !== "import")
+    throw new PlatformError("dns_import_under_way", {
+      message: "A change of many records of this zone is being written; its records cannot be changed until that is done.",
+    });
+  if (records.some((record) => importOfRecord(record.id) === id)) throw new PlatformError("dns_import_under_way");
+}
+
+/** A unit that hangs is undone; one that changes a hundred thousand records on a busy machine does not hang. */
+export const changeTimeoutMs = (changes: number): number => 10_000 + changes;
+
+/** Kinds of which a request holds several changes, so that an error says which one it means. */
+const POINTED: ReadonlySet<DnsVersionKind> = new Set(["batch", "import", "scan", "revert", "restore"]);
+
+/** A record before and after the whole write. */
+export type RecordOutcome = VersionedChange<DnsRecordRow>;
+
+/** One record may be changed more than once. */
+function outcome(steps: readonly ChangeStep[]): readonly RecordOutcome[] {
+  const byId = new Map<string, { before: DnsRecordRow | null; after: DnsRecordRow | null }>();
+  for (const { remove, place } of steps) {
+    const id = (place ?? remove)?.id ?? "";
+    const known = byId.get(id);
+    if (known) known.after = place;
+    else byId.set(id, { before: remove, after: place });
+  }
+  return [...byId.values()];
+}
+
+/** Between so many records of a large write other requests get their turn. */
+const SLICE = 1000;
+
+/** Tells the planes of each record, and the audit log where a view shows it what it was. */
+async function publish(
+  unit: Unit,
+  call: Call,
+  zone: PlannedZoneRef,
+  changes: readonly RecordOutcome[],
+  view: RecordView | null,
+): Promise<void> {
+  const actor = auditActor(call);
+  for (const [index, { before, after }] of changes.entries()) {
+    if (index % SLICE === SLICE - 1) await setImmediate();
+    const id = (after ?? before)?.id ?? "";
+    unit.change({ kind: "record", id, value: after && recordEntry(after) });
+    if (view === null) continue;
+    unit.audit({
+      action: after === null ? "dns_record.delete" : before === null ? "dns_record.create" : "dns_record.edit",
+      actor,
+      account_id: zone.account_id,
+      zone_id: zone.id,
+      resource: { type: "dns_record", id },
+      before: before && view(before),
+      after: after && view(after),
+    });
+  }
+}
+
+function changedRecords(steps: readonly ChangeStep[], view: RecordView, version: number | null): ChangedRecords {
+  const parts: Record<Part, DnsRecord[]> = { deletes: [], patches: [], puts: [], posts: [], restores: [] };
+  for (const { part, remove, place } of steps) {
+    const row = place ?? (part === "deletes" ? remove : null);
+    if (row) parts[part].push(view(row));
+  }
+  return { ...parts, version };
+}

@@ -1,0 +1,151 @@
+import { setImmediate } from "node:timers/promises";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import type { RecordChanges } from "./change-records.ts";
+import { type ShownRow, writeOf } from "./record-view.ts";
+import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { DnsRecordWrite } from "#model/dns/dns-record.ts";
+import { type OriginPolicy, type PreparedRecord, prepareRecord } from "#model/dns/prepared-record.ts";
+import type { DnsRecordRow } from "#store/dns/dns-records.ts";
+
+export type Part = Exclude<keyof RecordChanges, "prepared" | "rows">;
+
+/** A record leaves the zone, enters it, or makes way for its new form. */
+export interface ChangeStep {
+  readonly part: Part;
+  /** Position within the part. */
+  readonly index: number;
+  readonly remove: DnsRecordRow | null;
+  readonly place: DnsRecordRow | null;
+  /** Why the step cannot be taken, known before anything is asked of the zone. No step follows it. */
+  readonly error: PlatformError | null;
+}
+
+/** A write whose fields are checked already, or why they are wrong. */
+type Checked = PreparedRecord | PlatformError;
+
+/** Changes with everything checked that does not depend on the zone's records. */
+export interface PreparedChanges {
+  readonly changes: RecordChanges;
+  /** Of existing records, as far as they exist. */
+  readonly ids: readonly string[];
+  readonly puts: readonly Checked[];
+  readonly posts: readonly Checked[];
+  readonly restores: readonly Checked[];
+  /** Set where the changes are one new record that is wrong: the zone need not be asked. */
+  readonly failedAlone: PlatformError | null;
+}
+
+interface Scene {
+  readonly zone: PlannedZoneRef;
+  readonly origins: OriginPolicy;
+  readonly now: string;
+}
+
+export async function prepareChanges(changes: RecordChanges, zone: PlannedZoneRef, origins: OriginPolicy): Promise<PreparedChanges> {
+  const { deletes = [], patches = [], puts = [], posts = [], restores = [], rows = [] } = changes;
+  const check = (write: DnsRecordWrite): Checked => checked(() => prepareRecord(write, zone, origins));
+  const ids = new Set([deletes, patches, puts, restores, rows].flatMap((items) => items.map(({ id }) => id)));
+  const preparedPosts: readonly Checked[] = [...(await eachInSlices(posts, check)), ...(changes.prepared ?? [])];
+  const [first] = preparedPosts;
+  return {
+    changes,
+    ids: [...ids],
+    puts: await eachInSlices(puts, check),
+    posts: preparedPosts,
+    restores: await eachInSlices(restores, (row) => check(writeOf(row, {}))),
+    failedAlone: ids.size === 0 && preparedPosts.length === 1 && first instanceof PlatformError ? first : null,
+  };
+}
+
+function checked(prepare: () => PreparedRecord): Checked {
+  try {
+    return prepare();
+  } catch (error) {
+    if (error instanceof PlatformError) return error;
+    throw error;
+  }
+}
+
+const SLICE = 500;
+
+/** Leaves the event loop free now and then: an import has a hundred thousand records. */
+async function eachInSlices<T, R>(items: readonly T[], work: (item: T) => R): Promise<R[]> {
+  const done: R[] = [];
+  for (const item of items) {
+    done.push(work(item));
+    if (done.length % SLICE === 0) await setImmediate();
+  }
+  return done;
+}
+
+/** The steps in the order in which they are taken. `existing` holds the records of `prepared.ids` that exist. */
+export function planSteps(prepared: PreparedChanges, existing: readonly DnsRecordRow[], scene: Scene): readonly ChangeStep[] {
+  const { deletes = [], patches = [], puts = [], restores = [], rows: given = [] } = prepared.changes;
+  const steps: ChangeStep[] = [];
+  const rows = new Map(existing.map((row) => [row.id, row]));
+  /** False once a step fails: nothing after it matters. */
+  const add = (part: Part, index: number, remove: DnsRecordRow | null, to: DnsRecordRow | PlatformError | null): boolean => {
+    const error = to instanceof PlatformError ? to : null;
+    const place = to instanceof PlatformError ? null : to;
+    steps.push({ part, index, remove, place, error });
+    if (place) rows.set(place.id, place);
+    else if (remove) rows.delete(remove.id);
+    return error === null;
+  };
+  const change = (part: Part, index: number, id: string, to: (row: DnsRecordRow) => DnsRecordRow | PlatformError | null): boolean => {
+    const row = rows.get(id);
+    return row === undefined ? add(part, index, null, new PlatformError("dns_record_not_found")) : add(part, index, row, to(row));
+  };
+
+  const taken =
+    deletes.every(({ id }, i) => change("deletes", i, id, () => null)) &&
+    restores.every(({ id }, i) => !rows.has(id) || change("restores", i, id, () => null)) &&
+    patches.every(({ id, ...body }, i) => change("patches", i, id, (row) => patched(row, body, scene))) &&
+    puts.every(({ id }, i) => change("puts", i, id, (row) => changedRow(row, prepared.puts[i] as Checked, scene.now))) &&
+    given.every((row, i) => change("puts", puts.length + i, row.id, () => ({ ...row, modified_on: scene.now }))) &&
+    prepared.posts.every((post, i) => add("posts", i, null, newRow(post, scene))) &&
+    restores.every((row, i) => add("restores", i, null, restoredRow(row, prepared.restores[i] as Checked, scene)));
+  return taken ? steps : steps.slice(0, steps.findIndex(({ error }) => error !== null) + 1);
+}
+
+const patched = (row: DnsRecordRow, body: DnsRecordWrite, { zone, origins, now }: Scene): DnsRecordRow | PlatformError =>
+  changedRow(
+    row,
+    checked(() => prepareRecord({ ...writeOf(row, body), ...named(body) }, zone, origins)),
+    now,
+  );
+
+const changedRow = (row: DnsRecordRow, to: Checked, now: string): DnsRecordRow | PlatformError =>
+  to instanceof PlatformError ? to : { ...row, ...to, ...noteTimes(to, row, now), modified_on: now };
+
+const newRow = (to: Checked, { zone, now }: Scene): DnsRecordRow | PlatformError =>
+  to instanceof PlatformError ? to : createdRow(newId(), to, zone.id, now);
+
+export const createdRow = (id: string, record: PreparedRecord, zone_id: string, now: string): DnsRecordRow => ({
+  id,
+  zone_id,
+  ...record,
+  ...noteTimes(record, null, now),
+  created_on: now,
+  modified_on: now,
+});
+
+/** All that it was, its times included; only that it changed now is new. */
+const restoredRow = (row: ShownRow, to: Checked, { zone, now }: Scene): DnsRecordRow | PlatformError =>
+  to instanceof PlatformError ? to : { ...row, ...to, zone_id: zone.id, modified_on: now };
+
+/** The fields that a PATCH names; null stands for "none" where a record can be without. */
+const named = (body: DnsRecordWrite): DnsRecordWrite => Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+
+/** Comment and tags have times of their own, once they were set. */
+function noteTimes(
+  after: PreparedRecord,
+  before: DnsRecordRow | null,
+  now: string,
+): Pick<DnsRecordRow, "comment_modified_on" | "tags_modified_on"> {
+  return {
+    comment_modified_on: after.comment === (before?.comment ?? null) ? (before?.comment_modified_on ?? null) : now,
+    tags_modified_on: after.tags === (before?.tags ?? "[]") ? (before?.tags_modified_on ?? null) : now,
+  };
+}

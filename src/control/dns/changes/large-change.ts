@@ -1,0 +1,214 @@
+import { isoMicros, type Clock } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import type { Call } from "#control/call.ts";
+import { auditActor } from "#control/commit.ts";
+import { decodeWholeChanges, packChanges, packWholeChanges, type VersionedChange } from "./version-changes.ts";
+import { appendStagedVersion } from "./version-log.ts";
+import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { DnsVersionKind } from "#model/dns/dns-version.ts";
+import { serialEntry, stagedEntry } from "#snapshot/compile.ts";
+import {
+  beginImport,
+  type DnsImportRow,
+  endImport,
+  IMPORT_ID_LENGTH,
+  importedRecords,
+  importsUntouchedSince,
+  touchImport,
+} from "#store/dns/dns-imports.ts";
+import { writeRecords } from "#store/dns/dns-record-rows.ts";
+import type { DnsRecordRow } from "#store/dns/dns-records.ts";
+import { CHANGES_PER_ROW, deletePart, insertVersionPart, lastPart, partsKeyOf } from "#store/dns/dns-versions.ts";
+import { removeParts } from "#store/database/removals.ts";
+import type { Store, Unit } from "#store/database/store.ts";
+import { countImported, touchZone, zoneRowById } from "#store/zones/zones.ts";
+
+/** A change of so many records is one unit of work; whatever is larger is written in pieces. */
+export const AT_ONCE_MAX = 2_000;
+/** Changes of one piece, of which each but the last has exactly so many: one part of the version. */
+export const PIECE_CHANGES = CHANGES_PER_ROW;
+
+/**
+ * Changes of a zone that would hold up every other write if they were one unit of work. Rows, changes of the version and
+ * what the planes need are written piece by piece; the last unit makes them a version and has the planes release them,
+ * so that the zone's answers, its serial and its history know all of it or nothing. Lists of records show the rows as
+ * they are written. Where a piece cannot be written, or the program ends, what was written is taken back.
+ */
+export interface LargeChanges {
+  /** Throws `dns_import_under_way` where the zone has another. Until it is over nobody else changes what it has written; but for imports, nobody changes the zone's records. */
+  begin(call: Call, zone: PlannedZoneRef, kind: DnsVersionKind): Promise<LargeChange>;
+  /** One piece, whose records are in no other one. Counting them is the caller's. */
+  write(unit: Unit, change: LargeChange, changes: readonly VersionedChange<DnsRecordRow>[]): Promise<void>;
+  /** The version that it is. */
+  finish(unit: Unit, change: LargeChange, options: { readonly reason: string | null; readonly refersTo: number | null }): Promise<number>;
+  takeBack(call: Call, row: DnsImportRow): Promise<void>;
+  /** Somebody goes on with it. */
+  touch(row: DnsImportRow): Promise<void>;
+  /** Takes back those that nobody goes on with; how many there were. */
+  removeAbandoned(call: Call): Promise<number>;
+}
+
+export interface LargeChangesDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+/** One from its first piece to its last. */
+export interface LargeChange {
+  readonly call: Call;
+  readonly zone: PlannedZoneRef;
+  readonly row: DnsImportRow;
+  readonly kind: DnsVersionKind;
+  readonly counts: { created: number; updated: number; deleted: number };
+  pieces: number;
+  /** Parts of the version so far; the first is kept for the version's own row too. */
+  parts: number;
+  firstPart: string;
+  /** What does not fill a part yet, of imports alone. */
+  waiting: VersionedChange<DnsRecordRow>[];
+}
+
+/** A piece takes a fraction of a second; whoever has written none for so long, on whichever node, has ended. */
+const ABANDONED_MS = 60_000;
+
+export function createLargeChanges({ store, clock }: LargeChangesDeps): LargeChanges {
+  const now = (): string => isoMicros(clock.nowMicros());
+  /** A file has one program at a time: what was under way before this one started has ended with its own. */
+  const startedOn = store.dialect === "sqlite" ? now() : "";
+
+  /** Takes back some; false where nothing is left. */
+  const takeBackSome = async (unit: Unit, row: DnsImportRow): Promise<boolean> => {
+    if (row.kind === "import") {
+      const rows = await importedRecords(unit.db, row, PIECE_CHANGES);
+      await putBack(
+        unit,
+        row,
+        rows.map((after) => ({ before: null, after })),
+      );
+      return rows.length > 0;
+    }
+    const part = await lastPart(unit.db, row.zone_id, partsKeyOf(row.id));
+    if (part === undefined) return false;
+    await putBack(unit, row, decodeWholeChanges(part.changes, row.zone_id));
+    await deletePart(unit.db, row.zone_id, partsKeyOf(row.id), part.part);
+    return true;
+  };
+
+  const takeBack = async (call: Call, row: DnsImportRow): Promise<void> => {
+    while ((await store.write((unit) => takeBackSome(unit, row))).result);
+    await store.write(async (unit) => {
+      const zone = await zoneRowById(unit.db, row.zone_id);
+      await removeParts(unit.db, row.zone_id, [partsKeyOf(row.id)], now());
+      await endImport(unit.db, row);
+      unit.change({ kind: "release", id: row.id, value: null });
+      unit.audit(
+        auditOf({ call, zone: { id: row.zone_id, account_id: zone?.account_id ?? null }, row }, `dns_record.${row.kind}_undone`, {}),
+      );
+    });
+  };
+
+  return {
+    begin: async (call, zone, kind) => {
+      const row: DnsImportRow = { zone_id: zone.id, id: newId().slice(0, IMPORT_ID_LENGTH), kind, touched_on: now() };
+      await store.write(async ({ db }) => {
+        if (!(await beginImport(db, row))) throw new PlatformError("dns_import_under_way");
+      });
+      return { call, zone, row, kind, counts: { created: 0, updated: 0, deleted: 0 }, pieces: 0, parts: 0, firstPart: "", waiting: [] };
+    },
+
+    write: async (unit, change, changes) => {
+      const { zone, row, kind, counts } = change;
+      await assertGoesOn(unit.db, { ...row, touched_on: now() });
+      if (changes.length === 0) return;
+      await writeRecords(unit.db, zone.id, changes);
+      for (const { before, after } of changes) counts[before === null ? "created" : after === null ? "deleted" : "updated"] += 1;
+      change.waiting.push(...changes);
+      await keepChanges(unit.db, change, kind !== "import");
+      const rows = changes.flatMap(({ after }) => (after === null ? [] : [after]));
+      const removed = changes.flatMap(({ before, after }) => (after === null && before !== null ? [before.id] : []));
+      unit.change({ kind: "staged", id: `${row.id}/${change.pieces++}`, value: stagedEntry(row.id, zone.id, rows, removed) });
+      unit.audit(auditOf(change, `dns_record.${kind}_piece`, { records: changes.length }));
+    },
+
+    finish: async (unit, change, { reason, refersTo }) => {
+      const { call, zone, row, kind, counts } = change;
+      await assertGoesOn(unit.db, row);
+      const touched = await touchZone(unit, zone.id, 0, 1);
+      if (touched === undefined) throw new PlatformError("zone_not_found");
+      await keepChanges(unit.db, change, true);
+      const version = {
+        zone_id: zone.id,
+        version: touched.serial,
+        count: touched.dns_version_count,
+        created_on: now(),
+        actor: call.actor,
+        kind,
+        refers_to: refersTo,
+        reason: reason ?? call.reason ?? null,
+      };
+      await appendStagedVersion(unit.db, version, { ...counts, changes: change.firstPart, parts_key: partsKeyOf(row.id) });
+      await endImport(unit.db, row);
+      const records = counts.created + counts.updated + counts.deleted;
+      unit.change({ kind: "release", id: row.id, value: { zone_id: zone.id, records } });
+      unit.change({ kind: "serial", id: zone.id, value: serialEntry(touched) });
+      unit.audit(auditOf(change, `dns_record.${kind}`, { version: touched.serial, records }));
+      return touched.serial;
+    },
+
+    takeBack,
+
+    touch: async (row) => {
+      await store.write(({ db }) => touchImport(db, { ...row, touched_on: now() }));
+    },
+
+    removeAbandoned: async (call) => {
+      const since = isoMicros(clock.nowMicros() - ABANDONED_MS * 1000);
+      const abandoned = await importsUntouchedSince(store.read, since > startedOn ? since : startedOn);
+      for (const row of abandoned) await takeBack(call, row);
+      return abandoned.length;
+    },
+  };
+}
+
+async function assertGoesOn(db: Unit["db"], row: DnsImportRow): Promise<void> {
+  if (await touchImport(db, row)) return;
+  if ((await zoneRowById(db, row.zone_id)) === undefined) throw new PlatformError("zone_not_found");
+  throw new PlatformError("dns_import_under_way", { message: "The change paused for too long and was undone; try again." });
+}
+
+async function putBack(unit: Unit, row: DnsImportRow, changes: readonly VersionedChange<DnsRecordRow>[]): Promise<void> {
+  const back = changes.map(({ before, after }) => ({ before: after, after: before }));
+  await writeRecords(unit.db, row.zone_id, back);
+  await countImported(unit.db, row.zone_id, addedBy(back));
+}
+
+/** What the changes make of the number of the zone's records. */
+export const addedBy = (changes: readonly VersionedChange[]): number =>
+  changes.reduce((sum, { before, after }) => sum + (after ? 1 : 0) - (before ? 1 : 0), 0);
+
+/** Writes the parts of the version that are full, at last also the one that is not. */
+async function keepChanges(db: Unit["db"], change: LargeChange, last: boolean): Promise<void> {
+  const pack = change.kind === "import" ? packChanges : packWholeChanges;
+  while (change.waiting.length >= CHANGES_PER_ROW || (last && change.waiting.length > 0)) {
+    const packed = pack(change.waiting.splice(0, CHANGES_PER_ROW));
+    if (change.parts === 0) change.firstPart = packed;
+    await insertVersionPart(db, change.zone.id, partsKeyOf(change.row.id), change.parts, packed);
+    change.parts += 1;
+  }
+}
+
+interface Audited {
+  readonly call: Call;
+  readonly zone: { readonly id: string; readonly account_id: string | null };
+  readonly row: DnsImportRow;
+}
+
+const auditOf = ({ call, zone, row }: Audited, action: string, after: object) => ({
+  action,
+  actor: auditActor(call),
+  account_id: zone.account_id,
+  zone_id: zone.id,
+  resource: { type: "dns_import", id: row.id },
+  after,
+});

@@ -1,0 +1,55 @@
+import type { DnsRecord, DnsRecordWrite } from "#model/dns/dns-record.ts";
+import { isProxiable, type OriginPolicy, TTL_AUTOMATIC } from "#model/dns/prepared-record.ts";
+import type { DnsRecordRow } from "#store/dns/dns-records.ts";
+
+/** The columns that say all there is to say of a record; the others are made from them. */
+export type ShownRow = Omit<DnsRecordRow, "zone_id" | "content_key" | "rdata">;
+
+export type RecordView = (row: ShownRow) => DnsRecord;
+
+/** A record's row as responses show it (SPEC 2.2). */
+export function createRecordView(deps: { readonly origins: OriginPolicy; readonly vendorPrefix: string }): RecordView {
+  const meta = { auto_added: false, managed_by_apps: false, [`managed_by_${deps.vendorPrefix}_tunnel`]: false, source: "primary" };
+  return (row) => ({
+    id: row.id,
+    name: row.name,
+    type: row.type,
+    content: row.content,
+    proxiable: isProxiable(row.type, row.content, deps.origins),
+    proxied: row.proxied === 1,
+    // Of a secondary zone the row keeps the primary's.
+    ttl: row.proxied === 1 ? TTL_AUTOMATIC : row.ttl,
+    ...(row.priority === null ? {} : { priority: row.priority }),
+    ...(row.data === null ? {} : { data: JSON.parse(row.data) as Record<string, unknown> }),
+    settings: JSON.parse(row.settings) as DnsRecord["settings"],
+    meta,
+    comment: row.comment,
+    tags: JSON.parse(row.tags) as string[],
+    created_on: row.created_on,
+    modified_on: row.modified_on,
+    ...(row.comment_modified_on === null ? {} : { comment_modified_on: row.comment_modified_on }),
+    ...(row.tags_modified_on === null ? {} : { tags_modified_on: row.tags_modified_on }),
+  });
+}
+
+/**
+ * The write that would make the record again, for `body` to be laid over. Its content is left out where the
+ * body brings the other form: `data` gives way to new content and content to new data.
+ */
+export function writeOf(row: ShownRow, body: DnsRecordWrite): DnsRecordWrite {
+  const newType = body.type !== undefined && body.type.toUpperCase() !== row.type;
+  const keptData = newType || (body.content ?? null) !== null ? null : row.data;
+  return {
+    type: row.type,
+    name: row.name,
+    content: row.content,
+    ...(keptData === null ? {} : { data: JSON.parse(keptData) as Record<string, unknown> }),
+    // A record that is or becomes proxied has no TTL of its own to judge.
+    ttl: row.proxied === 1 || body.proxied === true ? TTL_AUTOMATIC : row.ttl,
+    proxied: row.proxied === 1 && !newType,
+    priority: row.priority,
+    comment: row.comment,
+    tags: JSON.parse(row.tags) as string[],
+    settings: JSON.parse(row.settings) as NonNullable<DnsRecordWrite["settings"]>,
+  };
+}

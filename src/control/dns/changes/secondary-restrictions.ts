@@ -1,0 +1,38 @@
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { ChangeStep } from "./change-steps.ts";
+import { hasOverrides } from "#model/dns/transferred-apex.ts";
+import type { DnsRecordRow } from "#store/dns/dns-records.ts";
+
+/** Where the zone's records come from, as its row has it. */
+export interface RecordSource {
+  readonly type: string;
+  readonly settings: string;
+}
+
+/**
+ * The steps that a caller may take in the zone. In one of type secondary the primary alone writes records; with
+ * `secondary_overrides` (SPEC 2.5) callers decide what is proxied, and may have a CNAME at the apex. Throws
+ * `secondary_zone_read_only`.
+ */
+export function permittedSteps(zone: RecordSource & { readonly name: string }, steps: readonly ChangeStep[]): readonly ChangeStep[] {
+  if (zone.type !== "secondary") return steps;
+  const overrides = hasOverrides(zone);
+  if (!overrides) throw refusal("Records of this zone come from its primary. Its setting secondary_overrides allows to proxy them.");
+  return steps.map((step) => {
+    const { remove, place, error } = step;
+    if (error) return step;
+    if ([remove, place].every((row) => row === null || isApexAlias(row, zone.name))) return step;
+    if (!remove || !place || COPIED.some((column) => remove[column] !== place[column]))
+      throw refusal("Records of this zone come from its primary: only whether they are proxied, their settings and notes can be changed.");
+    // A proxied record shows "automatic"; the primary's TTL is what it has again when it is not.
+    return { ...step, place: { ...place, ttl: remove.ttl } };
+  });
+}
+
+/** What a record has from the primary. */
+const COPIED = ["name", "type", "rdata"] as const;
+
+/** No primary has one, since nothing can stand beside it there (RFC 1034 §3.6.2). */
+const isApexAlias = (row: DnsRecordRow, zoneName: string): boolean => row.type === "CNAME" && row.name === zoneName;
+
+const refusal = (message: string): PlatformError => new PlatformError("secondary_zone_read_only", { message });

@@ -1,0 +1,40 @@
+import { auditActor, commit } from "#control/commit.ts";
+import type { Call } from "#control/call.ts";
+import type { Store } from "#store/database/store.ts";
+import { zoneRowById } from "#store/zones/zones.ts";
+import { raiseServedSerial } from "./signature-serial.ts";
+
+/** Addresses behind flattened apexes, of which the zone's records say nothing. */
+export interface ApexAddresses {
+  /**
+   * Raises the serial of a zone that other servers fetch, so that they learn of its apex's new addresses; true where that
+   * was to be done. Each thread of the nameserver tells of them: the same addresses count once.
+   */
+  changed(call: Call, zoneId: string, addresses: string): Promise<boolean>;
+}
+
+/** Zones of which the last addresses are remembered. */
+const ZONES_MAX = 10_000;
+
+export function createApexAddresses({ store }: { readonly store: Store }): ApexAddresses {
+  const told = new Map<string, string>();
+  return {
+    changed: async (call, zoneId, addresses) => {
+      if (told.get(zoneId) === addresses) return false;
+      if (told.size >= ZONES_MAX) told.clear();
+      told.set(zoneId, addresses);
+      return commit({ store }, call, async (unit) => {
+        const zone = await zoneRowById(unit.db, zoneId);
+        if (!zone || !(await raiseServedSerial(unit, zoneId))) return false;
+        unit.audit({
+          action: "zone.refetch",
+          actor: auditActor(call),
+          account_id: zone.account_id,
+          zone_id: zoneId,
+          resource: { type: "zone", id: zoneId },
+        });
+        return true;
+      });
+    },
+  };
+}

@@ -1,0 +1,156 @@
+import type { Clock } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
+import type { Call } from "#control/call.ts";
+import { auditActor, commit } from "#control/commit.ts";
+import type { LookAtParent } from "./parent-ds.ts";
+import type { ZoneRef } from "#control/zones/zone-ref.ts";
+import { disabled, type DnssecLife, enabled, rolled } from "#model/dns/dnssec-life.ts";
+import type { Dnssec, DnssecEdit, DnssecRollover, ZoneSigningKey } from "#model/dns/dnssec.ts";
+import { recordsNamed } from "#store/dns/dns-record-rows.ts";
+import type { Store, Unit } from "#store/database/store.ts";
+import { deleteDnssecOfZone } from "#store/dns/zone-dnssec.ts";
+import { lockZone } from "#store/zones/zones.ts";
+import { dnssecNotes, dnssecView, rolloverView, zoneSigningKeys } from "./dnssec-view.ts";
+import { seenBy } from "./dnssec-watch.ts";
+import { iso, lifeOf, loadDnssec, newDnssec, newDnssecKey, saveDnssec, type StoredDnssec, withLife } from "./stored-dnssec.ts";
+
+export interface DnssecControl {
+  /** Notes on the call what the zone waits for. */
+  get(call: Call, zone: ZoneRef): Promise<Dnssec>;
+  /** `active` makes a key if there is none, signs at once and waits for the DS at the parent; `disabled` as `disabled` of the model says. */
+  edit(call: Call, zone: ZoneRef, body: DnssecEdit): Promise<Dnssec>;
+  /** Destroys the key. Throws `dnssec_transition` unless the status is `disabled`. */
+  remove(call: Call, zone: ZoneRef): Promise<string>;
+  /** Keys that sign keys and records alike, oldest first. */
+  signingKeys(zone: ZoneRef): Promise<readonly ZoneSigningKey[]>;
+  rollover(zone: ZoneRef): Promise<DnssecRollover>;
+  /** Throws `dnssec_transition` unless the zone is active and no rollover is under way. */
+  startRollover(call: Call, zone: ZoneRef): Promise<DnssecRollover>;
+}
+
+export interface DnssecDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  readonly lookAtParent: LookAtParent;
+}
+
+export function createDnssec(deps: DnssecDeps): DnssecControl {
+  const { store } = deps;
+  return {
+    get: async (call, zone) => {
+      const stored = await loadDnssec(store.read, zone.id);
+      if (stored) (call.notes ??= []).push(...dnssecNotes(stored));
+      return dnssecView(zone.name, stored);
+    },
+    edit: (call, zone, body) => edit(deps, call, zone, body),
+    remove: (call, zone) =>
+      commit(deps, call, async (unit) => {
+        await lockZone(unit.db, zone.id);
+        const before = await loadDnssec(unit.db, zone.id);
+        if (before === undefined) return "";
+        if (before.row.status !== "disabled")
+          throw new PlatformError("dnssec_transition", {
+            message: `DNSSEC is ${before.row.status}; its key can be deleted only while it is disabled.`,
+          });
+        await deleteDnssecOfZone(unit.db, zone.id);
+        unit.audit({ ...auditOf("dnssec.delete", call, zone), before: dnssecView(zone.name, before) });
+        return "";
+      }),
+    signingKeys: async (zone) => {
+      const stored = await loadDnssec(store.read, zone.id);
+      return stored ? zoneSigningKeys(zone.name, stored) : [];
+    },
+    rollover: async (zone) => rolloverView(zone.name, await loadDnssec(store.read, zone.id)),
+    startRollover: async (call, zone) => {
+      const key = await newDnssecKey(deps, zone.id);
+      return commit(deps, call, async (unit) => {
+        const before = await openDnssec(unit, zone);
+        const now = deps.clock.nowMs();
+        const life = before && rolled(lifeOf(before), key.id, now);
+        if (!life)
+          throw new PlatformError("dnssec_transition", {
+            message: `DNSSEC is ${before?.row.status ?? "disabled"}${before && before.row.rollover !== "none" ? " and its key is being replaced already" : ""}; a rollover begins only while it is active.`,
+          });
+        const after = modified(withLife(before, life, [key]), now);
+        await saveDnssec(unit, before, after);
+        unit.audit({
+          ...auditOf("dnssec.rollover", call, zone),
+          before: rolloverView(zone.name, before),
+          after: rolloverView(zone.name, after),
+        });
+        return rolloverView(zone.name, after);
+      });
+    },
+  };
+}
+
+async function edit(deps: DnssecDeps, call: Call, zone: ZoneRef, body: DnssecEdit): Promise<Dnssec> {
+  checkAvailable(body);
+  // Before the unit, which would hold up other writes; the key for nothing where the zone has one.
+  const key = await newDnssecKey(deps, zone.id);
+  const known = body.status === "disabled" ? await loadDnssec(deps.store.read, zone.id) : undefined;
+  const look = known?.row.status === "pending" ? await deps.lookAtParent(zone.name) : null;
+  return commit(deps, call, async (unit) => {
+    const before = await openDnssec(unit, zone);
+    const now = deps.clock.nowMs();
+    const stored = before ?? newDnssec(key, now);
+    if (body.dnssec_multi_signer === false && stored.row.multi_signer === 1) await checkAlone(unit, zone);
+    const seen = look && "records" in look ? seenBy(zone.name, stored, look) : null;
+    const after = modified(withOptions(withLife(stored, wanted(lifeOf(stored), body.status, seen, now)), body), now);
+    // A zone whose DNSSEC was never on gets no key by being turned off.
+    if (before === undefined && after.row.status === "disabled" && after.row.multi_signer === 0) return dnssecView(zone.name, undefined);
+    await saveDnssec(unit, before, after);
+    const shown = dnssecView(zone.name, after);
+    unit.audit({ ...auditOf("dnssec.edit", call, zone), before: dnssecView(zone.name, before), after: shown });
+    return shown;
+  });
+}
+
+const wanted = (life: DnssecLife, status: DnssecEdit["status"], seen: Parameters<typeof disabled>[1], now: number): DnssecLife =>
+  status === undefined ? life : status === "active" ? enabled(life, now) : disabled(life, seen, now);
+
+const withOptions = (stored: StoredDnssec, { dnssec_multi_signer: several }: DnssecEdit): StoredDnssec =>
+  several === undefined ? stored : { ...stored, row: { ...stored.row, multi_signer: several ? 1 : 0 } };
+
+/** What the owner has changed is looked after at once. */
+const modified = (stored: StoredDnssec, now: number): StoredDnssec => ({
+  ...stored,
+  row: { ...stored.row, look_failures: 0, next_look_on: iso(now), modified_on: iso(now) },
+});
+
+/** Locks first and reads then. Throws `zone_not_found`. */
+async function openDnssec(unit: Unit, zone: ZoneRef): Promise<StoredDnssec | undefined> {
+  if (!(await lockZone(unit.db, zone.id))) throw new PlatformError("zone_not_found");
+  return loadDnssec(unit.db, zone.id);
+}
+
+/** From then on CDS would ask the parent for the zone's own key alone, while another provider still signs with its own. */
+async function checkAlone(unit: Unit, zone: ZoneRef): Promise<void> {
+  const atApex = await recordsNamed(unit.db, zone.id, [zone.name]);
+  if (!atApex.some(({ type }) => type === "DNSKEY")) return;
+  throw new PlatformError("dnssec_transition", {
+    message: "The zone has DNSKEY records of other providers: delete them first, and their DS records at the parent before.",
+    source: "/dnssec_multi_signer",
+  });
+}
+
+/** What would be stored without an effect is refused. */
+const UNAVAILABLE: readonly { readonly field: "dnssec_presigned" | "dnssec_use_nsec3"; readonly why: string }[] = [
+  { field: "dnssec_presigned", why: "Zones that come signed from a primary are not available." },
+  { field: "dnssec_use_nsec3", why: "Names are denied by NSEC (RFC 9824), which tells nobody more than NSEC3 would." },
+];
+
+function checkAvailable(body: DnssecEdit): void {
+  const row = UNAVAILABLE.find(({ field }) => body[field] === true);
+  if (row) throw new PlatformError("setting_unavailable", { message: row.why, source: `/${row.field}` });
+}
+
+const auditOf = (action: string, call: Call, zone: ZoneRef) => ({
+  action,
+  actor: auditActor(call),
+  account_id: zone.account_id,
+  zone_id: zone.id,
+  resource: { type: "dnssec", id: zone.id },
+});

@@ -1,0 +1,73 @@
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { Page, PageRequest } from "#control/call.ts";
+import { createListPlaces } from "#control/list-places.ts";
+import { createTotals } from "#control/list-totals.ts";
+import { recordTest } from "./list-filter.ts";
+import type { RecordView } from "#control/dns/changes/record-view.ts";
+import type { DnsRecord, DnsRecordQuery } from "#model/dns/dns-record.ts";
+import { recordsByIds } from "#store/dns/dns-record-rows.ts";
+import { recordById } from "#store/dns/dns-records.ts";
+import { listRecordIds, listRecords, zoneState } from "#store/dns/record-lists.ts";
+import type { RecordList, RecordPlace } from "#store/dns/record-pages.ts";
+import type { Store } from "#store/database/store.ts";
+
+export type ListDnsRecords = (zone: { readonly id: string }, query: DnsRecordQuery, page: PageRequest) => Promise<Page<DnsRecord>>;
+
+/** Records that are read and shown at once: a few milliseconds of work. */
+const TOGETHER_MAX = 1_000;
+const ID_LENGTH = 32;
+const ID = /.{32}/g;
+
+/** Lists of a zone's records (SPEC 4.2, contract.md §3). */
+export function createRecordLists({ store, view }: { readonly store: Store; readonly view: RecordView }): ListDnsRecords {
+  const totals = createTotals();
+  const places = createListPlaces<RecordPlace["row"]>();
+  return async (zone, query, { page, per_page }) => {
+    const state = await zoneState(store.read, zone.id);
+    if (state === undefined) throw new PlatformError("zone_not_found");
+    const test = recordTest(query);
+    const key = JSON.stringify([zone.id, state, test]);
+    const list: RecordList = { zone_id: zone.id, test, order: query.order ?? "name", direction: query.direction ?? "asc" };
+    const offset = (page - 1) * per_page;
+    const placesKey = JSON.stringify([key, list.order, list.direction]);
+    const from = places.before(placesKey, offset);
+    const window = { limit: per_page, offset, from, records: state.record_count, known_total: totals.get(key) };
+    const remember = (items: number, row: RecordPlace["row"] | undefined): void => {
+      if (row !== undefined) places.add(placesKey, { position: offset + items, row: placeOf(row) });
+    };
+    const { items, total } = await listRecords(store, list, { ...window, limit: Math.min(per_page, TOGETHER_MAX) });
+    if (test !== null) totals.set(key, total);
+    const shown = { page, per_page, total_count: total };
+    remember(items.length, items.at(-1));
+    if (items.length === per_page || offset + items.length >= total) return { items: items.map(view), ...shown };
+    const ids = await listRecordIds(store, list, window);
+    remember(ids.length / ID_LENGTH, await recordById(store.read, zone.id, ids.slice(-ID_LENGTH)));
+    const parts = recordsInParts(store, zone.id, ids, view);
+    const { value: first = [] } = await parts.next();
+    return { items: first, more: parts, ...shown };
+  };
+}
+
+/** Not more of it, since thousands are kept. */
+const placeOf = ({ name, type, id, content_key }: RecordPlace["row"]): RecordPlace["row"] => ({ name, type, id, content_key });
+
+/**
+ * A long page a part at a time. Which records it has was decided at one moment; each is as it is when its part is
+ * read, and left out if it is gone by then. No transaction is open meanwhile: the reader may take its time.
+ */
+async function* recordsInParts(
+  store: Store,
+  zoneId: string,
+  ids: string,
+  view: RecordView,
+): AsyncGenerator<readonly DnsRecord[], undefined> {
+  const partLength = TOGETHER_MAX * ID_LENGTH;
+  for (let start = 0; start < ids.length; start += partLength) {
+    const part = ids.slice(start, start + partLength).match(ID) ?? [];
+    const rows = new Map((await recordsByIds(store.read, zoneId, part)).map((row) => [row.id, row]));
+    yield part.flatMap((id) => {
+      const row = rows.get(id);
+      return row === undefined ? [] : [view(row)];
+    });
+  }
+}

@@ -1,0 +1,178 @@
+import { listAt } from "#kernel/lists.ts";
+import type { Clock } from "#kernel/clock.ts";
+import { isoMicros } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import type { Call } from "#control/call.ts";
+import { commit } from "#control/commit.ts";
+import type { RecordChanger } from "#control/dns/changes/change-records.ts";
+import { type RecordView, writeOf } from "#control/dns/changes/record-view.ts";
+import { HOST_TYPES, SCAN_QUESTIONS, type ScanQuestion } from "./scan-questions.ts";
+import type { AskResolver } from "./scan-resolver.ts";
+import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { DnsRecord, DnsRecordWrite } from "#model/dns/dns-record.ts";
+import type { DnsScanResult, DnsScanReview, DnsScanReviewResult } from "#model/dns/dns-scan.ts";
+import { type OriginPolicy, type PreparedRecord, prepareRecord } from "#model/dns/prepared-record.ts";
+import { recordsNamed } from "#store/dns/dns-record-rows.ts";
+import type { DnsRecordRow } from "#store/dns/dns-records.ts";
+import { deleteScanCandidate, replaceScanCandidates, scanCandidates } from "#store/dns/record-scans.ts";
+import type { Store, Unit } from "#store/database/store.ts";
+
+/** Looks for the records that a zone has elsewhere, by asking a resolver for usual names (contract.md §3). */
+export interface RecordScans {
+  /** Asks, and keeps what it finds for review. Throws `rate_limited` while too many scans run. */
+  trigger(zone: PlannedZoneRef): Promise<void>;
+  /** What was found and is not in the zone. */
+  list(zone: PlannedZoneRef): Promise<readonly DnsRecord[]>;
+  /** Accepted records become the zone's, all or none; rejected ones are forgotten. */
+  review(call: Call, zone: PlannedZoneRef, body: DnsScanReview): Promise<DnsScanReviewResult>;
+  /** Asks, and adds what fits beside the zone's records without a review. */
+  add(call: Call, zone: PlannedZoneRef): Promise<DnsScanResult>;
+}
+
+export interface RecordScansDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly origins: OriginPolicy;
+  readonly view: RecordView;
+  readonly changer: RecordChanger;
+  readonly ask: AskResolver;
+}
+
+const SCANS_AT_ONCE_MAX = 4;
+const QUESTIONS_AT_ONCE = 32;
+/** No question is asked after it; a resolver that answers needs a fraction. */
+const SCAN_MS_MAX = 10_000;
+
+export function createRecordScans(deps: RecordScansDeps): RecordScans {
+  const { store, clock, origins, view, changer, ask } = deps;
+  let running = 0;
+
+  const scan = async (zone: PlannedZoneRef): Promise<readonly PreparedRecord[]> => {
+    if (running >= SCANS_AT_ONCE_MAX)
+      throw new PlatformError("rate_limited", { message: "Too many scans are running. Retry in a moment." });
+    running++;
+    try {
+      const until = clock.monotonicMs() + SCAN_MS_MAX;
+      return unknownOf(await findRecords(zone, ask, () => clock.monotonicMs() < until), zone, origins);
+    } finally {
+      running--;
+    }
+  };
+
+  const missing = async <T extends PreparedRecord>(db: Unit["db"], zone: PlannedZoneRef, found: readonly T[]): Promise<readonly T[]> => {
+    const existing = await recordsNamed(db, zone.id, [...new Set(found.map(({ name }) => name))]);
+    const known = new Set(existing.map(identity));
+    return found.filter((record) => !known.has(identity(record)));
+  };
+
+  return {
+    trigger: async (zone) => {
+      const found = await scan(zone);
+      const now = isoMicros(clock.nowMicros());
+      const times = { comment_modified_on: null, tags_modified_on: null, created_on: now, modified_on: now };
+      await store.write(async ({ db }) => {
+        const rows = (await missing(db, zone, found)).map((record): DnsRecordRow => ({
+          id: newId(),
+          zone_id: zone.id,
+          ...record,
+          ...times,
+        }));
+        await replaceScanCandidates(db, zone.id, rows);
+      });
+    },
+
+    list: async (zone) => (await missing(store.read, zone, await scanCandidates(store.read, zone.id))).map(view),
+
+    review: (call, zone, { accepts = [], rejects = [] }) =>
+      commit(deps, call, async (unit) => {
+        const candidates = new Map((await scanCandidates(unit.db, zone.id)).map((row) => [row.id, row]));
+        const posts = accepts.map(({ id, ...body }) => acceptedWrite(candidates.get(id ?? ""), body));
+        const done = await changer.changeWithin(unit, call, zone, { posts }, { kind: "scan" });
+        for (const { id } of accepts) if (id !== undefined) await deleteScanCandidate(unit.db, zone.id, id);
+        const forgotten: string[] = [];
+        for (const { id } of rejects) if (await deleteScanCandidate(unit.db, zone.id, id)) forgotten.push(id);
+        return { accepts: [...done.posts], rejects: forgotten };
+      }),
+
+    add: async (call, zone) => {
+      const found = await scan(zone);
+      let added = 0;
+      // One by one, since what stands against one of them is no reason to leave out the others.
+      for (const record of await missing(store.read, zone, found)) {
+        try {
+          await changer.change(call, zone, { posts: [scannedWrite(record)] }, { kind: "scan" });
+          added++;
+        } catch (error) {
+          if (!(error instanceof PlatformError) || error.status >= 500) throw error;
+        }
+      }
+      return { recs_added: added, total_records_parsed: found.length };
+    },
+  };
+}
+
+const identity = ({ name, type, content_key, priority }: Pick<DnsRecordRow, "name" | "type" | "content_key" | "priority">): string =>
+  JSON.stringify([name, type, content_key, priority]);
+
+const named = (body: DnsRecordWrite): DnsRecordWrite => Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+
+/** The candidate with what the reviewer changed, or a record of the reviewer's own. */
+const acceptedWrite = (candidate: DnsRecordRow | undefined, body: DnsRecordWrite): DnsRecordWrite =>
+  candidate === undefined ? body : { ...writeOf(candidate, body), ...named(body) };
+
+const scannedWrite = ({ name, type, content, data, priority, ttl }: PreparedRecord): DnsRecordWrite => ({
+  name,
+  type,
+  ttl,
+  priority,
+  ...(data === null ? { content } : { data: JSON.parse(data) as Record<string, unknown> }),
+});
+
+/** Those that could stand in the zone, each once. */
+function unknownOf(found: readonly DnsRecordWrite[], zone: PlannedZoneRef, origins: OriginPolicy): readonly PreparedRecord[] {
+  const records = new Map<string, PreparedRecord>();
+  for (const write of found) {
+    try {
+      const record = prepareRecord(write, zone, origins);
+      records.set(identity(record), record);
+    } catch (error) {
+      // Others may publish what the rules here do not allow.
+      if (!(error instanceof PlatformError)) throw error;
+    }
+  }
+  return [...records.values()];
+}
+
+/** Asks every question. Where a wildcard answers for everything, it stands for the names that say no more than it. */
+async function findRecords(zone: PlannedZoneRef, ask: AskResolver, inTime: () => boolean): Promise<readonly DnsRecordWrite[]> {
+  const nowhere = `selvedge-${newId().slice(0, 12)}`;
+  const questions: readonly ScanQuestion[] = [...HOST_TYPES.map((type) => ({ name: nowhere, type })), ...SCAN_QUESTIONS];
+  const byName = new Map<string, DnsRecordWrite[]>();
+  await eachAtOnce(questions, QUESTIONS_AT_ONCE, async ({ name, type }) => {
+    if (!inTime()) return;
+    const answers = await ask(name === "@" ? zone.name : `${name}.${zone.name}`, type);
+    for (const answer of answers) listAt(byName, name).push({ ...answer, name });
+  });
+  const wildcard = hostRecords(byName.get(nowhere) ?? []);
+  byName.delete(nowhere);
+  const kept = [...byName.values()].map(hostRecords).filter((records) => wildcard.length === 0 || contents(records) !== contents(wildcard));
+  return [...kept.flat(), ...wildcard.map((record) => ({ ...record, name: "*" }))];
+}
+
+/** Behind an alias the resolver goes on to the addresses, which are another name's. */
+function hostRecords(records: readonly DnsRecordWrite[]): readonly DnsRecordWrite[] {
+  const aliases = records.filter(({ type }) => type === "CNAME");
+  return aliases.length > 0 ? aliases.slice(0, 1) : records;
+}
+
+const contents = (records: readonly DnsRecordWrite[]): string =>
+  JSON.stringify(records.map(({ type, content }) => [type, content]).toSorted());
+
+async function eachAtOnce<T>(items: readonly T[], width: number, work: (item: T) => Promise<void>): Promise<void> {
+  const rest = items.values();
+  const worker = async (): Promise<void> => {
+    for (const item of rest) await work(item);
+  };
+  await Promise.all(Array.from({ length: width }, worker));
+}

@@ -1,0 +1,45 @@
+import { PlatformError } from "#kernel/errors/errors.ts";
+
+/** As much of a change of settings as can name what does not exist here. */
+interface Change {
+  readonly foundation_dns?: boolean;
+  readonly internal_dns?: { readonly reference_zone_id?: string };
+  readonly zone_mode?: string;
+  readonly nameservers?: { readonly type: string };
+}
+
+/** Values that would be stored without an effect: they are refused instead. */
+const UNAVAILABLE: readonly { readonly source: string; is(change: Change, pointer: string): boolean; readonly why: string }[] = [
+  {
+    source: "/foundation_dns",
+    is: (change) => change.foundation_dns === true,
+    why: "There is one kind of name servers; foundation_dns can only be false.",
+  },
+  {
+    source: "/internal_dns/reference_zone_id",
+    is: (change) => (change.internal_dns?.reference_zone_id ?? "") !== "",
+    why: "Internal zones, and so zones to fall back to, are not available.",
+  },
+  {
+    source: "/zone_mode",
+    is: (change) => change.zone_mode === "cdn_only",
+    why: "Every zone is served by the name servers; zone_mode can be standard or dns_only.",
+  },
+  {
+    source: "/nameservers/type",
+    is: (change) => change.nameservers?.type === "cloudflare.advanced",
+    why: "There is one kind of name servers; use cloudflare.standard.",
+  },
+  {
+    source: "/nameservers/type",
+    // SPEC 2.5 allows it as an account's default, where it says what to take once a tenant has some.
+    is: (change, pointer) => change.nameservers?.type === "custom.tenant" && pointer === "",
+    why: "No tenant has name servers here.",
+  },
+];
+
+/** Throws `setting_unavailable`. `pointer` is the place of the settings in the body. */
+export function checkAvailable(change: Change, pointer: string): void {
+  const row = UNAVAILABLE.find(({ is }) => is(change, pointer));
+  if (row) throw new PlatformError("setting_unavailable", { message: row.why, source: pointer + row.source });
+}

@@ -1,0 +1,243 @@
+import { setImmediate } from "node:timers/promises";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { Call, Page, PageRequest } from "#control/call.ts";
+import { commit } from "#control/commit.ts";
+import { changeTimeoutMs, type RecordChanger, type RecordChanges } from "#control/dns/changes/change-records.ts";
+import type { RecordView } from "#control/dns/changes/record-view.ts";
+import { decodeChanges, foldChanges, sameRecord, type VersionedChange } from "#control/dns/changes/version-changes.ts";
+import { assertUnchanged, changesOfRestore, changesOfRevert, idOf, stillChanged, undoPieces } from "./revert-changes.ts";
+import { AT_ONCE_MAX, PIECE_CHANGES } from "#control/dns/changes/large-change.ts";
+import { piecesOf } from "#kernel/pieces.ts";
+import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import {
+  type DnsVersion,
+  type DnsVersionChange,
+  type DnsVersionDetail,
+  type DnsVersionDiffQuery,
+  VERSION_CHANGES_SHOWN_MAX,
+} from "#model/dns/dns-version.ts";
+import {
+  changeCount,
+  CHANGES_PER_ROW,
+  type DnsVersionHead,
+  listVersions,
+  versionChanges,
+  versionHead,
+  versionRange,
+  versionSizes,
+} from "#store/dns/dns-versions.ts";
+import type { Store, Unit } from "#store/database/store.ts";
+
+type Db = Unit["db"];
+
+/** Every write of a zone's records is a version. Throws `dns_version_not_found` and `dns_version_pruned`. */
+export interface DnsVersions {
+  /** Newest first. */
+  list(zone: PlannedZoneRef, page: PageRequest): Promise<Page<DnsVersion>>;
+  get(zone: PlannedZoneRef, version: number): Promise<DnsVersionDetail>;
+  changes(zone: PlannedZoneRef, version: number, page: PageRequest): Promise<Page<DnsVersionChange>>;
+  /** What makes the zone of `to` out of that of `from`, by name and type; `from` may be the newer one. */
+  diff(zone: PlannedZoneRef, query: DnsVersionDiffQuery, page: PageRequest): Promise<Page<DnsVersionChange>>;
+  /** Takes back what one version changed, as a new version. Throws `dns_undo_conflict` where a record is another by now. */
+  revert(call: Call, zone: PlannedZoneRef, version: number): Promise<DnsVersion>;
+  /** Makes the zone what it was at a version, as a new version; where it is that already, gives the newest. */
+  restore(call: Call, zone: PlannedZoneRef, version: number): Promise<DnsVersion>;
+}
+
+export interface DnsVersionsDeps {
+  readonly store: Store;
+  readonly view: RecordView;
+  readonly changer: RecordChanger;
+}
+
+export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
+  const { store, view, changer } = deps;
+  const show = (change: VersionedChange): DnsVersionChange => changeView(change, view);
+
+  const page = async (db: Db, head: DnsVersionHead, offset: number, limit: number): Promise<DnsVersionChange[]> =>
+    (await readChanges(db, head, offset, limit)).map(show);
+
+  /** In pieces; `changes` is read once nobody else can change the zone's records, and gives what to take back. */
+  const undoLarge = async (
+    call: Call,
+    zone: PlannedZoneRef,
+    changes: () => Promise<() => AsyncIterable<readonly VersionedChange[]>>,
+    options: { readonly kind: "revert" | "restore"; readonly refersTo: number },
+  ): Promise<DnsVersion> => {
+    const ignored = new Set<string>();
+    const pieces = async function* (): AsyncGenerator<RecordChanges> {
+      const read = await changes();
+      for await (const some of read())
+        for (const change of some) if (change.before !== null && change.after !== null) ignored.add(idOf(change));
+      yield* undoPieces(read, PIECE_CHANGES);
+    };
+    const done = await changer.changeInPieces(call, zone, pieces(), { ...options, ignored });
+    const version = done ?? (await versionRange(store.read, zone.id))?.newest ?? options.refersTo;
+    return versionView(await findVersion(store.read, zone, version));
+  };
+
+  const revertLarge = (call: Call, zone: PlannedZoneRef, { version }: DnsVersionHead): Promise<DnsVersion> => {
+    const read = async function* (): AsyncGenerator<readonly VersionedChange[]> {
+      for await (const text of versionChanges(store.read, zone.id, version - 1, version)) yield decodeChanges(text);
+    };
+    const unchanged = async (): Promise<typeof read> => {
+      for await (const changes of read()) {
+        await assertUnchanged(store.read, zone, changes);
+        await setImmediate();
+      }
+      return read;
+    };
+    return undoLarge(call, zone, unchanged, { kind: "revert", refersTo: version });
+  };
+
+  const restoreLarge = (call: Call, zone: PlannedZoneRef, version: number): Promise<DnsVersion> => {
+    const changes = async (): Promise<() => AsyncIterable<readonly VersionedChange[]>> => {
+      const [, newest] = await findRange(store.read, zone, { from: version });
+      const folded = await fold(store.read, zone, version, newest);
+      const changed: (readonly VersionedChange[])[] = [];
+      for (const some of piecesOf(folded.values(), PIECE_CHANGES)) {
+        changed.push(await stillChanged(store.read, zone, some));
+        await setImmediate();
+      }
+      return async function* () {
+        yield* changed;
+      };
+    };
+    return undoLarge(call, zone, changes, { kind: "restore", refersTo: version });
+  };
+
+  return {
+    list: async (zone, { page: number, per_page }) => {
+      const { items, total } = await listVersions(store.read, zone.id, { limit: per_page, offset: (number - 1) * per_page });
+      return { items: items.map(versionView), page: number, per_page, total_count: total };
+    },
+
+    get: async (zone, version) => {
+      const head = await findVersion(store.read, zone, version);
+      return { ...versionView(head), changes: await page(store.read, head, 0, VERSION_CHANGES_SHOWN_MAX) };
+    },
+
+    changes: async (zone, version, { page: number, per_page }) => {
+      const head = await findVersion(store.read, zone, version);
+      const items = await page(store.read, head, (number - 1) * per_page, per_page);
+      return { items, page: number, per_page, total_count: changeCount(head) };
+    },
+
+    diff: (zone, query, { page: number, per_page }) =>
+      // One view of the database, so that no version is forgotten half way.
+      store.readAt(async (db) => {
+        const [older, newer] = await findRange(db, zone, query);
+        const folded = await fold(db, zone, older, newer);
+        const changes = [...folded.values()].filter(({ before, after }) => !sameRecord(before, after)).toSorted(byName);
+        const items = changes
+          .slice((number - 1) * per_page, number * per_page)
+
+          .map((change) => show((query.from ?? older) === older ? change : { before: change.after, after: change.before }));
+        return { items, page: number, per_page, total_count: changes.length };
+      }),
+
+    revert: async (call, zone, version) => {
+      const head = await findVersion(store.read, zone, version);
+      if (changeCount(head) > AT_ONCE_MAX) return revertLarge(call, zone, head);
+      const timeoutMs = changeTimeoutMs(changeCount(head));
+      const undo = async (unit: Unit): Promise<DnsVersion> => {
+        const head = await findVersion(unit.db, zone, version);
+        const changes = await changesOfRevert(unit.db, zone, await readChanges(unit.db, head, 0, changeCount(head)));
+        const done = await changer.changeWithin(unit, call, zone, changes, { kind: "revert", refersTo: version });
+        return versionView(await findVersion(unit.db, zone, done.version ?? version));
+      };
+      return commit(deps, call, undo, { timeoutMs });
+    },
+
+    restore: async (call, zone, version) => {
+      await findVersion(store.read, zone, version);
+      const changes = await changesFrom(store.read, zone, version);
+      if (changes > AT_ONCE_MAX) return restoreLarge(call, zone, version);
+      const timeoutMs = changeTimeoutMs(changes);
+      const undo = async (unit: Unit): Promise<DnsVersion> => {
+        const [, newest] = await findRange(unit.db, zone, { from: version });
+        const changes = await changesOfRestore(unit.db, zone, await fold(unit.db, zone, version, newest));
+        const done = await changer.changeWithin(unit, call, zone, changes, { kind: "restore", refersTo: version });
+        return versionView(await findVersion(unit.db, zone, done.version ?? newest));
+      };
+      return commit(deps, call, undo, { timeoutMs });
+    },
+  };
+}
+
+/** Changed records of the version and all after it: how much an undo may have to do. */
+async function changesFrom(db: Db, zone: PlannedZoneRef, version: number): Promise<number> {
+  const sizes = await versionSizes(db, zone.id);
+  return sizes.reduce((sum, size) => (size.version >= version ? sum + changeCount(size) : sum), 0);
+}
+
+async function findVersion(db: Db, zone: PlannedZoneRef, version: number): Promise<DnsVersionHead> {
+  const head = await versionHead(db, zone.id, version);
+  if (head) return head;
+  const range = await versionRange(db, zone.id);
+  if (range === null || version > range.oldest) throw new PlatformError("dns_version_not_found");
+  throw new PlatformError("dns_version_pruned", {
+    message: `Version ${version} is no longer kept, or never was; the oldest that is kept is ${range.oldest}.`,
+  });
+}
+
+/** Both versions, the older one first. Without `from` it is whatever stood before `to`, which need not be kept. */
+async function findRange(
+  db: Db,
+  zone: PlannedZoneRef,
+  { from, to }: DnsVersionDiffQuery,
+): Promise<readonly [older: number, newer: number]> {
+  if (from !== undefined) await findVersion(db, zone, from);
+  const other = to ?? (await versionRange(db, zone.id))?.newest;
+  if (other === undefined) throw new PlatformError("dns_version_not_found");
+  await findVersion(db, zone, other);
+  return from === undefined ? [other - 1, other] : from < other ? [from, other] : [other, from];
+}
+
+async function fold(db: Db, zone: PlannedZoneRef, after: number, upTo: number): Promise<Map<string, VersionedChange>> {
+  const folded = new Map<string, VersionedChange>();
+  for await (const text of versionChanges(db, zone.id, after, upTo)) foldChanges(folded, decodeChanges(text));
+  return folded;
+}
+
+/** Some of one version's changes. Every text before the last holds the same number, so those before `offset` stay unread. */
+async function readChanges(db: Db, head: DnsVersionHead, offset: number, limit: number): Promise<readonly VersionedChange[]> {
+  const changes: VersionedChange[] = [];
+  let skipped = 0;
+  for await (const text of versionChanges(db, head.zone_id, head.version - 1, head.version)) {
+    if (offset - skipped >= CHANGES_PER_ROW) {
+      skipped += CHANGES_PER_ROW;
+      continue;
+    }
+    for (const change of decodeChanges(text)) changes.push(change);
+    if (changes.length >= offset - skipped + limit) break;
+  }
+  return changes.slice(offset - skipped, offset - skipped + limit);
+}
+
+const versionView = (row: DnsVersionHead): DnsVersion => ({
+  version: row.version,
+  kind: row.kind as DnsVersion["kind"],
+  created_on: row.created_on,
+  actor: JSON.parse(row.actor) as DnsVersion["actor"],
+  reason: row.reason,
+  refers_to: row.refers_to,
+  created: row.created,
+  updated: row.updated,
+  deleted: row.deleted,
+});
+
+const changeView = ({ before, after }: VersionedChange, view: RecordView): DnsVersionChange => ({
+  action: before === null ? "create" : after === null ? "delete" : "update",
+  id: (after ?? before)?.id ?? "",
+  before: before && view(before),
+  after: after && view(after),
+});
+
+function byName(a: VersionedChange, b: VersionedChange): number {
+  const key = ({ before, after }: VersionedChange): string => {
+    const row = after ?? before;
+    return row === null ? "" : `${row.name} ${row.type} ${row.id}`;
+  };
+  return key(a) < key(b) ? -1 : 1;
+}

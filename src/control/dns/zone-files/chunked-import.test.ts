@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { type Clock, fixedClock, systemClock } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { rebuildSnapshot } from "#control/rebuild.ts";
+import type { Op } from "#snapshot/entries.ts";
+import { createSnapshotState, type SnapshotState } from "#snapshot/state.ts";
+import type { Store } from "#store/database/store.ts";
+import { controlOver } from "../../../../test/support/control.ts";
+import { dump } from "../../../../test/support/feed.ts";
+import { storeTest } from "../../../../test/support/store.ts";
+import { createLargeChanges } from "#control/dns/changes/large-change.ts";
+import { createPieceImport } from "./chunked-import.ts";
+import { type ImportEntry, importPieces } from "./read-zone-file.ts";
+
+const failing =
+  (name: string, message = /(?:)/) =>
+  (error: unknown) =>
+    error instanceof PlatformError && error.errorName === name && message.test(error.message);
+
+const PAGE = { page: 1, per_page: 100 };
+const ORIGINS = { localOriginAllowed: () => true, edgeAddresses: new Set<string>() };
+
+/** A line each, so many at a time. */
+const hosts = (count: number, from = 0): string => Array.from({ length: count }, (_, i) => `h${from + i} 300 A 192.0.2.1\n`).join("");
+
+async function imported(store: Store, options: { readonly clock?: Clock; readonly recordsPerZoneMax?: number } = {}) {
+  const fixture = await controlOver(store, options);
+  const { control, account_id, call } = fixture;
+  const { id } = await control.zones.create(call(), { name: "example.com", account: { id: account_id } });
+  const zone = { id, name: "example.com", account_id, plan: "enterprise" };
+  const { clock = systemClock, recordsPerZoneMax = 1_000_000 } = options;
+  const pieces = createPieceImport({
+    store,
+    clock,
+    large: createLargeChanges({ store, clock }),
+    recordsPerZoneMax: () => recordsPerZoneMax,
+  });
+  const scene = { zone, origins: ORIGINS, proxied: false, foreignNameServers: false, nameServers: [] };
+  const read = (file: string, size: number): AsyncIterable<readonly ImportEntry[]> => importPieces(file, scene, size);
+  const total = async () => (await control.dnsRecords.list(zone, {}, PAGE)).total_count;
+  const versions = async () => (await control.dnsVersions.list(zone, PAGE)).items;
+  return { ...fixture, zone, pieces, read, total, versions };
+}
+
+/** A plane that takes every delta, with what it held of the zone's records after each. */
+async function follow(store: Store, state: SnapshotState): Promise<number[]> {
+  const counts: number[] = [];
+  for (const { rev, changes } of (await store.changesSince(state.rev, 1000)) ?? []) {
+    state.apply(rev, changes as readonly Op[]);
+    counts.push([...state.entries("record")].length);
+  }
+  return counts;
+}
+
+/** The pieces, with something done before each but the first. */
+async function* between(pieces: AsyncIterable<readonly ImportEntry[]>, work: (piece: number) => Promise<unknown>) {
+  let number = 0;
+  for await (const piece of pieces) {
+    if (number > 0) await work(number);
+    number += 1;
+    yield piece;
+  }
+}
+
+storeTest("a large file is one version, and the planes have all of it at once or nothing", async ({ store }) => {
+  const { control, zone, call, total } = await imported(store);
+  await control.dnsRecords.create(call(), zone, { type: "A", name: "h7", content: "192.0.2.1" });
+  const plane = createSnapshotState();
+  await follow(store, plane);
+
+  const result = await control.zoneFiles.import(call(), zone, `${hosts(2500)}h3 300 A 192.0.2.1\n`, { proxied: false });
+  assert.deepEqual([result.recs_added, result.total_records_parsed, result.import?.status], [2499, 2501, "done"]);
+  const counts = await follow(store, plane);
+  assert.deepEqual([...new Set(counts)], [1, 2500]);
+  assert.equal(counts.indexOf(2500), counts.length - 1);
+  const { ops } = await rebuildSnapshot(store);
+  const whole = createSnapshotState();
+  whole.replace(plane.rev, ops);
+  assert.deepEqual(dump(plane), dump(whole));
+
+  assert.equal(await total(), 2500);
+  const [version, before] = (await control.dnsVersions.list(zone, PAGE)).items;
+  assert.deepEqual([version?.kind, version?.created, before?.kind], ["import", 2499, "create"]);
+  await control.dnsVersions.revert(call(), zone, version?.version ?? 0);
+  assert.equal(await total(), 1);
+});
+
+storeTest("a replica that begins while an import is under way has all of it when it ends", async ({ store }) => {
+  const { pieces, read, zone, call } = await imported(store);
+  const planes: SnapshotState[] = [];
+  const join = async (): Promise<void> => {
+    const { rev, ops } = await rebuildSnapshot(store);
+    const plane = createSnapshotState();
+    plane.replace(rev, ops);
+    assert.equal([...plane.entries("record")].length, 0);
+    planes.push(plane);
+  };
+  assert.equal(await pieces.import(call(), zone, between(read(hosts(60), 20), join)), 60);
+  for (const plane of planes) {
+    await follow(store, plane);
+    assert.equal([...plane.entries("record")].length, 60);
+    assert.deepEqual([...plane.staged()], []);
+  }
+  assert.equal(planes.length, 2);
+});
+
+storeTest("a record that cannot be imported takes back everything, and says its line", async ({ store }) => {
+  const { control, pieces, read, zone, call, total, versions } = await imported(store, { recordsPerZoneMax: 50 });
+  const plane = createSnapshotState();
+  const file = `${hosts(30)}h3 300 CNAME elsewhere.example.\n`;
+  await assert.rejects(pieces.import(call(), zone, read(file, 10)), failing("dns_zone_file_invalid", /^Line 31: An A, AAAA, or CNAME/));
+  await control.dnsRecords.create(call(), zone, { type: "A", name: "own", content: "192.0.2.1" });
+  await assert.rejects(pieces.import(call(), zone, read(hosts(51), 20)), failing("dns_zone_file_invalid", /^Line 50: Record quota/));
+  assert.equal(await total(), 1);
+  assert.deepEqual(await store.read.selectFrom("dns_imports").selectAll().execute(), []);
+  assert.deepEqual(await store.read.selectFrom("dns_version_parts").selectAll().execute(), []);
+  assert.deepEqual(
+    (await versions()).map(({ kind }) => kind),
+    ["create"],
+  );
+  await follow(store, plane);
+  assert.deepEqual([[...plane.entries("record")].length, [...plane.staged()].length], [1, 0]);
+});
+
+storeTest("meanwhile other writes go on, beside what is there already; what the import wrote is its own", async ({ store }) => {
+  const { control, pieces, read, zone, call, total } = await imported(store);
+  const meanwhile = async (): Promise<void> => {
+    await control.dnsRecords.create(call(), zone, { type: "TXT", name: "h1", content: '"beside"' });
+    const clash = control.dnsRecords.create(call(), zone, { type: "CNAME", name: "h1", content: "x.example" });
+    await assert.rejects(clash, failing("dns_host_exists"));
+    const [record] = (await control.dnsRecords.list(zone, { type: "A" }, PAGE)).items;
+    await assert.rejects(control.dnsRecords.edit(call(), zone, record?.id ?? "", { ttl: 600 }), failing("dns_import_under_way"));
+    await assert.rejects(pieces.import(call(), zone, read(hosts(5, 100), 5)), failing("dns_import_under_way"));
+  };
+  assert.equal(await pieces.import(call(), zone, between(read(hosts(20), 10), meanwhile)), 20);
+  assert.equal(await total(), 21);
+  const [record] = (await control.dnsRecords.list(zone, { type: "A" }, PAGE)).items;
+  assert.equal((await control.dnsRecords.edit(call(), zone, record?.id ?? "", { ttl: 600 })).ttl, 600);
+});
+
+storeTest("an import whose program ended is taken back; one that only paused notices", async ({ store }) => {
+  const clock = fixedClock("2026-01-01T00:00:00Z");
+  const { control, pieces, read, zone, call, total } = await imported(store, { clock });
+  const pause = async (): Promise<void> => {
+    assert.equal(await control.zoneFiles.removeAbandoned(call()), 0);
+    clock.advance(61_000);
+    assert.equal(await control.zoneFiles.removeAbandoned(call()), 1);
+  };
+  await assert.rejects(pieces.import(call(), zone, between(read(hosts(20), 10), pause)), failing("dns_import_under_way", /paused/));
+  assert.equal(await total(), 0);
+  assert.equal(await control.zoneFiles.removeAbandoned(call()), 0);
+});
+
+storeTest("a zone may go while it is being imported into", async ({ store }) => {
+  const { control, pieces, read, zone, call } = await imported(store);
+  const remove = () => control.zones.delete(call(), zone.id);
+  await assert.rejects(pieces.import(call(), zone, between(read(hosts(20), 10), remove)), failing("zone_not_found"));
+  const left = await rebuildSnapshot(store);
+  assert.deepEqual(
+    left.ops.filter(({ kind }) => kind === "record" || kind === "staged"),
+    [],
+  );
+  const plane = createSnapshotState();
+  await follow(store, plane);
+  assert.deepEqual(
+    dump(plane).filter(({ kind }) => kind !== "token"),
+    [],
+  );
+});
+
+storeTest("records of a secondary zone are its primary's, however many a file has", async ({ store }) => {
+  const { control, pieces, account_id, call } = await imported(store);
+  const { id } = await control.zones.create(call(), { name: "example.net", account: { id: account_id }, type: "secondary" });
+  const zone = { id, name: "example.net", account_id, plan: "free" };
+  const scene = { zone, origins: ORIGINS, proxied: false, foreignNameServers: false, nameServers: [] };
+  await assert.rejects(pieces.import(call(), zone, importPieces(hosts(5), scene, 10)), failing("secondary_zone_read_only"));
+});

@@ -1,0 +1,204 @@
+import type { Clock } from "#kernel/clock.ts";
+import { isoMicros } from "#kernel/clock.ts";
+import { type ErrorItem, PlatformError } from "#kernel/errors/errors.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import { type Actor, type Call, systemActor } from "#control/call.ts";
+import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { DnsImport } from "#model/dns/dns-import.ts";
+import {
+  deleteImportFile,
+  type DnsImportJobRow,
+  forgetImportJobs,
+  importFilePart,
+  importJob,
+  importJobsOfZone,
+  insertImportFilePart,
+  insertImportJob,
+  openImportJobs,
+  updateImportJob,
+} from "#store/dns/dns-import-jobs.ts";
+import type { Store, Unit } from "#store/database/store.ts";
+import { zoneRowById } from "#store/zones/zones.ts";
+
+/**
+ * Large imports as jobs: each has an id, says how far it is, and goes on without whoever asked for it. Its file is kept
+ * until it is over; where the program ends before, the next one undoes what was written and imports the file again.
+ */
+export interface ImportJobs {
+  /** Keeps the file and starts as soon as it may. Throws `dns_imports_too_many` where the account has too many that wait. */
+  submit(
+    call: Call,
+    zone: PlannedZoneRef,
+    file: string,
+    options: { readonly proxied: boolean; readonly total: number },
+  ): Promise<DnsImport>;
+  /** Resolves to how many records the job added; rejects as it failed. For the program alone that runs it. */
+  finished(id: string): Promise<number>;
+  /** Throws `dns_import_not_found`. */
+  get(zone: PlannedZoneRef, id: string): Promise<DnsImport>;
+  /** The last ones, newest first. */
+  list(zone: PlannedZoneRef): Promise<readonly DnsImport[]>;
+  /** Starts what waits, and what another program left; how many that was. */
+  resume(): Promise<number>;
+}
+
+/** What runs a job: gives how many records were added. */
+export type RunImport = (
+  call: Call,
+  zone: PlannedZoneRef,
+  file: string,
+  options: { readonly proxied: boolean; readonly onPiece: (unit: Unit, records: number) => Promise<void> },
+) => Promise<number>;
+
+export interface ImportJobsDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly run: RunImport;
+}
+
+/** Of one account, and of this program: each holds up the others' writes by a piece at a time. */
+const RUNNING_OF_ACCOUNT_MAX = 1;
+const RUNNING_MAX = 2;
+const OPEN_OF_ACCOUNT_MAX = 5;
+const KEPT_OF_ZONE = 20;
+const PART_CHARACTERS = 256 * 1024;
+/** As with what they write (large-change.ts): whoever has said nothing for so long has ended. */
+const ABANDONED_MS = 60_000;
+
+export function createImportJobs({ store, clock, run }: ImportJobsDeps): ImportJobs {
+  const now = (): string => isoMicros(clock.nowMicros());
+  /** Of this program: the calls that asked for them, whose revisions their answers wait for. */
+  const calls = new Map<string, Call>();
+  const waiting = new Map<string, PromiseWithResolvers<number>>();
+  const running = new Map<string, string>();
+  const startedOn = store.dialect === "sqlite" ? now() : "";
+
+  const runOne = async (row: DnsImportJobRow): Promise<void> => {
+    const end = (values: Partial<DnsImportJobRow>): Promise<unknown> =>
+      store.write(async ({ db }) => {
+        await updateImportJob(db, row.id, ["running"], { ...values, finished_on: now(), touched_on: now() });
+        await deleteImportFile(db, row.id);
+        await forgetImportJobs(db, row.zone_id, KEPT_OF_ZONE);
+      });
+    try {
+      const zone = await zoneRowById(store.read, row.zone_id);
+      if (zone === undefined) throw new PlatformError("zone_not_found");
+      const call = calls.get(row.id) ?? storedCall(row);
+      const onPiece = async ({ db }: Unit, records: number): Promise<void> => {
+        await updateImportJob(db, row.id, ["running"], { records, touched_on: now() });
+      };
+      const added = await run(call, zone, await readFile(store, row.id), { proxied: row.proxied === 1, onPiece });
+      await end({ status: "done", records: row.total, added });
+      waiting.get(row.id)?.resolve(added);
+    } catch (error) {
+      await end({ status: "failed", error: JSON.stringify(errorsOf(error)) }).catch(() => {});
+      waiting.get(row.id)?.reject(error);
+    }
+  };
+
+  const start = async (): Promise<number> => {
+    let started = 0;
+    for (const row of await openImportJobs(store.read)) {
+      if (running.size >= RUNNING_MAX) break;
+      if (running.has(row.id) || countOf(running.values(), row.account_id) >= RUNNING_OF_ACCOUNT_MAX) continue;
+      const isLeft = row.touched_on < startedOn || row.touched_on < isoMicros(clock.nowMicros() - ABANDONED_MS * 1000);
+      if (row.status === "running" && !isLeft) continue;
+      running.set(row.id, row.account_id);
+      const claimed = await store.write(({ db }) =>
+        updateImportJob(db, row.id, [row.status], { status: "running", touched_on: now(), records: 0 }),
+      );
+      if (!claimed.result) {
+        running.delete(row.id);
+        continue;
+      }
+      started += 1;
+      void runOne(row).finally(() => {
+        running.delete(row.id);
+        calls.delete(row.id);
+        waiting.delete(row.id);
+        void start().catch(() => {});
+      });
+    }
+    return started;
+  };
+
+  return {
+    submit: async (call, zone, file, { proxied, total }) => {
+      const { type, id, name, user_id, ip } = call.actor;
+      const row: DnsImportJobRow = {
+        id: newId(),
+        zone_id: zone.id,
+        account_id: zone.account_id,
+        // Until its file is whole nobody may take it.
+        status: "receiving",
+        proxied: proxied ? 1 : 0,
+        total,
+        records: 0,
+        added: 0,
+        actor: JSON.stringify({ type, id, name, user_id, ip }),
+        reason: call.reason ?? null,
+        error: null,
+        created_on: now(),
+        touched_on: now(),
+        finished_on: null,
+      };
+      await store.write(async ({ db }) => {
+        const open = (await openImportJobs(db)).map(({ account_id }) => account_id);
+        if (countOf(open, zone.account_id) >= OPEN_OF_ACCOUNT_MAX) throw new PlatformError("dns_imports_too_many");
+        await insertImportJob(db, row);
+      });
+      let part = 0;
+      for (let at = 0; at < file.length; at += PART_CHARACTERS)
+        await store.write(({ db }) => insertImportFilePart(db, row.id, part++, file.slice(at, at + PART_CHARACTERS)));
+      calls.set(row.id, call);
+      const outcome = Promise.withResolvers<number>();
+      // Whoever did not wait for it is told by the job's status.
+      outcome.promise.catch(() => {});
+      waiting.set(row.id, outcome);
+      await store.write(({ db }) => updateImportJob(db, row.id, ["receiving"], { status: "queued" }));
+      await start();
+      return jobView((await importJob(store.read, zone.id, row.id)) ?? { ...row, status: "queued" });
+    },
+    finished: (id) => waiting.get(id)?.promise ?? Promise.reject(new PlatformError("dns_import_not_found")),
+    get: async (zone, id) => {
+      const row = await importJob(store.read, zone.id, id);
+      if (row === undefined) throw new PlatformError("dns_import_not_found");
+      return jobView(row);
+    },
+    list: async (zone) => (await importJobsOfZone(store.read, zone.id, KEPT_OF_ZONE)).map(jobView),
+    resume: start,
+  };
+}
+
+const countOf = (accounts: Iterable<string>, account: string): number => [...accounts].filter((one) => one === account).length;
+
+async function readFile(store: Store, jobId: string): Promise<string> {
+  const parts: string[] = [];
+  for (;;) {
+    const part = await importFilePart(store.read, jobId, parts.length);
+    if (part === undefined) return parts.join("");
+    parts.push(part);
+  }
+}
+
+/** The history names who asked for it; what they may do was looked at when they did. */
+function storedCall({ id, actor, reason }: DnsImportJobRow): Call {
+  const stored = JSON.parse(actor) as Pick<Actor, "type" | "id" | "name" | "user_id" | "ip">;
+  return { actor: { ...systemActor(id), ...stored }, request_id: id, rev: null, ...(reason === null ? {} : { reason }) };
+}
+
+const errorsOf = (error: unknown): readonly ErrorItem[] =>
+  error instanceof PlatformError
+    ? [{ code: error.code, message: error.message }, ...(error.chain ?? [])]
+    : [{ code: 10000, message: "This server failed, as its log says; the file can be imported again." }];
+
+const jobView = (row: DnsImportJobRow): DnsImport => ({
+  id: row.id,
+  status: row.status as DnsImport["status"],
+  total_records_parsed: row.total,
+  records_done: row.records,
+  recs_added: row.added,
+  errors: row.error === null ? [] : (JSON.parse(row.error) as DnsImport["errors"]),
+  created_on: row.created_on,
+  finished_on: row.finished_on,
+});

@@ -1,0 +1,137 @@
+import { setImmediate } from "node:timers/promises";
+import { type ErrorItem, PlatformError } from "#kernel/errors/errors.ts";
+import { identityOf } from "#model/dns/dns-conflicts.ts";
+import type { DnsRecordWrite } from "#model/dns/dns-record.ts";
+import { isProxiable, type OriginPolicy, prepareRecord, type PreparedRecord, TTL_AUTOMATIC } from "#model/dns/prepared-record.ts";
+import { readAttributes } from "#model/dns/record-attributes.ts";
+import { recordTypeOf } from "#wire/dns/record-types.ts";
+import { type ZoneFileRecord, zoneFileItems } from "#wire/dns/zonefile.ts";
+
+/** One record that a file would have the zone hold. */
+export interface ImportEntry {
+  readonly line: number;
+  /** Equal for records of a zone that are duplicates of each other. */
+  readonly key: string;
+  readonly record: PreparedRecord;
+}
+
+/** Why a line cannot be imported. */
+export interface ImportProblem {
+  readonly line: number;
+  readonly error: PlatformError;
+}
+
+export interface ReadZoneFile {
+  /** Without repetitions, and without what the service makes itself; null where there are more than were to be kept. */
+  readonly entries: readonly ImportEntry[] | null;
+  /** All records of the file. */
+  readonly parsed: number;
+  /** The first ones; where there are any, the entries are incomplete. */
+  readonly problems: readonly ImportProblem[];
+}
+
+export interface ImportScene {
+  readonly zone: { readonly name: string; readonly plan: string };
+  readonly origins: OriginPolicy;
+  /** Whether records that can be proxied are, where their comment does not say. */
+  readonly proxied: boolean;
+  /** Whether the apex may have other name servers than the service's own, which are these. */
+  readonly foreignNameServers: boolean;
+  readonly nameServers: readonly string[];
+}
+
+/** A file that is no zone file has one on each line; the first ones say enough. */
+const PROBLEMS_MAX = 50;
+/** Between two of these many records other requests get their turn. */
+const SLICE = 200;
+
+/** Reads a zone file as records, each checked by itself, and keeps up to `entriesMax` of them. */
+export async function readZoneFile(text: string, scene: ImportScene, entriesMax = Infinity): Promise<ReadZoneFile> {
+  let entries: Map<string, ImportEntry> | null = new Map();
+  const problems: ImportProblem[] = [];
+  let items = 0;
+  let parsed = 0;
+  for (const item of importItems(text, scene)) {
+    if (++items % SLICE === 0) await setImmediate();
+    if (item === null || "key" in item) parsed += 1;
+    if (item === null) continue;
+    if ("error" in item) {
+      problems.push(item);
+      if (problems.length >= PROBLEMS_MAX) break;
+    } else if (entries !== null) {
+      if (!entries.has(item.key)) entries.set(item.key, item);
+      if (entries.size > entriesMax) entries = null;
+    }
+  }
+  return { entries: entries && [...entries.values()], parsed, problems };
+}
+
+/** The records of a file in which nothing is wrong, so many at a time, repetitions included. */
+export async function* importPieces(text: string, scene: ImportScene, size: number): AsyncGenerator<readonly ImportEntry[]> {
+  let piece: ImportEntry[] = [];
+  let items = 0;
+  for (const item of importItems(text, scene)) {
+    if (++items % SLICE === 0) await setImmediate();
+    if (item === null) continue;
+    if ("error" in item) throw refusal([item]);
+    if (piece.push(item) < size) continue;
+    yield piece;
+    piece = [];
+  }
+  if (piece.length > 0) yield piece;
+}
+
+/** The error of an import: the first lines that cannot be imported. */
+export function refusal(problems: readonly ImportProblem[]): PlatformError {
+  const sorted = problems.toSorted((a, b) => a.line - b.line);
+  const chain = sorted.map(({ line, error }): ErrorItem => ({ code: error.code, message: `Line ${line}: ${error.message}` }));
+  const more = chain.length === 1 ? "" : ` ${chain.length - 1} more cannot be imported either; error_chain names them.`;
+  return new PlatformError("dns_zone_file_invalid", { message: `${chain[0]?.message}${more}`, chain });
+}
+
+/** What each record of the file is to the zone; null for those that the service makes itself. */
+function* importItems(text: string, scene: ImportScene): Generator<ImportEntry | ImportProblem | null> {
+  for (const item of zoneFileItems(text, { origin: scene.zone.name })) {
+    if (item.kind === "error") {
+      const { line, message } = item.error;
+      yield { line, error: new PlatformError("dns_zone_file_invalid", { message }) };
+    } else yield item.kind === "skipped" || isOwn(item.record, scene) ? null : readEntry(item.record, scene);
+  }
+}
+
+export const entryKey = (name: string, identity: string): string => `${name} ${identity}`;
+
+function readEntry(record: ZoneFileRecord, scene: ImportScene): ImportEntry | ImportProblem {
+  const { line } = record;
+  try {
+    const prepared = prepareRecord(writeOf(record, scene), scene.zone, scene.origins);
+    return { line, key: entryKey(prepared.name, identityOf(prepared)), record: prepared };
+  } catch (error) {
+    if (error instanceof PlatformError) return { line, error };
+    throw error;
+  }
+}
+
+function writeOf(record: ZoneFileRecord, { proxied, origins }: ImportScene): DnsRecordWrite {
+  const { type, content, data, priority } = record;
+  const attributes = readAttributes(record.comment);
+  return {
+    // The one character of names that a zone file has to escape and the API has not.
+    name: record.name.replaceAll("\\$", "$"),
+    type,
+    ...(data === null ? { content } : { data: { ...data } }),
+    ...(priority === null ? {} : { priority }),
+    ttl: record.ttl ?? TTL_AUTOMATIC,
+    proxied: attributes.proxied ?? (proxied && isProxiable(type, content, origins)),
+    comment: attributes.comment,
+    tags: [...attributes.tags],
+    settings: attributes.settings,
+  };
+}
+
+/** SPEC 2.3: SOA and the apex's NS are the service's own, and so is what signing makes. */
+function isOwn({ name, type, content }: ZoneFileRecord, scene: ImportScene): boolean {
+  if (recordTypeOf(type)?.generated) return true;
+  if (type !== "NS" || name.toLowerCase() !== scene.zone.name) return false;
+  return !scene.foreignNameServers || scene.nameServers.includes(content.toLowerCase());
+}

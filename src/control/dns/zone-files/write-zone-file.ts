@@ -1,0 +1,61 @@
+import { setImmediate } from "node:timers/promises";
+import { attributesText, type RecordFlags } from "#model/dns/record-attributes.ts";
+import type { ZoneEntry } from "#snapshot/entries.ts";
+import type { DnsRecordRow } from "#store/dns/dns-records.ts";
+import { absoluteText, masterText } from "#wire/dns/record-types.ts";
+import { parseAbsoluteName } from "#wire/dns/name.ts";
+
+/** What of a record a zone file tells. */
+export type FiledRow = Pick<DnsRecordRow, "name" | "type" | "ttl" | "proxied" | "settings" | "comment" | "tags" | "rdata">;
+
+/** Lines of one type, in the order of their sections. */
+type Sections = Map<string, string[]>;
+
+/**
+ * A zone as a master file: SOA and NS as they are served, then the records by type, name and content, with what
+ * a zone file has no place for in comments. Nothing of it depends on when it is written, so that equal zones have
+ * equal files. A TTL of 1 means automatic, as in the API. `pages` gives the records in the order of their names.
+ */
+export async function writeZoneFile(entry: ZoneEntry, serial: number, pages: AsyncIterable<readonly FiledRow[]>): Promise<string> {
+  const sections: Sections = new Map();
+  const apex = absolute(entry.name);
+  for await (const page of pages) {
+    for (const row of page) section(sections, row.type).push(line(row));
+    // Other requests get their turn.
+    await setImmediate();
+  }
+  const { soa } = entry;
+  const numbers = [serial, soa.refresh, soa.retry, soa.expire, soa.min_ttl].join(" ");
+  const head = [
+    `;;\n;; Domain:     ${apex}\n;; A time to live of 1 means automatic.\n;;\n`,
+    `\n;; SOA Record\n${apex}\t${soa.ttl}\tIN\tSOA\t${absolute(soa.mname)} ${absolute(soa.rname)} ${numbers}\n`,
+    `\n;; Name Servers of the Zone\n`,
+    ...entry.name_servers.map((server) => `${apex}\t${entry.ns_ttl}\tIN\tNS\t${absolute(server)}\n`),
+  ];
+  const types = [...sections.keys()].sort();
+  return [...head, ...types.flatMap((type) => [`\n;; ${type} Records\n`, ...inOrder(section(sections, type))])].join("");
+}
+
+function section(sections: Sections, type: string): string[] {
+  const known = sections.get(type);
+  if (known) return known;
+  const lines: string[] = [];
+  sections.set(type, lines);
+  return lines;
+}
+
+/** By the lines themselves: records have no other order that another zone with the same records would share. */
+const inOrder = (lines: string[]): string[] => lines.sort();
+
+function line(row: FiledRow): string {
+  const attributes = attributesText({
+    comment: row.comment,
+    tags: JSON.parse(row.tags) as string[],
+    ...(row.proxied === 1 ? { proxied: true } : {}),
+    settings: JSON.parse(row.settings) as RecordFlags,
+  });
+  const data = masterText(row.type, Buffer.from(row.rdata, "base64"));
+  return `${absolute(row.name)}\t${row.ttl}\tIN\t${row.type}\t${data}${attributes === "" ? "" : ` ; ${attributes}`}\n`;
+}
+
+const absolute = (name: string): string => absoluteText(parseAbsoluteName(name));

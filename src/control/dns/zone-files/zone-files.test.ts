@@ -1,0 +1,328 @@
+import { createImportJobs, type RunImport } from "./import-jobs.ts";
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { systemClock } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { Control } from "#control/control.ts";
+import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { DnsRecordWrite } from "#model/dns/dns-record.ts";
+import { openStore } from "#store/database/open.ts";
+import type { Store } from "#store/database/store.ts";
+import { checkedZone } from "../../../../test/support/checked-zone.ts";
+import { type ControlFixture, controlOver } from "../../../../test/support/control.ts";
+import { storeTest } from "../../../../test/support/store.ts";
+import { toolOrSkip } from "../../../../test/support/tools.ts";
+import type { ImportResult } from "./zone-files.ts";
+
+const run = promisify(execFile);
+
+interface Zoned extends ControlFixture {
+  readonly zone: PlannedZoneRef;
+  create(write: DnsRecordWrite): ReturnType<Control["dnsRecords"]["create"]>;
+  load(file: string, proxied?: boolean): Promise<ImportResult>;
+  save(): Promise<string>;
+  /** `name type content` of each record, apex names as `@`. */
+  shown(): Promise<string[]>;
+}
+
+async function zoned(store: Store, options: { readonly plan?: string; readonly recordsPerZoneMax?: number } = {}): Promise<Zoned> {
+  const fixture = await controlOver(store, options.recordsPerZoneMax === undefined ? {} : { recordsPerZoneMax: options.recordsPerZoneMax });
+  return { ...fixture, ...(await zoneOf(fixture, "example.com", options.plan ?? "pro")) };
+}
+
+async function zoneOf(
+  { control, account_id, call }: ControlFixture,
+  name: string,
+  plan: string,
+): Promise<Omit<Zoned, keyof ControlFixture>> {
+  const { id } = await control.zones.create(call(), { name, account: { id: account_id } });
+  const zone = { id, name, account_id, plan };
+  return {
+    zone,
+    create: (write) => control.dnsRecords.create(call(), zone, write),
+    load: (file, proxied = false) => control.zoneFiles.import(call(), zone, file, { proxied }),
+    save: () => control.zoneFiles.export(zone),
+    shown: async () => {
+      const { items } = await control.dnsRecords.list(zone, {}, { page: 1, per_page: 10_000 });
+      return items.map((record) => `${record.name} ${record.type} ${record.content}`).sort();
+    },
+  };
+}
+
+/** One record of every type that can be created, and everything that comments carry. */
+const EVERY_TYPE: readonly DnsRecordWrite[] = [
+  { type: "A", name: "@", content: "192.0.2.1", proxied: true },
+  { type: "A", name: "www", content: "192.0.2.2", ttl: 300, comment: "a comment; with (signs) and cf_tags=x" },
+  { type: "AAAA", name: "www", content: "2001:db8::1", ttl: 600, tags: ["team:edge", "note:a,b"] },
+  { type: "CNAME", name: "alias", content: "www", settings: { flatten_cname: true }, comment: "both", tags: ["prod"] },
+  { type: "CNAME", name: "*.wild", content: "target.example.net", proxied: true },
+  { type: "A", name: "four", content: "192.0.2.4", proxied: true, settings: { ipv4_only: true } },
+  { type: "CNAME", name: "six", content: "www", settings: { ipv6_only: true, flatten_cname: true } },
+  { type: "MX", name: "@", content: "mail.example.com", priority: 10 },
+  { type: "MX", name: "null", content: ".", priority: 0 },
+  { type: "TXT", name: "@", content: "v=spf1 -all" },
+  { type: "TXT", name: "long", content: "x".repeat(600) },
+  { type: "TXT", name: "odd", content: '"semi;colon \\"quotes\\" \\\\ ü" "two"' },
+  { type: "NS", name: "child", content: "ns1.example.net" },
+  { type: "DS", name: "child", data: { key_tag: 60485, algorithm: 13, digest_type: 2, digest: "ab".repeat(32) } },
+  { type: "CAA", name: "@", data: { flags: 0, tag: "issue", value: "ca.example; x=y" } },
+  { type: "SRV", name: "_sip._tcp", data: { priority: 1, weight: 2, port: 5060, target: "sip.example.com" } },
+  { type: "PTR", name: "ptr", content: "www.example.com" },
+  { type: "HTTPS", name: "svc", data: { priority: 1, target: ".", value: 'alpn="h3,h2" ipv4hint="192.0.2.1" ech="AAQBAgME"' } },
+  { type: "SVCB", name: "svc", data: { priority: 2, target: "www.example.com", value: 'key667="a b"' } },
+  { type: "HTTPS", name: "svcalias", data: { priority: 0, target: "www.example.com", value: "" } },
+  { type: "URI", name: "uri", data: { weight: 1, target: "https://example.com/a b" }, priority: 10 },
+  {
+    type: "NAPTR",
+    name: "naptr",
+    data: { order: 1, preference: 2, flags: "u", service: "E2U+sip", regex: "!^.*$!sip:x@example.com!", replacement: "." },
+  },
+  { type: "SSHFP", name: "ssh", data: { algorithm: 4, type: 2, fingerprint: "cd".repeat(32) } },
+  { type: "TLSA", name: "_443._tcp.www", data: { usage: 3, selector: 1, matching_type: 1, certificate: "ef".repeat(32) } },
+  { type: "SMIMEA", name: "smimea", data: { usage: 3, selector: 0, matching_type: 0, certificate: "abcdef" } },
+  { type: "CERT", name: "cert", data: { type: 1, key_tag: 2, algorithm: 13, certificate: "aGVsbG8=" } },
+  {
+    type: "DNSKEY",
+    name: "key",
+    data: { flags: 257, protocol: 3, algorithm: 13, public_key: `${"mdsswUyr3DPW132mOi8V9xESWE8jTo0d".repeat(2)}${"A".repeat(22)}==` },
+  },
+  { type: "OPENPGPKEY", name: "pgp", content: "aGVsbG8=" },
+  {
+    type: "LOC",
+    name: "loc",
+    data: {
+      lat_degrees: 37,
+      lat_minutes: 46,
+      lat_seconds: 46.5,
+      lat_direction: "N",
+      long_degrees: 122,
+      long_minutes: 23,
+      long_seconds: 35,
+      long_direction: "W",
+      altitude: 0,
+      size: 100,
+      precision_horz: 0,
+      precision_vert: 0,
+    },
+  },
+  { type: "TYPE65280", name: "unknown", content: "\\# 3 abcdef" },
+  { type: "HINFO", name: "old", content: '"PDP-11/70" "UNIX"' },
+  { type: "RP", name: "old", content: "admin.people txt.people" },
+  { type: "AFSDB", name: "old", content: "1 afs.example.net" },
+  { type: "EUI48", name: "old", content: "00-00-5e-00-53-2a" },
+  { type: "DHCID", name: "old", content: "AAIBY2/AuCccgoJbsaxcQc9TUapptP69lOjxfNuVAA2kjEA=" },
+  { type: "TXT", name: "$dollar", content: "a name that looks like a directive" },
+];
+
+/** The serial counts writes, which zones with the same records need not share. */
+const withoutSerial = (file: string): string => file.replace(/^(\S+\t\d+\tIN\tSOA\t\S+ \S+ )\d+/m, "$1N");
+
+storeTest("import → export → import is byte-stable, in the zone itself and in another one", async ({ store }) => {
+  const first = await zoned(store);
+  for (const write of EVERY_TYPE) await first.create(write);
+  const exported = await first.save();
+  assert.deepEqual(await first.load(exported), { recs_added: 0, total_records_parsed: EVERY_TYPE.length + 3 });
+  assert.equal(await first.save(), exported);
+
+  const records = await first.shown();
+  await first.control.zones.delete(first.call(), first.zone.id);
+  const second = await zoneOf(first, "example.com", "pro");
+  assert.deepEqual(await second.load(exported), { recs_added: EVERY_TYPE.length, total_records_parsed: EVERY_TYPE.length + 3 });
+  const again = await second.save();
+  assert.equal(withoutSerial(again), withoutSerial(exported));
+  assert.deepEqual(await second.load(again), { recs_added: 0, total_records_parsed: EVERY_TYPE.length + 3 });
+  assert.equal(await second.save(), again);
+  // Only TXT changes how it is written: a zone file has it in strings of 255 bytes at most.
+  const other = (shown: readonly string[]): string[] => shown.filter((record) => !record.includes(" TXT "));
+  assert.deepEqual(other(await second.shown()), other(records));
+  const { version } = (await first.control.dnsVersions.list(second.zone, { page: 1, per_page: 10 })).items[0] ?? {};
+  assert.equal(
+    (
+      await store.read
+        .selectFrom("dns_versions")
+        .select("kind")
+        .where("version", "=", version ?? 0)
+        .executeTakeFirst()
+    )?.kind,
+    "import",
+  );
+});
+
+const checkers = toolOrSkip("named-checkzone") || toolOrSkip("kzonecheck");
+
+test("every export is accepted by other name servers' checkers, with the same records", { skip: checkers }, async () => {
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-export-"));
+  const store = await openStore({ url: `sqlite:${join(directory, "control.db")}`, clock: systemClock });
+  try {
+    const { create, save } = await zoned(store);
+    for (const write of EVERY_TYPE) await create(write);
+    const path = join(directory, "zone");
+    writeFileSync(path, await save());
+    await run("kzonecheck", ["-o", "example.com", path], { timeout: 60_000 });
+    // SOA and two NS are the zone's own.
+    assert.equal((await checkedZone("example.com", path, join(directory, "raw"))).length, EVERY_TYPE.length + 3);
+  } finally {
+    await store.close();
+    rmSync(directory, { recursive: true });
+  }
+});
+
+storeTest("what the service makes itself and what is there already is counted and left alone", async ({ store }) => {
+  const { create, load, shown } = await zoned(store);
+  await create({ type: "A", name: "www", content: "192.0.2.1", ttl: 60, comment: "kept" });
+  await create({ type: "CNAME", name: "alias", content: "WWW.example.com" });
+  const file = `$TTL 300
+@ SOA ns.old.example. host.old.example. 1 7200 900 1209600 300
+@ NS ns.old.example.
+@ DNSKEY 257 3 13 aGVsbG8=
+@ CDS 0 0 0 00
+www RRSIG A 13 2 300 20300101000000 20200101000000 1 example.com. aGVsbG8=
+www A 192.0.2.1
+www A 192.0.2.1
+alias CNAME www
+alias CNAME www.example.com.
+new A 192.0.2.2
+$GENERATE 1-3 host$ A 192.0.2.1$
+`;
+  assert.deepEqual(await load(file), { recs_added: 5, total_records_parsed: 13 });
+  assert.deepEqual(await shown(), [
+    "alias.example.com CNAME WWW.example.com",
+    "example.com DNSKEY 257 3 13 aGVsbG8=",
+    "host1.example.com A 192.0.2.11",
+    "host2.example.com A 192.0.2.12",
+    "host3.example.com A 192.0.2.13",
+    "new.example.com A 192.0.2.2",
+    "www.example.com A 192.0.2.1",
+  ]);
+});
+
+storeTest("proxying comes from the request unless a comment says otherwise; times to live may be left out", async ({ store }) => {
+  const { control, zone, load } = await zoned(store);
+  await load(
+    `a A 192.0.2.1\nb A 192.0.2.2 ; off cf_tags=team:x,cf-proxied:false\nc 600 TXT "x" ; plain\nd CNAME a ; cf_tags=cf-flatten-cname\n`,
+    true,
+  );
+  const { items } = await control.dnsRecords.list(zone, {}, { page: 1, per_page: 10 });
+  assert.deepEqual(
+    items.map((record) => [record.name[0], record.proxied, record.ttl, record.comment, record.tags, record.settings]),
+    [
+      ["a", true, 1, null, [], {}],
+      ["b", false, 1, "off", ["team:x"], {}],
+      ["c", false, 600, "plain", [], {}],
+      ["d", true, 1, null, [], { flatten_cname: true }],
+    ],
+  );
+});
+
+storeTest("nothing of a file with errors is imported, and each error has its line", async ({ store }) => {
+  const { create, load, shown } = await zoned(store, { plan: "free", recordsPerZoneMax: 10 });
+  await create({ type: "CNAME", name: "taken", content: "elsewhere.example" });
+  const refused = (file: string, ...lines: readonly (readonly [code: number, message: RegExp])[]): Promise<void> =>
+    assert.rejects(load(file), (error) => {
+      assert.ok(error instanceof PlatformError && error.code === 9310, String(error));
+      assert.ok(error.message.startsWith(error.chain[0]?.message ?? "?"));
+      assert.equal(error.chain.length, lines.length, JSON.stringify(error.chain));
+      for (const [i, [code, message]] of lines.entries()) {
+        assert.equal(error.chain[i]?.code, code);
+        assert.match(error.chain[i]?.message ?? "", message);
+      }
+      return true;
+    });
+  await refused(
+    "good A 192.0.2.1\n$INCLUDE /etc/passwd\nbad A 192.0.2.256\n1digit A 192.0.2.1\ntags A 192.0.2.1 ; cf_tags=a\nttl 5 A 192.0.2.1\n",
+    [9310, /^Line 2: \$INCLUDE directive not allowed\.$/],
+    [9310, /^Line 3: .*IPv4/],
+    [9000, /^Line 4: DNS name is invalid/],
+    [9300, /^Line 5: .*tags/],
+    [9021, /^Line 6: TTL must be/],
+  );
+  await refused("ok A 192.0.2.1\ntaken A 192.0.2.1\n", [81054, /^Line 2: A CNAME record with that host already exists/]);
+  await refused("both A 192.0.2.1\nboth CNAME www\n", [81053, /^Line 2: /]);
+  await refused(Array.from({ length: 12 }, (_, i) => `h${i} A 192.0.2.1\n`).join(""), [81045, /^Line 10: /]);
+  await refused("@ TXT x ; ".padEnd(200, "y"), [9302, /^Line 1: .*100 characters/]);
+  await assert.rejects(load("nonsense\n".repeat(1000)), (error) => error instanceof PlatformError && error.chain.length === 50);
+  assert.deepEqual(await shown(), ["taken.example.com CNAME elsewhere.example"]);
+  assert.deepEqual(await load("; nothing\n"), { recs_added: 0, total_records_parsed: 0 });
+});
+
+storeTest("a zone of several providers takes their name servers at its apex", async ({ store }) => {
+  const { load, shown, zone } = await zoned(store);
+  await store.write(async ({ db }) => {
+    await db
+      .updateTable("zones")
+      .set({ settings: JSON.stringify({ multi_provider: true }) })
+      .where("id", "=", zone.id)
+      .execute();
+  });
+  assert.deepEqual(await load("@ NS ns1.selvedge.internal.\n@ NS ns.other.example.\n"), { recs_added: 1, total_records_parsed: 2 });
+  assert.deepEqual(await shown(), ["example.com NS ns.other.example"]);
+});
+
+storeTest("a large file is a job: it has an id, says how far it is, and goes on without its caller", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store);
+  const { id, name } = await control.zones.create(call(), { name: "jobs.example", account: { id: account_id } });
+  const zone = { id, name, account_id, plan: "enterprise" };
+  const hosts = Array.from({ length: 2_300 }, (_, i) => `h${i} 300 A 192.0.2.1`).join("\n");
+  const asked = await control.zoneFiles.import(call(), zone, hosts, { proxied: false, respondAsync: true });
+  assert.deepEqual([asked.recs_added, asked.total_records_parsed, asked.import?.total_records_parsed], [0, 2_300, 2_300]);
+  const over = async (job: string) => {
+    for (;;) {
+      const seen = await control.zoneFiles.jobs.get(zone, job);
+      if (seen.finished_on !== null) return seen;
+      assert.ok(["queued", "running"].includes(seen.status) && seen.records_done <= 2_300);
+      await new Promise(setImmediate);
+    }
+  };
+  const done = await over(asked.import!.id);
+  assert.deepEqual([done.status, done.recs_added, done.records_done, done.errors], ["done", 2_300, 2_300, []]);
+  assert.equal((await control.dnsRecords.list(zone, {}, { page: 1, per_page: 1 })).total_count, 2_300);
+
+  const failed = await control.zoneFiles.import(call(), zone, `${hosts}\nh7 300 CNAME x.example.`, { proxied: false, respondAsync: true });
+  const why = await over(failed.import!.id);
+  assert.deepEqual([why.status, why.recs_added], ["failed", 0]);
+  assert.match(why.errors[0]?.message ?? "", /^Line 2301: An A, AAAA, or CNAME record with that host already exists/);
+  // The same again, waited for: nothing is new.
+  const again = await control.zoneFiles.import(call(), zone, hosts, { proxied: false });
+  assert.deepEqual([again.recs_added, again.import?.status], [0, "done"]);
+  assert.deepEqual(
+    (await control.zoneFiles.jobs.list(zone)).map(({ status }) => status),
+    ["done", "failed", "done"],
+  );
+  assert.deepEqual(await store.read.selectFrom("dns_import_files").select("part").execute(), []);
+  await assert.rejects(control.zoneFiles.jobs.get(zone, "none"), (error: Error) => /does not exist/.test(error.message));
+});
+
+storeTest("an import whose program ended is done by the next one; of one account few may wait", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store);
+  const { id, name } = await control.zones.create(call(), { name: "jobs.example", account: { id: account_id } });
+  const zone = { id, name, account_id, plan: "enterprise" };
+  const file = Array.from({ length: 10 }, (_, i) => `h${i} 300 A 192.0.2.1`).join("\n");
+  const jobs = (run: RunImport) => createImportJobs({ store, clock: systemClock, run });
+  const never = jobs(() => new Promise(() => {}));
+  const first = await never.submit(call(), zone, file, { proxied: false, total: 10 });
+  assert.equal(first.status, "running");
+  for (let i = 0; i < 4; i++) assert.equal((await never.submit(call(), zone, file, { proxied: false, total: 10 })).status, "queued");
+  await assert.rejects(never.submit(call(), zone, file, { proxied: false, total: 10 }), (error: Error) =>
+    /Too many imports/.test(error.message),
+  );
+
+  // Its program ends; nobody takes what another one may still be at.
+  const ran: string[] = [];
+  const next = jobs(async (by, _zone, text) => {
+    ran.push(`${by.actor.id} ${text === file}`);
+    return 10;
+  });
+  await store.write(({ db }) => db.updateTable("dns_import_jobs").set({ touched_on: "" }).where("id", "=", first.id).execute());
+  assert.equal(await next.resume(), 1);
+  while ((await next.list(zone)).some(({ finished_on }) => finished_on === null)) await new Promise(setImmediate);
+  assert.deepEqual(
+    ran,
+    Array.from({ length: 5 }, () => `${call().actor.id} true`),
+  );
+  assert.deepEqual((await next.get(zone, first.id)).recs_added, 10);
+});

@@ -1,0 +1,92 @@
+import type { SpikeKind } from "#model/events/notification.ts";
+
+/** What an alert says, whoever it is sent to. */
+export interface Alert {
+  /** One line. */
+  readonly subject: string;
+  readonly text: string;
+  /** The same for programs. */
+  readonly data: Readonly<Record<string, string | number>>;
+}
+
+interface ZoneFacts {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface SpikeFacts {
+  readonly kind: SpikeKind;
+  readonly zone: ZoneFacts;
+  /** Null where the services are not told apart. */
+  readonly service: string | null;
+  readonly count: number;
+  readonly mean: number;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+const NUMBER = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 });
+
+const SUBJECTS: Readonly<Record<SpikeKind, string>> = {
+  security_events: "Security events",
+  edge_errors: "Errors of the edge",
+  origin_errors: "Errors of origins",
+};
+
+export function spikeAlert({ kind, zone, service, count, mean, startMs, endMs }: SpikeFacts): Alert {
+  const what = service === null ? SUBJECTS[kind] : `${SUBJECTS[kind]} of ${service}`;
+  const [start, end] = [new Date(startMs).toISOString(), new Date(endMs).toISOString()];
+  const minutes = (endMs - startMs) / 60_000;
+  return {
+    subject: `${what} in ${zone.name}: ${NUMBER.format(count)} in ${minutes} minutes`,
+    text: `${what} in ${zone.name} rose to ${NUMBER.format(count)} between ${start} and ${end}. At this hour ${NUMBER.format(mean)} in ${minutes} minutes are usual.`,
+    data: {
+      zone_id: zone.id,
+      zone_name: zone.name,
+      ...(service === null ? {} : { service }),
+      events: count,
+      usual_events: Math.round(mean * 10) / 10,
+      start,
+      end,
+    },
+  };
+}
+
+export const testAlert = (policyName: string): Alert => ({
+  subject: `Test of the notification policy ${policyName}`,
+  text: `This is a test of the notification policy ${policyName}. Nothing has happened.`,
+  data: { test: "true" },
+});
+
+export interface CertificateFacts {
+  readonly hosts: readonly string[];
+  /** The authority's name; empty where none was chosen yet. */
+  readonly authority: string;
+}
+
+const zoneData = ({ id, name }: ZoneFacts) => ({ zone_id: id, zone_name: name });
+
+export const issuedAlert = (zone: ZoneFacts, { hosts, authority }: CertificateFacts, expires: string): Alert => ({
+  subject: `Certificate of ${hosts[0] ?? zone.name} issued`,
+  text: `${authority} has issued a certificate for ${hosts.join(", ")}, in use until ${expires}.`,
+  data: { ...zoneData(zone), event: "issued", hosts: hosts.join(","), authority, expires },
+});
+
+/** `isOver`: nothing more is tried by itself. */
+export const notIssuedAlert = (zone: ZoneFacts, { hosts, authority }: CertificateFacts, error: string, isOver: boolean): Alert => ({
+  subject: `Certificate of ${hosts[0] ?? zone.name} not issued`,
+  text: `There is no new certificate for ${hosts.join(", ")}${error === "" ? "" : `: ${error}`}. ${isOver ? "It is given up." : "It is tried again."}`,
+  data: { ...zoneData(zone), event: isOver ? "given_up" : "failing", hosts: hosts.join(","), authority, error },
+});
+
+export const primariesFailingAlert = (zone: ZoneFacts, reasons: readonly string[], isExpired: boolean): Alert => ({
+  subject: isExpired ? `Zone ${zone.name} has expired` : `No primary of ${zone.name} answers`,
+  text: `No primary of ${zone.name} answers: ${reasons.join("; ")}.${isExpired ? " The zone has expired and is not answered from any more." : ""}`,
+  data: { ...zoneData(zone), event: isExpired ? "expired" : "failing", reasons: reasons.join("; ") },
+});
+
+export const transferredAlert = (zone: ZoneFacts, primary: string, serial: number, changes: number): Alert => ({
+  subject: `Zone ${zone.name} updated to serial ${serial}`,
+  text: `${zone.name} was transferred from ${primary}: serial ${serial}, ${NUMBER.format(changes)} changes.`,
+  data: { ...zoneData(zone), event: "updated", primary, serial, changes },
+});

@@ -1,0 +1,127 @@
+import type { Call } from "#control/call.ts";
+import { auditActor, commit } from "#control/commit.ts";
+import type { OutboundAddressAllowed } from "#control/outbound.ts";
+import { type Clock, isoMicros } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
+import type { Webhook, WebhookKind, WebhookWrite } from "#model/events/notification.ts";
+import {
+  deleteWebhook,
+  insertWebhook,
+  policiesOf,
+  updateWebhook,
+  webhookById,
+  type WebhookRow,
+  webhooksOf,
+} from "#store/events/notifications.ts";
+import type { AuditEntry, Store, Unit } from "#store/database/store.ts";
+import { mechanismsOf } from "#control/notifications/alerts/policy-rows.ts";
+import { webhookKindOf } from "./webhook-kinds.ts";
+import { readWebhookUrl } from "./webhook-url.ts";
+
+/** Where an account is told of things by HTTP. Throws `notification_not_found`, and `notification_invalid` for addresses that are none. */
+export interface Webhooks {
+  list(accountId: string): Promise<readonly Webhook[]>;
+  get(accountId: string, id: string): Promise<Webhook>;
+  create(call: Call, accountId: string, body: WebhookWrite): Promise<{ id: string }>;
+  /** Replaces it; the secret stays as it is unless one is given, and goes with an empty one. */
+  update(call: Call, accountId: string, id: string, body: WebhookWrite): Promise<{ id: string }>;
+  /** Throws `notification_in_use` while a policy names it. */
+  delete(call: Call, accountId: string, id: string): Promise<{ id: string }>;
+}
+
+export interface WebhooksDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  readonly allowed: OutboundAddressAllowed;
+}
+
+const WEBHOOKS_MAX = 100;
+
+export function createWebhooks(deps: WebhooksDeps): Webhooks {
+  const { store, clock, sealer, allowed } = deps;
+  const seal = (secret: string, id: string): string => (secret === "" ? "" : sealer.seal(secret, secretContext(id)));
+  return {
+    list: async (accountId) => (await webhooksOf(store.read, accountId)).map(view),
+    get: async (accountId, id) => view(await own(store.read, accountId, id)),
+
+    create: (call, accountId, body) => {
+      const url = readWebhookUrl(body.url, allowed);
+      return commit(deps, call, async (unit) => {
+        if ((await webhooksOf(unit.db, accountId)).length >= WEBHOOKS_MAX)
+          throw new PlatformError("notification_invalid", { message: `an account has at most ${WEBHOOKS_MAX} webhooks` });
+        const id = newId();
+        const row: WebhookRow = {
+          id,
+          account_id: accountId,
+          name: body.name,
+          url: url.href,
+          secret: seal(body.secret ?? "", id),
+          kind: webhookKindOf(url),
+          created_on: isoMicros(clock.nowMicros()),
+          last_success: null,
+          last_failure: null,
+        };
+        await insertWebhook(unit.db, row);
+        unit.audit({ ...audit(call, row, "notification_webhook.create"), after: view(row) });
+        return { id };
+      });
+    },
+
+    update: (call, accountId, id, body) => {
+      const url = readWebhookUrl(body.url, allowed);
+      return commit(deps, call, async (unit) => {
+        const before = await own(unit.db, accountId, id);
+        const changed = {
+          name: body.name,
+          url: url.href,
+          kind: webhookKindOf(url),
+          ...(body.secret === undefined ? {} : { secret: seal(body.secret, id) }),
+        };
+        await updateWebhook(unit.db, id, changed);
+        unit.audit({ ...audit(call, before, "notification_webhook.update"), before: view(before), after: view({ ...before, ...changed }) });
+        return { id };
+      });
+    },
+
+    delete: (call, accountId, id) =>
+      commit(deps, call, async (unit) => {
+        const row = await own(unit.db, accountId, id);
+        const user = (await policiesOf(unit.db, accountId)).find((policy) => mechanismsOf(policy).webhooks?.some((one) => one.id === id));
+        if (user !== undefined)
+          throw new PlatformError("notification_in_use", { message: `the notification policy ${user.id} names this webhook` });
+        await deleteWebhook(unit.db, id);
+        unit.audit({ ...audit(call, row, "notification_webhook.delete"), before: view(row) });
+        return { id };
+      }),
+  };
+}
+
+/** What a sealed secret belongs to. */
+export const secretContext = (id: string): string => `notification_webhook/${id}`;
+
+async function own(db: Unit["db"], accountId: string, id: string): Promise<WebhookRow> {
+  const row = await webhookById(db, accountId, id);
+  if (row === undefined) throw new PlatformError("notification_not_found");
+  return row;
+}
+
+const audit = (call: Call, row: WebhookRow, action: string): AuditEntry => ({
+  action,
+  actor: auditActor(call),
+  account_id: row.account_id,
+  zone_id: null,
+  resource: { type: "notification_webhook", id: row.id },
+});
+
+const view = (row: WebhookRow): Webhook => ({
+  id: row.id,
+  name: row.name,
+  url: row.url,
+  type: row.kind as WebhookKind,
+  created_at: row.created_on,
+  last_success: row.last_success,
+  last_failure: row.last_failure,
+});

@@ -1,0 +1,27 @@
+import { type AlertTypeName, alertType } from "#model/events/notification.ts";
+import { planOf } from "#model/zones/plan.ts";
+import { insertDeliveries, isSilenced, policiesOf } from "#store/events/notifications.ts";
+import type { Unit } from "#store/database/store.ts";
+import { zoneRowById, type ZoneRow } from "#store/zones/zones.ts";
+import type { Alert } from "#control/notifications/alerts/alert.ts";
+import { deliveryRows } from "#control/notifications/delivery/delivery-rows.ts";
+import { policyValue } from "#control/notifications/alerts/policy-rows.ts";
+
+/** Tells whoever wants to know of something that happened to a zone, in the unit in which it does: both are stored or neither is. */
+export async function tell(
+  unit: Unit,
+  nowMs: number,
+  name: AlertTypeName,
+  zoneId: string,
+  alertOf: (zone: ZoneRow) => Alert,
+): Promise<void> {
+  const zone = await zoneRowById(unit.db, zoneId);
+  const type = alertType(name);
+  if (zone === undefined || type === undefined || (type.plan !== undefined && planOf(zone.plan).name !== type.plan)) return;
+  for (const policy of await policiesOf(unit.db, zone.account_id)) {
+    const zones = policyValue(policy).filters?.["zones"];
+    if (policy.enabled !== 1 || policy.alert_type !== name || zones?.includes(zoneId) === false) continue;
+    if (await isSilenced(unit.db, policy.id, nowMs)) continue;
+    await insertDeliveries(unit.db, deliveryRows(policy, alertOf(zone), nowMs));
+  }
+}

@@ -1,0 +1,34 @@
+import { commit } from "#control/commit.ts";
+import { countNodes, lookedAt, putLookedAt } from "#store/events/event-counts.ts";
+import type { Store } from "#store/database/store.ts";
+import type { CountPublisher } from "./publish-counts.ts";
+import { isLongAgo, type Rounds } from "./rounds.ts";
+
+export interface SharedRoundsDeps {
+  readonly store: Store;
+  readonly publisher: CountPublisher;
+}
+
+/** So long the others wait for a node's counts: one that is later is away, or its clock is wrong. */
+const AWAIT_MS = 180_000;
+
+/**
+ * Each window is looked at by one node: by the first that finds it counted by all, having written down its own counts. A
+ * node that is away holds the others up for three minutes, once.
+ */
+export function createSharedRounds({ store, publisher }: SharedRoundsDeps): Rounds {
+  return {
+    begin: async (call, policies, ownEndMs) => {
+      await publisher.publish(call, policies, ownEndMs);
+      return commit({ store }, call, async ({ db }) => {
+        const counted = (await countNodes(db)).map(({ counted_ms }) => counted_ms).filter((ms) => ms >= ownEndMs - AWAIT_MS);
+        const endMs = Math.min(ownEndMs, ...counted);
+        const lookedMs = (await lookedAt(db)) ?? Number.NEGATIVE_INFINITY;
+        const isFirst = isLongAgo(lookedMs, endMs);
+        if (endMs <= lookedMs && !isFirst) return null;
+        await putLookedAt(db, endMs);
+        return { endMs, isFirst };
+      });
+    },
+  };
+}

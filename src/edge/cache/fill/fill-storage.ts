@@ -1,0 +1,132 @@
+import { BodyBuffer } from "#edge/http/body-buffer.ts";
+import type { DiskWriter } from "#edge/cache/store/disk-writer.ts";
+import type { FillOwner, FillRequest } from "./fill-context.ts";
+import { secondaryKey } from "#edge/cache/key/secondary-key.ts";
+import { StoredResponse } from "#edge/cache/store/stored-response.ts";
+import type { Storable } from "#edge/cache/policy/cacheability.ts";
+
+/** So much waits for the disk at most, and the origin goes on when so much is left. */
+const PENDING_BYTES_MAX = 4_194_304;
+const PENDING_BYTES_LOW = 1_048_576;
+
+/** What is kept of a response while it comes: in memory, or on disk where it is too large for that. */
+export class FillKeeping {
+  /** Known once the length is. */
+  response: StoredResponse | null = null;
+  /** Null where the body is on disk, or is not kept. */
+  body: BodyBuffer | null = null;
+  private readonly owner: FillOwner;
+  private readonly request: FillRequest;
+  /** The disk takes more. */
+  private readonly resume: () => void;
+  private writer: DiskWriter | null = null;
+  private pending: { readonly reason: string; readonly storable: Storable } | null = null;
+  private reserved = 0;
+
+  constructor(owner: FillOwner, request: FillRequest, resume: () => void) {
+    this.owner = owner;
+    this.request = request;
+    this.resume = resume;
+  }
+
+  get isOnDisk(): boolean {
+    return this.writer !== null;
+  }
+
+  get hasRoom(): boolean {
+    return this.writer === null || this.writer.pendingBytes < PENDING_BYTES_MAX;
+  }
+
+  /** Sets aside what a body of this length takes of the memory; false where it has no place there. */
+  fits(length: number): boolean {
+    return length <= this.owner.objectBytesMax && this.set(length);
+  }
+
+  /** The same for a place on disk; a length that is not known is one for the memory. */
+  fitsDisk(length: number | null): boolean {
+    const { owner } = this;
+    if (length === null || length <= owner.objectBytesMax || length > owner.diskObjectBytesMax) return false;
+    return this.openWriter();
+  }
+
+  /** A body of a known length, in memory. */
+  begin(reason: string, storable: Storable, length: number): void {
+    this.body = new BodyBuffer(length);
+    this.response = this.describing(reason, storable)(length);
+  }
+
+  /** A body whose length its end tells, or one on disk. */
+  beginUnknown(reason: string, storable: Storable): void {
+    if (this.writer === null) this.body = new BodyBuffer(null);
+    this.pending = { reason, storable };
+  }
+
+  /** Goes on with on disk what is too large for the memory; false where it has no place there either. */
+  moveToDisk(length: number): boolean {
+    const { body } = this;
+    this.body = null;
+    if (body === null || length > this.owner.diskObjectBytesMax || !this.openWriter()) return false;
+    for (const piece of body.finish()) this.writer?.append(piece, 0, piece.length);
+    this.set(0);
+    return true;
+  }
+
+  /** False where it is not on disk, or becomes too large for that. */
+  appendOnDisk(buffer: Buffer, start: number, end: number): boolean {
+    const { writer } = this;
+    if (writer === null || writer.length + end - start > this.owner.diskObjectBytesMax) return false;
+    writer.append(buffer, start, end);
+    return true;
+  }
+
+  /** All of it came, on disk; kept unless it is doomed. */
+  finishOnDisk(isDoomed: boolean): void {
+    const { writer, pending } = this;
+    this.writer = null;
+    if (isDoomed) writer?.abort();
+    else if (writer !== null && pending !== null) this.owner.keepWritten(writer, this.describing(pending.reason, pending.storable));
+  }
+
+  /** The same in memory. */
+  finish(isDoomed: boolean): StoredResponse {
+    const body = this.body!;
+    if (this.response === null) this.response = this.describing(this.pending!.reason, this.pending!.storable)(body.length);
+    this.response.body = body.finish();
+    if (!isDoomed) this.owner.keep(this.response);
+    return this.response;
+  }
+
+  /** Nothing of it is kept. */
+  giveUp(): void {
+    this.writer?.abort();
+    this.writer = null;
+  }
+
+  /** Gives back what was set aside. */
+  release(): void {
+    this.owner.reserve(-this.reserved);
+    this.reserved = 0;
+  }
+
+  private describing(reason: string, storable: Storable): (length: number) => StoredResponse {
+    const { asked, exchange } = this.request;
+    const secondary = secondaryKey(storable.vary, exchange);
+    return (length) => new StoredResponse(asked, reason, storable, secondary, length);
+  }
+
+  private openWriter(): boolean {
+    const writer = this.owner.writer();
+    if (writer === null) return false;
+    this.writer = writer;
+    writer.onWritten = () => {
+      if (writer.pendingBytes <= PENDING_BYTES_LOW) this.resume();
+    };
+    return true;
+  }
+
+  private set(length: number): boolean {
+    if (!this.owner.reserve(length - this.reserved)) return false;
+    this.reserved = length;
+    return true;
+  }
+}

@@ -1,0 +1,29 @@
+import type { CacheStatus } from "#edge/cache/policy/cache-status.ts";
+
+/** Keys whose responses are not for all: whoever asks for them does not wait for another one's. */
+export interface Refusals {
+  add(key: string, status: CacheStatus, nowMs: number, keptMs: number): void;
+  find(key: string, nowMs: number): CacheStatus | null;
+  clear(): void;
+}
+
+const KEYS_MAX = 10_000;
+
+export function createRefusals(): Refusals {
+  const byKey = new Map<string, { readonly status: CacheStatus; readonly untilMs: number }>();
+  return {
+    add: (key, status, nowMs, keptMs) => {
+      byKey.delete(key);
+      byKey.set(key, { status, untilMs: nowMs + keptMs });
+      if (byKey.size > KEYS_MAX) byKey.delete(byKey.keys().next().value!);
+    },
+    find: (key, nowMs) => {
+      const found = byKey.get(key);
+      if (found === undefined) return null;
+      if (nowMs < found.untilMs) return found.status;
+      byKey.delete(key);
+      return null;
+    },
+    clear: () => byKey.clear(),
+  };
+}

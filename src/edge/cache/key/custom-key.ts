@@ -1,0 +1,60 @@
+import { parseCookies } from "#wire/http/cookies.ts";
+import type { RequestView } from "#rules/views.ts";
+import { type FieldChange, fieldChange } from "#rules/field-change.ts";
+import type { CacheKeyRule, CustomKey } from "#edge/cache/policy/cache-rule.ts";
+import { type DeviceType, deviceType } from "./device-type.ts";
+
+/** What a rule makes of a request for the cache. */
+export interface CustomKeyParts {
+  /** Told apart from other requests of the same URL; as JSON, so that no value can look like the end of it and the beginning of the next. */
+  readonly apart: string;
+  /** What kind of device the visitor has, where that is part of the key; else empty. */
+  readonly device: DeviceType | "";
+  /** How the origin is asked, so that it sees of those parts what the key says, and no more. */
+  readonly changes: readonly FieldChange[];
+}
+
+const NOTHING: CustomKeyParts = { apart: "", device: "", changes: [] };
+
+export function customKeyParts(exchange: RequestView, rule: CacheKeyRule | undefined): CustomKeyParts {
+  if (rule === undefined) return NOTHING;
+  const { custom_key: { header, cookie, user } = {}, cache_by_device_type: byDevice } = rule;
+  const parts: unknown[] = [];
+  const changes: FieldChange[] = [];
+  if (header !== undefined) parts.push(["header", headerParts(exchange, header)]);
+  if (header?.exclude_origin === true) changes.push(fieldChange("Origin", "remove"));
+  if (cookie !== undefined) parts.push(["cookie", cookieParts(exchange, cookie)]);
+  const device = byDevice === true || user?.device_type === true ? deviceType(exchange.user_agent) : "";
+  if (device !== "") parts.push(["device", device]);
+  if (user?.geo === true) parts.push(["country", exchange.place?.country ?? ""]);
+  if (user?.lang === true) {
+    const language = firstLanguage(exchange);
+    parts.push(["language", language]);
+    changes.push(fieldChange("Accept-Language", language === "" ? "remove" : "set", language));
+  }
+  return { apart: parts.length === 0 ? "" : JSON.stringify(parts), device, changes };
+}
+
+function headerParts(
+  exchange: RequestView,
+  { include = [], check_presence: present = [], contains = {} }: NonNullable<CustomKey["header"]>,
+) {
+  return [
+    include.map((name) => exchange.headers(name.toLowerCase())),
+    present.map((name) => exchange.headers(name.toLowerCase()).length > 0),
+    Object.entries(contains).map(([name, texts]) =>
+      exchange.headers(name.toLowerCase()).filter((value) => texts.some((text) => value.includes(text))),
+    ),
+  ];
+}
+
+function cookieParts(exchange: RequestView, { include = [], check_presence: present = [] }: NonNullable<CustomKey["cookie"]>) {
+  const cookies = parseCookies(exchange.headers("cookie"));
+  return [include.map((name) => cookies.get(name) ?? []), present.map((name) => cookies.has(name))];
+}
+
+/** RFC 9110 §12.5.4: the language that is asked for first, without its region. */
+function firstLanguage(exchange: RequestView): string {
+  const [line = ""] = exchange.headers("accept-language");
+  return /^\s*([A-Za-z]{1,8})(?=[-,;\s]|$)/.exec(line)?.[1]?.toLowerCase() ?? "";
+}

@@ -1,0 +1,68 @@
+import type { EdgeSettings } from "#snapshot/edge-settings.ts";
+import type { PurgeEntry, PurgeSelector } from "#snapshot/entries.ts";
+import { sortedQuery } from "#edge/cache/key/primary-key.ts";
+import { ANY_URL } from "#edge/cache/store/original-urls.ts";
+import type { Asked } from "#edge/cache/store/stored-response.ts";
+
+/** What a purge looks at; tags are null while they are not known. */
+export interface Purgeable {
+  readonly asked: Asked;
+  readonly tags: readonly string[] | null;
+}
+
+export type PurgeTest = (response: Purgeable) => boolean;
+
+/** Whether a response of the zone was purged after it was asked for. */
+export function purgeTest({ count, recent }: PurgeEntry, level: EdgeSettings["cache_level"]): PurgeTest {
+  const tests = recent.map((selector) => TESTS[selector.by](selector, level));
+  return (response) => {
+    const later = count - response.asked.purges;
+    if (later <= 0) return false;
+    // What is no longer listed may have been anything.
+    return later > tests.length || tests.slice(-later).some((test) => test(response));
+  };
+}
+
+const NONE: readonly string[] = [];
+
+const TESTS: Readonly<Record<PurgeSelector["by"], (selector: PurgeSelector, level: EdgeSettings["cache_level"]) => PurgeTest>> = {
+  files: ({ values }, level) => {
+    const urls = new Set(values.flatMap((url) => urlForms(url, level)));
+    const bases = new Set(values.map((url) => url.split("?", 1)[0]!));
+    const origins = new Set(values.map((url) => /^[a-z]+:\/\/[^/?]*/.exec(url)?.[0]));
+    return ({ asked: { scheme, host, port, path, query, isQueryRuled, received = NONE } }) => {
+      // A URL without a port means the one that visitors come to, whichever it is.
+      const isNamed = (known: ReadonlySet<string | undefined>, rest: string): boolean =>
+        known.has(`${scheme}://${host}${rest}`) || (port !== null && known.has(`${scheme}://${host}:${port}${rest}`));
+      // Which queries lead to it only its rule knew: it goes with any of them.
+      if (isQueryRuled === true ? isNamed(bases, path) : isNamed(urls, query === "" ? path : `${path}?${query}`)) return true;
+      return received.some((url) =>
+        url === ANY_URL ? isNamed(origins, "") : isNamed(urls, url) || (isQueryRuled === true && isNamed(bases, url.split("?", 1)[0]!)),
+      );
+    };
+  },
+  tags: ({ values }) => {
+    const tags = new Set(values);
+    return (response) => response.tags === null || response.tags.some((tag) => tags.has(tag));
+  },
+  hosts: ({ values }) => {
+    const hosts = new Set(values);
+    return ({ asked }) => hosts.has(asked.host);
+  },
+  prefixes:
+    ({ values }) =>
+    ({ asked: { host, path, received = NONE } }) =>
+      values.some((prefix) =>
+        [path, ...received].some((known) => (known === ANY_URL ? prefix.split("/", 1)[0] === host : `${host}${known}`.startsWith(prefix))),
+      ),
+};
+
+/** A URL as the zone's level and order of parameters may have it in the cache. */
+function urlForms(url: string, level: EdgeSettings["cache_level"]): readonly string[] {
+  const question = url.indexOf("?");
+  if (question < 0) return [url];
+  const base = url.slice(0, question);
+  const query = url.slice(question + 1);
+  if (query === "" || level === "simplified") return [base];
+  return [url, `${base}?${sortedQuery(query)}`];
+}

@@ -1,0 +1,181 @@
+import type { Trailer } from "#wire/http/chunked.ts";
+import { type Framing, responseFraming } from "#wire/http/framing.ts";
+import type { Head } from "#wire/http/head.ts";
+import { KEPT_BODY_BYTES_MAX } from "#edge/compression/codecs.ts";
+import type { LateTap } from "#edge/detection/late-tap.ts";
+import type { Page } from "#edge/pages/error-page.ts";
+import type { Exchange } from "#edge/exchange/exchange.ts";
+import type { Visitor } from "#edge/pipeline/forward.ts";
+import type { Pipeline } from "#edge/pipeline/pipeline.ts";
+import { finishPage } from "#edge/stages/finish-page.ts";
+import { browserTtlOf } from "#edge/cache/policy/cache-rule.ts";
+import type { CacheStatus } from "#edge/cache/policy/cache-status.ts";
+import { type Answer, answerTo } from "#edge/cache/key/preconditions.ts";
+import { hasConditions } from "#edge/cache/key/request-facts.ts";
+import { storedHead } from "./stored-head.ts";
+import type { StoredResponse } from "#edge/cache/store/stored-response.ts";
+
+/** Where a body comes from: null where there is nothing more yet. */
+export interface BodySource {
+  from(offset: number): Buffer | null;
+  /** Nothing more is asked for. */
+  close?(): void;
+}
+
+/** What a reader is told of while it waits. */
+export interface Waited {
+  /** The visitor takes more. */
+  onReaderDrain(reader: CacheReader): void;
+  onReaderGone(reader: CacheReader): void;
+}
+
+/** So much is given at once, since it is copied where the visitor's side is behind. */
+const PIECE_BYTES_MAX = 65_536;
+const WHOLE: Answer = { kind: "whole" };
+
+/** One visitor who is answered from the cache, or waits for that. Runs the response stages, as for a response of an origin. */
+export class CacheReader {
+  readonly exchange: Exchange;
+  /** It asks for a part: it is given one, or goes alone, rather than the whole. */
+  wantsPart = false;
+  private readonly pipeline: Pick<Pipeline, "response" | "substitute">;
+  private readonly visitor: Visitor;
+  private readonly alone: () => void;
+  private waitsFor: Waited | null = null;
+  private held: (() => void) | null = null;
+  private source: BodySource | null = null;
+  private at = 0;
+  private end = 0;
+  private tap: LateTap | null = null;
+  private over = false;
+
+  /** `alone` sends the request to the origin as if there were no cache. */
+  constructor(pipeline: Pick<Pipeline, "response" | "substitute">, exchange: Exchange, visitor: Visitor, alone: () => void) {
+    this.pipeline = pipeline;
+    this.exchange = exchange;
+    this.visitor = visitor;
+    this.alone = alone;
+  }
+
+  waitFor(waited: Waited): void {
+    this.waitsFor = waited;
+  }
+
+  /** Answers with a response whose body is there, or comes. */
+  respond(stored: StoredResponse, source: BodySource, status: CacheStatus, nowMs: number): void {
+    if (this.over) return source.close?.();
+    // Who sends requests and reads nothing must not make us gather answers.
+    if (!this.visitor.flush()) {
+      this.held = () => this.respond(stored, source, status, nowMs);
+      return;
+    }
+    const { exchange } = this;
+    const answer = hasConditions(exchange) ? answerTo(exchange, stored, nowMs) : WHOLE;
+    const { buffer, head } = storedHead(stored, answer, stored.length, nowMs, browserTtlOf(exchange));
+    if (answer.kind === "whole") exchange.cachedBody = onePiece(stored);
+    const framing = responseFraming(head, exchange.method);
+    this.sendHead(buffer, head, framing, status);
+    if (this.over) return source.close?.();
+    this.source = source;
+    if (answer.kind === "part") {
+      this.at = answer.start;
+      this.end = answer.end;
+    } else this.end = framing === 0 ? 0 : stored.length;
+    this.pump();
+  }
+
+  /** Sends what has come of the body; called again when more has. */
+  pump(): void {
+    const { source, visitor } = this;
+    while (source !== null && !this.over && this.held === null) {
+      if (this.at === this.end) return this.finish([]);
+      if (this.at > 0 && !visitor.flush()) return;
+      const piece = source.from(this.at);
+      if (piece === null) return;
+      const length = Math.min(piece.length, this.end - this.at, PIECE_BYTES_MAX);
+      this.at += length;
+      this.sendBody(piece, 0, length);
+    }
+  }
+
+  sendHead(buffer: Buffer, head: Head, framing: Framing, status: CacheStatus): void {
+    const { exchange } = this;
+    exchange.cacheStatus = status;
+    exchange.status = head.status;
+    const page = this.pipeline.substitute(exchange, buffer, head);
+    if (page !== null) {
+      this.over = true;
+      return this.visitor.sendPage(page);
+    }
+    this.tap = this.pipeline.response(exchange, buffer, head, framing);
+    this.visitor.sendHead(buffer, head, framing);
+  }
+
+  sendBody(buffer: Buffer, start: number, end: number): void {
+    if (this.over) return;
+    this.tap?.chunk(buffer, start, end);
+    this.visitor.sendBody(buffer, start, end);
+  }
+
+  finish(trailers: readonly Trailer[]): void {
+    if (this.over) return;
+    this.leave();
+    this.visitor.sendEnd(trailers);
+    this.tap?.finish();
+  }
+
+  /** All that was sent since the last one was good until now. False when the visitor is behind. */
+  flush(): boolean {
+    const hasRoom = this.visitor.flush();
+    this.tap?.settle();
+    return hasRoom;
+  }
+
+  sendPage(page: Page): void {
+    this.over = true;
+    this.visitor.sendPage(finishPage(this.exchange, page));
+  }
+
+  /** What was begun cannot be completed. */
+  cut(): void {
+    if (this.over) return;
+    this.leave();
+    this.tap?.abort();
+    this.visitor.cut();
+  }
+
+  /** The origin is to answer this request by itself. */
+  goAlone(): void {
+    if (this.over) return;
+    this.over = true;
+    this.waitsFor = null;
+    this.alone();
+  }
+
+  onVisitorDrain(): void {
+    if (this.over) return;
+    const { held } = this;
+    this.held = null;
+    if (held !== null) held();
+    else if (this.source !== null) this.pump();
+    else this.waitsFor?.onReaderDrain(this);
+  }
+
+  /** The visitor went away. */
+  abort(): void {
+    if (this.over) return;
+    this.leave();
+    this.tap?.abort();
+    this.waitsFor?.onReaderGone(this);
+  }
+
+  private leave(): void {
+    this.over = true;
+    this.source?.close?.();
+  }
+}
+
+/** The body where it is there, whole and in one piece, and not too long to be compressed at once. */
+function onePiece({ body: [piece], length }: StoredResponse): Buffer | null {
+  return piece !== undefined && piece.length === length && length <= KEPT_BODY_BYTES_MAX ? piece : null;
+}

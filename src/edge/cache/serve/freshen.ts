@@ -1,0 +1,33 @@
+import { formatHttpDate } from "#wire/http/http-date.ts";
+import { type ResponseField, singleValue } from "#edge/cache/policy/response-fields.ts";
+import { type Asked, StoredResponse } from "#edge/cache/store/stored-response.ts";
+import { storableOf, type StoringRequest } from "#edge/cache/policy/cacheability.ts";
+
+/** Fields that speak of the stored body, and those that are for one visitor alone. */
+const NOT_UPDATED = new Set(["content-length", "content-encoding", "content-type", "content-range", "set-cookie", "age"]);
+
+/**
+ * A stored response with the fields of the 304 that confirmed it (RFC 9111 §3.2, §4.3.4); null where it must not be kept from
+ * now on, and "another" where the 304 is not about this one.
+ */
+export function refreshed(
+  stored: StoredResponse,
+  received: readonly ResponseField[],
+  asked: Asked,
+  request: StoringRequest,
+): StoredResponse | null | "another" {
+  const tag = singleValue(received, "etag");
+  if (tag !== null && stored.etag !== null && opaque(tag) !== opaque(stored.etag)) return "another";
+  const updates = received.filter(({ key }) => !NOT_UPDATED.has(key));
+  const updated = new Set(updates.map(({ key }) => key));
+  const age = received.filter(({ key }) => key === "age");
+  const date = updated.has("date") ? [] : [{ name: "Date", key: "date", value: formatHttpDate(request.responseMs) }];
+  const kept = stored.fields.filter(({ key }) => !updated.has(key) && key !== "date");
+  const storable = storableOf(stored.status, [...kept, ...updates, ...date, ...age], request);
+  if (storable === null) return null;
+  const next = new StoredResponse(asked, stored.reason, storable, stored.secondary, stored.length, stored.file);
+  next.body = stored.body;
+  return next;
+}
+
+const opaque = (tag: string): string => (tag.startsWith("W/") ? tag.slice(2) : tag);

@@ -1,0 +1,180 @@
+import type { MetricRegistry } from "#kernel/process/metrics.ts";
+import type { CacheReader } from "#edge/cache/serve/cache-reader.ts";
+import { createDiskSource } from "./disk-source.ts";
+import { onDisk } from "./disk-files.ts";
+import { createDiskStore, type DiskStore } from "./disk-store.ts";
+import type { DiskWriter } from "./disk-writer.ts";
+import { createResponseStore } from "./response-store.ts";
+import { secondaryKey, type RequestFields } from "#edge/cache/key/secondary-key.ts";
+import { type Asked, pieceFrom, StoredResponse } from "./stored-response.ts";
+
+/** Where responses are kept: in memory, and those that are asked for again or are large on disk as well. */
+export interface Shelves {
+  readonly objectBytesMax: number;
+  /** 0 where nothing is kept on disk. */
+  readonly diskObjectBytesMax: number;
+  /** RFC 9111 §4.1: of those that the request selects, the newest, from memory where it is there. */
+  find(asked: Asked, request: RequestFields): StoredResponse | null;
+  keep(response: StoredResponse): void;
+  /** It was used from memory. */
+  used(response: StoredResponse): void;
+  drop(response: StoredResponse): void;
+  dropKey(key: string): void;
+  renew(stale: StoredResponse, next: StoredResponse): void;
+  writer(): DiskWriter | null;
+  keepWritten(writer: DiskWriter, describeAs: (length: number) => StoredResponse): void;
+  /** Brings a body from disk into memory; null where it is not as it was written. */
+  fetch(response: StoredResponse): Promise<StoredResponse | null>;
+  /** Answers with the body where it is; `respond` is called once that is known to be good. */
+  open(response: StoredResponse, reader: CacheReader, respond: Respond): void;
+  sweep(isGone: (response: StoredResponse) => boolean): void;
+  notePurges(zoneId: string, count: number): void;
+  measure(): void;
+  close(): Promise<void>;
+}
+
+export type Respond = (source: { from(offset: number): Buffer | null }) => void;
+
+export interface ShelvesDeps {
+  readonly memoryBytesMax: number;
+  readonly disk: { readonly directory: string; readonly bytesMax: number } | null;
+  readonly metrics: MetricRegistry;
+  /** `written`: purges of its zone that were written down beside it. */
+  isPurged(response: StoredResponse, written: number): boolean;
+  onError(error: unknown): void;
+}
+
+/** A body may take this share of the memory, and what is known of those on disk that one. */
+const OBJECT_SHARE = 1 / 8;
+const INDEX_SHARE = 1 / 4;
+
+export function createShelves(deps: ShelvesDeps): Shelves {
+  const { memoryBytesMax, metrics, isPurged } = deps;
+  const faults = metrics.counter("selvedge_edge_cache_disk_faults_total", "Reads and writes of the cache's files that failed");
+  const onError = (error: unknown): void => {
+    // A disk that is full fails at each of them, and the cache goes on in memory.
+    if (faults.value++ === 0) deps.onError(error);
+  };
+  const disk = openDisk({ ...deps, onError });
+  const memory = createResponseStore([
+    { max: disk === null ? memoryBytesMax : memoryBytesMax * (1 - INDEX_SHARE), weightOf: ({ weight }) => weight },
+  ]);
+  const gauges = {
+    memory: metrics.gauge("selvedge_edge_cache_memory_bytes", "Bytes of memory that cached responses take"),
+    disk: metrics.gauge("selvedge_edge_cache_disk_bytes", "Bytes on disk that cached responses take"),
+    responses: metrics.gauge("selvedge_edge_cache_responses", "Responses in memory"),
+    files: metrics.gauge("selvedge_edge_cache_files", "Responses on disk"),
+  };
+  const keep = (response: StoredResponse): void => {
+    disk?.removeSame(response);
+    memory.put(response);
+  };
+
+  return {
+    objectBytesMax: memoryBytesMax * OBJECT_SHARE,
+    diskObjectBytesMax: disk?.objectBytesMax ?? 0,
+    find: (asked, request) =>
+      select(memory.find(asked.key), asked, request) ?? (disk === null ? null : select(disk.find(asked.key), asked, request)),
+    keep,
+    used: (response) => {
+      response.visited = true;
+      // What is asked for once is not worth the writing.
+      if (disk !== null && !response.isSaved) disk.save(response);
+    },
+    drop: (response) => {
+      // Each store knows its own alone.
+      if (response.file === null) memory.remove(response);
+      disk?.removeSame(response);
+    },
+    dropKey: (key) => {
+      for (const response of memory.find(key)) memory.remove(response);
+      for (const response of disk?.find(key) ?? []) disk?.remove(response);
+    },
+    renew: (stale, next) => {
+      if (next.file !== null) return disk?.describeAnew(stale, next);
+      memory.remove(stale);
+      keep(next);
+    },
+    writer: () => disk?.writer() ?? null,
+    keepWritten: (writer, describeAs) => {
+      let described: StoredResponse | null = null;
+      void writer
+        .finish((length) => (described = describeAs(length)))
+        .then((written) => {
+          if (written === null || described === null) return;
+          const response = onDisk(described, written.id, written.checks, written.described);
+          disk?.put(response);
+          if (isPurged(response, 0)) disk?.remove(response);
+          else for (const older of memory.find(response.asked.key)) if (isSame(older, response)) memory.remove(older);
+        })
+        .catch(onError);
+    },
+    fetch: async (response) => {
+      const body = (await disk?.load(response)) ?? null;
+      if (body === null) return null;
+      const warm = new StoredResponse(response.asked, response.reason, response, response.secondary, response.length);
+      warm.body = body;
+      warm.isSaved = true;
+      // It may have been purged or replaced while it was read.
+      if (response.isStored) memory.put(warm);
+      return warm;
+    },
+    open: (response, reader, respond) => {
+      if (response.file === null || disk === null) return respond({ from: (offset) => pieceFrom(response.body, offset) });
+      const broken = (): void => disk.remove(response);
+      const source = createDiskSource(
+        disk.directory,
+        response,
+        () => reader.pump(),
+        () => {
+          broken();
+          reader.cut();
+        },
+      );
+      response.visited = true;
+      void source
+        .prepare(0)
+        .then((isGood) => {
+          if (isGood) return respond(source);
+          broken();
+          source.close();
+          reader.goAlone();
+        })
+        .catch(onError);
+    },
+    sweep: (isGone) => {
+      memory.sweep(isGone);
+      disk?.sweep(isGone);
+    },
+    notePurges: (zoneId, count) => disk?.notePurges(zoneId, count),
+    measure: () => {
+      gauges.memory.value = memory.used;
+      gauges.responses.value = memory.size;
+      gauges.disk.value = disk?.bytes ?? 0;
+      gauges.files.value = disk?.size ?? 0;
+    },
+    close: async () => disk?.close(),
+  };
+}
+
+/** Without a directory that can be used the cache is one of memory alone. */
+function openDisk({ disk, memoryBytesMax, isPurged, onError }: ShelvesDeps): DiskStore | null {
+  if (disk === null || disk.bytesMax === 0) return null;
+  try {
+    return createDiskStore({ ...disk, indexBytesMax: memoryBytesMax * INDEX_SHARE, isGone: isPurged, onError });
+  } catch (error) {
+    onError(error);
+    return null;
+  }
+}
+
+function select(responses: readonly StoredResponse[], { apart }: Asked, request: RequestFields): StoredResponse | null {
+  for (const response of responses) {
+    if (response.asked.apart !== apart) continue;
+    if (response.vary.length === 0 || secondaryKey(response.vary, request) === response.secondary) return response;
+  }
+  return null;
+}
+
+const isSame = (one: StoredResponse, other: StoredResponse): boolean =>
+  one.asked.apart === other.asked.apart && one.secondary === other.secondary;

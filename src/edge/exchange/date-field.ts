@@ -1,0 +1,17 @@
+import { rememberLast } from "#rules/expression/text/memo.ts";
+import { formatHttpDate } from "#wire/http/http-date.ts";
+import type { Head } from "#wire/http/head.ts";
+import type { Exchange } from "./exchange.ts";
+import { touches } from "#edge/http/header-edits.ts";
+
+/**
+ * The Date for a response that came without one, which is when it came (RFC 9110 §6.6.1). Empty where it has one, and
+ * where a rule has a say over the field.
+ */
+export function receivedDate(head: Head, { at_ms: atMs, originTtfbMs = 0, responseEdits: edits }: Exchange): string {
+  if (head.dateIndex >= 0 || (edits !== null && touches(edits, "date"))) return "";
+  return dateOfSecond(Math.floor((atMs + originTtfbMs) / 1000));
+}
+
+/** Most responses come in the second of the one before. */
+const dateOfSecond = rememberLast((second: number): string => formatHttpDate(second * 1000));

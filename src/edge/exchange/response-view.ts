@@ -1,0 +1,178 @@
+import { latin1 } from "#wire/http/bytes.ts";
+import { createRecentTexts } from "#wire/http/recent-texts.ts";
+import { rememberLast } from "#rules/expression/text/memo.ts";
+import type { HeaderFields, ResponseView } from "#rules/views.ts";
+import type { Head } from "#wire/http/head.ts";
+import type { EdgeError } from "#edge/pages/edge-errors.ts";
+import type { Page } from "#edge/pages/error-page.ts";
+import type { Exchange } from "./exchange.ts";
+import { editedLines, listLines, parseLines } from "#edge/http/field-lines.ts";
+import { charsetOf, wholeMediaType } from "#edge/http/media-type.ts";
+import { type ResponseEdits, shownValues, touches } from "#edge/http/header-edits.ts";
+
+const NONE: readonly string[] = [];
+/** The last line's end and the empty line. */
+const END_BYTES = 4;
+
+/** What rules see of a response's head, while its bytes are where they were. Made only where a rule of a response phase may look. */
+export const responseView = (exchange: Exchange, buffer: Buffer, head: Head): OwnView =>
+  new OwnView(exchange, head.status, new ReceivedHead(buffer, head), undefined, undefined);
+
+/** The same of a page of the edge's own. */
+export const pageView = (exchange: Exchange, { status, contentType, error }: Page): OwnView =>
+  new OwnView(
+    exchange,
+    status,
+    {
+      lines: `Content-Type: ${contentType}\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff`,
+      contentType,
+      contentEncodings: NONE,
+    },
+    error,
+    undefined,
+  );
+
+/** A response as the rules before have left it; those behind see the fields as they were by their raw names. */
+export function editedView(exchange: Exchange, response: OwnView): OwnView {
+  const { responseEdits: edits } = exchange;
+  if (edits === null) return response;
+  return new OwnView(exchange, response.status, new EditedHead(response, edits), response.error, response);
+}
+
+/** Fields of a head. Text is made of them when a rule looks, which most rules of most responses do not. */
+interface ViewedHead {
+  readonly lines: string;
+  /** With its parameters. */
+  readonly contentType: string;
+  /** Values of Content-Encoding, as written. */
+  readonly contentEncodings: readonly string[];
+}
+
+const recentType = createRecentTexts();
+
+/** Content-Type with its parameters; empty where there is none. */
+export const contentTypeOf = (buffer: Buffer, { contentTypeIndex: index, offsets }: Head): string =>
+  index < 0 ? "" : recentType(buffer, offsets[index * 4 + 2]!, offsets[index * 4 + 3]!);
+
+/** Knows by itself where its fields are: it is looked at when the head has become another one's, and its bytes are there still. */
+class ReceivedHead implements ViewedHead {
+  private readonly buffer: Buffer;
+  private readonly start: number;
+  private readonly end: number;
+  readonly contentType: string;
+  readonly contentEncodings: readonly string[];
+  private text: string | null = null;
+
+  constructor(buffer: Buffer, head: Head) {
+    const { fieldsStart, end } = head;
+    this.buffer = buffer;
+    // While its bytes are at hand: one that looks later would wait for memory.
+    this.contentType = contentTypeOf(buffer, head);
+    // Looking for it among the names costs less than making text of all lines later.
+    this.contentEncodings = shownValues(buffer, head, null, "content-encoding");
+    this.start = fieldsStart;
+    this.end = end - END_BYTES;
+  }
+
+  get lines(): string {
+    return (this.text ??= latin1(this.buffer, this.start, this.end));
+  }
+}
+
+/** Many rules ask the same of one message in a row. */
+const fieldsOf = rememberLast(listLines);
+
+/** What edits make of another head. Text is made only after the phase that made them, and before the next one. */
+class EditedHead implements ViewedHead {
+  private readonly before: OwnView;
+  private readonly edits: ResponseEdits;
+  private text: string | null = null;
+
+  constructor(before: OwnView, edits: ResponseEdits) {
+    this.before = before;
+    this.edits = edits;
+  }
+
+  get lines(): string {
+    return (this.text ??= editedLines(this.before.lines, this.edits));
+  }
+
+  get contentType(): string {
+    if (!touches(this.edits, "content-type")) return this.before.contentType;
+    return parseLines(this.lines).get("content-type")?.[0] ?? "";
+  }
+
+  get contentEncodings(): readonly string[] {
+    return parseLines(this.lines).get("content-encoding") ?? NONE;
+  }
+}
+
+/** A view that can be edited. A class, because each response that rules look at makes one. */
+export class OwnView implements ResponseView {
+  readonly status: number;
+  readonly error: EdgeError | undefined;
+  readonly raw: OwnView | undefined;
+  private readonly exchange: Exchange;
+  private readonly head: ViewedHead;
+  private fields: ReadonlyMap<string, readonly string[]> | null = null;
+
+  constructor(exchange: Exchange, status: number, head: ViewedHead, error: EdgeError | undefined, raw: OwnView | undefined) {
+    this.exchange = exchange;
+    this.status = status;
+    this.head = head;
+    this.error = error;
+    this.raw = raw;
+  }
+
+  get lines(): string {
+    return this.head.lines;
+  }
+
+  get contentType(): string {
+    return this.head.contentType;
+  }
+
+  get content_type(): string {
+    return wholeMediaType(this.contentType);
+  }
+
+  /** Of the Content-Type, lower case; empty where it names none. */
+  get charset(): string {
+    return charsetOf(this.contentType);
+  }
+
+  /** Lower case; empty for none. */
+  get content_encoding(): string {
+    const values = this.head.contentEncodings;
+    return values.length === 0 ? "" : values.join(", ").toLowerCase();
+  }
+
+  headers(name: string): readonly string[] {
+    return (this.fields ??= parseLines(this.lines)).get(name) ?? NONE;
+  }
+
+  header_fields(): HeaderFields {
+    return fieldsOf(this.lines);
+  }
+
+  get error_code(): number {
+    return this.error !== undefined && this.error.code >= 1000 ? this.error.code : 0;
+  }
+
+  get error_type(): string {
+    return this.error === undefined ? "" : errorType(this.error);
+  }
+
+  get origin_ttfb_ms(): number | undefined {
+    return this.exchange.originTtfbMs;
+  }
+
+  get edge_ms(): number | undefined {
+    return this.exchange.edgeMs();
+  }
+}
+
+const TYPES: Readonly<Record<number, string>> = { 1015: "ratelimit", 1020: "waf", 1040: "managed_challenge" };
+
+/** Who made an error page, in the field's words. */
+const errorType = ({ code, status }: EdgeError): string => TYPES[code] ?? (code >= 1000 ? "1xxx" : status >= 500 ? "5xx" : "");

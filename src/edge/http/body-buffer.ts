@@ -1,0 +1,62 @@
+import { pieceFrom } from "#edge/cache/store/stored-response.ts";
+
+/** No piece is larger: with a piece too many at the end, less is wasted. */
+const PIECE_BYTES_MAX = 262_144;
+const FIRST_PIECE_BYTES = 16_384;
+
+/** A body that comes in parts which are good only during a call, kept in pieces that are not copied again. */
+export class BodyBuffer {
+  /** Whole pieces, and the begun one at the end. */
+  private readonly pieces: Buffer[] = [];
+  private filled = 0;
+  length = 0;
+  /** Bytes of memory that it takes up. */
+  allocated = 0;
+  private readonly expected: number | null;
+  private readonly firstPieceBytes: number;
+
+  /** `expected`: the length where it is known, so that nothing is wasted. */
+  constructor(expected: number | null, firstPieceBytes = FIRST_PIECE_BYTES) {
+    this.expected = expected;
+    this.firstPieceBytes = firstPieceBytes;
+  }
+
+  append(buffer: Buffer, start: number, end: number): void {
+    for (let at = start; at < end;) {
+      let last = this.pieces.at(-1);
+      if (last === undefined || this.filled === last.length) {
+        last = Buffer.allocUnsafeSlow(this.nextSize());
+        this.pieces.push(last);
+        this.allocated += last.length;
+        this.filled = 0;
+      }
+      const copied = buffer.copy(last, this.filled, at, end);
+      this.filled += copied;
+      this.length += copied;
+      at += copied;
+    }
+  }
+
+  /** What came from an offset on, as far as it lies in one piece; null where nothing did yet. */
+  from(offset: number): Buffer | null {
+    return offset < this.length ? (pieceFrom(this.pieces, offset)?.subarray(0, this.length - offset) ?? null) : null;
+  }
+
+  /** All of it. Nothing is appended afterwards. */
+  finish(): readonly Buffer[] {
+    const last = this.pieces.pop();
+    if (last !== undefined) this.pieces.push(this.filled === last.length ? last : exactCopy(last, this.filled));
+    return this.pieces;
+  }
+
+  private nextSize(): number {
+    if (this.expected !== null && this.expected > this.length) return Math.min(this.expected - this.length, PIECE_BYTES_MAX);
+    return Math.min(Math.max(this.firstPieceBytes, this.length), PIECE_BYTES_MAX);
+  }
+}
+
+function exactCopy(piece: Buffer, length: number): Buffer {
+  const copy = Buffer.allocUnsafeSlow(length);
+  piece.copy(copy, 0, 0, length);
+  return copy;
+}

@@ -1,0 +1,233 @@
+import type { Transport, TransportHandler } from "#wire/connections/transport/transport.ts";
+import { atTurnEnd, type TurnTask } from "#wire/connections/buffers/tick-queue.ts";
+import { ERROR } from "#wire/http2/codes.ts";
+import type { Chunk } from "#wire/http2/frame-writer.ts";
+import type { RequestFields } from "#wire/http2/request-fields.ts";
+import { Session, type SessionLimits, type SessionOwner } from "#wire/http2/session.ts";
+import type { ServerStream } from "#wire/http2/stream.ts";
+import { ClientDeadlines } from "#wire/connections/http/client-deadlines.ts";
+import type { EdgeLimits } from "#edge/config.ts";
+import type { EdgeContext, OpenConnection } from "#edge/pipeline/context.ts";
+import type { Arrival } from "#edge/exchange/exchange.ts";
+import { Http2Stream } from "./stream.ts";
+
+/** While so much waits for a client that takes nothing, nothing more is read from it either: each answer it asks for would wait as well. */
+const OUTPUT_BYTES_MAX = 262_144;
+
+/** One visitor's connection of HTTP/2, which carries many requests at once. */
+export class Http2Connection implements OpenConnection, SessionOwner, TransportHandler, TurnTask {
+  private readonly edge: EdgeContext;
+  private readonly arrival: Arrival;
+  private readonly transport: Transport;
+  private readonly session: Session;
+  private readonly requests = new Set<Http2Stream>();
+  /** Requests of which something was handed on in this read, and is to be sent. */
+  private unsent: Http2Stream[] = [];
+  private readonly deadlines: ClientDeadlines;
+  private isReading = false;
+  private isPaused = false;
+  private isDue = false;
+  /** A chunk is on its way; the next waits until the kernel has it. */
+  private isWriting = false;
+  /** Nothing follows what was written. */
+  private isEnding = false;
+  private isClosed = false;
+  private sinceMs: number;
+
+  constructor(edge: EdgeContext, transport: Transport, arrival: Arrival) {
+    this.edge = edge;
+    this.arrival = arrival;
+    this.transport = transport;
+    this.sinceMs = edge.timers.nowMs;
+    this.deadlines = new ClientDeadlines(edge.limits, edge.timers);
+    this.session = new Session(this, sessionLimits(edge.limits));
+    transport.attach(this);
+    edge.timers.add(this);
+    edge.connections.add(this);
+    this.onOutput();
+  }
+
+  get nowMs(): number {
+    return this.edge.timers.nowMs;
+  }
+
+  drain(): void {
+    if (this.session.isClosing) return;
+    this.sinceMs = this.nowMs;
+    this.session.drain();
+  }
+
+  destroy(): void {
+    this.transport.destroy();
+  }
+
+  check(nowMs: number): void {
+    const { limits } = this.edge;
+    for (const request of this.requests) request.check(nowMs);
+    // Whoever takes nothing of what waits for all its streams loses them.
+    if (this.deadlines.exchanging(nowMs, this.isWriting ? this.transport.bytesTaken : null, null) !== "fine") return this.destroy();
+    if (this.requests.size > 0) return;
+    const waitedMs = nowMs - this.sinceMs;
+    if (this.isEnding || this.session.isClosing) {
+      if (waitedMs > limits.lingerMs) this.destroy();
+    } else if (!this.session.isSettled) {
+      if (waitedMs > limits.headTimeoutMs) this.destroy();
+    } else if (!this.session.isAcknowledged && waitedMs > limits.headTimeoutMs) this.session.fail(ERROR.settingsTimeout);
+    else if (waitedMs > limits.idleTimeoutMs) this.drain();
+  }
+
+  onRequest(stream: ServerStream, fields: RequestFields): void {
+    const request = new Http2Stream(this.edge, this.arrival, stream, this);
+    stream.handler = request;
+    this.requests.add(request);
+    request.take(fields, this.arrival.scheme);
+  }
+
+  /** A request's stream has closed. */
+  forget(request: Http2Stream): void {
+    this.requests.delete(request);
+    this.sinceMs = this.nowMs;
+    // What is left to do is done when all that came with it was read.
+    if (this.requests.size === 0) this.onOutput();
+  }
+
+  /** Something was handed on of a request's body: it leaves when all of the read was. */
+  flushLater(request: Http2Stream): void {
+    if (this.isReading) this.unsent.push(request);
+    else request.flushRequest();
+  }
+
+  get encoder(): Session["encoder"] {
+    return this.session.encoder;
+  }
+
+  onOutput(): void {
+    if (this.isDue) return;
+    this.isDue = true;
+    atTurnEnd(this);
+  }
+
+  onFault(): void {
+    this.sinceMs = this.nowMs;
+    this.onOutput();
+  }
+
+  onTurnEnd(): void {
+    this.isDue = false;
+    this.guard(() => this.send());
+  }
+
+  /** Without a closure for each read. `buffer[0, length)` is good only during the call. */
+  onBytes(buffer: Buffer, length: number): void {
+    this.isReading = true;
+    try {
+      this.session.receive(buffer, length);
+    } catch (error) {
+      this.broken(error);
+    }
+    this.isReading = false;
+    if (this.unsent.length > 0) this.flushUnsent();
+    if (this.session.output.length > OUTPUT_BYTES_MAX) this.pause();
+  }
+
+  onDrain(): void {}
+
+  /** Nothing is sent to a client that has closed its side. */
+  onEnd(): void {
+    this.destroy();
+  }
+
+  onClosed(): void {
+    this.guard(() => this.closed());
+  }
+
+  private flushUnsent(): void {
+    const { unsent } = this;
+    this.unsent = [];
+    for (const request of unsent) request.flushRequest();
+  }
+
+  private send(): void {
+    const { session, transport } = this;
+    while (!this.isWriting && !this.isEnding && !this.isClosed) {
+      const chunk = session.output.take();
+      if (chunk === null) {
+        if (session.isClosing && this.requests.size === 0) this.end();
+        return;
+      }
+      transport.sendKept("", chunk.buffer, 0, chunk.length);
+      if (transport.queuedBytes > 0) {
+        this.isWriting = true;
+        transport.whenSent(() => this.guard(() => this.sentLater(chunk)));
+      } else this.sent(chunk);
+    }
+  }
+
+  private sentLater(chunk: Chunk): void {
+    this.isWriting = false;
+    this.sent(chunk);
+    this.send();
+  }
+
+  /** The kernel has it, or never will. */
+  private sent(chunk: Chunk): void {
+    const { session } = this;
+    session.output.release(chunk);
+    if (this.isClosed) return;
+    session.pump();
+    if (this.isPaused && session.output.length <= OUTPUT_BYTES_MAX) this.resume();
+  }
+
+  /** Ends our side and reads on for a moment: closing over unread bytes would reset what we have just sent. */
+  private end(): void {
+    this.isEnding = true;
+    this.sinceMs = this.nowMs;
+    this.session.stop();
+    this.transport.end();
+    this.resume();
+  }
+
+  private closed(): void {
+    this.isClosed = true;
+    this.edge.timers.remove(this);
+    this.edge.connections.delete(this);
+    this.session.stop();
+    this.session.output.clear();
+  }
+
+  private pause(): void {
+    if (this.isPaused) return;
+    this.isPaused = true;
+    this.transport.pause();
+  }
+
+  private resume(): void {
+    if (!this.isPaused) return;
+    this.isPaused = false;
+    this.transport.resume();
+  }
+
+  /** What is thrown here costs this connection, not the worker. */
+  private guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.broken(error);
+    }
+  }
+
+  private broken(error: unknown): void {
+    this.edge.report(error);
+    this.destroy();
+  }
+}
+
+const sessionLimits = (limits: EdgeLimits): SessionLimits => ({
+  streamsMax: limits.http2StreamsMax,
+  windowBytes: limits.http2WindowBytes,
+  headBytesMax: limits.http2HeadBytesMax,
+  // Cookies come in pieces, each a field.
+  fieldsMax: limits.http2FieldsMax,
+  resetsMax: limits.http2ResetsMax,
+  resetsPerSecond: limits.http2ResetsPerSecond,
+});

@@ -1,0 +1,79 @@
+import { randomBytes } from "node:crypto";
+import type { Trailer } from "#wire/http/chunked.ts";
+import { Head, HEAD_BYTES_MAX, parseFields, parseRequestHead } from "#wire/http/head.ts";
+import { TRAILER_FIELDS } from "#wire/http/known-fields.ts";
+import type { RequestFields } from "#wire/http2/request-fields.ts";
+import { type EdgeErrorName, errorForStatus } from "#edge/pages/edge-errors.ts";
+
+/** A request's head in the form that the rest of the edge reads. Good until the next one is read. */
+export interface RequestHead {
+  readonly buffer: Buffer;
+  readonly head: Head;
+  /** What a WebSocket's server must prove to have read; empty for every other request. */
+  webSocketKey: string;
+}
+
+/** One for all connections of a thread: a head is consumed before the next is written. */
+const SHARED: RequestHead = { buffer: Buffer.allocUnsafeSlow(HEAD_BYTES_MAX), head: new Head(), webSocketKey: "" };
+
+const WORD = /^[\x21-\x7e]+$/;
+
+/** As in the chunked coding, which carries them on. */
+const TRAILER_BYTES_MAX = 8192;
+
+/**
+ * Writes the fields of an HTTP/2 request as a head of HTTP/1.1 and parses that as strictly as any other. The CONNECT that
+ * asks for a WebSocket (RFC 8441) becomes the GET with an upgrade that it stands for. Returns what the request is refused
+ * with where it is one that could be read differently by somebody else.
+ */
+export function readRequestHead(request: RequestFields, scheme: string, endsWithHead: boolean): RequestHead | EdgeErrorName {
+  if (request.isTooLarge) return "head_too_large";
+  if (request.isMalformed) return "bad_request";
+  const { path, host, protocol } = request;
+  const isWebSocket = protocol === WEBSOCKET && request.method === "CONNECT";
+  if (isWebSocket ? endsWithHead || request.hasLength : protocol !== "" && request.method !== "CONNECT") return "bad_request";
+  if (request.method === "CONNECT" && !isWebSocket) return "not_implemented";
+  const method = isWebSocket ? "GET" : request.method;
+  const authority = request.authority === "" ? (host ?? "") : request.authority;
+  // Two servers in a row must never pick two different hosts.
+  if (host !== null && host.toLowerCase() !== authority.toLowerCase()) return "bad_request";
+  if (request.scheme !== scheme || !WORD.test(method) || !WORD.test(path) || !WORD.test(authority)) return "bad_request";
+  // An absolute target would be read as another host than the authority.
+  if (!path.startsWith("/") && path !== "*") return "bad_request";
+  const cookie = request.cookie === "" ? "" : `cookie: ${request.cookie}\r\n`;
+  const webSocketKey = isWebSocket ? randomBytes(16).toString("base64") : "";
+  const framing = isWebSocket ? upgradeLines(webSocketKey) : endsWithHead || request.hasLength ? "" : "transfer-encoding: chunked\r\n";
+  SHARED.webSocketKey = webSocketKey;
+  return parse(`${method} ${path} HTTP/1.1\r\nhost: ${authority}\r\n${request.lines}${cookie}${framing}\r\n`, endsWithHead);
+}
+
+const WEBSOCKET = "websocket";
+/** RFC 6455 §4.1; over HTTP/2 the client sends none of these (RFC 8441 §5). */
+const upgradeLines = (key: string): string => `connection: Upgrade\r\nupgrade: ${WEBSOCKET}\r\nsec-websocket-key: ${key}\r\n`;
+
+/** The fields after a body, names and values in turn, or null where they must not come there (RFC 9110 §6.5.1). */
+export function readTrailers(fields: readonly string[]): readonly Trailer[] | null {
+  let text = "";
+  const trailers: Trailer[] = [];
+  for (let i = 0; i + 1 < fields.length; i += 2) {
+    const name = fields[i]!;
+    const value = fields[i + 1]!;
+    text += `${name}: ${value}\r\n`;
+    trailers.push({ name, value });
+  }
+  const { buffer, head } = SHARED;
+  if (text.length > TRAILER_BYTES_MAX) return null;
+  buffer.write(`${text}\r\n`, "latin1");
+  head.reset();
+  return parseFields(buffer, 0, text.length + 2, head, TRAILER_FIELDS) === 0 ? trailers : null;
+}
+
+function parse(text: string, endsWithHead: boolean): RequestHead | EdgeErrorName {
+  const { buffer, head } = SHARED;
+  if (text.length > HEAD_BYTES_MAX) return "head_too_large";
+  buffer.write(text, "latin1");
+  const fault = parseRequestHead(buffer, 0, text.length, head);
+  if (fault !== 0) return errorForStatus(fault);
+  // A length that no body follows: one that is too short or too long is found when the body ends.
+  return endsWithHead && head.contentLength > 0 ? "bad_request" : SHARED;
+}

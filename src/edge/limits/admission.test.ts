@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createMetrics } from "#kernel/process/metrics.ts";
+import { createAdmission } from "./admission.ts";
+
+const refusals = (metrics: ReturnType<typeof createMetrics>) =>
+  Object.fromEntries(metrics.samples().map(({ labels, value }) => [labels["limit"], value]));
+
+test("an address has its own places, an IPv6 /64 together, and gets them back", () => {
+  const metrics = createMetrics();
+  const admission = createAdmission({ metrics, connectionsMax: 0, connectionsPerAddressMax: 2 });
+  const first = admission.hold("192.0.2.1");
+  assert.notEqual(first, null);
+  assert.notEqual(admission.hold("192.0.2.1"), null);
+  assert.equal(admission.hold("192.0.2.1"), null);
+  assert.notEqual(admission.hold("192.0.2.2"), null);
+  first?.();
+  assert.notEqual(admission.hold("192.0.2.1"), null);
+  for (const address of ["2001:db8::1", "2001:db8::ffff:2"]) assert.notEqual(admission.hold(address), null);
+  assert.equal(admission.hold("2001:0db8:0:0:1::"), null);
+  assert.notEqual(admission.hold("2001:db8:0:1::1"), null);
+  assert.deepEqual(refusals(metrics), { all: 0, address: 2 });
+});
+
+test("there are only so many places in all, and none is lost", () => {
+  const metrics = createMetrics();
+  const admission = createAdmission({ metrics, connectionsMax: 2, connectionsPerAddressMax: 0 });
+  for (let round = 0; round < 3; round++) {
+    assert.deepEqual([admission.enter(), admission.enter(), admission.enter()], [true, true, false]);
+    for (let i = 0; i < 500; i++) assert.notEqual(admission.hold("192.0.2.1"), null);
+    admission.leave();
+    admission.leave();
+  }
+  assert.deepEqual(refusals(metrics), { all: 3, address: 0 });
+});

@@ -1,0 +1,104 @@
+import { type AddressInfo, createServer } from "node:net";
+import type { CidrSet } from "#kernel/net/cidr.ts";
+import { parseIp } from "#kernel/net/ip.ts";
+import { LoopListener } from "#wire/connections/epoll/loop-listener.ts";
+import { NodeTransport } from "#wire/connections/transport/node-transport.ts";
+import type { SocketLoop } from "#wire/connections/epoll/socket-loop.ts";
+import type { Transport } from "#wire/connections/transport/transport.ts";
+import type { Admission } from "#edge/limits/admission.ts";
+import { readProxied } from "./proxy-protocol.ts";
+
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly reusePort: boolean;
+  /** A descriptor that listens there already. Only for our own loop. */
+  readonly fd?: number | undefined;
+  /** Null: Node.js accepts. */
+  readonly loop: SocketLoop | null;
+  readonly admission: Admission;
+  /** Balancers: their connections begin with a PROXY header, before TLS as well. */
+  readonly proxies: CidrSet;
+  readonly proxyHeaderTimeoutMs: number;
+  /** `clientIp`: the visitor's, whoever made the connection. */
+  onConnection(transport: Transport, clientIp: string): void;
+}
+
+export interface Listener {
+  readonly port: number;
+  /** Takes no more connections; those that are open stay. */
+  close(): void;
+}
+
+const BACKLOG = 4096;
+
+/**
+ * Sockets of Node.js that listen on the one port. Its event loop accepts one connection from each in a turn: with a single
+ * one, some hundred connections that come at once, an attack's or not, keep all others waiting for as many turns.
+ */
+const SOCKETS = 16;
+
+/** Opens a listening port; rejects where the address is taken or not allowed. */
+export async function openListener(options: ListenOptions): Promise<Listener> {
+  const { host, port, fd, reusePort, loop } = options;
+  const address = parseIp(host);
+  if (loop !== null && address !== undefined) {
+    const onConnection = (transport: Transport): void => admit(options, transport);
+    return new LoopListener(loop, { address, port, fd, reusePort, backlog: BACKLOG, onConnection });
+  }
+  // Sockets that share a port would share it with another program of ours that runs already, too.
+  if (!reusePort && port !== 0) await (await listenOn(options, port, false)).close();
+  const first = await listenOn(options, port, true);
+  const servers = [first];
+  try {
+    while (servers.length < SOCKETS) servers.push(await listenOn(options, first.port, true));
+  } catch (error) {
+    for (const server of servers) void server.close();
+    throw error;
+  }
+  return {
+    port: first.port,
+    close: () => {
+      for (const server of servers) void server.close();
+    },
+  };
+}
+
+interface ListeningSocket {
+  readonly port: number;
+  /** Resolves when nothing listens and nothing is open any more. */
+  close(): Promise<void>;
+}
+
+async function listenOn(options: ListenOptions, port: number, reusePort: boolean): Promise<ListeningSocket> {
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => admit(options, new NodeTransport(socket)));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host: options.host, port, reusePort, backlog: BACKLOG }, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  // Running out of descriptors must not end the worker: the next connection may find one.
+  server.on("error", () => undefined);
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+/** Before anything is read or computed for it: a connection beyond a limit costs its acceptance only. */
+function admit(options: ListenOptions, transport: Transport): void {
+  const { admission, proxies, proxyHeaderTimeoutMs } = options;
+  if (!admission.enter()) return transport.destroy();
+  transport.whenClosed(admission.leave);
+  const peer = transport.peerAddress;
+  const proceed = (clientIp: string): void => {
+    const release = admission.hold(clientIp);
+    if (release === null) return transport.destroy();
+    transport.whenClosed(release);
+    options.onConnection(transport, clientIp);
+  };
+  if (!proxies.has(peer)) return proceed(peer);
+  readProxied(transport, proxyHeaderTimeoutMs, (clientIp) => proceed(clientIp ?? peer));
+}

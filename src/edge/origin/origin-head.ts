@@ -1,0 +1,98 @@
+import type { Head } from "#wire/http/head.ts";
+import { dropFields, fieldNames, type FieldNames } from "#wire/http/hop-by-hop.ts";
+import { framingField, keptLines } from "#wire/http/write.ts";
+import type { Arrival, Exchange } from "#edge/exchange/exchange.ts";
+import { dropEdited, type ResponseEdits } from "#edge/http/header-edits.ts";
+
+/** Writes heads for origins. */
+export interface OriginHeads {
+  /** The request as the origin gets it; `upgrade` is the protocol to switch to, or empty. */
+  write(buffer: Buffer, head: Head, exchange: Exchange, upgrade: string): string;
+}
+
+/** The prefix that the field's clients and origins know: copies from visitors are not believed either. */
+const KNOWN_PREFIX = "cf";
+
+/** What proxies say of a visitor, below their own prefix. */
+const PREFIXED = ["connecting-ip", "connecting-ipv6", "device-type", "ipcountry", "pseudo-ipv4", "ray", "visitor"];
+
+/**
+ * Fields by which an origin takes a proxy's word for who the visitor is and what was asked for. Visitors have no say in
+ * them: an origin that looks at the first address of a list, or at a field that we do not set, would believe them.
+ */
+const PROXY_WORDS = [
+  "forwarded",
+  "true-client-ip",
+  "x-client-ip",
+  "x-real-ip",
+  ...["for", "host", "port", "prefix", "proto", "protocol", "scheme", "server", "ssl"].map((word) => `x-forwarded-${word}`),
+];
+
+const edgeFieldNames = (prefix: string): FieldNames =>
+  fieldNames([
+    ...PROXY_WORDS,
+    ...[...new Set([prefix, KNOWN_PREFIX])].flatMap((known) => PREFIXED.map((word) => `${known}-${word}`)),
+    // Only the spellings with an underscore are left of these by now: what framed nothing here must not frame anything there.
+    "content-length",
+    "transfer-encoding",
+    // Whoever strips Upgrade must strip the settings of the HTTP/2 upgrade too (RFC 9113 §3.1 retired both).
+    "http2-settings",
+  ]);
+
+export function createOriginHeads(prefix: string): OriginHeads {
+  const ours = edgeFieldNames(prefix);
+  const ownNames = `${prefix}-`;
+  const loopEnd = `${prefix}\r\n\r\n`;
+  const end = `\r\nCDN-Loop: ${loopEnd}`;
+  /** Ends where the ray stands. */
+  const tell = ({ clientIp, scheme }: Arrival): string =>
+    flat(
+      `X-Forwarded-For: ${clientIp}\r\nX-Forwarded-Proto: ${scheme}\r\n${prefix}-connecting-ip: ${clientIp}\r\n` +
+        `${prefix}-visitor: {"scheme":"${scheme}"}\r\n${prefix}-ray: `,
+    );
+  return {
+    write: (buffer, head, exchange, upgrade) => {
+      dropFields(buffer, head, ours);
+      const { arrival, requestEdits: edits } = exchange;
+      if (edits !== null) dropEdited(buffer, head, edits);
+      const host = exchange.hostHeader === "" ? exchange.authority : exchange.hostHeader;
+      const original = exchange.hostHeader === "" ? "" : `X-Forwarded-Host: ${exchange.authority}\r\n`;
+      const country = exchange.settings.ip_geolocation ? exchange.place?.country : undefined;
+      return (
+        `${exchange.method} ${exchange.originForm} HTTP/1.1\r\nHost: ${host}\r\n` +
+        keptLines(exchange.headLines, head) +
+        (edits === null ? "" : fieldLines(edits, ownNames)) +
+        (upgrade === "" ? "" : `Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n`) +
+        (head.chunked ? framingField(null) : head.contentLength >= 0 ? framingField(head.contentLength) : "") +
+        original +
+        (exchange.deviceType === "" ? "" : `${prefix}-device-type: ${exchange.deviceType}\r\n`) +
+        (country === undefined ? "" : `${prefix}-ipcountry: ${country}\r\n`) +
+        (arrival.told ??= tell(arrival)) +
+        exchange.ray_id +
+        (head.loopIndex < 0 ? end : `\r\nCDN-Loop: ${exchange.headers("cdn-loop").join(", ")}, ${loopEnd}`)
+      );
+    },
+  };
+}
+
+/** The same text in one piece: it becomes a part of many others, which are put together each time. */
+const flat = (text: string): string => Buffer.from(text, "latin1").toString("latin1");
+
+/** What rules add, but for fields of ours: an origin believes those. */
+function fieldLines(edits: ResponseEdits, own: string): string {
+  let lines = "";
+  for (const { lower, line } of edits.add) if (!lower.startsWith(own)) lines += line;
+  return lines;
+}
+
+const UPGRADE = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,63}$/;
+
+/**
+ * The one protocol a request may be switched to, or empty. HTTP itself is not among them: behind an
+ * upgrade to h2c an origin would take requests that no stage has seen.
+ */
+export function upgradeProtocol(buffer: Buffer, head: Head): string {
+  if (!head.connectionUpgrade || head.upgradeIndex < 0 || head.minorVersion === 0 || head.chunked || head.contentLength > 0) return "";
+  const protocol = head.value(buffer, head.upgradeIndex);
+  return UPGRADE.test(protocol) && !/^(?:h2|http|tls)/i.test(protocol) ? protocol : "";
+}

@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { test } from "node:test";
+import { exchangeRaw, rawClient, rawOrigin, siteOps, startEdge, type TestEdge } from "#edge/testing/edge.ts";
+import { eventually, settled, PATIENCE_MS } from "../../../test/support/eventually.ts";
+import { recordOp } from "#edge/testing/entries.ts";
+
+const request = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n`;
+const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+const paths = (bytes: Buffer): string[] => Array.from(bytes.toString("latin1").matchAll(/^GET (\S+)/gm), ([, path]) => path!);
+const gauge = (edge: TestEdge, wanted: string): number => edge.metrics.samples().find(({ name }) => name === wanted)?.value ?? 0;
+const openConnections = (edge: TestEdge): number => gauge(edge, "selvedge_edge_origin_connections");
+
+test("no more connections than allowed are open at any time, also while the origin breaks many of them", async () => {
+  let most = 0;
+  let turn = 0;
+  // The origin hears of an end only after the edge has made room for another connection: it is the edge that is asked.
+  const count = (): number => (most = Math.max(most, openConnections(edge)));
+  const origin = await rawOrigin((socket) => {
+    count();
+    socket.on("close", count);
+    socket.on("end", () => socket.end());
+    socket.on("data", () => {
+      count();
+      turn++;
+      // Some close after their answer, some say that they will, some without a word.
+      if (turn % 5 === 0) socket.end(OK);
+      else if (turn % 7 === 0) socket.write(OK.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"));
+      else if (turn % 11 === 0) socket.destroy();
+      else setTimeout(() => socket.write(OK), turn % 3);
+    });
+  });
+  // Nobody waits in vain for a place, however busy the machine is.
+  const edge = await startEdge(siteOps(origin.port), {}, { originConnectionsMax: 4, connectTimeoutMs: PATIENCE_MS });
+  const statuses = await Promise.all(
+    Array.from({ length: 400 }, async (_, i) => (await exchangeRaw(edge.http, request(`/${i}`))).slice(9, 12)),
+  );
+  assert.ok(statuses.every((status) => status === "200" || status === "520"));
+  assert.ok(statuses.filter((status) => status === "200").length > 340);
+  assert.equal(most, 4);
+  assert.deepEqual(edge.errors, []);
+  await edge.close();
+  origin.close();
+});
+
+/** An origin that answers when it is told, one request a connection at a time. */
+async function patientOrigin() {
+  const asked: string[] = [];
+  const sockets: Socket[] = [];
+  const origin = await rawOrigin((socket) => {
+    socket.on("data", (bytes) => {
+      asked.push(...paths(bytes));
+      sockets.push(socket);
+    });
+  });
+  return { port: origin.port, asked, answer: () => sockets.shift()?.write(OK), close: origin.close };
+}
+
+test("who came first is served first; who went away takes no place, and who waits too long hears 503", async () => {
+  const origin = await patientOrigin();
+  const edge = await startEdge(siteOps(origin.port), {}, { originConnectionsMax: 1, connectTimeoutMs: 3_000 });
+  const clients = Array.from({ length: 6 }, () => rawClient(edge.http));
+  // All are connected before the first asks, and they ask one after the other: so their order is known.
+  await eventually(() => gauge(edge, "selvedge_edge_connections") === clients.length);
+  for (const [i, client] of clients.entries()) {
+    client.send(request(`/${i}`));
+    await settled(5);
+  }
+  clients[2]!.socket.destroy();
+  await eventually(() => edge.requests.length === 1);
+  for (let served = 1; served <= 3; served++) {
+    await eventually(() => origin.asked.length === served);
+    origin.answer();
+  }
+  assert.match(await clients[3]!.closed(), /^HTTP\/1\.1 200 /);
+  await eventually(() => origin.asked.length === 4);
+  assert.match(await clients[5]!.closed(), /^HTTP\/1\.1 503 /);
+  origin.answer();
+  assert.match(await clients[4]!.closed(), /^HTTP\/1\.1 200 /);
+  assert.deepEqual(origin.asked, ["/0", "/1", "/3", "/4"]);
+  await edge.close();
+  origin.close();
+});
+
+test("where one address has no place left the next one is asked", async () => {
+  const origin = await patientOrigin();
+  const other = createServer((socket) => socket.on("data", () => socket.write(OK)));
+  await new Promise<void>((done) => other.listen(origin.port, "127.0.0.2", done));
+  const edge = await startEdge(siteOps(origin.port), {}, { originConnectionsMax: 1, originQueueMax: 0 });
+  const first = rawClient(edge.http);
+  first.send(request("/first"));
+  await eventually(() => origin.asked.length === 1);
+  assert.match(await exchangeRaw(edge.http, request("/alone")), /^HTTP\/1\.1 503 /);
+  edge.replica.apply([recordOp("www2", "zone", "www.example.com", "A", "127.0.0.2")]);
+  for (let i = 0; i < 4; i++) assert.match(await exchangeRaw(edge.http, request("/beside")), /^HTTP\/1\.1 200 /);
+  origin.answer();
+  assert.match(await first.closed(), /^HTTP\/1\.1 200 /);
+  assert.deepEqual(origin.asked, ["/first"]);
+  await edge.close();
+  other.close();
+  origin.close();
+});
+
+test("idle connections close after their time, or a second before what the origin announced", async () => {
+  const origin = await rawOrigin((socket) =>
+    socket.on("data", (bytes) =>
+      socket.write(paths(bytes)[0] === "/brief" ? OK.replace("\r\n\r\n", "\r\nKeep-Alive: timeout=1, max=5\r\n\r\n") : OK),
+    ),
+  );
+  const edge = await startEdge(siteOps(origin.port), {}, { originIdleTimeoutMs: 60_000 });
+  assert.match(await exchangeRaw(edge.http, request("/brief")), /ok$/);
+  await eventually(() => openConnections(edge) === 0);
+  assert.match(await exchangeRaw(edge.http, request("/long")), /ok$/);
+  await new Promise((done) => setTimeout(done, 1200));
+  assert.equal(openConnections(edge), 1);
+  await edge.close();
+  origin.close();
+});
+
+test("the connections that are kept open are bounded in all: the longest idle one goes", async () => {
+  const server = createServer((socket) => socket.on("data", () => socket.write(OK)));
+  await new Promise<void>((done) => server.listen(0, "0.0.0.0", done));
+  const { port } = server.address() as AddressInfo;
+  const names = Array.from({ length: 6 }, (_, i) => `site-${i}.example.com`);
+  const edge = await startEdge(
+    [...siteOps(port), ...names.map((name, i) => recordOp(name, "zone", name, "A", `127.0.0.${i + 1}`))],
+    {},
+    { originIdleMax: 3 },
+  );
+  const visit = (name: string) => exchangeRaw(edge.http, request("/").replace("www.example.com", name));
+  let accepted = 0;
+  server.on("connection", () => accepted++);
+  for (const name of names) assert.match(await visit(name), /ok$/);
+  assert.equal(openConnections(edge), 3);
+  for (const name of names.slice(3)) assert.match(await visit(name), /ok$/);
+  assert.equal(accepted, 6, "the last ones were kept");
+  assert.match(await visit(names[0]!), /ok$/);
+  assert.equal(accepted, 7);
+  assert.equal(openConnections(edge), 3);
+  await edge.close();
+  server.close();
+});
+
+test("while the edge drains, connections close with their responses and none stays idle", async () => {
+  const origin = await patientOrigin();
+  const edge = await startEdge(siteOps(origin.port));
+  const idle = exchangeRaw(edge.http, request("/idle"));
+  await eventually(() => origin.asked.length === 1);
+  origin.answer();
+  await idle;
+  const [slow, late] = [rawClient(edge.http), rawClient(edge.http)];
+  slow.send(request("/slow"));
+  late.send("GET /late HTTP/1.1\r\n");
+  await eventually(() => origin.asked.length === 2);
+  const closed = edge.close(5000);
+  // A head that was begun is still answered, over a connection that was not there when the draining began.
+  late.send("Host: www.example.com\r\n\r\n");
+  await eventually(() => origin.asked.length === 3);
+  origin.answer();
+  origin.answer();
+  assert.match(await slow.closed(), /ok$/);
+  assert.match(await late.closed(), /ok$/);
+  await closed;
+  await eventually(() => openConnections(edge) === 0);
+  origin.close();
+});

@@ -1,0 +1,195 @@
+import type { Transform } from "node:stream";
+import type { Trailer } from "#wire/http/chunked.ts";
+import { CHUNKED, type Framing, NO_BODY } from "#wire/http/framing.ts";
+import type { Head } from "#wire/http/head.ts";
+import type { EdgeContext } from "./context.ts";
+import type { Page } from "#edge/pages/error-page.ts";
+import type { Exchange } from "#edge/exchange/exchange.ts";
+import type { Visitor } from "./forward.ts";
+import type { Coding } from "#edge/compression/accept-encoding.ts";
+import { WHOLE_BYTES_MAX } from "#edge/compression/codecs.ts";
+
+/** So much waits to be compressed before the origin is asked to pause. */
+const PENDING_BYTES_MAX = 262_144;
+/** Never added to: most responses gather none. */
+const NOTHING: Buffer[] = [];
+
+/** Who brings the responses. */
+export interface ResponseSource {
+  /** The request under way. */
+  readonly exchange: Exchange | null;
+  /** There is room again. */
+  goOn(): void;
+}
+
+/**
+ * A visitor whose bodies are compressed where its exchange says so, with the source held back as far as the visitor is behind.
+ * Stands between what brings a response and what writes it, so that everything before sees the body as it was.
+ */
+export class EncodedVisitor implements Visitor {
+  private readonly visitor: Visitor;
+  private readonly source: ResponseSource;
+  private readonly edge: Pick<EdgeContext, "codecs" | "report">;
+  /** Null where the body passes as it is. */
+  private coding: Coding | null = null;
+  private stream: Transform | null = null;
+  /** All of the body, which is known before it comes. */
+  private cachedBody: Buffer | null = null;
+  /** The body is short: all of it is awaited. */
+  private isWhole = false;
+  /** Came since the last flush; the source's own bytes are good only for a moment. */
+  private gathered: Buffer[] = NOTHING;
+  private gatheredBytes = 0;
+  /** Given to the stream, and not taken by it. */
+  private pendingBytes = 0;
+
+  constructor(visitor: Visitor, source: ResponseSource, edge: Pick<EdgeContext, "codecs" | "report">) {
+    this.visitor = visitor;
+    this.source = source;
+    this.edge = edge;
+  }
+
+  admitBody(): void {
+    this.visitor.admitBody();
+  }
+
+  onOriginDrain(): void {
+    this.visitor.onOriginDrain();
+  }
+
+  sendInterim(buffer: Buffer, head: Head): void {
+    this.visitor.sendInterim(buffer, head);
+  }
+
+  sendSwitch(buffer: Buffer, head: Head): boolean {
+    return this.visitor.sendSwitch(buffer, head);
+  }
+
+  sendRaw(buffer: Buffer, start: number, end: number): void {
+    this.visitor.sendRaw(buffer, start, end);
+  }
+
+  endRaw(): void {
+    this.visitor.endRaw();
+  }
+
+  sendPage(page: Page): void {
+    this.visitor.sendPage(page);
+  }
+
+  sendHead(buffer: Buffer, head: Head, framing: Framing): void {
+    const { coding = null, cachedBody = null } = this.source.exchange ?? {};
+    if (coding === null) return this.visitor.sendHead(buffer, head, framing);
+    const { contentLength } = head;
+    head.contentLength = -1;
+    if (framing === NO_BODY) return this.visitor.sendHead(buffer, head, framing);
+    this.coding = coding;
+    this.cachedBody = cachedBody;
+    this.isWhole = cachedBody !== null || (contentLength >= 0 && contentLength <= WHOLE_BYTES_MAX);
+    if (!this.isWhole) this.stream = this.open(coding);
+    this.visitor.sendHead(buffer, head, CHUNKED);
+  }
+
+  sendBody(buffer: Buffer, start: number, end: number): void {
+    if (this.coding === null) return this.visitor.sendBody(buffer, start, end);
+    if (this.cachedBody !== null) return;
+    const piece = Buffer.from(buffer.subarray(start, end));
+    if (this.gatheredBytes === 0) this.gathered = [piece];
+    else this.gathered.push(piece);
+    this.gatheredBytes += end - start;
+  }
+
+  flush(): boolean {
+    if (this.coding === null) return this.visitor.flush();
+    const { stream } = this;
+    if (stream !== null && this.gatheredBytes > 0) {
+      const piece = this.takeGathered();
+      this.pendingBytes += piece.length;
+      stream.write(piece, () => this.taken(piece.length));
+    }
+    const visitorHasRoom = this.visitor.flush();
+    return visitorHasRoom && this.pendingBytes < PENDING_BYTES_MAX;
+  }
+
+  sendEnd(trailers: readonly Trailer[]): void {
+    const { coding, stream } = this;
+    if (coding === null) return this.visitor.sendEnd(trailers);
+    if (stream !== null) {
+      stream.once("end", () => this.guard(() => this.finish(trailers)));
+      return void stream.end(this.takeGathered());
+    }
+    const { codecs } = this.edge;
+    const body = this.cachedBody === null ? codecs.whole(coding, this.takeGathered()) : codecs.kept(coding, this.cachedBody);
+    this.visitor.sendBody(body, 0, body.length);
+    this.finish(trailers);
+  }
+
+  cut(): void {
+    this.abort();
+    this.visitor.cut();
+  }
+
+  /** The visitor takes more. False while what waits here comes first. */
+  onVisitorDrain(): boolean {
+    const { stream } = this;
+    stream?.resume();
+    return stream === null || this.pendingBytes < PENDING_BYTES_MAX;
+  }
+
+  /** Nobody waits for the body any more. */
+  abort(): void {
+    const { stream } = this;
+    if (this.coding === null) return;
+    this.coding = this.stream = this.cachedBody = null;
+    this.takeGathered();
+    this.pendingBytes = 0;
+    stream?.destroy();
+  }
+
+  private open(coding: Coding): Transform {
+    const stream = this.edge.codecs.open(coding);
+    stream.on("data", (bytes: Buffer) =>
+      this.guard(() => {
+        if (this.stream !== stream) return;
+        this.visitor.sendBody(bytes, 0, bytes.length);
+        if (!this.visitor.flush()) stream.pause();
+      }),
+    );
+    stream.on("error", (error) => {
+      if (this.stream === stream) this.broken(error);
+    });
+    return stream;
+  }
+
+  private taken(bytes: number): void {
+    const wasFull = this.pendingBytes >= PENDING_BYTES_MAX;
+    this.pendingBytes = Math.max(0, this.pendingBytes - bytes);
+    if (wasFull && this.pendingBytes < PENDING_BYTES_MAX) this.guard(() => this.source.goOn());
+  }
+
+  private finish(trailers: readonly Trailer[]): void {
+    this.abort();
+    this.visitor.sendEnd(trailers);
+  }
+
+  private takeGathered(): Buffer {
+    const { gathered, gatheredBytes } = this;
+    this.gathered = NOTHING;
+    this.gatheredBytes = 0;
+    return gathered.length === 1 ? gathered[0]! : Buffer.concat(gathered, gatheredBytes);
+  }
+
+  /** What is thrown here costs this response, not the worker. */
+  private guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.broken(error);
+    }
+  }
+
+  private broken(error: unknown): void {
+    this.edge.report(error);
+    this.cut();
+  }
+}

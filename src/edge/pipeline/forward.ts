@@ -1,0 +1,267 @@
+import type { Trailer } from "#wire/http/chunked.ts";
+import type { Framing } from "#wire/http/framing.ts";
+import type { Head } from "#wire/http/head.ts";
+import { chunkStart, lastChunk } from "#wire/http/write.ts";
+import type { LateTap } from "#edge/detection/late-tap.ts";
+import type { EdgeErrorName } from "#edge/pages/edge-errors.ts";
+import type { Page } from "#edge/pages/error-page.ts";
+import type { Exchange } from "#edge/exchange/exchange.ts";
+import type { HeldBody } from "#edge/exchange/request-buffer.ts";
+import type { OriginPlan } from "#edge/origin/origin.ts";
+import { edgePage, type Pipeline } from "./pipeline.ts";
+import type { UpstreamConnection, UpstreamFault, UpstreamSink } from "#wire/connections/http/upstream-connection.ts";
+import type { UpstreamPools, UpstreamTaker, Waiting } from "#edge/origin/upstream-pool.ts";
+
+/** The visitor's side of a forwarded request: whatever protocol it speaks. Bytes are good only during the call. */
+export interface Visitor {
+  /** The request's body is taken from now on: rules want to see it, or the origin is ready. Both may say so. */
+  admitBody(): void;
+  onOriginDrain(): void;
+  sendInterim(buffer: Buffer, head: Head): void;
+  /** False where the visitor asked for no upgrade. */
+  sendSwitch(buffer: Buffer, head: Head): boolean;
+  sendHead(buffer: Buffer, head: Head, framing: Framing): void;
+  sendBody(buffer: Buffer, start: number, end: number): void;
+  sendEnd(trailers: readonly Trailer[]): void;
+  /** Bytes of an upgraded connection. */
+  sendRaw(buffer: Buffer, start: number, end: number): void;
+  endRaw(): void;
+  /** Writes what was gathered; false when the visitor is behind. */
+  flush(): boolean;
+  /** Nothing of a response was sent yet: this is all of it. */
+  sendPage(page: Page): void;
+  /** A response was begun and cannot be completed. */
+  cut(): void;
+}
+
+export interface ForwardRequest {
+  readonly exchange: Exchange;
+  readonly plan: OriginPlan;
+  /** As it goes to the origin. */
+  readonly head: string;
+  readonly hasBody: boolean;
+  /** The body is sent in chunks; by length otherwise. */
+  readonly chunked: boolean;
+  /** What was kept of the body for rules, and goes first. */
+  readonly held: HeldBody | null;
+}
+
+export interface ForwardDeps {
+  readonly pools: UpstreamPools;
+  readonly pipeline: Pick<Pipeline, "response" | "substitute" | "readsBodyLater">;
+}
+
+/** Methods that may be sent again when it is not known whether the first one arrived (RFC 9110 §9.2.2). */
+const IDEMPOTENT = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"]);
+
+const FAULT_ERRORS: Readonly<Record<UpstreamFault, EdgeErrorName>> = {
+  origin_refused: "origin_refused",
+  origin_connect_timeout: "origin_connect_timeout",
+  origin_unreachable: "origin_unreachable",
+  origin_handshake: "origin_handshake",
+  origin_certificate: "origin_certificate",
+  no_sockets: "overloaded",
+  origin_closed: "origin_malformed",
+  origin_malformed: "origin_malformed",
+  origin_timeout: "origin_timeout",
+  visitor_stalled: "request_timeout",
+};
+
+/** One request's way to an origin and back, retries included. */
+export class Forward implements UpstreamSink, UpstreamTaker {
+  private readonly deps: ForwardDeps;
+  private readonly request: ForwardRequest;
+  private readonly visitor: Visitor;
+  private connection: UpstreamConnection | null = null;
+  private waiting: Waiting | null = null;
+  private attempt = 0;
+  private bodyBegun = false;
+  private retried = false;
+  private answered = false;
+  private over = false;
+  private sentMs = 0;
+  private tap: LateTap | null = null;
+
+  constructor(deps: ForwardDeps, request: ForwardRequest, visitor: Visitor) {
+    this.deps = deps;
+    this.request = request;
+    this.visitor = visitor;
+  }
+
+  get visitorAddress(): string {
+    return this.request.exchange.client_ip;
+  }
+
+  start(fresh: boolean): void {
+    const { addresses, port, tls } = this.request.plan;
+    this.waiting = this.deps.pools.acquire(addresses[this.attempt]!, port, tls, this, fresh);
+  }
+
+  /** Payload of the request's body. */
+  onRequestBody(buffer: Buffer, start: number, end: number): void {
+    const writer = this.connection?.writer;
+    if (writer === undefined) return;
+    this.bodyBegun = true;
+    if (this.request.chunked) writer.string(chunkStart(end - start));
+    writer.bytes(buffer, start, end, true);
+    if (this.request.chunked) writer.string("\r\n");
+  }
+
+  onRequestEnd(trailers: readonly Trailer[]): void {
+    if (this.request.chunked) this.connection?.writer.string(lastChunk(trailers));
+    this.connection?.endRequest();
+  }
+
+  /** False when the origin is behind and the visitor should pause. */
+  flushRequest(): boolean {
+    this.connection?.touch();
+    return this.connection?.writer.flush() ?? true;
+  }
+
+  sendRaw(buffer: Buffer, start: number, end: number): boolean {
+    this.connection?.writer.bytes(buffer, start, end, true);
+    return this.connection?.writer.flush() ?? true;
+  }
+
+  endRaw(): void {
+    this.connection?.endSide();
+  }
+
+  /** The visitor takes more of the response. */
+  onVisitorDrain(): void {
+    this.connection?.resume();
+  }
+
+  /** The visitor went away. */
+  abort(): void {
+    this.over = true;
+    this.tap?.abort();
+    this.tap = null;
+    this.waiting?.cancel();
+    this.connection?.abort();
+    this.connection = null;
+  }
+
+  onUpstream(connection: UpstreamConnection): void {
+    this.connection = connection;
+    this.sentMs = this.request.exchange.clock?.monotonicMs() ?? 0;
+    const { method, cacheRule: rule } = this.request.exchange;
+    connection.begin(this, method, (rule?.read_timeout ?? 0) * 1000);
+    connection.writer.string(this.request.head);
+    if (!this.request.hasBody) connection.endRequest();
+    if (!connection.isConnected) return;
+    this.takeBody();
+    // Where a body follows at once, the visitor's side sends it together with the head.
+    if (!this.request.hasBody) connection.writer.flush();
+  }
+
+  onOverload(): void {
+    if (!this.tryNext()) this.fail("overloaded");
+  }
+
+  onConnected(): void {
+    this.takeBody();
+    this.connection?.writer.flush();
+  }
+
+  private takeBody(): void {
+    const { held, exchange } = this.request;
+    if (held !== null) {
+      held.sendTo(this, this.deps.pipeline.readsBodyLater(exchange));
+      this.flushRequest();
+    }
+    this.visitor.admitBody();
+  }
+
+  onDrain(): void {
+    this.visitor.onOriginDrain();
+  }
+
+  onInterim(buffer: Buffer, head: Head): void {
+    this.visitor.sendInterim(buffer, head);
+  }
+
+  onSwitch(buffer: Buffer, head: Head): void {
+    const { exchange } = this.request;
+    exchange.originStatus = head.status;
+    this.answered = this.visitor.sendSwitch(buffer, head);
+    if (this.answered) exchange.status = head.status;
+    if (this.answered) return;
+    this.connection?.abort();
+    this.fail("origin_malformed");
+  }
+
+  onHead(buffer: Buffer, head: Head, framing: Framing): void {
+    const { exchange } = this.request;
+    exchange.status = exchange.originStatus = head.status;
+    if (exchange.clock !== null) exchange.originTtfbMs = Math.round(exchange.clock.monotonicMs() - this.sentMs);
+    this.answered = true;
+    const page = this.deps.pipeline.substitute(exchange, buffer, head);
+    if (page !== null) return this.answerInstead(page);
+    this.tap = this.deps.pipeline.response(exchange, buffer, head, framing);
+    this.visitor.sendHead(buffer, head, framing);
+  }
+
+  onBody(buffer: Buffer, start: number, end: number): void {
+    if (this.connection === null) return;
+    if (this.request.exchange.originStatus === 101) return this.visitor.sendRaw(buffer, start, end);
+    this.tap?.chunk(buffer, start, end);
+    this.visitor.sendBody(buffer, start, end);
+  }
+
+  onEnd(trailers: readonly Trailer[]): void {
+    this.connection = null;
+    this.over = true;
+    this.visitor.sendEnd(trailers);
+    this.tap?.finish();
+  }
+
+  onReadEnd(): void {
+    if (this.over) return;
+    if (!this.visitor.flush()) this.connection?.pause();
+    this.tap?.settle();
+  }
+
+  onTunnelEnd(): void {
+    this.visitor.endRaw();
+  }
+
+  onFault(fault: UpstreamFault): void {
+    const { connection, request } = this;
+    this.connection = null;
+    if (this.over || connection === null) return;
+    if (!connection.isConnected && this.tryNext()) return;
+    const closedWhileIdle = fault === "origin_closed" && connection.isReused && !connection.hasAnswered;
+    if (closedWhileIdle && !this.retried && !this.bodyBegun && IDEMPOTENT.has(request.exchange.method)) {
+      this.retried = true;
+      return this.start(true);
+    }
+    this.fail(FAULT_ERRORS[fault]);
+  }
+
+  /** Where there was no connection nothing was sent: the next address may be tried, if there is one. */
+  private tryNext(): boolean {
+    if (this.over || this.attempt + 1 >= this.request.plan.addresses.length) return false;
+    this.attempt++;
+    this.start(false);
+    return true;
+  }
+
+  /** What the origin says is not passed on. Its connection is given up: its body would have to be read all the same. */
+  private answerInstead(page: Page): void {
+    const { connection } = this;
+    this.over = true;
+    this.connection = null;
+    connection?.abort();
+    this.visitor.sendPage(page);
+  }
+
+  private fail(name: EdgeErrorName): void {
+    if (this.over) return;
+    this.over = true;
+    this.connection = null;
+    this.tap?.abort();
+    if (this.answered) this.visitor.cut();
+    else this.visitor.sendPage(edgePage(this.request.exchange, name));
+  }
+}

@@ -1,0 +1,43 @@
+import type { EdgeErrorName } from "#edge/pages/edge-errors.ts";
+import type { Exchange } from "#edge/exchange/exchange.ts";
+import { Forward, type ForwardDeps, type Visitor } from "./forward.ts";
+import type { OriginPlan, OriginSelector } from "#edge/origin/origin.ts";
+import { edgePage } from "./pipeline.ts";
+import type { Source } from "#edge/cache/fill/fill-context.ts";
+
+export interface LaunchDeps {
+  readonly pools: ForwardDeps["pools"];
+  readonly origins: OriginSelector;
+  report(error: unknown): void;
+}
+
+/** The response stages run for each visitor who gets the response, not for the fill. */
+const NO_STAGES: ForwardDeps["pipeline"] = { response: () => null, substitute: () => null, readsBodyLater: () => false };
+
+/** Sends requests without a body to their origins, on behalf of a visitor or of several. */
+export function createLaunch({ pools, origins, report }: LaunchDeps) {
+  return (exchange: Exchange, head: string, visitor: Visitor): Source => {
+    let forward: Forward | null = null;
+    let isAborted = false;
+    const send = (plan: OriginPlan | EdgeErrorName): void => {
+      if (isAborted) return;
+      if (typeof plan === "string") return visitor.sendPage(edgePage(exchange, plan));
+      forward = new Forward({ pools, pipeline: NO_STAGES }, { exchange, plan, head, hasBody: false, chunked: false, held: null }, visitor);
+      forward.start(false);
+    };
+    const plan = origins.select(exchange);
+    if (plan instanceof Promise)
+      void plan.then(send).catch((error: unknown) => {
+        report(error);
+        visitor.cut();
+      });
+    else send(plan);
+    return {
+      abort: () => {
+        isAborted = true;
+        forward?.abort();
+      },
+      onVisitorDrain: () => forward?.onVisitorDrain(),
+    };
+  };
+}

@@ -1,0 +1,328 @@
+import { begins, REQUEST, RULES } from "#kernel/process/heartbeat.ts";
+import { type PhaseName, type PhaseNumber, phaseNumber } from "#rules/phases.ts";
+import { SETTABLE } from "#rules/actions/requests.ts";
+import { CHALLENGES, runPhase } from "#rules/engine.ts";
+import type { CompiledRuleset, Match } from "#rules/types.ts";
+import type { ResponseView } from "#rules/views.ts";
+import type { EdgeSettings } from "#snapshot/edge-settings.ts";
+import { type Framing, NO_BODY } from "#wire/http/framing.ts";
+import type { Head } from "#wire/http/head.ts";
+import type { CacheRule } from "#edge/cache/policy/cache-rule.ts";
+import { type Algorithm, chooseCoding } from "#edge/compression/choose-coding.ts";
+import type { Codecs } from "#edge/compression/codecs.ts";
+import type { Clearance } from "#edge/challenge/clearance.ts";
+import type { DohRoute } from "#edge/origin/doh-route.ts";
+import { LateTap } from "#edge/detection/late-tap.ts";
+import type { Tap } from "#edge/detection/tap.ts";
+import { EDGE_ERRORS, type EdgeErrorName } from "#edge/pages/edge-errors.ts";
+import { blockPage, errorPage, type Page } from "#edge/pages/error-page.ts";
+import type { Exchange } from "#edge/exchange/exchange.ts";
+import { contentTypeOf, editedView, type OwnView, responseView } from "#edge/exchange/response-view.ts";
+import { applySettings, type EdgePorts } from "#edge/stages/zone-settings.ts";
+import type { GatewayRoute } from "#edge/origin/gateway-route.ts";
+import { mediaType } from "#edge/http/media-type.ts";
+import { editResponse, setField } from "#edge/http/header-edits.ts";
+import type { AcmeChallenges } from "#edge/stages/acme-challenge.ts";
+import type { Challenges } from "#edge/stages/challenge.ts";
+import { customError } from "#edge/stages/custom-error.ts";
+import { countLater, isFromOrigin } from "#edge/stages/count-later.ts";
+import { finishPage } from "#edge/stages/finish-page.ts";
+import { scan } from "#edge/stages/scan.ts";
+import { hostnameToken } from "#edge/stages/hostname-token.ts";
+import { logFields } from "#edge/stages/log-fields.ts";
+import { redirectPage } from "#edge/stages/redirect.ts";
+import { rewriteRequestHeaders, rewriteResponseHeaders, rewriteUri } from "#edge/stages/rewrite.ts";
+import type { Places } from "#edge/geoip.ts";
+import type { Zones } from "#edge/zones/zones.ts";
+
+const CUSTOM_ERRORS = phaseNumber("http_custom_errors");
+/** The detector writes the events, outside the response's path (SPEC 8). */
+const SCANS = phaseNumber("http_response_firewall_managed");
+const LOGS = phaseNumber("http_log_custom_fields");
+const NO_RULESETS: readonly CompiledRuleset[] = [];
+
+export const NEEDS_BODY = "needs_body";
+
+/** What a request meets on its way, in this order, unless the installation itself answers it. Origin selection, forwarding and the request row follow. */
+export interface Pipeline {
+  /**
+   * Runs the request stages from where the request has come to. A page answers it; null sends it on to its origin. With
+   * `NEEDS_BODY` it is asked again once `exchange.body` is there, which a rule of the next stage looks at.
+   */
+  request(exchange: Exchange): Page | typeof NEEDS_BODY | null;
+  /** Whether rules may look at the request's body when the response comes. */
+  readsBodyLater(exchange: Exchange): boolean;
+  /** The site's own page instead of an error of the origin's; null where its response goes on. */
+  substitute(exchange: Exchange, buffer: Buffer, head: Head): Page | null;
+  /** Runs the response stages over a head from the origin. A tap wants the body, and what is there of the head until it was settled. */
+  response(exchange: Exchange, buffer: Buffer, head: Head, framing: Framing): LateTap | null;
+}
+
+export interface PipelineDeps {
+  readonly zones: Zones;
+  readonly tap: Pick<Tap, "takes" | "begin">;
+  readonly doh: DohRoute;
+  readonly gateways: GatewayRoute;
+  /** Named in CDN-Loop, by which requests that come round are known (RFC 8586). */
+  readonly loopName: string;
+  /** Known once the edge listens. */
+  ports(): EdgePorts;
+  readonly clearance: Clearance;
+  readonly places: Pick<Places, "of">;
+  readonly challenges: Challenges;
+  readonly acmeChallenges: AcmeChallenges;
+  readonly codecs: Pick<Codecs, "hasRoom">;
+  /** Hears what is thrown when its response has left. */
+  report(error: unknown): void;
+}
+
+interface Stage {
+  readonly name: string;
+  readonly run: (exchange: Exchange, deps: PipelineDeps) => Page | typeof NEEDS_BODY | null;
+}
+
+/** Stages in the order in which a request meets them; phases keep the order of the rules' own table (waf.md). */
+const REQUEST_STAGES: readonly Stage[] = [
+  // Host and target were validated before an exchange was made.
+  { name: "doh", run: passQuestion },
+  { name: "acme", run: (exchange, { acmeChallenges }) => acmeChallenges.answer(exchange) },
+  { name: "gateway", run: passToGateway },
+  { name: "zone", run: findZone },
+  { name: "loop", run: refuseLoop },
+  { name: "settings", run: (exchange, { ports }) => applySettings(exchange, ports()) },
+  { name: "challenge", run: (exchange, { challenges }) => challenges.redeem(exchange) },
+  // Here: http_request_sanitize.
+  phase("http_request_dynamic_redirect", redirectPage),
+  phase("http_request_transform", changing("rewrite", rewriteUri)),
+  phase("http_config_settings", changing("set_config", configure)),
+  phase("http_request_origin", changing("route", applyRoute)),
+  // Here: ddos_l7.
+  phase("http_request_firewall_custom", mitigate),
+  phase("http_ratelimit", limitRate),
+  phase("http_request_firewall_managed", mitigate),
+  // Here: http_request_sbfm.
+  phase("http_request_redirect", redirectPage),
+  phase("http_request_late_transform", changing("rewrite", rewriteRequestHeaders)),
+  phase("http_request_cache_settings", changing("set_cache_settings", ruleCache)),
+  { name: "body", run: (exchange) => (exchange.body === undefined && readsBodyLater(exchange) ? NEEDS_BODY : null) },
+];
+
+interface ResponseStage {
+  readonly phase: PhaseNumber;
+  readonly run: (exchange: Exchange, match: Match, subject: OwnView) => void;
+}
+
+/** What comes from the cache passes these as well. */
+const RESPONSE_STAGES: readonly ResponseStage[] = [
+  // Here: http_response_cache_settings. Errors have been substituted before.
+  { phase: phaseNumber("http_response_headers_transform"), run: rewriteHead },
+  { phase: phaseNumber("http_response_compression"), run: ruleCompression },
+];
+
+/** These see the head as it goes out, and the body as it came. In between, `SCANS`. */
+const LAST_STAGES: readonly ResponseStage[] = [{ phase: LOGS, run: logRow }];
+
+export function createPipeline(deps: PipelineDeps): Pipeline {
+  return {
+    request: (exchange) => {
+      begins(REQUEST, exchange.host);
+      for (; exchange.stage < REQUEST_STAGES.length; exchange.stage++) {
+        const page = REQUEST_STAGES[exchange.stage]!.run(exchange, deps);
+        if (page !== null) return page === NEEDS_BODY ? page : finishPage(exchange, page);
+        if (exchange.ownOrigin !== null) return null;
+      }
+      return null;
+    },
+    readsBodyLater,
+    substitute: (exchange, buffer, head) => {
+      if (exchange.later.length > 0) countLater(exchange, responseView(exchange, buffer, head), isFromOrigin(exchange));
+      const rulesets = exchange.zone?.rulesets(CUSTOM_ERRORS) ?? NO_RULESETS;
+      if (rulesets.length === 0 || passesErrors(exchange, head.status)) return null;
+      const page = customError(exchange, responseView(exchange, buffer, head));
+      return page === null ? null : finishPage(exchange, { ...page, isChosen: true });
+    },
+    response: (exchange, buffer, head, framing) => {
+      exchange.contentType = mediaType(contentTypeOf(buffer, head));
+      const changed = judge(RESPONSE_STAGES, exchange, buffer, head, null);
+      chooseCoding(exchange, buffer, head, framing, exchange.algorithms, deps.codecs);
+      const scans = framing === NO_BODY ? NO_RULESETS : (exchange.zone?.rulesets(SCANS) ?? NO_RULESETS);
+      const original = scans.length === 0 ? changed : (changed ?? responseView(exchange, buffer, head));
+      const tap = original === null || scans.length === 0 ? null : scanLater(deps, scans, exchange, original);
+      judge(LAST_STAGES, exchange, buffer, head, original);
+      return tap;
+    },
+  };
+}
+
+/** Runs response stages. `before` is the response as it came: null while no rule was there to look. */
+function judge(stages: readonly ResponseStage[], exchange: Exchange, buffer: Buffer, head: Head, before: OwnView | null): OwnView | null {
+  let original = before;
+  for (const { phase, run } of stages) {
+    const rulesets = exchange.zone?.rulesets(phase) ?? NO_RULESETS;
+    if (rulesets.length === 0) continue;
+    original ??= responseView(exchange, buffer, head);
+    // What rules look at does not change within a phase, and does from one to the next.
+    const subject = editedView(exchange, original);
+    for (const match of runPhase(rulesets, exchange, exchange, subject)) run(exchange, match, subject);
+  }
+  return original;
+}
+
+/**
+ * Asks the rules of `SCANS`, which change nothing of the response, when it has left; at once where they may have rules behind them
+ * skipped, or look at the request's body, which is let go of with the response.
+ */
+function scanLater({ tap, report }: PipelineDeps, scans: readonly CompiledRuleset[], exchange: Exchange, original: OwnView): LateTap {
+  const begin = () => scan(tap, scans, exchange, original);
+  const { zone } = exchange;
+  if ((zone?.rulesets(LOGS) ?? NO_RULESETS).length === 0 && zone?.readsBody(SCANS) !== true) return new LateTap({ begin, report });
+  const body = begin();
+  return new LateTap({ begin: () => body, report });
+}
+
+/** Limits count once the response is there, and so may their expressions look. */
+const BODY_LATER: readonly PhaseNumber[] = [
+  phaseNumber("http_ratelimit"),
+  CUSTOM_ERRORS,
+  ...RESPONSE_STAGES.map(({ phase }) => phase),
+  ...[SCANS, LOGS],
+];
+
+const readsBodyLater = ({ zone }: Exchange): boolean => zone !== null && BODY_LATER.some((phase) => zone.readsBody(phase));
+
+/** A rule may want an origin's own page for its faults. */
+const passesErrors = ({ cacheRule: rule }: Exchange, status: number): boolean => status >= 500 && rule?.origin_error_page_passthru === true;
+
+/** A stage that runs the rules of a phase and does what each match says. */
+function phase(name: PhaseName, act: (exchange: Exchange, match: Match, deps: PipelineDeps) => Page | null): Stage {
+  const number = phaseNumber(name);
+  return {
+    name,
+    run: (exchange, deps) => {
+      const rulesets = exchange.zone?.rulesets(number) ?? NO_RULESETS;
+      if (rulesets.length === 0) return null;
+      if (exchange.body === undefined && exchange.zone?.readsBody(number) === true) return NEEDS_BODY;
+      begins(RULES, rulesets[0]!.id);
+      for (const match of runPhase(rulesets, exchange, exchange, null)) {
+        const page = act(exchange, match, deps);
+        if (match.logs) exchange.logged.push({ phase: name, match });
+        if (page !== null) return page;
+      }
+      return exchange.exhausted === null ? null : plainPage(exchange, "rules_exhausted");
+    },
+  };
+}
+
+/** Questions for the nameserver, under the nameservers' own names, whether or not a zone here has them. */
+function passQuestion(exchange: Exchange, { doh }: PipelineDeps): null {
+  exchange.ownOrigin = doh.originOf(exchange);
+  return null;
+}
+
+/** A model may think for minutes before it says its first word. */
+const GATEWAY_READ_TIMEOUT_SECONDS = 600;
+
+/** A gateway's name is the gateway's alone: what requests to models say is nothing for the rules of a site. */
+function passToGateway(exchange: Exchange, { gateways }: PipelineDeps): Page | null {
+  const origin = gateways.originOf(exchange);
+  if (origin === "refused") return plainPage(exchange, "misdirected");
+  exchange.ownOrigin = origin;
+  if (origin !== null) exchange.cacheRule = { read_timeout: GATEWAY_READ_TIMEOUT_SECONDS };
+  return null;
+}
+
+/** A zone that is paused leaves its visitors to its own servers. */
+function findZone(exchange: Exchange, { zones, clearance, places, tap }: PipelineDeps): Page | null {
+  const token = hostnameToken(exchange, zones);
+  if (token !== null) return token;
+  const serving = zones.serving(exchange.host);
+  if (serving === null || serving.zone.entry.paused) return plainPage(exchange, "unroutable");
+  const { zone, hostname } = serving;
+  exchange.zone = zone;
+  exchange.customHostname = hostname;
+  exchange.clearance = clearance;
+  exchange.places = places;
+  exchange.tap = tap;
+  exchange.settings = zone.settings;
+  exchange.zone_name = zone.entry.name;
+  return null;
+}
+
+function refuseLoop(exchange: Exchange, { loopName }: PipelineDeps): Page | null {
+  if (!exchange.hasLoop) return null;
+  for (const value of exchange.headers("cdn-loop")) {
+    for (const name of value.split(",")) if (name.split(";", 1)[0]?.trim().toLowerCase() === loopName) return plainPage(exchange, "loop");
+  }
+  return null;
+}
+
+/** For actions that change the exchange and answer nothing. */
+function changing(action: string, change: (exchange: Exchange, match: Match) => void): (exchange: Exchange, match: Match) => null {
+  return (exchange, match) => {
+    if (match.action === action) change(exchange, match);
+    return null;
+  };
+}
+
+/** Settings that a rule names are the request's own; their shapes are those of the zone's. Others are what they are everywhere. */
+function configure(exchange: Exchange, { action_parameters: parameters }: Match): void {
+  const chosen = SETTABLE.filter((name) => parameters[name] !== undefined).map((name) => [name, parameters[name]]);
+  // few: settings that a zone has
+  if (chosen.length > 0) exchange.settings = { ...exchange.settings, ...(Object.fromEntries(chosen) as Partial<EdgeSettings>) };
+}
+
+/** Each parameter is set by the last rule that names it. */
+function applyRoute(exchange: Exchange, { action_parameters: parameters }: Match): void {
+  const { origin, host_header: hostHeader, sni } = parameters as RouteParameters;
+  if (origin?.host !== undefined) exchange.originHost = origin.host;
+  if (origin?.port !== undefined) exchange.originPort = origin.port;
+  if (hostHeader !== undefined) exchange.hostHeader = hostHeader;
+  if (sni !== undefined) exchange.serverName = sni.value;
+}
+
+/** Each parameter is the last rule's that names it. */
+function ruleCache(exchange: Exchange, { action_parameters: parameters }: Match): void {
+  // few: parameters that a cache rule has
+  exchange.cacheRule = { ...exchange.cacheRule, ...(parameters as CacheRule) };
+}
+
+/** As the rules' own validator lets them through. */
+interface RouteParameters {
+  readonly origin?: { readonly host?: string; readonly port?: number };
+  readonly host_header?: string;
+  readonly sni?: { readonly value: string };
+}
+
+function mitigate(exchange: Exchange, match: Match, { challenges }: PipelineDeps): Page | null {
+  if (CHALLENGES.has(match.action)) return challenges.ask(exchange);
+  if (match.action !== "block") return null;
+  return blockPage(EDGE_ERRORS.blocked, match.action_parameters, exchange.accept, exchange.ray_id);
+}
+
+/** RFC 6585 §4: how long to wait, as far as the rule knows. */
+function limitRate(exchange: Exchange, match: Match, { challenges }: PipelineDeps): Page | null {
+  if (CHALLENGES.has(match.action)) return challenges.ask(exchange);
+  if (match.action !== "block") return null;
+  const { mitigation_timeout: timeout, period } = (match.rule.ratelimit ?? {}) as { mitigation_timeout?: number; period?: number };
+  setField(editResponse(exchange), "Retry-After", String(timeout || period || 60));
+  return blockPage(EDGE_ERRORS.rate_limited, match.action_parameters, exchange.accept, exchange.ray_id);
+}
+
+function rewriteHead(exchange: Exchange, match: Match): void {
+  if (match.action === "rewrite") rewriteResponseHeaders(exchange, match);
+}
+
+/** The last rule that applies has its way. */
+function ruleCompression(exchange: Exchange, { action_parameters: parameters }: Match): void {
+  const { algorithms } = parameters as { readonly algorithms: readonly { readonly name: Algorithm }[] };
+  exchange.algorithms = algorithms.map(({ name }) => name);
+}
+
+function logRow(exchange: Exchange, match: Match, response: ResponseView): void {
+  if (match.action === "log_custom_field") logFields(exchange, match, response);
+}
+
+/** The page of one of the edge's own errors for this request, as it goes out. */
+export const edgePage = (exchange: Exchange, name: EdgeErrorName): Page => finishPage(exchange, plainPage(exchange, name));
+
+const plainPage = (exchange: Exchange, name: EdgeErrorName): Page => errorPage(EDGE_ERRORS[name], exchange.accept, exchange.ray_id);

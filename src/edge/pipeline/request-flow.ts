@@ -1,0 +1,255 @@
+import { newRayId } from "#kernel/crypto/ids.ts";
+import type { Trailer } from "#wire/http/chunked.ts";
+import { Head, keepRequestHead, parseResponseHead } from "#wire/http/head.ts";
+import { dropFields, fieldNames } from "#wire/http/hop-by-hop.ts";
+import { readTarget } from "#wire/http/target.ts";
+import type { CacheRequest } from "#edge/cache/cache.ts";
+import type { CachedRequest } from "#edge/cache/cached-request.ts";
+import type { CacheReader } from "#edge/cache/serve/cache-reader.ts";
+import { EncodedVisitor, type ResponseSource } from "./compressing-sink.ts";
+import type { EdgeContext } from "./context.ts";
+import type { EdgeErrorName } from "#edge/pages/edge-errors.ts";
+import { type Arrival, Exchange } from "#edge/exchange/exchange.ts";
+import { Forward, type Visitor } from "./forward.ts";
+import type { HeldBody } from "#edge/exchange/request-buffer.ts";
+import type { OriginPlan } from "#edge/origin/origin.ts";
+import type { Page } from "#edge/pages/error-page.ts";
+import { edgePage, NEEDS_BODY } from "./pipeline.ts";
+
+/** The field's status for a client that went away before its answer. */
+const CLIENT_CLOSED_REQUEST = 499;
+/** Targets and methods of a proxy that visitors choose themselves: not this one. */
+const NOT_IMPLEMENTED = new Set(["CONNECT", "TRACE"]);
+
+/** What the edge says itself where a client waits to be asked for a body that rules want to see (RFC 9110 §10.1.1). */
+const CONTINUE = { buffer: Buffer.from("HTTP/1.1 100 Continue\r\n\r\n"), head: new Head() };
+parseResponseHead(CONTINUE.buffer, 0, CONTINUE.buffer.length, CONTINUE.head);
+const EXPECTATIONS = fieldNames(["expect"]);
+
+/** A request whose body rules want to see. */
+interface Held {
+  readonly body: HeldBody;
+  /** Copies: the head outlives the call that brought it. */
+  readonly buffer: Buffer;
+  readonly head: Head;
+}
+
+/**
+ * A visitor's request from its head to its row, whatever protocol it came in: through the pipeline, then to a page or
+ * to its origin. A head is always one of HTTP/1.1: other protocols write theirs as one, so that everything a
+ * request is asked and refused for is asked once. Serves one request after the other where the protocol does.
+ */
+export class RequestFlow implements ResponseSource {
+  /** The request under way. */
+  exchange: Exchange | null = null;
+  private readonly edge: EdgeContext;
+  private readonly arrival: Arrival;
+  private readonly visitor: EncodedVisitor;
+  private forward: Forward | null = null;
+  /** Answers from the cache instead. */
+  private reader: CacheReader | null = null;
+  /** Payload of the request's body so far. */
+  private bodyBytes = 0;
+  private held: Held | null = null;
+
+  constructor(edge: EdgeContext, arrival: Arrival, visitor: Visitor) {
+    this.edge = edge;
+    this.arrival = arrival;
+    this.visitor = new EncodedVisitor(visitor, this, edge);
+  }
+
+  begin(method: string): Exchange {
+    const { clock } = this.edge;
+    const nowMs = clock.nowMs();
+    const exchange = new Exchange(newRayId(nowMs), nowMs, clock.monotonicMs(), this.arrival);
+    exchange.clock = clock;
+    exchange.method = method;
+    this.exchange = exchange;
+    this.bodyBytes = 0;
+    return exchange;
+  }
+
+  /**
+   * Sends the request that was begun on its way; the head is good only during the call. `upgrade` is the protocol to
+   * switch to, or empty. Returns what a head that cannot be accepted is refused with.
+   */
+  take(exchange: Exchange, buffer: Buffer, head: Head, upgrade: string, hasBody: boolean): EdgeErrorName | null {
+    if (NOT_IMPLEMENTED.has(head.method)) return "not_implemented";
+    const target = readTarget(buffer, head, this.arrival.scheme);
+    if (target === null) return "bad_request";
+    exchange.describe(head, target);
+    if (this.isBeyondLimit(head.contentLength)) return "body_too_large";
+    if (hasBody) exchange.body = undefined;
+    const verdict = this.edge.pipeline.request(exchange);
+    if (verdict === NEEDS_BODY) this.hold(buffer, head);
+    else this.answer(exchange, verdict, buffer, head, upgrade, hasBody);
+    return null;
+  }
+
+  /** Payload of the request's body. */
+  onRequestBody(buffer: Buffer, start: number, end: number): void {
+    this.bodyBytes += end - start;
+    if (this.isBeyondLimit(this.bodyBytes)) return this.refuseBody("body_too_large");
+    const { held } = this;
+    if (held === null || held.body.isSent) return this.forward?.onRequestBody(buffer, start, end);
+    const wasReady = held.body.isReady;
+    if (!held.body.append(buffer, start, end)) this.refuseBody("overloaded");
+    else if (held.body.isReady && !wasReady) this.judge(held);
+  }
+
+  onRequestEnd(trailers: readonly Trailer[]): void {
+    const { held } = this;
+    if (held === null || held.body.isSent) {
+      this.forward?.onRequestEnd(trailers);
+      this.forward?.flushRequest();
+      return;
+    }
+    const wasReady = held.body.isReady;
+    held.body.end(trailers);
+    if (!wasReady) this.judge(held);
+  }
+
+  /** False when the origin is behind, or what rules have seen was not sent yet, and the visitor should pause. */
+  flushRequest(): boolean {
+    if (this.held !== null && this.held.body.isReady && !this.held.body.isSent) return false;
+    return this.forward?.flushRequest() !== false;
+  }
+
+  /** Bytes of an upgraded connection; false as above. */
+  sendRaw(buffer: Buffer, start: number, end: number): boolean {
+    return this.forward?.sendRaw(buffer, start, end) !== false;
+  }
+
+  endRaw(): void {
+    this.forward?.endRaw();
+  }
+
+  /** The visitor takes more of the response. */
+  onVisitorDrain(): void {
+    if (this.visitor.onVisitorDrain()) this.goOn();
+  }
+
+  /** Nobody waits for the answer any more. */
+  abort(): void {
+    this.visitor.abort();
+    this.forward?.abort();
+    this.forward = null;
+    this.reader?.abort();
+    this.reader = null;
+    this.release();
+  }
+
+  /** The answer is written, or never will be: one row for each request, however it ended. */
+  finish(bytesIn: number, bytesOut: number): void {
+    const { exchange } = this;
+    this.forward = null;
+    this.reader = null;
+    this.release();
+    if (exchange === null) return;
+    this.exchange = null;
+    exchange.bytesIn = bytesIn;
+    exchange.bytesOut = bytesOut;
+    this.edge.record(exchange);
+  }
+
+  /** The visitor went away. */
+  leave(bytesIn: number, bytesOut: number): void {
+    if (this.exchange !== null && this.exchange.status === 0) this.exchange.status = CLIENT_CLOSED_REQUEST;
+    this.abort();
+    this.finish(bytesIn, bytesOut);
+  }
+
+  /** Takes as much of the body as rules may see; then they go on. */
+  private hold(buffer: Buffer, head: Head): void {
+    this.held = { body: this.edge.heldBodies.open(head.contentLength), ...keepRequestHead(buffer, head) };
+    if (head.expectContinue) {
+      this.visitor.sendInterim(CONTINUE.buffer, CONTINUE.head);
+      this.visitor.flush();
+      dropFields(this.held.buffer, this.held.head, EXPECTATIONS);
+    }
+    this.visitor.admitBody();
+  }
+
+  private judge({ body, buffer, head }: Held): void {
+    const { exchange } = this;
+    if (exchange === null) return;
+    exchange.body = body;
+    const verdict = this.edge.pipeline.request(exchange);
+    if (verdict !== NEEDS_BODY) this.answer(exchange, verdict, buffer, head, "", true);
+  }
+
+  private answer(exchange: Exchange, page: Page | null, buffer: Buffer, head: Head, upgrade: string, hasBody: boolean): void {
+    if (page !== null) return this.visitor.sendPage(page);
+    if (upgrade === "" && exchange.ownOrigin === null) {
+      const cached = this.edge.cache.read(exchange, hasBody);
+      if (cached !== null && this.fromCache(exchange, buffer, head, cached)) return;
+    }
+    this.toOrigin(exchange, this.edge.originHeads.write(buffer, head, exchange, upgrade), head.chunked, hasBody);
+  }
+
+  /** The response may go on. */
+  goOn(): void {
+    this.forward?.onVisitorDrain();
+    this.reader?.onVisitorDrain();
+  }
+
+  private release(): void {
+    this.held?.body.release();
+    this.held = null;
+  }
+
+  private fromCache(exchange: Exchange, buffer: Buffer, head: Head, cached: CachedRequest): boolean {
+    const request: CacheRequest = {
+      exchange,
+      buffer,
+      head,
+      visitor: this.visitor,
+      taken: (reader) => {
+        this.reader = reader;
+      },
+      goAlone: (originHead) => {
+        this.reader = null;
+        if (this.exchange === exchange) this.toOrigin(exchange, originHead, false, false);
+      },
+    };
+    return this.edge.cache.serve(request, cached);
+  }
+
+  private toOrigin(exchange: Exchange, originHead: string, chunked: boolean, hasBody: boolean): void {
+    const plan = this.edge.origins.select(exchange);
+    if (plan instanceof Promise) void plan.then((late) => this.sendLate(exchange, late, originHead, chunked, hasBody));
+    else this.send(exchange, plan, originHead, chunked, hasBody);
+  }
+
+  private isBeyondLimit(bodyBytes: number): boolean {
+    const { requestBodyBytesMax } = this.edge.limits;
+    return requestBodyBytesMax > 0 && bodyBytes > requestBodyBytesMax;
+  }
+
+  /** A body turned out too long, or there is no room for it. */
+  private refuseBody(name: EdgeErrorName): void {
+    const { exchange } = this;
+    this.abort();
+    if (exchange === null) return;
+    if (exchange.status === 0) this.visitor.sendPage(edgePage(exchange, name));
+    else this.visitor.cut();
+  }
+
+  private sendLate(exchange: Exchange, plan: OriginPlan | EdgeErrorName, head: string, chunked: boolean, hasBody: boolean): void {
+    // The visitor may have gone away while a name was looked up.
+    if (this.exchange !== exchange) return;
+    try {
+      this.send(exchange, plan, head, chunked, hasBody);
+    } catch (error) {
+      this.edge.report(error);
+      this.visitor.cut();
+    }
+  }
+
+  private send(exchange: Exchange, plan: OriginPlan | EdgeErrorName, head: string, chunked: boolean, hasBody: boolean): void {
+    if (typeof plan === "string") return this.visitor.sendPage(edgePage(exchange, plan));
+    const held = this.held?.body ?? null;
+    this.forward = new Forward(this.edge, { exchange, plan, head, hasBody, chunked, held }, this.visitor);
+    this.forward.start(false);
+  }
+}

@@ -1,0 +1,69 @@
+import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "#snapshot/edge-settings.ts";
+import { EDGE_ERRORS, type EdgeErrorName } from "#edge/pages/edge-errors.ts";
+import { errorPage, type Page } from "#edge/pages/error-page.ts";
+import type { Exchange } from "#edge/exchange/exchange.ts";
+import { addField, editResponse, setField } from "#edge/http/header-edits.ts";
+import { ACME_CHALLENGES } from "./acme-challenge.ts";
+
+/** Where this edge listens: what a redirect may have to name. */
+export interface EdgePorts {
+  readonly http: number;
+  readonly https: number;
+}
+
+/** What a zone's settings make of a request before any rule sees it: an answer, and fields of every answer. */
+export function applySettings(exchange: Exchange, ports: EdgePorts): Page | null {
+  const settings = exchange.zone?.settings ?? EDGE_SETTINGS_DEFAULTS;
+  if (settings === EDGE_SETTINGS_DEFAULTS) return null;
+  if (isMisdirected(exchange, settings)) return refusal(exchange, "misdirected");
+  addSecurityFields(exchange, settings);
+  const other = schemeInstead(exchange, settings);
+  if (other !== null) return redirect(exchange, other, ports);
+  if (!settings.websockets && asksForWebSocket(exchange)) return refusal(exchange, "websockets_off");
+  return null;
+}
+
+const refusal = (exchange: Exchange, name: EdgeErrorName): Page => errorPage(EDGE_ERRORS[name], exchange.accept, exchange.ray_id);
+
+/** A connection that was made for another name, or before the setting: the client may try again on one of its own (RFC 9110 §15.5.20). */
+const isMisdirected = ({ tls }: Exchange, settings: EdgeSettings): boolean =>
+  tls !== undefined && settings.min_tls_version === "1.3" && tls.version !== "TLSv1.3";
+
+function schemeInstead({ scheme, path }: Exchange, settings: EdgeSettings): "http" | "https" | null {
+  if (settings.ssl === "off") return scheme === "https" ? "http" : null;
+  return settings.always_use_https && scheme === "http" && !path.startsWith(ACME_CHALLENGES) ? "https" : null;
+}
+
+function redirect(exchange: Exchange, scheme: "http" | "https", ports: EdgePorts): Page {
+  const target = exchange.originForm.startsWith("/") ? exchange.originForm : "/";
+  addField(editResponse(exchange), "Location", `${scheme}://${authorityAt(exchange, scheme, ports)}${target}`);
+  return {
+    status: 301,
+    reason: "Moved Permanently",
+    contentType: "text/plain; charset=utf-8",
+    body: scheme === "https" ? "This site is served over HTTPS.\n" : "This site is served over plain HTTP.\n",
+  };
+}
+
+const DEFAULT_PORTS: EdgePorts = { http: 80, https: 443 };
+
+/** Who named the port of this edge is sent to its other one; all others came through ports that stand for the usual ones. */
+function authorityAt({ host, authority, scheme: from }: Exchange, scheme: "http" | "https", ports: EdgePorts): string {
+  const port = authority === `${host}:${ports[from]}` ? ports[scheme] : DEFAULT_PORTS[scheme];
+  return port === DEFAULT_PORTS[scheme] ? host : `${host}:${port}`;
+}
+
+const asksForWebSocket = (exchange: Exchange): boolean =>
+  exchange
+    .headers("upgrade")
+    .some((value) => value.split(",").some((token) => token.trim().toLowerCase().split("/", 1)[0] === "websocket"));
+
+/** RFC 6797 §7.2: browsers must not be told over plain HTTP. The origin's own fields give way. */
+function addSecurityFields(exchange: Exchange, { security_header: header, ssl }: EdgeSettings): void {
+  if (header.enabled && ssl !== "off" && exchange.scheme === "https")
+    setField(editResponse(exchange), "Strict-Transport-Security", transportSecurity(header));
+  if (header.nosniff) setField(editResponse(exchange), "X-Content-Type-Options", "nosniff");
+}
+
+const transportSecurity = (header: EdgeSettings["security_header"]): string =>
+  `max-age=${header.max_age}${header.include_subdomains ? "; includeSubDomains" : ""}${header.preload ? "; preload" : ""}`;

@@ -1,0 +1,24 @@
+import { systemClock } from "#kernel/clock.ts";
+import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
+import { EDGE_LIMITS, type EdgeConfig } from "#edge/config.ts";
+
+/** An edge of its own at free ports of loopback, which keeps nothing on disk. */
+export const testEdgeConfig = (): EdgeConfig => ({
+  host: "127.0.0.1",
+  httpPort: 0,
+  httpsPort: 0,
+  reusePort: false,
+  vendorPrefix: "svc",
+  originPort: 0,
+  originAllow: [],
+  resolvers: [],
+  doh: { hosts: [], port: 0 },
+  gatewayPort: 0,
+  ticketKeys: [],
+  proxyProtocolFrom: [],
+  counters: createCounterMemory(4096, systemClock.nowMs()),
+  cacheMemoryBytesMax: 4_000_000,
+  cacheDisk: null,
+  places: [],
+  limits: EDGE_LIMITS,
+});

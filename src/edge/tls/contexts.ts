@@ -1,0 +1,36 @@
+import { hkdfSync } from "node:crypto";
+import { type OpenSsl, TICKET_KEY_BYTES } from "#wire/tls/openssl.ts";
+import { type ByPolicy, type ByPolicyDeps, createByPolicy, SESSION_SECONDS } from "./context-table.ts";
+
+export interface TlsContextsDeps extends Pick<ByPolicyDeps<number>, "certificates" | "certificatesMax"> {
+  readonly openSsl: OpenSsl;
+}
+
+/** Contexts of OpenSSL, for connections of our own loop. */
+export const createTlsContexts = ({ openSsl, ...deps }: TlsContextsDeps): ByPolicy<number> =>
+  createByPolicy({
+    ...deps,
+    make: ({ cert, key, ciphers }, policy, ticketKey) => {
+      const context = openSsl.createContext({
+        chain: cert,
+        privateKey: key,
+        ciphers: ciphers.split(":"),
+        minVersion: policy.min_tls_version === "1.3" ? "1.3" : "1.2",
+        maxVersion: policy.tls_1_3 ? "1.3" : "1.2",
+        http2: policy.http2,
+        sessionSeconds: SESSION_SECONDS,
+        ticketKey: ticketKey === null ? null : extended(ticketKey),
+      });
+      if (context === null) throw new Error("OpenSSL takes no such certificate");
+      return context;
+    },
+    free: openSsl.freeContext,
+  });
+
+const NAME_BYTES = 16;
+
+/** The same name, and secrets of the length that OpenSSL wants; others than Node.js makes of the key, which seals in another way. */
+function extended(key: Buffer): Buffer {
+  const secrets = hkdfSync("sha256", key.subarray(NAME_BYTES), "", "session tickets of our own loop", TICKET_KEY_BYTES - NAME_BYTES);
+  return Buffer.concat([key.subarray(0, NAME_BYTES), Buffer.from(secrets)]);
+}

@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createMemoryReplica } from "#snapshot/memory-replica.ts";
+import { phaseNumber } from "#rules/phases.ts";
+import { createZones } from "./zones.ts";
+import { recordOp, rulesetOp, zoneOp } from "#edge/testing/entries.ts";
+
+const addresses = (zones: ReturnType<typeof createZones>, host: string): readonly string[] =>
+  zones
+    .nearestZone(host, null)
+    ?.names.addressRecords(host)
+    .map((record) => record.content) ?? [];
+
+test("a host belongs to the zone with the longest name that fits", () => {
+  const zones = createZones(createMemoryReplica([zoneOp("z1", "example.com"), zoneOp("z2", "sub.example.com")]), () => undefined);
+  assert.equal(zones.nearestZone("a.example.com", null)?.entry.id, "z1");
+  assert.equal(zones.nearestZone("a.sub.example.com", null)?.entry.id, "z2");
+  assert.equal(zones.nearestZone("sub.example.com", null)?.entry.id, "z2");
+  assert.equal(zones.nearestZone("notexample.com", null), undefined);
+  assert.equal(zones.nearestZone("com", null), undefined);
+});
+
+test("a wildcard answers for names that do not exist, and only for those", () => {
+  const zones = createZones(
+    createMemoryReplica([
+      zoneOp("z1", "example.com"),
+      recordOp("r1", "z1", "*.example.com", "A", "192.0.2.1"),
+      recordOp("r2", "z1", "text.example.com", "TXT", "hello"),
+      recordOp("r3", "z1", "deep.empty.example.com", "A", "192.0.2.3"),
+      recordOp("r4", "z1", "*.deep.example.com", "A", "192.0.2.4"),
+    ]),
+    () => undefined,
+  );
+  assert.deepEqual(addresses(zones, "any.example.com"), ["192.0.2.1"]);
+  assert.deepEqual(addresses(zones, "a.b.example.com"), ["192.0.2.1"]);
+  assert.deepEqual(addresses(zones, "text.example.com"), []);
+  assert.deepEqual(addresses(zones, "below.text.example.com"), []);
+  assert.deepEqual(addresses(zones, "empty.example.com"), []);
+  assert.deepEqual(addresses(zones, "x.deep.example.com"), ["192.0.2.4"]);
+  assert.deepEqual(addresses(zones, "example.com"), []);
+});
+
+test("records and zones come and go in any order", () => {
+  const replica = createMemoryReplica();
+  const zones = createZones(replica, () => undefined);
+  replica.apply([recordOp("r1", "z1", "www.example.com", "A", "192.0.2.1"), zoneOp("z1", "example.com")]);
+  assert.deepEqual(addresses(zones, "www.example.com"), ["192.0.2.1"]);
+  replica.apply([recordOp("r2", "z1", "www.example.com", "A", "192.0.2.2")]);
+  assert.deepEqual(addresses(zones, "www.example.com"), ["192.0.2.1", "192.0.2.2"]);
+  replica.apply([recordOp("r1", "z1", "www.example.com", "A", "192.0.2.9")]);
+  assert.deepEqual(addresses(zones, "www.example.com"), ["192.0.2.2", "192.0.2.9"]);
+  replica.apply([zoneOp("z1", "example.com", { paused: true })]);
+  assert.deepEqual(addresses(zones, "www.example.com"), ["192.0.2.2", "192.0.2.9"]);
+  replica.apply([
+    { kind: "record", id: "r1", value: null },
+    { kind: "record", id: "r2", value: null },
+  ]);
+  assert.deepEqual(addresses(zones, "www.example.com"), []);
+  replica.apply([{ kind: "zone", id: "z1", value: null }]);
+  assert.equal(zones.nearestZone("www.example.com", null), undefined);
+  replica.replace([zoneOp("z3", "example.com"), recordOp("r3", "z3", "example.com", "AAAA", "2001:db8::1")]);
+  assert.deepEqual(addresses(zones, "example.com"), ["2001:db8::1"]);
+});
+
+test("who serves a host changes with what is applied, also where it was asked before", () => {
+  const replica = createMemoryReplica();
+  const zones = createZones(replica, () => undefined);
+  const id = (host = "a.sub.example.com"): string | undefined => zones.serving(host)?.zone.entry.id;
+  assert.equal(id(), undefined);
+  replica.apply([zoneOp("z1", "example.com")]);
+  assert.equal(id(), "z1");
+  replica.apply([zoneOp("z2", "sub.example.com")]);
+  assert.equal(id(), "z2");
+  for (let i = 0; i < 3_000; i++) assert.equal(id(`host-${i}.example.com`), "z1");
+  replica.apply([{ kind: "zone", id: "z2", value: null }]);
+  assert.equal(id(), "z1");
+  replica.replace([]);
+  assert.equal(id(), undefined);
+});
+
+test("an account's rules run before the zone's, and changes are seen at once", () => {
+  const left: string[] = [];
+  const replica = createMemoryReplica([
+    zoneOp("z1", "example.com"),
+    rulesetOp("zr", "zone", "z1", "http_request_firewall_custom", [{ action: "log", expression: "true" }]),
+  ]);
+  const zones = createZones(replica, ({ ruleset_id, rule_id }) => void left.push(`${ruleset_id} ${rule_id}`));
+  const ids = () =>
+    zones
+      .nearestZone("example.com", null)
+      ?.rulesets(phaseNumber("http_request_firewall_custom"))
+      .map((ruleset) => ruleset.id);
+  assert.deepEqual(ids(), ["zr"]);
+  replica.apply([rulesetOp("ar", "account", "account", "http_request_firewall_custom", [{ action: "log", expression: "no such field" }])]);
+  assert.deepEqual(ids(), ["ar", "zr"]);
+  assert.deepEqual(left, ["ar ar-1"]);
+  replica.apply([{ kind: "ruleset", id: "zr", value: null }]);
+  assert.deepEqual(ids(), ["ar"]);
+});

@@ -1,0 +1,93 @@
+import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { type EventDatabase, openEventDatabase } from "./database.ts";
+import { isFull } from "#events/retention/disk-quota.ts";
+
+export interface RepairDeps {
+  readonly path: string;
+  nowMs(): number;
+  /** Of each facet; absent: as many as the database keeps. */
+  readonly namesMax?: number | undefined;
+  /** A damaged file was moved to `aside`. */
+  damaged(aside: string, error: unknown): void;
+  /** The disk has no room to open it. Gives whether some was made for another attempt; otherwise every call tries again, and fails until there is. */
+  full(error: unknown): boolean;
+}
+
+/**
+ * The events database, begun anew when its file turns out to be damaged, at the start or later: it holds records of
+ * what was, and must not keep the planes from serving nor lose what comes after. The damaged file is kept beside it,
+ * and so is the one before. A full disk keeps nobody from serving either.
+ */
+export function openRepairedDatabase({ path, nowMs, namesMax, damaged, full }: RepairDeps): EventDatabase {
+  let open: EventDatabase | null = null;
+  const attempt = <T>(work: (database: EventDatabase) => T): T => work((open ??= openEventDatabase(path, nowMs, namesMax)));
+  const run = <T>(work: (database: EventDatabase) => T): T => {
+    try {
+      return attempt(work);
+    } catch (error) {
+      if (!isDamaged(error)) throw error;
+      open?.close();
+      open = null;
+      damaged(setAside(path, nowMs()), error);
+      return attempt(work);
+    }
+  };
+  const isOpenOrFull = (): boolean => {
+    try {
+      run(() => undefined);
+      return true;
+    } catch (error) {
+      if (!isFull(error)) throw error;
+      return !full(error);
+    }
+  };
+  while (!isOpenOrFull());
+  return {
+    insert: (tables) => run((database) => database.insert(tables)),
+    deleteBefore: (atMs, rowsMax) => run((database) => database.deleteBefore(atMs, rowsMax)),
+    deleteOldest: (rows) => run((database) => database.deleteOldest(rows)),
+    deleteCountsBefore: (level, atMs, rowsMax) => run((database) => database.deleteCountsBefore(level, atMs, rowsMax)),
+    deleteUnusedFacets: (rowsMax) => run((database) => database.deleteUnusedFacets(rowsMax)),
+    shrink: (pages) => run((database) => database.shrink(pages)),
+    usedBytes: () => run((database) => database.usedBytes()),
+    freeBytes: () => run((database) => database.freeBytes()),
+    checkpoint: () => run((database) => database.checkpoint()),
+    logs: {
+      checkpoint: () => run(({ logs }) => logs.checkpoint()),
+      index: (batch) => run(({ logs }) => logs.index(batch)),
+      count: (cells) => run(({ logs }) => logs.count(cells)),
+      takeEmptySegments: () => run(({ logs }) => logs.takeEmptySegments()),
+      deleteUsageBefore: (hourMs) => run(({ logs }) => logs.deleteUsageBefore(hourMs)),
+    },
+    close: () => open?.close(),
+  };
+}
+
+// https://www.sqlite.org/rescode.html: SQLITE_CORRUPT, SQLITE_NOTADB.
+const DAMAGE_CODES: readonly number[] = [11, 26];
+
+export const isDamaged = (error: unknown): boolean =>
+  error instanceof Error && "errcode" in error && DAMAGE_CODES.includes(Number(error.errcode) & 0xff);
+
+const PARTS = ["", "-wal", "-shm"];
+/** Damaged files that are kept: a disk that fails again and again must not be filled with them. */
+const ASIDE_MAX = 2;
+
+/** The log goes along: it belongs to this file alone. */
+function setAside(path: string, nowMs: number): string {
+  const aside = `${path}.damaged-${nowMs}`;
+  for (const part of PARTS) if (existsSync(path + part)) renameSync(path + part, aside + part);
+  for (const older of asidesOf(path).slice(ASIDE_MAX)) for (const part of PARTS) rmSync(older + part, { force: true });
+  return aside;
+}
+
+/** The newest first. */
+function asidesOf(path: string): readonly string[] {
+  const [directory, start] = [dirname(path), `${basename(path)}.damaged-`];
+  const times = readdirSync(directory).flatMap((name) => (name.startsWith(start) ? [Number(name.slice(start.length))] : []));
+  return times
+    .filter(Number.isSafeInteger)
+    .sort((a, b) => b - a)
+    .map((time) => join(directory, `${start}${time}`));
+}

@@ -1,0 +1,129 @@
+import type { MessagePort } from "node:worker_threads";
+import type { ErrorName } from "#kernel/errors/error-codes.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { Group, GroupQuery } from "./group-sql.ts";
+import type { ArrivalQuery, Arrivals } from "./rows-since.ts";
+import { createFairQueue } from "./fair-queue.ts";
+import type { EventQueries, PageQuery, RowPage } from "./queries.ts";
+import type { EventTable } from "#events/rows/rows.ts";
+import { type Condition, isCondition, type Where } from "#events/sql/where-sql.ts";
+
+/** Questions of EventQueries that may take long, asked of a thread of their own so that nothing else waits for them. */
+export interface EventReads {
+  page<T extends EventTable>(table: T, query: PageQuery<T>): Promise<RowPage<T>>;
+  arrivals<T extends EventTable>(table: T, query: ArrivalQuery<T>): Promise<Arrivals<T>>;
+  lastRow(table: EventTable): Promise<number>;
+  groups<T extends EventTable>(table: T, query: GroupQuery<T>): Promise<readonly Group[]>;
+}
+
+export interface ReadMessage {
+  readonly request: number;
+  readonly name: keyof EventReads;
+  readonly args: readonly [EventTable, object?];
+}
+
+export type ReadReply = { readonly request: number } & (
+  | { readonly result: unknown }
+  | { readonly error: { readonly name: ErrorName; readonly message: string } }
+);
+
+/** In the caller's own thread. */
+export const localReads = (queries: EventQueries): EventReads => ({
+  page: async (table, query) => queries.page(table, query),
+  arrivals: async (table, query) => queries.arrivals(table, query),
+  lastRow: async (table) => queries.lastRow(table),
+  groups: async (table, query) => queries.groups(table, query),
+});
+
+export interface ThreadReads extends EventReads {
+  /** The reading thread takes questions here, the first one or one that was started again. */
+  connect(port: MessagePort): void;
+  close(): void;
+}
+
+/** Of one zone or account, and of all: more are refused, since each may take the thread half a second. */
+const WAITING_MAX = { ofOne: 64, ofAll: 1024 } as const;
+/** One that the thread works on, and one so that it need not wait for the next. */
+const POSTED_MAX = 2;
+const ANSWER_TIMEOUT_MS = 30_000;
+
+/** Throws `database_unavailable` where the thread is gone, behind or too slow. */
+export function createThreadReads(): ThreadReads {
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  const queue = createFairQueue<ReadMessage>(WAITING_MAX);
+  const posted = new Set<number>();
+  let port: MessagePort | null = null;
+  let last = 0;
+
+  const end = (request: number, settle: (waiter: PromiseWithResolvers<unknown>) => void): void => {
+    const waiter = waiting.get(request);
+    waiting.delete(request);
+    if (waiter !== undefined) settle(waiter);
+  };
+  const refuse = (request: number): void => end(request, ({ reject }) => reject(new PlatformError("database_unavailable")));
+
+  const post = (): void => {
+    while (posted.size < POSTED_MAX) {
+      const message = queue.next();
+      if (message === undefined) return;
+      // Nobody waits any more for what took too long.
+      if (!waiting.has(message.request)) continue;
+      posted.add(message.request);
+      port?.postMessage(message);
+    }
+  };
+
+  const ask = async (name: keyof EventReads, ...args: ReadMessage["args"]): Promise<unknown> => {
+    const request = last + 1;
+    if (port === null || !queue.add(scopeOf(args), { request, name, args })) throw new PlatformError("database_unavailable");
+    last = request;
+    const waiter = Promise.withResolvers<unknown>();
+    waiting.set(request, waiter);
+    const limit = setTimeout(() => refuse(request), ANSWER_TIMEOUT_MS);
+    post();
+    return waiter.promise.finally(() => clearTimeout(limit));
+  };
+
+  const onReply = (reply: ReadReply): void => {
+    posted.delete(reply.request);
+    post();
+    end(reply.request, ({ resolve, reject }) => {
+      if ("error" in reply) reject(new PlatformError(reply.error.name, { message: reply.error.message }));
+      else resolve(reply.result);
+    });
+  };
+
+  const leave = (): void => {
+    port = null;
+    queue.clear();
+    posted.clear();
+    for (const request of [...waiting.keys()]) refuse(request);
+  };
+
+  return {
+    page: ask.bind(null, "page") as EventReads["page"],
+    arrivals: ask.bind(null, "arrivals") as EventReads["arrivals"],
+    lastRow: ask.bind(null, "lastRow") as EventReads["lastRow"],
+    groups: ask.bind(null, "groups") as EventReads["groups"],
+    connect: (next) => {
+      leave();
+      port = next;
+      next.on("message", onReply);
+      next.on("close", () => port === next && leave());
+      next.unref();
+    },
+    close: () => {
+      port?.close();
+      leave();
+    },
+  };
+}
+
+/** The zone or account that the question is about; one name for all that are about more. */
+function scopeOf([, question]: ReadMessage["args"]): string {
+  const { where = [] } = (question ?? {}) as { readonly where?: Where };
+  const site = where.find(
+    (part) => isCondition(part) && (part.column === "zone_id" || part.column === "account_id") && part.operator === "eq",
+  );
+  return site === undefined ? "" : String((site as Condition).value);
+}

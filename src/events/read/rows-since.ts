@@ -1,0 +1,103 @@
+import type { DatabaseSync } from "node:sqlite";
+import { arrivedMatches, blockRows, newestOfBlocks } from "#events/blocks/block-reads.ts";
+import { both, fromRows, selectSql } from "#events/sql/row-sql.ts";
+import type { EventTable, EventTables } from "#events/rows/rows.ts";
+import { decodeRow } from "#events/rows/schema.ts";
+import { type Sql, type Where, whereSql } from "#events/sql/where-sql.ts";
+
+export interface ArrivalQuery<T extends EventTable> {
+  readonly where: Where<T>;
+  /** The last row that was looked at, whether or not it fitted. */
+  readonly afterRow: number;
+  /** Rows that are given; the others that fit are given to whoever asks again. */
+  readonly rowsMax: number;
+  /** Text of these, as JSON about; one row is given however long it is. */
+  readonly unitsMax: number;
+  /** Rows of all tenants that are looked at in one go. */
+  readonly lookedAtMax: number;
+  /** Rows of all tenants that a reader may be behind; where more have arrived, the older ones are passed over. */
+  readonly behindMax: number;
+}
+
+export interface Arrivals<T extends EventTable> {
+  readonly rows: readonly EventTables[T][];
+  /** The last row that was looked at. */
+  readonly lastRow: number;
+  /** More have arrived than were looked at. */
+  readonly hasMore: boolean;
+  /** Rows that fit and were passed over, of those that were counted. */
+  readonly passedOver: number;
+  /** Not all that were passed over were counted. */
+  readonly isAtLeast: boolean;
+}
+
+export const NONE_ARRIVED = { rows: [], hasMore: false, passedOver: 0, isAtLeast: false } as const;
+
+export function readArrivals<T extends EventTable>(
+  db: DatabaseSync,
+  table: T,
+  { where, afterRow, rowsMax, unitsMax, lookedAtMax, behindMax }: ArrivalQuery<T>,
+): Arrivals<T> {
+  const newest = lastRow(db, table);
+  // A file begun anew counts from the beginning.
+  const after = afterRow > newest ? 0 : afterRow;
+  const from = Math.max(after, newest - behindMax);
+  const end = Math.min(newest, from + lookedAtMax);
+  if (from === end) return { ...NONE_ARRIVED, lastRow: newest };
+  const condition = whereSql(db, table, where as Where);
+  const between = (first: number, last: number): Sql =>
+    fromRows(table, both(condition, { sql: "row_id > ? AND row_id <= ?", values: [first, last] }));
+  const { sql, values } = selectSql(table, between(from, end));
+  const whole = blockRows(db, table);
+  const matches = [...arrivedMatches(db, table, where as Where, from, end).take(rowsMax + 1)];
+  const found = db
+    .prepare(`${sql} ORDER BY t.row_id LIMIT ?`)
+    .all(...values, rowsMax + 1)
+    .map((row) => ({ row_id: Number(row["row_id"]), row: () => decodeRow(table, row) }))
+    .concat(matches.map((match) => ({ row_id: match.row_id, row: () => whole(match) })))
+    .sort((a, b) => a.row_id - b.row_id);
+  const rows: EventTables[T][] = [];
+  for (let units = 0; rows.length < Math.min(found.length, rowsMax) && units < unitsMax; units += unitsOf(rows.at(-1)!))
+    rows.push(found[rows.length]!.row());
+  const lookedAt = found.length > rows.length ? (found[rows.length - 1]?.row_id ?? from) : end;
+  const countedFrom = Math.max(after, from - COUNTED_ROWS_MAX);
+  return {
+    rows,
+    lastRow: lookedAt,
+    hasMore: lookedAt < newest,
+    passedOver: from === after ? 0 : countArrived(db, table, where as Where, between, countedFrom, from),
+    isAtLeast: countedFrom > after,
+  };
+}
+
+/** Of a row beside its texts: names, numbers and marks of JSON. */
+const ROW_UNITS = 500;
+
+const unitsOf = (row: object): number =>
+  Object.values(row).reduce(
+    (units: number, cell: unknown) => units + (typeof cell === "string" ? cell.length : isObject(cell) ? JSON.stringify(cell).length : 0),
+    ROW_UNITS,
+  );
+
+const isObject = (cell: unknown): cell is object => typeof cell === "object" && cell !== null;
+
+function countArrived(
+  db: DatabaseSync,
+  table: EventTable,
+  where: Where,
+  between: (first: number, end: number) => Sql,
+  after: number,
+  last: number,
+): number {
+  const passed = between(after, last);
+  let count = Number(db.prepare(`SELECT COUNT(*) AS n FROM ${passed.sql}`).get(...passed.values)?.["n"]);
+  for (const _ of arrivedMatches(db, table, where, after, last)) count++;
+  return count;
+}
+
+/** Rows that are looked at to say how many were passed over. */
+const COUNTED_ROWS_MAX = 100_000;
+
+/** The row that arrived last; 0 where there is none. */
+export const lastRow = (db: DatabaseSync, table: EventTable): number =>
+  Math.max(Number(db.prepare(`SELECT IFNULL(MAX(row_id), 0) AS n FROM ${table}`).get()?.["n"]), newestOfBlocks(db, table).row);

@@ -1,0 +1,28 @@
+import type { EventDatabase } from "#events/database/database.ts";
+
+export interface RetentionLimits {
+  readonly ageMs: number;
+  /** Of the whole database, without free pages. */
+  readonly bytes: number;
+  /** Of the segments, in which the bodies of gateway requests are; absent: not bounded. */
+  readonly segmentBytes?: number;
+  /** Of the counts by the minute and by the hour, which stay when rows go; absent: as long as rows. */
+  readonly minutesAgeMs?: number;
+  readonly hoursAgeMs?: number;
+}
+
+const ROWS_AT_ONCE = 5000;
+const PAGES_AT_ONCE = 2000;
+
+/** One short step of keeping the database within its limits. Returns true while there is more to do, so that writing goes on between steps. */
+export function retentionStep(database: EventDatabase, limits: RetentionLimits, nowMs: number): boolean {
+  const { ageMs, minutesAgeMs = ageMs, hoursAgeMs = ageMs } = limits;
+  const expired =
+    database.deleteBefore(nowMs - ageMs, ROWS_AT_ONCE) +
+    database.deleteCountsBefore("minutes", nowMs - minutesAgeMs, ROWS_AT_ONCE) +
+    database.deleteCountsBefore("hours", nowMs - hoursAgeMs, ROWS_AT_ONCE);
+  const surplus = expired === 0 && database.usedBytes() > limits.bytes ? database.deleteOldest(ROWS_AT_ONCE) : 0;
+  if (expired + surplus === 0) return false;
+  database.shrink(PAGES_AT_ONCE);
+  return true;
+}

@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createRowMasker, hasTexts, maskingsIn, type MaskTexts } from "./mask-rows.ts";
+import { type FacetNumber, numberRows, type PackedRows, unpackRows } from "#events/rows/packed-rows.ts";
+import { EVENT_SCHEMA, storedColumns } from "#events/rows/schema.ts";
+import { eventsOfRequests } from "#events/rows/request-events.ts";
+import { packed, packedRequests, testRequestEvent, testRequestRow, testSecurityRow } from "#events/testing/rows.ts";
+
+const mask: MaskTexts = (texts, separator) =>
+  texts.some((text) => text.includes("secret")) ? texts.map((text) => text.replaceAll("secret", `<${separator}>`)) : texts;
+
+/** The cells of a column in all rows; of a facet the texts of its combination. */
+function cells(rows: PackedRows, name: string): unknown[] {
+  const columns = storedColumns(rows.table);
+  const seen: string[] = [];
+  const numberOf: FacetNumber = (_facet, texts) => seen.push(texts.join("|")) - 1;
+  const all = unpackRows(numberRows(rows, numberOf));
+  const at = columns.findIndex((column) => column.name === name);
+  return Array.from({ length: rows.rows }, (_, row) => {
+    const cell = all[row * columns.length + at];
+    return columns[at]?.facet === null ? cell : seen[Number(cell)];
+  });
+}
+
+test("what visitors wrote is masked, rows that repeat a text and all else are as they were", () => {
+  const rows = packed("requests", [
+    testRequestRow({ path: "/secret/a", query: "q=1" }),
+    testRequestRow({ path: "/secret/a", query: "q=secret", ray_id: "secret ray" }),
+    testRequestRow({ path: "/", query: "q=secret", user_agent: "bot secret" }),
+  ]);
+  const masked = createRowMasker(mask)(rows);
+  assert.deepEqual(cells(masked, "path"), ["/</>/a", "/</>/a", "/"]);
+  assert.deepEqual(cells(masked, "query"), ["q=1", "q=<&>", "q=<&>"]);
+  assert.deepEqual(cells(masked, "agent"), ["test/1", "test/1", "bot <>"]);
+  assert.deepEqual(cells(masked, "ray_id"), ["00000000000000aa", "secret ray", "00000000000000aa"]);
+  assert.deepEqual(masked.numbers, rows.numbers);
+});
+
+test("security events are masked as requests are, and rows without a find stay the same", () => {
+  const maskRows = createRowMasker(mask);
+  const event = maskRows(packed("security_events", [testSecurityRow({ query: "q=secret" })]));
+  assert.deepEqual(cells(event, "query"), ["q=<&>"]);
+  const { events, ...requests } = maskRows(packedRequests([[testRequestRow({ query: "q=secret" }), [testRequestEvent()]]]));
+  assert.deepEqual(events && cells(eventsOfRequests(requests, events), "query"), ["q=<&>"], "and so are those of requests, with them");
+  const plain = packed("requests", [testRequestRow({ path: "/a/long/path" })]);
+  assert.deepEqual(maskRows(plain), plain);
+  assert.ok(hasTexts(plain, 8) && !hasTexts(plain, 30));
+  assert.ok(hasTexts(packed("requests", [testRequestRow({ path: "/", user_agent: "a name of a program" })]), 8));
+  assert.ok(EVENT_SCHEMA.requests.facets.includes("agent"));
+});
+
+test("of a long name of a program the beginning is kept, once all of it was looked at", () => {
+  const agents = ["a".repeat(512), `${"b".repeat(600)}`, `${"c".repeat(510)}secret`];
+  const rows = packed(
+    "requests",
+    agents.map((user_agent) => testRequestRow({ user_agent })),
+  );
+  assert.deepEqual(cells(createRowMasker(mask)(rows), "agent"), ["a".repeat(512), "b".repeat(512), `${"c".repeat(510)}<>`]);
+});
+
+test("a name of a program is looked at once while it is remembered, and masked each time that something is found", () => {
+  let looked: string[] = [];
+  const maskRows = createRowMasker((texts, separator) => {
+    if (separator === "") looked.push(...texts);
+    return mask(texts, separator);
+  });
+  const agentsOf = (...names: string[]): unknown[] => {
+    looked = [];
+    return cells(
+      maskRows(
+        packed(
+          "requests",
+          names.map((user_agent) => testRequestRow({ user_agent })),
+        ),
+      ),
+      "agent",
+    );
+  };
+  const long = "a".repeat(500);
+  assert.deepEqual(agentsOf("browser", "bot secret", long, "browser"), ["browser", "bot <>", long, "browser"]);
+  assert.deepEqual(agentsOf("bot secret", "browser", "other"), ["bot <>", "browser", "other"]);
+  assert.deepEqual(looked, ["bot secret", "other"]);
+  // Long ones and thousands of others do not fill the memory.
+  agentsOf(long);
+  assert.deepEqual(looked, [long]);
+  for (let from = 0; from < 10_000; from += 1000) agentsOf(...Array.from({ length: 1000 }, (_, index) => `agent ${from + index}`));
+  agentsOf("browser", "agent 9999");
+  assert.deepEqual(looked, ["browser"]);
+});
+
+test("zones that have chosen so have all that detectors find masked, or nothing; rows of others beside them are as ever", () => {
+  const all: MaskTexts = (texts) => texts.map((text) => text.replaceAll(/secret|doubtful/g, "#"));
+  const zones = ["0".repeat(32), "a".repeat(32), "b".repeat(32)];
+  const rows = packed(
+    "requests",
+    [...zones, ...zones].map((zone_id) => testRequestRow({ zone_id, path: "/secret/doubtful", query: `zone=${zone_id}` })),
+  );
+  const maskings = maskingsIn([rows], (zoneId) => ({ [zones[1]!]: "all", [zones[2]!]: "off" })[zoneId] as "all" | "off" | undefined);
+  assert.deepEqual(
+    [...(maskings ?? [])],
+    [
+      [zones[1], "all"],
+      [zones[2], "off"],
+    ],
+  );
+  const masked = createRowMasker(mask, () => all)(rows, maskings ?? undefined);
+  const expected = ["/</>/doubtful", "/#/#", "/secret/doubtful"];
+  assert.deepEqual(cells(masked, "path"), [...expected, ...expected]);
+  assert.deepEqual(cells(masked, "query"), cells(rows, "query"));
+  assert.equal(
+    maskingsIn([rows], () => undefined),
+    null,
+  );
+});

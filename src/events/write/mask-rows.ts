@@ -1,0 +1,157 @@
+import { AS_BEFORE, type PackedRows, type PackedTexts } from "#events/rows/packed-rows.ts";
+import { TextPacker } from "#events/rows/column-packers.ts";
+import type { LogMasking, Maskings } from "#events/rows/messages.ts";
+import { EVENT_SCHEMA, facetColumns, textColumns } from "#events/rows/schema.ts";
+
+/** Hides what must not be kept of texts, in the parts between separators (rules/detectors/masking/text-masker.ts). */
+export type MaskTexts = (texts: readonly string[], separator: string) => readonly string[];
+
+/** `maskings`: of zones that do not want their rows masked as by default. */
+export type RowMasker = (packed: PackedRows, maskings?: Maskings) => PackedRows;
+
+/** What visitors write and rows keep, and what separates its parts. */
+export const VISITOR_TEXTS = { path: "/", query: "&", user_agent: "" } as const;
+const SEPARATORS: Readonly<Record<string, string>> = VISITOR_TEXTS;
+const TABLES: ReadonlySet<string> = new Set(["requests", "security_events"]);
+
+/**
+ * Gives rows with texts of visitors masked; the same ones where nothing was found. By `mask`, and those of zones that want it by what
+ * `maskOfAll` makes. Names of programs belong to no zone and are masked by `mask` alone.
+ */
+export function createRowMasker(mask: MaskTexts, maskOfAll: () => MaskTexts = () => mask): RowMasker {
+  const maskRepeated = remembering(mask);
+  let all: MaskTexts | undefined;
+  const masks: Readonly<Record<LogMasking, MaskTexts>> = {
+    undoubted: mask,
+    all: (texts, separator) => (all ??= maskOfAll())(texts, separator),
+    off: (texts) => texts,
+  };
+  return (packed, maskings) => {
+    if (!TABLES.has(packed.table)) return packed;
+    const chosen = maskings === undefined ? null : maskingOfRows(packed, maskings);
+    const texts = packed.texts.map((column, index) => {
+      const separator = separatorOf(packed, index);
+      if (separator === undefined) return column;
+      return chosen === null ? maskColumn(column, separator, mask) : maskByRow(column, separator, chosen, masks);
+    });
+    const facets = packed.facets.map((facet, index) => {
+      if (!isAgent(packed, index)) return facet;
+      return { ...facet, texts: shortened(maskRepeated(facet.texts, VISITOR_TEXTS.user_agent)) };
+    });
+    return { ...packed, texts, facets };
+  };
+}
+
+/** Which of these zones have rows here; null where none has. For sinks, before rows are sent. */
+export function maskingsIn(tables: readonly PackedRows[], maskingOf: (zoneId: string) => LogMasking | undefined): Maskings | null {
+  const maskings = new Map<string, LogMasking>();
+  for (const packed of tables) {
+    if (!TABLES.has(packed.table)) continue;
+    for (const zoneId of zonesOf(packed)) {
+      const masking = maskings.has(zoneId) ? undefined : maskingOf(zoneId);
+      if (masking !== undefined && masking !== "undoubted") maskings.set(zoneId, masking);
+    }
+  }
+  return maskings.size === 0 ? null : maskings;
+}
+
+/** The zone of each combination of the rows' sites. */
+function zonesOf({ table, facets }: PackedRows): readonly string[] {
+  const columns = facetColumns("site");
+  const { texts } = facets[EVENT_SCHEMA[table].facets.indexOf("site")]!;
+  const at = columns.indexOf("zone_id");
+  return texts.filter((_, index) => index % columns.length === at);
+}
+
+/** What counts for each row; null where all have the default. */
+function maskingOfRows(packed: PackedRows, maskings: Maskings): readonly LogMasking[] | null {
+  const ofZones = zonesOf(packed).map((zoneId) => maskings.get(zoneId) ?? "undoubted");
+  if (ofZones.every((masking) => masking === "undoubted")) return null;
+  const { combinations } = packed.facets[EVENT_SCHEMA[packed.table].facets.indexOf("site")]!;
+  return Array.from(combinations, (combination) => ofZones[combination] ?? "undoubted");
+}
+
+/** Each row by what counts for it: two rows with one text may be of two zones. */
+function maskByRow(
+  { text, lengths }: PackedTexts,
+  separator: string,
+  chosen: readonly LogMasking[],
+  masks: Readonly<Record<LogMasking, MaskTexts>>,
+): PackedTexts {
+  const values: string[] = [];
+  let at = 0;
+  for (const length of lengths) values.push(length === AS_BEFORE ? (values.at(-1) ?? "") : text.slice(at, (at += length)));
+  for (const masking of ["undoubted", "all"] as const) {
+    const rows = Array.from(values.keys()).filter((row) => chosen[row] === masking);
+    const masked = masks[masking](
+      rows.map((row) => values[row]!),
+      separator,
+    );
+    for (const [i, row] of rows.entries()) values[row] = masked[i]!;
+  }
+  const packer = new TextPacker(values.length);
+  for (const [row, value] of values.entries()) packer.push(value, row);
+  return packer.take(values.length);
+}
+
+/**
+ * Of the name of a program: a head may hold one of 32 KB, and each name stays for a day at least, whoever's rows go for the room that it
+ * takes. Cut after it was looked through, so that nothing is cut to what nobody would know.
+ */
+const AGENT_CHARS_MAX = 512;
+
+const shortened = (texts: readonly string[]): readonly string[] =>
+  texts.some(({ length }) => length > AGENT_CHARS_MAX) ? texts.map((text) => text.slice(0, AGENT_CHARS_MAX)) : texts;
+
+/** Of each of two generations: the older one is forgotten when the younger one is full. */
+const REMEMBERED_MAX = 4096;
+const REMEMBERED_CHARS_MAX = 256;
+
+/** Names of programs come again and again, most of them with a date of eight digits: those without a find are looked at once. */
+function remembering(mask: MaskTexts): MaskTexts {
+  let [younger, older] = [new Set<string>(), new Set<string>()];
+  const remember = (text: string): void => {
+    if (text.length > REMEMBERED_CHARS_MAX) return;
+    if (younger.size === REMEMBERED_MAX) [younger, older] = [new Set(), younger];
+    younger.add(text);
+  };
+  const isKnown = (text: string): boolean => {
+    if (younger.has(text)) return true;
+    if (!older.has(text)) return false;
+    remember(text);
+    return true;
+  };
+  return (texts, separator) => {
+    const unknown = texts.filter((text) => !isKnown(text));
+    const masked = mask(unknown, separator);
+    for (const [index, text] of unknown.entries()) if (masked[index] === text) remember(text);
+    if (masked === unknown) return texts;
+    const changed = new Map(unknown.map((text, index) => [text, masked[index] ?? ""]));
+    return texts.map((text) => changed.get(text) ?? text);
+  };
+}
+
+/** Whether a text is so long that something could be found in it. */
+export const hasTexts = (packed: PackedRows, charsMin: number): boolean =>
+  TABLES.has(packed.table) &&
+  (packed.texts.some(
+    ({ lengths }, index) =>
+      separatorOf(packed, index) !== undefined && lengths.some((length) => length !== AS_BEFORE && length >= charsMin),
+  ) ||
+    packed.facets.some((facet, index) => isAgent(packed, index) && facet.texts.some(({ length }) => length >= charsMin)));
+
+const isAgent = ({ table }: PackedRows, facet: number): boolean => EVENT_SCHEMA[table].facets[facet] === "agent";
+
+/** What separates the parts of a text; undefined where it is no visitor's. */
+const separatorOf = ({ table }: PackedRows, text: number): string | undefined => SEPARATORS[textColumns(table)[text]?.name ?? ""];
+
+function maskColumn(column: PackedTexts, separator: string, mask: MaskTexts): PackedTexts {
+  const values: string[] = [];
+  let at = 0;
+  for (const length of column.lengths) if (length !== AS_BEFORE) values.push(column.text.slice(at, (at += length)));
+  const masked = mask(values, separator);
+  if (masked === values) return column;
+  let next = 0;
+  const lengths = column.lengths.map((length) => (length === AS_BEFORE ? AS_BEFORE : (masked[next++]?.length ?? 0)));
+  return { text: masked.join(""), lengths };
+}

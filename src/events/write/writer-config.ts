@@ -1,0 +1,27 @@
+import { dirname, join } from "node:path";
+import type { MessagePort } from "node:worker_threads";
+import type { RetentionLimits } from "#events/retention/retention.ts";
+
+/** `workerData` of events/write/writer.ts. Ports are transferred; more come by `{ type: "attach", port }`. */
+export interface WriterData {
+  /** File of the events database. */
+  readonly path: string;
+  readonly ports: readonly MessagePort[];
+  readonly retention: RetentionLimits;
+  /** The heartbeat of the main thread, which this one looks after. */
+  readonly control?: SharedArrayBuffer;
+}
+
+/** Where the gateway puts its segments, beside the events database. */
+export const logSegmentsOf = (eventsPath: string): string => join(dirname(eventsPath), "gateway-logs");
+
+/** What holds room on the disk (disk-reserve.ts). */
+export const reserveOf = (eventsPath: string): string => `${eventsPath}.reserve`;
+
+export const DEFAULT_RETENTION: RetentionLimits = {
+  ageMs: 30 * 86_400_000,
+  bytes: 4 * 1024 ** 3,
+  segmentBytes: 8 * 1024 ** 3,
+  minutesAgeMs: 14 * 86_400_000,
+  hoursAgeMs: 400 * 86_400_000,
+};

@@ -1,0 +1,206 @@
+import { statfsSync, statSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { type MessagePort, parentPort } from "node:worker_threads";
+import { systemClock } from "#kernel/clock.ts";
+import { begins, ROWS } from "#kernel/process/heartbeat.ts";
+import { createStallWatch, type Stall } from "#kernel/process/stall-watch.ts";
+import { givenWork } from "#kernel/process/worker-bootstrap.ts";
+import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
+import { createMetrics } from "#kernel/process/metrics.ts";
+import { runInBackground } from "#kernel/process/thread-priority.ts";
+import { createWorkerVoice } from "#kernel/process/worker-protocol.ts";
+import { createDiskReserve } from "#events/retention/disk-reserve.ts";
+import { createDiskRoom, isFull, type Volume } from "#events/retention/disk-quota.ts";
+import { namesMaxOf } from "#events/database/dictionary-store.ts";
+import { createLateMasker } from "./lazy-masker.ts";
+import { createLogIndexer } from "#events/logs/indexer.ts";
+import { createRowMasker } from "./mask-rows.ts";
+import type { RowsMessage } from "#events/rows/messages.ts";
+import { bytesIn } from "#events/rows/packed-rows.ts";
+import { openRepairedDatabase } from "#events/database/repair.ts";
+import { createSteadyTime } from "#events/retention/guarded-clock.ts";
+import { createTidying } from "#events/retention/maintenance.ts";
+import { createWaitingBatches } from "./write-queue.ts";
+import { logSegmentsOf, reserveOf, type WriterData } from "./writer-config.ts";
+
+/**
+ * The thread that owns the events database. Says `listening` once it is open; takes rows from the ports it
+ * was started with and from those that come later by `attach`; on `drain` it commits what has arrived,
+ * closes the database and ends.
+ */
+const main = parentPort;
+if (main === null) throw new Error("events/writer.ts runs as a worker thread");
+runInBackground();
+
+const { path, ports, retention: limits, control } = await givenWork<WriterData>();
+const RETENTION_EVERY_MS = 30_000;
+const RETENTION_PAUSE_MS = 20;
+/** How often the segments of the gateway are looked at; what is there is read at once. */
+const SEGMENTS_EVERY_MS = 100;
+const SEGMENTS_RETRY_MS = 1_000;
+/** Rows of a step take less. */
+const INDEX_BYTES = 1024 * 1024;
+
+const STANDARD_ERROR = 2;
+
+const voice = createWorkerVoice(main);
+const { nowMs, monotonicMs } = systemClock;
+const metrics = createMetrics();
+if (control !== undefined) watchControl(control);
+const steadyMs = createSteadyTime({
+  ...{ nowMs, monotonicMs, writtenMs: writtenMs() },
+  jumped: (aheadMs) =>
+    voice.log("warn", "the clock has jumped ahead; nothing is deleted for its age by it for a day", { aheadMs: Math.round(aheadMs) }),
+});
+const reserve = createDiskReserve(reserveOf(path), () => volume().free);
+const database = openRepairedDatabase({
+  ...{ path, nowMs, namesMax: namesMaxOf(limits.bytes) },
+  damaged: (aside, error) => voice.log("error", "the events database is damaged; a new one was begun", { aside, error: String(error) }),
+  full: (error) => {
+    if (reserve.release()) return true;
+    voice.log("error", "the disk is full: events are written once there is room, and lost until then", { error: String(error) });
+    return false;
+  },
+});
+const fileBytes = metrics.gauge("selvedge_events_database_bytes", "Size of the events database, without free pages");
+const maskFailures = metrics.counter(
+  "selvedge_events_masker_failures_total",
+  "Times that what looks through event rows could not be loaded",
+);
+const damagedLogs = metrics.counter("selvedge_gateway_logs_damaged_total", "Places in gateway logs that could not be read");
+const attached = new Set<MessagePort>();
+const indexer = createLogIndexer({
+  directory: logSegmentsOf(path),
+  logs: database.logs,
+  damaged: (segment, at) => {
+    damagedLogs.value++;
+    voice.log("warn", "a segment of gateway logs has what is no record", { segment, at });
+  },
+});
+const room = createDiskRoom({
+  ...{ database, segments: indexer, reserve, volume, monotonicMs },
+  short: (reason) => {
+    metrics.counter("selvedge_events_short_disk_total", "Times that events had to go because of a full disk", { reason }).value++;
+    voice.log("warn", "the disk is full: the oldest events of the largest account go", { reason });
+  },
+});
+const masker = createLateMasker({
+  load: async () => {
+    const { createTextMasker, createUndoubtedMasker } = await import("#rules/detectors/masking/text-masker.ts");
+    return createRowMasker(createUndoubtedMasker(), createTextMasker);
+  },
+  pause: (ms) => pause(ms, undefined, { ref: false }),
+  failed: (error) => {
+    maskFailures.value++;
+    voice.log("error", "what looks through event rows could not be loaded; rows wait for it", { error: String(error) });
+  },
+});
+const waiting = createWaitingBatches({
+  insert: (tables) => {
+    begins(ROWS, "insert");
+    const bytes = bytesIn(tables);
+    room.ready(bytes);
+    orAfter(
+      () => room.make(bytes),
+      () => database.insert(tables),
+    );
+  },
+  ...{ masker, metrics, monotonicMs },
+  failed: (error, { tables }) =>
+    voice.log("error", "event rows could not be written", { error: String(error), rows: tables.map((part) => part.table) }),
+});
+const tidy = createTidying({
+  ...{ database, segments: indexer, limits, room, nowMs: steadyMs },
+  measured: (bytes) => (fileBytes.value = bytes),
+  failed: (duty, error) => voice.log("error", "old events could not be tidied", { duty, error: String(error) }),
+});
+
+/** Before the database is opened, which writes. */
+function writtenMs(): number | undefined {
+  const times = ["", "-wal"].flatMap((part) => statSync(path + part, { throwIfNoEntry: false })?.mtimeMs ?? []);
+  return times.length === 0 ? undefined : Math.max(...times);
+}
+
+function volume(): Volume {
+  const { bsize, blocks, bfree, bavail } = statfsSync(dirname(path));
+  return { total: blocks * bsize, free: bavail * bsize, used: (blocks - bfree) * bsize };
+}
+
+/** What a full disk refuses is tried again once there is room. */
+function orAfter<T>(makeRoom: () => boolean, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!isFull(error) || !makeRoom()) throw error;
+    return work();
+  }
+}
+
+function attach(port: MessagePort): void {
+  attached.add(port);
+  port.on("message", (message: RowsMessage) => waiting.add(port, message));
+  port.on("close", () => attached.delete(port));
+}
+
+function tidyAgain(): void {
+  retentionTimer = setTimeout(tidyAgain, tidy() ? RETENTION_PAUSE_MS : RETENTION_EVERY_MS);
+}
+
+/** What could not be written is read again later: segments keep it. */
+function follow(): void {
+  let pauseMs = SEGMENTS_EVERY_MS;
+  try {
+    if (orAfter(() => room.make(INDEX_BYTES), indexer.step)) pauseMs = 0;
+  } catch (error) {
+    pauseMs = SEGMENTS_RETRY_MS;
+    voice.log("error", "gateway logs could not be written", { error: String(error) });
+  }
+  segmentsTimer = setTimeout(follow, pauseMs);
+}
+
+let segmentsTimer = setTimeout(follow, 0);
+let retentionTimer = setTimeout(tidyAgain, RETENTION_PAUSE_MS);
+
+/** Waits until no port has brought anything for a turn of the loop, within the time. */
+async function drain(timeoutMs: number): Promise<void> {
+  const end = monotonicMs() + timeoutMs;
+  let before = -1;
+  while ((before !== waiting.done() || waiting.size() > 0) && monotonicMs() < end) {
+    before = waiting.done();
+    await pause(RETENTION_PAUSE_MS);
+  }
+  await waiting.drain(end - monotonicMs());
+  clearTimeout(retentionTimer);
+  clearTimeout(segmentsTimer);
+  readRest(end);
+  for (const port of attached) port.close();
+  database.close();
+}
+
+function readRest(end: number): void {
+  try {
+    while (monotonicMs() < end && indexer.step());
+  } catch (error) {
+    voice.log("error", "gateway logs could not be written", { error: String(error) });
+  }
+  indexer.close();
+}
+
+voice.serve({ metrics, attach, drain });
+for (const port of ports) attach(port);
+voice.listening({});
+giveBackHeapWhenQuiet();
+
+/** While the main thread takes no turns it writes no log, so this one does: who waits for an answer can read why. */
+function watchControl(memory: SharedArrayBuffer): void {
+  const write = ({ thread, begun, stalledMs }: Stall): void => {
+    const line = { level: 50, time: nowMs(), pid: process.pid, thread, begun, stalled_ms: stalledMs, msg: "a thread takes no turns" };
+    try {
+      writeSync(STANDARD_ERROR, `${JSON.stringify(line)}\n`);
+    } catch {
+      // Nobody reads it.
+    }
+  };
+  createStallWatch({ clock: systemClock, onStall: write, onOver: () => undefined }).add("control", memory);
+}

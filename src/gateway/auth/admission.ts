@@ -1,0 +1,81 @@
+import type { Clock } from "#kernel/clock.ts";
+import type { GatewayEntry } from "#snapshot/entries.ts";
+import type { Replica } from "#snapshot/feed.ts";
+import { createAuthenticator } from "./auth.ts";
+import type { ClientRequest } from "#gateway/listen/client-request.ts";
+import type { GatewayConfig } from "#gateway/config.ts";
+import type { GatewayErrorName, Refusal } from "#gateway/http/errors.ts";
+import { createDefaultGateways } from "./default-gateways.ts";
+import { createGatewayDomains } from "./domains.ts";
+import { createGateways } from "./gateways.ts";
+import { type Place, type Upstream, type Upstreams, pathAdvice, placeOf } from "#gateway/providers/providers.ts";
+import { type RequestPath, parseRequestPath } from "#gateway/request/request-path.ts";
+
+/** A request that may go on: whose it is and who plans it. */
+export interface Admitted {
+  readonly path: RequestPath;
+  readonly gateway: GatewayEntry;
+  readonly route: Route;
+  /** Undefined where the request carries a token that may run the gateway, also where none is needed; else why it would be refused. */
+  unauthenticated(): Refusal | undefined;
+}
+
+/** What the third part of the path asks for. */
+export type Route =
+  /** One provider, whose own paths and bodies pass through. */
+  | { readonly kind: "direct"; readonly upstream: Upstream; readonly place: Place }
+  /** The shape of OpenAI's chat completions for every provider. */
+  | { readonly kind: "compat" }
+  /** Several providers, one after the other. */
+  | { readonly kind: "universal" };
+
+export interface Admission {
+  /** The request's destination, or the reason why it is refused. Looks at the head only. */
+  decide(req: Pick<ClientRequest, "target" | "headers" | "address">): Admitted | Refusal;
+  /** Whether the Host field is a name of a gateway. */
+  isDomain(host: string): boolean;
+}
+
+const NOTHING = (): undefined => undefined;
+const PATH_ADVICE = "A path is /v1/{account_id}/{gateway_id}/{provider}/… without dot segments";
+
+/**
+ * SPEC 3.1: only the gateway's setting decides whether a token is needed; with it off, whatever the header says is
+ * ignored, unless a stored key is to be used (`credentials/stored-keys.ts`). Credentials come before the provider, so that a stranger learns nothing about the gateway's table.
+ */
+export function createAdmission(deps: {
+  readonly replica: Replica;
+  readonly clock: Clock;
+  readonly config: GatewayConfig;
+  readonly upstreams: Upstreams;
+  readonly onDefaultGateway?: (accountId: string, atMs: number) => void;
+}): Admission {
+  const { replica, clock, config, upstreams } = deps;
+  const gateways = createGateways(replica);
+  const domains = createGatewayDomains(replica);
+  const authenticator = createAuthenticator({ replica, clock, vendorPrefix: config.vendorPrefix });
+  const defaults = createDefaultGateways(deps);
+  const refused = (name: GatewayErrorName): Refusal => ({ name });
+  return {
+    isDomain: domains.has,
+    decide: (req) => {
+      const path = parseRequestPath(domains.completed(req.headers.host, req.target));
+      if (path === undefined) return { name: "aig_bad_request", message: PATH_ADVICE };
+      const gateway =
+        gateways.find(path.accountId, path.gatewayId) ??
+        defaults.find(path, () => authenticator.refusal(req.headers, path.accountId, req.address) === undefined);
+      if (gateway === undefined) return refused("aig_unknown_gateway");
+      const ask = (): Refusal | undefined => authenticator.refusal(req.headers, gateway.account_id, req.address);
+      const refusal = gateway.authentication ? ask() : undefined;
+      if (refusal !== undefined) return refusal;
+      const unauthenticated = gateway.authentication ? NOTHING : ask;
+      if (path.provider === "" && path.rest === "") return { path, gateway, unauthenticated, route: { kind: "universal" } };
+      if (path.provider === "compat") return { path, gateway, unauthenticated, route: { kind: "compat" } };
+      const upstream = upstreams.find(gateway.account_id, path.provider);
+      if (upstream === undefined) return refused("aig_invalid_provider");
+      const place = placeOf(upstream, path.rest);
+      if (place === undefined) return { name: "aig_bad_request", message: pathAdvice(upstream) };
+      return { path, gateway, unauthenticated, route: { kind: "direct", upstream, place } };
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import type { Clock } from "#kernel/clock.ts";
+import type { GatewayEntry } from "#snapshot/entries.ts";
+import type { RequestPath } from "#gateway/request/request-path.ts";
+
+/** The gateway that every account has once it is used. */
+export interface DefaultGateways {
+  /** As it will be when control has made it; undefined for any other one, and without a token that may run it. */
+  find(path: RequestPath, isAllowed: () => boolean): GatewayEntry | undefined;
+}
+
+const DEFAULT_GATEWAY = "default";
+const ACCOUNT_ID = /^[0-9a-f]{32}$/;
+/** Control is told again where it has not made one by then. */
+const TOLD_MS = 5_000;
+const ACCOUNTS_MAX = 1000;
+
+/** The first request that carries a token need not wait for control, which is told of it. */
+export function createDefaultGateways({
+  clock,
+  onDefaultGateway,
+}: {
+  readonly clock: Clock;
+  readonly onDefaultGateway?: (accountId: string, atMs: number) => void;
+}): DefaultGateways {
+  const told = new Map<string, number>();
+  return {
+    find: ({ accountId, gatewayId }, isAllowed) => {
+      if (onDefaultGateway === undefined || gatewayId !== DEFAULT_GATEWAY || !ACCOUNT_ID.test(accountId) || !isAllowed()) return undefined;
+      const nowMs = clock.nowMs();
+      if (Math.abs(nowMs - (told.get(accountId) ?? -Infinity)) > TOLD_MS) {
+        if (told.size >= ACCOUNTS_MAX) told.clear();
+        told.set(accountId, nowMs);
+        onDefaultGateway(accountId, nowMs);
+      }
+      return { account_id: accountId, gateway_id: gatewayId, authentication: true, collect_logs: true };
+    },
+  };
+}

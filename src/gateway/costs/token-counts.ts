@@ -1,0 +1,46 @@
+import { answerText, plainText } from "#gateway/streams/text-extraction.ts";
+import { parsedJson } from "#gateway/http/json.ts";
+
+/** Texts whose tokens are to be counted: of a request's JSON, and of the stream that answered it. */
+export interface CountedTexts {
+  readonly request: Uint8Array | null;
+  readonly answer: Uint8Array | null;
+}
+
+/** Null where there was no text to count. */
+export interface TokenCounts {
+  readonly tokensIn: number | null;
+  readonly tokensOut: number | null;
+}
+
+/** Of a longer text only so much is counted, and the rest is taken to be alike. */
+const COUNTED_CHARACTERS_MAX = 8 * 1024;
+/** The tokenizer takes the square of a word's length: 13 s for 32,000 letters without a space. So it gets pieces, cut between words where there are any. */
+const PIECES = /[^]{1,128}(?=\s|$)|[^]{1,128}/g;
+/** Names of special tokens are text like any other here; the tokenizer throws at them otherwise. */
+const AS_TEXT = { disallowedSpecial: new Set<string>() };
+/** Of most languages, and of JSON. */
+const BYTES_A_TOKEN = 4;
+
+type CountPiece = (text: string, options: typeof AS_TEXT) => number;
+
+/** Counts with the tokenizer, where it is given. */
+export function countTexts({ request, answer }: CountedTexts, countPiece: CountPiece): TokenCounts {
+  const count = (text: string): number => {
+    if (text === "") return 0;
+    const counted = text.slice(0, COUNTED_CHARACTERS_MAX);
+    const tokens = (counted.match(PIECES) ?? []).reduce((sum, piece) => sum + countPiece(piece, AS_TEXT), 0);
+    return Math.ceil((tokens * text.length) / counted.length);
+  };
+  const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  return {
+    tokensIn: request === null ? null : count(plainText(parsedJson(bufferOf(request).toString("utf8")))),
+    tokensOut: answer === null ? null : count(answerText([bufferOf(answer)])),
+  };
+}
+
+/** Without the tokenizer lengths are taken: of all of a request, and of what a short answer says. */
+export const countLengths = ({ request, answer }: CountedTexts): TokenCounts => ({
+  tokensIn: request === null ? null : Math.ceil(request.length / BYTES_A_TOKEN),
+  tokensOut: answer === null ? null : Math.ceil(answerText([Buffer.from(answer)]).length / BYTES_A_TOKEN),
+});

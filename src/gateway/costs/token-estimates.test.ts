@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { fc } from "../../../test/support/property.ts";
+import { createEstimates, type StreamEnd } from "./token-estimates.ts";
+import { Pieces } from "#gateway/http/chunks.ts";
+import type { Step } from "#gateway/request/plan.ts";
+import { ANTHROPIC_USAGE, NO_USAGE, OPENAI_USAGE, type Usage, type UsageShape } from "#gateway/usage/usage-formats.ts";
+
+const estimates = createEstimates();
+
+function guessed(
+  prompt: string,
+  answer: string,
+  told: Usage = NO_USAGE,
+  end: StreamEnd = "client gone",
+  usage: UsageShape = OPENAI_USAGE,
+): Promise<Usage> | Usage | undefined {
+  const body = { kind: "whole", bytes: Buffer.from(JSON.stringify({ messages: [{ role: "user", content: prompt }] })) } as const;
+  const step = { path: "/chat/completions", usage, body } as unknown as Step;
+  const stream = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: answer } }] })}\n\n`;
+  const came = new Pieces();
+  came.push(Buffer.from(stream));
+  return estimates.complete(step, told, came, end);
+}
+
+after(() => estimates.close());
+
+test("what nobody told is guessed: at once by length while the tokenizer is not there, else by the tokenizer", async () => {
+  const text = "The quick brown fox jumps over the lazy dog. ".repeat(20);
+  const atOnce = guessed("hello", text, NO_USAGE, "finished");
+  assert.ok(!(atOnce instanceof Promise), "the end of a stream does not wait for a tokenizer");
+  assert.ok((atOnce?.tokensOut ?? 0) > 150 && (atOnce?.tokensOut ?? 0) < 300);
+  const counted = await guessed("hello", text);
+  assert.ok((counted?.tokensOut ?? 0) > 190 && (counted?.tokensOut ?? 0) < 220, `${counted?.tokensOut}`);
+  assert.equal(counted?.tokensIn, 1);
+  assert.deepEqual(await guessed("hello", text, NO_USAGE, "finished"), counted, "once it is there, everybody has it");
+});
+
+test("what was told stays, but for what a stream tells before it has its end", async () => {
+  const told = { tokensIn: 7, tokensOut: 1 };
+  assert.equal(guessed("a", "b", told), undefined);
+  assert.equal(guessed("a", "one two three four", told, "finished", ANTHROPIC_USAGE), undefined);
+  assert.deepEqual(await guessed("a", "one two three four", told, "cut", ANTHROPIC_USAGE), { tokensIn: 7, tokensOut: 4 });
+});
+
+test("names of special tokens and words without end are text like any other", async () => {
+  const hostile = fc.oneof(
+    fc.constantFrom("<|endoftext|>", "<|im_start|>", "a".repeat(40_000), "เ".repeat(40_000), " ".repeat(40_000)),
+    fc.string(),
+  );
+  await fc.assert(
+    fc.asyncProperty(hostile, hostile, async (prompt, answer) => {
+      const usage = await guessed(prompt, answer);
+      assert.ok(usage !== undefined && (usage.tokensIn ?? -1) >= 0 && (usage.tokensOut ?? -1) >= 0);
+    }),
+    { numRuns: 60 },
+  );
+});

@@ -1,0 +1,11 @@
+import { objectOf, parsedJson, textOf } from "#gateway/http/json.ts";
+import type { PlaceFacts } from "#gateway/dialects/cloud-models.ts";
+
+const NAME = /^[A-Za-z0-9:._-]{1,100}$/;
+
+/** What a key file says of the place it is for: `project_id` and `region` of a service account, `region` of an access key. */
+export function placeFactsOf(secret: string): PlaceFacts {
+  const file = secret.trimStart().startsWith("{") ? objectOf(parsedJson(secret)) : undefined;
+  const [project, region] = [textOf(file?.["project_id"]), textOf(file?.["region"])];
+  return { ...(project && NAME.test(project) && { project }), ...(region && NAME.test(region) && { region }) };
+}

@@ -1,0 +1,49 @@
+import { type AnswerFacts, type Counts, type FinishReason, completionOf, errorOf, sumOf, toolCall } from "./completion.ts";
+import { type Json, countOf, objectOf, objectsOf, textOf } from "#gateway/http/json.ts";
+
+/** A whole message as a chat completion; undefined where the body is none. */
+export function anthropicAnswer(body: Json, facts: AnswerFacts): Json | undefined {
+  if (body["type"] !== "message" || !Array.isArray(body["content"])) return undefined;
+  const blocks = objectsOf(body["content"]);
+  const joined = (type: string, key: string): string =>
+    blocks
+      .filter((block) => block["type"] === type)
+      .map((block) => textOf(block[key]) ?? "")
+      .join("");
+  const calls = blocks
+    .filter(({ type }) => type === "tool_use")
+    .map(({ id, name, input }) => toolCall(textOf(id) ?? "", textOf(name) ?? "", JSON.stringify(input ?? {})));
+  return completionOf(
+    { ...facts, id: textOf(body["id"]) ?? facts.id, model: textOf(body["model"]) ?? facts.model },
+    [{ text: joined("text", "text"), reasoning: joined("thinking", "thinking"), calls, finish: anthropicFinish(body["stop_reason"]) }],
+    anthropicCounts(objectOf(body["usage"]) ?? {}),
+  );
+}
+
+const FINISHES: Readonly<Record<string, FinishReason>> = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  pause_turn: "stop",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  tool_use: "tool_calls",
+  refusal: "content_filter",
+};
+
+export const anthropicFinish = (reason: unknown): FinishReason =>
+  typeof reason === "string" && Object.hasOwn(FINISHES, reason) ? (FINISHES[reason] as FinishReason) : "stop";
+
+/** What was read from or written to the provider's cache is counted apart there. */
+export const anthropicCounts = (usage: Json): Counts => ({
+  prompt: sumOf(usage["input_tokens"], usage["cache_creation_input_tokens"], usage["cache_read_input_tokens"]),
+  completion: countOf(usage["output_tokens"]),
+  cached: countOf(usage["cache_read_input_tokens"]),
+  cacheWritten: countOf(usage["cache_creation_input_tokens"]),
+  reasoning: countOf(objectOf(usage["output_tokens_details"])?.["thinking_tokens"]),
+});
+
+export function anthropicError(body: unknown, status: number): Json {
+  const error = objectOf(objectOf(body)?.["error"]);
+  const type = textOf(error?.["type"]) ?? "api_error";
+  return errorOf(textOf(error?.["message"]) ?? `the provider answered ${status}`, type, type);
+}

@@ -1,0 +1,97 @@
+import { type AnswerFormat, type Chat, type Part, toldJson, type ToolChoice, type Turn } from "./chat.ts";
+import { type Json, UntranslatableError } from "#gateway/http/json.ts";
+
+/** The dialect wants a bound where OpenAI's needs none; every model of the provider takes this one. */
+const TOKENS_MAX_DEFAULT = 4096;
+
+/** A chat completion request as a request for messages. */
+export function anthropicRequest(asked: Chat, model: string): Json {
+  const chat = toldJson(asked);
+  if (chat.choices !== 1) throw new UntranslatableError("n: this provider gives one answer a request");
+  const output = { ...effortOf(chat.effort), ...formatOf(chat.format) };
+  const choice = toolChoiceOf(chat);
+  const { body } = chat;
+  return {
+    model,
+    max_tokens: chat.tokensMax ?? TOKENS_MAX_DEFAULT,
+    ...(chat.system.length === 0 ? {} : { system: chat.system.map(blockOf) }),
+    messages: messagesOf(chat.turns),
+    // OpenAI's range goes to 2, this one to 1.
+    ...(chat.temperature === undefined ? {} : { temperature: Math.min(1, chat.temperature) }),
+    ...(chat.topP === undefined ? {} : { top_p: chat.topP }),
+    ...(chat.stop.length === 0 ? {} : { stop_sequences: chat.stop }),
+    ...(chat.stream ? { stream: true } : {}),
+    ...(chat.user === undefined ? {} : { metadata: { user_id: chat.user } }),
+    ...(chat.tools.length === 0 ? {} : { tools: chat.tools.map(toolOf), ...(choice === undefined ? {} : { tool_choice: choice }) }),
+    ...(Object.keys(output).length === 0 ? {} : { output_config: output }),
+    // Fields of this provider that its users add to requests of OpenAI's shape.
+    ...(body.has("top_k") ? { top_k: body.number("top_k") } : {}),
+    ...(body.has("thinking") ? { thinking: body.object("thinking") } : {}),
+  };
+}
+
+/** Turns of one role are joined: results of parallel calls must stand together, and before what the user says with them. */
+function messagesOf(turns: readonly Turn[]): readonly Json[] {
+  const messages: { readonly role: "user" | "assistant"; readonly content: Json[] }[] = [];
+  for (const turn of turns) {
+    const role = turn.role === "assistant" ? "assistant" : "user";
+    const content = turnBlocks(turn);
+    if (content.length === 0) continue;
+    const last = messages.at(-1);
+    if (last?.role === role) last.content.push(...content);
+    else messages.push({ role, content: [...content] });
+  }
+  return messages;
+}
+
+function turnBlocks(turn: Turn): readonly Json[] {
+  const blocks = turn.parts.map(blockOf);
+  if (turn.role === "user") return blocks;
+  if (turn.role === "tool") return [{ type: "tool_result", tool_use_id: turn.callId, ...(blocks.length === 0 ? {} : { content: blocks }) }];
+  return [...blocks, ...turn.calls.map(({ id, name, input }) => ({ type: "tool_use", id, name, input }))];
+}
+
+function blockOf(part: Part): Json {
+  if (part.kind === "text")
+    return { type: "text", text: part.text, ...(part.cacheControl === undefined ? {} : { cache_control: part.cacheControl }) };
+  if (part.kind === "file") return { type: "document", source: { type: "file", file_id: part.id } };
+  if (part.kind === "link") {
+    const isDocument = /\.pdf(?:[?#]|$)/i.test(part.url);
+    return { type: isDocument ? "document" : "image", source: { type: "url", url: part.url } };
+  }
+  const { mediaType, data, name } = part;
+  if (mediaType.startsWith("image/")) return { type: "image", source: { type: "base64", media_type: mediaType, data } };
+  const title = name === undefined ? {} : { title: name };
+  if (mediaType === "application/pdf") return { type: "document", source: { type: "base64", media_type: mediaType, data }, ...title };
+  if (mediaType.startsWith("text/")) {
+    const text = Buffer.from(data, "base64").toString("utf8");
+    return { type: "document", source: { type: "text", media_type: "text/plain", data: text }, ...title };
+  }
+  throw new UntranslatableError(`messages: content of type ${mediaType} cannot be sent to this provider`);
+}
+
+const toolOf = ({ name, description, parameters }: Chat["tools"][number]): Json => ({
+  name,
+  ...(description === undefined ? {} : { description }),
+  input_schema: { type: "object", properties: {}, ...parameters },
+});
+
+const CHOICES: Readonly<Record<Exclude<ToolChoice["kind"], "one">, string>> = { auto: "auto", none: "none", required: "any" };
+
+function toolChoiceOf({ toolChoice, parallelToolCalls }: Chat): Json | undefined {
+  const single = parallelToolCalls === false && toolChoice?.kind !== "none" ? { disable_parallel_tool_use: true } : {};
+  if (toolChoice === undefined) return parallelToolCalls === false ? { type: "auto", ...single } : undefined;
+  return toolChoice.kind === "one" ? { type: "tool", name: toolChoice.name, ...single } : { type: CHOICES[toolChoice.kind], ...single };
+}
+
+/** `none` asks for nothing that the provider would do by itself. */
+const EFFORTS: Readonly<Record<string, string>> = { minimal: "low", low: "low", medium: "medium", high: "high", xhigh: "xhigh" };
+
+function effortOf(effort: string | undefined): Json {
+  const named = effort === undefined || !Object.hasOwn(EFFORTS, effort) ? undefined : EFFORTS[effort];
+  return named === undefined ? {} : { effort: named };
+}
+
+function formatOf(format: AnswerFormat | undefined): Json {
+  return format?.kind === "schema" ? { format: { type: "json_schema", schema: format.schema } } : {};
+}

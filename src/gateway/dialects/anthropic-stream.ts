@@ -1,0 +1,118 @@
+import type { StreamEvent } from "#wire/http/event-stream.ts";
+import { anthropicCounts, anthropicError, anthropicFinish } from "./anthropic-answer.ts";
+import { type AnswerFacts, type FinishReason, chunkOf, errorOf, toolCall, usageChunkOf } from "./completion.ts";
+import { NO_PIECES, type StreamStep, type StreamTranslator } from "./dialect.ts";
+import { type Json, objectOf, parsedJson, textOf } from "#gateway/http/json.ts";
+
+/** A tool call under way. */
+interface Call {
+  readonly index: number;
+  /** What the call's block began with, for a call that no further piece fills. */
+  readonly input: string;
+  hasArguments: boolean;
+}
+
+/** Blocks that one answer may have open; more is no answer of a model. */
+const BLOCKS_MAX = 1024;
+
+/** Reads the events of a streamed message. The end is told only once `message_stop` came, so that a cut never looks finished. */
+export class AnthropicStream implements StreamTranslator {
+  #facts: AnswerFacts;
+  /** Counts by their names; without a prototype, since a provider names them. */
+  readonly #usage = Object.create(null) as Record<string, unknown>;
+  #finish: FinishReason = "stop";
+  #isStopped = false;
+  #callCount = 0;
+  readonly #calls = new Map<unknown, Call>();
+
+  constructor(facts: AnswerFacts) {
+    this.#facts = facts;
+  }
+
+  event({ data }: StreamEvent): StreamStep {
+    const event = objectOf(parsedJson(data));
+    const read = event === undefined ? undefined : STEPS.get(event["type"]);
+    if (event === undefined) return { pieces: [], error: errorOf("the provider sent an event that is no JSON", "upstream_error") };
+    return read === undefined ? NO_PIECES : this[read](event);
+  }
+
+  end(): readonly Json[] | undefined {
+    if (!this.#isStopped) return undefined;
+    const last = chunkOf(this.#facts, 0, {}, this.#finish);
+    return this.#facts.includeUsage ? [last, usageChunkOf(this.#facts, anthropicCounts(this.#usage))] : [last];
+  }
+
+  start(event: Json): StreamStep {
+    const message = objectOf(event["message"]) ?? {};
+    Object.assign(this.#usage, objectOf(message["usage"]));
+    this.#facts = {
+      ...this.#facts,
+      id: textOf(message["id"]) ?? this.#facts.id,
+      model: textOf(message["model"]) ?? this.#facts.model,
+    };
+    return this.#piece({ role: "assistant", content: "", refusal: null });
+  }
+
+  blockStart(event: Json): StreamStep {
+    const block = objectOf(event["content_block"]) ?? {};
+    if (block["type"] === "text" && textOf(block["text"])) return this.#piece({ content: block["text"] });
+    if (block["type"] !== "tool_use") return NO_PIECES;
+    if (this.#callCount >= BLOCKS_MAX) return { pieces: [], error: errorOf("the provider made too many tool calls", "upstream_error") };
+    const call = { index: this.#callCount++, input: JSON.stringify(block["input"] ?? {}), hasArguments: false };
+    this.#calls.set(event["index"], call);
+    const made = toolCall(textOf(block["id"]) ?? "", textOf(block["name"]) ?? "", "");
+    return this.#piece({ tool_calls: [{ index: call.index, ...made }] });
+  }
+
+  blockDelta(event: Json): StreamStep {
+    const delta = objectOf(event["delta"]) ?? {};
+    if (delta["type"] === "text_delta") return this.#piece({ content: textOf(delta["text"]) ?? "" });
+    if (delta["type"] === "thinking_delta") return this.#piece({ reasoning_content: textOf(delta["thinking"]) ?? "" });
+    const call = delta["type"] === "input_json_delta" ? this.#calls.get(event["index"]) : undefined;
+    const text = textOf(delta["partial_json"]) ?? "";
+    if (call === undefined || text === "") return NO_PIECES;
+    call.hasArguments = true;
+    return this.#piece({ tool_calls: [{ index: call.index, function: { arguments: text } }] });
+  }
+
+  blockStop(event: Json): StreamStep {
+    const call = this.#calls.get(event["index"]);
+    this.#calls.delete(event["index"]);
+    // A call without arguments has no piece of its own there; clients parse what they got.
+    if (call === undefined || call.hasArguments) return NO_PIECES;
+    return this.#piece({ tool_calls: [{ index: call.index, function: { arguments: call.input } }] });
+  }
+
+  messageDelta(event: Json): StreamStep {
+    const reason = objectOf(event["delta"])?.["stop_reason"] ?? null;
+    if (reason !== null) this.#finish = anthropicFinish(reason);
+    for (const [name, value] of Object.entries(objectOf(event["usage"]) ?? {})) if (value !== null) this.#usage[name] = value;
+    return NO_PIECES;
+  }
+
+  messageStop(): StreamStep {
+    this.#isStopped = true;
+    return NO_PIECES;
+  }
+
+  failure(event: Json): StreamStep {
+    return { pieces: [], error: anthropicError(event, 502) };
+  }
+
+  #piece(delta: Json): StreamStep {
+    return { pieces: [chunkOf(this.#facts, 0, delta)] };
+  }
+}
+
+type StepName = "start" | "blockStart" | "blockDelta" | "blockStop" | "messageDelta" | "messageStop" | "failure";
+
+/** What is done at which event; `ping` and events to come are passed over. */
+const STEPS: ReadonlyMap<unknown, StepName> = new Map<unknown, StepName>([
+  ["message_start", "start"],
+  ["content_block_start", "blockStart"],
+  ["content_block_delta", "blockDelta"],
+  ["content_block_stop", "blockStop"],
+  ["message_delta", "messageDelta"],
+  ["message_stop", "messageStop"],
+  ["error", "failure"],
+]);

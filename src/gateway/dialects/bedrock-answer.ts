@@ -1,0 +1,51 @@
+import { type AnswerFacts, type Counts, type FinishReason, completionOf, errorOf, sumOf, toolCall } from "./completion.ts";
+import { type Json, countOf, objectOf, objectsOf, textOf } from "#gateway/http/json.ts";
+
+/** An answer of Converse as a chat completion; undefined where the body is none. */
+export function bedrockAnswer(body: Json, facts: AnswerFacts): Json | undefined {
+  const content = objectOf(objectOf(body["output"])?.["message"])?.["content"];
+  if (!Array.isArray(content)) return undefined;
+  const blocks = objectsOf(content);
+  const text = blocks.map((block) => textOf(block["text"]) ?? "").join("");
+  const reasoning = blocks
+    .map((block) => textOf(objectOf(objectOf(block["reasoningContent"])?.["reasoningText"])?.["text"]) ?? "")
+    .join("");
+  const calls = blocks.flatMap((block) => {
+    const call = objectOf(block["toolUse"]);
+    if (call === undefined) return [];
+    return [toolCall(textOf(call["toolUseId"]) ?? "", textOf(call["name"]) ?? "", JSON.stringify(call["input"] ?? {}))];
+  });
+  return completionOf(
+    facts,
+    [{ text, reasoning, calls, finish: bedrockFinish(body["stopReason"]) }],
+    bedrockCounts(objectOf(body["usage"]) ?? {}),
+  );
+}
+
+const FINISHES: Readonly<Record<string, FinishReason>> = {
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  tool_use: "tool_calls",
+  guardrail_intervened: "content_filter",
+  content_filtered: "content_filter",
+};
+
+export const bedrockFinish = (reason: unknown): FinishReason =>
+  typeof reason === "string" && Object.hasOwn(FINISHES, reason) ? (FINISHES[reason] as FinishReason) : "stop";
+
+/** What was read from or written to the provider's cache is counted apart there. */
+export const bedrockCounts = (usage: Json): Counts => ({
+  prompt: sumOf(usage["inputTokens"], usage["cacheReadInputTokens"], usage["cacheWriteInputTokens"]),
+  completion: countOf(usage["outputTokens"]),
+  cached: countOf(usage["cacheReadInputTokens"]),
+  cacheWritten: countOf(usage["cacheWriteInputTokens"]),
+});
+
+/** Models of other makers may answer with errors of their own. */
+export function bedrockError(body: unknown, status: number): Json {
+  const error = objectOf(body) ?? {};
+  const inner = objectOf(error["error"]) ?? {};
+  const type = textOf(error["__type"])?.split("#").at(-1) ?? textOf(inner["type"]) ?? "api_error";
+  const message = [error["message"], error["Message"], inner["message"]].find((text) => typeof text === "string");
+  return errorOf(typeof message === "string" ? message : `the provider answered ${status}`, type, type);
+}

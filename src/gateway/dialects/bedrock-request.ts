@@ -1,0 +1,151 @@
+import { type Chat, type Part, toldJson, type Tool, type ToolChoice, type Turn } from "./chat.ts";
+import { type Json, objectOf, parsedJson, UntranslatableError } from "#gateway/http/json.ts";
+
+/** A chat completion request as one of Converse (Amazon Bedrock, `POST /model/{id}/converse`). */
+export function bedrockRequest(asked: Chat, model: string): Json {
+  const chat = toldJson(asked);
+  if (chat.choices !== 1) throw new UntranslatableError("n: this provider gives one answer a request");
+  const blocks = createBlocks();
+  const inference = {
+    ...(chat.tokensMax === undefined ? {} : { maxTokens: chat.tokensMax }),
+    // OpenAI's range goes to 2, this one to 1.
+    ...(chat.temperature === undefined ? {} : { temperature: Math.min(1, chat.temperature) }),
+    ...(chat.topP === undefined ? {} : { topP: chat.topP }),
+    ...(chat.stop.length === 0 ? {} : { stopSequences: chat.stop }),
+  };
+  const more = furtherFields(chat, model);
+  const tools = toolConfigOf(chat);
+  return {
+    messages: messagesOf(chat.turns, blocks),
+    ...(chat.system.length === 0 ? {} : { system: chat.system.flatMap(blocks) }),
+    ...(Object.keys(inference).length === 0 ? {} : { inferenceConfig: inference }),
+    ...(tools === undefined ? {} : { toolConfig: tools }),
+    ...(chat.format?.kind === "schema" ? { outputConfig: outputOf(chat.format.schema) } : {}),
+    ...(Object.keys(more).length === 0 ? {} : { additionalModelRequestFields: more }),
+  };
+}
+
+type Blocks = (part: Part) => readonly Json[];
+
+/** Turns of one role are joined: results of parallel calls must stand together. */
+function messagesOf(turns: readonly Turn[], blocks: Blocks): readonly Json[] {
+  const messages: { readonly role: "user" | "assistant"; readonly content: Json[] }[] = [];
+  for (const turn of turns) {
+    const role = turn.role === "assistant" ? "assistant" : "user";
+    const content = turnBlocks(turn, blocks);
+    if (content.length === 0) continue;
+    const last = messages.at(-1);
+    if (last?.role === role) last.content.push(...content);
+    else messages.push({ role, content: [...content] });
+  }
+  return messages;
+}
+
+function turnBlocks(turn: Turn, blocks: Blocks): readonly Json[] {
+  if (turn.role === "tool") return [{ toolResult: { toolUseId: turn.callId, content: resultOf(turn.parts, blocks) } }];
+  const content = turn.parts.flatMap(blocks);
+  if (turn.role === "user") return content;
+  return [...content, ...turn.calls.map(({ id, name, input }) => ({ toolUse: { toolUseId: id, name, input } }))];
+}
+
+/** A result that is an object is given as one. */
+function resultOf(parts: readonly Part[], blocks: Blocks): readonly Json[] {
+  const [only] = parts;
+  const json = parts.length === 1 && only?.kind === "text" ? objectOf(parsedJson(only.text)) : undefined;
+  if (json !== undefined) return [{ json }];
+  return parts.length === 0 ? [{ text: "(no result)" }] : parts.flatMap(blocks);
+}
+
+const IMAGES: Readonly<Record<string, string>> = { "image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image/webp": "webp" };
+const DOCUMENTS: Readonly<Record<string, string>> = {
+  "application/pdf": "pdf",
+  "text/csv": "csv",
+  "application/msword": "doc",
+  "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+  "application/vnd.ms-excel": "xls",
+  "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+  "text/html": "html",
+  "text/plain": "txt",
+  "text/markdown": "md",
+};
+const VIDEOS: Readonly<Record<string, string>> = { "video/mp4": "mp4", "video/quicktime": "mov", "video/webm": "webm" };
+
+/** Makes the blocks of one request: documents in it must have names, each its own. */
+function createBlocks(): Blocks {
+  let documents = 0;
+  return (part) => {
+    if (part.kind === "text")
+      return [{ text: part.text }, ...(part.cacheControl === undefined ? [] : [{ cachePoint: { type: "default" } }])];
+    if (part.kind !== "bytes")
+      throw new UntranslatableError("messages: this provider takes files and images as data only, not as addresses");
+    const { mediaType, data } = part;
+    const source = { bytes: data };
+    const image = IMAGES[mediaType];
+    if (image !== undefined) return [{ image: { format: image, source } }];
+    const video = VIDEOS[mediaType];
+    if (video !== undefined) return [{ video: { format: video, source } }];
+    const format = DOCUMENTS[mediaType];
+    if (format === undefined) throw new UntranslatableError(`messages: content of type ${mediaType} cannot be sent to this provider`);
+    return [{ document: { format, name: documentName(part.name, ++documents), source } }];
+  };
+}
+
+/** Letters, digits, single spaces, hyphens and brackets are what a name may have. */
+function documentName(name: string | undefined, number: number): string {
+  const plain = (name ?? "").replace(/\.[a-z0-9]{1,5}$/i, "").replace(/[^A-Za-z0-9()[\]-]+/g, " ");
+  return `${plain.trim().slice(0, 150) || "document"} ${number}`;
+}
+
+const hasCalls = ({ turns }: Chat): boolean =>
+  turns.some((turn) => turn.role === "tool" || (turn.role === "assistant" && turn.calls.length > 0));
+
+function toolConfigOf(chat: Chat): Json | undefined {
+  const { tools, toolChoice } = chat;
+  if (toolChoice?.kind === "none") {
+    // There is no word for it; without tools none are called, but earlier calls need them.
+    if (hasCalls(chat))
+      throw new UntranslatableError("tool_choice: this provider cannot be kept from calling tools that were called before");
+    return undefined;
+  }
+  if (tools.length === 0) return undefined;
+  return { tools: tools.map(toolOf), ...(toolChoice === undefined ? {} : { toolChoice: choiceOf(toolChoice) }) };
+}
+
+const toolOf = ({ name, description, parameters }: Tool): Json => ({
+  toolSpec: {
+    name,
+    ...(description === undefined || description === "" ? {} : { description }),
+    inputSchema: { json: { type: "object", properties: {}, ...parameters } },
+  },
+});
+
+const choiceOf = (choice: ToolChoice): Json =>
+  choice.kind === "one" ? { tool: { name: choice.name } } : choice.kind === "required" ? { any: {} } : { auto: {} };
+
+const outputOf = (schema: Json): Json => ({
+  textFormat: { type: "json_schema", structure: { jsonSchema: { name: "answer", schema: JSON.stringify(schema) } } },
+});
+
+/** Models by their maker, and how each is told how hard to think. */
+const EFFORTS: readonly (readonly [RegExp, (effort: string) => Json])[] = [
+  [/(?:^|[./])anthropic\./, (effort) => (effort === "none" ? {} : { output_config: { effort: effort === "minimal" ? "low" : effort } })],
+  [
+    /(?:^|[./])amazon\.nova/,
+    (effort) =>
+      effort === "none" ? {} : { reasoningConfig: { type: "enabled", maxReasoningEffort: effort === "minimal" ? "low" : effort } },
+  ],
+  [/./, (effort) => ({ reasoning_effort: effort })],
+];
+
+/** What Converse passes on to the model as it is. */
+function furtherFields({ body, effort, parallelToolCalls, tools }: Chat, model: string): Json {
+  const isAnthropic = EFFORTS[0]?.[0].test(model) === true;
+  if (parallelToolCalls === false && tools.length > 0 && !isAnthropic)
+    throw new UntranslatableError("parallel_tool_calls: this model cannot be kept from calling several tools at once");
+  return {
+    ...(effort === undefined ? {} : EFFORTS.find(([pattern]) => pattern.test(model))?.[1](effort)),
+    ...(body.has("top_k") ? { top_k: body.number("top_k") } : {}),
+    ...(body.has("thinking") ? { thinking: body.object("thinking") } : {}),
+    ...(parallelToolCalls === false && tools.length > 0 ? { tool_choice: { type: "auto", disable_parallel_tool_use: true } } : {}),
+  };
+}

@@ -1,0 +1,100 @@
+import type { StreamEvent } from "#wire/http/event-stream.ts";
+import { bedrockCounts, bedrockError, bedrockFinish } from "./bedrock-answer.ts";
+import { type AnswerFacts, chunkOf, errorOf, type FinishReason, toolCall, usageChunkOf } from "./completion.ts";
+import { NO_PIECES, type StreamStep, type StreamTranslator } from "./dialect.ts";
+import { type Json, objectOf, parsedJson, textOf } from "#gateway/http/json.ts";
+
+/** A tool call under way. */
+interface Call {
+  readonly index: number;
+  hasArguments: boolean;
+}
+
+const CALLS_MAX = 1024;
+
+/** Reads the events of ConverseStream, whose names are the messages' `:event-type`. The end is told only once `messageStop` came. */
+export class BedrockStream implements StreamTranslator {
+  readonly #facts: AnswerFacts;
+  #finish: FinishReason | undefined;
+  #usage: Json = {};
+  #callCount = 0;
+  readonly #calls = new Map<unknown, Call>();
+
+  constructor(facts: AnswerFacts) {
+    this.#facts = facts;
+  }
+
+  event({ event: name, data }: StreamEvent): StreamStep {
+    const event = objectOf(parsedJson(data));
+    if (event === undefined) return { pieces: [], error: errorOf("the provider sent an event that is no JSON", "upstream_error") };
+    if (/exception$|error$/i.test(name)) return { pieces: [], error: bedrockError({ __type: name, ...event }, 502) };
+    const read = STEPS.get(name);
+    return read === undefined ? NO_PIECES : this[read](event);
+  }
+
+  end(): readonly Json[] | undefined {
+    if (this.#finish === undefined) return undefined;
+    const last = chunkOf(this.#facts, 0, {}, this.#finish);
+    return this.#facts.includeUsage ? [last, usageChunkOf(this.#facts, bedrockCounts(this.#usage))] : [last];
+  }
+
+  start(): StreamStep {
+    return this.#piece({ role: "assistant", content: "", refusal: null });
+  }
+
+  blockStart(event: Json): StreamStep {
+    const use = objectOf(objectOf(event["start"])?.["toolUse"]);
+    if (use === undefined) return NO_PIECES;
+    if (this.#callCount >= CALLS_MAX) return { pieces: [], error: errorOf("the provider made too many tool calls", "upstream_error") };
+    const call = { index: this.#callCount++, hasArguments: false };
+    this.#calls.set(event["contentBlockIndex"], call);
+    return this.#piece({ tool_calls: [{ index: call.index, ...toolCall(textOf(use["toolUseId"]) ?? "", textOf(use["name"]) ?? "", "") }] });
+  }
+
+  blockDelta(event: Json): StreamStep {
+    const delta = objectOf(event["delta"]) ?? {};
+    const text = textOf(delta["text"]);
+    if (text !== undefined) return this.#piece({ content: text });
+    const thought = textOf(objectOf(delta["reasoningContent"])?.["text"]);
+    if (thought !== undefined) return this.#piece({ reasoning_content: thought });
+    const input = textOf(objectOf(delta["toolUse"])?.["input"]) ?? "";
+    const call = this.#calls.get(event["contentBlockIndex"]);
+    if (call === undefined || input === "") return NO_PIECES;
+    call.hasArguments = true;
+    return this.#piece({ tool_calls: [{ index: call.index, function: { arguments: input } }] });
+  }
+
+  blockStop(event: Json): StreamStep {
+    const call = this.#calls.get(event["contentBlockIndex"]);
+    this.#calls.delete(event["contentBlockIndex"]);
+    // A call without arguments has no piece of its own there; clients parse what they got.
+    if (call === undefined || call.hasArguments) return NO_PIECES;
+    return this.#piece({ tool_calls: [{ index: call.index, function: { arguments: "{}" } }] });
+  }
+
+  messageStop(event: Json): StreamStep {
+    this.#finish = bedrockFinish(event["stopReason"]);
+    return NO_PIECES;
+  }
+
+  metadata(event: Json): StreamStep {
+    this.#usage = objectOf(event["usage"]) ?? {};
+    return NO_PIECES;
+  }
+
+  #piece(delta: Json): StreamStep {
+    return { pieces: [chunkOf(this.#facts, 0, delta)] };
+  }
+}
+
+type StepName = "start" | "blockStart" | "blockDelta" | "blockStop" | "messageStop" | "metadata";
+
+/** What is done at which event; events to come are passed over. */
+const STEPS: ReadonlyMap<string, StepName> = new Map<string, StepName>([
+  ["messageStart", "start"],
+  ["contentBlockStart", "blockStart"],
+  ["contentBlockDelta", "blockDelta"],
+  ["contentBlockStop", "blockStop"],
+  ["messageStop", "messageStop"],
+  ["metadata", "metadata"],
+]);

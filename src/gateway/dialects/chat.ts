@@ -1,0 +1,226 @@
+import { type Json, Reader, UntranslatableError, objectOf, parsedJson } from "#gateway/http/json.ts";
+
+/** A chat completion request of OpenAI's shape, read once; each dialect is written from it. */
+export interface Chat {
+  readonly system: readonly TextPart[];
+  readonly turns: readonly Turn[];
+  readonly tools: readonly Tool[];
+  readonly toolChoice?: ToolChoice | undefined;
+  readonly parallelToolCalls?: boolean | undefined;
+  readonly format?: AnswerFormat | undefined;
+  readonly tokensMax?: number | undefined;
+  readonly temperature?: number | undefined;
+  readonly topP?: number | undefined;
+  readonly stop: readonly string[];
+  /** How many answers are wanted. */
+  readonly choices: number;
+  readonly effort?: string | undefined;
+  readonly user?: string | undefined;
+  readonly stream: boolean;
+  /** `stream_options.include_usage` */
+  readonly includeUsage: boolean;
+  /** The request itself, for what only one dialect has words for. */
+  readonly body: Reader;
+}
+
+export type Turn =
+  | { readonly role: "user"; readonly parts: readonly Part[] }
+  | { readonly role: "assistant"; readonly parts: readonly Part[]; readonly calls: readonly ToolCall[] }
+  | { readonly role: "tool"; readonly callId: string; readonly name: string; readonly parts: readonly Part[] };
+
+export interface TextPart {
+  readonly kind: "text";
+  readonly text: string;
+  /** A marker for the provider's prompt cache, which clients add to parts. */
+  readonly cacheControl?: Json | undefined;
+}
+
+export type Part =
+  | TextPart
+  /** `data` is base64. */
+  | { readonly kind: "bytes"; readonly mediaType: string; readonly data: string; readonly name?: string | undefined }
+  | { readonly kind: "link"; readonly url: string }
+  /** A file that the provider has already. */
+  | { readonly kind: "file"; readonly id: string };
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: Json;
+  /** What the provider signed its call with; it wants it back. */
+  readonly signature?: string | undefined;
+}
+
+export interface Tool {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly parameters?: Json | undefined;
+}
+
+export type ToolChoice = { readonly kind: "auto" | "none" | "required" } | { readonly kind: "one"; readonly name: string };
+
+export type AnswerFormat = { readonly kind: "json" } | { readonly kind: "schema"; readonly schema: Json };
+
+/** Throws UntranslatableError where the body is no chat completion, or uses what no dialect but OpenAI's has. */
+export function readChat(value: unknown): Chat {
+  const body = new Reader(value, "");
+  for (const key of ["functions", "function_call"]) if (body.has(key)) body.refuse(key, "use tools and tool_choice, which replace it");
+  if (body.list("modalities")?.includes("audio") || body.has("audio")) body.refuse("modalities", "this provider answers in text only");
+  if (body.boolean("logprobs") === true) body.refuse("logprobs", "this provider tells no token probabilities");
+  const messages = body.readers("messages");
+  if (messages.length === 0) body.refuse("messages", "must be an array with at least one message");
+  const options = body.has("stream_options") ? body.reader("stream_options") : undefined;
+  const choice = readToolChoice(body);
+  const tools = body.readers("tools").map(readTool);
+  return {
+    ...readMessages(messages),
+    tools: choice?.allowed === undefined ? tools : tools.filter(({ name }) => choice.allowed?.has(name)),
+    toolChoice: choice?.choice,
+    parallelToolCalls: body.boolean("parallel_tool_calls"),
+    format: readFormat(body),
+    tokensMax: body.number("max_completion_tokens") ?? body.number("max_tokens"),
+    temperature: body.number("temperature"),
+    topP: body.number("top_p"),
+    stop: readStop(body),
+    choices: body.number("n") ?? 1,
+    effort: body.optionalText("reasoning_effort"),
+    user: body.optionalText("user"),
+    stream: body.boolean("stream") ?? false,
+    includeUsage: options?.boolean("include_usage") ?? false,
+    body,
+  };
+}
+
+function readMessages(messages: readonly Reader[]): Pick<Chat, "system" | "turns"> {
+  const system: TextPart[] = [];
+  const turns: Turn[] = [];
+  const names = new Map<string, string>();
+  for (const message of messages) {
+    const role = message.text("role");
+    const parts = readContent(message);
+    if (role === "system" || role === "developer") {
+      for (const part of parts) if (part.kind === "text") system.push(part);
+    } else if (role === "user") turns.push({ role, parts });
+    else if (role === "assistant") {
+      const calls = message.readers("tool_calls").map(readCall);
+      for (const { id, name } of calls) names.set(id, name);
+      turns.push({ role, parts, calls });
+    } else if (role === "tool") {
+      const callId = message.text("tool_call_id");
+      const name = names.get(callId);
+      if (name === undefined) message.refuse("tool_call_id", "no assistant message before it has a tool call with this id");
+      turns.push({ role, callId, name, parts });
+    } else message.refuse("role", "must be system, developer, user, assistant or tool");
+  }
+  // Instructions alone are answered by OpenAI; other dialects want somebody to answer.
+  return turns.length === 0 ? { system: [], turns: [{ role: "user", parts: system }] } : { system, turns };
+}
+
+/** `json_object` for a dialect without words for it: the model is told. */
+export function toldJson(chat: Chat): Chat {
+  if (chat.format?.kind !== "json") return chat;
+  return { ...chat, system: [...chat.system, { kind: "text", text: JSON_ASKED }], format: undefined };
+}
+
+const JSON_ASKED = "Answer with one JSON object and nothing else: no words before or after it, and no code fence.";
+
+function readContent(message: Reader): readonly Part[] {
+  const content = message.raw("content");
+  const refusal = message.optionalText("refusal");
+  const said: readonly Part[] = refusal === undefined ? [] : [{ kind: "text", text: refusal }];
+  if (content === undefined) return said;
+  if (typeof content === "string") return [...textParts(content), ...said];
+  return [...message.readers("content").flatMap(readPart), ...said];
+}
+
+/** Providers refuse empty texts; a message may well have one beside its tool calls. */
+const textParts = (text: string): readonly TextPart[] => (text === "" ? [] : [{ kind: "text", text }]);
+
+/** Kinds of content parts, and what each is at the providers. */
+const PART_READERS: Readonly<Record<string, (part: Reader) => readonly Part[]>> = {
+  text: (part) => textParts(part.text("text")).map((text) => ({ ...text, cacheControl: part.object("cache_control") })),
+  refusal: (part) => textParts(part.text("refusal")),
+  image_url: (part) => {
+    const image = part.reader("image_url");
+    return [readAddress(image, "url")];
+  },
+  input_audio: (part) => {
+    const audio = part.reader("input_audio");
+    const format = audio.text("format");
+    return [{ kind: "bytes", mediaType: format === "mp3" ? "audio/mpeg" : `audio/${format}`, data: audio.text("data") }];
+  },
+  file: (part) => {
+    const file = part.reader("file");
+    const id = file.optionalText("file_id");
+    if (id !== undefined) return [{ kind: "file", id }];
+    const name = file.optionalText("filename");
+    const found = readAddress(file, "file_data");
+    return [found.kind === "bytes" ? { ...found, name } : found];
+  },
+};
+
+function readPart(part: Reader): readonly Part[] {
+  const type = part.text("type");
+  const read = Object.hasOwn(PART_READERS, type) ? PART_READERS[type] : undefined;
+  return read === undefined ? part.refuse("type", `content of type ${type} cannot be sent to this provider`) : read(part);
+}
+
+/** RFC 2397 with base64, which is how clients embed what they do not link. */
+// linear: pumped
+const DATA_URL = /^data:([a-z0-9.+-]+\/[a-z0-9.+-]+)(?:;[a-z0-9-]+=[^;,]*)*;base64,/i;
+
+function readAddress(from: Reader, key: string): Part {
+  const url = from.text(key);
+  // Of a long image only the beginning is looked at.
+  const head = DATA_URL.exec(url.slice(0, 256));
+  if (head !== null) return { kind: "bytes", mediaType: (head[1] ?? "").toLowerCase(), data: url.slice(head[0].length) };
+  if (/^https?:\/\//i.test(url)) return { kind: "link", url };
+  return from.refuse(key, "must be an http(s) address, or a data address with a media type and base64");
+}
+
+function readCall(call: Reader): ToolCall {
+  if ((call.optionalText("type") ?? "function") !== "function") call.refuse("type", "only calls of functions can be sent to this provider");
+  const made = call.reader("function");
+  const text = made.optionalText("arguments") ?? "";
+  const input = (text.trim() === "" ? {} : objectOf(parsedJson(text))) ?? made.refuse("arguments", "must be a JSON object in a string");
+  const google = objectOf(objectOf(call.raw("extra_content"))?.["google"]);
+  const signature = google?.["thought_signature"];
+  return { id: call.text("id"), name: made.text("name"), input, signature: typeof signature === "string" ? signature : undefined };
+}
+
+function readTool(tool: Reader): Tool {
+  if (tool.text("type") !== "function") tool.refuse("type", "only functions can be offered to this provider");
+  const made = tool.reader("function");
+  return { name: made.text("name"), description: made.optionalText("description"), parameters: made.object("parameters") };
+}
+
+function readToolChoice(body: Reader): { readonly choice: ToolChoice; readonly allowed?: ReadonlySet<string> } | undefined {
+  const value = body.raw("tool_choice");
+  if (value === undefined) return undefined;
+  if (value === "auto" || value === "none" || value === "required") return { choice: { kind: value } };
+  const choice = body.reader("tool_choice");
+  const type = choice.text("type");
+  if (type === "function") return { choice: { kind: "one", name: choice.reader("function").text("name") } };
+  if (type !== "allowed_tools") choice.refuse("type", "must be function or allowed_tools");
+  const allowed = choice.reader("allowed_tools");
+  const names = allowed.readers("tools").map((tool) => tool.reader("function").text("name"));
+  return { choice: { kind: allowed.text("mode") === "required" ? "required" : "auto" }, allowed: new Set(names) };
+}
+
+function readFormat(body: Reader): AnswerFormat | undefined {
+  if (!body.has("response_format")) return undefined;
+  const format = body.reader("response_format");
+  const type = format.text("type");
+  if (type === "text") return undefined;
+  if (type === "json_object") return { kind: "json" };
+  if (type !== "json_schema") return format.refuse("type", "must be text, json_object or json_schema");
+  return { kind: "schema", schema: format.reader("json_schema").object("schema") ?? {} };
+}
+
+function readStop(body: Reader): readonly string[] {
+  const stop = body.raw("stop");
+  if (stop === undefined) return [];
+  const all = typeof stop === "string" ? [stop] : (body.list("stop") ?? []);
+  if (!all.every((text) => typeof text === "string")) throw new UntranslatableError("stop must be a string or an array of strings");
+  return all as readonly string[];
+}

@@ -1,0 +1,95 @@
+import { type Json, countOf } from "#gateway/http/json.ts";
+
+/** What an answer is known by; `createdSeconds` is Unix time. */
+export interface AnswerFacts {
+  /** Where the provider gives its answers no id. */
+  readonly id: string;
+  readonly model: string;
+  readonly createdSeconds: number;
+  readonly includeUsage: boolean;
+}
+
+/** Why a choice ended, as OpenAI names it. */
+export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
+
+export interface Counts {
+  readonly prompt: number;
+  readonly completion: number;
+  readonly cached?: number;
+  readonly cacheWritten?: number;
+  readonly reasoning?: number;
+}
+
+/** OpenAI's `usage`: what was cached is part of the prompt, and what was thought is part of the completion. */
+export const usageOf = ({ prompt, completion, cached = 0, cacheWritten = 0, reasoning = 0 }: Counts): Json => ({
+  prompt_tokens: prompt,
+  completion_tokens: completion,
+  total_tokens: prompt + completion,
+  prompt_tokens_details: { cached_tokens: cached, ...(cacheWritten === 0 ? {} : { cache_write_tokens: cacheWritten }) },
+  completion_tokens_details: { reasoning_tokens: reasoning },
+});
+
+export interface ChoiceContent {
+  readonly text: string;
+  readonly reasoning: string;
+  readonly calls: readonly Json[];
+  readonly finish: FinishReason;
+  readonly refusal?: string | undefined;
+}
+
+export const toolCall = (id: string, name: string, args: string, signature?: string): Json => ({
+  id,
+  type: "function",
+  function: { name, arguments: args },
+  ...(signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } }),
+});
+
+const choiceOf = (index: number, { text, reasoning, calls, finish, refusal }: ChoiceContent): Json => ({
+  index,
+  message: {
+    role: "assistant",
+    content: text === "" && (calls.length > 0 || refusal !== undefined) ? null : text,
+    refusal: refusal ?? null,
+    ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+  },
+  logprobs: null,
+  finish_reason: finish,
+});
+
+/** A whole answer in the shape of a chat completion. */
+export const completionOf = (facts: AnswerFacts, choices: readonly ChoiceContent[], counts: Counts): Json => ({
+  id: facts.id,
+  object: "chat.completion",
+  created: facts.createdSeconds,
+  model: facts.model,
+  choices: choices.map((choice, index) => choiceOf(index, choice)),
+  usage: usageOf(counts),
+});
+
+/** One piece of a streamed answer. */
+export const chunkOf = (facts: AnswerFacts, index: number, delta: Json, finish: FinishReason | null = null): Json => ({
+  id: facts.id,
+  object: "chat.completion.chunk",
+  created: facts.createdSeconds,
+  model: facts.model,
+  choices: [{ index, delta, logprobs: null, finish_reason: finish }],
+  ...(facts.includeUsage ? { usage: null } : {}),
+});
+
+/** The piece with the counts, which comes last where the client asked for it. */
+export const usageChunkOf = (facts: AnswerFacts, counts: Counts): Json => ({
+  id: facts.id,
+  object: "chat.completion.chunk",
+  created: facts.createdSeconds,
+  model: facts.model,
+  choices: [],
+  usage: usageOf(counts),
+});
+
+/** An error in OpenAI's shape. `code` may be a number in some dialects. */
+export const errorOf = (message: string, type: string, code: unknown = null): Json => ({
+  error: { message, type, param: null, code: typeof code === "number" ? String(code) : (code ?? null) },
+});
+
+export const sumOf = (...values: readonly unknown[]): number => values.reduce<number>((all, value) => all + countOf(value), 0);

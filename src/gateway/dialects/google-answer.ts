@@ -1,0 +1,89 @@
+import {
+  type AnswerFacts,
+  type ChoiceContent,
+  type Counts,
+  type FinishReason,
+  completionOf,
+  errorOf,
+  sumOf,
+  toolCall,
+} from "./completion.ts";
+import { type Json, countOf, listOf, objectOf, objectsOf, textOf } from "#gateway/http/json.ts";
+
+/** Generated content as a chat completion; undefined where the body is none. */
+export function googleAnswer(body: Json, facts: AnswerFacts): Json | undefined {
+  const blocked = googleBlock(body);
+  if (!Array.isArray(body["candidates"]) && blocked === undefined) return undefined;
+  const own = googleFacts(body, facts);
+  const choices = objectsOf(body["candidates"]).map((candidate, i) => choiceOf(candidate, own, i));
+  const refused: ChoiceContent = { text: "", reasoning: "", calls: [], finish: "content_filter", refusal: blocked };
+  return completionOf(own, choices.length === 0 ? [refused] : choices, googleCounts(body));
+}
+
+export const googleFacts = (body: Json, facts: AnswerFacts): AnswerFacts => ({
+  ...facts,
+  id: textOf(body["responseId"]) ?? facts.id,
+  model: textOf(body["modelVersion"]) ?? facts.model,
+});
+
+function choiceOf(candidate: Json, facts: AnswerFacts, index: number): ChoiceContent {
+  const parts = googleParts(candidate);
+  const texts = (thought: boolean): string =>
+    parts
+      .filter((part) => (part["thought"] === true) === thought)
+      .map((part) => textOf(part["text"]) ?? "")
+      .join("");
+  const calls = parts.filter((part) => objectOf(part["functionCall"]) !== undefined).map((part, i) => googleCall(part, facts, index, i));
+  return { text: texts(false), reasoning: texts(true), calls, finish: googleFinish(candidate["finishReason"], calls.length > 0) };
+}
+
+export const googleParts = (candidate: Json): readonly Json[] => objectsOf(objectOf(candidate["content"])?.["parts"]);
+
+/** Older models give their calls no id, by which clients name the result; this one is the same in a stream and in a whole answer. */
+export function googleCall(part: Json, facts: AnswerFacts, choice: number, index: number): Json {
+  const call = objectOf(part["functionCall"]) ?? {};
+  const id = textOf(call["id"]) ?? `call_${facts.id}_${choice}_${index}`;
+  return toolCall(id, textOf(call["name"]) ?? "", JSON.stringify(call["args"] ?? {}), textOf(part["thoughtSignature"]));
+}
+
+const FINISHES: Readonly<Record<string, FinishReason>> = {
+  MAX_TOKENS: "length",
+  SAFETY: "content_filter",
+  RECITATION: "content_filter",
+  LANGUAGE: "content_filter",
+  BLOCKLIST: "content_filter",
+  PROHIBITED_CONTENT: "content_filter",
+  SPII: "content_filter",
+  IMAGE_SAFETY: "content_filter",
+  IMAGE_PROHIBITED_CONTENT: "content_filter",
+  IMAGE_RECITATION: "content_filter",
+};
+
+/** An answer with calls ends like any other there. */
+export function googleFinish(reason: unknown, hasCalls: boolean): FinishReason {
+  const named = typeof reason === "string" && Object.hasOwn(FINISHES, reason) ? FINISHES[reason] : undefined;
+  return named ?? (hasCalls ? "tool_calls" : "stop");
+}
+
+/** Why the prompt was refused, where it was. */
+export const googleBlock = (body: Json): string | undefined => textOf(objectOf(body["promptFeedback"])?.["blockReason"]);
+
+export function googleCounts(body: Json): Counts {
+  const usage = objectOf(body["usageMetadata"]) ?? {};
+  return {
+    prompt: sumOf(usage["promptTokenCount"], usage["toolUsePromptTokenCount"]),
+    completion: sumOf(usage["candidatesTokenCount"], usage["thoughtsTokenCount"]),
+    cached: countOf(usage["cachedContentTokenCount"]),
+    reasoning: countOf(usage["thoughtsTokenCount"]),
+  };
+}
+
+/** Where an answer was meant to be a stream, errors come in an array. */
+export function googleError(body: unknown, status: number): Json {
+  const error = objectOf(objectOf(listOf(body)[0] ?? body)?.["error"]);
+  return errorOf(
+    textOf(error?.["message"]) ?? `the provider answered ${status}`,
+    textOf(error?.["status"]) ?? "api_error",
+    textOf(error?.["status"]) ?? error?.["code"],
+  );
+}

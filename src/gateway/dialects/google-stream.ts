@@ -1,0 +1,71 @@
+import type { StreamEvent } from "#wire/http/event-stream.ts";
+import { type AnswerFacts, chunkOf, errorOf, type FinishReason, usageChunkOf } from "./completion.ts";
+import type { StreamStep, StreamTranslator } from "./dialect.ts";
+import { googleBlock, googleCall, googleCounts, googleError, googleFacts, googleFinish, googleParts } from "./google-answer.ts";
+import { type Json, countOf, objectOf, objectsOf, parsedJson, textOf } from "#gateway/http/json.ts";
+
+/** One candidate of the answer. */
+interface Choice {
+  calls: number;
+  finish: FinishReason | undefined;
+}
+
+/** More candidates no model gives. */
+const CHOICES_MAX = 64;
+
+/** Reads a stream of generated content: each event is a part of the whole answer, and the end is that every candidate has a reason. */
+export class GoogleStream implements StreamTranslator {
+  #facts: AnswerFacts;
+  #last: Json = {};
+  #isBlocked = false;
+  readonly #choices = new Map<number, Choice>();
+
+  constructor(facts: AnswerFacts) {
+    this.#facts = facts;
+  }
+
+  event({ data }: StreamEvent): StreamStep {
+    const body = objectOf(parsedJson(data));
+    if (body === undefined) return { pieces: [], error: errorOf("the provider sent an event that is no JSON", "upstream_error") };
+    if (body["error"] !== undefined) return { pieces: [], error: googleError(body, 502) };
+    if (this.#choices.size === 0) this.#facts = googleFacts(body, this.#facts);
+    if (googleBlock(body) !== undefined) this.#isBlocked = true;
+    if (objectOf(body["usageMetadata"]) !== undefined) this.#last = body;
+    return { pieces: objectsOf(body["candidates"]).flatMap((candidate) => this.#candidate(candidate)) };
+  }
+
+  end(): readonly Json[] | undefined {
+    const choices = [...this.#choices];
+    if (this.#isBlocked && choices.length === 0) choices.push([0, { calls: 0, finish: "content_filter" }]);
+    if (choices.length === 0 || choices.some(([, { finish }]) => finish === undefined)) return undefined;
+    const last = choices.map(([index, { finish = "stop" }]) => chunkOf(this.#facts, index, {}, finish));
+    return this.#facts.includeUsage ? [...last, usageChunkOf(this.#facts, googleCounts(this.#last))] : last;
+  }
+
+  #candidate(candidate: Json): readonly Json[] {
+    const index = countOf(candidate["index"]);
+    let choice = this.#choices.get(index);
+    const pieces: Json[] = [];
+    if (choice === undefined) {
+      if (this.#choices.size >= CHOICES_MAX) return [];
+      this.#choices.set(index, (choice = { calls: 0, finish: undefined }));
+      pieces.push(chunkOf(this.#facts, index, { role: "assistant", content: "", refusal: null }));
+    }
+    for (const part of googleParts(candidate)) {
+      const delta = this.#delta(part, index, choice);
+      if (delta !== undefined) pieces.push(chunkOf(this.#facts, index, delta));
+    }
+    if (textOf(candidate["finishReason"]) !== undefined) choice.finish = googleFinish(candidate["finishReason"], choice.calls > 0);
+    return pieces;
+  }
+
+  #delta(part: Json, index: number, choice: Choice): Json | undefined {
+    if (objectOf(part["functionCall"]) !== undefined) {
+      const at = choice.calls++;
+      return { tool_calls: [{ index: at, ...googleCall(part, this.#facts, index, at) }] };
+    }
+    const text = textOf(part["text"]) ?? "";
+    if (text === "") return undefined;
+    return part["thought"] === true ? { reasoning_content: text } : { content: text };
+  }
+}

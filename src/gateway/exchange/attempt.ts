@@ -1,0 +1,145 @@
+import type { GatewayErrorName } from "#gateway/http/errors.ts";
+import type { CacheFill } from "#gateway/cache/fill.ts";
+import type { AnswerSource, Asker, Exchange } from "./exchange.ts";
+import type { HeaderObject } from "#wire/http/header-object.ts";
+import type { AnswerHandler, ProviderCall } from "#gateway/providers/provider-call.ts";
+import type { ProviderPool } from "#gateway/providers/provider-pool.ts";
+import type { Step } from "#gateway/request/plan.ts";
+
+/** Why an attempt gave the client no answer: the provider's status, or what became of the connection. */
+export interface Failure {
+  readonly status: number;
+  readonly name: GatewayErrorName;
+  /** What the provider asks for, in seconds. */
+  readonly retryAfterSeconds: number | undefined;
+}
+
+export interface AttemptOptions {
+  readonly exchange: Exchange;
+  /** Where the answer is collected to be given again. */
+  readonly fill: CacheFill | undefined;
+  /** Until the first byte; undefined: the connection's own limit. */
+  readonly timeoutMs: number | undefined;
+  /** Whether something else can be tried after this failure. False: it is what the client gets. */
+  readonly canGoOn: (failure: Failure) => boolean;
+  /** Once: undefined when the client has its answer, or the beginning of it. */
+  readonly onSettled: (failure: Failure | undefined) => void;
+}
+
+/** Bytes of an answer nobody wants that are read to keep the connection; of a larger one the connection is given up. */
+const DISCARDED_BYTES_MAX = 64 * 1024;
+const STATUS_OF_NO_ANSWER = 0;
+
+/**
+ * One question under way at a provider. Until its head has come it may fail unseen; from then on the answer belongs to
+ * the client, and nothing is sent again. A class, since one is made for every request.
+ */
+export class Attempt implements AnswerHandler, AnswerSource, Asker {
+  readonly #options: AttemptOptions;
+  #call: ProviderCall | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #state: "waiting" | "answering" | "discarding" | "over" = "waiting";
+  #discardedBytes = 0;
+
+  constructor(options: AttemptOptions) {
+    this.#options = options;
+    const { exchange, timeoutMs } = options;
+    exchange.asker = this;
+    if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.#timedOut(), timeoutMs);
+  }
+
+  /** Once. */
+  ask(pool: ProviderPool, step: Step): void {
+    this.#call = pool.ask(step, this);
+  }
+
+  onHead(status: number, headers: HeaderObject): void {
+    if (this.#state !== "waiting") return;
+    clearTimeout(this.#timer);
+    const { exchange, canGoOn, fill } = this.#options;
+    if (status >= 400) {
+      const failure = { status, name: "aig_upstream_failed", retryAfterSeconds: retryAfter(String(headers["retry-after"])) } as const;
+      if (canGoOn(failure)) {
+        this.#state = "discarding";
+        this.#finish(failure);
+        if (!(Number(headers["content-length"]) <= DISCARDED_BYTES_MAX)) this.leave();
+        return;
+      }
+    }
+    this.#state = "answering";
+    fill?.begin(status, headers);
+    if (!exchange.begin(status, headers)) this.#call?.abort();
+    this.#finish(undefined);
+  }
+
+  onData(chunk: Buffer): void {
+    if (this.#state === "discarding") {
+      this.#discardedBytes += chunk.length;
+      if (this.#discardedBytes > DISCARDED_BYTES_MAX) this.leave();
+      return;
+    }
+    if (this.#state !== "answering") return;
+    this.#options.fill?.chunk(chunk);
+    if (!this.#options.exchange.data(chunk, this)) this.#call?.pause();
+  }
+
+  resume(): void {
+    this.#call?.resume();
+  }
+
+  onReadEnd(): void {
+    if (this.#state === "answering") this.#options.exchange.flush();
+  }
+
+  onEnd(): void {
+    if (this.#state === "answering") {
+      this.#options.fill?.end();
+      this.#options.exchange.end();
+    }
+    this.#state = "over";
+  }
+
+  onFailed(name: GatewayErrorName): void {
+    this.#failed(name);
+  }
+
+  #timedOut(): void {
+    this.#failed("aig_upstream_timeout");
+    this.#call?.abort();
+  }
+
+  #failed(name: GatewayErrorName): void {
+    clearTimeout(this.#timer);
+    const { exchange, canGoOn } = this.#options;
+    const state = this.#state;
+    this.#state = "over";
+    if (state === "answering") {
+      this.#options.fill?.drop();
+      exchange.fail({ name: name === "aig_upstream_failed" ? "aig_answer_cut" : name });
+    }
+    if (state !== "waiting") return;
+    const failure = { status: STATUS_OF_NO_ANSWER, name, retryAfterSeconds: undefined };
+    if (canGoOn(failure)) return this.#finish(failure);
+    this.#options.fill?.drop();
+    exchange.fail({ name });
+    this.#finish(undefined);
+  }
+
+  /** Nobody wants the answer, or the rest of it. */
+  leave(): void {
+    clearTimeout(this.#timer);
+    const wasWaiting = this.#state === "waiting";
+    if (this.#state !== "discarding") this.#options.fill?.drop();
+    this.#state = "over";
+    this.#call?.abort();
+    if (wasWaiting) this.#finish(undefined);
+  }
+
+  #finish(failure: Failure | undefined): void {
+    if (failure !== undefined) this.#options.exchange.asker = undefined;
+    this.#options.onSettled(failure);
+  }
+}
+
+/** RFC 9110 §10.2.3, in seconds; a date is left out: clocks differ. */
+const retryAfter = (value: string): number | undefined => (/^\d{1,6}$/.test(value) ? Number(value) : undefined);

@@ -1,0 +1,114 @@
+import { test } from "node:test";
+import assert from "node:assert/strict";
+import { answerChat, gatewayFront, gatewayOp, postJson, TEST_CHAT, testProvider } from "../../../test/support/gateway-front.ts";
+
+const FAST = { "svc-aig-retry-delay": "0" };
+
+test("a provider that fails is asked again as often as the request says, and the last answer counts", async (t) => {
+  const provider = await testProvider(t, (res, _seen, number) => (number < 2 ? res.writeHead(503).end("no") : answerChat(res, "yes")));
+  const { base, rows } = await gatewayFront(t, { providers: { openai: provider.url } });
+  const url = `${base}/gw/openai/chat/completions`;
+  const answer = await postJson(url, TEST_CHAT, { "cf-aig-max-attempts": "3", ...FAST });
+  assert.equal(answer.status, 200);
+  assert.equal(provider.seen.length, 3);
+  assert.deepEqual(new Set(provider.seen.map(({ body }) => body)), new Set([JSON.stringify(TEST_CHAT)]));
+  assert.deepEqual([rows.length, rows[0]?.status_code, rows[0]?.tokens_in], [1, 200, 10]);
+});
+
+test("without a wish nothing is asked twice; a gateway's setting is one, and a request's field counts before it", async (t) => {
+  const provider = await testProvider(t, (res) => res.writeHead(500, { "content-type": "text/plain" }).end("broken"));
+  const retrying = gatewayOp("retrying", { retry: { max_attempts: 3, delay_ms: 0 } });
+  const { base, rows } = await gatewayFront(t, { ops: [gatewayOp("gw"), retrying], providers: { openai: provider.url } });
+  const asked = async (gateway: string, headers: Record<string, string> = {}): Promise<number> => {
+    const before = provider.seen.length;
+    const answer = await postJson(`${base}/${gateway}/openai/chat/completions`, TEST_CHAT, headers);
+    assert.deepEqual([answer.status, await answer.text()], [500, "broken"]);
+    return provider.seen.length - before;
+  };
+  assert.equal(await asked("gw"), 1);
+  assert.equal(await asked("retrying"), 3);
+  assert.equal(await asked("retrying", { "svc-aig-max-attempts": "2" }), 2);
+  assert.equal(await asked("gw", { "svc-aig-max-attempts": "99", ...FAST }), 5);
+  assert.equal(rows.length, 4);
+});
+
+test("what the client did wrong is not asked again", async (t) => {
+  const provider = await testProvider(t, (res) => res.writeHead(401).end());
+  const { base } = await gatewayFront(t, { providers: { openai: provider.url } });
+  assert.equal((await postJson(`${base}/gw/openai/chat/completions`, TEST_CHAT, { "svc-aig-max-attempts": "5", ...FAST })).status, 401);
+  assert.equal(provider.seen.length, 1);
+});
+
+test("nothing is sent again once the client has the first byte", async (t) => {
+  const provider = await testProvider(t, (res) => {
+    res.writeHead(200, { "content-type": "text/event-stream" });
+    res.write("data: one\n\n", () => res.destroy());
+  });
+  const { base, rows } = await gatewayFront(t, { providers: { openai: provider.url } });
+  const answer = await postJson(
+    `${base}/gw/openai/chat/completions`,
+    { ...TEST_CHAT, stream: true },
+    { "svc-aig-max-attempts": "5", ...FAST },
+  );
+  assert.equal(answer.status, 200);
+  await assert.rejects(answer.text());
+  assert.equal(provider.seen.length, 1);
+  assert.deepEqual([rows.length, rows[0]?.success], [1, false]);
+});
+
+test("a provider that is silent longer than the request allows is given up, and asked again", async (t) => {
+  const provider = await testProvider(t, (res, _seen, number) => void (number > 0 && answerChat(res, "late but there")));
+  const { base, rows } = await gatewayFront(t, { providers: { openai: provider.url } });
+  const url = `${base}/gw/openai/chat/completions`;
+  const timeout = { "svc-aig-request-timeout": "100" };
+  assert.equal((await postJson(url, TEST_CHAT, timeout)).status, 504);
+  const again = await gatewayFront(t, { providers: { openai: provider.url } });
+  provider.seen.length = 0;
+  const answer = await postJson(`${again.base}/gw/openai/chat/completions`, TEST_CHAT, {
+    ...timeout,
+    ...FAST,
+    "svc-aig-max-attempts": "2",
+  });
+  assert.equal(answer.status, 200);
+  assert.deepEqual([rows.length, rows[0]?.status_code, again.rows.length], [1, 504, 1]);
+});
+
+test("a client that leaves between two attempts ends them", async (t) => {
+  const provider = await testProvider(t, (res) => res.writeHead(503).end());
+  const { base, rows, metric } = await gatewayFront(t, { providers: { openai: provider.url } });
+  const leaving = new AbortController();
+  const asked = fetch(`${base}/gw/openai/chat/completions`, {
+    method: "POST",
+    body: JSON.stringify(TEST_CHAT),
+    headers: { "svc-aig-max-attempts": "5", "svc-aig-retry-delay": "5000" },
+    signal: leaving.signal,
+  });
+  while (provider.seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  leaving.abort();
+  await assert.rejects(asked);
+  while (rows.length === 0 || metric("selvedge_gateway_active_requests") > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.deepEqual([provider.seen.length, rows.length, rows[0]?.status_code], [1, 1, 499]);
+});
+
+test("a chat in the common shape goes to the provider that its model names", async (t) => {
+  const provider = await testProvider(t, (res) => answerChat(res, "hello"));
+  const { base, rows } = await gatewayFront(t, { providers: { groq: `${provider.url}/openai/v1` } });
+  const answer = await postJson(`${base}/gw/compat/chat/completions`, { ...TEST_CHAT, model: "groq/llama-3.1-8b-instant" });
+  assert.deepEqual(
+    [answer.status, answer.headers.get("svc-aig-provider"), answer.headers.get("svc-aig-model")],
+    [200, "groq", "llama-3.1-8b-instant"],
+  );
+  assert.deepEqual(
+    [provider.seen[0]?.url, JSON.parse(provider.seen[0]?.body ?? "").model],
+    ["/openai/v1/chat/completions", "llama-3.1-8b-instant"],
+  );
+  assert.deepEqual([rows[0]?.provider, rows[0]?.model], ["groq", "llama-3.1-8b-instant"]);
+  for (const model of ["gpt-4o", "/x", "openai/", 7])
+    assert.equal(
+      ((await (await postJson(`${base}/gw/compat/chat/completions`, { ...TEST_CHAT, model })).json()) as { internalCode: number })
+        .internalCode,
+      2019,
+    );
+  assert.equal(rows.length, 1);
+});

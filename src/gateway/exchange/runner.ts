@@ -1,0 +1,199 @@
+import type { GatewayEntry } from "#snapshot/entries.ts";
+import { Attempt, type Failure } from "./attempt.ts";
+import type { AnswerCache } from "#gateway/cache/answer-cache.ts";
+import type { CacheScope } from "#gateway/cache/cache-key.ts";
+import type { CacheFill } from "#gateway/cache/fill.ts";
+import type { KeptAnswer } from "#gateway/cache/cached-response.ts";
+import { type Refusal, RefusalError } from "#gateway/http/errors.ts";
+import type { Asked, Keyed, StoredKeys } from "#gateway/credentials/stored-keys.ts";
+import type { AnswerSource, Exchange } from "./exchange.ts";
+import type { Plan, Step } from "#gateway/request/plan.ts";
+import type { Pools } from "#gateway/providers/pools.ts";
+import type { ProviderPool } from "#gateway/providers/provider-pool.ts";
+import { isClaim, type SpendLimits } from "#gateway/limits/spend-limits.ts";
+import { type RequestOptions, RETRY_DELAY_MS_MAX } from "#gateway/request/request-options.ts";
+import { mediaType } from "#gateway/usage/usage.ts";
+
+/** Whose request it is. */
+export interface RunContext extends Asked {
+  /** As the request's row has it. */
+  readonly metadata: string;
+}
+
+export interface Runner {
+  /** Resolves when the answer has begun, or the exchange is over. Never rejects. `first` is the plan's first step. */
+  run(plan: Plan, first: Step, exchange: Exchange, context: RunContext): Promise<void>;
+}
+
+const GUARDED = { isGuarded: true };
+/** Of an address that may not be reached: it is no other one the next time. */
+const STATUS_NOT_ALLOWED = 403;
+/** Steps of one request, whatever a plan offers. */
+const STEPS_MAX = 32;
+
+/**
+ * What is tried again: a provider that was not there, was busy or failed (RFC 9110 §15.6). Any error is a reason for the
+ * next step, since another provider may know the model or have a valid key.
+ */
+const RETRIED_STATUSES: ReadonlySet<number> = new Set([0, 408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529]);
+
+export interface RunnerDeps {
+  readonly pools: Pools;
+  readonly keys: StoredKeys;
+  readonly cache: AnswerCache;
+  readonly spend: SpendLimits;
+}
+
+export function createRunner({ pools, keys, cache, spend }: RunnerDeps): Runner {
+  const send = (
+    step: Step,
+    exchange: Exchange,
+    fill: CacheFill | undefined,
+    canGoOn: (failure: Failure) => boolean,
+  ): Promise<Failure | undefined> => {
+    const pool = poolOf(pools, step);
+    if ("name" in pool) {
+      const failure = { status: STATUS_NOT_ALLOWED, name: pool.name, retryAfterSeconds: undefined };
+      if (canGoOn(failure)) return Promise.resolve(failure);
+      exchange.fail(pool);
+      return Promise.resolve(undefined);
+    }
+    return new Promise((resolve) => {
+      const attempt = new Attempt({ exchange, fill, timeoutMs: step.options.timeoutMs, canGoOn, onSettled: resolve });
+      attempt.ask(pool, step);
+    });
+  };
+
+  /** Asks until there is an answer or nothing more to hope for. Gives false where the next step may be tried. */
+  const ask = async (step: Step, exchange: Exchange, fill: CacheFill | undefined, hasNext: () => boolean): Promise<boolean> => {
+    for (let attempt = 1; ; attempt++) {
+      let isOver = false;
+      const failure = await send(step, exchange, fill, (candidate) => {
+        if (exchange.isSettled) return false;
+        const isLost = candidate.name === "aig_body_too_large";
+        if (!isLost && attempt < attemptsOf(step) && RETRIED_STATUSES.has(candidate.status)) return true;
+        isOver = true;
+        return !isLost && hasNext();
+      });
+      if (failure === undefined) return true;
+      if (isOver) return false;
+      await pause(delayMs(step.options, attempt, failure), exchange);
+      if (exchange.isSettled) return true;
+    }
+  };
+
+  return {
+    run: async (plan, first, exchange, context) => {
+      const scope = cacheScope(context.gateway);
+      let step: Step | undefined = first;
+      let following: Step | undefined;
+      try {
+        for (let steps = 1; step !== undefined && !exchange.isSettled; steps++) {
+          const next = (): boolean => {
+            following = steps < STEPS_MAX ? plan.next() : undefined;
+            return following !== undefined;
+          };
+          following = undefined;
+          exchange.trying(step);
+          const keying = keyOf(keys, step, context);
+          const keyed = keying instanceof Promise ? await keying : keying;
+          if ("name" in keyed) {
+            // Only this step needs the key.
+            if (!next()) return exchange.fail(keyed);
+            step = following;
+            continue;
+          }
+          if (keyed.step !== step) exchange.trying((step = keyed.step));
+          const looked = cache.find(step, scope);
+          const found = looked instanceof Promise ? await looked : looked;
+          if (found !== undefined && "kept" in found) return replay(found.kept, exchange);
+          const waitSeconds = keyed.take?.() ?? 0;
+          const claimed = waitSeconds > 0 ? tooMany(waitSeconds) : spend.reserve(context.gateway, step, context.metadata);
+          if (claimed !== undefined && !isClaim(claimed)) {
+            found?.fill.drop();
+            // Another provider or model may be within its limits.
+            if (!next()) return exchange.fail(claimed);
+          } else {
+            if (claimed !== undefined) exchange.claim = claimed;
+            const isDone = await ask(step, exchange, found?.fill, next);
+            if (isDone && exchange.isSettled) found?.fill.drop();
+            if (isDone) return;
+            exchange.claim = undefined;
+            claimed?.release();
+            found?.fill.drop();
+          }
+          step = following;
+        }
+      } catch (error) {
+        // Connections report failures to the attempt; what is thrown here nobody foresaw.
+        exchange.fail(refusalOf(error));
+      }
+    },
+  };
+}
+
+/** The step's connections, or why there may be none. */
+function poolOf(pools: Pools, { origin, isGuarded }: Step): ProviderPool | Refusal {
+  try {
+    return isGuarded ? pools.get(origin, GUARDED) : pools.get(origin);
+  } catch (error) {
+    return refusalOf(error);
+  }
+}
+
+/** The step with its key, or why there is none. */
+function keyOf(keys: StoredKeys, step: Step, asked: Asked): Keyed | Refusal | Promise<Keyed | Refusal> {
+  try {
+    const keyed = keys.apply(step, asked);
+    return keyed instanceof Promise ? keyed.catch(refusalOf) : keyed;
+  } catch (error) {
+    return refusalOf(error);
+  }
+}
+
+const refusalOf = (error: unknown): Refusal => (error instanceof RefusalError ? error.refusal : { name: "aig_internal" });
+
+const tooMany = (waitSeconds: number): Refusal => ({ name: "aig_rate_limited", headers: ["retry-after", String(waitSeconds)] });
+
+const cacheScope = ({ account_id, gateway_id, cache_epoch = "" }: GatewayEntry): CacheScope => ({
+  accountId: account_id,
+  gatewayId: gateway_id,
+  epoch: cache_epoch,
+});
+
+/** Plays a kept answer as if the provider gave it now, no faster than the client takes it. */
+function replay({ status, contentType, chunks, bytes }: KeptAnswer, exchange: Exchange): void {
+  const isStream = mediaType(contentType) === "text/event-stream";
+  const headers = { "content-type": contentType, ...(isStream ? {} : { "content-length": String(bytes) }) };
+  if (!exchange.begin(status, headers, true)) return;
+  let at = 0;
+  const source: AnswerSource = {
+    resume: () => {
+      for (let chunk = chunks[at++]; chunk !== undefined; chunk = chunks[at++]) if (!exchange.data(chunk, source)) return exchange.flush();
+      exchange.end();
+    },
+  };
+  source.resume();
+}
+
+/** A body that is streamed from the client is there once. */
+const attemptsOf = ({ body, options }: Step): number => (body.kind === "stream" ? 1 : options.attemptsMax);
+
+function delayMs({ retryDelayMs, backoff }: RequestOptions, attempt: number, { retryAfterSeconds = 0 }: Failure): number {
+  const factor = { constant: 1, linear: attempt, exponential: 2 ** (attempt - 1) }[backoff];
+  const asked = retryAfterSeconds * 1000;
+  // A provider that asks for more than anybody may configure is asked anyway: the client waits.
+  return Math.max(Math.min(retryDelayMs * factor, 2 ** 4 * RETRY_DELAY_MS_MAX), Math.min(asked, RETRY_DELAY_MS_MAX));
+}
+
+function pause(ms: number, exchange: Exchange): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      exchange.asker = undefined;
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    exchange.asker = { leave: done };
+  });
+}

@@ -1,0 +1,76 @@
+import type { GatewayEntry, SpendRuleEntry } from "#snapshot/entries.ts";
+import type { Costs } from "#gateway/costs/costs.ts";
+import type { Refusal } from "#gateway/http/errors.ts";
+import type { Step } from "#gateway/request/plan.ts";
+import type { Usage } from "#gateway/usage/usage-formats.ts";
+import { createEstimates } from "./estimate.ts";
+import type { Reservation, SpendBound, SpendLedger } from "./ledger.ts";
+
+/** Holds a gateway's requests within what may be spent. */
+export interface SpendLimits {
+  /** Undefined where no rule is about the step; a refusal where one has no room left. `metadata` is the request's, as JSON. */
+  reserve(gateway: GatewayEntry, step: Step, metadata: string): SpendClaim | Refusal | undefined;
+}
+
+/** What one step has set aside. */
+export interface SpendClaim {
+  /** The step was never answered. */
+  release(): void;
+  /** The answer is over. Where something is owed and nobody knows how much, it is what was set aside. */
+  charge(usage: Usage, cost: number | null, isOwed: boolean): void;
+}
+
+export const isClaim = (value: SpendClaim | Refusal): value is SpendClaim => "release" in value;
+
+/** What partitions are told apart by; a longer value counts as its beginning. */
+const PARTITION_CHARACTERS_MAX = 256;
+
+type Metadata = Readonly<Record<string, unknown>>;
+
+export function createSpendLimits({ ledger, costs }: { readonly ledger: SpendLedger; readonly costs: Costs }): SpendLimits {
+  const estimates = createEstimates(costs);
+  return {
+    reserve: (gateway, step, metadata) => {
+      const { spend_rules = [] } = gateway;
+      if (spend_rules.length === 0 && step.bounds === undefined) return undefined;
+      const values = (metadata === "" ? {} : JSON.parse(metadata)) as Metadata;
+      const rules = spend_rules.filter((rule) => isAbout(rule, step, values));
+      const bounds = [...rules.map((rule) => boundOf(gateway, rule, values)), ...(step.bounds ?? [])];
+      if (bounds.length === 0) return undefined;
+      const amount = estimates.of(step);
+      const outcome = ledger.reserve(bounds, amount);
+      if ("settle" in outcome) return claim(outcome, amount.dollars, (usage) => estimates.learn(step, usage));
+      return refusal(outcome, rules[bounds.indexOf(outcome)]?.id ?? "route", step);
+    },
+  };
+}
+
+const claim = (reservation: Reservation, amount: number, learn: (usage: Usage) => void): SpendClaim => ({
+  release: () => reservation.settle(0),
+  charge: (usage, cost, isOwed) => {
+    learn(usage);
+    reservation.settle(cost ?? (isOwed ? amount : 0));
+  },
+});
+
+function isAbout({ provider, model, metadata: conditions = [] }: SpendRuleEntry, step: Step, metadata: Metadata): boolean {
+  if (provider !== undefined && !provider.includes(step.provider)) return false;
+  if (model !== undefined && !model.includes(step.model)) return false;
+  return conditions.every(({ name, values }) => values === undefined || values.includes(String(metadata[name] ?? "")));
+}
+
+function boundOf({ account_id, gateway_id }: GatewayEntry, rule: SpendRuleEntry, metadata: Metadata): SpendBound {
+  const parts = (rule.metadata ?? []).filter(({ values }) => values === undefined);
+  const partition = parts.map(({ name }) => String(metadata[name] ?? "").slice(0, PARTITION_CHARACTERS_MAX));
+  return {
+    key: JSON.stringify([account_id, gateway_id, rule.id, ...partition]),
+    limit: rule.limit,
+    windowMs: rule.window_seconds * 1000,
+    technique: rule.technique,
+  };
+}
+
+const refusal = ({ limit, windowMs, technique }: SpendBound, rule: string, { provider, model }: Step): Refusal => ({
+  name: "aig_spend_limit_exceeded",
+  message: `Spend limit exceeded: rule '${rule}' (cost limit ${limit} per ${windowMs / 1000}s, ${technique}) for ${provider} ${model}`,
+});

@@ -1,0 +1,157 @@
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer, Server as TlsServer } from "node:tls";
+import type { Clock } from "#kernel/clock.ts";
+import { parseIp } from "#kernel/net/ip.ts";
+import { createTimers } from "#kernel/timers.ts";
+import type { ClientDeadlineLimits } from "#wire/connections/http/client-deadlines.ts";
+import type { GatewayFront } from "#kernel/process/worker-protocol.ts";
+import { LoopListener } from "#wire/connections/epoll/loop-listener.ts";
+import { NodeTransport } from "#wire/connections/transport/node-transport.ts";
+import type { SocketLoop } from "#wire/connections/epoll/socket-loop.ts";
+import type { Transport } from "#wire/connections/transport/transport.ts";
+import type { GatewayConfig } from "#gateway/config.ts";
+import { IDLE_SECONDS } from "./response-writer.ts";
+import { ClientConnection, type ClientOwner } from "./client-connection.ts";
+
+/** Where clients connect. */
+export interface Front {
+  /** Rejects when it cannot bind. */
+  listen(): Promise<{ readonly port: number }>;
+  /** For connections from now on. */
+  use(settings: GatewayFront): void;
+  /** Stops accepting, lets requests under way finish within the time, then cuts the rest. */
+  close(timeoutMs: number): Promise<void>;
+}
+
+type FrontConfig = Pick<GatewayConfig, "host" | "port" | "tls" | "limits">;
+
+export interface FrontDeps extends Pick<ClientOwner, "onRequest" | "onUpgrade" | "refusal" | "report"> {
+  readonly clock: Clock;
+  readonly config: FrontConfig;
+  /** Null: Node.js accepts. */
+  readonly loop: SocketLoop | null;
+}
+
+const BACKLOG = 1024;
+
+export function createFront({ clock, config, loop, ...handlers }: FrontDeps): Front {
+  const timers = createTimers(clock);
+  const connections = new Set<ClientConnection>();
+  const open = createOpenSet();
+  let isDraining = false;
+  let close = (): void => undefined;
+  const owner: ClientOwner = {
+    ...handlers,
+    onUpgrade: (request, socket, first) => {
+      open.add(socket, (gone) => socket.once("close", gone));
+      handlers.onUpgrade(request, socket, first);
+    },
+    timers,
+    clock,
+    connections,
+    deadlines: deadlinesOf(config.limits),
+    isDraining: () => isDraining,
+  };
+  const welcome = (transport: Transport): void => void new ClientConnection(owner, transport);
+  const server = serverOf(config, (socket) => welcome(new NodeTransport(socket)));
+  // Also those that have not come to a request.
+  server.on("connection", (socket: Socket) => open.add(socket, (gone) => socket.once("close", gone)));
+  const onConnection = (transport: Transport): void => {
+    open.add(transport, (gone) => transport.whenClosed(gone));
+    welcome(transport);
+  };
+  return {
+    listen: async () => {
+      const { host, port } = config;
+      const address = parseIp(host);
+      if (loop !== null && address !== undefined && config.tls === undefined) {
+        const listener = new LoopListener(loop, { address, port, reusePort: false, backlog: BACKLOG, onConnection });
+        close = () => listener.close();
+        return { port: listener.port };
+      }
+      close = () => void server.close();
+      return listenOn(server, config);
+    },
+    use: ({ tls }) => {
+      if (tls !== undefined && server instanceof TlsServer) server.setSecureContext(contextOf(tls));
+    },
+    close: async (timeoutMs) => {
+      isDraining = true;
+      close();
+      const limit = setTimeout(open.destroy, timeoutMs);
+      for (const connection of Array.from(connections)) connection.drain();
+      await open.empty();
+      clearTimeout(limit);
+      timers.close();
+    },
+  };
+}
+
+/** Providers that are slow to take a body hold its client up, so its whole is given time and no rate. */
+const deadlinesOf = ({ requestTimeoutMs, idleTimeoutMs }: FrontConfig["limits"]): ClientDeadlineLimits => ({
+  headTimeoutMs: 10_000,
+  idleTimeoutMs: IDLE_SECONDS * 1000,
+  progressWindowMs: idleTimeoutMs,
+  progressBytesMin: 4096,
+  bodyWindowMs: requestTimeoutMs,
+  bodyBytesMin: 0,
+  bodyTimeoutMs: requestTimeoutMs,
+  // Upgraded connections are others' (`realtime/`, `universal-socket/`).
+  tunnelIdleTimeoutMs: Infinity,
+  lingerMs: 2_000,
+});
+
+interface OpenSet {
+  /** `whenGone` is told how to say that it has closed. */
+  add(one: Openable, whenGone: (gone: () => void) => void): void;
+  /** Resolves when all have closed. */
+  empty(): Promise<void>;
+  readonly destroy: () => void;
+}
+
+interface Openable {
+  destroy(): unknown;
+}
+
+function createOpenSet(): OpenSet {
+  const open = new Set<Openable>();
+  let onEmpty: (() => void) | undefined;
+  return {
+    add: (one, whenGone) => {
+      open.add(one);
+      whenGone(() => {
+        open.delete(one);
+        if (open.size === 0) onEmpty?.();
+      });
+    },
+    empty: () => (open.size === 0 ? Promise.resolve() : new Promise((resolve) => (onEmpty = resolve))),
+    destroy: () => {
+      for (const one of open) one.destroy();
+    },
+  };
+}
+
+const contextOf = ({ certificate, key }: NonNullable<GatewayFront["tls"]>) => ({ cert: certificate, key, minVersion: "TLSv1.2" }) as const;
+
+function serverOf({ tls }: FrontConfig, onConnection: (socket: Socket) => void): Server {
+  const options = { allowHalfOpen: true, noDelay: true };
+  if (tls === undefined) return createServer(options, onConnection);
+  const secure = {
+    ...options,
+    ...contextOf(tls),
+    ALPNProtocols: ["http/1.1"],
+    handshakeTimeout: 10_000,
+  } as const;
+  // A handshake that fails leaves nothing to answer on.
+  return createTlsServer(secure, onConnection).on("tlsClientError", (_error, socket) => socket.destroy());
+}
+
+function listenOn(server: Server, { host, port }: FrontConfig): Promise<{ readonly port: number }> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host, port, backlog: BACKLOG }, () => {
+      server.off("error", reject);
+      resolve({ port: (server.address() as AddressInfo).port });
+    });
+  });
+}

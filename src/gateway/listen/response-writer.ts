@@ -1,0 +1,191 @@
+import { STATUS_CODES } from "#kernel/net/node-http.ts";
+import type { SocketWriter } from "#wire/connections/transport/socket-writer.ts";
+import type { Transport } from "#wire/connections/transport/transport.ts";
+import { atTurnEnd, type TurnTask } from "#wire/connections/buffers/tick-queue.ts";
+import { isBodiless } from "#wire/http/framing.ts";
+import { formatHttpDate } from "#wire/http/http-date.ts";
+import { chunkStart } from "#wire/http/write.ts";
+import type { FlatHeaders } from "#gateway/http/headers.ts";
+
+/** What an answer needs of its connection. */
+export interface AnswerOwner {
+  readonly transport: Transport;
+  readonly nowMs: () => number;
+  /** The connection serves another request after this answer, as far as is known now. */
+  keepsAlive(): boolean;
+  /** The answer is written, all of it. */
+  finished(keepsAlive: boolean): void;
+}
+
+export interface AnswerTo {
+  readonly isHead: boolean;
+  readonly minorVersion: number;
+}
+
+/** How long idle connections are kept, as clients are told. */
+export const IDLE_SECONDS = 65;
+const KEPT = `connection: keep-alive\r\nkeep-alive: timeout=${IDLE_SECONDS}\r\n`;
+/** RFC 9110 §5.5; what cannot stand in a head is left out of it. */
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+const LAST_WORDS_MS = 1_000;
+
+/** Who makes the answer. An object: V8 keeps function after function that stands in a class's field until its next full collection. */
+export interface AnswerWatcher {
+  /** The client left before the answer's end. */
+  clientGone(): void;
+  /** The client has caught up. */
+  clientDrained(): void;
+}
+
+/** What an answer goes into: the client's connection, or messages over one that it shares with others. */
+export type AnswerSink = Pick<
+  ClientAnswer,
+  "watcher" | "onOver" | "hasBegun" | "isGone" | "begin" | "write" | "backlogBytes" | "flush" | "end" | "cut"
+>;
+
+/** Writes the answer to one request. A class, since one is made for every request. */
+export class ClientAnswer implements TurnTask {
+  watcher: AnswerWatcher | undefined;
+  /** Told once, at the end or when the client has gone; the same function for every answer. */
+  onOver: (() => void) | undefined;
+  hasBegun = false;
+  readonly #owner: AnswerOwner;
+  readonly #to: AnswerTo;
+  readonly #writer: SocketWriter;
+  #isOver = false;
+  #isGone = false;
+  #isFlushDue = false;
+  #keepsAlive = false;
+  #isChunked = false;
+  #isBodiless = false;
+  #endsWithConnection = false;
+
+  constructor(owner: AnswerOwner, to: AnswerTo, writer: SocketWriter) {
+    this.#owner = owner;
+    this.#to = to;
+    this.#writer = writer;
+  }
+
+  /** The client left; nobody gets the rest. */
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  /** Called by the connection: it is closed. */
+  gone(): void {
+    if (this.#isOver) return;
+    this.#isGone = true;
+    this.#settle();
+    this.watcher?.clientGone();
+  }
+
+  /** Gathers the head, which goes out as bytes do that are written. */
+  begin(status: number, headers: FlatHeaders, close = false): void {
+    if (this.#isOver || this.hasBegun) return;
+    this.hasBegun = true;
+    const { isHead, minorVersion } = this.#to;
+    this.#isBodiless = isHead || isBodiless(status);
+    let lines = "";
+    let hasLength = false;
+    let hasDate = false;
+    for (let i = 0; i + 1 < headers.length; i += 2) {
+      const [name, value] = [headers[i] as string, headers[i + 1] as string];
+      if (name === "content-length") {
+        // RFC 9110 §8.6: an answer of this kind never has one.
+        if (status === 204) continue;
+        hasLength = true;
+      } else if (name === "date") hasDate = true;
+      if (VALUE.test(value)) lines += `${name}: ${value}\r\n`;
+    }
+    if (!hasDate) lines += `date: ${dateText(this.#owner.nowMs())}\r\n`;
+    if (!hasLength && !this.#isBodiless) {
+      this.#isChunked = minorVersion === 1;
+      this.#endsWithConnection = minorVersion === 0;
+      if (this.#isChunked) lines += "transfer-encoding: chunked\r\n";
+    }
+    this.#keepsAlive = !close && !this.#endsWithConnection && this.#owner.keepsAlive();
+    this.#writer.string(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines}${this.#keepsAlive ? KEPT : "connection: close\r\n"}\r\n`,
+    );
+  }
+
+  /** Bytes that nobody will change. They go out with what follows in the same turn, or with `flush`. */
+  write(bytes: Buffer): void {
+    if (!this.#isOver) this.#body(bytes);
+  }
+
+  /** Bytes that were sent and the client has not taken yet. */
+  get backlogBytes(): number {
+    return this.#owner.transport.queuedBytes;
+  }
+
+  /**
+   * Sends what is gathered at the end of this turn, together with what other streams have then: clients of one machine are woken up
+   * once for all of it, and several reads of one stream are one write.
+   */
+  flush(): void {
+    if (this.#isFlushDue || this.#isOver || !this.hasBegun) return;
+    this.#isFlushDue = true;
+    atTurnEnd(this);
+  }
+
+  onTurnEnd(): void {
+    this.#isFlushDue = false;
+    if (!this.#isOver) this.#writer.flush();
+  }
+
+  end(bytes?: Buffer): void {
+    if (this.#isOver) return;
+    this.#settle();
+    if (bytes !== undefined) this.#body(bytes);
+    if (this.#isChunked) this.#writer.string("0\r\n\r\n");
+    this.#writer.flush();
+    this.#owner.finished(this.#keepsAlive);
+  }
+
+  /** An answer without its end must not look finished: chunked framing breaks, and HTTP/1.0 sees a reset. */
+  cut(last: Buffer | undefined): void {
+    if (this.#isOver) return;
+    this.#settle();
+    const { transport } = this.#owner;
+    const cut = (): void => {
+      // TLS tells an end in order from any other by itself (RFC 8446 §6.1).
+      if (this.#endsWithConnection && transport.tls === null) transport.reset();
+      else transport.destroy();
+    };
+    if (last !== undefined && last.length > 0) this.#body(last);
+    this.#writer.flush();
+    if (transport.queuedBytes === 0) return cut();
+    // A client that takes nothing more does not learn why, and is cut off all the same.
+    const limit = setTimeout(cut, LAST_WORDS_MS);
+    transport.whenSent(() => {
+      clearTimeout(limit);
+      cut();
+    });
+  }
+
+  #settle(): void {
+    this.#isOver = true;
+    this.onOver?.();
+  }
+
+  #body(bytes: Buffer): void {
+    if (this.#isBodiless || bytes.length === 0) return;
+    if (this.#isChunked) this.#writer.string(chunkStart(bytes.length));
+    this.#writer.bytes(bytes, 0, bytes.length, false);
+    if (this.#isChunked) this.#writer.string("\r\n");
+  }
+}
+
+let dateSecond = Number.NaN;
+let date = "";
+
+/** Made once a second. */
+function dateText(nowMs: number): string {
+  const second = Math.floor(nowMs / 1000);
+  if (second !== dateSecond) {
+    dateSecond = second;
+    date = formatHttpDate(second * 1000);
+  }
+  return date;
+}

@@ -1,0 +1,145 @@
+import { test } from "node:test";
+import assert from "node:assert/strict";
+import { DETECTORS } from "#rules/detectors/catalog/table.ts";
+import { assertGrowsLinearly } from "../../../test/support/growth.ts";
+import { createSecretMask, credentialsOf } from "./secret-mask.ts";
+
+const mask = createSecretMask();
+const masked = (text: string, secrets: readonly string[] = []): string =>
+  Buffer.concat([...mask.mask([Buffer.from(text)], secrets)]).toString();
+
+test("what has no secret is given back as it is", () => {
+  const parts = [
+    Buffer.from('{"model":"gpt-4o-mini","messages":[{"role":"user","content":"The key to token economy: max_tokens"}],'),
+    Buffer.from('"max_tokens":10,"n":1}'),
+  ];
+  assert.equal(mask.mask(parts, ["sk-else"]), parts);
+});
+
+test("every kind of key that the detectors know is masked, in place and over the ends of parts", () => {
+  for (const detector of DETECTORS.filter(({ category, context }) => category === "secrets" && context === undefined))
+    for (const hit of detector.hits) {
+      const body = JSON.stringify({ messages: [{ role: "user", content: `it is ${hit} as agreed` }] });
+      const parts = [Buffer.from(body.slice(0, 60)), Buffer.from(body.slice(60))];
+      const result = mask.mask(parts, []);
+      assert.deepEqual(
+        result.map((part) => part.length),
+        parts.map((part) => part.length),
+      );
+      assert.ok(!Buffer.concat([...result]).includes(JSON.stringify(hit).slice(1, -1)), detector.id);
+    }
+});
+
+test("fields named after what they hold lose their values, whatever these look like", () => {
+  for (const text of [
+    '{"api_key":"CANARY-value"}',
+    '{"x":{"OPENAI_API_KEY" : "CANARY-value"}}',
+    '{"client-secret":"a \\n CANARY-value"}',
+    '{"arguments":"{\\"password\\":\\"CANARY-value\\"}"}',
+    "grant_type=x&client_secret=CANARY-value&y=1",
+    "curl -H 'Authorization: Bearer CANARY-value-x' https://example.com/?api_key=CANARY-value",
+    "bearer CANARY-value.and.more",
+  ]) {
+    const result = masked(text);
+    assert.equal(result.length, text.length);
+    assert.ok(!result.includes("CANARY"), result);
+  }
+  assert.deepEqual(JSON.parse(masked('{"api_key":"CANARY-value","model":"m"}')), { api_key: "************", model: "m" });
+});
+
+test("credentials of the request are masked wherever they come back", () => {
+  const headers = {
+    authorization: "Bearer k-1234567",
+    "x-api-key": "plain-key",
+    cookie: "a=1; session=cookie-value",
+    accept: "text/html",
+    "svc-aig-cache-key": "not-secret",
+  };
+  const secrets = credentialsOf(
+    headers,
+    ["x-goog-api-key", "goog-key-9", "content-type", "application/json"],
+    "/v1?key=query-key&alt=sse-stream",
+  );
+  assert.deepEqual([...secrets].sort(), ["cookie-value", "goog-key-9", "k-1234567", "plain-key", "query-key"]);
+  assert.equal(masked("wrong key: k-1234567 (plain-key), query-key", secrets), "wrong key: ********* (*********), *********");
+});
+
+/** A provider's stream that says the words in these pieces. */
+const streamed = (pieces: readonly string[], event: (piece: string, i: number) => object): Buffer =>
+  Buffer.from(pieces.map((piece, i) => `data: ${JSON.stringify(event(piece, i))}\n\n`).join("") + "data: [DONE]\n\n");
+
+const DIALECTS: Readonly<Record<string, (piece: string, i: number) => object>> = {
+  chat: (content) => ({ choices: [{ index: 0, delta: { content }, finish_reason: null }] }),
+  calls: (text) => ({ choices: [{ index: 0, delta: { tool_calls: [{ index: 1, function: { arguments: text } }] } }] }),
+  messages: (text) => ({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } }),
+  responses: (delta) => ({ type: "response.output_text.delta", output_index: 0, content_index: 0, delta }),
+  generated: (text) => ({ candidates: [{ content: { parts: [{ text }] } }] }),
+};
+
+for (const [name, event] of Object.entries(DIALECTS))
+  test(`a secret that a stream of ${name} brings in pieces is masked in each of them, and nothing else`, () => {
+    const secret = "my-own-provider-key-0123456789";
+    const found = DETECTORS.find(({ category, context }) => category === "secrets" && context === undefined)?.hits[0] ?? "";
+    assert.ok(found.length > 12);
+    for (const size of [1, 2, 3, 5, 7, 50]) {
+      const text = `Say "${secret}" and \n ${found} ü please. Nothing here: sixteen words.`;
+      const pieces = [...text].reduce<string[]>((all, letter, i) => {
+        if (i % size === 0) all.push("");
+        all[all.length - 1] += letter;
+        return all;
+      }, []);
+      const stream = streamed(pieces, event);
+      const [masked = Buffer.alloc(0)] = createSecretMask().mask([stream], [secret]);
+      assert.equal(masked.length, stream.length);
+      const said = masked
+        .toString()
+        .split("\n")
+        .filter((line) => line.startsWith("data: {"))
+        .map((line) => JSON.parse(line.slice(6)) as object);
+      const expected = text.replaceAll(secret, "*".repeat(secret.length));
+      assert.equal(said.length, pieces.length);
+      const joined = said
+        .map((one) => /"(?:content|arguments|text|delta)":"((?:[^"\\]|\\.)*)"/.exec(JSON.stringify(one))?.[1] ?? "")
+        .join("");
+      const plain = JSON.parse(`"${joined}"`) as string;
+      assert.ok(!plain.includes(found.slice(4)) && !plain.includes(secret));
+      assert.deepEqual([plain.startsWith(expected.slice(0, 40)), plain.endsWith(" ü please. Nothing here: sixteen words.")], [true, true]);
+    }
+  });
+
+test("pieces of several choices are told apart", () => {
+  const secret = "my-own-provider-key-0123456789";
+  const events = [...secret].flatMap((letter) => [
+    { choices: [{ index: 0, delta: { content: letter } }] },
+    { choices: [{ index: 1, delta: { content: "x" } }] },
+  ]);
+  const stream = Buffer.from(events.map((one) => `data: ${JSON.stringify(one)}\n\n`).join(""));
+  const [masked = stream] = createSecretMask().mask([stream], [secret]);
+  assert.equal(masked.toString(), stream.toString().replaceAll(/"index":0,"delta":\{"content":"."/g, '"index":0,"delta":{"content":"*"'));
+});
+
+test("what all events of a stream repeat is masked in each of them, and what one piece says by itself in that one", () => {
+  const secret = "my-own-provider-key-0123456789";
+  const found = DETECTORS.find(({ category, context }) => category === "secrets" && context === undefined)?.hits[0] ?? "";
+  const words = ["so ", "it ", "is", found, "isn't ", "it"];
+  const event = (frame: string) => (content: string) => ({ id: frame, choices: [{ index: 0, delta: { content } }] });
+  const mask = createSecretMask();
+  const parts = [Buffer.from('{"stream":true}'), streamed(words, event("chatcmpl-1"))];
+  assert.ok(!Buffer.concat([...mask.mask(parts, [secret])]).includes(found.slice(4)));
+  const repeated = streamed(["so ", "it ", "is ", "said"], event(secret));
+  const [masked = repeated] = mask.mask([repeated], [secret]);
+  assert.equal(masked.toString(), repeated.toString().replaceAll(secret, "*".repeat(secret.length)));
+  const plain = [streamed(["so ", "it ", "is ", "said"], event("chatcmpl-1"))];
+  assert.equal(mask.mask(plain, [secret]), plain);
+});
+
+test("backslashes before a quote are one run, however many there are, and cost no more than their number", () => {
+  const depth = "\\".repeat(7);
+  assert.equal(masked(`{${depth}"api_key${depth}":${depth}"CANARY${depth}"}`), `{${depth}"api_key${depth}":${depth}"******${depth}"}`);
+  assert.equal(masked(String.raw`\\\ \"secret": "CANARY"`), String.raw`\\\ \"secret": "******"`);
+  for (const piece of ["\\", '\\"', '"', '"secret', '"secret":"', "secret=", " ", "secret\\", "bearer ", "-----BEGIN PRIVATE KEY-----"])
+    assertGrowsLinearly(piece, (length) => {
+      const text = `my secret ${piece.repeat(length / piece.length)}`;
+      return () => assert.equal(masked(text).length, text.length);
+    });
+});

@@ -1,0 +1,96 @@
+import { test } from "node:test";
+import assert from "node:assert/strict";
+import { createSealer } from "#kernel/crypto/seal.ts";
+import type { CustomProviderEntry, Op } from "#snapshot/entries.ts";
+import {
+  answerChat,
+  GATEWAY_ACCOUNT,
+  gatewayFront,
+  gatewayOp,
+  postJson,
+  TEST_CHAT,
+  testProvider,
+} from "../../../test/support/gateway-front.ts";
+
+const SEALER = createSealer(Buffer.alloc(32, 7));
+
+const providerOp = (id: string, base_url: string, more: Partial<CustomProviderEntry> = {}): Op => ({
+  kind: "custom_provider",
+  id,
+  value: { account_id: GATEWAY_ACCOUNT, slug: id, base_url, costs: [], ...more },
+});
+
+test("an account's own provider is reached below its address, with its fields and at its prices", async (t) => {
+  const provider = await testProvider(t, (res) =>
+    answerChat(res, "hello", {
+      prompt_tokens: 10,
+      completion_tokens: 5,
+      prompt_tokens_details: { cached_tokens: 4 },
+      completion_tokens_details: { reasoning_tokens: 2 },
+    }),
+  );
+  const costs = [
+    { model: "big", rule: "equals", input: 1, output: 2 },
+    { model: "sm", rule: "starts-with", input: 0.1, output: 0.2, cache_read: 0.01 },
+    { model: "thinker", rule: "equals", input: 1, output: 2, reasoning: 10 },
+  ] as const;
+  const headers = SEALER.seal('{"x-team":"us"}', "custom-provider:mine");
+  const ops = [gatewayOp("gw"), providerOp("mine", `${provider.url}/api/v9/`, { costs, headers })];
+  const { base, rows, replica } = await gatewayFront(t, { ops, deps: { sealer: SEALER } });
+  for (const model of ["big", "small", "thinker", "other"])
+    await postJson(`${base}/gw/custom-mine/v1/chat/completions?x=1`, { ...TEST_CHAT, model });
+  assert.deepEqual([provider.seen[0]?.url, provider.seen[0]?.headers["x-team"]], ["/api/v9/v1/chat/completions?x=1", "us"]);
+  assert.deepEqual(
+    rows.map(({ provider: name, model, cost }) => [name, model, cost]),
+    [
+      ["custom-mine", "big", 20],
+      ["custom-mine", "small", 1.64],
+      ["custom-mine", "thinker", 36],
+      ["custom-mine", "other", null],
+    ],
+  );
+  await postJson(`${base}/gw/compat/chat/completions`, { ...TEST_CHAT, model: "custom-mine/big" });
+  assert.equal(provider.seen.at(-1)?.url, "/api/v9/chat/completions");
+  replica.apply([{ kind: "custom_provider", id: "mine", value: null }]);
+  assert.equal((await postJson(`${base}/gw/custom-mine/chat/completions`, TEST_CHAT)).status, 400);
+});
+
+test("a provider that an account has added is not reached at an address that the operator does not allow", async (t) => {
+  const provider = await testProvider(t, (res) => answerChat(res, "secret"));
+  const port = new URL(provider.url).port;
+  const ops = [
+    gatewayOp("gw"),
+    providerOp("literal", provider.url),
+    providerOp("mapped", `http://[::ffff:127.0.0.1]:${port}`),
+    providerOp("named", `http://localhost:${port}`),
+    providerOp("metadata", "http://169.254.169.254/latest"),
+    providerOp("file", "file:///etc/passwd"),
+  ];
+  // Bound to every address: others can reach the gateway, so it must not reach into its own network for them.
+  const publicly = await gatewayFront(t, { ops, config: { host: "0.0.0.0" } });
+  const statusOf = async (base: string, slug: string): Promise<number> =>
+    (await postJson(`${base}/gw/custom-${slug}/chat/completions`, TEST_CHAT)).status;
+  assert.deepEqual(
+    await Promise.all(["literal", "mapped", "named", "metadata", "file"].map((slug) => statusOf(publicly.base, slug))),
+    [400, 400, 502, 400, 400],
+  );
+  assert.equal(provider.seen.length, 0);
+  const allowed = await gatewayFront(t, { ops, config: { host: "0.0.0.0", providerAllow: ["127.0.0.0/8", "::1/128"] } });
+  assert.deepEqual(
+    [await statusOf(allowed.base, "literal"), await statusOf(allowed.base, "named"), await statusOf(allowed.base, "metadata")],
+    [200, 200, 400],
+  );
+  const onLoopback = await gatewayFront(t, { ops });
+  assert.equal(await statusOf(onLoopback.base, "literal"), 200);
+});
+
+test("a step at an address that may not be reached is passed over for the next one", async (t) => {
+  const provider = await testProvider(t, (res) => answerChat(res, "hello"));
+  const ops = [gatewayOp("gw"), providerOp("inner", "http://10.0.0.1:9")];
+  const { base, rows } = await gatewayFront(t, { ops, config: { host: "0.0.0.0" }, providers: { openai: provider.url } });
+  const step = (name: string): object => ({ provider: name, endpoint: "chat/completions", query: TEST_CHAT, config: { maxAttempts: 3 } });
+  const answer = await postJson(`${base}/gw`, [step("custom-inner"), step("openai")]);
+  assert.deepEqual([answer.status, answer.headers.get("svc-aig-step"), rows.length], [200, "1", 1]);
+  const refused = await postJson(`${base}/gw`, [step("custom-inner")]);
+  assert.deepEqual([refused.status, rows.length], [400, 2]);
+});

@@ -1,0 +1,59 @@
+import type { HeaderObject } from "#wire/http/header-object.ts";
+import type { FlatHeaders } from "#gateway/http/headers.ts";
+import type { ProviderCall } from "./provider-call.ts";
+import type { ProviderPool } from "./provider-pool.ts";
+
+export interface WholeRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: FlatHeaders;
+  readonly body: string | Buffer;
+}
+
+export interface WholeAnswer {
+  readonly status: number;
+  readonly headers: HeaderObject;
+  readonly text: string;
+}
+
+/** For what the gateway itself wants to know: resolves with the whole answer, rejects where there is none in time or it is too long. */
+export function askWhole(
+  pool: ProviderPool,
+  { body: given, ...request }: WholeRequest,
+  { timeoutMs, answerBytesMax }: { readonly timeoutMs: number; readonly answerBytesMax: number },
+): Promise<WholeAnswer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    let status = 0;
+    let headers: HeaderObject = {};
+    // Set only later: what fails at once has none.
+    const asked: { call?: ProviderCall } = {};
+    const fail = (message: string): void => {
+      clearTimeout(limit);
+      asked.call?.abort();
+      reject(new Error(message));
+    };
+    const limit = setTimeout(() => fail(`no answer within ${timeoutMs} ms`), timeoutMs);
+    const body = { kind: "whole", bytes: typeof given === "string" ? Buffer.from(given) : given } as const;
+    asked.call = pool.ask(
+      { ...request, body },
+      {
+        onHead: (answered, fields) => {
+          status = answered;
+          headers = fields;
+        },
+        onData: (chunk) => {
+          chunks.push(chunk);
+          bytes += chunk.length;
+          if (bytes > answerBytesMax) fail("the answer is too long");
+        },
+        onEnd: () => {
+          clearTimeout(limit);
+          resolve({ status, headers, text: Buffer.concat(chunks).toString() });
+        },
+        onFailed: (name) => fail(name),
+      },
+    );
+  });
+}

@@ -1,0 +1,81 @@
+import { lookup } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
+import type { AddressPolicy } from "#kernel/net/address-policy.ts";
+import type { Timers } from "#kernel/timers.ts";
+import type { SocketLoop } from "#wire/connections/epoll/socket-loop.ts";
+import type { GatewayLimits } from "#gateway/config.ts";
+import { RefusalError } from "#gateway/http/errors.ts";
+import { createProviderPool, type ProviderPool } from "./provider-pool.ts";
+import type { ReadTicks } from "./read-coalescing.ts";
+
+/** Kept-alive connections to providers, one pool an origin. */
+export interface Pools {
+  /**
+   * `isGuarded`: only addresses that may be reached are connected to, whatever names lead to. Throws a RefusalError for an
+   * origin that is itself an address that may not.
+   */
+  get(origin: string, options?: { readonly isGuarded: boolean }): ProviderPool;
+  /** Cuts what is under way. */
+  destroy(): void;
+}
+
+/** Some providers have an address for each customer, and clients name them. */
+const POOLS_MAX = 256;
+
+export function createPools({
+  limits,
+  allows,
+  timers,
+  ticks,
+  loop,
+}: {
+  readonly limits: GatewayLimits;
+  readonly allows: AddressPolicy;
+  readonly timers: Timers;
+  readonly ticks: ReadTicks;
+  readonly loop: SocketLoop | null;
+}): Pools {
+  const pools = new Map<string, ProviderPool>();
+  const open = (name: string, origin: string, isGuarded: boolean): ProviderPool => {
+    const pool = createProviderPool({ origin, lookup: isGuarded ? guardedLookup(allows) : undefined, limits, timers, ticks, loop });
+    const [oldest] = pools.size < POOLS_MAX ? [] : pools;
+    if (oldest !== undefined) {
+      pools.delete(oldest[0]);
+      oldest[1].close();
+    }
+    pools.set(name, pool);
+    return pool;
+  };
+  return {
+    get: (origin, { isGuarded } = { isGuarded: false }) => {
+      if (!isGuarded) return pools.get(origin) ?? open(origin, origin, false);
+      checkAddress(origin, allows);
+      const name = `guarded ${origin}`;
+      return pools.get(name) ?? open(name, origin, true);
+    },
+    destroy: () => {
+      for (const pool of pools.values()) pool.destroy();
+      pools.clear();
+    },
+  };
+}
+
+/** Throws a RefusalError for an origin that is itself an address that may not be reached: a connection to it looks nothing up. */
+export function checkAddress(origin: string, allows: AddressPolicy): void {
+  const host = new URL(origin).hostname.replace(/^\[|\]$/g, "");
+  if (isIP(host) !== 0 && !allows(host)) throw new RefusalError({ name: "aig_upstream_not_allowed" });
+}
+
+/** Gives only addresses that may be reached, at the moment in which one of them is connected to. */
+export const guardedLookup =
+  (allows: AddressPolicy): LookupFunction =>
+  (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, found) => {
+      const allowed = error === null ? found.filter(({ address }) => allows(address)) : [];
+      const [first] = allowed;
+      const failure = error ?? (first === undefined ? new Error("the provider's address may not be reached from here") : null);
+      if (failure !== null || first === undefined) callback(failure, "");
+      else if (options.all === true) callback(null, allowed);
+      else callback(null, first.address, first.family);
+    });
+  };

@@ -1,0 +1,289 @@
+import type { UpstreamConnection, UpstreamFault, UpstreamSink } from "#wire/connections/http/upstream-connection.ts";
+import { READ_BUFFER } from "#wire/connections/buffers/read-buffer.ts";
+import { atTurnEnd, type TurnTask } from "#wire/connections/buffers/tick-queue.ts";
+import type { Head } from "#wire/http/head.ts";
+import { type HeaderObject, responseHeaderObject } from "#wire/http/header-object.ts";
+import { chunkStart, lastChunk } from "#wire/http/write.ts";
+import type { GatewayErrorName } from "#gateway/http/errors.ts";
+import type { ReadyBody } from "#gateway/request/plan.ts";
+import { BodyTooLargeError } from "#gateway/request/request-body.ts";
+import { UnpackedAnswer } from "./decompressed-response.ts";
+import { FAST_MS, type ReadTicks, type Resting } from "./read-coalescing.ts";
+
+/** Who asked. Heads come before data, data before the end; after `onEnd` or `onFailed` nothing comes. */
+export interface AnswerHandler {
+  onHead(status: number, headers: HeaderObject): void;
+  /** Bytes that nobody will change. */
+  onData(bytes: Buffer): void;
+  /** Nothing more comes in this turn. */
+  onReadEnd?(): void;
+  onEnd(): void;
+  /** The answer will not come, or not come to its end. */
+  onFailed(name: GatewayErrorName): void;
+}
+
+/** A question as it goes out. */
+export interface Question {
+  readonly method: string;
+  /** Request line and fields, all but the framing, each with its CRLF. */
+  readonly head: string;
+  readonly body: ReadyBody;
+}
+
+export interface CallTimes {
+  /** Until the answer's head. */
+  readonly firstByteTimeoutMs: number;
+  /** Between two pieces of the answer. */
+  readonly idleTimeoutMs: number;
+}
+
+/** Payload of one read: it is handed on in one piece, however it was chunked. */
+const payload = Buffer.allocUnsafeSlow(READ_BUFFER.length);
+
+const EMPTY = Buffer.alloc(0);
+const ROOM_BYTES_MIN = 2 * 1024;
+const ROOM_BYTES_MAX = 16 * 1024;
+
+/** An answer of one piece takes no more than that; one that goes on gets room for more each time. */
+const nextRoom = (bytes: number): number => (bytes === 0 ? 0 : Math.min(ROOM_BYTES_MAX, Math.max(ROOM_BYTES_MIN, bytes * 4)));
+
+const isEventStream = (contentType: unknown): boolean => typeof contentType === "string" && /^text\/event-stream\b/i.test(contentType);
+
+/** One question and its answer over one connection. A class, since one is made for every request. */
+export class ProviderCall implements UpstreamSink, TurnTask, Resting {
+  readonly visitorAddress = "";
+  readonly #question: Question;
+  #handler: AnswerHandler;
+  #unpacked: UnpackedAnswer | undefined;
+  readonly #times: CallTimes;
+  #connection: UpstreamConnection | undefined;
+  /** Ends the waiting for a connection. */
+  #giveUp: (() => void) | undefined;
+  #isOver = false;
+  #hasHead = false;
+  #isPaused = false;
+  #gathered = 0;
+  /** Where what comes is kept, piece after piece. */
+  #room = EMPTY;
+  #used = 0;
+  #onDrain: (() => void) | undefined;
+  readonly #ticks: ReadTicks;
+  #isStream = false;
+  #isResting = false;
+  #lastReadMs = Number.NEGATIVE_INFINITY;
+
+  constructor(question: Question, handler: AnswerHandler, times: CallTimes, ticks: ReadTicks) {
+    this.#question = question;
+    this.#handler = handler;
+    this.#times = times;
+    this.#ticks = ticks;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** There is no connection yet. */
+  waits(giveUp: () => void): void {
+    this.#giveUp = giveUp;
+  }
+
+  /** Takes a connection, which may still be opening. */
+  start(connection: UpstreamConnection): void {
+    this.#giveUp = undefined;
+    this.#connection = connection;
+    connection.begin(this, this.#question.method, this.#times.firstByteTimeoutMs);
+    if (this.#isPaused) connection.pause();
+    if (connection.isConnected) this.onConnected();
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    this.#unpacked?.pause();
+    this.#connection?.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#unpacked?.resume();
+    if (!this.#isOver && !this.#isResting) this.#connection?.resume();
+  }
+
+  /** Nobody waits for the answer any more; the handler hears nothing of it. */
+  abort(): void {
+    this.#unpacked?.destroy();
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#giveUp?.();
+    this.#connection?.abort();
+    this.#wake();
+  }
+
+  /** There will be no connection. */
+  fail(name: GatewayErrorName): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#wake();
+    this.#handler.onFailed(name);
+  }
+
+  /** What is asked in one turn goes out together at its end: then the other side is woken up once for many questions. */
+  onConnected(): void {
+    atTurnEnd(this);
+  }
+
+  onTurnEnd(): void {
+    if (this.#isOver) return;
+    const { head, body, method } = this.#question;
+    const connection = this.#connection as UpstreamConnection;
+    const { writer } = connection;
+    writer.string(head);
+    if (body.kind === "stream") {
+      writer.string(body.length === undefined ? "transfer-encoding: chunked\r\n\r\n" : `content-length: ${body.length}\r\n\r\n`);
+      void this.#sendStream(body, connection);
+      return;
+    }
+    const { length } = body.bytes;
+    // A method that means nothing by a body has no length either (RFC 9110 §8.6).
+    const isFramed = length > 0 || (method !== "GET" && method !== "HEAD");
+    writer.string(isFramed ? `content-length: ${length}\r\n\r\n` : "\r\n");
+    if (length > 0) writer.bytes(body.bytes, 0, length, false);
+    writer.flush();
+    connection.endRequest();
+  }
+
+  onDrain(): void {
+    this.#wake();
+  }
+
+  /** 1xx are between provider and gateway; the final answer comes after them (RFC 9110 §15.2). */
+  onInterim(): void {
+    return undefined;
+  }
+
+  /** Nobody asked for another protocol. */
+  onSwitch(): void {
+    this.#connection?.abort();
+    this.fail("aig_upstream_failed");
+  }
+
+  onHead(buffer: Buffer, head: Head): void {
+    this.#hasHead = true;
+    this.#connection?.allow(this.#times.idleTimeoutMs);
+    const headers = responseHeaderObject(buffer, head);
+    this.#isStream = isEventStream(headers["content-type"]);
+    const coding = headers["content-encoding"];
+    if (typeof coding === "string" && this.#question.method !== "HEAD") this.#unpack(coding);
+    this.#handler.onHead(head.status, headers);
+  }
+
+  #unpack(coding: string): void {
+    this.#unpacked = UnpackedAnswer.of(coding, this.#handler, {
+      hold: () => this.#connection?.pause(),
+      release: () => {
+        if (!this.#isOver && !this.#isPaused && !this.#isResting) this.#connection?.resume();
+      },
+      abort: () => this.abort(),
+    });
+    this.#handler = this.#unpacked ?? this.#handler;
+  }
+
+  onBody(buffer: Buffer, start: number, end: number): void {
+    // Bytes that were held back over a read can be more than one read.
+    if (this.#gathered + end - start > payload.length) this.#deliver();
+    if (end - start > payload.length) {
+      this.#handler.onData(Buffer.from(buffer.subarray(start, end)));
+      return;
+    }
+    this.#gathered += buffer.copy(payload, this.#gathered, start, end);
+  }
+
+  onReadEnd(): void {
+    this.#deliver();
+    if (this.#isOver) return;
+    this.#handler.onReadEnd?.();
+    if (this.#isStream && !this.#isOver) this.#restIfFast();
+  }
+
+  onTick(): void {
+    this.#isResting = false;
+    if (!this.#isOver && !this.#isPaused) this.#connection?.resume();
+  }
+
+  /** Events that come faster than that are read together. */
+  #restIfFast(): void {
+    const lastMs = this.#lastReadMs;
+    const nowMs = (this.#lastReadMs = this.#ticks.nowMs());
+    if (nowMs - lastMs >= FAST_MS || this.#isPaused || this.#isResting) return;
+    this.#isResting = true;
+    this.#connection?.rest();
+    this.#ticks.add(this);
+  }
+
+  onEnd(): void {
+    this.#deliver();
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#wake();
+    this.#handler.onEnd();
+  }
+
+  onTunnelEnd(): void {
+    this.onSwitch();
+  }
+
+  onFault(fault: UpstreamFault): void {
+    this.#deliver();
+    this.fail(fault === "origin_timeout" || fault === "origin_connect_timeout" ? "aig_upstream_timeout" : "aig_upstream_failed");
+  }
+
+  #deliver(): void {
+    const length = this.#gathered;
+    this.#gathered = 0;
+    if (length > 0 && !this.#isOver && this.#hasHead) this.#handler.onData(this.#kept(length));
+  }
+
+  /** A copy of the payload, which lies beside the one before, so that whoever keeps both keeps one. */
+  #kept(length: number): Buffer {
+    if (this.#room.length - this.#used < length) {
+      this.#room = Buffer.allocUnsafe(Math.max(length, nextRoom(this.#room.length)));
+      this.#used = 0;
+    }
+    const start = this.#used;
+    this.#used += length;
+    payload.copy(this.#room, start, 0, length);
+    return this.#used === this.#room.length && start === 0 ? this.#room : this.#room.subarray(start, this.#used);
+  }
+
+  /** Takes from the client only what the provider takes. */
+  async #sendStream(body: Extract<ReadyBody, { kind: "stream" }>, connection: UpstreamConnection): Promise<void> {
+    const { writer } = connection;
+    const isChunked = body.length === undefined;
+    try {
+      for await (const chunk of body.stream) {
+        if (this.#isOver) return;
+        if (chunk.length === 0) continue;
+        if (isChunked) writer.string(chunkStart(chunk.length));
+        writer.bytes(chunk, 0, chunk.length, false);
+        if (isChunked) writer.string("\r\n");
+        connection.touch();
+        if (!writer.flush()) await new Promise<void>((resolve) => (this.#onDrain = resolve));
+        if (this.#isOver) return;
+      }
+      if (isChunked) writer.string(lastChunk([]));
+      writer.flush();
+      connection.endRequest();
+    } catch (error) {
+      // What the client sends is broken off; a provider must not take it for whole.
+      if (this.#isOver) return;
+      connection.abort();
+      this.fail(error instanceof BodyTooLargeError ? "aig_body_too_large" : "aig_upstream_failed");
+    }
+  }
+
+  #wake(): void {
+    const wake = this.#onDrain;
+    this.#onDrain = undefined;
+    wake?.();
+  }
+}

@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { test, type TestContext } from "node:test";
+import { eventually } from "../../../test/support/eventually.ts";
+import type { AnswerSink } from "#gateway/listen/response-writer.ts";
+import type { ClientRequest } from "#gateway/listen/client-request.ts";
+import { createUniversalSockets } from "./universal-socket.ts";
+
+const HANDSHAKE = { "sec-websocket-key": Buffer.alloc(16).toString("base64"), "sec-websocket-version": "13" };
+
+/** A socket of the universal endpoint, and its client, which reads only when it is told to. */
+async function open(t: TestContext, idleMs: number, onRequest: (req: ClientRequest, answer: AnswerSink) => void) {
+  const sockets = createUniversalSockets({ vendorPrefix: "svc", messageBytesMax: 1_000_000, onRequest, idleMs });
+  const { promise, resolve } = Promise.withResolvers<Socket>();
+  const server = createServer((socket) => {
+    socket.on("error", () => undefined);
+    sockets.accept({ headers: { ...HANDSHAKE }, target: "/" } as ClientRequest, socket, Buffer.alloc(0), { others: [] } as never);
+    resolve(socket);
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const client = connect((server.address() as AddressInfo).port, "127.0.0.1").pause();
+  client.on("error", () => undefined);
+  t.after(() => {
+    client.destroy();
+    server.close();
+  });
+  return { client, server: await promise };
+}
+
+/** A client's frame, masked with zeros (RFC 6455 §5.3). */
+function frame(opcode: number, payload: Buffer): Buffer {
+  const length =
+    payload.length < 126 ? Buffer.of(0x80 | payload.length) : Buffer.of(0x80 | 126, payload.length >> 8, payload.length & 0xff);
+  return Buffer.concat([Buffer.of(0x80 | opcode), length, Buffer.alloc(4), payload]);
+}
+
+test("a client that takes nothing of its answer has its time", async (t) => {
+  let answer: AnswerSink | undefined;
+  const { client, server } = await open(t, 100, (_req, given) => void (answer = given));
+  client.write(frame(1, Buffer.from(JSON.stringify({ type: "universal.create", request: {} }))));
+  await eventually(() => answer !== undefined);
+  answer?.begin(200, ["content-type", "text/event-stream"]);
+  for (let i = 0; i < 16; i++) answer?.write(Buffer.from(`data: ${"x".repeat(1_000_000)}\n\n`));
+  assert.ok(server.writableLength > 0);
+  await eventually(() => server.destroyed);
+  assert.equal(answer?.isGone, true);
+});
+
+test("pings of a client that takes no pong wait in its own socket, not in memory", async (t) => {
+  const { client, server } = await open(t, 60_000, () => undefined);
+  const pings = Buffer.concat(Array.from({ length: 1000 }, () => frame(9, Buffer.alloc(125))));
+  let sent = 0;
+  const send = (): void => {
+    while (sent < 150 && client.write(pings)) sent++;
+    sent++;
+    if (sent < 150) client.once("drain", send);
+  };
+  send();
+  await eventually(() => server.isPaused());
+  assert.ok(server.writableLength < 4_000_000, `${server.writableLength}`);
+  client.resume();
+  await eventually(() => sent >= 150 && !server.isPaused());
+});

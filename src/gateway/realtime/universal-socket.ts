@@ -1,0 +1,180 @@
+import { hash } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { ClientFrameReader, closeFrame, serverFrame, WebSocketError } from "#wire/web-socket/frames.ts";
+import type { AnswerSink } from "#gateway/listen/response-writer.ts";
+import type { ClientRequest } from "#gateway/listen/client-request.ts";
+import type { Refusal } from "#gateway/http/errors.ts";
+import type { Subprotocols } from "./subprotocols.ts";
+import { objectOf, parsedJson } from "#gateway/http/json.ts";
+import { SocketAnswer } from "./socket-answer.ts";
+
+/** WebSockets at the universal endpoint: each message is a request of its own, as if it had been posted there. */
+export interface UniversalSockets {
+  /** A refusal where the handshake is none; then nothing was sent. */
+  accept(req: ClientRequest, socket: Duplex, head: Buffer, protocols: Subprotocols): Refusal | undefined;
+  /** Ends those on which nothing is under way, now; `all`: every one. */
+  close(all: boolean): void;
+}
+
+export interface UniversalSocketsDeps {
+  readonly vendorPrefix: string;
+  readonly messageBytesMax: number;
+  onRequest(req: ClientRequest, answer: AnswerSink): void;
+  /** Without a message, or without a byte that the client takes. */
+  readonly idleMs?: number;
+}
+
+/** RFC 6455 §1.3. */
+const ACCEPT_GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+const REQUESTS_MAX = 32;
+const IDLE_MS = 600_000;
+/** For a client that does not end its side, or takes nothing, after ours has ended. */
+const LINGER_MS = 2_000;
+/** Bytes of answers and pongs that a client has not taken; beyond, nothing more of it is read. */
+const BACKLOG_BYTES_MAX = 1024 * 1024;
+const NORMAL = 1000;
+const GOING_AWAY = 1001;
+const POLICY_VIOLATION = 1008;
+
+export function createUniversalSockets(deps: UniversalSocketsDeps): UniversalSockets {
+  const open = new Set<(all: boolean) => void>();
+  return {
+    accept: (req, socket, head, protocols) => {
+      const key = req.headers["sec-websocket-key"] ?? "";
+      if (req.headers["sec-websocket-version"] !== "13" || Buffer.from(key, "base64").length !== 16)
+        return { name: "aig_bad_request", message: "This is no WebSocket handshake of RFC 6455." };
+      const fields = [`sec-websocket-accept: ${hash("sha1", key + ACCEPT_GUID, "base64")}`];
+      // A client that offered something waits for one of its offers to be taken.
+      const [protocol = protocols.tokenEntry] = protocols.others;
+      if (protocol !== undefined) fields.push(`sec-websocket-protocol: ${protocol}`);
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n${fields.join("\r\n")}\r\n\r\n`);
+      serve(deps, req, socket, head, open);
+      return undefined;
+    },
+    close: (all) => {
+      for (const close of Array.from(open)) close(all);
+    },
+  };
+}
+
+function serve(
+  { vendorPrefix, messageBytesMax, onRequest, idleMs = IDLE_MS }: UniversalSocketsDeps,
+  req: ClientRequest,
+  socket: Duplex,
+  head: Buffer,
+  open: Set<(all: boolean) => void>,
+): void {
+  const answers = new Set<SocketAnswer>();
+  let idle: NodeJS.Timeout | undefined;
+  let isClosing = false;
+  const end = (code: number, reason: string): void => {
+    if (socket.writableEnded || socket.destroyed) return;
+    socket.end(closeFrame(code, reason), () => socket.destroy());
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  };
+  const bytesTaken = (): number => ((socket as Partial<Socket>).bytesWritten ?? 0) - socket.writableLength;
+  const wait = (): void => {
+    clearTimeout(idle);
+    const before = bytesTaken();
+    const over = (): void => {
+      if (answers.size === 0) end(NORMAL, "nobody says anything");
+      // Its answers wait for it, and providers for them.
+      else if (socket.writableLength > 0 && bytesTaken() === before) socket.destroy();
+      else wait();
+    };
+    idle = setTimeout(over, idleMs).unref();
+  };
+  const owner = {
+    prefix: vendorPrefix,
+    send: (message: object) =>
+      void (socket.destroyed || socket.writableEnded || socket.write(serverFrame("text", Buffer.from(JSON.stringify(message))))),
+    backlogBytes: () => socket.writableLength,
+    finished: (answer: SocketAnswer) => {
+      answers.delete(answer);
+      if (isClosing) close(false);
+    },
+  };
+  const onText = (text: string): void => {
+    wait();
+    const message = objectOf(parsedJson(text));
+    const request = objectOf(message?.["request"]);
+    if (message?.["type"] !== "universal.create" || request === undefined)
+      return owner.send({
+        type: "universal.error",
+        status: 400,
+        metadata: {},
+        response: "Messages are {type: universal.create, request}.",
+      });
+    if (answers.size >= REQUESTS_MAX) return end(POLICY_VIOLATION, `more than ${REQUESTS_MAX} requests at once`);
+    const answer = new SocketAnswer(owner);
+    answers.add(answer);
+    onRequest(requestOf(req, request, vendorPrefix), answer);
+  };
+  const reader = new ClientFrameReader(
+    {
+      onText,
+      onPing: (payload) => void (socket.writableEnded || socket.write(serverFrame("pong", payload))),
+      onClose: () => end(NORMAL, ""),
+    },
+    { messageBytesMax },
+  );
+  const push = (bytes: Buffer): void => {
+    try {
+      if (!socket.writableEnded) reader.push(bytes);
+      if (socket.writableLength > BACKLOG_BYTES_MAX) socket.pause();
+    } catch (error) {
+      if (!(error instanceof WebSocketError)) throw error;
+      end(error.code, error.message);
+    }
+  };
+  const close = (all: boolean): void => {
+    isClosing = true;
+    if (all || answers.size === 0) end(GOING_AWAY, "the gateway ends");
+  };
+  open.add(close);
+  wait();
+  socket.on("data", push);
+  socket.on("drain", () => {
+    socket.resume();
+    answers.forEach(({ watcher }) => watcher?.clientDrained());
+  });
+  socket.on("end", () => socket.destroy());
+  socket.once("close", () => {
+    clearTimeout(idle);
+    open.delete(close);
+    for (const answer of Array.from(answers)) answer.gone();
+  });
+  if (head.length > 0) push(head);
+  socket.resume();
+}
+
+/** Fields of the handshake that are no part of a request. */
+const NOT_TAKEN = /^(?:sec-websocket-|upgrade$|connection$|content-|transfer-encoding$|expect$)/;
+
+/** The message as the request that a client without WebSockets would send. */
+function requestOf(handshake: ClientRequest, { eventId, ...step }: Readonly<Record<string, unknown>>, vendorPrefix: string): ClientRequest {
+  const body = Buffer.from(JSON.stringify([step]));
+  const headers: IncomingHttpHeaders = {};
+  for (const [name, value] of Object.entries(handshake.headers)) if (!NOT_TAKEN.test(name)) headers[name] = value;
+  headers["content-type"] = "application/json";
+  headers["content-length"] = String(body.length);
+  if (typeof eventId === "string") headers[`${vendorPrefix}-aig-event-id`] = eventId;
+  const { target, minorVersion, address } = handshake;
+  return {
+    method: "POST",
+    target,
+    minorVersion,
+    headers,
+    address,
+    hasBody: true,
+    isComplete: () => true,
+    take: (taker) => {
+      taker.onData(body);
+      taker.onEnd();
+    },
+    pause: () => undefined,
+    resume: () => undefined,
+  };
+}

@@ -1,0 +1,124 @@
+import type { Metric } from "#kernel/process/metrics.ts";
+import type { ClientRequest } from "#gateway/listen/client-request.ts";
+import type { GatewayLimits } from "#gateway/config.ts";
+
+/** A request's body: whole when it is small, else its beginning and the stream that yields all of it. */
+export type RequestBody =
+  | { readonly kind: "whole"; readonly bytes: Buffer }
+  | { readonly kind: "stream"; readonly head: Buffer; readonly stream: CountedStream; readonly length: string | undefined }
+  | { readonly kind: "refused"; readonly reason: "aig_body_too_large" | "aig_overloaded" }
+  /** The client left before it had sent everything. */
+  | { readonly kind: "gone" };
+
+export interface CountedStream extends AsyncIterable<Buffer> {
+  /** What has been taken out so far. */
+  readonly bytes: number;
+}
+
+/** Thrown into the upstream request when a body without a length turns out too long on the way. */
+export class BodyTooLargeError extends Error {}
+
+export interface BodyReader {
+  /** A body up to `wholeBytesMax` is read whole. Never rejects. `release` must be called once the body is not needed any more. */
+  read(req: ClientRequest, wholeBytesMax: number): Promise<RequestBody>;
+  release(body: RequestBody): void;
+}
+
+/** Bodies held in memory by all requests together. */
+const HELD_BYTES_MAX = 512 * 1024 * 1024;
+
+/** `held` is the gauge of the bytes that are in memory now, and the account that the bound is kept by. */
+export function createBodyReader(limits: GatewayLimits, held: Metric): BodyReader {
+  const read = (req: ClientRequest, wholeBytesMax: number): Promise<RequestBody> => {
+    if (Number(req.headers["content-length"] ?? 0) > limits.requestBytesMax)
+      return Promise.resolve({ kind: "refused", reason: "aig_body_too_large" });
+    return new Promise((resolve) => {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      let queue: BodyQueue | undefined;
+      let isSettled = false;
+      const settle = (body: RequestBody): void => {
+        isSettled = true;
+        if (body.kind === "refused" || body.kind === "gone") held.value -= size;
+        resolve(body);
+      };
+      req.take({
+        onData: (chunk) => {
+          if (queue !== undefined) return queue.push(chunk);
+          if (isSettled) return;
+          chunks.push(chunk);
+          size += chunk.length;
+          held.value += chunk.length;
+          if (held.value > HELD_BYTES_MAX) settle({ kind: "refused", reason: "aig_overloaded" });
+          else if (size > wholeBytesMax) {
+            const head = Buffer.concat(chunks);
+            queue = new BodyQueue(head, req, limits.requestBytesMax);
+            settle({ kind: "stream", head, stream: queue, length: req.headers["content-length"] });
+          }
+        },
+        onEnd: () => {
+          if (queue !== undefined) queue.end();
+          else if (!isSettled) settle({ kind: "whole", bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks) });
+        },
+        onGone: () => {
+          if (queue !== undefined) queue.fail();
+          else if (!isSettled) settle({ kind: "gone" });
+        },
+      });
+    });
+  };
+  const release = (body: RequestBody): void => {
+    held.value -= body.kind === "whole" ? body.bytes.length : body.kind === "stream" ? body.head.length : 0;
+  };
+  return { read, release };
+}
+
+/** What a client sends, as fast as it is taken out again. */
+class BodyQueue implements CountedStream {
+  bytes = 0;
+  readonly #req: ClientRequest;
+  readonly #bytesMax: number;
+  #chunks: Buffer[];
+  #state: "open" | "ended" | "gone" = "open";
+  #wake: (() => void) | undefined;
+
+  constructor(head: Buffer, req: ClientRequest, bytesMax: number) {
+    this.#chunks = [head];
+    this.#req = req;
+    this.#bytesMax = bytesMax;
+    req.pause();
+  }
+
+  push(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#req.pause();
+    this.#wake?.();
+  }
+
+  end(): void {
+    this.#state = "ended";
+    this.#wake?.();
+  }
+
+  fail(): void {
+    this.#state = "gone";
+    this.#wake?.();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
+    for (;;) {
+      const chunks = this.#chunks;
+      this.#chunks = [];
+      for (const chunk of chunks) {
+        this.bytes += chunk.length;
+        if (this.bytes > this.#bytesMax) throw new BodyTooLargeError(`a request body exceeds ${this.#bytesMax} bytes`);
+        yield chunk;
+      }
+      if (this.#state === "gone") throw new Error("the client left amid its request");
+      if (this.#chunks.length > 0) continue;
+      if (this.#state === "ended") return;
+      this.#req.resume();
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+}

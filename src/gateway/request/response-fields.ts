@@ -1,0 +1,88 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Clock } from "#kernel/clock.ts";
+import { newUlid } from "#kernel/crypto/ids.ts";
+import type { FlatHeaders } from "#gateway/http/headers.ts";
+import type { Step } from "./plan.ts";
+
+/** What an answer's fields tell. */
+interface AnswerFacts {
+  /** Of the row. */
+  readonly id: string;
+  /** Whether the row is kept: only then it is named. */
+  readonly isLogged: boolean;
+  readonly eventId: string;
+}
+
+type AnswerStep = Pick<Step, "index" | "provider" | "model">;
+
+export interface ResponseFields {
+  /** Fields of an accepted request's answer, for the step that answers it. */
+  forAnswer(request: IncomingHttpHeaders, facts: AnswerFacts): (step: AnswerStep, isCached: boolean) => FlatHeaders;
+  /** Fields of a refusal; it has no row, hence no log id. */
+  forRefusal(request: IncomingHttpHeaders): FlatHeaders;
+  /** A client may name the event itself, to join several requests to one. */
+  eventId(request: IncomingHttpHeaders): string;
+}
+
+/** What the fields are called after the prefix. */
+const FIELDS = ["log-id", "request-id", "event-id", "step", "cache-status", "provider", "model"] as const;
+type Names = Readonly<Record<(typeof FIELDS)[number], string>>;
+
+const namesOf = (prefix: string): Names => Object.fromEntries(FIELDS.map((field) => [field, `${prefix}-aig-${field}`])) as Names;
+
+/** What a field can carry back, within bounds. */
+export const isEventId = (text: string): boolean => /^[\x21-\x7e]{1,128}$/.test(text);
+
+/** The prefix of the clients that are published for this kind of gateway. */
+const PUBLISHED = namesOf("cf");
+
+/**
+ * The fields `{prefix}-aig-…` by which a client finds its request again. A client that sent fields under the published
+ * prefix reads the answer's there too, so it gets both.
+ */
+export function createResponseFields(vendorPrefix: string, clock: Clock): ResponseFields {
+  const own = namesOf(vendorPrefix);
+  const isOwnPublished = vendorPrefix === "cf";
+  const eventId = (request: IncomingHttpHeaders): string => {
+    const given = request[own["event-id"]] ?? request[PUBLISHED["event-id"]];
+    // Of a refused request; one that goes on has been looked at before (request-options.ts).
+    return typeof given === "string" && isEventId(given) ? given : newUlid(clock.nowMs());
+  };
+  const add = (
+    names: Names,
+    { id, isLogged, eventId: event }: AnswerFacts,
+    step: AnswerStep,
+    isCached: boolean,
+    into: FlatHeaders,
+  ): void => {
+    into.push(names["request-id"], id, names["event-id"], event, names.step, String(step.index));
+    into.push(names["cache-status"], isCached ? "HIT" : "MISS", names.provider, step.provider);
+    if (isLogged) into.push(names["log-id"], id);
+    // Models are named by clients: what a field value cannot carry stays out (RFC 9110 §5.5).
+    if (/^[\x21-\x7e]+$/.test(step.model)) into.push(names.model, step.model);
+  };
+  return {
+    eventId,
+    forAnswer: (request, facts) => {
+      const isPublished = !isOwnPublished && sentPublished(request);
+      return (step, isCached) => {
+        const fields: FlatHeaders = [];
+        add(own, facts, step, isCached, fields);
+        if (isPublished) add(PUBLISHED, facts, step, isCached, fields);
+        return fields;
+      };
+    },
+    forRefusal: (request) => {
+      const [id, event] = [newUlid(clock.nowMs()), eventId(request)];
+      const fields = [own["request-id"], id, own["event-id"], event, own.step, "0"];
+      if (!isOwnPublished && sentPublished(request))
+        fields.push(PUBLISHED["request-id"], id, PUBLISHED["event-id"], event, PUBLISHED.step, "0");
+      return fields;
+    },
+  };
+}
+
+function sentPublished(request: IncomingHttpHeaders): boolean {
+  for (const name in request) if (name.startsWith("cf-aig-")) return true;
+  return false;
+}

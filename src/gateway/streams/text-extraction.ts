@@ -1,0 +1,120 @@
+import { EventStreamReader } from "#wire/http/event-stream.ts";
+import { listOf, objectOf, parsedJson } from "#gateway/http/json.ts";
+
+/** A text in a JSON value, and where: the same channel names the same place in each event of a stream. */
+export interface FoundText {
+  readonly channel: string;
+  readonly text: string;
+}
+
+/** Deeper nested values than any request or answer has; what is deeper is not looked at, so it must not pass. */
+const DEPTH_MAX = 64;
+/** A text in a text, as arguments of tool calls are. */
+const NESTED_MAX = 3;
+
+export class TooDeepError extends Error {}
+
+/** Every text in the value with the keys that lead to it, since words beside a number say what it is. Throws TooDeepError. */
+export function allText(value: unknown): string {
+  const lines: string[] = [];
+  const walk = (current: unknown, key: string, depth: number, nested: number): void => {
+    if (depth > DEPTH_MAX) throw new TooDeepError("a value is nested too deep");
+    if (typeof current === "string") {
+      lines.push(key === "" ? current : `${key}: ${current}`);
+      const inner = nested < NESTED_MAX && /^\s*[{[]/.test(current) ? parsedJson(current) : undefined;
+      if (typeof inner === "object" && inner !== null) walk(inner, "", depth + 1, nested + 1);
+    } else if (typeof current === "number") lines.push(`${key}: ${current}`);
+    else if (Array.isArray(current)) for (const item of current) walk(item, key, depth + 1, nested);
+    else for (const [name, item] of Object.entries(objectOf(current) ?? {})) walk(item, name, depth + 1, nested);
+  };
+  walk(value, "", 0, 0);
+  return lines.join("\n");
+}
+
+/** Facts about an answer and not its text: the same in every event, or random. */
+const FACTS: ReadonlySet<string> = new Set([
+  "id",
+  "object",
+  "type",
+  "role",
+  "model",
+  "created",
+  "system_fingerprint",
+  "service_tier",
+  "finish_reason",
+  "stop_reason",
+  "finishReason",
+  "modelVersion",
+  "responseId",
+  "obfuscation",
+  "item_id",
+  "event_id",
+  "response_id",
+  "tool_use_id",
+  "call_id",
+  "signature",
+  "thoughtSignature",
+  "thought_signature",
+  "encrypted_content",
+]);
+
+/** What tells apart things that come at the same place in turns. */
+const INDEXES = ["index", "output_index", "content_index", "summary_index"] as const;
+
+/** The texts in one event of a stream, in their order. Throws TooDeepError. */
+export function eventTexts(value: unknown): readonly FoundText[] {
+  const found: FoundText[] = [];
+  const walk = (current: unknown, path: string, depth: number): void => {
+    if (depth > DEPTH_MAX) throw new TooDeepError("a value is nested too deep");
+    if (typeof current === "string") {
+      if (current !== "") found.push({ channel: path, text: current });
+      return;
+    }
+    if (Array.isArray(current)) {
+      for (const [i, item] of listOf(current).entries()) walk(item, `${path}[${indexOf(item) ?? i}]`, depth + 1);
+      return;
+    }
+    const object = objectOf(current);
+    if (object === undefined) return;
+    const own = depth === 0 ? INDEXES.map((name) => object[name] ?? "").join(",") : "";
+    for (const [name, item] of Object.entries(object)) if (!FACTS.has(name)) walk(item, `${path}${own}.${name}`, depth + 1);
+  };
+  walk(value, "", 0);
+  return found;
+}
+
+const indexOf = (item: unknown): number | undefined => {
+  const index = objectOf(item)?.["index"];
+  return typeof index === "number" ? index : undefined;
+};
+
+/** What a model read or said; embedded files are counted otherwise, by each provider in its way. */
+export function plainText(value: unknown): string {
+  try {
+    return eventTexts(value)
+      .filter(({ text }) => !text.startsWith("data:"))
+      .map(({ text }) => text)
+      .join(" ");
+  } catch {
+    return "";
+  }
+}
+
+/** What a model said, whole or in events. */
+export function answerText(chunks: readonly Buffer[]): string {
+  const bytes = Buffer.concat(chunks);
+  const whole = parsedJson(bytes.toString("utf8"));
+  if (whole !== undefined) return plainText(whole);
+  const texts = new Map<string, string>();
+  const reader = new EventStreamReader(({ data }) => addTexts(texts, parsedJson(data)), { eventBytesMax: bytes.length + 1 });
+  reader.push(bytes);
+  return [...texts.values()].join(" ");
+}
+
+function addTexts(texts: Map<string, string>, value: unknown): void {
+  try {
+    for (const { channel, text } of eventTexts(value)) texts.set(channel, (texts.get(channel) ?? "") + text);
+  } catch {
+    // An event that is nested too deep says nothing.
+  }
+}

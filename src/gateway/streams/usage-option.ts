@@ -1,0 +1,98 @@
+import type { AnswerHead, AnswerTransform } from "#gateway/request/plan.ts";
+import { objectOf, parsedJson } from "#gateway/http/json.ts";
+
+/** Found in every request for a stream, whatever the spacing. */
+const STREAM = Buffer.from('"stream"');
+const BRACE = 0x7b;
+const ASKED = Buffer.from('"stream_options":{"include_usage":true},');
+
+/**
+ * The body of a streamed chat completion with the question for token counts in it; undefined where it has that already,
+ * asks for no stream, or is none. What the client did not ask for is taken out of the answer by UsageStrip.
+ */
+export function askForUsage(bytes: Buffer): Buffer | undefined {
+  if (!bytes.includes(STREAM)) return undefined;
+  const body = objectOf(parsedJson(bytes.toString("utf8")));
+  if (body?.["stream"] !== true) return undefined;
+  const options = objectOf(body["stream_options"]);
+  if (options?.["include_usage"] === true) return undefined;
+  if ("stream_options" in body) return Buffer.from(JSON.stringify({ ...body, stream_options: { ...options, include_usage: true } }));
+  const start = bytes.indexOf(BRACE) + 1;
+  return Buffer.concat([bytes.subarray(0, start), ASKED, bytes.subarray(start)]);
+}
+
+const USAGE = Buffer.from('"usage"');
+const NULL = Buffer.from(":null");
+const LF = 0x0a;
+const COMMA = 0x2c;
+/** A larger event is passed on as it is: the counts stand in small ones. */
+const EVENT_BYTES_MAX = 256 * 1024;
+
+/** Takes the counts out of a stream for a client that did not ask for them: the event that only has them, and the key elsewhere. */
+export class UsageStrip implements AnswerTransform {
+  /** Lines that have not ended. */
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+
+  head(head: AnswerHead): AnswerHead {
+    return head;
+  }
+
+  chunk(bytes: Buffer): Buffer | undefined {
+    const isWhole = bytes[bytes.length - 1] === LF;
+    if (this.#heldBytes === 0 && isWhole) return stripped(bytes);
+    const end = bytes.lastIndexOf(LF) + 1;
+    const lines = end === 0 ? undefined : stripped(Buffer.concat([...this.#taken(), bytes.subarray(0, end)]));
+    if (end < bytes.length) this.#held.push(bytes.subarray(end));
+    this.#heldBytes += bytes.length - end;
+    if (this.#heldBytes <= EVENT_BYTES_MAX) return lines;
+    return Buffer.concat(lines === undefined ? this.#taken() : [lines, ...this.#taken()]);
+  }
+
+  end(): Buffer | undefined {
+    return this.#heldBytes === 0 ? undefined : stripped(Buffer.concat(this.#taken()));
+  }
+
+  #taken(): readonly Buffer[] {
+    const held = this.#held;
+    this.#held = [];
+    this.#heldBytes = 0;
+    return held;
+  }
+}
+
+/** Whole lines; an event of these streams is one line, and a line that goes takes the empty one after it along. */
+function stripped(bytes: Buffer): Buffer {
+  const short = withoutNull(bytes);
+  if (short !== undefined) return short;
+  const kept = bytes
+    .toString("utf8")
+    .split(/(?<=\n)/)
+    .map((line) => (line.startsWith("data:") && line.includes('"usage"') ? strippedLine(line) : line));
+  return Buffer.from(kept.filter((line, i) => line !== "" && !(kept[i - 1] === "" && line.trim() === "")).join(""));
+}
+
+/** What nearly all events need, without reading them; undefined where they hold counts. */
+function withoutNull(bytes: Buffer): Buffer | undefined {
+  const kept: Buffer[] = [];
+  let from = 0;
+  for (let at = bytes.indexOf(USAGE); at >= 0; at = bytes.indexOf(USAGE, from)) {
+    const end = at + USAGE.length + NULL.length;
+    if (bytes[at - 1] !== COMMA || bytes.compare(NULL, 0, NULL.length, at + USAGE.length, Math.min(end, bytes.length)) !== 0)
+      return undefined;
+    kept.push(bytes.subarray(from, at - 1));
+    from = end;
+  }
+  if (from === 0) return bytes;
+  kept.push(bytes.subarray(from));
+  return Buffer.concat(kept);
+}
+
+function strippedLine(line: string): string {
+  const shortened = line.replace(/,\s*"usage"\s*:\s*null/, "");
+  if (!shortened.includes('"usage"')) return shortened;
+  const { usage: _usage, ...rest } = objectOf(parsedJson(line.slice("data:".length))) ?? {};
+  const choices = rest["choices"];
+  if (choices === undefined) return line;
+  return Array.isArray(choices) && choices.length === 0 ? "" : `data: ${JSON.stringify(rest)}\n`;
+}

@@ -1,0 +1,38 @@
+import type { Usage } from "./usage-formats.ts";
+
+/** What a request says it costs, in US dollars, instead of the table of prices. */
+export type CustomCost = { readonly total: number } | { readonly perTokenIn: number; readonly perTokenOut: number };
+
+/** `{"per_token_in":…,"per_token_out":…}` or `{"total_cost":…}` (reference, part A). Throws RangeError for anything else. */
+export function parseCustomCost(text: string): CustomCost {
+  const value = parsed(text);
+  const { total_cost, per_token_in = 0, per_token_out = 0 } = value;
+  if (total_cost !== undefined) return { total: dollars(total_cost) };
+  if (!("per_token_in" in value) && !("per_token_out" in value))
+    throw new RangeError("must have total_cost or per_token_in and per_token_out");
+  return { perTokenIn: dollars(per_token_in), perTokenOut: dollars(per_token_out) };
+}
+
+/** Null where tokens are not known. */
+export function customCost(cost: CustomCost, { tokensIn, tokensOut }: Usage): number | null {
+  if ("total" in cost) return cost.total;
+  if (tokensIn === null && tokensOut === null) return null;
+  return Math.round(((tokensIn ?? 0) * cost.perTokenIn + (tokensOut ?? 0) * cost.perTokenOut) * 1e12) / 1e12;
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new RangeError("must be a JSON object");
+  return value as Readonly<Record<string, unknown>>;
+}
+
+function dollars(value: unknown): number {
+  const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+  if (typeof number !== "number" || !Number.isFinite(number) || number < 0) throw new RangeError("must have amounts that are not negative");
+  return number;
+}

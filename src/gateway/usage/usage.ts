@@ -1,0 +1,234 @@
+import { AmazonEventStreamReader, AmazonStreamError } from "#wire/http/amazon-event-stream.ts";
+import { Pieces } from "#gateway/http/chunks.ts";
+import { NO_USAGE, type Usage, type UsageShape } from "./usage-formats.ts";
+
+/** What is kept of an unfinished event or of a long answer: usage stands near its end. */
+const KEPT_BYTES_MAX = 64 * 1024;
+const OBJECT_BYTES_MAX = 16 * 1024;
+const EMPTY = Buffer.alloc(0);
+const LF = 0x0a;
+const QUOTE = 0x22;
+
+/** Events are looked through so many bytes at a time: a look at each piece costs more than all else that is done with it. */
+const LOOK_BYTES = 16 * 1024;
+const FRAME_BYTES_MAX = 1024 * 1024;
+
+type Mode = "events" | "frames" | "document" | "none";
+
+/** How counts are found in answers of a media type; in any other there are none. */
+const MODES: Readonly<Record<string, Mode>> = {
+  "text/event-stream": "events",
+  "application/vnd.amazon.eventstream": "frames",
+  "application/json": "document",
+};
+
+/**
+ * Reads an answer's token counts while it passes. Of an event stream it keeps the event under way, of any other
+ * answer the last bytes; an answer that is not JSON or events, or is compressed, has no counts.
+ */
+export class UsageReader {
+  readonly #shape: UsageShape;
+  readonly #keys: readonly Buffer[];
+  #mode: Mode;
+  #frames: AmazonEventStreamReader | undefined;
+  readonly #held = new Pieces();
+  readonly #kept = new Tail();
+  #usage: Usage = NO_USAGE;
+
+  constructor(shape: UsageShape, contentType: string, contentEncoding: string | undefined) {
+    const type = mediaType(contentType);
+    const plain = contentEncoding === undefined || contentEncoding === "identity";
+    this.#shape = shape;
+    this.#keys = keysOf(shape);
+    this.#mode = !plain || shape.keys.length === 0 ? "none" : (MODES[type] ?? "none");
+  }
+
+  /** Nobody may change the bytes: they are looked at later. */
+  chunk(bytes: Buffer): void {
+    if (this.#mode === "none") return;
+    if (this.#mode === "frames") return this.#frame(bytes);
+    this.#held.push(bytes);
+    if (this.#held.length >= LOOK_BYTES) this.#look();
+  }
+
+  /** The counts so far: after the last chunk, or of as much as came. */
+  end(): Usage {
+    if (this.#held.length > 0 && this.#kept.length === 0) this.#read(this.#held.joined());
+    else if (this.#held.length > 0) this.#look();
+    this.#held.clear();
+    if (this.#kept.length > 0) this.#read(this.#kept.take());
+    return this.#usage;
+  }
+
+  /** Reads the lines that have ended, or keeps the last of what is no stream. */
+  #look(): void {
+    const bytes = this.#held.joined();
+    this.#held.clear();
+    const lineEnd = this.#mode === "events" ? bytes.lastIndexOf(LF) : -1;
+    if (lineEnd < 0) {
+      this.#kept.append(bytes);
+      return;
+    }
+    const lines = bytes.subarray(0, lineEnd + 1);
+    this.#read(this.#kept.length === 0 ? lines : Buffer.concat([this.#kept.take(), lines]));
+    this.#kept.append(bytes.subarray(lineEnd + 1));
+  }
+
+  /** Each message has an event, or one that is wrapped once more. */
+  #frame(bytes: Buffer): void {
+    this.#frames ??= new AmazonEventStreamReader(
+      ({ payload }) => {
+        const wrapped = /^\{"bytes":"([A-Za-z0-9+/=]+)"/.exec(payload.toString("latin1"))?.[1];
+        this.#read(wrapped === undefined ? payload : Buffer.from(wrapped, "base64"));
+      },
+      { messageBytesMax: FRAME_BYTES_MAX },
+    );
+    try {
+      this.#frames.push(bytes);
+    } catch (error) {
+      if (!(error instanceof AmazonStreamError)) throw error;
+      this.#mode = "none";
+    }
+  }
+
+  #read(bytes: Buffer): void {
+    for (const key of this.#keys) {
+      // Some providers tell what went in at the start of a stream, and what came out at its end.
+      for (const found of this.#mode === "events" ? everyUsage(bytes, key) : lastUsages(bytes, key)) {
+        const { tokensIn, tokensOut, tokensCacheRead, tokensCacheWrite, tokensReasoning } = this.#shape.read(found);
+        this.#usage = {
+          tokensIn: tokensIn ?? this.#usage.tokensIn,
+          tokensOut: tokensOut ?? this.#usage.tokensOut,
+          tokensCacheRead: tokensCacheRead ?? this.#usage.tokensCacheRead ?? null,
+          tokensCacheWrite: tokensCacheWrite ?? this.#usage.tokensCacheWrite ?? null,
+          tokensReasoning: tokensReasoning ?? this.#usage.tokensReasoning ?? null,
+        };
+      }
+    }
+  }
+}
+
+/** The last bytes of what was appended: at least half the bound, at most all of it. */
+class Tail {
+  length = 0;
+  #bytes = EMPTY;
+
+  append(bytes: Buffer): void {
+    const part = bytes.length > KEPT_BYTES_MAX ? bytes.subarray(bytes.length - KEPT_BYTES_MAX) : bytes;
+    if (this.length + part.length > KEPT_BYTES_MAX) {
+      // Room is made half the bound at a time, so that copying stays in proportion to what is appended.
+      const kept = Math.min(this.length, KEPT_BYTES_MAX - Math.max(part.length, KEPT_BYTES_MAX / 2));
+      this.#bytes.copyWithin(0, this.length - kept, this.length);
+      this.length = kept;
+    }
+    this.#reserve(this.length + part.length);
+    this.length += part.copy(this.#bytes, this.length);
+  }
+
+  /** The bytes, valid until the next append. */
+  take(): Buffer {
+    const bytes = this.#bytes.subarray(0, this.length);
+    this.length = 0;
+    return bytes;
+  }
+
+  #reserve(size: number): void {
+    if (size <= this.#bytes.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.min(KEPT_BYTES_MAX, Math.max(size, this.#bytes.length * 2)));
+    this.#bytes.copy(grown, 0, 0, this.length);
+    this.#bytes = grown;
+  }
+}
+
+export const mediaType = (contentType: string): string => (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
+
+const keysByShape = new WeakMap<UsageShape, readonly Buffer[]>();
+
+/**
+ * The keys as they stand in JSON, without the quote before them: a search goes from one place with its first byte to the next, and
+ * quotes are everywhere. Made once for each shape.
+ */
+function keysOf(shape: UsageShape): readonly Buffer[] {
+  let keys = keysByShape.get(shape);
+  if (keys === undefined) keysByShape.set(shape, (keys = shape.keys.map((key) => Buffer.from(`${key}"`))));
+  return keys;
+}
+
+type Told = Readonly<Record<string, unknown>>;
+
+const OBJECTS_MAX = 16;
+
+/** The last objects under the key, at any depth, in their order; text that merely mentions it has its quotes escaped. */
+function lastUsages(bytes: Buffer, key: Buffer): readonly Told[] {
+  const found: Told[] = [];
+  for (let at = bytes.lastIndexOf(key), tries = 0; at > 0 && tries < OBJECTS_MAX; at = bytes.lastIndexOf(key, at - 1)) {
+    if (bytes[at - 1] !== QUOTE) continue;
+    tries++;
+    const value = objectBehind(bytes, at + key.length);
+    if (value !== undefined) found.unshift(value);
+  }
+  return found;
+}
+
+/** All of them, each on one line; what stands within one, or in a line that does not close one, is not looked at again. */
+function everyUsage(bytes: Buffer, key: Buffer): readonly Told[] {
+  const found: Told[] = [];
+  let lineEnd = -1;
+  for (let at = bytes.indexOf(key), next; at >= 0; at = bytes.indexOf(key, next)) {
+    next = at + key.length;
+    const start = bytes[at - 1] === QUOTE ? objectStart(bytes, next) : -1;
+    if (start < 0) continue;
+    if (lineEnd < start) lineEnd = bytes.indexOf(LF, start);
+    if (lineEnd < 0) lineEnd = bytes.length;
+    const end = objectEnd(bytes, start, lineEnd);
+    next = end < 0 ? Math.min(lineEnd, start + OBJECT_BYTES_MAX) : end;
+    const value = end < 0 ? undefined : parsed(bytes, start, end);
+    if (value !== undefined) found.push(value);
+  }
+  return found;
+}
+
+/** The object after colon and white space, where there is one. */
+function objectBehind(bytes: Buffer, from: number): Told | undefined {
+  const start = objectStart(bytes, from);
+  const end = start < 0 ? -1 : objectEnd(bytes, start, bytes.length);
+  return end < 0 ? undefined : parsed(bytes, start, end);
+}
+
+function parsed(bytes: Buffer, start: number, end: number): Told | undefined {
+  try {
+    const value: unknown = JSON.parse(bytes.toString("utf8", start, end));
+    return typeof value === "object" && value !== null ? (value as Told) : undefined;
+  } catch {
+    // Not JSON after all: another one may be.
+    return undefined;
+  }
+}
+
+/** Index of the brace after colon and white space, or -1. */
+function objectStart(bytes: Buffer, from: number): number {
+  let colon = false;
+  for (let i = from; i < bytes.length && i < from + 64; i++) {
+    const byte = bytes[i];
+    if (byte === 0x7b && colon) return i;
+    if (byte === 0x3a && !colon) colon = true;
+    else if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return -1;
+  }
+  return -1;
+}
+
+/** Index after the brace that closes the object at `start` before `last`, or -1. */
+function objectEnd(bytes: Buffer, start: number, last: number): number {
+  let depth = 0;
+  let inString = false;
+  for (let i = start; i < last && i < start + OBJECT_BYTES_MAX; i++) {
+    const byte = bytes[i];
+    if (inString) {
+      if (byte === 0x5c) i++;
+      else if (byte === 0x22) inString = false;
+    } else if (byte === 0x22) inString = true;
+    else if (byte === 0x7b) depth++;
+    else if (byte === 0x7d && --depth === 0) return i + 1;
+  }
+  return -1;
+}

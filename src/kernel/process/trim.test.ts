@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { assertGrowsLinearly } from "../../../test/support/growth.ts";
+import { fc } from "../../../test/support/property.ts";
+import { trimBlanks, withoutEnd } from "./trim.ts";
+
+const text = fc.string({ unit: fc.constantFrom("/", " ", "\t", "a", "\u00a0"), maxLength: 12 });
+
+test("trimming says the same as a pattern does", () => {
+  fc.assert(
+    fc.property(text, (given) => {
+      assert.equal(withoutEnd(given, "/"), given.replace(/\/+$/, ""));
+      assert.equal(trimBlanks(given), given.replace(/^[ \t]+|[ \t]+$/g, ""));
+    }),
+  );
+});
+
+test("blanks before something else cost no more than their number", () => {
+  assertGrowsLinearly("trimBlanks", (length) => () => trimBlanks(`a${" ".repeat(length)}b`));
+  assertGrowsLinearly("withoutEnd", (length) => () => withoutEnd(`${"/".repeat(length)}b`, "/"));
+});

@@ -1,0 +1,53 @@
+import { type Static, Type } from "typebox";
+import type { PermissionGroupName } from "./permission-groups.ts";
+import { MEMBERSHIP_STATUSES } from "./membership.ts";
+
+const Id = Type.String({ maxLength: 32 });
+const Grant = Type.Object({ read: Type.Boolean(), write: Type.Boolean() });
+
+/** What roles are shown to allow, by area: the groups that stand for reading and writing there. */
+export const ROLE_AREAS = {
+  analytics: [["Analytics Read", "Account Analytics Read"], []],
+  cache_purge: [[], ["Cache Purge"]],
+  dns_records: [["DNS Read"], ["DNS Write"]],
+  logs: [["Logs Read"], ["Logs Write"]],
+  organization: [["Account Settings Read"], ["Account Settings Write"]],
+  ssl: [["SSL and Certificates Read"], ["SSL and Certificates Write"]],
+  waf: [["Zone WAF Read"], ["Zone WAF Write"]],
+  zone_settings: [["Zone Settings Read"], ["Zone Settings Write"]],
+  zones: [["Zone Read"], ["Zone Write"]],
+} as const satisfies Record<string, readonly [read: readonly PermissionGroupName[], write: readonly PermissionGroupName[]]>;
+
+export const AccountRole = Type.Object({
+  id: Id,
+  name: Type.String(),
+  description: Type.String(),
+  permissions: Type.Record(Type.String(), Grant),
+});
+export type AccountRole = Static<typeof AccountRole>;
+
+/** A user who has, or may accept, roles in an account. */
+export const AccountMember = Type.Object({
+  id: Id,
+  email: Type.String(),
+  status: Type.Enum([...MEMBERSHIP_STATUSES]),
+  user: Type.Object({
+    id: Id,
+    email: Type.String(),
+    first_name: Type.Union([Type.String(), Type.Null()]),
+    last_name: Type.Union([Type.String(), Type.Null()]),
+    two_factor_authentication_enabled: Type.Boolean(),
+  }),
+  roles: Type.Array(AccountRole),
+});
+export type AccountMember = Static<typeof AccountMember>;
+
+const ORDERS = ["user.first_name", "user.last_name", "user.email", "status"] as const;
+export type MemberOrder = (typeof ORDERS)[number];
+
+export const AccountMemberQuery = Type.Object({
+  status: Type.Optional(Type.Enum([...MEMBERSHIP_STATUSES])),
+  order: Type.Optional(Type.Enum([...ORDERS])),
+  direction: Type.Optional(Type.Enum(["asc", "desc"])),
+});
+export type AccountMemberQuery = Static<typeof AccountMemberQuery>;

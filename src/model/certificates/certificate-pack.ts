@@ -1,0 +1,49 @@
+import { type Static, Type } from "typebox";
+import { CUSTOM_CERTIFICATE_TYPES } from "./custom-certificate.ts";
+import { BUNDLE_METHODS, ValidationRecord } from "#model/hostnames/custom-hostname.ts";
+import { SSL_STATUSES } from "#model/hostnames/custom-hostname-states.ts";
+
+const Text = Type.String({ maxLength: 4096 });
+
+const PackCertificate = Type.Object({
+  id: Text,
+  hosts: Type.Array(Text),
+  issuer: Text,
+  signature: Text,
+  status: Text,
+  bundle_method: Type.Enum([...BUNDLE_METHODS]),
+  zone_id: Text,
+  priority: Type.Optional(Type.Integer()),
+  uploaded_on: Text,
+  modified_on: Text,
+  expires_on: Text,
+});
+
+/** A certificate of a zone's own, in use or on order. */
+export const CertificatePack = Type.Object({
+  id: Type.String({ maxLength: 32 }),
+  /** `universal`: of an authority; others are of the zone's owner. */
+  type: Type.Enum(["universal", ...CUSTOM_CERTIFICATE_TYPES]),
+  hosts: Type.Array(Text),
+  status: Type.Enum([...SSL_STATUSES]),
+  /** `local`: the installation's own; empty where none has been chosen yet. */
+  certificate_authority: Type.Optional(Text),
+  validation_method: Type.Optional(Type.Literal("txt")),
+  validity_days: Type.Integer(),
+  primary_certificate: Type.Optional(Text),
+  certificates: Type.Array(PackCertificate),
+  validation_records: Type.Optional(Type.Array(ValidationRecord)),
+  validation_errors: Type.Optional(Type.Array(Type.Object({ message: Text }))),
+});
+export type CertificatePack = Static<typeof CertificatePack>;
+
+/** How the validation of a pack stands. */
+export const CertificateVerification = Type.Object({
+  cert_pack_uuid: Text,
+  certificate_status: Type.Enum(["initializing", "authorizing", "active", "expired", "issuing", "timing_out", "pending_deployment"]),
+  signature: Type.Optional(Text),
+  validation_method: Type.Literal("txt"),
+  verification_status: Type.Boolean(),
+  verification_info: Type.Optional(Type.Object({ record_name: Text, record_target: Text })),
+});
+export type CertificateVerification = Static<typeof CertificateVerification>;

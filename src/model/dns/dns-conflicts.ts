@@ -1,0 +1,74 @@
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { PreparedRecord } from "./prepared-record.ts";
+
+/** What the checks need of the records that have the same name. */
+export interface Sibling {
+  readonly id: string;
+  readonly type: string;
+  readonly content_key: string;
+  readonly priority: number | null;
+  readonly rdata: string;
+}
+
+/** All records of one name and type together, in wire format (dns.md, "Limits"). */
+export const SET_BYTES_MAX = 8192;
+const HOST_TYPES: ReadonlySet<string> = new Set(["A", "AAAA", "CNAME"]);
+/** What may stand beside the NS records of a delegation (RFC 4035 §2.5). */
+const DELEGATION_TYPES: ReadonlySet<string> = new Set(["NS", "DS"]);
+
+/** Throws where the record may not stand beside its siblings: conflict first, then duplicate, then size. */
+export function checkSiblings(record: PreparedRecord, siblings: readonly Sibling[], zoneName: string): void {
+  const apex = record.name === zoneName;
+  for (const sibling of siblings) checkPair(record.type, sibling.type, apex);
+  const set = siblings.filter((sibling) => sibling.type === record.type);
+  for (const sibling of set) {
+    if (sameContent(record, sibling)) throw new PlatformError("dns_record_exists");
+  }
+  let bytes = bytesOf(record.rdata);
+  for (const sibling of set) bytes += bytesOf(sibling.rdata);
+  if (bytes > SET_BYTES_MAX) throw new PlatformError("dns_set_too_long", { source: "/content" });
+}
+
+function checkPair(type: string, other: string, apex: boolean): void {
+  // A name cannot be led to two places (RFC 6672 §2.4).
+  if (type === "DNAME" && other === "DNAME") {
+    throw new PlatformError("dns_host_exists", { message: "A DNAME record with that host already exists." });
+  }
+  if (type === "CNAME" && HOST_TYPES.has(other)) throw new PlatformError("dns_host_exists");
+  if (other === "CNAME" && HOST_TYPES.has(type)) throw new PlatformError("dns_cname_exists");
+  // At the apex a CNAME is flattened, so what every zone has there may stay beside it (dns.md, "Flattening").
+  if (apex) return;
+  if (other === "CNAME") throw new PlatformError("dns_cname_exists");
+  if (other === "NS" && !DELEGATION_TYPES.has(type)) throw new PlatformError("dns_ns_exists");
+  if (type === "CNAME" || (type === "NS" && !DELEGATION_TYPES.has(other))) {
+    throw new PlatformError("dns_host_exists", {
+      message: `A record of type ${other} with that host already exists, beside which ${type} cannot stand.`,
+    });
+  }
+}
+
+/** Types that say no more than a host name and its priority, in which case does not count (RFC 4343). */
+const NAME_TYPES: ReadonlySet<string> = new Set(["CNAME", "MX", "NS", "PTR", "SRV"]);
+
+const sameContent = (record: PreparedRecord, sibling: Sibling): boolean => identityOf(record) === identityOf(sibling);
+
+/**
+ * Equal exactly for records of one name that are duplicates of each other. TXT is compared with its case, since
+ * keys are written in it, and without regard to how it is quoted.
+ */
+export function identityOf(record: Omit<Sibling, "id">): string {
+  if (record.type === "TXT") return `TXT ${joined(record.rdata)}`;
+  if (NAME_TYPES.has(record.type)) return `${record.type} ${record.priority} ${record.content_key}`;
+  return `${record.type} ${record.rdata}`;
+}
+
+/** The character strings of TXT RDATA as one. */
+function joined(rdata: string): string {
+  const bytes = Buffer.from(rdata, "base64");
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 1 + bytes[at]!) text += bytes.toString("latin1", at + 1, at + 1 + bytes[at]!);
+  return text;
+}
+
+const bytesOf = (base64: string): number =>
+  Math.floor((base64.length * 3) / 4) - (base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0);

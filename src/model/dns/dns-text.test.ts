@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { assertGrowsLinearly } from "../../../test/support/growth.ts";
+import { fc } from "../../../test/support/property.ts";
+import { contentKey, joinedText, quoteText } from "./dns-text.ts";
+
+test("SPEC 2.2 and SPEC 7.4: content without quotes gets them, content with them stays, anything between is inconsistent", () => {
+  assert.equal(quoteText("v=spf1 -all"), '"v=spf1 -all"');
+  assert.equal(quoteText('"v=spf1 -all"'), '"v=spf1 -all"');
+  assert.equal(quoteText('"one" "two"'), '"one" "two"');
+  assert.equal(quoteText(' "one""two" '), '"one""two"');
+  assert.equal(quoteText('"say \\"hi\\""'), '"say \\"hi\\""');
+  assert.equal(quoteText('say \\"hi\\"'), '"say \\"hi\\""');
+  assert.equal(quoteText('""'), '""');
+  for (const content of ['"', '"a', 'a"', 'a"b', '"a" b', 'a "b"', '"a" "b', '"a\\"', "a\\"])
+    assert.equal(quoteText(content), undefined, content);
+});
+
+test("what gets quotes keeps them, and never changes again", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom("a", '"', "\\", " ", "ü") }), (content) => {
+      const quoted = quoteText(content);
+      if (quoted === undefined) return;
+      assert.equal(quoteText(quoted), quoted);
+      assert.ok(quoted.startsWith('"') && quoted.endsWith('"'));
+    }),
+  );
+});
+
+test("filters find content whatever its quotes, case and white space", () => {
+  assert.equal(contentKey('"v=spf1 -all"'), contentKey("V=SPF1  -all"));
+  assert.equal(contentKey('"ab" "cd"'), contentKey("abcd"));
+  assert.equal(contentKey('0\tissue\t"ca.example"'), contentKey('0 issue "ca.example"'));
+  assert.equal(contentKey("mail.example.com."), contentKey("mail.example.com"));
+  // One final dot goes, so that what had two has one left.
+  const undotted = fc.string().map((text) => text.replaceAll(".", ""));
+  fc.assert(
+    fc.property(undotted, (content) => assert.equal(contentKey(contentKey(content)), contentKey(content))),
+    { numRuns: 1000 },
+  );
+});
+
+test("a backslash at the end counts by how many stand there", () => {
+  for (let count = 0; count < 6; count++) {
+    const content = `a${"\\".repeat(count)}`;
+    assert.equal(quoteText(content), count % 2 === 0 ? `"${content}"` : undefined, content);
+  }
+});
+
+test("content costs no more than its length", () => {
+  for (const piece of ["\\", '"', '""', '" ', '\\"', " ", '"a" '])
+    assertGrowsLinearly(piece, (length) => {
+      const content = `${piece.repeat(length / piece.length)}x`;
+      return () => [quoteText(content), contentKey(content)];
+    });
+});
+
+test("strings of a record are joined, with what escapes stand for", () => {
+  assert.equal(joinedText('"one" "two"'), "onetwo");
+  assert.equal(joinedText(String.raw`"say \"hi\" \097\\"`), String.raw`say "hi" a\ `.trimEnd());
+  assert.equal(joinedText("plain"), "plain");
+  for (const piece of [String.raw`\"`, '"', '" ', "\\", String.raw`" \"`])
+    assertGrowsLinearly(piece, (length) => {
+      const content = `"${piece.repeat(length / piece.length)}`;
+      return () => joinedText(content);
+    });
+});

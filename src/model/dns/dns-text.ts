@@ -1,0 +1,47 @@
+import { withoutEnd } from "#kernel/process/trim.ts";
+
+/** One quoted character string; a backslash escapes the next character (RFC 1035 §5.1). */
+// linear: pumped
+const QUOTED = /^\s*"(?:[^"\\]|\\[^])*"(?:\s*"(?:[^"\\]|\\[^])*")*\s*$/;
+
+/**
+ * SPEC 2.2, TXT rules: content is one or more strings in double quotes; content without any quotes gets
+ * them; undefined where quotes are inconsistent, for example opened and not closed.
+ */
+export function quoteText(content: string): string | undefined {
+  if (QUOTED.test(content)) return content.trim();
+  return hasBareQuote(content) || endsInEscape(content) ? undefined : `"${content}"`;
+}
+
+function hasBareQuote(content: string): boolean {
+  for (let i = 0; i < content.length; i++) {
+    if (content[i] === "\\") i++;
+    else if (content[i] === '"') return true;
+  }
+  return false;
+}
+
+/** A final backslash would escape the quote that is about to be added. */
+const endsInEscape = (content: string): boolean => (content.length - withoutEnd(content, "\\").length) % 2 === 1;
+
+/**
+ * The form in which filters compare content: quotes gone, neighbouring strings joined, white space as one
+ * space, no final dot, lower case. Clients search TXT with and without quotes, and structured content
+ * with tabs (contract.md §3).
+ */
+export const contentKey = (content: string): string => contentPart(content).trim().replace(/\.$/, "");
+
+/** A part of content in the same form: where it does not reach the end, its last dot and space count. */
+export const contentPart = (part: string): string => part.replace(/"\s*"/g, "").replaceAll('"', "").replace(/\s+/g, " ").toLowerCase();
+
+/** Strings of a record's content, joined. Covers any text, so that no place of it is looked at twice. */
+// linear: pumped
+const STRINGS = /"((?:[^"\\]|\\[^]?)*)"?|[^"]+/g;
+
+/** What the record says: its strings without quotes and escapes (RFC 1035 §5.1), one char for each `\ddd`; content without quotes is as it stands. */
+export function joinedText(content: string): string {
+  if (!content.includes('"')) return content;
+  return Array.from(content.matchAll(STRINGS), ([, quoted = ""]) =>
+    quoted.replace(/\\(\d{3}|[^])/g, (_, escaped: string) => (escaped.length === 3 ? String.fromCharCode(Number(escaped)) : escaped)),
+  ).join("");
+}

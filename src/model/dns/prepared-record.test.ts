@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fc } from "../../../test/support/property.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { DnsRecordWrite } from "./dns-record.ts";
+import { isProxiable, type OriginPolicy, prepareRecord } from "./prepared-record.ts";
+
+const FREE = { name: "example.com", plan: "free" };
+const PRO = { name: "example.com", plan: "pro" };
+const ENTERPRISE = { name: "example.com", plan: "enterprise" };
+const OPEN: OriginPolicy = { localOriginAllowed: () => true, edgeAddresses: new Set(["198.51.100.1", "127.0.0.1"]) };
+const STRICT: OriginPolicy = { localOriginAllowed: () => false, edgeAddresses: new Set() };
+
+function codeOf(write: DnsRecordWrite, zone = FREE, origins = OPEN): number {
+  try {
+    prepareRecord(write, zone, origins);
+    return 0;
+  } catch (error) {
+    assert.ok(error instanceof PlatformError, String(error));
+    return error.code;
+  }
+}
+
+const A: DnsRecordWrite = { type: "A", name: "www", content: "192.0.2.1" };
+
+test("defaults: automatic TTL, not proxied, no comment, no tags", () => {
+  assert.deepEqual(prepareRecord(A, FREE, OPEN), {
+    name: "www.example.com",
+    type: "A",
+    content: "192.0.2.1",
+    content_key: "192.0.2.1",
+    data: null,
+    priority: null,
+    ttl: 1,
+    proxied: 0,
+    settings: "{}",
+    comment: null,
+    tags: "[]",
+    rdata: Buffer.from([192, 0, 2, 1]).toString("base64"),
+  });
+});
+
+test("checks come in the order type, name, TTL, content, size, tags and comment", () => {
+  const write: DnsRecordWrite = { type: "NOPE", name: "-", ttl: 5, content: "x", tags: ["a"], comment: "a\nb" };
+  const fixes: readonly (readonly [code: number, fix: DnsRecordWrite])[] = [
+    [9020, { type: "AAAA" }],
+    [9000, { name: "www" }],
+    [9021, { ttl: 60 }],
+    [9006, { type: "TXT", content: "y".repeat(5000) }],
+    [9015, { content: "y" }],
+    [9300, { tags: [] }],
+    [9302, { comment: "fine" }],
+  ];
+  for (const [code, fix] of fixes) {
+    assert.equal(codeOf(write), code);
+    Object.assign(write, fix);
+  }
+  assert.equal(codeOf(write), 0);
+});
+
+test("SPEC 2.3: the SOA record cannot be written, types are read in any case", () => {
+  assert.equal(codeOf({ type: "SOA", name: "@", content: "a. b. 1 2 3 4 5" }), 9020);
+  assert.equal(codeOf({ name: "www", content: "192.0.2.1" }), 9020);
+  assert.equal(codeOf({ ...A, type: "toString" }), 9020);
+  assert.equal(prepareRecord({ ...A, type: "a" }, FREE, OPEN).type, "A");
+});
+
+test("what signing makes cannot be written; types without a row are written by their number", () => {
+  assert.equal(codeOf({ type: "CDS", name: "@", content: "0 0 0 00" }), 9020);
+  assert.equal(codeOf({ type: "TYPE60", name: "@", content: "0 3 0 AA==" }), 9020);
+  for (const type of ["TYPE255", "TYPE41", "TYPE46", "TYPE47", "TYPE65536", "ANY", "RRSIG"]) assert.equal(codeOf({ ...A, type }), 9020);
+  assert.deepEqual(prepareRecord({ ...A, type: "TYPE1" }, FREE, OPEN), prepareRecord(A, FREE, OPEN));
+  const unknown = prepareRecord({ type: "type65280", name: "x", content: "\\# 2 AB cd" }, FREE, OPEN);
+  assert.deepEqual([unknown.type, unknown.content, unknown.rdata, unknown.data], ["TYPE65280", "\\# 2 abcd", "q80=", null]);
+  assert.equal(codeOf({ type: "TYPE65280", name: "x", content: "text" }), 9007);
+});
+
+test("SPEC 8.9: TTL is 1 or within the plan's range; proxied records have the automatic one", () => {
+  for (const ttl of [1, 60, 86_400]) assert.equal(prepareRecord({ ...A, ttl }, FREE, OPEN).ttl, ttl);
+  for (const ttl of [0, -1, 2, 59, 86_401, 30]) assert.equal(codeOf({ ...A, ttl }), 9021);
+  assert.equal(prepareRecord({ ...A, ttl: 30 }, ENTERPRISE, OPEN).ttl, 30);
+  assert.equal(prepareRecord({ ...A, ttl: 600, proxied: true }, FREE, OPEN).ttl, 1);
+});
+
+test("SPEC 1.2: only A, AAAA and CNAME can be proxied, and only to addresses that may be origins", () => {
+  assert.equal(codeOf({ type: "TXT", name: "www", content: "a", proxied: true }), 9041);
+  assert.equal(codeOf({ type: "MX", name: "www", content: "mail", priority: 1, proxied: true }), 9041);
+  assert.equal(codeOf({ ...A, content: "127.0.0.1", proxied: true }), 0);
+  assert.equal(codeOf({ ...A, content: "127.0.0.1", proxied: true }, FREE, STRICT), 9041);
+  assert.equal(codeOf({ ...A, content: "127.0.0.1" }, FREE, STRICT), 0);
+  assert.equal(codeOf({ ...A, content: "224.0.0.1", proxied: true }), 9041);
+  assert.equal(codeOf({ ...A, content: "198.51.100.1", proxied: true }), 9042);
+  assert.equal(codeOf({ ...A, type: "AAAA", content: "::ffff:198.51.100.1", proxied: true }), 9042, "the same address by another name");
+  assert.equal(codeOf({ ...A, content: "198.51.100.1" }), 0);
+  assert.deepEqual(
+    [
+      isProxiable("A", "192.0.2.1", STRICT),
+      isProxiable("A", "10.0.0.1", STRICT),
+      isProxiable("CNAME", "x.example", STRICT),
+      isProxiable("SRV", "1 2 x", OPEN),
+    ],
+    [true, false, true, false],
+  );
+});
+
+test("SPEC 2.2: SRV takes data and shows its summary, priority and data", () => {
+  const srv = prepareRecord(
+    { type: "SRV", name: "_sip._tcp", data: { priority: 10, weight: 5, port: 5060, target: "sip.example.com" } },
+    FREE,
+    OPEN,
+  );
+  assert.deepEqual(
+    [srv.name, srv.priority, JSON.parse(srv.data ?? "")],
+    ["_sip._tcp.example.com", 10, { priority: 10, weight: 5, port: 5060, target: "sip.example.com" }],
+  );
+  assert.match(srv.content, /5060 sip\.example\.com$/);
+  assert.throws(
+    () => prepareRecord({ type: "SRV", name: "_sip._tcp", data: { priority: 10, weight: 5, port: 70_000, target: "a" } }, FREE, OPEN),
+    (error) => error instanceof PlatformError && error.code === 9007 && error.source === "/data/port",
+  );
+});
+
+test("`data: null` and a trailing dot are what clients send", () => {
+  assert.equal(prepareRecord({ type: "CNAME", name: "a", content: "b.example.org.", data: null }, FREE, OPEN).content, "b.example.org");
+  assert.equal(codeOf({ type: "CNAME", name: "a", content: "A.example.com." }), 9007);
+});
+
+test("comments and tags have the limits of the plan", () => {
+  assert.equal(codeOf({ ...A, comment: "c".repeat(100) }), 0);
+  assert.equal(codeOf({ ...A, comment: "c".repeat(101) }), 9302);
+  assert.equal(codeOf({ ...A, comment: "c".repeat(500) }, PRO), 0);
+  assert.equal(prepareRecord({ ...A, comment: "" }, FREE, OPEN).comment, null);
+  assert.equal(prepareRecord({ ...A, tags: ["a:1", "b", "b"] }, PRO, OPEN).tags, '["a:1","b"]');
+  for (const tag of ["", ":x", "a b", `${"n".repeat(33)}:v`, `n:${"v".repeat(101)}`])
+    assert.equal(codeOf({ ...A, tags: [tag] }, PRO), 9301);
+  assert.equal(codeOf({ ...A, tags: Array.from({ length: 21 }, (_, i) => `t${i}`) }, PRO), 9300);
+});
+
+test("whatever a write holds, it is refused with a code below 100000 or prepared again to the same record", () => {
+  const type = fc.constantFrom("A", "AAAA", "CNAME", "TXT", "MX", "NS", "SRV", "CAA", "PTR", "HTTPS", "TLSA");
+  const content = fc.oneof(
+    fc.string(),
+    fc.ipV4(),
+    fc.ipV6(),
+    fc.domain(),
+    fc.string({ unit: fc.constantFrom("a", '"', "\\", " ", "0", ".") }),
+  );
+  fc.assert(
+    fc.property(type, content, fc.option(fc.integer({ min: -1, max: 70_000 }), { nil: null }), (recordType, text, priority) => {
+      const write: DnsRecordWrite = { type: recordType, name: "x", content: text, priority };
+      if (codeOf(write) !== 0) return;
+      const once = prepareRecord(write, FREE, OPEN);
+      const again = prepareRecord(
+        {
+          ...write,
+          content: once.content,
+          priority: once.priority,
+          data: once.data === null ? null : (JSON.parse(once.data) as Record<string, unknown>),
+        },
+        FREE,
+        OPEN,
+      );
+      assert.deepEqual(again, once);
+    }),
+  );
+});

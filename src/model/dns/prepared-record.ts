@@ -1,0 +1,199 @@
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { classifyIp, type IpClass } from "#kernel/net/ip-class.ts";
+import { formatIp, type IpAddress, parseIp, unmapIp } from "#kernel/net/ip.ts";
+import { contentKey, quoteText } from "./dns-text.ts";
+import { ownerName } from "./dns-name.ts";
+import type { DnsRecordWrite } from "./dns-record.ts";
+import { type Plan, planOf } from "#model/zones/plan.ts";
+import { describe, encodeContent, encodeData, RECORD_TYPES, RdataError, recordTypeOf, type RecordType } from "#wire/dns/record-types.ts";
+
+/** A record whose fields are checked and in the form in which they are stored. */
+export interface PreparedRecord {
+  readonly name: string;
+  readonly type: string;
+  readonly content: string;
+  readonly content_key: string;
+  /** JSON. */
+  readonly data: string | null;
+  readonly priority: number | null;
+  readonly ttl: number;
+  readonly proxied: number;
+  /** JSON. */
+  readonly settings: string;
+  readonly comment: string | null;
+  /** JSON. */
+  readonly tags: string;
+  /** Base64. */
+  readonly rdata: string;
+}
+
+/** Which addresses the edge may have as origins. */
+export interface OriginPolicy {
+  /** Asked for loopback and private addresses only. */
+  localOriginAllowed(address: IpAddress): boolean;
+  /** Canonical addresses at which the edge itself answers. */
+  readonly edgeAddresses: ReadonlySet<string>;
+}
+
+/** 1 in `ttl`: the service chooses, which is 300 seconds (SPEC 2.2, dns.md). */
+export const TTL_AUTOMATIC = 1;
+const TTL_SECONDS_MAX = 86_400;
+const RDATA_BYTES_MAX = 4096;
+/** 4096 octets, each written as `\DDD`, and their quotes. */
+const CONTENT_LENGTH_MAX = 17_000;
+const TAG = /^[A-Za-z0-9_-]{1,32}(?::[^\x00-\x1f\x7f]{0,100})?$/;
+
+/** Throws the first violation in the order of dns.md: type, name, TTL, content, size, tags and comment. */
+export function prepareRecord(
+  write: DnsRecordWrite,
+  zone: { readonly name: string; readonly plan: string },
+  origins: OriginPolicy,
+): PreparedRecord {
+  const descriptor = recordType(write.type);
+  const type = descriptor.name;
+  const plan = planOf(zone.plan);
+  const name = ownerName(write.name, zone.name, type);
+  const ttl = checkTtl(write.ttl ?? TTL_AUTOMATIC, plan);
+  const { content, data, priority, rdata } = encode(descriptor, write, name, zone.name);
+  const proxied = write.proxied === true;
+  if (proxied) checkProxied(descriptor, content, origins);
+  if (rdata.length > RDATA_BYTES_MAX) throw new PlatformError("dns_content_too_long", { source: "/content" });
+  const tags = checkTags(write.tags ?? [], plan);
+  const comment = checkComment(write.comment ?? null, plan);
+  return {
+    name,
+    type,
+    content,
+    content_key: contentKey(content),
+    data: data === null ? null : JSON.stringify(data),
+    priority,
+    ttl: proxied ? TTL_AUTOMATIC : ttl,
+    proxied: proxied ? 1 : 0,
+    settings: JSON.stringify(pickSettings(write.settings ?? {}, type)),
+    comment,
+    tags: JSON.stringify(tags),
+    rdata: Buffer.from(rdata.buffer, rdata.byteOffset, rdata.byteLength).toString("base64"),
+  };
+}
+
+/**
+ * SPEC 2.3: the service makes the SOA record itself, and with it what belongs to the zone's signing. A type by its
+ * number (RFC 3597 §5) is any of those that the service knows nothing else of.
+ */
+function recordType(name: string | undefined): RecordType {
+  const type = name?.toUpperCase() ?? "";
+  const descriptor = recordTypeOf(type);
+  if (descriptor === undefined)
+    throw new PlatformError("dns_type_invalid", {
+      source: "/type",
+      message: type === "" ? "DNS record type is required." : `DNS record type ${JSON.stringify(type.slice(0, 32))} is invalid.`,
+    });
+  if (descriptor.generated)
+    throw new PlatformError("dns_type_invalid", {
+      source: "/type",
+      message: `The ${descriptor.name} record is created by the service; change its values in the zone's DNS settings.`,
+    });
+  return descriptor;
+}
+
+function checkTtl(ttl: number, plan: Plan): number {
+  if (ttl === TTL_AUTOMATIC || (ttl >= plan.ttl_seconds_min && ttl <= TTL_SECONDS_MAX)) return ttl;
+  throw new PlatformError("dns_ttl_invalid", {
+    source: "/ttl",
+    message: `TTL must be between ${plan.ttl_seconds_min} and ${TTL_SECONDS_MAX} seconds, or 1 for Automatic.`,
+  });
+}
+
+interface Encoded {
+  readonly content: string;
+  readonly data: object | null;
+  readonly priority: number | null;
+  readonly rdata: Uint8Array;
+}
+
+function encode(descriptor: RecordType, write: DnsRecordWrite, name: string, origin: string): Encoded {
+  const type = descriptor.name;
+  const data = descriptor.structured ? (write.data ?? null) : null;
+  const source = data === null ? "/content" : "/data";
+  const content = write.content ?? "";
+  if (data === null && content === "") throw contentError(type, source, `Content for ${type} record is required.`);
+  if (content.length > CONTENT_LENGTH_MAX) throw new PlatformError("dns_content_too_long", { source });
+  const options = { origin, ...(typeof write.priority === "number" ? { priority: write.priority } : {}) };
+  // `\\#` opens RDATA in hexadecimal (RFC 3597 §5), which is no text.
+  const isText = type === "TXT" && !content.startsWith("\\#");
+  const text = isText ? quoteText(content) : content;
+  if (text === undefined)
+    throw contentError(type, source, "Content for TXT record is invalid: quotation marks must enclose every string, or none.");
+  try {
+    const rdata = data === null ? encodeContent(type, text, options) : encodeData(type, data, options);
+    const shown = describe(type, rdata);
+    if (type === "CNAME" && shown.content.toLowerCase() === name)
+      throw new RdataError("Content for CNAME record is invalid: the record cannot point to itself.");
+    // TXT content stays as it was sent, however the wire splits it (dns.md, "TXT").
+    return { content: isText ? text : shown.content, data: shown.data, priority: shown.priority, rdata };
+  } catch (error) {
+    if (error instanceof RdataError)
+      throw contentError(type, data !== null && error.field !== undefined ? `/data/${error.field}` : source, error.message);
+    throw error;
+  }
+}
+
+function contentError(type: string, source: string, message: string): PlatformError {
+  if (type === "A") return new PlatformError("dns_content_a", { source });
+  if (type === "AAAA") return new PlatformError("dns_content_aaaa", { source });
+  return new PlatformError("dns_content_invalid", { source, message });
+}
+
+/** Addresses that no server has. */
+const NO_ORIGIN: ReadonlySet<IpClass> = new Set(["unspecified", "multicast", "broadcast", "reserved"]);
+const LOCAL: ReadonlySet<IpClass> = new Set(["loopback", "private", "shared", "link_local", "metadata", "unique_local"]);
+
+/** Whether the record can be proxied: address types whose address the edge may reach (SPEC 1.2). */
+export function isProxiable(type: string, content: string, origins: OriginPolicy): boolean {
+  if (RECORD_TYPES[type]?.proxiable !== true) return false;
+  if (type !== "A" && type !== "AAAA") return true;
+  const address = parseIp(content);
+  if (address === undefined) return false;
+  const ipClass = classifyIp(address);
+  return !NO_ORIGIN.has(ipClass) && (!LOCAL.has(ipClass) || origins.localOriginAllowed(address));
+}
+
+function checkProxied(descriptor: RecordType, content: string, origins: OriginPolicy): void {
+  if (!isProxiable(descriptor.name, content, origins)) throw new PlatformError("dns_proxied_invalid", { source: "/proxied" });
+  const address = descriptor.name === "CNAME" ? undefined : parseIp(content);
+  // SPEC 2.3. On loopback the edge and its origins share the address and differ in the port.
+  if (address !== undefined && classifyIp(address) !== "loopback" && origins.edgeAddresses.has(formatIp(unmapIp(address)))) {
+    throw new PlatformError("dns_origin_own_address", { source: "/content" });
+  }
+}
+
+function checkTags(tags: readonly string[], plan: Plan): readonly string[] {
+  if (tags.length > plan.tags_max)
+    throw new PlatformError("dns_tags_quota", {
+      source: "/tags",
+      message: `DNS record has ${tags.length} tags, exceeding the quota of ${plan.tags_max}.`,
+    });
+  for (const [index, tag] of tags.entries()) {
+    if (!TAG.test(tag)) throw new PlatformError("dns_tag_invalid", { source: `/tags/${index}` });
+  }
+  return [...new Set(tags)];
+}
+
+function checkComment(comment: string | null, plan: Plan): string | null {
+  if (comment === null || comment === "") return null;
+  if (/[\r\n]/.test(comment))
+    throw new PlatformError("dns_comment_invalid", { source: "/comment", message: "DNS record comment must be one line." });
+  if ([...comment].length <= plan.comment_length_max) return comment;
+  throw new PlatformError("dns_comment_invalid", {
+    source: "/comment",
+    message: `DNS record comment has more than ${plan.comment_length_max} characters.`,
+  });
+}
+
+/** Only what the type knows is kept, and only what is on. */
+function pickSettings(settings: NonNullable<DnsRecordWrite["settings"]>, type: string): object {
+  const known = type === "CNAME" ? (["ipv4_only", "ipv6_only", "flatten_cname"] as const) : (["ipv4_only", "ipv6_only"] as const);
+  const kept: Record<string, boolean> = {};
+  for (const key of known) if (settings[key] === true) kept[key] = true;
+  return kept;
+}

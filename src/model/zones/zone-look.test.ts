@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ZONE_PROOFS } from "./zone-proof.ts";
+import { ZONE_STATES, zoneStateAfter } from "./zone-states.ts";
+import { fc } from "../../../test/support/property.ts";
+import { judgeLook, type LookFacts, type LookState } from "./zone-look.ts";
+
+const HOUR_MS = 3_600_000;
+const PAIR = ["ns1.pool.net", "ns2.pool.net"];
+const FACTS: LookFacts = { parentNames: null, pair: PAIR, isPairShared: false, proof: null, isRefusedAbove: false, isFree: false };
+const PENDING: LookState = {
+  status: "pending",
+  proof: "none",
+  sinceMs: 0,
+  seenLooks: 0,
+  seenMs: null,
+  elsewhereLooks: 0,
+  elsewhereSinceMs: null,
+};
+const ACTIVE: LookState = { ...PENDING, status: "active", proof: "delegation" };
+
+test("a delegation is believed at the second look, and forgotten where one in between does not see it", () => {
+  const seen = { ...FACTS, parentNames: PAIR };
+  const first = judgeLook(PENDING, seen, 1_000);
+  assert.deepEqual([first.event, first.state.seenLooks, first.nextMs], [null, 1, 60_000]);
+  assert.equal(judgeLook(first.state, seen, 2_000).event, null);
+  assert.deepEqual(judgeLook(first.state, seen, 61_000).event, { kind: "proved", proof: "delegation" });
+  const gone = judgeLook(first.state, { ...FACTS, parentNames: [] }, 61_000);
+  assert.equal(judgeLook(gone.state, seen, 121_000).event, null);
+  assert.equal(judgeLook(first.state, { ...seen, isPairShared: true }, 61_000).event, null);
+});
+
+test("a claim on the same servers takes nothing from a zone that has them, and silence neither", () => {
+  let shared = ACTIVE;
+  let silent = ACTIVE;
+  let unnamed = ACTIVE;
+  for (let hours = 0; hours <= 240; hours += 12) {
+    for (const [state, facts] of [
+      [shared, { ...FACTS, parentNames: PAIR, isPairShared: true }],
+      [silent, FACTS],
+      [unnamed, { ...FACTS, parentNames: [] }],
+    ] as const)
+      assert.equal(judgeLook(state, facts, hours * HOUR_MS).event, null);
+    shared = judgeLook(shared, { ...FACTS, parentNames: PAIR, isPairShared: true }, hours * HOUR_MS).state;
+    silent = judgeLook(silent, FACTS, hours * HOUR_MS).state;
+    unnamed = judgeLook(unnamed, { ...FACTS, parentNames: [] }, hours * HOUR_MS).state;
+  }
+});
+
+test("other servers move a zone after three looks over a day", () => {
+  const elsewhere = { ...FACTS, parentNames: ["ns1.elsewhere.net"] };
+  const events = [];
+  let state = ACTIVE;
+  for (const hours of [0, 12, 24]) {
+    const judged = judgeLook(state, elsewhere, hours * HOUR_MS);
+    events.push(judged.event?.kind);
+    state = judged.state;
+  }
+  assert.deepEqual(events, [undefined, undefined, "superseded"]);
+});
+
+const facts = fc.record({
+  parentNames: fc.option(fc.subarray([...PAIR, "ns1.elsewhere.net"])),
+  pair: fc.constantFrom([], PAIR),
+  isPairShared: fc.boolean(),
+  proof: fc.option(fc.constantFrom("ds" as const, "txt" as const, "consent" as const)),
+  isRefusedAbove: fc.boolean(),
+  isFree: fc.boolean(),
+});
+const state = fc.record({
+  status: fc.constantFrom("pending" as const, "active" as const, "moved" as const),
+  proof: fc.constantFrom(...ZONE_PROOFS),
+  sinceMs: fc.nat(),
+  seenLooks: fc.nat(5),
+  seenMs: fc.option(fc.nat()),
+  elsewhereLooks: fc.nat(5),
+  elsewhereSinceMs: fc.option(fc.nat()),
+});
+
+test("whatever is seen, what follows exists in the state, nothing looks again in the past, and every state that waits has an end", () => {
+  const holds = fc.property(state, facts, fc.nat(), (before, seen, later) => {
+    const nowMs = before.sinceMs + later;
+    const { event, nextMs } = judgeLook(before, seen, nowMs);
+    if (event !== null) zoneStateAfter(before.status, event.kind);
+    if (nextMs !== null) assert.ok(nextMs > 0);
+    const { endsAfterMs } = ZONE_STATES[before.status];
+    if (endsAfterMs === null) return;
+    assert.ok(nextMs !== null, "a state with an end is looked at until then");
+    if (later >= endsAfterMs) assert.ok(event !== null);
+    else assert.ok(event !== null || nowMs + nextMs <= before.sinceMs + endsAfterMs + 60_000);
+  });
+  fc.assert(holds);
+});

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { zoneName } from "./zone-name.ts";
+
+const codeOf = (input: string): number => {
+  try {
+    zoneName(input);
+    return 0;
+  } catch (error) {
+    assert.ok(error instanceof PlatformError && error.source === "/name");
+    return error.code;
+  }
+};
+
+test("a zone is a domain that can be registered", () => {
+  assert.equal(zoneName("Example.COM."), "example.com");
+  assert.equal(zoneName("bücher.example"), "xn--bcher-kva.example");
+  assert.equal(zoneName("example.co.uk"), "example.co.uk");
+  assert.equal(zoneName("someone.github.io"), "someone.github.io");
+  for (const input of ["com", "co.uk", "github.io", "", "a b", "-a.com", "192.0.2.1", "ex ample.com", "a..com"])
+    assert.equal(codeOf(input), 1049, input);
+  for (const input of ["www.example.com", "a.b.example.co.uk"]) assert.equal(codeOf(input), 1116, input);
+});
+
+test("special-use and reverse zones can be rehearsed with at any depth", () => {
+  for (const input of [
+    "example.test",
+    "a.b.example.test",
+    "corp.internal",
+    "home.arpa",
+    "printer.home.arpa",
+    "shop.example",
+    "2.0.192.in-addr.arpa",
+    "8.b.d.0.1.0.0.2.ip6.arpa",
+  ])
+    assert.equal(zoneName(input), input);
+  for (const input of ["test", "internal", "in-addr.arpa"]) assert.notEqual(codeOf(input), 0, input);
+});

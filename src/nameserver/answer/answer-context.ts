@@ -1,0 +1,27 @@
+import type { DnsName, NameKey } from "#wire/dns/name.ts";
+import type { Answer, AnswerSet } from "./answer-rrset.ts";
+import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
+import type { FindOutside } from "#nameserver/external/external-names.ts";
+import type { Zones } from "#nameserver/zones/zones.ts";
+
+export interface Question {
+  readonly name: DnsName;
+  readonly type: number;
+}
+
+/** An answer while its parts are put together. */
+export type Draft = {
+  -readonly [K in keyof Answer]: Answer[K] extends ReadonlySet<NameKey>
+    ? Set<NameKey>
+    : Answer[K] extends readonly AnswerSet[]
+      ? AnswerSet[]
+      : Answer[K];
+};
+
+/** What each part of an answer is made with. */
+export interface Work {
+  readonly draft: Draft;
+  readonly zones: Zones;
+  readonly edge: EdgeFront;
+  readonly findOutside: FindOutside;
+}

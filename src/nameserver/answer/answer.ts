@@ -1,0 +1,144 @@
+import { type Viewer } from "#snapshot/zone-directory.ts";
+import { RCODE, TYPE } from "#wire/dns/codes.ts";
+import { type DnsName, type NameKey, keyOf } from "#wire/dns/name.ts";
+import { addReferral, addTargets } from "./additional-section.ts";
+import type { Answer, AnswerSet, Denial, SetOrigin } from "./answer-rrset.ts";
+import type { Draft, Question, Work } from "./answer-context.ts";
+import { aliasAt, flatten } from "./flatten.ts";
+import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
+import { type Lookup, lookup, visibleSet } from "#nameserver/zones/lookup.ts";
+import type { FindOutside } from "#nameserver/external/external-names.ts";
+import { redirected } from "./dname.ts";
+import type { RecordSet } from "#nameserver/zones/zone-nodes.ts";
+import type { ZoneIndex, Zones } from "#nameserver/zones/zones.ts";
+
+/** A chain of aliases longer than this is cut off; resolvers give up no later. */
+const ALIASES_MAX = 16;
+
+type Found = Extract<Lookup, { kind: "found" }>;
+/** Where nothing elsewhere is looked up. */
+const NOWHERE: FindOutside = () => ({ rdatas: [], ttl: Number.POSITIVE_INFINITY, state: "unknown", keepMs: 0 });
+
+/** The authoritative answer to a question of class IN (RFC 1034 §4.3.2). Pure: reads only its arguments. */
+export function answer(zones: Zones, edge: EdgeFront, question: Question, findOutside = NOWHERE): Answer {
+  const draft: Draft = {
+    rcode: RCODE.NOERROR,
+    authoritative: true,
+    answers: [],
+    authorities: [],
+    glue: [],
+    additionals: [],
+    denial: undefined,
+    zones: new Set(),
+  };
+  const work: Work = { draft, zones, edge, findOutside };
+  const seen = new Set<NameKey>();
+  let name: DnsName | undefined = question.name;
+  let viewer: Viewer = null;
+  for (let hops = 0; name !== undefined && hops <= ALIASES_MAX; hops++) {
+    const key = keyOf(name);
+    if (seen.has(key)) break;
+    seen.add(key);
+    const found = lookup(zones, key, question.type, viewer);
+    name = step(work, { name, type: question.type }, found, hops === 0);
+    // From here on it is an account's record that leads to the next name.
+    if (found.kind !== "outside") viewer = found.zone.entry.account_id;
+  }
+  return draft;
+}
+
+/** Adds what one name of the chain contributes and returns the name that it is an alias of. */
+function step(work: Work, question: Question, found: Lookup, first: boolean): DnsName | undefined {
+  const { draft, edge } = work;
+  if (found.kind === "outside") {
+    // Behind an alias the resolver goes on by itself; a first name outside our zones is not ours to answer.
+    if (first) Object.assign(draft, { rcode: RCODE.REFUSED, authoritative: false });
+    return undefined;
+  }
+  const { zone } = found;
+  draft.zones.add(zone.key);
+  if (found.kind === "expired") {
+    // RFC 1034 §4.3.5. Behind an alias the resolver comes back, and is told then.
+    if (first) Object.assign(draft, { rcode: RCODE.SERVFAIL, authoritative: false });
+    return undefined;
+  }
+  if (found.kind === "delegated") {
+    // AA speaks for the first name (RFC 1035 §4.1.1).
+    if (first) draft.authoritative = false;
+    addReferral(work, zone, found.cut, found.set);
+    return undefined;
+  }
+  if (found.kind === "redirected") return redirect(draft, question, found);
+  if (found.kind === "absent") {
+    draft.rcode = RCODE.NXDOMAIN;
+    deny(draft, { kind: "no_name", zone, name: question.name });
+    return undefined;
+  }
+  const { name, type } = question;
+  const origin: SetOrigin = { zone, source: found.source };
+  const set =
+    type === TYPE.ANY ? minimalAny(edge, found) : (visibleSet(edge, zone, found.source, found.node, type) ?? flatten(work, found, type));
+  if (set && set.rdatas.length > 0) {
+    draft.answers.push({ name, type: set.type, ttl: set.ttl, rdatas: set.rdatas, origin });
+    addTargets(work, zone, name, set);
+    return undefined;
+  }
+  const alias = set || type === TYPE.ANY || type === TYPE.CNAME || found.source === zone.key ? undefined : aliasAt(found);
+  const target = alias?.set.rdatas[0];
+  if (alias === undefined || target === undefined) {
+    deny(draft, { kind: "no_data", zone, name, type, source: found.source, node: found.node }, set?.ttl);
+    return undefined;
+  }
+  // One target only: several CNAMEs at a name are not DNS (RFC 2181 §10.1).
+  draft.answers.push({ name, type: TYPE.CNAME, ttl: alias.set.ttl, rdatas: [target], origin });
+  return Buffer.from(target);
+}
+
+/** `ttl`: for how long it holds at the most, where the zone has not the only say. */
+function deny(draft: Draft, denial: Exclude<Denial, { kind: "delegation" }>, ttl = Number.POSITIVE_INFINITY): void {
+  const soa = negativeSoa(denial.zone);
+  draft.authorities.push({ ...soa, ttl: Math.min(soa.ttl, ttl) });
+  draft.denial = denial;
+}
+
+/**
+ * The DNAME, and as an alias what it makes of the name (RFC 6672 §3.1); YXDOMAIN where that is too long (§2.2). Once
+ * each: a DNAME into its own names would make ever longer ones, and a resolver goes on by itself.
+ */
+function redirect(draft: Draft, question: Question, found: Extract<Lookup, { kind: "redirected" }>): DnsName | undefined {
+  const { name, type } = question;
+  const { zone, owner, set } = found;
+  if (draft.answers.some((given) => given.type === TYPE.DNAME && given.origin?.zone === zone && given.origin.source === owner))
+    return undefined;
+  const target = redirected(name, found);
+  draft.answers.push({
+    name: name.subarray(name.length - owner.length),
+    type: TYPE.DNAME,
+    ttl: set.ttl,
+    rdatas: set.rdatas.slice(0, 1),
+    origin: { zone, source: owner },
+  });
+  if (target === undefined) {
+    draft.rcode = RCODE.YXDOMAIN;
+    return undefined;
+  }
+  draft.answers.push({ name, type: TYPE.CNAME, ttl: set.ttl, rdatas: [target] });
+  return type === TYPE.CNAME || type === TYPE.ANY ? undefined : target;
+}
+
+/** RFC 2308 §5: a negative answer lives as long as the lesser of the SOA's TTL and its minimum. */
+const negativeSoa = (zone: ZoneIndex): AnswerSet => ({
+  name: zone.name,
+  type: TYPE.SOA,
+  ttl: zone.negativeTtl,
+  rdatas: zone.apex.get(TYPE.SOA)?.rdatas ?? [],
+  origin: { zone, source: zone.key },
+});
+
+const RFC8482_HINFO: RecordSet = { type: TYPE.HINFO, ttl: 3600, rdatas: [Buffer.from("\u0007RFC8482\u0000", "latin1")], proxied: false };
+
+/** One small record instead of everything a name has; an alias stays visible (RFC 8482 §4.2). */
+function minimalAny(edge: EdgeFront, { zone, source, node }: Found): RecordSet | undefined {
+  const exists = source === zone.key || (node !== undefined && node.sets.size > 0);
+  return exists ? (visibleSet(edge, zone, source, node, TYPE.CNAME) ?? RFC8482_HINFO) : undefined;
+}

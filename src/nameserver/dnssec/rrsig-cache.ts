@@ -1,0 +1,120 @@
+import type { Clock } from "#kernel/clock.ts";
+import type { MetricRegistry } from "#kernel/process/metrics.ts";
+import type { DnssecEntry } from "#snapshot/entries.ts";
+import { TYPE } from "#wire/dns/codes.ts";
+import type { NameKey } from "#wire/dns/name.ts";
+import { rrsigRdata, type SignedSet } from "#wire/dns/rrsig.ts";
+import type { ZoneIndex } from "#nameserver/zones/zones.ts";
+import type { Keyring } from "./keyring.ts";
+import { type Freshness, isFresh, validityAt } from "./validity.ts";
+
+/** The signatures over one set. */
+export interface Signed extends Freshness {
+  /** RDATA of the RRSIG records, one for each key that signs. */
+  readonly rrsigs: readonly Uint8Array[];
+}
+
+export interface Signatures {
+  /**
+   * Of a set that the zone holds: made where there are none yet, where the set has changed or their time is running out,
+   * and kept with it. Undefined where the zone's keys cannot be used.
+   */
+  kept(zone: ZoneIndex, set: SignedSet): Signed | undefined;
+  /** The same for a set of the chain of NSEC records, of which there is another one at each name for compact denial. */
+  chained(zone: ZoneIndex, set: SignedSet): Signed | undefined;
+  /** Of a set that exists in one answer only. */
+  made(zone: ZoneIndex, set: SignedSet): Signed | undefined;
+  /** Drops what is kept for names of the zone that are gone or have changed. */
+  forget(zone: { readonly id: string }, names: Iterable<NameKey>): void;
+  /** Drops what is kept for zones that are not among these. */
+  retain(zoneIds: { has(id: string): boolean }): void;
+  /** Drops what is kept for other names of the zone. */
+  keepOnly(zone: { readonly id: string }, isThere: (name: NameKey) => boolean): void;
+}
+
+export interface SignaturesDeps {
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  readonly metrics: MetricRegistry;
+}
+
+/**
+ * Sets that a parent has to find signed by the key that its DS names, also while another key signs the zone (RFC 4035
+ * §2.2, RFC 7344 §4.1).
+ */
+const SIGNED_BY_ALL: ReadonlySet<number> = new Set([TYPE.DNSKEY, TYPE.CDS, TYPE.CDNSKEY]);
+
+interface Kept extends Freshness, Omit<SignedSet, "owner"> {
+  /** As Latin-1 text, which takes a tenth of the memory of small buffers. */
+  readonly rrsigs: readonly string[];
+}
+
+/** With other keys nothing of what was signed before is of use. */
+interface KeptZone {
+  readonly dnssec: DnssecEntry;
+  readonly byName: Map<NameKey, Kept[]>;
+  /** Only where the zone is transferred to other servers. */
+  readonly chain: Map<NameKey, Kept[]>;
+}
+
+export function createSignatures({ keyring, clock, metrics }: SignaturesDeps): Signatures {
+  const zones = new Map<string, KeptZone>();
+  const count = (kind: string) => metrics.counter("selvedge_dns_signatures_total", "Signatures made over sets of records", { kind });
+  const counters = { kept: count("kept"), made: count("made") };
+
+  const sign = (zone: ZoneIndex, set: SignedSet, kind: keyof typeof counters): Signed | undefined => {
+    const keys = keyring.keysOf(zone);
+    if (keys === undefined) return undefined;
+    const { validity, fresh } = validityAt(clock.nowMs(), set.owner, set.type);
+    const rrsigs = (SIGNED_BY_ALL.has(set.type) ? keys.all : keys.zone).map((key) => rrsigRdata(set, key, validity));
+    counters[kind].value += rrsigs.length;
+    return { ...fresh, rrsigs };
+  };
+
+  const keptIn = (zone: ZoneIndex, dnssec: DnssecEntry): KeptZone => {
+    const known = zones.get(zone.id);
+    if (known?.dnssec === dnssec) return known;
+    const empty: KeptZone = { dnssec, byName: new Map(), chain: new Map() };
+    zones.set(zone.id, empty);
+    return empty;
+  };
+
+  const keptBeside = (zone: ZoneIndex, set: SignedSet, which: "byName" | "chain"): Signed | undefined => {
+    if (zone.dnssec === undefined) return undefined;
+    const sets = keptIn(zone, zone.dnssec)[which];
+    const atName = sets.get(set.owner) ?? [];
+    const known = atName.find(({ type }) => type === set.type);
+    if (known && isFresh(known, clock.nowMs()) && isSame(known, set)) {
+      return { fromMs: known.fromMs, untilMs: known.untilMs, rrsigs: known.rrsigs.map((text) => Buffer.from(text, "latin1")) };
+    }
+    const signed = sign(zone, set, "kept");
+    if (signed === undefined) return undefined;
+    const { type, ttl, rdatas } = set;
+    const rrsigs = signed.rrsigs.map((rdata) => Buffer.from(rdata).toString("latin1"));
+    sets.set(set.owner, [...atName.filter((kept) => kept !== known), { type, ttl, rdatas, ...signed, rrsigs }]);
+    return signed;
+  };
+
+  return {
+    kept: (zone, set) => keptBeside(zone, set, "byName"),
+    chained: (zone, set) => keptBeside(zone, set, "chain"),
+    made: (zone, set) => sign(zone, set, "made"),
+    forget: (zone, names) => {
+      const byName = zones.get(zone.id)?.byName;
+      if (byName) for (const name of names) byName.delete(name);
+    },
+    retain: (zoneIds) => {
+      for (const id of zones.keys()) if (!zoneIds.has(id)) zones.delete(id);
+    },
+    keepOnly: (zone, isThere) => {
+      const known = zones.get(zone.id);
+      for (const sets of known ? [known.byName, known.chain] : []) for (const name of sets.keys()) if (!isThere(name)) sets.delete(name);
+    },
+  };
+}
+
+/** Values that do not change keep their array, so that most comparisons look no further. */
+const isSame = (a: Kept, b: SignedSet): boolean =>
+  a.ttl === b.ttl &&
+  (a.rdatas === b.rdatas ||
+    (a.rdatas.length === b.rdatas.length && a.rdatas.every((rdata, i) => Buffer.compare(rdata, b.rdatas[i] as Uint8Array) === 0)));

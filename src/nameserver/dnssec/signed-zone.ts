@@ -1,0 +1,138 @@
+import { canonicalOrder } from "#wire/dns/canonical.ts";
+import { TYPE } from "#wire/dns/codes.ts";
+import { isWithin, type NameKey, nameOfKey } from "#wire/dns/name.ts";
+import type { AnswerSet } from "#nameserver/answer/answer-rrset.ts";
+import { nsecRdata } from "./denial.ts";
+import type { Signatures } from "./rrsig-cache.ts";
+import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
+import { isBelowDname, isFlattened, transferredSets, visibleSet } from "#nameserver/zones/lookup.ts";
+import { mergeSorted } from "./merge-sorted.ts";
+import type { RecordSet, RecordSets } from "#nameserver/zones/zone-nodes.ts";
+import type { ZoneIndex } from "#nameserver/zones/zones.ts";
+
+export interface SignedZoneDeps {
+  readonly edge: EdgeFront;
+  readonly signatures: Signatures;
+  /** The addresses that the apex has of another name's, whichever way; types that it has none of are left out. */
+  addresses(zone: ZoneIndex): readonly RecordSet[];
+}
+
+/** The zone's keys cannot be used, and without signatures it must not be handed out. */
+export class UnusableKeysError extends Error {
+  constructor() {
+    super("the zone's keys cannot be used");
+    this.name = "UnusableKeysError";
+  }
+}
+
+/** A name of the zone that has data. */
+interface Owner {
+  readonly key: NameKey;
+  readonly sets: readonly RecordSet[];
+  /** What is there without being the zone's own: at a delegation the NS set, and glue (RFC 4035 §2.2). */
+  readonly foreign: readonly RecordSet[];
+}
+
+interface Name {
+  readonly key: NameKey;
+  readonly order: string;
+  readonly sets: RecordSets;
+}
+
+/** Names that are read and put into their order before others have their turn. */
+const NAMES_AT_ONCE = 1000;
+
+/**
+ * A signed zone as servers get it that serve it without its keys: every set as clients see it, with its signatures, and
+ * the whole chain of NSEC records (RFC 4035 §2), since they cannot deny by compact denial. The sets are those of the
+ * first call of `next`; the SOA comes first, and once. Undefined now and then while the names are put in order: a good
+ * moment for others. `zone.dnssec` must be there. Signatures have a week left at the least. Throws UnusableKeysError, and
+ * ZoneWalkError where too much changes meanwhile.
+ */
+export function* signedZone(zone: ZoneIndex, deps: SignedZoneDeps): Generator<AnswerSet | undefined, void> {
+  const apex = apexOwner(zone, deps);
+  const hidden: Name[] = [];
+  const owners = ownersBelow(zone, deps.edge, yield* sortedNames(zone), hidden);
+  for (let owner: Owner | undefined = apex; owner;) {
+    const next: Owner | undefined = owners.next().value ?? undefined;
+    yield* signedOwner(zone, deps.signatures, owner, (next ?? apex).key);
+    owner = next;
+  }
+  for (const { key, sets } of hidden) for (const { type, ttl, rdatas } of sets.values()) yield { name: nameOfKey(key), type, ttl, rdatas };
+}
+
+/** One name with its signatures, and the record that says which types it has and which name comes next. */
+function* signedOwner(
+  zone: ZoneIndex,
+  signatures: Signatures,
+  { key, sets, foreign }: Owner,
+  nextKey: NameKey,
+): Generator<AnswerSet, void> {
+  const name = nameOfKey(key);
+  const origin = { zone, source: key };
+  for (const { type, ttl, rdatas } of foreign) yield { name, type, ttl, rdatas };
+  for (const { type, ttl, rdatas } of sets)
+    yield* withSignatures({ name, type, ttl, rdatas, origin }, signatures.kept(zone, { owner: key, type, ttl, rdatas }));
+  const types = [...sets, ...foreign.filter(({ type }) => type === TYPE.NS)].map(({ type }) => type);
+  const nsec = { type: TYPE.NSEC, ttl: zone.negativeTtl, rdatas: [nsecRdata(nameOfKey(nextKey), types)] };
+  yield* withSignatures({ name, ...nsec, origin }, signatures.chained(zone, { owner: key, ...nsec }));
+}
+
+function* withSignatures(set: AnswerSet, signed: ReturnType<Signatures["kept"]>): Generator<AnswerSet, void> {
+  if (signed === undefined) throw new UnusableKeysError();
+  yield set;
+  yield { name: set.name, type: TYPE.RRSIG, ttl: set.ttl, rdatas: signed.rrsigs };
+}
+
+/** Lists of the zone's names, but for its own, each in canonical order. */
+function* sortedNames(zone: ZoneIndex): Generator<undefined, readonly (readonly Name[])[]> {
+  const walk = zone.nodes.walk();
+  const lists: Name[][] = [[]];
+  try {
+    for (let found = walk.next(); found; found = walk.next()) {
+      const [key, sets] = found;
+      const last = lists.at(-1) as Name[];
+      if (key !== zone.key) last.push({ key, order: canonicalOrder(key), sets });
+      if (last.length < NAMES_AT_ONCE) continue;
+      last.sort((a, b) => (a.order < b.order ? -1 : 1));
+      lists.push([]);
+      yield undefined;
+    }
+  } finally {
+    walk.close();
+  }
+  lists.at(-1)?.sort((a, b) => (a.order < b.order ? -1 : 1));
+  return lists;
+}
+
+/** The zone's own names in canonical order; those below a delegation, which follow it there, go to `hidden`. */
+function* ownersBelow(zone: ZoneIndex, edge: EdgeFront, lists: readonly (readonly Name[])[], hidden: Name[]): Generator<Owner, void> {
+  // A DNAME at the apex hides everything else.
+  let border: NameKey | undefined = zone.nodes.get(zone.key)?.sets.has(TYPE.DNAME) === true ? zone.key : undefined;
+  for (const name of mergeSorted(lists, (a, b) => a.order < b.order)) {
+    const { key, sets } = name;
+    if (border !== undefined && isWithin(key, border)) {
+      if (!isBelowDname(zone, key)) hidden.push(name);
+      continue;
+    }
+    border = sets.has(TYPE.NS) || sets.has(TYPE.DNAME) ? key : undefined;
+    const owner = ownerAt(zone, edge, key, sets);
+    if (owner.sets.length + owner.foreign.length > 0) yield owner;
+  }
+}
+
+function ownerAt(zone: ZoneIndex, edge: EdgeFront, key: NameKey, sets: RecordSets): Owner {
+  const shown = transferredSets(edge, zone, key, sets);
+  const own = ({ type }: RecordSet): boolean => !sets.has(TYPE.NS) || type === TYPE.DS;
+  return { key, sets: shown.filter(own), foreign: shown.filter((set) => !own(set)) };
+}
+
+/** SOA first. */
+function apexOwner(zone: ZoneIndex, { edge, addresses }: SignedZoneDeps): Owner {
+  const sets: RecordSets = zone.nodes.get(zone.key)?.sets ?? new Map();
+  const made = Array.from(zone.apex.keys(), (type) => visibleSet(edge, zone, zone.key, { sets }, type)).filter((set) => set !== undefined);
+  const flattened = isFlattened(zone, sets) ? addresses(zone) : [];
+  const isSoa = ({ type }: RecordSet): number => Number(type === TYPE.SOA);
+  made.sort((a, b) => isSoa(b) - isSoa(a));
+  return { key: zone.key, sets: [...made, ...transferredSets(edge, zone, zone.key, sets), ...flattened], foreign: [] };
+}

@@ -1,0 +1,127 @@
+import { PendingBytes } from "#wire/http/pending-bytes.ts";
+import { randomInt } from "node:crypto";
+import { createSocket, type Socket as UdpSocket } from "node:dgram";
+import { connect } from "node:net";
+import { formatIp, type IpAddress } from "#kernel/net/ip.ts";
+import { CLASS, FLAG, HEADER_BYTES, OPCODE_MASK } from "#wire/dns/codes.ts";
+import { decodeMessage, encodeMessage, type Message } from "#wire/dns/message.ts";
+import { type DnsName, keyOf } from "#wire/dns/name.ts";
+
+/** A server that is asked: its address and port. */
+export interface Server {
+  readonly ip: IpAddress;
+  readonly port: number;
+}
+
+export interface ServerQuestion {
+  readonly name: DnsName;
+  readonly type: number;
+}
+
+/** Datagrams that are not the answer before the question is given up: somebody guesses. */
+const FORGERIES_MAX = 50;
+const LENGTH_BYTES = 2;
+
+/**
+ * Asks one server for all that it can find out (RD), over UDP from a port of its own, over TCP where the answer does
+ * not fit. Only what echoes the identifier and the question, and comes from the server's address, is an answer
+ * (RFC 5452 §9). Rejects when none comes in time, or one that cannot be read.
+ */
+export async function askServer(server: Server, question: ServerQuestion, signal: AbortSignal): Promise<Message> {
+  const overUdp = await askOverUdp(server, question, signal);
+  return (overUdp.flags & FLAG.TC) === 0 ? overUdp : askOverTcp(server, question, signal);
+}
+
+async function askOverUdp(server: Server, question: ServerQuestion, signal: AbortSignal): Promise<Message> {
+  signal.throwIfAborted();
+  const { id, bytes } = encodeQuestion(question);
+  const family = server.ip.family;
+  // Bound to no port by itself: the system picks a random one. Nothing is to be looked up.
+  const socket = createSocket({
+    type: family === 6 ? "udp6" : "udp4",
+    lookup: (address, _options, done) => done(null, address, family),
+  });
+  // Closing the process need not wait for an answer.
+  socket.unref();
+  try {
+    // A connected socket takes datagrams of its peer only, and learns when nobody listens there.
+    await connected(socket, server, signal);
+    signal.throwIfAborted();
+    const answered = firstAnswer(socket, id, question, signal);
+    socket.send(bytes, (error) => error && socket.emit("error", error));
+    return await answered;
+  } finally {
+    socket.close();
+  }
+}
+
+function connected(socket: UdpSocket, { ip, port }: Server, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  socket.once("error", reject);
+  socket.connect(port, formatIp(ip), () => resolve());
+  return promise.finally(() => socket.off("error", reject));
+}
+
+function firstAnswer(socket: UdpSocket, id: number, question: ServerQuestion, signal: AbortSignal): Promise<Message> {
+  const { promise, resolve, reject } = Promise.withResolvers<Message>();
+  signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  let forgeries = 0;
+  socket.on("error", reject);
+  socket.on("message", (packet) => {
+    if (isReplyTo(packet, id)) {
+      const message = attemptDecode(packet);
+      if (message && echoes(message, question)) return resolve(message);
+    }
+    forgeries += 1;
+    if (forgeries >= FORGERIES_MAX) reject(new Error("too many datagrams that answer something else"));
+  });
+  return promise;
+}
+
+function askOverTcp({ ip, port }: Server, question: ServerQuestion, signal: AbortSignal): Promise<Message> {
+  const { promise, resolve, reject } = Promise.withResolvers<Message>();
+  signal.throwIfAborted();
+  const { id, bytes } = encodeQuestion(question);
+  const socket = connect({ host: formatIp(ip), port, noDelay: true });
+  socket.unref();
+  signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  const pending = new PendingBytes();
+  socket.on("error", reject);
+  socket.on("close", () => reject(new Error("the connection ended without an answer")));
+  socket.on("data", (chunk) => {
+    pending.append(chunk, 0, chunk.length);
+    const buffer = pending.buffer.subarray(0, pending.end);
+    if (buffer.length < LENGTH_BYTES || buffer.length < LENGTH_BYTES + buffer.readUInt16BE(0)) return;
+    const packet = buffer.subarray(LENGTH_BYTES, LENGTH_BYTES + buffer.readUInt16BE(0));
+    const message = isReplyTo(packet, id) ? attemptDecode(packet) : undefined;
+    if (message && echoes(message, question)) resolve(message);
+    else reject(new Error("the answer is to another question"));
+  });
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt16BE(bytes.length, 0);
+  socket.write(Buffer.concat([length, bytes]));
+  return promise.finally(() => socket.destroy());
+}
+
+function encodeQuestion({ name, type }: ServerQuestion): { readonly id: number; readonly bytes: Buffer } {
+  const id = randomInt(0x10000);
+  const questions = [{ name, type, class: CLASS.IN }];
+  return { id, bytes: encodeMessage({ id, flags: FLAG.RD, questions, answers: [], authorities: [], additionals: [] }) as Buffer };
+}
+
+function isReplyTo(packet: Buffer, id: number): boolean {
+  if (packet.length < HEADER_BYTES || packet.readUInt16BE(0) !== id) return false;
+  return (packet.readUInt16BE(2) & (FLAG.QR | OPCODE_MASK)) === FLAG.QR;
+}
+
+function attemptDecode(packet: Buffer): Message | undefined {
+  try {
+    return decodeMessage(packet);
+  } catch {
+    return undefined;
+  }
+}
+
+const echoes = ({ questions: [asked, ...more] }: Message, { name, type }: ServerQuestion): boolean =>
+  more.length === 0 && asked !== undefined && asked.type === type && asked.class === CLASS.IN && keyOf(asked.name) === keyOf(name);

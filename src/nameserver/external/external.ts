@@ -1,0 +1,47 @@
+import type { Clock } from "#kernel/clock.ts";
+import type { MetricRegistry } from "#kernel/process/metrics.ts";
+import type { AppliedOp, Snapshot } from "#snapshot/feed.ts";
+import { ANY_ACCOUNT } from "#snapshot/reliance.ts";
+import { nameOfKey } from "#wire/dns/name.ts";
+import type { Zones } from "#nameserver/zones/zones.ts";
+import type { OutsideLimits } from "./limits.ts";
+import { createOutsideNames, type OutsideNames } from "./external-names.ts";
+import { createResolve } from "./resolve.ts";
+import { resolversOf } from "./servers.ts";
+import { isElsewhere, outsideTargets } from "./targets.ts";
+
+/** What aliases of our zones lead to on servers elsewhere. */
+export interface Outside extends Pick<OutsideNames, "find" | "findNow" | "complete"> {
+  /** Looks up what will be asked for: of all the snapshot has, or of what the ops have changed in it. */
+  prepare(snapshot: Snapshot, ops: readonly AppliedOp[] | null): void;
+  /** Ends every look-up under way. */
+  close(): void;
+}
+
+export interface OutsideDeps {
+  /** Addresses of resolvers, with a port where it is not 53; none: those of the system. */
+  readonly resolvers: readonly string[];
+  readonly zones: Zones;
+  readonly clock: Clock;
+  readonly metrics: MetricRegistry;
+  readonly limits: OutsideLimits;
+}
+
+export function createOutside({ resolvers, zones, clock, metrics, limits }: OutsideDeps): Outside {
+  const closing = new AbortController();
+  const resolve = createResolve({
+    servers: resolversOf(resolvers),
+    // What is found is kept for all accounts.
+    isOurs: (key) => !isElsewhere(zones, nameOfKey(key), ANY_ACCOUNT),
+    limits,
+    closing: closing.signal,
+  });
+  const names = createOutsideNames({ resolve, clock, metrics, limits });
+  return {
+    find: names.find,
+    findNow: names.findNow,
+    complete: names.complete,
+    prepare: (snapshot, ops) => names.warm(outsideTargets(zones, snapshot, ops)),
+    close: () => closing.abort(new Error("the nameserver closes")),
+  };
+}

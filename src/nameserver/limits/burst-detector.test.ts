@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createFloodGauge } from "./burst-detector.ts";
+
+/** What the gauge says last when so many datagrams are taken in each of the milliseconds. */
+const after = (gauge: ReturnType<typeof createFloodGauge>, perMs: number, fromMs: number, toMs: number): boolean => {
+  let isFlood = false;
+  for (let nowMs = fromMs; nowMs < toMs; nowMs++) isFlood = gauge(perMs, nowMs);
+  return isFlood;
+};
+
+test("many datagrams in a few milliseconds are a flood, also after silence", () => {
+  const gauge = createFloodGauge();
+  assert.equal(after(gauge, 1, 0, 1_000), false);
+  assert.equal(after(gauge, 5, 60_000, 61_000), false);
+  assert.equal(after(gauge, 50, 90_000, 90_002), true);
+});
+
+test("a flood outlasts a pause of a few milliseconds, and is over when few come", () => {
+  const gauge = createFloodGauge();
+  assert.equal(after(gauge, 100, 0, 100), true);
+  assert.equal(after(gauge, 100, 105, 110), true);
+  assert.equal(after(gauge, 15, 110, 1_000), true, "no change of mind at half the rate");
+  assert.equal(after(gauge, 5, 1_000, 1_020), false);
+});

@@ -1,0 +1,213 @@
+import { once } from "node:events";
+import { type AddressInfo, type Server, type Socket, createServer } from "node:net";
+import type { MetricRegistry } from "#kernel/process/metrics.ts";
+import { HEADER_BYTES } from "#wire/dns/codes.ts";
+import { type Client, clientOf } from "#nameserver/message/client.ts";
+import type { NameserverLimits } from "#nameserver/config.ts";
+import { createConnectionTable } from "./connection-table.ts";
+import type { MessageStream } from "#nameserver/transfers/message-stream.ts";
+import type { Respond, Response } from "#nameserver/responder/respond.ts";
+import { createStreamSender, type StreamSender } from "./stream-sender.ts";
+import { createTurns, type TakeTurn } from "#nameserver/limits/yield-queue.ts";
+import type { Listener, UdpConfig } from "./udp.ts";
+
+const LENGTH_BYTES = 2;
+
+export interface TcpResponders {
+  readonly respond: Respond;
+  /** An answer of many messages; undefined where `respond` has the answer. */
+  openStream(packet: Buffer, client: Client): MessageStream | undefined;
+}
+
+export type CreateServer = (
+  options: { readonly noDelay: boolean; readonly allowHalfOpen: boolean },
+  onConnection: (socket: Socket) => void,
+) => Server;
+
+/** What carries the messages: TCP itself, or TLS over it. */
+export interface Carrier {
+  readonly transport: "tcp" | "dot";
+  readonly createServer: CreateServer;
+}
+
+const PLAIN: Carrier = { transport: "tcp", createServer };
+
+/** DNS over TCP (RFC 7766): many messages a connection. Rejects with the system's error where the address cannot be bound. */
+export async function listenTcp(
+  config: UdpConfig,
+  limits: NameserverLimits,
+  { respond, openStream }: TcpResponders,
+  metrics: MetricRegistry,
+  { transport, createServer: create }: Carrier = PLAIN,
+): Promise<Listener> {
+  const labels = { transport };
+  const open = metrics.gauge("selvedge_dns_tcp_connections", "TCP connections to the nameserver that are open", labels);
+  const refused = metrics.counter("selvedge_dns_tcp_refused_total", "TCP connections closed at once because there were too many", labels);
+  const sockets = new Map<Socket, Connection>();
+  const takeTurn = createTurns();
+  const table = createConnectionTable(limits.tcpConnectionsMax, limits.tcpConnectionsPerAddressMax);
+
+  // Whoever leaves amid a handshake is gone; whoever has ended after it may still wait for answers.
+  const server = create({ noDelay: true, allowHalfOpen: transport === "tcp" }, (socket) => {
+    if (socket.destroyed) return;
+    socket.allowHalfOpen = true;
+    socket.on("error", () => socket.destroy());
+    const client = clientOf(transport, socket.remoteAddress, socket.remotePort);
+    sockets.set(socket, serve({ socket, client, limits, respond, openStream, takeTurn, onActive: () => table.touch(client) }));
+    open.value = sockets.size;
+    socket.on("close", () => {
+      sockets.delete(socket);
+      open.value = sockets.size;
+    });
+  });
+  // Before TLS gets to see a connection: one that never shakes hands counts as any other.
+  server.prependListener("connection", (socket: Socket) => {
+    if (table.admit(socket, clientOf(transport, socket.remoteAddress, socket.remotePort))) return;
+    refused.value += 1;
+    socket.destroy();
+  });
+  // Node only reports a handshake that takes too long, and leaves the connection open.
+  server.on("tlsClientError", (_error: Error, socket: Socket) => socket.destroy());
+  server.listen(config.fd === undefined ? { host: config.host, port: config.port, reusePort: config.reusePort } : { fd: config.fd });
+  await once(server, "listening");
+
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async (timeoutMs) => {
+      const closed = once(server, "close");
+      server.close();
+      for (const connection of sockets.values()) connection.end();
+      const limit = setTimeout(table.destroyAll, timeoutMs);
+      await closed;
+      clearTimeout(limit);
+    },
+  };
+}
+
+interface Connection {
+  /** Takes no more questions, and ends the connection when the client has its answers. */
+  end(): void;
+}
+
+interface ServeDeps extends TcpResponders {
+  readonly socket: Socket;
+  readonly client: Client;
+  readonly limits: NameserverLimits;
+  readonly takeTurn: TakeTurn;
+  /** The client has asked something, or taken what it was sent. */
+  onActive(): void;
+}
+
+/**
+ * Reads length-prefixed messages and answers each, for as long as the client keeps up. An answer that has to be looked
+ * up is sent when it is known, behind those of questions that were asked later (RFC 7766 §6.2.1.1).
+ */
+function serve({ socket, client, limits, respond, openStream, takeTurn, onActive }: ServeDeps): Connection {
+  let chunks: Buffer[] = [];
+  let buffered = 0;
+  // What must have arrived before reading on makes sense: a length, then a whole message.
+  let needed = LENGTH_BYTES;
+  let pending = 0;
+  let closing = false;
+  let halfClosed = false;
+  const timer = setTimeout(() => socket.destroy(), limits.tcpIdleTimeoutMs);
+  const active = (): void => {
+    timer.refresh();
+    onActive();
+  };
+  let sender: StreamSender | undefined;
+  const isFull = (): boolean => socket.writableLength > limits.tcpBacklogBytesMax;
+  // Clients of transfers need not tell the messages of two answers apart (RFC 5936 §4.1.1): one comes after the other.
+  const isBehind = (): boolean => isFull() || pending >= limits.tcpPendingMax || sender !== undefined;
+
+  const pump = (): void => {
+    while (buffered >= needed && !socket.destroyed && !closing && !isBehind()) {
+      const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+      const length = bytes.readUInt16BE(0);
+      if (length < HEADER_BYTES) {
+        socket.destroy();
+        return;
+      }
+      needed = LENGTH_BYTES + length;
+      chunks = [bytes];
+      if (buffered < needed) break;
+      chunks = [bytes.subarray(needed)];
+      buffered -= needed;
+      needed = LENGTH_BYTES;
+      active();
+      const message = bytes.subarray(LENGTH_BYTES, LENGTH_BYTES + length);
+      const stream = openStream(message, client);
+      if (stream) sender = createStreamSender({ stream, write: send, takeTurn, isFull, ended });
+      else reply(respond(message, client));
+    }
+    if (isBehind()) socket.pause();
+    else if (halfClosed) endWhenDone();
+  };
+
+  const reply = (response: Response | Promise<Response>): void => {
+    if (!(response instanceof Promise)) {
+      write(socket, response);
+      return;
+    }
+    pending += 1;
+    void response.then((known) => {
+      pending -= 1;
+      write(socket, known);
+      if (closing) endWhenDone();
+      else goOn();
+    });
+  };
+  const send = (message: Buffer): void => {
+    active();
+    write(socket, message);
+  };
+  const ended = (isWhole: boolean): void => {
+    sender = undefined;
+    // Nobody must take a part for the whole.
+    if (!isWhole) socket.destroy();
+    else if (closing) endWhenDone();
+    else goOn();
+  };
+  const goOn = (): void => {
+    sender?.resume();
+    if (isBehind()) return;
+    socket.resume();
+    pump();
+  };
+  const endWhenDone = (): void => {
+    // Ending flushes what the client has not taken yet.
+    if (pending === 0 && sender === undefined) socket.end();
+  };
+
+  socket.on("data", (chunk) => {
+    chunks.push(chunk);
+    buffered += chunk.length;
+    pump();
+  });
+  socket.on("drain", () => {
+    active();
+    goOn();
+  });
+  socket.on("end", () => {
+    halfClosed = true;
+    pump();
+  });
+  socket.on("close", () => {
+    clearTimeout(timer);
+    sender?.close();
+  });
+  return {
+    end: () => {
+      closing = true;
+      endWhenDone();
+    },
+  };
+}
+
+function write(socket: Socket, response: Response): void {
+  if (!response || !socket.writable) return;
+  const framed = Buffer.allocUnsafe(LENGTH_BYTES + response.length);
+  framed.writeUInt16BE(response.length, 0);
+  response.copy(framed, LENGTH_BYTES);
+  socket.write(framed);
+}

@@ -1,0 +1,78 @@
+import { type Socket, createSocket } from "node:dgram";
+import { once } from "node:events";
+import type { Metric, MetricRegistry } from "#kernel/process/metrics.ts";
+import { isIpv6 } from "#kernel/net/ip.ts";
+import { createDelivery, type Send, type UdpResponders } from "./delivery.ts";
+import type { Response } from "#nameserver/responder/respond.ts";
+
+export interface Listener {
+  readonly port: number;
+  /** Resolves when nothing of it is left, after `timeoutMs` at the latest. */
+  close(timeoutMs: number): Promise<void>;
+}
+
+export interface UdpConfig {
+  readonly host: string;
+  readonly port: number;
+  readonly reusePort: boolean;
+  /** A descriptor that is bound there already. */
+  readonly fd?: number | undefined;
+}
+
+/** Questions wait here while the thread is busy; the kernel grants as much of it as its limits allow. */
+export const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
+
+/** Rejects with the system's error where the address cannot be bound. */
+export async function listenUdp(config: UdpConfig, responders: UdpResponders, metrics: MetricRegistry): Promise<Listener> {
+  const sendErrors = udpSendErrors(metrics);
+  const family = isIpv6(config.host) ? 6 : 4;
+  const socket = createSocket({
+    type: family === 6 ? "udp6" : "udp4",
+    reusePort: config.reusePort,
+    // Peers are addresses already: nothing is to be looked up for each answer.
+    lookup: (address, _options, done) => done(null, address, family),
+  });
+  const listening = once(socket, "listening");
+  socket.bind(config.fd === undefined ? { port: config.port, address: config.host } : { fd: config.fd });
+  try {
+    await listening;
+  } catch (error) {
+    socket.close();
+    throw error;
+  }
+  enlargeBuffer(socket);
+
+  const onSent = (error: Error | null): void => {
+    if (error) sendErrors.value += 1;
+  };
+  socket.on("error", onSent);
+  socket.on("message", createDelivery(responders, createSend(socket, onSent)));
+  return {
+    port: socket.address().port,
+    close: () => new Promise((resolve) => socket.close(resolve)),
+  };
+}
+
+/** Sends a response now or when it is known, unless the socket has been closed by then. */
+function createSend(socket: Socket, onSent: (error: Error | null) => void): Send {
+  let open = true;
+  socket.once("close", () => (open = false));
+  const sendNow = (response: Response, port: number, address: string): void => {
+    if (response && open) socket.send(response, port, address, onSent);
+  };
+  return (response, port, address) => {
+    if (response instanceof Promise) void response.then((known) => sendNow(known, port, address));
+    else sendNow(response, port, address);
+  };
+}
+
+export const udpSendErrors = (metrics: MetricRegistry): Metric =>
+  metrics.counter("selvedge_dns_udp_send_errors_total", "DNS responses that the system would not send");
+
+function enlargeBuffer(socket: Socket): void {
+  try {
+    socket.setRecvBufferSize(RECEIVE_BUFFER_BYTES);
+  } catch {
+    // The system's own size then has to do.
+  }
+}

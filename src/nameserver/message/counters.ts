@@ -1,0 +1,47 @@
+import type { Metric, MetricRegistry } from "#kernel/process/metrics.ts";
+import { RCODE } from "#wire/dns/codes.ts";
+import { type Transport, TRANSPORTS } from "./client.ts";
+import { DROP, TRUNCATE } from "#nameserver/limits/rate-limit.ts";
+
+/** What the nameserver counts about messages. Two calls with one registry give the same numbers. */
+export interface Counters {
+  readonly queries: Readonly<Record<Transport, Metric>>;
+  readonly dropped: Metric;
+  readonly malformed: Metric;
+  readonly internalErrors: Metric;
+  readonly cacheHits: Metric;
+  /** Responses that the limit dropped or truncated. */
+  readonly limited: Readonly<Record<typeof DROP | typeof TRUNCATE, Metric>>;
+  readonly signingLimited: Metric;
+  /** Counts a response by its RCODE, whose upper bits come from OPT, and by whether it was truncated. */
+  readonly responses: (rcode: number, truncated: boolean) => void;
+}
+
+const RCODE_MAX = Math.max(...Object.values(RCODE));
+
+export function createCounters(metrics: MetricRegistry): Counters {
+  const queries = (transport: Transport): Metric => metrics.counter("selvedge_dns_queries_total", "DNS messages received", { transport });
+  const byRcode = Array.from({ length: RCODE_MAX + 1 }, (_, code) => {
+    const rcode = Object.entries(RCODE).find(([, value]) => value === code)?.[0] ?? String(code);
+    return metrics.counter("selvedge_dns_responses_total", "DNS responses sent, by response code", { rcode });
+  });
+  const limited = (action: string): Metric =>
+    metrics.counter("selvedge_dns_rate_limited_total", "DNS responses over the limit of their client's network", { action });
+  const truncated = metrics.counter("selvedge_dns_truncated_total", "DNS responses that did not fit");
+  return {
+    queries: Object.fromEntries(TRANSPORTS.map((transport) => [transport, queries(transport)])) as Record<Transport, Metric>,
+    dropped: metrics.counter("selvedge_dns_dropped_total", "DNS messages left unanswered: too short, or answers themselves"),
+    malformed: metrics.counter("selvedge_dns_malformed_total", "DNS messages answered with FORMERR because they could not be read"),
+    internalErrors: metrics.counter("selvedge_dns_internal_errors_total", "DNS messages answered with SERVFAIL because the server failed"),
+    limited: { [DROP]: limited("dropped"), [TRUNCATE]: limited("truncated") },
+    signingLimited: metrics.counter(
+      "selvedge_dns_signing_limited_total",
+      "DNS questions whose answers were not signed because too many had to be for the client's network",
+    ),
+    cacheHits: metrics.counter("selvedge_dns_cache_hits_total", "DNS responses taken from the answer cache"),
+    responses: (rcode, isTruncated) => {
+      (byRcode[rcode] as Metric).value += 1;
+      if (isTruncated) truncated.value += 1;
+    },
+  };
+}

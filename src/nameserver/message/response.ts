@@ -1,0 +1,90 @@
+import { FLAG, HEADER_BYTES, OPCODE_MASK, OPTION, RCODE } from "#wire/dns/codes.ts";
+import { MessageWriter, OPT_BYTES } from "#wire/dns/message.ts";
+import type { Answer } from "#nameserver/answer/answer-rrset.ts";
+import { echoedEdnsFlags, ednsClassOf, type Exchange, PAYLOAD_BYTES_MAX, type Reply } from "./exchange.ts";
+import { ERROR_SORT, sortOf } from "./response-class.ts";
+
+/** The answer to the exchange's question. `complete` is false where something had to be left out for want of room. */
+export function encodeAnswer(
+  { packet, query, bytesMax }: Exchange,
+  found: Answer,
+  extendedError?: number,
+): Reply & { readonly complete: boolean } {
+  const options = extendedError === undefined ? NO_OPTIONS : extendedErrorOption(extendedError);
+  const writer = new MessageWriter(bytesMax, query.edns ? OPT_BYTES + options.length : 0);
+  const counts = [query.questions, 0, 0, 0];
+  if (query.questions === 1) {
+    writer.question({ name: packet.subarray(HEADER_BYTES, query.nameEnd), type: query.type, class: query.class });
+  }
+  const bodyStart = writer.length;
+  const put = (section: 1 | 2 | 3, sets: Answer["answers"]): boolean =>
+    sets.every((set) => {
+      if (!writer.set(set.name, set.type, set.ttl, set.rdatas)) return false;
+      counts[section] = (counts[section] as number) + set.rdatas.length;
+      return true;
+    });
+  const fits = put(1, found.answers) && put(2, found.authorities) && put(3, found.glue);
+  if (!fits) {
+    // Empty, so that nobody takes part of an answer for all of it; the client comes back over TCP.
+    writer.rewind(bodyStart);
+    counts.fill(0, 1);
+  }
+  const complete = fits && put(3, found.additionals);
+  const optStart = query.edns ? writer.length : 0;
+  if (query.edns) {
+    writer.opt(PAYLOAD_BYTES_MAX, found.rcode >> 4, echoedEdnsFlags(ednsClassOf(query)), options);
+    counts[3] = (counts[3] as number) + 1;
+  }
+  const opcodeAndRd = query.flags & (OPCODE_MASK | FLAG.RD);
+  const flags = FLAG.QR | (found.authoritative ? FLAG.AA : 0) | (fits ? 0 : FLAG.TC) | opcodeAndRd | (found.rcode & 0xf);
+  return { bytes: writer.finish(query.id, flags, counts), rcode: found.rcode, optStart, sort: sortOf(found), complete };
+}
+
+/** Nothing but the request to ask again over TCP. */
+export function encodeTruncated(exchange: Exchange): Reply {
+  const reply = encodeRefusal(exchange, { rcode: RCODE.NOERROR });
+  reply.bytes.writeUInt16BE(reply.bytes.readUInt16BE(2) | FLAG.TC, 2);
+  return reply;
+}
+
+/** Why nothing was looked up: a code of the header, and where it says too little the extended error. */
+export interface Refusal {
+  readonly rcode: number;
+  readonly extendedError?: number;
+}
+
+export const encodeRefusal = (exchange: Exchange, { rcode, extendedError }: Refusal): Reply =>
+  encodeAnswer(exchange, { ...NOTHING, rcode }, extendedError);
+
+/** That the message was understood, by a server that it concerns. */
+export const encodeAcknowledgement = (exchange: Exchange): Reply => encodeAnswer(exchange, { ...NOTHING, authoritative: true });
+
+const NOTHING: Answer = {
+  rcode: 0,
+  authoritative: false,
+  answers: [],
+  authorities: [],
+  glue: [],
+  additionals: [],
+  denial: undefined,
+  zones: new Set(),
+};
+
+/** A header alone, for messages whose question cannot be told. */
+export function bareReply(packet: Buffer, rcode: number): Reply {
+  const bytes = Buffer.alloc(HEADER_BYTES);
+  packet.copy(bytes, 0, 0, 2);
+  bytes.writeUInt16BE(FLAG.QR | (packet.readUInt16BE(2) & (OPCODE_MASK | FLAG.RD)) | rcode, 2);
+  return { bytes, rcode, optStart: 0, sort: ERROR_SORT };
+}
+
+const NO_OPTIONS = Buffer.alloc(0);
+
+/** The option without a text: the code says it all (RFC 8914 §2). */
+function extendedErrorOption(code: number): Buffer {
+  const option = Buffer.alloc(6);
+  option.writeUInt16BE(OPTION.EXTENDED_ERROR, 0);
+  option.writeUInt16BE(2, 2);
+  option.writeUInt16BE(code, 4);
+  return option;
+}

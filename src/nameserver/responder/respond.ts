@@ -1,0 +1,138 @@
+import type { Clock } from "#kernel/clock.ts";
+import { FLAG, HEADER_BYTES, OPCODE, opcodeOf, RCODE } from "#wire/dns/codes.ts";
+import { WireError } from "#wire/dns/errors.ts";
+import { OPT_BYTES } from "#wire/dns/message.ts";
+import { type Query, readQuery } from "#wire/dns/query.ts";
+import type { Client } from "#nameserver/message/client.ts";
+import { NO_CLIENT_OPTIONS, type ReadClientOptions, withOptions } from "#nameserver/message/client-options.ts";
+import { ednsClassOf, type Exchange, type Handler, type Reply, responseBytesMax } from "#nameserver/message/exchange.ts";
+import { createQuestions, type QuestionsDeps } from "./query-handler.ts";
+import { DROP, type RateLimit, SEND, TRUNCATE, type Verdict } from "#nameserver/limits/rate-limit.ts";
+import { ERROR_SORT } from "#nameserver/message/response-class.ts";
+import { bareReply, encodeRefusal } from "#nameserver/message/response.ts";
+import { type ReadSignature, type Signature, UNSIGNED } from "#nameserver/tsig/tsig-check.ts";
+import { truncatedBytes, writeTruncated } from "#nameserver/message/truncated.ts";
+
+/**
+ * One message in, one message out; undefined where silence is the right answer. Never throws or rejects. A promise
+ * where the answer has to be looked up elsewhere first; `packet` may change as soon as the call has returned.
+ */
+export type Respond = (packet: Buffer, client: Client) => Response | Promise<Response>;
+export type Response = Buffer | undefined;
+
+export interface ResponderDeps extends QuestionsDeps {
+  readonly clientOptions: ReadClientOptions;
+  readonly signatures: ReadSignature;
+  /** Answers the opcode NOTIFY. */
+  readonly notifications: Handler;
+  readonly clock: Clock;
+  /** Undefined: responses are not limited. */
+  readonly rateLimit: RateLimit | undefined;
+}
+
+export function createResponder(deps: ResponderDeps): Respond {
+  const { counters, clientOptions, signatures } = deps;
+  const finish = createFinish(deps);
+  const handlers: ReadonlyMap<number, Handler> = new Map([
+    [OPCODE.QUERY, createQuestions(deps)],
+    [OPCODE.NOTIFY, deps.notifications],
+  ]);
+
+  const respond = (packet: Buffer, client: Client): Response | Promise<Response> => {
+    const handler = handlers.get(opcodeOf(packet.readUInt16BE(2)));
+    const read = readOrUndefined(packet, signatures);
+    if (!read) {
+      if (handler) counters.malformed.value += 1;
+      const reply = bareReply(packet, handler ? RCODE.FORMERR : RCODE.NOTIMP);
+      return finish(reply, {
+        packet,
+        query: undefined,
+        client,
+        options: NO_CLIENT_OPTIONS,
+        signature: UNSIGNED,
+        bytesMax: reply.bytes.length,
+      });
+    }
+    const { query, signature } = read;
+    const options = clientOptions(query, client);
+    const bytesMax = responseBytesMax(query, client) - options.bytes.length - signature.bytes;
+    const exchange: Exchange = { packet, query, client, options, signature, bytesMax };
+    const refused = refusal(exchange, handler !== undefined);
+    if (refused !== undefined || !handler) return finish(encodeRefusal(exchange, { rcode: refused ?? RCODE.NOTIMP }), exchange);
+    const reply = guarded(exchange, handler);
+    if (!(reply instanceof Promise)) return finish(reply, exchange);
+    const kept = { ...exchange, packet: Buffer.from(packet) };
+    return reply.catch(() => failed(kept)).then((known) => finish(known, kept));
+  };
+  const failed = (exchange: Exchange): Reply => {
+    counters.internalErrors.value += 1;
+    return encodeRefusal(exchange, { rcode: RCODE.SERVFAIL });
+  };
+  /** What goes wrong with one message becomes that message's answer, never the process's end. */
+  const guarded = (exchange: Exchange, handler: Handler): Reply | Promise<Reply> => {
+    try {
+      return handler(exchange);
+    } catch {
+      return failed(exchange);
+    }
+  };
+
+  return (packet, client) => {
+    counters.queries[client.transport].value += 1;
+    // An answer to an answer would let two servers talk to each other for ever.
+    if (packet.length < HEADER_BYTES || (packet.readUInt16BE(2) & FLAG.QR) !== 0) {
+      counters.dropped.value += 1;
+      return undefined;
+    }
+    return respond(packet, client);
+  };
+}
+
+/** The end of every exchange: the limit on responses, the client's own options, and the count. */
+function createFinish({ counters, rateLimit, clock }: ResponderDeps) {
+  const verdictOn = ({ sort }: Reply, { client: { transport, address }, options, signature }: Ending): Verdict =>
+    transport !== "udp" || rateLimit === undefined || options.isKnown || signature.key !== undefined
+      ? SEND
+      : rateLimit.verdict(address, 0, address.length, sort, clock.nowMs());
+  return (reply: Reply, ending: Ending): Response => {
+    const verdict = verdictOn(reply, ending);
+    if (verdict !== SEND) counters.limited[verdict].value += 1;
+    if (verdict === DROP) return undefined;
+    const sent = verdict === TRUNCATE ? truncated(reply, ending) : reply;
+    const bytes = ending.signature.sign(withOptions(sent, ending.options, ending.bytesMax + ending.options.bytes.length));
+    counters.responses(sent.rcode, verdict === SEND && (bytes.readUInt16BE(2) & FLAG.TC) !== 0);
+    return bytes;
+  };
+}
+
+/** An exchange, or as much of it as could be read. */
+type Ending = Omit<Exchange, "query"> & { readonly query: Query | undefined };
+
+/** Errors are as short as what would tell of their being limited: they stay as they are. */
+function truncated(reply: Reply, { packet, query }: Ending): Reply {
+  if (!query || reply.sort === ERROR_SORT) return reply;
+  const ednsClass = ednsClassOf(query);
+  const optStart = ednsClass === 0 ? 0 : truncatedBytes(0, query.nameEnd);
+  const bytes = Buffer.alloc(truncatedBytes(0, query.nameEnd) + (ednsClass === 0 ? 0 : OPT_BYTES));
+  writeTruncated(packet, 0, query.nameEnd, ednsClass, bytes, 0);
+  return { ...reply, bytes, optStart, rcode: RCODE.NOERROR };
+}
+
+/** Why the message does not reach the handler of its opcode, whatever it asks. */
+function refusal({ query: { edns }, options, signature }: Exchange, isImplemented: boolean): number | undefined {
+  if (signature.isRefused) return RCODE.NOTAUTH;
+  // RFC 6891 §6.1.3: a version that is not known says nothing about the rest.
+  if (edns && edns.version > 0) return RCODE.BADVERS;
+  if (options.isMalformed) return RCODE.FORMERR;
+  return isImplemented ? undefined : RCODE.NOTIMP;
+}
+
+function readOrUndefined(packet: Buffer, signatures: ReadSignature): { query: Query; signature: Signature } | undefined {
+  try {
+    const query = readQuery(packet);
+    return { query, signature: signatures(packet, query) };
+  } catch (error) {
+    if (error instanceof WireError) return undefined;
+    throw error;
+  }
+}

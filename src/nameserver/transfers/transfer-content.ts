@@ -1,0 +1,71 @@
+import { TYPE } from "#wire/dns/codes.ts";
+import { decodeMessage } from "#wire/dns/message.ts";
+import { keyOf } from "#wire/dns/name.ts";
+import type { Query } from "#wire/dns/query.ts";
+import { isSerialAfter, soaSerial } from "#wire/dns/serial.ts";
+import { answer } from "#nameserver/answer/answer.ts";
+import type { Signatures } from "#nameserver/dnssec/rrsig-cache.ts";
+import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
+import type { FindOutside } from "#nameserver/external/external-names.ts";
+import {
+  type ApexAddresses,
+  areDifferences,
+  differences,
+  soaAlone,
+  type TransferRecord,
+  wholeSignedZone,
+  wholeZone,
+} from "./transfer-records.ts";
+import { serialOf, type ZoneJournal } from "#nameserver/zones/zone-journal.ts";
+import type { ZoneIndex, Zones } from "#nameserver/zones/zones.ts";
+
+/** What is sent: all of the zone, what is new in it, or word that nothing is. */
+export type TransferKind = "axfr" | "ixfr" | "current";
+
+export interface TransferContent {
+  readonly kind: TransferKind;
+  /** Undefined now and then, where the next record takes longer. */
+  readonly records: Generator<TransferRecord | undefined, void>;
+}
+
+export interface TransferContentDeps {
+  readonly zones: Zones;
+  readonly edge: EdgeFront;
+  readonly journal: ZoneJournal;
+  /** Over the sets of signed zones. */
+  readonly zoneSignatures: Signatures;
+  /** What is behind the zones' own aliases elsewhere, as far as it is known. */
+  readonly findOutside: FindOutside;
+}
+
+/** Decides what a request for the zone is answered with. Throws WireError on a request that cannot be read. */
+export function createTransferContent(deps: TransferContentDeps): (zone: ZoneIndex, packet: Buffer, query: Query) => TransferContent {
+  const { zones, edge, journal, zoneSignatures, findOutside } = deps;
+  const addresses: ApexAddresses = ({ name }) =>
+    [TYPE.A, TYPE.AAAA].flatMap((type) =>
+      answer(zones, edge, { name, type }, findOutside)
+        .answers.filter((set) => set.type === type)
+        .map(({ ttl, rdatas }) => ({ type, ttl, rdatas, proxied: false })),
+    );
+  return (zone, packet, query) => {
+    const serial = query.type === TYPE.IXFR ? knownSerial(packet, zone) : undefined;
+    if (serial !== undefined && !isSerialAfter(serialOf(zone), serial)) return { kind: "current", records: soaAlone(zone) };
+    // What changes in a signed zone changes its chain of NSEC records, too: it is always sent as a whole.
+    if (zone.dnssec) return { kind: "axfr", records: wholeSignedZone(zone, { edge, signatures: zoneSignatures, addresses }) };
+    const versions = serial === undefined ? undefined : journal.since(zone, serial);
+    if (versions && areDifferences(zone, versions) && isWorthIt(zone, versions)) {
+      return { kind: "ixfr", records: differences(zone, edge, versions) };
+    }
+    return { kind: "axfr", records: wholeZone(zone, edge, addresses) };
+  };
+}
+
+/** The serial of the SOA that an IXFR request has in its authority section (RFC 1995 §3). */
+function knownSerial(packet: Buffer, zone: ZoneIndex): number | undefined {
+  const soa = decodeMessage(packet).authorities.find((record) => record.type === TYPE.SOA && keyOf(record.name) === zone.key);
+  return soa && soaSerial(soa.rdata);
+}
+
+/** More differences than there are names are longer than the zone itself. */
+const isWorthIt = (zone: ZoneIndex, versions: readonly { readonly names: readonly unknown[] }[]): boolean =>
+  versions.reduce((sum, { names }) => sum + names.length, 0) <= zone.nodes.size;

@@ -1,0 +1,108 @@
+import { TYPE } from "#wire/dns/codes.ts";
+import { type NameKey, nameOfKey } from "#wire/dns/name.ts";
+import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
+import { isFlattened, transferredSets } from "#nameserver/zones/lookup.ts";
+import { signedZone, type SignedZoneDeps } from "#nameserver/dnssec/signed-zone.ts";
+import { soaOf, type ZoneVersion } from "#nameserver/zones/zone-journal.ts";
+import type { RecordSet, RecordSets } from "#nameserver/zones/zone-nodes.ts";
+import type { ZoneIndex } from "#nameserver/zones/zones.ts";
+
+/** One record of a transfer. */
+export interface TransferRecord {
+  readonly name: Uint8Array;
+  readonly type: number;
+  readonly ttl: number;
+  readonly rdata: Uint8Array;
+}
+
+/** The addresses that the zone's name has now, whichever way it has them; types that it has none of are left out. */
+export type ApexAddresses = (zone: ZoneIndex) => readonly RecordSet[];
+
+/** The whole zone as it is at the first call of `next`, between two copies of its SOA (RFC 5936 §2.2). */
+export function* wholeZone(zone: ZoneIndex, edge: EdgeFront, addresses: ApexAddresses): Generator<TransferRecord, void> {
+  const walk = zone.nodes.walk();
+  try {
+    const flattened = isFlattened(zone, zone.nodes.get(zone.key)?.sets) ? addresses(zone) : [];
+    const soa = soaRecord(zone, zone.apex);
+    yield soa;
+    for (const set of zone.apex.values()) if (set.type !== TYPE.SOA) yield* recordsOf(zone.key, set);
+    for (const set of flattened) yield* recordsOf(zone.key, set);
+    for (let found = walk.next(); found; found = walk.next()) {
+      const [key, sets] = found;
+      for (const set of transferredSets(edge, zone, key, sets)) yield* recordsOf(key, set);
+    }
+    yield soa;
+  } finally {
+    walk.close();
+  }
+}
+
+/** The same with signatures and proofs, for servers that have no key of the zone. Pauses and throws as `signedZone` does. */
+export function* wholeSignedZone(zone: ZoneIndex, deps: SignedZoneDeps): Generator<TransferRecord | undefined, void> {
+  const soa = soaRecord(zone, zone.apex);
+  for (const set of signedZone(zone, deps)) {
+    if (set === undefined) yield undefined;
+    else for (const rdata of set.rdatas) yield { name: set.name, type: set.type, ttl: set.ttl, rdata };
+  }
+  yield soa;
+}
+
+/** What changed from version to version, the oldest first (RFC 1995 §4). */
+export function* differences(zone: ZoneIndex, edge: EdgeFront, versions: readonly ZoneVersion[]): Generator<TransferRecord, void> {
+  const soa = soaRecord(zone, zone.apex);
+  yield soa;
+  for (const { apexBefore, apexAfter, names } of versions) {
+    const changes = [
+      { key: zone.key, before: withoutSoa(apexBefore), after: withoutSoa(apexAfter) },
+      ...names.map(({ key, before, after }) => ({
+        key,
+        before: transferredSets(edge, zone, key, before),
+        after: transferredSets(edge, zone, key, after),
+      })),
+    ];
+    yield soaRecord(zone, apexBefore);
+    for (const { key, before, after } of changes) yield* missing(key, before, after);
+    yield soaRecord(zone, apexAfter);
+    for (const { key, before, after } of changes) yield* missing(key, after, before);
+  }
+  yield soa;
+}
+
+/** The zone's SOA alone: nothing is newer, or what is does not fit. */
+export function* soaAlone(zone: ZoneIndex): Generator<TransferRecord, void> {
+  yield soaRecord(zone, zone.apex);
+}
+
+/**
+ * Whether the versions can be told as differences: the addresses behind an alias at the apex change without a new serial,
+ * and with a DNAME names come and go that did not change themselves.
+ */
+export const areDifferences = (zone: ZoneIndex, versions: readonly ZoneVersion[]): boolean =>
+  !isFlattened(zone, zone.nodes.get(zone.key)?.sets) &&
+  !versions.some(({ names }) =>
+    names.some(
+      ({ key, before, after }) =>
+        (key === zone.key && [before, after].some((sets) => isFlattened(zone, sets))) || before.has(TYPE.DNAME) !== after.has(TYPE.DNAME),
+    ),
+  );
+
+const withoutSoa = (apex: RecordSets): RecordSet[] => [...apex.values()].filter(({ type }) => type !== TYPE.SOA);
+
+/** The records of `sets` that `others` have not, a record being its TTL too. */
+function* missing(key: NameKey, sets: readonly RecordSet[], others: readonly RecordSet[]): Generator<TransferRecord, void> {
+  for (const set of sets) {
+    const other = others.find(({ type, ttl }) => type === set.type && ttl === set.ttl);
+    const known = new Set(other?.rdatas.map((rdata) => Buffer.from(rdata).toString("latin1")));
+    for (const record of recordsOf(key, set)) if (!known.has(Buffer.from(record.rdata).toString("latin1"))) yield record;
+  }
+}
+
+function* recordsOf(key: NameKey, { type, ttl, rdatas }: RecordSet): Generator<TransferRecord, void> {
+  const name = nameOfKey(key);
+  for (const rdata of rdatas) yield { name, type, ttl, rdata };
+}
+
+function soaRecord(zone: ZoneIndex, apex: RecordSets): TransferRecord {
+  const ttl = apex.get(TYPE.SOA)?.ttl ?? 0;
+  return { name: zone.name, type: TYPE.SOA, ttl, rdata: soaOf(apex) ?? new Uint8Array() };
+}

@@ -1,0 +1,63 @@
+import { type IpAddress, formatIp, parseIp } from "#kernel/net/ip.ts";
+import { TYPE } from "#wire/dns/codes.ts";
+import { encodeContent } from "#wire/dns/record-types.ts";
+import type { RecordSet } from "./zone-nodes.ts";
+
+/** What stands in for proxied names: the edge's addresses, and what it says of itself before anybody connects. */
+export interface EdgeFront {
+  readonly ipv4: readonly Uint8Array[];
+  readonly ipv6: readonly Uint8Array[];
+  /** Absent where the edge has nothing to say but what clients suppose: HTTP/1.1 on port 443. */
+  readonly https?: HttpsSets;
+}
+
+/** HTTPS sets (RFC 9460) by the addresses that a name has of the edge's. */
+export type HttpsSets = Readonly<Record<"all" | "ipv4" | "ipv6", RecordSet>>;
+
+/** What the edge speaks over TLS. */
+export interface EdgeProtocols {
+  /** By their ALPN identifiers, the best first. */
+  readonly alpn: readonly string[];
+  /** 0: not known. */
+  readonly port: number;
+}
+
+/** TTL in seconds of what stands in for a proxied name (SPEC 2.2: automatic). */
+export const PROXIED_TTL = 300;
+
+const HTTPS_PORT = 443;
+/** What clients of HTTPS records suppose without being told (RFC 9460 §9.5). */
+const DEFAULT_ALPN = "http/1.1";
+/** Hints save a client one question; the addresses themselves are there for the asking. */
+const HINTS_MAX = 8;
+
+/** Throws RangeError on text that is no address: the operator's configuration is wrong. */
+export function createEdgeFront(addresses: readonly string[], protocols: EdgeProtocols): EdgeFront {
+  const parsed = addresses.map((text) => {
+    const address = parseIp(text);
+    if (!address) throw new RangeError(`not an IP address: ${JSON.stringify(text)}`);
+    return address;
+  });
+  const [ipv4, ipv6] = ([4, 6] as const).map((family) => parsed.filter((address) => address.family === family)) as [
+    IpAddress[],
+    IpAddress[],
+  ];
+  const front = { ipv4: ipv4.map(({ bytes }) => bytes), ipv6: ipv6.map(({ bytes }) => bytes) };
+  const alpn = protocols.alpn.filter((protocol) => protocol !== DEFAULT_ALPN);
+  if (alpn.length === 0 || protocols.port === 0) return front;
+  const set = (families: readonly IpAddress[][]): RecordSet => httpsSet(alpn, protocols.port, families);
+  return { ...front, https: { all: set([ipv4, ipv6]), ipv4: set([ipv4, []]), ipv6: set([[], ipv6]) } };
+}
+
+/** One record in service mode for the name itself (RFC 9460 §2.4.3). */
+function httpsSet(alpn: readonly string[], port: number, [ipv4 = [], ipv6 = []]: readonly IpAddress[][]): RecordSet {
+  const list = (family: readonly IpAddress[]): string => family.slice(0, HINTS_MAX).map(formatIp).join(",");
+  const params = [
+    `alpn="${alpn.join(",")}"`,
+    ...(port === HTTPS_PORT ? [] : [`port=${port}`]),
+    ...(ipv4.length > 0 ? [`ipv4hint=${list(ipv4)}`] : []),
+    ...(ipv6.length > 0 ? [`ipv6hint=${list(ipv6)}`] : []),
+  ];
+  const rdata = encodeContent("HTTPS", `1 . ${params.join(" ")}`, { origin: ".", style: "master" });
+  return { type: TYPE.HTTPS, ttl: PROXIED_TTL, rdatas: [rdata], proxied: true };
+}

@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fc } from "../../../test/support/property.ts";
+import { TYPE } from "#wire/dns/codes.ts";
+import { keyOf, type NameKey, parseAbsoluteName } from "#wire/dns/name.ts";
+import { createZoneNodes, type RecordSets, type StoredRecord, type ZoneNodes } from "./zone-nodes.ts";
+import { createZoneWalks, type WalkedNode, type ZoneWalk, ZoneWalkError } from "./zone-walk.ts";
+
+type Step = { readonly do: "put" | "remove"; readonly name: number; readonly value: number } | { readonly do: "settle" | "read" | "start" };
+
+// Few names, one below the other, so that names come, go and come back, and nodes without records exist.
+const NAMES = ["a.z", "b.a.z", "c.b.a.z", "d.z", "*.d.z", "e.d.z"].map((name) => keyOf(parseAbsoluteName(name)));
+
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    { weight: 6, arbitrary: fc.record({ do: fc.constantFrom("put" as const, "remove" as const), name: fc.nat(5), value: fc.nat(3) }) },
+    { weight: 5, arbitrary: fc.record({ do: fc.constantFrom("settle" as const, "read" as const, "read" as const, "start" as const) }) },
+  ),
+  { maxLength: 60 },
+);
+
+const recordOf = (ttl: number, value: number): StoredRecord => ({
+  name: "",
+  type: "A",
+  ttl,
+  content: "",
+  rdata: Buffer.of(value).toString("base64"),
+  proxied: false,
+});
+
+const plain = (sets: RecordSets): string =>
+  JSON.stringify(
+    Array.from(sets.values(), ({ type, ttl, rdatas }) => [type, ttl, rdatas.map((rdata) => Buffer.from(rdata).toString("hex"))]),
+  );
+
+/** Everything that is at the names now. */
+const contents = (nodes: ZoneNodes): Map<NameKey, string> =>
+  new Map(
+    NAMES.flatMap((name) => {
+      const { sets } = nodes.get(name) ?? { sets: new Map() };
+      return sets.size === 0 ? [] : [[name, plain(sets)] as const];
+    }),
+  );
+
+interface Reader {
+  readonly walk: ZoneWalk;
+  readonly expected: Map<NameKey, string>;
+  readonly read: Map<NameKey, string>;
+}
+
+const readOne = ({ walk, read }: Reader): boolean => {
+  const found = walk.next();
+  if (!found) return false;
+  assert.ok(!read.has(found[0]), "a name came twice");
+  read.set(found[0], plain(found[1]));
+  return true;
+};
+
+test("whatever changes meanwhile, a walk gives what was there when it began", () => {
+  fc.assert(
+    fc.property(steps, (all) => {
+      const nodes = createZoneNodes();
+      const present = new Map<string, StoredRecord>();
+      const replace = (name: number, place: number, record: StoredRecord | undefined): void => {
+        const id = `${name}/${place}`;
+        const before = present.get(id);
+        if (before) nodes.remove(NAMES[name]!, before);
+        if (record) present.set(id, record);
+        else present.delete(id);
+        if (record) nodes.add(NAMES[name]!, record);
+      };
+      const readers: Reader[] = [];
+      let settled = true;
+      for (const step of all) {
+        if (step.do === "put") {
+          replace(step.name, step.value % 2, recordOf(60 + step.value, step.value));
+          settled = false;
+        } else if (step.do === "remove") {
+          replace(step.name, step.value % 2, undefined);
+          settled = false;
+        } else if (step.do === "settle" || !settled) {
+          nodes.settle();
+          settled = true;
+        } else if (step.do === "start") readers.push({ walk: nodes.walk(), expected: contents(nodes), read: new Map() });
+        else for (const reader of readers) readOne(reader);
+      }
+      nodes.settle();
+      for (const reader of readers) {
+        while (readOne(reader));
+        assert.deepEqual([...reader.read].sort(), [...reader.expected].sort());
+        assert.equal(reader.walk.next(), undefined);
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("changes are told with what was there before", () => {
+  const nodes = createZoneNodes();
+  const key = NAMES[0]!;
+  const changes = (): string[][] => {
+    const seen: string[][] = [];
+    nodes.settle((change) => seen.push([change.key, plain(change.before), plain(change.after)]));
+    return seen;
+  };
+  const [first, second] = [recordOf(60, 1), recordOf(60, 2)];
+  nodes.add(key, first);
+  const one = '[[1,60,["01"]]]';
+  assert.deepEqual(changes(), [[key, "[]", one]]);
+  // Gone and back within one delta: still one change, from what was there.
+  nodes.remove(key, first);
+  nodes.add(key, second);
+  assert.deepEqual(changes(), [[key, one, '[[1,60,["02"]]]']]);
+  nodes.remove(key, second);
+  assert.deepEqual(changes(), [[key, '[[1,60,["02"]]]', "[]"]]);
+  assert.deepEqual(changes(), []);
+});
+
+test("a walk that would have to keep too much breaks, and one that is over keeps nothing", () => {
+  const sets: RecordSets = new Map([[TYPE.A, { type: TYPE.A, ttl: 60, rdatas: [Uint8Array.of(1)], proxied: false }]]);
+  const nodes = new Map<NameKey, WalkedNode>(NAMES.map((key, order) => [key, { sets, order }]));
+  const walks = createZoneWalks(nodes, 2);
+  const walk = walks.start(NAMES.length);
+  assert.equal(walk.next()?.[0], NAMES[0]);
+  const over = walks.start(NAMES.length);
+  over.close();
+  const change = (i: number): void => walks.keep(NAMES[i]!);
+  [0, 1, 2, 1].forEach(change);
+  assert.equal(walk.next()?.[0], NAMES[1]);
+  [3].forEach(change);
+  assert.equal(walk.next()?.[0], NAMES[2]);
+  [4, 5].forEach(change);
+  assert.throws(() => walk.next(), ZoneWalkError);
+});

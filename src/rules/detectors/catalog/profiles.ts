@@ -1,0 +1,43 @@
+import type { Detector } from "#rules/detectors/engine/detector.ts";
+import { DETECTORS } from "./table.ts";
+
+/** Detectors under one name, as policies of data loss prevention choose them. Ids never change: stored policies name them. */
+export interface Profile {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly detectors: readonly Detector[];
+}
+
+/** Not those that a text without anybody in it is full of as well. */
+const isContact = ({ tags = [] }: Detector): boolean => tags.includes("contact") && !tags.includes("bare");
+const chosen = (holds: (detector: Detector) => boolean): readonly Detector[] => DETECTORS.filter(holds);
+
+export const PROFILES: readonly Profile[] = [
+  {
+    id: "8d9b1e34-5f0c-4c52-9a6e-2f5f7c1d0a01",
+    name: "Financial Information",
+    description: "Payment cards, bank accounts and other numbers of money",
+    detectors: chosen(({ category, enabled }) => category === "financial" && enabled),
+  },
+  {
+    id: "8d9b1e34-5f0c-4c52-9a6e-2f5f7c1d0a02",
+    name: "Credentials and Secrets",
+    description: "Keys, tokens, passwords in addresses and private keys",
+    detectors: chosen(({ category, enabled }) => category === "secrets" && enabled),
+  },
+  {
+    id: "8d9b1e34-5f0c-4c52-9a6e-2f5f7c1d0a03",
+    name: "Personal Identifiers",
+    description: "Numbers of passports, identity cards, health, social security and tax",
+    detectors: chosen((detector) => detector.category === "pii" && detector.enabled && !isContact(detector)),
+  },
+  {
+    id: "8d9b1e34-5f0c-4c52-9a6e-2f5f7c1d0a04",
+    name: "Contact Details",
+    description: "E-mail addresses, telephone numbers and network addresses; frequent in ordinary text",
+    detectors: chosen(isContact),
+  },
+];
+
+export const PROFILES_BY_ID: ReadonlyMap<string, Profile> = new Map(PROFILES.map((profile) => [profile.id, profile]));

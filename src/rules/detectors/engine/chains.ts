@@ -1,0 +1,209 @@
+import type { Detector } from "./detector.ts";
+import { gapEnd, GAP_STARTS } from "./gaps.ts";
+import { formsOf, type NumberForms } from "./number-forms.ts";
+import { SPELLED_STARTS, spelledSeparator } from "#rules/detectors/checks/separators.ts";
+
+/** What a byte is within a number or code: the columns of the automaton. */
+export const DIGIT = 1;
+export const LETTER = 2;
+const SPACE = 3;
+const DASH = 4;
+const DOT = 5;
+const SLASH = 6;
+const PAREN = 7;
+const CLOSING = 8;
+/** A wide gap (gaps.ts). */
+const GAP = 9;
+const COLUMNS = 10;
+
+const CODES: ReadonlyMap<string, number> = new Map([
+  [" ", SPACE],
+  ["-", DASH],
+  [".", DOT],
+  ["/", SLASH],
+  ["(", PAREN],
+  [")", CLOSING],
+]);
+
+/** The class of each byte, 0 for those that no template has. A no-break space in Latin-1 is a space. */
+export const CLASSES = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const char = String.fromCharCode(byte);
+  if (/[0-9]/.test(char)) return DIGIT;
+  if (/[A-Za-z]/.test(char)) return LETTER;
+  return byte === 0xa0 ? SPACE : (CODES.get(char) ?? 0);
+});
+
+/** A place where the text from the start of a chain is as a template says. */
+export interface ChainEnd {
+  readonly end: number;
+  readonly detectors: readonly Detector[];
+}
+
+/**
+ * The templates of numbers and codes as one automaton, so that a text is read once for all of them. In a template `#` is
+ * a digit, `A` a letter, `*` either, and `~` a space, a dash or a dot, the same at each of its places, and `_` a wide gap; ` `, `-`, `.`, `/`,
+ * `(` and `)` stand for themselves.
+ */
+export class Chains {
+  /** Next state by state and class; 0 where no template goes on. */
+  readonly #next: Uint16Array;
+  readonly #detectors: readonly (readonly Detector[] | undefined)[];
+  /** Of what the templates say. */
+  readonly forms: NumberForms;
+
+  constructor(detectors: readonly Detector[]) {
+    const automaton = new Automaton();
+    const ends = new Map<number, Detector[]>();
+    const templates = new Map<string, number>();
+    const stuck = new Set<string>();
+    for (const detector of detectors) {
+      for (const anchor of detector.anchors) {
+        if (anchor.kind !== "chain") continue;
+        for (const template of anchor.templates.flatMap(expanded)) {
+          // Without a digit there is no place to begin at.
+          if (!template.includes("#")) continue;
+          // Many detectors share their templates.
+          const state = templates.get(template) ?? automaton.add(template);
+          templates.set(template, state);
+          if (anchor.stuck === true) stuck.add(template);
+          const known = ends.get(state);
+          if (known === undefined) ends.set(state, [detector]);
+          else if (known.at(-1) !== detector) known.push(detector);
+        }
+      }
+    }
+    this.#next = automaton.next;
+    this.#detectors = Array.from({ length: automaton.count }, (_, state) => ends.get(state));
+    this.forms = formsOf(templates.keys(), stuck);
+  }
+
+  /** Where a template ends that starts at `at`, the shortest first; `found` is filled and its count returned. */
+  read(bytes: Uint8Array, at: number, found: ChainEnd[]): number {
+    let count = 0;
+    let state = 0;
+    for (let i = at; ;) {
+      const byte = bytes[i] ?? 0;
+      const detectors = this.#detectors[state];
+      if (detectors !== undefined && count < ENDS_MAX && isEnd(bytes, i)) found[count++] = { end: i, detectors };
+      const afterGap = this.#next[state * COLUMNS + GAP] as number;
+      if (afterGap !== 0 && MAY_BE_GAP[byte] === 1) {
+        const to = gapEnd(bytes, i);
+        if (to > i) {
+          state = afterGap;
+          i = to;
+          continue;
+        }
+      }
+      let width = 1;
+      let column = CLASSES[byte] as number;
+      if (column === 0) {
+        if (MAY_SEPARATE[byte] === 0) return count;
+        const wide = wideSeparator(bytes, i);
+        if (wide === null) return count;
+        ({ width, column } = wide);
+      }
+      state = this.#next[state * COLUMNS + column] as number;
+      if (state === 0) return count;
+      i += width;
+    }
+  }
+}
+
+const ENDS_MAX = 8;
+const MAY_BE_GAP = Uint8Array.from({ length: 256 }, (_, byte) => (GAP_STARTS.includes(String.fromCharCode(byte)) ? 1 : 0));
+
+/** A state is a number of 16 bits. */
+const STATES_MAX = 2 ** 16;
+const STATES_AT_FIRST = 1024;
+
+/** The states under construction. */
+class Automaton {
+  #next = new Uint16Array(STATES_AT_FIRST * COLUMNS);
+  #count = 1;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Next state by state and class. */
+  get next(): Uint16Array {
+    return this.#next.slice(0, this.#count * COLUMNS);
+  }
+
+  /** Gives the state in which the template ends. */
+  add(template: string): number {
+    let state = 0;
+    for (const char of template) {
+      const column = char === "#" ? DIGIT : char === "A" ? LETTER : char === "_" ? GAP : CODES.get(char);
+      if (column === undefined) throw new Error(`the template "${template}" holds "${char}"`);
+      const at = state * COLUMNS + column;
+      state = this.#next[at] as number;
+      if (state !== 0) continue;
+      // Which may move the states.
+      state = this.#made();
+      this.#next[at] = state;
+    }
+    return state;
+  }
+
+  #made(): number {
+    if (this.#count === STATES_MAX) throw new Error(`the templates make more than ${STATES_MAX} states`);
+    const at = this.#count++;
+    if (this.#count * COLUMNS > this.#next.length) {
+      const larger = new Uint16Array(this.#next.length * 2);
+      larger.set(this.#next);
+      this.#next = larger;
+    }
+    return at;
+  }
+}
+
+/** The template once for each meaning of `~` and `*`. */
+function expanded(template: string): readonly string[] {
+  if (template.includes("~")) return [" ", "-", "."].flatMap((separator) => expanded(template.replaceAll("~", separator)));
+  if (template.includes("*")) return ["#", "A"].flatMap((one) => expanded(template.replace("*", one)));
+  return [template];
+}
+
+/** Nothing may follow that would make it a part of something longer: no word character, no further `.5` or `-5`. */
+function isEnd(bytes: Uint8Array, at: number): boolean {
+  const byte = bytes[at] ?? 0;
+  const column = CLASSES[byte] as number;
+  if (column === DIGIT || column === LETTER || byte === UNDERSCORE) return false;
+  return (column !== DASH && column !== DOT) || CLASSES[bytes[at + 1] ?? 0] !== DIGIT;
+}
+
+const UNDERSCORE = 0x5f;
+
+interface WideSeparator {
+  readonly width: number;
+  readonly column: number;
+}
+
+const NBSP: WideSeparator = { width: 2, column: SPACE };
+const WIDE_SPACE: WideSeparator = { width: 3, column: SPACE };
+const WIDE_DASH: WideSeparator = { width: 3, column: DASH };
+/** In queries. */
+const PLUS: WideSeparator = { width: 1, column: SPACE };
+/** What they begin with. */
+const MAY_SEPARATE = Uint8Array.from({ length: 256 }, (_, byte) =>
+  `\xc2\xe2+${SPELLED_STARTS}`.includes(String.fromCharCode(byte)) ? 1 : 0,
+);
+
+/** A space or dash of several bytes, in UTF-8 or spelled out: those that may not break, and those of typesetters. */
+function wideSeparator(bytes: Uint8Array, at: number): WideSeparator | null {
+  const byte = bytes[at];
+  if (byte === 0xc2) return bytes[at + 1] === 0xa0 ? NBSP : null;
+  if (byte === 0xe2) return generalPunctuation(bytes[at + 1] ?? 0, bytes[at + 2] ?? 0);
+  if (byte === 0x2b) return PLUS;
+  const spelled = spelledSeparator(bytes, at);
+  return spelled === null ? null : { width: spelled.width, column: spelled.kind === "space" ? SPACE : DASH };
+}
+
+/** The last two bytes of U+2000 to U+203F, and of the minus. */
+function generalPunctuation(second: number, third: number): WideSeparator | null {
+  if (second === 0x88) return third === 0x92 ? WIDE_DASH : null;
+  if (second !== 0x80) return null;
+  if ((third >= 0x80 && third <= 0x8b) || third === 0xaf) return WIDE_SPACE;
+  return third >= 0x90 && third <= 0x95 ? WIDE_DASH : null;
+}

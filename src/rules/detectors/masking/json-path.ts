@@ -1,0 +1,148 @@
+import { KEY_CHARACTERS_MAX } from "./allowed-place.ts";
+import { isPersonalKey } from "./personal-keys.ts";
+import type { Finding, Hit } from "#rules/detectors/engine/tallies.ts";
+
+/** Deeper values are named by what holds them. */
+const DEPTH_MAX = 32;
+
+/** Bytes of a text that must not be shown. */
+export interface HiddenPart {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Where the hits stand in a JSON text, by their offsets, in one walk. Keys that hold a part of a find, or name somebody, are not shown. */
+export function jsonPaths(bytes: Uint8Array, hits: readonly Hit[], findings: readonly Finding[]): ReadonlyMap<number, string> {
+  const offsets = [...new Set(hits.map(({ offset }) => offset))].sort((a, b) => a - b);
+  const hidden = findings
+    .flatMap(({ hits: all }) => all.map(({ offset, text }) => ({ from: offset, to: offset + text.length })))
+    .sort((a, b) => a.from - b.from);
+  const paths = jsonPathsAt(bytes, offsets, hidden);
+  return new Map(offsets.map((offset, index) => [offset, paths[index] ?? "$"]));
+}
+
+/**
+ * Where in a JSON text the bytes at the offsets stand, which come in ascending order: `$.users[3].card`, RFC 9535's normalised
+ * idea in its short form. A key is named by the value it holds. Bytes are read once up to the last offset; what is no JSON gets
+ * the place up to where it made sense. Of keys that hold a part of `hidden`, which is in the order of `from`, only that they do is said.
+ */
+export function jsonPathsAt(bytes: Uint8Array, offsets: readonly number[], hidden: readonly HiddenPart[] = []): readonly string[] {
+  const walk = new Walk(hidden);
+  const paths: string[] = [];
+  let at = 0;
+  for (const offset of offsets) {
+    at = walk.to(bytes, at, offset);
+    paths.push(walk.path());
+  }
+  return paths;
+}
+
+interface Container {
+  /** Null for an array. */
+  key: string | null;
+  index: number;
+}
+
+class Walk {
+  readonly #stack: Container[] = [];
+  /** Containers below the deepest that is followed. */
+  #deeper = 0;
+  #keyComes = false;
+  readonly #hidden: readonly HiddenPart[];
+  /** The first hidden part that may reach beyond the keys so far, and how far those before it do. */
+  #nextHidden = 0;
+  #hiddenTo = 0;
+
+  constructor(hidden: readonly HiddenPart[]) {
+    this.#hidden = hidden;
+  }
+
+  /** Reads whole tokens until one reaches beyond `offset`; gives where it has come to. */
+  to(bytes: Uint8Array, from: number, offset: number): number {
+    let at = from;
+    while (at <= offset && at < bytes.length) {
+      const byte = bytes[at] as number;
+      if (byte === QUOTE) {
+        const end = stringEnd(bytes, at);
+        if (this.#keyComes && this.#deeper === 0) this.#name(bytes, at + 1, end);
+        if (end >= offset) return at;
+        at = end + 1;
+        continue;
+      }
+      if (byte === OPEN_BRACE || byte === OPEN_BRACKET) this.#open(byte === OPEN_BRACE);
+      else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) this.#close();
+      else if (byte === COMMA) this.#next();
+      else if (byte === COLON) this.#keyComes = false;
+      at++;
+    }
+    return at;
+  }
+
+  path(): string {
+    return this.#stack.reduce((path, { key, index }) => path + (key === null ? `[${index}]` : member(shownKey(key))), "$");
+  }
+
+  #open(isObject: boolean): void {
+    if (this.#stack.length === DEPTH_MAX) return void this.#deeper++;
+    this.#stack.push({ key: isObject ? "" : null, index: 0 });
+    this.#keyComes = isObject;
+  }
+
+  #close(): void {
+    if (this.#deeper > 0) this.#deeper--;
+    else this.#stack.pop();
+    this.#keyComes = false;
+  }
+
+  #next(): void {
+    const top = this.#stack.at(-1);
+    if (this.#deeper > 0 || top === undefined) return;
+    top.index++;
+    this.#keyComes = top.key !== null;
+  }
+
+  #name(bytes: Uint8Array, from: number, to: number): void {
+    const top = this.#stack.at(-1);
+    if (top === undefined || top.key === null) return;
+    top.key = this.#isHidden(from, to) ? HIDDEN_KEY : keyOf(Buffer.from(bytes.subarray(from, to)).toString());
+  }
+
+  /** Keys are asked about in the order of the text. */
+  #isHidden(from: number, to: number): boolean {
+    for (; (this.#hidden[this.#nextHidden]?.from ?? to) < to; this.#nextHidden++)
+      this.#hiddenTo = Math.max(this.#hiddenTo, this.#hidden[this.#nextHidden]?.to ?? 0);
+    return this.#hiddenTo > from;
+  }
+}
+
+const HIDDEN_KEY = "[masked]";
+const shownKey = (key: string): string => (isPersonalKey(key) ? HIDDEN_KEY : key);
+
+/** A key as its readers know it, its beginning if it is long. */
+function keyOf(raw: string): string {
+  if (!raw.includes("\\")) return raw.slice(0, KEY_CHARACTERS_MAX);
+  try {
+    return (JSON.parse(`"${raw}"`) as string).slice(0, KEY_CHARACTERS_MAX);
+  } catch {
+    return raw.slice(0, KEY_CHARACTERS_MAX);
+  }
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+
+function stringEnd(bytes: Uint8Array, quote: number): number {
+  for (let at = quote + 1; at < bytes.length; at++) {
+    if (bytes[at] === QUOTE) return at;
+    if (bytes[at] === BACKSLASH) at++;
+  }
+  return bytes.length;
+}
+
+const member = (key: string): string => (/^[A-Za-z_][A-Za-z0-9_]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`);

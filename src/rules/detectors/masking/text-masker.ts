@@ -1,0 +1,107 @@
+import { compileDetectors, type CompiledDetectors } from "#rules/detectors/engine/compiled.ts";
+import { LABEL_BYTES } from "#rules/detectors/engine/context.ts";
+import { FINDABLE_CHARS_MIN } from "#rules/detectors/engine/findable.ts";
+import { BodyScanner, scanBuffer } from "#rules/detectors/engine/scan.ts";
+import { DETECTORS, UNDOUBTED_DETECTORS } from "#rules/detectors/catalog/table.ts";
+
+/**
+ * Hides what detectors find in texts, plain or percent-encoded. Of a text that has parts, those
+ * between `separator`s where one is given, only the parts with a find are hidden; a name and `=` before a find stay.
+ */
+export type TextMasker = (texts: readonly string[], separator: string) => readonly string[];
+
+const MASK = "[masked]";
+/** Texts are looked through together up to this many bytes: most of the cost of a short one is in beginning. */
+const TOGETHER_BYTES = 48 * 1024;
+/** Of one text. What has more could keep the thread busy and is hidden as a whole. */
+const CANDIDATES_MAX = 1024;
+/** Wide enough that a word of one text is no context of the next one. */
+const GAP = "\n".repeat(LABEL_BYTES);
+
+/** By the detectors that are on by default. */
+export const createTextMasker = (): TextMasker =>
+  textMaskerOf(compileDetectors(DETECTORS.filter(({ enabled }) => enabled)), FINDABLE_CHARS_MIN);
+
+/** By those of them, and what they find, that leave no doubt. */
+export const createUndoubtedMasker = (): TextMasker => textMaskerOf(compileDetectors(UNDOUBTED_DETECTORS), FINDABLE_CHARS_MIN);
+
+/** `charsMin`: shorter texts hold nothing that these detectors find. */
+export function textMaskerOf(detectors: CompiledDetectors, charsMin = 1): TextMasker {
+  const finds = (text: string): boolean => {
+    const { findings, limited } = scan(text, detectors);
+    return limited || findings.length > 0;
+  };
+  const isHot = (text: string): boolean => finds(text) || (isEncoded(text) && finds(decoded(text)));
+  return (texts, separator) => {
+    const hot = suspects(texts, detectors, charsMin);
+    if (hot.size === 0) return texts;
+    return texts.map((text, index) => (hot.has(index) ? masked(text, separator, isHot) : text));
+  };
+}
+
+/** Of all maskers of a thread: each uses it during a call alone. */
+let buffer: Buffer | undefined;
+
+const scan = (text: string, detectors: CompiledDetectors, onHit?: (from: number) => void) => {
+  buffer ??= scanBuffer(TOGETHER_BYTES);
+  const scanner = new BodyScanner(detectors, { buffer, candidatesMax: CANDIDATES_MAX, ...(onHit && { onHit }) });
+  scanner.push(Buffer.from(text, "latin1"));
+  return scanner.end();
+};
+
+/** Positions of texts in which something may be found. */
+function suspects(texts: readonly string[], detectors: CompiledDetectors, charsMin: number): ReadonlySet<number> {
+  const found = new Set<number>();
+  let joined = "";
+  let [starts, indexes]: [number[], number[]] = [[], []];
+  const look = (): void => {
+    const { limited } = scan(joined, detectors, (from) => found.add(indexes[lastAtMost(starts, from)] ?? 0));
+    // Which of them has the most candidates, nobody knows: each is asked by itself.
+    if (limited) for (const index of indexes) found.add(index);
+    joined = "";
+    [starts, indexes] = [[], []];
+  };
+  const add = (text: string, index: number): void => {
+    if (text.length < charsMin) return;
+    if (joined.length > 0 && joined.length + text.length > TOGETHER_BYTES) look();
+    starts.push(joined.length);
+    indexes.push(index);
+    joined += text + GAP;
+  };
+  for (const [index, text] of texts.entries()) {
+    add(text, index);
+    if (isEncoded(text)) add(decoded(text), index);
+  }
+  look();
+  return found;
+}
+
+/** The position of the last number that is at most so large, in numbers that ascend. */
+function lastAtMost(numbers: readonly number[], most: number): number {
+  let [low, high] = [0, numbers.length];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((numbers[middle] as number) <= most) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+function masked(text: string, separator: string, isHot: (text: string) => boolean): string {
+  if (!isHot(text)) return text;
+  if (separator === "") return MASK;
+  const parts = text.split(separator).map((part) => (isHot(part) ? maskedPart(part, isHot) : part));
+  const shown = parts.join(separator);
+  // A find may reach over separators.
+  return isHot(shown) ? MASK : shown;
+}
+
+function maskedPart(part: string, isHot: (text: string) => boolean): string {
+  const name = part.slice(0, part.indexOf("=") + 1);
+  return isHot(name) ? MASK : name + MASK;
+}
+
+const isEncoded = (text: string): boolean => /[%+]/.test(text);
+
+const decoded = (text: string): string =>
+  text.replaceAll("+", " ").replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));

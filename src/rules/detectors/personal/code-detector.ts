@@ -1,0 +1,47 @@
+import type { Category, Detector } from "#rules/detectors/engine/detector.ts";
+import { withoutSpelled } from "#rules/detectors/checks/separators.ts";
+
+/** A detector of numbers or codes of fixed forms, with what most of them have in common left out. */
+export interface CodeRow {
+  readonly id: string;
+  readonly rule_id: string;
+  readonly name: string;
+  /** chains.ts */
+  readonly templates: readonly string[];
+  /** Gets the number or code in upper case and without separators. */
+  readonly isValid: (code: string) => boolean;
+  readonly context?: readonly string[];
+  /** Lower-case letters make it something else, such as a hexadecimal number. */
+  readonly isUpperCase?: true;
+  /** Whether a name may stand right before it (detector.ts). */
+  readonly isStuck?: true;
+  readonly confidence?: Detector["confidence"];
+  readonly enabled?: boolean;
+  readonly hits: readonly string[];
+  readonly misses: readonly string[];
+}
+
+export const codeDetectors = (category: Category, tags: readonly string[], rows: readonly CodeRow[]): readonly Detector[] =>
+  rows.map(({ templates, isValid, isUpperCase, isStuck, confidence = "medium", enabled = true, ...row }) => ({
+    ...row,
+    category,
+    tags,
+    anchors: [{ kind: "chain", templates, ...(isStuck === undefined ? {} : { stuck: isStuck }) }],
+    patterns: [],
+    accepts: (text) => (isUpperCase === undefined || !/[a-z]/.test(withoutSpelled(text))) && isValid(codeOf(text)),
+    confidence,
+    enabled,
+  }));
+
+// Dozens of detectors look at the same number one after the other.
+let lastText = "";
+let lastCode = "";
+
+function codeOf(text: string): string {
+  if (text === lastText) return lastCode;
+  lastText = text;
+  lastCode = withoutSpelled(text)
+    .replace(/[^A-Za-z0-9]/g, "")
+    .toUpperCase();
+  return lastCode;
+}

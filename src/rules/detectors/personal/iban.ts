@@ -1,0 +1,87 @@
+import { mod97 } from "#rules/detectors/checks/checks.ts";
+import type { Detector } from "#rules/detectors/engine/detector.ts";
+import { GAP } from "#rules/detectors/engine/gaps.ts";
+import { SEPARATOR, withoutSpelled } from "#rules/detectors/checks/separators.ts";
+
+/**
+ * Countries by the whole length of their IBANs: those of the registry (ISO 13616), and those of Africa and Iran whose banks use
+ * such numbers without being in it.
+ */
+const COUNTRIES_BY_LENGTH: readonly (readonly [number, string])[] = [
+  [15, "NO"],
+  [16, "BE"],
+  [18, "DK FK FO FI GL NL SD"],
+  [19, "MK SI"],
+  [20, "AT BA EE KZ LT LU MN XK"],
+  [21, "CH HR LI LV"],
+  [22, "BG BH CR DE GB GE IE ME RS VA"],
+  [23, "AE GI IL IQ OM SO TL"],
+  [24, "AD CZ ES MD PK RO SA SE SK TN VG"],
+  [25, "AO CV GW LY MZ PT ST"],
+  [26, "DZ IR IS TR"],
+  [27, "BI CF CG CM DJ FR GA GQ GR IT KM MC MG MR SM TD"],
+  [28, "AL AZ BF BJ BY CI CY DO GT HN HU LB MA ML NE NI PL SN SV TG"],
+  [29, "BR EG PS QA UA"],
+  [30, "JO KW MU YE"],
+  [31, "MT SC"],
+  [32, "LC"],
+  [33, "RU"],
+];
+
+const BETWEEN = `(?:${SEPARATOR}|${GAP})`;
+
+/** Groups of four after the country and check digits, each with or without a separator before it. */
+function shape(length: number, countries: string): string {
+  const groups = Math.floor((length - 4) / 4);
+  const rest = (length - 4) % 4;
+  const tail = rest === 0 ? "" : `${BETWEEN}?[A-Za-z0-9]{${rest}}`;
+  const names = `${countries} ${countries.toLowerCase()}`.replaceAll(" ", "|");
+  return String.raw`(?:${names})\d{2}(?:${BETWEEN}?[A-Za-z0-9]{4}){${groups}}${tail}`;
+}
+
+const PATTERN = new RegExp(
+  `(?:${COUNTRIES_BY_LENGTH.map(([length, countries]) => shape(length, countries)).join("|")})(?![A-Za-z0-9_])`,
+  "y",
+);
+
+/** One case all the way, and digits as accounts have them, which words and keys have not. */
+const isSmallIban = (iban: string): boolean => !/[A-Z]/.test(iban) && /\d{6}/.test(iban);
+
+export const IBAN_DETECTOR: Detector = {
+  id: "fin.iban",
+  rule_id: "2aa7aff0a89b8477985f4d17f080b154",
+  name: "International bank account number (IBAN)",
+  category: "financial",
+  anchors: [{ kind: "country_check" }],
+  patterns: [PATTERN],
+  accepts: (text) => {
+    const iban = withoutSpelled(text).replace(/[^A-Za-z0-9]/g, "");
+    if (/[a-z]/.test(iban) && !isSmallIban(iban)) return false;
+    return mod97(iban.toUpperCase()) && !/^....0+$/.test(iban);
+  },
+  confidence: "high",
+  enabled: true,
+  undoubted: () => true,
+  hits: [
+    "DE89 3704 0044 0532 0130 00",
+    "GB82WEST12345698765432",
+    "this is an iban VG96 VPVG 0000 0123 4567 8901 X in a sentence",
+    "AL47-2121-1009-0000-0002-3569-8741",
+    "de89370400440532013000",
+    "gb82 west 1234 5698 7654 32",
+    "IBANDE89370400440532013000",
+    "IBAN:DE89.3704.0044.0532.0130.00",
+    "DE89\t3704\t0044\t0532\t0130\t00",
+    "<b>DE89</b> <b>3704</b> <b>0044</b> <b>0532</b> <b>0130</b> <b>00</b>",
+    "<td>NL91&nbsp;ABNA&nbsp;0417&nbsp;1643&nbsp;00</td>",
+  ],
+  misses: [
+    "DE89 3704 0044 0532 0130 01",
+    "DE8937040044053201300",
+    "XDE89370400440532013000",
+    "DE89370400440532013000A",
+    "ZZ89370400440532013000",
+    "de89370400440532013001",
+    "De89370400440532013000",
+  ],
+};

@@ -1,0 +1,106 @@
+import type { Argument, Value as ValueNode } from "#rules/expression/syntax/ast.ts";
+import type { Checker } from "./check.ts";
+import {
+  type Availability,
+  functionNamed,
+  FUNCTIONS,
+  isOfKind,
+  KINDS,
+  type LanguageFunction,
+  type Parameter,
+  signatureOf,
+} from "#rules/expression/functions/functions.ts";
+import { fieldNamed } from "#rules/expression/fields/fields.ts";
+import { nearest } from "./suggest.ts";
+import type { TypedValue } from "./typed-ast.ts";
+import { arrayOf, sameType, typeName, type ValueType } from "#rules/expression/values/value-type.ts";
+
+type Call = ValueNode & { readonly kind: "call" };
+
+/** A call whose name, place, number and types of arguments are right. Throws ExpressionError. */
+export function checkCall(checker: Checker, at: Call): TypedValue {
+  const called = findFunction(checker, at);
+  checkCount(checker, at, called);
+  const values = at.arguments.map((argument, i) => checkOne(checker, called, argument, i));
+  checkAlike(checker, at, called, values);
+  const literals = values.map((value) => (value.kind === "literal" ? value.value : undefined));
+  const [first] = values;
+  const mapped = first?.unpacked ?? false;
+  const single = typeof called.returns === "function" ? called.returns(values.map((value) => value.type)) : called.returns;
+  const body = called.make(literals, (argument, message) => checker.fail(at.arguments[argument] ?? at, message), single);
+  const type: ValueType = mapped ? arrayOf(single) : single;
+  const text = `${called.name}(${values.map((value) => value.text).join(", ")})`;
+  return {
+    kind: "call",
+    called,
+    body,
+    arguments: values,
+    mapped,
+    type,
+    unpacked: false,
+    text,
+    base: mapped ? (first?.base ?? text) : text,
+  };
+}
+
+function findFunction(checker: Checker, at: Call): LanguageFunction {
+  const { phase, use } = checker.context;
+  const called = functionNamed(at.name);
+  if (called === undefined) {
+    if (fieldNamed(at.name) !== undefined) return checker.fail(at.name_span, `${at.name} is a field, and takes no arguments`);
+    const near = nearest(
+      at.name,
+      FUNCTIONS.map((known) => known.name),
+    );
+    return checker.fail(at.name_span, `unknown function "${at.name}"${near === undefined ? "" : `; did you mean ${near}()?`}`);
+  }
+  const where = use === "filter" ? called.filters : called.values;
+  if (!isAvailable(where, phase.name))
+    return checker.fail(at.name_span, `${at.name}() may not be called in ${placeName(use)} of phase ${phase.name}`);
+  if (called.once !== undefined) {
+    if (checker.calledOnce.has(called.once))
+      return checker.fail(at.name_span, "regex_replace() and wildcard_replace() may stand once in an expression, and not both");
+    checker.calledOnce.add(called.once);
+  }
+  return called;
+}
+
+export const isAvailable = (where: Availability, phase: string): boolean =>
+  where === "everywhere" || (where !== "nowhere" && (where as readonly string[]).includes(phase));
+
+const placeName = (use: "filter" | "value"): string => (use === "filter" ? "filters" : "expressions that give a value");
+
+function checkCount(checker: Checker, at: Call, called: LanguageFunction): void {
+  const least = called.parameters.filter((parameter) => parameter.optional !== true).length;
+  const most = called.rest === undefined ? called.parameters.length : Number.POSITIVE_INFINITY;
+  if (at.arguments.length >= least && at.arguments.length <= most) return;
+  const range = most === least ? `${least}` : most === Number.POSITIVE_INFINITY ? `at least ${least}` : `${least} to ${most}`;
+  const count = `${range} argument${range === "1" ? "" : "s"}`;
+  checker.fail(at, `${at.name}() takes ${count}, found ${at.arguments.length}: ${signatureOf(called)}`);
+}
+
+function checkOne(checker: Checker, called: LanguageFunction, at: Argument, index: number): TypedValue {
+  const parameter = called.parameters[index] ?? called.rest;
+  const value = checker.argument(at);
+  if (parameter === undefined) return value;
+  if (value.unpacked && index > 0) checker.fail(at, "[*] may stand in the first argument only");
+  if (!parameter.takes.some((kind) => isOfKind(value.type, kind)))
+    checker.fail(at, `${called.name}() takes ${wanted(parameter)} here, found ${typeName(value.type)}`);
+  const literal = value.kind === "literal";
+  if (parameter.only === "literal" && !literal) checker.fail(at, `${called.name}() takes a literal here: ${parameter.name}`);
+  if (parameter.only === "field" && literal) checker.fail(at, `${called.name}() takes no literal here: ${parameter.name}`);
+  if (parameter.fields !== undefined && !parameter.fields.includes(value.text))
+    checker.fail(at, `${called.name}() takes only ${parameter.fields.join(" or ")} here`);
+  return value;
+}
+
+const wanted = (parameter: Parameter): string => parameter.takes.map((kind) => KINDS[kind]).join(" or ");
+
+/** Arrays are joined with arrays of their own type only. */
+function checkAlike(checker: Checker, at: Call, called: LanguageFunction, values: readonly TypedValue[]): void {
+  if (typeof called.returns !== "function") return;
+  const first = values.find((value) => value.type.kind === "array");
+  if (first === undefined) return;
+  const odd = values.findIndex((value) => !sameType(value.type, first.type));
+  if (odd !== -1) checker.fail(at.arguments[odd] ?? at, `${at.name}() joins ${typeName(first.type)} with its like only`);
+}

@@ -1,0 +1,121 @@
+import { type AddressRange, parseAddressRange } from "#rules/expression/values/address-set.ts";
+import type { Literal, Node, Operator } from "#rules/expression/syntax/ast.ts";
+import type { Checker } from "./check.ts";
+import type { ListKind } from "#rules/expression/values/lists.ts";
+import { BYTES } from "#rules/expression/syntax/parse.ts";
+import { compileRegexTest, RegexError } from "#rules/expression/regex/regex.ts";
+import type { IntegerRange, Relation, TypedNode, TypedTest } from "./typed-ast.ts";
+import { typeName, type ValueType } from "#rules/expression/values/value-type.ts";
+import { wildcardProblem } from "#rules/expression/regex/wildcard.ts";
+
+type Comparison = Node & { readonly kind: "comparison" };
+type Listed = Node & { readonly kind: "listed" };
+type Compared = "string" | "integer" | "ip";
+
+/** A comparison whose operator and right side go with the type of the left. Throws ExpressionError. */
+export function checkComparison(checker: Checker, at: Comparison): TypedNode {
+  const value = checker.value(at.left);
+  const { kind } = value.type;
+  if (kind === "boolean") return checker.fail(at.operator_span, "a Boolean needs no comparison; use the value itself, or not");
+  if (kind === "array" || kind === "map")
+    return checker.fail(at.left, `${typeName(value.type)} cannot be compared; take an item, or unpack it by [*] in any() or all()`);
+  const test = TESTS[kind](checker, at);
+  return { kind: "test", many: value.unpacked, value, test };
+}
+
+const LIST_TYPES: Readonly<Record<ListKind, Compared>> = { ip: "ip", asn: "integer", hostname: "string", redirect: "string" };
+
+/** `left in $name` */
+export function checkListed(checker: Checker, at: Listed): TypedNode {
+  const value = checker.value(at.left);
+  const list = checker.context.lists?.find(at.list);
+  if (list === undefined) return checker.fail(at.list_span, `there is no list "${at.list}"`);
+  const needed = LIST_TYPES[list.kind];
+  if (value.type.kind !== needed)
+    return checker.fail(at.list_span, `"${at.list}" is a list of kind ${list.kind}, which holds no ${typeName(value.type)}`);
+  return { kind: "test", many: value.unpacked, value, test: { kind: "list", list } };
+}
+
+const TESTS: Readonly<Record<Compared, (checker: Checker, at: Comparison) => TypedTest>> = {
+  string: stringTest,
+  integer: integerTest,
+  ip: addressTest,
+};
+
+const RELATIONS: ReadonlySet<string> = new Set<Relation>(["eq", "ne", "lt", "le", "gt", "ge"]);
+const isRelation = (operator: Operator): operator is Relation => RELATIONS.has(operator);
+
+function stringTest(checker: Checker, at: Comparison): TypedTest {
+  if (at.operator === "bitwise_and") return checker.fail(at.operator_span, "bitwise_and takes Integers, not String");
+  const texts = at.right.map((literal) => stringOf(checker, literal));
+  const text = texts[0] ?? "";
+  if (at.operator === "in") return { kind: "strings", items: texts };
+  if (isRelation(at.operator)) return { kind: "string", relation: at.operator, bound: text };
+  if (at.operator === "contains") return { kind: "contains", part: text };
+  if (at.operator === "matches") return regexTest(checker, at, text);
+  const problem = wildcardProblem(text);
+  if (problem !== null) checker.fail(at.right[0] ?? at, problem);
+  return { kind: "wildcard", pattern: text, strict: at.operator === "strict wildcard" };
+}
+
+function regexTest(checker: Checker, at: Comparison, pattern: string): TypedTest {
+  try {
+    return { kind: "matches", pattern, regex: compileRegexTest(pattern) };
+  } catch (error) {
+    if (!(error instanceof RegexError)) throw error;
+    return checker.fail(at.right[0] ?? at, `the regular expression is wrong at its character ${error.at + 1}: ${error.message}`);
+  }
+}
+
+function stringOf(checker: Checker, literal: Literal): string {
+  if (literal.kind === "string") return literal.value;
+  if (literal.kind === "word" && BYTES.test(literal.text)) return Buffer.from(literal.text.replace(/[:.-]/g, ""), "hex").toString("latin1");
+  return wrong(checker, literal, { kind: "string" });
+}
+
+function integerTest(checker: Checker, at: Comparison): TypedTest {
+  if (at.operator === "in") return { kind: "integers", items: at.right.map((literal) => integerRange(checker, literal)) };
+  const [literal] = at.right;
+  if (at.operator !== "bitwise_and" && !isRelation(at.operator))
+    return checker.fail(at.operator_span, `${at.operator} takes Strings, not Integer`);
+  if (literal?.kind !== "integer") return wrong(checker, literal ?? at, { kind: "integer" });
+  if (at.operator === "bitwise_and") return { kind: "bits", mask: literal.value };
+  return { kind: "integer", relation: at.operator, bound: literal.value };
+}
+
+function integerRange(checker: Checker, literal: Literal): IntegerRange {
+  if (literal.kind === "integer") return { first: literal.value, last: literal.value };
+  if (literal.kind !== "range" || literal.first.kind !== "integer" || literal.last.kind !== "integer")
+    return wrong(checker, literal, { kind: "integer" });
+  if (literal.last.value < literal.first.value) checker.fail(literal, "the range ends before it begins");
+  return { first: literal.first.value, last: literal.last.value };
+}
+
+function addressTest(checker: Checker, at: Comparison): TypedTest {
+  if (at.operator !== "in" && at.operator !== "eq" && at.operator !== "ne")
+    return checker.fail(at.operator_span, "addresses are compared by eq, ne and in");
+  const items = at.right.map((literal) => addressRange(checker, literal, at.operator === "in"));
+  return { kind: "addresses", items, negated: at.operator === "ne" };
+}
+
+function addressRange(checker: Checker, literal: Literal, inSet: boolean): AddressRange {
+  if (literal.kind === "range" && literal.first.kind === "word" && literal.last.kind === "word") {
+    const range = parseAddressRange(`${literal.first.text}..${literal.last.text}`);
+    return range ?? checker.fail(literal, "a range of addresses goes from one to a later one of the same family");
+  }
+  if (literal.kind !== "word") return wrong(checker, literal, { kind: "ip" });
+  if (!inSet && literal.text.includes("/")) return checker.fail(literal, "an address block stands in { } after in");
+  return parseAddressRange(literal.text) ?? checker.fail(literal, "not an address or block");
+}
+
+function wrong(checker: Checker, literal: Literal | Node, expected: ValueType): never {
+  const quotes = expected.kind === "ip" && literal.kind === "string" ? ", without quotes" : "";
+  return checker.fail(literal, `expected ${typeName(expected)}${quotes}, found ${FOUND[literal.kind] ?? "something else"}`);
+}
+
+const FOUND: Readonly<Partial<Record<(Literal | Node)["kind"], string>>> = {
+  string: "String",
+  integer: "Integer",
+  word: "an address or bytes",
+  range: "a range",
+};

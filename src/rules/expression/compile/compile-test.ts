@@ -1,0 +1,124 @@
+import { charge } from "#rules/budget.ts";
+import { createAddressSet } from "#rules/expression/values/address-set.ts";
+import type { RegexTest } from "#rules/expression/regex/regex.ts";
+import { rememberedLower } from "#rules/expression/text/text-functions.ts";
+import { indexOfPart } from "#rules/expression/text/text-search.ts";
+import type { IntegerRange, Relation, TypedTest } from "#rules/expression/check/typed-ast.ts";
+import type { Value } from "#rules/expression/values/value-type.ts";
+import { wildcardTest } from "#rules/expression/regex/wildcard.ts";
+
+type Test = (value: Value) => boolean;
+type Integer = number | bigint;
+
+/** What a look-up in a list costs, beside a step for each byte. */
+const LISTED_STEPS = 200;
+
+/** What a value that is there has to pass; the checker has made sure of its type. */
+export function compileTest(test: TypedTest): Test {
+  if (test.kind === "string") return relationTest(test.relation, test.bound);
+  if (test.kind === "integer") return relationTest(test.relation, narrow(test.bound));
+  if (test.kind === "contains") {
+    const { part } = test;
+    return (value) => indexOfPart(value as string, part) !== -1;
+  }
+  if (test.kind === "matches") {
+    return matchesTest(test.regex) as Test;
+  }
+  if (test.kind === "wildcard") return wildcardTest(test.pattern, test.strict) as Test;
+  if (test.kind === "strings") {
+    const set = new Set(test.items);
+    return (value) => set.has(value as string);
+  }
+  if (test.kind === "bits") return bitsTest(test.mask);
+  if (test.kind === "integers") return integersTest(test.items);
+  if (test.kind === "list") {
+    const { list } = test;
+    return (value) => {
+      if (typeof value === "string") charge(LISTED_STEPS + value.length);
+      return list.has(value);
+    };
+  }
+  const set = createAddressSet(test.items);
+  return test.negated ? (value) => !set.has(value as string) : (value) => set.has(value as string);
+}
+
+/** From here on it is worth a search whether a text can match at all. */
+const SEARCHED_BYTES_MIN = 1024;
+
+/** A text without what every match contains is not given to an engine. */
+function matchesTest({ test, required }: RegexTest): (text: string) => boolean {
+  return (text) => {
+    if (text.length >= SEARCHED_BYTES_MIN && required !== null) {
+      const searched = required.folded ? rememberedLower(text) : text;
+      if (!required.texts.some((part) => indexOfPart(searched, part) !== -1)) return false;
+    }
+    return test(text);
+  };
+}
+
+/** Numbers where they are exact: bigints are slow, and stand only for what is beyond 2^53. */
+const narrow = (value: bigint): Integer => (Number.isSafeInteger(Number(value)) ? Number(value) : value);
+
+/** One closure a relation, so that none decides at run time. Values beyond 2^53 are bigints, and so are bounds. */
+function relationTest<T extends string | Integer>(relation: Relation, bound: T): Test {
+  const compared = (test: (value: T) => boolean): Test => test as Test;
+  if (relation === "eq") return compared((value) => value === bound);
+  if (relation === "ne") return compared((value) => value !== bound);
+  if (relation === "lt") return compared((value) => value < bound);
+  if (relation === "le") return compared((value) => value <= bound);
+  if (relation === "gt") return compared((value) => value > bound);
+  return compared((value) => value >= bound);
+}
+
+function bitsTest(mask: bigint): Test {
+  const small = Number(mask);
+  const exact: Test = (value) => (BigInt(value as Integer) & mask) !== 0n;
+  if (small < 0 || small > INT32_MAX) return exact;
+  return (value) => (typeof value === "number" && Math.abs(value) <= INT32_MAX ? (value & small) !== 0 : exact(value));
+}
+
+/** Up to here the language's own operators are exact. */
+const INT32_MAX = 0x7fff_ffff;
+
+// Below this a walk is faster than a search.
+const WALKED_MAX = 8;
+
+function integersTest(items: readonly IntegerRange[]): Test {
+  const ranges = items
+    .map(({ first, last }) => ({ first: narrow(first), last: narrow(last) }))
+    .sort((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0));
+  if (ranges.every(({ first, last }) => first === last)) {
+    const set = new Set<Value>(ranges.map(({ first }) => first));
+    return (value) => set.has(value);
+  }
+  if (ranges.length <= WALKED_MAX)
+    return (value) => ranges.some((range) => range.first <= (value as Integer) && (value as Integer) <= range.last);
+  const merged = mergeRanges(ranges);
+  return (value) => {
+    let from = 0;
+    let to = merged.length;
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      const range = merged[middle];
+      if (range !== undefined && range.first <= (value as Integer)) from = middle + 1;
+      else to = middle;
+    }
+    const found = merged[from - 1];
+    return found !== undefined && (value as Integer) <= found.last;
+  };
+}
+
+interface Range {
+  readonly first: Integer;
+  readonly last: Integer;
+}
+
+function mergeRanges(sorted: readonly Range[]): readonly Range[] {
+  const merged: Range[] = [];
+  for (const range of sorted) {
+    const last = merged.at(-1);
+    if (last === undefined || range.first > last.last) merged.push(range);
+    else if (range.last > last.last) merged[merged.length - 1] = { first: last.first, last: range.last };
+  }
+  return merged;
+}

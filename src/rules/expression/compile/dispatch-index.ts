@@ -1,0 +1,216 @@
+import { charge } from "#rules/budget.ts";
+import { addressBytes, type AddressRange } from "#rules/expression/values/address-set.ts";
+import type { Reader } from "./compile.ts";
+import { type Guard, PART_BYTES_MIN } from "./index-guards.ts";
+import { rememberedLower } from "#rules/expression/text/text-functions.ts";
+import type { Value } from "#rules/expression/values/value-type.ts";
+
+/** Tells which filters a value may let through. */
+export interface Lookup {
+  readonly read: Reader;
+  /** Calls `found` with numbers of filters, some of them perhaps several times. */
+  find(value: Value, found: (numbers: readonly number[]) => void): void;
+}
+
+export interface LookupBuilder {
+  add(guard: Guard, number: number): void;
+  finish(): Lookup;
+}
+
+/** One for each kind of guard. */
+export const LOOKUPS: Readonly<Record<Guard["kind"], (read: Reader) => LookupBuilder>> = {
+  exact: createExactLookup,
+  address: createAddressLookup,
+  part: createPartLookup,
+};
+
+function addTo<K>(rows: Map<K, number[]>, key: K, number: number): void {
+  const row = rows.get(key);
+  if (row === undefined) rows.set(key, [number]);
+  else if (row.at(-1) !== number) row.push(number);
+}
+
+function createExactLookup(read: Reader): LookupBuilder {
+  const rows = new Map<Value, number[]>();
+  return {
+    add: (guard, number) => {
+      if (guard.kind === "exact") addTo(rows, guard.key, number);
+    },
+    finish: () => ({
+      read,
+      find: (value, found) => {
+        const numbers = rows.get(value);
+        if (numbers !== undefined) found(numbers);
+      },
+    }),
+  };
+}
+
+/** The ranges of all filters cut each other into stretches; each stretch knows its filters. */
+function createAddressLookup(read: Reader): LookupBuilder {
+  const ranges: Range[] = [];
+  return {
+    add: (guard, number) => {
+      if (guard.kind === "address") ranges.push({ ...bounds(guard.range), number });
+    },
+    finish: () => {
+      const stretches = cut(ranges);
+      return {
+        read,
+        find: (value, found) => {
+          const address = addressBytes(value as string);
+          if (address !== undefined) found(stretches.numbers[lastUpTo(stretches.starts, address)] ?? NONE);
+        },
+      };
+    },
+  };
+}
+
+const NONE: readonly number[] = [];
+
+/** The first address, and the one behind the last; the latter is empty where there is none. */
+function bounds(range: AddressRange): { readonly low: string; readonly next: string } {
+  const next = range.high.slice();
+  let at = 15;
+  while (at >= 0 && next[at] === 0xff) next[at--] = 0;
+  if (at >= 0) next[at] = (next[at] ?? 0) + 1;
+  return { low: String.fromCharCode(...range.low), next: at < 0 ? "" : String.fromCharCode(...next) };
+}
+
+interface Range {
+  readonly low: string;
+  readonly next: string;
+  readonly number: number;
+}
+
+interface Stretches {
+  readonly starts: readonly string[];
+  readonly numbers: readonly (readonly number[])[];
+}
+
+// Ranges that enclose many others would be written down for each of them; then every filter is a candidate.
+const ENTRIES_MAX = 200_000;
+
+function cut(ranges: readonly Range[]): Stretches {
+  const begins = new Map<string, number[]>();
+  const ends = new Map<string, number[]>();
+  for (const { low, next, number } of ranges) {
+    begins.set(low, begins.get(low) ?? []);
+    begins.get(low)?.push(number);
+    ends.set(next, ends.get(next) ?? []);
+    ends.get(next)?.push(number);
+  }
+  const starts = [...new Set([...begins.keys(), ...ends.keys()])].filter((start) => start !== "").sort();
+  const active = new Map<number, number>();
+  const numbers: number[][] = [];
+  let entries = 0;
+  for (const start of starts) {
+    for (const number of begins.get(start) ?? NONE) active.set(number, (active.get(number) ?? 0) + 1);
+    for (const number of ends.get(start) ?? NONE) {
+      const times = (active.get(number) ?? 0) - 1;
+      if (times === 0) active.delete(number);
+      else active.set(number, times);
+    }
+    entries += active.size;
+    if (entries > ENTRIES_MAX) return { starts: [""], numbers: [ranges.map((range) => range.number)] };
+    numbers.push([...active.keys()]);
+  }
+  return { starts, numbers };
+}
+
+/** The place of the last text that is not greater; -1 where all are. */
+function lastUpTo(sorted: readonly string[], text: string): number {
+  let from = 0;
+  let to = sorted.length;
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if ((sorted[middle] ?? "") <= text) from = middle + 1;
+    else to = middle;
+  }
+  return from - 1;
+}
+
+// 2^16 marks of one byte: three bytes of text are hashed into them.
+const MARKS = 1 << 16;
+
+/**
+ * Each text is known by three bytes in a row that few others have. One pass over the value finds which of these
+ * occur; only filters whose three bytes do are candidates.
+ */
+function createPartLookup(read: Reader): LookupBuilder {
+  const rows: (PartRow & { readonly folded: boolean })[] = [];
+  return {
+    add: (guard, number) => {
+      if (guard.kind === "part") rows.push({ grams: gramsOf(guard.texts), folded: guard.folded, number });
+    },
+    finish: () => {
+      const exact = indexParts(rows.filter((row) => !row.folded));
+      const folded = indexParts(rows.filter((row) => row.folded));
+      return {
+        read,
+        find: (value, found) => {
+          if (exact !== null) exact(value as string, found);
+          if (folded !== null) folded(rememberedLower(value as string), found);
+        },
+      };
+    },
+  };
+}
+
+type FindParts = (value: string, found: (numbers: readonly number[]) => void) => void;
+
+interface PartRow {
+  readonly grams: readonly number[];
+  readonly number: number;
+}
+
+function indexParts(rows: readonly PartRow[]): FindParts | null {
+  if (rows.length === 0) return null;
+  const frequency = new Map<number, number>();
+  for (const { grams } of rows) for (const gram of grams) frequency.set(gram, (frequency.get(gram) ?? 0) + 1);
+  const numbersByGram = new Map<number, number[]>();
+  for (const { grams, number } of rows) {
+    let rarest = -1;
+    // Of those that are as rare the last: addresses and paths say at their end what sets them apart.
+    for (const gram of grams) if (rarest < 0 || (frequency.get(gram) ?? 0) <= (frequency.get(rarest) ?? 0)) rarest = gram;
+    addTo(numbersByGram, rarest, number);
+  }
+  const byGram = new Map<number, Gram>(Array.from(numbersByGram, ([gram, numbers]) => [gram, { numbers, foundIn: 0 }]));
+  let passes = 0;
+  const marks = new Uint8Array(MARKS);
+  for (const gram of byGram.keys()) marks[markOf(gram)] = 1;
+  return (value, found) => {
+    charge(value.length * GRAM_STEPS);
+    const pass = ++passes;
+    let gram = (value.charCodeAt(0) << 8) | value.charCodeAt(1);
+    for (let i = PART_BYTES_MIN - 1; i < value.length; i++) {
+      gram = ((gram << 8) | value.charCodeAt(i)) & 0xff_ffff;
+      if (marks[markOf(gram)] === 0) continue;
+      const known = byGram.get(gram);
+      // One that stands in the text a thousand times is found once.
+      if (known === undefined || known.foundIn === pass) continue;
+      known.foundIn = pass;
+      found(known.numbers);
+    }
+  };
+}
+
+/** What a byte of a text costs that is looked through for parts, where each three of them are known. */
+const GRAM_STEPS = 10;
+
+interface Gram {
+  readonly numbers: readonly number[];
+  /** The last pass that has found it. */
+  foundIn: number;
+}
+
+const markOf = (gram: number): number => (gram ^ (gram >>> 8)) & (MARKS - 1);
+
+function gramsOf(texts: readonly string[]): readonly number[] {
+  const grams = new Set<number>();
+  for (const text of texts) {
+    for (let i = 0; i + PART_BYTES_MIN <= text.length; i++)
+      grams.add((text.charCodeAt(i) << 16) | (text.charCodeAt(i + 1) << 8) | text.charCodeAt(i + 2));
+  }
+  return [...grams];
+}

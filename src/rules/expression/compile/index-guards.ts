@@ -1,0 +1,80 @@
+import type { AddressRange } from "#rules/expression/values/address-set.ts";
+import type { TypedNode, TypedValue } from "#rules/expression/check/typed-ast.ts";
+import { lowerBytes } from "#rules/expression/text/text-functions.ts";
+import { literalParts } from "#rules/expression/regex/wildcard.ts";
+
+/**
+ * What has to hold for a filter to apply: the value is the key, is within the addresses, or contains all of the texts (where
+ * `folded` holds, the value in lower case does).
+ */
+export type Guard = { readonly value: TypedValue } & (
+  | { readonly kind: "exact"; readonly key: string | number }
+  | { readonly kind: "address"; readonly range: AddressRange }
+  | { readonly kind: "part"; readonly texts: readonly string[]; readonly folded: boolean }
+);
+
+// A filter with more alternatives than this is asked always.
+const ALTERNATIVES_MAX = 1000;
+
+/** The shortest text that a look-up by parts finds. */
+export const PART_BYTES_MIN = 3;
+
+/** Guards of which at least one holds where the filter applies. */
+type Alternatives = readonly Guard[];
+
+/** Several such rows, each of which is enough; none where nothing is known of the filter. */
+export function guardsOf(node: TypedNode): readonly Alternatives[] {
+  if (node.many) return [];
+  if (node.kind === "test") return rowOf(guardsOfTest(node));
+  if (node.kind === "truth") return rowOf(guardsOfTruth(node.value));
+  if (node.kind === "and") return node.operands.flatMap(guardsOf);
+  if (node.kind !== "or") return [];
+  const all = node.operands.map((operand) => guardsOf(operand).toSorted((a, b) => costOf(a) - costOf(b))[0] ?? null);
+  return all.includes(null) ? [] : rowOf(limited(all.filter((guards) => guards !== null).flat()));
+}
+
+const rowOf = (guards: Alternatives | null): readonly Alternatives[] => (guards === null ? [] : [guards]);
+
+/** Guards of the same name let the same requests through. */
+export function nameOf(guard: Guard): string {
+  const key =
+    guard.kind === "exact" ? `${typeof guard.key} ${guard.key}` : guard.kind === "part" ? guard.texts.join("*") : addressesOf(guard.range);
+  return `${guard.kind} ${guard.value.text} ${key}`;
+}
+
+const addressesOf = ({ low, high }: AddressRange): string => `${low.join(".")}-${high.join(".")}`;
+
+/** What nearly every request of a zone has in common tells nothing; few and exact alternatives let the least through. */
+export const costOf = (guards: Alternatives): number =>
+  guards.reduce((sum, guard) => sum + (COMMON.has(guard.value.text) ? 20 : 0) + (guard.kind === "part" ? 2 : 1), 0);
+
+const COMMON: ReadonlySet<string> = new Set(["cf.zone.name", "http.host", "http.request.method", "http.request.version", "cf.tls_version"]);
+
+function guardsOfTest({ value, test }: TypedNode & { readonly kind: "test" }): Alternatives | null {
+  if (test.kind === "string" && test.relation === "eq") return [{ kind: "exact", value, key: test.bound }];
+  if (test.kind === "strings") return limited(test.items.map((key) => ({ kind: "exact", value, key })));
+  if (test.kind === "integer" && test.relation === "eq" && isSmall(test.bound)) return [{ kind: "exact", value, key: Number(test.bound) }];
+  if (test.kind === "integers" && test.items.every(({ first, last }) => first === last && isSmall(first)))
+    return limited(test.items.map(({ first }) => ({ kind: "exact", value, key: Number(first) })));
+  if (test.kind === "addresses" && !test.negated) return limited(test.items.map((range) => ({ kind: "address", value, range })));
+  if (test.kind === "contains") return parts(value, [test.part], false);
+  if (test.kind === "matches") return test.regex.required && parts(value, test.regex.required.texts, test.regex.required.folded);
+  if (test.kind !== "wildcard") return null;
+  const texts = literalParts(test.strict ? test.pattern : lowerBytes(test.pattern)).filter((part) => part.length >= PART_BYTES_MIN);
+  return texts.length === 0 ? null : [{ kind: "part", value, texts, folded: !test.strict }];
+}
+
+const isSmall = (value: bigint): boolean => Number.isSafeInteger(Number(value));
+
+const limited = (guards: Alternatives): Alternatives | null => (guards.length > ALTERNATIVES_MAX ? null : guards);
+
+const parts = (value: TypedValue, texts: readonly string[], folded: boolean): Alternatives | null =>
+  texts.every((text) => text.length >= PART_BYTES_MIN) ? texts.map((text) => ({ kind: "part", value, texts: [text], folded })) : null;
+
+/** `starts_with(value, "…")` and `ends_with(value, "…")`. */
+function guardsOfTruth(value: TypedValue): Alternatives | null {
+  if (value.kind !== "call" || (value.called.name !== "starts_with" && value.called.name !== "ends_with")) return null;
+  const [source, part] = value.arguments;
+  if (source === undefined || part?.kind !== "literal" || typeof part.value !== "string") return null;
+  return parts(source, [part.value], false);
+}

@@ -1,0 +1,67 @@
+import { createToll } from "#rules/budget.ts";
+import type { RequestView } from "#rules/views.ts";
+import type { Field } from "./fields.ts";
+import { rememberLast, rememberLastOfTwo } from "#rules/expression/text/memo.ts";
+import { mimeOf } from "#rules/expression/request/mime.ts";
+import { type Multipart, readMultipart } from "#rules/expression/request/multipart.ts";
+import { type NamedValues, readPairs } from "#rules/expression/request/request-parts.ts";
+import { lowerBytes } from "#rules/expression/text/text-functions.ts";
+import { arrayOf, BOOLEAN, INTEGER, mapOf, STRING, type Value, type ValueType } from "#rules/expression/values/value-type.ts";
+
+const PREFIX = "http.request.body.";
+
+export const isBodyField = ({ name }: Field): boolean => name.startsWith(PREFIX);
+
+type Read = (request: RequestView) => Value | undefined;
+
+const row = (name: string, type: ValueType, summary: string, read: Read): Field => ({
+  name: `${PREFIX}${name}`,
+  type,
+  side: "request",
+  summary,
+  read,
+});
+
+const STRINGS = arrayOf(STRING);
+const LISTS = arrayOf(STRINGS);
+
+const pairs = rememberLast(readPairs);
+const parts = rememberLastOfTwo(readMultipart);
+const mime = rememberLast(mimeOf);
+
+/** Reading them costs that for each byte. */
+const formToll = createToll(10);
+const partsToll = createToll(12);
+
+const contentType = (request: RequestView): string => request.headers("content-type")[0] ?? "";
+
+function form(request: RequestView): NamedValues | undefined {
+  if (request.body === undefined || !lowerBytes(contentType(request)).startsWith("application/x-www-form-urlencoded")) return undefined;
+  formToll(request.body.raw);
+  return pairs(request.body.raw);
+}
+
+function multipart(request: RequestView): Multipart | undefined {
+  if (request.body === undefined) return undefined;
+  partsToll(request.body.raw);
+  return parts(contentType(request), request.body.raw);
+}
+
+export const BODY_FIELDS: readonly Field[] = [
+  row("form", mapOf(STRINGS), "Fields of a form (application/x-www-form-urlencoded) by name, not decoded.", form),
+  row("form.names", STRINGS, "Names of all form fields, in order.", (request) => form(request)?.names),
+  row("form.values", STRINGS, "Values of all form fields, in order.", (request) => form(request)?.all),
+  row("mime", STRING, "Media type by the first bytes of the body.", (request) =>
+    request.body === undefined ? undefined : mime(request.body.raw),
+  ),
+  row("multipart", mapOf(STRINGS), "Values of the parts of a multipart body by name.", (request) => multipart(request)?.byName),
+  row("multipart.content_dispositions", LISTS, "Content-Disposition of each part.", (request) => multipart(request)?.dispositions),
+  row("multipart.content_transfer_encodings", LISTS, "Content-Transfer-Encoding of each part.", (request) => multipart(request)?.encodings),
+  row("multipart.content_types", LISTS, "Content-Type of each part.", (request) => multipart(request)?.types),
+  row("multipart.filenames", LISTS, "File names of each part.", (request) => multipart(request)?.filenames),
+  row("multipart.names", LISTS, "Names of each part.", (request) => multipart(request)?.names),
+  row("multipart.values", STRINGS, "What each part holds.", (request) => multipart(request)?.values),
+  row("raw", STRING, "The body, as far as it is kept.", (request) => request.body?.raw),
+  row("size", INTEGER, "Length of the whole body in bytes.", (request) => request.body?.size),
+  row("truncated", BOOLEAN, "Whether less than the whole body is kept.", (request) => request.body?.truncated),
+];

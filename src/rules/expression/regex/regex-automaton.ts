@@ -1,0 +1,75 @@
+import { RE2JS } from "re2js";
+import { charge } from "#rules/budget.ts";
+import { RegexError } from "./regex-syntax.ts";
+
+/** What runs any pattern in time that is linear in the text, and in the worst case in the pattern's own size as well. */
+export interface Automaton {
+  test(text: string): boolean;
+  /** The first match; null where there is none. */
+  find(text: string): AutomatonMatch | null;
+}
+
+export interface AutomatonMatch {
+  readonly start: number;
+  readonly end: number;
+  /** Empty where it had no part in the match, and where there is none of that number. */
+  group(number: number): string;
+}
+
+// What a byte costs from one known state to the next; what a state costs that is not known yet, and each place of the pattern in it; what
+// a byte costs for each place of the pattern where states cannot be kept; and what places cost that are tried with captures.
+const BYTE_STEPS = 25;
+const STATE_STEPS = 3000;
+const STATE_PLACE_STEPS = 500;
+const PLACE_STEPS = 8;
+
+/** The library tries captures by backtracking where text and pattern have no more places than this, each of them once. */
+const TRIED_PLACES_MAX = 262_144;
+
+/** States that are remembered, of each pattern: less than what the library keeps by itself. */
+const STATES_BYTES_MAX = 1 << 20;
+
+/** Throws RegexError. */
+export function createAutomaton(source: string): Automaton {
+  const automaton = compile(source);
+  const size = automaton.re2Input.numberOfInstructions() as number;
+  chargeStates(automaton);
+  return {
+    test: (text) => {
+      charge(text.length * BYTE_STEPS);
+      return automaton.test(text);
+    },
+    find: (text) => {
+      charge(text.length * BYTE_STEPS + Math.min(text.length * size, TRIED_PLACES_MAX) * PLACE_STEPS);
+      const matcher = automaton.matcher(text);
+      if (!matcher.find()) return null;
+      const groups = automaton.groupCount();
+      return { start: matcher.start(), end: matcher.end(), group: (number) => (number > groups ? "" : (matcher.group(number) ?? "")) };
+    },
+  };
+}
+
+function compile(source: string): RE2JS {
+  try {
+    return RE2JS.compile(source);
+  } catch (error) {
+    throw new RegexError(error instanceof Error ? error.message : String(error), 0);
+  }
+}
+
+/** The library's time depends on the states that a text leads to, and only it knows when it makes one, or gives up keeping them. */
+function chargeStates({ re2Input: machine }: RE2JS): void {
+  const { dfa } = machine;
+  dfa.maxMem = dfa.stateBudget = dfa.memBudget = STATES_BYTES_MAX;
+  const step = dfa.step.bind(dfa);
+  dfa.step = (state: { readonly nfaStates: readonly unknown[] }, ...rest) => {
+    charge(STATE_STEPS + state.nfaStates.length * STATE_PLACE_STEPS);
+    return step(state, ...rest) as unknown;
+  };
+  const size = machine.numberOfInstructions() as number;
+  const run = machine.doExecuteNFA.bind(machine);
+  machine.doExecuteNFA = (input: { endPos(): number }, ...rest) => {
+    charge(input.endPos() * size * PLACE_STEPS);
+    return run(input, ...rest) as unknown;
+  };
+}

@@ -1,0 +1,55 @@
+import { charge } from "#rules/budget.ts";
+import { createAddressSetOf } from "./address-set.ts";
+import { lowerBytes } from "#rules/expression/text/text-functions.ts";
+import type { Value } from "./value-type.ts";
+
+/** What `in $name` asks. */
+export interface NamedList {
+  readonly kind: ListKind;
+  has(value: Value): boolean;
+}
+
+/** `ip` lists hold addresses and blocks, `asn` lists numbers, the others are asked with strings. */
+export type ListKind = "ip" | "hostname" | "asn" | "redirect";
+
+/**
+ * The lists that an expression may name. What `find` gives is asked at each evaluation, so a list may change behind it; when
+ * lists come or go, expressions have to be compiled again.
+ */
+export interface NamedLists {
+  find(name: string): NamedList | undefined;
+}
+
+/** Throws RangeError naming the text that is no address or block. */
+export function createIpList(texts: Iterable<string>): NamedList {
+  const set = createAddressSetOf(texts);
+  return { kind: "ip", has: (value) => typeof value === "string" && set.has(value) };
+}
+
+export function createAsnList(numbers: Iterable<number>): NamedList {
+  const set = new Set(numbers);
+  return { kind: "asn", has: (value) => typeof value === "number" && set.has(value) };
+}
+
+/** No host name is longer (RFC 1035 §2.3.4), and with all above it a longer text would take the square of its length. */
+const HOST_BYTES_MAX = 255;
+/** What a byte costs that may be a dot, behind which a name is looked for. */
+const HOST_BYTE_STEPS = 100;
+
+/** Host names; `*.example.com` stands for every name below, and not for `example.com`. */
+export function createHostnameList(names: Iterable<string>): NamedList {
+  const exact = new Set<string>();
+  const below = new Set<string>();
+  for (const name of names) {
+    const lower = lowerBytes(name);
+    if (lower.startsWith("*.")) below.add(lower.slice(2));
+    else exact.add(lower);
+  }
+  const isBelow = (host: string): boolean => {
+    charge(host.length * HOST_BYTE_STEPS);
+    for (let dot = host.indexOf("."); dot !== -1; dot = host.indexOf(".", dot + 1)) if (below.has(host.slice(dot + 1))) return true;
+    return false;
+  };
+  const has = (host: string): boolean => exact.has(host) || (below.size > 0 && isBelow(host));
+  return { kind: "hostname", has: (value) => typeof value === "string" && value.length <= HOST_BYTES_MAX && has(lowerBytes(value)) };
+}

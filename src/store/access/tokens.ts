@@ -1,0 +1,88 @@
+import type { Insertable, Kysely, Selectable, Updateable } from "kysely";
+import type { Tables, TokensTable } from "#store/queries/tables.ts";
+
+export type TokenRow = Selectable<TokensTable>;
+
+/** Whose tokens: an account's own, or those of a user. */
+export type TokenOwner = { readonly account_id: string } | { readonly user_id: string };
+
+export const findTokenByHash = (db: Kysely<Tables>, hash: string): Promise<TokenRow | undefined> =>
+  db.selectFrom("tokens").selectAll().where("hash", "=", hash).executeTakeFirst();
+
+export const findToken = (db: Kysely<Tables>, owner: TokenOwner, id: string): Promise<TokenRow | undefined> =>
+  owned(db, owner).selectAll().where("id", "=", id).executeTakeFirst();
+
+/** The user's own tokens and not those that the user made for an account. */
+export const listUserTokens = (db: Kysely<Tables>, userId: string): Promise<TokenRow[]> =>
+  owned(db, { user_id: userId }).selectAll().orderBy("id").execute();
+
+export const listAccountTokens = (db: Kysely<Tables>, accountId: string): Promise<TokenRow[]> =>
+  owned(db, { account_id: accountId }).selectAll().orderBy("id").execute();
+
+export interface TokenFilter {
+  readonly direction: "asc" | "desc";
+  /** Tokens that ended before this time are left out; null keeps them. */
+  readonly ends_after: string | null;
+}
+
+export async function listTokens(
+  db: Kysely<Tables>,
+  owner: TokenOwner,
+  filter: TokenFilter,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<{ rows: TokenRow[]; total: number }> {
+  const endsAfter = filter.ends_after;
+  const matching =
+    endsAfter === null
+      ? owned(db, owner)
+      : owned(db, owner).where((eb) => eb.or([eb("expires_on", "is", null), eb("expires_on", ">", endsAfter)]));
+  const counted = await matching.select((eb) => eb.fn.countAll().as("total")).executeTakeFirstOrThrow();
+  const rows = await matching
+    .selectAll()
+    .orderBy("issued_on", filter.direction)
+    .orderBy("id", filter.direction)
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute();
+  return { rows, total: Number(counted.total) };
+}
+
+export async function insertToken(db: Kysely<Tables>, row: Insertable<TokensTable>): Promise<void> {
+  await db.insertInto("tokens").values(row).execute();
+}
+
+export async function updateToken(db: Kysely<Tables>, id: string, change: Updateable<TokensTable>): Promise<void> {
+  await db.updateTable("tokens").set(change).where("id", "=", id).execute();
+}
+
+export async function deleteToken(db: Kysely<Tables>, id: string): Promise<void> {
+  await db.deleteFrom("tokens").where("id", "=", id).execute();
+}
+
+export const countTokens = async (db: Kysely<Tables>, owner: TokenOwner): Promise<number> =>
+  Number(
+    (
+      await owned(db, owner)
+        .select((eb) => eb.fn.countAll().as("n"))
+        .executeTakeFirstOrThrow()
+    ).n,
+  );
+
+/** Whether a first token that a start printed is still in use as it was printed. */
+export const hasBootstrapToken = async (db: Kysely<Tables>): Promise<boolean> =>
+  (await db.selectFrom("tokens").select("id").where("bootstrap", "=", 1).limit(1).executeTakeFirst()) !== undefined;
+
+/** The one that the first start made, unless it was deleted. */
+export const oldestUserToken = (db: Kysely<Tables>, userId: string): Promise<TokenRow | undefined> =>
+  owned(db, { user_id: userId }).selectAll().orderBy("issued_on").orderBy("id").limit(1).executeTakeFirst();
+
+export const findTokenById = (db: Kysely<Tables>, id: string): Promise<TokenRow | undefined> =>
+  db.selectFrom("tokens").selectAll().where("id", "=", id).executeTakeFirst();
+
+/** Every token, for rebuilding the snapshot. */
+export const allTokens = (db: Kysely<Tables>): Promise<TokenRow[]> => db.selectFrom("tokens").selectAll().orderBy("id").execute();
+
+const owned = (db: Kysely<Tables>, owner: TokenOwner) =>
+  "account_id" in owner
+    ? db.selectFrom("tokens").where("account_id", "=", owner.account_id)
+    : db.selectFrom("tokens").where("user_id", "=", owner.user_id).where("account_id", "is", null);

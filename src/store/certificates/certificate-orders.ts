@@ -1,0 +1,212 @@
+import { type Kysely, type Selectable, sql, type Updateable } from "kysely";
+import type { CertificateOrdersTable, CertificateRenewalsTable, Tables } from "#store/queries/tables.ts";
+
+export type CertificateOrderRow = Selectable<CertificateOrdersTable>;
+export type CertificateRenewalRow = Selectable<CertificateRenewalsTable>;
+export type OwnerKind = CertificateOrderRow["owner_kind"];
+
+/** Whose certificate it is. */
+export interface CertificateOwner {
+  readonly owner_kind: OwnerKind;
+  readonly owner_id: string;
+}
+
+type Db = Kysely<Tables>;
+
+export async function insertOrder(db: Db, row: CertificateOrderRow): Promise<void> {
+  await db.insertInto("certificate_orders").values(row).execute();
+}
+
+export const orderById = (db: Db, id: string): Promise<CertificateOrderRow | undefined> =>
+  db.selectFrom("certificate_orders").selectAll().where("id", "=", id).executeTakeFirst();
+
+export const orderOf = (db: Db, { owner_kind, owner_id }: CertificateOwner): Promise<CertificateOrderRow | undefined> =>
+  db.selectFrom("certificate_orders").selectAll().where("owner_kind", "=", owner_kind).where("owner_id", "=", owner_id).executeTakeFirst();
+
+export const ordersOfZone = (db: Db, zoneId: string): Promise<CertificateOrderRow[]> =>
+  db.selectFrom("certificate_orders").selectAll().where("zone_id", "=", zoneId).orderBy("id").execute();
+
+/** Those whose proofs somebody has to show. */
+export const placedOrders = (db: Db): Promise<CertificateOrderRow[]> =>
+  db.selectFrom("certificate_orders").selectAll().where("placed", "is not", null).orderBy("id").execute();
+
+export async function updateOrder(db: Db, id: string, values: Updateable<CertificateOrdersTable>): Promise<void> {
+  await db.updateTable("certificate_orders").set(values).where("id", "=", id).execute();
+}
+
+export async function deleteOrder(db: Db, id: string): Promise<void> {
+  await db.deleteFrom("certificate_orders").where("id", "=", id).execute();
+}
+
+export const hasDueOrders = async (db: Db, nowMs: number): Promise<boolean> =>
+  (await db
+    .selectFrom("certificate_orders")
+    .select("id")
+    .where("due_ms", "<=", nowMs)
+    .where("lease_ms", "<=", nowMs)
+    .limit(1)
+    .executeTakeFirst()) !== undefined;
+
+/**
+ * Takes those that are due and in nobody's hands into the caller's, until the lease ends: renewals first, then account by
+ * account in turn, so that nobody waits for another's thousand zones; of one account at most `perAccount` are in hand.
+ */
+export async function claimOrders(db: Db, claim: { nowMs: number; leaseMs: number; limit: number; perAccount: number }): Promise<string[]> {
+  const inHand = db
+    .selectFrom("certificate_orders")
+    .innerJoin("zones", "zones.id", "certificate_orders.zone_id")
+    .select((eb) => ["zones.account_id", eb.fn.countAll<number>().as("orders")])
+    .where("certificate_orders.lease_ms", ">", claim.nowMs)
+    .groupBy("zones.account_id");
+  const ranked = db
+    .selectFrom("certificate_orders")
+    .innerJoin("zones", "zones.id", "certificate_orders.zone_id")
+    .leftJoin(inHand.as("in_hand"), "in_hand.account_id", "zones.account_id")
+    .select([
+      "certificate_orders.id",
+      "certificate_orders.due_ms",
+      sql<number>`CASE WHEN certificate_orders.replaces IS NULL THEN 1 ELSE 0 END`.as("is_new"),
+      sql<number>`coalesce(in_hand.orders, 0) + row_number() OVER (PARTITION BY zones.account_id ORDER BY CASE WHEN certificate_orders.replaces IS NULL THEN 1 ELSE 0 END, certificate_orders.due_ms)`.as(
+        "place",
+      ),
+    ])
+    .where("certificate_orders.due_ms", "<=", claim.nowMs)
+    .where("certificate_orders.lease_ms", "<=", claim.nowMs);
+  const next = db
+    .selectFrom(ranked.as("ranked"))
+    .select("id")
+    .where("place", "<=", claim.perAccount)
+    .orderBy("is_new")
+    .orderBy("place")
+    .orderBy("due_ms")
+    .limit(claim.limit);
+  const rows = await db
+    .updateTable("certificate_orders")
+    .set({ lease_ms: claim.nowMs + claim.leaseMs })
+    .where("id", "in", next)
+    .where("lease_ms", "<=", claim.nowMs)
+    .returning("id")
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** The owner's order, due or not, unless it is in somebody's hands. */
+export const claimOrderOf = async (
+  db: Db,
+  { owner_kind, owner_id }: CertificateOwner,
+  nowMs: number,
+  leaseMs: number,
+): Promise<string | undefined> =>
+  (
+    await db
+      .updateTable("certificate_orders")
+      .set({ lease_ms: nowMs + leaseMs })
+      .where("owner_kind", "=", owner_kind)
+      .where("owner_id", "=", owner_id)
+      .where("lease_ms", "<=", nowMs)
+      .returning("id")
+      .executeTakeFirst()
+  )?.id;
+
+/** Of a process that is gone: its orders are in nobody's hands. */
+export async function releaseOrders(db: Db): Promise<void> {
+  await db.updateTable("certificate_orders").set({ lease_ms: 0 }).where("lease_ms", ">", 0).execute();
+}
+
+export async function putRenewal(db: Db, row: CertificateRenewalRow): Promise<void> {
+  const { owner_kind: _, owner_id: __, ...values } = row;
+  await db
+    .insertInto("certificate_renewals")
+    .values(row)
+    .onConflict((conflict) => conflict.columns(["owner_kind", "owner_id"]).doUpdateSet(values))
+    .execute();
+}
+
+/** Of zones that serve: one a turn of each account, before the second of any. */
+export const dueRenewals = (db: Db, nowMs: number, limit: number): Promise<CertificateRenewalRow[]> =>
+  db
+    .selectFrom("certificate_renewals")
+    .innerJoin("zones", "zones.id", "certificate_renewals.zone_id")
+    .selectAll("certificate_renewals")
+    .where("renew_ms", "<=", nowMs)
+    .where("zones.status", "=", "active")
+    .orderBy(sql`row_number() OVER (PARTITION BY zones.account_id ORDER BY renew_ms)`)
+    .orderBy("renew_ms")
+    .limit(limit)
+    .execute();
+
+/** Those of which the authority is to be asked when it wants them renewed. */
+export const renewalsToAdvise = (db: Db, nowMs: number, limit: number): Promise<CertificateRenewalRow[]> =>
+  db
+    .selectFrom("certificate_renewals")
+    .selectAll()
+    .where("advice_ms", "<=", nowMs)
+    .where("renewal_id", "is not", null)
+    .orderBy("advice_ms")
+    .limit(limit)
+    .execute();
+
+export const renewalOf = (db: Db, { owner_kind, owner_id }: CertificateOwner): Promise<CertificateRenewalRow | undefined> =>
+  db
+    .selectFrom("certificate_renewals")
+    .selectAll()
+    .where("owner_kind", "=", owner_kind)
+    .where("owner_id", "=", owner_id)
+    .executeTakeFirst();
+
+export async function updateRenewal(db: Db, owner: CertificateOwner, values: Updateable<CertificateRenewalsTable>): Promise<void> {
+  await db
+    .updateTable("certificate_renewals")
+    .set(values)
+    .where("owner_kind", "=", owner.owner_kind)
+    .where("owner_id", "=", owner.owner_id)
+    .execute();
+}
+
+export async function deleteRenewal(db: Db, owner: CertificateOwner): Promise<void> {
+  await db.deleteFrom("certificate_renewals").where("owner_kind", "=", owner.owner_kind).where("owner_id", "=", owner.owner_id).execute();
+}
+
+/** Active zones that answer for their names and whose certificates are all of other authorities, with none on order. */
+export const zonesWithoutCertificateOf = (db: Db, issuers: readonly string[], limit: number): Promise<{ id: string; name: string }[]> =>
+  db
+    .selectFrom("zones")
+    .select(["id", "name"])
+    .where("status", "=", "active")
+    .where("type", "=", "full")
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom("certificates")
+            .select("certificates.id")
+            .whereRef("certificates.zone_id", "=", "zones.id")
+            .where("certificates.issuer", "in", issuers),
+        ),
+      ),
+    )
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom("certificate_orders")
+            .select("certificate_orders.id")
+            .where("certificate_orders.owner_kind", "=", "zone")
+            .whereRef("certificate_orders.owner_id", "=", "zones.id"),
+        ),
+      ),
+    )
+    .orderBy(sql`row_number() OVER (PARTITION BY account_id ORDER BY id)`)
+    .orderBy("id")
+    .limit(limit)
+    .execute();
+
+/** Whether the zone has an alias of this name, beside which nothing else can stand (RFC 1034 §3.6.2). */
+export const hasAlias = async (db: Db, zoneId: string, name: string): Promise<boolean> =>
+  (await db
+    .selectFrom("dns_records")
+    .select("id")
+    .where("zone_id", "=", zoneId)
+    .where("name", "=", name)
+    .where("type", "=", "CNAME")
+    .executeTakeFirst()) !== undefined;

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { sql } from "kysely";
+import { systemClock } from "#kernel/clock.ts";
+import { openStore } from "./open.ts";
+import { eventually } from "../../../test/support/eventually.ts";
+
+test("what is written moves from the log to the file without a write that waits for it", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-checkpoint-"));
+  const path = join(directory, "control.db");
+  const store = await openStore({ url: `sqlite:${path}`, clock: systemClock });
+  try {
+    const before = statSync(path).size;
+    // 40 MB in units of 1 MB, more than the log is to hold.
+    for (let i = 0; i < 40; i++) {
+      await store.write(({ db }) =>
+        db
+          .insertInto("secrets")
+          .values({ name: `n${i}`, value: "v".repeat(1_000_000), created_on: "" })
+          .execute(),
+      );
+    }
+    // The file has what the log had.
+    await eventually(() => statSync(path).size > before + 30_000_000);
+    assert.equal((await store.read.selectFrom("secrets").select("name").execute()).length, 40);
+    assert.deepEqual((await sql`PRAGMA integrity_check`.execute(store.read)).rows, [{ integrity_check: "ok" }]);
+  } finally {
+    await store.close();
+    rmSync(directory, { recursive: true });
+  }
+});
+
+test("the log stays small while much is written without a pause, and is taken back when nothing is", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-checkpoint-"));
+  const path = join(directory, "control.db");
+  const store = await openStore({ url: `sqlite:${path}`, clock: systemClock });
+  const logBytes = (): number => statSync(`${path}-wal`).size;
+  const write = (i: number): Promise<unknown> =>
+    store.write(({ db }) =>
+      db
+        .insertInto("secrets")
+        .values({ name: `n${i}`, value: "v".repeat(1_000_000), created_on: "" })
+        .execute(),
+    );
+  try {
+    let most = 0;
+    for (let i = 0; i < 400; i++) {
+      await write(i);
+      most = Math.max(most, logBytes());
+    }
+    assert.ok(most < 250_000_000, `${most} bytes of a log of 400 MB`);
+    await eventually(() => logBytes() === 0);
+    // What comes next is as safe as before.
+    await write(400);
+    assert.ok(logBytes() > 1_000_000);
+    assert.equal((await store.read.selectFrom("secrets").select("name").execute()).length, 401);
+    assert.deepEqual((await sql`PRAGMA integrity_check`.execute(store.read)).rows, [{ integrity_check: "ok" }]);
+  } finally {
+    await store.close();
+    rmSync(directory, { recursive: true });
+  }
+});

@@ -1,0 +1,282 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { mock, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { sql } from "kysely";
+import { systemClock } from "#kernel/clock.ts";
+import { someAudit } from "../../../test/support/audit.ts";
+import { storeTest } from "../../../test/support/store.ts";
+import { createGroupCommit } from "./group-commit.ts";
+import { createSeenPosition } from "./history.ts";
+import { openStore } from "./open.ts";
+import { DIALECTS } from "#store/queries/session.ts";
+import type { Store, Unit } from "./store.ts";
+
+const insert = (unit: Unit, name: string): Promise<unknown> =>
+  unit.db.insertInto("secrets").values({ name, value: "v", created_on: "" }).execute();
+
+/** A unit that writes one row, one change and one audit entry. */
+const put = (store: Store, name: string, then: (unit: Unit) => unknown = () => {}) =>
+  store.write(async (unit) => {
+    await insert(unit, name);
+    unit.change({ kind: "serial", id: name, value: { serial: 1 } });
+    unit.audit({ ...someAudit, action: name });
+    await then(unit);
+    return name;
+  });
+
+async function contents(store: Store) {
+  const names = await store.read.selectFrom("secrets").select("name").orderBy("name").execute();
+  const audits = await store.read.selectFrom("audit_log").select("action").orderBy("action").execute();
+  const sets = (await store.changesSince(0, 1_000)) ?? [];
+  return {
+    rows: names.map(({ name }) => name),
+    audits: audits.map(({ action }) => action),
+    changes: sets.flatMap(({ changes }) => changes.map(({ id }) => id)).toSorted(),
+    revs: sets.map(({ rev }) => rev),
+  };
+}
+
+storeTest("a failing unit undoes itself and lets the others of its group live", async ({ store }) => {
+  const failing = (name: string, then: (unit: Unit) => unknown) => put(store, name, then);
+  const outcomes = await Promise.allSettled([
+    put(store, "a"),
+    failing("throws", () => {
+      throw new RangeError("as the test wants");
+    }),
+    put(store, "b"),
+    failing("violates", (unit) => insert(unit, "a")),
+    failing("misspells", ({ db }) => sql`SELEKT`.execute(db)),
+    failing("cannot be JSON", (unit) => unit.change({ kind: "serial", id: "x", value: { big: 1n } })),
+    put(store, "c"),
+  ]);
+  assert.deepEqual(
+    outcomes.map((outcome) => (outcome.status === "fulfilled" ? outcome.value : "failed")),
+    [{ result: "a", rev: 1 }, "failed", { result: "b", rev: 2 }, "failed", "failed", "failed", { result: "c", rev: 3 }],
+  );
+  assert.ok(outcomes[1]?.status === "rejected" && outcomes[1].reason instanceof RangeError, "the unit's own error arrives");
+  assert.deepEqual(await contents(store), { rows: ["a", "b", "c"], audits: ["a", "b", "c"], changes: ["a", "b", "c"], revs: [1, 2, 3] });
+});
+
+storeTest("a unit that swallows a failed statement keeps all that it says it wrote, or nothing", async ({ store, dialect }) => {
+  const swallowed = put(store, "first", (unit) => insert(unit, "first").catch(() => {}));
+  // PostgreSQL refuses everything after an error; then the unit is undone as a whole. Neither keeps half.
+  if (dialect === "postgres") await assert.rejects(swallowed, /aborted/);
+  else await swallowed;
+  const { rows, audits, changes } = await contents(store);
+  assert.deepEqual(audits, rows);
+  assert.deepEqual(changes, rows);
+});
+
+storeTest("a failing commit rejects every unit of the group and keeps nothing", async ({ store, dialect }) => {
+  if (dialect === "postgres") {
+    await store.write(({ db }) => sql`ALTER TABLE memberships ALTER CONSTRAINT memberships_account_id_fkey DEFERRABLE`.execute(db));
+  }
+  const orphan = put(store, "orphan", async ({ db }) => {
+    await (dialect === "sqlite" ? sql`PRAGMA defer_foreign_keys = ON` : sql`SET CONSTRAINTS ALL DEFERRED`).execute(db);
+    await sql`INSERT INTO users (id, email, created_on, modified_on) VALUES ('u', 'u@example.com', '', '')`.execute(db);
+    await sql`INSERT INTO memberships (id, account_id, user_id, roles, status, created_on) VALUES ('m', 'none', 'u', '[]', 'accepted', '')`.execute(
+      db,
+    );
+  });
+  const outcomes = await Promise.allSettled([put(store, "a"), orphan, put(store, "b")]);
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ["rejected", "rejected", "rejected"],
+  );
+  assert.match(String((outcomes[0] as PromiseRejectedResult).reason), /foreign key/i);
+  assert.deepEqual(await contents(store), { rows: [], audits: [], changes: [], revs: [] });
+  assert.deepEqual(await put(store, "after"), { result: "after", rev: 1 });
+});
+
+storeTest("a unit that changes what planes see without an audit entry is refused", async ({ store }) => {
+  await assert.rejects(
+    store.write(async (unit) => unit.change({ kind: "serial", id: "x", value: null })),
+    /audit/,
+  );
+  assert.equal((await store.write(async (unit) => unit.audit(someAudit))).rev, null);
+  assert.equal(await store.revision(), 0);
+});
+
+storeTest("a unit is over when its work is", async ({ store }) => {
+  let kept: Unit | undefined;
+  await store.write(async (unit) => {
+    kept = unit;
+  });
+  await assert.rejects(insert(kept!, "late"), /over/);
+  assert.throws(() => kept!.audit(someAudit), /over/);
+  await assert.rejects(
+    store.write(async (unit) => {
+      kept = unit;
+      throw new Error("no");
+    }),
+  );
+  assert.throws(() => kept!.change({ kind: "serial", id: "x", value: null }), /over/);
+});
+
+storeTest("units see what earlier ones wrote, and run one at a time over all nodes", async ({ store, open }) => {
+  const nodes = [store, await open()];
+  await store.write(({ db }) => db.insertInto("counters").values({ name: "test", value: 0 }).execute());
+  const increment = (node: Store) =>
+    node.write(async ({ db }) => {
+      const { value } = await db.selectFrom("counters").select("value").where("name", "=", "test").executeTakeFirstOrThrow();
+      await db
+        .updateTable("counters")
+        .set({ value: value + 1 })
+        .where("name", "=", "test")
+        .execute();
+    });
+  await Promise.all(Array.from({ length: 60 }, (_, i) => increment(nodes[i % 2]!)));
+  assert.deepEqual(await store.read.selectFrom("counters").select("value").where("name", "=", "test").execute(), [{ value: 60 }]);
+});
+
+storeTest("revisions are in commit order: a reader that asks for what is new misses nothing", async ({ store, open }) => {
+  const nodes = [store, await open()];
+  const reader = await open();
+  const seen: number[] = [];
+  let writing = true;
+  const reading = (async () => {
+    for (let last = false; !last;) {
+      last = !writing;
+      for (const { rev } of (await reader.changesSince(seen.at(-1) ?? 0, 7)) ?? assert.fail("rows are gone")) seen.push(rev);
+      if (last && seen.length < 120) last = false;
+      await delay(1);
+    }
+  })();
+  const writers = Array.from({ length: 8 }, async (_, w) => {
+    const revs: number[] = [];
+    for (let i = 0; i < 15; i++) revs.push((await put(nodes[w % 2]!, `${w}-${i}`)).rev!);
+    return revs;
+  });
+  const revs = await Promise.all(writers);
+  writing = false;
+  await reading;
+  const expected = Array.from({ length: 120 }, (_, i) => i + 1);
+  assert.deepEqual(seen, expected);
+  assert.deepEqual(
+    revs.flat().toSorted((a, b) => a - b),
+    expected,
+  );
+  for (const own of revs)
+    assert.deepEqual(
+      own,
+      own.toSorted((a, b) => a - b),
+    );
+});
+
+storeTest("onCommit tells of units with changes, after they can be read", async ({ store }) => {
+  const told: Promise<number>[] = [];
+  const stop = store.onCommit(() => told.push(store.revision()));
+  await store.write((unit) => insert(unit, "no change"));
+  await put(store, "a");
+  assert.deepEqual(await Promise.all(told), [1]);
+  stop();
+  await put(store, "b");
+  assert.equal(told.length, 1);
+});
+
+storeTest("closing finishes what waits and refuses what comes", async ({ store, open }) => {
+  const other = await open();
+  const waiting = Promise.all(["a", "b", "c"].map((name) => put(other, name)));
+  await other.close();
+  await waiting;
+  await assert.rejects(put(other, "late"), /closed/);
+  assert.deepEqual((await contents(store)).rows, ["a", "b", "c"]);
+});
+
+storeTest("a unit that hangs is undone after its time, and the next one runs", async ({ store }) => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  try {
+    const never = new Promise<void>(() => {});
+    const { promise: isHanging, resolve: hang } = Promise.withResolvers<void>();
+    const hanging = put(store, "hangs", () => {
+      hang();
+      return never;
+    });
+    const next = put(store, "next");
+    await isHanging;
+    mock.timers.tick(10_000);
+    await assert.rejects(hanging, /more than 10000 ms/);
+    assert.deepEqual(await next, { result: "next", rev: 1 });
+  } finally {
+    mock.timers.reset();
+  }
+  assert.deepEqual((await contents(store)).rows, ["next"]);
+});
+
+test("a full disk fails the write, keeps what was acknowledged, and heals", async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-full-"));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const store = await openStore({ url: `sqlite:${join(directory, "control.db")}`, clock: systemClock });
+  await put(store, "before");
+  const large = "x".repeat(1_000_000);
+  const outcomes = await Promise.allSettled([
+    put(store, "small"),
+    store.write(async ({ db }) => {
+      // The limit lasts as long as the connection, which the store gives up after such a failure.
+      await sql`PRAGMA max_page_count = 60`.execute(db);
+      const insertLarge = db.insertInto("secrets").values({ name: "large", value: large, created_on: "" });
+      await insertLarge.execute().catch(() => {});
+      await db.insertInto("secrets").values({ name: "after", value: "", created_on: "" }).execute();
+    }),
+    put(store, "same group"),
+  ]);
+  for (const outcome of outcomes) assert.match(String(outcome.status === "rejected" && outcome.reason), /full/);
+  assert.deepEqual((await contents(store)).rows, ["before"]);
+  await put(store, "later");
+  assert.deepEqual((await contents(store)).audits, ["before", "later"]);
+  assert.deepEqual((await sql`PRAGMA integrity_check`.execute(store.read)).rows, [{ integrity_check: "ok" }]);
+  await store.close();
+});
+
+test("a connection that broke is replaced for the next group", async () => {
+  let connections = 0;
+  const group = createGroupCommit({
+    dialect: DIALECTS.sqlite,
+    clock: systemClock,
+    seen: createSeenPosition(),
+    committed: async () => {},
+    connect: async () => {
+      const broken = ++connections === 1;
+      return {
+        query: async (text) => {
+          if (broken && text === "COMMIT") throw new Error("connection lost");
+          return { rows: [{ value: 0, history: "h", own: 1 }], affected: 0 };
+        },
+        close: async () => {},
+      };
+    },
+  });
+  await assert.rejects(
+    group.write(async () => 1),
+    /connection lost/,
+  );
+  assert.deepEqual(await group.write(async () => 2), { result: 2, rev: null });
+  assert.equal(connections, 2);
+});
+
+test("what a large unit needs for its undo is kept in a file, and it is undone as any other", async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-large-"));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const store = await openStore({ url: `sqlite:${join(directory, "control.db")}`, clock: systemClock });
+  const kept = async ({ db }: Unit): Promise<unknown> =>
+    (await sql<{ temp_store: number }>`PRAGMA temp_store`.execute(db)).rows[0]?.temp_store;
+  const fill = (unit: Unit, prefix: string) =>
+    sql`INSERT INTO secrets SELECT ${prefix} || value, hex(randomblob(500)), '' FROM (WITH RECURSIVE n (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 2000) SELECT value FROM n)`.execute(
+      unit.db,
+    );
+  await store.write((unit) => fill(unit, "a"));
+  const large = { timeoutMs: 60_000 };
+  const failing = async (unit: Unit): Promise<never> => {
+    assert.equal(await kept(unit), 1);
+    await sql`UPDATE secrets SET value = 'gone'`.execute(unit.db);
+    throw new Error("no");
+  };
+  await assert.rejects(store.write(failing, large), /no/);
+  assert.equal((await store.write(kept)).result, 2, "the next unit is an ordinary one");
+  const { rows } = await sql<{ count: number }>`SELECT count(*) AS count FROM secrets WHERE length(value) = 1000`.execute(store.read);
+  assert.equal(rows[0]?.count, 2000);
+  await store.close();
+});

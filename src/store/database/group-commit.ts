@@ -1,0 +1,174 @@
+import type { Clock } from "#kernel/clock.ts";
+import { beginWriting } from "./begin.ts";
+import { beginHistory, isContinued, lockPosition, type SeenPosition } from "./history.ts";
+import { flushUnits } from "./outbox.ts";
+import { type Dialect, type Session, withFault } from "#store/queries/session.ts";
+import type { Unit, WriteOptions, Written } from "./store.ts";
+import { type OpenUnit, openUnit } from "./unit.ts";
+
+/**
+ * Runs units one after another on one connection. Those that wait together share one transaction, hence
+ * one sync to disk; each stands in a savepoint of its own, so that a failing one undoes only itself. No
+ * two units of the whole installation run at the same time: what a unit has read stays true until it ends.
+ */
+export interface GroupCommit {
+  write<T>(work: (unit: Unit) => Promise<T>, options?: WriteOptions): Promise<Written<T>>;
+  /** Finishes what waits, then closes the connection. */
+  close(): Promise<void>;
+}
+
+export interface GroupCommitDeps {
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  readonly seen: SeenPosition;
+  connect(): Promise<Session>;
+  /** Called after each commit with the connection, and whether planes have to hear of it; the next unit waits for it. */
+  committed(session: Session, news: boolean): Promise<void>;
+}
+
+/** Bounds how long the first unit of a group waits for its commit. */
+const UNITS_PER_GROUP = 128;
+/** A unit waits for nothing but the database, so this much time means that it hangs. */
+const UNIT_TIMEOUT_MS = 10_000;
+
+/** A unit that is given so much time changes thousands of rows. */
+const LARGE_UNIT_MS = 15_000;
+
+interface Pending {
+  work(unit: Unit): Promise<unknown>;
+  readonly timeoutMs: number;
+  resolve(written: Written<unknown>): void;
+  reject(error: unknown): void;
+}
+
+/** A unit whose work is done and that waits for the commit. */
+interface Finished {
+  readonly pending: Pending;
+  readonly unit: OpenUnit;
+  readonly result: unknown;
+}
+
+export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
+  const queue: Pending[] = [];
+  let session: Session | null = null;
+  /** How the connection keeps what an undo needs. */
+  let undo: string | null = null;
+  let running: Promise<void> | null = null;
+  let closed = false;
+
+  const drain = async (): Promise<void> => {
+    while (queue.length > 0) {
+      // Requests that arrived in the same turn of the event loop join the group.
+      await new Promise(setImmediate);
+      const group = queue.splice(0, UNITS_PER_GROUP);
+      try {
+        await runGroup(deps, await begin(isLarge(group)), group);
+      } catch (error) {
+        for (const pending of group) pending.reject(withFault(deps.dialect, error));
+        // Nobody knows what state the connection is in: the next group takes a new one.
+        await discard();
+      }
+    }
+    running = null;
+  };
+  const discard = async (): Promise<void> => {
+    await session?.close().catch(() => {});
+    session = null;
+  };
+  /** A connection in a transaction. One that has idled may be dead by now, which need not cost a unit anything. */
+  const begin = async (large: boolean): Promise<Session> => {
+    if (session !== null) {
+      try {
+        await prepareUndo(session, large);
+        await beginWriting(session, deps.dialect, deps.clock);
+        return session;
+      } catch (error) {
+        if (deps.dialect.isBusy(error)) throw error;
+        await discard();
+      }
+    }
+    session = await deps.connect();
+    undo = null;
+    await prepareUndo(session, large);
+    await beginWriting(session, deps.dialect, deps.clock);
+    return session;
+  };
+
+  const prepareUndo = async (connection: Session, large: boolean): Promise<void> => {
+    const wanted = deps.dialect.undo?.[large ? "large" : "usual"] ?? null;
+    if (wanted === null || wanted === undo) return;
+    await connection.query(wanted);
+    undo = wanted;
+  };
+
+  return {
+    write: <T>(work: (unit: Unit) => Promise<T>, { timeoutMs = UNIT_TIMEOUT_MS }: WriteOptions = {}) =>
+      new Promise<Written<T>>((resolve, reject) => {
+        if (closed) throw new Error("the store is closed");
+        queue.push({ work, timeoutMs, resolve: resolve as Pending["resolve"], reject });
+        running ??= drain();
+      }),
+    close: async () => {
+      closed = true;
+      await running;
+      await session?.close();
+      session = null;
+    },
+  };
+}
+
+const isLarge = (group: readonly Pending[]): boolean => group.some(({ timeoutMs }) => timeoutMs >= LARGE_UNIT_MS);
+
+/** Throws when the transaction, which has begun, fails as a whole; units that had failed by then keep their own error. */
+async function runGroup(deps: GroupCommitDeps, session: Session, group: readonly Pending[]): Promise<void> {
+  const { dialect } = deps;
+  const stored = await lockPosition(session, dialect);
+  const own = isContinued(stored, deps.seen.get()) ? stored : null;
+  const { history, rev } = own ?? (await beginHistory(session, dialect, deps.clock, stored));
+  const finished: Finished[] = [];
+  for (const pending of group) {
+    const done = await runUnit(deps, session, pending);
+    if (done) finished.push(done);
+  }
+  const revs = await flushUnits(
+    session,
+    dialect,
+    rev,
+    finished.map(({ unit }) => unit),
+  );
+  await session.query("COMMIT");
+  finished.forEach(({ pending, result }, i) => pending.resolve({ result, rev: revs[i] ?? null }));
+  const newest = revs.findLast((revision) => revision !== null) ?? rev;
+  deps.seen.note({ history, rev: newest });
+  await deps.committed(session, own === null || newest !== rev);
+}
+
+/** Null when the unit failed and was undone. */
+async function runUnit({ dialect, clock }: GroupCommitDeps, session: Session, pending: Pending): Promise<Finished | null> {
+  const unit = openUnit({ dialect, clock, run: (sql, parameters) => session.query(sql, parameters) });
+  await session.query("SAVEPOINT unit");
+  try {
+    const result = await withinTime(pending.work(unit), pending.timeoutMs);
+    unit.end();
+    await session.query("RELEASE SAVEPOINT unit");
+    return { pending, unit, result };
+  } catch (error) {
+    unit.abandon();
+    await session.query("ROLLBACK TO SAVEPOINT unit");
+    await session.query("RELEASE SAVEPOINT unit");
+    pending.reject(withFault(dialect, error));
+    return null;
+  }
+}
+
+async function withinTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`a unit of work took more than ${timeoutMs} ms and was undone`)), timeoutMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,91 @@
+import { randomBytes } from "node:crypto";
+import { type Kysely, sql } from "kysely";
+import type { Clock } from "#kernel/clock.ts";
+import type { Dialect, Session } from "#store/queries/session.ts";
+import type { Tables } from "#store/queries/tables.ts";
+import { raisedSerial } from "#store/zones/zones.ts";
+
+/**
+ * A place in what an installation has committed. Revisions count within one history: a database that was restored goes on
+ * with numbers that were given before, under a new history.
+ */
+export interface Position {
+  /** The installation in 16 hexadecimal digits, then 16 that are new with each restore. */
+  readonly history: string;
+  readonly rev: number;
+}
+
+/** The position that the database has, and whether the database itself is the one that its history was made on. */
+export interface StoredPosition {
+  readonly history: string | null;
+  readonly rev: number;
+  readonly isOwn: boolean;
+}
+
+const HALF_BYTES = 8;
+const HALF_CHARS = 2 * HALF_BYTES;
+
+const randomHalf = (): string => randomBytes(HALF_BYTES).toString("hex");
+
+/** Whether one is the other before or after a restore. */
+export const isSameInstallation = (a: string, b: string): boolean => a.slice(0, HALF_CHARS) === b.slice(0, HALF_CHARS);
+
+/** The highest revision that this process has seen, by which it knows that a database was restored. */
+export interface SeenPosition {
+  get(): Position | null;
+  note(position: Position): void;
+}
+
+export function createSeenPosition(): SeenPosition {
+  let seen: Position | null = null;
+  return {
+    get: () => seen,
+    note: ({ history, rev }) => {
+      if (seen?.history !== history || seen.rev < rev) seen = { history, rev };
+    },
+  };
+}
+
+/**
+ * Whether the database goes on with the history that it names: it is the same database, and has not gone back behind what was
+ * seen before it was asked.
+ */
+export const isContinued = (stored: StoredPosition, seen: Position | null): stored is StoredPosition & Position =>
+  stored.isOwn && stored.history !== null && (seen?.history !== stored.history || seen.rev <= stored.rev);
+
+const positionQuery = ({ identity }: Dialect): string =>
+  `SELECT value, history, history IS NOT NULL AND identity = ${identity} AS own FROM counters WHERE name = 'rev'`;
+
+/**
+ * Reads the counter and keeps every other writer away until the transaction ends. Identifiers from a
+ * sequence would commit out of order, and a reader that asks for "after rev N" would lose rows.
+ */
+export async function lockPosition(session: Session, dialect: Dialect): Promise<StoredPosition> {
+  const { rows } = await session.query(`${positionQuery(dialect)}${dialect.forUpdate}`);
+  return positionOf(rows[0]);
+}
+
+export async function readPosition(db: Kysely<Tables>, dialect: Dialect): Promise<StoredPosition> {
+  const { rows } = await sql.raw<Record<string, unknown>>(positionQuery(dialect)).execute(db);
+  return positionOf(rows[0]);
+}
+
+function positionOf(row: Readonly<Record<string, unknown>> | undefined): StoredPosition {
+  if (typeof row?.["value"] !== "number") throw new Error("the database has no revision counter: it was not made by this program");
+  const { value: rev, history, own } = row;
+  return { rev, history: typeof history === "string" ? history : null, isOwn: own === true || own === 1 };
+}
+
+/**
+ * Begins a history, within the transaction that has locked the position: the first one, or the one that follows a restore.
+ * Then serials go on above those that other servers may have seen since the backup.
+ */
+export async function beginHistory(session: Session, dialect: Dialect, clock: Clock, before: StoredPosition): Promise<Position> {
+  const installation = before.history?.slice(0, HALF_CHARS) ?? randomHalf();
+  const history = `${installation}${randomHalf()}`;
+  await session.query(`UPDATE counters SET history = ${dialect.placeholder(1)}, identity = ${dialect.identity} WHERE name = 'rev'`, [
+    history,
+  ]);
+  if (before.history !== null) await session.query(`UPDATE zones SET serial = ${raisedSerial(clock)}`);
+  return { history, rev: before.rev };
+}

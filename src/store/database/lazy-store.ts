@@ -1,0 +1,73 @@
+import { CompiledQuery, type Kysely } from "kysely";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { type Fault, DIALECTS, type DialectName, kyselyOver } from "#store/queries/session.ts";
+import type { Store } from "./store.ts";
+import type { Tables } from "#store/queries/tables.ts";
+
+/** Why a database cannot be used now: in words that any client may read, without places and names. */
+export interface Absence {
+  readonly fault: Fault;
+  readonly reason: string;
+}
+
+/** A store whose database is not there yet: until it joins, every use of it throws why. */
+export interface LateStore extends Store {
+  setAbsence(absence: Absence): void;
+  /** From now on it is the store. */
+  join(store: Store): void;
+}
+
+export function createLateStore(dialect: DialectName, first: Absence): LateStore {
+  const listeners = new Set<() => void>();
+  let absence = first;
+  let joined: Store | null = null;
+  let closed = false;
+  const absent = (): PlatformError =>
+    // A full disk refuses only writes while the server runs; here there is nothing to read either.
+    new PlatformError(absence.fault === "database_damaged" ? "database_damaged" : "database_unavailable", {
+      message: `The database is not available: ${absence.reason}`,
+    });
+  const store = (): Store => {
+    if (joined === null) throw absent();
+    return joined;
+  };
+  const over = (choose: (of: Store) => Kysely<Tables>): Kysely<Tables> =>
+    kyselyOver(DIALECTS[dialect], async (sql, parameters) => {
+      const { rows, numAffectedRows } = await choose(store()).executeQuery<Record<string, unknown>>(
+        CompiledQuery.raw(sql, [...parameters]),
+      );
+      return { rows, affected: Number(numAffectedRows ?? 0) };
+    });
+  return {
+    dialect,
+    read: over((of) => of.read),
+    scan: over((of) => of.scan),
+    write: async (work, options) => store().write(work, options),
+    readAt: async (work) => store().readAt(work),
+    revision: async () => store().revision(),
+    position: async () => store().position(),
+    changesSince: async (rev, limit, history) => store().changesSince(rev, limit, history),
+    renewHistory: async () => store().renewHistory(),
+    health: async () => (joined === null ? absence.reason : joined.health()),
+    onCommit: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close: async () => {
+      closed = true;
+      await joined?.close();
+    },
+    setAbsence: (next) => {
+      absence = next;
+    },
+    join: (opened) => {
+      if (closed) return void opened.close();
+      joined = opened;
+      const tell = (): void => {
+        for (const listener of listeners) listener();
+      };
+      opened.onCommit(tell);
+      tell();
+    },
+  };
+}

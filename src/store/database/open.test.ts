@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { sql } from "kysely";
+import { systemClock } from "#kernel/clock.ts";
+import { someAudit } from "../../../test/support/audit.ts";
+import { databaseTest, storeTest } from "../../../test/support/store.ts";
+import { databaseExists, openStore } from "./open.ts";
+import { isUniqueViolation } from "#store/queries/session.ts";
+import type { Unit } from "./store.ts";
+
+const causedBy = (message: RegExp) => (error: Error) => error.cause instanceof Error && message.test(error.cause.message);
+const secret = (name: string) => ({ name, value: "v", created_on: "2026-01-01" });
+const insert = (unit: Unit, name: string) => unit.db.insertInto("secrets").values(secret(name)).execute();
+
+storeTest("a unit's rows, audit entry and changes become visible together", async ({ store }) => {
+  const { result, rev } = await store.write(async (unit) => {
+    await insert(unit, "one");
+    unit.change({ kind: "zone", id: "z", value: { a: 1 } });
+    unit.change({ kind: "zone", id: "y", value: null });
+    unit.audit({ ...someAudit, action: "zone.create", after: { a: 1 } });
+    assert.equal((await store.read.selectFrom("secrets").selectAll().execute()).length, 0, "uncommitted data is visible");
+    return "done";
+  });
+  assert.deepEqual({ result, rev }, { result: "done", rev: 1 });
+  assert.deepEqual(await store.read.selectFrom("secrets").selectAll().execute(), [secret("one")]);
+  assert.deepEqual(await store.changesSince(0, 10), [
+    {
+      rev: 1,
+      changes: [
+        { kind: "zone", id: "z", value: { a: 1 } },
+        { kind: "zone", id: "y", value: null },
+      ],
+    },
+  ]);
+  const audit = await store.read.selectFrom("audit_log").select(["action", "actor_type", "before", "after", "at"]).execute();
+  assert.equal(audit.length, 1);
+  assert.deepEqual([audit[0]!.action, audit[0]!.actor_type, audit[0]!.before, audit[0]!.after], ["zone.create", "system", null, '{"a":1}']);
+  assert.match(audit[0]!.at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+});
+
+storeTest("counts, sums and affected rows are numbers, and LIKE heeds case", async ({ store }) => {
+  await store.write(async (unit) => {
+    await insert(unit, "abc");
+    await insert(unit, "ABC");
+  });
+  const row = await store.read
+    .selectFrom("secrets")
+    .select((eb) => [eb.fn.countAll().as("count"), sql`sum(length(name))`.as("sum"), sql`max(length(name))`.as("max")])
+    .executeTakeFirstOrThrow();
+  assert.deepEqual(row, { count: 2, sum: 6, max: 3 });
+  assert.deepEqual(await store.read.selectFrom("secrets").select("name").where("name", "like", "A%").execute(), [{ name: "ABC" }]);
+  assert.deepEqual(await store.read.selectFrom("secrets").select("name").orderBy("name").execute(), [{ name: "ABC" }, { name: "abc" }]);
+  const { result } = await store.write(({ db }) => db.updateTable("secrets").set({ value: "w" }).executeTakeFirstOrThrow());
+  assert.equal(result.numUpdatedRows, 2n);
+});
+
+storeTest("the reading side cannot write and transactions are the store's own", async ({ store, dialect }) => {
+  if (dialect === "sqlite") await assert.rejects(store.read.insertInto("secrets").values(secret("x")).execute(), causedBy(/readonly/));
+  await assert.rejects(
+    store.read.transaction().execute(async () => {}),
+    /store\.write/,
+  );
+  await assert.rejects(
+    store.write(({ db }) => db.transaction().execute(async () => {})),
+    /store\.write/,
+  );
+  await assert.rejects(
+    store.readAt((db) => db.insertInto("secrets").values(secret("x")).execute()),
+    causedBy(/read-?only/),
+  );
+});
+
+storeTest("readAt sees one revision while others commit", async ({ store }) => {
+  const change = (id: string) =>
+    store.write(async (unit) => {
+      await insert(unit, id);
+      unit.change({ kind: "zone", id, value: {} });
+      unit.audit(someAudit);
+    });
+  await change("a");
+  const seen = await store.readAt(async (db, rev) => {
+    await change("b");
+    const rows = await db.selectFrom("secrets").select("name").execute();
+    const outbox = await db.selectFrom("changes").select("id").execute();
+    return { rev, rows, outbox };
+  });
+  assert.deepEqual(seen, { rev: 1, rows: [{ name: "a" }], outbox: [{ id: "a" }] });
+  assert.equal(await store.revision(), 2);
+});
+
+storeTest("a duplicate key is told apart from other failures", async ({ store }) => {
+  await store.write((unit) => insert(unit, "a"));
+  await assert.rejects(
+    store.write((unit) => insert(unit, "a")),
+    isUniqueViolation,
+  );
+  await assert.rejects(
+    store.write(({ db }) => sql`SELECT no_such_column`.execute(db)),
+    (error) => !isUniqueViolation(error),
+  );
+});
+
+storeTest("an account has one entry point a phase and any number of custom rulesets", async ({ store }) => {
+  const ruleset = (id: string, kind: string) => ({
+    id,
+    kind,
+    level: "zone",
+    owner_id: "z",
+    name: "",
+    description: "",
+    phase: "p",
+    version: 1,
+    rules: "[]",
+    last_updated: "",
+  });
+  const add = (id: string, kind: string) => store.write(({ db }) => db.insertInto("rulesets").values(ruleset(id, kind)).execute());
+  await add("1", "custom");
+  await add("2", "custom");
+  await add("3", "zone");
+  await assert.rejects(add("4", "zone"), isUniqueViolation);
+});
+
+databaseTest("a database survives closing, and one of a newer program is refused", async (url) => {
+  assert.equal(await databaseExists(url), false);
+  const first = await openStore({ url, clock: systemClock });
+  assert.equal(await databaseExists(url), true);
+  await first.write((unit) => insert(unit, "kept"));
+  await first.close();
+  const second = await openStore({ url, clock: systemClock });
+  assert.deepEqual(await second.read.selectFrom("secrets").select("name").execute(), [{ name: "kept" }]);
+  await second.write(({ db }) => sql`INSERT INTO schema_migrations VALUES (99, 'later', '')`.execute(db));
+  await second.close();
+  await assert.rejects(openStore({ url, clock: systemClock }), /schema version 99 .* knows up to \d+:/);
+});
+
+databaseTest("nodes that start at the same time make one schema", async (url) => {
+  const stores = await Promise.all([1, 2, 3].map(() => openStore({ url, clock: systemClock })));
+  assert.deepEqual(await Promise.all(stores.map((store) => store.revision())), [0, 0, 0]);
+  for (const store of stores) await store.close();
+});
+
+test("an address that names no database is refused", async () => {
+  for (const url of ["", "mysql://x", "sqlite:", "sqlite::memory:"]) {
+    await assert.rejects(openStore({ url, clock: systemClock }), /database\.url/);
+  }
+  await assert.rejects(openStore({ url: "postgres://postgres@127.0.0.1:1/none", clock: systemClock }), /ECONNREFUSED/);
+});
+
+test("a file that is no database is refused and left alone", async (t) => {
+  const directory = mkdtempSync("/tmp/selvedge-store-");
+  t.after(() => rmSync(directory, { recursive: true }));
+  writeFileSync(`${directory}/x`, "this is a letter to my aunt, not a database");
+  await assert.rejects(openStore({ url: `sqlite:${directory}/x`, clock: systemClock }), /not a database/);
+  assert.match(readFileSync(`${directory}/x`, "utf8"), /^this is a letter/);
+});

@@ -1,0 +1,325 @@
+import { existsSync, statSync } from "node:fs";
+import type { Kysely } from "kysely";
+import type { Clock } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { beginWriting } from "./begin.ts";
+import { type Checkpointer, createCheckpointer } from "./checkpointer.ts";
+import { createGroupCommit } from "./group-commit.ts";
+import { migrate } from "./migrate.ts";
+import { beginHistory, createSeenPosition, isContinued, lockPosition, type Position, readPosition } from "./history.ts";
+import { readChangesSince } from "./outbox.ts";
+import { createStoreHealth, FAULT_REASONS } from "./health.ts";
+import type { Absence } from "./lazy-store.ts";
+import {
+  type Dialect,
+  type DialectName,
+  DIALECTS,
+  type Fault,
+  kyselyOver,
+  type Rows,
+  type Session,
+  withFault,
+} from "#store/queries/session.ts";
+import { createIntegrityCheck, type IntegrityCheck } from "./integrity-check.ts";
+import { createSqliteThread } from "./sqlite-thread.ts";
+import { openSqlite } from "./sqlite.ts";
+import type { Store } from "./store.ts";
+import type { Tables } from "#store/queries/tables.ts";
+
+export interface StoreConfig {
+  /** `sqlite:PATH` or `postgres://…`. */
+  readonly url: string;
+  readonly clock: Clock;
+  /** A file is looked through, for two seconds before anything else and then beside it: told of what is found later. */
+  readonly onDamaged?: (finding: string) => void;
+}
+
+/** Opens the database and brings its schema up to date. Throws an Error whose message an operator can act on. */
+export async function openStore({ url, clock, onDamaged }: StoreConfig): Promise<Store> {
+  const backend = await openBackend(url);
+  const check = onDamaged ? backend.integrityCheck() : null;
+  try {
+    await check?.soon(CHECK_WAIT_MS);
+    const session = await backend.connect("migrate");
+    try {
+      await migrate(session, backend.dialect, clock);
+      await ensureHistory(session, backend.dialect, clock);
+    } finally {
+      await session.close();
+    }
+    const condemned = check?.later() ?? null;
+    const store = await createStore(backend, clock, condemned);
+    void condemned?.then((finding) => finding !== null && onDamaged?.(finding));
+    return {
+      ...store,
+      close: async () => {
+        await check?.close();
+        await store.close();
+      },
+    };
+  } catch (error) {
+    await check?.close();
+    await backend.close();
+    throw explained(error, url, backend.dialect);
+  }
+}
+
+const CHECK_WAIT_MS = 2_000;
+
+/** A new database begins its history, and one that was restored while nobody had it open another one. */
+async function ensureHistory(session: Session, dialect: Dialect, clock: Clock): Promise<void> {
+  await beginWriting(session, dialect, clock);
+  const stored = await lockPosition(session, dialect);
+  if (!stored.isOwn) await beginHistory(session, dialect, clock, stored);
+  await session.query("COMMIT");
+}
+
+/** What a look at a database finds that changes nothing. */
+export interface DatabaseState {
+  /** There is one already, hence data that an existing sealing key belongs to. */
+  readonly exists: boolean;
+  readonly isFile: boolean;
+  /** Null where there is none yet; its history is null where an older program made it. */
+  readonly position: { readonly history: string | null; readonly rev: number } | null;
+}
+
+/** Throws DatabaseFault where it cannot be looked at. */
+export async function inspectDatabase(url: string): Promise<DatabaseState> {
+  const none = { exists: false, isFile: isFile(url), position: null };
+  if (isFile(url) && !(existsSync(sqlitePath(url)) && statSync(sqlitePath(url)).size > 0)) return none;
+  const backend = await openBackend(url);
+  try {
+    // Reading alone: who closes a file that others wrote would fold its log into it, or what of the log can be read.
+    const session = await backend.connect("read");
+    try {
+      const { rows } = await session.query(backend.dialect.hasTables);
+      if (rows.length === 0 || rows[0]?.["found"] === false) return none;
+      const [counter] = (await session.query("SELECT * FROM counters WHERE name = 'rev'")).rows;
+      const { value, history } = counter ?? {};
+      const position = typeof value === "number" ? { rev: value, history: typeof history === "string" ? history : null } : null;
+      return { ...none, exists: true, position };
+    } finally {
+      await session.close();
+    }
+  } catch (error) {
+    throw explained(error, url, backend.dialect);
+  } finally {
+    await backend.close();
+  }
+}
+
+/** Whether there is a database at `url` already. */
+export const databaseExists = async (url: string): Promise<boolean> => (await inspectDatabase(url)).exists;
+
+const isFile = (url: string): boolean => url.startsWith(SQLITE);
+
+export const dialectOf = (url: string): DialectName => (isFile(url) ? "sqlite" : "postgres");
+
+/** A database that cannot be used, with a message for the operator, and what clients may know of it. */
+export class DatabaseFault extends Error {
+  readonly absence: Absence;
+
+  constructor(message: string, absence: Absence, cause?: unknown) {
+    super(message, { cause });
+    this.name = "DatabaseFault";
+    this.absence = absence;
+  }
+}
+
+/** Says to an operator which database it is, and what helps. */
+function explained(error: unknown, url: string, dialect: Dialect): unknown {
+  const fault = dialect.fault(error) ?? (error instanceof PlatformError ? (error.errorName as Fault) : null);
+  const root = error instanceof PlatformError ? error.cause : error;
+  if (fault === null || !(root instanceof Error)) return error;
+  const where = isFile(url) ? sqlitePath(url) : url.replace(/\/\/[^@/]*@/, "//");
+  const remedy = REMEDIES[fault] ?? "";
+  const reason = FAULT_REASONS[fault] ?? FAULT_REASONS.database_unavailable;
+  return new DatabaseFault(`cannot use the database ${where}: ${root.message}${remedy}`, { fault, reason }, error);
+}
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  database_damaged: "; restore it from a backup",
+  storage_full: "; make room on its disk",
+};
+
+/** What differs between a file and a server. */
+interface Backend {
+  readonly dialect: Dialect;
+  /** `migrate`: beside it nobody writes yet, and a program that starts on a busy machine may pause for longer than writers may. */
+  connect(purpose: "write" | "read" | "migrate"): Promise<Session>;
+  /** Opens what `read` runs on, once the schema is there. */
+  reader(): Promise<Reader>;
+  /** What `scan` runs on. */
+  scanner(reader: Reader): Reader;
+  /** Null where the server sees to it. */
+  checkpointer(): Checkpointer | null;
+  integrityCheck(): IntegrityCheck | null;
+  close(): Promise<void>;
+}
+
+interface Reader {
+  query(sql: string, parameters: readonly unknown[]): Promise<Rows>;
+  close(): Promise<void>;
+}
+
+const SQLITE = "sqlite:";
+const STATEMENT_TIMEOUT_MS = 15_000;
+/** Rebuilding every snapshot reads whole tables. */
+const REBUILD_STATEMENT_TIMEOUT_MS = 120_000;
+
+async function openBackend(url: string): Promise<Backend> {
+  if (url.startsWith(SQLITE)) {
+    const path = sqlitePath(url);
+    const connect = async (purpose: "write" | "read" | "migrate"): Promise<Session> => openSqlite(path, purpose);
+    return {
+      dialect: DIALECTS.sqlite,
+      connect,
+      reader: () => connect("read"),
+      scanner: () => createSqliteThread({ name: "store-scan", path, mode: "read" }),
+      checkpointer: () => createCheckpointer(createSqliteThread({ name: "store-checkpoint", path, mode: "write" })),
+      integrityCheck: () =>
+        existsSync(path) && statSync(path).size > 0
+          ? createIntegrityCheck(createSqliteThread({ name: "store-check", path, mode: "read" }))
+          : null,
+      close: async () => {},
+    };
+  }
+  if (!/^postgres(ql)?:\/\//.test(url)) throw new Error("database.url must start with sqlite: or postgres://");
+  const { createPostgres, WRITER_IDLE_TIMEOUT_MS } = await import("./postgres.ts");
+  const server = createPostgres(url);
+  return {
+    dialect: DIALECTS.postgres,
+    connect: (purpose) =>
+      server.connect(
+        purpose === "write"
+          ? { statementTimeoutMs: STATEMENT_TIMEOUT_MS, idleTimeoutMs: WRITER_IDLE_TIMEOUT_MS }
+          : { statementTimeoutMs: REBUILD_STATEMENT_TIMEOUT_MS },
+      ),
+    reader: async () => ({ query: server.query, close: async () => {} }),
+    // The server works beside this process anyway.
+    scanner: (reader) => reader,
+    checkpointer: () => null,
+    integrityCheck: () => null,
+    close: server.close,
+  };
+}
+
+function sqlitePath(url: string): string {
+  const path = url.slice(SQLITE.length);
+  if (path === "" || path.startsWith(":memory:")) throw new Error("database.url needs a file: several connections share it");
+  return path;
+}
+
+async function createStore(backend: Backend, clock: Clock, condemned: Promise<string | null> | null): Promise<Store> {
+  const { dialect } = backend;
+  let isDamaged = false;
+  void condemned?.then((finding) => {
+    isDamaged ||= finding !== null;
+  });
+  const listeners = new Set<() => void>();
+  const reader = await backend.reader();
+  const scanner = backend.scanner(reader);
+  const committedOnly = (from: Reader): Kysely<Tables> =>
+    kyselyOver(dialect, async (sql, parameters) => {
+      try {
+        return await from.query(sql, parameters);
+      } catch (error) {
+        throw withFault(dialect, error);
+      }
+    });
+  const read = committedOnly(reader);
+  const seen = createSeenPosition();
+  const checkpointer = backend.checkpointer();
+  const writer = createGroupCommit({
+    dialect,
+    clock,
+    seen,
+    connect: () => backend.connect("write"),
+    committed: async (session, news) => {
+      if (news) for (const listener of listeners) listener();
+      await checkpointer?.committed(session);
+    },
+  });
+  const close = async (): Promise<void> => {
+    // SQLite folds its log into the file when the last connection closes, which a read-only one cannot do.
+    await scanner.close();
+    await checkpointer?.close();
+    await reader.close();
+    await writer.close();
+    await backend.close();
+  };
+  const write: Store["write"] = async (work, options) => {
+    // What is written into a damaged file may not be there when it is looked for.
+    if (isDamaged) throw new PlatformError("database_damaged");
+    return writer.write(work, options);
+  };
+  const health = createStoreHealth({
+    clock,
+    write: async () =>
+      void (await write(({ db }) =>
+        db
+          .updateTable("counters")
+          .set((eb) => ({ identity: eb.ref("identity") }))
+          .where("name", "=", "rev")
+          .execute(),
+      )),
+  });
+  let closing: Promise<void> | null = null;
+  /** Every write looks first whether the database is still the one that it was. */
+  const look = async (): Promise<void> => void (await writer.write(async () => {}));
+  const readOwnPosition = async (db: Kysely<Tables>): Promise<Position | null> => {
+    // What is committed while the database answers is seen before the answer is.
+    const before = seen.get();
+    const stored = await readPosition(db, dialect);
+    if (!isContinued(stored, before)) return null;
+    const { history, rev } = stored;
+    seen.note({ history, rev });
+    return { history, rev };
+  };
+  const position = async (): Promise<Position> => {
+    const own = await readOwnPosition(read);
+    if (own !== null) return own;
+    await look();
+    const { history, rev } = await readPosition(read, dialect);
+    if (history === null) throw new Error("the database has no history");
+    return { history, rev };
+  };
+  return {
+    dialect: dialect.name,
+    read,
+    scan: committedOnly(scanner),
+    write,
+    health: health.reason,
+    readAt: async (work) => {
+      // A restore that nobody has noticed yet is, before anything is read under the history from before.
+      await position();
+      const session = await backend.connect("read").catch((error: unknown) => {
+        throw withFault(dialect, error);
+      });
+      try {
+        await session.query(dialect.beginSnapshot);
+        const db = kyselyOver(dialect, session.query);
+        const at = await readOwnPosition(db);
+        if (at === null) throw new PlatformError("database_unavailable", { cause: new Error("the database was restored just now") });
+        return await work(db, at.rev, at.history);
+      } catch (error) {
+        throw withFault(dialect, error);
+      } finally {
+        // Closing ends the transaction, which had nothing to commit.
+        await session.close();
+      }
+    },
+    revision: async () => (await position()).rev,
+    position,
+    changesSince: (rev, limit, history) => readChangesSince(read, position, { rev, limit, history }),
+    renewHistory: async () => {
+      seen.note({ history: (await position()).history, rev: Number.MAX_SAFE_INTEGER });
+      return position();
+    },
+    onCommit: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close: () => (closing ??= close()),
+  };
+}

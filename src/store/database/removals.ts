@@ -1,0 +1,29 @@
+import type { Kysely, Selectable } from "kysely";
+import { isoMicros } from "#kernel/clock.ts";
+import { newId } from "#kernel/crypto/ids.ts";
+import type { RemovalsTable, Tables } from "#store/queries/tables.ts";
+
+export type RemovalRow = Selectable<RemovalsTable>;
+
+type Db = Kysely<Tables>;
+
+/** Records and versions of a zone whose row is deleted in the same unit. */
+export async function removeZoneRows(db: Db, zone_id: string, nowMicros: number): Promise<void> {
+  await db
+    .insertInto("removals")
+    .values({ id: newId(), kind: "zone", zone_id, parts_key: null, created_on: isoMicros(nowMicros) })
+    .execute();
+}
+
+export async function removeParts(db: Db, zone_id: string, partsKeys: readonly number[], created_on: string): Promise<void> {
+  for (const parts_key of partsKeys)
+    await db.insertInto("removals").values({ id: newId(), kind: "parts", zone_id, parts_key, created_on }).execute();
+}
+
+/** The oldest ones. */
+export const someRemovals = (db: Db, limit: number): Promise<RemovalRow[]> =>
+  db.selectFrom("removals").selectAll().orderBy("created_on").orderBy("id").limit(limit).execute();
+
+export async function endRemoval(db: Db, id: string): Promise<void> {
+  await db.deleteFrom("removals").where("id", "=", id).execute();
+}

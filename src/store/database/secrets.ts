@@ -1,0 +1,21 @@
+import type { Kysely } from "kysely";
+import type { Tables } from "#store/queries/tables.ts";
+
+/** What the installation keeps for itself, one value a name; the caller seals what must not be read. */
+export async function secretValue(db: Kysely<Tables>, name: string): Promise<string | null> {
+  const row = await db.selectFrom("secrets").select("value").where("name", "=", name).executeTakeFirst();
+  return row?.value ?? null;
+}
+
+/** Inserts the value or replaces it. */
+export async function putSecret(
+  db: Kysely<Tables>,
+  row: { readonly name: string; readonly value: string; readonly created_on: string },
+): Promise<void> {
+  const { name: _, ...values } = row;
+  await db
+    .insertInto("secrets")
+    .values(row)
+    .onConflict((conflict) => conflict.column("name").doUpdateSet(values))
+    .execute();
+}

@@ -1,0 +1,75 @@
+import { Worker } from "node:worker_threads";
+import { threadProgram } from "#kernel/process/thread-program.ts";
+import type { Rows } from "#store/queries/session.ts";
+
+/** Runs what takes long in a thread of its own with its own connection: SQLite works in the thread that calls it. */
+export interface SqliteThread {
+  query(sql: string, parameters: readonly unknown[]): Promise<Rows>;
+  close(): Promise<void>;
+}
+
+export interface ThreadRequest {
+  readonly id: number;
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+}
+
+/** `errcode` is SQLite's, which a cloned error would lose. */
+export type ThreadReply =
+  | { readonly id: number; readonly rows: Rows }
+  | { readonly id: number; readonly message: string; readonly errcode: unknown };
+
+interface Waiting {
+  resolve(rows: Rows): void;
+  reject(error: unknown): void;
+}
+
+export interface ThreadOptions {
+  readonly name: string;
+  readonly path: string;
+  readonly mode: "write" | "read";
+}
+
+/** The thread starts with the first query, and again with the next one after it died. */
+export function createSqliteThread(options: ThreadOptions): SqliteThread {
+  const waiting = new Map<number, Waiting>();
+  let worker: Worker | null = null;
+  let next = 0;
+
+  const settle = (reply: ThreadReply): void => {
+    const one = waiting.get(reply.id);
+    waiting.delete(reply.id);
+    if ("rows" in reply) one?.resolve(reply.rows);
+    else one?.reject(Object.assign(new Error(reply.message), { errcode: reply.errcode }));
+    // Only while somebody waits does the thread keep the process alive.
+    if (waiting.size === 0) worker?.unref();
+  };
+  const start = (): Worker => {
+    const thread = new Worker(new URL("./sqlite-worker.ts", import.meta.url), {
+      ...threadProgram(),
+      name: options.name,
+      workerData: options,
+    });
+    const fail = (error: unknown): void => {
+      if (worker === thread) worker = null;
+      for (const one of waiting.values()) one.reject(error);
+      waiting.clear();
+    };
+    thread.on("message", settle);
+    thread.on("error", fail);
+    thread.on("exit", () => fail(new Error(`the thread ${options.name} ended`)));
+    return thread;
+  };
+
+  return {
+    query: (sql, parameters) =>
+      new Promise((resolve, reject) => {
+        worker ??= start();
+        worker.ref();
+        const id = next++;
+        waiting.set(id, { resolve, reject });
+        worker.postMessage({ id, sql, parameters } satisfies ThreadRequest);
+      }),
+    close: async () => void (await worker?.terminate()),
+  };
+}

@@ -1,0 +1,105 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { createPrivately } from "#kernel/crypto/private-file.ts";
+import type { Rows, Session } from "#store/queries/session.ts";
+
+/**
+ * A connection to an SQLite file. The writing one creates the file, in WAL mode, and syncs every commit
+ * to disk before it returns; a reading one refuses to write. One that migrates may also change the words of a table.
+ */
+export function openSqlite(path: string, mode: "write" | "read" | "migrate"): Session {
+  if (mode !== "read") createPrivately(path);
+  // A wait inside SQLite stops the whole thread, so it is short; the writer retries without blocking.
+  const db = new DatabaseSync(path, { readOnly: mode === "read", enableForeignKeyConstraints: true, timeout: BUSY_TIMEOUT_MS });
+  if (mode === "migrate") db.enableDefensive(false);
+  try {
+    for (const row of PRAGMAS) if (mode !== "read" || !row.writerOnly) setPragma(db, row);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+  const statement = statementCache(db);
+  let lost: unknown = null;
+  return {
+    query: async (sql, parameters = []) => {
+      if (lost !== null) throw lost;
+      const wasInTransaction = db.isTransaction;
+      try {
+        return run(statement(sql), parameters as SQLInputValue[]);
+      } catch (error) {
+        // A full disk ends the whole transaction. What followed would be committed statement by statement.
+        if (wasInTransaction && !db.isTransaction) lost = error;
+        throw error;
+      }
+    },
+    close: async () => db.close(),
+  };
+}
+
+const BUSY_TIMEOUT_MS = 200;
+const STATEMENTS_MAX = 500;
+
+interface Pragma {
+  readonly name: string;
+  readonly set: string;
+  /** What the pragma must read as afterwards; null where it cannot be read. */
+  readonly reads: string | number | null;
+  readonly writerOnly: boolean;
+}
+
+const PRAGMAS: readonly Pragma[] = [
+  { name: "journal_mode", set: "WAL", reads: "wal", writerOnly: true },
+  // FULL syncs the log on each commit. In WAL mode a build of SQLite may default to NORMAL, which does not.
+  { name: "synchronous", set: "FULL", reads: 2, writerOnly: true },
+  { name: "foreign_keys", set: "ON", reads: 1, writerOnly: true },
+  // 256 MB. The checkpointer's thread comes long before that; where it cannot, the writer does it.
+  { name: "wal_autocheckpoint", set: "64000", reads: 64_000, writerOnly: true },
+  // 64 MB: what a log has more than that goes back to the disk when it begins anew (checkpointer.ts).
+  { name: "journal_size_limit", set: "67108864", reads: 67_108_864, writerOnly: true },
+  { name: "temp_store", set: "MEMORY", reads: 2, writerOnly: false },
+  { name: "cache_size", set: "-32768", reads: -32768, writerOnly: false },
+  // LIKE as PostgreSQL has it, so that a filter means the same on both.
+  { name: "case_sensitive_like", set: "ON", reads: null, writerOnly: false },
+];
+
+function setPragma(db: DatabaseSync, { name, set, reads }: Pragma): void {
+  db.exec(`PRAGMA ${name} = ${set}`);
+  if (reads === null) return;
+  const row = db.prepare(`PRAGMA ${name}`).get();
+  if (row?.[name] !== reads) throw new Error(`SQLite refused PRAGMA ${name} = ${set}: it reads ${String(row?.[name])}`);
+}
+
+interface Prepared {
+  readonly statement: StatementSync;
+  readonly columns: readonly string[];
+}
+
+/** Prepared statements by text; the one unused for longest leaves first. */
+function statementCache(db: DatabaseSync): (sql: string) => Prepared {
+  const cache = new Map<string, Prepared>();
+  return (sql) => {
+    let prepared = cache.get(sql);
+    if (prepared) {
+      cache.delete(sql);
+    } else {
+      const statement = db.prepare(sql);
+      statement.setReturnArrays(true);
+      prepared = { statement, columns: statement.columns().map((column) => column.name) };
+      if (cache.size >= STATEMENTS_MAX) cache.delete(cache.keys().next().value!);
+    }
+    cache.set(sql, prepared);
+    return prepared;
+  };
+}
+
+function run({ statement, columns }: Prepared, parameters: readonly SQLInputValue[]): Rows {
+  if (columns.length === 0) return { rows: [], affected: Number(statement.run(...parameters).changes) };
+  const rows = statement.all(...parameters) as unknown as unknown[][];
+  // node:sqlite's own row objects have no prototype and are slow dictionaries.
+  return { rows: rows.map((row) => toObject(columns, row)), affected: rows.length };
+}
+
+function toObject(columns: readonly string[], row: readonly unknown[]): Record<string, unknown> {
+  const object: Record<string, unknown> = {};
+  for (let i = 0; i < columns.length; i++) object[columns[i]!] = row[i];
+  return object;
+}

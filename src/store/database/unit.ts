@@ -1,0 +1,103 @@
+import type { Clock } from "#kernel/clock.ts";
+import { isoMicros } from "#kernel/clock.ts";
+import { newUlid } from "#kernel/crypto/ids.ts";
+import type { RowShape } from "#store/queries/rows.ts";
+import { type Dialect, kyselyOver, type RunQuery } from "#store/queries/session.ts";
+import type { AuditEntry, Change, Unit } from "./store.ts";
+
+/** A unit under way, with what it has collected for the end of its transaction. */
+export interface OpenUnit extends Unit {
+  readonly changes: readonly CollectedChange[];
+  /** Rows of `AUDIT_ROW`. */
+  readonly audits: readonly (readonly unknown[])[];
+  /** Ends the unit: what still uses its `db`, `change` or `audit` afterwards fails. Throws when the audit row is missing. */
+  end(): void;
+  /** Ends a unit that failed. */
+  abandon(): void;
+}
+
+/** A change whose value is text already, so that a value that JSON cannot hold fails its own unit only. */
+export interface CollectedChange {
+  readonly kind: string;
+  readonly id: string;
+  readonly value: string | null;
+}
+
+export const AUDIT_ROW: RowShape = {
+  table: "audit_log",
+  columns: [
+    "id",
+    "at",
+    "action",
+    "actor_type",
+    "actor_id",
+    "actor_ip",
+    "account_id",
+    "zone_id",
+    "resource_type",
+    "resource_id",
+    "before",
+    "after",
+  ],
+};
+
+export interface UnitDeps {
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  readonly run: RunQuery;
+}
+
+export function openUnit({ dialect, clock, run }: UnitDeps): OpenUnit {
+  const changes: CollectedChange[] = [];
+  const audits: unknown[][] = [];
+  let open = true;
+  const assertOpen = (): void => {
+    if (!open) throw new Error("this unit of work is over: await everything inside it");
+  };
+  return {
+    changes,
+    audits,
+    clock,
+    db: kyselyOver(dialect, async (sql, parameters) => {
+      assertOpen();
+      return run(sql, parameters);
+    }),
+    change: ({ kind, id, value }: Change) => {
+      assertOpen();
+      changes.push({ kind, id, value: json(value) });
+    },
+    audit: (entry) => {
+      assertOpen();
+      audits.push(auditRow(entry, clock));
+    },
+    end: () => {
+      open = false;
+      if (changes.length > 0 && audits.length === 0)
+        throw new Error("a unit that changes what planes see must say in the audit log who did it");
+    },
+    abandon: () => {
+      open = false;
+    },
+  };
+}
+
+function auditRow(entry: AuditEntry, clock: Clock): unknown[] {
+  const { action, actor, resource, before = null, after = null } = entry;
+  const at = clock.nowMicros();
+  return [
+    newUlid(Math.floor(at / 1000)),
+    isoMicros(at),
+    action,
+    actor.type,
+    actor.id,
+    actor.ip,
+    entry.account_id,
+    entry.zone_id,
+    resource.type,
+    resource.id,
+    json(before),
+    json(after),
+  ];
+}
+
+const json = (value: object | null): string | null => (value === null ? null : JSON.stringify(value));

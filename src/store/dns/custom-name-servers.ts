@@ -1,0 +1,62 @@
+import type { Kysely, Selectable } from "kysely";
+import type { CustomNameServersTable, Tables } from "#store/queries/tables.ts";
+
+export type CustomNameServerRow = Selectable<CustomNameServersTable>;
+
+export const customNameServers = (db: Kysely<Tables>, accountId: string): Promise<CustomNameServerRow[]> =>
+  db.selectFrom("custom_name_servers").selectAll().where("account_id", "=", accountId).orderBy("name").execute();
+
+export const customNameServer = (db: Kysely<Tables>, accountId: string, name: string): Promise<CustomNameServerRow | undefined> =>
+  db.selectFrom("custom_name_servers").selectAll().where("account_id", "=", accountId).where("name", "=", name).executeTakeFirst();
+
+/** The names of one set, in the order in which zones list them. */
+export async function namesOfSet(db: Kysely<Tables>, accountId: string, nsSet: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom("custom_name_servers")
+    .select("name")
+    .where("account_id", "=", accountId)
+    .where("ns_set", "=", nsSet)
+    .orderBy("name")
+    .execute();
+  return rows.map(({ name }) => name);
+}
+
+export async function insertCustomNameServer(db: Kysely<Tables>, row: CustomNameServerRow): Promise<void> {
+  await db.insertInto("custom_name_servers").values(row).execute();
+}
+
+export async function deleteCustomNameServer(db: Kysely<Tables>, accountId: string, name: string): Promise<void> {
+  await db.deleteFrom("custom_name_servers").where("account_id", "=", accountId).where("name", "=", name).execute();
+}
+
+export async function deleteCustomNameServersOf(db: Kysely<Tables>, accountId: string): Promise<void> {
+  await db.deleteFrom("custom_name_servers").where("account_id", "=", accountId).execute();
+}
+
+/** The zone of the account that is `name` or the closest above it, among `names`: every name from `name` up. */
+export const closestZone = (
+  db: Kysely<Tables>,
+  accountId: string,
+  names: readonly string[],
+): Promise<{ id: string; name: string } | undefined> =>
+  db
+    .selectFrom("zones")
+    .select(["id", "name"])
+    .where("account_id", "=", accountId)
+    .where("name", "in", names)
+    // Each of them ends the one before, so that the longest is the closest.
+    .orderBy((eb) => eb.fn<number>("length", ["name"]), "desc")
+    .executeTakeFirst();
+
+/** The addresses of the name; not where it is proxied, since then the edge answers there. */
+export const directAddressesOf = (db: Kysely<Tables>, zoneId: string, name: string): Promise<{ type: string; content: string }[]> =>
+  db
+    .selectFrom("dns_records")
+    .select(["type", "content"])
+    .where("zone_id", "=", zoneId)
+    .where("name", "=", name)
+    .where("type", "in", ["A", "AAAA"])
+    .where("proxied", "=", 0)
+    .orderBy("type")
+    .orderBy("id")
+    .execute();

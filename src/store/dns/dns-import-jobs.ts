@@ -1,0 +1,57 @@
+import type { Kysely, Selectable, Updateable } from "kysely";
+import type { DnsImportJobsTable, Tables } from "#store/queries/tables.ts";
+
+export type DnsImportJobRow = Selectable<DnsImportJobsTable>;
+
+type Db = Kysely<Tables>;
+
+export async function insertImportJob(db: Db, row: DnsImportJobRow): Promise<void> {
+  await db.insertInto("dns_import_jobs").values(row).execute();
+}
+
+export async function insertImportFilePart(db: Db, job_id: string, part: number, content: string): Promise<void> {
+  await db.insertInto("dns_import_files").values({ job_id, part, content }).execute();
+}
+
+export const importFilePart = async (db: Db, jobId: string, part: number): Promise<string | undefined> =>
+  (await db.selectFrom("dns_import_files").select("content").where("job_id", "=", jobId).where("part", "=", part).executeTakeFirst())
+    ?.content;
+
+export async function deleteImportFile(db: Db, jobId: string): Promise<void> {
+  await db.deleteFrom("dns_import_files").where("job_id", "=", jobId).execute();
+}
+
+/** False where the job is not in one of the states any more. */
+export async function updateImportJob(
+  db: Db,
+  id: string,
+  from: readonly string[],
+  values: Updateable<DnsImportJobsTable>,
+): Promise<boolean> {
+  const query = db.updateTable("dns_import_jobs").set(values).where("id", "=", id).where("status", "in", from);
+  return (await query.executeTakeFirst()).numUpdatedRows > 0n;
+}
+
+export const importJob = (db: Db, zoneId: string, id: string): Promise<DnsImportJobRow | undefined> =>
+  db.selectFrom("dns_import_jobs").selectAll().where("zone_id", "=", zoneId).where("id", "=", id).executeTakeFirst();
+
+/** Newest first. */
+export const importJobsOfZone = (db: Db, zoneId: string, limit: number): Promise<DnsImportJobRow[]> =>
+  db.selectFrom("dns_import_jobs").selectAll().where("zone_id", "=", zoneId).orderBy("created_on", "desc").limit(limit).execute();
+
+/** Those that are not over, oldest first. */
+export const openImportJobs = (db: Db): Promise<DnsImportJobRow[]> =>
+  db.selectFrom("dns_import_jobs").selectAll().where("status", "in", ["queued", "running"]).orderBy("created_on").orderBy("id").execute();
+
+/** A zone remembers its last ones only. */
+export async function forgetImportJobs(db: Db, zoneId: string, kept: number): Promise<void> {
+  const old = db
+    .selectFrom("dns_import_jobs")
+    .select("id")
+    .where("zone_id", "=", zoneId)
+    .where("finished_on", "is not", null)
+    .orderBy("created_on", "desc")
+    .limit(1_000)
+    .offset(kept);
+  await db.deleteFrom("dns_import_jobs").where("id", "in", old).execute();
+}

@@ -1,0 +1,64 @@
+import type { Kysely, Selectable } from "kysely";
+import { isUniqueViolation } from "#store/queries/session.ts";
+import { type DnsRecordRow, RECORD_COLUMNS } from "./dns-records.ts";
+import type { DnsImportsTable, Tables } from "#store/queries/tables.ts";
+
+/**
+ * A large change that is under way. What it writes is in the zone's rows already, piece by piece, and is no part of any
+ * version yet. The records of an import are told by their identifiers, which begin with the import's; what others have
+ * changed is in the parts that will be their version's.
+ */
+export type DnsImportRow = Selectable<DnsImportsTable>;
+
+type Db = Kysely<Tables>;
+
+/** Half of a record's identifier; the other half counts. */
+export const IMPORT_ID_LENGTH = 16;
+
+export const importedRecordId = (importId: string, number: number): string =>
+  importId + number.toString(16).padStart(IMPORT_ID_LENGTH, "0");
+
+/** The import that the record would belong to. */
+export const importOfRecord = (recordId: string): string => recordId.slice(0, IMPORT_ID_LENGTH);
+
+/** False where the zone has one under way. */
+export async function beginImport(db: Db, row: DnsImportRow): Promise<boolean> {
+  try {
+    await db.insertInto("dns_imports").values(row).execute();
+    return true;
+  } catch (error) {
+    if (isUniqueViolation(error)) return false;
+    throw error;
+  }
+}
+
+/** False where it is no longer under way. */
+export async function touchImport(db: Db, { zone_id, id, touched_on }: DnsImportRow): Promise<boolean> {
+  const query = db.updateTable("dns_imports").set({ touched_on }).where("zone_id", "=", zone_id).where("id", "=", id);
+  return (await query.executeTakeFirst()).numUpdatedRows > 0n;
+}
+
+export async function endImport(db: Db, { zone_id, id }: Pick<DnsImportRow, "zone_id" | "id">): Promise<void> {
+  await db.deleteFrom("dns_imports").where("zone_id", "=", zone_id).where("id", "=", id).execute();
+}
+
+export const importOfZone = (db: Db, zoneId: string): Promise<DnsImportRow | undefined> =>
+  db.selectFrom("dns_imports").selectAll().where("zone_id", "=", zoneId).executeTakeFirst();
+
+/** Those that nothing was heard of since then; all of them without a time. */
+export const importsUntouchedSince = (db: Db, since?: string): Promise<DnsImportRow[]> => {
+  const all = db.selectFrom("dns_imports").selectAll();
+  return (since === undefined ? all : all.where("touched_on", "<", since)).execute();
+};
+
+/** Some of the records that the import has written. */
+export const importedRecords = (db: Db, { zone_id, id }: Pick<DnsImportRow, "zone_id" | "id">, limit: number): Promise<DnsRecordRow[]> =>
+  db
+    .selectFrom("dns_records")
+    .select(RECORD_COLUMNS)
+    .where("id", ">=", importedRecordId(id, 0))
+    .where("id", "<=", id + "f".repeat(IMPORT_ID_LENGTH))
+    .where("zone_id", "=", zone_id)
+    .orderBy("id")
+    .limit(limit)
+    .execute();

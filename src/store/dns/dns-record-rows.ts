@@ -1,0 +1,118 @@
+import { type Kysely, type Selectable, sql } from "kysely";
+import { type DnsRecordRow, RECORD_COLUMNS } from "./dns-records.ts";
+import { countRecords } from "./record-counts.ts";
+import { recordKeys, tagKeys } from "./record-keys.ts";
+import { prepareSetQuery } from "#store/queries/in-query.ts";
+import type { DnsRecordsTable, DnsRecordTagsTable, Tables } from "#store/queries/tables.ts";
+
+// Reading and writing many records at once; one is a set of one.
+
+type Db = Kysely<Tables>;
+
+const COLUMNS = [
+  ...RECORD_COLUMNS,
+  "name_reversed",
+  "content_head",
+  "content_reversed",
+  "comment_key",
+  "comment_head",
+  "comment_reversed",
+  "commented",
+  "tagged",
+] as const;
+type WholeRow = Selectable<DnsRecordsTable>;
+
+/** Every column but the key, which is what a record keeps for life. */
+const CHANGING = COLUMNS.filter((column) => column !== "id" && column !== "zone_id");
+
+const WHOLE_ROWS = { width: COLUMNS.length, shared: 0 } as const;
+const KEYS = { width: 1, shared: 1 } as const;
+const KEYS_ALONE = { width: 1, shared: 0 } as const;
+
+const rowOf = (values: readonly unknown[]): WholeRow =>
+  Object.fromEntries(COLUMNS.map((column, i) => [column, values[i]])) as unknown as WholeRow;
+function valuesOf(row: DnsRecordRow): readonly unknown[] {
+  const whole: WholeRow = { ...row, ...recordKeys(row) };
+  return COLUMNS.map((column) => whole[column]);
+}
+const keysOf = (tuples: readonly (readonly unknown[])[]): string[] => tuples.map(([key]) => key as string);
+
+const insert = prepareSetQuery<[], unknown>(WHOLE_ROWS, (db, tuples) => db.insertInto("dns_records").values(tuples.map(rowOf)));
+
+const replace = prepareSetQuery<[], unknown>(WHOLE_ROWS, (db, tuples) =>
+  db
+    .insertInto("dns_records")
+    .values(tuples.map(rowOf))
+    .onConflict((conflict) =>
+      conflict.column("id").doUpdateSet((eb) => Object.fromEntries(CHANGING.map((column) => [column, eb.ref(`excluded.${column}`)]))),
+    ),
+);
+
+/** In words of no index: SQLite would rather read a zone of a million records than look up four. */
+const IN_ZONE = sql<string>`zone_id || ''`;
+
+const remove = prepareSetQuery<[zoneId: string], unknown>(KEYS, (db, tuples, zoneId) =>
+  db.deleteFrom("dns_records").where(IN_ZONE, "=", zoneId).where("id", "in", keysOf(tuples)),
+);
+
+const select = prepareSetQuery<[zoneId: string], DnsRecordRow>(KEYS, (db, tuples, zoneId) =>
+  db.selectFrom("dns_records").select(RECORD_COLUMNS).where(IN_ZONE, "=", zoneId).where("id", "in", keysOf(tuples)),
+);
+
+const selectNamed = prepareSetQuery<[zoneId: string], Pick<DnsRecordRow, "id" | "name" | "type" | "content_key" | "priority" | "rdata">>(
+  KEYS,
+  (db, tuples, zoneId) =>
+    db
+      .selectFrom("dns_records")
+      .select(["id", "name", "type", "content_key", "priority", "rdata"])
+      .where("zone_id", "=", zoneId)
+      .where("name", "in", keysOf(tuples)),
+);
+
+const TAG_COLUMNS = ["record_id", "zone_id", "tag_key", "tag_reversed", "record_name", "repeated"] as const;
+const TAG_ROWS = { width: TAG_COLUMNS.length, shared: 0 } as const;
+
+const insertTags = prepareSetQuery<[], unknown>(TAG_ROWS, (db, tuples) =>
+  db
+    .insertInto("dns_record_tags")
+    .values(tuples.map((values) => Object.fromEntries(TAG_COLUMNS.map((column, i) => [column, values[i]])) as unknown as TagRow)),
+);
+type TagRow = Selectable<DnsRecordTagsTable>;
+
+const removeTags = prepareSetQuery<[], unknown>(KEYS_ALONE, (db, tuples) =>
+  db.deleteFrom("dns_record_tags").where("record_id", "in", keysOf(tuples)),
+);
+
+const tuples = (keys: readonly string[]): string[][] => keys.map((key) => [key]);
+
+/** A record before and after a write; null where there is none. Never both. */
+export interface RecordChange {
+  readonly before: DnsRecordRow | null;
+  readonly after: DnsRecordRow | null;
+}
+
+/** Each record once. Their tags go with them. */
+export async function writeRecords(db: Db, zoneId: string, changes: readonly RecordChange[]): Promise<void> {
+  const deleted: string[] = [];
+  const replaced: DnsRecordRow[] = [];
+  const created: DnsRecordRow[] = [];
+  for (const { before, after } of changes) {
+    if (after !== null) (before === null ? created : replaced).push(after);
+    else if (before !== null) deleted.push(before.id);
+  }
+  if (deleted.length > 0) await remove(db, tuples(deleted), zoneId);
+  if (replaced.length > 0) await replace(db, replaced.map(valuesOf));
+  if (replaced.length > 0) await removeTags(db, tuples(replaced.map(({ id }) => id)));
+  if (created.length > 0) await insert(db, created.map(valuesOf));
+  await insertTags(db, [...replaced, ...created].flatMap(tagTuples));
+  await countRecords(db, zoneId, changes);
+}
+
+const tagTuples = ({ id, zone_id, name, tags }: DnsRecordRow): (string | number)[][] =>
+  tagKeys(tags).map(({ tag_key, tag_reversed, repeated }) => [id, zone_id, tag_key, tag_reversed, name, repeated]);
+
+/** Those of the records that the zone has. */
+export const recordsByIds = (db: Db, zoneId: string, ids: readonly string[]): Promise<DnsRecordRow[]> => select(db, tuples(ids), zoneId);
+
+/** What the checks of a write need of the records that have one of the names already. */
+export const recordsNamed = (db: Db, zoneId: string, names: readonly string[]) => selectNamed(db, tuples(names), zoneId);

@@ -1,0 +1,47 @@
+import type { Kysely, Selectable } from "kysely";
+import type { RecordKeys } from "./record-keys.ts";
+import type { DnsRecordsTable, Tables } from "#store/queries/tables.ts";
+
+/** A record without the columns that only filters read. */
+export type DnsRecordRow = Omit<Selectable<DnsRecordsTable>, keyof RecordKeys>;
+
+/** The columns of a `DnsRecordRow`. */
+export const RECORD_COLUMNS = [
+  "id",
+  "zone_id",
+  "name",
+  "type",
+  "content",
+  "content_key",
+  "data",
+  "priority",
+  "ttl",
+  "proxied",
+  "settings",
+  "comment",
+  "tags",
+  "rdata",
+  "comment_modified_on",
+  "tags_modified_on",
+  "created_on",
+  "modified_on",
+] as const satisfies readonly (keyof DnsRecordRow)[];
+
+type Db = Kysely<Tables>;
+
+export const recordById = (db: Db, zoneId: string, id: string): Promise<DnsRecordRow | undefined> =>
+  db.selectFrom("dns_records").select(RECORD_COLUMNS).where("id", "=", id).where("zone_id", "=", zoneId).executeTakeFirst();
+
+/** What planes see of a record. */
+const SNAPSHOT_COLUMNS = ["id", "zone_id", "name", "type", "content", "ttl", "proxied", "rdata", "settings"] as const;
+
+/** Everything, by key, `limit` at a time: the rebuild of the snapshot never holds a second copy of the table. */
+export const recordsAfter = (db: Db, id: string, limit: number): Promise<Pick<DnsRecordRow, (typeof SNAPSHOT_COLUMNS)[number]>[]> =>
+  db.selectFrom("dns_records").select(SNAPSHOT_COLUMNS).where("id", ">", id).orderBy("id").limit(limit).execute();
+
+/** Deletes some of the zone's records and gives their ids; none when none is left. */
+export async function deleteSomeOfZone(db: Db, zoneId: string, limit: number): Promise<readonly string[]> {
+  const some = db.selectFrom("dns_records").select("id").where("zone_id", "=", zoneId).limit(limit);
+  const rows = await db.deleteFrom("dns_records").where("id", "in", some).returning("id").execute();
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,77 @@
+import type { Kysely, Selectable, Updateable } from "kysely";
+import type { IncomingTransferStatesTable, Tables } from "#store/queries/tables.ts";
+
+type Db = Kysely<Tables>;
+
+export type IncomingState = Selectable<IncomingTransferStatesTable>;
+
+export const incomingState = (db: Db, zoneId: string): Promise<IncomingState | undefined> =>
+  db.selectFrom("incoming_transfer_states").selectAll().where("zone_id", "=", zoneId).executeTakeFirst();
+
+/**
+ * Zones of type secondary whose check is due, those first that have waited longest. No check is put off until after
+ * `latestMs`: such a time is from a clock that has been set back since.
+ */
+export const dueIncoming = (
+  db: Db,
+  nowMs: number,
+  latestMs: number,
+  limit: number,
+): Promise<Pick<IncomingState, "zone_id" | "next_check_ms">[]> =>
+  db
+    .selectFrom("incoming_transfer_states")
+    .innerJoin("zones", "zones.id", "incoming_transfer_states.zone_id")
+    .select(["incoming_transfer_states.zone_id", "incoming_transfer_states.next_check_ms"])
+    .where((eb) =>
+      eb.or([eb("incoming_transfer_states.next_check_ms", "<=", nowMs), eb("incoming_transfer_states.next_check_ms", ">", latestMs)]),
+    )
+    .where("zones.type", "=", "secondary")
+    .orderBy("incoming_transfer_states.next_check_ms")
+    .limit(limit)
+    .execute();
+
+/** Takes the zone's check for this node until the time; false where another node has it, or where it has changed. */
+export async function claimIncoming(db: Db, zoneId: string, seenMs: number, untilMs: number): Promise<boolean> {
+  const claimed = await db
+    .updateTable("incoming_transfer_states")
+    .set({ next_check_ms: untilMs })
+    .where("zone_id", "=", zoneId)
+    .where("next_check_ms", "=", seenMs)
+    .returning("zone_id")
+    .executeTakeFirst();
+  return claimed !== undefined;
+}
+
+/** Makes the zone's check due, and begins its state where there is none. */
+export async function beginIncoming(db: Db, zoneId: string, nowMs: number): Promise<void> {
+  await db
+    .insertInto("incoming_transfer_states")
+    .values({ zone_id: zoneId, forced: 0, failures: 0, next_check_ms: nowMs })
+    .onConflict((conflict) => conflict.column("zone_id").doUpdateSet({ next_check_ms: nowMs }))
+    .execute();
+}
+
+/** Makes the checks due of those of the account's zones whose last one failed. */
+export async function retryIncoming(db: Db, accountId: string, nowMs: number): Promise<void> {
+  await db
+    .updateTable("incoming_transfer_states")
+    .set({ next_check_ms: nowMs })
+    .where("failures", ">", 0)
+    .where("zone_id", "in", (eb) => eb.selectFrom("zones").select("id").where("account_id", "=", accountId))
+    .execute();
+}
+
+/** False where the zone has no state any more. */
+export async function updateIncomingState(db: Db, zoneId: string, values: Updateable<IncomingTransferStatesTable>): Promise<boolean> {
+  const updated = await db
+    .updateTable("incoming_transfer_states")
+    .set(values)
+    .where("zone_id", "=", zoneId)
+    .returning("zone_id")
+    .executeTakeFirst();
+  return updated !== undefined;
+}
+
+export async function deleteIncomingState(db: Db, zoneId: string): Promise<void> {
+  await db.deleteFrom("incoming_transfer_states").where("zone_id", "=", zoneId).execute();
+}

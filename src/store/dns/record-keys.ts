@@ -1,0 +1,100 @@
+import type { DnsRecordRow } from "./dns-records.ts";
+
+/** Columns that only filters read. They are made here and nowhere else, from what the API shows. */
+export interface RecordKeys {
+  /** `www.example.test` as `tset.elpmaxe.www`, so that "ends with" is a range of an index. */
+  readonly name_reversed: string;
+  /** The first characters of `content_key`, and the last ones, backwards. */
+  readonly content_head: string;
+  readonly content_reversed: string;
+  /** The comment as filters compare it; null without one. */
+  readonly comment_key: string | null;
+  readonly comment_head: string | null;
+  readonly comment_reversed: string | null;
+  /** Whether it has a comment, and a tag: 0 or 1. */
+  readonly commented: number;
+  readonly tagged: number;
+}
+
+/** One tag as filters compare it: `name:value`, with the colon also where there is no value. */
+export interface TagKeys {
+  readonly tag_key: string;
+  /** The value backwards, behind the name as it is: a filter on the end of a value names the tag. */
+  readonly tag_reversed: string;
+  readonly name: string;
+  /** 1 where the record has several tags of this name, so that whoever counts records counts it once. */
+  readonly repeated: number;
+}
+
+/** Characters of a long text that an index holds: an index row has less room than content. */
+export const KEY_LENGTH_MAX = 64;
+
+export function recordKeys(row: Pick<DnsRecordRow, "name" | "content_key" | "comment" | "tags">): RecordKeys {
+  const comment = row.comment === null ? null : folded(row.comment);
+  return {
+    name_reversed: reversed(row.name),
+    content_head: keyHead(row.content_key),
+    content_reversed: keyTail(row.content_key),
+    comment_key: comment,
+    comment_head: comment === null ? null : keyHead(comment),
+    comment_reversed: comment === null ? null : keyTail(comment),
+    commented: comment === null ? 0 : 1,
+    tagged: row.tags === "[]" ? 0 : 1,
+  };
+}
+
+/** The tags of a row, each once: two that differ in case only are the same to a filter. */
+export function tagKeys(tags: string): readonly TagKeys[] {
+  if (tags === "[]") return [];
+  const keys = new Map<string, ReturnType<typeof splitTag>>();
+  const names = new Map<string, number>();
+  for (const tag of JSON.parse(tags) as string[]) {
+    const { name, value } = splitTag(tag);
+    if (keys.has(`${name}:${value}`)) continue;
+    keys.set(`${name}:${value}`, { name, value });
+    names.set(name, (names.get(name) ?? 0) + 1);
+  }
+  return [...keys].map(([tag_key, { name, value }]) => ({
+    tag_key,
+    tag_reversed: `${name}:${reversed(value)}`,
+    name,
+    repeated: names.get(name) === 1 ? 0 : 1,
+  }));
+}
+
+/** `name` or `name:value`, folded; without a value it is empty. */
+export function splitTag(tag: string): { readonly name: string; readonly value: string } {
+  const text = folded(tag);
+  const colon = text.indexOf(":");
+  return colon < 0 ? { name: text, value: "" } : { name: text.slice(0, colon), value: text.slice(colon + 1) };
+}
+
+/** Case does not count in filters. Half a surrogate pair is stored as U+FFFD, so it is compared as that. */
+export const folded = (text: string): string => text.toWellFormed().toLowerCase();
+
+/** The first characters, as `substr` counts them: by code point. */
+export function keyHead(text: string): string {
+  return text.length <= KEY_LENGTH_MAX ? text : [...text].slice(0, KEY_LENGTH_MAX).join("");
+}
+
+/** The last characters, backwards. */
+export function keyTail(text: string): string {
+  return text.length <= KEY_LENGTH_MAX ? reversed(text) : [...text.toWellFormed()].slice(-KEY_LENGTH_MAX).toReversed().join("");
+}
+
+export function reversed(text: string): string {
+  let turned = "";
+  for (const character of text.toWellFormed()) turned = character + turned;
+  return turned;
+}
+
+/** The least text that is greater than every text with this prefix, in order of code points; null where there is none. */
+export function afterPrefix(prefix: string): string | null {
+  const points = [...prefix];
+  for (let last = points.pop(); last !== undefined; last = points.pop()) {
+    const point = (last.codePointAt(0) ?? 0) + 1;
+    // Surrogates are no characters, and nothing follows the last character of all.
+    if (point <= 0x10ffff) return points.join("") + String.fromCodePoint(point === 0xd800 ? 0xe000 : point);
+  }
+  return null;
+}

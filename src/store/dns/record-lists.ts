@@ -1,0 +1,144 @@
+import { type Kysely, type RawBuilder, sql } from "kysely";
+import { ALWAYS, type Condition } from "./record-conditions.ts";
+import { countedRecords } from "./record-counts.ts";
+import {
+  behind,
+  countRows,
+  entriesTo,
+  fewFound,
+  type Filtered,
+  type FoundRecords,
+  inOrder,
+  type ListWindow,
+  ofZone,
+  orderColumns,
+  ORDERED_BY_INDEX,
+  orderOf,
+  pageByNames,
+  type RecordList,
+  selectRows,
+  walkNames,
+} from "./record-pages.ts";
+import { facetsOf, type RecordSource, sourceOf } from "./record-sources.ts";
+import type { Store } from "#store/database/store.ts";
+import type { Tables } from "#store/queries/tables.ts";
+
+type Db = Kysely<Tables>;
+
+/** What decides between ways of finding the same page. */
+export interface ListCosts {
+  /** Entries of an index that take the thread a few milliseconds. */
+  readonly entriesMax: number;
+  /** How many entries of an index are read while one row is. */
+  readonly entriesPerRow: number;
+}
+
+const COSTS: ListCosts = { entriesMax: 2_000, entriesPerRow: 12 };
+
+/**
+ * One page of a zone's records, and how many there are. No statistics are needed. Whatever may read more than some
+ * thousand entries of an index runs on `store.scan`, where nobody else waits for it.
+ */
+export async function listRecords(store: Store, list: RecordList, window: ListWindow, costs: ListCosts = COSTS): Promise<FoundRecords> {
+  const { read } = store;
+  // A zone of a few records is read in no time, so that its lists need not wait for those that are not.
+  const dbs: Databases = { read, scan: window.records <= costs.entriesMax ? read : store.scan };
+  const { test } = list;
+  if (test === null) {
+    const quick = ORDERED_BY_INDEX.has(list.order) && entriesTo(window) <= costs.entriesMax;
+    return { items: await inOrder(quick ? read : dbs.scan, list, window), total: window.records };
+  }
+  const facets = facetsOf(test);
+  const total = window.known_total ?? (facets && (await countedRecords(read, list.zone_id, facets)));
+  if (total !== null && total <= window.offset) return { items: [], total };
+  const known = { source: sourceOf(test, list.zone_id), total, ...costs };
+  return list.order === "name" ? listByNames(dbs, { ...list, test }, window, known) : listByRows(dbs, { ...list, test }, window, known);
+}
+
+type Databases = Pick<Store, "read" | "scan">;
+
+/** What is known before any record is read. */
+interface Known extends ListCosts {
+  readonly source: RecordSource;
+  readonly total: number | null;
+}
+
+/**
+ * The list in its usual order: indexes have the names of all that the filter finds, so that no row is read but those
+ * of the page. Where they are many, the page may be found sooner in the index of names, in which the next is near.
+ */
+async function listByNames({ read, scan }: Databases, list: Filtered, window: ListWindow, known: Known): Promise<FoundRecords> {
+  const { source, entriesMax, entriesPerRow } = known;
+  const { rest, bounded } = source;
+  const end = entriesTo(window);
+  if (source.ordered && known.total !== null)
+    return { items: await selectRows(end <= entriesMax ? read : scan, list, window, source.rows(null)), total: known.total };
+  const names = source.names(null);
+  if (known.total === null || known.total <= entriesMax) {
+    const few = bounded && (await fewOf(read, list, window, known));
+    if (few) return few;
+    if (!bounded || rest !== null) return pageByNames(scan, list, window, { names: kept(names), total: known.total });
+  }
+  const total = known.total ?? (await countRows(scan, names));
+  const rowsExpected = Math.ceil((end * window.records) / total);
+  if (rowsExpected * entriesPerRow <= total) {
+    const items = await walkNames(4 * rowsExpected <= entriesMax ? read : scan, list, window, 4 * rowsExpected);
+    if (items.length === Math.min(window.limit, total - window.offset)) return { items, total };
+  }
+  return pageByNames(scan, list, window, { names: bounded && rest === null ? readAgain(names) : kept(names), total });
+}
+
+/** Null where the index finds more than a few. */
+async function fewOf(db: Db, list: Filtered, window: ListWindow, { source, entriesMax }: Known): Promise<FoundRecords | null> {
+  const { rest } = source;
+  if (rest !== null) return fewFound(db, list, window, { candidates: source.rows(entriesMax + 1), rest, max: entriesMax });
+  const found = await pageByNames(db, list, window, { names: readAgain(source.names(entriesMax + 1)), total: null });
+  return found.total <= entriesMax ? found : null;
+}
+
+/** Reading a range of an index twice costs less than keeping it, unless much in between is left out. */
+const readAgain = (names: RawBuilder<unknown>): RawBuilder<unknown> => sql`NOT MATERIALIZED (${names})`;
+const kept = (names: RawBuilder<unknown>): RawBuilder<unknown> => sql`MATERIALIZED (${names})`;
+
+/**
+ * A list in another order: where an index finds few, they are read and sorted; where many, they are looked for in the
+ * index of the order if there is one. Between the two lies √(end of page × records in the zone), at which both read as
+ * many rows.
+ */
+async function listByRows({ read, scan }: Databases, list: Filtered, window: ListWindow, known: Known): Promise<FoundRecords> {
+  const { source, entriesMax } = known;
+  const rest = source.rest ?? ALWAYS;
+  const max = Math.ceil(Math.sqrt(Math.min(window.offset + window.limit, window.records) * window.records));
+  const all = sql<never>`${source.rows(null)} AND ${rest}` as Condition;
+  if (known.total === null || known.total <= max) {
+    const quickMax = Math.min(max, entriesMax);
+    const few = source.bounded ? await fewFound(read, list, window, { candidates: source.rows(quickMax + 1), rest, max: quickMax }) : null;
+    const found = few ?? (await fewFound(scan, list, window, { candidates: all, rest: ALWAYS, max }));
+    if (found) return found;
+  }
+  const total = known.total ?? (await countRows(scan, sql`SELECT 1 FROM dns_records WHERE ${all}`));
+  const items = ORDERED_BY_INDEX.has(list.order) ? inOrder(scan, list, window) : selectRows(scan, list, window, all);
+  return { items: await items, total };
+}
+
+/** The identifiers of a page that may be of any length, one after the other: a million rows are dear to hand over, one text is not. */
+export async function listRecordIds(store: Store, list: RecordList, { limit, offset, from = null }: ListWindow): Promise<string> {
+  const { test, zone_id } = list;
+  const source = test && sourceOf(test, zone_id);
+  const condition = source ? sql`${source.rows(null)} AND ${source.rest ?? ALWAYS}` : ofZone(list);
+  const place = ORDERED_BY_INDEX.has(list.order) ? from : null;
+  const rest = place === null ? condition : sql`${condition} AND ${behind(list, place)}`;
+  // The page is cut out before its rows are numbered: else all of the zone's would be.
+  const { rows } = await sql<{ ids: string | null }>`
+    SELECT string_agg(id, '' ORDER BY position) AS ids FROM (
+      SELECT id, row_number() OVER (ORDER BY ${orderOf(list)}) AS position FROM (
+        SELECT ${orderColumns(list)} FROM dns_records WHERE ${rest}
+        ORDER BY ${orderOf(list)} LIMIT ${limit} OFFSET ${offset - (place?.position ?? 0)}
+      ) AS page
+    ) AS numbered`.execute(store.scan);
+  return rows[0]?.ids ?? "";
+}
+
+/** What a count of the zone's records holds for: any change of a record raises the serial. */
+export const zoneState = (db: Db, zoneId: string): Promise<{ serial: number; record_count: number } | undefined> =>
+  db.selectFrom("zones").select(["serial", "record_count"]).where("id", "=", zoneId).executeTakeFirst();

@@ -1,0 +1,170 @@
+import { type Kysely, type RawBuilder, sql } from "kysely";
+import { type DnsRecordRow, RECORD_COLUMNS } from "./dns-records.ts";
+import { type Condition, judging, type RecordTest } from "./record-conditions.ts";
+import { keyHead } from "./record-keys.ts";
+import type { Tables } from "#store/queries/tables.ts";
+
+// The queries that pages of a list are made of; store/dns/record-lists.ts chooses between them.
+
+type Db = Kysely<Tables>;
+
+export interface RecordList {
+  readonly zone_id: string;
+  /** Null for all records of the zone. */
+  readonly test: RecordTest | null;
+  readonly order: "type" | "name" | "content" | "ttl" | "proxied";
+  readonly direction: "asc" | "desc";
+}
+
+export interface ListWindow {
+  readonly limit: number;
+  readonly offset: number;
+  /** A record of this list from which on it is read, and how many stand before the next; null or absent from the first one on. */
+  readonly from?: RecordPlace | null;
+  /** Records in the zone, whatever the filter. */
+  readonly records: number;
+  /** Records that the filter finds, where somebody has counted them since the zone last changed. */
+  readonly known_total: number | null;
+}
+
+export interface RecordPlace {
+  readonly position: number;
+  readonly row: Pick<DnsRecordRow, "name" | "type" | "id" | "content_key">;
+}
+
+export interface FoundRecords {
+  readonly items: readonly DnsRecordRow[];
+  readonly total: number;
+}
+
+/** A list that has a filter. */
+export interface Filtered extends RecordList {
+  readonly test: RecordTest;
+}
+
+/** Entries of the order's index that are read to the end of the page. */
+export const entriesTo = ({ limit, offset, from }: ListWindow): number => offset - (from?.position ?? 0) + limit;
+
+export const ORDERED_BY_INDEX: ReadonlySet<RecordList["order"]> = new Set(["name", "type", "content"]);
+
+export const ofZone = ({ zone_id }: RecordList): Condition => sql`zone_id = ${zone_id}`;
+
+const columns = sql.join(RECORD_COLUMNS.map((column) => sql.ref(column)));
+
+/** Counts the names unless that is done, and sorts them, then reads the rows of those that are on the page. */
+export async function pageByNames(
+  db: Db,
+  list: Filtered,
+  { limit, offset }: ListWindow,
+  { names, total }: { readonly names: RawBuilder<unknown>; readonly total: number | null },
+): Promise<FoundRecords> {
+  const count = total === null ? sql`(SELECT count(*) FROM found)` : sql`CAST(${total} AS bigint)`;
+  // Rows of the page's first name may be on the page before.
+  const beforePage = list.direction === "asc" ? sql`name < (SELECT min(name) FROM on_page)` : sql`name > (SELECT max(name) FROM on_page)`;
+  const skipped = offset === 0 ? sql`0` : sql`${offset} - (SELECT count(*) FROM found WHERE ${beforePage})`;
+  // The count stands in one row, beside which the page may be empty. The names are not in the words of an index, or else
+  // SQLite may go through all names of the zone so as not to sort.
+  const { rows } = await sql<DnsRecordRow & { found_count: number }>`
+    WITH found AS ${names}, on_page AS MATERIALIZED (
+      SELECT name FROM found ORDER BY name || '' ${sql.raw(list.direction)} LIMIT ${limit} OFFSET ${offset}
+    )
+    SELECT counts.*, page.* FROM (SELECT ${count} AS found_count) AS counts LEFT JOIN (
+      SELECT ${columns} FROM dns_records WHERE ${ofZone(list)} AND name IN (SELECT name FROM on_page) AND ${judging(list.test)}
+      ORDER BY ${orderOf(list)} LIMIT ${limit} OFFSET ${skipped}
+    ) AS page ON 1 = 1 ORDER BY ${orderOf(list)}`.execute(db);
+  return { items: rows[0]?.id === null ? [] : rows, total: rows[0]?.found_count ?? 0 };
+}
+
+/** Looks through the zone in the order of names, but only as far as about so many rows. */
+export async function walkNames(db: Db, list: Filtered, window: ListWindow, rowsMax: number): Promise<readonly DnsRecordRow[]> {
+  const [beyond, all] = list.direction === "asc" ? [sql`<=`, "\u{10ffff}"] : [sql`>=`, ""];
+  const { from } = window;
+  const begun = from ? sql` AND name ${list.direction === "asc" ? sql`>=` : sql`<=`} ${from.row.name}` : sql``;
+  const last = sql`SELECT name FROM dns_records WHERE ${ofZone(list)}${begun} ORDER BY name ${sql.raw(list.direction)} LIMIT 1 OFFSET ${rowsMax}`;
+  return selectRows(db, list, window, sql`${ofZone(list)} AND name ${beyond} coalesce((${last}), ${all}) AND ${judging(list.test)}`);
+}
+
+/** Finds the candidates by their index, then keeps, sorts and counts what else fits; null where there are more than `max`. */
+export async function fewFound(
+  db: Db,
+  list: RecordList,
+  { limit, offset }: ListWindow,
+  { candidates, rest, max }: { readonly candidates: Condition; readonly rest: Condition; readonly max: number },
+): Promise<FoundRecords | null> {
+  const { rows } = await sql<DnsRecordRow & Counts>`
+    WITH candidate AS MATERIALIZED (
+      SELECT ${columns}, comment_key, commented, tagged FROM dns_records WHERE ${candidates} LIMIT ${max + 1}
+    ), found AS MATERIALIZED (
+      SELECT * FROM candidate AS dns_records WHERE ${rest}
+    )
+    SELECT counts.*, page.* FROM (
+      SELECT (SELECT count(*) FROM candidate) AS candidate_count, (SELECT count(*) FROM found) AS found_count
+    ) AS counts LEFT JOIN (
+      SELECT ${columns} FROM found ORDER BY ${sortedBy(list)} LIMIT ${limit} OFFSET ${offset}
+    ) AS page ON 1 = 1 ORDER BY ${sortedBy(list)}`.execute(db);
+  const [first] = rows;
+  if (first === undefined || first.candidate_count > max) return null;
+  return { items: first.id === null ? [] : rows, total: first.found_count };
+}
+
+interface Counts {
+  readonly candidate_count: number;
+  readonly found_count: number;
+}
+
+/** The page out of all that fit, in the order in which the zone's index has them. */
+export const inOrder = (db: Db, list: RecordList, window: ListWindow): Promise<readonly DnsRecordRow[]> =>
+  selectRows(db, list, window, list.test === null ? ofZone(list) : sql`${ofZone(list)} AND ${judging(list.test)}`);
+
+export async function selectRows(db: Db, list: RecordList, window: ListWindow, condition: Condition): Promise<readonly DnsRecordRow[]> {
+  const isByIndex = ORDERED_BY_INDEX.has(list.order);
+  const from = isByIndex ? (window.from ?? null) : null;
+  const skipped = window.offset - (from?.position ?? 0);
+  const wanted = from === null ? condition : sql<never>`${condition} AND ${behind(list, from)}`;
+  const page = sql`ORDER BY ${orderOf(list)} LIMIT ${window.limit} OFFSET ${skipped}`;
+  // What is sorted or passed over is found in the index, before any row is read.
+  const { rows } =
+    isByIndex && skipped <= SKIPPED_WITH_ROWS
+      ? await sql<DnsRecordRow>`SELECT ${columns} FROM dns_records WHERE ${wanted} ${page}`.execute(db)
+      : await sql<DnsRecordRow>`
+        SELECT ${columns} FROM dns_records WHERE id IN (SELECT id FROM dns_records WHERE ${wanted} ${page})
+        ORDER BY ${orderOf(list)}`.execute(db);
+  return rows;
+}
+
+/** PostgreSQL reads the row of each entry that it passes over. */
+const SKIPPED_WITH_ROWS = 1_000;
+
+export async function countRows(db: Db, query: RawBuilder<unknown>): Promise<number> {
+  const { rows } = await sql<{ total: number }>`SELECT count(*) AS total FROM (${query}) AS found`.execute(db);
+  return rows[0]?.total ?? 0;
+}
+
+/** Name, type and id make one order of records that are otherwise equal; all in one direction, as indexes are. */
+const ORDERS: Readonly<Record<RecordList["order"], readonly string[]>> = {
+  name: ["name", "type", "id"],
+  type: ["type", "name", "id"],
+  content: ["content_key", "name", "type", "id"],
+  ttl: ["ttl", "name", "type", "id"],
+  proxied: ["proxied", "name", "type", "id"],
+};
+
+/** What follows a record in the order of an index. */
+export function behind(list: RecordList, { row }: RecordPlace): Condition {
+  const terms = list.order === "content" ? ["content_head", ...ORDERS.content] : ORDERS[list.order];
+  const values: Readonly<Record<string, string>> = { ...row, content_head: keyHead(row.content_key) };
+  const [left, right] = [sql.join(terms.map((term) => sql.raw(term))), sql.join(terms.map((term) => values[term]))];
+  return sql`(${left}) ${list.direction === "asc" ? sql`>` : sql`<`} (${right})`;
+}
+
+/** For sorting what was read. */
+const sortedBy = ({ order, direction }: RecordList): RawBuilder<unknown> =>
+  sql.join(ORDERS[order].map((term) => sql`${sql.raw(term)} ${sql.raw(direction)}`));
+
+/** The columns that `orderOf` and `sortedBy` speak of. */
+export const orderColumns = (list: RecordList): RawBuilder<unknown> =>
+  sql.raw([...new Set(["id", ...ORDERS[list.order], ...(list.order === "content" ? ["content_head"] : [])])].join(", "));
+
+/** The same order, in words of the index that has it. */
+export const orderOf = (list: RecordList): RawBuilder<unknown> =>
+  list.order === "content" ? sql`content_head ${sql.raw(list.direction)}, ${sortedBy(list)}` : sortedBy(list);

@@ -1,0 +1,31 @@
+import type { Kysely } from "kysely";
+import type { DnsRecordRow } from "./dns-records.ts";
+import type { Tables } from "#store/queries/tables.ts";
+
+type Db = Kysely<Tables>;
+
+/** What scans of the zone have found. */
+export async function scanCandidates(db: Db, zoneId: string): Promise<DnsRecordRow[]> {
+  const rows = await db.selectFrom("dns_scan_candidates").select("record").where("zone_id", "=", zoneId).orderBy("id").execute();
+  return rows.map(({ record }) => JSON.parse(record) as DnsRecordRow);
+}
+
+/** A new scan takes the place of the one before. */
+export async function replaceScanCandidates(db: Db, zoneId: string, found: readonly DnsRecordRow[]): Promise<void> {
+  await db.deleteFrom("dns_scan_candidates").where("zone_id", "=", zoneId).execute();
+  for (const row of found) {
+    await db
+      .insertInto("dns_scan_candidates")
+      .values({ id: row.id, zone_id: zoneId, record: JSON.stringify(row) })
+      .execute();
+  }
+}
+
+export async function deleteScanCandidate(db: Db, zoneId: string, id: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom("dns_scan_candidates")
+    .where("zone_id", "=", zoneId)
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  return numDeletedRows > 0n;
+}

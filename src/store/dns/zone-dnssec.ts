@@ -1,0 +1,63 @@
+import type { Kysely, Selectable } from "kysely";
+import type { Tables, ZoneDnssecKeysTable, ZoneDnssecTable } from "#store/queries/tables.ts";
+
+export type ZoneDnssecRow = Selectable<ZoneDnssecTable>;
+export type DnssecKeyRow = Selectable<ZoneDnssecKeysTable>;
+
+export const dnssecOfZone = (db: Kysely<Tables>, zoneId: string): Promise<ZoneDnssecRow | undefined> =>
+  db.selectFrom("zone_dnssec").selectAll().where("zone_id", "=", zoneId).executeTakeFirst();
+
+/** Oldest first. */
+export const dnssecKeysOfZone = (db: Kysely<Tables>, zoneId: string): Promise<DnssecKeyRow[]> =>
+  db.selectFrom("zone_dnssec_keys").selectAll().where("zone_id", "=", zoneId).orderBy("created_on").orderBy("id").execute();
+
+export const allDnssec = (db: Kysely<Tables>): Promise<ZoneDnssecRow[]> =>
+  db.selectFrom("zone_dnssec").selectAll().orderBy("zone_id").execute();
+
+/** Of each zone oldest first. */
+export const allDnssecKeys = (db: Kysely<Tables>): Promise<DnssecKeyRow[]> =>
+  db.selectFrom("zone_dnssec_keys").selectAll().orderBy("zone_id").orderBy("created_on").orderBy("id").execute();
+
+/**
+ * Zones that are signed and whose parent is to be looked at, those that have waited longest first. No look is put off
+ * until after `latest`: such a time is from a clock that has been set back since.
+ */
+export const dnssecLooksDue = (
+  db: Kysely<Tables>,
+  now: string,
+  latest: string,
+  limit: number,
+): Promise<{ zone_id: string; name: string }[]> =>
+  db
+    .selectFrom("zone_dnssec")
+    .innerJoin("zones", "zones.id", "zone_dnssec.zone_id")
+    .select(["zone_dnssec.zone_id", "zones.name"])
+    .where((eb) => eb.or([eb("zone_dnssec.next_look_on", "<=", now), eb("zone_dnssec.next_look_on", ">", latest)]))
+    .where("zone_dnssec.status", "<>", "disabled")
+    .orderBy("zone_dnssec.next_look_on")
+    .limit(limit)
+    .execute();
+
+/** Inserts the zone's row or replaces it. */
+export async function putDnssec(db: Kysely<Tables>, row: ZoneDnssecRow): Promise<void> {
+  const { zone_id: _, ...values } = row;
+  await db
+    .insertInto("zone_dnssec")
+    .values(row)
+    .onConflict((conflict) => conflict.column("zone_id").doUpdateSet(values))
+    .execute();
+}
+
+export async function insertDnssecKey(db: Kysely<Tables>, row: DnssecKeyRow): Promise<void> {
+  await db.insertInto("zone_dnssec_keys").values(row).execute();
+}
+
+export async function deleteDnssecKey(db: Kysely<Tables>, id: string): Promise<void> {
+  await db.deleteFrom("zone_dnssec_keys").where("id", "=", id).execute();
+}
+
+/** The keys go with it. */
+export async function deleteDnssecOfZone(db: Kysely<Tables>, zoneId: string): Promise<void> {
+  await db.deleteFrom("zone_dnssec_keys").where("zone_id", "=", zoneId).execute();
+  await db.deleteFrom("zone_dnssec").where("zone_id", "=", zoneId).execute();
+}

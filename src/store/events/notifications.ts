@@ -1,0 +1,266 @@
+import type { Kysely, Selectable } from "kysely";
+import type {
+  NotificationDeliveriesTable,
+  NotificationPoliciesTable,
+  NotificationSilencesTable,
+  NotificationSpikesTable,
+  NotificationWebhooksTable,
+  Tables,
+} from "#store/queries/tables.ts";
+
+export type WebhookRow = Selectable<NotificationWebhooksTable>;
+export type PolicyRow = Selectable<NotificationPoliciesTable>;
+export type SilenceRow = Selectable<NotificationSilencesTable>;
+export type SpikeRow = Selectable<NotificationSpikesTable>;
+export type DeliveryRow = Selectable<NotificationDeliveriesTable>;
+
+type Db = Kysely<Tables>;
+
+export const webhooksOf = (db: Db, accountId: string): Promise<WebhookRow[]> =>
+  db.selectFrom("notification_webhooks").selectAll().where("account_id", "=", accountId).orderBy("created_on").orderBy("id").execute();
+
+export const webhookById = (db: Db, accountId: string, id: string): Promise<WebhookRow | undefined> =>
+  db.selectFrom("notification_webhooks").selectAll().where("account_id", "=", accountId).where("id", "=", id).executeTakeFirst();
+
+export async function insertWebhook(db: Db, row: WebhookRow): Promise<void> {
+  await db.insertInto("notification_webhooks").values(row).execute();
+}
+
+export async function updateWebhook(db: Db, id: string, values: Partial<WebhookRow>): Promise<void> {
+  await db.updateTable("notification_webhooks").set(values).where("id", "=", id).execute();
+}
+
+export async function deleteWebhook(db: Db, id: string): Promise<void> {
+  await db.deleteFrom("notification_webhooks").where("id", "=", id).execute();
+}
+
+export const policiesOf = (db: Db, accountId: string): Promise<PolicyRow[]> =>
+  db.selectFrom("notification_policies").selectAll().where("account_id", "=", accountId).orderBy("created_on").orderBy("id").execute();
+
+/** Of every account. */
+export const enabledPolicies = (db: Db): Promise<PolicyRow[]> =>
+  db.selectFrom("notification_policies").selectAll().where("enabled", "=", 1).orderBy("id").execute();
+
+export const policyById = (db: Db, accountId: string, id: string): Promise<PolicyRow | undefined> =>
+  db.selectFrom("notification_policies").selectAll().where("account_id", "=", accountId).where("id", "=", id).executeTakeFirst();
+
+export async function insertPolicy(db: Db, row: PolicyRow): Promise<void> {
+  await db.insertInto("notification_policies").values(row).execute();
+}
+
+export async function updatePolicy(db: Db, id: string, values: Partial<PolicyRow>): Promise<void> {
+  await db.updateTable("notification_policies").set(values).where("id", "=", id).execute();
+}
+
+/** What waits to be sent for it is not sent any more. */
+export async function deletePolicy(db: Db, id: string): Promise<void> {
+  await db.deleteFrom("notification_deliveries").where("policy_id", "=", id).where("status", "=", "pending").execute();
+  await db.deleteFrom("notification_policies").where("id", "=", id).execute();
+}
+
+export const silencesOf = (db: Db, accountId: string): Promise<SilenceRow[]> =>
+  db.selectFrom("notification_silences").selectAll().where("account_id", "=", accountId).orderBy("start_ms").orderBy("id").execute();
+
+export const silenceById = (db: Db, accountId: string, id: string): Promise<SilenceRow | undefined> =>
+  db.selectFrom("notification_silences").selectAll().where("account_id", "=", accountId).where("id", "=", id).executeTakeFirst();
+
+export async function insertSilence(db: Db, row: SilenceRow): Promise<void> {
+  await db.insertInto("notification_silences").values(row).execute();
+}
+
+export async function updateSilence(db: Db, id: string, values: Partial<SilenceRow>): Promise<void> {
+  await db.updateTable("notification_silences").set(values).where("id", "=", id).execute();
+}
+
+export async function deleteSilence(db: Db, id: string): Promise<void> {
+  await db.deleteFrom("notification_silences").where("id", "=", id).execute();
+}
+
+export async function isSilenced(db: Db, policyId: string, nowMs: number): Promise<boolean> {
+  const row = await db
+    .selectFrom("notification_silences")
+    .select("id")
+    .where("policy_id", "=", policyId)
+    .where("start_ms", "<=", nowMs)
+    .where("end_ms", ">", nowMs)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export const spikesOf = (db: Db, policyId: string): Promise<SpikeRow[]> =>
+  db.selectFrom("notification_spikes").selectAll().where("policy_id", "=", policyId).execute();
+
+/** Inserts the row of the policy's subject or replaces it. */
+export async function putSpike(db: Db, row: SpikeRow): Promise<void> {
+  await db
+    .insertInto("notification_spikes")
+    .values(row)
+    .onConflict((conflict) => conflict.columns(["policy_id", "subject"]).doUpdateSet({ above: row.above, told_ms: row.told_ms }))
+    .execute();
+}
+
+/** They are over; when they were told of stays known. */
+export async function endSpikes(db: Db, policyId: string): Promise<void> {
+  await db.updateTable("notification_spikes").set({ above: 0 }).where("policy_id", "=", policyId).execute();
+}
+
+export async function forgetSpikes(db: Db, policyId: string): Promise<void> {
+  await db.deleteFrom("notification_spikes").where("policy_id", "=", policyId).execute();
+}
+
+export type Destination = Pick<DeliveryRow, "mechanism_type" | "mechanism">;
+
+/** What waits for the policy and is to go anywhere else than to these has failed for this reason. */
+export async function failPending(db: Db, policyId: string, destinations: readonly Destination[], error: string): Promise<void> {
+  await db
+    .updateTable("notification_deliveries")
+    .set({ status: "failed", error })
+    .where("policy_id", "=", policyId)
+    .where("status", "=", "pending")
+    .where((eb) =>
+      eb.not(
+        eb.or(
+          destinations.map(({ mechanism_type, mechanism }) =>
+            eb.and([eb("mechanism_type", "=", mechanism_type), eb("mechanism", "=", mechanism)]),
+          ),
+        ),
+      ),
+    )
+    .execute();
+}
+
+export async function insertDeliveries(db: Db, rows: readonly DeliveryRow[]): Promise<void> {
+  if (rows.length > 0)
+    await db
+      .insertInto("notification_deliveries")
+      .values([...rows])
+      .execute();
+}
+
+export interface DueTimes {
+  readonly nowMs: number;
+  /** Nobody waits for so long: later times were set by a clock that was ahead. */
+  readonly latestMs: number;
+}
+
+/** Those that have been due longest of each account, `eachMax` of one at most: first the first of all accounts. */
+export const dueDeliveries = (db: Db, { nowMs, latestMs }: DueTimes, eachMax: number, limit: number): Promise<DeliveryRow[]> =>
+  db
+    .selectFrom((from) =>
+      from
+        .selectFrom("notification_deliveries")
+        .selectAll()
+        .select(({ fn }) =>
+          fn
+            .agg<number>("row_number")
+            .over((over) => over.partitionBy("account_id").orderBy("due_ms"))
+            .as("place"),
+        )
+        .where("status", "=", "pending")
+        .where((eb) => eb.or([eb("due_ms", "<=", nowMs), eb("due_ms", ">", latestMs)]))
+        .as("due"),
+    )
+    .selectAll()
+    .where("place", "<=", eachMax)
+    .orderBy("place")
+    .orderBy("due_ms")
+    .limit(limit)
+    .execute();
+
+export const pendingDeliveries = (db: Db, ids: readonly string[]): Promise<DeliveryRow[]> =>
+  db.selectFrom("notification_deliveries").selectAll().where("id", "in", ids).where("status", "=", "pending").orderBy("id").execute();
+
+/**
+ * Takes the attempt for the caller: false where another took it, or the delivery has ended. `due_ms` is when the next
+ * one may be made, should the caller never come back.
+ */
+export async function claimDelivery(db: Db, row: DeliveryRow, dueMs: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable("notification_deliveries")
+    .set({ attempts: row.attempts + 1, due_ms: dueMs })
+    .where("id", "=", row.id)
+    .where("attempts", "=", row.attempts)
+    .where("status", "=", "pending")
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+/** It has arrived, whatever was to become of it by then. */
+export async function arrived(db: Db, { id }: DeliveryRow, sentOn: string): Promise<void> {
+  await db
+    .updateTable("notification_deliveries")
+    .set({ status: "sent", sent_on: sentOn, error: null })
+    .where("id", "=", id)
+    .where("status", "!=", "sent")
+    .execute();
+}
+
+/** Stores how the attempt after `row` failed, unless another one was begun since, or nothing more is to be sent. */
+export async function attemptFailed(db: Db, row: DeliveryRow, values: Partial<DeliveryRow>): Promise<void> {
+  await db
+    .updateTable("notification_deliveries")
+    .set(values)
+    .where("id", "=", row.id)
+    .where("attempts", "=", row.attempts + 1)
+    .where("status", "=", "pending")
+    .execute();
+}
+
+export interface SentTimes {
+  /** ISO 8601, as `sent_on`. */
+  readonly from: string;
+  readonly to: string;
+  /** No delivery that was sent then was begun earlier. */
+  readonly begunMs: number;
+}
+
+export async function countEmailsSent(db: Db, accountId: string, { from, to, begunMs }: SentTimes): Promise<number> {
+  const row = await db
+    .selectFrom("notification_deliveries")
+    .select((eb) => eb.fn.countAll().as("n"))
+    .where("account_id", "=", accountId)
+    .where("created_ms", ">=", begunMs)
+    .where("mechanism_type", "=", "email")
+    .where("sent_on", ">=", from)
+    .where("sent_on", "<=", to)
+    .executeTakeFirst();
+  return Number(row?.n ?? 0);
+}
+
+export interface HistoryFilter {
+  readonly fromMs?: number;
+  readonly toMs?: number;
+}
+
+const history = (db: Db, accountId: string, { fromMs, toMs }: HistoryFilter) => {
+  const all = db.selectFrom("notification_deliveries").where("account_id", "=", accountId);
+  const from = fromMs === undefined ? all : all.where("created_ms", ">=", fromMs);
+  return toMs === undefined ? from : from.where("created_ms", "<", toMs);
+};
+
+/** Newest first. */
+export const deliveriesOf = (
+  db: Db,
+  accountId: string,
+  filter: HistoryFilter,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<DeliveryRow[]> =>
+  history(db, accountId, filter)
+    .selectAll()
+    .orderBy("created_ms", "desc")
+    .orderBy("id", "desc")
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute();
+
+export async function countDeliveries(db: Db, accountId: string, filter: HistoryFilter): Promise<number> {
+  const row = await history(db, accountId, filter)
+    .select((eb) => eb.fn.countAll().as("n"))
+    .executeTakeFirst();
+  return Number(row?.n ?? 0);
+}
+
+export async function deleteDeliveriesBefore(db: Db, beforeMs: number): Promise<void> {
+  await db.deleteFrom("notification_deliveries").where("created_ms", "<", beforeMs).where("status", "!=", "pending").execute();
+}

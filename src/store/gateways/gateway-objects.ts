@@ -1,0 +1,66 @@
+import type { Kysely, Selectable } from "kysely";
+import type { GatewayObjectsTable, Tables } from "#store/queries/tables.ts";
+
+export type GatewayObjectRow = Selectable<GatewayObjectsTable>;
+export type GatewayObjectKind =
+  | "provider_config"
+  | "custom_provider"
+  | "custom_cost"
+  | "route"
+  | "route_version"
+  | "route_deployment"
+  | "dlp_profile";
+
+/** Where objects of one kind are; without a parent those of all. */
+export interface GatewayObjectPlace {
+  readonly account_id: string;
+  /** Empty for what belongs to the account alone. */
+  readonly gateway_id: string;
+  readonly kind: GatewayObjectKind;
+  readonly parent_id?: string;
+}
+
+/** Oldest first. */
+export const gatewayObjectsAt = (db: Kysely<Tables>, { parent_id, ...place }: GatewayObjectPlace): Promise<GatewayObjectRow[]> =>
+  db
+    .selectFrom("gateway_objects")
+    .selectAll()
+    .where((eb) => eb.and(place))
+    .$if(parent_id !== undefined, (query) => query.where("parent_id", "=", parent_id ?? ""))
+    .orderBy("created_at")
+    .orderBy("id")
+    .execute();
+
+export const gatewayObject = (db: Kysely<Tables>, place: GatewayObjectPlace, id: string): Promise<GatewayObjectRow | undefined> =>
+  db
+    .selectFrom("gateway_objects")
+    .selectAll()
+    .where((eb) => eb.and(place))
+    .where("id", "=", id)
+    .executeTakeFirst();
+
+/** Every account's objects of a kind. */
+export const allGatewayObjects = (db: Kysely<Tables>, kind: GatewayObjectKind): Promise<GatewayObjectRow[]> =>
+  db.selectFrom("gateway_objects").selectAll().where("kind", "=", kind).orderBy("created_at").orderBy("id").execute();
+
+/** What belongs to one gateway. */
+export const objectsOfGateway = (db: Kysely<Tables>, accountId: string, gatewayId: string): Promise<GatewayObjectRow[]> =>
+  db.selectFrom("gateway_objects").selectAll().where("account_id", "=", accountId).where("gateway_id", "=", gatewayId).execute();
+
+/** Inserts the object or replaces its value. */
+export async function putGatewayObject(db: Kysely<Tables>, row: GatewayObjectRow): Promise<void> {
+  const { value, modified_at } = row;
+  await db
+    .insertInto("gateway_objects")
+    .values(row)
+    .onConflict((conflict) => conflict.column("id").doUpdateSet({ value, modified_at }))
+    .execute();
+}
+
+/** With what has it as its parent. */
+export async function deleteGatewayObject(db: Kysely<Tables>, id: string): Promise<void> {
+  await db
+    .deleteFrom("gateway_objects")
+    .where((eb) => eb.or([eb("id", "=", id), eb("parent_id", "=", id)]))
+    .execute();
+}

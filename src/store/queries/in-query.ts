@@ -1,0 +1,48 @@
+import { setImmediate } from "node:timers/promises";
+import type { Compilable, Kysely } from "kysely";
+import { type PreparedQuery, prepareQuery } from "./prepared-query.ts";
+import type { Tables } from "./tables.ts";
+
+/** A query over any number of tuples. */
+export type SetQuery<P extends readonly unknown[], R> = (
+  db: Kysely<Tables>,
+  tuples: readonly (readonly unknown[])[],
+  ...shared: P
+) => Promise<R[]>;
+
+// Few sizes, so that few statements are prepared. 256 rows of a wide table stay below the parameters that
+// either dialect takes, and run in a few milliseconds.
+const SIZES = [256, 32, 4, 1] as const;
+
+/**
+ * A query that takes sets: `build` gets as many tuples of `width` values as fit one statement, and the values
+ * that all statements share. Sets of thousands leave the event loop free between statements.
+ */
+export function prepareSetQuery<P extends readonly unknown[], R>(
+  { width, shared }: { readonly width: number; readonly shared: P["length"] },
+  build: (db: Kysely<Tables>, tuples: readonly (readonly unknown[])[], ...shared: P) => Compilable<R>,
+): SetQuery<P, R> {
+  const statements = new Map<number, PreparedQuery<readonly unknown[], R>>(
+    SIZES.map((size) => [
+      size,
+      prepareQuery((db, ...values) => build(db, tuplesOf(values.slice(shared), width), ...(values.slice(0, shared) as unknown as P))),
+    ]),
+  );
+  return async (db, tuples, ...sharedValues) => {
+    const one = tuples.length === 1 ? statements.get(1) : undefined;
+    if (one) return one(db, ...sharedValues, ...(tuples[0] as readonly unknown[]));
+    const found: R[] = [];
+    let done = 0;
+    for (const size of SIZES) {
+      const statement = statements.get(size);
+      for (; statement && tuples.length - done >= size; done += size) {
+        for (const row of await statement(db, ...sharedValues, ...tuples.slice(done, done + size).flat())) found.push(row);
+        if (size === SIZES[0]) await setImmediate();
+      }
+    }
+    return found;
+  };
+}
+
+const tuplesOf = (values: readonly unknown[], width: number): unknown[][] =>
+  Array.from({ length: values.length / width }, (_, i) => values.slice(i * width, (i + 1) * width));

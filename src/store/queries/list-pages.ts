@@ -1,0 +1,46 @@
+import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql, type SqlBool } from "kysely";
+import type { Tables } from "./tables.ts";
+
+/** Tables of which triggers count the rows of each owner (ADR 0062). */
+export type CountedList = "zones" | "gateways" | "custom_hostnames" | "audit_log";
+
+/** How a list stands. `version` grows with any change of what it shows in which order. */
+export interface ListState {
+  readonly rows: number;
+  readonly version: number;
+}
+
+/** Of the lists of these owners together; null for those of all. */
+export async function listState(db: Kysely<Tables>, list: CountedList, owners: readonly string[] | null): Promise<ListState> {
+  const query = db.selectFrom("list_states").where("list", "=", list);
+  const { rows, version } = await (owners === null ? query : query.where("owner", "in", owners.length === 0 ? [""] : owners))
+    .select((eb) => [eb.fn.sum<number>("row_count").as("rows"), eb.fn.sum<number>("version").as("version")])
+    .executeTakeFirstOrThrow();
+  return { rows: Number(rows), version: Number(version) };
+}
+
+/** Values of the columns that a list is sorted by, in their order. */
+export type RowKey = readonly (string | number)[];
+
+/** A part of a list. */
+export interface ListPart {
+  readonly limit: number;
+  readonly offset: number;
+  /** The key of a row from which on it is read, and how many rows stand before the next; null from the first one on. */
+  readonly from?: { readonly position: number; readonly row: RowKey } | null;
+}
+
+/** The rows of the part, in the order of columns that tell rows apart, all in one direction: an index of them is read from `from` on. */
+export function partOf<DB, TB extends keyof DB, O>(
+  query: SelectQueryBuilder<DB, TB, O>,
+  columns: readonly string[],
+  direction: "asc" | "desc",
+  { limit, offset, from = null }: ListPart,
+): SelectQueryBuilder<DB, TB, O> {
+  let sorted = from === null ? query : query.where(behind(columns, direction, from.row));
+  for (const column of columns) sorted = sorted.orderBy(sql.ref(column), direction);
+  return sorted.limit(limit).offset(offset - (from?.position ?? 0));
+}
+
+const behind = (columns: readonly string[], direction: "asc" | "desc", key: RowKey): RawBuilder<SqlBool> =>
+  sql`(${sql.join(columns.map((column) => sql.ref(column)))}) ${direction === "asc" ? sql`>` : sql`<`} (${sql.join(key)})`;

@@ -1,0 +1,228 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type DialectAdapter,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryCompiler,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from "kysely";
+import type { ErrorName } from "#kernel/errors/error-codes.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { Tables } from "./tables.ts";
+
+/** One connection to the database, used by one caller at a time. */
+export interface Session {
+  query(sql: string, parameters?: readonly unknown[]): Promise<Rows>;
+  close(): Promise<void>;
+}
+
+export interface Rows {
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  readonly affected: number;
+}
+
+export type DialectName = "sqlite" | "postgres";
+
+/** The server could not be reached or did not answer in time, as opposed to answering with an error. */
+export class DatabaseUnreachable extends Error {
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.name = "DatabaseUnreachable";
+  }
+}
+
+/** What can be wrong with a database through no fault of the query. */
+export type Fault = Extract<ErrorName, "database_unavailable" | "database_damaged" | "storage_full">;
+
+/** Where the two dialects differ, so that no other file asks which one it has. */
+export interface Dialect {
+  readonly name: DialectName;
+  readonly adapter: DialectAdapter;
+  readonly compiler: QueryCompiler;
+  introspector(db: Kysely<Tables>): SqliteIntrospector | PostgresIntrospector;
+  /** Starts a transaction that may write. */
+  readonly begin: string;
+  /**
+   * Said before a transaction that changes thousands of rows, and before the next usual one: where what an undo needs is
+   * kept. Null where the server sees to it.
+   */
+  readonly undo: { readonly large: string; readonly usual: string } | null;
+  /** Starts a read-only transaction whose statements all see the same commit. */
+  readonly beginSnapshot: string;
+  /** Appended to a SELECT to lock what it reads; SQLite's write transaction is exclusive as a whole. */
+  readonly forUpdate: string;
+  /** Has a row where there are tables of ours, whose `found` is not false. */
+  readonly hasTables: string;
+  /** Tells this database from a copy of what is in it: another one, or the same one brought back to an earlier time. */
+  readonly identity: string;
+  /** Column types of the migrations. Text compares by code point on both. */
+  readonly text: string;
+  readonly integer: string;
+  /** Keeps other nodes from migrating at the same time; null where `begin` does so already. */
+  readonly migrationLock: string | null;
+  /**
+   * Said around a migration, which may put a copy of a table in its place: what refers to the table must not go with it.
+   * Null where the server can change a table as it is.
+   */
+  readonly looseReferences: { readonly begin: string; readonly end: string } | null;
+  /** Options after a table's closing parenthesis. */
+  readonly tableOptions: string;
+  /** The same for a table that is only ever read in the order of its primary key, and is kept in it where the dialect can. */
+  readonly clusteredTableOptions: string;
+  placeholder(position: number): string;
+  /** Another process holds the lock that `begin` needs; trying again helps. */
+  isBusy(error: unknown): boolean;
+  /** A row with the same key exists. */
+  isUniqueViolation(error: unknown): boolean;
+  /** Null where the error is one of the query. */
+  fault(error: unknown): Fault | null;
+}
+
+// https://www.sqlite.org/rescode.html: SQLITE_BUSY; SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE.
+const SQLITE_BUSY = 5;
+const SQLITE_UNIQUE_VIOLATIONS: readonly number[] = [1555, 2067];
+const SQLITE_FAULTS: Readonly<Record<number, Fault>> = {
+  [SQLITE_BUSY]: "database_unavailable",
+  // LOCKED, READONLY, IOERR, CANTOPEN, PROTOCOL.
+  6: "database_unavailable",
+  8: "database_unavailable",
+  10: "database_unavailable",
+  14: "database_unavailable",
+  15: "database_unavailable",
+  // CORRUPT, NOTADB.
+  11: "database_damaged",
+  26: "database_damaged",
+  // FULL, and IOERR_SHMSIZE, which is what a full disk says while a file is opened.
+  13: "storage_full",
+  4874: "storage_full",
+};
+// https://www.postgresql.org/docs/current/errcodes-appendix.html, by code or class.
+const POSTGRES_FAULTS: Readonly<Record<string, Fault>> = {
+  "53100": "storage_full",
+  XX001: "database_damaged",
+  XX002: "database_damaged",
+  // Cancelled for time, a lock not granted in time, a server that only reads.
+  "57014": "database_unavailable",
+  "55P03": "database_unavailable",
+  "25006": "database_unavailable",
+  // The server ended a transaction that stood still.
+  "25P03": "database_unavailable",
+  "25P04": "database_unavailable",
+  // Connection lost, rolled back by the server, out of resources, shut down, failing disk.
+  "08": "database_unavailable",
+  "40": "database_unavailable",
+  "53": "database_unavailable",
+  "57": "database_unavailable",
+  "58": "database_unavailable",
+};
+
+const property = (error: unknown, name: string): unknown => (error as Readonly<Record<string, unknown>> | null)?.[name];
+
+export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
+  sqlite: {
+    name: "sqlite",
+    adapter: new SqliteAdapter(),
+    compiler: new SqliteQueryCompiler(),
+    introspector: (db) => new SqliteIntrospector(db),
+    begin: "BEGIN IMMEDIATE",
+    // A savepoint keeps every page as it was: in memory for speed, but 100,000 records have some 500 MB of them.
+    undo: { large: "PRAGMA temp_store = FILE", usual: "PRAGMA temp_store = MEMORY" },
+    beginSnapshot: "BEGIN",
+    forUpdate: "",
+    hasTables: "SELECT 1 AS found FROM sqlite_master WHERE name = 'schema_migrations'",
+    // A file is a copy of itself: one that was put back is known by its revision, against the last good copy beside it.
+    identity: "'file'",
+    text: "text",
+    integer: "integer",
+    migrationLock: null,
+    looseReferences: { begin: "PRAGMA foreign_keys = OFF", end: "PRAGMA foreign_keys = ON" },
+    tableOptions: "STRICT",
+    clusteredTableOptions: "STRICT, WITHOUT ROWID",
+    placeholder: () => "?",
+    isBusy: (error) => (Number(property(error, "errcode")) & 0xff) === SQLITE_BUSY,
+    isUniqueViolation: (error) => SQLITE_UNIQUE_VIOLATIONS.includes(Number(property(error, "errcode"))),
+    fault: (error) => {
+      const code = Number(property(error, "errcode"));
+      return SQLITE_FAULTS[code] ?? SQLITE_FAULTS[code & 0xff] ?? null;
+    },
+  },
+  postgres: {
+    name: "postgres",
+    adapter: new PostgresAdapter(),
+    compiler: new PostgresQueryCompiler(),
+    introspector: (db) => new PostgresIntrospector(db),
+    begin: "BEGIN",
+    undo: null,
+    beginSnapshot: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    forUpdate: " FOR UPDATE",
+    hasTables: "SELECT to_regclass('schema_migrations') IS NOT NULL AS found",
+    // What a dump is restored into has other identifiers; recovery to a point in time and failover begin a time line, which
+    // the names of the log's files start with.
+    identity:
+      "(SELECT oid FROM pg_database WHERE datname = current_database())::text || '/' || 'counters'::regclass::oid::text || '/' || CASE WHEN pg_is_in_recovery() THEN 'standby' ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END",
+    text: 'text COLLATE "C"',
+    integer: "bigint",
+    // Any number serves, as long as every node takes the same.
+    looseReferences: null,
+    migrationLock: "SELECT pg_advisory_xact_lock(7355608801)",
+    tableOptions: "",
+    clusteredTableOptions: "",
+    placeholder: (position) => `$${position}`,
+    isBusy: () => false,
+    isUniqueViolation: (error) => property(error, "code") === "23505",
+    fault: (error) => {
+      if (error instanceof DatabaseUnreachable) return "database_unavailable";
+      const code = String(property(error, "code"));
+      return POSTGRES_FAULTS[code] ?? POSTGRES_FAULTS[code.slice(0, 2)] ?? null;
+    },
+  },
+};
+
+/** The error as callers are to see it: a fault of the database by its code, anything else as it is. */
+export function withFault(dialect: Dialect, error: unknown): unknown {
+  const fault = dialect.fault(error);
+  return fault === null ? error : new PlatformError(fault, { cause: error });
+}
+
+/** Whether a write failed because a row with the same key exists, on either dialect. */
+export const isUniqueViolation = (error: unknown): boolean => Object.values(DIALECTS).some((dialect) => dialect.isUniqueViolation(error));
+
+/** Runs a compiled query for Kysely. Whoever hands it out decides on which connection, and for how long. */
+export type RunQuery = (sql: string, parameters: readonly unknown[]) => Promise<Rows>;
+
+/** A Kysely that runs every query through `run` and refuses to manage transactions itself. */
+export function kyselyOver(dialect: Dialect, run: RunQuery): Kysely<Tables> {
+  const connection: DatabaseConnection = {
+    executeQuery: async <R>(query: CompiledQuery) => {
+      const { rows, affected } = await run(query.sql, query.parameters);
+      return { rows: rows as R[], numAffectedRows: BigInt(affected) };
+    },
+    streamQuery: () => {
+      throw new Error("the store does not stream rows: page through them by key");
+    },
+  };
+  const refuse = async (): Promise<never> => {
+    throw new Error("transactions are the store's: use store.write or store.readAt");
+  };
+  return new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => dialect.adapter,
+      createQueryCompiler: () => dialect.compiler,
+      createIntrospector: (db) => dialect.introspector(db),
+      createDriver: () => ({
+        init: async () => {},
+        acquireConnection: async () => connection,
+        beginTransaction: refuse,
+        commitTransaction: refuse,
+        rollbackTransaction: refuse,
+        releaseConnection: async () => {},
+        destroy: async () => {},
+      }),
+    },
+  });
+}

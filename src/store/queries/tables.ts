@@ -1,0 +1,826 @@
+import type { Generated } from "kysely";
+
+/**
+ * Columns as both dialects hold them: text, 64-bit integers below 2^53, and JSON as text. Booleans are
+ * 0/1 and times ISO 8601 text with microseconds, so that a row reads the same on SQLite and PostgreSQL.
+ */
+export interface Tables {
+  accounts: AccountsTable;
+  users: UsersTable;
+  memberships: MembershipsTable;
+  tokens: TokensTable;
+  zones: ZonesTable;
+  zone_claims: ZoneClaimsTable;
+  former_zones: FormerZonesTable;
+  dns_records: DnsRecordsTable;
+  dns_record_tags: DnsRecordTagsTable;
+  dns_record_counts: DnsRecordCountsTable;
+  dns_scan_candidates: DnsScanCandidatesTable;
+  dns_versions: DnsVersionsTable;
+  dns_version_parts: DnsVersionPartsTable;
+  dns_imports: DnsImportsTable;
+  dns_import_jobs: DnsImportJobsTable;
+  dns_import_files: DnsImportFilesTable;
+  removals: RemovalsTable;
+  rulesets: RulesetsTable;
+  ruleset_versions: RulesetVersionsTable;
+  rule_lists: RuleListsTable;
+  rule_list_items: RuleListItemsTable;
+  rule_list_operations: RuleListOperationsTable;
+  firewall_objects: FirewallObjectsTable;
+  gateways: GatewaysTable;
+  gateway_objects: GatewayObjectsTable;
+  access_apps: AccessAppsTable;
+  gateway_domains: GatewayDomainsTable;
+  gateway_datasets: GatewayDatasetsTable;
+  gateway_evaluations: GatewayEvaluationsTable;
+  certificates: CertificatesTable;
+  custom_certificates: CustomCertificatesTable;
+  certificate_orders: CertificateOrdersTable;
+  certificate_renewals: CertificateRenewalsTable;
+  cache_purges: CachePurgesTable;
+  sensitive_data_objects: SensitiveDataObjectsTable;
+  account_sensitive_data_objects: AccountSensitiveDataObjectsTable;
+  zone_dnssec: ZoneDnssecTable;
+  zone_dnssec_keys: ZoneDnssecKeysTable;
+  transfer_objects: TransferObjectsTable;
+  zone_transfers: ZoneTransfersTable;
+  incoming_transfer_states: IncomingTransferStatesTable;
+  custom_name_servers: CustomNameServersTable;
+  custom_hostnames: CustomHostnamesTable;
+  custom_hostname_certificates: CustomHostnameCertificatesTable;
+  fallback_origins: FallbackOriginsTable;
+  zone_holds: ZoneHoldsTable;
+  hostname_issuances: HostnameIssuancesTable;
+  hostname_issuance_times: HostnameIssuanceTimesTable;
+  list_states: ListStatesTable;
+  secrets: SecretsTable;
+  deprecation_calls: DeprecationCallsTable;
+  notification_webhooks: NotificationWebhooksTable;
+  notification_policies: NotificationPoliciesTable;
+  notification_silences: NotificationSilencesTable;
+  notification_spikes: NotificationSpikesTable;
+  notification_deliveries: NotificationDeliveriesTable;
+  event_counts: EventCountsTable;
+  event_count_nodes: EventCountNodesTable;
+  logpush_jobs: LogpushJobsTable;
+  changes: ChangesTable;
+  audit_log: AuditLogTable;
+  counters: CountersTable;
+}
+
+export interface LogpushJobsTable {
+  id: number;
+  account_id: string;
+  dataset: string;
+  enabled: number;
+  /** `destination_conf`, sealed with the context `logpush:{id}`. */ destination: string;
+  /** JSON of `LogpushSettings`. */ settings: string;
+  /** When it was last enabled: older logs are not pushed. Unix milliseconds. */ since_ms: number;
+  last_complete: string | null;
+  last_error: string | null;
+  error_message: string | null;
+}
+
+export interface AccountsTable {
+  id: string;
+  name: string;
+  type: string;
+  settings: string;
+  /** What its new zones begin with, and what holds for all of them. */
+  dns_settings: Generated<string>;
+  created_on: string;
+}
+export interface UsersTable {
+  id: string;
+  email: string;
+  first_name: string | null;
+  last_name: string | null;
+  telephone: string | null;
+  country: string | null;
+  zipcode: string | null;
+  /** SHA-256 of the global API key, hexadecimal. */ api_key_hash: string | null;
+  created_on: string;
+  modified_on: string;
+}
+export interface MembershipsTable {
+  id: string;
+  account_id: string;
+  user_id: string;
+  roles: string;
+  status: string;
+  created_on: string;
+}
+export interface TokensTable {
+  id: string;
+  /** The account that owns it, or null for a user's own token. */
+  account_id: string | null;
+  user_id: string | null;
+  name: string;
+  /** SHA-256 of the secret, hexadecimal. */
+  hash: string;
+  status: string;
+  policies: string;
+  condition: string | null;
+  not_before: string | null;
+  expires_on: string | null;
+  issued_on: string;
+  modified_on: string;
+  /** 1 for the token that the first start printed, until it is rolled. */
+  bootstrap: number;
+}
+export interface ZonesTable {
+  id: string;
+  account_id: string;
+  name: string;
+  status: string;
+  type: string;
+  paused: number;
+  plan: string;
+  name_servers: string;
+  settings: string;
+  serial: number;
+  /** DNS records of the zone, kept by the statement that raises the serial, so that no insert has to count. */
+  record_count: number;
+  /** Versions that writes of its records have made so far; says when old ones are to go. */
+  dns_version_count: Generated<number>;
+  vanity_name_servers: string;
+  /** Settings of its traffic that were chosen (model/zones/zone-settings.ts). */
+  edge_settings: Generated<string>;
+  /** `MigrationState` of model/rulesets/waf-migration.ts. */
+  waf_migration: Generated<string>;
+  /** `ZoneProof` of model/zones/zone-proof.ts. */
+  proof: string;
+  /** What a TXT record at the zone's present name servers proves its ownership with; empty where it cannot. */
+  verification_key: string;
+  /** JSON: the name servers that the parent had when it was first asked; null before that. */
+  original_name_servers: string | null;
+  /** JSON: the installation's name servers that the parent is to name; empty where none was free, so that a delegation proves nothing. */
+  pair: string;
+  activated_on: string | null;
+  created_on: string;
+  modified_on: string;
+}
+/** What is to be found out about a zone's owner, and when; zones that nothing is to be found out about have none. */
+export interface ZoneClaimsTable {
+  zone_id: string;
+  /** When the zone came into its status. */
+  since_ms: number;
+  next_look_ms: number;
+  looks: number;
+  /** Looks in a row, and the first of them, that saw the zone's pair at the parent. */
+  seen_looks: number;
+  seen_ms: number | null;
+  /** Looks in a row, and the first of them, that saw other name servers there. */
+  elsewhere_looks: number;
+  elsewhere_since_ms: number | null;
+  /** When the owner last asked for a look. */
+  asked_ms: number | null;
+  /** What the last look missed, for people. */
+  reason: string;
+}
+/** Zones that once were active and are gone, by name and account. */
+export interface FormerZonesTable {
+  name: string;
+  account_id: string;
+  /** JSON: the pair it had. */
+  pair: string;
+  /** The highest that its name ever had. */
+  serial: number;
+  proof: string;
+  deleted_ms: number;
+}
+export interface DnsRecordsTable {
+  id: string;
+  zone_id: string;
+  /** Absolute owner name, lower case, no trailing dot. */
+  name: string;
+  type: string;
+  /** As the API shows it. */
+  content: string;
+  /** White space and quotes folded away, lower case: what filters and the duplicate check compare. */
+  content_key: string;
+  /** JSON, or null for types without structured content. */
+  data: string | null;
+  priority: number | null;
+  /** 1 = automatic. */
+  ttl: number;
+  proxied: number;
+  settings: string;
+  comment: string | null;
+  tags: string;
+  /** Uncompressed RDATA, base64. */
+  rdata: string;
+  comment_modified_on: string | null;
+  tags_modified_on: string | null;
+  created_on: string;
+  modified_on: string;
+  /** For filters only, made by store/dns/record-keys.ts. */
+  name_reversed: string;
+  content_head: string;
+  content_reversed: string;
+  comment_key: string | null;
+  comment_head: string | null;
+  comment_reversed: string | null;
+  commented: number;
+  tagged: number;
+}
+/** A row for each tag of a record, gone with the record; for filters only. */
+export interface DnsRecordTagsTable {
+  record_id: string;
+  zone_id: string;
+  tag_key: string;
+  tag_reversed: string;
+  record_name: string;
+  /** 1 where the record has several tags of one name. */
+  repeated: number;
+}
+/** How many records of a zone have a facet; see store/dns/record-counts.ts. */
+export interface DnsRecordCountsTable {
+  zone_id: string;
+  facet: string;
+  count: number;
+}
+/** What a scan found and nobody has decided about. */
+export interface DnsScanCandidatesTable {
+  id: string;
+  zone_id: string;
+  /** The row that the record would have, as JSON. */
+  record: string;
+}
+/** Large changes that are under way, at most one a zone. */
+export interface DnsImportsTable {
+  zone_id: string;
+  id: string;
+  /** `import`, which leaves what was there as it is, or what undoes, restores or transfers. */
+  kind: Generated<string>;
+  /** When it last wrote something. */
+  touched_on: string;
+}
+export interface DnsVersionsTable {
+  zone_id: string;
+  /** The zone's serial after the write. */
+  version: number;
+  created_on: string;
+  /** JSON: type, id and name. */
+  actor: string;
+  /** What made it: `create`, `batch`, `revert` and so on. */
+  kind: string;
+  /** The version that a `revert` took back, or that a `restore` went back to. */
+  refers_to: number | null;
+  reason: string | null;
+  /** Records that the write created, updated and deleted. */
+  created: number;
+  updated: number;
+  deleted: number;
+  /** JSON array of the first changes, each `{ before, after }`; further ones are in `dns_version_parts`. */
+  changes: string;
+  /** What stands for the version in `dns_version_parts`; null: its own number. */
+  parts_key: Generated<number | null>;
+}
+/** What is deleted a few rows at a time. Nobody sees it any more. */
+export interface RemovalsTable {
+  id: string;
+  /** `zone`: records and versions of a zone that is gone; `parts`: of a version that is no longer kept. */
+  kind: string;
+  zone_id: string;
+  parts_key: number | null;
+  created_on: string;
+}
+/** Imports that go on without their caller. */
+export interface DnsImportJobsTable {
+  id: string;
+  zone_id: string;
+  account_id: string;
+  /** `receiving` until its file is whole, then `queued`, `running`, `done` or `failed`. */
+  status: string;
+  proxied: number;
+  /** Records of the file, and how many of them have been gone through. */
+  total: number;
+  records: number;
+  /** Those that were new to the zone, once it is done. */
+  added: number;
+  /** JSON: who asked for it. */
+  actor: string;
+  reason: string | null;
+  /** JSON: what is wrong, as the API tells it. */
+  error: string | null;
+  created_on: string;
+  touched_on: string;
+  finished_on: string | null;
+}
+export interface DnsImportFilesTable {
+  job_id: string;
+  part: number;
+  content: string;
+}
+export interface DnsVersionPartsTable {
+  zone_id: string;
+  version: number;
+  /** From 1 on. */
+  part: number;
+  changes: string;
+}
+export interface RulesetsTable {
+  id: string;
+  /** `account` or `zone`. */
+  level: string;
+  owner_id: string;
+  name: string;
+  description: string;
+  kind: string;
+  phase: string;
+  version: number;
+  rules: string;
+  last_updated: string;
+}
+/** The newest versions of each ruleset, the one in force among them. */
+export interface RulesetVersionsTable {
+  ruleset_id: string;
+  version: number;
+  name: string;
+  description: string;
+  rules: string;
+  last_updated: string;
+}
+export interface RuleListsTable {
+  id: string;
+  account_id: string;
+  name: string;
+  /** `ip`, `hostname`, `asn` or `redirect`. */
+  kind: string;
+  description: string;
+  num_items: number;
+  created_on: string;
+  modified_on: string;
+}
+export interface RuleListItemsTable {
+  list_id: string;
+  id: string;
+  /** What makes an item the same as another: its canonical form. */
+  item_key: string;
+  /** 16 bits of a hash of the key: which part of the list's snapshot has it. */
+  bucket: number;
+  /** The item as planes have it, JSON. */
+  value: string;
+  comment: string;
+  created_on: string;
+  modified_on: string;
+}
+export interface RuleListOperationsTable {
+  id: string;
+  account_id: string;
+  list_id: string;
+  /** `pending`, `running`, `completed` or `failed`. */
+  status: string;
+  error: string | null;
+  created_on: string;
+  completed: string | null;
+}
+/** What a zone keeps for the firewall before rulesets. Packages, groups and rules have a row where they differ from how they begin. */
+export interface FirewallObjectsTable {
+  zone_id: string;
+  kind: string;
+  id: string;
+  /** JSON, without id and times. */
+  value: string;
+  created_on: string;
+  modified_on: string;
+}
+export interface GatewaysTable {
+  account_id: string;
+  id: string;
+  /** The gateway object as JSON, less its key and times. */ settings: string;
+  created_at: string;
+  modified_at: string;
+}
+/** What is kept below a gateway and has a name. */
+interface NamedTable {
+  id: string;
+  account_id: string;
+  gateway_id: string;
+  name: string;
+  created_at: string;
+  modified_at: string;
+}
+export interface GatewayDatasetsTable extends NamedTable {
+  enable: number;
+  /** JSON. */ filters: string;
+}
+export interface GatewayEvaluationsTable extends NamedTable {
+  /** JSON of the datasets as they were. */ datasets: string;
+  /** JSON. */ results: string;
+  total_logs: number;
+}
+export interface GatewayObjectsTable {
+  id: string;
+  account_id: string;
+  /** Empty for what belongs to the account alone. */ gateway_id: string;
+  kind: string;
+  /** The provider of a cost, the route of a version or a deployment; else empty. */ parent_id: string;
+  /** JSON. */ value: string;
+  created_at: string;
+  modified_at: string;
+}
+export interface AccessAppsTable {
+  /** A UUID. */ id: string;
+  account_id: string;
+  /** Null for those of the account itself. */ zone_id: string | null;
+  type: string;
+  /** 64 hexadecimal characters. */ aud: string;
+  /** JSON of all other fields. */ value: string;
+  created_at: string;
+  updated_at: string;
+}
+export interface GatewayDomainsTable {
+  /** Canonical. */ hostname: string;
+  account_id: string;
+  gateway_id: string;
+  /** The zone that the name lies in. */ zone_id: string;
+  min_tls: string;
+  created_at: string;
+  modified_at: string;
+}
+export interface CertificatesTable {
+  id: string;
+  zone_id: string;
+  hosts: string;
+  chain: string;
+  /** Sealed, context `certificate:{id}`. */ private_key: string;
+  issuer: string;
+  not_before: string;
+  not_after: string;
+  created_on: string;
+}
+/** Certificates that a zone's owner brought. */
+export interface CustomCertificatesTable {
+  id: string;
+  zone_id: string;
+  type: string;
+  bundle_method: string;
+  priority: number;
+  /** All names of the certificate, JSON. */
+  hosts: string;
+  /** Those that are the zone's, JSON. */
+  served_hosts: string;
+  chain: string;
+  /** Sealed, context `certificate:{id}`. */ private_key: string;
+  /** SHA-256 of the leaf, hexadecimal. */
+  fingerprint: string;
+  issuer: string;
+  signature: string;
+  not_before: string;
+  not_after: string;
+  uploaded_on: string;
+  modified_on: string;
+}
+/** How far the zone's DNSSEC has come: `DnssecLife` of model/dns/dnssec-life.ts, whose times are ISO text here. */
+export interface ZoneDnssecTable {
+  zone_id: string;
+  status: string;
+  status_since: string;
+  rollover: string;
+  rollover_since: string;
+  /** Ids of keys, JSON. */
+  ds_named: string;
+  /** Tags of the parent's DS records that name none of the zone's keys, JSON. */
+  ds_others: string;
+  ds_since: string;
+  ds_ttl: number;
+  /** When the parent was last seen; empty before. */
+  looked_on: string;
+  /** Why the last look failed; empty where it did not. */
+  look_failure: string;
+  /** Failures since the last look that succeeded. */
+  look_failures: number;
+  next_look_on: string;
+  /** When the serial was last raised so that other servers fetch the zone's signatures anew. */
+  refetch_on: string;
+  multi_signer: number;
+  modified_on: string;
+}
+/** Keys of zones: one, two while one takes over from the other. */
+export interface ZoneDnssecKeysTable {
+  id: string;
+  zone_id: string;
+  /** As in a DNSKEY record, base64. */
+  public_key: string;
+  /** PKCS #8 PEM, sealed, context `dnssec:{id}`. */ private_key: string;
+  created_on: string;
+}
+/** ACLs, peers and TSIG keys of an account. */
+export interface TransferObjectsTable {
+  id: string;
+  account_id: string;
+  /** `acl`, `peer` or `tsig`. */
+  kind: string;
+  /** The object as JSON, less its id; a TSIG's secret sealed, context `tsig:{id}`. */
+  value: string;
+  created_on: string;
+}
+export interface ZoneTransfersTable {
+  zone_id: string;
+  /** `incoming` or `outgoing`. */
+  direction: string;
+  id: string;
+  settings: string;
+  created_on: string;
+  modified_on: string;
+}
+/** How a zone of type secondary stands with its primaries. Times are milliseconds since 1970. */
+export interface IncomingTransferStatesTable {
+  zone_id: string;
+  /** A check that is under way puts this ahead, so that no other node takes the zone meanwhile. */
+  next_check_ms: number;
+  /** 1: the next check transfers the whole zone, whatever its serial. */
+  forced: number;
+  /** Checks since the last one that a peer answered. */
+  failures: number;
+  checked_ms: number | null;
+  /** When a peer last confirmed that our copy is the newest; the zone's expiry counts from here. */
+  confirmed_ms: number | null;
+  transferred_ms: number | null;
+  /** `AXFR` or `IXFR`. */
+  method: string | null;
+  peer_id: string | null;
+  last_error: string | null;
+}
+/** A certificate that is being asked for; control/certificates/ says what its columns mean. */
+export interface CertificateOrdersTable {
+  id: string;
+  owner_kind: "zone" | "custom_hostname";
+  owner_id: string;
+  zone_id: string;
+  /** JSON array. */
+  hosts: string;
+  method: "http" | "txt";
+  /** The authority that was asked for; empty where the service chooses. */
+  requested: string;
+  /** The one that was chosen; empty until then. */
+  authority: string;
+  status: string;
+  /** Why the last attempt failed, for the owner; empty where none did. */
+  error: string;
+  /** `PlacedOrder` of acme/issuance.ts, as JSON. */
+  placed: string | null;
+  /** PKCS #8 PEM, sealed with the context `certificate-order:{id}`. */
+  private_key: string | null;
+  /** The certificate that it renews, as its authority names it (RFC 9773 §4.1). */
+  replaces: string | null;
+  tries: number;
+  due_ms: number;
+  /** Until then somebody works on it. */
+  lease_ms: number;
+  created_ms: number;
+}
+/** Of the certificate in use that came from an order. */
+export interface CertificateRenewalsTable {
+  owner_kind: "zone" | "custom_hostname";
+  owner_id: string;
+  zone_id: string;
+  hosts: string;
+  method: "http" | "txt";
+  requested: string;
+  authority: string;
+  /** As the authority names it when it is asked for advice; null where it gives none. */
+  renewal_id: string | null;
+  renew_ms: number;
+  /** When the authority is asked for advice again. */
+  advice_ms: number;
+}
+/** `value` is the entry of the snapshot as JSON. */
+export interface CachePurgesTable {
+  zone_id: string;
+  value: string;
+}
+/** `value` is what the API shows, without ids and times, as JSON. */
+interface SensitiveDataColumns {
+  id: string;
+  /** `allowed` or `pattern`. */
+  kind: string;
+  value: string;
+  created_on: string;
+  modified_on: string;
+}
+export interface SensitiveDataObjectsTable extends SensitiveDataColumns {
+  zone_id: string;
+}
+export interface AccountSensitiveDataObjectsTable extends SensitiveDataColumns {
+  account_id: string;
+}
+export interface CustomNameServersTable {
+  account_id: string;
+  name: string;
+  ns_set: number;
+  created_on: string;
+}
+/** Things sealed with the key file that belong to the installation, such as the local CA's key. */
+export interface SecretsTable {
+  name: string;
+  value: string;
+  created_on: string;
+}
+export interface DeprecationCallsTable {
+  day: string;
+  /** The account that the route was called on; empty for routes of no account. */
+  account_id: string;
+  deprecation_id: string;
+  token_id: string;
+  route: string;
+  calls: number;
+}
+export interface ChangesTable {
+  rev: number;
+  seq: number;
+  kind: string;
+  id: string;
+  /** JSON, or null for a delete. */ value: string | null;
+}
+export interface AuditLogTable {
+  id: string;
+  at: string;
+  action: string;
+  actor_type: string;
+  actor_id: string;
+  actor_ip: string;
+  account_id: string | null;
+  zone_id: string | null;
+  resource_type: string;
+  resource_id: string;
+  before: string | null;
+  after: string | null;
+}
+/** `rev` is allocated from one locked row, so commit order is revision order. */
+export interface CountersTable {
+  name: string;
+  value: Generated<number>;
+  /** Of the revisions (history.ts). */
+  history: string | null;
+  /** The database that the history was made on, as its dialect tells databases apart. */
+  identity: string | null;
+}
+export interface NotificationWebhooksTable {
+  id: string;
+  account_id: string;
+  name: string;
+  url: string;
+  /** Sealed; empty where there is none. */
+  secret: string;
+  /** How the receiver wants to be spoken to. */
+  kind: string;
+  created_on: string;
+  last_success: string | null;
+  last_failure: string | null;
+}
+export interface NotificationPoliciesTable {
+  id: string;
+  account_id: string;
+  alert_type: string;
+  enabled: number;
+  /** The rest of the policy, JSON. */
+  value: string;
+  created_on: string;
+  modified_on: string;
+}
+export interface NotificationSilencesTable {
+  id: string;
+  policy_id: string;
+  account_id: string;
+  start_ms: number;
+  end_ms: number;
+  created_on: string;
+  modified_on: string;
+}
+/** What a policy has told of, so that one spike is told of once. */
+export interface NotificationSpikesTable {
+  policy_id: string;
+  /** The zone, and the service where the policy tells them apart. */
+  subject: string;
+  /** 1 for as long as the spike lasts. */
+  above: number;
+  told_ms: number;
+}
+export interface NotificationDeliveriesTable {
+  id: string;
+  account_id: string;
+  policy_id: string;
+  alert_type: string;
+  name: string;
+  description: string;
+  body: string;
+  /** `email` or `webhook`. */
+  mechanism_type: string;
+  /** The address, or the webhook's identifier. */
+  mechanism: string;
+  /** `pending`, `sent` or `failed`. */
+  status: string;
+  attempts: number;
+  /** When the next attempt is to be made. */
+  due_ms: number;
+  created_ms: number;
+  sent_on: string | null;
+  error: string | null;
+}
+/** What a node has counted of a zone in an hour. */
+export interface EventCountsTable {
+  /** Of `COUNTED_KINDS`. */
+  kind: string;
+  zone_id: string;
+  /** Empty for those of no service that can be chosen, and where services are not told apart. */
+  service: string;
+  hour_ms: number;
+  node: string;
+  /** One count for each minute, separated by commas; nothing where there was nothing. */
+  minutes: string;
+}
+export interface EventCountNodesTable {
+  node: string;
+  /** The process that wrote this. */
+  run: string;
+  /** Everything before has been counted. */
+  counted_ms: number;
+}
+/** A name of somebody else's that a zone serves. */
+export interface CustomHostnamesTable {
+  id: string;
+  zone_id: string;
+  hostname: string;
+  wildcard: number;
+  /** Of model/hostnames/custom-hostname-states.ts; what is shown may stand over it. */
+  status: string;
+  status_since_ms: number;
+  /** Of a pending one since it began to be checked; of an active one that no longer pointed here. */
+  checks: number;
+  /** Null where nothing is to be looked at. */
+  next_check_ms: number | null;
+  /** The zone here that answers for the name, and its serial when it was asked: null where others answer. */
+  home_zone_id: string | null;
+  home_serial: number | null;
+  verification_errors: string;
+  ownership_token: string;
+  custom_metadata: string | null;
+  custom_origin_server: string | null;
+  custom_origin_sni: string | null;
+  /** Null where it has no certificate. */
+  ssl_status: string | null;
+  ssl_method: string | null;
+  certificate_authority: string;
+  branding: number;
+  caa_error: number;
+  /** `HostnameSsl` of model/hostnames/custom-hostname.ts. */
+  ssl: string | null;
+  /** When whoever issues certificates is to look at it again. */
+  ssl_due_ms: number | null;
+  ssl_tries: number;
+  created_at: string;
+  modified_on: string;
+}
+export interface CustomHostnameCertificatesTable {
+  id: string;
+  custom_hostname_id: string;
+  zone_id: string;
+  hosts: string;
+  chain: string;
+  /** Sealed, context `certificate:{id}`. */ private_key: string;
+  issuer: string;
+  /** 1 where its owner brought it. */
+  is_custom: number;
+  serial_number: string;
+  signature: string;
+  not_before: string;
+  not_after: string;
+  created_on: string;
+}
+export interface FallbackOriginsTable {
+  zone_id: string;
+  origin: string;
+  created_at: string;
+  updated_at: string;
+}
+export interface ZoneHoldsTable {
+  zone_id: string;
+  hold: number;
+  /** When a hold that is off comes back. */
+  hold_after_ms: number | null;
+  include_subdomains: number;
+  modified_on: string;
+}
+/** Certificates asked for in the last minute or so (SPEC 8): the sum of `hostname_issuance_times`. */
+export interface HostnameIssuancesTable {
+  account_id: string;
+  taken: number;
+  locked_until_ms: number;
+}
+/** What triggers keep of lists (migrations/0063-list-states.ts). */
+export interface ListStatesTable {
+  /** The table that is listed. */
+  list: string;
+  owner: string;
+  row_count: number;
+  version: number;
+}
+export interface HostnameIssuanceTimesTable {
+  account_id: string;
+  at_ms: number;
+  taken: number;
+}

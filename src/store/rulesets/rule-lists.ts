@@ -1,0 +1,125 @@
+import { type Kysely, type Selectable, sql } from "kysely";
+import { escapeLike } from "#store/queries/like.ts";
+import type { RuleListItemsTable, RuleListOperationsTable, RuleListsTable, Tables } from "#store/queries/tables.ts";
+
+export type RuleListRow = Selectable<RuleListsTable>;
+export type RuleListItemRow = Selectable<RuleListItemsTable>;
+export type RuleListOperationRow = Selectable<RuleListOperationsTable>;
+
+export const ruleListsOf = (db: Kysely<Tables>, accountId: string): Promise<RuleListRow[]> =>
+  db.selectFrom("rule_lists").selectAll().where("account_id", "=", accountId).orderBy("name").execute();
+
+export const allRuleLists = (db: Kysely<Tables>): Promise<RuleListRow[]> => db.selectFrom("rule_lists").selectAll().orderBy("id").execute();
+
+export const ruleListById = (db: Kysely<Tables>, accountId: string, id: string): Promise<RuleListRow | undefined> =>
+  db.selectFrom("rule_lists").selectAll().where("account_id", "=", accountId).where("id", "=", id).executeTakeFirst();
+
+export async function insertRuleList(db: Kysely<Tables>, row: RuleListRow): Promise<void> {
+  await db.insertInto("rule_lists").values(row).execute();
+}
+
+export async function updateRuleList(db: Kysely<Tables>, id: string, values: Partial<RuleListRow>): Promise<void> {
+  await db.updateTable("rule_lists").set(values).where("id", "=", id).execute();
+}
+
+export async function deleteRuleList(db: Kysely<Tables>, id: string): Promise<void> {
+  await db.deleteFrom("rule_lists").where("id", "=", id).execute();
+}
+
+/** In order of their ids, from behind one on; `search` is a part of the item or its comment. */
+export function itemsAfter(
+  db: Kysely<Tables>,
+  listId: string,
+  page: { readonly after: string; readonly limit: number; readonly search?: string },
+): Promise<RuleListItemRow[]> {
+  const query = db.selectFrom("rule_list_items").selectAll().where("list_id", "=", listId).where("id", ">", page.after);
+  const pattern = `%${escapeLike(page.search?.toLowerCase() ?? "")}%`;
+  const found =
+    page.search === undefined
+      ? query
+      : query.where((where) =>
+          where.or([sql<boolean>`lower(item_key) LIKE ${pattern} ESCAPE '\\'`, sql<boolean>`lower(comment) LIKE ${pattern} ESCAPE '\\'`]),
+        );
+  return found.orderBy("id").limit(page.limit).execute();
+}
+
+export const itemById = (db: Kysely<Tables>, listId: string, id: string): Promise<RuleListItemRow | undefined> =>
+  db.selectFrom("rule_list_items").selectAll().where("list_id", "=", listId).where("id", "=", id).executeTakeFirst();
+
+/** What a change of items has to know of those that are there. */
+export type ExistingItem = Pick<RuleListItemRow, "id" | "item_key" | "value" | "comment" | "bucket">;
+
+const existingItems = (db: Kysely<Tables>, listId: string) =>
+  db.selectFrom("rule_list_items").select(["id", "item_key", "value", "comment", "bucket"]).where("list_id", "=", listId);
+
+/** Of every item of a list. */
+export const itemKeysOf = (db: Kysely<Tables>, listId: string): Promise<ExistingItem[]> => existingItems(db, listId).execute();
+
+/** Of the items that have one of the values, however many others there are. */
+export async function itemsWith(
+  db: Kysely<Tables>,
+  listId: string,
+  column: "id" | "item_key",
+  values: readonly string[],
+): Promise<ExistingItem[]> {
+  const found: ExistingItem[] = [];
+  for (let at = 0; at < values.length; at += ROWS_AT_ONCE)
+    for (const row of await existingItems(db, listId)
+      .where(column, "in", values.slice(at, at + ROWS_AT_ONCE))
+      .execute())
+      found.push(row);
+  return found;
+}
+
+/** Values of the items whose bucket is in the range. */
+export const itemValues = async (db: Kysely<Tables>, listId: string, from: number, to: number): Promise<string[]> =>
+  (
+    await db
+      .selectFrom("rule_list_items")
+      .select("value")
+      .where("list_id", "=", listId)
+      .where("bucket", ">=", from)
+      .where("bucket", "<", to)
+      .orderBy("id")
+      .execute()
+  ).map(({ value }) => value);
+
+/** A statement has so many parameters at most. */
+const ROWS_AT_ONCE = 500;
+
+export async function insertItems(db: Kysely<Tables>, rows: readonly RuleListItemRow[]): Promise<void> {
+  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE)
+    await db
+      .insertInto("rule_list_items")
+      .values(rows.slice(at, at + ROWS_AT_ONCE))
+      .execute();
+}
+
+export async function updateItem(db: Kysely<Tables>, listId: string, id: string, values: Partial<RuleListItemRow>): Promise<void> {
+  await db.updateTable("rule_list_items").set(values).where("list_id", "=", listId).where("id", "=", id).execute();
+}
+
+export async function deleteItems(db: Kysely<Tables>, listId: string, ids: readonly string[]): Promise<void> {
+  for (let at = 0; at < ids.length; at += ROWS_AT_ONCE)
+    await db
+      .deleteFrom("rule_list_items")
+      .where("list_id", "=", listId)
+      .where("id", "in", ids.slice(at, at + ROWS_AT_ONCE))
+      .execute();
+}
+
+export async function insertOperation(db: Kysely<Tables>, row: RuleListOperationRow): Promise<void> {
+  await db.insertInto("rule_list_operations").values(row).execute();
+}
+
+export async function endOperation(db: Kysely<Tables>, id: string, values: Partial<RuleListOperationRow>): Promise<void> {
+  await db.updateTable("rule_list_operations").set(values).where("id", "=", id).execute();
+}
+
+export const operationById = (db: Kysely<Tables>, accountId: string, id: string): Promise<RuleListOperationRow | undefined> =>
+  db.selectFrom("rule_list_operations").selectAll().where("account_id", "=", accountId).where("id", "=", id).executeTakeFirst();
+
+/** Forgets operations that began before. */
+export async function deleteOperationsBefore(db: Kysely<Tables>, accountId: string, before: string): Promise<void> {
+  await db.deleteFrom("rule_list_operations").where("account_id", "=", accountId).where("created_on", "<", before).execute();
+}

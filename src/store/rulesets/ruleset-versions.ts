@@ -1,0 +1,32 @@
+import type { Kysely, Selectable } from "kysely";
+import type { RulesetRow } from "./rulesets.ts";
+import type { RulesetVersionsTable, Tables } from "#store/queries/tables.ts";
+
+export type RulesetVersionRow = Selectable<RulesetVersionsTable>;
+
+/** Keeps what the ruleset is now as one of its versions, and the newest `kept` of them. */
+export async function keepVersion(db: Kysely<Tables>, row: RulesetRow, kept: number): Promise<void> {
+  const { id: ruleset_id, version, name, description, rules, last_updated } = row;
+  await db.insertInto("ruleset_versions").values({ ruleset_id, version, name, description, rules, last_updated }).execute();
+  await db
+    .deleteFrom("ruleset_versions")
+    .where("ruleset_id", "=", ruleset_id)
+    .where("version", "<=", version - kept)
+    .execute();
+}
+
+/** Newest first, without their rules. */
+export const versionsOf = (db: Kysely<Tables>, rulesetId: string): Promise<Omit<RulesetVersionRow, "rules">[]> =>
+  db
+    .selectFrom("ruleset_versions")
+    .select(["ruleset_id", "version", "name", "description", "last_updated"])
+    .where("ruleset_id", "=", rulesetId)
+    .orderBy("version", "desc")
+    .execute();
+
+export const versionOf = (db: Kysely<Tables>, rulesetId: string, version: number): Promise<RulesetVersionRow | undefined> =>
+  db.selectFrom("ruleset_versions").selectAll().where("ruleset_id", "=", rulesetId).where("version", "=", version).executeTakeFirst();
+
+export async function deleteVersion(db: Kysely<Tables>, rulesetId: string, version: number): Promise<void> {
+  await db.deleteFrom("ruleset_versions").where("ruleset_id", "=", rulesetId).where("version", "=", version).execute();
+}

@@ -1,0 +1,75 @@
+import type { Insertable, Kysely, Selectable, Updateable } from "kysely";
+import type { RulesetsTable, Tables } from "#store/queries/tables.ts";
+
+export type RulesetRow = Selectable<RulesetsTable>;
+export type RulesetLevel = "account" | "zone";
+
+/** What lists show: everything but the rules, which may be large. */
+export type RulesetHead = Omit<RulesetRow, "rules">;
+
+/** Whose rulesets: an account's or a zone's. */
+export interface RulesetOwner {
+  readonly level: RulesetLevel;
+  readonly owner_id: string;
+}
+
+const HEAD = ["id", "level", "owner_id", "name", "description", "kind", "phase", "version", "last_updated"] as const;
+
+const owned = (db: Kysely<Tables>, owner: RulesetOwner) =>
+  db.selectFrom("rulesets").where("level", "=", owner.level).where("owner_id", "=", owner.owner_id);
+
+export const rulesetById = (db: Kysely<Tables>, owner: RulesetOwner, id: string): Promise<RulesetRow | undefined> =>
+  owned(db, owner).selectAll().where("id", "=", id).executeTakeFirst();
+
+/** The one ruleset of the phase that runs by itself; custom rulesets run only where a rule executes them. */
+export const entryPoint = (db: Kysely<Tables>, owner: RulesetOwner, phase: string): Promise<RulesetRow | undefined> =>
+  owned(db, owner).selectAll().where("phase", "=", phase).where("kind", "in", ["zone", "root"]).executeTakeFirst();
+
+/** In order of their ids. */
+export const rulesetsOf = (db: Kysely<Tables>, owner: RulesetOwner): Promise<RulesetHead[]> =>
+  owned(db, owner).select(HEAD).orderBy("id").execute();
+
+/** Everything of these accounts and zones. */
+export const rulesetsWithRules = (db: Kysely<Tables>, owners: readonly string[]): Promise<RulesetRow[]> =>
+  db.selectFrom("rulesets").selectAll().where("owner_id", "in", owners).orderBy("id").execute();
+
+/** Rulesets of the account and all its zones. */
+const ofAccount = (db: Kysely<Tables>, accountId: string) =>
+  db
+    .selectFrom("rulesets")
+    .selectAll()
+    .where((where) =>
+      where.or([
+        where("owner_id", "=", accountId),
+        where("owner_id", "in", where.selectFrom("zones").select("id").where("account_id", "=", accountId)),
+      ]),
+    )
+    .orderBy("id");
+
+/** Those with a rule that may hold the text, which has no wildcard of LIKE; which do, the caller sees. */
+export const rulesetsNaming = (db: Kysely<Tables>, accountId: string, text: string): Promise<RulesetRow[]> =>
+  ofAccount(db, accountId).where("rules", "like", `%${text}%`).execute();
+
+/** Those with a rule that may name a list. */
+export const rulesetsNamingLists = (db: Kysely<Tables>, accountId: string): Promise<RulesetRow[]> =>
+  ofAccount(db, accountId)
+    .where((where) => where.or([where("rules", "like", "%$%"), where("rules", "like", "%from_list%")]))
+    .execute();
+
+export const allRulesets = (db: Kysely<Tables>): Promise<RulesetRow[]> => db.selectFrom("rulesets").selectAll().orderBy("id").execute();
+
+export async function insertRuleset(db: Kysely<Tables>, row: Insertable<RulesetsTable>): Promise<void> {
+  await db.insertInto("rulesets").values(row).execute();
+}
+
+export async function updateRuleset(db: Kysely<Tables>, id: string, values: Updateable<RulesetsTable>): Promise<void> {
+  await db.updateTable("rulesets").set(values).where("id", "=", id).execute();
+}
+
+export async function deleteRuleset(db: Kysely<Tables>, id: string): Promise<void> {
+  await db.deleteFrom("rulesets").where("id", "=", id).execute();
+}
+
+export async function deleteRulesetsOf(db: Kysely<Tables>, owner: RulesetOwner): Promise<void> {
+  await db.deleteFrom("rulesets").where("level", "=", owner.level).where("owner_id", "=", owner.owner_id).execute();
+}

@@ -1,0 +1,236 @@
+import {
+  type Expression,
+  type ExpressionBuilder,
+  type Insertable,
+  type Kysely,
+  type Selectable,
+  sql,
+  type SqlBool,
+  type Updateable,
+} from "kysely";
+import type { Clock } from "#kernel/clock.ts";
+import { textTest, type TextOperator } from "#store/queries/like.ts";
+import { type ListPart, partOf, type RowKey } from "#store/queries/list-pages.ts";
+import { prepareQuery } from "#store/queries/prepared-query.ts";
+import type { Unit } from "#store/database/store.ts";
+import type { Tables, ZonesTable } from "#store/queries/tables.ts";
+
+export type ZoneRow = Selectable<ZonesTable>;
+/** A zone with the name of its account, which responses show. */
+export type ZoneWithAccount = ZoneRow & { readonly account_name: string };
+
+export interface ZoneFilter {
+  readonly name?: { readonly operator: TextOperator; readonly value: string; readonly negated: boolean };
+  readonly status?: string;
+  readonly types?: readonly string[];
+  readonly account_id?: string;
+  readonly account_name?: { readonly operator: TextOperator; readonly value: string; readonly negated: boolean };
+  readonly match: "any" | "all";
+  /** Which zones the caller may see; null for all. */
+  readonly reach: ZoneReach | null;
+  readonly order: "name" | "status" | "account.id" | "account.name" | "plan.id";
+  readonly direction: "asc" | "desc";
+}
+
+/** All zones of the accounts in `every`, and those in `some` whose account is in `accounts`; never those in `not`. */
+export interface ZoneReach {
+  readonly every: readonly string[];
+  readonly some: readonly string[];
+  readonly accounts: readonly string[];
+  readonly not: readonly string[];
+}
+
+type Builder = ExpressionBuilder<Tables, "zones" | "accounts">;
+
+const ORDER_COLUMNS = {
+  name: "zones.name",
+  status: "zones.status",
+  "account.id": "zones.account_id",
+  "account.name": "accounts.name",
+  "plan.id": "zones.plan",
+} as const;
+
+const withAccount = (db: Kysely<Tables>) =>
+  db
+    .selectFrom("zones")
+    .innerJoin("accounts", "accounts.id", "zones.account_id")
+    .selectAll("zones")
+    .select("accounts.name as account_name");
+
+export const zoneById = (db: Kysely<Tables>, id: string): Promise<ZoneWithAccount | undefined> =>
+  withAccount(db).where("zones.id", "=", id).executeTakeFirst();
+
+/** The row without what belongs to its account. */
+export const zoneRowById = (db: Kysely<Tables>, id: string): Promise<ZoneRow | undefined> =>
+  db.selectFrom("zones").selectAll().where("id", "=", id).executeTakeFirst();
+
+/** Keeps the zone as it is until the transaction ends; false where it is gone. */
+export const lockZone = async (db: Kysely<Tables>, id: string): Promise<boolean> =>
+  (await db
+    .updateTable("zones")
+    .set((eb) => ({ serial: eb.ref("serial") }))
+    .where("id", "=", id)
+    .returning("id")
+    .executeTakeFirst()) !== undefined;
+
+export const zonesOfAccount = (db: Kysely<Tables>, accountId: string): Promise<ZoneRow[]> =>
+  db.selectFrom("zones").selectAll().where("account_id", "=", accountId).orderBy("name").execute();
+
+export const anyZone = async (db: Kysely<Tables>): Promise<boolean> =>
+  (await db.selectFrom("zones").select("id").limit(1).executeTakeFirst()) !== undefined;
+
+export const allZones = (db: Kysely<Tables>): Promise<ZoneRow[]> => db.selectFrom("zones").selectAll().orderBy("id").execute();
+
+export async function insertZone(db: Kysely<Tables>, row: Insertable<ZonesTable>): Promise<void> {
+  await db.insertInto("zones").values(row).execute();
+}
+
+export async function updateZone(db: Kysely<Tables>, id: string, values: Updateable<ZonesTable>): Promise<void> {
+  await db.updateTable("zones").set(values).where("id", "=", id).execute();
+}
+
+export async function deleteZone(db: Kysely<Tables>, id: string): Promise<void> {
+  await db.deleteFrom("zones").where("id", "=", id).execute();
+}
+
+export type TouchedZone = Pick<ZoneRow, "serial" | "record_count" | "dns_version_count" | "type" | "settings"> & {
+  /** Kind and id of the large change that is under way, with a space between. */
+  readonly large_change: string | null;
+};
+
+/**
+ * Raises the serial, the number of records and that of versions in one statement, which also locks the zone on
+ * PostgreSQL, so that the checks that follow see no other writer. Undefined where the zone is gone.
+ */
+export async function touchZone(
+  { db, clock }: Pick<Unit, "db" | "clock">,
+  id: string,
+  recordsAdded = 0,
+  versionsAdded = 0,
+): Promise<TouchedZone | undefined> {
+  return (await raiseSerial(db, id, nowSeconds(clock), recordsAdded, versionsAdded))[0];
+}
+
+const nowSeconds = (clock: Clock): number => Math.floor(clock.nowMs() / 1000);
+
+/** The largest step after which a serial is a later one (RFC 1982 §3.2). */
+const STEP_MAX = 0x7fff_ffff;
+const SERIAL_MAX = 0xffff_ffff;
+
+/**
+ * The present in seconds, and where the serial is there already the next one: a zone that was restored goes on above what it
+ * had after the backup. After 2^32 - 1 comes 1, since some secondaries take 0 for "unset" (RFC 1982).
+ */
+const raiseSerial = prepareQuery((db, id: string, now: number, recordsAdded: number, versionsAdded: number) =>
+  db
+    .updateTable("zones")
+    .set({
+      serial: sql<number>`CASE WHEN serial >= ${sql.lit(SERIAL_MAX)} THEN 1 WHEN ${now} - serial BETWEEN 1 AND ${sql.lit(STEP_MAX)} THEN ${now} ELSE serial + 1 END`,
+      record_count: sql<number>`record_count + ${recordsAdded}`,
+      dns_version_count: sql<number>`dns_version_count + ${versionsAdded}`,
+    })
+    .where("id", "=", id)
+    .returning(["serial", "record_count", "dns_version_count", "type", "settings"])
+    .returning(sql<string | null>`(SELECT kind || ' ' || id FROM dns_imports WHERE zone_id = ${id})`.as("large_change")),
+);
+
+/**
+ * The serial of a zone that was restored, as SQL: so far above the present, or above what it is, that it is later than any that
+ * many changes in few seconds had led to. One that is about to begin again is left alone, for versions are told apart by it.
+ */
+export function raisedSerial(clock: Clock): string {
+  const now = nowSeconds(clock);
+  return `CASE WHEN ${now} - serial BETWEEN 1 AND ${STEP_MAX - LOST_CHANGES} THEN ${now + LOST_CHANGES} WHEN serial < ${SERIAL_MAX - LOST_CHANGES} THEN serial + ${LOST_CHANGES} ELSE serial END`;
+}
+
+/** More than a zone's changes since a backup are ahead of the clock. */
+const LOST_CHANGES = 100_000;
+
+/** Counts records that a large import writes or takes back; the number of the zone's records, or undefined without the zone. */
+export async function countImported(db: Kysely<Tables>, id: string, added: number): Promise<number | undefined> {
+  const row = await db
+    .updateTable("zones")
+    .set({ record_count: sql<number>`record_count + ${added}` })
+    .where("id", "=", id)
+    .returning("record_count")
+    .executeTakeFirst();
+  return row?.record_count;
+}
+
+export async function listZones(db: Kysely<Tables>, filter: ZoneFilter, part: ListPart): Promise<ZoneWithAccount[]> {
+  const found = withAccount(db).where(isListed(filter));
+  return filter.order === "name"
+    ? partOf(found, ["zones.name", "zones.id"], filter.direction, part).execute()
+    : found
+        .orderBy(ORDER_COLUMNS[filter.order], filter.direction)
+        .orderBy("zones.name")
+        .orderBy("zones.id")
+        .limit(part.limit)
+        .offset(part.offset)
+        .execute();
+}
+
+export async function countZones(db: Kysely<Tables>, filter: ZoneFilter): Promise<number> {
+  const { total } = await db
+    .selectFrom("zones")
+    .innerJoin("accounts", "accounts.id", "zones.account_id")
+    .select((eb) => eb.fn.countAll<number>().as("total"))
+    .where(isListed(filter))
+    .executeTakeFirstOrThrow();
+  return Number(total);
+}
+
+/** Where the list is in the order of an index, what its rows are sorted by. */
+export const zoneListKey = ({ order }: ZoneFilter): ((row: ZoneRow) => RowKey) | null =>
+  order === "name" ? ({ name, id }) => [name, id] : null;
+
+/** Whose zones the list may have, null for anybody's, and whether it has all of them. */
+export function zoneListOwners({ name, status, types, account_id, account_name, reach }: ZoneFilter): {
+  readonly owners: readonly string[] | null;
+  readonly isWhole: boolean;
+} {
+  const isFiltered = [name, status, types, account_name].some((test) => test !== undefined);
+  if (reach === null) return { owners: account_id === undefined ? null : [account_id], isWhole: !isFiltered };
+  const isByAccount = reach.some.length === 0 && reach.not.length === 0;
+  if (!isByAccount || isFiltered) return { owners: [...new Set([...reach.every, ...reach.accounts])], isWhole: false };
+  return { owners: reach.every.filter((id) => account_id === undefined || id === account_id), isWhole: true };
+}
+
+const isListed =
+  (filter: ZoneFilter) =>
+  (eb: Builder): Expression<SqlBool> =>
+    eb.and([visible(eb, filter.reach), matching(eb, filter)]);
+
+function visible(eb: Builder, reach: ZoneReach | null): Expression<SqlBool> {
+  if (reach === null) return eb.and([]);
+  const some =
+    reach.some.length === 0 || reach.accounts.length === 0
+      ? eb.or([])
+      : eb.and([eb("zones.id", "in", reach.some), eb("zones.account_id", "in", reach.accounts)]);
+  const every = reach.every.length === 0 ? eb.or([]) : eb("zones.account_id", "in", reach.every);
+  // An alternative that finds nothing would keep SQLite from the index of accounts.
+  return eb.and([
+    reach.some.length === 0 ? every : eb.or([every, some]),
+    ...(reach.not.length === 0 ? [] : [eb("zones.id", "not in", reach.not)]),
+  ]);
+}
+
+function matching(eb: Builder, filter: ZoneFilter): Expression<SqlBool> {
+  const tests: Expression<SqlBool>[] = [];
+  if (filter.name) tests.push(named(eb, eb.ref("zones.name"), filter.name));
+  if (filter.account_name) tests.push(named(eb, sql`lower(${eb.ref("accounts.name")})`, filter.account_name));
+  if (filter.status !== undefined) tests.push(eb("zones.status", "=", filter.status));
+  if (filter.types) tests.push(eb("zones.type", "in", filter.types));
+  if (filter.account_id !== undefined) tests.push(eb("zones.account_id", "=", filter.account_id));
+  if (tests.length === 0) return eb.and([]);
+  return filter.match === "any" ? eb.or(tests) : eb.and(tests);
+}
+
+function named(
+  eb: Builder,
+  column: Expression<unknown>,
+  test: { operator: TextOperator; value: string; negated: boolean },
+): Expression<SqlBool> {
+  const positive = textTest(column, test.operator, test.value);
+  return test.negated ? eb.not(positive) : positive;
+}

@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eventually } from "../../../../test/support/eventually.ts";
+import { afterSends, atTurnEnd, doLateTasks, inOneTurn } from "./tick-queue.ts";
+
+/** One after which nothing has come. */
+const inTurn = (work: () => void): void =>
+  inOneTurn(
+    () => {
+      work();
+      return true;
+    },
+    () => false,
+  );
+
+/** What was done, with "over" where the turn that did the first task had ended. Sockets of other tests may bring turns at any time. */
+function diary() {
+  const done: string[] = [];
+  const task = (name: string, then: () => void = () => undefined) => ({
+    onTurnEnd: () => {
+      done.push(name);
+      then();
+    },
+  });
+  const first = task("first", () => {
+    atTurnEnd(task("of the first"));
+    queueMicrotask(() => done.push("over"));
+  });
+  return { done, task, first };
+}
+
+test("a turn that comes before tasks were due does them, and leaves what they add to the next one", async () => {
+  const { done, first } = diary();
+  atTurnEnd(first);
+  inTurn(() => done.push("work"));
+  assert.deepEqual(done, ["work", "first"]);
+  await eventually(() => done.length >= 4);
+  assert.deepEqual(done, ["work", "first", "over", "of the first"]);
+});
+
+test("tasks are done once each in the order in which they were added; what they add comes in the next turn", async () => {
+  const { done, task, first } = diary();
+  atTurnEnd(first);
+  atTurnEnd(task("second"));
+  await Promise.resolve();
+  assert.deepEqual(done, []);
+  await eventually(() => done.length >= 4);
+  assert.deepEqual(done, ["first", "second", "over", "of the first"]);
+});
+
+test("what is for after the sends of a turn is done after what its end brings, or when it is asked for; outside of a turn it is refused", () => {
+  const done: string[] = [];
+  const late = (name: string) => ({ onAllSent: () => void done.push(name) });
+  assert.equal(afterSends(late("refused")), false);
+  inTurn(() => {
+    assert.equal(afterSends(late("early")), true);
+    doLateTasks();
+    afterSends(late("late"));
+    atTurnEnd({ onTurnEnd: () => done.push("end") });
+    done.push("work");
+  });
+  assert.deepEqual(done, ["early", "work", "end", "late"]);
+});
+
+test("before late tasks it is looked whether anything has come, a few times, and what that brings at its end is done", () => {
+  for (const [comes, looks] of [
+    [0, 1],
+    [1, 2],
+    [2, 3],
+    [99, 4],
+  ] as const) {
+    const done: string[] = [];
+    let left: number = comes;
+    inOneTurn(
+      () => {
+        assert.ok(afterSends({ onAllSent: () => void done.push("late") }));
+        return true;
+      },
+      () => {
+        done.push("look");
+        if (left-- === 0) return false;
+        atTurnEnd({ onTurnEnd: () => void done.push("end") });
+        assert.ok(afterSends({ onAllSent: () => void done.push("late") }));
+        return true;
+      },
+    );
+    const busy = Math.min(comes, looks);
+    const expected = Array.from({ length: looks }, (_, look) => (look < busy ? ["look", "end"] : ["look"]));
+    assert.deepEqual(done, [...expected.flat(), ...Array.from({ length: busy + 1 }, () => "late")]);
+  }
+});
+
+test("where nothing had come, or nothing is late, nobody looks again", () => {
+  for (const [hadEvents, isLate] of [
+    [false, true],
+    [true, false],
+  ]) {
+    let tasks = 0;
+    inOneTurn(
+      () => {
+        if (isLate) afterSends({ onAllSent: () => void tasks++ });
+        return hadEvents!;
+      },
+      () => assert.fail("looked"),
+    );
+    assert.equal(tasks, isLate ? 1 : 0);
+  }
+});
+
+test("late tasks are done though work or a look throws", () => {
+  for (const [work, lookAgain] of [
+    [true, false],
+    [false, true],
+  ]) {
+    let tasks = 0;
+    const thrower = (throws: boolean) => (): boolean => {
+      afterSends({ onAllSent: () => void tasks++ });
+      if (throws) throw new Error("thrown");
+      return true;
+    };
+    assert.throws(() => inOneTurn(thrower(work!), thrower(lookAgain!)), /thrown/);
+    assert.equal(tasks, work ? 1 : 2);
+  }
+});

@@ -1,0 +1,427 @@
+import { Socket } from "node:net";
+import { type IpAddress, parseIp } from "#kernel/net/ip.ts";
+import { letGo } from "#kernel/process/fd-registry.ts";
+import type { Channel } from "./channel.ts";
+import type { SecureChannel } from "./secure-channel.ts";
+import { PLACE_BYTES } from "#wire/connections/buffers/buffer-slots.ts";
+import { READ_BUFFER } from "#wire/connections/buffers/read-buffer.ts";
+import * as system from "./socket-calls.ts";
+import { LoopSender, type SendingSocket } from "./loop-sender.ts";
+import type { SocketLoop, Task, Watched } from "./socket-loop.ts";
+import type { End, Transport, TransportHandler } from "#wire/connections/transport/transport.ts";
+
+const { EAGAIN, EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, EPOLLRDHUP } = system;
+
+/** Changes are told once each: a socket that is not read needs no call to say so. */
+const READING = EPOLLIN | EPOLLRDHUP | system.EPOLLET;
+const WRITING = READING | EPOLLOUT;
+/** The other side has ended its own, or the connection is broken. */
+const OVER = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
+/** Reads that are filled, or bytes of them, that one socket may have before others have their turn. */
+const READS_MAX = 4;
+const TURN_BYTES = 256 * 1024;
+/** What a read takes at first, and again from a socket that had to wait: what was read and finds no room has to be kept. */
+const READ_BYTES = 64 * 1024;
+
+/** A connection of TCP in our own loop. */
+export class LoopSocket implements Transport, Watched, Task, SendingSocket {
+  /** -1 once it is closed. */
+  fd: number;
+  id = 0;
+  readonly tls = null;
+  readonly peerAddress: string;
+  bytesRead = 0;
+  private readonly loop: SocketLoop;
+  private readonly calls: system.SocketCalls;
+  channel: Channel;
+  private readonly sender: LoopSender;
+  /** TLS whose handshake is under way: until it is over nothing is read or sent. */
+  private shaking: SecureChannel | null = null;
+  private handler: TransportHandler = NOBODY;
+  isConnecting = false;
+  private isPaused = true;
+  /** There may be something to read, or the end. */
+  private isReadable = false;
+  /** After what is left to read comes the end. */
+  private isOver = false;
+  private hasEnd = false;
+  private hasEnded = false;
+  private closesWhenSent = false;
+  /** False: no event tells of anything. */
+  private isWatched = true;
+  private isWatchedForRoom = false;
+  /** Something is to be done once the kernel takes more. */
+  private waitsForRoom = false;
+  /** Of which telling the other side the end is left. */
+  private isEndDue = false;
+  private isTask = false;
+  /** Of the next read. */
+  private readBytes = READ_BYTES;
+  /** Of the error that it is closed for. */
+  private code = "";
+  private early: Buffer | null = null;
+  private onSent: (() => void) | null = null;
+  private closers: (() => void)[] | null = null;
+
+  constructor(loop: SocketLoop, fd: number, peerAddress: string) {
+    this.loop = loop;
+    this.calls = loop.calls;
+    this.channel = loop.plain;
+    this.sender = new LoopSender(this, loop.outbox);
+    this.fd = fd;
+    this.peerAddress = peerAddress;
+  }
+
+  /** One that was accepted: false, and closed, where the system does not let the loop watch it. */
+  start(): boolean {
+    if (this.loop.add(this, READING) >= 0) return true;
+    this.destroy();
+    return false;
+  }
+
+  /** What stands against it is told later, as of every other connection. */
+  connect(address: IpAddress, port: number): void {
+    if (this.fd < 0) return this.close(system.errorCode(this.fd));
+    this.isConnecting = this.isWatchedForRoom = true;
+    this.calls.set(this.fd, "noDelay", 1);
+    const begun = this.calls.connect(this.fd, address, port);
+    const result = begun < 0 && begun !== system.EINPROGRESS ? begun : this.loop.add(this, WRITING);
+    if (result < 0) this.close(system.errorCode(result));
+  }
+
+  localEnd(): End {
+    return this.calls.localEnd(this.fd);
+  }
+
+  /** What was gathered is offered to the kernel first. */
+  get queuedBytes(): number {
+    this.sender.sendGathered();
+    return this.sender.waitingBytes;
+  }
+
+  get bytesTaken(): number {
+    return this.sender.bytesTaken;
+  }
+
+  get needsDrain(): boolean {
+    return this.sender.waitingBytes > 0;
+  }
+
+  get sendsReads(): boolean {
+    return this.sender.isFree;
+  }
+
+  attach(handler: TransportHandler): void {
+    this.handler = handler;
+    this.resume();
+  }
+
+  /** TLS from now on: the handler hears `onSecured` after the handshake, and gets nothing before it is attached again. */
+  secure(channel: SecureChannel): void {
+    this.channel = this.shaking = channel;
+    this.runLater();
+  }
+
+  pause(): void {
+    this.isPaused = true;
+    this.readBytes = READ_BYTES;
+  }
+
+  rest(): void {
+    this.isPaused = true;
+    if (!this.isWatched || this.waitsForRoom || this.isConnecting || this.fd < 0) return;
+    this.isWatched = false;
+    this.loop.rest(this);
+  }
+
+  resume(): void {
+    this.isPaused = false;
+    if (this.isReadable || this.early !== null || !this.isWatched) this.runLater();
+  }
+
+  sendText(text: string): void {
+    this.sender.sendText(text);
+  }
+
+  sendShared(text: string, buffer: Buffer, start: number, end: number): void {
+    this.sender.sendShared(text, buffer, start, end);
+  }
+
+  sendKept(text: string, buffer: Buffer, start: number, end: number, tail = ""): void {
+    this.sender.sendKept(text, buffer, start, end, tail);
+  }
+
+  whenSent(callback: () => void): void {
+    this.onSent = callback;
+  }
+
+  end(): void {
+    const { sender } = this;
+    if (sender.isEnding || this.fd < 0) return;
+    sender.sendGathered();
+    sender.isEnding = true;
+    if (sender.waitingBytes === 0 && !this.isConnecting) this.endNow();
+  }
+
+  destroySoon(): void {
+    this.sender.sendGathered();
+    this.closesWhenSent = true;
+    if (this.sender.waitingBytes === 0 && !this.isConnecting && this.fd >= 0) this.closeInOrder();
+  }
+
+  destroy(): void {
+    this.sender.sendGathered();
+    if (this.fd >= 0) this.close("");
+  }
+
+  reset(): void {
+    if (this.fd < 0) return;
+    this.sender.sendGathered();
+    this.calls.resetOnClose(this.fd);
+    this.close("");
+  }
+
+  abandon(): void {
+    this.destroy();
+  }
+
+  whenClosed(callback: () => void): void {
+    (this.closers ??= []).push(callback);
+  }
+
+  unread(bytes: Buffer): void {
+    this.isPaused = true;
+    // few: what came before there was a reader, put back once or twice
+    this.early = this.early === null ? bytes : Buffer.concat([bytes, this.early]);
+  }
+
+  intoSocket(): Socket {
+    this.sender.sendGathered();
+    const { fd, early, closers } = this;
+    this.loop.remove(this);
+    letGo(fd);
+    this.fd = -1;
+    this.handler = NOBODY;
+    this.closers = null;
+    const socket = new Socket({ fd, allowHalfOpen: true, readable: true, writable: true, manualStart: true } as object);
+    for (const closer of closers ?? []) socket.on("close", closer);
+    if (early !== null) socket.unshift(early);
+    return socket;
+  }
+
+  onEvents(events: number): void {
+    if ((events & OVER) !== 0) this.isOver = true;
+    if (this.shaking !== null) return this.handshake(this.shaking);
+    if ((events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) !== 0) {
+      if (this.isConnecting) this.connected();
+      else if (this.waitsForRoom) this.roomCame();
+    }
+    if ((events & (EPOLLIN | OVER)) === 0) return;
+    this.isReadable = true;
+    if (!this.isPaused) this.read();
+  }
+
+  /** What waited for its turn. */
+  run(): void {
+    this.isTask = false;
+    if (this.fd < 0) return this.tellClosed();
+    if (this.shaking !== null) return this.handshake(this.shaking);
+    if (this.isPaused) return;
+    const { early } = this;
+    if (early !== null) {
+      this.early = null;
+      this.handler.onBytes(early, early.length);
+      if (this.isPaused || this.shaking !== null) return;
+    }
+    if (this.isReadable || !this.isWatched) this.read();
+  }
+
+  private readLater(): void {
+    this.isReadable = true;
+    this.runLater();
+  }
+
+  private runLater(): void {
+    if (this.isTask) return;
+    this.isTask = true;
+    this.loop.later(this);
+  }
+
+  private handshake(channel: SecureChannel): void {
+    const result = channel.handshake(this.fd);
+    if (result === EAGAIN) {
+      if (channel.waitsForRoom) this.watchForRoom();
+      else if (channel.hasMore || this.isOver) this.runLater();
+      return;
+    }
+    if (result !== 1) return this.close(system.errorCode(system.EPROTO));
+    this.shaking = null;
+    this.isPaused = this.isReadable = true;
+    const length = channel.receiveRest();
+    if (length > 0) this.early = Buffer.from(READ_BUFFER.subarray(0, length));
+    // What came along with the end of the handshake is read at once, and not in a turn of its own.
+    this.isTask = true;
+    try {
+      this.handler.onSecured?.();
+    } finally {
+      this.isTask = false;
+      if (this.fd < 0) this.runLater();
+    }
+    if (this.fd >= 0) this.run();
+  }
+
+  private read(): void {
+    const { channel } = this;
+    const turnEnd = this.bytesRead + TURN_BYTES;
+    for (let reads = 0; this.fd >= 0; reads++) {
+      if (reads === READS_MAX || this.bytesRead >= turnEnd) return this.runLater();
+      const length = channel.receive(this.fd, this.readBytes);
+      if (length <= 0) return this.readNothing(length);
+      this.bytesRead += length;
+      // Each read has costs of its own besides those of its bytes.
+      if (length === this.readBytes) this.readBytes = Math.min(length * 2, PLACE_BYTES);
+      // That was all; what comes after it is told by an event. Of an end that has been told none comes any more.
+      if (!channel.hasMore && !this.isOver) this.isReadable = false;
+      this.handler.onBytes(channel.read, length);
+      // What follows is no longer plain where TLS has begun.
+      if (!this.isReadable || this.isPaused || this.channel !== channel) break;
+    }
+    if (!this.isWatched && !this.isPaused) this.watch();
+  }
+
+  /** After a rest: what came meanwhile is told at once. */
+  private watch(): void {
+    if (this.fd < 0) return;
+    this.isWatched = true;
+    const result = this.loop.wake(this, this.isWatchedForRoom ? WRITING : READING);
+    if (result < 0) this.close(system.errorCode(result));
+  }
+
+  private readNothing(result: number): void {
+    this.isReadable = false;
+    if (result === EAGAIN) {
+      if (!this.isWatched) this.watch();
+      if (this.channel.waitsForRoom) this.watchForRoom();
+      else if (this.channel.hasMore) this.readLater();
+      return;
+    }
+    if (result < 0 || this.code !== "") return this.close(this.code === "" ? system.errorCode(result) : this.code);
+    if (this.hasEnd) return;
+    this.hasEnd = true;
+    this.handler.onEnd();
+    if (this.hasEnded) this.destroy();
+  }
+
+  private connected(): void {
+    const error = this.calls.pendingError(this.fd);
+    if (error !== 0) return this.close(system.errorCode(error));
+    this.isConnecting = false;
+    this.handler.onConnected?.();
+    if (this.sender.waitingBytes > 0) this.flush();
+    else this.sent();
+  }
+
+  watchForRoom(): void {
+    this.waitsForRoom = true;
+    const isWatched = this.isWatchedForRoom;
+    this.isWatchedForRoom = true;
+    if (!this.isWatched) this.watch();
+    else if (!isWatched) this.loop.change(this, WRITING);
+  }
+
+  private roomCame(): void {
+    this.waitsForRoom = false;
+    if (this.sender.waitingBytes > 0) this.flush();
+    else if (this.isEndDue) this.sent();
+    // A read that has to send something first.
+    if (this.channel.waitsForRoom && this.fd >= 0) {
+      this.isReadable = true;
+      if (!this.isPaused) this.read();
+    }
+  }
+
+  /** Once there is room again. */
+  private flush(): void {
+    if (!this.sender.flush()) {
+      this.waitsForRoom = true;
+      return;
+    }
+    this.sent();
+    if (!this.sender.isEnding && this.fd >= 0) this.handler.onDrain();
+  }
+
+  private sent(): void {
+    this.onSent?.();
+    this.onSent = null;
+    if (this.closesWhenSent) this.closeInOrder();
+    else if (this.sender.isEnding) this.endNow();
+  }
+
+  private closeInOrder(): void {
+    if (this.hasSaidEnd()) this.destroy();
+  }
+
+  private endNow(): void {
+    if (!this.hasSaidEnd()) return;
+    this.hasEnded = true;
+    this.calls.shutdown(this.fd);
+    if (this.hasEnd) this.destroy();
+  }
+
+  /** False while the kernel has no room for it. */
+  private hasSaidEnd(): boolean {
+    if (this.fd < 0) return false;
+    this.isEndDue = this.channel.sayEnd() === EAGAIN;
+    if (this.isEndDue) this.watchForRoom();
+    return !this.isEndDue;
+  }
+
+  /** Nothing can be sent any more; what the other side said before it left may still be of use. */
+  broken(result: number): void {
+    if (this.code !== "" || this.fd < 0) return;
+    if (this.isPaused) return this.close(system.errorCode(result));
+    this.code = system.errorCode(result);
+    this.sender.drop();
+    this.isOver = this.isReadable = true;
+    this.runLater();
+  }
+
+  private close(code: string): void {
+    if (this.fd >= 0) {
+      this.loop.forget(this);
+      this.channel.free();
+      this.calls.close(this.fd);
+    }
+    this.fd = -1;
+    this.shaking = null;
+    this.code = code;
+    this.sender.drop();
+    this.early = null;
+    this.runLater();
+  }
+
+  private tellClosed(): void {
+    const { handler, closers } = this;
+    this.handler = NOBODY;
+    this.closers = null;
+    try {
+      handler.onClosed(this.code);
+    } finally {
+      const { onSent } = this;
+      this.onSent = null;
+      onSent?.();
+      for (const closer of closers ?? []) closer();
+    }
+  }
+}
+
+/** Undefined where the text is no address of IPv4 or IPv6. */
+export function dialThroughLoop(loop: SocketLoop, address: string, port: number): Transport | undefined {
+  const ip = parseIp(address);
+  if (ip === undefined) return undefined;
+  const socket = new LoopSocket(loop, loop.calls.open(ip.family), address);
+  socket.connect(ip, port);
+  return socket;
+}
+
+const NOBODY: TransportHandler = { onBytes: () => undefined, onDrain: () => undefined, onEnd: () => undefined, onClosed: () => undefined };

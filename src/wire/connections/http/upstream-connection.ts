@@ -1,0 +1,388 @@
+import type { TLSSocket } from "node:tls";
+import type { BodySink, Trailer } from "#wire/http/chunked.ts";
+import { BodyReader, type Framing, isPersistent, responseFraming, UNTIL_CLOSE } from "#wire/http/framing.ts";
+import { findHeadEnd, Head, HEAD_BYTES_MAX, isHopelessStart, isStatusLine, parseResponseHead } from "#wire/http/head.ts";
+import { PendingBytes } from "#wire/http/pending-bytes.ts";
+import { SocketWriter } from "#wire/connections/transport/socket-writer.ts";
+import type { Transport, TransportHandler } from "#wire/connections/transport/transport.ts";
+import type { Linked } from "#kernel/linked-order.ts";
+import type { Checked, Timers } from "#kernel/timers.ts";
+
+/** Why there is no connection to an origin: nothing of a request was sent. */
+export type ConnectFault =
+  | "origin_refused"
+  | "origin_connect_timeout"
+  | "origin_unreachable"
+  | "origin_handshake"
+  | "origin_certificate"
+  | "no_sockets";
+
+/** Why a connection to an origin is of no use (any more). */
+export type UpstreamFault = ConnectFault | "origin_closed" | "origin_malformed" | "origin_timeout" | "visitor_stalled";
+
+/** Who sent the request. Heads and bytes are good only during the call. */
+export interface UpstreamSink extends BodySink {
+  /** The address of the visitor whom it is for. */
+  readonly visitorAddress: string;
+  onConnected(): void;
+  /** The origin takes more of the request. */
+  onDrain(): void;
+  onInterim(buffer: Buffer, head: Head): void;
+  /** 101: from here on both sides send what they like. */
+  onSwitch(buffer: Buffer, head: Head): void;
+  onHead(buffer: Buffer, head: Head, framing: Framing): void;
+  onEnd(trailers: readonly Trailer[]): void;
+  /** All of one read was handed over. */
+  onReadEnd(): void;
+  onTunnelEnd(): void;
+  onFault(fault: UpstreamFault): void;
+}
+
+export interface UpstreamLimits {
+  readonly connectTimeoutMs: number;
+  /** Between two requests. */
+  readonly originIdleTimeoutMs: number;
+  /** Until the head of a response, and for each piece after it, where a request does not say otherwise. */
+  readonly responseTimeoutMs: number;
+}
+
+/** What a connection needs of its pool. */
+export interface UpstreamOwner {
+  readonly limits: UpstreamLimits;
+  readonly timers: Timers;
+  /** What is dialled speaks TLS, and is of no use before its handshake. */
+  readonly isSecure: boolean;
+  /** Once the handshake is over: whether the other side is who it has to be. */
+  isTrusted(socket: TLSSocket): boolean;
+  dial(): Transport;
+  connected(): void;
+  notConnected(fault: ConnectFault): void;
+  /** Something was thrown that never should be: it costs its request, not the worker. */
+  report(error: unknown): void;
+  released(connection: UpstreamConnection): void;
+  /** It became a tunnel, and is of no use to other requests until it is closed. */
+  switched(connection: UpstreamConnection): void;
+  closed(connection: UpstreamConnection): void;
+}
+
+const INTERIM_RESPONSES_MAX = 16;
+const responseHead = new Head();
+
+const IDLE = 0;
+const HEAD = 1;
+const BODY = 2;
+const TUNNEL = 3;
+const CLOSED = 4;
+
+/** A connection to an origin: sends one request at a time and parses what comes back as strictly as what goes there. */
+export class UpstreamConnection implements Checked, TransportHandler, Linked<UpstreamConnection> {
+  readonly writer: SocketWriter;
+  /** Requests may be sent: over TLS, to one whose certificate was found good where that matters. */
+  isConnected = false;
+  /** It served a request before this one. */
+  isReused = false;
+  /** Something of the response arrived. */
+  hasAnswered = false;
+  /** In the order of those that nobody uses. */
+  before: UpstreamConnection | null = null;
+  after: UpstreamConnection | null = null;
+  private readonly owner: UpstreamOwner;
+  private readonly transport: Transport;
+  private readonly body = new BodyReader();
+  private readonly pending = new PendingBytes();
+  private sink: UpstreamSink | null = null;
+  private isHandshaking = false;
+  private state = IDLE;
+  private method = "";
+  private interimResponses = 0;
+  private requestSent = false;
+  private persistent = true;
+  private paused = false;
+  private touchedMs: number;
+  private idleMs: number;
+  private responseTimeoutMs = 0;
+
+  constructor(owner: UpstreamOwner) {
+    this.owner = owner;
+    this.touchedMs = owner.timers.nowMs;
+    this.idleMs = owner.limits.originIdleTimeoutMs;
+    this.transport = owner.dial();
+    this.writer = new SocketWriter(this.transport);
+    this.transport.attach(this);
+    owner.timers.add(this);
+  }
+
+  onConnected(): void {
+    this.touch();
+    if (this.owner.isSecure) this.isHandshaking = true;
+    else this.guard(() => this.ready());
+  }
+
+  onSecured(): void {
+    const { tls } = this.transport;
+    this.guard(() => {
+      if (tls !== null && this.owner.isTrusted(tls)) this.ready();
+      else this.fail("origin_certificate");
+    });
+  }
+
+  /** Without a closure for each read. */
+  onBytes(buffer: Buffer, length: number): void {
+    try {
+      this.receive(buffer, 0, length);
+    } catch (error) {
+      this.broken(error);
+    }
+  }
+
+  onDrain(): void {
+    this.touch();
+    this.guard(() => this.sink?.onDrain());
+  }
+
+  onEnd(): void {
+    this.guard(() => this.ended());
+  }
+
+  onClosed(code: string): void {
+    this.fail(this.lossOf(code));
+  }
+
+  /** Takes a request, and waits so long for each piece of its response, 0 being the operator's own time; its head and body are then written to `writer`. */
+  begin(sink: UpstreamSink, method: string, responseTimeoutMs: number): void {
+    this.sink = sink;
+    this.responseTimeoutMs = responseTimeoutMs || this.owner.limits.responseTimeoutMs;
+    this.method = method;
+    this.state = HEAD;
+    this.interimResponses = 0;
+    this.requestSent = this.hasAnswered = false;
+    this.persistent = true;
+    this.touch();
+  }
+
+  /** Something moved: the time limits start again. */
+  touch(): void {
+    this.touchedMs = this.owner.timers.nowMs;
+  }
+
+  /** The request is complete: without this the connection cannot serve another one. */
+  endRequest(): void {
+    this.requestSent = true;
+    this.touch();
+  }
+
+  /** Nothing more will be sent; the other side may go on. */
+  endSide(): void {
+    this.transport.end();
+  }
+
+  pause(): void {
+    if (this.paused) return;
+    this.paused = true;
+    this.transport.pause();
+  }
+
+  /** Pauses for a moment, after which there will be something to read. */
+  rest(): void {
+    if (this.paused) return;
+    this.paused = true;
+    this.transport.rest();
+  }
+
+  resume(): void {
+    if (!this.paused) return;
+    this.paused = false;
+    this.touch();
+    this.transport.resume();
+  }
+
+  /** Closes without a word to the sink. */
+  abort(): void {
+    if (this.state === CLOSED) return;
+    this.state = CLOSED;
+    this.sink = null;
+    this.owner.timers.remove(this);
+    this.transport.destroy();
+    this.owner.closed(this);
+  }
+
+  get isHeldByVisitor(): boolean {
+    if (!this.isConnected || (this.state !== HEAD && this.state !== BODY)) return false;
+    return this.paused || (!this.requestSent && this.transport.queuedBytes === 0);
+  }
+
+  get visitorAddress(): string {
+    return this.sink?.visitorAddress ?? "";
+  }
+
+  get bytesMoved(): number {
+    return this.transport.bytesRead + this.writer.bytesTaken;
+  }
+
+  /** From now on each piece of the response may take so long. */
+  allow(responseTimeoutMs: number): void {
+    this.responseTimeoutMs = responseTimeoutMs;
+  }
+
+  /** Closes, and says why. */
+  giveUp(fault: UpstreamFault): void {
+    this.fail(fault);
+  }
+
+  check(nowMs: number): void {
+    const waitedMs = nowMs - this.touchedMs;
+    const { limits } = this.owner;
+    if (!this.isConnected) {
+      if (waitedMs > limits.connectTimeoutMs) this.fail(this.lossOf("ETIMEDOUT"));
+    } else if (this.state === IDLE) {
+      if (waitedMs > this.idleMs) this.abort();
+    } else if (this.state !== TUNNEL && !this.paused && waitedMs > this.responseTimeoutMs) this.fail("origin_timeout");
+  }
+
+  private ready(): void {
+    this.isConnected = true;
+    this.touch();
+    this.owner.connected();
+    this.sink?.onConnected();
+  }
+
+  private receive(buffer: Buffer, start: number, end: number): void {
+    const sink = this.sink;
+    // Nobody asked: an idle connection that speaks is not to be trusted with a request.
+    if (sink === null) return this.abort();
+    // A head has its time as a whole: it could come byte by byte for ever.
+    if (this.state !== HEAD) this.touch();
+    this.hasAnswered = true;
+    if (this.state === TUNNEL) sink.onBody(buffer, start, end);
+    else if (this.pending.length > 0) {
+      this.pending.append(buffer, start, end);
+      this.parse(sink, this.pending.buffer, this.pending.start, this.pending.end);
+    } else this.parse(sink, buffer, start, end);
+    sink.onReadEnd();
+  }
+
+  private parse(sink: UpstreamSink, buffer: Buffer, start: number, end: number): void {
+    let at = start;
+    while (this.state === HEAD) {
+      const headEnd = findHeadEnd(buffer, at, end, at);
+      if (headEnd < 0) {
+        if (end - at > HEAD_BYTES_MAX || isHopelessStart(buffer, at, end, at, isStatusLine)) this.fail("origin_malformed");
+        else if (at < end) this.pending.hold(buffer, at, end);
+        else this.pending.clear();
+        return;
+      }
+      if (headEnd - at > HEAD_BYTES_MAX || parseResponseHead(buffer, at, headEnd, responseHead) !== 0) return this.fail("origin_malformed");
+      at = headEnd;
+      if (!this.takeHead(sink, buffer)) return;
+    }
+    this.pending.clear();
+    if (this.sink !== sink) return;
+    if (this.state === TUNNEL) {
+      if (at < end) sink.onBody(buffer, at, end);
+      return;
+    }
+    const bodyEnd = this.body.read(buffer, at, end, sink);
+    // Below -1 the body is malformed; by then its head went out and the answer can only be cut.
+    if (bodyEnd < -1) this.fail("origin_malformed");
+    else if (bodyEnd >= 0) this.finish(bodyEnd === end);
+  }
+
+  /** False when the connection failed over this head. */
+  private takeHead(sink: UpstreamSink, buffer: Buffer): boolean {
+    const head = responseHead;
+    if (head.status === 101) {
+      this.state = TUNNEL;
+      sink.onSwitch(buffer, head);
+      if (this.sink !== sink) return false;
+      this.owner.switched(this);
+      return true;
+    }
+    if (head.status < 200) {
+      if (++this.interimResponses > INTERIM_RESPONSES_MAX) {
+        this.fail("origin_malformed");
+        return false;
+      }
+      this.touch();
+      sink.onInterim(buffer, head);
+      return this.sink === sink;
+    }
+    const framing = responseFraming(head, this.method);
+    this.persistent = isPersistent(head) && framing !== UNTIL_CLOSE;
+    this.idleMs = this.owner.limits.originIdleTimeoutMs;
+    if (head.keepAliveIndex >= 0) this.idleMs = announcedIdleMs(head.value(buffer, head.keepAliveIndex), this.idleMs);
+    this.body.begin(framing, head.contentLength);
+    this.state = BODY;
+    this.touch();
+    sink.onHead(buffer, head, framing);
+    return this.sink === sink;
+  }
+
+  /** The response is complete; the connection goes back to its pool where nothing stands against it. */
+  private finish(clean: boolean): void {
+    const { sink, body } = this;
+    const { trailers } = body;
+    if (sink === null) return;
+    this.sink = null;
+    if (clean && this.persistent && this.requestSent && !this.transport.needsDrain) {
+      this.state = IDLE;
+      this.isReused = true;
+      this.resume();
+      this.owner.released(this);
+    } else this.abort();
+    sink.onEnd(trailers);
+  }
+
+  /** The origin closed its side. */
+  private ended(): void {
+    if (this.state === TUNNEL) this.sink?.onTunnelEnd();
+    else if (this.state === BODY && this.body.framing === UNTIL_CLOSE) {
+      const { sink } = this;
+      this.finish(false);
+      sink?.onReadEnd();
+    } else this.fail(this.lossOf(""));
+  }
+
+  /** What it means that the connection ended, or never came about, with this code of the system's or of TLS. */
+  private lossOf(code: string): UpstreamFault {
+    if (this.isConnected) return code.startsWith("ERR_SSL_") && !this.hasAnswered ? "origin_handshake" : "origin_closed";
+    return this.isHandshaking ? "origin_handshake" : (CONNECT_FAULTS[code] ?? "origin_unreachable");
+  }
+
+  private guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.broken(error);
+    }
+  }
+
+  private broken(error: unknown): void {
+    this.owner.report(error);
+    this.fail("origin_malformed");
+  }
+
+  private fail(fault: UpstreamFault): void {
+    const { sink } = this;
+    if (this.state === CLOSED) return;
+    if (!this.isConnected) this.owner.notConnected(fault as ConnectFault);
+    this.abort();
+    sink?.onFault(fault);
+  }
+}
+
+const CONNECT_FAULTS: Readonly<Record<string, ConnectFault>> = {
+  ECONNREFUSED: "origin_refused",
+  ECONNRESET: "origin_refused",
+  ETIMEDOUT: "origin_connect_timeout",
+  // Files or ports of our own have run out: the origin is not to blame.
+  EMFILE: "no_sockets",
+  ENFILE: "no_sockets",
+  EADDRNOTAVAIL: "no_sockets",
+  ENOBUFS: "no_sockets",
+};
+
+/** `Keep-Alive: timeout=5` closes at five seconds: we leave a second earlier, or a request meets the close. */
+function announcedIdleMs(keepAlive: string, mostMs: number): number {
+  const seconds = /(?:^|[,;\s])timeout=(\d{1,6})/i.exec(keepAlive)?.[1];
+  return seconds === undefined ? mostMs : Math.min(mostMs, Math.max(0, Number(seconds) - 1) * 1000);
+}
