@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { LimitName, Resolved, Route } from "./route.ts";
 import type { Actor, Call } from "#control/call.ts";
 import type { Access } from "#control/access/access.ts";
 import type { AskedScope } from "#control/access/authorize.ts";
@@ -10,8 +11,6 @@ import { readCredential } from "./auth.ts";
 import { checkIdentifiers } from "./identifiers.ts";
 import { readReason } from "./change-reason.ts";
 import { rateHeaders, rateMessage } from "./rate-limit.ts";
-import type { RouteLimits } from "./request.ts";
-import type { Resolved, Route } from "./route.ts";
 
 /** A request that may go on to its handler. */
 export interface Admitted {
@@ -126,3 +125,6 @@ function askedScope(route: Route, params: Readonly<Record<string, string>>): Ask
   if (route.scope === "zone") return { type: "zone", zone_id: params["zone_id"] ?? "" };
   return { type: route.scope };
 }
+
+/** What the operator allows of routes that name their limits. */
+export type RouteLimits = Readonly<Record<LimitName, { readonly bodyBytesMax: number; readonly rateLimit: RateLimitConfig }>>;

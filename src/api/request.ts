@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import type { RouteLimits, Admission, Admitted } from "./admission.ts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Control } from "#control/control.ts";
 import type { CallCounter } from "#deprecations/call-counter.ts";
@@ -7,11 +8,9 @@ import { noticeHeaders } from "#deprecations/notice.ts";
 import type { Query } from "#deprecations/interpretation.ts";
 import type { Clock, IsoDate } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import type { Admission, Admitted } from "./admission.ts";
 import { createExecutor, type Settled } from "./execute.ts";
 import { FORM_OVERHEAD_BYTES } from "./form-body.ts";
-import type { RateLimitConfig } from "#kernel/net/rate-limiter.ts";
-import type { LimitName, Route } from "./route.ts";
+import type { Route } from "./route.ts";
 
 /** What is known of a request while it is under way. */
 export interface RequestState {
@@ -36,9 +35,6 @@ export interface RequestDeps {
   today(): IsoDate;
   readonly limits: RouteLimits;
 }
-
-/** What the operator allows of routes that name their limits. */
-export type RouteLimits = Readonly<Record<LimitName, { readonly bodyBytesMax: number; readonly rateLimit: RateLimitConfig }>>;
 
 /** How the parser is to read the body of a route, as the framework hands it on. */
 export interface BodyConfig {

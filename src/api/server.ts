@@ -9,7 +9,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { askedHost, type HostGate, hostFieldsOf } from "#kernel/net/host-gate.ts";
 import { newRayId } from "#kernel/crypto/ids.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
-import { createAdmission } from "./admission.ts";
+import { createAdmission, type RouteLimits } from "./admission.ts";
 import { type ApiDateConfig, createApiDate } from "./api-date.ts";
 import { badHeader } from "./auth.ts";
 import { answerBrokenRequest, answerExpectation, watchAnswer } from "./broken-request.ts";
@@ -20,7 +20,7 @@ import { isForm, readForm } from "./form-body.ts";
 import { readJsonBody } from "./json-body.ts";
 import { addPublicDocuments } from "./public-documents.ts";
 import { FAILURES_PER_ADDRESS, type RateLimitConfig } from "#kernel/net/rate-limiter.ts";
-import { addRoute, type BodyConfig, type RequestState, type RouteLimits } from "./request.ts";
+import { addRoute, type BodyConfig, type RequestState } from "./request.ts";
 import type { Route } from "./route.ts";
 import { standardHeaders } from "./standard-headers.ts";
 

@@ -1,6 +1,6 @@
+import type { ComposeDeps } from "#app/control/compose-deps.ts";
 import { firstTokenShown } from "#control/access/first-token.ts";
 import type { Control } from "#control/control.ts";
-import type { Clock } from "#kernel/clock.ts";
 import { checkCustomHostnames } from "#jobs/check-custom-hostnames.ts";
 import { type Job, startJobs } from "#jobs/job.ts";
 import { lookAtOwnership } from "#jobs/look-at-ownership.ts";
@@ -18,11 +18,8 @@ import { anyZone } from "#store/zones/zones.ts";
 import { planeAddresses } from "#app/operations/addresses.ts";
 import { startAnnouncements } from "#app/operations/notify-changes.ts";
 import { createClosing } from "#app/operations/disposables.ts";
-import type { Config } from "#app/config/config.ts";
-import type { EarlyThreads } from "#app/threads/prestart.ts";
 import { mayHoldZones } from "#app/planes/snapshot-peek.ts";
 import { createLiveConfig } from "#app/config/live-config.ts";
-import type { LeveledLog } from "#app/log/log.ts";
 import { openApi } from "#app/control/open-api.ts";
 import { openControl, openPublisher } from "#app/control/open-control.ts";
 import { planeReports } from "#app/planes/plane-reports.ts";
@@ -43,18 +40,6 @@ export interface Running {
   reload(): void;
   /** Drains the planes and the API within the time, then closes the databases. */
   close(drainMs: number): Promise<void>;
-}
-
-export interface ComposeDeps {
-  readonly config: Config;
-  /** Reads the configuration anew; throws ConfigError. */
-  load(): Config;
-  readonly log: LeveledLog;
-  readonly clock: Clock;
-  /** The planes' threads, which have begun to load. */
-  readonly early: EarlyThreads;
-  /** The operator wants an empty database beside a data directory that has been used. */
-  readonly newInstallation: boolean;
 }
 
 /**

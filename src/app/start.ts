@@ -1,6 +1,7 @@
 import { systemClock } from "#kernel/clock.ts";
 import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
-import { compose, type ComposeDeps } from "./compose.ts";
+import { compose } from "./compose.ts";
+import type { ComposeDeps } from "#app/control/compose-deps.ts";
 import type { Config } from "#app/config/config.ts";
 import { keepProgramsFew } from "#app/threads/kept-programs.ts";
 import { createLog } from "#app/log/log.ts";

@@ -1,7 +1,6 @@
 import { createCidrSet } from "#kernel/net/cidr.ts";
-import type { NeighbourName } from "#kernel/process/worker-protocol.ts";
+import type { NeighbourName, TicketKeys } from "#kernel/process/worker-protocol.ts";
 import type { Clock } from "#kernel/clock.ts";
-import type { TicketKeys } from "#kernel/process/worker-protocol.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { RequestSink } from "#events/rows/rows.ts";
@@ -28,7 +27,7 @@ import { createGatewayRoute, type GatewayRoute } from "#edge/origin/gateway-rout
 import type { RuleLeftOut } from "#edge/zones/entry-points.ts";
 import type { Arrival } from "#edge/exchange/exchange.ts";
 import { Http2Connection } from "#edge/http2/connection.ts";
-import { rayField } from "#edge/http1/http1-responder.ts";
+import { rayField } from "#edge/http/ray-field.ts";
 import { createHeldBodies } from "#edge/exchange/request-buffer.ts";
 import { createHostsFile } from "#edge/origin/hosts-file.ts";
 import { type Listener, openListener } from "#edge/listen/listener.ts";

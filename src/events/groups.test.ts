@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { fc } from "../../test/support/property.ts";
 import { openEventDatabase } from "#events/database/database.ts";
-import type { GroupQuery } from "#events/read/group-sql.ts";
+import type { GroupQuery } from "#events/sql/group-query.ts";
 import { openEventQueries } from "#events/read/queries.ts";
 import type { RequestRow, SecurityEventRow } from "#events/rows/rows.ts";
 import { packed, testRequestRow, testSecurityRow } from "#events/testing/rows.ts";

@@ -16,7 +16,7 @@ import { createStoredKeys } from "./credentials/stored-keys.ts";
 import { createCosts } from "#gateway/costs/costs.ts";
 import { createEstimates } from "#gateway/costs/token-estimates.ts";
 import { Exchange } from "#gateway/exchange/exchange.ts";
-import type { GatewayDeps } from "./gateway.ts";
+import type { GatewayDeps } from "./gateway-deps.ts";
 import { createHeaderRules } from "#gateway/http/headers.ts";
 import { createGatewayLog } from "#gateway/logs/log.ts";
 import { createModelList } from "#gateway/plans/model-list.ts";

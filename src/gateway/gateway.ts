@@ -1,22 +1,17 @@
-import { begins, CHAT } from "#kernel/process/heartbeat.ts";
 import type { Duplex } from "node:stream";
-import type { Clock } from "#kernel/clock.ts";
+import type { GatewayDeps } from "./gateway-deps.ts";
+import { begins, CHAT } from "#kernel/process/heartbeat.ts";
 import { createHostGate, type HostGate } from "#kernel/net/host-gate.ts";
-import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import type { GatewayFront } from "#kernel/process/worker-protocol.ts";
-import type { GatewayLogSink } from "#events/logs/entry.ts";
-import type { EventSink } from "#events/rows/rows.ts";
-import type { Replica } from "#snapshot/feed.ts";
-import type { SocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { SocketLoop } from "#wire/connections/epoll/socket-loop.ts";
 import { createAdmission } from "#gateway/auth/admission.ts";
 import type { AnswerSink } from "#gateway/listen/response-writer.ts";
 import type { ClientRequest } from "#gateway/listen/client-request.ts";
 import { createEdgeRequests } from "#gateway/listen/edge-request.ts";
 import { createFront } from "#gateway/listen/listener.ts";
-import type { GatewayConfig } from "./config.ts";
-import { type GatewayErrorName, type Refusal, rawError, sendError } from "#gateway/http/errors.ts";
+import { type GatewayErrorName, type Refusal, rawError } from "#gateway/http/errors.ts";
+import { sendError } from "#gateway/listen/send-error.ts";
 import { createCustomProviders } from "#gateway/providers/custom-providers.ts";
 import { createForwarder } from "./forwarder.ts";
 import { createUpstreams } from "#gateway/providers/providers.ts";
@@ -24,24 +19,6 @@ import { createRateLimits } from "#gateway/limits/rate-limits.ts";
 import { readSubprotocols } from "./realtime/subprotocols.ts";
 import { createResponseFields } from "#gateway/request/response-fields.ts";
 import { createUniversalSockets } from "#gateway/realtime/universal-socket.ts";
-
-export interface GatewayDeps {
-  readonly replica: Replica;
-  readonly events: EventSink;
-  /** Takes the rows of accepted requests with their bodies; without it `events` takes the rows. */
-  readonly logs?: GatewayLogSink;
-  /** Opens what travels sealed; without one, keys that gateways keep cannot be used, and no answer is kept on disk. */
-  readonly sealer?: Sealer | undefined;
-  /** Null or absent: Node.js has every connection. */
-  readonly socketCalls?: SocketCalls | null;
-  readonly clock: Clock;
-  readonly metrics: MetricRegistry;
-  readonly config: GatewayConfig;
-  /** Told when an account's default gateway is used that does not exist yet; without it there is none. */
-  readonly onDefaultGateway?: (accountId: string, atMs: number) => void;
-  /** Told of faults of our own, each of which cost one connection. */
-  readonly onError?: (error: unknown) => void;
-}
 
 export interface Gateway {
   /** Resolves with the ports, the clients' and the edge's (0 where there is none), once the gateway accepts connections; rejects when it cannot bind. */

@@ -1,22 +1,11 @@
+import type { FeedSource } from "./feed-source.ts";
 import type { Delta } from "./entries.ts";
-import type { FeedLog, FeedPort, FullCopy, Position, SnapshotPages } from "./feed.ts";
+import type { FeedLog, FeedPort, Position } from "./feed.ts";
 import type { LastGoodFiles } from "./last-good.ts";
 import { createLastGoodKeeper } from "./last-good-keeper.ts";
 import { createRecentDeltas } from "./recent.ts";
 import { createSettlement } from "./settlement.ts";
 import { createSubscriber, type Subscriber } from "./subscriber.ts";
-
-/** Where committed changes come from. */
-export interface FeedSource {
-  /** Everything, at the newest revision. */
-  full(): Promise<FullCopy>;
-  /** The same, never all at once in memory; the pages are good until `use` resolves. */
-  stream<T>(use: (at: Position, pages: SnapshotPages) => Promise<T>): Promise<T>;
-  /** Some deltas after the position, oldest first; none when it is the newest; null when they are gone, or it is of another history. */
-  since(at: Position): Promise<readonly Delta[] | null>;
-  /** A hint that there is news; what other nodes commit is found by polling. */
-  onCommit(listener: () => void): () => void;
-}
 
 /** Carries committed changes to replicas: in revision order, one delta a unit, none left out, none twice. */
 export interface Publisher {

@@ -3,7 +3,7 @@ import { createRecordLists } from "#control/dns/records/record-lists.ts";
 import { createRecordView } from "#control/dns/changes/record-view.ts";
 import { systemClock } from "#kernel/clock.ts";
 import type { DnsRecordQuery } from "#model/dns/dns-record.ts";
-import type { DnsRecordRow } from "#store/dns/dns-records.ts";
+import type { DnsRecordRow } from "#store/dns/record-row.ts";
 import { openStore } from "#store/database/open.ts";
 import type { Store } from "#store/database/store.ts";
 import type { Benchmark, Measurement } from "./benchmark.ts";

@@ -3,7 +3,7 @@ import { newId } from "#kernel/crypto/ids.ts";
 import { contentKey } from "#model/dns/dns-text.ts";
 import { insertAccount } from "#store/access/accounts.ts";
 import { writeRecords } from "#store/dns/dns-record-rows.ts";
-import type { DnsRecordRow } from "#store/dns/dns-records.ts";
+import type { DnsRecordRow } from "#store/dns/record-row.ts";
 import type { Store } from "#store/database/store.ts";
 import { insertZone } from "#store/zones/zones.ts";
 import { encodeContent } from "#wire/dns/record-types.ts";

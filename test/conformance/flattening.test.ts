@@ -7,7 +7,7 @@ import { createMetrics } from "#kernel/process/metrics.ts";
 import { NAMESERVER_LIMITS, type NameserverConfig } from "#nameserver/config.ts";
 import { createNameserver } from "#nameserver/nameserver.ts";
 import { loadSystemSockets } from "#nameserver/listen/system-sockets.ts";
-import { OUTSIDE_LIMITS } from "#nameserver/external/limits.ts";
+import { OUTSIDE_LIMITS } from "#nameserver/config.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { freePort } from "../bench/program.ts";

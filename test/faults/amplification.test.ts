@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RateLimitConfig } from "#nameserver/limits/rate-limit.ts";
+import type { RateLimitConfig } from "#nameserver/config.ts";
 import { CLASS, TYPE } from "#wire/dns/codes.ts";
 import { encodeMessage } from "#wire/dns/message.ts";
 import { parseAbsoluteName } from "#wire/dns/name.ts";

@@ -4,7 +4,7 @@ import { newId } from "#kernel/crypto/ids.ts";
 import { contentKey, contentPart } from "#model/dns/dns-text.ts";
 import type { DnsRecord, DnsRecordQuery } from "#model/dns/dns-record.ts";
 import { writeRecords } from "#store/dns/dns-record-rows.ts";
-import type { DnsRecordRow } from "#store/dns/dns-records.ts";
+import type { DnsRecordRow } from "#store/dns/record-row.ts";
 import type { Store } from "#store/database/store.ts";
 import { controlOver } from "../support/control.ts";
 import { storeTest } from "../support/store.ts";

@@ -13,7 +13,7 @@ import { bootstrap } from "#control/access/bootstrap.ts";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { openGatewayLogStore } from "#events/read/store.ts";
 import { openEventQueries } from "#events/read/queries.ts";
-import { logSegmentsOf } from "#events/write/writer-config.ts";
+import { logSegmentsOf } from "#events/logs/segment.ts";
 import { createSealer } from "#kernel/crypto/seal.ts";
 
 export interface ApiServer {

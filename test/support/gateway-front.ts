@@ -6,7 +6,8 @@ import { type FixedClock, fixedClock } from "#kernel/clock.ts";
 import { createMetrics, type MetricRegistry } from "#kernel/process/metrics.ts";
 import type { GatewayLogRow } from "#events/rows/rows.ts";
 import { GATEWAY_LIMITS, type GatewayConfig, type GatewayLimits } from "#gateway/config.ts";
-import { createGateway, type GatewayDeps } from "#gateway/gateway.ts";
+import { createGateway } from "#gateway/gateway.ts";
+import type { GatewayDeps } from "#gateway/gateway-deps.ts";
 import type { GatewayEntry, Op } from "#snapshot/entries.ts";
 import { createMemoryReplica, type MemoryReplica } from "#snapshot/memory-replica.ts";
 

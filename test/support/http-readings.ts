@@ -3,7 +3,8 @@ import { Duplex } from "node:stream";
 import { Http1Reader } from "#wire/connections/http/http1-reader.ts";
 import type { Trailer } from "#wire/http/chunked.ts";
 import { BodyReader, isPersistent, responseFraming, UNTIL_CLOSE } from "#wire/http/framing.ts";
-import { findHeadEnd, Head, isHopelessStart, isStatusLine, parseResponseHead } from "#wire/http/head.ts";
+import { findHeadEnd, isHopelessStart, isStatusLine, parseResponseHead } from "#wire/http/head.ts";
+import { Head } from "#wire/http/parsed-head.ts";
 
 /** A message as some parser understood it. */
 export interface ReadMessage {

@@ -1,7 +1,8 @@
 import { createMetrics } from "#kernel/process/metrics.ts";
 import type { NameserverConfig } from "#nameserver/config.ts";
 import { createNameserver } from "#nameserver/nameserver.ts";
-import { createRateTable, type RateLimitConfig } from "#nameserver/limits/rate-limit.ts";
+import { createRateTable } from "#nameserver/limits/rate-limit.ts";
+import type { RateLimitConfig } from "#nameserver/config.ts";
 import { loadSystemSockets } from "#nameserver/listen/system-sockets.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";

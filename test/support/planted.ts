@@ -4,7 +4,7 @@ import { openEventDatabase } from "#events/database/database.ts";
 import { createLogIndexer } from "#events/logs/indexer.ts";
 import { createLogJournal } from "#events/logs/journal.ts";
 import type { LogTables } from "#events/logs/tables.ts";
-import { logSegmentsOf } from "#events/write/writer-config.ts";
+import { logSegmentsOf } from "#events/logs/segment.ts";
 import { systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import type { EventTable, EventTables, GatewayLogRow } from "#events/rows/rows.ts";

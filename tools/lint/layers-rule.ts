@@ -1,6 +1,7 @@
 import { dirname, resolve, sep } from "node:path";
+import { folderProblem } from "./folders.ts";
 import { LAYERS, RESERVED_PACKAGES } from "./layers.ts";
-import { asNode, isTestFile, type Node, nameOf, type Rule, stringValue } from "./rule.ts";
+import { asNode, isTestFile, isTestingFolder, type Node, nameOf, type Rule, stringValue } from "./rule.ts";
 
 /** Where a file or the target of an import stands. */
 type Place = { readonly kind: "layer"; readonly layer: string } | { readonly kind: "support" } | { readonly kind: "outside" };
@@ -36,8 +37,14 @@ export const layers: Rule = {
 };
 
 function importProblem(filename: string, from: Place, specifier: string, how: How): string | undefined {
-  if (specifier.startsWith("#")) return layerProblem(from, specifier.slice(1).split("/")[0] ?? "", isTestFile(filename));
-  if (specifier.startsWith(".")) return relativeProblem(filename, from, specifier, how);
+  if (specifier.startsWith("#")) {
+    const path = specifier.slice(1);
+    return layerProblem(from, path.split("/")[0] ?? "", isTestFile(filename)) ?? folderProblemOf(filename, path);
+  }
+  if (specifier.startsWith(".")) {
+    const path = pathInSource(resolve(dirname(filename), specifier));
+    return relativeProblem(filename, from, specifier, how) ?? (path === undefined ? undefined : folderProblemOf(filename, path));
+  }
   return packageProblem(from, specifier, how);
 }
 
@@ -56,6 +63,20 @@ function relativeProblem(filename: string, from: Place, specifier: string, how: 
   }
   if (from.kind !== "layer" || (to.kind === "support" && isTestFile(filename))) return undefined;
   return `src/${from.layer}/ may not import what is outside of src/`;
+}
+
+/** Tests may look at whatever there is. */
+function folderProblemOf(filename: string, to: string): string | undefined {
+  const from = pathInSource(filename);
+  if (from === undefined || isTestFile(filename)) return undefined;
+  return isTestingFolder(dirname(to)) ? "only tests may import what is in a folder testing/" : folderProblem(from, to);
+}
+
+/** `edge/http/media-type.ts` of a path that leads into src/. */
+function pathInSource(path: string): string | undefined {
+  const parts = path.split(sep);
+  const src = parts.lastIndexOf("src");
+  return src === -1 ? undefined : parts.slice(src + 1).join("/");
 }
 
 function packageProblem(from: Place, specifier: string, how: How): string | undefined {

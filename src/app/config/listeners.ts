@@ -1,4 +1,4 @@
-import type { Config } from "./config.ts";
+import type { Config } from "./config-schema.ts";
 
 /** A TCP port that the configuration asks for; the nameserver's is one of UDP as well. */
 export interface Listener {

@@ -10,7 +10,7 @@ import { portOf } from "#app/operations/addresses.ts";
 import { isLoopbackHost } from "#app/config/bind-safety.ts";
 import { closeHttp } from "#app/operations/close-http.ts";
 import type { Closing } from "#app/operations/disposables.ts";
-import type { ComposeDeps } from "#app/compose.ts";
+import type { ComposeDeps } from "./compose-deps.ts";
 import { apiConfig } from "./control-config.ts";
 import type { LiveConfig } from "#app/config/live-config.ts";
 import { openOperationsListener } from "#app/operations/operations-listener.ts";

@@ -12,7 +12,7 @@ import { DatabaseFault, type DatabaseState, inspectDatabase, openStore } from "#
 import type { Store } from "#store/database/store.ts";
 import { hasBootstrapToken } from "#store/access/tokens.ts";
 import { unsafeBinds } from "#app/config/bind-safety.ts";
-import type { ComposeDeps } from "#app/compose.ts";
+import type { ComposeDeps } from "./compose-deps.ts";
 import { databaseUrl, type Config } from "#app/config/config.ts";
 import { withoutCredentials } from "#app/config/config-values.ts";
 import { presets } from "./control-config.ts";

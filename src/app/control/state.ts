@@ -5,7 +5,7 @@ import { openKeyFile } from "#store/database/key-file.ts";
 import { DatabaseFault, dialectOf } from "#store/database/open.ts";
 import type { Store } from "#store/database/store.ts";
 import type { Closing } from "#app/operations/disposables.ts";
-import type { ComposeDeps } from "#app/compose.ts";
+import type { ComposeDeps } from "./compose-deps.ts";
 import { databaseUrl } from "#app/config/config.ts";
 import { lockDataDirectory } from "./data-lock.ts";
 import { createLateDatabase } from "./lazy-database.ts";

@@ -6,7 +6,7 @@ import { edgeCacheDisk } from "./plane-caches.ts";
 import { edgeConfig } from "./plane-configs.ts";
 import { type Bound, handOver, isFirst, type PlaneWorker } from "#app/threads/plane-worker.ts";
 import type { ZoneSockets } from "./zone-sockets.ts";
-import type { PlanesDeps, Serve } from "./planes.ts";
+import type { PlanesDeps, Serve } from "./planes-deps.ts";
 import type { Sinks } from "./shared-workers.ts";
 import { createTicketKeyRing } from "./ticket-keys.ts";
 

@@ -1,7 +1,7 @@
 import { systemCall } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import type { Log } from "#app/log/log.ts";
-import type { PlanesDeps } from "./planes.ts";
+import type { PlanesDeps } from "./planes-deps.ts";
 
 /** What control does about what planes tell of; nobody waits for what comes of it. */
 export function planeReports(

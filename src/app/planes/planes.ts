@@ -1,19 +1,10 @@
-import type { MessagePort } from "node:worker_threads";
-import type { MetricRegistry } from "#kernel/process/metrics.ts";
-import type { OnMissing } from "#kernel/process/native-transport.ts";
-import { logSegmentsOf } from "#events/write/writer-config.ts";
+import type { Ports, ServingSpec, PlanesDeps, Serve } from "./planes-deps.ts";
+import { logSegmentsOf } from "#events/logs/segment.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
-import type { Publisher } from "#snapshot/publisher.ts";
-import type { Config } from "#app/config/config.ts";
-import type { EarlyThreads } from "#app/threads/prestart.ts";
-import type { LiveConfig } from "#app/config/live-config.ts";
-import type { Log } from "#app/log/log.ts";
 import { removeUnusedCaches } from "./plane-caches.ts";
 import { gatewayConfig, gatewayFront } from "./plane-configs.ts";
-import type { PlaneFiles } from "./plane-files.ts";
-import { type Bound, channel, handOver, portOf, startPlaneWorker, type PlaneWorker } from "#app/threads/plane-worker.ts";
+import { channel, handOver, portOf, startPlaneWorker, type PlaneWorker } from "#app/threads/plane-worker.ts";
 import { type Sinks, startSinks } from "./shared-workers.ts";
-import type { Stalls } from "#app/threads/stalls.ts";
 import { createZonePlanes, type ZonePlanes } from "./zone-planes.ts";
 
 export interface Planes extends Pick<ZonePlanes, "isWaking" | "awake"> {
@@ -24,27 +15,6 @@ export interface Planes extends Pick<ZonePlanes, "isWaking" | "awake"> {
   reload(): void;
   /** Stops taking requests, finishes those under way, then writes what events are left. */
   stop(timeoutMs: number): Promise<void>;
-}
-
-export interface PlanesDeps {
-  readonly config: Config;
-  readonly live: LiveConfig;
-  readonly publisher: Publisher;
-  readonly log: Log;
-  readonly files: PlaneFiles;
-  readonly early: EarlyThreads;
-  readonly metrics: MetricRegistry;
-  /** Nameserver and edge start with the others; else with the first zone. */
-  readonly hasZones: boolean;
-  /** Told of each secondary zone whose primary has announced a change. */
-  onNotified(zoneId: string, from: string): void;
-  /** Told of each zone that other servers fetch whose apex has other addresses. */
-  onReaddressed(zoneId: string, addresses: string): void;
-  readonly stalls: Stalls;
-  /** Told what Node.js carries in the threads, and why. */
-  readonly onNotNative: OnMissing;
-  /** Told of each account whose default gateway is used and does not exist yet. */
-  onDefaultGateway(accountId: string, atMs: number): void;
 }
 
 /**
@@ -107,9 +77,6 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
   }
 }
 
-/** Starts a thread that serves; it is stopped with the others. */
-export type Serve = (spec: ServingSpec) => PlaneWorker;
-
 const startGateway = ({ config, live, files }: PlanesDeps, { writer }: Sinks, serve: Serve): PlaneWorker =>
   serve({
     name: "gateway",
@@ -117,19 +84,6 @@ const startGateway = ({ config, live, files }: PlanesDeps, { writer }: Sinks, se
     ports: () => ({ events: handOver(writer) }),
     planeConfig: (bound) => gatewayConfig(config, gatewayFront(live), files, bound),
   });
-
-type Ports = Readonly<Record<string, MessagePort>>;
-
-interface ServingSpec {
-  readonly name: string;
-  readonly script: string;
-  /** Ports to the threads that this one sends to. */
-  ports(): Ports;
-  /** Called when a thread that starts when it is needed has work from this one. */
-  onNeeded?(): void;
-  /** `bound`: the ports that a start before this one found. */
-  planeConfig(bound: Bound): object;
-}
 
 /** A thread that answers clients from its copy of the snapshot. */
 function startServingWorker(

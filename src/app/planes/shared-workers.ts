@@ -2,7 +2,7 @@ import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { createLateWorker, type LateWorker } from "#app/threads/lazy-worker.ts";
 import { retentionOf } from "./plane-configs.ts";
 import { channel, handOver, type PlaneWorker, startPlaneWorker } from "#app/threads/plane-worker.ts";
-import type { PlanesDeps } from "./planes.ts";
+import type { PlanesDeps } from "./planes-deps.ts";
 import { WATCH_LIMITS } from "#app/threads/watchdog.ts";
 
 /** The threads that other threads send to. */

@@ -3,7 +3,7 @@ import { createEdgeWorkers } from "./edge-workers.ts";
 import { createLateZonePlanes, type LateZonePlanes, mayBringZone } from "./lazy-planes.ts";
 import { nameserverConfig } from "./plane-configs.ts";
 import { type Bound, handOver, isFirst, type PlaneWorker, portOf, startSharing } from "#app/threads/plane-worker.ts";
-import type { PlanesDeps, Serve } from "./planes.ts";
+import type { PlanesDeps, Serve } from "./planes-deps.ts";
 import type { Sinks } from "./shared-workers.ts";
 import { openZoneSockets, type ZoneSockets } from "./zone-sockets.ts";
 

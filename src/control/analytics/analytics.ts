@@ -2,7 +2,7 @@ import type { Access } from "#control/access/access.ts";
 import type { Call } from "#control/call.ts";
 import { aroundRay } from "#control/events/event-filter.ts";
 import { likeTest } from "#events/blocks/like.ts";
-import type { GroupQuery } from "#events/read/group-sql.ts";
+import type { GroupQuery } from "#events/sql/group-query.ts";
 import type { EventReads } from "#events/read/read-client.ts";
 import type { EventTable } from "#events/rows/rows.ts";
 import type { Condition, Where, WherePart } from "#events/sql/where-sql.ts";

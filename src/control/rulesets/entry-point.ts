@@ -1,4 +1,5 @@
-import { ownerOf, phaseFor, type RulesetScope } from "#control/rulesets/scope.ts";
+import { ownerOf, phaseFor } from "#control/rulesets/scope.ts";
+import type { RulesetScope } from "./ruleset-scope.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { entryPoint, type RulesetRow } from "#store/rulesets/rulesets.ts";
 import type { Unit } from "#store/database/store.ts";

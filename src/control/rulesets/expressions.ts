@@ -1,4 +1,5 @@
-import { phaseFor, type RulesetScope } from "#control/rulesets/scope.ts";
+import { phaseFor } from "#control/rulesets/scope.ts";
+import type { RulesetScope } from "./ruleset-scope.ts";
 import { surroundingsOf } from "#control/rulesets/surroundings.ts";
 import type { CheckedExpression, ExpressionCheck, ExpressionLanguage } from "#model/rulesets/rule-expression.ts";
 import { ExpressionError } from "#rules/expression.ts";

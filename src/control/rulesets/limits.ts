@@ -1,5 +1,5 @@
 import { planOf } from "#model/zones/plan.ts";
-import type { RulesetScope } from "#control/rulesets/scope.ts";
+import type { RulesetScope } from "./ruleset-scope.ts";
 import { invalid } from "#control/rulesets/scope.ts";
 
 /** Bounds that the operator sets (`rules.*`). */

@@ -1,6 +1,6 @@
 import type { Actor } from "#control/call.ts";
 import { holdsInAccount, holdsInZone } from "#control/access/grants.ts";
-import type { RulesetScope } from "#control/rulesets/scope.ts";
+import type { RulesetScope } from "./ruleset-scope.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { PermissionGroupName } from "#model/access/permission-groups.ts";
 import type { PhaseName, RulesetLevel } from "#rules/phases.ts";

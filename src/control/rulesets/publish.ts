@@ -1,6 +1,6 @@
 import type { Call } from "#control/call.ts";
 import { auditActor } from "#control/commit.ts";
-import type { RulesetScope } from "#control/rulesets/scope.ts";
+import type { RulesetScope } from "./ruleset-scope.ts";
 import { rulesetView } from "#control/rulesets/view.ts";
 import type { Ruleset } from "#model/rulesets/ruleset.ts";
 import { rulesetEntry } from "#snapshot/compile.ts";

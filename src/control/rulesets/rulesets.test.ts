@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { systemActor } from "#control/call.ts";
+import { systemActor, type Call, TrialOver } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
-import { type Call, TrialOver } from "#control/call.ts";
 import { SCORES_RULESET_ID } from "#rules/managed/request-rulesets.ts";
 import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import type { RulesetEntry } from "#snapshot/entries.ts";
@@ -9,7 +8,7 @@ import type { Store } from "#store/database/store.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { failing } from "../../../test/support/failing.ts";
 import { storeTest } from "../../../test/support/store.ts";
-import type { RulesetScope } from "./scope.ts";
+import type { RulesetScope } from "./ruleset-scope.ts";
 
 const ALL = { per_page: 50 };
 const RESPONSE_PHASE = "http_response_firewall_managed";

@@ -1,5 +1,4 @@
-import type { Clock } from "#kernel/clock.ts";
-import { isoMicros } from "#kernel/clock.ts";
+import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { newId } from "#kernel/crypto/ids.ts";
 import type { Call, CursorPage, CursorRequest } from "#control/call.ts";
@@ -10,7 +9,8 @@ import { checkRuleCount, RULESET_LIMITS, type RulesetLimits } from "#control/rul
 import { mayUse } from "#control/rulesets/phase-permissions.ts";
 import { auditOf, publishRuleset } from "#control/rulesets/publish.ts";
 import { buildRule, checkRefs, placeRule, replaceRules, type RuleBuild, type StoredRule } from "#control/rulesets/rules.ts";
-import { checkKind, entryPointKind, invalid, ownerOf, ownRuleset, phaseFor, type RulesetScope } from "#control/rulesets/scope.ts";
+import { checkKind, entryPointKind, invalid, ownerOf, ownRuleset, phaseFor } from "#control/rulesets/scope.ts";
+import type { RulesetScope } from "./ruleset-scope.ts";
 import { checkHeldBack } from "#control/waf-migration/held-back.ts";
 import { surroundingsOf } from "#control/rulesets/surroundings.ts";
 import { managedSummary, managedView, rulesetSummary, rulesetView } from "#control/rulesets/view.ts";

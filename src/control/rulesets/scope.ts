@@ -1,21 +1,10 @@
-import type { Actor } from "#control/call.ts";
+import type { RulesetScope } from "./ruleset-scope.ts";
 import { checkUse } from "#control/rulesets/phase-permissions.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
 import { type Phase, phaseNamed } from "#rules/phases.ts";
 import { type RulesetOwner, type RulesetRow, rulesetById } from "#store/rulesets/rulesets.ts";
 import type { Unit } from "#store/database/store.ts";
-
-/** Whose rulesets a call works on: the account of its path, or the zone and its account. */
-export interface RulesetScope {
-  readonly level: "account" | "zone";
-  readonly account_id: string;
-  readonly zone_id: string | null;
-  /** Of the zone. */
-  readonly plan: string | null;
-  /** Who asks: each phase has permissions of its own. */
-  readonly actor: Actor;
-}
 
 export const ownerOf = (scope: RulesetScope): RulesetOwner => ({ level: scope.level, owner_id: scope.zone_id ?? scope.account_id });
 

@@ -1,5 +1,5 @@
 import type { RuleSurroundings } from "#rules/check.ts";
-import type { RulesetScope } from "#control/rulesets/scope.ts";
+import type { RulesetScope } from "./ruleset-scope.ts";
 import type { ListKind } from "#rules/expression/values/lists.ts";
 import { ownPatterns } from "#control/detection/own-patterns.ts";
 import { ruleListsOf } from "#store/rulesets/rule-lists.ts";

@@ -3,7 +3,7 @@ import { describeRequest, describeResponse, type DescribedRequest } from "#contr
 import { slotRows } from "#control/previous-waf/slot-rows.ts";
 import { mayUse } from "#control/rulesets/phase-permissions.ts";
 import { type CompiledRows, createCompiledRows } from "#control/rulesets/compiled-rows.ts";
-import type { RulesetScope } from "#control/rulesets/scope.ts";
+import type { RulesetScope } from "./ruleset-scope.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { isWithin } from "#kernel/net/hostname.ts";

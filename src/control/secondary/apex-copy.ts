@@ -1,4 +1,4 @@
-import type { PrimaryApex } from "#model/dns/transferred-apex.ts";
+import type { PrimaryApex } from "#model/dns/primary-copy.ts";
 import type { ResourceRecord } from "#wire/dns/message.ts";
 import { formatName } from "#wire/dns/name.ts";
 import { WireReader } from "#wire/dns/wire-reader.ts";

@@ -1,12 +1,13 @@
-import { isoMicros } from "#kernel/clock.ts";
-import type { Clock } from "#kernel/clock.ts";
+import { isoMicros, type Clock } from "#kernel/clock.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { primariesFailingAlert, transferredAlert } from "#control/notifications/alerts/alert.ts";
 import { tell } from "#control/notifications/policies/enqueue-alert.ts";
 import { AT_ONCE_MAX, PIECE_CHANGES } from "#control/dns/changes/large-change.ts";
-import { changeTimeoutMs, type RecordChanger, type RecordChanges } from "#control/dns/changes/change-records.ts";
-import { type PrimaryCopy, primaryCopy, withPrimaryCopy } from "#model/dns/transferred-apex.ts";
+import { changeTimeoutMs, type RecordChanger } from "#control/dns/changes/change-records.ts";
+import type { RecordChanges } from "#control/dns/changes/change-steps.ts";
+import { primaryCopy, withPrimaryCopy } from "#model/dns/transferred-apex.ts";
+import type { PrimaryCopy } from "#model/dns/primary-copy.ts";
 import { serialEntry, zoneEntry } from "#snapshot/compile.ts";
 import { updateIncomingState } from "#store/dns/incoming-transfers.ts";
 import type { Store, Unit } from "#store/database/store.ts";

@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
-import type { RecordChanges } from "#control/dns/changes/change-records.ts";
+import type { RecordChanges } from "#control/dns/changes/change-steps.ts";
 import type { PreparedRecord } from "#model/dns/prepared-record.ts";
-import type { PrimaryApex } from "#model/dns/transferred-apex.ts";
+import type { PrimaryApex } from "#model/dns/primary-copy.ts";
 import { recordsByIds, recordsNamed } from "#store/dns/dns-record-rows.ts";
-import type { DnsRecordRow } from "#store/dns/dns-records.ts";
+import type { DnsRecordRow } from "#store/dns/record-row.ts";
 import type { Unit } from "#store/database/store.ts";
 import { zoneFileRows } from "#store/dns/zone-file-rows.ts";
 import { TYPE } from "#wire/dns/codes.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
-import type { PrimaryApex } from "#model/dns/transferred-apex.ts";
+import type { PrimaryApex } from "#model/dns/primary-copy.ts";
 import { CHECK_MS_MAX, expiresAtMs, nextRefreshMs, nextRetryMs } from "./timers.ts";
 
 const apexWith = (refresh: number, retry: number, expire: number): PrimaryApex => ({

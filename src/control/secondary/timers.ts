@@ -1,4 +1,4 @@
-import type { PrimaryApex } from "#model/dns/transferred-apex.ts";
+import type { PrimaryApex } from "#model/dns/primary-copy.ts";
 
 /** What the primary's SOA says, in seconds, within bounds that keep a slip of the pen from hurting either side. */
 const REFRESH = { min: 60, max: 2_419_200 } as const;

@@ -1,5 +1,6 @@
 import type { Sealer } from "#kernel/crypto/seal.ts";
-import { type PrimaryCopy, primaryCopy } from "#model/dns/transferred-apex.ts";
+import { primaryCopy } from "#model/dns/transferred-apex.ts";
+import type { PrimaryCopy } from "#model/dns/primary-copy.ts";
 import { AUTO_REFRESH_SECONDS, type TransferPeer } from "#model/dns/zone-transfer.ts";
 import { openTsigKey } from "#snapshot/tsig-key.ts";
 import { incomingState, type IncomingState } from "#store/dns/incoming-transfers.ts";

@@ -6,7 +6,7 @@ import { isPreviousWafOn, slotEntries, slotOps } from "#control/previous-waf/ent
 import { lockedZone } from "#control/previous-waf/firewall-edit.ts";
 import { loadFirewall, PREVIOUS_WAF_KINDS, type PreviousFirewall } from "#control/previous-waf/state.ts";
 import type { Rulesets } from "#control/rulesets/rulesets.ts";
-import type { RulesetScope } from "#control/rulesets/scope.ts";
+import type { RulesetScope } from "#control/rulesets/ruleset-scope.ts";
 import { chosenIn } from "#control/zones/setting-views.ts";
 import { planOf } from "#model/zones/plan.ts";
 import type { Ruleset, RulesetUpdate, RuleWrite } from "#model/rulesets/ruleset.ts";

@@ -2,15 +2,15 @@ import { BroadcastChannel } from "node:worker_threads";
 import type { Clock } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import type { Replica } from "#snapshot/feed.ts";
-import type { Head } from "#wire/http/head.ts";
+import type { Head } from "#wire/http/parsed-head.ts";
 import { dropFields } from "#wire/http/hop-by-hop.ts";
 import { Exchange } from "#edge/exchange/exchange.ts";
-import type { Visitor } from "#edge/pipeline/forward.ts";
+import type { Visitor } from "#edge/exchange/response-sink.ts";
 import type { OriginHeads } from "#edge/origin/origin-head.ts";
-import type { Pipeline } from "#edge/pipeline/pipeline.ts";
+import type { ResponseStages } from "#edge/exchange/response-stages.ts";
 import type { Timers } from "#kernel/timers.ts";
 import { CacheReader } from "#edge/cache/serve/cache-reader.ts";
-import type { CacheStatus } from "#edge/cache/policy/cache-status.ts";
+import type { CacheStatus } from "#edge/exchange/cache-decision.ts";
 import { type CachedRequest, cachedRequest } from "./cached-request.ts";
 import { changedKeys } from "#edge/cache/key/invalidation.ts";
 import { Fill } from "#edge/cache/fill/fill.ts";
@@ -23,7 +23,8 @@ import { createRefusals } from "#edge/cache/fill/hit-for-miss.ts";
 import { CONDITION_NAMES } from "#edge/cache/key/request-facts.ts";
 import { readFields } from "#edge/cache/policy/response-fields.ts";
 import { createShelves, type ShelvesDeps } from "#edge/cache/store/tiered-store.ts";
-import { type Asked, pieceFrom, type StoredResponse } from "#edge/cache/store/stored-response.ts";
+import type { Asked, StoredResponse } from "#edge/cache/store/stored-response.ts";
+import { pieceFrom } from "#edge/http/body-buffer.ts";
 
 /** A request as it came. The head is good only during the call. */
 export interface CacheRequest {
@@ -56,7 +57,7 @@ export interface CacheDeps {
   readonly metrics: MetricRegistry;
   readonly timers: Timers;
   readonly originHeads: OriginHeads;
-  readonly pipeline: Pick<Pipeline, "response" | "substitute">;
+  readonly pipeline: ResponseStages;
   /** Sends a request to its origin on behalf of a visitor. */
   launch(exchange: Exchange, originHead: string, visitor: Visitor): Source;
   readonly vendorPrefix: string;

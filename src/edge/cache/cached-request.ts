@@ -1,6 +1,6 @@
 import type { Exchange } from "#edge/exchange/exchange.ts";
 import type { FieldChange } from "#rules/field-change.ts";
-import type { CacheStatus } from "#edge/cache/policy/cache-status.ts";
+import type { CacheStatus } from "#edge/exchange/cache-decision.ts";
 import { customKeyParts } from "#edge/cache/key/custom-key.ts";
 import { hasCachedExtension } from "#edge/cache/policy/extensions.ts";
 import { cachedQuery, primaryKey } from "#edge/cache/key/primary-key.ts";

@@ -1,5 +1,4 @@
-/** A coding that the edge writes, by its name in Content-Encoding. */
-export type Coding = "zstd" | "br" | "gzip";
+import type { Coding } from "#edge/exchange/decisions.ts";
 
 /** The best first: what is asked for equally is written in the order of what it saves for its time. */
 export const CODINGS: readonly Coding[] = ["zstd", "br", "gzip"];

@@ -1,16 +1,14 @@
+import type { Algorithm, Coding } from "#edge/exchange/decisions.ts";
 import { type Framing, NO_BODY } from "#wire/http/framing.ts";
-import type { Head } from "#wire/http/head.ts";
+import type { Head } from "#wire/http/parsed-head.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
 import { rememberTexts } from "#rules/expression/text/memo.ts";
 import { type FieldChange, fieldChange } from "#rules/field-change.ts";
 import { changeField, editResponse, setField, shownValues, touches } from "#edge/http/header-edits.ts";
-import { type Coding, CODINGS, preferredCoding, readAcceptEncoding } from "./accept-encoding.ts";
+import { CODINGS, preferredCoding, readAcceptEncoding } from "./accept-encoding.ts";
 import { type Codecs, WHOLE_BYTES_MAX } from "./codecs.ts";
 import { mediaType } from "#edge/http/media-type.ts";
 import { isCompressible } from "./compressible.ts";
-
-/** As a compression rule names them, in its order. */
-export type Algorithm = "none" | "auto" | "default" | "gzip" | "brotli" | "zstd";
 
 /** Shorter bodies fit into the packet of their head, compressed or not. */
 const BODY_BYTES_MIN = 256;

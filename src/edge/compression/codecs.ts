@@ -1,7 +1,7 @@
 import type { Transform } from "node:stream";
 import { brotliCompressSync, constants, createBrotliCompress, createGzip, createZstdCompress, gzipSync, zstdCompressSync } from "node:zlib";
 import type { Metric, MetricRegistry } from "#kernel/process/metrics.ts";
-import type { Coding } from "./accept-encoding.ts";
+import type { Coding } from "#edge/exchange/decisions.ts";
 
 /** Bodies of at most this length are compressed in one go, which is done before a thread of the pool would have begun. */
 export const WHOLE_BYTES_MAX = 32_768;

@@ -1,6 +1,6 @@
 import { rememberLast } from "#rules/expression/text/memo.ts";
 import { formatHttpDate } from "#wire/http/http-date.ts";
-import type { Head } from "#wire/http/head.ts";
+import type { Head } from "#wire/http/parsed-head.ts";
 import type { Exchange } from "./exchange.ts";
 import { touches } from "#edge/http/header-edits.ts";
 

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import type { Tap } from "#edge/detection/tap.ts";
-import type { Clearance } from "#edge/challenge/clearance.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { LoggedFields } from "#events/rows/rows.ts";
 import type { Exhausted } from "#rules/budget.ts";
@@ -10,15 +9,12 @@ import type { LaterCount } from "#rules/rate-limit/rate-limit.ts";
 import type { RuleRun, Skips } from "#rules/run.ts";
 import { rememberLast } from "#rules/expression/text/memo.ts";
 import { type BodyView, type HeaderFields, NO_BODY_VIEW, type PlaceView, type RequestView, type TlsView } from "#rules/views.ts";
-import type { Head } from "#wire/http/head.ts";
+import type { Head } from "#wire/http/parsed-head.ts";
 import type { RequestTarget } from "#wire/http/target.ts";
-import type { CacheRule } from "#edge/cache/policy/cache-rule.ts";
-import type { Coding } from "#edge/compression/accept-encoding.ts";
-import type { Algorithm } from "#edge/compression/choose-coding.ts";
-import type { CacheStatus } from "#edge/cache/policy/cache-status.ts";
+import type { CacheRule, CacheStatus } from "./cache-decision.ts";
+import type { Coding, Algorithm, OriginPlan } from "./decisions.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import { mediaType } from "#edge/http/media-type.ts";
-import type { OriginPlan } from "#edge/origin/origin.ts";
 import type { CustomHostnameEntry } from "#snapshot/entries.ts";
 import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "#snapshot/edge-settings.ts";
 import { editedLines, listLines, parseLines } from "#edge/http/field-lines.ts";
@@ -96,7 +92,7 @@ export class Exchange implements RequestView, RuleRun {
   /** Copies what the zone wants looked through; null where no zone was found. */
   tap: Pick<Tap, "takes" | "begin"> | null = null;
   /** Knows who has passed a challenge; null where no zone was found. */
-  clearance: Pick<Clearance, "has"> | null = null;
+  clearance: { has(exchange: Exchange): boolean } | null = null;
   private cleared: boolean | undefined;
   /** What rate limits count once the response is there. */
   readonly later: LaterCount[] = [];

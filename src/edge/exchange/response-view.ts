@@ -2,7 +2,7 @@ import { latin1 } from "#wire/http/bytes.ts";
 import { createRecentTexts } from "#wire/http/recent-texts.ts";
 import { rememberLast } from "#rules/expression/text/memo.ts";
 import type { HeaderFields, ResponseView } from "#rules/views.ts";
-import type { Head } from "#wire/http/head.ts";
+import type { Head } from "#wire/http/parsed-head.ts";
 import type { EdgeError } from "#edge/pages/edge-errors.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "./exchange.ts";

@@ -1,5 +1,3 @@
-import { pieceFrom } from "#edge/cache/store/stored-response.ts";
-
 /** No piece is larger: with a piece too many at the end, less is wasted. */
 const PIECE_BYTES_MAX = 262_144;
 const FIRST_PIECE_BYTES = 16_384;
@@ -59,4 +57,14 @@ function exactCopy(piece: Buffer, length: number): Buffer {
   const copy = Buffer.allocUnsafeSlow(length);
   piece.copy(copy, 0, 0, length);
   return copy;
+}
+
+/** What came of a body from an offset on, as far as it lies in one piece; null at its end. */
+export function pieceFrom(body: readonly Buffer[], offset: number): Buffer | null {
+  let start = 0;
+  for (const piece of body) {
+    if (offset < start + piece.length) return offset === start ? piece : piece.subarray(offset - start);
+    start += piece.length;
+  }
+  return null;
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Head, parseResponseHead } from "#wire/http/head.ts";
+import { parseResponseHead } from "#wire/http/head.ts";
+import { Head } from "#wire/http/parsed-head.ts";
 import { keptFields } from "#wire/http/write.ts";
 import { Exchange } from "#edge/exchange/exchange.ts";
 import { pageFields } from "#edge/exchange/page-fields.ts";

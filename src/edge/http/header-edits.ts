@@ -1,5 +1,5 @@
 import { spells } from "#wire/http/bytes.ts";
-import type { Head } from "#wire/http/head.ts";
+import type { Head } from "#wire/http/parsed-head.ts";
 import { type FieldChange, fieldChange } from "#rules/field-change.ts";
 
 export type Field = readonly [name: string, value: string];

@@ -1,11 +1,11 @@
 import type { Trailer } from "#wire/http/chunked.ts";
 import { type Framing, isPersistent } from "#wire/http/framing.ts";
-import type { Head } from "#wire/http/head.ts";
+import type { Head } from "#wire/http/parsed-head.ts";
 import type { EdgeContext, OpenConnection } from "#edge/pipeline/context.ts";
 import { type EdgeErrorName, errorForStatus } from "#edge/pages/edge-errors.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import type { Arrival, Exchange } from "#edge/exchange/exchange.ts";
-import type { Visitor } from "#edge/pipeline/forward.ts";
+import type { Visitor } from "#edge/exchange/response-sink.ts";
 import { ClientDeadlines, type Waiting } from "#wire/connections/http/client-deadlines.ts";
 import {
   ANSWERED,

@@ -1,7 +1,8 @@
+import type { RayField } from "#edge/http/ray-field.ts";
 import type { Trailer } from "#wire/http/chunked.ts";
 import { type Framing, isBodiless, NO_BODY } from "#wire/http/framing.ts";
-import type { Head } from "#wire/http/head.ts";
-import { dropFields, type FieldNames, fieldNames } from "#wire/http/hop-by-hop.ts";
+import type { Head } from "#wire/http/parsed-head.ts";
+import { dropFields } from "#wire/http/hop-by-hop.ts";
 import { chunkStart, framingField, keptFields, lastChunk, statusLine } from "#wire/http/write.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
@@ -9,23 +10,6 @@ import { pageFields } from "#edge/exchange/page-fields.ts";
 import { receivedDate } from "#edge/exchange/date-field.ts";
 import { addedLines, dropEdited, type Field } from "#edge/http/header-edits.ts";
 import type { SocketWriter } from "#wire/connections/transport/socket-writer.ts";
-
-/** The field that names a request in responses, and the one that says how the cache had to do with it. */
-export interface RayField {
-  readonly name: string;
-  /** Of its line, up to the value. */
-  readonly lineStart: string;
-  readonly cacheStatus: string;
-  /** Dropped from what origins send: copies of ours, and what they tell the cache alone. */
-  readonly names: FieldNames;
-}
-
-export const rayField = (prefix: string): RayField => ({
-  name: `${prefix}-ray`,
-  lineStart: `${prefix}-ray: `,
-  cacheStatus: `${prefix}-cache-status`,
-  names: fieldNames([`${prefix}-ray`, `${prefix}-cache-status`, `${prefix}-cdn-cache-control`, "cache-tag"]),
-});
 
 /** Writes responses to a visitor of HTTP/1.x, each framed for that visitor whatever the origin's framing was. */
 export class Http1Responder {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Trailer } from "#wire/http/chunked.ts";
-import { Head, HEAD_BYTES_MAX, parseFields, parseRequestHead } from "#wire/http/head.ts";
+import { HEAD_BYTES_MAX, parseFields, parseRequestHead } from "#wire/http/head.ts";
+import { Head } from "#wire/http/parsed-head.ts";
 import { TRAILER_FIELDS } from "#wire/http/known-fields.ts";
 import type { RequestFields } from "#wire/http2/request-fields.ts";
 import { type EdgeErrorName, errorForStatus } from "#edge/pages/edge-errors.ts";

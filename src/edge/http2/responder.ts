@@ -1,11 +1,11 @@
 import type { Trailer } from "#wire/http/chunked.ts";
 import { type Framing, isBodiless, NO_BODY } from "#wire/http/framing.ts";
-import type { Head } from "#wire/http/head.ts";
+import type { Head } from "#wire/http/parsed-head.ts";
 import type { HpackEncoder } from "#wire/http2/hpack/encoder.ts";
 import type { ServerStream } from "#wire/http2/stream.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
-import type { RayField } from "#edge/http1/http1-responder.ts";
+import type { RayField } from "#edge/http/ray-field.ts";
 import { RESET_CONTENT, writeInterim, writePage, writeResponse, writeTunnel } from "./response-fields.ts";
 
 /** Writes one response to a stream. What all streams of a connection write in one turn leaves together. */

@@ -1,11 +1,11 @@
 import { spells } from "#wire/http/bytes.ts";
 import { type Framing, isBodiless, NO_BODY } from "#wire/http/framing.ts";
-import type { Head } from "#wire/http/head.ts";
+import type { Head } from "#wire/http/parsed-head.ts";
 import { dropFields, fieldNames } from "#wire/http/hop-by-hop.ts";
 import type { HpackEncoder } from "#wire/http2/hpack/encoder.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
-import type { RayField } from "#edge/http1/http1-responder.ts";
+import type { RayField } from "#edge/http/ray-field.ts";
 import { pageFields } from "#edge/exchange/page-fields.ts";
 import { receivedDate } from "#edge/exchange/date-field.ts";
 import { dropEdited } from "#edge/http/header-edits.ts";

@@ -1,6 +1,6 @@
 import type { Trailer } from "#wire/http/chunked.ts";
 import type { Framing } from "#wire/http/framing.ts";
-import type { Head } from "#wire/http/head.ts";
+import type { Head } from "#wire/http/parsed-head.ts";
 import { ERROR } from "#wire/http2/codes.ts";
 import type { HpackEncoder } from "#wire/http2/hpack/encoder.ts";
 import type { RequestFields } from "#wire/http2/request-fields.ts";
@@ -10,7 +10,7 @@ import type { EdgeContext } from "#edge/pipeline/context.ts";
 import type { EdgeErrorName } from "#edge/pages/edge-errors.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import type { Arrival } from "#edge/exchange/exchange.ts";
-import type { Visitor } from "#edge/pipeline/forward.ts";
+import type { Visitor } from "#edge/exchange/response-sink.ts";
 import { acceptsWebSocket } from "./web-socket.ts";
 import { readRequestHead, readTrailers } from "./request-head.ts";
 import { Http2Responder } from "./responder.ts";

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Head } from "#wire/http/head.ts";
+import type { Head } from "#wire/http/parsed-head.ts";
 
 const ACCEPT = "sec-websocket-accept";
 const ACCEPT_GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";

@@ -1,5 +1,5 @@
 import type { Exchange } from "#edge/exchange/exchange.ts";
-import type { OriginPlan } from "./origin.ts";
+import type { OriginPlan } from "#edge/exchange/decisions.ts";
 
 /** Which requests are questions for the nameserver (RFC 8484), and where that is. */
 export interface DohRoute {

@@ -2,7 +2,7 @@ import type { GatewayDomainEntry } from "#snapshot/entries.ts";
 import type { Replica } from "#snapshot/feed.ts";
 import { followKind } from "#snapshot/follow.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
-import type { OriginPlan } from "./origin.ts";
+import type { OriginPlan } from "#edge/exchange/decisions.ts";
 import type { Zones } from "#edge/zones/zones.ts";
 
 /** Which requests are for gateways, by their host names, and where those are. */

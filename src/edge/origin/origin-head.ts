@@ -1,4 +1,4 @@
-import type { Head } from "#wire/http/head.ts";
+import type { Head } from "#wire/http/parsed-head.ts";
 import { dropFields, fieldNames, type FieldNames } from "#wire/http/hop-by-hop.ts";
 import { framingField, keptLines } from "#wire/http/write.ts";
 import type { Arrival, Exchange } from "#edge/exchange/exchange.ts";

@@ -1,6 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import type { Metric, MetricRegistry } from "#kernel/process/metrics.ts";
-import { originKey, type OriginTls } from "./origin-tls.ts";
+import { originKey } from "./origin-tls.ts";
+import type { OriginTls } from "#edge/exchange/decisions.ts";
 import type { ConnectFault } from "#wire/connections/http/upstream-connection.ts";
 
 /** What a thread has seen of its origins' addresses lately. Nothing is asked: the visitors' own requests tell. */

@@ -8,14 +8,8 @@ import {
   type SecureContext,
   type TLSSocket,
 } from "node:tls";
+import type { OriginTls } from "#edge/exchange/decisions.ts";
 import type { Clock } from "#kernel/clock.ts";
-
-/** How an origin is spoken to over TLS. */
-export interface OriginTls {
-  /** Goes into the handshake, and is what the certificate has to be for where it is verified. */
-  readonly serverName: string;
-  readonly verified: boolean;
-}
 
 /** Tells origins apart that must not share connections. Host names and addresses have no spaces. */
 export const originKey = (address: string, port: number, tls: OriginTls | null): string =>

@@ -1,21 +1,13 @@
 import { isIP } from "node:net";
+import type { OriginPlan, OriginTls } from "#edge/exchange/decisions.ts";
 import type { RecordEntry } from "#snapshot/entries.ts";
 import { ANY_ACCOUNT } from "#snapshot/reliance.ts";
 import type { AddressPolicy } from "#kernel/net/address-policy.ts";
 import type { EdgeErrorName } from "#edge/pages/edge-errors.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
 import type { OriginHealth } from "./origin-health.ts";
-import type { OriginTls } from "./origin-tls.ts";
 import type { Resolver } from "./resolver.ts";
 import type { Zones } from "#edge/zones/zones.ts";
-
-/** Where a request is sent: addresses to try in this order, all on one port and in the same way. */
-export interface OriginPlan {
-  readonly addresses: readonly string[];
-  readonly port: number;
-  /** Null: plain HTTP. */
-  readonly tls: OriginTls | null;
-}
 
 export interface OriginSelector {
   /** A plan or why there is none; a promise only where a resolver has to be asked. Never rejects. */

@@ -1,12 +1,12 @@
 import type { Transform } from "node:stream";
 import type { Trailer } from "#wire/http/chunked.ts";
 import { CHUNKED, type Framing, NO_BODY } from "#wire/http/framing.ts";
-import type { Head } from "#wire/http/head.ts";
+import type { Head } from "#wire/http/parsed-head.ts";
 import type { EdgeContext } from "./context.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
-import type { Visitor } from "./forward.ts";
-import type { Coding } from "#edge/compression/accept-encoding.ts";
+import type { Visitor } from "#edge/exchange/response-sink.ts";
+import type { Coding } from "#edge/exchange/decisions.ts";
 import { WHOLE_BYTES_MAX } from "#edge/compression/codecs.ts";
 
 /** So much waits to be compressed before the origin is asked to pause. */

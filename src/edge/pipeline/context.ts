@@ -5,7 +5,7 @@ import type { EdgeLimits } from "#edge/config.ts";
 import type { SocketLoop } from "#wire/connections/epoll/socket-loop.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
 import type { HeldBodies } from "#edge/exchange/request-buffer.ts";
-import type { RayField } from "#edge/http1/http1-responder.ts";
+import type { RayField } from "#edge/http/ray-field.ts";
 import type { OriginHeads } from "#edge/origin/origin-head.ts";
 import type { OriginSelector } from "#edge/origin/origin.ts";
 import type { Pipeline } from "./pipeline.ts";

@@ -1,7 +1,9 @@
 import type { EdgeErrorName } from "#edge/pages/edge-errors.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
-import { Forward, type ForwardDeps, type Visitor } from "./forward.ts";
-import type { OriginPlan, OriginSelector } from "#edge/origin/origin.ts";
+import { Forward, type ForwardDeps } from "./forward.ts";
+import type { Visitor } from "#edge/exchange/response-sink.ts";
+import type { OriginSelector } from "#edge/origin/origin.ts";
+import type { OriginPlan } from "#edge/exchange/decisions.ts";
 import { edgePage } from "./pipeline.ts";
 import type { Source } from "#edge/cache/fill/fill-context.ts";
 

@@ -1,3 +1,5 @@
+import type { ResponseStages } from "#edge/exchange/response-stages.ts";
+import { NO_BODY } from "#wire/http/framing.ts";
 import { begins, REQUEST, RULES } from "#kernel/process/heartbeat.ts";
 import { type PhaseName, type PhaseNumber, phaseNumber } from "#rules/phases.ts";
 import { SETTABLE } from "#rules/actions/requests.ts";
@@ -5,10 +7,10 @@ import { CHALLENGES, runPhase } from "#rules/engine.ts";
 import type { CompiledRuleset, Match } from "#rules/types.ts";
 import type { ResponseView } from "#rules/views.ts";
 import type { EdgeSettings } from "#snapshot/edge-settings.ts";
-import { type Framing, NO_BODY } from "#wire/http/framing.ts";
-import type { Head } from "#wire/http/head.ts";
-import type { CacheRule } from "#edge/cache/policy/cache-rule.ts";
-import { type Algorithm, chooseCoding } from "#edge/compression/choose-coding.ts";
+import type { Head } from "#wire/http/parsed-head.ts";
+import type { CacheRule } from "#edge/exchange/cache-decision.ts";
+import { chooseCoding } from "#edge/compression/choose-coding.ts";
+import type { Algorithm } from "#edge/exchange/decisions.ts";
 import type { Codecs } from "#edge/compression/codecs.ts";
 import type { Clearance } from "#edge/challenge/clearance.ts";
 import type { DohRoute } from "#edge/origin/doh-route.ts";
@@ -44,7 +46,7 @@ const NO_RULESETS: readonly CompiledRuleset[] = [];
 export const NEEDS_BODY = "needs_body";
 
 /** What a request meets on its way, in this order, unless the installation itself answers it. Origin selection, forwarding and the request row follow. */
-export interface Pipeline {
+export interface Pipeline extends ResponseStages {
   /**
    * Runs the request stages from where the request has come to. A page answers it; null sends it on to its origin. With
    * `NEEDS_BODY` it is asked again once `exchange.body` is there, which a rule of the next stage looks at.
@@ -52,10 +54,6 @@ export interface Pipeline {
   request(exchange: Exchange): Page | typeof NEEDS_BODY | null;
   /** Whether rules may look at the request's body when the response comes. */
   readsBodyLater(exchange: Exchange): boolean;
-  /** The site's own page instead of an error of the origin's; null where its response goes on. */
-  substitute(exchange: Exchange, buffer: Buffer, head: Head): Page | null;
-  /** Runs the response stages over a head from the origin. A tap wants the body, and what is there of the head until it was settled. */
-  response(exchange: Exchange, buffer: Buffer, head: Head, framing: Framing): LateTap | null;
 }
 
 export interface PipelineDeps {

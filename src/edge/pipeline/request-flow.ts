@@ -1,6 +1,7 @@
 import { newRayId } from "#kernel/crypto/ids.ts";
 import type { Trailer } from "#wire/http/chunked.ts";
-import { Head, keepRequestHead, parseResponseHead } from "#wire/http/head.ts";
+import { keepRequestHead, parseResponseHead } from "#wire/http/head.ts";
+import { Head } from "#wire/http/parsed-head.ts";
 import { dropFields, fieldNames } from "#wire/http/hop-by-hop.ts";
 import { readTarget } from "#wire/http/target.ts";
 import type { CacheRequest } from "#edge/cache/cache.ts";
@@ -10,9 +11,10 @@ import { EncodedVisitor, type ResponseSource } from "./compressing-sink.ts";
 import type { EdgeContext } from "./context.ts";
 import type { EdgeErrorName } from "#edge/pages/edge-errors.ts";
 import { type Arrival, Exchange } from "#edge/exchange/exchange.ts";
-import { Forward, type Visitor } from "./forward.ts";
+import { Forward } from "./forward.ts";
+import type { Visitor } from "#edge/exchange/response-sink.ts";
 import type { HeldBody } from "#edge/exchange/request-buffer.ts";
-import type { OriginPlan } from "#edge/origin/origin.ts";
+import type { OriginPlan } from "#edge/exchange/decisions.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import { edgePage, NEEDS_BODY } from "./pipeline.ts";
 

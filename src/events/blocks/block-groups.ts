@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { GroupQuery } from "#events/read/group-sql.ts";
+import type { GroupQuery } from "#events/sql/group-query.ts";
 import type { EventTable } from "#events/rows/rows.ts";
 import { type Cell, columnsOf, type FacetName } from "#events/rows/schema.ts";
 import { facetsByColumn, type Where } from "#events/sql/where-sql.ts";

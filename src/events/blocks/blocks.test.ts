@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { type EventDatabase, openEventDatabase } from "#events/database/database.ts";
-import type { GroupQuery } from "#events/read/group-sql.ts";
+import type { GroupQuery } from "#events/sql/group-query.ts";
 import { type EventQueries, openEventQueries } from "#events/read/queries.ts";
 import type { RequestRow } from "#events/rows/rows.ts";
 import { packed, testRequestRow, testSecurityRow } from "#events/testing/rows.ts";

@@ -1,6 +1,14 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { createNameShares, type NameOwner, type NameShares } from "#events/rollups/name-quota.ts";
-import { FACET_NAMES, facetColumns, type FacetName, facetTable, OTHER_TEXT, VISITORS_COLUMNS } from "#events/rows/schema.ts";
+import { createNameShares, type NameShares } from "#events/rollups/name-quota.ts";
+import {
+  type NameOwner,
+  FACET_NAMES,
+  facetColumns,
+  type FacetName,
+  facetTable,
+  OTHER_TEXT,
+  VISITORS_COLUMNS,
+} from "#events/rows/schema.ts";
 
 /** The writer's side of the facets: numbers for combinations of texts, given once and kept while rows have them. */
 export interface FacetStore {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type EventDatabase, openEventDatabase } from "./database.ts";
-import { isFull } from "#events/retention/disk-quota.ts";
+import { isFull } from "./full-disk.ts";
 
 export interface RepairDeps {
   readonly path: string;

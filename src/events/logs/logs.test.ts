@@ -8,12 +8,11 @@ import { openEventDatabase, type EventDatabase } from "#events/database/database
 import { openEventQueries } from "#events/read/queries.ts";
 import type { GatewayLogRow } from "#events/rows/rows.ts";
 import { testGatewayRow } from "#events/testing/rows.ts";
-import { logSegmentsOf } from "#events/write/writer-config.ts";
+import { logSegmentsOf, segmentPath } from "./segment.ts";
 import { createLogBodyStore } from "./bodies.ts";
 import type { GatewayLogEntry, KeepRule } from "./entry.ts";
 import { createLogIndexer, type LogIndexer } from "./indexer.ts";
 import { createLogJournal, type LogJournal } from "./journal.ts";
-import { segmentPath } from "./segment.ts";
 
 interface Stage {
   readonly directory: string;

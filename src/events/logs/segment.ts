@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
 
 /**
@@ -84,3 +84,6 @@ export function readRecordHead(from: Buffer, at: number): RecordHead | undefined
 /** Checksum of the lengths and the row of the record at `at`. */
 export const rowCrcOf = (from: Buffer, at: number, rowBytes: number): number =>
   crc32(from.subarray(at + RECORD_HEAD_BYTES, at + RECORD_HEAD_BYTES + rowBytes), crc32(from.subarray(at + 4, at + 16)));
+
+/** Where the gateway puts its segments, beside the events database. */
+export const logSegmentsOf = (eventsPath: string): string => join(dirname(eventsPath), "gateway-logs");

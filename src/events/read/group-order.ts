@@ -1,4 +1,4 @@
-import type { GroupQuery } from "./group-sql.ts";
+import type { GroupQuery } from "#events/sql/group-query.ts";
 
 /** Where all rows are one group, SQL has that group even if there are none. */
 export const isSome = (row: Readonly<Record<string, unknown>>): boolean => Number(row["n"]) > 0;

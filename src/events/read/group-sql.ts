@@ -1,48 +1,14 @@
 import type { DatabaseSync } from "node:sqlite";
+import type { Group, Measure, GroupQuery } from "#events/sql/group-query.ts";
 import { blockGroups } from "#events/blocks/block-groups.ts";
-import { computedColumn, type ComputedColumn } from "#events/rows/computed-columns.ts";
+import { computedColumn } from "#events/rows/computed-columns.ts";
 import { ROLLUP_LEVELS, type Rollup, type RollupLevel, rollupOf, rollupTable } from "#events/rollups/rollups.ts";
-import type { ColumnOf, EventTable } from "#events/rows/rows.ts";
+import type { EventTable } from "#events/rows/rows.ts";
 import { facetColumns } from "#events/rows/schema.ts";
 import { usageGroups } from "./usage-groups.ts";
 import { isSome, orderSql } from "./group-order.ts";
 import { timeEdges, type TimePart, timeParts } from "#events/sql/time-parts.ts";
 import { columnsIn, facetJoins, facetsByColumn, joined, joinedColumn, type Sql, type Where, whereSql } from "#events/sql/where-sql.ts";
-
-/** A dimension that rows are counted by: a column, or a time cut to whole intervals. */
-export interface GroupBy<T extends EventTable = EventTable> {
-  readonly column: ColumnOf<T>;
-  readonly intervalMs?: number;
-}
-
-/** What is told of a group besides its count. */
-export interface Measure<T extends EventTable = EventTable> {
-  /** `sum` counts each row as often as it stands for; `unique` counts different values; a number is a percentile. */
-  readonly kind: "sum" | "unique" | number;
-  readonly column: ColumnOf<T> | ComputedColumn<T>;
-}
-
-export interface GroupQuery<T extends EventTable = EventTable> {
-  readonly where: Where<T>;
-  readonly by: readonly GroupBy<T>[];
-  readonly measures: readonly Measure<T>[];
-  /** Positions in `by`, the count, or positions in `measures`; sums also by what they come to in each row. */
-  readonly order: readonly {
-    readonly by: number | "count" | { readonly measure: number; readonly isPerRow?: boolean };
-    readonly direction: "asc" | "desc";
-  }[];
-  readonly limit: number;
-}
-
-export interface Group {
-  readonly count: number;
-  /** In the order of `by`. */
-  readonly dimensions: readonly (string | number | null)[];
-  /** In the order of `measures`. */
-  readonly measures: readonly number[];
-  /** Every so manieth row was read, and stands for those between. */
-  readonly sampleInterval: number;
-}
 
 /** Some 0.5 s of work. */
 const GROUPED_ROWS_MAX = 400_000;

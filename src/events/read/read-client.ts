@@ -1,7 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import type { ErrorName } from "#kernel/errors/error-codes.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import type { Group, GroupQuery } from "./group-sql.ts";
+import type { Group, GroupQuery } from "#events/sql/group-query.ts";
 import type { ArrivalQuery, Arrivals } from "./rows-since.ts";
 import { createFairQueue } from "./fair-queue.ts";
 import type { EventQueries, PageQuery, RowPage } from "./queries.ts";

@@ -6,12 +6,11 @@ import { createEventConnection } from "#events/database/connection.ts";
 import type { GatewayLogRow } from "#events/rows/rows.ts";
 import { decodeRow, EVENT_SCHEMA } from "#events/rows/schema.ts";
 import type { Sql } from "#events/sql/where-sql.ts";
-import { logSegmentsOf } from "#events/write/writer-config.ts";
+import { logSegmentsOf, segmentPath } from "#events/logs/segment.ts";
 import { createLogBodyStore, type LogBodies } from "#events/logs/bodies.ts";
 import { filtersSql, type LogFilter } from "#events/logs/filters.ts";
 import { segmentsIn } from "#events/logs/indexer.ts";
 import { openSegmentReader } from "#events/logs/reader.ts";
-import { segmentPath } from "#events/logs/segment.ts";
 
 /** Whose logs: nothing is ever read without both. */
 export interface LogScope {

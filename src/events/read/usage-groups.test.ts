@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import { openEventDatabase } from "#events/database/database.ts";
-import type { GroupQuery } from "./group-sql.ts";
+import type { GroupQuery } from "#events/sql/group-query.ts";
 import { openEventQueries } from "./queries.ts";
 import type { GatewayLogRow } from "#events/rows/rows.ts";
 import { packed, testGatewayRow } from "#events/testing/rows.ts";

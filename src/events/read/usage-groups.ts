@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Group, GroupQuery } from "./group-sql.ts";
+import type { Group, GroupQuery } from "#events/sql/group-query.ts";
 import { isSome, orderSql } from "./group-order.ts";
 import { computedColumn } from "#events/rows/computed-columns.ts";
 import { windowOf } from "#events/sql/time-window.ts";

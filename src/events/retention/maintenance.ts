@@ -1,5 +1,6 @@
 import type { EventDatabase } from "#events/database/database.ts";
-import { type DiskRoom, isFull } from "./disk-quota.ts";
+import type { DiskRoom } from "./disk-quota.ts";
+import { isFull } from "#events/database/full-disk.ts";
 import type { LogIndexer } from "#events/logs/indexer.ts";
 import { retentionStep, type RetentionLimits } from "./retention.ts";
 

@@ -1,12 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { type FacetName, facetTable } from "#events/rows/schema.ts";
-
-/** Whose row brought a name. */
-export interface NameOwner {
-  /** Number of its site in the file; 0 for what is nobody's. */
-  readonly site: number;
-  readonly account: string;
-}
+import { type NameOwner, type FacetName, facetTable } from "#events/rows/schema.ts";
 
 /** How many names of a facet there are, and whose (ADR 0055). */
 export interface NameShares {

@@ -1,6 +1,5 @@
-import type { NameOwner } from "#events/rollups/name-quota.ts";
+import { type NameOwner, type Cell, EVENT_SCHEMA, facetColumns, type FacetName, storedColumns } from "./schema.ts";
 import type { EventTable } from "./rows.ts";
-import { type Cell, EVENT_SCHEMA, facetColumns, type FacetName, storedColumns } from "./schema.ts";
 
 /**
  * Rows of one table as they cross threads: a column after the other, because a copy of thousands of cells costs each of

@@ -296,3 +296,10 @@ export function decodeRow<T extends EventTable>(table: T, cells: Readonly<Record
   }
   return row as unknown as EventTables[T];
 }
+
+/** Whose row brought a name. */
+export interface NameOwner {
+  /** Number of its site in the file; 0 for what is nobody's. */
+  readonly site: number;
+  readonly account: string;
+}

@@ -1,4 +1,3 @@
-import { dirname, join } from "node:path";
 import type { MessagePort } from "node:worker_threads";
 import type { RetentionLimits } from "#events/retention/retention.ts";
 
@@ -11,9 +10,6 @@ export interface WriterData {
   /** The heartbeat of the main thread, which this one looks after. */
   readonly control?: SharedArrayBuffer;
 }
-
-/** Where the gateway puts its segments, beside the events database. */
-export const logSegmentsOf = (eventsPath: string): string => join(dirname(eventsPath), "gateway-logs");
 
 /** What holds room on the disk (disk-reserve.ts). */
 export const reserveOf = (eventsPath: string): string => `${eventsPath}.reserve`;

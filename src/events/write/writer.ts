@@ -11,7 +11,8 @@ import { createMetrics } from "#kernel/process/metrics.ts";
 import { runInBackground } from "#kernel/process/thread-priority.ts";
 import { createWorkerVoice } from "#kernel/process/worker-protocol.ts";
 import { createDiskReserve } from "#events/retention/disk-reserve.ts";
-import { createDiskRoom, isFull, type Volume } from "#events/retention/disk-quota.ts";
+import { createDiskRoom, type Volume } from "#events/retention/disk-quota.ts";
+import { isFull } from "#events/database/full-disk.ts";
 import { namesMaxOf } from "#events/database/dictionary-store.ts";
 import { createLateMasker } from "./lazy-masker.ts";
 import { createLogIndexer } from "#events/logs/indexer.ts";
@@ -22,7 +23,8 @@ import { openRepairedDatabase } from "#events/database/repair.ts";
 import { createSteadyTime } from "#events/retention/guarded-clock.ts";
 import { createTidying } from "#events/retention/maintenance.ts";
 import { createWaitingBatches } from "./write-queue.ts";
-import { logSegmentsOf, reserveOf, type WriterData } from "./writer-config.ts";
+import { reserveOf, type WriterData } from "./writer-config.ts";
+import { logSegmentsOf } from "#events/logs/segment.ts";
 
 /**
  * The thread that owns the events database. Says `listening` once it is open; takes rows from the ports it

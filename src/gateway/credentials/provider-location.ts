@@ -1,5 +1,5 @@
 import { objectOf, parsedJson, textOf } from "#gateway/http/json.ts";
-import type { PlaceFacts } from "#gateway/dialects/cloud-models.ts";
+import type { PlaceFacts } from "#gateway/request/provider-place.ts";
 
 const NAME = /^[A-Za-z0-9:._-]{1,100}$/;
 

@@ -1,8 +1,4 @@
-/** What the address of a provider needs beside the model, where a key tells it. */
-export interface PlaceFacts {
-  readonly project?: string;
-  readonly region?: string;
-}
+import type { PlaceFacts } from "#gateway/request/provider-place.ts";
 
 export interface VertexModel extends PlaceFacts {
   /** `google`, `anthropic`, `meta` … */

@@ -1,6 +1,6 @@
 import type { StreamEvent } from "#wire/http/event-stream.ts";
 import type { Chat } from "./chat.ts";
-import type { PlaceFacts } from "./cloud-models.ts";
+import type { PlaceFacts } from "#gateway/request/provider-place.ts";
 import type { AnswerFacts } from "./completion.ts";
 import type { Json } from "#gateway/http/json.ts";
 

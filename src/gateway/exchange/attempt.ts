@@ -2,7 +2,8 @@ import type { GatewayErrorName } from "#gateway/http/errors.ts";
 import type { CacheFill } from "#gateway/cache/fill.ts";
 import type { AnswerSource, Asker, Exchange } from "./exchange.ts";
 import type { HeaderObject } from "#wire/http/header-object.ts";
-import type { AnswerHandler, ProviderCall } from "#gateway/providers/provider-call.ts";
+import type { ProviderCall } from "#gateway/providers/provider-call.ts";
+import type { AnswerHandler } from "#gateway/providers/answer-handler.ts";
 import type { ProviderPool } from "#gateway/providers/provider-pool.ts";
 import type { Step } from "#gateway/request/plan.ts";
 

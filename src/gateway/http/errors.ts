@@ -1,6 +1,5 @@
 import { ERROR_CODES, type ErrorName } from "#kernel/errors/error-codes.ts";
 import { STATUS_CODES } from "#kernel/net/node-http.ts";
-import type { AnswerSink } from "#gateway/listen/response-writer.ts";
 
 /** The errors that the gateway itself answers with; providers' errors pass through as they are. */
 export type GatewayErrorName = Extract<ErrorName, `aig_${string}`>;
@@ -40,16 +39,6 @@ export function renderError(refusal: Refusal): { readonly status: number; readon
     internalCode: code,
   };
   return { status, body: JSON.stringify(body) };
-}
-
-/** Answers with an error; `headers` is a flat list of names and values. */
-export function sendError(answer: AnswerSink, refusal: Refusal, headers: readonly string[], close: boolean): void {
-  const { status, body } = renderError(refusal);
-  const bytes = Buffer.from(body);
-  const all = [...headers, ...(refusal.headers ?? []), "content-type", "application/json", "content-length", String(bytes.length)];
-  if (refusal.name === "aig_overloaded") all.push("retry-after", "1");
-  answer.begin(status, all, close);
-  answer.end(bytes);
 }
 
 /** The same for a connection without a response object: its bytes are no request, or it is to become a WebSocket. */

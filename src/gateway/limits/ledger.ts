@@ -1,14 +1,6 @@
+import type { SpendBound } from "#gateway/request/spend-bound.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { SpendJournal } from "./journal.ts";
-
-/** What one request may have to stay within: an amount of US dollars in a window. */
-export interface SpendBound {
-  /** Names what is counted: a rule, and whom it counts apart. */
-  readonly key: string;
-  readonly limit: number;
-  readonly windowMs: number;
-  readonly technique: "fixed" | "sliding";
-}
 
 export interface SpendLedger {
   /** Sets the amount aside in all of the bounds, or in none: then gives the one that has no room for it. */

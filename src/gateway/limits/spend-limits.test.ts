@@ -8,7 +8,8 @@ import { fixedClock } from "#kernel/clock.ts";
 import type { SpendRuleEntry } from "#snapshot/entries.ts";
 import { answerChat, gatewayFront, gatewayOp, postJson, TEST_CHAT, testProvider } from "../../../test/support/gateway-front.ts";
 import { createSpendJournal, NO_JOURNAL } from "./journal.ts";
-import { createSpendLedger, type Reservation, type SpendBound } from "./ledger.ts";
+import { createSpendLedger, type Reservation } from "./ledger.ts";
+import type { SpendBound } from "#gateway/request/spend-bound.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 
 const rule = (more: Partial<SpendRuleEntry> = {}): SpendRuleEntry => ({

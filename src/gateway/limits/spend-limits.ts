@@ -4,7 +4,8 @@ import type { Refusal } from "#gateway/http/errors.ts";
 import type { Step } from "#gateway/request/plan.ts";
 import type { Usage } from "#gateway/usage/usage-formats.ts";
 import { createEstimates } from "./estimate.ts";
-import type { Reservation, SpendBound, SpendLedger } from "./ledger.ts";
+import type { Reservation, SpendLedger } from "./ledger.ts";
+import type { SpendBound } from "#gateway/request/spend-bound.ts";
 
 /** Holds a gateway's requests within what may be spent. */
 export interface SpendLimits {

@@ -27,7 +27,7 @@ import { Http1Reader, PADDING, type RequestHandler } from "#wire/connections/htt
 import { SocketWriter } from "#wire/connections/transport/socket-writer.ts";
 import type { Transport, TransportHandler } from "#wire/connections/transport/transport.ts";
 import { isPersistent } from "#wire/http/framing.ts";
-import type { Head } from "#wire/http/head.ts";
+import type { Head } from "#wire/http/parsed-head.ts";
 import { requestHeaderObject } from "#wire/http/header-object.ts";
 import { type AnswerOwner, ClientAnswer } from "./response-writer.ts";
 import type { BodyTaker, ClientRequest } from "./client-request.ts";

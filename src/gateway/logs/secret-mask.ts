@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { isSecretName } from "#gateway/http/secret-header.ts";
 import { compileDetectors } from "#rules/detectors/engine/compiled.ts";
 import { BodyScanner, scanBuffer } from "#rules/detectors/engine/scan.ts";
 import { DETECTORS } from "#rules/detectors/catalog/table.ts";
@@ -115,22 +116,6 @@ function findNamed(whole: Buffer, onHit: OnHit): void {
       const from = index + before.length;
       onHit(from, from + value.length);
     }
-}
-
-const nameKinds = new Map<string, boolean>();
-const NAME_KINDS_MAX = 1000;
-
-/** Whether a header holds a credential. Clients name headers, so what is remembered is bounded. */
-export function isSecretName(name: string): boolean {
-  let kind = nameKinds.get(name);
-  if (kind === undefined) {
-    if (nameKinds.size >= NAME_KINDS_MAX) nameKinds.clear();
-    kind =
-      /auth|key|token|secret|cookie|passw|credential|signature|session/.test(name) &&
-      !/-aig-(cache-key|metadata)$|^sec-websocket-key$/.test(name);
-    nameKinds.set(name, kind);
-  }
-  return kind;
 }
 
 /** What the request's fields and those that went to the provider (names and values by turns) hold of credentials. */

@@ -3,7 +3,7 @@ import { type GatewayErrorName, RefusalError, refusalMessage } from "#gateway/ht
 import type { FlatHeaders } from "#gateway/http/headers.ts";
 import { keyHeaderOf } from "#gateway/credentials/credential-fields.ts";
 import type { AnswerHead, PlanRequest, Step } from "#gateway/request/plan.ts";
-import type { PlannerDeps } from "./planner.ts";
+import type { PlannerDeps } from "./planner-deps.ts";
 import { placeOf, type Upstream } from "#gateway/providers/providers.ts";
 import type { RequestOptions } from "#gateway/request/request-options.ts";
 import { MODEL_CHARACTERS_MAX } from "#gateway/request/request-model.ts";
@@ -12,7 +12,7 @@ import { OPENAI_USAGE } from "#gateway/usage/usage-formats.ts";
 import { readChat } from "#gateway/dialects/chat.ts";
 import { createChatAnswer, createWholeAnswer } from "#gateway/dialects/chat-answer.ts";
 import type { Dialect } from "#gateway/dialects/dialect.ts";
-import type { PlaceFacts } from "#gateway/dialects/cloud-models.ts";
+import type { PlaceFacts } from "#gateway/request/provider-place.ts";
 import { dialectOf } from "#gateway/dialects/dialects.ts";
 import { type Json, UntranslatableError } from "#gateway/http/json.ts";
 

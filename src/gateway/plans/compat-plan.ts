@@ -1,7 +1,7 @@
 import { chatStep, embeddingsStep } from "./chat-step.ts";
 import { type GatewayErrorName, RefusalError } from "#gateway/http/errors.ts";
 import { type Plan, type PlanRequest, planOf } from "#gateway/request/plan.ts";
-import type { PlannerDeps } from "./planner.ts";
+import type { PlannerDeps } from "./planner-deps.ts";
 import { planDynamic } from "./dynamic-plan.ts";
 import { DYNAMIC } from "./gateway-routes.ts";
 

@@ -3,9 +3,9 @@ import type { RouteElement, RouteTarget } from "#snapshot/entries.ts";
 import { type ChatRequest, chatStep } from "./chat-step.ts";
 import { type GatewayErrorName, RefusalError } from "#gateway/http/errors.ts";
 import type { Plan, PlanRequest, Step } from "#gateway/request/plan.ts";
-import type { PlannerDeps } from "./planner.ts";
+import type { PlannerDeps } from "./planner-deps.ts";
 import { withStepConfig } from "#gateway/request/request-options.ts";
-import type { SpendBound } from "#gateway/limits/ledger.ts";
+import type { SpendBound } from "#gateway/request/spend-bound.ts";
 import type { FoundRoute } from "./gateway-routes.ts";
 
 /** Elements that one request passes, whatever a route says. */

@@ -1,29 +1,10 @@
-import type { IncomingHttpHeaders } from "node:http";
-import type { Clock } from "#kernel/clock.ts";
+import type { PlannerDeps } from "./planner-deps.ts";
 import type { Admitted, Route } from "#gateway/auth/admission.ts";
 import type { GatewayErrorName } from "#gateway/http/errors.ts";
-import type { HeaderRules } from "#gateway/http/headers.ts";
 import { planCompat } from "./compat-plan.ts";
 import { type Plan, type PlanRequest, planOf } from "#gateway/request/plan.ts";
-import type { Upstreams } from "#gateway/providers/providers.ts";
-import type { RateLimits } from "#gateway/limits/rate-limits.ts";
-import type { RequestOptionsReader } from "#gateway/request/request-options.ts";
-import type { GatewayRoutes } from "./gateway-routes.ts";
-import type { SpendLedger } from "#gateway/limits/ledger.ts";
 import { modelOf, stepOf } from "./steps.ts";
 import { planUniversal } from "./universal-plan.ts";
-
-export interface PlannerDeps {
-  readonly rules: HeaderRules;
-  readonly upstreams: Upstreams;
-  readonly options: RequestOptionsReader;
-  readonly clock: Clock;
-  readonly routes: GatewayRoutes;
-  readonly rateLimits: RateLimits;
-  readonly ledger: SpendLedger;
-  /** JSON of the request's metadata; empty where it has none. */
-  readonly metadata: (headers: IncomingHttpHeaders) => string;
-}
 
 /** How each kind of route becomes a plan. */
 type Planners = { readonly [K in Route["kind"]]: (request: PlanRequest, route: Extract<Route, { kind: K }>) => Plan | GatewayErrorName };

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { chatStep } from "./chat-step.ts";
 import { RefusalError } from "#gateway/http/errors.ts";
 import { type Plan, type PlanRequest, planOf, type Step } from "#gateway/request/plan.ts";
-import type { PlannerDeps } from "./planner.ts";
+import type { PlannerDeps } from "./planner-deps.ts";
 import { pathAdvice, placeOf } from "#gateway/providers/providers.ts";
 import { withStepConfig } from "#gateway/request/request-options.ts";
 import { isUnsafePath } from "#gateway/request/request-path.ts";

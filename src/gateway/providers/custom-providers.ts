@@ -5,7 +5,7 @@ import type { CustomCostEntry, CustomProviderEntry } from "#snapshot/entries.ts"
 import type { Replica } from "#snapshot/feed.ts";
 import { followKind } from "#snapshot/follow.ts";
 import type { Provider, Upstream, Upstreams } from "./providers.ts";
-import { isSecretName } from "#gateway/logs/secret-mask.ts";
+import { isSecretName } from "#gateway/http/secret-header.ts";
 import { OPENAI_USAGE, type Usage } from "#gateway/usage/usage-formats.ts";
 
 /** Before the slug, where a provider is named. */

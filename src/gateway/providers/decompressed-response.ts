@@ -2,7 +2,7 @@ import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 import type { HeaderObject } from "#wire/http/header-object.ts";
 import type { GatewayErrorName } from "#gateway/http/errors.ts";
-import type { AnswerHandler } from "./provider-call.ts";
+import type { AnswerHandler } from "./answer-handler.ts";
 
 /** Where the packed bytes come from. */
 export interface PackedSource {

@@ -1,26 +1,15 @@
+import type { AnswerHandler } from "./answer-handler.ts";
 import type { UpstreamConnection, UpstreamFault, UpstreamSink } from "#wire/connections/http/upstream-connection.ts";
 import { READ_BUFFER } from "#wire/connections/buffers/read-buffer.ts";
 import { atTurnEnd, type TurnTask } from "#wire/connections/buffers/tick-queue.ts";
-import type { Head } from "#wire/http/head.ts";
-import { type HeaderObject, responseHeaderObject } from "#wire/http/header-object.ts";
+import type { Head } from "#wire/http/parsed-head.ts";
+import { responseHeaderObject } from "#wire/http/header-object.ts";
 import { chunkStart, lastChunk } from "#wire/http/write.ts";
 import type { GatewayErrorName } from "#gateway/http/errors.ts";
 import type { ReadyBody } from "#gateway/request/plan.ts";
 import { BodyTooLargeError } from "#gateway/request/request-body.ts";
 import { UnpackedAnswer } from "./decompressed-response.ts";
 import { FAST_MS, type ReadTicks, type Resting } from "./read-coalescing.ts";
-
-/** Who asked. Heads come before data, data before the end; after `onEnd` or `onFailed` nothing comes. */
-export interface AnswerHandler {
-  onHead(status: number, headers: HeaderObject): void;
-  /** Bytes that nobody will change. */
-  onData(bytes: Buffer): void;
-  /** Nothing more comes in this turn. */
-  onReadEnd?(): void;
-  onEnd(): void;
-  /** The answer will not come, or not come to its end. */
-  onFailed(name: GatewayErrorName): void;
-}
 
 /** A question as it goes out. */
 export interface Question {

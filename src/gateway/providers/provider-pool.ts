@@ -7,7 +7,8 @@ import { dialThroughNode } from "#wire/connections/transport/node-transport.ts";
 import type { Transport } from "#wire/connections/transport/transport.ts";
 import { UpstreamConnection, type UpstreamOwner } from "#wire/connections/http/upstream-connection.ts";
 import type { GatewayLimits } from "#gateway/config.ts";
-import { type AnswerHandler, ProviderCall } from "./provider-call.ts";
+import { ProviderCall } from "./provider-call.ts";
+import type { AnswerHandler } from "./answer-handler.ts";
 import type { ReadTicks } from "./read-coalescing.ts";
 import { questionOf, type ProviderRequest } from "./provider-request.ts";
 

@@ -5,8 +5,8 @@ import type { FlatHeaders } from "#gateway/http/headers.ts";
 import type { RequestBody } from "./request-body.ts";
 import type { RequestOptions } from "./request-options.ts";
 import type { RequestPath } from "./request-path.ts";
-import type { SpendBound } from "#gateway/limits/ledger.ts";
-import type { PlaceFacts } from "#gateway/dialects/cloud-models.ts";
+import type { SpendBound } from "./spend-bound.ts";
+import type { PlaceFacts } from "./provider-place.ts";
 import type { Usage, UsageShape } from "#gateway/usage/usage-formats.ts";
 
 /**

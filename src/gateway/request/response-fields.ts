@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { isEventId } from "#gateway/http/event-id.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { newUlid } from "#kernel/crypto/ids.ts";
 import type { FlatHeaders } from "#gateway/http/headers.ts";
@@ -29,9 +30,6 @@ const FIELDS = ["log-id", "request-id", "event-id", "step", "cache-status", "pro
 type Names = Readonly<Record<(typeof FIELDS)[number], string>>;
 
 const namesOf = (prefix: string): Names => Object.fromEntries(FIELDS.map((field) => [field, `${prefix}-aig-${field}`])) as Names;
-
-/** What a field can carry back, within bounds. */
-export const isEventId = (text: string): boolean => /^[\x21-\x7e]{1,128}$/.test(text);
 
 /** The prefix of the clients that are published for this kind of gateway. */
 const PUBLISHED = namesOf("cf");

@@ -28,10 +28,6 @@ export interface TraceParent {
   readonly parentSpanId: string | undefined;
 }
 
-/** Hexadecimal, in any case; of zeros alone none consists (W3C Trace Context §3.2.2). */
-export const isTraceId = (text: string, digits: number): boolean =>
-  text.length === digits && /^[0-9a-f]*$/i.test(text) && /[^0]/.test(text);
-
 /** A request that is over, with its secrets masked; no bodies where none may be kept. */
 export interface SpanFacts {
   readonly row: GatewayLogRow;

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import type { PrimaryCopy } from "./transferred-apex.ts";
+import type { PrimaryCopy } from "./primary-copy.ts";
 import { Soa, type SoaChange, soaView } from "./soa.ts";
 
 /** Where a zone's name servers come from. SPEC 2.5 names those of an account's default; contract.md §4 those of a zone. */

@@ -1,4 +1,4 @@
-import type { DnssecStatus } from "./dnssec.ts";
+import type { DnssecStatus } from "./dnssec-status.ts";
 
 /**
  * How far a zone's DNSSEC has come: what its owner wants, which keys it has, and what the parent was last seen to

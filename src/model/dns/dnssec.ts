@@ -1,8 +1,6 @@
+import { DNSSEC_STATUSES } from "./dnssec-status.ts";
 import { type Static, Type } from "typebox";
 import { ROLLOVER_STAGES } from "./dnssec-life.ts";
-
-export const DNSSEC_STATUSES = ["active", "pending", "disabled", "pending-disabled", "error"] as const;
-export type DnssecStatus = (typeof DNSSEC_STATUSES)[number];
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 

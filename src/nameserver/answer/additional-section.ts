@@ -3,8 +3,8 @@ import { type DnsName, type NameKey, isWithin, keyOf, nameOfKey, ROOT_KEY } from
 import type { AnswerSet } from "./answer-rrset.ts";
 import type { Work } from "./answer-context.ts";
 import { lookup, visibleSet } from "#nameserver/zones/lookup.ts";
-import type { NameNode, RecordSet } from "#nameserver/zones/zone-nodes.ts";
-import type { ZoneIndex } from "#nameserver/zones/zones.ts";
+import type { NameNode, RecordSet } from "#nameserver/zones/rrset.ts";
+import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
 /** Targets of one set that something is added for. */
 const TARGETS_MAX = 32;

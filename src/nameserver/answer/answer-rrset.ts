@@ -1,6 +1,6 @@
 import type { DnsName, NameKey } from "#wire/dns/name.ts";
-import type { NameNode } from "#nameserver/zones/zone-nodes.ts";
-import type { ZoneIndex } from "#nameserver/zones/zones.ts";
+import type { NameNode } from "#nameserver/zones/rrset.ts";
+import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
 /** One RRset of a response. */
 export interface AnswerSet {

@@ -12,8 +12,9 @@ import { answer } from "./answer.ts";
 import type { AnswerSet } from "./answer-rrset.ts";
 import { areDifferences, wholeZone } from "#nameserver/transfers/transfer-records.ts";
 import type { ZoneVersion } from "#nameserver/zones/zone-journal.ts";
-import type { RecordSets } from "#nameserver/zones/zone-nodes.ts";
-import { createZones, type ZoneIndex } from "#nameserver/zones/zones.ts";
+import type { RecordSets } from "#nameserver/zones/rrset.ts";
+import { createZones } from "#nameserver/zones/zones.ts";
+import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
 const EDGE = { ipv4: [Buffer.of(203, 0, 113, 1)], ipv6: [Buffer.from("20010db8000000000000000000000001", "hex")] };
 const typeNumbers: Record<string, number> = {

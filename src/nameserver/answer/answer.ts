@@ -1,4 +1,4 @@
-import { type Viewer } from "#snapshot/zone-directory.ts";
+import type { Viewer } from "#snapshot/zone-directory.ts";
 import { RCODE, TYPE } from "#wire/dns/codes.ts";
 import { type DnsName, type NameKey, keyOf } from "#wire/dns/name.ts";
 import { addReferral, addTargets } from "./additional-section.ts";
@@ -9,8 +9,9 @@ import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
 import { type Lookup, lookup, visibleSet } from "#nameserver/zones/lookup.ts";
 import type { FindOutside } from "#nameserver/external/external-names.ts";
 import { redirected } from "./dname.ts";
-import type { RecordSet } from "#nameserver/zones/zone-nodes.ts";
-import type { ZoneIndex, Zones } from "#nameserver/zones/zones.ts";
+import type { RecordSet } from "#nameserver/zones/rrset.ts";
+import type { Zones } from "#nameserver/zones/zones.ts";
+import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
 /** A chain of aliases longer than this is cut off; resolvers give up no later. */
 const ALIASES_MAX = 16;

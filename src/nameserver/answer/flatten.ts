@@ -3,8 +3,8 @@ import { type DnsName, keyOf, type NameKey } from "#wire/dns/name.ts";
 import type { Work } from "./answer-context.ts";
 import { isReplaced, isProxied, type Lookup, lookup, visibleSet } from "#nameserver/zones/lookup.ts";
 import { redirected } from "./dname.ts";
-import type { RecordSet } from "#nameserver/zones/zone-nodes.ts";
-import type { ZoneIndex } from "#nameserver/zones/zones.ts";
+import type { RecordSet } from "#nameserver/zones/rrset.ts";
+import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
 type Found = Extract<Lookup, { kind: "found" }>;
 

@@ -3,7 +3,8 @@ import type { NameKey } from "#wire/dns/name.ts";
 import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
 import { signedTypes, visibleSet } from "#nameserver/zones/lookup.ts";
 import type { ZoneWalk } from "#nameserver/zones/zone-walk.ts";
-import type { ZoneIndex, ZoneObserver, Zones } from "#nameserver/zones/zones.ts";
+import type { ZoneObserver, Zones } from "#nameserver/zones/zones.ts";
+import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 import type { Signatures } from "./rrsig-cache.ts";
 
 /**

@@ -6,8 +6,8 @@ import { typeBitmap } from "#wire/dns/type-bitmap.ts";
 import type { AnswerSet, Denial } from "#nameserver/answer/answer-rrset.ts";
 import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
 import { isProxied, visibleTypes } from "#nameserver/zones/lookup.ts";
-import type { NameNode } from "#nameserver/zones/zone-nodes.ts";
-import type { ZoneIndex } from "#nameserver/zones/zones.ts";
+import type { NameNode } from "#nameserver/zones/rrset.ts";
+import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
 /**
  * What proves the denial, to be signed: the one NSEC record of compact denial (RFC 9824 §3), which says what exists at the

@@ -6,7 +6,7 @@ import type { Sealer } from "#kernel/crypto/seal.ts";
 import { dnskeyRdata, keyTag } from "#wire/dns/dnssec-key.ts";
 import type { DnsName } from "#wire/dns/name.ts";
 import type { SigningKey } from "#wire/dns/rrsig.ts";
-import type { ZoneIndex } from "#nameserver/zones/zones.ts";
+import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
 /** The keys of one zone, ready to sign. */
 export interface ZoneKeys {

@@ -4,7 +4,7 @@ import type { DnssecEntry } from "#snapshot/entries.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import type { NameKey } from "#wire/dns/name.ts";
 import { rrsigRdata, type SignedSet } from "#wire/dns/rrsig.ts";
-import type { ZoneIndex } from "#nameserver/zones/zones.ts";
+import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 import type { Keyring } from "./keyring.ts";
 import { type Freshness, isFresh, validityAt } from "./validity.ts";
 

@@ -3,7 +3,7 @@ import { keyOf } from "#wire/dns/name.ts";
 import type { Answer, AnswerSet, Denial } from "#nameserver/answer/answer-rrset.ts";
 import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
 import { visibleSet } from "#nameserver/zones/lookup.ts";
-import type { ZoneIndex } from "#nameserver/zones/zones.ts";
+import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 import { proofOf, typesAt } from "./denial.ts";
 import type { Signatures, Signed } from "./rrsig-cache.ts";
 import type { SigningBudget, SigningClient } from "./signing-budget.ts";

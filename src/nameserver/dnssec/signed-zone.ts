@@ -7,8 +7,8 @@ import type { Signatures } from "./rrsig-cache.ts";
 import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
 import { isBelowDname, isFlattened, transferredSets, visibleSet } from "#nameserver/zones/lookup.ts";
 import { mergeSorted } from "./merge-sorted.ts";
-import type { RecordSet, RecordSets } from "#nameserver/zones/zone-nodes.ts";
-import type { ZoneIndex } from "#nameserver/zones/zones.ts";
+import type { RecordSet, RecordSets } from "#nameserver/zones/rrset.ts";
+import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
 export interface SignedZoneDeps {
   readonly edge: EdgeFront;

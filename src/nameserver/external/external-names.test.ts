@@ -4,7 +4,7 @@ import { fixedClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { formatName, parseAbsoluteName } from "#wire/dns/name.ts";
-import { OUTSIDE_LIMITS, type OutsideLimits } from "./limits.ts";
+import { OUTSIDE_LIMITS, type OutsideLimits } from "#nameserver/config.ts";
 import { createOutsideNames, type FindOutside } from "./external-names.ts";
 import type { Resolution, Resolve } from "./resolve.ts";
 

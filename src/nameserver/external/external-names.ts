@@ -3,7 +3,7 @@ import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { type DnsName, keyOf, type NameKey } from "#wire/dns/name.ts";
 import type { ServerQuestion } from "./ask-server.ts";
-import type { OutsideLimits } from "./limits.ts";
+import type { OutsideLimits } from "#nameserver/config.ts";
 import { createTurns } from "#kernel/turns.ts";
 import type { Resolution, Resolve } from "./resolve.ts";
 

@@ -4,7 +4,7 @@ import type { AppliedOp, Snapshot } from "#snapshot/feed.ts";
 import { ANY_ACCOUNT } from "#snapshot/reliance.ts";
 import { nameOfKey } from "#wire/dns/name.ts";
 import type { Zones } from "#nameserver/zones/zones.ts";
-import type { OutsideLimits } from "./limits.ts";
+import type { OutsideLimits } from "#nameserver/config.ts";
 import { createOutsideNames, type OutsideNames } from "./external-names.ts";
 import { createResolve } from "./resolve.ts";
 import { resolversOf } from "./servers.ts";

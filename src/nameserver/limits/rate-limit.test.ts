@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import { parseIp } from "#kernel/net/ip.ts";
-import { createRateLimit, createRateTable, DROP, type RateLimitConfig, SEND, TRUNCATE, type Verdict } from "./rate-limit.ts";
+import { createRateLimit, createRateTable, DROP, SEND, TRUNCATE, type Verdict } from "./rate-limit.ts";
+import type { RateLimitConfig } from "#nameserver/config.ts";
 
 const START_MS = 1_700_000_000_000;
 const WINDOW_MS = 15_000;

@@ -1,4 +1,5 @@
 import { randomFillSync } from "node:crypto";
+import type { RateLimitConfig } from "#nameserver/config.ts";
 import { type Cidr, parseCidr } from "#kernel/net/cidr.ts";
 
 /** What becomes of a response over UDP. */
@@ -7,17 +8,6 @@ export const DROP = 1;
 /** An empty answer that sends the client to TCP, which nobody speaks from a forged address. */
 export const TRUNCATE = 2;
 export type Verdict = typeof SEND | typeof DROP | typeof TRUNCATE;
-
-/** What the operator says about it, and the table that all threads of the server share. */
-export interface RateLimitConfig {
-  /** Responses of one sort to one network in a second; 0: no limit. */
-  readonly perSecond: number;
-  /** Of so many responses over the limit one is truncated instead of dropped; 0: none, 1: each. */
-  readonly slip: number;
-  /** Networks in CIDR notation that are never limited. */
-  readonly exempt: readonly string[];
-  readonly table: SharedArrayBuffer;
-}
 
 /**
  * Response rate limiting: questions under a forged address are answered to whoever has it, so no network gets more of

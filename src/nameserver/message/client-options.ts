@@ -5,7 +5,7 @@ import type { Query } from "#wire/dns/query.ts";
 import type { Client } from "./client.ts";
 import type { NameserverLimits } from "#nameserver/config.ts";
 import { CLIENT_COOKIE_BYTES, type Cookies, COOKIE_BYTES, isCookieLength } from "./cookies.ts";
-import type { Reply } from "./exchange.ts";
+import type { Reply } from "./reply.ts";
 
 /** What one client is told by EDNS options besides the answer, which is the same for all. */
 export interface ClientOptions {

@@ -1,3 +1,4 @@
+import type { Reply } from "./reply.ts";
 import { EDNS_FLAG, MESSAGE_BYTES_MAX } from "#wire/dns/codes.ts";
 import type { Query } from "#wire/dns/query.ts";
 import type { Client } from "./client.ts";
@@ -16,17 +17,6 @@ export interface Exchange {
   readonly signature: Signature;
   /** What the reply may have, so that there is room for the options and for a signature. */
   readonly bytesMax: number;
-}
-
-/** A whole response, still without the EDNS options that are this client's own. */
-export interface Reply {
-  readonly bytes: Buffer;
-  /** With the upper bits, which the OPT record carries (RFC 6891 §6.1.3). */
-  readonly rcode: number;
-  /** Where the OPT record starts, which is the last one; 0 where there is none. */
-  readonly optStart: number;
-  /** What is limited together with it (rate-sorts.ts). */
-  readonly sort: number;
 }
 
 /** Answers the messages of one opcode. What it throws becomes SERVFAIL. */

@@ -1,7 +1,8 @@
 import { FLAG, HEADER_BYTES, OPCODE_MASK, OPTION, RCODE } from "#wire/dns/codes.ts";
 import { MessageWriter, OPT_BYTES } from "#wire/dns/message.ts";
 import type { Answer } from "#nameserver/answer/answer-rrset.ts";
-import { echoedEdnsFlags, ednsClassOf, type Exchange, PAYLOAD_BYTES_MAX, type Reply } from "./exchange.ts";
+import { echoedEdnsFlags, ednsClassOf, type Exchange, PAYLOAD_BYTES_MAX } from "./exchange.ts";
+import type { Reply } from "./reply.ts";
 import { ERROR_SORT, sortOf } from "./response-class.ts";
 
 /** The answer to the exchange's question. `complete` is false where something had to be left out for want of room. */

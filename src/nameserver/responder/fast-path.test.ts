@@ -12,7 +12,8 @@ import { createAnswerCache } from "./answer-cache.ts";
 import { createCounters } from "#nameserver/message/counters.ts";
 import type { Datagram } from "#nameserver/message/datagram.ts";
 import { createQuickAnswers, DROPPED } from "./fast-path.ts";
-import { createRateLimit, createRateTable, type RateLimitConfig } from "#nameserver/limits/rate-limit.ts";
+import { createRateLimit, createRateTable } from "#nameserver/limits/rate-limit.ts";
+import type { RateLimitConfig } from "#nameserver/config.ts";
 import { createResponder } from "./respond.ts";
 import { createZones } from "#nameserver/zones/zones.ts";
 

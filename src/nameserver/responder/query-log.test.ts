@@ -10,7 +10,7 @@ import type { Client } from "#nameserver/message/client.ts";
 import { createDatagram, type Datagram } from "#nameserver/message/datagram.ts";
 import { createQueryLog } from "./query-log.ts";
 import { DROPPED, type QuickAnswer } from "./fast-path.ts";
-import type { ZoneIndex } from "#nameserver/zones/zones.ts";
+import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
 const ZONE = { id: "z", entry: { account_id: "a" } } as unknown as ZoneIndex;
 const CLIENT: Client = { transport: "udp", address: Buffer.of(192, 0, 2, 1), port: 53 };

@@ -4,7 +4,8 @@ import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
 import { isFlattened } from "#nameserver/zones/lookup.ts";
 import type { OutsideNames } from "#nameserver/external/external-names.ts";
 import type { TransferPartners } from "#nameserver/tsig/transfer-acl.ts";
-import type { ZoneIndex, Zones } from "#nameserver/zones/zones.ts";
+import type { Zones } from "#nameserver/zones/zones.ts";
+import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
 /**
  * Looks now and then at the addresses behind flattened apexes of zones that other servers fetch. These go by the zone's

@@ -5,7 +5,8 @@ import { keyOf } from "#wire/dns/name.ts";
 import type { Exchange, Handler } from "#nameserver/message/exchange.ts";
 import { encodeAcknowledgement, encodeRefusal, type Refusal } from "#nameserver/message/response.ts";
 import type { TransferPartners, TransferSide } from "#nameserver/tsig/transfer-acl.ts";
-import type { ZoneIndex, Zones } from "#nameserver/zones/zones.ts";
+import type { Zones } from "#nameserver/zones/zones.ts";
+import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
 export interface NotificationsDeps {
   readonly zones: Pick<Zones, "nearestZone" | "named">;

@@ -17,7 +17,8 @@ import {
   wholeZone,
 } from "./transfer-records.ts";
 import { serialOf, type ZoneJournal } from "#nameserver/zones/zone-journal.ts";
-import type { ZoneIndex, Zones } from "#nameserver/zones/zones.ts";
+import type { Zones } from "#nameserver/zones/zones.ts";
+import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
 /** What is sent: all of the zone, what is new in it, or word that nothing is. */
 export type TransferKind = "axfr" | "ixfr" | "current";

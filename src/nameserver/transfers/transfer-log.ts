@@ -5,7 +5,7 @@ import type { Client } from "#nameserver/message/client.ts";
 import type { MessageStream } from "./message-stream.ts";
 import type { TransferKind } from "./transfer-content.ts";
 import { serialOf } from "#nameserver/zones/zone-journal.ts";
-import type { ZoneIndex } from "#nameserver/zones/zones.ts";
+import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
 export type TransferLog = (level: "info" | "warn", message: string, fields: Readonly<Record<string, unknown>>) => void;
 

@@ -4,8 +4,8 @@ import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
 import { isFlattened, transferredSets } from "#nameserver/zones/lookup.ts";
 import { signedZone, type SignedZoneDeps } from "#nameserver/dnssec/signed-zone.ts";
 import { soaOf, type ZoneVersion } from "#nameserver/zones/zone-journal.ts";
-import type { RecordSet, RecordSets } from "#nameserver/zones/zone-nodes.ts";
-import type { ZoneIndex } from "#nameserver/zones/zones.ts";
+import type { RecordSet, RecordSets } from "#nameserver/zones/rrset.ts";
+import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
 /** One record of a transfer. */
 export interface TransferRecord {

@@ -9,7 +9,8 @@ import type { Answer } from "#nameserver/answer/answer-rrset.ts";
 import { type Client, subscriberOf } from "#nameserver/message/client.ts";
 import type { NameserverLimits } from "#nameserver/config.ts";
 import { createCounters } from "#nameserver/message/counters.ts";
-import { type Exchange, PAYLOAD_BYTES_MAX, type Reply } from "#nameserver/message/exchange.ts";
+import { type Exchange, PAYLOAD_BYTES_MAX } from "#nameserver/message/exchange.ts";
+import type { Reply } from "#nameserver/message/reply.ts";
 import { createAnswerStream, MESSAGE_BYTES, type MessageStream } from "./message-stream.ts";
 import { encodeAnswer } from "#nameserver/message/response.ts";
 import { createSignatures, type Signature } from "#nameserver/tsig/tsig-check.ts";
@@ -18,7 +19,7 @@ import { createTransferAccount, type TransferLog } from "./transfer-log.ts";
 import { createTransferContent, type TransferContentDeps } from "./transfer-content.ts";
 import type { TransferPartners } from "#nameserver/tsig/transfer-acl.ts";
 import { soaAlone, type TransferRecord } from "./transfer-records.ts";
-import type { ZoneIndex } from "#nameserver/zones/zones.ts";
+import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
 /** Sends zones to other servers: AXFR (RFC 5936) and IXFR (RFC 1995). */
 export interface TransfersOut {

@@ -2,7 +2,7 @@ import type { DnssecEntry, DnssecKeyEntry, ZoneEntry } from "#snapshot/entries.t
 import { TYPE } from "#wire/dns/codes.ts";
 import { CDNSKEY_DELETE, CDS_DELETE, DNSKEY_TTL_SECONDS, dnskeyRdata, dsRdata } from "#wire/dns/dnssec-key.ts";
 import { parseAbsoluteName } from "#wire/dns/name.ts";
-import type { RecordSet } from "./zone-nodes.ts";
+import type { RecordSet } from "./rrset.ts";
 
 /**
  * The sets at a zone's apex that come from its settings (SPEC 2.3, 2.4) and keys, never from records. Throws RdataError

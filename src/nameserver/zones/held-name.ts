@@ -2,7 +2,7 @@ import type { RecordSettings } from "#snapshot/entries.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import type { NameKey } from "#wire/dns/name.ts";
 import { typeCode } from "#wire/dns/record-types.ts";
-import type { NameNode, RecordSet, RecordSets, StoredRecord } from "./zone-nodes.ts";
+import type { NameNode, RecordSet, RecordSets, StoredRecord } from "./rrset.ts";
 
 export const NO_SETS: RecordSets = new Map();
 

@@ -1,9 +1,10 @@
-import { type Viewer } from "#snapshot/zone-directory.ts";
+import type { Viewer } from "#snapshot/zone-directory.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { type EdgeFront, PROXIED_TTL } from "./proxied-records.ts";
 import { type NameKey, parentKey, ROOT_KEY } from "#wire/dns/name.ts";
-import type { NameNode, RecordSet, RecordSets } from "./zone-nodes.ts";
-import type { ZoneIndex, Zones } from "./zones.ts";
+import type { NameNode, RecordSet, RecordSets } from "./rrset.ts";
+import type { Zones } from "./zones.ts";
+import type { ZoneIndex } from "./zone-index.ts";
 
 /** Where a name leads, as RFC 1034 §4.3.2 steps 2 and 3 find it. */
 export type Lookup =

@@ -1,7 +1,7 @@
 import { inSlices } from "#kernel/in-slices.ts";
 import { type NameKey, parentKey } from "#wire/dns/name.ts";
 import type { HeldName } from "./held-name.ts";
-import type { StoredRecord } from "./zone-nodes.ts";
+import type { StoredRecord } from "./rrset.ts";
 
 /** A large change of a zone: what names will be. Of each name in it, those above are in it too. */
 export interface NameLayer {

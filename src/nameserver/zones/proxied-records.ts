@@ -1,7 +1,8 @@
+import type { EdgeProtocols } from "#nameserver/config.ts";
 import { type IpAddress, formatIp, parseIp } from "#kernel/net/ip.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { encodeContent } from "#wire/dns/record-types.ts";
-import type { RecordSet } from "./zone-nodes.ts";
+import type { RecordSet } from "./rrset.ts";
 
 /** What stands in for proxied names: the edge's addresses, and what it says of itself before anybody connects. */
 export interface EdgeFront {
@@ -13,14 +14,6 @@ export interface EdgeFront {
 
 /** HTTPS sets (RFC 9460) by the addresses that a name has of the edge's. */
 export type HttpsSets = Readonly<Record<"all" | "ipv4" | "ipv6", RecordSet>>;
-
-/** What the edge speaks over TLS. */
-export interface EdgeProtocols {
-  /** By their ALPN identifiers, the best first. */
-  readonly alpn: readonly string[];
-  /** 0: not known. */
-  readonly port: number;
-}
 
 /** TTL in seconds of what stands in for a proxied name (SPEC 2.2: automatic). */
 export const PROXIED_TTL = 300;

@@ -1,8 +1,10 @@
 import { listAt } from "#kernel/lists.ts";
 import { soaSerial } from "#wire/dns/serial.ts";
 import { TYPE } from "#wire/dns/codes.ts";
-import type { NameChange, RecordSet } from "./zone-nodes.ts";
-import type { ZoneIndex, ZoneObserver } from "./zones.ts";
+import type { NameChange } from "./zone-nodes.ts";
+import type { RecordSet } from "./rrset.ts";
+import type { ZoneObserver } from "./zones.ts";
+import type { ZoneIndex } from "./zone-index.ts";
 
 /** How a zone went from one serial to the next. */
 export interface ZoneVersion {

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import { keyOf, type NameKey, parentKey, parseAbsoluteName } from "#wire/dns/name.ts";
-import { createZoneNodes, type NameChange, type RecordSets, type StoredRecord, type ZoneNodes } from "./zone-nodes.ts";
+import { createZoneNodes, type NameChange, type ZoneNodes } from "./zone-nodes.ts";
+import type { RecordSets, StoredRecord } from "./rrset.ts";
 import type { ZoneWalk } from "./zone-walk.ts";
 
 // One below the other, so that names come, go and exist because of others.

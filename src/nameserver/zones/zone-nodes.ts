@@ -1,33 +1,8 @@
-import type { RecordEntry, RecordSettings } from "#snapshot/entries.ts";
+import type { RecordSets, StoredRecord, NameNode } from "./rrset.ts";
 import { type NameKey, parentKey } from "#wire/dns/name.ts";
 import { HeldName, NO_SETS } from "./held-name.ts";
 import { createNameLayers, namesFrom } from "./name-layers.ts";
 import { createZoneWalks, type ZoneWalk } from "./zone-walk.ts";
-
-/** All records of one owner name and type. */
-export interface RecordSet {
-  readonly type: number;
-  readonly ttl: number;
-  readonly rdatas: readonly Uint8Array[];
-  /** Any of its records is proxied. */
-  readonly proxied: boolean;
-  /** Those that any of its records has. */
-  readonly settings?: RecordSettings;
-}
-
-/** Sets by type; never changed once made. */
-export type RecordSets = ReadonlyMap<number, RecordSet>;
-
-/** One owner name, or a name that exists only because one below it does (RFC 8020). */
-export interface NameNode {
-  readonly sets: RecordSets;
-}
-
-/**
- * What a name holds: entries that have been found good. Their RDATA is decoded when somebody asks for the name, since a
- * million records would be held twice otherwise.
- */
-export type StoredRecord = Omit<RecordEntry, "zone_id">;
 
 /** The names of one zone. What `add` and `remove` did is seen once `settle` has run. */
 export interface ZoneNodes {

@@ -4,8 +4,8 @@ import { keyOf, type NameKey, parseAbsoluteName } from "#wire/dns/name.ts";
 import { readRdata, typeCode } from "#wire/dns/record-types.ts";
 import { WireReader } from "#wire/dns/wire-reader.ts";
 import { apexSets } from "./apex.ts";
-import type { RecordSet, StoredRecord } from "./zone-nodes.ts";
-import type { ZoneIndex } from "./zones.ts";
+import type { RecordSet, StoredRecord } from "./rrset.ts";
+import type { ZoneIndex } from "./zone-index.ts";
 
 /** Undefined where the entry cannot be read: a bad one must not take the others down with it. */
 export function attempt<T>(read: () => T): T | undefined {

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { keyOf, type NameKey, parseAbsoluteName } from "#wire/dns/name.ts";
-import { createZoneNodes, type RecordSets, type StoredRecord, type ZoneNodes } from "./zone-nodes.ts";
+import { createZoneNodes, type ZoneNodes } from "./zone-nodes.ts";
+import type { RecordSets, StoredRecord } from "./rrset.ts";
 import { createZoneWalks, type WalkedNode, type ZoneWalk, ZoneWalkError } from "./zone-walk.ts";
 
 type Step = { readonly do: "put" | "remove"; readonly name: number; readonly value: number } | { readonly do: "settle" | "read" | "start" };

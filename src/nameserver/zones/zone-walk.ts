@@ -1,5 +1,5 @@
 import type { NameKey } from "#wire/dns/name.ts";
-import type { RecordSets } from "./zone-nodes.ts";
+import type { RecordSets } from "./rrset.ts";
 
 /** A zone's names as they were at one moment, one after the other, whatever changes meanwhile. */
 export interface ZoneWalk {

@@ -1,30 +1,14 @@
-import type { CertificateEntry, DnssecEntry, RecordEntry, ReleaseEntry, ZoneEntry } from "#snapshot/entries.ts";
+import type { ZoneIndex } from "./zone-index.ts";
+import type { CertificateEntry, RecordEntry, ReleaseEntry, ZoneEntry } from "#snapshot/entries.ts";
 import type { AppliedOp, Snapshot, StagedChange } from "#snapshot/feed.ts";
 import type { StagedLayer } from "#snapshot/record-layers.ts";
 import { createZoneDirectory, type ZoneDirectory } from "#snapshot/zone-directory.ts";
 import { TYPE } from "#wire/dns/codes.ts";
-import { type DnsName, keyOf, type NameKey, nameOfKey, parentKey, parseAbsoluteName, ROOT_KEY } from "#wire/dns/name.ts";
+import { keyOf, type NameKey, nameOfKey, parentKey, parseAbsoluteName, ROOT_KEY } from "#wire/dns/name.ts";
 import { apexSets } from "./apex.ts";
 import { type CertifiedNames, createCertifiedNames } from "./certified-names.ts";
-import { createZoneNodes, type NameChange, type RecordSet, type ZoneNodes } from "./zone-nodes.ts";
+import { createZoneNodes, type NameChange, type ZoneNodes } from "./zone-nodes.ts";
 import { attempt, joined, ownerOf, readHost, readZone } from "./zone-readers.ts";
-
-/** A zone as answers read it. */
-export interface ZoneIndex {
-  readonly id: string;
-  readonly key: NameKey;
-  readonly name: DnsName;
-  readonly entry: ZoneEntry;
-  /** The apex sets that entries make: SOA, NS and what announces the keys. */
-  readonly apex: ReadonlyMap<number, RecordSet>;
-  /** TTL of negative answers in seconds (RFC 2308 §5). */
-  readonly negativeTtl: number;
-  readonly nodes: Pick<ZoneNodes, "get" | "borders" | "size" | "walk">;
-  /** Undefined where the zone is not signed. */
-  readonly dnssec: DnssecEntry | undefined;
-  /** Names that the edge has certificates for, wildcards as such; kept in place, for all states of the zone. */
-  readonly certified: Pick<CertifiedNames, "has">;
-}
 
 /** What one delta made of a zone; undefined where it is not served. */
 export interface ZoneChange {

@@ -3,7 +3,7 @@ import { type Kysely, sql } from "kysely";
 import type { Clock } from "#kernel/clock.ts";
 import type { Dialect, Session } from "#store/queries/session.ts";
 import type { Tables } from "#store/queries/tables.ts";
-import { raisedSerial } from "#store/zones/zones.ts";
+import { raisedSerial } from "#store/queries/zone-serial.ts";
 
 /**
  * A place in what an installation has committed. Revisions count within one history: a database that was restored goes on

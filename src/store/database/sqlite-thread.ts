@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import type { ThreadOptions, ThreadReply, ThreadRequest } from "./sqlite-messages.ts";
 import { threadProgram } from "#kernel/process/thread-program.ts";
 import type { Rows } from "#store/queries/session.ts";
 
@@ -8,26 +9,9 @@ export interface SqliteThread {
   close(): Promise<void>;
 }
 
-export interface ThreadRequest {
-  readonly id: number;
-  readonly sql: string;
-  readonly parameters: readonly unknown[];
-}
-
-/** `errcode` is SQLite's, which a cloned error would lose. */
-export type ThreadReply =
-  | { readonly id: number; readonly rows: Rows }
-  | { readonly id: number; readonly message: string; readonly errcode: unknown };
-
 interface Waiting {
   resolve(rows: Rows): void;
   reject(error: unknown): void;
-}
-
-export interface ThreadOptions {
-  readonly name: string;
-  readonly path: string;
-  readonly mode: "write" | "read";
 }
 
 /** The thread starts with the first query, and again with the next one after it died. */

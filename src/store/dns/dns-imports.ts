@@ -1,6 +1,7 @@
 import type { Kysely, Selectable } from "kysely";
 import { isUniqueViolation } from "#store/queries/session.ts";
-import { type DnsRecordRow, RECORD_COLUMNS } from "./dns-records.ts";
+import { RECORD_COLUMNS } from "./dns-records.ts";
+import type { DnsRecordRow } from "./record-row.ts";
 import type { DnsImportsTable, Tables } from "#store/queries/tables.ts";
 
 /**

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { systemClock } from "#kernel/clock.ts";
-import type { DnsRecordRow } from "./dns-records.ts";
+import type { DnsRecordRow } from "./record-row.ts";
 import { recordsByIds, recordsNamed, writeRecords } from "./dns-record-rows.ts";
 import { migrate } from "#store/database/migrate.ts";
 import { DIALECTS, kyselyOver } from "#store/queries/session.ts";

@@ -1,5 +1,6 @@
 import { type Kysely, type Selectable, sql } from "kysely";
-import { type DnsRecordRow, RECORD_COLUMNS } from "./dns-records.ts";
+import { RECORD_COLUMNS } from "./dns-records.ts";
+import type { DnsRecordRow } from "./record-row.ts";
 import { countRecords } from "./record-counts.ts";
 import { recordKeys, tagKeys } from "./record-keys.ts";
 import { prepareSetQuery } from "#store/queries/in-query.ts";

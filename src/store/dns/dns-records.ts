@@ -1,9 +1,6 @@
-import type { Kysely, Selectable } from "kysely";
-import type { RecordKeys } from "./record-keys.ts";
-import type { DnsRecordsTable, Tables } from "#store/queries/tables.ts";
-
-/** A record without the columns that only filters read. */
-export type DnsRecordRow = Omit<Selectable<DnsRecordsTable>, keyof RecordKeys>;
+import type { DnsRecordRow } from "./record-row.ts";
+import type { Kysely } from "kysely";
+import type { Tables } from "#store/queries/tables.ts";
 
 /** The columns of a `DnsRecordRow`. */
 export const RECORD_COLUMNS = [

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from "kysely";
-import type { DnsRecordRow } from "./dns-records.ts";
+import type { DnsRecordRow } from "./record-row.ts";
 import { tagKeys } from "./record-keys.ts";
 import { prepareSetQuery } from "#store/queries/in-query.ts";
 import type { Tables } from "#store/queries/tables.ts";

@@ -1,20 +1,4 @@
-import type { DnsRecordRow } from "./dns-records.ts";
-
-/** Columns that only filters read. They are made here and nowhere else, from what the API shows. */
-export interface RecordKeys {
-  /** `www.example.test` as `tset.elpmaxe.www`, so that "ends with" is a range of an index. */
-  readonly name_reversed: string;
-  /** The first characters of `content_key`, and the last ones, backwards. */
-  readonly content_head: string;
-  readonly content_reversed: string;
-  /** The comment as filters compare it; null without one. */
-  readonly comment_key: string | null;
-  readonly comment_head: string | null;
-  readonly comment_reversed: string | null;
-  /** Whether it has a comment, and a tag: 0 or 1. */
-  readonly commented: number;
-  readonly tagged: number;
-}
+import type { RecordKeys, DnsRecordRow } from "./record-row.ts";
 
 /** One tag as filters compare it: `name:value`, with the colon also where there is no value. */
 export interface TagKeys {

@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import { type DnsRecordRow, RECORD_COLUMNS } from "./dns-records.ts";
+import { RECORD_COLUMNS } from "./dns-records.ts";
+import type { DnsRecordRow } from "./record-row.ts";
 import { type Condition, judging, type RecordTest } from "./record-conditions.ts";
 import { keyHead } from "./record-keys.ts";
 import type { Tables } from "#store/queries/tables.ts";

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import type { DnsRecordRow } from "./dns-records.ts";
+import type { DnsRecordRow } from "./record-row.ts";
 import type { Tables } from "#store/queries/tables.ts";
 
 const COLUMNS = [

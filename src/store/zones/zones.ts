@@ -1,3 +1,4 @@
+import { nowSeconds, STEP_MAX, SERIAL_MAX } from "#store/queries/zone-serial.ts";
 import {
   type Expression,
   type ExpressionBuilder,
@@ -8,7 +9,6 @@ import {
   type SqlBool,
   type Updateable,
 } from "kysely";
-import type { Clock } from "#kernel/clock.ts";
 import { textTest, type TextOperator } from "#store/queries/like.ts";
 import { type ListPart, partOf, type RowKey } from "#store/queries/list-pages.ts";
 import { prepareQuery } from "#store/queries/prepared-query.ts";
@@ -111,12 +111,6 @@ export async function touchZone(
   return (await raiseSerial(db, id, nowSeconds(clock), recordsAdded, versionsAdded))[0];
 }
 
-const nowSeconds = (clock: Clock): number => Math.floor(clock.nowMs() / 1000);
-
-/** The largest step after which a serial is a later one (RFC 1982 §3.2). */
-const STEP_MAX = 0x7fff_ffff;
-const SERIAL_MAX = 0xffff_ffff;
-
 /**
  * The present in seconds, and where the serial is there already the next one: a zone that was restored goes on above what it
  * had after the backup. After 2^32 - 1 comes 1, since some secondaries take 0 for "unset" (RFC 1982).
@@ -133,18 +127,6 @@ const raiseSerial = prepareQuery((db, id: string, now: number, recordsAdded: num
     .returning(["serial", "record_count", "dns_version_count", "type", "settings"])
     .returning(sql<string | null>`(SELECT kind || ' ' || id FROM dns_imports WHERE zone_id = ${id})`.as("large_change")),
 );
-
-/**
- * The serial of a zone that was restored, as SQL: so far above the present, or above what it is, that it is later than any that
- * many changes in few seconds had led to. One that is about to begin again is left alone, for versions are told apart by it.
- */
-export function raisedSerial(clock: Clock): string {
-  const now = nowSeconds(clock);
-  return `CASE WHEN ${now} - serial BETWEEN 1 AND ${STEP_MAX - LOST_CHANGES} THEN ${now + LOST_CHANGES} WHEN serial < ${SERIAL_MAX - LOST_CHANGES} THEN serial + ${LOST_CHANGES} ELSE serial END`;
-}
-
-/** More than a zone's changes since a backup are ahead of the clock. */
-const LOST_CHANGES = 100_000;
 
 /** Counts records that a large import writes or takes back; the number of the zone's records, or undefined without the zone. */
 export async function countImported(db: Kysely<Tables>, id: string, added: number): Promise<number | undefined> {

@@ -1,5 +1,6 @@
 import { CR, FIELD_VALUE, HEX_VALUE, LF, SEMICOLON } from "./bytes.ts";
-import { Head, parseFields } from "./head.ts";
+import { parseFields } from "./head.ts";
+import { Head } from "./parsed-head.ts";
 import { TRAILER_FIELDS } from "./known-fields.ts";
 
 /** Takes payload bytes. They are good only during the call: the buffer is reused. */

@@ -4,7 +4,7 @@ import { fc } from "../../../test/support/property.ts";
 import { latin1 } from "./bytes.ts";
 import { BODY_MALFORMED, BODY_TOO_LARGE, NEED_MORE } from "./chunked.ts";
 import { BodyReader, BY_LENGTH, CHUNKED, type Framing, responseFraming, NO_BODY, UNTIL_CLOSE } from "./framing.ts";
-import { Head } from "./head.ts";
+import { Head } from "./parsed-head.ts";
 import { chunkStart, lastChunk } from "./write.ts";
 
 /** Feeds the wire cut at the given sizes, which repeat; says what came out and how it ended. */

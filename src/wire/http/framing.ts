@@ -1,5 +1,5 @@
 import { BODY_MALFORMED, type BodySink, ChunkedReader, NEED_MORE, type Trailer } from "./chunked.ts";
-import type { Head } from "./head.ts";
+import type { Head } from "./parsed-head.ts";
 
 /** How the end of a body is known (RFC 9112 §6.3). */
 export type Framing = typeof NO_BODY | typeof BY_LENGTH | typeof CHUNKED | typeof UNTIL_CLOSE;

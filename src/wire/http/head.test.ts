@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import { latin1 } from "./bytes.ts";
-import { findHeadEnd, Head, HEAD_BYTES_MAX, isHopelessStart, isRequestLine, parseRequestHead, parseResponseHead } from "./head.ts";
+import { findHeadEnd, HEAD_BYTES_MAX, isHopelessStart, isRequestLine, parseRequestHead, parseResponseHead } from "./head.ts";
+import { Head } from "./parsed-head.ts";
 import { keptFields, statusLine } from "./write.ts";
 
 function request(text: string) {

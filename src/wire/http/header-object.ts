@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { latin1 } from "./bytes.ts";
-import type { Head } from "./head.ts";
+import type { Head } from "./parsed-head.ts";
 
 /** Fields by lower-case name, as node:http's `IncomingMessage` has them; values are one character a byte. */
 export type HeaderObject = Record<string, string | string[] | undefined>;

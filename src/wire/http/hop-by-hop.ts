@@ -1,5 +1,5 @@
 import { COMMA, SPACE, spells, TAB, TOKEN } from "./bytes.ts";
-import type { Head, HeadFault } from "./head.ts";
+import type { Head, HeadFault } from "./parsed-head.ts";
 
 const OPTIONS_MAX = 32;
 

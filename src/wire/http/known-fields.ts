@@ -1,6 +1,6 @@
 import { spells } from "./bytes.ts";
 import { readConnection } from "./hop-by-hop.ts";
-import type { Head, HeadFault } from "./head.ts";
+import type { Head, HeadFault } from "./parsed-head.ts";
 
 /** Understands one field: notes it in the head, says whether it is dropped, or refuses the message. */
 type FieldReader = (buffer: Buffer, head: Head, index: number) => HeadFault;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findHeadEnd, Head, parseRequestHead } from "./head.ts";
+import { findHeadEnd, parseRequestHead } from "./head.ts";
+import { Head } from "./parsed-head.ts";
 import { parseAuthority } from "./host.ts";
 import { readTarget } from "./target.ts";
 

@@ -1,5 +1,5 @@
 import { latin1, SLASH } from "./bytes.ts";
-import type { Head } from "./head.ts";
+import type { Head } from "./parsed-head.ts";
 import { type Authority, formatAuthority, parseAuthority } from "./host.ts";
 import { createRecentTexts } from "./recent-texts.ts";
 

@@ -1,6 +1,6 @@
 import { latin1 } from "./bytes.ts";
 import type { Trailer } from "./chunked.ts";
-import { FIELDS_MAX, type Head } from "./head.ts";
+import { FIELDS_MAX, type Head } from "./parsed-head.ts";
 
 /** The field lines that were not dropped, each with its CRLF. Lines that stand together are copied together. */
 export function keptFields(buffer: Buffer, head: Head): string {

@@ -3,7 +3,7 @@ import { type Req, type Route, route } from "#api/route.ts";
 import { groupsOfLevel } from "#control/rulesets/phase-permissions.ts";
 import type { Call } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
-import type { RulesetScope } from "#control/rulesets/scope.ts";
+import type { RulesetScope } from "#control/rulesets/ruleset-scope.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { PermissionGroupName } from "#model/access/permission-groups.ts";
 import { CheckedExpression, ExpressionCheck, ExpressionLanguage, ExpressionLanguageQuery } from "#model/rulesets/rule-expression.ts";

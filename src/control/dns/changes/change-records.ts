@@ -1,47 +1,26 @@
 import { setImmediate } from "node:timers/promises";
-import type { Clock } from "#kernel/clock.ts";
-import { isoMicros } from "#kernel/clock.ts";
+import { type RecordChanges, type ChangeStep, type Part, planSteps, type PreparedChanges, prepareChanges } from "./change-steps.ts";
+import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { checkSteps } from "./change-checks.ts";
-import { type ChangeStep, type Part, planSteps, type PreparedChanges, prepareChanges } from "./change-steps.ts";
 import { checkForeignKeys } from "./multi-signer-keys.ts";
 import { addedBy, type LargeChange, type LargeChanges } from "./large-change.ts";
 import { permittedSteps, type RecordSource } from "./secondary-restrictions.ts";
-import type { RecordView, ShownRow } from "./record-view.ts";
+import type { RecordView } from "./record-view.ts";
 import type { VersionedChange } from "./version-changes.ts";
 import { appendVersion, type NewVersion } from "./version-log.ts";
 import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
-import type { DnsRecord, DnsRecordWrite } from "#model/dns/dns-record.ts";
-import type { OriginPolicy, PreparedRecord } from "#model/dns/prepared-record.ts";
+import type { DnsRecord } from "#model/dns/dns-record.ts";
+import type { OriginPolicy } from "#model/dns/prepared-record.ts";
 import type { DnsVersionKind } from "#model/dns/dns-version.ts";
 import { recordEntry, serialEntry } from "#snapshot/compile.ts";
 import { importOfRecord } from "#store/dns/dns-imports.ts";
 import { recordsByIds, writeRecords } from "#store/dns/dns-record-rows.ts";
-import type { DnsRecordRow } from "#store/dns/dns-records.ts";
+import type { DnsRecordRow } from "#store/dns/record-row.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { countImported, touchZone, zoneRowById } from "#store/zones/zones.ts";
-
-/** The zone of a call, as the API resolved it. */
-/** Applied in this order of parts, and in a part in the order of its items (contract.md §3, "Batch"). */
-export interface RecordChanges {
-  readonly deletes?: readonly { readonly id: string }[];
-  /** Each changes the fields that it names. */
-  readonly patches?: readonly (DnsRecordWrite & { readonly id: string })[];
-  /** Each replaces a record; what it leaves out takes its default. */
-  readonly puts?: readonly (DnsRecordWrite & { readonly id: string })[];
-  readonly posts?: readonly DnsRecordWrite[];
-  /** New records too, after `posts`: checked and in their stored form already, as an import has them. */
-  readonly prepared?: readonly PreparedRecord[];
-  /** Existing records in their new stored form, as a transfer has them; told as `puts`. */
-  readonly rows?: readonly DnsRecordRow[];
-  /**
-   * Records that become again what they were, under their own ids, whether they exist or not. They are judged
-   * beside each other only, not beside what they replace.
-   */
-  readonly restores?: readonly ShownRow[];
-}
 
 export interface ChangeOptions {
   /** What the history says it was. */

@@ -1,12 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { newId } from "#kernel/crypto/ids.ts";
-import type { RecordChanges } from "./change-records.ts";
 import { type ShownRow, writeOf } from "./record-view.ts";
 import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import type { DnsRecordWrite } from "#model/dns/dns-record.ts";
 import { type OriginPolicy, type PreparedRecord, prepareRecord } from "#model/dns/prepared-record.ts";
-import type { DnsRecordRow } from "#store/dns/dns-records.ts";
+import type { DnsRecordRow } from "#store/dns/record-row.ts";
 
 export type Part = Exclude<keyof RecordChanges, "prepared" | "rows">;
 
@@ -148,4 +147,24 @@ function noteTimes(
     comment_modified_on: after.comment === (before?.comment ?? null) ? (before?.comment_modified_on ?? null) : now,
     tags_modified_on: after.tags === (before?.tags ?? "[]") ? (before?.tags_modified_on ?? null) : now,
   };
+}
+
+/** The zone of a call, as the API resolved it. */
+/** Applied in this order of parts, and in a part in the order of its items (contract.md §3, "Batch"). */
+export interface RecordChanges {
+  readonly deletes?: readonly { readonly id: string }[];
+  /** Each changes the fields that it names. */
+  readonly patches?: readonly (DnsRecordWrite & { readonly id: string })[];
+  /** Each replaces a record; what it leaves out takes its default. */
+  readonly puts?: readonly (DnsRecordWrite & { readonly id: string })[];
+  readonly posts?: readonly DnsRecordWrite[];
+  /** New records too, after `posts`: checked and in their stored form already, as an import has them. */
+  readonly prepared?: readonly PreparedRecord[];
+  /** Existing records in their new stored form, as a transfer has them; told as `puts`. */
+  readonly rows?: readonly DnsRecordRow[];
+  /**
+   * Records that become again what they were, under their own ids, whether they exist or not. They are judged
+   * beside each other only, not beside what they replace.
+   */
+  readonly restores?: readonly ShownRow[];
 }

@@ -18,7 +18,7 @@ import {
   touchImport,
 } from "#store/dns/dns-imports.ts";
 import { writeRecords } from "#store/dns/dns-record-rows.ts";
-import type { DnsRecordRow } from "#store/dns/dns-records.ts";
+import type { DnsRecordRow } from "#store/dns/record-row.ts";
 import { CHANGES_PER_ROW, deletePart, insertVersionPart, lastPart, partsKeyOf } from "#store/dns/dns-versions.ts";
 import { removeParts } from "#store/database/removals.ts";
 import type { Store, Unit } from "#store/database/store.ts";

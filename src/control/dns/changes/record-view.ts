@@ -1,6 +1,6 @@
 import type { DnsRecord, DnsRecordWrite } from "#model/dns/dns-record.ts";
 import { isProxiable, type OriginPolicy, TTL_AUTOMATIC } from "#model/dns/prepared-record.ts";
-import type { DnsRecordRow } from "#store/dns/dns-records.ts";
+import type { DnsRecordRow } from "#store/dns/record-row.ts";
 
 /** The columns that say all there is to say of a record; the others are made from them. */
 export type ShownRow = Omit<DnsRecordRow, "zone_id" | "content_key" | "rdata">;

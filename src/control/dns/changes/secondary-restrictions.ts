@@ -1,7 +1,7 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { ChangeStep } from "./change-steps.ts";
 import { hasOverrides } from "#model/dns/transferred-apex.ts";
-import type { DnsRecordRow } from "#store/dns/dns-records.ts";
+import type { DnsRecordRow } from "#store/dns/record-row.ts";
 
 /** Where the zone's records come from, as its row has it. */
 export interface RecordSource {

@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { ShownRow } from "./record-view.ts";
-import type { DnsRecordRow } from "#store/dns/dns-records.ts";
+import type { DnsRecordRow } from "#store/dns/record-row.ts";
 
 /** One record before and after a write, or before and after several; null where it did not exist. */
 export interface VersionedChange<Row extends ShownRow = ShownRow> {

@@ -1,10 +1,9 @@
 import { generateKeyPair } from "node:crypto";
 import { promisify } from "node:util";
-import type { Clock } from "#kernel/clock.ts";
-import { isoMicros } from "#kernel/clock.ts";
+import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { newId } from "#kernel/crypto/ids.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
-import type { DnssecStatus } from "#model/dns/dnssec.ts";
+import type { DnssecStatus } from "#model/dns/dnssec-status.ts";
 import { type DnssecLife, newLife, type RolloverStage } from "#model/dns/dnssec-life.ts";
 import { dnssecEntry, serialEntry } from "#snapshot/compile.ts";
 import type { Unit } from "#store/database/store.ts";

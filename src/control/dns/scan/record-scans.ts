@@ -1,6 +1,5 @@
 import { listAt } from "#kernel/lists.ts";
-import type { Clock } from "#kernel/clock.ts";
-import { isoMicros } from "#kernel/clock.ts";
+import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { newId } from "#kernel/crypto/ids.ts";
 import type { Call } from "#control/call.ts";
@@ -14,7 +13,7 @@ import type { DnsRecord, DnsRecordWrite } from "#model/dns/dns-record.ts";
 import type { DnsScanResult, DnsScanReview, DnsScanReviewResult } from "#model/dns/dns-scan.ts";
 import { type OriginPolicy, type PreparedRecord, prepareRecord } from "#model/dns/prepared-record.ts";
 import { recordsNamed } from "#store/dns/dns-record-rows.ts";
-import type { DnsRecordRow } from "#store/dns/dns-records.ts";
+import type { DnsRecordRow } from "#store/dns/record-row.ts";
 import { deleteScanCandidate, replaceScanCandidates, scanCandidates } from "#store/dns/record-scans.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 

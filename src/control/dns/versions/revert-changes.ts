@@ -1,5 +1,5 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
-import type { RecordChanges } from "#control/dns/changes/change-records.ts";
+import type { RecordChanges } from "#control/dns/changes/change-steps.ts";
 import type { ShownRow } from "#control/dns/changes/record-view.ts";
 import { sameRecord, type VersionedChange } from "#control/dns/changes/version-changes.ts";
 import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";

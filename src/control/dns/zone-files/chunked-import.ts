@@ -10,7 +10,7 @@ import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import { checkSiblings, identityOf, type Sibling } from "#model/dns/dns-conflicts.ts";
 import { importedRecordId } from "#store/dns/dns-imports.ts";
 import { recordsNamed } from "#store/dns/dns-record-rows.ts";
-import type { DnsRecordRow } from "#store/dns/dns-records.ts";
+import type { DnsRecordRow } from "#store/dns/record-row.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { countImported, zoneRowById } from "#store/zones/zones.ts";
 

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { attributesText, type RecordFlags } from "#model/dns/record-attributes.ts";
 import type { ZoneEntry } from "#snapshot/entries.ts";
-import type { DnsRecordRow } from "#store/dns/dns-records.ts";
+import type { DnsRecordRow } from "#store/dns/record-row.ts";
 import { absoluteText, masterText } from "#wire/dns/record-types.ts";
 import { parseAbsoluteName } from "#wire/dns/name.ts";
 

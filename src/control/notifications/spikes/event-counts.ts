@@ -1,5 +1,5 @@
 import type { EventReads } from "#events/read/read-client.ts";
-import type { Group, GroupQuery } from "#events/read/group-sql.ts";
+import type { Group, GroupQuery } from "#events/sql/group-query.ts";
 import type { EventTable } from "#events/rows/rows.ts";
 import type { Where } from "#events/sql/where-sql.ts";
 import { ALERT_SERVICES, type AlertServiceId, type SpikeKind } from "#model/events/notification.ts";

@@ -1,6 +1,7 @@
 import type { Exchange } from "#edge/exchange/exchange.ts";
-import type { BodySource, CacheReader } from "#edge/cache/serve/cache-reader.ts";
-import type { CacheStatus } from "#edge/cache/policy/cache-status.ts";
+import type { CacheReader } from "#edge/cache/serve/cache-reader.ts";
+import type { BodySource } from "#edge/cache/store/body-source.ts";
+import type { CacheStatus } from "#edge/exchange/cache-decision.ts";
 import type { DiskWriter } from "#edge/cache/store/disk-writer.ts";
 import type { Asked, StoredResponse } from "#edge/cache/store/stored-response.ts";
 

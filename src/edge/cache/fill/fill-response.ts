@@ -1,9 +1,9 @@
 import { latin1 } from "#wire/http/bytes.ts";
 import type { Trailer } from "#wire/http/chunked.ts";
 import { BY_LENGTH, CHUNKED, type Framing, NO_BODY } from "#wire/http/framing.ts";
-import type { Head } from "#wire/http/head.ts";
+import type { Head } from "#wire/http/parsed-head.ts";
 import type { Page } from "#edge/pages/error-page.ts";
-import type { Visitor } from "#edge/pipeline/forward.ts";
+import type { Visitor } from "#edge/exchange/response-sink.ts";
 import { browserTtlOf } from "#edge/cache/policy/cache-rule.ts";
 import { type Fill, OVER, PASSED, REFUSED_MS, SHARED, TOLD_ONE } from "./fill.ts";
 import { readFields, type ResponseField, withDate } from "#edge/cache/policy/response-fields.ts";

@@ -1,5 +1,5 @@
 import type { CacheReader } from "#edge/cache/serve/cache-reader.ts";
-import type { CacheStatus } from "#edge/cache/policy/cache-status.ts";
+import type { CacheStatus } from "#edge/exchange/cache-decision.ts";
 import type { FillOwner } from "./fill-context.ts";
 import { secondaryKey } from "#edge/cache/key/secondary-key.ts";
 import type { StoredResponse } from "#edge/cache/store/stored-response.ts";

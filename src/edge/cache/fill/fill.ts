@@ -1,5 +1,5 @@
 import type { CacheReader, Waited } from "#edge/cache/serve/cache-reader.ts";
-import type { CacheStatus } from "#edge/cache/policy/cache-status.ts";
+import type { CacheStatus } from "#edge/exchange/cache-decision.ts";
 import { FillKeeping } from "./fill-storage.ts";
 import type { FillOwner, FillRequest, Refusal, Source } from "./fill-context.ts";
 import { FillReaders, isFor } from "./fill-waiters.ts";

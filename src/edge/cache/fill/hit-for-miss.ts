@@ -1,4 +1,4 @@
-import type { CacheStatus } from "#edge/cache/policy/cache-status.ts";
+import type { CacheStatus } from "#edge/exchange/cache-decision.ts";
 
 /** Keys whose responses are not for all: whoever asks for them does not wait for another one's. */
 export interface Refusals {

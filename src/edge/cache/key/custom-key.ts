@@ -1,7 +1,7 @@
 import { parseCookies } from "#wire/http/cookies.ts";
 import type { RequestView } from "#rules/views.ts";
 import { type FieldChange, fieldChange } from "#rules/field-change.ts";
-import type { CacheKeyRule, CustomKey } from "#edge/cache/policy/cache-rule.ts";
+import type { CacheKeyRule, CustomKey } from "#edge/exchange/cache-decision.ts";
 import { type DeviceType, deviceType } from "./device-type.ts";
 
 /** What a rule makes of a request for the cache. */

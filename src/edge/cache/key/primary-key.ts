@@ -1,5 +1,5 @@
 import type { EdgeSettings } from "#snapshot/edge-settings.ts";
-import type { CacheKeyRule, CustomKey } from "#edge/cache/policy/cache-rule.ts";
+import type { CacheKeyRule, CustomKey } from "#edge/exchange/cache-decision.ts";
 
 /** What of a request names what it asks for. */
 export interface KeyedRequest {

@@ -1,8 +1,9 @@
 import { type CacheControl, cacheControlOf, parseCacheControl } from "#wire/http/cache-control.ts";
 import { isEntityTag } from "#wire/http/entity-tag.ts";
-import { FIELDS_MAX } from "#wire/http/head.ts";
+import { FIELDS_MAX } from "#wire/http/parsed-head.ts";
 import { parseDictionary } from "#wire/http/structured-dictionary.ts";
-import { type CacheRule, ruledSeconds } from "./cache-rule.ts";
+import { ruledSeconds } from "./cache-rule.ts";
+import type { CacheRule } from "#edge/exchange/cache-decision.ts";
 import { isAsNamed } from "./deception-armor.ts";
 import { type Freshness, freshnessOf, ruledFreshness, type Timing } from "./freshness.ts";
 import { readTags } from "./tags.ts";

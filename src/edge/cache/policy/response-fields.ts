@@ -1,4 +1,4 @@
-import type { Head } from "#wire/http/head.ts";
+import type { Head } from "#wire/http/parsed-head.ts";
 import { formatHttpDate } from "#wire/http/http-date.ts";
 
 export interface ResponseField {

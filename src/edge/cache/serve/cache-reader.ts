@@ -1,26 +1,20 @@
+import type { BodySource } from "#edge/cache/store/body-source.ts";
 import type { Trailer } from "#wire/http/chunked.ts";
 import { type Framing, responseFraming } from "#wire/http/framing.ts";
-import type { Head } from "#wire/http/head.ts";
+import type { Head } from "#wire/http/parsed-head.ts";
 import { KEPT_BODY_BYTES_MAX } from "#edge/compression/codecs.ts";
 import type { LateTap } from "#edge/detection/late-tap.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
-import type { Visitor } from "#edge/pipeline/forward.ts";
-import type { Pipeline } from "#edge/pipeline/pipeline.ts";
+import type { Visitor } from "#edge/exchange/response-sink.ts";
+import type { ResponseStages } from "#edge/exchange/response-stages.ts";
 import { finishPage } from "#edge/stages/finish-page.ts";
 import { browserTtlOf } from "#edge/cache/policy/cache-rule.ts";
-import type { CacheStatus } from "#edge/cache/policy/cache-status.ts";
+import type { CacheStatus } from "#edge/exchange/cache-decision.ts";
 import { type Answer, answerTo } from "#edge/cache/key/preconditions.ts";
 import { hasConditions } from "#edge/cache/key/request-facts.ts";
 import { storedHead } from "./stored-head.ts";
 import type { StoredResponse } from "#edge/cache/store/stored-response.ts";
-
-/** Where a body comes from: null where there is nothing more yet. */
-export interface BodySource {
-  from(offset: number): Buffer | null;
-  /** Nothing more is asked for. */
-  close?(): void;
-}
 
 /** What a reader is told of while it waits. */
 export interface Waited {
@@ -38,7 +32,7 @@ export class CacheReader {
   readonly exchange: Exchange;
   /** It asks for a part: it is given one, or goes alone, rather than the whole. */
   wantsPart = false;
-  private readonly pipeline: Pick<Pipeline, "response" | "substitute">;
+  private readonly pipeline: ResponseStages;
   private readonly visitor: Visitor;
   private readonly alone: () => void;
   private waitsFor: Waited | null = null;
@@ -50,7 +44,7 @@ export class CacheReader {
   private over = false;
 
   /** `alone` sends the request to the origin as if there were no cache. */
-  constructor(pipeline: Pick<Pipeline, "response" | "substitute">, exchange: Exchange, visitor: Visitor, alone: () => void) {
+  constructor(pipeline: ResponseStages, exchange: Exchange, visitor: Visitor, alone: () => void) {
     this.pipeline = pipeline;
     this.exchange = exchange;
     this.visitor = visitor;

@@ -1,4 +1,5 @@
-import { Head, parseResponseHead } from "#wire/http/head.ts";
+import { parseResponseHead } from "#wire/http/head.ts";
+import { Head } from "#wire/http/parsed-head.ts";
 import { withBrowserTtl } from "#edge/cache/policy/browser-ttl.ts";
 import type { BrowserTtl } from "#edge/cache/policy/cache-rule.ts";
 import type { Answer } from "#edge/cache/key/preconditions.ts";

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { crc32 } from "node:zlib";
-import type { BodySource } from "#edge/cache/serve/cache-reader.ts";
+import type { BodySource } from "./body-source.ts";
 import { BLOCK_BYTES, bodyIn } from "./disk-files.ts";
 import type { StoredResponse } from "./stored-response.ts";
 

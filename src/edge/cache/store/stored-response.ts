@@ -95,13 +95,3 @@ export class StoredResponse {
       (file === null ? length : 16 * file.checks.length);
   }
 }
-
-/** What came of a body from an offset on, as far as it lies in one piece; null at its end. */
-export function pieceFrom(body: readonly Buffer[], offset: number): Buffer | null {
-  let start = 0;
-  for (const piece of body) {
-    if (offset < start + piece.length) return offset === start ? piece : piece.subarray(offset - start);
-    start += piece.length;
-  }
-  return null;
-}

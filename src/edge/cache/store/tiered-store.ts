@@ -1,12 +1,13 @@
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
-import type { CacheReader } from "#edge/cache/serve/cache-reader.ts";
+import type { BodyReader } from "./body-source.ts";
 import { createDiskSource } from "./disk-source.ts";
 import { onDisk } from "./disk-files.ts";
 import { createDiskStore, type DiskStore } from "./disk-store.ts";
 import type { DiskWriter } from "./disk-writer.ts";
 import { createResponseStore } from "./response-store.ts";
 import { secondaryKey, type RequestFields } from "#edge/cache/key/secondary-key.ts";
-import { type Asked, pieceFrom, StoredResponse } from "./stored-response.ts";
+import { type Asked, StoredResponse } from "./stored-response.ts";
+import { pieceFrom } from "#edge/http/body-buffer.ts";
 
 /** Where responses are kept: in memory, and those that are asked for again or are large on disk as well. */
 export interface Shelves {
@@ -26,7 +27,7 @@ export interface Shelves {
   /** Brings a body from disk into memory; null where it is not as it was written. */
   fetch(response: StoredResponse): Promise<StoredResponse | null>;
   /** Answers with the body where it is; `respond` is called once that is known to be good. */
-  open(response: StoredResponse, reader: CacheReader, respond: Respond): void;
+  open(response: StoredResponse, reader: BodyReader, respond: Respond): void;
   sweep(isGone: (response: StoredResponse) => boolean): void;
   notePurges(zoneId: string, count: number): void;
   measure(): void;

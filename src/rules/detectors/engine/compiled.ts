@@ -1,16 +1,11 @@
+import type { DetectorGroup } from "./detector-group.ts";
 import { Chains } from "./chains.ts";
 import { namedIndex, type NamedIndex } from "./named-index.ts";
-import type { Anchor, Detector, Pattern } from "./detector.ts";
+import type { Anchor, Detector } from "./detector.ts";
 import { createLiteralIndex, type Literal, type LiteralIndex } from "./literals.ts";
 import { allForms, masksWhere, noForms, type NumberForms } from "./number-forms.ts";
 import { AT_SIGN, COLON, createPrefilter, type Prefilter } from "./prefilter.ts";
 import { HINTS } from "./rendered.ts";
-
-/** Detectors that share their patterns: a pattern runs once for all, and the first detector that accepts has the hit. */
-export interface DetectorGroup {
-  readonly patterns: readonly Pattern[];
-  readonly detectors: readonly Detector[];
-}
 
 /** Detectors by what starts them. */
 export interface CompiledDetectors {

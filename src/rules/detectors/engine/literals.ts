@@ -1,5 +1,5 @@
 import { listAt } from "#kernel/lists.ts";
-import type { DetectorGroup } from "./compiled.ts";
+import type { DetectorGroup } from "./detector-group.ts";
 import { chooseGrams, GRAM_BYTES } from "./gram-groups.ts";
 import { GRAM_GROUPS, type Gram } from "./prefilter.ts";
 

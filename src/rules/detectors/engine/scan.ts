@@ -1,6 +1,7 @@
 import { copyBytes } from "#kernel/copy-bytes.ts";
 import { type ChainEnd, CLASSES, DIGIT, LETTER } from "./chains.ts";
-import type { CompiledDetectors, DetectorGroup } from "./compiled.ts";
+import type { CompiledDetectors } from "./compiled.ts";
+import type { DetectorGroup } from "./detector-group.ts";
 import { LABEL_BYTES, textBefore } from "./context.ts";
 import { mayGoBack, mayGoOn } from "./cut-ends.ts";
 import type { Detector } from "./detector.ts";

@@ -3,7 +3,6 @@ import { type BodySink, NEED_MORE, type Trailer } from "#wire/http/chunked.ts";
 import { BodyReader, NO_BODY, requestFraming } from "#wire/http/framing.ts";
 import {
   findHeadEnd,
-  Head,
   HEAD_BYTES_MAX,
   canBeginRequest,
   isHopelessStart,
@@ -11,6 +10,7 @@ import {
   longHeadFault,
   parseRequestHead,
 } from "#wire/http/head.ts";
+import { Head } from "#wire/http/parsed-head.ts";
 import { PendingBytes } from "#wire/http/pending-bytes.ts";
 
 /** What a reader tells its connection. Heads and bytes are good only during the call. */

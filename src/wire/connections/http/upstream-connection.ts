@@ -1,7 +1,8 @@
 import type { TLSSocket } from "node:tls";
 import type { BodySink, Trailer } from "#wire/http/chunked.ts";
 import { BodyReader, type Framing, isPersistent, responseFraming, UNTIL_CLOSE } from "#wire/http/framing.ts";
-import { findHeadEnd, Head, HEAD_BYTES_MAX, isHopelessStart, isStatusLine, parseResponseHead } from "#wire/http/head.ts";
+import { findHeadEnd, HEAD_BYTES_MAX, isHopelessStart, isStatusLine, parseResponseHead } from "#wire/http/head.ts";
+import { Head } from "#wire/http/parsed-head.ts";
 import { PendingBytes } from "#wire/http/pending-bytes.ts";
 import { SocketWriter } from "#wire/connections/transport/socket-writer.ts";
 import type { Transport, TransportHandler } from "#wire/connections/transport/transport.ts";

@@ -1,0 +1,16 @@
+import type { Clock } from "#kernel/clock.ts";
+import type { Config } from "#app/config/config.ts";
+import type { LeveledLog } from "#app/log/log.ts";
+import type { EarlyThreads } from "#app/threads/prestart.ts";
+
+export interface ComposeDeps {
+  readonly config: Config;
+  /** Reads the configuration anew; throws ConfigError. */
+  load(): Config;
+  readonly log: LeveledLog;
+  readonly clock: Clock;
+  /** The planes' threads, which have begun to load. */
+  readonly early: EarlyThreads;
+  /** The operator wants an empty database beside a data directory that has been used. */
+  readonly newInstallation: boolean;
+}

@@ -1,0 +1,5 @@
+// https://www.sqlite.org/rescode.html: SQLITE_FULL; SQLITE_IOERR_SHMSIZE, which is what a full disk says while a file is opened.
+export const FULL_CODES: readonly number[] = [13, 4874];
+
+export const isFull = (error: unknown): boolean =>
+  error instanceof Error && "errcode" in error && FULL_CODES.includes(Number(error.errcode));

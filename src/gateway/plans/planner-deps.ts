@@ -1,0 +1,20 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { HeaderRules } from "#gateway/http/headers.ts";
+import type { GatewayRoutes } from "./gateway-routes.ts";
+import type { RateLimits } from "#gateway/limits/rate-limits.ts";
+import type { SpendLedger } from "#gateway/limits/ledger.ts";
+import type { Upstreams } from "#gateway/providers/providers.ts";
+import type { RequestOptionsReader } from "#gateway/request/request-options.ts";
+import type { Clock } from "#kernel/clock.ts";
+
+export interface PlannerDeps {
+  readonly rules: HeaderRules;
+  readonly upstreams: Upstreams;
+  readonly options: RequestOptionsReader;
+  readonly clock: Clock;
+  readonly routes: GatewayRoutes;
+  readonly rateLimits: RateLimits;
+  readonly ledger: SpendLedger;
+  /** JSON of the request's metadata; empty where it has none. */
+  readonly metadata: (headers: IncomingHttpHeaders) => string;
+}

@@ -1,0 +1,20 @@
+import type { Clock } from "#kernel/clock.ts";
+
+export const nowSeconds = (clock: Clock): number => Math.floor(clock.nowMs() / 1000);
+
+/** The largest step after which a serial is a later one (RFC 1982 §3.2). */
+export const STEP_MAX = 0x7fff_ffff;
+
+export const SERIAL_MAX = 0xffff_ffff;
+
+/**
+ * The serial of a zone that was restored, as SQL: so far above the present, or above what it is, that it is later than any that
+ * many changes in few seconds had led to. One that is about to begin again is left alone, for versions are told apart by it.
+ */
+export function raisedSerial(clock: Clock): string {
+  const now = nowSeconds(clock);
+  return `CASE WHEN ${now} - serial BETWEEN 1 AND ${STEP_MAX - LOST_CHANGES} THEN ${now + LOST_CHANGES} WHEN serial < ${SERIAL_MAX - LOST_CHANGES} THEN serial + ${LOST_CHANGES} ELSE serial END`;
+}
+
+/** More than a zone's changes since a backup are ahead of the clock. */
+const LOST_CHANGES = 100_000;

@@ -1,0 +1,67 @@
+import { latin1 } from "./bytes.ts";
+
+export const FIELDS_MAX = 128;
+
+/** Why a head is refused, as the status that tells the sender; 0 when it is not. */
+export type HeadFault = 0 | 400 | 414 | 417 | 431 | 501 | 505;
+
+/**
+ * A parsed request or response head. Offsets are absolute in the buffer it was parsed from, and both
+ * are good until the next parse or read: one instance serves every connection of a thread.
+ */
+export class Head {
+  method = "";
+  targetStart = 0;
+  targetEnd = 0;
+  /** 0 or 1: the major version is always 1. */
+  minorVersion = 1;
+  status = 0;
+  reasonStart = 0;
+  reasonEnd = 0;
+  fieldsStart = 0;
+  /** Just past the empty line. */
+  end = 0;
+  fieldCount = 0;
+  /** Four a field: start and end of the name, start and end of the value. */
+  readonly offsets = new Int32Array(FIELDS_MAX * 4);
+  /** 1 where the field is not forwarded as it stands. */
+  readonly dropped = new Uint8Array(FIELDS_MAX);
+  /** -1 without a Content-Length. */
+  contentLength = -1;
+  chunked = false;
+  connectionClose = false;
+  connectionKeepAlive = false;
+  connectionUpgrade = false;
+  /** The Connection field names fields of this message. */
+  connectionLists = false;
+  expectContinue = false;
+  /** There is an Accept-Encoding. */
+  hasCodings = false;
+  /** Indices of fields that are read by name; -1 where absent. */
+  hostIndex = -1;
+  upgradeIndex = -1;
+  keepAliveIndex = -1;
+  userAgentIndex = -1;
+  acceptIndex = -1;
+  contentTypeIndex = -1;
+  dateIndex = -1;
+  loopIndex = -1;
+
+  reset(): void {
+    this.fieldCount = 0;
+    this.contentLength = -1;
+    this.chunked = this.connectionClose = this.connectionKeepAlive = this.connectionUpgrade = false;
+    this.connectionLists = this.expectContinue = this.hasCodings = false;
+    this.hostIndex = this.upgradeIndex = this.keepAliveIndex = this.userAgentIndex = -1;
+    this.acceptIndex = this.contentTypeIndex = this.dateIndex = this.loopIndex = -1;
+  }
+
+  /** The value of the field at an index, empty for -1. */
+  value(buffer: Buffer, index: number): string {
+    return index < 0 ? "" : latin1(buffer, this.offsets[index * 4 + 2]!, this.offsets[index * 4 + 3]!);
+  }
+
+  name(buffer: Buffer, index: number): string {
+    return latin1(buffer, this.offsets[index * 4]!, this.offsets[index * 4 + 1]!);
+  }
+}

@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { ROOT } from "../steps.ts";
+import { FILES_MAX, FOLDERS, MAY_BE_LARGER } from "./folders.ts";
+
+const folders = (path: string): readonly string[] =>
+  readdirSync(join(ROOT, path), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .flatMap(({ name }) => [`${path}/${name}`, ...folders(`${path}/${name}`)]);
+
+test("no folder has more files than somebody can look through", () => {
+  const large = folders("src").flatMap((path) => {
+    const files = readdirSync(join(ROOT, path)).filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"));
+    return files.length > FILES_MAX && !MAY_BE_LARGER.has(path) ? [`${path}: ${files.length}`] : [];
+  });
+  assert.deepEqual(large, []);
+});
+
+test("the order of folders names each folder, and only what is there", () => {
+  for (const [parent, order] of Object.entries(FOLDERS)) {
+    const at = join(ROOT, "src", parent);
+    const there = readdirSync(at).filter((name) => name !== "testing" && statSync(join(at, name)).isDirectory());
+    const named = order.filter((name) => name !== "." && !name.endsWith(".ts"));
+    assert.deepEqual([...named].sort(), there.sort(), parent);
+    for (const name of order.filter((one) => one.endsWith(".ts"))) assert.ok(statSync(join(at, name)).isFile(), `${parent}/${name}`);
+  }
+});

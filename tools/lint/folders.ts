@@ -1,0 +1,102 @@
+/**
+ * Folders within a layer, from the ground up: each imports only itself and those before it, types included. "." stands for the files
+ * beside the folders; a file that has a place of its own in the order is named with its ending. What is not named here is not checked.
+ */
+export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  edge: [
+    "geoip.ts",
+    "config.ts",
+    "http",
+    "pages",
+    "limits",
+    "zones",
+    "detection",
+    "exchange",
+    "compression",
+    "challenge",
+    "stages",
+    "origin",
+    "cache",
+    "pipeline",
+    "logs",
+    "tls",
+    "http1",
+    "http2",
+    "listen",
+    ".",
+  ],
+  "edge/cache": ["policy", "key", "store", "serve", "fill", "purge", "."],
+  nameserver: ["config.ts", "zones", "limits", "tsig", "external", "answer", "dnssec", "message", "transfers", "responder", "listen", "."],
+  gateway: [
+    "config.ts",
+    "http",
+    "listen",
+    "usage",
+    "request",
+    "streams",
+    "dialects",
+    "providers",
+    "auth",
+    "costs",
+    "limits",
+    "credentials",
+    "tracing",
+    "logs",
+    "guard",
+    "cache",
+    "plans",
+    "exchange",
+    "realtime",
+    ".",
+  ],
+  app: ["config", "log", "threads", "planes", "operations", "control", ".", "cli"],
+  events: ["rows", "sql", "blocks", "rollups", "logs", "database", "read", "retention", "write"],
+  store: [
+    "queries",
+    "migrations",
+    "database",
+    "zones",
+    "dns",
+    "access",
+    "hostnames",
+    "certificates",
+    "rulesets",
+    "detection",
+    "gateways",
+    "events",
+  ],
+  model: ["timestamp.ts", "zones", "dns", "access", "hostnames", "certificates", "rulesets", "detection", "gateways", "events"],
+  "api/routes": ["zones", "dns", "access", "hostnames", "certificates", "rulesets", "detection", "gateways", "events", "."],
+  "control/dns": ["changes", "records", "versions", "zone-files", "scan", "dnssec", "settings"],
+  "rules/detectors": ["checks", "engine", "personal", "secrets", "catalog", "masking"],
+  "rules/expression": ["syntax", "text", "regex", "values", "request", "fields", "functions", "check", "compile"],
+  "control/notifications": ["alerts", "delivery", "policies", "spikes", "."],
+  kernel: [".", "net", "errors", "crypto", "process"],
+  "wire/connections": ["buffers", "transport", "epoll", "http"],
+};
+
+/** Files in one folder, tests apart. */
+export const FILES_MAX = 25;
+
+/** Numbered files that only ever grow in number, and that nobody looks through. */
+export const MAY_BE_LARGER: ReadonlySet<string> = new Set(["src/store/migrations"]);
+
+/** Why one file of src/ may not import another one by the order above; undefined where it may. Both paths begin with their layer. */
+export function folderProblem(from: string, to: string): string | undefined {
+  for (const [parent, order] of Object.entries(FOLDERS)) {
+    const [importer, imported] = [placeIn(parent, from), placeIn(parent, to)];
+    if (importer === undefined || imported === undefined) continue;
+    if (!order.includes(importer)) return `src/${parent}/${importer} has no place in the order of tools/lint/folders.ts`;
+    if (order.indexOf(imported) <= order.indexOf(importer)) continue;
+    const [below, above] = [importer, imported].map((name) => (name === "." ? `src/${parent}/*` : `src/${parent}/${name}`));
+    return `${below} stands below ${above} and may not import it (tools/lint/folders.ts)`;
+  }
+  return undefined;
+}
+
+/** The folder below the parent, or the file where it has its own place; undefined for what is elsewhere. */
+function placeIn(parent: string, path: string): string | undefined {
+  if (!path.startsWith(`${parent}/`)) return undefined;
+  const [first = "", ...rest] = path.slice(parent.length + 1).split("/");
+  return rest.length > 0 || FOLDERS[parent]?.includes(first) === true ? first : ".";
+}
