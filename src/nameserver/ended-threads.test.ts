@@ -17,7 +17,7 @@ const PROGRAM = `
   client.on("message", () => answers++);
   await once(client, "listening");
   for (let round = 0; round < ${ROUNDS}; round++) {
-    const thread = new Worker(new URL(${JSON.stringify(new URL("test-ended-thread.ts", import.meta.url).href)}), { execArgv: [] });
+    const thread = new Worker(new URL(${JSON.stringify(new URL("./testing/ended-thread.ts", import.meta.url).href)}), { execArgv: [] });
     const [port] = await once(thread, "message");
     answers = 0;
     let isOver = false;

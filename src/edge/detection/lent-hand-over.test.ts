@@ -35,7 +35,7 @@ function startReading(port: MessagePort, counts: SharedArrayBuffer, recordsMax: 
   const { message } = receiveMessageOnPort(port) as { readonly message: Extract<TapMessage, { readonly ring: SharedArrayBuffer }> };
   assert.ok(message.lent !== null);
   const data: LentReaderData = { ring: message.ring, lent: message.lent, counts, recordsMax, slowMs };
-  const thread = new Worker(new URL("test-lent-reader.ts", import.meta.url), { workerData: data });
+  const thread = new Worker(new URL("../testing/lent-reader.ts", import.meta.url), { workerData: data });
   const failure = once(thread, "error").then(([error]) => Promise.reject(error as Error));
   failure.catch(() => undefined);
   return { thread, port, lent: message.lent, failure, still: once(thread, "message") };

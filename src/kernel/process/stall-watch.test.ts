@@ -10,7 +10,7 @@ import { createStallWatch, type Stall } from "./stall-watch.ts";
 test("a thread that takes no turns is told of once, with what it had begun, and once more when it takes them again", async (t) => {
   const [stalls, overs]: [Stall[], Stall[]] = [[], []];
   const watch = createStallWatch({ clock: systemClock, onStall: (stall) => stalls.push(stall), onOver: (stall) => overs.push(stall) });
-  const worker = new Worker(new URL("test-stalled-thread.ts", import.meta.url));
+  const worker = new Worker(new URL("../testing/stalled-thread.ts", import.meta.url));
   const [memory] = (await once(worker, "message")) as [SharedArrayBuffer];
   const until = new Int32Array(new SharedArrayBuffer(4));
   t.after(async () => {

@@ -15,7 +15,7 @@ const PROGRAM = `
   import { Worker } from "node:worker_threads";
   const { work, chain, privateKey } = JSON.parse(process.env.SCENE);
   for (let round = 0; round < ${ROUNDS}; round++) {
-    const thread = new Worker(new URL(${here("test-ended-thread.ts")}), {
+    const thread = new Worker(new URL(${here("./testing/ended-thread.ts")}), {
       execArgv: [],
       workerData: { work, chain, privateKey: Buffer.from(privateKey, "latin1") },
     });
