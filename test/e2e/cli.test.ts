@@ -316,7 +316,7 @@ test("zone import creates the zone, waits where the rate limit asks it to, and n
     skipped: 0,
     failed: [{ line: 10, message: "odd (81058)" }],
   });
-  assert.match(refused.err, /rate limit is reached; going on in 1 s/);
+  assert.match(refused.err, /rate limit is reached; continuing in 1 s/);
   assert.match(refused.err, /^selvedge: -:10: odd \(81058\)$/m);
   const form = asked.at(-1);
   assert.equal(form?.url, "/client/v4/zones/zone-1/dns_records/import");

@@ -120,11 +120,11 @@ test("SPEC 6: events say where and of what kind, take allow-lists and own patter
   await writeFile(keyFile, selvedgeCommand(["matched-data", "keygen"]));
   assert.throws(
     () => selvedgeCommand(["matched-data", "decrypt", "--private-key-file", keyFile], card?.matched_data),
-    /it is for another key, or was changed/,
+    /it was encrypted for another key, or modified/,
   );
   assert.throws(
     () => selvedgeCommand(["matched-data", "decrypt", "--private-key-file", keyFile], JSON.stringify(answer.body)),
-    /4 of 4 are left out/,
+    /4 of 4 could not be decrypted/,
   );
   await rm(keyFile);
 });

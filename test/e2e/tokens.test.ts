@@ -75,7 +75,7 @@ test("a lost first token is seen, replaced and revoked beside a running server, 
   await eventually(async () => (await api(server, other.token, "GET", "/accounts")).status === 403);
   assert.equal((await api(server, rolled.out.trim(), "GET", "/accounts")).status, 200);
   const revoked = await selvedge("token", "revoke", id, "--data", data);
-  assert.match(`${revoked.code} ${revoked.out}`, /^0 token "First token" .* is gone/);
+  assert.match(`${revoked.code} ${revoked.out}`, /^0 token "First token" .* was deleted/);
   await eventually(async () => (await status(secret)) === 403);
   const absent = await selvedge("token", "revoke", id, "--data", data);
   assert.match(`${absent.code} ${absent.err}`, /^1 .*there is no token .*token list shows/);

@@ -68,7 +68,7 @@ test("a mistake is found in the history, read in a diff and taken back from the 
 
   const reverted = await zone("revert", "shop.example", bad, "--reason", "falscher Server in Köln");
   assert.equal(reverted.code, 0, reverted.err);
-  assert.match(reverted.out, /^shop\.example: version \d+ made \(~1 -1\)\n(.*\n)?- www\.shop\.example\. 300 IN A 192\.0\.2\.99/);
+  assert.match(reverted.out, /^shop\.example: version \d+ created \(~1 -1\)\n(.*\n)?- www\.shop\.example\. 300 IN A 192\.0\.2\.99/);
   assert.equal((await succeed(call("GET", `${records}/${www.id}`))).content, "192.0.2.1");
   assert.match((await zone("history", "shop.example", "--limit", "1")).out, new RegExp(` revert ${bad} .*falscher Server in Köln\n$`));
 
@@ -78,16 +78,16 @@ test("a mistake is found in the history, read in a diff and taken back from the 
     again.err,
     /^selvedge: zone shop\.example: Nothing was undone: the record www\.shop\.example \w+ \(\w+\) was \w+ since\. \(81204\)\n$/,
   );
-  assert.match((await zone("revert", "shop.example", "--to", bad)).out, /version \d+ made \(\+1 ~1\)/);
-  assert.equal((await zone("revert", "shop.example", "--to", bad)).out, `shop.example is what it was at ${bad} already\n`);
+  assert.match((await zone("revert", "shop.example", "--to", bad)).out, /version \d+ created \(\+1 ~1\)/);
+  assert.equal((await zone("revert", "shop.example", "--to", bad)).out, `shop.example is already as it was at version ${bad}\n`);
 });
 
 test("wrong uses are explained and exit 2, an unknown zone exits 1", async () => {
   const rows = [
-    [["revert", "shop.example"], 2, /name the version to take back/],
-    [["revert", "shop.example", "1", "--to", "2"], 2, /name the version to take back/],
-    [["revert", "shop.example", "one"], 2, /"one" is no version/],
-    [["diff", "shop.example", "-1"], 2, /"-1" is no version/],
+    [["revert", "shop.example"], 2, /name the version to undo/],
+    [["revert", "shop.example", "1", "--to", "2"], 2, /name the version to undo/],
+    [["revert", "shop.example", "one"], 2, /"one" is not a version/],
+    [["diff", "shop.example", "-1"], 2, /"-1" is not a version/],
     [["history", "shop.example", "--limit", "0"], 2, /--limit takes/],
     [["history", "absent.example"], 1, /there is no zone absent\.example/],
     [["diff", "shop.example", "1", "2"], 1, /no longer kept, or never was/],

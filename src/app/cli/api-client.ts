@@ -110,7 +110,7 @@ export function createApiClient(deps: {
       try {
         for await (const bytes of response.body ?? []) take(Buffer.from(bytes));
       } catch (error) {
-        throw new CliError(`the stream of ${base} broke off: ${(error as Error).message}`, EXIT.failed, true);
+        throw new CliError(`the stream from ${base} broke off: ${(error as Error).message}`, EXIT.failed, true);
       }
     },
   };
@@ -121,12 +121,12 @@ async function resultOf(response: Response): Promise<unknown> {
   try {
     envelope = (await response.json()) as typeof envelope;
   } catch {
-    const why = `the API answered ${response.status} without the envelope: is the base address right? It ends with /client/v4`;
+    const why = `the API responded with ${response.status} but without the envelope. Check the base URL; it ends with /client/v4`;
     throw new CliError(why, EXIT.failed, response.status >= SERVER_ERROR);
   }
   if (envelope.success === true) return envelope.result;
   throw new ApiFailure(
-    envelope.errors?.length ? envelope.errors : [{ code: response.status, message: "the API refused the call" }],
+    envelope.errors?.length ? envelope.errors : [{ code: response.status, message: "the API rejected the call" }],
     response.status,
   );
 }

@@ -19,8 +19,8 @@ export function addConfigFlags(command: Command, keys?: readonly ConfigKeyName[]
     add(flagName(key), row.type === "switch" ? "[yes]" : "<value>", hasDefault ? `${row.doc} (default: ${String(row.default)})` : row.doc);
   };
   const example = keys?.find((key) => key.includes(".")) ?? keys?.[0] ?? "database.url";
-  command.optionsGroup(`Configuration (each also as a variable: --${flagName(example)} is ${variableName(example)}):`);
-  add("config", "<file>", "TOML file with any key of the configuration (also SELVEDGE_CONFIG).");
+  command.optionsGroup(`Configuration (also as environment variables: --${flagName(example)} is ${variableName(example)}):`);
+  add("config", "<file>", "TOML file with any configuration keys (also SELVEDGE_CONFIG).");
   if (keys !== undefined) keys.forEach(addKey);
   else
     for (const [title, part] of CONFIG_PARTS) {

@@ -28,7 +28,7 @@ const RETRY_LAST_MS = 30_000;
 export async function eventsTail(options: EventsTailOptions, flags: readonly string[]): Promise<ExitCode> {
   const { data, json } = loadConfig(configInput(flags));
   const query = queryOf(options);
-  if ((options.zone === undefined) === (options.account === undefined)) throw new CliError("name either --zone or --account", EXIT.usage);
+  if ((options.zone === undefined) === (options.account === undefined)) throw new CliError("set either --zone or --account", EXIT.usage);
   const seconds = secondsOf(options);
   const api = openApi(options, data);
   const scope =
@@ -95,8 +95,8 @@ interface Missed {
 
 const missedLine = ({ events, at_least: isAtLeast = false }: Missed): string =>
   events === null
-    ? "missed what came while the connection was gone: the server does not know the last event any more"
-    : `missed ${isAtLeast ? "at least " : ""}${events} events that came too fast`;
+    ? "missed the events that occurred while the connection was down: the server no longer knows the last event received"
+    : `missed ${isAtLeast ? "at least " : ""}${events} events that arrived too fast`;
 
 /** Whoever reads what is printed may have had enough, such as `head`. */
 function endWithReader(): void {

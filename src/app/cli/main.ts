@@ -32,10 +32,10 @@ function createProgram(finish: Finish): Command {
   const program = new Command("selvedge")
     .description("An edge platform on your own machine: management API, nameserver, HTTP edge and AI gateway.")
     .version(packageVersion(), "--version", "print the version")
-    .helpOption("--help", "explain a command")
+    .helpOption("--help", "show help for a command")
     .helpCommand(false)
     .exitOverride()
-    .showHelpAfterError("selvedge: --help behind the command explains it")
+    .showHelpAfterError("selvedge: see the command's --help")
     .configureOutput({ outputError: (text, write) => write(`selvedge: ${text.replace(/^error: /, "")}`) })
     .addHelpText("after", GETTING_STARTED);
 
@@ -43,8 +43,8 @@ function createProgram(finish: Finish): Command {
   addStatus(program, finish);
   addDoctor(program, finish);
   const group = (name: string, description: string): Command => program.command(name).description(description).helpCommand(false);
-  addTokens(group("token", "Manage API tokens in the database itself, whether or not a server runs."), finish);
-  const zone = group("zone", "Work on zones through the management API.");
+  addTokens(group("token", "Manage API tokens directly in the database; works with and without a running server."), finish);
+  const zone = group("zone", "Manage zones through the management API.");
   addZoneImport(zone, finish);
   addZoneExport(zone, finish);
   addZoneHistory(zone, finish);
@@ -53,10 +53,10 @@ function createProgram(finish: Finish): Command {
   addZoneRollKey(zone, finish);
   addZoneProve(zone, finish);
   addZoneSettle(zone, finish);
-  addRules(group("rules", "Work on expressions of rules."), finish);
-  addMatchedData(group("matched-data", "Read the encrypted copies of matches in security events."), finish);
-  addEventsTail(group("events", "Look at what the planes logged, through the management API."), finish);
-  addConfig(group("config", "Look at the configuration."), finish);
+  addRules(group("rules", "Work with rule expressions."), finish);
+  addMatchedData(group("matched-data", "Decrypt the matched data in security events."), finish);
+  addEventsTail(group("events", "Show events that the planes logged, through the management API."), finish);
+  addConfig(group("config", "Check the configuration."), finish);
   return program;
 }
 
@@ -68,10 +68,10 @@ const CLIENT_KEYS: readonly ConfigKeyName[] = ["data", "json"];
 function addStart(parent: Command, finish: Finish): void {
   const command = parent
     .command("start")
-    .description("Run the server until SIGTERM or Ctrl-C. SIGHUP reads the configuration and the certificate again.")
+    .description("Run the server until SIGTERM or Ctrl-C. SIGHUP reloads the configuration and the certificate.")
     .option(
       "--new-installation",
-      "begin with an empty database though the data directory has been used; what was served is served no longer",
+      "start with an empty database although the data directory has been used; the planes stop serving the previous configuration",
     );
   const flags = addConfigFlags(command);
   command.action(async (options: StartOptions) => finish(await (await import("./start.ts")).start(flags, options)));
@@ -81,11 +81,11 @@ function addDoctor(parent: Command, finish: Finish): void {
   const command = parent
     .command("doctor")
     .description(
-      "Look through what a stopped server has on disk: its database, events and last good copy. Exits 1 when something is wrong.",
+      "Check the files of a stopped server: its database, events and last good copy. Exits 1 if something is wrong.",
     )
     .option(
       "--new-history",
-      "say that the database was put back from a backup on purpose, so that it is served though more was served before",
+      "confirm that you restored the database from an older backup on purpose, so that the planes may serve it",
     );
   const flags = addConfigFlags(command, ["data", "database.url", "json"]);
   command.action(async (options: DoctorOptions) => finish(await (await import("./doctor.ts")).doctor(options, flags)));
@@ -94,7 +94,7 @@ function addDoctor(parent: Command, finish: Finish): void {
 function addStatus(parent: Command, finish: Finish): void {
   const command = parent
     .command("status")
-    .description("Say whether a server runs on the data directory, and where its planes listen. Exits 3 when none runs.");
+    .description("Show whether a server uses the data directory, and where its planes listen. Exits 3 if none does.");
   const flags = addConfigFlags(command, CLIENT_KEYS);
   command.action(async () => finish(await (await import("./status.ts")).status(flags)));
 }
@@ -106,20 +106,20 @@ function addTokens(parent: Command, finish: Finish): void {
   addTokenCreate(parent, finish);
   const list = parent
     .command("list")
-    .description("List every API token of the installation. Secrets are stored nowhere, and so not shown.");
+    .description("List all API tokens of the installation. The server stores no secrets, so the list does not show them.");
   const listFlags = addConfigFlags(list, DATABASE_KEYS);
   list.action(async () => finish(await (await import("./token-list.ts")).tokenList(listFlags)));
   const revoke = parent
     .command("revoke")
-    .argument("<id>", "the token's identifier, as token list shows it")
-    .description("Delete an API token, whoever it belongs to.");
+    .argument("<id>", "the token's identifier, as shown by token list")
+    .description("Delete an API token of any user or account.");
   const revokeFlags = addConfigFlags(revoke, DATABASE_KEYS);
   revoke.action(async (id: string) => finish(await (await import("./token-revoke.ts")).tokenRevoke(id, revokeFlags)));
   const reset = parent
     .command("reset")
-    .argument("[id]", "the token's identifier (default: the first token, which is made again where it was revoked)")
+    .argument("[id]", "the token's identifier (default: the first token, which is created again if it was revoked)")
     .description(
-      "Give an API token a new secret and print it, once. For a first token that was lost, or must be changed before anything is public.",
+      "Give an API token a new secret and print it once. Use this if the first token was lost, and before anything becomes public.",
     );
   const resetFlags = addConfigFlags(reset, DATABASE_KEYS);
   reset.action(async (id: string | undefined) => finish(await (await import("./token-revoke.ts")).tokenReset(id, resetFlags)));
@@ -128,12 +128,12 @@ function addTokens(parent: Command, finish: Finish): void {
 function addTokenCreate(parent: Command, finish: Finish): void {
   const command = parent
     .command("create")
-    .description("Create an API token for an account and print its secret, once. Say what it may do with --permission or --all.")
-    .requiredOption("--name <name>", "what the token is for")
+    .description("Create an API token for an account and print its secret once. Set its permissions with --permission or --all.")
+    .requiredOption("--name <name>", "name of the token, such as its purpose")
     .option("--permission <group>", 'a permission group such as "DNS Write"; repeatable', collect)
-    .option("--all", "every permission of the account and its zones")
-    .option("--account <id>", "the account that owns it (default: the installation's first)")
-    .option("--expires-in <time>", "how long it is valid: 90d, 12h, 30m or 600s (default: for ever)");
+    .option("--all", "all permissions for the account and its zones")
+    .option("--account <id>", "the account that owns the token (default: the first account)")
+    .option("--expires-in <time>", "how long the token is valid: 90d, 12h, 30m or 600s (default: no expiry)");
   const flags = addConfigFlags(command, DATABASE_KEYS);
   command.action(async (options) => finish(await (await import("./token-create.ts")).tokenCreate(options, flags)));
 }
@@ -143,12 +143,12 @@ function addZoneImport(parent: Command, finish: Finish): void {
     .command("import")
     .argument("<file>", "a zone file in the format of RFC 1035, or - for standard input")
     .description(
-      "Add the records of a zone file, all or none; what is there already is skipped. Exits 1, with nothing imported, when a line is wrong.",
+      "Import the records of a zone file, all or none; existing records are skipped. If a line is wrong, imports nothing and exits 1.",
     )
     .requiredOption("--zone <name>", "the zone to import into, such as example.com")
-    .option("--create", "create the zone when it does not exist")
-    .option("--account <id>", "the account to create it in (default: the only one the token sees)")
-    .option("--proxied", "proxy the records that can be, where their comments do not say otherwise");
+    .option("--create", "create the zone if it does not exist")
+    .option("--account <id>", "the account to create the zone in (default: the only account that the token can access)")
+    .option("--proxied", "proxy all records that can be proxied, unless their comments say otherwise");
   const flags = addConfigFlags(withApi(command), CLIENT_KEYS);
   command.action(async (file: string, options) => finish(await (await import("./zone-import.ts")).zoneImport(file, options, flags)));
 }
@@ -157,7 +157,7 @@ function addZoneExport(parent: Command, finish: Finish): void {
   const command = parent
     .command("export")
     .argument("<zone>", "the zone, such as example.com")
-    .description("Print a zone as a zone file, with comments, tags and proxying in its comments.");
+    .description("Print a zone as a zone file. Its comments contain the comments, tags and proxy status of the records.");
   const flags = addConfigFlags(withApi(command), CLIENT_KEYS);
   command.action(async (zone: string, options) => finish(await (await import("./zone-export.ts")).zoneExport(zone, options, flags)));
 }
@@ -166,8 +166,8 @@ function addZoneHistory(parent: Command, finish: Finish): void {
   const command = parent
     .command("history")
     .argument("<zone>", "the zone, such as example.com")
-    .description("List the versions of a zone's DNS records, newest first: each write made one.")
-    .option("--limit <count>", "how many versions to show", "20");
+    .description("List the versions of a zone's DNS records, newest first. Every write creates a version.")
+    .option("--limit <count>", "number of versions to show", "20");
   const flags = addConfigFlags(withApi(command), CLIENT_KEYS);
   command.action(async (zone: string, options) => finish(await (await import("./zone-history.ts")).zoneHistory(zone, options, flags)));
 }
@@ -176,7 +176,7 @@ function addZoneDiff(parent: Command, finish: Finish): void {
   const command = parent
     .command("diff")
     .argument("<zone>", "the zone, such as example.com")
-    .argument("[from]", "the version to compare (default: the one before the newest)")
+    .argument("[from]", "the version to compare (default: the second newest)")
     .argument("[to]", "the version to compare it with (default: the newest)")
     .description("Show what changed between two versions of a zone, as lines of a zone file.");
   const flags = addConfigFlags(withApi(command), CLIENT_KEYS);
@@ -189,10 +189,10 @@ function addZoneRevert(parent: Command, finish: Finish): void {
   const command = parent
     .command("revert")
     .argument("<zone>", "the zone, such as example.com")
-    .argument("[version]", "the version whose change is to be taken back")
-    .description("Undo what one version changed, or with --to everything since a version. Exits 1, with nothing undone, when it cannot.")
-    .option("--to <version>", "make the zone what it was at this version")
-    .option("--reason <text>", "why, for the history");
+    .argument("[version]", "the version whose changes to undo")
+    .description("Undo the changes of one version or, with --to, all changes since a version. If it cannot, undoes nothing and exits 1.")
+    .option("--to <version>", "restore the zone to this version")
+    .option("--reason <text>", "the reason, for the history");
   const flags = addConfigFlags(withApi(command), [...CLIENT_KEYS, "vendor.prefix"]);
   command.action(async (zone: string, version: string | undefined, options) =>
     finish(await (await import("./zone-revert.ts")).zoneRevert(zone, { ...options, version }, flags)),
@@ -203,8 +203,8 @@ function addZoneRollKey(parent: Command, finish: Finish): void {
   const command = parent
     .command("roll-key")
     .argument("<zone>", "the zone, such as example.com")
-    .description("Begin to replace the DNSSEC key of a zone, step by step and without a gap; the server does the rest.")
-    .option("--status", "only show how far a replacement has come");
+    .description("Start to replace the DNSSEC key of a zone. The server completes the steps, and the zone stays valid throughout.")
+    .option("--status", "only show the progress of a replacement");
   const flags = addConfigFlags(withApi(command), CLIENT_KEYS);
   command.action(async (zone: string, options) => finish(await (await import("./zone-roll-key.ts")).zoneRollKey(zone, options, flags)));
 }
@@ -214,9 +214,9 @@ function addZoneProve(parent: Command, finish: Finish): void {
     .command("prove")
     .argument("<zone>", "the zone, such as example.com")
     .description(
-      "Say as the operator that an account owns a zone's name: it is served, and others rely on it. Works on the database itself.",
+      "Confirm as the operator that an account owns a zone's name: the planes serve the zone, and others rely on it. Works directly in the database.",
     )
-    .option("--account <id>", "the account, where several have a zone of the name");
+    .option("--account <id>", "the account, if several accounts have a zone with this name");
   const flags = addConfigFlags(command, DATABASE_KEYS);
   command.action(async (zone: string, options) => finish(await (await import("./zone-owner.ts")).zoneProve(zone, options, flags)));
 }
@@ -224,11 +224,11 @@ function addZoneProve(parent: Command, finish: Finish): void {
 function addZoneSettle(parent: Command, finish: Finish): void {
   const command = parent
     .command("settle")
-    .argument("[zone]", "the zone to settle (default: list the zones whose right to their names is in question)")
+    .argument("[zone]", "the zone to settle (default: list the zones whose ownership is disputed)")
     .description(
-      "Decide whose a name is: the account's zone is served, and zones of others at or below the name are not until they are proved.",
+      "Decide which account owns a name: the planes serve its zone. They do not serve zones of other accounts at or below the name until those are proved.",
     )
-    .option("--account <id>", "the account that the name is given to");
+    .option("--account <id>", "the account that gets the name");
   const flags = addConfigFlags(command, DATABASE_KEYS);
   command.action(async (zone: string | undefined, options) =>
     finish(await (await import("./zone-owner.ts")).zoneSettle(zone, options, flags)),
@@ -238,10 +238,10 @@ function addZoneSettle(parent: Command, finish: Finish): void {
 function addRules(parent: Command, finish: Finish): void {
   parent
     .command("fmt")
-    .description("Print an expression in its canonical form. Exits 1 where it cannot be read, or the phase would refuse it.")
+    .description("Print an expression in its canonical form. Exits 1 if the expression is invalid or the phase does not accept it.")
     .argument("[expression]", "the expression (default: standard input)")
-    .option("--phase <phase>", "check it as an expression of this phase, lists excepted")
-    .option("--value", "it gives a value, as rewrites and redirects have them")
+    .option("--phase <phase>", "check the expression for this phase, except for its lists")
+    .option("--value", "parse the expression as a value, as in rewrites and redirects")
     .action(async (expression: string | undefined, options: { phase?: string; value?: boolean }) =>
       finish(await (await import("./rules-format.ts")).rulesFormat(expression, options)),
     );
@@ -250,12 +250,12 @@ function addRules(parent: Command, finish: Finish): void {
 function addMatchedData(parent: Command, finish: Finish): void {
   parent
     .command("keygen")
-    .description("Print a new pair of keys: the public one for the rule, the private one to keep.")
+    .description("Print a new key pair: a public key for the rule and a private key for you to keep.")
     .action(async () => finish((await import("./matched-data.ts")).generateKeys()));
   parent
     .command("decrypt")
-    .description("Print what the matched_data of an event holds, or what all in an answer of the API do.")
-    .requiredOption("--private-key-file <path>", "what keygen printed, or the private key alone")
+    .description("Decrypt and print the matched_data of an event, or every matched_data in an API response.")
+    .requiredOption("--private-key-file <path>", "file with the output of keygen, or with only the private key")
     .option("--data <text>", "the matched_data (default: standard input)")
     .action(async (options: { privateKeyFile: string; data?: string }) =>
       finish(await (await import("./matched-data.ts")).decrypt(options)),
@@ -265,12 +265,12 @@ function addMatchedData(parent: Command, finish: Finish): void {
 function addEventsTail(parent: Command, finish: Finish): void {
   const command = parent
     .command("tail")
-    .description("Print security events or requests as they come, until interrupted; each as a line, or with --json as a JSON object.")
-    .option("--requests", "requests that the edge answers, instead of security events")
-    .option("--zone <name>", "the zone to follow, such as example.com, or its identifier where the token has no Zone Read")
+    .description("Print security events or requests as they occur, until interrupted: one per line, or with --json as JSON objects.")
+    .option("--requests", "show requests that the edge served instead of security events")
+    .option("--zone <name>", "the zone to follow, such as example.com, or its identifier if the token has no Zone Read permission")
     .option("--account <id>", "the account whose zones to follow")
     .option("--filter <name=value>", "a filter of the activity log, such as action=block or client_ip=192.0.2.0/24; repeatable", collect)
-    .option("--for <seconds>", "end after this time")
+    .option("--for <seconds>", "stop after this time")
     .addHelpText("after", TAIL_EXAMPLES);
   const flags = addConfigFlags(withApi(command), CLIENT_KEYS);
   command.action(async (options) => finish(await (await import("./events-tail.ts")).eventsTail(options, flags)));
@@ -285,13 +285,13 @@ Examples:
 
 const withApi = (command: Command): Command =>
   command
-    .option("--api <url>", "base address of the API (default: SELVEDGE_API, else the server of the data directory)")
-    .option("--token <secret>", "API token; better set SELVEDGE_TOKEN, since others can see a command's arguments");
+    .option("--api <url>", "base URL of the API (default: SELVEDGE_API, else the server that uses the data directory)")
+    .option("--token <secret>", "API token; prefer SELVEDGE_TOKEN, because other users can see a command's arguments");
 
 function addConfig(parent: Command, finish: Finish): void {
   const command = parent
     .command("check")
-    .description("Read the configuration as start would, and print each value with where it comes from. Exits 2 when it is wrong.");
+    .description("Read the configuration as start does, and print each value with its source. Exits 2 if the configuration is invalid.");
   const flags = addConfigFlags(command);
   command.action(async () => finish((await import("./config-check.ts")).configCheck(flags)));
 }
@@ -320,9 +320,9 @@ function exitCodeOf(error: unknown): ExitCode {
 
 const GETTING_STARTED = `
 Getting started:
-  selvedge start                          run everything on this machine, state in ./.selvedge
-  selvedge status                         see where it listens, and whether it is ready
-  selvedge token create --name ci --all   make another API token
-  selvedge token reset                    give the first API token a new secret, such as when it was lost
-  selvedge start --help                   see everything that can be configured
+  selvedge start                          run everything on this machine, with state in ./.selvedge
+  selvedge status                         show where it listens and whether it is ready
+  selvedge token create --name ci --all   create another API token
+  selvedge token reset                    give the first API token a new secret, for example if it was lost
+  selvedge start --help                   show all configuration options
 `;

@@ -21,11 +21,11 @@ export async function decrypt(flags: { readonly privateKeyFile: string; readonly
     return EXIT.ok;
   }
   const holders = holdersIn(parsed(given, "the input"));
-  if (holders.length === 0) throw new CliError("no object in this JSON has a matched_data");
+  if (holders.length === 0) throw new CliError("no object in this JSON has matched_data");
   const refused: string[] = [];
   for (const { event, matched_data, detector, rule_id } of holders) {
     try {
-      const found = parsed(opened(key, matched_data), "what was encrypted");
+      const found = parsed(opened(key, matched_data), "the decrypted text");
       console.log(JSON.stringify({ event_id: event?.id, detector, rule_id, matched_data: found }));
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
@@ -33,7 +33,7 @@ export async function decrypt(flags: { readonly privateKeyFile: string; readonly
     }
   }
   // Events outlive keys.
-  if (refused.length > 0) throw new CliError(`${refused.length} of ${holders.length} are left out; the first: ${refused[0]}`);
+  if (refused.length > 0) throw new CliError(`${refused.length} of ${holders.length} could not be decrypted; the first error: ${refused[0]}`);
   return EXIT.ok;
 }
 
@@ -59,7 +59,7 @@ function opened(key: string, envelope: string): string {
     return openEnvelope(key, envelope);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new CliError(`cannot decrypt this: ${why.includes("authenticate") ? "it is for another key, or was changed" : why}`);
+    throw new CliError(`cannot decrypt this: ${why.includes("authenticate") ? "it was encrypted for another key, or modified" : why}`);
   }
 }
 
@@ -67,7 +67,7 @@ function parsed(json: string, what: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
-    throw new CliError(`${what} is no JSON`);
+    throw new CliError(`${what} is not valid JSON`);
   }
 }
 
@@ -81,6 +81,6 @@ function privateKeyOf(path: string): string {
   }
   if (!file.startsWith("{")) return file;
   const { private_key: key } = parsed(file, path) as { private_key?: unknown };
-  if (typeof key !== "string") throw new CliError(`${path} holds no private_key`);
+  if (typeof key !== "string") throw new CliError(`${path} contains no private_key`);
   return key;
 }

@@ -70,6 +70,6 @@ async function get(url: URL): Promise<{ readonly ok: boolean; readonly text: str
     const [response] = (await once(request, "response")) as [http.IncomingMessage];
     return { ok: response.statusCode === 200, text: await text(response) };
   } catch (error) {
-    throw options.signal.aborted ? new Error(`no answer within ${READY_TIMEOUT_MS} ms`, { cause: error }) : error;
+    throw options.signal.aborted ? new Error(`no response within ${READY_TIMEOUT_MS} ms`, { cause: error }) : error;
   }
 }

@@ -32,7 +32,7 @@ export async function tokenCreate(options: TokenCreateOptions, flags: readonly s
       { name: options.name, policies: policiesOf(accountId, groups), expires_on: expiresOn },
     );
     const { id, name, value } = token;
-    if (!config.json) complain([`token "${name}" (${id}) of account ${accountId}; its secret is shown only now`]);
+    if (!config.json) complain([`token "${name}" (${id}) of account ${accountId}; its secret is shown only once`]);
     print(
       config.json,
       { id, name, account_id: accountId, expires_on: expiresOn, permissions: groups.map((group) => group.name), token: value },
@@ -47,7 +47,7 @@ const OFFERED = PERMISSION_GROUPS.filter((group) => !group.scopes.includes("com.
 
 function chosenGroups({ all, permission = [] }: TokenCreateOptions): readonly PermissionGroup[] {
   if (all) return OFFERED;
-  if (permission.length === 0) throw new CliError('say what the token may do: --permission "DNS Write", repeatable, or --all', EXIT.usage);
+  if (permission.length === 0) throw new CliError('say what the token may do: --permission "DNS Write" (repeatable) or --all', EXIT.usage);
   return permission.flatMap((wanted) => {
     const found = OFFERED.filter((group) => group.name.toLowerCase() === wanted.toLowerCase());
     if (found.length > 0) return found;
@@ -79,7 +79,7 @@ function policiesOf(accountId: string, groups: readonly PermissionGroup[]): Toke
 async function ownerAccount(store: Store, id: string | undefined): Promise<string> {
   const account = id === undefined ? await oldestAccount(store.read) : await findAccount(store.read, id);
   if (account === undefined)
-    throw new CliError(id === undefined ? "the database has no account yet: start the server once" : `there is no account ${id}`);
+    throw new CliError(id === undefined ? "the database has no account yet; start the server once" : `there is no account ${id}`);
   return account.id;
 }
 

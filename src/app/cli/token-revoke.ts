@@ -14,7 +14,7 @@ export async function tokenRevoke(id: string, flags: readonly string[]): Promise
   return withTokens(config, async ({ store, access, whenHeeded }) => {
     const row = await requireToken(store, id);
     await access.tokens.remove(systemCall("cli"), ownerOf(row), id);
-    print(config.json, { id, name: row.name }, [`token "${row.name}" (${id}) is gone. ${whenHeeded}`.trimEnd()]);
+    print(config.json, { id, name: row.name }, [`token "${row.name}" (${id}) was deleted. ${whenHeeded}`.trimEnd()]);
     return EXIT.ok;
   });
 }
@@ -24,10 +24,10 @@ export async function tokenReset(id: string | undefined, flags: readonly string[
   const config = loadConfig(configInput(flags));
   return withTokens(config, async ({ store, access, whenHeeded }) => {
     const reset = id === undefined ? await resetFirstToken({ store, clock: systemClock }) : await roll();
-    if (reset === null) throw new CliError("the database has no user yet: start the server once, which makes the first token");
-    const which = id === undefined ? `the first token (${reset.id}), which has every permission` : `token ${id}`;
+    if (reset === null) throw new CliError("the database has no user yet; start the server once to create the first token");
+    const which = id === undefined ? `the first token (${reset.id}), which has all permissions` : `token ${id}`;
     if (!config.json)
-      complain([`a new secret for ${which}; it is shown only now, and the one before is worth nothing. ${whenHeeded}`.trimEnd()]);
+      complain([`new secret for ${which}; it is shown only once, and the previous one is no longer valid. ${whenHeeded}`.trimEnd()]);
     print(config.json, { id: reset.id, token: reset.secret }, [reset.secret]);
     return EXIT.ok;
 

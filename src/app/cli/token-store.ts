@@ -29,7 +29,7 @@ export async function withTokens<T>(config: Config, work: (deps: TokenWork) => P
   try {
     if (!(await databaseExists(url)))
       throw new CliError(
-        `there is no database at ${withoutCredentials(url)}: start the server once, or say where with --data or --database-url`,
+        `there is no database at ${withoutCredentials(url)}; start the server once, or set its location with --data or --database-url`,
       );
     // A database elsewhere may have servers on other machines, whose directories are not here.
     const isOwn = config.database.url === "";
@@ -37,7 +37,7 @@ export async function withTokens<T>(config: Config, work: (deps: TokenWork) => P
     if (isOwn && lock === null) refuseOtherVersion(url);
     store = await openStore({ url, clock: systemClock });
     access = createAccess({ store, clock: systemClock });
-    return await work({ store, access, whenHeeded: lock === null ? "Servers that run heed it within a second." : "" });
+    return await work({ store, access, whenHeeded: lock === null ? "Running servers apply this within a second." : "" });
   } catch (error) {
     if (error instanceof CliError) throw error;
     if (error instanceof PlatformError || error instanceof Error) throw new CliError(error.message);
@@ -65,7 +65,7 @@ function refuseOtherVersion(url: string): void {
     const row = db.prepare("SELECT max(version) AS version FROM schema_migrations").get();
     if (Number(row?.["version"]) !== MIGRATIONS.at(-1)?.version)
       throw new CliError(
-        "the server that runs on this database is of another version: stop it first, or use the program that it was started from",
+        "the server that runs on this database has another version; stop it first, or use the same version of selvedge",
       );
   } finally {
     db.close();

@@ -12,21 +12,21 @@ export interface ApiOptions {
 /** A client for the API that the options, the environment or the running server of the data directory name. */
 export function openApi(options: ApiOptions, dataDir: string, headers: Readonly<Record<string, string>> = {}): ApiClient {
   const token = options.token ?? process.env["SELVEDGE_TOKEN"];
-  if (token === undefined || token === "") throw new CliError("an API token is needed: set SELVEDGE_TOKEN, or use --token", EXIT.usage);
+  if (token === undefined || token === "") throw new CliError("an API token is required: set SELVEDGE_TOKEN or --token", EXIT.usage);
   const base = options.api ?? process.env["SELVEDGE_API"] ?? runningApi(dataDir);
-  if (!URL.canParse(base)) throw new CliError(`--api is not an address: ${base}`, EXIT.usage);
+  if (!URL.canParse(base)) throw new CliError(`--api is not a URL: ${base}`, EXIT.usage);
   return createApiClient({
     base,
     token,
     headers,
-    onWait: (waitMs) => complain([`the API's rate limit is reached; going on in ${Math.ceil(waitMs / 1000)} s`]),
+    onWait: (waitMs) => complain([`the API's rate limit is reached; continuing in ${Math.ceil(waitMs / 1000)} s`]),
   });
 }
 
 function runningApi(dataDir: string): string {
   const run = readRunFile(dataDir);
   if (run === null || !isAlive(run.pid))
-    throw new CliError(`no server runs on ${dataDir}; start one, or name another one's API with --api`, EXIT.notRunning);
+    throw new CliError(`no server runs on ${dataDir}; start one, or set the URL of another API with --api`, EXIT.notRunning);
   return run.api;
 }
 
@@ -52,7 +52,7 @@ export const requireZone = async (api: ApiClient, name: string): Promise<string>
       throw error;
     });
     if (id === undefined)
-      throw new CliError(`there is no zone ${name} that this token may see; without Zone Read, name it by its identifier`);
+      throw new CliError(`there is no zone ${name} that this token can access; without Zone Read, use the identifier of the zone`);
     return id;
   });
 

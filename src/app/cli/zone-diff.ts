@@ -42,5 +42,5 @@ export const diffLines = ({ before, after }: DnsVersionChange, zoneName: string)
 /** Throws CliError for what is no version. */
 export function versionNumber(text: string): string {
   if (/^\d{1,10}$/.test(text)) return text;
-  throw new CliError(`${JSON.stringify(text)} is no version: versions are the numbers that zone history lists`, EXIT.usage);
+  throw new CliError(`${JSON.stringify(text)} is not a version; zone history lists the version numbers`, EXIT.usage);
 }

@@ -75,7 +75,7 @@ function unreadableLines(file: string, zone: string): readonly ZoneFileError[] {
 function refusedLines(error: unknown): readonly ZoneFileError[] {
   if (!(error instanceof ApiFailure)) throw error;
   if (error.has(ERROR_CODES.body_too_large.code))
-    throw new CliError(`${error.message} The server's operator sets the limit: dns.import_bytes_max`);
+    throw new CliError(`${error.message} The operator of the server can raise the limit with dns.import_bytes_max`);
   const lines = error.errors
     .flatMap(({ error_chain = [] }) => error_chain)
     .flatMap(({ code, message }): ZoneFileError[] => {
@@ -90,7 +90,7 @@ const zoneIdOf = (api: ApiClient, name: string, options: ZoneImportOptions): Pro
   explained(`zone ${name}`, async () => {
     const found = await findZone(api, name);
     if (found !== undefined) return found;
-    if (!options.create) throw new CliError(`there is no zone ${name} that this token may see; --create makes one`);
+    if (!options.create) throw new CliError(`there is no zone ${name} that this token can access; --create creates it`);
     const account = { id: options.account ?? (await onlyAccount(api)) };
     const { id } = (await api.call("POST", "/zones", { name, type: "full", account })) as { id: string };
     return id;
@@ -100,6 +100,6 @@ async function onlyAccount(api: ApiClient): Promise<string> {
   const accounts = (await api.call("GET", "/accounts")) as readonly { id: string }[];
   const [account] = accounts;
   if (account === undefined || accounts.length > 1)
-    throw new CliError(`the token sees ${accounts.length} accounts: name one with --account`, EXIT.usage);
+    throw new CliError(`the token can access ${accounts.length} accounts; choose one with --account`, EXIT.usage);
   return account.id;
 }

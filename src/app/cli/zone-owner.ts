@@ -19,7 +19,7 @@ export async function zoneProve(name: string, { account }: ZoneOwnerOptions, fla
   const zone = plainZoneName(name);
   return withSettling(flags, async ({ settling, json, whenHeeded }) => {
     const changes = await settling.prove(systemCall("cli"), zone, account);
-    print(json, { zone, changes }, lines(changes, `${zone} had the operator's word already`, whenHeeded));
+    print(json, { zone, changes }, lines(changes, `the operator has already confirmed ${zone}`, whenHeeded));
     return EXIT.ok;
   });
 }
@@ -29,13 +29,13 @@ export async function zoneSettle(name: string | undefined, { account }: ZoneOwne
   return withSettling(flags, async ({ settling, json, whenHeeded }) => {
     if (name === undefined) {
       const conflicts = await settling.conflicts();
-      print(json, { conflicts }, conflicts.length === 0 ? ["no zone is in question"] : conflicts.map(conflictText));
+      print(json, { conflicts }, conflicts.length === 0 ? ["no zone's ownership is disputed"] : conflicts.map(conflictText));
       return EXIT.ok;
     }
-    if (account === undefined) throw new CliError("say whose the name is: --account ID", EXIT.usage);
+    if (account === undefined) throw new CliError("set the account that owns the name: --account ID", EXIT.usage);
     const zone = plainZoneName(name);
     const changes = await settling.settle(systemCall("cli"), zone, account);
-    print(json, { zone, changes }, lines(changes, `${zone} was settled so already`, whenHeeded));
+    print(json, { zone, changes }, lines(changes, `${zone} is already settled this way`, whenHeeded));
     return EXIT.ok;
   });
 }

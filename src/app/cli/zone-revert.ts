@@ -17,7 +17,7 @@ export async function zoneRevert(zone: string, options: ZoneRevertOptions, flags
   const { data, json, vendor } = loadConfig(configInput(flags));
   const { version, to, reason } = options;
   if ((version === undefined) === (to === undefined))
-    throw new CliError("name the version to take back, or the one to go back to with --to", EXIT.usage);
+    throw new CliError("name the version to undo, or with --to the version to restore", EXIT.usage);
   const target = versionNumber(version ?? to ?? "");
   // A header's octets: fetch takes them as Latin-1, the API reads them as UTF-8.
   const headers = reason === undefined ? {} : { [`${vendor.prefix}-change-reason`]: Buffer.from(reason, "utf8").toString("latin1") };
@@ -31,10 +31,10 @@ export async function zoneRevert(zone: string, options: ZoneRevertOptions, flags
     return (await api.call("GET", `${versions}/${made.version}`)) as DnsVersionDetail;
   });
   if (done === null) {
-    print(json, { zone: name, version: null }, [`${name} is what it was at ${target} already`]);
+    print(json, { zone: name, version: null }, [`${name} is already as it was at version ${target}`]);
     return EXIT.ok;
   }
   const shown = done.changes.flatMap((change) => diffLines(change, name));
-  print(json, { zone: name, version: done }, [`${name}: version ${done.version} made (${counts(done)})`, ...shown]);
+  print(json, { zone: name, version: done }, [`${name}: version ${done.version} created (${counts(done)})`, ...shown]);
   return EXIT.ok;
 }

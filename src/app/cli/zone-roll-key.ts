@@ -21,14 +21,14 @@ export async function zoneRollKey(zone: string, options: ZoneRollKeyOptions, fla
     ...keys.map(
       (key) => `  key ${key.key_tag} ${key.role}${parent.key_tags.includes(key.key_tag) ? ", named by the parent" : ""}: ${key.ds}`,
     ),
-    ...(parent.failure === null ? [] : [`  the parent could not be seen: ${parent.failure}`]),
+    ...(parent.failure === null ? [] : [`  the parent could not be queried: ${parent.failure}`]),
   ]);
   return EXIT.ok;
 }
 
 const STAGES: Readonly<Record<DnssecRollover["stage"], string>> = {
-  none: "no rollover is under way",
-  publish: "the new key is being made known",
-  submit: "the parent is asked for the DS record of the new key",
-  retire: "the new key signs; the old one stays until nobody needs it",
+  none: "no rollover is in progress",
+  publish: "the new key is being published",
+  submit: "waiting for the parent to publish the DS record of the new key",
+  retire: "the new key signs; the old key stays until caches no longer need it",
 };
