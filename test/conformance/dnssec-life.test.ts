@@ -158,7 +158,7 @@ test("a zone's whole life with DNSSEC validates at every step", { skip }, async 
     });
     assert.match(
       begun,
-      new RegExp(`^signed\\.test: the new key is being made known, since .*\n  key ${on.key_tag} active, named by the parent: `),
+      new RegExp(`^signed\\.test: the new key is being published, since .*\n  key ${on.key_tag} active, named by the parent: `),
     );
     assert.equal((await rollover()).stage, "publish");
     await validated(true);

@@ -27,7 +27,7 @@ export function unsafeBinds(config: Config, bootstrapTokenUnchanged: boolean): r
   const reasons: string[] = [];
   if (outside.length > 0 && bootstrapTokenUnchanged) {
     reasons.push(
-      `${outside.map(({ key }) => key).join(", ")}: the bootstrap token is still the one that the first start made up and printed; give it a new secret with: ${resetCommand(config)}`,
+      `${outside.map(({ key }) => key).join(", ")}: the bootstrap token is still the one that the first start generated and printed; give it a new secret with: ${resetCommand(config)}`,
     );
   }
   const clear = outside.filter(({ carriesCredentials }) => carriesCredentials && !hasTls);

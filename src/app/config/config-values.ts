@@ -98,7 +98,7 @@ export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigT
     secret: true,
   },
   label: {
-    expects: "a word of 1 to 16 lower-case letters and digits that begins with a letter",
+    expects: "1 to 16 lowercase letters and digits, starting with a letter",
     accept: (value) => (typeof value === "string" && /^[a-z][a-z0-9]{0,15}$/.test(value) ? value : undefined),
   },
   tag: {
@@ -137,7 +137,7 @@ export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigT
   },
   addresses: { expects: "a list of IP addresses", accept: (value) => listOf(value, (item) => isIP(item) !== 0), fromText: listFromText },
   servers: {
-    expects: "a list of IP addresses, each with its port where that is not 53, such as 192.0.2.53 or [2001:db8::53]:5300",
+    expects: "a list of IP addresses, with a port if it is not 53, such as 192.0.2.53 or [2001:db8::53]:5300",
     accept: (value) => listOf(value, isServer),
     fromText: listFromText,
   },
@@ -153,7 +153,7 @@ export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigT
     fromText: listFromText,
   },
   providers: {
-    expects: "provider names with http:// or https:// base addresses, such as openai=http://127.0.0.1:9000/v1",
+    expects: "provider names with http:// or https:// base URLs, such as openai=http://127.0.0.1:9000/v1",
     accept: acceptProviders,
     fromText: providersFromText,
     show: (value) => JSON.stringify(Object.fromEntries(Object.entries(value).map(([name, url]) => [name, withoutCredentials(url)]))),
@@ -161,14 +161,14 @@ export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigT
     secret: true,
   },
   issuers: {
-    expects: `a list of at least one of ${ISSUER_NAMES.join(", ")}, the preferred one first`,
+    expects: `a list of at least one of ${ISSUER_NAMES.join(", ")}, in order of preference`,
     accept: (value) =>
       Array.isArray(value) && value.length > 0 ? (listOf(value, isIssuer) as readonly IssuerName[] | undefined) : undefined,
     fromText: listFromText,
   },
   directories: {
     expects:
-      "names of certificate authorities with https:// addresses of their directories, such as lets_encrypt=https://127.0.0.1:14000/dir",
+      "names of certificate authorities with the https:// URLs of their directories, such as lets_encrypt=https://127.0.0.1:14000/dir",
     accept: acceptDirectories,
     fromText: providersFromText,
     merge: (lower, higher) => ({ ...lower, ...higher }),

@@ -87,7 +87,7 @@ export function withValues(config: Config, values: ReadonlyMap<ConfigKeyName, un
 const UNREADABLE: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file",
   EISDIR: "it is a directory",
-  EACCES: "this user may not read it",
+  EACCES: "this user is not permitted to read it",
 };
 
 function readConfigFile(path: string | undefined, readFile: ConfigInput["readFile"]): ReturnType<typeof readFileSource> {
@@ -137,9 +137,9 @@ function checked({ key, value, origin }: Setting, problems: string[]): unknown {
 function contradictions(config: Config): string[] {
   const { tls, edge, gateway } = config;
   const problems: string[] = [...collidingListeners(config)];
-  if ((tls.certificate === "") !== (tls.key === "")) problems.push("tls.certificate and tls.key belong together: set both or neither");
+  if ((tls.certificate === "") !== (tls.key === "")) problems.push("tls.certificate and tls.key must be set together");
   if (edge.addresses.length === 0 && ["0.0.0.0", "::"].includes(edge.host)) {
-    problems.push("edge.addresses must be set when edge.host is every address: the nameserver answers proxied names with them");
+    problems.push("edge.addresses must be set when edge.host is a wildcard address: the nameserver returns these addresses for proxied names");
   }
   for (const name of Object.keys(gateway.providers)) {
     if (PROVIDERS.has(name)) continue;

@@ -50,11 +50,11 @@ export function collidingListeners(config: Config): readonly string[] {
 
 /** What the system says, and what the operator can do. */
 const REASONS: Readonly<Record<string, (listener: Listener) => string>> = {
-  EADDRINUSE: ({ portFlag }) => `another program has taken it. End that one, or choose another port with ${portFlag} (0: any free one)`,
+  EADDRINUSE: ({ portFlag }) => `another program uses it. Stop that program, or choose another port with ${portFlag} (0: any free port)`,
   EACCES: ({ portFlag }) =>
-    `this user may not. Ports below 1024 need root or CAP_NET_BIND_SERVICE; otherwise choose another port with ${portFlag}`,
+    `this user is not permitted to. Ports below 1024 need root or CAP_NET_BIND_SERVICE; otherwise choose another port with ${portFlag}`,
   EADDRNOTAVAIL: ({ hostFlag }) => `this machine has no such address. Choose another with ${hostFlag}`,
-  EAFNOSUPPORT: ({ hostFlag }) => `this machine has no addresses of this kind. Choose another with ${hostFlag}`,
+  EAFNOSUPPORT: ({ hostFlag }) => `this machine has no addresses of this family. Choose another with ${hostFlag}`,
 };
 
 /** Why something cannot listen where the configuration wants it, and what to do about it; undefined for other errors. */
