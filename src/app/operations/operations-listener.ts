@@ -52,7 +52,7 @@ async function answer({ operations, allowsHost }: OperationsListenerDeps, req: I
   // RFC 9112 §3.2.
   if (hosts > 1 || (hosts === 0 && req.httpVersion !== "1.0")) return send(400, TEXT, "The request needs one Host field.\n");
   if (hosts === 1 && !allowsHost(askedHost(req.url ?? "/", req.headers.host ?? "")))
-    return send(421, TEXT, `This listener does not answer under this host name. ${ERROR_CODES.misdirected_host.remedy}\n`);
+    return send(421, TEXT, `This listener does not serve this host name. ${ERROR_CODES.misdirected_host.remedy}\n`);
   if (req.method !== "GET" && req.method !== "HEAD") return send(405, TEXT, "Only GET is answered here.\n");
   const asked = operations.get((req.url ?? "").split("?", 1)[0] ?? "");
   if (asked === undefined) return send(404, TEXT, `There are ${[...operations.keys()].join(", ")} here.\n`);

@@ -126,7 +126,7 @@ export const EDGE_ERRORS = {
     code: 520,
     status: 520,
     title: "Unknown origin error",
-    message: "The origin closed the connection or answered with something that is not valid HTTP.",
+    message: "The origin closed the connection or sent a response that is not valid HTTP.",
     place: "origin",
   },
   origin_refused: { code: 521, status: 521, title: "Origin is down", message: "The origin refused the connection.", place: "origin" },
@@ -148,7 +148,7 @@ export const EDGE_ERRORS = {
     code: 524,
     status: 524,
     title: "A timeout occurred",
-    message: "The origin accepted the request but did not answer in time.",
+    message: "The origin accepted the request but did not respond in time.",
     place: "origin",
   },
   origin_handshake: {

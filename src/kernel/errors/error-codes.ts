@@ -208,7 +208,7 @@ export const ERROR_CODES = {
   dnssec_transition: {
     code: 10417,
     status: 400,
-    message: "DNSSEC cannot go from its status to the one asked for.",
+    message: "DNSSEC cannot change from its current status to the requested one.",
     cause: "The current DNSSEC status of the zone does not allow this step.",
     remedy: "Check the status first. You can delete keys only while DNSSEC is disabled, and replace them only while it is active.",
   },
@@ -236,7 +236,7 @@ export const ERROR_CODES = {
   misdirected_host: {
     code: 10421,
     status: 421,
-    message: "The management API does not answer under this host name",
+    message: "The management API does not serve this host name",
     cause:
       "The Host header names neither this machine, nor an address that the API listens on, nor a name in its certificate. This check stops web pages of other sites from calling the API through a browser.",
     remedy: "Call the API by its own address. The operator can add host names to api.allowed_hosts.",
@@ -273,7 +273,7 @@ export const ERROR_CODES = {
   zone_name_invalid: {
     code: 1049,
     status: 400,
-    message: "The zone name is not a domain that can be registered.",
+    message: "The zone name is not a registrable domain.",
     cause: "The name is not a valid host name, or it is a public suffix.",
     remedy: "Send the registrable domain, for example example.com.",
   },
@@ -737,7 +737,7 @@ export const ERROR_CODES = {
   aig_misdirected_host: {
     code: 2921,
     status: 421,
-    message: "The gateway does not answer under this host name",
+    message: "The gateway does not serve this host name",
     cause:
       "The Host header names neither this machine, nor an address that the gateway listens on, nor a name in its certificate or of a gateway.",
     remedy: "Call the gateway by its own address. The operator can add host names to api.allowed_hosts.",
@@ -842,7 +842,7 @@ export const ERROR_CODES = {
   aig_answer_cut: {
     code: 2910,
     status: 502,
-    message: "The provider broke off its answer",
+    message: "The provider ended its response early",
     cause: "The provider's stream ended or reported an error before its last event. The response is incomplete.",
     remedy: "Retry. Do not use the partial response as a complete one.",
   },
