@@ -342,7 +342,10 @@ describe("the activity log", () => {
     const byId = tail("--zone", zone, "--for", "1");
     assert.deepEqual(await once(byId, "exit"), [0, null]);
     const unknown = tail("--zone", "none.example");
-    assert.match(await text(unknown.stderr), /no zone none\.example that this token can access; without Zone Read, use the identifier of the zone/);
+    assert.match(
+      await text(unknown.stderr),
+      /no zone none\.example that this token can access; without Zone Read, use the identifier of the zone/,
+    );
     const refused = tail("--zone", "one.example", "--filter", "client_ip=nowhere");
     const [complaint, [code]] = await Promise.all([text(refused.stderr), once(refused, "exit")]);
     assert.match(complaint, /"client_ip" must be an IP address or a network/);

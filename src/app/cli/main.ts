@@ -80,13 +80,8 @@ function addStart(parent: Command, finish: Finish): void {
 function addDoctor(parent: Command, finish: Finish): void {
   const command = parent
     .command("doctor")
-    .description(
-      "Check the files of a stopped server: its database, events and last good copy. Exits 1 if something is wrong.",
-    )
-    .option(
-      "--new-history",
-      "confirm that you restored the database from an older backup on purpose, so that the planes may serve it",
-    );
+    .description("Check the files of a stopped server: its database, events and last good copy. Exits 1 if something is wrong.")
+    .option("--new-history", "confirm that you restored the database from an older backup on purpose, so that the planes may serve it");
   const flags = addConfigFlags(command, ["data", "database.url", "json"]);
   command.action(async (options: DoctorOptions) => finish(await (await import("./doctor.ts")).doctor(options, flags)));
 }

@@ -33,7 +33,8 @@ export async function decrypt(flags: { readonly privateKeyFile: string; readonly
     }
   }
   // Events outlive keys.
-  if (refused.length > 0) throw new CliError(`${refused.length} of ${holders.length} could not be decrypted; the first error: ${refused[0]}`);
+  if (refused.length > 0)
+    throw new CliError(`${refused.length} of ${holders.length} could not be decrypted; the first error: ${refused[0]}`);
   return EXIT.ok;
 }
 

@@ -64,9 +64,7 @@ function refuseOtherVersion(url: string): void {
   try {
     const row = db.prepare("SELECT max(version) AS version FROM schema_migrations").get();
     if (Number(row?.["version"]) !== MIGRATIONS.at(-1)?.version)
-      throw new CliError(
-        "the server that runs on this database has another version; stop it first, or use the same version of selvedge",
-      );
+      throw new CliError("the server that runs on this database has another version; stop it first, or use the same version of selvedge");
   } finally {
     db.close();
   }

@@ -140,7 +140,13 @@ export const CONFIG_KEYS = {
     max: 36_500,
     doc: "Age in days at which the server replaces the key of a signed zone. 0: never automatically.",
   },
-  "dns.records_per_zone_max": { type: "count", default: 1_000_000, min: 1, max: 5_000_000, doc: "Maximum number of DNS records in a zone." },
+  "dns.records_per_zone_max": {
+    type: "count",
+    default: 1_000_000,
+    min: 1,
+    max: 5_000_000,
+    doc: "Maximum number of DNS records in a zone.",
+  },
   "custom_hostnames.per_zone_max": {
     type: "count",
     default: 50_000,
@@ -179,7 +185,11 @@ export const CONFIG_KEYS = {
   "edge.workers": { type: "count", default: 1, min: 1, max: 256, doc: "HTTP edge threads." },
   "edge.addresses": { type: "addresses", default: [], doc: "Addresses that the nameserver returns for proxied names. Empty: edge.host." },
   "edge.origin_port": { type: "port", default: 0, doc: "Port that the edge uses for origins. 0: the default port of the scheme." },
-  "edge.origin_allow": { type: "networks", default: [], doc: "Networks whose origins the edge may connect to when it listens on a public address." },
+  "edge.origin_allow": {
+    type: "networks",
+    default: [],
+    doc: "Networks whose origins the edge may connect to when it listens on a public address.",
+  },
   "edge.origin_connect_timeout_seconds": {
     type: "count",
     default: 5,
@@ -295,7 +305,13 @@ export const CONFIG_KEYS = {
     max: 100_000_000,
     doc: "Maximum number of keys that rate limits count at the same time, for all edge threads together. Each uses 50 bytes of memory.",
   },
-  "edge.body_timeout_seconds": { type: "count", default: 3600, min: 1, max: 604_800, doc: "Timeout for receiving a complete request body." },
+  "edge.body_timeout_seconds": {
+    type: "count",
+    default: 3600,
+    min: 1,
+    max: 604_800,
+    doc: "Timeout for receiving a complete request body.",
+  },
   "edge.body_bytes_per_second_min": {
     type: "count",
     default: 250,
@@ -390,7 +406,11 @@ export const CONFIG_KEYS = {
   },
   "http.port": { type: "port", default: 8080, doc: "Port of the edge for HTTP. 0: any free port." },
   "https.port": { type: "port", default: 8443, doc: "Port of the edge for HTTPS. 0: any free port." },
-  "vendor.prefix": { type: "label", default: "svc", doc: "Prefix of this project's header and field names; for example, svc gives svc-aig-authorization." },
+  "vendor.prefix": {
+    type: "label",
+    default: "svc",
+    doc: "Prefix of this project's header and field names; for example, svc gives svc-aig-authorization.",
+  },
   "deprecations.as_of": {
     type: "day",
     default: "",

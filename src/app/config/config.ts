@@ -139,7 +139,9 @@ function contradictions(config: Config): string[] {
   const problems: string[] = [...collidingListeners(config)];
   if ((tls.certificate === "") !== (tls.key === "")) problems.push("tls.certificate and tls.key must be set together");
   if (edge.addresses.length === 0 && ["0.0.0.0", "::"].includes(edge.host)) {
-    problems.push("edge.addresses must be set when edge.host is a wildcard address: the nameserver returns these addresses for proxied names");
+    problems.push(
+      "edge.addresses must be set when edge.host is a wildcard address: the nameserver returns these addresses for proxied names",
+    );
   }
   for (const name of Object.keys(gateway.providers)) {
     if (PROVIDERS.has(name)) continue;

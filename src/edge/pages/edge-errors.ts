@@ -78,7 +78,13 @@ export const EDGE_ERRORS = {
     message: "This site requires a separate connection with a newer version of TLS.",
     place: "visitor",
   },
-  websockets_off: { code: 403, status: 403, title: "WebSockets not supported", message: "This site does not accept WebSocket connections.", place: "visitor" },
+  websockets_off: {
+    code: 403,
+    status: 403,
+    title: "WebSockets not supported",
+    message: "This site does not accept WebSocket connections.",
+    place: "visitor",
+  },
   rules_exhausted: {
     code: 1102,
     status: 503,

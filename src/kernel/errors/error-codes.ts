@@ -400,7 +400,8 @@ export const ERROR_CODES = {
     code: 9301,
     status: 400,
     message: "DNS record tag is invalid.",
-    cause: "A tag has the form name or name:value. The name may have 32 letters, digits, hyphens and underscores, the value 100 characters.",
+    cause:
+      "A tag has the form name or name:value. The name may have 32 letters, digits, hyphens and underscores, the value 100 characters.",
     remedy: "Correct the tag that the message names.",
   },
   dns_comment_invalid: {
@@ -498,8 +499,7 @@ export const ERROR_CODES = {
     code: 81206,
     status: 404,
     message: "Import does not exist.",
-    cause:
-      "None of the zone's recent imports has this ID. Small files are imported immediately and have no import object.",
+    cause: "None of the zone's recent imports has this ID. Small files are imported immediately and have no import object.",
     remedy: "List the imports of the zone.",
   },
   dns_imports_too_many: {
@@ -767,8 +767,7 @@ export const ERROR_CODES = {
     code: 2906,
     status: 400,
     message: "The key that the gateway stores for this provider cannot be used",
-    cause:
-      "The alias in the request has no key, or the stored key cannot be used for requests to this provider.",
+    cause: "The alias in the request has no key, or the stored key cannot be used for requests to this provider.",
     remedy: "Store the provider's key again, or send a key with the request.",
   },
   aig_stored_key_unauthenticated: {
@@ -784,7 +783,8 @@ export const ERROR_CODES = {
     code: 2907,
     status: 400,
     message: "The gateway may not connect to the provider's address",
-    cause: "An account added a provider whose address belongs to this machine or its network, and the operator does not allow that address.",
+    cause:
+      "An account added a provider whose address belongs to this machine or its network, and the operator does not allow that address.",
     remedy: "Use a public address, or ask the operator to allow the network in gateway.provider_allow.",
   },
   aig_unknown_route: {
@@ -820,16 +820,14 @@ export const ERROR_CODES = {
     code: 2912,
     status: 503,
     message: "The gateway's guardrails could not be applied",
-    cause:
-      "The guardrail model returned no verdict, or the text is too long for it. The gateway does not let text pass unchecked.",
+    cause: "The guardrail model returned no verdict, or the text is too long for it. The gateway does not let text pass unchecked.",
     remedy: "Retry. The operator should check gateway.guardrail_model and gateway.guardrail_key.",
   },
   aig_dlp_request_blocked: {
     code: 2029,
     status: 400,
     message: "Request content blocked due to DLP policy violations",
-    cause:
-      "A data loss prevention policy of the gateway found protected content in the request. The gateway sent nothing to the provider.",
+    cause: "A data loss prevention policy of the gateway found protected content in the request. The gateway sent nothing to the provider.",
     remedy: "Remove the content that matches the profiles named in the dlp header of the response, or change the policy.",
   },
   aig_dlp_response_blocked: {
@@ -1137,7 +1135,8 @@ export const ERROR_CODES = {
     code: 1436,
     status: 404,
     message: "The custom hostname was not found.",
-    cause: "The zone has no custom hostname with this identifier. The server deletes custom hostnames that have had the status moved for a week.",
+    cause:
+      "The zone has no custom hostname with this identifier. The server deletes custom hostnames that have had the status moved for a week.",
     remedy: "List the custom hostnames of the zone.",
   },
   hostname_contain_invalid: {
