@@ -4,7 +4,7 @@ import { code, type Page, page, table } from "./page.ts";
 
 const HEAD = ["Key", "Type", "Default", "Flag", "Environment variable", "SIGHUP", "What it does"];
 const ORDER =
-  "A flag goes before an environment variable, a variable before the file given by `--config FILE` (TOML), the file before the default. The column SIGHUP says which keys of the file take a new value when the running server gets that signal; the others take it at the next start.";
+  "Flags override environment variables, environment variables override the file given by `--config FILE` (TOML), and the file overrides the defaults. The column SIGHUP shows which keys of the file the running server reloads on that signal. Other keys take effect at the next start.";
 
 export function configurationPages(): readonly Page[] {
   const parts = Array.from(CONFIG_PARTS, ([title, keys]) => `## ${title}\n\n${table(HEAD, keys.map(cells))}`);

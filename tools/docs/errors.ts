@@ -16,7 +16,7 @@ export function errorPages(): readonly Page[] {
       "docs/errors/README.md",
       "Error codes",
       SOURCE,
-      "A failed call carries these in the `errors` of its answer. A number never changes its meaning.",
+      "The `errors` array of a failed response contains these codes. A code never changes its meaning.",
       index,
     ),
     ...numbers.map((number) => page(`docs/errors/${number}.md`, `Error ${number}`, SOURCE, ...(byNumber[number] ?? []).map(section))),

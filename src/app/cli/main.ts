@@ -261,7 +261,7 @@ function addEventsTail(parent: Command, finish: Finish): void {
   const command = parent
     .command("tail")
     .description("Print security events or requests as they occur, until interrupted: one per line, or with --json as JSON objects.")
-    .option("--requests", "show requests that the edge served instead of security events")
+    .option("--requests", "show edge requests instead of security events")
     .option("--zone <name>", "the zone to follow, such as example.com, or its identifier if the token has no Zone Read permission")
     .option("--account <id>", "the account whose zones to follow")
     .option("--filter <name=value>", "a filter of the activity log, such as action=block or client_ip=192.0.2.0/24; repeatable", collect)

@@ -117,7 +117,7 @@ export const EDGE_ERRORS = {
     code: 1014,
     status: 409,
     title: "CNAME cross-user banned",
-    message: "This host name points to a proxied name of another account. That account must serve it.",
+    message: "This host name points to a proxied name of another account, and only that account serves it.",
     place: "origin",
   },
   loop: { code: 508, status: 508, title: "Loop detected", message: "The request already passed through this service.", place: "visitor" },
