@@ -52,7 +52,7 @@ function labelToAscii(label: string): string {
   if (/^[\0-\x7f]*$/.test(label)) return label.toLowerCase();
   // domainToASCII reads like a URL parser, so it gets nothing that means something in a URL.
   const ascii = /^(?:[A-Za-z0-9-]|[^\0-\x7f])+$/.test(label) ? domainToASCII(label) : "";
-  if (!/^[a-z0-9-]+$/.test(ascii)) throw invalid(`${JSON.stringify(label)} has no form in ASCII`);
+  if (!/^[a-z0-9-]+$/.test(ascii)) throw invalid(`${JSON.stringify(label)} cannot be converted to ASCII`);
   return ascii;
 }
 

@@ -266,7 +266,7 @@ storeTest("the share of requests that may fail is that of all nodes' requests", 
     a.requests(400, 502);
     b.requests(3000, 200);
     for (let n = 0; n < 3; n++) await minute([a, 0], [b, 0]);
-    assert.deepEqual(await told(), ["Errors of origins in one.example: 400 in 5 minutes"]);
+    assert.deepEqual(await told(), ["Origin errors in one.example: 400 in 5 minutes"]);
   }),
 );
 
