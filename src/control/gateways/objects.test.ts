@@ -185,7 +185,7 @@ storeTest("elements that are no route are refused with what is wrong", async ({ 
     [[start, { ...model, properties: { provider: "opanai", model: "gpt" } }, end], /provider opanai does not exist/],
     [[start, { ...model, outputs: { success: to("e"), fallback: to("m") } }, end], /cycle/],
     [percentage({ "60%": to("e"), "50%": to("e") }), /more than 100/],
-    [percentage({ "60%": to("e") }), /no else/],
+    [percentage({ "60%": to("e") }), /else is missing/],
     [percentage({ most: to("e") }), /must be percentages/],
     [
       [

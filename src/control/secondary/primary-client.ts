@@ -140,7 +140,7 @@ function decoded(bytes: Buffer, verifier: AnswerVerifier | null): { readonly fau
   try {
     return { fault: verifier?.accept(bytes) ?? null, message: decodeMessage(bytes) };
   } catch (error) {
-    if (error instanceof WireError) throw new TransferError(`its answer is ${error.message}`);
+    if (error instanceof WireError) throw new TransferError(`its response is ${error.message}`);
     throw error;
   }
 }

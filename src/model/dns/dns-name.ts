@@ -66,7 +66,7 @@ function checkLabels(relative: string, type: string): void {
     // RFC 4592 §2.1.1: an asterisk is a wildcard only as the whole first label.
     if (!strict || (index === 0 && label === "*")) continue;
     if (!ADDRESS_LABEL.test(label))
-      throw invalid(`the label ${label} of an address must hold letters, digits or hyphens and end with a letter or digit`);
+      throw invalid(`the label ${label} of an address must contain only letters, digits and hyphens and end with a letter or digit`);
   }
   const first = labels[0] === "*" ? labels[1] : labels[0];
   if (strict && first !== undefined && !ADDRESS_START.test(first)) throw invalid("the name of an address must start with a letter");

@@ -99,8 +99,8 @@ function sharesProblem(names: readonly string[]): string | null {
   const shares = names.filter((name) => name !== "else");
   if (!shares.every((name) => /^\d{1,3}(\.\d{1,4})?%?$/.test(name))) return "shares must be percentages such as 25%, or the name else";
   const sum = shares.reduce((all, name) => all + Number.parseFloat(name), 0);
-  if (sum > 100) return "the shares are more than 100%";
-  return sum < 100 && !names.includes("else") ? "the shares are less than 100%, and there is no else" : null;
+  if (sum > 100) return "the shares add up to more than 100%";
+  return sum < 100 && !names.includes("else") ? "the shares add up to less than 100%, and else is missing" : null;
 }
 
 function rateProblem({ limit, limitType, window, interval, key, technique }: Readonly<Record<string, unknown>>): string | null {

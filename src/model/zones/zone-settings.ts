@@ -88,8 +88,8 @@ export interface FixedSetting {
 const off = (why: string, ...ids: readonly string[]): Readonly<Record<string, FixedSetting>> =>
   Object.fromEntries(ids.map((id) => [id, { value: "off", why }]));
 
-const REWRITING = "The edge does not modify response bodies.";
-const NO_CHALLENGE = "Challenges are not supported by this setting; use rules that block.";
+const REWRITING = "The edge does not rewrite response bodies.";
+const NO_CHALLENGE = "This setting does not challenge visitors; use rules that block.";
 
 export const FIXED_SETTINGS: Readonly<Record<string, FixedSetting>> = {
   ...off("Early data is not supported because it can be replayed (RFC 8446 §8).", "0rtt"),

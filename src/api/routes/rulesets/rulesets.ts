@@ -134,7 +134,7 @@ function rulesetRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone
       method: "POST",
       path: `${base}/rulesets/:ruleset_id/rules`,
       id: `${level.id}-rulesets-rules-create`,
-      summary: "Add a rule, at the end unless a position is given",
+      summary: "Add a rule, by default at the end",
       body: RuleWriteAt,
       handler: ({ control, call, resolved, params, body }) =>
         control.rulesets.addRule(call, scopeOf({ resolved, call }), params.ruleset_id, body),

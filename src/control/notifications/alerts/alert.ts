@@ -80,8 +80,8 @@ export const notIssuedAlert = (zone: ZoneFacts, { hosts, authority }: Certificat
 });
 
 export const primariesFailingAlert = (zone: ZoneFacts, reasons: readonly string[], isExpired: boolean): Alert => ({
-  subject: isExpired ? `Zone ${zone.name} has expired` : `No primary of ${zone.name} answers`,
-  text: `No primary of ${zone.name} answers: ${reasons.join("; ")}.${isExpired ? " The zone has expired; the nameserver no longer answers from it." : ""}`,
+  subject: isExpired ? `Zone ${zone.name} has expired` : `No primary of ${zone.name} responds`,
+  text: `No primary of ${zone.name} responds: ${reasons.join("; ")}.${isExpired ? " The zone has expired; the nameserver no longer answers from it." : ""}`,
   data: { ...zoneData(zone), event: isExpired ? "expired" : "failing", reasons: reasons.join("; ") },
 });
 
