@@ -95,7 +95,11 @@ const checkedLookup =
       const addresses = found.map(({ address }: LookupAddress) => address);
       const [first] = found;
       if (first === undefined || !addresses.every(allowed))
-        return done(Object.assign(new Error("the name resolves to an address to which this server sends no requests"), { code: NO_ADDRESS }), "", 0);
+        return done(
+          Object.assign(new Error("the name resolves to an address to which this server sends no requests"), { code: NO_ADDRESS }),
+          "",
+          0,
+        );
       onFound(addresses);
       if (options.all === true) return done(null, found as never);
       return done(null, first.address, first.family);

@@ -42,7 +42,8 @@ export function filtersOf(
     return found;
   };
   const walk = (given: FilterInput, depth: number): AnalyticsFilter[] => {
-    if (depth > DEPTH_MAX) throw new PlatformError("invalid_input", { message: `AND and OR can be nested at most ${DEPTH_MAX} levels deep.` });
+    if (depth > DEPTH_MAX)
+      throw new PlatformError("invalid_input", { message: `AND and OR can be nested at most ${DEPTH_MAX} levels deep.` });
     return Object.entries(given).flatMap(([name, value]): AnalyticsFilter[] => {
       // What a variable leaves out is no condition.
       if (value === null) return [];

@@ -40,7 +40,9 @@ export const introspectionRule =
         if (name === "__schema" || name === "__type") {
           asked += 1;
           if (asked === SCHEMA_FIELDS_MAX + 1)
-            context.reportError(new GraphQLError(`A query can have __schema and __type at most ${SCHEMA_FIELDS_MAX} times.`, { nodes: node }));
+            context.reportError(
+              new GraphQLError(`A query can have __schema and __type at most ${SCHEMA_FIELDS_MAX} times.`, { nodes: node }),
+            );
         } else if (node.alias && context.getParentType()?.name.startsWith("__"))
           context.reportError(new GraphQLError(`Schema fields cannot have an alias: ${name} has one.`, { nodes: node }));
       },

@@ -124,7 +124,8 @@ function checkSecret(provider: string, secret: string): void {
   const members = KEY_FILES[provider];
   if (members !== undefined && secret.trimStart().startsWith("{")) {
     const missing = members.find((name) => typeof memberOf(secret, name) !== "string");
-    if (missing !== undefined) throw invalidInput("/secret", `A key file for ${provider} must be a JSON object with ${members.join(" and ")}.`);
+    if (missing !== undefined)
+      throw invalidInput("/secret", `A key file for ${provider} must be a JSON object with ${members.join(" and ")}.`);
   } else if (!/^[\x21-\x7e]+$/.test(secret)) throw invalidInput("/secret", "A secret must be printable characters without spaces.");
 }
 

@@ -56,10 +56,7 @@ storeTest("a policy that is given another alert type knows nothing of the spikes
   await policies.update(call(), account_id, id, { alert_type: "http_alert_edge_error" });
   current.kind = "edge_errors";
   assert.equal(await minute({ zone_id: one, service: null, count: 300 }), 1);
-  assert.deepEqual(await subjects(), [
-    "Security events in one.example: 500 in 5 minutes",
-    "Edge errors in one.example: 300 in 5 minutes",
-  ]);
+  assert.deepEqual(await subjects(), ["Security events in one.example: 500 in 5 minutes", "Edge errors in one.example: 300 in 5 minutes"]);
 });
 
 storeTest("a spike that comes after a policy was disabled and enabled is another one; its interval is kept", async ({ store }) => {

@@ -71,7 +71,8 @@ function checkLimit(write: RateLimitWrite): void {
   if (!challenges && (action.timeout ?? 0) < 1)
     throw invalid(`mode ${action.mode} needs a timeout of at least a second`, "/action/timeout");
   if (challenges && (action.timeout ?? 0) > 0) throw invalid("a challenge cannot have a timeout", "/action/timeout");
-  if (action.response !== undefined && action.mode !== "ban") throw invalid("a custom response is allowed only with mode ban", "/action/response");
+  if (action.response !== undefined && action.mode !== "ban")
+    throw invalid("a custom response is allowed only with mode ban", "/action/response");
   checkLength(write);
 }
 

@@ -76,8 +76,7 @@ function createBlocks(): Blocks {
   return (part) => {
     if (part.kind === "text")
       return [{ text: part.text }, ...(part.cacheControl === undefined ? [] : [{ cachePoint: { type: "default" } }])];
-    if (part.kind !== "bytes")
-      throw new UntranslatableError("messages: this provider accepts files and images only as data, not as URLs");
+    if (part.kind !== "bytes") throw new UntranslatableError("messages: this provider accepts files and images only as data, not as URLs");
     const { mediaType, data } = part;
     const source = { bytes: data };
     const image = IMAGES[mediaType];

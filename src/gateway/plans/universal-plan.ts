@@ -68,7 +68,8 @@ function endpointParts(endpoint: string): { readonly rest: string; readonly quer
   const question = endpoint.indexOf("?");
   const path = question < 0 ? endpoint : endpoint.slice(0, question);
   const rest = path === "" || path.startsWith("/") ? path : `/${path}`;
-  if (endpoint.length > 8192 || !/^[\x21-\x7e]*$/.test(endpoint) || isUnsafePath(rest)) throw refused("An endpoint is not a valid URL path.");
+  if (endpoint.length > 8192 || !/^[\x21-\x7e]*$/.test(endpoint) || isUnsafePath(rest))
+    throw refused("An endpoint is not a valid URL path.");
   return { rest, query: question < 0 ? "" : endpoint.slice(question) };
 }
 

@@ -5,7 +5,10 @@ export const DnsImport = Type.Object({
   id: Type.String(),
   status: Type.Union(
     ["receiving", "queued", "running", "done", "failed"].map((status) => Type.Literal(status)),
-    { description: "The nameserver serves none of the records until the import is done, and then all of them; a failed import leaves no records." },
+    {
+      description:
+        "The nameserver serves none of the records until the import is done, and then all of them; a failed import leaves no records.",
+    },
   ),
   total_records_parsed: Type.Integer({ description: "Number of records in the file." }),
   records_done: Type.Integer({ description: "Number of records processed so far." }),

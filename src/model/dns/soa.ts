@@ -85,7 +85,10 @@ export const soaView = (chosen: SoaChange): Soa => ({ mname: null, rname: null, 
 function hostName(text: string, source: string): string {
   const host = parseHostname(text, { underscores: true });
   if (host === undefined)
-    throw new PlatformError("invalid_input", { message: `${JSON.stringify(text)} is not a valid host name: ${hostnameProblem(text)}.`, source });
+    throw new PlatformError("invalid_input", {
+      message: `${JSON.stringify(text)} is not a valid host name: ${hostnameProblem(text)}.`,
+      source,
+    });
   return host;
 }
 

@@ -121,7 +121,8 @@ const policyFields = {
   alert_interval: Type.Optional(
     Type.String({
       maxLength: 20,
-      description: "The minimum time between two alerts about the same spike: `30m`, `4h`. Alerts that are not about spikes are always sent.",
+      description:
+        "The minimum time between two alerts about the same spike: `30m`, `4h`. Alerts that are not about spikes are always sent.",
     }),
   ),
   filters: Type.Optional(Filters),
@@ -145,7 +146,13 @@ const SECRET = "^([\\x21-\\x7e]([\\x20-\\x7e]*[\\x21-\\x7e])?)?$";
 export const WebhookWrite = Type.Object({
   name: Name,
   url: Type.String({ minLength: 1, maxLength: 2048 }),
-  secret: Type.Optional(Type.String({ maxLength: 512, pattern: SECRET, description: "The server signs its requests with this secret; responses never show it." })),
+  secret: Type.Optional(
+    Type.String({
+      maxLength: 512,
+      pattern: SECRET,
+      description: "The server signs its requests with this secret; responses never show it.",
+    }),
+  ),
 });
 export type WebhookWrite = Static<typeof WebhookWrite>;
 

@@ -23,7 +23,9 @@ export function permittedSteps(zone: RecordSource & { readonly name: string }, s
     if (error) return step;
     if ([remove, place].every((row) => row === null || isApexAlias(row, zone.name))) return step;
     if (!remove || !place || COPIED.some((column) => remove[column] !== place[column]))
-      throw refusal("Records of this zone come from its primary: you can change only whether they are proxied, their settings and their notes.");
+      throw refusal(
+        "Records of this zone come from its primary: you can change only whether they are proxied, their settings and their notes.",
+      );
     // A proxied record shows "automatic"; the primary's TTL is what it has again when it is not.
     return { ...step, place: { ...place, ttl: remove.ttl } };
   });

@@ -139,7 +139,10 @@ async function checkAlone(unit: Unit, zone: ZoneRef): Promise<void> {
 /** What would be stored without an effect is refused. */
 const UNAVAILABLE: readonly { readonly field: "dnssec_presigned" | "dnssec_use_nsec3"; readonly why: string }[] = [
   { field: "dnssec_presigned", why: "Zones that are already signed by their primary are not supported." },
-  { field: "dnssec_use_nsec3", why: "The nameserver uses NSEC with compact denial of existence (RFC 9824), which reveals no more names than NSEC3." },
+  {
+    field: "dnssec_use_nsec3",
+    why: "The nameserver uses NSEC with compact denial of existence (RFC 9824), which reveals no more names than NSEC3.",
+  },
 ];
 
 function checkAvailable(body: DnssecEdit): void {

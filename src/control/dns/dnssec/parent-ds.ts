@@ -62,7 +62,8 @@ function dsSetOf(answer: Message, zone: NameKey): DsSet {
 function assertAbsent(answer: Message, zone: NameKey): void {
   const soa = answer.authorities.find(({ type }) => type === TYPE.SOA);
   const owner = soa && keyOf(soa.name);
-  if (owner === undefined || owner === zone || !isWithin(zone, owner)) throw new Error("its response contains nothing from the parent zone");
+  if (owner === undefined || owner === zone || !isWithin(zone, owner))
+    throw new Error("its response contains nothing from the parent zone");
 }
 
 /** A resolver gives what is left of a TTL; the signature says what it was (RFC 4034 §3.1.4). */

@@ -102,7 +102,10 @@ function hostName(text: string): string {
   const name = parseHostname(text);
   if (name !== undefined && name.includes(".")) return name;
   const problem = hostnameProblem(text) ?? "it is a single label";
-  throw new PlatformError("invalid_input", { message: `${JSON.stringify(text)} is not a valid name for a name server: ${problem}.`, source: "/ns_name" });
+  throw new PlatformError("invalid_input", {
+    message: `${JSON.stringify(text)} is not a valid name for a name server: ${problem}.`,
+    source: "/ns_name",
+  });
 }
 
 async function assertRoom(db: Unit["db"], row: CustomNameServerRow): Promise<void> {

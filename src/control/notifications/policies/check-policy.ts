@@ -109,7 +109,8 @@ async function checkMechanisms(
       "/mechanisms/email",
       "this installation sends no e-mail: its operator must set notifications.smtp_host and notifications.email_from",
     );
-  for (const { id } of email) if (!isEmail(id) || NO_MAILBOX.test(id)) throw invalid("/mechanisms/email", `${id} is not a valid e-mail address`);
+  for (const { id } of email)
+    if (!isEmail(id) || NO_MAILBOX.test(id)) throw invalid("/mechanisms/email", `${id} is not a valid e-mail address`);
   for (const { id } of webhooks)
     if ((await webhookById(db, accountId, id)) === undefined) throw invalid("/mechanisms/webhooks", `the account has no webhook ${id}`);
   for (const [name, ids] of [
