@@ -39,7 +39,7 @@ export function createApiDate(config: ApiDateConfig, clock: Clock): ApiDate {
     of: (header) => {
       if (!config.negotiate || header === undefined) return standard();
       const date = typeof header === "string" ? parseIsoDate(header.trim()) : undefined;
-      if (!date) throw new PlatformError("invalid_input", { message: "The api-version header must be a day such as 2024-05-01." });
+      if (!date) throw new PlatformError("invalid_input", { message: "The api-version header must be a date such as 2024-05-01." });
       return date;
     },
   };

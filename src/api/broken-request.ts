@@ -63,7 +63,7 @@ export function answerBrokenRequest(error: Error, socket: Socket): void {
 
 /** RFC 9110 §10.1.1: an expectation that is not understood. Node would answer without the envelope. */
 export function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
-  const problem = new PlatformError("malformed_http", { status: 417, message: "The only expectation that is met is 100-continue." });
+  const problem = new PlatformError("malformed_http", { status: 417, message: "Only Expect: 100-continue is supported." });
   response.writeHead(problem.status, { "content-type": "application/json", connection: "close" });
   response.end(failureEnvelope([problem.toItem()]));
 }

@@ -15,7 +15,7 @@ export function readReason(headers: IncomingHttpHeaders, vendorPrefix: string): 
   if ([...reason].length > REASON_LENGTH_MAX)
     throw new PlatformError("invalid_input", { message: `The header ${name} has more than ${REASON_LENGTH_MAX} characters.` });
   if (/[\0-\x1f\x7f]/.test(reason))
-    throw new PlatformError("invalid_input", { message: `The header ${name} must not hold control characters.` });
+    throw new PlatformError("invalid_input", { message: `The header ${name} must not contain control characters.` });
   return reason === "" ? undefined : reason;
 }
 

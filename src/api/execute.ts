@@ -101,7 +101,7 @@ async function* whileAllowed(
   for await (const part of parts) {
     if (part !== "" && !(await stillAllowed())) {
       if (isEndless) return;
-      throw new PlatformError("unauthorized_resource", { detail: "the credential was withdrawn while its answer was read" });
+      throw new PlatformError("unauthorized_resource", { detail: "the credential was revoked while its response was sent" });
     }
     yield part;
   }
@@ -110,7 +110,9 @@ async function* whileAllowed(
 /** The change is durable either way; the message says where it cannot be seen yet. */
 async function waitForPlanes(rev: number, settled: Settled): Promise<readonly Message[]> {
   const { behind } = await settled(rev);
-  return behind.length === 0 ? [] : [{ code: PLANES_BEHIND, message: `The change is stored; not yet visible in: ${behind.join(", ")}.` }];
+  return behind.length === 0
+    ? []
+    : [{ code: PLANES_BEHIND, message: `The change is stored but not yet visible in: ${behind.join(", ")}.` }];
 }
 
 function render(route: Route, reply: unknown, messages: readonly Message[], dated: DatedRequest | null, facts: Facts): Answer["body"] {

@@ -40,7 +40,7 @@ const withRoute = (error: PlatformError): readonly ErrorItem[] =>
 const FRAMEWORK_ERRORS: Readonly<Record<string, () => PlatformError>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new PlatformError("body_too_large"),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
-    new PlatformError("malformed_http", { message: "The body does not have the length that Content-Length says." }),
+    new PlatformError("malformed_http", { message: "The length of the body does not match Content-Length." }),
   FST_ERR_BAD_URL: () => new PlatformError("no_route"),
   FST_ERR_MAX_PARAM_LENGTH: () => new PlatformError("bad_identifier"),
 };

@@ -38,14 +38,15 @@ function formParts(body: Buffer, boundary: string): readonly FormPart[] {
   const delimiter = Buffer.from(`\r\n--${boundary}`);
   const parts: FormPart[] = [];
   const first = bytes.indexOf(delimiter);
-  if (first < 0) throw unreadable("its boundary is not in it");
+  if (first < 0) throw unreadable("it does not contain its boundary");
   for (let at = first + delimiter.length; bytes.toString("latin1", at, at + 2) !== "--";) {
     if (parts.length >= PARTS_MAX) throw unreadable(`it has more than ${PARTS_MAX} parts`);
     const lineEnd = bytes.indexOf("\r\n", at);
-    if (lineEnd < 0 || !/^[ \t]*$/.test(bytes.toString("latin1", at, lineEnd))) throw unreadable("a boundary does not end its line");
+    if (lineEnd < 0 || !/^[ \t]*$/.test(bytes.toString("latin1", at, lineEnd)))
+      throw unreadable("a boundary is not at the end of its line");
     const headEnd = bytes.indexOf("\r\n\r\n", lineEnd);
     const end = headEnd < 0 ? -1 : bytes.indexOf(delimiter, headEnd + 2);
-    if (end < 0) throw unreadable("a part does not end");
+    if (end < 0) throw unreadable("a part has no end");
     parts.push({ head: bytes.toString("utf8", lineEnd, headEnd), value: bytes.subarray(Math.min(headEnd + 4, end), end) });
     at = end + delimiter.length;
   }

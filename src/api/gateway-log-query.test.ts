@@ -59,7 +59,7 @@ test("a list that is written in two ways is refused, since one of them would be 
     "filters.key=cached&filters.operator=eq&filters.value=true",
   ];
   for (const [first, second] of ways.flatMap((first) => ways.filter((way) => way !== first).map((second) => [first, second])))
-    assert.throws(() => filtersOf(`${first}&${second}`), /in one way/, `${first}&${second}`);
+    assert.throws(() => filtersOf(`${first}&${second}`), /in one form/, `${first}&${second}`);
   for (const twice of [
     "filters.0.key=cached&filters.0.key=provider&filters.0.operator=eq&filters.0.value=true",
     "filters.0.key=cached&filters[0][key]=provider&filters.0.operator=eq&filters.0.value=true",

@@ -30,7 +30,7 @@ export function foldLogFilters(query: Query): Query {
     } else rest[name] = given;
   }
   const ways = [rest["filters"] !== undefined, byIndex.size > 0, repeated.size > 0].filter(Boolean);
-  if (ways.length > 1) throw refused("write all of the list in one way: as JSON, by index, or by repeated key, operator and value.");
+  if (ways.length > 1) throw refused("write the whole list in one form: as JSON, by index, or by repeated key, operator and value.");
   const filters = [...byIndex.values(), ...unfolded(Object.fromEntries(repeated))];
   return filters.length === 0 ? rest : { ...rest, filters: JSON.stringify(filters) };
 }
@@ -57,7 +57,7 @@ function unfolded({ key = [], operator = [], value = [] }: Readonly<Record<strin
   if (key.length === 0 && operator.length === 0 && value.length === 0) return [];
   if (key.length === 1 && operator.length === 1) return [{ key: key[0] ?? "", operator: operator[0] ?? "", value: [...value] }];
   if (key.length !== operator.length || key.length !== value.length || key.length > FILTERS_MAX)
-    throw refused("give a key, an operator and one value for each, or write the list as JSON.");
+    throw refused("give one key, one operator and one value for each filter, or write the list as JSON.");
   return key.map((name, i) => ({ key: name, operator: operator[i] ?? "", value: [value[i] ?? ""] }));
 }
 

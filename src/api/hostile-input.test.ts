@@ -83,10 +83,10 @@ test("a body that could not be kept as it was sent is refused", async () => {
   };
   const notUtf8 = Buffer.concat([Buffer.from('{"name":"a'), Buffer.from([0xff, 0xfe]), Buffer.from('.com"}')]);
   assert.deepEqual(await messages(notUtf8), [400, 6007, "The body is not UTF-8"]);
-  const nul = [400, 6007, "A text in the body holds the character U+0000"];
+  const nul = [400, 6007, "A string in the body contains the character U+0000"];
   assert.deepEqual(await messages('{"name":"a\\u0000.com"}'), nul);
   assert.deepEqual(await messages('{"account":{"\\u0000":1}}'), nul);
-  assert.deepEqual(await messages('{"list":["\\ud800x"]}'), [400, 6007, "A text in the body holds half a surrogate pair"]);
+  assert.deepEqual(await messages('{"list":["\\ud800x"]}'), [400, 6007, "A string in the body contains an unpaired surrogate"]);
   const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
   assert.deepEqual(await messages(deep), [400, 6007, "The body is nested more than 64 levels deep"]);
   const many = (count: number): string => `{"name":"-","list":[${"1,".repeat(count - 1)}1]}`;

@@ -73,6 +73,6 @@ function checkMembers(object: Readonly<Record<string, unknown>>, levels: number,
 
 /** PostgreSQL keeps no U+0000, and half a surrogate pair has no UTF-8 form. */
 function checkText(text: string): void {
-  if (text.includes("\0")) throw malformed("A text in the body holds the character U+0000");
-  if (!text.isWellFormed()) throw malformed("A text in the body holds half a surrogate pair");
+  if (text.includes("\0")) throw malformed("A string in the body contains the character U+0000");
+  if (!text.isWellFormed()) throw malformed("A string in the body contains an unpaired surrogate");
 }

@@ -57,7 +57,7 @@ const RESULT_INFO = {
     ...Object.fromEntries(["page", "per_page", "count", "total_count", "total_pages"].map((name) => [name, { type: "integer" }])),
     total_count_is_estimate: {
       type: "boolean",
-      description: "There, and true, where so many rows fit that only a part of them was counted.",
+      description: "Present, and true, if so many rows match that the server counted only a part of them.",
     },
   },
 };

@@ -27,6 +27,6 @@ export function readCursorPage(query: Query, bounds: Route["per_page"]): CursorR
 function whole(value: Query[string] | undefined, name: string, error: ErrorName = "invalid_input"): number | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== "string" || !/^\d{1,15}$/.test(value) || Number(value) < 1)
-    throw new PlatformError(error, { message: `"${name}" must be a whole number from 1 on.`, source: `/${name}` });
+    throw new PlatformError(error, { message: `"${name}" must be a whole number of at least 1.`, source: `/${name}` });
   return Number(value);
 }

@@ -25,7 +25,7 @@ export function compileQuery(schema: TSchema, error: ErrorName = "invalid_input"
   const refuseOthers = (query: Query): void => {
     const unknown = Object.keys(query).find((name) => !known.has(name));
     if (unknown === undefined) return;
-    const message = `"${unknown.slice(0, NAME_SHOWN_MAX)}" is not a parameter here: there are ${[...known].join(", ")}.`;
+    const message = `"${unknown.slice(0, NAME_SHOWN_MAX)}" is not a parameter of this endpoint; it must be one of ${[...known].join(", ")}.`;
     throw new PlatformError(error, { message, source: `/${unknown.slice(0, NAME_SHOWN_MAX)}` });
   };
   return (query) => {
@@ -43,7 +43,7 @@ export function compileQuery(schema: TSchema, error: ErrorName = "invalid_input"
 function readParameter(name: string, parameter: Parameter, given: string | readonly string[], error: ErrorName): unknown {
   // Nothing that is stored holds it, and PostgreSQL fails on it.
   if (typeof given === "string" ? given.includes("\0") : given.some((text) => text.includes("\0")))
-    throw new PlatformError(error, { message: `"${name}" must not hold the character U+0000.`, source: `/${name}` });
+    throw new PlatformError(error, { message: `"${name}" must not contain the character U+0000.`, source: `/${name}` });
   if (typeof given === "string") {
     const value = readValue(given, parameter.kinds);
     return parameter.list === "always" ? [value] : value;

@@ -246,7 +246,7 @@ test("planes that are behind are a message, not an error", async () => {
   try {
     const answer = await ask(slow, "POST", "/zones", { body: { name: "example.com", account: { id: slow.account_id } } });
     assert.equal(answer.status, 200);
-    assert.deepEqual(answer.body.messages, [{ code: 10001, message: "The change is stored; not yet visible in: edge-1." }]);
+    assert.deepEqual(answer.body.messages, [{ code: 10001, message: "The change is stored but not yet visible in: edge-1." }]);
     assert.deepEqual((await ask(slow, "GET", "/zones")).body.messages, []);
     assert.equal(revs.length, 1);
   } finally {

@@ -88,7 +88,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   const apiDate = createApiDate(config.date, clock);
   const counter = createCallCounter({
     save: control.deprecationCalls.add,
-    failed: (error) => log.error({ error: describe(error) }, "could not write the counts of deprecated calls"),
+    failed: (error) => log.error({ error: describe(error) }, "could not write the counts of calls to deprecated endpoints"),
     intervalMs: COUNTS_WRITTEN_EVERY_MS,
   });
 

@@ -19,6 +19,6 @@ export const writeCursor = (key: string): string => Buffer.from(key).toString("b
 export function readCursor(cursor: string): string {
   const key = Buffer.from(cursor, "base64url").toString();
   if (key === "" || key.includes("\0") || writeCursor(key) !== cursor)
-    throw new PlatformError("invalid_input", { message: `"cursor" is not one that a list gave out.`, source: "/cursor" });
+    throw new PlatformError("invalid_input", { message: `"cursor" is invalid; use the one from the previous page.`, source: "/cursor" });
   return key;
 }

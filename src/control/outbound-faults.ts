@@ -9,20 +9,20 @@ export interface Attempted {
 export const NO_ADDRESS = "EADDRNOTALLOWED";
 
 /** Which of a name's servers answer within one's own network is nobody's business who can name an address. */
-const NAMELESS = "its name has no address to which anything is sent";
+const NAMELESS = "its name does not resolve to an address that this server may connect to";
 /** Refused, silent, without TLS or speaking something else: a port of one's own network is not told apart from others. */
-const SILENT = "it gave no HTTP answer: nothing listens there, its certificate is not trusted, or it takes too long";
+const SILENT = "it sent no HTTP response: nothing listens there, its certificate is not trusted, or it takes too long";
 
 const BY_CODE: Readonly<Record<string, string>> = {
   ECONNREFUSED: "it refuses connections",
-  ECONNRESET: "it closed the connection without an answer",
-  EPIPE: "it closed the connection without an answer",
-  UND_ERR_SOCKET: "it closed the connection without an answer",
-  EHOSTUNREACH: "its address cannot be reached from here",
-  ENETUNREACH: "its address cannot be reached from here",
-  ETIMEDOUT: "no connection could be made in time",
-  UND_ERR_CONNECT_TIMEOUT: "no connection could be made in time",
-  UND_ERR_HEADERS_OVERFLOW: "its answer is no HTTP that is understood",
+  ECONNRESET: "it closed the connection before it responded",
+  EPIPE: "it closed the connection before it responded",
+  UND_ERR_SOCKET: "it closed the connection before it responded",
+  EHOSTUNREACH: "this server cannot reach its address",
+  ENETUNREACH: "this server cannot reach its address",
+  ETIMEDOUT: "the connection timed out",
+  UND_ERR_CONNECT_TIMEOUT: "the connection timed out",
+  UND_ERR_HEADERS_OVERFLOW: "its response is not valid HTTP",
 };
 const NO_NAME: ReadonlySet<string> = new Set([NO_ADDRESS, "ENOTFOUND", "ENODATA", "EAI_AGAIN", "EAI_FAIL", "EAI_NODATA", "EAI_NONAME"]);
 
@@ -37,11 +37,11 @@ export function outboundFault(error: unknown, { isGlobal, totalMs }: Attempted):
   for (const code of codes) {
     const known = BY_CODE[code];
     if (known !== undefined) return known;
-    if (code.startsWith("HPE_")) return "its answer is no HTTP that is understood";
+    if (code.startsWith("HPE_")) return "its response is not valid HTTP";
     if (/CERT|SIGNATURE|ISSUER/.test(code)) return `its certificate is not trusted (${code})`;
-    if (code.startsWith("ERR_SSL_") || code === "EPROTO") return "it speaks no TLS that is understood";
+    if (code.startsWith("ERR_SSL_") || code === "EPROTO") return "the TLS handshake failed";
   }
-  return isTimeout(error) ? `no answer came within ${totalMs / 1000} seconds` : "the exchange failed";
+  return isTimeout(error) ? `it did not respond within ${totalMs / 1000} seconds` : "the request failed";
 }
 
 const CAUSES_MAX = 4;

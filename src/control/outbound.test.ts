@@ -116,7 +116,7 @@ test("names that lead to this machine, with a dot at their end or without, are r
   const faults = new Set<string>();
   for (const host of ["localhost", "localhost.", "LOCALHOST", "nobody.invalid", "nobody.invalid."])
     faults.add(await faultOf(send(`https://${host}:8443/`, IN_PUBLIC)));
-  assert.deepEqual([...faults], ["its name has no address to which anything is sent"]);
+  assert.deepEqual([...faults], ["its name does not resolve to an address that this server may connect to"]);
 });
 
 test("ports of one's own network are not told apart by what is said of them", async (t) => {
@@ -149,10 +149,10 @@ test("of addresses of the Internet it is said what fails, without the address", 
   const known = { isGlobal: true, totalMs: 10_000 };
   assert.equal(outboundFault(new AggregateError([refused, refused]), known), "it refuses connections");
   assert.equal(outboundFault(new Error("x", { cause: refused }), known), "it refuses connections");
-  assert.equal(outboundFault(new DOMException("late", "TimeoutError"), known), "no answer came within 10 seconds");
+  assert.equal(outboundFault(new DOMException("late", "TimeoutError"), known), "it did not respond within 10 seconds");
   const distrusted = Object.assign(new Error("self-signed certificate"), { code: "DEPTH_ZERO_SELF_SIGNED_CERT" });
   assert.equal(outboundFault(distrusted, known), "its certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT)");
-  assert.equal(outboundFault(new Error("at 198.51.100.7"), known), "the exchange failed");
+  assert.equal(outboundFault(new Error("at 198.51.100.7"), known), "the request failed");
 });
 
 test("the very address that was checked is connected to, whatever the name leads to the next time", async (t) => {
@@ -174,7 +174,7 @@ test("the very address that was checked is connected to, whatever the name leads
   assert.deepEqual([asked, hosts], [1, [`checked localhost:${port}`]]);
   assert.equal(
     await faultOf(send(`http://localhost:${port}/`, (address) => address === "127.0.0.1")),
-    "its name has no address to which anything is sent",
+    "its name does not resolve to an address that this server may connect to",
   );
   assert.equal(hosts.length, 1);
 });

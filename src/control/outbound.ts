@@ -31,12 +31,12 @@ export function readOutboundUrl(text: string, allowed: OutboundAddressAllowed): 
   const url = URL.parse(text);
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) return { problem: "must be an https URL" };
   if (url.username !== "" || url.password !== "") return { problem: "must not carry credentials" };
-  if (!isHttpPort(url.port)) return { problem: `must not name port ${url.port}, which is another service's` };
+  if (!isHttpPort(url.port)) return { problem: `must not use port ${url.port}, which belongs to another service` };
   const address = addressIn(url);
   if (address !== undefined && !allowed(address))
-    return { problem: `${address} is an address to which nothing is sent (notifications.webhook_allow)` };
+    return { problem: `must not use the address ${address}, to which this server sends no requests (notifications.webhook_allow)` };
   if (url.protocol === "http:" && !isLocal(url, address))
-    return { problem: "must be an https URL, except for addresses of one's own network" };
+    return { problem: "must be an https URL, except for addresses of your own network" };
   return url;
 }
 
@@ -50,7 +50,7 @@ export async function sendOutbound(
 ): Promise<number> {
   const address = addressIn(url);
   // A connection to an address looks nothing up.
-  if (address !== undefined && !allowed(address)) throw new Error(`${address} is an address to which nothing is sent`);
+  if (address !== undefined && !allowed(address)) throw new Error(`this server sends no requests to ${address}`);
   let isGlobal = address === undefined || isGlobalAddress(address);
   const lookup = checkedLookup(allowed, (found) => {
     isGlobal = found.every(isGlobalAddress);
@@ -95,7 +95,11 @@ const checkedLookup =
       const addresses = found.map(({ address }: LookupAddress) => address);
       const [first] = found;
       if (first === undefined || !addresses.every(allowed))
-        return done(Object.assign(new Error("the name has an address to which nothing is sent"), { code: NO_ADDRESS }), "", 0);
+        return done(
+          Object.assign(new Error("the name resolves to an address to which this server sends no requests"), { code: NO_ADDRESS }),
+          "",
+          0,
+        );
       onFound(addresses);
       if (options.all === true) return done(null, found as never);
       return done(null, first.address, first.family);

@@ -103,7 +103,7 @@ describe("the client's resource zeroTrust.access.applications", () => {
     const path = `/accounts/${account_id}/access/apps`;
     const made = await ask(server, "POST", path, { body: { type: "self_hosted", domain: "told.apps.example" } });
     assert.equal(made.status, 201);
-    assert.match(made.body.messages[0].message, /without asking them to log in/);
+    assert.match(made.body.messages[0].message, /does not ask visitors to log in/);
     const gone = await ask(server, "DELETE", `${path}/${made.body.result.id}`);
     assert.deepEqual([gone.status, gone.body.result], [202, { id: made.body.result.id }]);
     const changes = await server.store.read

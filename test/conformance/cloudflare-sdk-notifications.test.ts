@@ -188,8 +188,8 @@ test("alerting: errors that origins answer with, and those of the edge, each rea
   assert.deepEqual(
     bodies.map(({ text }) => /^(.*) in errors\.test rose to (\d+) /.exec(text)?.slice(1)),
     [
-      ["Errors of origins", "300"],
-      ["Errors of the edge", "250"],
+      ["Origin errors", "300"],
+      ["Edge errors", "250"],
     ],
   );
 });
@@ -213,5 +213,5 @@ test("alerting: a receiver that fails is told to the account that has named it, 
   assert.equal(received, 1);
   const log = server.logged.join("\n");
   assert.ok(log.includes("/policies/"), "requests are logged");
-  assert.doesNotMatch(log, /canary|answered with status 500/);
+  assert.doesNotMatch(log, /canary|responded with status 500/);
 });

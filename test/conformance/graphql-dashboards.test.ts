@@ -184,7 +184,7 @@ describe("GraphQL analytics, as dashboards ask", () => {
     const { errors } = await send({
       query: `{ viewer { zones(filter: { zoneTag: "${zones[0]}" }) { firewallEventsAdaptive(limit: 1, orderBy: [rayName_ASC]) { rayName } } } }`,
     });
-    assert.match(errors?.[0]?.message ?? "none", /begins with a time/);
+    assert.match(errors?.[0]?.message ?? "none", /must start with a time/);
   });
 
   test("what nothing here tells is null beside the rest, in rows, groups and orders", async () => {

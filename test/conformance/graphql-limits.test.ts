@@ -72,12 +72,12 @@ describe("GraphQL analytics under hostile queries", () => {
     ],
     "a variable of 100,000 values": () => [
       { query: filtered("{ clientIP_in: $ips }"), variables: { ips: times(100_000, String) } },
-      /variables may hold/,
+      /variables can contain/,
     ],
     "a list of 1,001 values": () => [{ query: filtered("{ clientIP_in: $ips }"), variables: { ips: times(1_001, String) } }, /1000 values/],
     "a variable of 30,000 objects": () => [
       { query: filtered("$f"), variables: { f: { OR: times(30_000, () => ({})) } } },
-      /variables may hold/,
+      /variables can contain/,
     ],
     "a variable of 9,000 names": () => [
       { query: filtered("$f"), variables: { f: Object.fromEntries(times(9_000, (n) => [`name${n}`, 1])) } },
@@ -110,11 +110,11 @@ describe("GraphQL analytics under hostile queries", () => {
     "21 zones": () => [{ query: `{ viewer { zones(filter: { zoneTag_in: [${`"${zone}" `.repeat(21)}] }) { zoneTag } } }` }, /from 1 to 20/],
     "names for what the schema tells": () => [
       { query: `{ __schema { types { fields { args { type { inputFields { ${text(600, (n) => `a${n}: name`)} } } } } } } }` },
-      /no other names/,
+      /cannot have an alias/,
     ],
     "names for it in a fragment": () => [
       { query: `{ __schema { types { ...T } } } fragment T on __Type { inputFields { ${text(300, (n) => `a${n}: name`)} } }` },
-      /no other names/,
+      /cannot have an alias/,
     ],
     "the schema many times": () => [{ query: `{ ${text(90, (n) => `a${n}: __schema { types { name fields { name } } }`)} }` }, /5 times/],
     "the schema in itself": () => [

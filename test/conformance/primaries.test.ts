@@ -305,7 +305,7 @@ test(
 
     // masterFile: refresh 7200, retry 900, expire 1209600.
     assert.deepEqual([addresses(await after(7200)), await status()], [["192.0.2.1"], "failing"]);
-    assert.match((await control.transfers.incoming.get(ref)).last_error ?? "", /gave no DNS answer: nothing listens there/);
+    assert.match((await control.transfers.incoming.get(ref)).last_error ?? "", /sent no DNS response: nothing listens there/);
     assert.deepEqual(addresses(await after(900)), ["192.0.2.1"], "tried again");
     assert.deepEqual(addresses(await after(1_209_600 - 7200 - 900 - 60)), ["192.0.2.1"], "a minute before it expires");
     const expired = await after(60);

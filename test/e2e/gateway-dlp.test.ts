@@ -64,7 +64,7 @@ describe("data loss prevention of a gateway", () => {
       dlp: { enabled: true, action: "BLOCK", profiles: ["nonsense"] },
     });
     assert.equal(refused.status, 400);
-    assert.match(refused.body.errors[0].message, /no profile nonsense/);
+    assert.match(refused.body.errors[0].message, /Profile nonsense does not exist/);
   });
 
   test("a profile of one's own: patterns and words, blocked in requests and streams, changed while it is used", async () => {

@@ -96,7 +96,7 @@ describe("guardrails", () => {
     };
     for (const [args, guardrails, message] of [
       [[], { prompt: { S1: "BLOCK" }, response: {} }, /gateway\.guardrail_model/],
-      [["--gateway-guardrail-model", "groq/llama-guard"], { prompt: { P1: "BLOCK" }, response: {} }, /no classifier/],
+      [["--gateway-guardrail-model", "groq/llama-guard"], { prompt: { P1: "BLOCK" }, response: {} }, /not supported/],
     ] as const) {
       const selvedge = await startSelvedge({ args: [...args] });
       try {

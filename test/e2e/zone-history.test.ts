@@ -76,7 +76,7 @@ test("a mistake is found in the history, read in a diff and taken back from the 
   assert.equal(again.code, 1);
   assert.match(
     again.err,
-    /^selvedge: zone shop\.example: Nothing was undone: the record www\.shop\.example \w+ \(\w+\) was \w+ since\. \(81204\)\n$/,
+    /^selvedge: zone shop\.example: Nothing was reverted: the record www\.shop\.example \w+ \(\w+\) was \w+ since\. \(81204\)\n$/,
   );
   assert.match((await zone("revert", "shop.example", "--to", bad)).out, /version \d+ created \(\+1 ~1\)/);
   assert.equal((await zone("revert", "shop.example", "--to", bad)).out, `shop.example is already as it was at version ${bad}\n`);
@@ -90,7 +90,7 @@ test("wrong uses are explained and exit 2, an unknown zone exits 1", async () =>
     [["diff", "shop.example", "-1"], 2, /"-1" is not a version/],
     [["history", "shop.example", "--limit", "0"], 2, /--limit takes/],
     [["history", "absent.example"], 1, /there is no zone absent\.example/],
-    [["diff", "shop.example", "1", "2"], 1, /no longer kept, or never was/],
+    [["diff", "shop.example", "1", "2"], 1, /does not exist or has been deleted/],
   ] as const;
   for (const [args, code, message] of rows) {
     const run = await zone(...args);

@@ -366,7 +366,7 @@ describe("answers that are none", () => {
     const google = GOOGLE.error([{ error: { code: 400, status: "INVALID_ARGUMENT", message: "no" } }], 400);
     assert.deepEqual(google, { error: { message: "no", type: "INVALID_ARGUMENT", param: null, code: "INVALID_ARGUMENT" } });
     assert.deepEqual(GOOGLE.error("<html>", 502), {
-      error: { message: "the provider answered 502", type: "api_error", param: null, code: null },
+      error: { message: "the provider responded with status 502", type: "api_error", param: null, code: null },
     });
   });
 });

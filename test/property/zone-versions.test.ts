@@ -121,9 +121,9 @@ storeTest("an undo that cannot apply names the record and the reason and changes
   await create({ type: "CNAME", name: "www", content: "elsewhere.test" });
   before = await records();
   const stays = { rev: await store.revision(), newest: await newest() };
-  await assert.rejects(undo("revert", deleted), refused(81204, /www\.example\.test A cannot come back\. A CNAME record/));
+  await assert.rejects(undo("revert", deleted), refused(81204, /www\.example\.test A cannot be restored\. A CNAME record/));
   assert.deepEqual([await records(), { rev: await store.revision(), newest: await newest() }], [before, stays]);
-  await assert.rejects(undo("revert", 1), refused(81203, new RegExp(`oldest that is kept is ${created}`)));
+  await assert.rejects(undo("revert", 1), refused(81203, new RegExp(`oldest stored version is ${created}`)));
   await assert.rejects(undo("restore", stays.newest + 1), refused(81202, /no such/));
 });
 
@@ -177,8 +177,8 @@ storeTest("old versions go, and asking for one of them says so", async ({ store 
   }
   const kept = await versions.list(zone, { page: 1, per_page: 1 });
   assert.ok(kept.total_count >= VERSIONS_KEPT && kept.total_count < VERSIONS_KEPT + 100, String(kept.total_count));
-  await assert.rejects(versions.diff(zone, { from: first }, EVERYTHING), refused(81203, /no longer kept.*oldest that is kept is \d+/));
-  await assert.rejects(versions.get(zone, first), refused(81203, /no longer kept/));
+  await assert.rejects(versions.diff(zone, { from: first }, EVERYTHING), refused(81203, /has been deleted.*oldest stored version is \d+/));
+  await assert.rejects(versions.get(zone, first), refused(81203, /has been deleted/));
   const oldest = (await history()).at(-1)?.version ?? 0;
   assert.equal((await versions.diff(zone, { from: oldest }, EVERYTHING)).total_count, 1);
   await control.zones.delete(call(), zone.id);

@@ -33,7 +33,7 @@ export function filtersOf(
   const count = (more: number): void => {
     conditions += more;
     if (conditions > CONDITIONS_MAX)
-      throw new PlatformError("invalid_input", { message: `A filter can have ${CONDITIONS_MAX} conditions.` });
+      throw new PlatformError("invalid_input", { message: `A filter can have at most ${CONDITIONS_MAX} conditions.` });
   };
   /** Something is counted even where nothing is asked for. */
   const some = (given: FilterInput, depth: number): AnalyticsFilter[] => {
@@ -42,7 +42,8 @@ export function filtersOf(
     return found;
   };
   const walk = (given: FilterInput, depth: number): AnalyticsFilter[] => {
-    if (depth > DEPTH_MAX) throw new PlatformError("invalid_input", { message: `AND and OR can stand ${DEPTH_MAX} deep in each other.` });
+    if (depth > DEPTH_MAX)
+      throw new PlatformError("invalid_input", { message: `AND and OR can be nested at most ${DEPTH_MAX} levels deep.` });
     return Object.entries(given).flatMap(([name, value]): AnalyticsFilter[] => {
       // What a variable leaves out is no condition.
       if (value === null) return [];
@@ -51,14 +52,14 @@ export function filtersOf(
       count(weightOf(dataset, name, value, renamed));
       values += Array.isArray(value) ? value.length : 0;
       if (values > VALUES_MAX)
-        throw new PlatformError("invalid_input", { message: `The lists of a filter can have ${VALUES_MAX} values.` });
+        throw new PlatformError("invalid_input", { message: `The lists of a filter can have at most ${VALUES_MAX} values.` });
       patterns += isPattern(name) ? 1 : 0;
       if (patterns > PATTERNS_MAX)
         throw new PlatformError("invalid_input", {
-          message: `A filter can have ${PATTERNS_MAX} conditions that end with _like or _notlike.`,
+          message: `A filter can have at most ${PATTERNS_MAX} conditions that end with _like or _notlike.`,
         });
       if (isPattern(name) && String(value).length > PATTERN_MAX)
-        throw new PlatformError("invalid_input", { message: `${name} can have ${PATTERN_MAX} characters.` });
+        throw new PlatformError("invalid_input", { message: `${name} can have at most ${PATTERN_MAX} characters.` });
       return [condition(dataset, name, value as Value, renamed)];
     });
   };
@@ -86,7 +87,7 @@ function condition(dataset: AnalyticsDataset, name: string, value: Value, rename
   const [, base = "", suffix = ""] = /^(.*?)((?:_[a-z]+)?)$/.exec(name) ?? [];
   const field = renamed[base] ?? base;
   const known: AnalyticsField | undefined = dataset.fields[field];
-  if (known === undefined) throw new PlatformError("invalid_input", { message: `${name} is not among the conditions of this node.` });
+  if (known === undefined) throw new PlatformError("invalid_input", { message: `${name} is not a condition of this node.` });
   const operator = (ANALYTICS_OPERATORS[known.kind] as Readonly<Record<string, AnalyticsOperator>>)[suffix]!;
   const { kind } = known;
   if (kind !== "time" && kind !== "date") return { field, operator, value };

@@ -31,7 +31,7 @@ export type GroupOrder = { readonly direction: Direction } & (
 );
 
 /** Of fields that are there for queries that ask for them among others. */
-export const ALWAYS_NULL = "Always null: nothing here measures it.";
+export const ALWAYS_NULL = "Always null: it is not measured.";
 
 export const MEASURE_KINDS = ["sum", "avg", "quantiles", "uniq"] as const;
 export type MeasureKind = (typeof MEASURE_KINDS)[number];

@@ -20,7 +20,7 @@ export const depthRule =
         enter: (node) => {
           depth += 1;
           if (depth > DEPTH_MAX)
-            context.reportError(new GraphQLError(`Fields may stand ${DEPTH_MAX} deep in each other.`, { nodes: node }));
+            context.reportError(new GraphQLError(`Fields can be nested at most ${DEPTH_MAX} levels deep.`, { nodes: node }));
         },
         leave: () => {
           depth -= 1;
@@ -40,9 +40,11 @@ export const introspectionRule =
         if (name === "__schema" || name === "__type") {
           asked += 1;
           if (asked === SCHEMA_FIELDS_MAX + 1)
-            context.reportError(new GraphQLError(`__schema and __type may stand ${SCHEMA_FIELDS_MAX} times in a query.`, { nodes: node }));
+            context.reportError(
+              new GraphQLError(`A query can have __schema and __type at most ${SCHEMA_FIELDS_MAX} times.`, { nodes: node }),
+            );
         } else if (node.alias && context.getParentType()?.name.startsWith("__"))
-          context.reportError(new GraphQLError(`Fields of the schema have no other names: ${name} is one.`, { nodes: node }));
+          context.reportError(new GraphQLError(`Schema fields cannot have an alias: ${name} has one.`, { nodes: node }));
       },
     };
   };
@@ -60,7 +62,7 @@ export function boundVariables(variables: Readonly<Record<string, unknown>> | nu
     values += inner.length;
     if (objects > OBJECTS_MAX || values > VALUES_MAX || depth > NESTED_MAX)
       throw new PlatformError("invalid_input", {
-        message: `variables may hold ${OBJECTS_MAX} objects and ${VALUES_MAX} values, ${NESTED_MAX} deep in each other`,
+        message: `variables can contain at most ${OBJECTS_MAX} objects and ${VALUES_MAX} values, nested at most ${NESTED_MAX} levels deep`,
       });
     for (const each of inner) open.push({ value: each, depth: depth + 1 });
   }

@@ -7,7 +7,7 @@ export function timeOrder(dataset: AnalyticsDataset, { by, direction }: RowOrder
   const field = dataset.fields[by];
   if (field === undefined || !("column" in field) || field.intervalMs === undefined)
     throw new PlatformError("invalid_input", {
-      message: `orderBy of rows begins with a time: ${by} can stand behind datetime_DESC or datetime_ASC.`,
+      message: `orderBy of rows must start with a time: ${by} can only follow datetime_DESC or datetime_ASC.`,
     });
   return direction;
 }

@@ -27,17 +27,17 @@ export function createTurns(): InTurn {
   let last: Promise<unknown> = Promise.resolve();
   const take = async <T>(info: GraphQLResolveInfo, work: () => Promise<readonly T[]>): Promise<readonly T[]> => {
     if (systemClock.monotonicMs() - startMs > BEGINNING_MAX_MS)
-      throw refusal("this request takes too long: ask for fewer nodes or a shorter time");
+      throw refusal("this request takes too long: query fewer nodes or a shorter time range");
     const inRow = valuesInRow(info, VALUES_IN_ROW_MAX + 1);
-    if (inRow > VALUES_IN_ROW_MAX) throw refusal(`a node may show ${VALUES_IN_ROW_MAX} values of each row or group`);
+    if (inRow > VALUES_IN_ROW_MAX) throw refusal(`a node can return at most ${VALUES_IN_ROW_MAX} values of each row or group`);
     const found = await work();
     values += found.length * inRow;
-    if (values > VALUES_MAX) throw refusal(`one answer may hold at most ${VALUES_MAX} values: ask for fewer fields, rows or zones`);
+    if (values > VALUES_MAX) throw refusal(`one response can contain at most ${VALUES_MAX} values: query fewer fields, rows or zones`);
     return found;
   };
   return (info, work) => {
     nodes += 1;
-    if (nodes > NODES_MAX) throw refusal(`one request may hold at most ${NODES_MAX} nodes of data`);
+    if (nodes > NODES_MAX) throw refusal(`one request can contain at most ${NODES_MAX} data nodes`);
     // A node that failed makes the whole answer null, so that those behind it share its failure.
     const turn = last.then(async () => take(info, work));
     last = turn;

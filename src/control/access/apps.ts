@@ -52,7 +52,7 @@ export interface AccessApps {
 }
 
 const APPS_MAX = 1000;
-const NOT_ENFORCED = "The application is kept; the edge of this installation lets visitors through without asking them to log in.";
+const NOT_ENFORCED = "The application is stored, but the edge of this installation does not ask visitors to log in.";
 const ENFORCED_ELSEWHERE: ReadonlySet<string> = new Set(["self_hosted", "ssh", "vnc", "rdp", "mcp", "mcp_portal"]);
 
 interface AccessAppsDeps {
@@ -79,7 +79,7 @@ export function createAccessApps(deps: AccessAppsDeps): AccessApps {
   const replace = (call: Call, owner: AccessAppOwner, id: string, body: AccessAppWrite): Promise<AccessAppRow> =>
     commit(deps, call, async (unit) => {
       const before = await load(unit.db, owner, id);
-      if (body.type !== before.type) throw invalid("/type", `The type of an application stays: it is ${before.type}.`);
+      if (body.type !== before.type) throw invalid("/type", `The type of an application cannot be changed: it is ${before.type}.`);
       const value = await checkedValue(unit, owner, id, body);
       const row = { ...before, value, updated_at: isoMicros(deps.clock.nowMicros()) };
       await updateAccessApp(unit.db, row);
@@ -171,7 +171,7 @@ function checkTaken(others: readonly AccessAppRow[], value: Fields): void {
   const taken = new Set(others.flatMap((row) => hostsOf(JSON.parse(row.value) as Fields)));
   const host = hostsOf(value).find((one) => taken.has(one));
   if (host !== undefined)
-    throw new PlatformError("access_app_exists", { message: `Another application stands before ${host}.`, source: "/destinations" });
+    throw new PlatformError("access_app_exists", { message: `Another application already covers ${host}.`, source: "/destinations" });
 }
 
 const view = (row: AccessAppRow): AccessApp => ({

@@ -73,7 +73,7 @@ function columnOf(parameter: "since" | "before", text: string | undefined): stri
   const ms = parseTimestamp(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
   if (ms === undefined)
     throw new PlatformError("invalid_input", {
-      message: `"${parameter}" must be a day or a moment, as in RFC 3339.`,
+      message: `"${parameter}" must be an RFC 3339 date or time.`,
       source: `/${parameter}`,
     });
   return isoMicros(ms * 1000);

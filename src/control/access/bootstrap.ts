@@ -49,7 +49,7 @@ export async function bootstrap(config: BootstrapConfig): Promise<Bootstrapped> 
     throw new Error("the bootstrap token must be 8 to 256 letters, digits or - . _ ~ + / =");
   if (config.apiKey !== undefined && !isApiKey(config.apiKey))
     throw new Error("the bootstrap API key must be 16 to 128 letters, digits, - or _");
-  if (!isEmail(config.email)) throw new Error(`the bootstrap e-mail address is not one: ${config.email}`);
+  if (!isEmail(config.email)) throw new Error(`the bootstrap e-mail address is not valid: ${config.email}`);
   const known = await oldestAccount(config.store.read);
   if (known) return { account_id: known.id, token: await unseenToken(config), ignored: await ignoredPresets(config) };
   const { result } = await config.store.write(async (unit) => {

@@ -32,9 +32,11 @@ function checkDestination(destination: AccessDestination, place: string, zoneNam
   if ("uri" in destination) return checkUri(destination.uri, `${place}/uri`, zoneName);
   if (destination.type !== "private") return;
   const { cidr, hostname } = destination;
-  if ((cidr === undefined) === (hostname === undefined)) throw invalid(place, "A private destination has a cidr or a hostname.");
-  if (hostname !== undefined && parseHostname(hostname) === undefined) throw invalid(`${place}/hostname`, `${hostname} is no host name.`);
-  if (cidr !== undefined && !isCidr(cidr)) throw invalid(`${place}/cidr`, `${cidr} is no network, such as 10.5.0.0/24.`);
+  if ((cidr === undefined) === (hostname === undefined)) throw invalid(place, "A private destination must have either cidr or hostname.");
+  if (hostname !== undefined && parseHostname(hostname) === undefined)
+    throw invalid(`${place}/hostname`, `${hostname} is not a valid host name.`);
+  if (cidr !== undefined && !isCidr(cidr))
+    throw invalid(`${place}/cidr`, `${cidr} is not a network in CIDR notation, such as 10.5.0.0/24.`);
 }
 
 function isCidr(text: string): boolean {
@@ -51,6 +53,9 @@ function checkUri(uri: string, place: string, zoneName: string | undefined): voi
   // A star stands for a label or for a part of one.
   const parsed = parseHostname(name.replaceAll("*", "x"));
   if (parsed === undefined || /[\s?#]/.test(rest))
-    throw invalid(place, `${uri} is no host name with a path, such as app.example.com/admin; it has no scheme, query and fragment.`);
-  if (zoneName !== undefined && !isWithin(parsed, zoneName)) throw invalid(place, `${name} does not lie in the zone ${zoneName}.`);
+    throw invalid(
+      place,
+      `${uri} is not a host name with an optional path, such as app.example.com/admin, without a scheme, query or fragment.`,
+    );
+  if (zoneName !== undefined && !isWithin(parsed, zoneName)) throw invalid(place, `${name} is not in the zone ${zoneName}.`);
 }

@@ -36,17 +36,17 @@ export function policyResources(policy: Pick<TokenPolicyWrite, "resources">, poi
     const resource = parseResource(key);
     const at = `${pointer}/resources/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
     if (!resource)
-      throw new PlatformError("invalid_input", { message: `"${key}" is not a resource that a token can be given.`, source: at });
+      throw new PlatformError("invalid_input", { message: `"${key}" is not a resource that a token policy can name.`, source: at });
     if (value === "*") found.push(resource);
     else found.push(...zonesInAccount(resource, value, at));
     if (found.length > RESOURCES_MAX)
       throw new PlatformError("invalid_input", {
-        message: `A policy names at most ${RESOURCES_MAX} resources.`,
+        message: `A policy can name at most ${RESOURCES_MAX} resources.`,
         source: `${pointer}/resources`,
       });
   }
   if (found.length === 0)
-    throw new PlatformError("invalid_input", { message: "A policy names at least one resource.", source: `${pointer}/resources` });
+    throw new PlatformError("invalid_input", { message: "A policy must name at least one resource.", source: `${pointer}/resources` });
   return found;
 }
 

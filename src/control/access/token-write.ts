@@ -51,7 +51,7 @@ export function assertMayGrant(actor: Actor, grants: readonly Grant[], owner: To
   const missing = missingGrant(actor, wanted);
   if (missing)
     throw new PlatformError("authentication_error", {
-      message: `A token cannot be given more than the credential that creates it holds: "${missing.group}" is missing.`,
+      message: `A token cannot have more permissions than the credential that creates it: "${missing.group}" is missing.`,
     });
 }
 

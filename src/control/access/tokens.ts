@@ -80,7 +80,7 @@ export function createTokens(deps: TokensDeps): Tokens {
       const secret = newTokenSecret();
       const row = await commit({ store }, call, async (unit) => {
         if ((await countTokens(unit.db, owner)) >= TOKENS_PER_OWNER_MAX)
-          throw new PlatformError("invalid_input", { message: `There are ${TOKENS_PER_OWNER_MAX} tokens already, which is the limit.` });
+          throw new PlatformError("invalid_input", { message: `There are already ${TOKENS_PER_OWNER_MAX} tokens, which is the limit.` });
         const write = await readTokenWrite(unit.db, call.actor, owner, body, clock.nowMs());
         const now = isoMicros(clock.nowMicros());
         const created: TokenRow = {

@@ -111,7 +111,7 @@ function groupQuery(dataset: AnalyticsDataset, scope: AnalyticsScope, query: Ana
     const at = dimensions.indexOf(wanted.dimension);
     if (at < 0)
       throw new PlatformError("invalid_input", {
-        message: `orderBy ${wanted.dimension} needs ${wanted.dimension} among the dimensions asked for`,
+        message: `orderBy ${wanted.dimension} requires the dimension ${wanted.dimension} in the query`,
       });
     // What is stored is in the other order than what is shown of it.
     return { by: at, direction: field.kind !== "negated" ? direction : direction === "asc" ? "desc" : "asc" };

@@ -37,7 +37,7 @@ export async function zoneDashboard(
   const sinceMs = timeOf(query.since, "since", nowMs) ?? untilMs - SINCE_DEFAULT_MS;
   const cut = INTERVALS.find(({ upToMs }) => untilMs - sinceMs <= upToMs);
   if (sinceMs >= untilMs || cut === undefined)
-    throw new PlatformError("invalid_input", { message: `"since" must be before "until", by a year at most.`, source: "/since" });
+    throw new PlatformError("invalid_input", { message: `"since" must be before "until", by at most a year.`, source: "/since" });
   const { intervalMs, field } = cut;
   const [fromMs, toMs] = [Math.floor(sinceMs / intervalMs) * intervalMs, Math.ceil(untilMs / intervalMs) * intervalMs];
   const filters: readonly AnalyticsFilter[] = [

@@ -60,13 +60,13 @@ export async function httpTotals(
     });
     if (found.length < GROUPS_MAX) return found;
     throw new PlatformError("invalid_input", {
-      message: "These are too many intervals: ask for a shorter time, for longer intervals or for fewer maps.",
+      message: "The query has too many intervals: choose a shorter time range, longer intervals or fewer maps.",
     });
   };
   for (const { by } of order)
     if (dimensions.length > 0 && typeof by === "object" && !dimensions.includes(by.dimension))
       throw new PlatformError("invalid_input", {
-        message: `orderBy ${by.dimension} needs ${by.dimension} among the dimensions asked for`,
+        message: `orderBy ${by.dimension} requires the dimension ${by.dimension} in the query`,
       });
   const keyOf = (group: AnalyticsGroup): string => JSON.stringify(dimensions.map((name) => group.dimensions[name]));
   const byKey = (groups: readonly AnalyticsGroup[]) => Map.groupBy(groups, keyOf);

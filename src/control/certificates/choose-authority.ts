@@ -64,7 +64,7 @@ export function createChooseAuthority(deps: {
     if (named !== undefined && preference.includes(named.name)) return open(named.name, wanted, signal);
     if (requested !== "" && requested !== "local") {
       if (named === undefined || !preference.includes("local"))
-        throw new OrderRefused("terms", `no account at ${requested} is configured here`);
+        throw new OrderRefused("terms", `this installation has no account at ${requested}`);
       // The local authority stands in for those that a machine by itself cannot reach, and keeps to what a domain says of them.
       await assertAllowed(wanted, { authority: named }, signal);
       return null;
@@ -79,6 +79,6 @@ export function createChooseAuthority(deps: {
         refusal ??= error;
       }
     }
-    throw refusal ?? new OrderRefused("terms", "no authority is configured here");
+    throw refusal ?? new OrderRefused("terms", "this installation has no certificate authority configured");
   };
 }

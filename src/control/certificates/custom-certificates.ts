@@ -214,7 +214,11 @@ function checkAvailable(body: CustomCertificateEdit): void {
       ["/policy_restrictions", body.policy_restrictions],
     ] as const
   ).find(([, value]) => value);
-  if (chosen) throw new PlatformError("setting_unavailable", { message: "Keys lie in one place here.", source: chosen[0] });
+  if (chosen)
+    throw new PlatformError("setting_unavailable", { message: "Key location restrictions are not supported.", source: chosen[0] });
   if (body.deploy === "staging")
-    throw new PlatformError("setting_unavailable", { message: "There is no staging here: what is uploaded is served.", source: "/deploy" });
+    throw new PlatformError("setting_unavailable", {
+      message: "Staging is not supported; uploads are deployed at once.",
+      source: "/deploy",
+    });
 }

@@ -28,7 +28,7 @@ export function createLookUpCaa(deps: {
 }): (viewerAccountId: string) => LookUpCaa {
   const resolvers = (deps.resolvers.length > 0 ? deps.resolvers : getServers()).slice(0, RESOLVERS_MAX);
   const outside = async (name: string, signal: AbortSignal): Promise<CaaAnswer> => {
-    let failed = "there is no resolver to ask";
+    let failed = "no resolver is configured";
     for (const address of resolvers) {
       signal.throwIfAborted();
       try {
@@ -51,7 +51,7 @@ export function createLookUpCaa(deps: {
       if (alias === undefined) return { records: contentsOf(hosted.records) };
       at = alias.content.toLowerCase().replace(/\.$/, "");
     }
-    return { failed: `${name} is an alias of aliases without end` };
+    return { failed: `${name} has an endless chain of CNAME records` };
   };
 }
 
@@ -84,7 +84,7 @@ const contentsOf = (records: readonly { readonly type: string; readonly content:
 function recordsIn(answer: Message, name: string): readonly CaaRecord[] {
   const rcode = answer.flags & 0xf;
   if (rcode === RCODE.NXDOMAIN) return [];
-  if (rcode !== RCODE.NOERROR) throw new Error(`it answered with RCODE ${rcode}`);
+  if (rcode !== RCODE.NOERROR) throw new Error(`it responded with RCODE ${rcode}`);
   let owner = keyOf(parseAbsoluteName(name));
   const aliasOf = (record: ResourceRecord): boolean => record.type === TYPE.CNAME && keyOf(record.name) === owner;
   for (let aliases = 0; aliases < ALIASES_MAX; aliases++) {

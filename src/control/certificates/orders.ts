@@ -123,7 +123,7 @@ export function createCertificateOrders(deps: CertificateOrdersDeps): Certificat
       if (store.dialect === "sqlite") await store.write(({ db }) => releaseOrders(db));
     },
     close: async () => {
-      closing.abort(new Error("the server stops"));
+      closing.abort(new Error("the server is shutting down"));
       clearTimeout(timer);
       await Promise.all(running);
     },

@@ -170,7 +170,7 @@ export function createWorkOnOrder(deps: WorkDeps): WorkOnOrder {
   };
 
   const issueLocally = async (row: CertificateOrderRow, hosts: readonly string[]): Promise<void> => {
-    if (deps.ca === null) throw new OrderRefused("terms", "this installation has no authority of its own");
+    if (deps.ca === null) throw new OrderRefused("terms", "this installation has no local certificate authority");
     // Nothing else proves to it that the name was given to its owner here.
     if (!(await owners[row.owner_kind].leadsHere(row.owner_id))) return retry(row, { status: "pending_validation", error: "" });
     const issued = await deps.ca.issue(await owners[row.owner_kind].localNames(row.owner_id, hosts));
@@ -246,7 +246,7 @@ export function createWorkOnOrder(deps: WorkDeps): WorkOnOrder {
       return retry(row, { status: "pending_issuance", error: isCaaError ? `caa_error: ${error.message}` : error.message, isCaaError });
     }
     if (!(error instanceof AcmeError))
-      return retry(row, { status: row.status as OrderStatus, error: `the order could not be worked on: ${(error as Error).message}` });
+      return retry(row, { status: row.status as OrderStatus, error: `the order could not be processed: ${(error as Error).message}` });
     if (error.type === "accountDoesNotExist" && authorityNamed(row.authority))
       await deps.authorities.forgetAccount(row.authority as AuthorityName);
     const isCaaError = error.type === "caa";

@@ -156,10 +156,10 @@ function checkAllowed({ value_hash, json_path, path, rule_id }: AllowedDataCreat
     throw new PlatformError("invalid_input", { message, source });
   };
   if (value_hash === undefined && json_path === undefined && path === undefined)
-    refuse("value_hash, json_path or path must say what is allowed", "/");
+    refuse("one of value_hash, json_path and path is required", "/");
   if (json_path !== undefined && jsonSteps(json_path) === null)
-    refuse('json_path names members, places and [*] for any of them: $.orders[*].number or $["full name"]', "/json_path");
-  if (path !== undefined && /[?#]/.test(path)) refuse("path is that of requests, without a query; a star stands for anything", "/path");
+    refuse('json_path must consist of member names, indexes and [*] for all of them: $.orders[*].number or $["full name"]', "/json_path");
+  if (path !== undefined && /[?#]/.test(path)) refuse("path must be a request path without a query; * matches any characters", "/path");
   if (rule_id !== undefined && !CATEGORIES.has(rule_id) && !own.some(({ id }) => id === rule_id))
     refuse("no rule and no pattern has this rule_id", "/rule_id");
 }

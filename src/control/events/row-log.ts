@@ -61,7 +61,7 @@ export function createRowLog<T extends LogTable, V extends object>(
     const position = marks.read(cursor, scope, where);
     if (position === undefined)
       throw new PlatformError("invalid_input", {
-        message: `"cursor" is not one that this list gave out for these filters.`,
+        message: `"cursor" is invalid for these filters; use the one from the previous page.`,
         source: "/cursor",
       });
     return position;
@@ -118,7 +118,7 @@ export function createRowLog<T extends LogTable, V extends object>(
       const offset = (page - 1) * per_page;
       if (cursor === undefined && offset > OFFSET_MAX)
         throw new PlatformError("invalid_input", {
-          message: `Pages are numbered up to row ${OFFSET_MAX}; use "cursor" beyond.`,
+          message: `Page numbers reach only to row ${OFFSET_MAX}; use "cursor" for later rows.`,
           source: "/page",
         });
       const after = cursor === undefined ? undefined : positionOf(cursor, scope, where);

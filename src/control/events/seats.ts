@@ -31,7 +31,7 @@ export function createSeats({ ofOne, ofAll, takers, what }: SeatLimits): Seats {
       const all = taken.values().reduce((sum, own) => sum + own, 0);
       if (all >= ofAll || (taken.get(accountId) ?? 0) >= ofOne)
         throw new PlatformError("rate_limited", {
-          message: `No more than ${ofOne} ${takers} of an account, and ${ofAll} of all, can ${what} at the same time.`,
+          message: `At most ${ofOne} ${takers} per account and ${ofAll} in total can ${what} at the same time.`,
           headers: { "retry-after": RETRY_AFTER },
         });
     },

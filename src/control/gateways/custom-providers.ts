@@ -63,8 +63,8 @@ export function createCustomProviders(deps: ObjectDeps & { readonly sealer: Seal
   const checkSlug = async (db: Unit["db"], accountId: string, slug: string, id: string): Promise<void> => {
     const others = await gatewayObjectsAt(db, providers(accountId));
     if (others.some((row) => row.id !== id && valueOf<StoredCustomProvider>(row).slug === slug))
-      throw invalidInput("/slug", `The account has a provider with the slug ${slug}.`);
-    if (others.length >= PROVIDERS_MAX) throw invalidInput("/slug", `An account has at most ${PROVIDERS_MAX} providers of its own.`);
+      throw invalidInput("/slug", `The account already has a provider with the slug ${slug}.`);
+    if (others.length >= PROVIDERS_MAX) throw invalidInput("/slug", `An account can have at most ${PROVIDERS_MAX} custom providers.`);
   };
   /** What planes get of the provider after a change of it or of its costs. */
   const publish = async (unit: Unit, row: GatewayObjectRow): Promise<void> => {
@@ -135,7 +135,7 @@ export function createCustomProviders(deps: ObjectDeps & { readonly sealer: Seal
       writeCost(call, accountId, async (unit) => {
         await loadObject(unit.db, providers(accountId), parent_id);
         if ((await gatewayObjectsAt(unit.db, costs(accountId))).length >= COSTS_MAX)
-          throw invalidInput("/model", `An account has at most ${COSTS_MAX} costs of its own.`);
+          throw invalidInput("/model", `An account can have at most ${COSTS_MAX} custom costs.`);
         return { before: null, after: objectRow(deps, { ...costs(accountId), parent_id }, randomUUID(), body) };
       }),
     updateCost: (call, accountId, id, body) =>
@@ -167,7 +167,7 @@ function checkAddress(text: string): void {
   const url = URL.parse(text);
   const isFit = url !== null && (url.protocol === "https:" || url.protocol === "http:") && url.username === "" && url.password === "";
   if (!isFit || url.search !== "" || url.hash !== "")
-    throw invalidInput("/base_url", "A base address is an http or https address without credentials, query and fragment.");
+    throw invalidInput("/base_url", "A base URL must be an http or https URL without credentials, query or fragment.");
 }
 
 type Fields = Readonly<Record<string, string>>;
@@ -186,9 +186,9 @@ function keptFields(before: CustomProviderCreate, change: CustomProviderUpdate):
   const isHidden = (name: string): boolean => change.headers === undefined || given[name] === HIDDEN;
   const kept = Object.keys(given).filter(isHidden);
   const lost = kept.find((name) => known[name] === undefined);
-  if (lost !== undefined) throw invalidInput("/headers", `There is no value of ${lost} to keep: give it.`);
+  if (lost !== undefined) throw invalidInput("/headers", `No value of ${lost} is stored: send the value.`);
   if (kept.length > 0 && originOf(change.base_url ?? before.base_url) !== originOf(before.base_url))
-    throw invalidInput("/headers", "Fields are kept for the server that they were given for: give their values for another one.");
+    throw invalidInput("/headers", "Header values are stored for one server only: send them again when you change the server.");
   if (change.headers === undefined || change.headers === "") return {};
   return {
     headers: JSON.stringify(
@@ -201,12 +201,12 @@ const originOf = (address: string): string | undefined => URL.parse(address)?.or
 
 function checkHeaders(text: string): void {
   for (const [name, value] of Object.entries(fieldsOf(text)))
-    if (value === HIDDEN) throw invalidInput("/headers", `There is no value of ${name} to keep: give it.`);
+    if (value === HIDDEN) throw invalidInput("/headers", `No value of ${name} is stored: send the value.`);
 }
 
 function fieldsOf(text: string): Fields {
   if (text === "") return {};
-  const wrong = invalidInput("/headers", "headers is a JSON object of field names and strings, without fields of the connection.");
+  const wrong = invalidInput("/headers", "headers must be a JSON object of field names and strings; hop-by-hop fields are not allowed.");
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -52,7 +52,7 @@ export function createDlpProfiles(deps: ObjectDeps): DlpProfiles {
     create: (call, accountId, body) =>
       commit(deps, call, async (unit) => {
         const others = await gatewayObjectsAt(unit.db, placeOf(accountId));
-        if (others.length >= PROFILES_MAX) throw invalidInput("/name", `An account has at most ${PROFILES_MAX} profiles of its own.`);
+        if (others.length >= PROFILES_MAX) throw invalidInput("/name", `An account can have at most ${PROFILES_MAX} custom profiles.`);
         checkName(others, body.name);
         const after = objectRow(deps, placeOf(accountId), randomUUID(), stored(body, []));
         await write(call, null, after, unit);
@@ -89,12 +89,12 @@ export async function requireProfiles(db: Unit["db"], accountId: string, ids: re
   if (others.length === 0) return;
   const own = new Set((await gatewayObjectsAt(db, placeOf(accountId))).map(({ id }) => id));
   const unknown = others.find((id) => !own.has(id));
-  if (unknown !== undefined) throw invalidInput("/dlp", `There is no profile ${unknown}; list them at /dlp/profiles.`);
+  if (unknown !== undefined) throw invalidInput("/dlp", `Profile ${unknown} does not exist; GET /dlp/profiles lists the profiles.`);
 }
 
 function checkName(others: readonly GatewayObjectRow[], name: string): void {
   if (others.some((row) => valueOf<StoredDlpProfile>(row).name === name))
-    throw invalidInput("/name", `The account has a profile with the name ${name}.`);
+    throw invalidInput("/name", `The account already has a profile with the name ${name}.`);
 }
 
 function stored({ name, description = null, entries }: DlpProfileWrite, before: readonly StoredDlpEntry[]): StoredDlpProfile {
@@ -102,7 +102,7 @@ function stored({ name, description = null, entries }: DlpProfileWrite, before: 
 }
 
 function storedEntry({ entry_id, ...entry }: DlpEntryWrite, place: string, before: readonly StoredDlpEntry[]): StoredDlpEntry {
-  if ((entry.pattern === undefined) === (entry.words === undefined)) throw invalidInput(place, "An entry has a pattern or words.");
+  if ((entry.pattern === undefined) === (entry.words === undefined)) throw invalidInput(place, "An entry must have a pattern or words.");
   const made = { ...entry, id: before.find(({ id }) => id === entry_id)?.id ?? randomUUID() };
   try {
     entryDetector(made);

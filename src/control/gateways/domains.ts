@@ -99,7 +99,7 @@ export const domainEntry = ({ account_id, gateway_id, zone_id, min_tls }: Gatewa
 
 function canonical(text: string): string {
   const hostname = parseHostname(text);
-  if (hostname === undefined) throw invalidInput("/domain", `${text} is no host name: ${hostnameProblem(text)}.`);
+  if (hostname === undefined) throw invalidInput("/domain", `${text} is not a valid host name: ${hostnameProblem(text)}.`);
   return hostname;
 }
 
@@ -108,7 +108,7 @@ async function makeRoom(unit: Unit, accountId: string, hostname: string): Promis
   const present = await gatewayDomain(unit.db, hostname);
   if (present === undefined) return;
   if (present.account_id === accountId || present.zone_status === "active")
-    throw invalidInput("/domain", `${hostname} is a gateway's already.`);
+    throw invalidInput("/domain", `${hostname} already belongs to a gateway.`);
   await removeDomains(unit, { hostname });
 }
 
@@ -122,17 +122,17 @@ async function owningZone(
   const zone = await zoneRowById(db, zoneId);
   if (zone === undefined || zone.account_id !== accountId) throw invalidInput("/zone_id", "The account has no such zone.");
   if (zone.status !== "active")
-    throw invalidInput("/zone_id", `The zone ${zone.name} is ${zone.status}; its names are served once it is active.`);
-  if (!isWithin(hostname, zone.name)) throw invalidInput("/domain", `${hostname} does not lie in the zone ${zone.name}.`);
+    throw invalidInput("/zone_id", `The zone ${zone.name} is ${zone.status}; the server serves its names once the zone is active.`);
+  if (!isWithin(hostname, zone.name)) throw invalidInput("/domain", `${hostname} is not in the zone ${zone.name}.`);
   const labels = hostname.split(".");
   const nearer = labels.map((_, index) => labels.slice(index).join(".")).filter((name) => name.length > zone.name.length);
   if (nearer.length > 0 && (await reliedZones(db, nearer, accountId)).length > 0)
-    throw invalidInput("/domain", `A longer part of ${hostname} than ${zone.name} is a zone by itself.`);
+    throw invalidInput("/domain", `${hostname} is in a zone below ${zone.name}.`);
   return { status: zone.status, target: (JSON.parse(zone.name_servers) as string[])[0] ?? zone.name };
 }
 
 const NOT_COVERED =
-  "No certificate of the zone covers this name, so that the edge cannot serve it yet; the gateway's own port does. Zones' certificates cover names one label below them.";
+  "No certificate of the zone covers this name, so the edge cannot serve it yet; the gateway's own port can. A zone's certificate covers names one label below the zone.";
 
 const isCovered = async (db: Unit["db"], zoneId: string, hostname: string): Promise<boolean> =>
   (await certificatesOfZone(db, zoneId)).some(({ hosts }) =>

@@ -44,7 +44,7 @@ const EVALUATORS: Readonly<Record<string, (averages: LogAverages) => number | nu
   human_feedback: ({ liked, rated }) => (rated === 0 ? null : (100 * liked) / rated),
 };
 const DONE = { status: 1, status_description: "done" };
-const NOTHING_FOUND = { status: 2, status_description: "no log has what this evaluation needs" };
+const NOTHING_FOUND = { status: 2, status_description: "no log has the data that this evaluation needs" };
 
 export function createGatewayEvaluations(deps: {
   readonly store: Store;

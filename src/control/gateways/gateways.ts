@@ -241,12 +241,12 @@ function checkAvailable(body: GatewayUpdate, hasGuardrailModel: boolean): void {
   if (problem !== undefined) throw new PlatformError("gateway_input_invalid", problem);
   if (body.logpush_public_key && readLogKey(body.logpush_public_key) === undefined)
     throw new PlatformError("gateway_input_invalid", {
-      message: "logpush_public_key has to be an RSA public key of 2048 bits or more, in PEM.",
+      message: "logpush_public_key must be an RSA public key of 2048 bits or more, in PEM.",
       source: "/logpush_public_key",
     });
   for (const [key, { taken, why }] of Object.entries<{ readonly taken: readonly unknown[]; readonly why: string }>(UNAVAILABLE_SETTINGS)) {
     const value = (body as Readonly<Record<string, unknown>>)[key] ?? null;
     if (value !== null && !taken.includes(value))
-      throw new PlatformError("gateway_input_invalid", { message: `${key} would have no effect here: ${why}.`, source: `/${key}` });
+      throw new PlatformError("gateway_input_invalid", { message: `${key} would have no effect: ${why}.`, source: `/${key}` });
   }
 }

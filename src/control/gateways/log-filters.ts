@@ -14,7 +14,7 @@ export function parseLogFilters(text: string | undefined): readonly LogFilter[] 
   try {
     value = JSON.parse(text);
   } catch {
-    throw invalid("filters is no JSON list.", "/filters");
+    throw invalid("filters must be a JSON array.", "/filters");
   }
   filterList ??= Compile(GatewayLogFilters);
   if (!filterList.Check(value)) {

@@ -107,7 +107,7 @@ export function createGatewayLogs(deps: GatewayLogsDeps): GatewayLogs {
     body: async (accountId, gatewayId, id, which) => {
       const row = await load(accountId, gatewayId, id);
       const bytes = logs.bodies(row)?.[which];
-      if (bytes === undefined) throw new PlatformError("gateway_not_found", { message: `The ${which} of this log is not kept.` });
+      if (bytes === undefined) throw new PlatformError("gateway_not_found", { message: `The ${which} of this log is not stored.` });
       return { type: row[`${which}_content_type`], bytes };
     },
     patch: async (accountId, gatewayId, id, { feedback, score, metadata }) => {

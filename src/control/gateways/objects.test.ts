@@ -179,14 +179,14 @@ storeTest("elements that are no route are refused with what is wrong", async ({ 
   for (const [elements, expected] of [
     [[model, end], /one start/],
     [[start, model, end, end], /same id/],
-    [[start, model], /no element e/],
-    [[start, { ...model, outputs: { success: to("e") } }, end], /fallback leads nowhere/],
+    [[start, model], /element e does not exist/],
+    [[start, { ...model, outputs: { success: to("e") } }, end], /output fallback is missing/],
     [[start, { ...model, properties: { provider: "openai" } }, end], /provider and model/],
-    [[start, { ...model, properties: { provider: "opanai", model: "gpt" } }, end], /no provider opanai/],
-    [[start, { ...model, outputs: { success: to("e"), fallback: to("m") } }, end], /circle/],
+    [[start, { ...model, properties: { provider: "opanai", model: "gpt" } }, end], /provider opanai does not exist/],
+    [[start, { ...model, outputs: { success: to("e"), fallback: to("m") } }, end], /cycle/],
     [percentage({ "60%": to("e"), "50%": to("e") }), /more than 100/],
-    [percentage({ "60%": to("e") }), /no else/],
-    [percentage({ most: to("e") }), /written as/],
+    [percentage({ "60%": to("e") }), /else is missing/],
+    [percentage({ most: to("e") }), /must be percentages/],
     [
       [
         start,

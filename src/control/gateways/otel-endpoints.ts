@@ -21,9 +21,9 @@ export function storedOtel(
     const fields: Record<string, string> = {};
     const add = (name: string, value: string, source: string): void => {
       const given = value === HIDDEN ? kept[name.toLowerCase()] : value;
-      if (given === undefined) throw invalidInput(source, `There is no value of ${name} to keep: give it.`);
+      if (given === undefined) throw invalidInput(source, `No value of ${name} is stored: send the value.`);
       if (!isSendable(name, given))
-        throw invalidInput(source, "A field has a name and a value of visible characters, and is none of the connection's.");
+        throw invalidInput(source, "Header names and values must be printable ASCII; hop-by-hop fields are not allowed.");
       fields[name.toLowerCase()] = given;
     };
     for (const [name, value] of Object.entries(headers)) add(name, value, `${place}/headers/${name}`);
@@ -43,5 +43,5 @@ function checkUrl(text: string, source: string): void {
     url.password !== "" ||
     url.hash !== ""
   )
-    throw invalidInput(source, "An endpoint is an http or https address without credentials and fragment.");
+    throw invalidInput(source, "An endpoint must be an http or https URL without credentials or fragment.");
 }

@@ -48,10 +48,10 @@ export function createProviderConfigs(deps: ObjectDeps & { readonly sealer: Seal
         if (!isModelProvider(provider_slug)) throw invalidInput("/provider_slug", `There is no provider ${provider_slug}.`);
         checkSecret(provider_slug, secret);
         const others = await gatewayObjectsAt(unit.db, place(accountId, gatewayId));
-        if (others.length >= CONFIGS_MAX) throw invalidInput("/alias", `A gateway keeps at most ${CONFIGS_MAX} keys.`);
+        if (others.length >= CONFIGS_MAX) throw invalidInput("/alias", `A gateway can have at most ${CONFIGS_MAX} keys.`);
         const ofProvider = others.filter((row) => valueOf<StoredProviderConfig>(row).provider_slug === provider_slug);
         if (ofProvider.some((row) => valueOf<StoredProviderConfig>(row).alias === alias))
-          throw invalidInput("/alias", `The gateway has a key for ${provider_slug} under the alias ${alias}.`);
+          throw invalidInput("/alias", `The gateway already has a key for ${provider_slug} with the alias ${alias}.`);
         // One of them is the default.
         if (default_config)
           for (const before of ofProvider) {
@@ -124,8 +124,9 @@ function checkSecret(provider: string, secret: string): void {
   const members = KEY_FILES[provider];
   if (members !== undefined && secret.trimStart().startsWith("{")) {
     const missing = members.find((name) => typeof memberOf(secret, name) !== "string");
-    if (missing !== undefined) throw invalidInput("/secret", `A key file for ${provider} is a JSON object with ${members.join(" and ")}.`);
-  } else if (!/^[\x21-\x7e]+$/.test(secret)) throw invalidInput("/secret", "A secret has visible characters and no spaces.");
+    if (missing !== undefined)
+      throw invalidInput("/secret", `A key file for ${provider} must be a JSON object with ${members.join(" and ")}.`);
+  } else if (!/^[\x21-\x7e]+$/.test(secret)) throw invalidInput("/secret", "A secret must be printable characters without spaces.");
 }
 
 function memberOf(text: string, name: string): unknown {

@@ -57,7 +57,7 @@ export function createGatewayRoutes(deps: ObjectDeps): GatewayRoutes {
 
   const newVersion = async (unit: Unit, call: Call, at: ReturnType<typeof versions>, elements: Elements): Promise<GatewayObjectRow> => {
     const problem = elementsProblem(elements);
-    if (problem !== null) throw invalidInput("/elements", `These elements are no route: ${problem}.`);
+    if (problem !== null) throw invalidInput("/elements", `The elements are not a valid route: ${problem}.`);
     if ((await gatewayObjectsAt(unit.db, at)).length >= VERSIONS_MAX)
       throw invalidInput("/elements", `A route has at most ${VERSIONS_MAX} versions.`);
     const after = objectRow(deps, at, newId(), { elements });
@@ -88,7 +88,7 @@ export function createGatewayRoutes(deps: ObjectDeps): GatewayRoutes {
   const checkName = async (db: Unit["db"], accountId: string, gatewayId: string, name: string): Promise<void> => {
     const others = await gatewayObjectsAt(db, routes(accountId, gatewayId));
     if (others.some((row) => valueOf<StoredRoute>(row).name === name))
-      throw invalidInput("/name", `The gateway has a route named ${name}.`);
+      throw invalidInput("/name", `The gateway already has a route named ${name}.`);
     if (others.length >= ROUTES_MAX) throw invalidInput("/name", `A gateway has at most ${ROUTES_MAX} routes.`);
   };
 

@@ -44,7 +44,7 @@ export function createZoneHolds(deps: { readonly store: Store; readonly clock: C
   const later = (text: string): number | null => {
     const ms = parseTimestamp(text);
     if (ms === undefined)
-      throw new PlatformError("invalid_input", { message: `"hold_after" must be a point in time (RFC 3339).`, source: "/hold_after" });
+      throw new PlatformError("invalid_input", { message: `"hold_after" must be an RFC 3339 time.`, source: "/hold_after" });
     return ms > clock.nowMs() ? ms : null;
   };
 

@@ -70,7 +70,7 @@ function readCustom(ssl: Given): SslInput["custom"] {
       throw new PlatformError("hostname_chain_empty", { source: "/ssl/custom_cert_bundle" });
     if (bundle.length > 1)
       throw new PlatformError("hostname_chain_duplicate", {
-        message: "One certificate is taken here: send a bundle of one",
+        message: "Only one certificate is supported: send a bundle of one",
         source: "/ssl/custom_cert_bundle",
       });
     const one = (bundle[0] ?? {}) as Given;
@@ -99,7 +99,7 @@ function checkFields(given: Given, fields: readonly Field[], pointer: string): v
       throw new PlatformError(error, {
         source: `${pointer}/${name}`,
         ...(error === "hostname_authority_invalid"
-          ? { message: `Invalid certificate_authority: it may be empty, or ${CERTIFICATE_AUTHORITIES.join(", ")}` }
+          ? { message: `Invalid certificate_authority: it must be empty or one of ${CERTIFICATE_AUTHORITIES.join(", ")}` }
           : {}),
       });
 }

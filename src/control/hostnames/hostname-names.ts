@@ -27,7 +27,7 @@ export const NAME_ERRORS = {
     pointer: "/hostname",
     invalid: "hostname_invalid",
     wildcard: "hostname_invalid",
-    wildcardMessage: "Invalid custom hostname: a name has no *; set ssl.wildcard for the names below it",
+    wildcardMessage: "Invalid custom hostname: the name must not contain *; set ssl.wildcard to cover the names below it",
     notAscii: "hostname_not_ascii",
     reserved: "hostname_reserved",
     noDomain: "hostname_no_domain",

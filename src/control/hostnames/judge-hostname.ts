@@ -36,8 +36,8 @@ export const VERIFICATION_ERRORS = {
   addresses: "None of the A or AAAA records are owned by this account and the pre-generated ownership verification token was not found.",
   origin: "Zone does not have a fallback origin set.",
   unproved:
-    "The ownership of this zone is not proved, so a CNAME to it does not validate the hostname. Prove the zone, or put the ownership verification token in place.",
-  inactive: "This zone is not active, and serves no custom hostnames until it is.",
+    "The ownership of this zone is not proved, so a CNAME to it does not validate the hostname. Prove the zone or publish the ownership verification token.",
+  inactive: "This zone is not active; it serves custom hostnames only when it is active.",
 } as const;
 
 /** Whether the hostname's owner has given it to the zone (SPEC 3.2, SPEC 7). */

@@ -32,7 +32,7 @@ const FORMS: Readonly<Record<RuleListKind, Form>> = {
     show: (value) => ({ ip: value as string }),
   },
   asn: {
-    what: 'the number of an autonomous system, as in {"asn": 64496}',
+    what: 'an autonomous system number, as in {"asn": 64496}',
     read: ({ asn }) => (asn !== undefined && asn >= 0 && asn < 2 ** 32 ? { key: String(asn), value: asn } : undefined),
     show: (value) => ({ asn: value as number }),
   },
@@ -61,7 +61,7 @@ const FORMS: Readonly<Record<RuleListKind, Form>> = {
 export function readItem(kind: RuleListKind, item: RuleListItemWrite, at: string): ItemForm {
   const form = FORMS[kind].read(item);
   if (form === undefined || others(kind, item))
-    throw new PlatformError("rule_list_invalid", { message: `an item of a list of kind ${kind} is ${FORMS[kind].what}`, source: at });
+    throw new PlatformError("rule_list_invalid", { message: `an item of a list of kind ${kind} must be ${FORMS[kind].what}`, source: at });
   return { key: form.key, value: JSON.stringify(form.value) };
 }
 

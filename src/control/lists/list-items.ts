@@ -114,7 +114,7 @@ export function createRuleListItems(deps: RuleListItemsDeps): RuleListItems {
       };
       await commit(deps, call, work, { timeoutMs: OPERATION_TIMEOUT_MS });
     } catch (error) {
-      const told = error instanceof PlatformError ? error.message : "the operation could not be carried out";
+      const told = error instanceof PlatformError ? error.message : "the operation failed";
       await store.write((unit) => endOperation(unit.db, id, { status: "failed", error: told, completed: now() })).catch(() => undefined);
     }
   };

@@ -48,7 +48,7 @@ export function createRuleLists(deps: {
       commit(deps, call, async (unit) => {
         const others = await ruleListsOf(unit.db, accountId);
         if (others.some(({ name }) => name === body.name))
-          throw invalid(`the account has a list with the name ${body.name} already`, "/name");
+          throw invalid(`the account already has a list with the name ${body.name}`, "/name");
         if (others.length >= listsMax) throw invalid(`an account has at most ${listsMax} lists`, "");
         const now = isoMicros(clock.nowMicros());
         const { name, kind, description = "" } = body;

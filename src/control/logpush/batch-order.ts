@@ -49,6 +49,6 @@ export const batchReader =
 function encryptionOf({ id, public_key }: PushedGateway): LogEncryption | undefined {
   if (public_key === null) return undefined;
   const key = readLogKey(public_key);
-  if (key === undefined) throw new Error(`the public key of the gateway ${id} cannot be read`);
+  if (key === undefined) throw new Error(`the public key of the gateway ${id} is not valid`);
   return createLogEncryption(key);
 }

@@ -18,7 +18,7 @@ test("what is shown has no secret, names the same place, and sent back it is wha
       assert.ok(isSamePlace(shown, text));
       assert.equal(restoredDestination(shown, text), text);
       const elsewhere = shown.replace(at, `${at}/other`);
-      if (pairs.length > 0) assert.throws(() => restoredDestination(elsewhere, text), /no value of/);
+      if (pairs.length > 0) assert.throws(() => restoredDestination(elsewhere, text), /no stored value of/);
     }),
   );
 });

@@ -28,7 +28,7 @@ export function restoredDestination(text: string, before: string): string {
     const name = pair.slice(0, -HIDDEN.length - 1);
     // What belongs to one receiver is not for another.
     const kept = address === addressBefore ? known.get(name) : undefined;
-    if (kept === undefined) throw invalidDestination(`has no value of ${name} to keep: give it`);
+    if (kept === undefined) throw invalidDestination(`has no stored value of ${name}: send the value`);
     return kept;
   });
   return `${address}?${pairs.join("&")}`;

@@ -20,7 +20,7 @@ export function readHttpDestination(text: string, allowed: OutboundAddressAllowe
     const field = name.slice(HEADER.length);
     if (!isSendable(field, value))
       throw invalidDestination(
-        `has ${name}, which is no field of a request: names and values are of visible characters, and none of the connection's`,
+        `has ${name}, which is not an allowed header: use printable ASCII in names and values; hop-by-hop fields are not allowed`,
       );
     headers[field.toLowerCase()] = value;
     url.searchParams.delete(name);

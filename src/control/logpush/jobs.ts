@@ -102,7 +102,7 @@ export function createLogpushJobs(deps: LogpushJobsDeps): LogpushJobs {
     readDestination(text, allowed);
     if (challenge !== undefined && challenge !== "" && !isOwnershipToken(challenge, ownershipToken(key, accountId, text)))
       throw new PlatformError("logpush_invalid", {
-        message: "the ownership challenge is not that of the destination",
+        message: "the ownership challenge does not match the destination",
         source: "/ownership_challenge",
       });
     const fault = await faultOf(text, TEST_FILE);

@@ -22,13 +22,13 @@ export function readS3Destination(text: string, allowed: OutboundAddressAllowed)
     throw invalidDestination("must name a bucket and a directory of letters, digits and ._~-: s3://bucket/directory?region=…");
   const given = new URLSearchParams(query);
   const value = (name: string): string => given.get(name) ?? "";
-  for (const name of given.keys()) if (!KNOWN.has(name)) throw invalidDestination(`has a parameter ${name}, which nothing heeds`);
+  for (const name of given.keys()) if (!KNOWN.has(name)) throw invalidDestination(`has the unknown parameter ${name}`);
   const region = value("region");
   if (!REGION.test(region)) throw invalidDestination("must have a region");
   const key = { accessKeyId: value("access-key-id"), secretAccessKey: value("secret-access-key") };
   if (key.accessKeyId === "" || key.secretAccessKey === "") throw invalidDestination("must have access-key-id and secret-access-key");
   const sse = value("sse");
-  if (sse !== "" && sse !== "AES256") throw invalidDestination("has another sse than AES256");
+  if (sse !== "" && sse !== "AES256") throw invalidDestination("must have sse=AES256 or no sse");
   const endpoint = endpointOf(value("endpoint") || `s3.${region}.amazonaws.com`, allowed);
 
   return {
@@ -49,7 +49,7 @@ export function readS3Destination(text: string, allowed: OutboundAddressAllowed)
 /** An address with or without a scheme: within one's own network it may be http. */
 function endpointOf(text: string, allowed: OutboundAddressAllowed): URL {
   const url = readOutboundUrl(text.includes("://") ? text : `https://${text}`, allowed);
-  if (!(url instanceof URL)) throw invalidDestination(`has an endpoint that ${url.problem}`);
-  if (url.pathname !== "/" || url.search !== "") throw invalidDestination("has an endpoint with a path");
+  if (!(url instanceof URL)) throw invalidDestination(`endpoint ${url.problem}`);
+  if (url.pathname !== "/" || url.search !== "") throw invalidDestination("endpoint must not have a path");
   return url;
 }

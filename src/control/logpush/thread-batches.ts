@@ -25,7 +25,7 @@ export function createThreadBatches(): ThreadBatches {
 
   const leave = (): void => {
     port = null;
-    for (const waiter of waiting.values()) waiter.reject(new Error("the thread that reads logs has ended"));
+    for (const waiter of waiting.values()) waiter.reject(new Error("the log reader thread has ended"));
     waiting.clear();
   };
   const onAnswer = (answer: BatchAnswer): void => {
@@ -38,7 +38,7 @@ export function createThreadBatches(): ThreadBatches {
   return {
     read: (order) => {
       const waiter = Promise.withResolvers<LogBatch>();
-      if (port === null) return Promise.reject(new Error("the thread that reads logs is not there"));
+      if (port === null) return Promise.reject(new Error("the log reader thread is not running"));
       const request = ++last;
       waiting.set(request, waiter);
       port.postMessage({ request, order } satisfies BatchRequest);

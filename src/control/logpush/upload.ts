@@ -28,5 +28,5 @@ export async function upload(
   const named = { "user-agent": "selvedge-logpush", ...headers };
   const stopped = signal === undefined ? {} : { signal };
   const status = await sendOutbound({ method, url, headers: named, body: file.body, totalMs, ...stopped }, allowed);
-  if (status < 200 || status > 299) throw new Error(`the destination answered with status ${status}`);
+  if (status < 200 || status > 299) throw new Error(`the destination responded with status ${status}`);
 }

@@ -56,10 +56,7 @@ storeTest("a policy that is given another alert type knows nothing of the spikes
   await policies.update(call(), account_id, id, { alert_type: "http_alert_edge_error" });
   current.kind = "edge_errors";
   assert.equal(await minute({ zone_id: one, service: null, count: 300 }), 1);
-  assert.deepEqual(await subjects(), [
-    "Security events in one.example: 500 in 5 minutes",
-    "Errors of the edge in one.example: 300 in 5 minutes",
-  ]);
+  assert.deepEqual(await subjects(), ["Security events in one.example: 500 in 5 minutes", "Edge errors in one.example: 300 in 5 minutes"]);
 });
 
 storeTest("a spike that comes after a policy was disabled and enabled is another one; its interval is kept", async ({ store }) => {
@@ -113,9 +110,9 @@ storeTest("what waits for a policy that is disabled, or for a destination that i
   assert.deepEqual(sent, ["https://new.example/"]);
   const rows = await deliveriesOf(store.read, account_id, {}, { limit: 10, offset: 0 });
   assert.deepEqual(rows.map(({ status, error }) => `${status} ${error}`).toSorted(), [
-    "failed the policy has changed: nothing more is sent here",
-    "failed the policy has changed: nothing more is sent here",
-    "failed the policy has changed: nothing more is sent here",
+    "failed the policy has changed and no longer uses this mechanism",
+    "failed the policy has changed and no longer uses this mechanism",
+    "failed the policy has changed and no longer uses this mechanism",
     "sent null",
   ]);
 });

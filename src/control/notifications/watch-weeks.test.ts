@@ -260,7 +260,7 @@ test("SPEC 6: the advanced alert is refused for zones of other plans, and servic
     failing(
       10602,
       "/filters/services",
-      /^there is no service Data Loss; there are dlp \(Data Loss Protection\), firewallcustom \(Custom Rules\), /,
+      /^service Data Loss does not exist; it must be one of dlp \(Data Loss Protection\), firewallcustom \(Custom Rules\), /,
     ),
   );
   const { id } = await policy("clickhouse_alert_fw_ent_anomaly", { zones: [one], services: ["Data Loss Protection"] });

@@ -42,4 +42,4 @@ export function zoneConflicts(
 export const conflictText = ({ name, account_id, above }: ZoneConflict): string =>
   above === null
     ? `${name} of account ${account_id}: the name is reserved for this installation`
-    : `${name} of account ${account_id}: it lies below ${above.name} of account ${above.account_id}`;
+    : `${name} of account ${account_id}: it is below ${above.name} of account ${above.account_id}`;

@@ -52,7 +52,7 @@ export function createLookAtParentServers({ clock, resolvers, isAllowed, port = 
       const addresses = await addressesOf(resolve, servers);
       const allowed = addresses.filter((address) => isAllowed(address)).slice(0, SERVERS_MAX);
       if (allowed.length === 0)
-        throw new Error(`none of ${servers.slice(0, SERVER_NAMES_MAX).join(", ")} has an address that may be asked`);
+        throw new Error(`none of ${servers.slice(0, SERVER_NAMES_MAX).join(", ")} has an address that may be queried`);
       const views = await Promise.all(
         allowed.map((address) => viewOf(endpoint(address, port), name, left).catch((error: unknown) => error)),
       );
@@ -63,13 +63,13 @@ export function createLookAtParentServers({ clock, resolvers, isAllowed, port = 
       if (!("nearer" in first)) return first;
       servers = first.nearer;
     }
-    throw new Error("there are referrals without end");
+    throw new Error("the referrals never end");
   };
   return async (name, budgetMs) => {
     const untilMs = clock.monotonicMs() + budgetMs;
     const left = (): number => {
       const ms = Math.min(ASK_MS, untilMs - clock.monotonicMs());
-      if (ms <= 0) throw new Error(`no answer within ${budgetMs} ms`);
+      if (ms <= 0) throw new Error(`no response within ${budgetMs} ms`);
       return ms;
     };
     try {
@@ -81,7 +81,7 @@ export function createLookAtParentServers({ clock, resolvers, isAllowed, port = 
 }
 
 async function firstGood(addresses: readonly ResolverAddress[], ask: (address: ResolverAddress) => Promise<Message>): Promise<Message> {
-  let failed: unknown = new Error("there is no resolver to ask");
+  let failed: unknown = new Error("no resolver is configured");
   for (const address of addresses) {
     try {
       return await ask(address);
@@ -95,13 +95,13 @@ async function firstGood(addresses: readonly ResolverAddress[], ask: (address: R
 async function viaResolver(address: ResolverAddress, name: string, type: number, timeoutMs: number): Promise<Message> {
   const answer = await askResolver(address, parseAbsoluteName(name), type, timeoutMs);
   assertGood(answer);
-  if ((answer.flags & (FLAG.AA | FLAG.RA)) === 0) throw new Error("it is no resolver");
+  if ((answer.flags & (FLAG.AA | FLAG.RA)) === 0) throw new Error("it is not a resolver");
   return answer;
 }
 
 function assertGood({ flags }: Message): void {
   const rcode = flags & 0xf;
-  if (rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN) throw new Error(`it answered with RCODE ${rcode}`);
+  if (rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN) throw new Error(`it responded with RCODE ${rcode}`);
 }
 
 /** The zone that holds the name above: an SOA record says where that begins, in the answer or for what is absent (RFC 2308 §2). */
@@ -111,7 +111,7 @@ async function zoneAbove(resolve: Ask, name: string): Promise<string> {
   const soa = [...answer.answers, ...answer.authorities].find(
     ({ type, name: owner }) => type === TYPE.SOA && isWithin(above, textOf(owner)),
   );
-  if (soa === undefined) throw new Error(`nobody says which zone ${above} is in`);
+  if (soa === undefined) throw new Error(`no server says which zone ${above} is in`);
   return textOf(soa.name);
 }
 
@@ -151,12 +151,12 @@ async function viewOf(address: ResolverAddress, name: string, left: () => number
   assertGood(answer);
   if ((answer.flags & FLAG.AA) !== 0) {
     // Whoever has the zone there wrote these records: they are not the parent's word.
-    if (targetsOf(answer.answers, name).length > 0) throw new Error(`${address} answers for ${name} itself, and not for its parent`);
+    if (targetsOf(answer.answers, name).length > 0) throw new Error(`${address} is authoritative for ${name} itself, not for its parent`);
     return { nameServers: [], ds: [] };
   }
   const nameServers = targetsOf(answer.authorities, name);
   const referral = answer.authorities.find(({ type, name: owner }) => type === TYPE.NS && isWithin(name, textOf(owner)));
-  if (referral === undefined) throw new Error(`${address} does not answer for what is above ${name}`);
+  if (referral === undefined) throw new Error(`${address} is not authoritative for the zone above ${name}`);
   if (nameServers.length === 0) return { nearer: targetsOf(answer.authorities, textOf(referral.name)) };
   const ds = await askAuthority(address, wire, TYPE.DS, left());
   assertGood(ds);

@@ -11,9 +11,9 @@ export const verificationNames = (zoneName: string, vendorPrefix: string): reado
 export function pendingReason(zone: Pick<ZoneRow, "status" | "name" | "type" | "pair" | "verification_key">, vendorPrefix: string): string {
   const pair = JSON.parse(zone.pair) as string[];
   const servers = pair.join(" and ");
-  const consent = pair.length === 0 ? [] : [`the zone above it, where that is served here, has NS records for it with ${servers}`];
+  const consent = pair.length === 0 ? [] : [`its parent zone, if this installation serves it, delegates it to ${servers}`];
   const ways = hasNoParent(zone.name)
-    ? [...consent, "the operator says so (selvedge zone prove)"]
+    ? [...consent, "the operator confirms it (selvedge zone prove)"]
     : [
         ...(pair.length === 0 || zone.type === "partial" ? [] : [`its registrar names ${servers} as its name servers`]),
         `a TXT record at ${verificationNames(zone.name, vendorPrefix)[0]} has the zone's verification_key`,
@@ -22,9 +22,9 @@ export function pendingReason(zone: Pick<ZoneRow, "status" | "name" | "type" | "
   const list = ways.length === 1 ? ways[0] : `${ways.slice(0, -1).join(", ")}, or ${ways.at(-1)}`;
   const noPair =
     pair.length === 0 && !hasNoParent(zone.name)
-      ? " Its name servers are named at its parent already or given to others, so that naming them would prove nothing."
+      ? " Its parent already names its name servers, or other zones have them, so naming them would prove nothing."
       : "";
   if (zone.status === "moved")
-    return `${zone.name} has moved: its parent names other name servers, or another account has proved the name. It is not served at the edge, and ends after 7 days unless ${list}.${noPair}`;
+    return `${zone.name} has moved: its parent names other name servers, or another account has proved the name. The edge does not serve it, and it is deleted after 7 days unless ${list}.${noPair}`;
   return `${zone.name} is pending until ${list}.${noPair}`;
 }

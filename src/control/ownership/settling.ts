@@ -57,7 +57,7 @@ export function createZoneSettling(deps: SettlingDeps): ZoneSettling {
     notices: () =>
       known === 0
         ? []
-        : [`the right of ${known} ${known === 1 ? "zone" : "zones"} to their names is in question: selvedge zone settle lists them`],
+        : [`${known} ${known === 1 ? "zone has a disputed name" : "zones have disputed names"}: selvedge zone settle lists them`],
   };
 }
 
@@ -70,7 +70,7 @@ function chosen(zones: readonly ZoneRow[], name: string, accountId: string | und
     });
   if (others.length > 0)
     throw new PlatformError("invalid_input", {
-      message: `Several accounts have a zone ${name}; say which one with --account: ${own.map(({ account_id }) => account_id).join(", ")}.`,
+      message: `Several accounts have a zone ${name}; choose one with --account: ${own.map(({ account_id }) => account_id).join(", ")}.`,
     });
   return zone;
 }

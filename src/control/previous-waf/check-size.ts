@@ -11,14 +11,14 @@ export function checkSize(firewall: PreviousFirewall): void {
   const rules = compilePreviousWaf(firewall, true);
   if (rules.length > EDGE_RULES_MAX)
     throw new PlatformError("firewall_invalid", {
-      message: `page rules and overrides together are ${rules.length} cases to look at, and ${EDGE_RULES_MAX} are the most`,
+      message: `page rules and overrides together compile to ${rules.length} rules; the limit is ${EDGE_RULES_MAX}`,
     });
   for (const expression of new Set(rules.map((rule) => rule.expression))) {
     try {
       compileExpression(expression, "http_request_firewall_managed");
     } catch (error) {
       if (error instanceof ExpressionError)
-        throw new PlatformError("firewall_invalid", { message: `the addresses cannot be looked at together: ${error.message}` });
+        throw new PlatformError("firewall_invalid", { message: `the URL patterns cannot be compiled: ${error.message}` });
       throw error;
     }
   }

@@ -78,8 +78,8 @@ async function putRule(edit: FirewallEdit, write: FirewallRuleWrite, before: Sto
   const action = actionOf(write.action);
   if (action === undefined) throw invalid("a firewall rule needs an action", "/action");
   const products = write.products ?? [];
-  if (action === "bypass" && products.length === 0) throw invalid("action bypass needs products", "/products");
-  if (action !== "bypass" && products.length > 0) throw invalid("products are for action bypass", "/products");
+  if (action === "bypass" && products.length === 0) throw invalid("action bypass requires products", "/products");
+  if (action !== "bypass" && products.length > 0) throw invalid("products are allowed only with action bypass", "/products");
   if (before === null && (await edit.firewall()).firewall_rules.length >= FIREWALL_OBJECTS_MAX)
     throw invalid(`a zone has at most ${FIREWALL_OBJECTS_MAX} firewall rules`, "");
   const id = before?.id ?? newId();

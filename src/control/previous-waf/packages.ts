@@ -62,7 +62,7 @@ export function createWafPackages(deps: FirewallDeps): WafPackages {
       change(call, zone, async (edit) => {
         const pack = packageNamed(id);
         if (pack.detection_mode !== "anomaly")
-          throw new PlatformError("firewall_invalid", { message: "only a package with detection_mode anomaly has settings of its own" });
+          throw new PlatformError("firewall_invalid", { message: "only a package with detection_mode anomaly has settings" });
         const before = (await edit.firewall()).packages.get(id) ?? {};
         const value = {
           ...before,

@@ -71,12 +71,12 @@ function checkRule({ targets, actions }: Value, migration: string): void {
     const source = `/actions/${index}`;
     if (!(PAGE_RULE_ACTIONS as readonly string[]).includes(id))
       throw new PlatformError("setting_unavailable", {
-        message: `The page rule action ${id} does nothing here: page rules are there for the previous WAF (${PAGE_RULE_ACTIONS.join(", ")}). Use a rule of the phase that does it.`,
+        message: `The page rule action ${id} is not supported: page rules control only the previous WAF (${PAGE_RULE_ACTIONS.join(", ")}). Use a rule of the matching phase.`,
         source: `${source}/id`,
       });
     if (migration === "pending")
       throw new PlatformError("setting_unavailable", {
-        message: `The zone has the new WAF alone, of which page rules say nothing. Use a skip rule of phase http_request_firewall_managed instead of ${id}.`,
+        message: `The zone uses only the new WAF, which page rules do not control. Use a skip rule of phase http_request_firewall_managed instead of ${id}.`,
         source: `${source}/id`,
       });
     if (id === "waf" && value !== "on" && value !== "off")

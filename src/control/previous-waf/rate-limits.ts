@@ -70,8 +70,9 @@ function checkLimit(write: RateLimitWrite): void {
   const challenges = action.mode.endsWith("challenge");
   if (!challenges && (action.timeout ?? 0) < 1)
     throw invalid(`mode ${action.mode} needs a timeout of at least a second`, "/action/timeout");
-  if (challenges && (action.timeout ?? 0) > 0) throw invalid("a challenge has no timeout", "/action/timeout");
-  if (action.response !== undefined && action.mode !== "ban") throw invalid("a response of one's own is for mode ban", "/action/response");
+  if (challenges && (action.timeout ?? 0) > 0) throw invalid("a challenge cannot have a timeout", "/action/timeout");
+  if (action.response !== undefined && action.mode !== "ban")
+    throw invalid("a custom response is allowed only with mode ban", "/action/response");
   checkLength(write);
 }
 
@@ -82,7 +83,7 @@ function checkLength(write: RateLimitWrite): void {
     compileExpression(expression, "http_ratelimit");
     if (counting_expression !== null) compileExpression(counting_expression, "http_ratelimit", { counts: true });
   } catch (error) {
-    if (error instanceof ExpressionError) throw invalid(`the limit cannot be run: ${error.message}`, "/match");
+    if (error instanceof ExpressionError) throw invalid(`the rate limit cannot be compiled: ${error.message}`, "/match");
     throw error;
   }
 }

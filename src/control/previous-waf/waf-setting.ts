@@ -24,11 +24,9 @@ export async function changeWafSetting(unit: Unit, before: ZoneRow, after: ZoneR
 async function checkTurnedOn(unit: Unit, zone: ZoneRow): Promise<void> {
   const refused = (message: string): PlatformError => new PlatformError("setting_unavailable", { message, source: "/value" });
   if (zone.waf_migration === "pending")
-    throw refused(
-      "The zone has migrated to WAF Managed Rules, which have no switch for all of them: each managed ruleset is deployed by itself.",
-    );
+    throw refused("The zone has migrated to WAF Managed Rules, which have no common switch: deploy each managed ruleset separately.");
   if (planOf(zone.plan).name === "enterprise") return;
   const managed = await entryPoint(unit.db, { level: "zone", owner_id: zone.id }, NEW_WAF_PHASE);
   if (managed !== undefined && hasEnabledRules(managed))
-    throw refused("The zone has rules of the new WAF, and zones below Enterprise have one of both at a time; disable the rules first.");
+    throw refused("The zone has rules of the new WAF, and zones below Enterprise can use only one WAF at a time; disable the rules first.");
 }

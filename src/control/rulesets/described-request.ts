@@ -27,9 +27,9 @@ export function describeRequest(
   const url = URL.parse(input.url);
   const host = url === null ? undefined : parseHostname(url.hostname, { underscores: true });
   if (url === null || host === undefined || !/^https?:$/.test(url.protocol))
-    throw new PlatformError("invalid_input", { message: `"url" must be an address that begins with http:// or https://.`, source: "/url" });
+    throw new PlatformError("invalid_input", { message: `"url" must be a URL that starts with http:// or https://.`, source: "/url" });
   const ip = canonicalIp(input.ip ?? CLIENT_IP);
-  if (ip === undefined) throw new PlatformError("invalid_input", { message: `"ip" must be an address.`, source: "/ip" });
+  if (ip === undefined) throw new PlatformError("invalid_input", { message: `"ip" must be an IP address.`, source: "/ip" });
   const fields = fieldsOf(input.headers);
   const body = Buffer.from(input.body ?? "").toString("latin1");
   return {

@@ -81,7 +81,7 @@ function checkRule(write: RuleWrite, { phase, around }: RuleBuild, at: Pointer):
   const unknown = Object.keys(write).find((key) => !KEYS.includes(key));
   if (unknown !== undefined) throw invalid(`unknown field "${unknown}" of a rule`, `${at}/${escapePointer(unknown)}`);
   for (const key of UNAVAILABLE) {
-    if ((write[key] ?? null) !== null) throw invalid(`this version cannot run rules with ${key}`, `${at}/${key}`);
+    if ((write[key] ?? null) !== null) throw invalid(`${key} is not supported in rules`, `${at}/${key}`);
   }
   const problem = ruleProblems(write, phase, around)[0];
   if (problem === undefined) return;
@@ -105,7 +105,7 @@ const canonical = (value: unknown): string =>
 export function checkRefs(rules: readonly StoredRule[]): void {
   const seen = new Set<string>();
   for (const [index, rule] of rules.entries()) {
-    if (seen.has(rule.ref)) throw invalid(`the ref ${JSON.stringify(rule.ref)} stands twice`, `/rules/${index}/ref`);
+    if (seen.has(rule.ref)) throw invalid(`the ref ${JSON.stringify(rule.ref)} is used twice`, `/rules/${index}/ref`);
     seen.add(rule.ref);
   }
 }

@@ -13,7 +13,7 @@ export async function ownRuleset(db: Unit["db"], scope: RulesetScope, id: string
   const row = await rulesetById(db, ownerOf(scope), id);
   const managed = row === undefined && use === "write" ? MANAGED_RULESETS.get(id) : undefined;
   if (managed !== undefined) {
-    const message = `${managed.name} is managed and cannot be changed; overrides of the rule that executes it change its rules`;
+    const message = `${managed.name} is managed and cannot be changed; to change its rules, use overrides in the rule that executes it`;
     throw new PlatformError("ruleset_invalid", { message });
   }
   if (row === undefined) throw new PlatformError("ruleset_not_found", { message: `could not find ruleset ${id}` });

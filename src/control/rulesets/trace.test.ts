@@ -102,7 +102,7 @@ storeTest("a stored rule that no longer compiles is told of, by the trace and to
   const message = /unknown field "http\.request\.uri\.gone"/;
   const notes = await ruleTraces.leftOut(zone, rulesetId);
   assert.equal(notes.length, 1);
-  assert.match(notes[0] ?? "", new RegExp(`^Rule ${rules[0]?.id} is not run: `));
+  assert.match(notes[0] ?? "", new RegExp(`^Rule ${rules[0]?.id} does not run: `));
   assert.match(notes[0] ?? "", message);
   const trace = await ruleTraces.trace(zone, { url: "https://www.example.test/admin" });
   assert.equal(trace.terminated_by?.rule_id, rules[1]?.id);

@@ -43,13 +43,13 @@ export function createRuleTraces({ store, clock }: { readonly store: Store; read
       if (row === undefined) return [];
       const lists = await loadLists(store.read, scope.account_id, [row]);
       const { problems } = await compiledRows.compile(row, { lists, custom: () => undefined });
-      return problems.map(({ rule_id, message }) => `Rule ${rule_id} is not run: ${message}`);
+      return problems.map(({ rule_id, message }) => `Rule ${rule_id} does not run: ${message}`);
     },
     trace: async (scope, input) => {
       const { host } = describeRequest(input, {}, clock.nowMs());
       const { zone, hostname } = await serving(store.read, scope.account_id, host);
       if (scope.zone_id !== null && zone?.id !== scope.zone_id)
-        throw new PlatformError("invalid_input", { message: `"url" names a host of another zone.`, source: "/url" });
+        throw new PlatformError("invalid_input", { message: `"url" must name a host of this zone.`, source: "/url" });
       const served = { zone_name: zone?.name ?? "", hostname_metadata: Buffer.from(hostname?.custom_metadata ?? "").toString("latin1") };
       const request = describeRequest(input, served, clock.nowMs());
       const rulesets = await loadRulesets(store.read, compiledRows, scope, zone?.id ?? null);

@@ -58,7 +58,7 @@ export function createCheckZone(deps: CheckZoneDeps): CheckZone {
       if (!source || !peer) break;
       try {
         if ((await fetchZone(fetchDeps(source), source, peer, signal)) !== "moved") return "done";
-        if (plans++ >= PLANS_MAX) throw new TransferError("the zone was changed here while it was transferred");
+        if (plans++ >= PLANS_MAX) throw new TransferError("the zone was changed locally during the transfer");
         source = await read(zoneId, first);
       } catch (error) {
         if (!(error instanceof TransferError)) throw error;
@@ -76,7 +76,7 @@ export function createCheckZone(deps: CheckZoneDeps): CheckZone {
       return await askPeers(zoneId, signal, first);
     } catch (error) {
       const source = await read(zoneId);
-      if (source) await outcomes.failed(source, ["this server failed, as its log says"]);
+      if (source) await outcomes.failed(source, ["an internal error occurred; see the server's log"]);
       throw error;
     }
   };

@@ -83,6 +83,6 @@ async function planned({ store }: FetchDeps, { zone, copy }: ZoneSource, transfe
   const scene = { db: store.read, zone, apex: copy?.apex ?? null };
   if (transfer.kind === "full") return { method: "AXFR", plan: await planFull(scene, transfer) };
   // Its SOA record had just said otherwise.
-  if (transfer.kind === "current" || !scene.apex) throw new TransferError(`it has nothing newer of ${formatName(transfer.soa.name)}`);
+  if (transfer.kind === "current" || !scene.apex) throw new TransferError(`it has no newer version of ${formatName(transfer.soa.name)}`);
   return { method: "IXFR", plan: await planDifferences({ ...scene, apex: scene.apex }, transfer) };
 }

@@ -34,10 +34,10 @@ export async function openMessageStream(
   const fail = (message: string): void => void socket.destroy(new TransferError(message));
   const told = (error: unknown): unknown => (isGlobal || hasAnswered ? explained(error) : silent(error));
   socket.setTimeout(limits.idleTimeoutMs, () =>
-    fail(isGlobal || hasAnswered ? `no answer within ${limits.idleTimeoutMs / 1000} s` : SILENT),
+    fail(isGlobal || hasAnswered ? `no response within ${limits.idleTimeoutMs / 1000} s` : SILENT),
   );
-  const total = setTimeout(() => fail(`not done within ${limits.totalTimeoutMs / 1000} s`), limits.totalTimeoutMs);
-  const abort = (): void => fail("the server stops");
+  const total = setTimeout(() => fail(`not complete within ${limits.totalTimeoutMs / 1000} s`), limits.totalTimeoutMs);
+  const abort = (): void => fail("the server is shutting down");
   signal.addEventListener("abort", abort, { once: true });
   const close = (): void => {
     clearTimeout(total);
@@ -78,7 +78,7 @@ async function* read(socket: Socket, bytesMax: number): AsyncGenerator<Buffer, u
   let received = 0;
   for await (const chunk of socket as AsyncIterable<Buffer>) {
     received += chunk.length;
-    if (received > bytesMax) throw new TransferError(`the answer is longer than ${bytesMax} bytes`);
+    if (received > bytesMax) throw new TransferError(`the response is longer than ${bytesMax} bytes`);
     // What was appended is never written over, so that messages stay what they are.
     pending.append(chunk, 0, chunk.length);
     for (;;) {
@@ -100,14 +100,14 @@ const lengthOf = (bytes: Buffer): number => (bytes.length < LENGTH_BYTES ? Numbe
 function explained(error: unknown): unknown {
   const { code, name } = error as NodeJS.ErrnoException;
   if (code === "ERR_STREAM_PREMATURE_CLOSE") return new TransferError(CLOSED);
-  if (name === "AbortError") return new TransferError("the server stops");
+  if (name === "AbortError") return new TransferError("the server is shutting down");
   return typeof code === "string" && /^E[A-Z]+$/.test(code)
     ? new TransferError(`the connection failed: ${REASONS.get(code) ?? code}`)
     : error;
 }
 
 /** Refused, silent, closed or speaking something else: whoever may name an address learns nothing of a network that is not theirs. */
-const SILENT = "it gave no DNS answer: nothing listens there, it speaks something else, or it takes too long";
+const SILENT = "it sent no DNS response: nothing listens there, it uses another protocol, or it takes too long";
 
 /** The same of an address in one's own network, before anything has come that can be an answer. */
 function silent(error: unknown): unknown {
@@ -117,14 +117,14 @@ function silent(error: unknown): unknown {
   return isClosed || (typeof code === "string" && /^E[A-Z]+$/.test(code)) ? new TransferError(SILENT) : error;
 }
 
-const SHORT = "a message is shorter than a header";
-const CLOSED = "the connection was closed before the answer was complete";
+const SHORT = "a message is shorter than a DNS header";
+const CLOSED = "the connection was closed before the response was complete";
 
 const REASONS: ReadonlyMap<string, string> = new Map([
-  ["ECONNREFUSED", "nobody listens there"],
-  ["ECONNRESET", "it was reset"],
-  ["EPIPE", "it was reset"],
+  ["ECONNREFUSED", "nothing listens there"],
+  ["ECONNRESET", "the server reset it"],
+  ["EPIPE", "the server reset it"],
   ["EHOSTUNREACH", "the host cannot be reached"],
   ["ENETUNREACH", "the network cannot be reached"],
-  ["ETIMEDOUT", "nobody answers there"],
+  ["ETIMEDOUT", "it timed out"],
 ]);

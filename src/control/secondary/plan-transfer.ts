@@ -32,7 +32,7 @@ export interface PlanScene {
 /** The primary's differences do not fit to what the zone holds: it has to be transferred as a whole. */
 export class OutOfStepError extends TransferError {
   constructor(reason: string) {
-    super(`the differences do not fit to the zone: ${reason}`);
+    super(`the differences do not match the zone: ${reason}`);
     this.name = "OutOfStepError";
   }
 }
@@ -116,7 +116,7 @@ export async function planDifferences(
     const inApex = roleOf(sample, zone) === "apex";
     const row = rows.get(key);
     if (existed !== (inApex ? servers.has(key) : row !== undefined))
-      throw new OutOfStepError(`${formatName(sample.name)} ${typeName(sample.type)} is ${existed ? "not " : ""}there already`);
+      throw new OutOfStepError(`${formatName(sample.name)} ${typeName(sample.type)} ${existed ? "does not exist" : "already exists"}`);
     if (inApex) {
       if (after) servers.set(key, after.rdata);
       else servers.delete(key);

@@ -70,20 +70,20 @@ test("bytes, records and time have an end", async (t) => {
   await assert.rejects(fetch(primary.port, { ...LIMITS, recordsMax: 21 }), failing(/more than 21 records/));
   const others = budget.lease();
   others.take(50);
-  await assert.rejects(fetch(primary.port), failing(/hands full/));
+  await assert.rejects(fetch(primary.port), failing(/busy with other transfers/));
   others.release();
   assert.ok(await fetch(primary.port), "what others have given back is there again");
   primary.tamper = (messages, type) => (type === 252 ? messages.slice(0, 2) : messages);
-  await assert.rejects(fetch(primary.port, { ...LIMITS, idleTimeoutMs: 500 }), failing(/no answer within 0.5 s/));
-  await assert.rejects(fetch(primary.port, { ...LIMITS, totalTimeoutMs: 700 }), failing(/not done within 0.7 s/));
+  await assert.rejects(fetch(primary.port, { ...LIMITS, idleTimeoutMs: 500 }), failing(/no response within 0.5 s/));
+  await assert.rejects(fetch(primary.port, { ...LIMITS, totalTimeoutMs: 700 }), failing(/not complete within 0.7 s/));
   const stop = new AbortController();
-  const stopped = assert.rejects(fetch(primary.port, LIMITS, stop.signal), failing(/the server stops/));
+  const stopped = assert.rejects(fetch(primary.port, LIMITS, stop.signal), failing(/the server is shutting down/));
   await settled();
   stop.abort();
   await stopped;
 });
 
-const SILENT = /^it gave no DNS answer: nothing listens there, it speaks something else, or it takes too long$/;
+const SILENT = /^it sent no DNS response: nothing listens there, it uses another protocol, or it takes too long$/;
 
 test("what does not answer in one's own network is told in the same words, whatever is there", async (t) => {
   const soon: PrimaryLimits = { ...LIMITS, idleTimeoutMs: 300 };
@@ -111,7 +111,7 @@ test("nothing is asked of an address that primaries may not have", async (t) => 
   t.after(() => primary.close());
   const of = (listenHost: string, allow: readonly string[] = []): Promise<Transfer> =>
     fetch(primary.port, LIMITS, undefined, createAddressPolicy(listenHost, allow));
-  await assert.rejects(of("0.0.0.0"), failing(/^it is at an address of which nothing is asked \(dns\.primary_allow\)$/));
+  await assert.rejects(of("0.0.0.0"), failing(/^this server sends no queries to its address \(dns\.primary_allow\)$/));
   assert.equal(primary.asked.length, 0);
   assert.equal((await of("127.0.0.1")).kind, "full");
   assert.equal((await of("0.0.0.0", ["127.0.0.0/8"])).kind, "full");

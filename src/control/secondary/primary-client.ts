@@ -48,8 +48,8 @@ export async function connectPrimary(
 ): Promise<PrimaryConnection> {
   const { limits, budget, nowSeconds, primaryAllowed } = deps;
   const { key } = primary;
-  if (!primaryAllowed(primary.address)) throw new TransferError("it is at an address of which nothing is asked (dns.primary_allow)");
-  if (key === undefined) throw new TransferError("its TSIG key cannot be opened here: enter the secret again");
+  if (!primaryAllowed(primary.address)) throw new TransferError("this server sends no queries to its address (dns.primary_allow)");
+  if (key === undefined) throw new TransferError("this server cannot decrypt its TSIG key: enter the secret again");
   const stream = await openMessageStream(primary, limits, signal);
   const lease = budget.lease();
 
@@ -69,7 +69,7 @@ export async function connectPrimary(
       const { flags, answers } = await answer.next();
       answer.end();
       const soa = answers.find(({ type, name }) => type === TYPE.SOA && keyOf(name) === keyOf(zone));
-      if ((flags & FLAG.AA) === 0 || !soa) throw new TransferError("it has no authority for the zone");
+      if ((flags & FLAG.AA) === 0 || !soa) throw new TransferError("it is not authoritative for the zone");
       return soa;
     },
     transfer: async (serial) => {
@@ -83,7 +83,7 @@ export async function connectPrimary(
       }
       answer.end();
       if (reader.transfer.kind === "current" && serial !== soaSerial(reader.transfer.soa.rdata))
-        throw new TransferError("it has an older zone");
+        throw new TransferError("it has an older version of the zone");
       return reader.transfer;
     },
     close: () => {
@@ -122,8 +122,8 @@ function createAnswerReader(stream: MessageStream, { id, question, verifier }: E
       if (rcode !== RCODE.NOERROR) throw new TransferError(`it answered ${rcodeName(rcode)}${fault ? ` (${FAULTS[fault]})` : ""}`);
       if (fault) throw new TransferError(FAULTS[fault]);
       if (message.id !== id || (message.flags & FLAG.QR) === 0 || opcodeOf(message.flags) !== OPCODE.QUERY || !asked(message, question))
-        throw new TransferError("it answered something else than what it was asked");
-      if ((message.flags & FLAG.TC) !== 0) throw new TransferError("it cut its answer short");
+        throw new TransferError("its response does not match the query");
+      if ((message.flags & FLAG.TC) !== 0) throw new TransferError("its response is truncated");
       return message;
     },
     end: () => {
@@ -140,7 +140,7 @@ function decoded(bytes: Buffer, verifier: AnswerVerifier | null): { readonly fau
   try {
     return { fault: verifier?.accept(bytes) ?? null, message: decodeMessage(bytes) };
   } catch (error) {
-    if (error instanceof WireError) throw new TransferError(`its answer is ${error.message}`);
+    if (error instanceof WireError) throw new TransferError(`its response is ${error.message}`);
     throw error;
   }
 }
@@ -148,13 +148,13 @@ function decoded(bytes: Buffer, verifier: AnswerVerifier | null): { readonly fau
 const rcodeName = (rcode: number): string => Object.entries(RCODE).find(([, code]) => code === rcode)?.[0] ?? `RCODE ${rcode}`;
 
 const FAULTS: Readonly<Record<TsigFault, string>> = {
-  unsigned: "its answer is not signed with the TSIG key",
-  bad_key: "its answer is signed with another TSIG key",
-  bad_signature: "the TSIG signature of its answer is wrong: the secrets differ, or somebody changed the answer",
-  bad_time: "the TSIG signature of its answer is not of this time: compare the clocks",
-  truncated_signature: "the TSIG signature of its answer is shortened",
-  peer_bad_key: "it does not know the TSIG key: compare name and algorithm",
-  peer_bad_signature: "it found the TSIG signature wrong: compare the secrets",
-  peer_bad_time: "it found the TSIG signature not of its time: compare the clocks",
+  unsigned: "its response is not signed with the TSIG key",
+  bad_key: "its response is signed with another TSIG key",
+  bad_signature: "the TSIG signature of its response is wrong: the secrets differ, or the response was modified in transit",
+  bad_time: "the time of the TSIG signature of its response is out of range: compare the clocks",
+  truncated_signature: "the TSIG signature of its response is truncated",
+  peer_bad_key: "it does not know the TSIG key (BADKEY): compare name and algorithm",
+  peer_bad_signature: "it rejected the TSIG signature as wrong (BADSIG): compare the secrets",
+  peer_bad_time: "it rejected the time of the TSIG signature (BADTIME): compare the clocks",
   peer_error: "it refused the TSIG signature",
 };

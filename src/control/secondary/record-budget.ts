@@ -20,7 +20,7 @@ export function createRecordBudget(recordsMax: number): RecordBudget {
       let mine = 0;
       return {
         take: (records) => {
-          if (held + records > recordsMax) throw new TransferError("this server has its hands full of other transfers");
+          if (held + records > recordsMax) throw new TransferError("this server is busy with other transfers");
           held += records;
           mine += records;
         },

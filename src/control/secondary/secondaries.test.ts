@@ -190,15 +190,15 @@ storeTest("what is broken, cut short, too long or not of the zone changes nothin
     const cases: readonly (readonly [RegExp, ZoneVersion, FakePrimary["distort"]])[] = [
       [/malformed/, newer, transferOnly(([first = Buffer.alloc(0)]) => [first.subarray(0, -3)])],
       [/malformed/, newer, transferOnly((messages) => messages.map((bytes) => Buffer.concat([bytes, Buffer.of(0)])))],
-      [/no answer within/, newer, transferOnly((messages) => messages.slice(0, -1))],
+      [/no response within/, newer, transferOnly((messages) => messages.slice(0, -1))],
       [
         /answered REFUSED/,
         newer,
         (messages) => messages.map((bytes) => Buffer.concat([bytes.subarray(0, 3), Buffer.of(5), bytes.subarray(4)])),
       ],
-      [/something else/, newer, (messages) => messages.map((bytes) => Buffer.concat([Buffer.of(0, 0), bytes.subarray(2)]))],
+      [/does not match the query/, newer, (messages) => messages.map((bytes) => Buffer.concat([Buffer.of(0, 0), bytes.subarray(2)]))],
       [
-        /no authority/,
+        /not authoritative/,
         newer,
         (messages) => messages.map((bytes) => Buffer.concat([bytes.subarray(0, 2), Buffer.of(0x80), bytes.subarray(3)])),
       ],
@@ -259,7 +259,7 @@ storeTest("a peer with a key is believed under its signature only, and the statu
       [1, 2, 2, 3],
     ].map((order) => (messages: readonly Buffer[]) => order.map((at) => messages[at - 1] ?? Buffer.alloc(12)))) {
       primary.tamper = (messages, type) => (type === 252 ? tamper(messages) : messages);
-      assert.match(await lastError(), /TSIG signature of its answer is wrong/);
+      assert.match(await lastError(), /TSIG signature of its response is wrong/);
     }
     assert.deepEqual(await secondary.records(), [`www.${NAME} 300 A 192.0.2.1`]);
     const stored = await store.read.selectFrom("incoming_transfer_states").selectAll().execute();
@@ -441,7 +441,7 @@ storeTest("a key that cannot be opened is said to be so, and what is broken here
     const sealed = JSON.stringify({ ...(JSON.parse(value) as object), secret: "sv1.damaged" });
     await store.write(({ db }) => db.updateTable("transfer_objects").set({ value: sealed }).where("id", "=", id).execute());
     await secondary.notified();
-    assert.match((await secondary.status()).last_error ?? "", /TSIG key cannot be opened/);
+    assert.match((await secondary.status()).last_error ?? "", /cannot decrypt its TSIG key/);
 
     await store.write(({ db }) => db.updateTable("zone_transfers").set({ settings: "no JSON" }).execute());
     await secondary.control.secondaries.notified(secondary.zone.id);

@@ -21,7 +21,7 @@ export function createSetSizes(): SetSizes {
       bytes.set(set, size);
       if (size > SET_BYTES_MAX)
         throw new TransferError(
-          `the records of ${name} of type ${typeName(type)} have more than ${SET_BYTES_MAX} bytes together, which no set may have here`,
+          `the records of ${name} of type ${typeName(type)} have more than ${SET_BYTES_MAX} bytes together, the limit for an RRset`,
         );
     },
   };

@@ -47,7 +47,7 @@ export const PEERS: TransferKindRow<TransferPeer, TransferPeerWrite, PeerValue> 
     const [givenIp, key] = [ip ?? "", tsig_id ?? ""];
     const address = parseIp(givenIp);
     if (givenIp !== "" && !address) throw invalid("ip", "must be an IPv4 or IPv6 address");
-    if (key !== "" && !(await transferObject(db, accountId, "tsig", key))) throw invalid("tsig_id", "names no TSIG of the account");
+    if (key !== "" && !(await transferObject(db, accountId, "tsig", key))) throw invalid("tsig_id", "is not a TSIG of the account");
     return {
       name,
       ...(address ? { ip: formatIp(address) } : {}),

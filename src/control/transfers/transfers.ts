@@ -85,7 +85,7 @@ export function createTransfers(deps: TransfersDeps): Transfers {
     forceAxfr: async (call, zone) => {
       await incoming.assertConfigured(zone);
       if ((await zoneRowById(store.read, zone.id))?.type !== "secondary")
-        throw new PlatformError("invalid_input", { message: "The zone is not of type secondary, so it is not fetched from anywhere." });
+        throw new PlatformError("invalid_input", { message: "The zone is not of type secondary, so it has no primary to transfer from." });
       await commit(deps, call, async (unit) => {
         await updateIncomingState(unit.db, zone.id, { forced: 1 });
         unit.audit(transferAudit(call, zone, "incoming_transfer.force"));

@@ -154,7 +154,7 @@ export const isTransferEnabled = ({ settings }: ZoneTransferRow): boolean => (JS
 
 async function assertNone(db: Unit["db"], zone: ZoneRef, direction: TransferDirection): Promise<null> {
   if (await zoneTransfer(db, zone.id, direction))
-    throw new PlatformError("invalid_input", { message: `The zone has an ${direction} transfer already.` });
+    throw new PlatformError("invalid_input", { message: `The zone already has an ${direction} transfer.` });
   return null;
 }
 
@@ -163,7 +163,7 @@ async function assertPeers(db: Unit["db"], zone: ZoneRef, peers: readonly string
   const at = peers.findIndex((id, i) => !known.has(id) || peers.indexOf(id) !== i);
   if (at !== -1)
     throw new PlatformError("invalid_input", {
-      message: `${JSON.stringify(peers[at])} is no peer of the account, or is named twice.`,
+      message: `${JSON.stringify(peers[at])} is not a peer of the account, or is named twice.`,
       source: `/peers/${at}`,
     });
 }

@@ -28,17 +28,17 @@ const BLOCKERS: readonly Blocker[] = [
   {
     always: false,
     blocks: (firewall, isOn) => isOn && isScoring(firewall),
-    message: "the OWASP package is on; set its sensitivity to off, or ask with phase_two=1",
+    message: "the OWASP package is on; set its sensitivity to off, or send the request with phase_two=1",
   },
   {
     always: false,
     blocks: ({ firewall_rules }) => firewall_rules.some(bypassesWaf),
-    message: "a firewall rule bypasses WAF managed rules; delete it, or ask with phase_two=1",
+    message: "a firewall rule bypasses WAF managed rules; delete it, or send the request with phase_two=1",
   },
   {
     always: false,
     blocks: ({ page_rules }) => page_rules.some((rule) => wafBelow(rule) !== null),
-    message: "a page rule disables security or turns the WAF on or off; delete it, or ask with phase_two=1",
+    message: "a page rule disables security or turns the WAF on or off; delete it, or send the request with phase_two=1",
   },
 ];
 

@@ -144,7 +144,7 @@ function targetOf(zone: ZoneRow, mode: MigrationMode): MigrationState {
   if ("to" in move) return move.to;
   const message =
     move.refused === "plan"
-      ? "Validation mode is for zones of the Enterprise plan; use waf_migration=pending."
+      ? "Validation mode is available only for zones of the Enterprise plan; use waf_migration=pending."
       : "The zone has migrated, and the migration cannot be undone.";
   throw new PlatformError("waf_migration_refused", { message, source: "/waf_migration" });
 }

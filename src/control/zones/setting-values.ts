@@ -101,7 +101,7 @@ const mergedHeader = (before: unknown, value: unknown): HeaderValue => ({
 function checkTogether({ min_tls_version: min, tls_1_3: newest }: ChosenZoneSettings): void {
   if (min?.value === "1.3" && newest?.value === "off")
     throw new PlatformError("zone_setting_invalid", {
-      message: "min_tls_version 1.3 together with tls_1_3 off would leave no version of TLS.",
+      message: "min_tls_version 1.3 with tls_1_3 off would leave no TLS version enabled.",
     });
 }
 

@@ -252,7 +252,10 @@ function editedColumns(body: ZoneEdit): Partial<ZoneRow> {
   checkType(body.type);
   const plan = body.plan && findPlan(body.plan.id);
   if (body.plan && plan === undefined)
-    throw new PlatformError("invalid_input", { message: `no plan has the id ${JSON.stringify(body.plan.id)}`, source: "/plan/id" });
+    throw new PlatformError("invalid_input", {
+      message: `there is no plan with the id ${JSON.stringify(body.plan.id)}`,
+      source: "/plan/id",
+    });
   return {
     ...(body.paused === undefined ? {} : { paused: body.paused ? 1 : 0 }),
     ...(plan === undefined ? {} : { plan: plan.name }),
@@ -264,7 +267,7 @@ function nameServer(text: string, index: number): string {
   const name = parseHostname(text);
   if (name === undefined)
     throw new PlatformError("invalid_input", {
-      message: `${JSON.stringify(text)} is no host name`,
+      message: `${JSON.stringify(text)} is not a valid host name`,
       source: `/vanity_name_servers/${index}`,
     });
   return name;

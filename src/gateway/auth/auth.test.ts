@@ -22,7 +22,7 @@ test("who guesses tokens waits, by address; tokens that were good before go on f
   for (let i = 0; i < 3; i++) assert.equal(told(`guess-${i}`), "aig_unauthorized");
   const limited = refusal(bearer("guess"), GATEWAY_ACCOUNT, "192.0.2.1");
   assert.deepEqual([limited?.name, limited?.headers], ["aig_rate_limited", ["retry-after", "300"]]);
-  assert.match(limited?.message ?? "", /Too many unknown gateway tokens/);
+  assert.match(limited?.message ?? "", /Too many requests with unknown gateway tokens/);
   assert.equal(told("new"), "aig_rate_limited", "nobody has seen it from here");
   assert.deepEqual([told("good"), told("new", "192.0.2.2")], ["good", "good"]);
   replica.apply([gatewayTokenOp("third")]);

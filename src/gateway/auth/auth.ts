@@ -95,7 +95,7 @@ const UNAUTHORIZED: Refusal = { name: "aig_unauthorized" };
 
 const tooMany = (waitSeconds: number): Refusal => ({
   name: "aig_rate_limited",
-  message: "Too many unknown gateway tokens came from this address. Please wait.",
+  message: "Too many requests with unknown gateway tokens from this address. Please wait.",
   headers: ["retry-after", String(waitSeconds)],
 });
 

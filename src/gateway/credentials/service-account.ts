@@ -89,6 +89,6 @@ async function ask(pools: Pools, account: ServiceAccount, nowMs: number): Promis
   const { access_token, expires_in = ASSERTION_SECONDS } = JSON.parse(text) as { access_token?: unknown; expires_in?: number };
   // linear: pumped
   if (status !== 200 || typeof access_token !== "string" || !/^[\x21-\x7e]{1,8192}$/.test(access_token))
-    throw new Error(`a token request was answered with ${status}`);
+    throw new Error(`the token endpoint responded with status ${status}`);
   return { access_token, expires_in: Number.isFinite(expires_in) ? expires_in : ASSERTION_SECONDS };
 }

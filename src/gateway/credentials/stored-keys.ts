@@ -105,7 +105,7 @@ export function createStoredKeys(deps: StoredKeysDeps): StoredKeys {
       if (key === undefined)
         throw new RefusalError({
           name: "aig_provider_key_unusable",
-          message: `The gateway keeps no key '${keyAlias}' for ${step.provider}`,
+          message: `The gateway has no key '${keyAlias}' for ${step.provider}`,
         });
       demandToken(asked);
       const { rate_limit } = key.entry;

@@ -45,5 +45,5 @@ export const anthropicCounts = (usage: Json): Counts => ({
 export function anthropicError(body: unknown, status: number): Json {
   const error = objectOf(objectOf(body)?.["error"]);
   const type = textOf(error?.["type"]) ?? "api_error";
-  return errorOf(textOf(error?.["message"]) ?? `the provider answered ${status}`, type, type);
+  return errorOf(textOf(error?.["message"]) ?? `the provider responded with status ${status}`, type, type);
 }

@@ -7,7 +7,7 @@ const TOKENS_MAX_DEFAULT = 4096;
 /** A chat completion request as a request for messages. */
 export function anthropicRequest(asked: Chat, model: string): Json {
   const chat = toldJson(asked);
-  if (chat.choices !== 1) throw new UntranslatableError("n: this provider gives one answer a request");
+  if (chat.choices !== 1) throw new UntranslatableError("n: this provider returns one choice per request");
   const output = { ...effortOf(chat.effort), ...formatOf(chat.format) };
   const choice = toolChoiceOf(chat);
   const { body } = chat;

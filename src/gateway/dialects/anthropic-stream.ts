@@ -32,7 +32,7 @@ export class AnthropicStream implements StreamTranslator {
   event({ data }: StreamEvent): StreamStep {
     const event = objectOf(parsedJson(data));
     const read = event === undefined ? undefined : STEPS.get(event["type"]);
-    if (event === undefined) return { pieces: [], error: errorOf("the provider sent an event that is no JSON", "upstream_error") };
+    if (event === undefined) return { pieces: [], error: errorOf("the provider sent an event that is not JSON", "upstream_error") };
     return read === undefined ? NO_PIECES : this[read](event);
   }
 

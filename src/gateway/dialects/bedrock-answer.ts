@@ -47,5 +47,5 @@ export function bedrockError(body: unknown, status: number): Json {
   const inner = objectOf(error["error"]) ?? {};
   const type = textOf(error["__type"])?.split("#").at(-1) ?? textOf(inner["type"]) ?? "api_error";
   const message = [error["message"], error["Message"], inner["message"]].find((text) => typeof text === "string");
-  return errorOf(typeof message === "string" ? message : `the provider answered ${status}`, type, type);
+  return errorOf(typeof message === "string" ? message : `the provider responded with status ${status}`, type, type);
 }

@@ -13,7 +13,7 @@ export function bedrockEmbeddingsRequest(value: unknown, model: string): Json {
       ...(dimensions === undefined ? {} : { output_dimension: dimensions }),
     };
   const [inputText] = texts;
-  if (inputText === undefined || texts.length > 1) throw new UntranslatableError("input must be one string at this model");
+  if (inputText === undefined || texts.length > 1) throw new UntranslatableError("input must be one string for this model");
   return { inputText, ...(dimensions === undefined ? {} : { dimensions }) };
 }
 

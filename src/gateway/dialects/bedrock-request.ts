@@ -4,7 +4,7 @@ import { type Json, objectOf, parsedJson, UntranslatableError } from "#gateway/h
 /** A chat completion request as one of Converse (Amazon Bedrock, `POST /model/{id}/converse`). */
 export function bedrockRequest(asked: Chat, model: string): Json {
   const chat = toldJson(asked);
-  if (chat.choices !== 1) throw new UntranslatableError("n: this provider gives one answer a request");
+  if (chat.choices !== 1) throw new UntranslatableError("n: this provider returns one choice per request");
   const blocks = createBlocks();
   const inference = {
     ...(chat.tokensMax === undefined ? {} : { maxTokens: chat.tokensMax }),
@@ -76,8 +76,7 @@ function createBlocks(): Blocks {
   return (part) => {
     if (part.kind === "text")
       return [{ text: part.text }, ...(part.cacheControl === undefined ? [] : [{ cachePoint: { type: "default" } }])];
-    if (part.kind !== "bytes")
-      throw new UntranslatableError("messages: this provider takes files and images as data only, not as addresses");
+    if (part.kind !== "bytes") throw new UntranslatableError("messages: this provider accepts files and images only as data, not as URLs");
     const { mediaType, data } = part;
     const source = { bytes: data };
     const image = IMAGES[mediaType];
@@ -104,7 +103,7 @@ function toolConfigOf(chat: Chat): Json | undefined {
   if (toolChoice?.kind === "none") {
     // There is no word for it; without tools none are called, but earlier calls need them.
     if (hasCalls(chat))
-      throw new UntranslatableError("tool_choice: this provider cannot be kept from calling tools that were called before");
+      throw new UntranslatableError("tool_choice: this provider cannot be prevented from calling tools that were called before");
     return undefined;
   }
   if (tools.length === 0) return undefined;
@@ -141,7 +140,7 @@ const EFFORTS: readonly (readonly [RegExp, (effort: string) => Json])[] = [
 function furtherFields({ body, effort, parallelToolCalls, tools }: Chat, model: string): Json {
   const isAnthropic = EFFORTS[0]?.[0].test(model) === true;
   if (parallelToolCalls === false && tools.length > 0 && !isAnthropic)
-    throw new UntranslatableError("parallel_tool_calls: this model cannot be kept from calling several tools at once");
+    throw new UntranslatableError("parallel_tool_calls: this model cannot be prevented from calling several tools at once");
   return {
     ...(effort === undefined ? {} : EFFORTS.find(([pattern]) => pattern.test(model))?.[1](effort)),
     ...(body.has("top_k") ? { top_k: body.number("top_k") } : {}),

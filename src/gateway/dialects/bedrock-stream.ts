@@ -26,7 +26,7 @@ export class BedrockStream implements StreamTranslator {
 
   event({ event: name, data }: StreamEvent): StreamStep {
     const event = objectOf(parsedJson(data));
-    if (event === undefined) return { pieces: [], error: errorOf("the provider sent an event that is no JSON", "upstream_error") };
+    if (event === undefined) return { pieces: [], error: errorOf("the provider sent an event that is not JSON", "upstream_error") };
     if (/exception$|error$/i.test(name)) return { pieces: [], error: bedrockError({ __type: name, ...event }, 502) };
     const read = STEPS.get(name);
     return read === undefined ? NO_PIECES : this[read](event);

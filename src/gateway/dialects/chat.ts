@@ -65,8 +65,8 @@ export type AnswerFormat = { readonly kind: "json" } | { readonly kind: "schema"
 export function readChat(value: unknown): Chat {
   const body = new Reader(value, "");
   for (const key of ["functions", "function_call"]) if (body.has(key)) body.refuse(key, "use tools and tool_choice, which replace it");
-  if (body.list("modalities")?.includes("audio") || body.has("audio")) body.refuse("modalities", "this provider answers in text only");
-  if (body.boolean("logprobs") === true) body.refuse("logprobs", "this provider tells no token probabilities");
+  if (body.list("modalities")?.includes("audio") || body.has("audio")) body.refuse("modalities", "this provider responds only with text");
+  if (body.boolean("logprobs") === true) body.refuse("logprobs", "this provider does not return token probabilities");
   const messages = body.readers("messages");
   if (messages.length === 0) body.refuse("messages", "must be an array with at least one message");
   const options = body.has("stream_options") ? body.reader("stream_options") : undefined;
@@ -175,11 +175,11 @@ function readAddress(from: Reader, key: string): Part {
   const head = DATA_URL.exec(url.slice(0, 256));
   if (head !== null) return { kind: "bytes", mediaType: (head[1] ?? "").toLowerCase(), data: url.slice(head[0].length) };
   if (/^https?:\/\//i.test(url)) return { kind: "link", url };
-  return from.refuse(key, "must be an http(s) address, or a data address with a media type and base64");
+  return from.refuse(key, "must be an http(s) URL or a data URL with a media type and base64");
 }
 
 function readCall(call: Reader): ToolCall {
-  if ((call.optionalText("type") ?? "function") !== "function") call.refuse("type", "only calls of functions can be sent to this provider");
+  if ((call.optionalText("type") ?? "function") !== "function") call.refuse("type", "this provider accepts only function calls");
   const made = call.reader("function");
   const text = made.optionalText("arguments") ?? "";
   const input = (text.trim() === "" ? {} : objectOf(parsedJson(text))) ?? made.refuse("arguments", "must be a JSON object in a string");
@@ -189,7 +189,7 @@ function readCall(call: Reader): ToolCall {
 }
 
 function readTool(tool: Reader): Tool {
-  if (tool.text("type") !== "function") tool.refuse("type", "only functions can be offered to this provider");
+  if (tool.text("type") !== "function") tool.refuse("type", "this provider accepts only functions as tools");
   const made = tool.reader("function");
   return { name: made.text("name"), description: made.optionalText("description"), parameters: made.object("parameters") };
 }

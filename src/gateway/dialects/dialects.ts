@@ -49,7 +49,7 @@ function vertexBase(model: string, facts: PlaceFacts): string {
   const { project = facts.project, region = facts.region ?? "global", publisher } = vertexModel(model);
   if (project === undefined)
     throw new UntranslatableError(
-      "model: say the project, as in google-vertex-ai/projects/{project}/locations/{region}/publishers/{publisher}/models/{model}, or keep a service account's file",
+      "model: name the project, as in google-vertex-ai/projects/{project}/locations/{region}/publishers/{publisher}/models/{model}, or store a service account file",
     );
   return `/v1/projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(region)}/publishers/${publisher}/`;
 }

@@ -12,7 +12,7 @@ export function readEmbeddings(value: unknown): EmbeddingsAsked {
   const input = body.raw("input");
   const texts = typeof input === "string" ? [input] : (body.list("input") ?? []);
   if (texts.length === 0 || !texts.every((text) => typeof text === "string"))
-    throw new UntranslatableError("input must be a string or an array of strings at this provider");
+    throw new UntranslatableError("input must be a string or an array of strings for this provider");
   return { texts, dimensions: body.number("dimensions") };
 }
 

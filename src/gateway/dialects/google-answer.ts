@@ -82,7 +82,7 @@ export function googleCounts(body: Json): Counts {
 export function googleError(body: unknown, status: number): Json {
   const error = objectOf(objectOf(listOf(body)[0] ?? body)?.["error"]);
   return errorOf(
-    textOf(error?.["message"]) ?? `the provider answered ${status}`,
+    textOf(error?.["message"]) ?? `the provider responded with status ${status}`,
     textOf(error?.["status"]) ?? "api_error",
     textOf(error?.["status"]) ?? error?.["code"],
   );

@@ -78,7 +78,7 @@ function responseOf(parts: readonly Part[]): Json {
 }
 
 function refuseResult(): never {
-  throw new UntranslatableError("messages: a tool's result can only be text at this provider");
+  throw new UntranslatableError("messages: this provider accepts only text as a tool's result");
 }
 
 function partOf(part: Part): Json {

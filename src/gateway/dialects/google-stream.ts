@@ -26,7 +26,7 @@ export class GoogleStream implements StreamTranslator {
 
   event({ data }: StreamEvent): StreamStep {
     const body = objectOf(parsedJson(data));
-    if (body === undefined) return { pieces: [], error: errorOf("the provider sent an event that is no JSON", "upstream_error") };
+    if (body === undefined) return { pieces: [], error: errorOf("the provider sent an event that is not JSON", "upstream_error") };
     if (body["error"] !== undefined) return { pieces: [], error: googleError(body, 502) };
     if (this.#choices.size === 0) this.#facts = googleFacts(body, this.#facts);
     if (googleBlock(body) !== undefined) this.#isBlocked = true;

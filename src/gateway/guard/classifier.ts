@@ -41,7 +41,7 @@ export function createClassifier(
         },
         { timeoutMs: TIMEOUT_MS, answerBytesMax: ANSWER_BYTES_MAX },
       );
-      if (status !== 200) throw new Error(`the guardrail model answered ${status}`);
+      if (status !== 200) throw new Error(`the guardrail model responded with status ${status}`);
       return hazardsIn(text);
     },
   };
@@ -52,6 +52,6 @@ function hazardsIn(body: string): readonly string[] {
   const verdict = (textOf(objectOf(choice?.["message"])?.["content"]) ?? "").trim().toLowerCase();
   if (verdict.startsWith("safe")) return [];
   const hazards = verdict.startsWith("unsafe") ? [...new Set(verdict.match(/\bs(?:1[0-4]|[1-9])\b/g))] : [];
-  if (hazards.length === 0) throw new Error("the guardrail model gave no verdict");
+  if (hazards.length === 0) throw new Error("the guardrail model returned no verdict");
   return hazards.map((name) => name.toUpperCase());
 }

@@ -102,7 +102,7 @@ class RequestGuarding implements Guarding {
     if (Object.keys(actions).length === 0 || asked.length === 0) return undefined;
     try {
       const { hazards } = this.#classifier ?? {};
-      if (hazards === undefined || asked.length > PIECES_MAX) throw new Error("the text cannot be judged");
+      if (hazards === undefined || asked.length > PIECES_MAX) throw new Error("the guardrail cannot evaluate the text");
       const named = (await Promise.all(asked.map((said) => hazards(said)))).flat().filter((name) => actions[name] !== undefined);
       if (named.length === 0) return undefined;
       this.#found[side] = [...new Set(named)];

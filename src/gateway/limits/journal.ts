@@ -64,7 +64,7 @@ export function createSpendJournal(path: string, failed: () => void = () => unde
     if (file < 0) file = openSync(path, "a", 0o600);
     const written = writeSync(file, text);
     bytes += written;
-    if (written < Buffer.byteLength(text)) throw new Error("the disk has room for a part of it");
+    if (written < Buffer.byteLength(text)) throw new Error("the disk is full");
   };
   /** Beside the old file and in its place, so that there is always a whole one. */
   const rewrite = (last: Line | undefined): void => {

@@ -133,7 +133,7 @@ function placedStep(
     return place === undefined ? undefined : stepOf({ ...spec, place, rest, query });
   };
   if (isPlacedByKey !== true) return at({}) ?? "aig_invalid_provider";
-  const placed = (facts: PlaceFacts): Step => at(facts) ?? refuse("the model names no place that the provider has");
+  const placed = (facts: PlaceFacts): Step => at(facts) ?? refuse("the model names a location that the provider does not have");
   return { ...(at(NOWHERE) ?? placed(NOWHERE)), placed };
 }
 

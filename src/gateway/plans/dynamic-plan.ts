@@ -75,7 +75,7 @@ export function planDynamic(deps: PlannerDeps, route: FoundRoute, request: PlanR
       if (refused !== undefined) throw refused;
       throw new RefusalError({
         name: "aig_bad_request_body",
-        message: `The route ${route.entry.name} leads to no model for this request.`,
+        message: `The route ${route.entry.name} selects no model for this request.`,
       });
     },
   };

@@ -16,11 +16,11 @@ const ITEMS_MAX = 10;
  * All of it is read before anything is sent, so that a mistake in the last one is not found out by luck.
  */
 export function planUniversal(deps: PlannerDeps, request: PlanRequest): Plan {
-  if (request.method !== "POST") throw refused("The universal endpoint takes POST with an array of steps.");
+  if (request.method !== "POST") throw refused("The universal endpoint accepts only POST with an array of steps.");
   if (request.body.kind === "stream") throw new RefusalError({ name: "aig_body_too_large" });
   const items = parsed(request.body.bytes);
   if (!Array.isArray(items) || items.length === 0 || items.length > ITEMS_MAX)
-    throw refused(`The universal endpoint takes an array of 1 to ${ITEMS_MAX} steps, each with provider, endpoint, headers and query.`);
+    throw refused(`The universal endpoint requires an array of 1 to ${ITEMS_MAX} steps, each with provider, endpoint, headers and query.`);
   return planOf(items.map((item: unknown, index) => itemStep(deps, request, item, index)));
 }
 
@@ -68,7 +68,8 @@ function endpointParts(endpoint: string): { readonly rest: string; readonly quer
   const question = endpoint.indexOf("?");
   const path = question < 0 ? endpoint : endpoint.slice(0, question);
   const rest = path === "" || path.startsWith("/") ? path : `/${path}`;
-  if (endpoint.length > 8192 || !/^[\x21-\x7e]*$/.test(endpoint) || isUnsafePath(rest)) throw refused("An endpoint cannot be passed on.");
+  if (endpoint.length > 8192 || !/^[\x21-\x7e]*$/.test(endpoint) || isUnsafePath(rest))
+    throw refused("An endpoint is not a valid URL path.");
   return { rest, query: question < 0 ? "" : endpoint.slice(question) };
 }
 

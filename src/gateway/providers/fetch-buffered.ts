@@ -34,7 +34,7 @@ export function askWhole(
       asked.call?.abort();
       reject(new Error(message));
     };
-    const limit = setTimeout(() => fail(`no answer within ${timeoutMs} ms`), timeoutMs);
+    const limit = setTimeout(() => fail(`no response within ${timeoutMs} ms`), timeoutMs);
     const body = { kind: "whole", bytes: typeof given === "string" ? Buffer.from(given) : given } as const;
     asked.call = pool.ask(
       { ...request, body },
@@ -46,7 +46,7 @@ export function askWhole(
         onData: (chunk) => {
           chunks.push(chunk);
           bytes += chunk.length;
-          if (bytes > answerBytesMax) fail("the answer is too long");
+          if (bytes > answerBytesMax) fail("the response is too long");
         },
         onEnd: () => {
           clearTimeout(limit);

@@ -73,7 +73,8 @@ export const guardedLookup =
     lookup(hostname, { ...options, all: true }, (error, found) => {
       const allowed = error === null ? found.filter(({ address }) => allows(address)) : [];
       const [first] = allowed;
-      const failure = error ?? (first === undefined ? new Error("the provider's address may not be reached from here") : null);
+      const failure =
+        error ?? (first === undefined ? new Error("this server is not permitted to connect to the provider's address") : null);
       if (failure !== null || first === undefined) callback(failure, "");
       else if (options.all === true) callback(null, allowed);
       else callback(null, first.address, first.family);

@@ -223,7 +223,7 @@ export function createUpstreams(overrides: Readonly<Record<string, string>>, cus
       const replaced = overrides[provider.name];
       const url = URL.parse(replaced ?? provider.baseAddress);
       if (url === null || (url.protocol !== "http:" && url.protocol !== "https:"))
-        throw new RangeError(`not a base address for ${provider.name}`);
+        throw new RangeError(`not a valid base URL for ${provider.name}`);
       const basePath = withoutEnd(url.pathname, "/");
       return [provider.name, { provider, origin: url.origin, basePath, isReplaced: replaced !== undefined }];
     }),
@@ -232,7 +232,7 @@ export function createUpstreams(overrides: Readonly<Record<string, string>>, cus
 }
 
 /** Told to whoever asks a provider under a path that leads nowhere. */
-export const pathAdvice = ({ provider }: Upstream): string => `A path of ${provider.name} begins with ${provider.pathForm ?? "/"}`;
+export const pathAdvice = ({ provider }: Upstream): string => `A path of ${provider.name} must start with ${provider.pathForm ?? "/"}`;
 
 /** Where the request with this path goes; undefined where the provider needs more in it than there is. */
 export function placeOf(upstream: Upstream, rest: string): Place | undefined {

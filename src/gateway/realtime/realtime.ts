@@ -118,9 +118,9 @@ async function stepFor(deps: RealtimeDeps, req: ClientRequest, admitted: Admitte
 /** What is asked of the provider; OpenAI's own path stands in where the client names none. */
 function plannedStep(deps: RealtimeDeps, req: ClientRequest, admitted: Admitted, { others }: Subprotocols): Step | Refusal {
   const { route, path, gateway } = admitted;
-  if (route.kind !== "direct") return { name: "aig_bad_request", message: "WebSockets go to one provider: …/openai?model=…" };
+  if (route.kind !== "direct") return { name: "aig_bad_request", message: "A WebSocket URL must name one provider: …/openai?model=…" };
   if (isLookedAt(gateway))
-    return { name: "aig_bad_request", message: "Data loss prevention or guardrails are on, and realtime sessions cannot be looked at." };
+    return { name: "aig_bad_request", message: "Data loss prevention or guardrails are on, and they cannot inspect realtime sessions." };
   const rest = path.rest === "" ? "/realtime" : path.rest;
   const place = path.rest === "" ? { ...route.place, path: `${route.place.path.replace(/\/$/, "")}${rest}` } : route.place;
   const passed = deps.rules.toProvider(req.headers);
@@ -256,7 +256,7 @@ function open({ origin, target, headers, method, isGuarded }: Step, { limits, al
     agent: false,
     ...(isGuarded ? { lookup: guardedLookup(allows) } : {}),
   });
-  made.setTimeout(limits.connectTimeoutMs, () => made.destroy(new Error("the provider did not answer the handshake in time")));
+  made.setTimeout(limits.connectTimeoutMs, () => made.destroy(new Error("the provider did not respond to the handshake in time")));
   made.once("upgrade", () => made.setTimeout(0));
   return made;
 }
@@ -304,7 +304,7 @@ function join(
     usage.push(chunk);
   });
   for (const one of [socket, provider] as readonly (Duplex & { setTimeout?: (ms: number, then: () => void) => void })[])
-    one.setTimeout?.(IDLE_MS, () => one.destroy(new Error("nobody says anything")));
+    one.setTimeout?.(IDLE_MS, () => one.destroy(new Error("idle timeout")));
   pipeline(socket, provider, ended);
   pipeline(provider, socket, ended);
 }

@@ -44,7 +44,7 @@ export function createUniversalSockets(deps: UniversalSocketsDeps): UniversalSoc
     accept: (req, socket, head, protocols) => {
       const key = req.headers["sec-websocket-key"] ?? "";
       if (req.headers["sec-websocket-version"] !== "13" || Buffer.from(key, "base64").length !== 16)
-        return { name: "aig_bad_request", message: "This is no WebSocket handshake of RFC 6455." };
+        return { name: "aig_bad_request", message: "The request is not a valid WebSocket handshake (RFC 6455)." };
       const fields = [`sec-websocket-accept: ${hash("sha1", key + ACCEPT_GUID, "base64")}`];
       // A client that offered something waits for one of its offers to be taken.
       const [protocol = protocols.tokenEntry] = protocols.others;
@@ -79,7 +79,7 @@ function serve(
     clearTimeout(idle);
     const before = bytesTaken();
     const over = (): void => {
-      if (answers.size === 0) end(NORMAL, "nobody says anything");
+      if (answers.size === 0) end(NORMAL, "idle timeout");
       // Its answers wait for it, and providers for them.
       else if (socket.writableLength > 0 && bytesTaken() === before) socket.destroy();
       else wait();
@@ -105,7 +105,7 @@ function serve(
         type: "universal.error",
         status: 400,
         metadata: {},
-        response: "Messages are {type: universal.create, request}.",
+        response: "A message must be {type: universal.create, request}.",
       });
     if (answers.size >= REQUESTS_MAX) return end(POLICY_VIOLATION, `more than ${REQUESTS_MAX} requests at once`);
     const answer = new SocketAnswer(owner);
@@ -131,7 +131,7 @@ function serve(
   };
   const close = (all: boolean): void => {
     isClosing = true;
-    if (all || answers.size === 0) end(GOING_AWAY, "the gateway ends");
+    if (all || answers.size === 0) end(GOING_AWAY, "the gateway is shutting down");
   };
   open.add(close);
   wait();

@@ -114,7 +114,7 @@ class BodyQueue implements CountedStream {
         if (this.bytes > this.#bytesMax) throw new BodyTooLargeError(`a request body exceeds ${this.#bytesMax} bytes`);
         yield chunk;
       }
-      if (this.#state === "gone") throw new Error("the client left amid its request");
+      if (this.#state === "gone") throw new Error("the client disconnected while sending its request");
       if (this.#chunks.length > 0) continue;
       if (this.#state === "ended") return;
       this.#req.resume();

@@ -81,7 +81,7 @@ const FIELDS: Readonly<Record<string, Reading>> = {
   "event-id": (_into, text) => mustBe(isEventId(text), "must be 1 to 128 visible ASCII characters"),
   "otel-trace-id": (_into, text) => mustBe(isTraceId(text, 32), "must be 32 hexadecimal digits, not all of them 0"),
   "otel-parent-span-id": (_into, text) => mustBe(isTraceId(text, 16), "must be 16 hexadecimal digits, not all of them 0"),
-  zdr: (_into, text) => mustBe(!isTrue(text), "cannot be true: nothing here knows which providers keep nothing"),
+  zdr: (_into, text) => mustBe(!isTrue(text), "cannot be true: the gateway does not know which providers retain no data"),
 };
 
 /** Names that clients sent before the prefix was agreed on. */

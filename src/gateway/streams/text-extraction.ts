@@ -18,7 +18,7 @@ export class TooDeepError extends Error {}
 export function allText(value: unknown): string {
   const lines: string[] = [];
   const walk = (current: unknown, key: string, depth: number, nested: number): void => {
-    if (depth > DEPTH_MAX) throw new TooDeepError("a value is nested too deep");
+    if (depth > DEPTH_MAX) throw new TooDeepError("a value is nested too deeply");
     if (typeof current === "string") {
       lines.push(key === "" ? current : `${key}: ${current}`);
       const inner = nested < NESTED_MAX && /^\s*[{[]/.test(current) ? parsedJson(current) : undefined;
@@ -65,7 +65,7 @@ const INDEXES = ["index", "output_index", "content_index", "summary_index"] as c
 export function eventTexts(value: unknown): readonly FoundText[] {
   const found: FoundText[] = [];
   const walk = (current: unknown, path: string, depth: number): void => {
-    if (depth > DEPTH_MAX) throw new TooDeepError("a value is nested too deep");
+    if (depth > DEPTH_MAX) throw new TooDeepError("a value is nested too deeply");
     if (typeof current === "string") {
       if (current !== "") found.push({ channel: path, text: current });
       return;

@@ -2,7 +2,7 @@ import { Type, type Static } from "typebox";
 
 const Uuid = Type.String({ format: "uuid" });
 const Text = Type.String({ maxLength: 2048 });
-const Uri = Type.String({ minLength: 1, maxLength: 2048, description: "A host name, with a path if wanted: app.example.com/admin" });
+const Uri = Type.String({ minLength: 1, maxLength: 2048, description: "A host name with an optional path: app.example.com/admin" });
 const Texts = (maxItems: number) => Type.Array(Text, { maxItems });
 const Time = Type.String({ format: "date-time" });
 
@@ -158,7 +158,7 @@ export const AccessAppQuery = Type.Object({
   name: Type.Optional(Text),
   domain: Type.Optional(Text),
   aud: Type.Optional(Text),
-  exact: Type.Optional(Type.Boolean({ description: "name and domain are the whole text, and no part of it." })),
+  exact: Type.Optional(Type.Boolean({ description: "Match name and domain exactly, not as substrings." })),
   search: Type.Optional(Text),
 });
 export type AccessAppQuery = Static<typeof AccessAppQuery>;

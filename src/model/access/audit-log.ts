@@ -14,7 +14,7 @@ export const AuditLog = Type.Object({
 export type AuditLog = Static<typeof AuditLog>;
 
 const Text = Type.Optional(Type.String({ maxLength: 280 }));
-const Moment = Type.Optional(Type.String({ maxLength: 40, description: "A day or a moment, as in RFC 3339." }));
+const Moment = Type.Optional(Type.String({ maxLength: 40, description: "An RFC 3339 date or time." }));
 
 export const AuditLogQuery = Type.Object({
   id: Text,
@@ -25,6 +25,6 @@ export const AuditLogQuery = Type.Object({
   since: Moment,
   before: Moment,
   direction: Type.Optional(Type.Enum(["asc", "desc"])),
-  hide_user_logs: Type.Optional(Type.Enum(["true", "false"], { description: "There are none of users in an account's." })),
+  hide_user_logs: Type.Optional(Type.Enum(["true", "false"], { description: "An account's audit log has no user logs." })),
 });
 export type AuditLogQuery = Static<typeof AuditLogQuery>;

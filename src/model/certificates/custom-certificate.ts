@@ -42,9 +42,11 @@ const Unavailable = {
 export const CustomCertificateCreate = Type.Object({
   certificate: Pem,
   private_key: Type.Optional(Pem),
-  bundle_method: Type.Optional(Type.Enum([...BUNDLE_METHODS], { description: "Kept; the chain is served as it was sent." })),
+  bundle_method: Type.Optional(Type.Enum([...BUNDLE_METHODS], { description: "Stored; the edge serves the chain as uploaded." })),
   type: Type.Optional(
-    Type.Enum([...CUSTOM_CERTIFICATE_TYPES], { description: "legacy_custom, the default, goes before sni_custom for the same name." }),
+    Type.Enum([...CUSTOM_CERTIFICATE_TYPES], {
+      description: "legacy_custom, the default, takes precedence over sni_custom for the same name.",
+    }),
   ),
   ...Unavailable,
 });

@@ -42,7 +42,7 @@ function checkPair(type: string, other: string, apex: boolean): void {
   if (other === "NS" && !DELEGATION_TYPES.has(type)) throw new PlatformError("dns_ns_exists");
   if (type === "CNAME" || (type === "NS" && !DELEGATION_TYPES.has(other))) {
     throw new PlatformError("dns_host_exists", {
-      message: `A record of type ${other} with that host already exists, beside which ${type} cannot stand.`,
+      message: `A record of type ${other} with that host already exists and cannot coexist with ${type}.`,
     });
   }
 }

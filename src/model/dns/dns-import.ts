@@ -5,11 +5,14 @@ export const DnsImport = Type.Object({
   id: Type.String(),
   status: Type.Union(
     ["receiving", "queued", "running", "done", "failed"].map((status) => Type.Literal(status)),
-    { description: "All of its records are served once it is done, and none before; a failed one has left nothing." },
+    {
+      description:
+        "The nameserver serves none of the records until the import is done, and then all of them; a failed import leaves no records.",
+    },
   ),
-  total_records_parsed: Type.Integer({ description: "Records of the file." }),
-  records_done: Type.Integer({ description: "How many of them have been gone through." }),
-  recs_added: Type.Integer({ description: "Those that were new to the zone; 0 until it is done." }),
+  total_records_parsed: Type.Integer({ description: "Number of records in the file." }),
+  records_done: Type.Integer({ description: "Number of records processed so far." }),
+  recs_added: Type.Integer({ description: "Number of records that were new to the zone; 0 until the import is done." }),
   errors: Type.Array(Type.Object({ code: Type.Integer(), message: Type.String() })),
   created_on: Type.String(),
   finished_on: Type.Union([Type.String(), Type.Null()]),

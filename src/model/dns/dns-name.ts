@@ -52,7 +52,7 @@ function labelToAscii(label: string): string {
   if (/^[\0-\x7f]*$/.test(label)) return label.toLowerCase();
   // domainToASCII reads like a URL parser, so it gets nothing that means something in a URL.
   const ascii = /^(?:[A-Za-z0-9-]|[^\0-\x7f])+$/.test(label) ? domainToASCII(label) : "";
-  if (!/^[a-z0-9-]+$/.test(ascii)) throw invalid(`${JSON.stringify(label)} has no form in ASCII`);
+  if (!/^[a-z0-9-]+$/.test(ascii)) throw invalid(`${JSON.stringify(label)} cannot be converted to ASCII`);
   return ascii;
 }
 
@@ -66,7 +66,7 @@ function checkLabels(relative: string, type: string): void {
     // RFC 4592 §2.1.1: an asterisk is a wildcard only as the whole first label.
     if (!strict || (index === 0 && label === "*")) continue;
     if (!ADDRESS_LABEL.test(label))
-      throw invalid(`the label ${label} of an address must hold letters, digits or hyphens and end with a letter or digit`);
+      throw invalid(`the label ${label} of an address must contain only letters, digits and hyphens and end with a letter or digit`);
   }
   const first = labels[0] === "*" ? labels[1] : labels[0];
   if (strict && first !== undefined && !ADDRESS_START.test(first)) throw invalid("the name of an address must start with a letter");

@@ -24,7 +24,7 @@ export const DnsRecord = Type.Object({
   settings: Settings,
   meta: Type.Object(
     { auto_added: Type.Boolean(), managed_by_apps: Type.Boolean(), source: Type.String() },
-    { description: "Has managed_by_<vendor>_tunnel as well, named by the vendor prefix." },
+    { description: "Also contains managed_by_<vendor>_tunnel, where <vendor> is the vendor prefix." },
   ),
   comment: Nullable(Type.String()),
   tags: Type.Array(Type.String()),

@@ -27,7 +27,7 @@ const COMMON = {
   foundation_dns: Type.Boolean(),
   internal_dns: InternalDns,
   multi_provider: Type.Boolean(),
-  ns_ttl: Type.Integer({ minimum: 30, maximum: 86_400, description: "Seconds that the apex's name servers live in caches." }),
+  ns_ttl: Type.Integer({ minimum: 30, maximum: 86_400, description: "TTL of the apex NS records, in seconds." }),
   secondary_overrides: Type.Boolean(),
   zone_mode: Type.Enum([...ZONE_MODES]),
 };
@@ -43,7 +43,7 @@ export type ZoneDnsSettingsEdit = Static<typeof ZoneDnsSettingsEdit>;
 
 /** DNS settings of an account: what its new zones begin with, and what holds for all of them. */
 export const AccountDnsSettings = Type.Object({
-  enforce_dns_only: Type.Boolean({ description: "No zone of the account proxies, whatever its records say." }),
+  enforce_dns_only: Type.Boolean({ description: "If true, no zone of the account is proxied, even if its records are." }),
   zone_defaults: Type.Object({ ...COMMON, soa: Soa, nameservers: AccountNameservers }),
 });
 export type AccountDnsSettings = Static<typeof AccountDnsSettings>;

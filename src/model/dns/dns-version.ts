@@ -19,13 +19,13 @@ export const DNS_VERSION_KINDS = [
 export type DnsVersionKind = (typeof DNS_VERSION_KINDS)[number];
 
 const head = {
-  version: Type.Integer({ description: "The zone's serial after the write; a zone of type secondary answers with its primary's instead." }),
+  version: Type.Integer({ description: "The zone's serial after the write; a zone of type secondary uses its primary's serial instead." }),
   kind: Type.Enum([...DNS_VERSION_KINDS]),
   created_on: Type.String({ format: "date-time" }),
   actor: Type.Object({ type: Type.Enum(["token", "user", "system"]), id: Type.String(), name: Type.String() }),
-  reason: Nullable(Type.String({ description: "What the caller sent in the header <vendor>-change-reason." })),
-  refers_to: Nullable(Type.Integer({ description: "The version that a revert took back, or that a restore went back to." })),
-  created: Type.Integer({ description: "Records that the write created." }),
+  reason: Nullable(Type.String({ description: "The value of the <vendor>-change-reason header of the request." })),
+  refers_to: Nullable(Type.Integer({ description: "The version that a revert undid or that a restore returned to." })),
+  created: Type.Integer({ description: "Number of records that the write created." }),
   updated: Type.Integer(),
   deleted: Type.Integer(),
 };
@@ -49,13 +49,13 @@ export const VERSION_CHANGES_SHOWN_MAX = 1000;
 export const DnsVersionDetail = Type.Object({
   ...head,
   changes: Type.Array(DnsVersionChange, {
-    description: `The first ${VERSION_CHANGES_SHOWN_MAX} changes; a larger version's are paged by its changes.`,
+    description: `The first ${VERSION_CHANGES_SHOWN_MAX} changes; use the version's changes endpoint to page through more.`,
   }),
 });
 export type DnsVersionDetail = Static<typeof DnsVersionDetail>;
 
 export const DnsVersionDiffQuery = Type.Object({
-  from: Type.Optional(Type.Integer({ description: "The version to compare; the one before `to` unless given." })),
-  to: Type.Optional(Type.Integer({ description: "The version to compare it with; the newest unless given." })),
+  from: Type.Optional(Type.Integer({ description: "The version to compare from; by default the one before `to`." })),
+  to: Type.Optional(Type.Integer({ description: "The version to compare with; by default the newest." })),
 });
 export type DnsVersionDiffQuery = Static<typeof DnsVersionDiffQuery>;

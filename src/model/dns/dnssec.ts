@@ -13,7 +13,7 @@ export const Dnssec = Type.Object({
   digest_type: Nullable(Type.String()),
   digest_algorithm: Nullable(Type.String()),
   digest: Nullable(Type.String()),
-  ds: Nullable(Type.String({ description: "The record for the parent zone, as its master file has it." })),
+  ds: Nullable(Type.String({ description: "The DS record for the parent zone, in presentation format." })),
   key_tag: Nullable(Type.Integer()),
   public_key: Nullable(Type.String()),
   dnssec_multi_signer: Type.Boolean(),
@@ -62,7 +62,7 @@ export type ZoneSigningKey = Static<typeof ZoneSigningKey>;
 export const DnssecRollover = Type.Object({
   stage: Type.Enum([...ROLLOVER_STAGES], {
     description:
-      "none: one key does everything. publish: the new key is made known. submit: CDS and CDNSKEY ask the parent for its DS record. retire: it signs, and the old one stays until nobody needs it.",
+      "none: no rollover. publish: the new key is published. submit: CDS and CDNSKEY records ask the parent for the new DS record. retire: the new key signs, and the old key stays published until caches have expired.",
   }),
   since: Nullable(Type.String({ format: "date-time" })),
   /** Oldest first. */
@@ -75,11 +75,11 @@ export const DnssecRollover = Type.Object({
     }),
   ),
   parent: Type.Object({
-    key_tags: Type.Array(Type.Integer(), { description: "Those of the keys that the DS records of the parent name." }),
-    other_key_tags: Type.Array(Type.Integer(), { description: "Of DS records that name none of them." }),
+    key_tags: Type.Array(Type.Integer(), { description: "Tags of the zone's keys that have a DS record at the parent." }),
+    other_key_tags: Type.Array(Type.Integer(), { description: "Key tags of DS records at the parent that match none of the zone's keys." }),
     since: Nullable(Type.String({ format: "date-time" })),
     seen_on: Nullable(Type.String({ format: "date-time" })),
-    failure: Nullable(Type.String({ description: "Why the parent could not be seen at the last try." })),
+    failure: Nullable(Type.String({ description: "Why the last check of the parent failed." })),
   }),
 });
 export type DnssecRollover = Static<typeof DnssecRollover>;

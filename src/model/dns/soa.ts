@@ -72,7 +72,7 @@ export function changeSoa(before: SoaChange, change: SoaChange, pointer: string)
     const kept = rule.at === "most" ? values[field] <= other : values[field] >= other;
     if (!kept)
       throw new PlatformError("invalid_input", {
-        message: `"soa.${field}" is ${values[field]} and must be at ${rule.at} "soa.${rule.field}", which is ${other}.`,
+        message: `"soa.${field}" is ${values[field]} and must be at ${rule.at} "soa.${rule.field}" (${other}).`,
         source: `${pointer}/${field in change ? field : rule.field}`,
       });
   }
@@ -85,7 +85,10 @@ export const soaView = (chosen: SoaChange): Soa => ({ mname: null, rname: null, 
 function hostName(text: string, source: string): string {
   const host = parseHostname(text, { underscores: true });
   if (host === undefined)
-    throw new PlatformError("invalid_input", { message: `${JSON.stringify(text)} is no host name: ${hostnameProblem(text)}.`, source });
+    throw new PlatformError("invalid_input", {
+      message: `${JSON.stringify(text)} is not a valid host name: ${hostnameProblem(text)}.`,
+      source,
+    });
   return host;
 }
 
@@ -98,7 +101,7 @@ function mailbox(text: string, source: string): string {
   if (at === -1) return mailboxName(text, source);
   const local = text.slice(0, at);
   if (!LOCAL_PART.test(local))
-    throw new PlatformError("invalid_input", { message: `${JSON.stringify(text)} is no e-mail address.`, source });
+    throw new PlatformError("invalid_input", { message: `${JSON.stringify(text)} is not a valid e-mail address.`, source });
   return mailboxName(`${escapeLabel(Buffer.from(local))}.${hostName(text.slice(at + 1), source)}`, source);
 }
 
@@ -112,7 +115,7 @@ function mailboxName(text: string, source: string): string {
     if (!(error instanceof RdataError)) throw error;
   }
   throw new PlatformError("invalid_input", {
-    message: `"soa.rname" must be an e-mail address or the name that stands for one, not ${JSON.stringify(text)}.`,
+    message: `"soa.rname" must be an e-mail address or that address as a DNS name, not ${JSON.stringify(text)}.`,
     source,
   });
 }

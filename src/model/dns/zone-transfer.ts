@@ -39,8 +39,8 @@ export const TSIG_ALGORITHMS = ["hmac-sha1", "hmac-sha224", "hmac-sha256", "hmac
 export const TransferTsig = Type.Object({
   id: Id,
   name: Name,
-  algo: Type.String({ maxLength: 32, description: "One of hmac-sha1., hmac-sha224., hmac-sha256., hmac-sha384. and hmac-sha512." }),
-  secret: Type.String({ maxLength: 1024, description: "Base64. Empty for callers that may only read." }),
+  algo: Type.String({ maxLength: 32, description: "One of hmac-sha1., hmac-sha224., hmac-sha256., hmac-sha384. or hmac-sha512." }),
+  secret: Type.String({ maxLength: 1024, description: "Base64. Empty for callers with read-only permission." }),
 });
 export type TransferTsig = Static<typeof TransferTsig>;
 export const TransferTsigWrite = Type.Omit(TransferTsig, ["id"]);
@@ -61,14 +61,14 @@ export const IncomingTransfer = Type.Object({
   ...CONFIGURATION,
   auto_refresh_seconds: Type.Integer({ minimum: 300 }),
   status: Type.Enum(["inactive", "pending", "ok", "failing", "expired"], {
-    description: "inactive: the zone is not of type secondary; pending: nothing was transferred yet; expired: not answered from.",
+    description: "inactive: the zone is not of type secondary; pending: no transfer yet; expired: the nameserver does not answer from it.",
   }),
   checked_time: MaybeTime,
   transferred_time: MaybeTime,
   next_check_time: MaybeTime,
   expires_time: MaybeTime,
   transfer_method: Type.Union([Type.Enum(["AXFR", "IXFR"]), Type.Null()]),
-  last_error: Type.Union([Type.String({ description: "Why the last check found no peer with an answer." }), Type.Null()]),
+  last_error: Type.Union([Type.String({ description: "Why the last check failed with all peers." }), Type.Null()]),
 });
 export type IncomingTransfer = Static<typeof IncomingTransfer>;
 /** A zone that secondaries elsewhere serve as well. */

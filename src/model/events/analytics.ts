@@ -146,7 +146,7 @@ export const ANALYTICS_DATASETS = {
   httpRequests: {
     type: "HttpRequests",
     table: "requests",
-    description: "Requests that the edge answered, or that ended before it could.",
+    description: "Requests that the edge answered or that ended before it could.",
     fields: {
       ...TIMES,
       ...REQUEST_FIELDS,
@@ -178,7 +178,7 @@ export const ANALYTICS_DATASETS = {
   dnsAnalytics: {
     type: "DnsAnalytics",
     table: "dns_queries",
-    description: "Questions that the nameservers answered.",
+    description: "Queries that the nameservers answered.",
     fields: {
       ...TIMES,
       queryName: text("query_name"),
@@ -207,7 +207,7 @@ export const ANALYTICS_DATASETS = {
   aiGatewayRequests: {
     type: "AiGatewayRequests",
     table: "gateway_logs",
-    description: "Requests that a gateway passed on to a provider.",
+    description: "Requests that a gateway forwarded to a provider.",
     fields: {
       ...TIMES,
       gateway: text("gateway_id"),
@@ -248,7 +248,7 @@ export const ANALYTICS_DATASETS = {
   healthCheckEvents: {
     type: "HealthCheckEvents",
     table: null,
-    description: "Health checks of origins, of which there are none: always empty, for exporters that ask for them with the rest.",
+    description: "Health checks of origins. Always empty: there are none, but exporters query them.",
     fields: {
       ...TIMES,
       fqdn: constant(""),

@@ -8,42 +8,42 @@ const Dataset = Type.Enum([LOG_DATASET]);
 
 /** Fields of a record, and what they say. Those until `StatusCode` have the names that receivers in the field know. */
 export const LOG_FIELDS = {
-  Cached: "Whether a kept answer was given.",
-  Endpoint: "Path behind the provider.",
-  Gateway: "Id of the gateway.",
-  Metadata: "What the request said of itself; encrypted where the gateway has a public key.",
-  Model: "Model that was asked.",
-  Provider: "Provider that answered or failed last.",
+  Cached: "Whether the response came from the cache.",
+  Endpoint: "Path after the provider.",
+  Gateway: "ID of the gateway.",
+  Metadata: "Metadata that the request sent; encrypted if the gateway has a public key.",
+  Model: "Requested model.",
+  Provider: "Provider that responded or failed last.",
   RateLimited: "Always false: requests over a limit have no log.",
-  RequestBody: "As it is kept; encrypted where the gateway has a public key, null where it is not kept or too large.",
-  ResponseBody: "As it is kept; encrypted where the gateway has a public key, null where it is not kept or too large.",
-  StatusCode: "Status of the answer.",
-  Timestamp: "When the request came.",
-  LogID: "Id of the log.",
-  EventID: "The client's name for what several requests belong to.",
+  RequestBody: "As stored; encrypted if the gateway has a public key, null if it is not stored or too large.",
+  ResponseBody: "As stored; encrypted if the gateway has a public key, null if it is not stored or too large.",
+  StatusCode: "Status of the response.",
+  Timestamp: "Time of the request.",
+  LogID: "ID of the log.",
+  EventID: "Client-defined ID that groups several requests.",
   Method: "Method of the request.",
-  Success: "Whether the provider answered it well.",
-  Step: "Which of the providers of a request it was, from 0.",
-  ModelType: "Kind of the model.",
-  RequestType: "Kind of the request.",
-  DurationMs: "Until the last byte of the answer.",
-  FirstByteMs: "Until the first byte of the answer.",
-  TokensIn: "Tokens of the request.",
-  TokensOut: "Tokens of the answer.",
-  TokensInCached: "Of TokensIn, those that the provider had kept.",
-  TokensOutReasoning: "Of TokensOut, those of reasoning.",
-  TokensEstimated: "Whether tokens were counted here, since the provider did not tell.",
-  Cost: "US dollars; null where nobody knows.",
+  Success: "Whether the provider responded without an error.",
+  Step: "Index of the provider among those that the request tried, from 0.",
+  ModelType: "Type of the model.",
+  RequestType: "Type of the request.",
+  DurationMs: "Time to the last byte of the response.",
+  FirstByteMs: "Time to the first byte of the response.",
+  TokensIn: "Tokens in the request.",
+  TokensOut: "Tokens in the response.",
+  TokensInCached: "The part of TokensIn that the provider read from its cache.",
+  TokensOutReasoning: "The part of TokensOut that the model used for reasoning.",
+  TokensEstimated: "Whether the gateway counted the tokens because the provider did not report them.",
+  Cost: "US dollars; null if unknown.",
   RequestContentType: "Media type of the request.",
-  ResponseContentType: "Media type of the answer.",
-  RequestBytes: "Bytes of the request's body.",
-  ResponseBytes: "Bytes of the answer's body.",
-  UserAgent: "What the client calls itself.",
-  DLPAction: "What data loss prevention did: FLAG, BLOCK, or empty.",
+  ResponseContentType: "Media type of the response.",
+  RequestBytes: "Size of the request body in bytes.",
+  ResponseBytes: "Size of the response body in bytes.",
+  UserAgent: "User agent of the client.",
+  DLPAction: "Action of data loss prevention: FLAG, BLOCK or empty.",
 } as const satisfies Readonly<Record<string, string>>;
 export type LogField = keyof typeof LOG_FIELDS;
 
-export const LogFields = Type.Record(Type.String(), Type.String(), { description: "What each field says, by its name." });
+export const LogFields = Type.Record(Type.String(), Type.String(), { description: "Description of each field, by name." });
 
 const TimestampFormat = Type.Enum(["unixnano", "unix", "rfc3339", "rfc3339ms", "rfc3339ns"]);
 export type TimestampFormat = Static<typeof TimestampFormat>;
@@ -62,7 +62,7 @@ export const LogOutput = Type.Object({
   record_suffix: Type.Optional(Nullable(Type.Enum(["", "}\n"]))),
   record_template: Type.Optional(Nullable(Type.Enum([""]))),
   merge_subrequests: Type.Optional(Nullable(Type.Literal(false))),
-  "CVE-2021-44228": Type.Optional(Nullable(Type.Boolean({ description: "Writes x{ in place of ${." }))),
+  "CVE-2021-44228": Type.Optional(Nullable(Type.Boolean({ description: "Replaces ${ with x{." }))),
 });
 export type LogOutput = Static<typeof LogOutput>;
 
@@ -70,7 +70,7 @@ const Destination = Type.String({
   minLength: 8,
   maxLength: 4096,
   description:
-    "https://host/path?header_Authorization=…: files are sent there by POST, with the fields that header_ names. s3://bucket/directory/{DATE}?region=…&access-key-id=…&secret-access-key=…&endpoint=storage.example: they become objects.",
+    "https://host/path?header_Authorization=…: the server sends files there by POST, with the request headers that header_ parameters name. s3://bucket/directory/{DATE}?region=…&access-key-id=…&secret-access-key=…&endpoint=storage.example: the server writes files as objects.",
 });
 const Name = Nullable(Type.String({ maxLength: 512, pattern: "^[^\\x00-\\x1f\\x7f]*$" }));
 /** 0 and null stand for what the installation does by itself. */
@@ -83,7 +83,7 @@ const SETTINGS = {
   max_upload_bytes: Type.Optional(bound(5_000_000, 1_000_000_000)),
   max_upload_records: Type.Optional(bound(1_000, 1_000_000)),
   max_upload_interval_seconds: Type.Optional(bound(30, 300)),
-  frequency: Type.Optional(Nullable(Type.Enum(["high", "low"], { description: "Older than max_upload_interval_seconds: 30 or 300." }))),
+  frequency: Type.Optional(Nullable(Type.Enum(["high", "low"], { description: "Predecessor of max_upload_interval_seconds: 30 or 300." }))),
   ownership_challenge: Type.Optional(Type.String({ maxLength: 128 })),
   kind: Type.Optional(Type.Enum([""])),
   filter: Type.Optional(Nullable(Type.Enum([""]))),

@@ -24,7 +24,7 @@ export const ALERT_TYPES = [
     product: "Application Security",
     spike: "security_events",
     display_name: "Security Events Alert",
-    description: "A zone has far more security events than is usual at this hour.",
+    description: "A zone has far more security events than usual at this hour.",
     filters: ["zones"],
   },
   {
@@ -32,7 +32,7 @@ export const ALERT_TYPES = [
     product: "Application Security",
     spike: "security_events",
     display_name: "Advanced Security Events Alert",
-    description: "A service has far more security events in a zone than is usual at this hour.",
+    description: "A service has far more security events in a zone than usual at this hour.",
     filters: ["zones", "services"],
     plan: "enterprise",
   },
@@ -41,7 +41,7 @@ export const ALERT_TYPES = [
     product: "Traffic Monitoring",
     spike: "origin_errors",
     display_name: "Origin Error Rate Alert",
-    description: "Origins of a zone answer far more requests with 5xx than is usual at this hour.",
+    description: "Origins of a zone return far more 5xx responses than usual at this hour.",
     filters: ["zones", "slo"],
   },
   {
@@ -49,28 +49,28 @@ export const ALERT_TYPES = [
     product: "Traffic Monitoring",
     spike: "edge_errors",
     display_name: "Edge Error Rate Alert",
-    description: "The edge answers far more requests of a zone with errors of its own, since origins do not, than is usual at this hour.",
+    description: "The edge returns far more errors of its own for a zone, because origins do not respond, than usual at this hour.",
     filters: ["zones", "slo"],
   },
   {
     type: "universal_ssl_event_type",
     product: "SSL/TLS",
     display_name: "Universal SSL Alert",
-    description: "An authority has issued or renewed a certificate of a zone's own, or does not.",
+    description: "A certificate authority issued or renewed a zone's certificate, or failed to.",
     filters: ["zones"],
   },
   {
     type: "custom_ssl_certificate_event_type",
     product: "SSL/TLS",
     display_name: "SSL for SaaS Custom Hostnames Alert",
-    description: "An authority has issued or renewed a certificate of a custom hostname, or does not.",
+    description: "A certificate authority issued or renewed a custom hostname's certificate, or failed to.",
     filters: ["zones"],
   },
   {
     type: "secondary_dns_all_primaries_failing",
     product: "DNS",
     display_name: "Secondary DNS All Primaries Failing",
-    description: "No primary of a secondary zone answers, or the zone has expired.",
+    description: "No primary of a secondary zone responds, or the zone has expired.",
     filters: ["zones"],
   },
   {
@@ -121,7 +121,8 @@ const policyFields = {
   alert_interval: Type.Optional(
     Type.String({
       maxLength: 20,
-      description: "The least time between two alerts about the same spike: `30m`, `4h`. Of what happens once, each time is told.",
+      description:
+        "The minimum time between two alerts about the same spike: `30m`, `4h`. Alerts that are not about spikes are always sent.",
     }),
   ),
   filters: Type.Optional(Filters),
@@ -145,7 +146,13 @@ const SECRET = "^([\\x21-\\x7e]([\\x20-\\x7e]*[\\x21-\\x7e])?)?$";
 export const WebhookWrite = Type.Object({
   name: Name,
   url: Type.String({ minLength: 1, maxLength: 2048 }),
-  secret: Type.Optional(Type.String({ maxLength: 512, pattern: SECRET, description: "Signs what is sent; never shown again." })),
+  secret: Type.Optional(
+    Type.String({
+      maxLength: 512,
+      pattern: SECRET,
+      description: "The server signs its requests with this secret; responses never show it.",
+    }),
+  ),
 });
 export type WebhookWrite = Static<typeof WebhookWrite>;
 
@@ -170,7 +177,7 @@ export const NotificationHistoryEntry = Type.Object({
   description: Type.String(),
   alert_type: Type.String(),
   alert_body: Type.String(),
-  mechanism: Type.String({ description: "The address, or the webhook's identifier." }),
+  mechanism: Type.String({ description: "The e-mail address or the webhook's identifier." }),
   mechanism_type: Type.Enum(["email", "webhook"]),
   sent: Type.Union([Type.String(), Type.Null()]),
   status: Type.Enum(["pending", "sent", "failed"]),

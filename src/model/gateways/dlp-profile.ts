@@ -11,7 +11,7 @@ const Pattern = Type.Object({
 const Words = Type.Array(Type.String({ minLength: 3, maxLength: 128 }), {
   minItems: 1,
   maxItems: 200,
-  description: "Whole words, in any case.",
+  description: "Matched as whole words, case-insensitive.",
 });
 
 const EntryWrite = Type.Object({

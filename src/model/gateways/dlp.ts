@@ -1,7 +1,7 @@
 import { Type, type Static } from "typebox";
 
 const Action = Type.Enum(["FLAG", "BLOCK"]);
-const Profiles = Type.Array(Type.String({ maxLength: 64 }), { maxItems: 32, description: "Ids of data loss prevention profiles." });
+const Profiles = Type.Array(Type.String({ maxLength: 64 }), { maxItems: 32, description: "IDs of data loss prevention profiles." });
 
 const Policy = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 64 }),

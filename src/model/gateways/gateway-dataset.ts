@@ -23,18 +23,18 @@ const EVALUATED_ON = "2026-01-01T00:00:00.000000Z";
 
 /** What can be found out about logs without asking anybody. Ids never change: stored evaluations name them. */
 export const EVALUATION_TYPES = [
-  { id: "c05700000000000000000000000000a1", name: "Cost", type: "cost", description: "What a request costs on average, in US dollars." },
+  { id: "c05700000000000000000000000000a1", name: "Cost", type: "cost", description: "Average cost of a request, in US dollars." },
   {
     id: "5beed0000000000000000000000000a2",
     name: "Speed",
     type: "speed",
-    description: "How long a request takes on average, in milliseconds.",
+    description: "Average duration of a request, in milliseconds.",
   },
   {
     id: "feedbac0000000000000000000000a30",
     name: "Human Feedback",
     type: "human_feedback",
-    description: "Of the requests that were given feedback, the part whose feedback was good, in per cent.",
+    description: "Percentage of requests with positive feedback among those with feedback.",
   },
 ].map((type) => ({ ...type, enable: true, mandatory: true, created_at: EVALUATED_ON, modified_at: EVALUATED_ON }));
 

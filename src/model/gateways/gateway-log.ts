@@ -63,7 +63,10 @@ export type GatewayLogDetail = Static<typeof GatewayLogDetail>;
 
 const Direction = Type.Enum(["asc", "desc"]);
 const Filters = Type.Optional(
-  Type.String({ maxLength: 16_384, description: "JSON of a list of { key, operator, value: [] }; all of them hold, of one's values any." }),
+  Type.String({
+    maxLength: 16_384,
+    description: "A JSON array of { key, operator, value: [] }. All filters must match; within a filter, any of its values.",
+  }),
 );
 const Amount = Type.Optional(Type.Number());
 const Text = Type.Optional(Type.String({ maxLength: 256 }));

@@ -9,11 +9,11 @@ const Endpoint = Type.Object({
   headers: Type.Optional(
     Type.Record(Type.String({ minLength: 1, maxLength: 128 }), Type.String({ maxLength: 4096 }), {
       maxProperties: 32,
-      description: `Fields of each request to it; ${HIDDEN} keeps the value that is there.`,
+      description: `Headers of each request to the endpoint; ${HIDDEN} keeps the stored value.`,
     }),
   ),
   authorization: Type.Optional(
-    Type.String({ maxLength: 256, description: `Of each request to it; ${HIDDEN} keeps the value that is there.` }),
+    Type.String({ maxLength: 256, description: `Authorization header of each request to the endpoint; ${HIDDEN} keeps the stored value.` }),
   ),
   content_type: Type.Optional(ContentType),
 });

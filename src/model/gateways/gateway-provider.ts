@@ -31,7 +31,7 @@ export const ProviderConfigCreate = Type.Object({
   rate_limit: Type.Optional(Limit),
   rate_limit_period: Type.Optional(Period),
   secret: Type.Optional(Secret),
-  secret_id: Type.Optional(Type.String({ maxLength: 64, description: "Keys are kept here: only an empty one is taken." })),
+  secret_id: Type.Optional(Type.String({ maxLength: 64, description: "The gateway stores keys itself: only an empty value is accepted." })),
 });
 export type ProviderConfigCreate = Static<typeof ProviderConfigCreate>;
 
@@ -45,7 +45,7 @@ const ABOUT = {
   headers: Type.Optional(
     Type.String({
       maxLength: 8192,
-      description: `A JSON object of names and values of fields that every request gets. Values are shown as ${HIDDEN}, which keeps them where it is sent back.`,
+      description: `A JSON object of names and values of headers that the gateway adds to every request. Responses show values as ${HIDDEN}; send ${HIDDEN} to keep a value.`,
     }),
   ),
   js_example: Type.Optional(Type.String({ maxLength: 8192 })),

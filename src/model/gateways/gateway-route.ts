@@ -68,48 +68,48 @@ const OUTPUTS: Readonly<Record<string, readonly string[]>> = {
 export function elementsProblem(elements: readonly Element[]): string | null {
   const ids = new Set(elements.map(({ id }) => id));
   if (ids.size < elements.length) return "two elements have the same id";
-  if (elements.filter(({ type }) => type === "start").length !== 1) return "there must be one start";
+  if (elements.filter(({ type }) => type === "start").length !== 1) return "there must be exactly one start element";
   for (const element of elements) {
     const problem = elementProblem(element, ids);
     if (problem !== null) return `${element.id}: ${problem}`;
   }
-  return hasCircle(elements) ? "the elements run in a circle" : null;
+  return hasCircle(elements) ? "the elements form a cycle" : null;
 }
 
 function elementProblem({ type, properties = {}, outputs = {} }: Element, ids: ReadonlySet<string>): string | null {
   const missing = OUTPUTS[type]?.find((name) => outputs[name] === undefined);
-  if (missing !== undefined) return `the output ${missing} leads nowhere`;
+  if (missing !== undefined) return `the output ${missing} is missing`;
   const lost = Object.values(outputs).find(({ elementId }) => !ids.has(elementId));
-  if (lost !== undefined) return `there is no element ${lost.elementId}`;
+  if (lost !== undefined) return `element ${lost.elementId} does not exist`;
   if (type === "percentage") return sharesProblem(Object.keys(outputs));
   if (type === "conditional") return conditionProblem(properties["conditions"] ?? properties["condition"]);
   if (type === "rate" || type === "rate_limit") return rateProblem(properties);
   if (type !== "model") return null;
   const isText = (name: string): boolean => typeof properties[name] === "string" && properties[name] !== "";
-  if (!isText("provider") || !isText("model")) return "a model needs provider and model";
-  if (!isModelProvider(String(properties["provider"]))) return `there is no provider ${String(properties["provider"])}`;
+  if (!isText("provider") || !isText("model")) return "a model element requires provider and model";
+  if (!isModelProvider(String(properties["provider"]))) return `provider ${String(properties["provider"])} does not exist`;
   return ["retries", "timeout"].every((name) => properties[name] === undefined || isCount(properties[name]))
     ? null
-    : "retries and timeout are whole numbers";
+    : "retries and timeout must be whole numbers";
 }
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 
 function sharesProblem(names: readonly string[]): string | null {
   const shares = names.filter((name) => name !== "else");
-  if (!shares.every((name) => /^\d{1,3}(\.\d{1,4})?%?$/.test(name))) return "shares are written as 25% and else";
+  if (!shares.every((name) => /^\d{1,3}(\.\d{1,4})?%?$/.test(name))) return "shares must be percentages such as 25%, or the name else";
   const sum = shares.reduce((all, name) => all + Number.parseFloat(name), 0);
-  if (sum > 100) return "the shares are more than 100%";
-  return sum < 100 && !names.includes("else") ? "the shares are less than 100%, and there is no else" : null;
+  if (sum > 100) return "the shares add up to more than 100%";
+  return sum < 100 && !names.includes("else") ? "the shares add up to less than 100%, and else is missing" : null;
 }
 
 function rateProblem({ limit, limitType, window, interval, key, technique }: Readonly<Record<string, unknown>>): string | null {
-  if (typeof limit !== "number" || !(limit >= 0)) return "a rate needs a limit";
-  if (limitType !== undefined && limitType !== "count" && limitType !== "cost") return "limitType is count or cost";
-  if (technique !== undefined && technique !== "fixed" && technique !== "sliding") return "technique is fixed or sliding";
-  if (key !== undefined && typeof key !== "string") return "key names a field";
+  if (typeof limit !== "number" || !(limit >= 0)) return "a rate element requires a limit";
+  if (limitType !== undefined && limitType !== "count" && limitType !== "cost") return "limitType must be count or cost";
+  if (technique !== undefined && technique !== "fixed" && technique !== "sliding") return "technique must be fixed or sliding";
+  if (key !== undefined && typeof key !== "string") return "key must name a field";
   const seconds = window ?? interval;
-  return isCount(seconds) && Number(seconds) >= 1 && Number(seconds) <= 31_536_000 ? null : "a rate needs a window in seconds";
+  return isCount(seconds) && Number(seconds) >= 1 && Number(seconds) <= 31_536_000 ? null : "a rate element requires a window in seconds";
 }
 
 function hasCircle(elements: readonly Element[]): boolean {

@@ -45,11 +45,11 @@ const CHOICES = {
  * named here and not stored is shown as null.
  */
 export const UNAVAILABLE_SETTINGS = {
-  stripe: { taken: [], why: "there is no second bill" },
-  log_classification: { taken: [false], why: "nothing classifies logs" },
-  store_id: { taken: [], why: "provider_configs keep the keys themselves" },
-  workers_ai_billing_mode: { taken: ["postpaid"], why: "there is no second bill" },
-  zdr: { taken: [false], why: "nothing here knows which providers keep nothing" },
+  stripe: { taken: [], why: "the gateway does no billing" },
+  log_classification: { taken: [false], why: "log classification is not supported" },
+  store_id: { taken: [], why: "provider_configs store the keys themselves" },
+  workers_ai_billing_mode: { taken: ["postpaid"], why: "the gateway does no billing" },
+  zdr: { taken: [false], why: "the gateway does not know which providers retain no data" },
 } as const satisfies Readonly<Record<string, { readonly taken: readonly unknown[]; readonly why: string }>>;
 
 const OPTIONAL = Type.Partial(Type.Object(CHOICES));

@@ -21,12 +21,12 @@ export function guardrailsProblem(
 ): { readonly message: string; readonly source: string } | undefined {
   for (const [side, chosen] of Object.entries({ prompt, response }))
     if (chosen.P1 !== undefined)
-      return { message: "P1 (prompt attacks) has no classifier in this version.", source: `/guardrails/${side}/P1` };
+      return { message: "P1 (prompt attacks) is not supported in this version.", source: `/guardrails/${side}/P1` };
   const isUsed = Object.keys(prompt).length + Object.keys(response).length > 0;
   if (!isUsed || hasModel) return undefined;
   return {
     message:
-      "Guardrails need a model that tells hazards: the operator names one in gateway.guardrail_model, for example groq/meta-llama/llama-guard-4-12b.",
+      "Guardrails need a model that classifies hazards: the operator must set gateway.guardrail_model, for example to groq/meta-llama/llama-guard-4-12b.",
     source: "/guardrails",
   };
 }

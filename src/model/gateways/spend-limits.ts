@@ -19,7 +19,7 @@ const Rule = Type.Object({
   metadata: Type.Optional(
     Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.Union([Filter, Partition]), {
       maxProperties: 5,
-      description: "Which requests count, by their metadata; a partition counts each value apart.",
+      description: "Which requests count, by their metadata; a partition has a separate count for each value.",
     }),
   ),
 });

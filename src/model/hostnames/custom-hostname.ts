@@ -105,18 +105,18 @@ const SslWrite = Type.Object({
   type: Loose("`dv`."),
   certificate_authority: Loose(`Empty for the default, or one of ${CERTIFICATE_AUTHORITIES.join(", ")}.`),
   bundle_method: Loose(`One of ${BUNDLE_METHODS.join(", ")}.`),
-  wildcard: Loose("Whether the certificate and the routing cover every name below the hostname as well."),
+  wildcard: Loose("Whether the certificate and the routing also cover every name below the hostname."),
   settings: Loose("`http2`, `tls_1_3`, `early_hints`: `on` or `off`; `min_tls_version`; `ciphers`."),
-  custom_certificate: Loose("A certificate of one's own, PEM with its chain."),
-  custom_key: Loose("Its private key, PEM."),
+  custom_certificate: Loose("A custom certificate with its chain, in PEM."),
+  custom_key: Loose("The private key of the certificate, in PEM."),
   custom_csr_id: Loose("Not available."),
 });
 
 /** `<vendor>_branding` may stand beside `hostname` or within `ssl`, in any of its spellings (SPEC 2.7). */
 export const CustomHostnameCreate = Type.Object({
-  hostname: Loose("Absolute; U-labels are refused."),
+  hostname: Loose("A fully qualified name in ASCII; U-labels are not accepted."),
   ssl: Type.Optional(Type.Union([SslWrite, Type.Null()])),
-  custom_metadata: Loose("An object of texts, which rules read as `cf.hostname.metadata`."),
+  custom_metadata: Loose("An object with string values, which rules read as `cf.hostname.metadata`."),
   custom_origin_server: Loose("A proxied name of the zone, used instead of the fallback origin."),
   custom_origin_sni: Loose("`:request_host_header:` or a name."),
 });
@@ -124,15 +124,15 @@ export type CustomHostnameCreate = Static<typeof CustomHostnameCreate>;
 
 export const CustomHostnameEdit = Type.Object({
   ssl: Type.Optional(Type.Union([SslWrite, Type.Null()])),
-  custom_metadata: Loose("As for a new hostname; null takes it away."),
-  custom_origin_server: Loose("As for a new hostname; null or empty takes it away."),
-  custom_origin_sni: Loose("As for a new hostname; null or empty takes it away."),
+  custom_metadata: Loose("As for a new hostname; null removes it."),
+  custom_origin_server: Loose("As for a new hostname; null or an empty value removes it."),
+  custom_origin_sni: Loose("As for a new hostname; null or an empty value removes it."),
 });
 export type CustomHostnameEdit = Static<typeof CustomHostnameEdit>;
 
 /** A certificate that takes another's place. */
 export const CustomHostnameCertificate = Type.Object({
-  custom_certificate: Loose("PEM, with its chain."),
+  custom_certificate: Loose("In PEM, with the chain."),
   custom_key: Loose("PEM."),
 });
 export type CustomHostnameCertificate = Static<typeof CustomHostnameCertificate>;

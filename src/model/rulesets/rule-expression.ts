@@ -7,7 +7,7 @@ export const ExpressionCheck = Type.Object(
     phase: Type.String({ maxLength: 64 }),
     use: Type.Optional(Type.Enum(["filter", "value"], { default: "filter" })),
     complete_at: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 8192, description: "Where something is to be completed, in characters from the start." }),
+      Type.Integer({ minimum: 0, maximum: 8192, description: "The position at which to complete, in characters from the start." }),
     ),
   },
   { additionalProperties: false },
@@ -15,11 +15,11 @@ export const ExpressionCheck = Type.Object(
 export type ExpressionCheck = Static<typeof ExpressionCheck>;
 
 export const CheckedExpression = Type.Object({
-  formatted: Type.Union([Type.String(), Type.Null()], { description: "Null where it cannot be read." }),
+  formatted: Type.Union([Type.String(), Type.Null()], { description: "Null if the expression cannot be parsed." }),
   problem: Type.Union([Type.Object({ message: Type.String(), line: Type.Integer(), column: Type.Integer() }), Type.Null()]),
   completions: Type.Optional(
     Type.Object({
-      from: Type.Integer({ description: "What is inserted stands in place of the characters from here to `to`." }),
+      from: Type.Integer({ description: "Start of the characters, up to `to`, that a completion replaces." }),
       to: Type.Integer(),
       items: Type.Array(Type.Object({ label: Type.String(), kind: Type.String(), detail: Type.String(), summary: Type.String() })),
     }),
@@ -34,7 +34,7 @@ export const ExpressionLanguage = Type.Object({
       name: Type.String(),
       type: Type.String(),
       summary: Type.String(),
-      is_missing: Type.Boolean({ description: "Nothing here can know it: no comparison with it holds." }),
+      is_missing: Type.Boolean({ description: "The field never has a value: no comparison with it matches." }),
     }),
   ),
   functions: Type.Array(

@@ -14,7 +14,7 @@ export const RuleList = Type.Object({
   kind: Type.Enum([...RULE_LIST_KINDS]),
   description: Type.Optional(Type.String()),
   num_items: Type.Integer(),
-  num_referencing_filters: Type.Integer({ description: "Rules that name the list." }),
+  num_referencing_filters: Type.Integer({ description: "Number of rules that use the list." }),
   created_on: Type.String(),
   modified_on: Type.String(),
 });
@@ -43,7 +43,7 @@ export type RedirectItem = Static<typeof RedirectItem>;
 
 /** What an item says: one of these by the list's kind. */
 const Content = {
-  ip: Type.Optional(Type.String({ description: "An address or a block." })),
+  ip: Type.Optional(Type.String({ description: "An IP address or CIDR block." })),
   asn: Type.Optional(Type.Integer()),
   hostname: Type.Optional(Type.Object({ url_hostname: Type.String(), exclude_exact_hostname: Type.Optional(Type.Boolean()) })),
   redirect: Type.Optional(RedirectItem),

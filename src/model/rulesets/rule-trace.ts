@@ -4,15 +4,15 @@ const Headers = Type.Record(Type.String(), Type.Union([Type.String(), Type.Array
 
 /** A request that was not sent, and what its origin would say. */
 export const RuleTraceRequest = Type.Object({
-  url: Type.String({ maxLength: 8192, description: "As a visitor writes it: https://www.example.com/path?query." }),
-  method: Type.Optional(Type.String({ pattern: "^[A-Z]{1,20}$", description: "GET unless said." })),
+  url: Type.String({ maxLength: 8192, description: "As a visitor enters it: https://www.example.com/path?query." }),
+  method: Type.Optional(Type.String({ pattern: "^[A-Z]{1,20}$", description: "GET by default." })),
   headers: Type.Optional(Headers),
   body: Type.Optional(Type.String({ maxLength: 131_072 })),
-  ip: Type.Optional(Type.String({ description: "The visitor's address; 192.0.2.1 unless said." })),
+  ip: Type.Optional(Type.String({ description: "The visitor's IP address; 192.0.2.1 by default." })),
   response: Type.Optional(
     Type.Object(
       { status: Type.Optional(Type.Integer({ minimum: 100, maximum: 999 })), headers: Type.Optional(Headers) },
-      { description: "What the origin answers; 200 and HTML unless said." },
+      { description: "The origin's response; status 200 and HTML by default." },
     ),
   ),
 });
@@ -31,12 +31,12 @@ const Step = Type.Object({
   matched: Type.Optional(
     Type.Object(
       { part: Type.String(), name: Type.String(), value: Type.String() },
-      { description: "Where a managed rule found what it looks for, and what, as it reads it." },
+      { description: "Where a managed rule matched, and the value that matched, after transformations." },
     ),
   ),
   score: Type.Optional(Type.Integer()),
   does: Type.Optional(
-    Type.Record(Type.String(), Type.Unknown(), { description: "The action's parameters, with values in place of expressions." }),
+    Type.Record(Type.String(), Type.Unknown(), { description: "The action's parameters, with expressions replaced by their values." }),
   ),
 });
 
@@ -48,12 +48,12 @@ export const RuleTrace = Type.Object({
   ]),
   request: Type.Object(
     { method: Type.String(), url: Type.String(), headers: Type.Record(Type.String(), Type.Array(Type.String())) },
-    { description: "As it goes on to the origin." },
+    { description: "The request as the edge forwards it to the origin." },
   ),
   phases: Type.Array(Type.Object({ phase: Type.String(), steps: Type.Array(Step) })),
   left_out: Type.Array(Type.Object({ ruleset_id: Type.String(), rule_id: Type.String(), message: Type.String() }), {
-    description: "Rules that do not compile, and are therefore not run.",
+    description: "Rules that do not compile and therefore do not run.",
   }),
-  truncated: Type.Boolean({ description: "There were more steps than are shown." }),
+  truncated: Type.Boolean({ description: "True if there were more steps than shown." }),
 });
 export type RuleTrace = Static<typeof RuleTrace>;

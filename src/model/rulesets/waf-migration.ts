@@ -42,7 +42,9 @@ export function moveMigration(from: MigrationState, mode: MigrationMode, plan: P
   return move.plans === undefined || move.plans.includes(plan) ? { to: move.to } : { refused: "plan" };
 }
 
-const PhaseTwo = Type.Optional(Type.Boolean({ description: "Whether the wider rules of the second phase say which zones can migrate." }));
+const PhaseTwo = Type.Optional(
+  Type.Boolean({ description: "Whether the wider rules of the second phase decide which zones can migrate." }),
+);
 
 export const WafMigrationQuery = Type.Object({ phase_two: PhaseTwo });
 

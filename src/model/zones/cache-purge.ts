@@ -16,7 +16,7 @@ export const CachePurge = Type.Object({
           url: Type.String({ minLength: 1, maxLength: TEXT_LENGTH_MAX }),
           headers: Type.Optional(
             Type.Record(Type.String(), Type.String(), {
-              description: "Accepted; every response of the URL goes, whatever it was asked with.",
+              description: "Accepted, but not used: the purge removes every cached response of the URL, regardless of request headers.",
             }),
           ),
         }),

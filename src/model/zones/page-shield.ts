@@ -10,7 +10,7 @@ export const PageShieldSettings = Type.Object({
 export type PageShieldSettings = Static<typeof PageShieldSettings>;
 
 export const PageShieldUpdate = Type.Object({
-  enabled: Type.Optional(Type.Boolean({ description: "True is refused: no page is watched." })),
+  enabled: Type.Optional(Type.Boolean({ description: "Must not be true: monitoring scripts is not supported." })),
   use_cloudflare_reporting_endpoint: Type.Optional(Type.Boolean()),
   use_connection_url_path: Type.Optional(Type.Boolean()),
 });

@@ -11,7 +11,10 @@ export type ZoneHold = Static<typeof ZoneHold>;
 
 export const ZoneHoldEdit = Type.Object({
   hold_after: Type.Optional(
-    Type.Union([Type.String({ maxLength: 64, description: "RFC 3339. In the future: the hold is off until then." }), Type.Null()]),
+    Type.Union([
+      Type.String({ maxLength: 64, description: "An RFC 3339 time. If it is in the future, the hold is off until then." }),
+      Type.Null(),
+    ]),
   ),
   include_subdomains: Type.Optional(Type.Boolean()),
 });

@@ -11,7 +11,7 @@ const REVERSE = ["in-addr.arpa", "ip6.arpa"] as const;
  */
 export function zoneName(input: string): string {
   const name = parseHostname(input);
-  if (name === undefined) throw invalid(`The zone name is no host name: ${hostnameProblem(input) ?? "it is not valid"}.`);
+  if (name === undefined) throw invalid(`The zone name is not a valid host name: ${hostnameProblem(input) ?? "it is not valid"}.`);
   if (isSpecialUse(name)) {
     if (name.includes(".")) return name;
     throw invalid(`${name} is a top-level domain, not a zone below one.`);

@@ -38,14 +38,14 @@ const setting = <S extends TSchema>(schema: S, initial: Static<S>, unavailable?:
   ...(unavailable === undefined ? {} : { unavailable }),
 });
 
-const OLD_TLS = "TLS 1.0 and 1.1 are not spoken here (RFC 8996); min_tls_version can be 1.2 or 1.3.";
+const OLD_TLS = "TLS 1.0 and 1.1 are not supported (RFC 8996); min_tls_version can be 1.2 or 1.3.";
 
 export const EDITABLE_SETTINGS = {
   always_use_https: setting(OnOff, "off"),
   /** Ended (`ENDED_SETTING_IDS`); what zones chose goes on. */
   brotli: setting(OnOff, "on"),
   browser_cache_ttl: setting(
-    Type.Integer({ minimum: 0, maximum: 31_536_000, description: "Seconds; 0 leaves the origin's own word." }),
+    Type.Integer({ minimum: 0, maximum: 31_536_000, description: "Seconds; 0 respects the origin's headers." }),
     14_400,
   ),
   cache_level: setting(Type.Enum(["aggressive", "basic", "simplified"]), "aggressive"),
@@ -61,7 +61,7 @@ export const EDITABLE_SETTINGS = {
   sort_query_string_for_cache: setting(OnOff, "off"),
   ssl: setting(Type.Enum(["off", "flexible", "full", "strict"]), "flexible"),
   tls_1_3: setting(Type.Enum(["on", "off", "zrt"]), "on", {
-    zrt: "Early data (0-RTT) is not taken, since it can be replayed (RFC 8446 §8); tls_1_3 can be on or off.",
+    zrt: "Early data (0-RTT) is not supported because it can be replayed (RFC 8446 §8); tls_1_3 can be on or off.",
   }),
   /** The previous WAF (docs/guides/waf-migration.md). */
   waf: setting(OnOff, "off"),
@@ -88,13 +88,13 @@ export interface FixedSetting {
 const off = (why: string, ...ids: readonly string[]): Readonly<Record<string, FixedSetting>> =>
   Object.fromEntries(ids.map((id) => [id, { value: "off", why }]));
 
-const REWRITING = "Bodies pass through unchanged.";
-const NO_CHALLENGE = "Visitors are not challenged; use rules that block.";
+const REWRITING = "The edge does not rewrite response bodies.";
+const NO_CHALLENGE = "This setting does not challenge visitors; use rules that block.";
 
 export const FIXED_SETTINGS: Readonly<Record<string, FixedSetting>> = {
-  ...off("Early data can be replayed (RFC 8446 §8), and is not taken.", "0rtt"),
-  ...off("There are no other networks to pass requests through.", "opportunistic_onion", "orange_to_orange"),
-  ...off("There is no such product here.", "advanced_ddos", "china_network_enabled"),
+  ...off("Early data is not supported because it can be replayed (RFC 8446 §8).", "0rtt"),
+  ...off("Routing through other networks is not supported.", "opportunistic_onion", "orange_to_orange"),
+  ...off("This product is not available.", "advanced_ddos", "china_network_enabled"),
   ...off(
     REWRITING,
     "automatic_https_rewrites",
@@ -108,22 +108,22 @@ export const FIXED_SETTINGS: Readonly<Record<string, FixedSetting>> = {
   ),
   ...off(NO_CHALLENGE, "browser_check", "security_level"),
   challenge_ttl: { value: 1800, why: NO_CHALLENGE },
-  ...off("Pages of origins that are away are served as RFC 9111 allows, without a setting.", "always_online"),
-  ...off("Nothing is sent to visitors before an origin sends it; its own 103 responses are passed on.", "early_hints", "prefetch_preload"),
+  ...off("The edge serves stale pages of unavailable origins as RFC 9111 allows, without a setting.", "always_online"),
+  ...off("The edge does not generate early hints; it forwards 103 responses from the origin.", "early_hints", "prefetch_preload"),
   ...off("Use a rule on the Referer header.", "hotlink_protection"),
-  ...off("HTTP/3 is not spoken.", "http3"),
-  ...off("Streams are served in the order in which their bytes are ready.", "h2_prioritization"),
-  ...off("Requests carry the visitor's address in the fields that are documented.", "pseudo_ipv4", "true_client_ip_header"),
-  ...off("Visitors are not told of HTTPS in responses over plain HTTP; use always_use_https.", "opportunistic_encryption"),
-  ...off("Responses are streamed.", "response_buffering"),
+  ...off("HTTP/3 is not supported.", "http3"),
+  ...off("The edge sends streams in the order in which their data is ready.", "h2_prioritization"),
+  ...off("The edge sends the visitor's address to the origin only in the documented headers.", "pseudo_ipv4", "true_client_ip_header"),
+  ...off("Responses over plain HTTP do not advertise HTTPS; use always_use_https.", "opportunistic_encryption"),
+  ...off("The edge streams responses.", "response_buffering"),
   ...off("Certificates are signed with SHA-256.", "sha1_support"),
   ...off("Use min_tls_version and tls_1_3.", "tls_1_2_only"),
-  ...off("Origins are not shown a certificate.", "tls_client_auth"),
-  ciphers: { value: [], why: "The suites are those with forward secrecy and authenticated encryption, for every zone." },
-  ipv6: { value: "on", why: "The addresses of the edge decide; a record can be limited to one family by its own settings." },
-  nel: { value: { enabled: false }, why: "Visitors are not asked for reports." },
-  origin_error_page_pass_thru: { value: "on", why: "What an origin answers is passed on." },
-  origin_max_http_version: { value: "1", why: "Origins are spoken to in HTTP/1.1." },
+  ...off("The edge does not send a client certificate to origins.", "tls_client_auth"),
+  ciphers: { value: [], why: "Every zone uses the cipher suites with forward secrecy and authenticated encryption." },
+  ipv6: { value: "on", why: "The edge's addresses decide this; a record's settings can limit it to one address family." },
+  nel: { value: { enabled: false }, why: "Network error logging is not supported." },
+  origin_error_page_pass_thru: { value: "on", why: "The edge forwards the origin's error responses." },
+  origin_max_http_version: { value: "1", why: "The edge uses HTTP/1.1 to origins." },
 };
 
 /** Settings that have ended and did nothing here, as they were shown until their day; `deprecations/table.ts` has the days. */
@@ -144,7 +144,7 @@ export const CnameFlattening = Type.Enum(["on", "apex", "off"]);
 /** A setting as responses show it. */
 export const ZoneSetting = Type.Object({
   id: Type.String({ maxLength: 64 }),
-  value: Type.Unknown({ description: "What the setting's own row of the guide says." }),
+  value: Type.Unknown({ description: "The value that the guide describes for the setting." }),
   editable: Type.Boolean(),
   modified_on: Type.Union([Type.String({ format: "date-time" }), Type.Null()]),
   time_remaining: Type.Optional(Type.Integer({ description: "Seconds until development mode ends." })),

@@ -29,7 +29,7 @@ export const Zone = Type.Object({
   created_on: Timestamp,
   activated_on: Nullable(Timestamp),
   verification_key: Type.Optional(
-    Type.String({ description: "What a TXT record outside proves the ownership of a pending or partial zone with.", maxLength: 64 }),
+    Type.String({ description: "The value of the TXT record that proves the ownership of a pending or partial zone.", maxLength: 64 }),
   ),
   vanity_name_servers: Type.Array(Hostname),
   meta: Type.Object({

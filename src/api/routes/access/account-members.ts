@@ -55,7 +55,7 @@ export const ACCOUNT_MEMBER_ROUTES: readonly Route[] = [
     ...read,
     path: `${ACCOUNT}/audit_logs`,
     id: "account-audit-logs-list",
-    summary: "List who did what in an account, newest first",
+    summary: "List an account's audit log, newest first",
     query: AuditLogQuery,
     result: AuditLog,
     paging: "page",

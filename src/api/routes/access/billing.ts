@@ -24,7 +24,7 @@ export const BILLING_ROUTES: readonly Route[] = [
     method: "GET",
     path: "/user/billing/history",
     id: "user-billing-history-list",
-    summary: "List what the calling user was charged",
+    summary: "List the calling user's charges",
     scope: "user",
     permissions: ["User Details Read", "User Details Write"],
     result: BillingEntry,

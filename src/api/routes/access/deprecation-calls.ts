@@ -7,7 +7,7 @@ export const DEPRECATION_CALL_ROUTES: readonly Route[] = [
     method: "GET",
     path: "/accounts/:account_id/deprecation_calls",
     id: "deprecation-calls-list",
-    summary: "List which tokens still call what has been announced to end, newest day first",
+    summary: "List the tokens that still use deprecated parts of the API, newest day first",
     scope: "account",
     permissions: ["Account API Tokens Read", "Account API Tokens Write"],
     result: DeprecationCall,

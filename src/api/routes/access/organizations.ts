@@ -74,7 +74,7 @@ export const ORGANIZATION_ROUTES: readonly Route[] = [
     ...read,
     path: `${ORGANIZATION}/audit_logs`,
     id: "organization-audit-logs-list",
-    summary: "List who did what, newest first",
+    summary: "List an organization's audit log, newest first",
     result: AuditLog,
     paging: "page",
     per_page: { default: 100, max: 1000 },

@@ -14,7 +14,7 @@ export const CERTIFICATE_PACK_ROUTES: readonly Route[] = [
     scope: "zone",
     permissions: READ,
     query: Type.Object({
-      status: Type.Optional(Type.Enum(["all"], { description: "all: also the one that is on order." })),
+      status: Type.Optional(Type.Enum(["all"], { description: "all: include certificates that are still being issued." })),
       deploy: Type.Optional(Type.Enum(["staging", "production"])),
     }),
     result: CertificatePack,
@@ -37,7 +37,7 @@ export const CERTIFICATE_PACK_ROUTES: readonly Route[] = [
     method: "GET",
     path: "/zones/:zone_id/ssl/verification",
     id: "ssl-verification",
-    summary: "Show how the validation of the zone's own certificates stands",
+    summary: "Show the validation status of the zone's own certificates",
     scope: "zone",
     permissions: READ,
     query: Type.Object({ retry: Type.Optional(Type.Enum(["true"])) }),

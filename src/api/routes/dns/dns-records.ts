@@ -48,7 +48,7 @@ export const DNS_RECORD_ROUTES: readonly Route[] = [
     method: "GET",
     path: `${COLLECTION}/usage`,
     id: "dns-records-usage",
-    summary: "Show how many DNS records the zone has and may have",
+    summary: "Show how many DNS records the zone has and can have",
     scope: "zone",
     permissions: ["DNS Read", "DNS Write"],
     result: DnsRecordUsage,

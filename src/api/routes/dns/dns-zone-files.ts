@@ -9,7 +9,7 @@ const COLLECTION = "/zones/:zone_id/dns_records";
 const ImportForm = Type.Object({
   file: Type.String({ minLength: 1, description: "A zone file in the format of RFC 1035; $INCLUDE is not allowed." }),
   proxied: Type.Optional(
-    Type.String({ pattern: "^(?:[Tt]rue|[Ff]alse)?$", description: "Whether records that can be proxied are; false unless said." }),
+    Type.String({ pattern: "^(?:[Tt]rue|[Ff]alse)?$", description: "Whether to proxy the records that can be proxied; false by default." }),
   ),
 });
 
@@ -66,7 +66,7 @@ export const DNS_ZONE_FILE_ROUTES: readonly Route[] = [
     method: "GET",
     path: `${COLLECTION}/import/:import_id`,
     id: "dns-records-imports-get",
-    summary: "Get how far an import of a large zone file is, and what was wrong with it",
+    summary: "Show the progress and errors of an import of a large zone file",
     scope: "zone",
     permissions: ["DNS Read", "DNS Write"],
     result: DnsImport,

@@ -98,7 +98,7 @@ export const GATEWAY_DYNAMIC_ROUTES: readonly Route[] = [
     method: "POST",
     path: `${ROUTE}/versions`,
     id: "gateway-route-versions-create",
-    summary: "Make a version of a dynamic route",
+    summary: "Create a version of a dynamic route",
     body: RouteVersionCreate,
     result: RouteVersionDetail,
     handler: ({ control, call, params, body }) =>

@@ -16,7 +16,7 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     scope: "account",
     permissions: READ,
     invalid_query: "gateway_input_invalid",
-    query: Type.Object({ search: Type.Optional(Type.String({ maxLength: 64, description: "A part of the id." })) }),
+    query: Type.Object({ search: Type.Optional(Type.String({ maxLength: 64, description: "Part of the id." })) }),
     result: Gateway,
     paging: "page",
     per_page: { default: 20, max: 100 },

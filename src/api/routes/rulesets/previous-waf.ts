@@ -124,7 +124,7 @@ const PACKAGE_ROUTES: readonly Route[] = [
     ...edit,
     path: `${PACKAGE}/rules/:rule_id`,
     id: "waf-rules-edit",
-    summary: "Change what a rule of a package does",
+    summary: "Change the mode of a rule of a package",
     body: WafRuleEdit,
     result: WafRuleView,
     handler: ({ control, call, resolved, params, body }) =>

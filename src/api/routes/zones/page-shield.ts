@@ -10,7 +10,7 @@ const WRITE = ["Zone Settings Write"] as const;
 function checkOff(body: PageShieldUpdate): void {
   const on = Object.entries(body).find(([, value]) => value === true);
   if (on !== undefined)
-    throw new PlatformError("setting_unavailable", { message: "Scripts of pages are not watched here.", source: `/${on[0]}` });
+    throw new PlatformError("setting_unavailable", { message: "Monitoring scripts of pages is not supported.", source: `/${on[0]}` });
 }
 
 const routesUnder = (segment: "page_shield" | "script_monitor"): readonly Route[] => {
@@ -23,7 +23,7 @@ const routesUnder = (segment: "page_shield" | "script_monitor"): readonly Route[
       permissions: READ,
       path,
       id: `${id}-get`,
-      summary: "Show whether scripts of pages are watched",
+      summary: "Show whether scripts of pages are monitored",
       result: PageShieldSettings,
       paging: "one",
       handler: async ({ control, params }) => ({ ...OFF, updated_at: (await control.zones.get(params.zone_id)).created_on }),
@@ -34,7 +34,7 @@ const routesUnder = (segment: "page_shield" | "script_monitor"): readonly Route[
       permissions: WRITE,
       path,
       id: `${id}-update`,
-      summary: "Leave the watch over scripts off",
+      summary: "Update script monitoring; it can only stay off",
       body: PageShieldUpdate,
       result: PageShieldSettings,
       paging: "one",
@@ -49,7 +49,7 @@ const routesUnder = (segment: "page_shield" | "script_monitor"): readonly Route[
       permissions: READ,
       path: `${path}/scripts`,
       id: `${id}-scripts-list`,
-      summary: "List the scripts that were seen: none",
+      summary: "List detected scripts: always none",
       result: PageShieldScript,
       paging: "page",
       per_page: { default: 15, max: 100 },
@@ -61,11 +61,11 @@ const routesUnder = (segment: "page_shield" | "script_monitor"): readonly Route[
       permissions: READ,
       path: `${path}/scripts/:script_id`,
       id: `${id}-scripts-get`,
-      summary: "Show a script that was seen",
+      summary: "Show a detected script",
       result: PageShieldScript,
       paging: "one",
       handler: async () => {
-        throw new PlatformError("not_found", { message: "No script with this identifier was seen." });
+        throw new PlatformError("not_found", { message: "There is no script with this identifier." });
       },
     }),
   ];

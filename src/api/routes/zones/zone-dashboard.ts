@@ -13,7 +13,7 @@ export const ZONE_DASHBOARD_ROUTES: readonly Route[] = [
     ...read,
     path: "/zones/:zone_id/analytics/dashboard",
     id: "zone-analytics-dashboard",
-    summary: "Show what a zone's traffic came to",
+    summary: "Show a summary of a zone's traffic",
     result: ZoneDashboard,
     paging: "one",
     handler: ({ control, call, resolved, query }) => control.zoneDashboard(call, zoneOf(resolved).id, query),
@@ -22,7 +22,7 @@ export const ZONE_DASHBOARD_ROUTES: readonly Route[] = [
     ...read,
     path: "/zones/:zone_id/analytics/colos",
     id: "zone-analytics-colos",
-    summary: "Show what a zone's traffic came to, by place",
+    summary: "Show a summary of a zone's traffic by data center",
     result: ColoDashboard,
     paging: "list",
     handler: async ({ control, call, resolved, query }) => {

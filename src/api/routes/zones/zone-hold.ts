@@ -19,7 +19,7 @@ export const ZONE_HOLD_ROUTES: readonly Route[] = [
     ...write,
     method: "POST",
     id: "zone-hold-create",
-    summary: "Hold the zone's name, and the names below where asked",
+    summary: "Hold the zone's name and optionally the names below it",
     query: Type.Object({ include_subdomains: Type.Optional(Type.Enum(["true", "false"])) }),
     handler: ({ control, call, resolved, query }) =>
       control.zoneHolds.create(call, zoneOf(resolved).id, query.include_subdomains === "true"),
@@ -36,7 +36,7 @@ export const ZONE_HOLD_ROUTES: readonly Route[] = [
     ...write,
     method: "DELETE",
     id: "zone-hold-delete",
-    summary: "Release the zone's hold, for good or until a point in time",
+    summary: "Release the zone's hold, permanently or until a point in time",
     query: Type.Object({ hold_after: Type.Optional(Type.String({ maxLength: 64 })) }),
     handler: ({ control, call, resolved, query }) => control.zoneHolds.release(call, zoneOf(resolved).id, query.hold_after),
   }),
@@ -44,7 +44,7 @@ export const ZONE_HOLD_ROUTES: readonly Route[] = [
     ...read,
     path: `${HOLD}/:zone_name`,
     id: "zone-hold-of-name",
-    summary: "Show the zone's hold as it concerns a name in it",
+    summary: "Show how the zone's hold affects a name in it",
     // Published clients read the members beside the envelope's (contract.md §6).
     also: (hold: ZoneHold) => hold,
     handler: ({ control, resolved, params }) => control.zoneHolds.ofName(zoneOf(resolved).id, params.zone_name),

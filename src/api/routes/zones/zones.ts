@@ -8,7 +8,7 @@ const Deleted = Type.Object({ id: Type.String() });
 const ZoneListQuery = Type.Object({
   name: Type.Optional(Type.String({ maxLength: 280, description: "A name, or an operator, a colon and a value: contains:shop." })),
   status: Type.Optional(ZoneStatusSchema),
-  type: Type.Optional(Type.String({ maxLength: 100, description: "One type, or several with commas between them." })),
+  type: Type.Optional(Type.String({ maxLength: 100, description: "One type, or several separated by commas." })),
   "account.id": Type.Optional(Type.String({ maxLength: 32 })),
   "account.name": Type.Optional(Type.String({ maxLength: 280 })),
   match: Type.Optional(Type.Enum(["any", "all"])),

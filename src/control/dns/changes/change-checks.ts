@@ -54,7 +54,7 @@ function located(error: PlatformError, { part, index, place }: ChangeStep): Plat
   // The caller of an undo did not send the record and knows it by its name.
   if (part === "restores")
     return new PlatformError("dns_undo_conflict", {
-      message: `Nothing was undone: the record ${place?.name ?? ""} ${place?.type ?? ""} cannot come back. ${error.message}`,
+      message: `Nothing was reverted: the record ${place?.name ?? ""} ${place?.type ?? ""} cannot be restored. ${error.message}`,
       cause: error,
     });
   return new PlatformError(error.errorName, {

@@ -189,7 +189,7 @@ function assertNotUnderWay(largeChange: string | null, records: readonly DnsReco
   const [kind, id] = largeChange.split(" ");
   if (kind !== "import")
     throw new PlatformError("dns_import_under_way", {
-      message: "A change of many records of this zone is being written; its records cannot be changed until that is done.",
+      message: "A large change to this zone is still being written; its records cannot be changed until it is done.",
     });
   if (records.some((record) => importOfRecord(record.id) === id)) throw new PlatformError("dns_import_under_way");
 }

@@ -174,7 +174,7 @@ export function createLargeChanges({ store, clock }: LargeChangesDeps): LargeCha
 async function assertGoesOn(db: Unit["db"], row: DnsImportRow): Promise<void> {
   if (await touchImport(db, row)) return;
   if ((await zoneRowById(db, row.zone_id)) === undefined) throw new PlatformError("zone_not_found");
-  throw new PlatformError("dns_import_under_way", { message: "The change paused for too long and was undone; try again." });
+  throw new PlatformError("dns_import_under_way", { message: "The change stalled for too long and was rolled back; try again." });
 }
 
 async function putBack(unit: Unit, row: DnsImportRow, changes: readonly VersionedChange<DnsRecordRow>[]): Promise<void> {

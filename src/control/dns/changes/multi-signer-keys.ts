@@ -23,7 +23,7 @@ export async function checkForeignKeys(
   const dnssec = step && (await dnssecOfZone(db, zone.id));
   if (!step || !dnssec || dnssec.status === "disabled" || dnssec.multi_signer === 1) return;
   throw new PlatformError("dns_type_invalid", {
-    message: "DNSKEY records of the zone itself are keys of other providers: turn on dnssec_multi_signer of the zone's DNSSEC first.",
+    message: "DNSKEY records at the apex are keys of other providers: turn on dnssec_multi_signer in the zone's DNSSEC settings first.",
     source: kind === "batch" ? `/${step.part}/${step.index}/type` : "/type",
   });
 }

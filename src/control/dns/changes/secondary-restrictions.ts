@@ -17,13 +17,15 @@ export interface RecordSource {
 export function permittedSteps(zone: RecordSource & { readonly name: string }, steps: readonly ChangeStep[]): readonly ChangeStep[] {
   if (zone.type !== "secondary") return steps;
   const overrides = hasOverrides(zone);
-  if (!overrides) throw refusal("Records of this zone come from its primary. Its setting secondary_overrides allows to proxy them.");
+  if (!overrides) throw refusal("Records of this zone come from its primary. Turn on its setting secondary_overrides to proxy them.");
   return steps.map((step) => {
     const { remove, place, error } = step;
     if (error) return step;
     if ([remove, place].every((row) => row === null || isApexAlias(row, zone.name))) return step;
     if (!remove || !place || COPIED.some((column) => remove[column] !== place[column]))
-      throw refusal("Records of this zone come from its primary: only whether they are proxied, their settings and notes can be changed.");
+      throw refusal(
+        "Records of this zone come from its primary: you can change only whether they are proxied, their settings and their notes.",
+      );
     // A proxied record shows "automatic"; the primary's TTL is what it has again when it is not.
     return { ...step, place: { ...place, ttl: remove.ttl } };
   });

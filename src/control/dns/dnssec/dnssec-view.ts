@@ -66,21 +66,21 @@ const dsText = (zoneName: string, rdata: Buffer): string =>
 const NOTES: readonly { when(stored: StoredDnssec): boolean; text(stored: StoredDnssec): string }[] = [
   {
     when: ({ row }) => row.look_failure !== "" && row.status !== "disabled",
-    text: ({ row }) => `Status stays ${row.status}: the parent could not be seen: ${row.look_failure}.`,
+    text: ({ row }) => `Status stays ${row.status}: the parent zone could not be checked: ${row.look_failure}.`,
   },
   {
     when: ({ row }) => row.status === "error",
-    text: ({ row }) => `Since ${row.ds_since} the parent has had no DS record of the zone's key: give it the one that is shown here.`,
+    text: ({ row }) => `The parent zone has had no DS record for the zone's key since ${row.ds_since}: add the one shown here.`,
   },
   {
     when: ({ row }) => row.ds_named === "[]" && row.ds_others !== "[]" && row.status !== "disabled",
     text: ({ row }) =>
-      `The parent's DS records name other keys only (${(JSON.parse(row.ds_others) as number[]).join(", ")}): to those who validate, the zone fails until they are replaced.`,
+      `The parent's DS records name only other keys (${(JSON.parse(row.ds_others) as number[]).join(", ")}): the zone fails validation until you replace them.`,
   },
   {
     when: ({ row }) => row.rollover === "submit" && row.status === "active",
     text: ({ row }) =>
-      `A new key has been waiting since ${row.rollover_since} for the parent to have its DS record, the one that is shown here.`,
+      `A new key has been waiting since ${row.rollover_since} for its DS record in the parent zone: add the one shown here.`,
   },
 ];
 

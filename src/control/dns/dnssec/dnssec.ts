@@ -71,7 +71,7 @@ export function createDnssec(deps: DnssecDeps): DnssecControl {
         const life = before && rolled(lifeOf(before), key.id, now);
         if (!life)
           throw new PlatformError("dnssec_transition", {
-            message: `DNSSEC is ${before?.row.status ?? "disabled"}${before && before.row.rollover !== "none" ? " and its key is being replaced already" : ""}; a rollover begins only while it is active.`,
+            message: `DNSSEC is ${before?.row.status ?? "disabled"}${before && before.row.rollover !== "none" ? " and a key rollover is already in progress" : ""}; a rollover can start only while it is active.`,
           });
         const after = modified(withLife(before, life, [key]), now);
         await saveDnssec(unit, before, after);
@@ -131,15 +131,18 @@ async function checkAlone(unit: Unit, zone: ZoneRef): Promise<void> {
   const atApex = await recordsNamed(unit.db, zone.id, [zone.name]);
   if (!atApex.some(({ type }) => type === "DNSKEY")) return;
   throw new PlatformError("dnssec_transition", {
-    message: "The zone has DNSKEY records of other providers: delete them first, and their DS records at the parent before.",
+    message: "The zone has DNSKEY records of other providers: first delete their DS records at the parent, then the DNSKEY records.",
     source: "/dnssec_multi_signer",
   });
 }
 
 /** What would be stored without an effect is refused. */
 const UNAVAILABLE: readonly { readonly field: "dnssec_presigned" | "dnssec_use_nsec3"; readonly why: string }[] = [
-  { field: "dnssec_presigned", why: "Zones that come signed from a primary are not available." },
-  { field: "dnssec_use_nsec3", why: "Names are denied by NSEC (RFC 9824), which tells nobody more than NSEC3 would." },
+  { field: "dnssec_presigned", why: "Zones that are already signed by their primary are not supported." },
+  {
+    field: "dnssec_use_nsec3",
+    why: "The nameserver uses NSEC with compact denial of existence (RFC 9824), which reveals no more names than NSEC3.",
+  },
 ];
 
 function checkAvailable(body: DnssecEdit): void {

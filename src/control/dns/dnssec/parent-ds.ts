@@ -28,7 +28,7 @@ export const createLookAtParent =
   (resolvers: readonly ResolverAddress[]): LookAtParent =>
   async (zoneName) => {
     const asked = (resolvers.length > 0 ? resolvers : getServers()).slice(0, RESOLVERS_MAX);
-    if (asked.length === 0) return { reason: "there is no resolver to ask" };
+    if (asked.length === 0) return { reason: "no resolver is configured" };
     const answers = await Promise.all(asked.map((address) => look(address, zoneName)));
     const seen = answers.filter((answer) => "records" in answer);
     const [first, ...others] = seen;
@@ -49,9 +49,9 @@ async function look(address: ResolverAddress, zoneName: string): Promise<DsSet |
 /** Throws where the answer says nothing of the parent. */
 function dsSetOf(answer: Message, zone: NameKey): DsSet {
   const rcode = answer.flags & 0xf;
-  if (rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN) throw new Error(`it answered with RCODE ${rcode}`);
+  if (rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN) throw new Error(`it responded with RCODE ${rcode}`);
   // A referral has neither, and says nothing of the DS.
-  if ((answer.flags & (FLAG.AA | FLAG.RA)) === 0) throw new Error("it is no resolver");
+  if ((answer.flags & (FLAG.AA | FLAG.RA)) === 0) throw new Error("it is not a resolver");
   const own = answer.answers.filter((record) => keyOf(record.name) === zone);
   const ds = own.filter(({ type }) => type === TYPE.DS).slice(0, RECORDS_MAX);
   if (ds.length === 0) assertAbsent(answer, zone);
@@ -62,7 +62,8 @@ function dsSetOf(answer: Message, zone: NameKey): DsSet {
 function assertAbsent(answer: Message, zone: NameKey): void {
   const soa = answer.authorities.find(({ type }) => type === TYPE.SOA);
   const owner = soa && keyOf(soa.name);
-  if (owner === undefined || owner === zone || !isWithin(zone, owner)) throw new Error("nothing in its answer is from the parent");
+  if (owner === undefined || owner === zone || !isWithin(zone, owner))
+    throw new Error("its response contains nothing from the parent zone");
 }
 
 /** A resolver gives what is left of a TTL; the signature says what it was (RFC 4034 §3.1.4). */

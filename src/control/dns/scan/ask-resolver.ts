@@ -27,14 +27,14 @@ async function ask(address: ResolverAddress, name: DnsName, type: number, flags:
   const answer = decodeMessage(await exchange(address, encodeMessage(query) as Buffer, timeoutMs));
   const question = answer.questions[0];
   const fits = answer.id === id && (answer.flags & FLAG.QR) !== 0 && question?.type === type && keyOf(question.name) === keyOf(name);
-  if (!fits) throw new Error("the answer belongs to another question");
+  if (!fits) throw new Error("the response belongs to another query");
   return answer;
 }
 
 function exchange(address: ResolverAddress, query: Buffer, timeoutMs: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const socket = connect(endpoint(address));
-    const timer = setTimeout(() => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    const timer = setTimeout(() => socket.destroy(new Error(`no response within ${timeoutMs} ms`)), timeoutMs);
     const pending = new PendingBytes();
     const length = Buffer.alloc(2);
     length.writeUInt16BE(query.length);
@@ -49,7 +49,7 @@ function exchange(address: ResolverAddress, query: Buffer, timeoutMs: number): P
     socket.on("error", reject);
     socket.on("close", () => {
       clearTimeout(timer);
-      reject(new Error("the connection ended before the answer"));
+      reject(new Error("the connection closed before the response"));
     });
   });
 }

@@ -102,15 +102,18 @@ function hostName(text: string): string {
   const name = parseHostname(text);
   if (name !== undefined && name.includes(".")) return name;
   const problem = hostnameProblem(text) ?? "it is a single label";
-  throw new PlatformError("invalid_input", { message: `${JSON.stringify(text)} is no name for a server: ${problem}.`, source: "/ns_name" });
+  throw new PlatformError("invalid_input", {
+    message: `${JSON.stringify(text)} is not a valid name for a name server: ${problem}.`,
+    source: "/ns_name",
+  });
 }
 
 async function assertRoom(db: Unit["db"], row: CustomNameServerRow): Promise<void> {
   if (await customNameServer(db, row.account_id, row.name))
-    throw new PlatformError("invalid_input", { message: `The account has the name server ${row.name} already.`, source: "/ns_name" });
+    throw new PlatformError("invalid_input", { message: `The account already has the name server ${row.name}.`, source: "/ns_name" });
   if ((await namesOfSet(db, row.account_id, row.ns_set)).length >= SET_NAMES_MAX)
     throw new PlatformError("invalid_input", {
-      message: `Set ${row.ns_set} has ${SET_NAMES_MAX} name servers already.`,
+      message: `Set ${row.ns_set} already has ${SET_NAMES_MAX} name servers.`,
       source: "/ns_set",
     });
 }

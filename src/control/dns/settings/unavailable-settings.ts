@@ -13,28 +13,28 @@ const UNAVAILABLE: readonly { readonly source: string; is(change: Change, pointe
   {
     source: "/foundation_dns",
     is: (change) => change.foundation_dns === true,
-    why: "There is one kind of name servers; foundation_dns can only be false.",
+    why: "There is only one type of name servers; foundation_dns must be false.",
   },
   {
     source: "/internal_dns/reference_zone_id",
     is: (change) => (change.internal_dns?.reference_zone_id ?? "") !== "",
-    why: "Internal zones, and so zones to fall back to, are not available.",
+    why: "Internal zones are not supported, so there is no reference zone to fall back to.",
   },
   {
     source: "/zone_mode",
     is: (change) => change.zone_mode === "cdn_only",
-    why: "Every zone is served by the name servers; zone_mode can be standard or dns_only.",
+    why: "The name servers serve every zone; zone_mode must be standard or dns_only.",
   },
   {
     source: "/nameservers/type",
     is: (change) => change.nameservers?.type === "cloudflare.advanced",
-    why: "There is one kind of name servers; use cloudflare.standard.",
+    why: "There is only one type of name servers; use cloudflare.standard.",
   },
   {
     source: "/nameservers/type",
     // SPEC 2.5 allows it as an account's default, where it says what to take once a tenant has some.
     is: (change, pointer) => change.nameservers?.type === "custom.tenant" && pointer === "",
-    why: "No tenant has name servers here.",
+    why: "Tenant name servers are not supported.",
   },
 ];
 

@@ -69,6 +69,6 @@ export const idOf = ({ before, after }: VersionedChange): string => (after ?? be
 
 function changedSince(change: VersionedChange, now: ShownRow | null): PlatformError {
   const { name, type, id } = (change.after ?? change.before) as ShownRow;
-  const what = now === null ? "was deleted" : change.after === null ? "is there again" : "was changed";
-  return new PlatformError("dns_undo_conflict", { message: `Nothing was undone: the record ${name} ${type} (${id}) ${what} since.` });
+  const what = now === null ? "was deleted" : change.after === null ? "was created again" : "was changed";
+  return new PlatformError("dns_undo_conflict", { message: `Nothing was reverted: the record ${name} ${type} (${id}) ${what} since.` });
 }

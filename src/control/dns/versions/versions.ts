@@ -178,7 +178,7 @@ async function findVersion(db: Db, zone: PlannedZoneRef, version: number): Promi
   const range = await versionRange(db, zone.id);
   if (range === null || version > range.oldest) throw new PlatformError("dns_version_not_found");
   throw new PlatformError("dns_version_pruned", {
-    message: `Version ${version} is no longer kept, or never was; the oldest that is kept is ${range.oldest}.`,
+    message: `Version ${version} does not exist or has been deleted; the oldest stored version is ${range.oldest}.`,
   });
 }
 

@@ -146,7 +146,7 @@ storeTest("an import whose program ended is taken back; one that only paused not
     clock.advance(61_000);
     assert.equal(await control.zoneFiles.removeAbandoned(call()), 1);
   };
-  await assert.rejects(pieces.import(call(), zone, between(read(hosts(20), 10), pause)), failing("dns_import_under_way", /paused/));
+  await assert.rejects(pieces.import(call(), zone, between(read(hosts(20), 10), pause)), failing("dns_import_under_way", /stalled/));
   assert.equal(await total(), 0);
   assert.equal(await control.zoneFiles.removeAbandoned(call()), 0);
 });

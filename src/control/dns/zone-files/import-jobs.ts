@@ -190,7 +190,7 @@ function storedCall({ id, actor, reason }: DnsImportJobRow): Call {
 const errorsOf = (error: unknown): readonly ErrorItem[] =>
   error instanceof PlatformError
     ? [{ code: error.code, message: error.message }, ...(error.chain ?? [])]
-    : [{ code: 10000, message: "This server failed, as its log says; the file can be imported again." }];
+    : [{ code: 10000, message: "An internal error occurred; see the server's log. You can import the file again." }];
 
 const jobView = (row: DnsImportJobRow): DnsImport => ({
   id: row.id,

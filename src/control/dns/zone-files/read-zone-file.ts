@@ -85,7 +85,7 @@ export async function* importPieces(text: string, scene: ImportScene, size: numb
 export function refusal(problems: readonly ImportProblem[]): PlatformError {
   const sorted = problems.toSorted((a, b) => a.line - b.line);
   const chain = sorted.map(({ line, error }): ErrorItem => ({ code: error.code, message: `Line ${line}: ${error.message}` }));
-  const more = chain.length === 1 ? "" : ` ${chain.length - 1} more cannot be imported either; error_chain names them.`;
+  const more = chain.length === 1 ? "" : ` ${chain.length - 1} more cannot be imported either; error_chain lists them.`;
   return new PlatformError("dns_zone_file_invalid", { message: `${chain[0]?.message}${more}`, chain });
 }
 

@@ -29,8 +29,8 @@ const NUMBER = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 });
 
 const SUBJECTS: Readonly<Record<SpikeKind, string>> = {
   security_events: "Security events",
-  edge_errors: "Errors of the edge",
-  origin_errors: "Errors of origins",
+  edge_errors: "Edge errors",
+  origin_errors: "Origin errors",
 };
 
 export function spikeAlert({ kind, zone, service, count, mean, startMs, endMs }: SpikeFacts): Alert {
@@ -39,7 +39,7 @@ export function spikeAlert({ kind, zone, service, count, mean, startMs, endMs }:
   const minutes = (endMs - startMs) / 60_000;
   return {
     subject: `${what} in ${zone.name}: ${NUMBER.format(count)} in ${minutes} minutes`,
-    text: `${what} in ${zone.name} rose to ${NUMBER.format(count)} between ${start} and ${end}. At this hour ${NUMBER.format(mean)} in ${minutes} minutes are usual.`,
+    text: `${what} in ${zone.name} rose to ${NUMBER.format(count)} between ${start} and ${end}. The usual number at this hour is ${NUMBER.format(mean)} in ${minutes} minutes.`,
     data: {
       zone_id: zone.id,
       zone_name: zone.name,
@@ -75,13 +75,13 @@ export const issuedAlert = (zone: ZoneFacts, { hosts, authority }: CertificateFa
 /** `isOver`: nothing more is tried by itself. */
 export const notIssuedAlert = (zone: ZoneFacts, { hosts, authority }: CertificateFacts, error: string, isOver: boolean): Alert => ({
   subject: `Certificate of ${hosts[0] ?? zone.name} not issued`,
-  text: `There is no new certificate for ${hosts.join(", ")}${error === "" ? "" : `: ${error}`}. ${isOver ? "It is given up." : "It is tried again."}`,
+  text: `No new certificate was issued for ${hosts.join(", ")}${error === "" ? "" : `: ${error}`}. ${isOver ? "The server will not try again." : "The server will try again."}`,
   data: { ...zoneData(zone), event: isOver ? "given_up" : "failing", hosts: hosts.join(","), authority, error },
 });
 
 export const primariesFailingAlert = (zone: ZoneFacts, reasons: readonly string[], isExpired: boolean): Alert => ({
-  subject: isExpired ? `Zone ${zone.name} has expired` : `No primary of ${zone.name} answers`,
-  text: `No primary of ${zone.name} answers: ${reasons.join("; ")}.${isExpired ? " The zone has expired and is not answered from any more." : ""}`,
+  subject: isExpired ? `Zone ${zone.name} has expired` : `No primary of ${zone.name} responds`,
+  text: `No primary of ${zone.name} responds: ${reasons.join("; ")}.${isExpired ? " The zone has expired; the nameserver no longer answers from it." : ""}`,
   data: { ...zoneData(zone), event: isExpired ? "expired" : "failing", reasons: reasons.join("; ") },
 });
 

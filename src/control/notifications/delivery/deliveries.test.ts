@@ -120,7 +120,7 @@ storeTest("what arrives while its policy gives it up has arrived; what fails the
   attempts.get("https://failing.example/")?.reject(new Error("no"));
   assert.equal((await sending).sent, 1);
   assert.deepEqual((await rows()).map(({ status, sent_on, error }) => `${status} ${sent_on !== null} ${error}`).toSorted(), [
-    "failed false the policy has changed: nothing more is sent here",
+    "failed false the policy has changed and no longer uses this mechanism",
     "sent true null",
   ]);
 });
@@ -195,7 +195,7 @@ storeTest("no more than a thousand e-mails an hour are sent for an account, whic
   const { failures } = await deliveries.sendDue();
   assert.deepEqual(
     failures.map(({ error }) => error),
-    ["no more than 1000 e-mails an hour are sent for an account"],
+    ["the limit of 1000 e-mails an hour for an account is reached"],
   );
   assert.deepEqual(mailed, [account_id, other]);
   clock.advance(3_600_000);

@@ -186,7 +186,7 @@ async function mayEmail(store: Store, clock: Clock, accountId: string): Promise<
     begunMs: clock.nowMs() - HOUR_MS - WAIT_MS_MAX,
   };
   if ((await countEmailsSent(store.read, accountId, times)) >= EMAILS_AN_HOUR_MAX)
-    throw new Error(`no more than ${EMAILS_AN_HOUR_MAX} e-mails an hour are sent for an account`);
+    throw new Error(`the limit of ${EMAILS_AN_HOUR_MAX} e-mails an hour for an account is reached`);
 }
 
 const ERROR_TEXT_MAX = 300;

@@ -42,8 +42,8 @@ export function mailFault(error: unknown): DeliveryError {
     code === "EAUTH"
       ? "the mail server refuses the login of this installation"
       : /CERT|SIGNATURE|ISSUER|ETLS|SSL|EPROTO/.test(originalCode)
-        ? "no TLS that is trusted could be begun with the mail server"
-        : "the mail server could not be reached, or did not answer in time";
+        ? "no trusted TLS connection to the mail server could be established"
+        : "the mail server could not be reached or did not respond in time";
   return new DeliveryError(told, { logged: oneLine(`${command} ${originalCode}: ${message}`), isFinal: false, cause: error });
 }
 

@@ -31,7 +31,7 @@ export const createWebhookSender =
       ...signatureHeaders(deps.vendorPrefix, secret, Math.floor(atMs / 1000), body),
     };
     const status = await sendOutbound({ method: "POST", url: new URL(url), headers, body, totalMs: TOTAL_MS }, deps.allowed);
-    if (status < 200 || status > 299) throw new Error(`the webhook answered with status ${status}`);
+    if (status < 200 || status > 299) throw new Error(`the webhook responded with status ${status}`);
   };
 
 function signatureHeaders(prefix: string, secret: string, seconds: number, body: string): Record<string, string> {

@@ -36,7 +36,7 @@ export async function checkPolicy(
   const type = alertType(policy.alert_type);
   if (type === undefined) {
     const known = ALERT_TYPES.map((row) => row.type).join(", ");
-    throw invalid("/alert_type", `alert_type ${policy.alert_type} does not exist here; there are ${known}`);
+    throw invalid("/alert_type", `alert_type ${policy.alert_type} does not exist; it must be one of ${known}`);
   }
   if (policy.alert_interval !== undefined && intervalMs(policy.alert_interval) === undefined)
     throw invalid("/alert_interval", "alert_interval must be a number of minutes, hours or days: 30m, 4h, 1d");
@@ -78,12 +78,12 @@ const FILTER_CHECKS: Readonly<Record<AlertFilter, FilterCheck>> = {
       if (alertService(text) === undefined)
         throw invalid(
           "/filters/services",
-          `there is no service ${text}; there are ${ALERT_SERVICES.map(({ id, name }) => `${id} (${name})`).join(", ")}`,
+          `service ${text} does not exist; it must be one of ${ALERT_SERVICES.map(({ id, name }) => `${id} (${name})`).join(", ")}`,
         );
   },
   slo: async (_db, _accountId, _type, values) => {
     if (values.length !== 1 || !isSlo(values[0] ?? ""))
-      throw invalid("/filters/slo", "filters.slo must be one number of per cent below 100, such as 99.9");
+      throw invalid("/filters/slo", "filters.slo must be one percentage below 100, such as 99.9");
   },
 };
 
@@ -102,21 +102,22 @@ async function checkMechanisms(
   { email = [], webhooks = [], pagerduty = [] }: NotificationPolicyCreate["mechanisms"],
   ready: MechanismsReady,
 ): Promise<void> {
-  if (pagerduty.length > 0) throw invalid("/mechanisms/pagerduty", "there is no delivery to PagerDuty here; use a webhook");
+  if (pagerduty.length > 0) throw invalid("/mechanisms/pagerduty", "PagerDuty is not supported; use a webhook");
   if (email.length + webhooks.length === 0) throw invalid("/mechanisms", "mechanisms must have an e-mail address or a webhook");
   if (email.length > 0 && !ready.email)
     throw invalid(
       "/mechanisms/email",
-      "this installation sends no e-mail: its operator has to set notifications.smtp_host and notifications.email_from",
+      "this installation sends no e-mail: its operator must set notifications.smtp_host and notifications.email_from",
     );
-  for (const { id } of email) if (!isEmail(id) || NO_MAILBOX.test(id)) throw invalid("/mechanisms/email", `${id} is no e-mail address`);
+  for (const { id } of email)
+    if (!isEmail(id) || NO_MAILBOX.test(id)) throw invalid("/mechanisms/email", `${id} is not a valid e-mail address`);
   for (const { id } of webhooks)
     if ((await webhookById(db, accountId, id)) === undefined) throw invalid("/mechanisms/webhooks", `the account has no webhook ${id}`);
   for (const [name, ids] of [
     ["email", email],
     ["webhooks", webhooks],
   ] as const)
-    if (new Set(ids.map(({ id }) => id)).size < ids.length) throw invalid(`/mechanisms/${name}`, `mechanisms.${name} names one twice`);
+    if (new Set(ids.map(({ id }) => id)).size < ids.length) throw invalid(`/mechanisms/${name}`, `mechanisms.${name} contains a duplicate`);
 }
 
 const invalid = (source: string, message: string): PlatformError => new PlatformError("notification_invalid", { message, source });

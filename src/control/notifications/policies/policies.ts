@@ -108,7 +108,7 @@ async function leaveBehind({ db }: Unit, before: PolicyRow, after: PolicyRow): P
   // Nobody sees what becomes of them until it is enabled again.
   if (after.enabled !== before.enabled) await endSpikes(db, after.id);
   const isOff = after.enabled === 0 && before.enabled === 1;
-  await failPending(db, after.id, isOff ? [] : destinationsOf(after), "the policy has changed: nothing more is sent here");
+  await failPending(db, after.id, isOff ? [] : destinationsOf(after), "the policy has changed and no longer uses this mechanism");
 }
 
 const columnsOf = ({ enabled, alert_type, ...value }: NotificationPolicyCreate): Pick<PolicyRow, "enabled" | "alert_type" | "value"> => ({

@@ -88,7 +88,7 @@ function times(at: number, start: string, end: string): Pick<SilenceRow, "start_
   const [start_ms, end_ms] = [parseTimestamp(start), parseTimestamp(end)];
   if (start_ms === undefined) throw invalid(`/${at}/start_time`, "start_time must be a time like 2030-01-31T08:00:00Z");
   if (end_ms === undefined) throw invalid(`/${at}/end_time`, "end_time must be a time like 2030-01-31T08:00:00Z");
-  if (end_ms <= start_ms) throw invalid(`/${at}/end_time`, "end_time must come after start_time");
+  if (end_ms <= start_ms) throw invalid(`/${at}/end_time`, "end_time must be after start_time");
   return { start_ms, end_ms };
 }
 

@@ -90,7 +90,7 @@ export function createCountPublisher({ store, counts, node }: CountPublisherDeps
       const own = nodes.find((row) => row.node === node);
       if (own !== undefined && own.run !== run && isNamed)
         throw new Error(
-          `another node counts events under the name of this one, ${node}: its state directory is a copy; delete node-id in one of them and start it again`,
+          `another node uses the ID of this node, ${node}: its state directory is a copy; delete node-id on one of them and restart it`,
         );
       // By a clock that was ahead, what this node had written down was long ago, and has gone.
       if (own !== undefined && own.counted_ms > endMs + HOUR_MS) known = new Map(COUNTED_KINDS.map((kind) => [kind, new Set()]));

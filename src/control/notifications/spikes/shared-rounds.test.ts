@@ -247,7 +247,7 @@ storeTest("a node with a copy of another's state directory is told so, and the o
     const copy = await start("copy", ON_TIME, "a");
     await minute([copy, 1]);
     clock.advance(MINUTE_MS);
-    await assert.rejects(a.look(), /another node counts events under the name of this one, a: .* delete node-id/);
+    await assert.rejects(a.look(), /another node uses the ID of this node, a: .* delete node-id/);
     await minute([copy, 300]);
     await minute([copy, 1]);
     assert.equal((await told()).length, 1);
@@ -266,7 +266,7 @@ storeTest("the share of requests that may fail is that of all nodes' requests", 
     a.requests(400, 502);
     b.requests(3000, 200);
     for (let n = 0; n < 3; n++) await minute([a, 0], [b, 0]);
-    assert.deepEqual(await told(), ["Errors of origins in one.example: 400 in 5 minutes"]);
+    assert.deepEqual(await told(), ["Origin errors in one.example: 400 in 5 minutes"]);
   }),
 );
 

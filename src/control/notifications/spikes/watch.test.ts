@@ -152,8 +152,8 @@ storeTest("errors of origins and of the edge are spikes of their own, of which a
   current.kind = "edge_errors";
   assert.equal(await minute(errors(one, 400)), 1);
   assert.deepEqual(await subjects(), [
-    "Errors of origins in one.example: 300 in 5 minutes",
-    "Errors of origins in two.example: 1,001 in 5 minutes",
-    "Errors of the edge in one.example: 400 in 5 minutes",
+    "Origin errors in one.example: 300 in 5 minutes",
+    "Origin errors in two.example: 1,001 in 5 minutes",
+    "Edge errors in one.example: 400 in 5 minutes",
   ]);
 });
