@@ -87,7 +87,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   const log = createGatewayLog({ ...deps, spans, vendorPrefix: config.vendorPrefix });
   const keys = createStoredKeys({ replica, sealer, rateLimits, clock, serviceTokens: createServiceTokens({ clock, pools }) });
   const cache = createAnswerCache({ clock, metrics, memoryBytesMax: limits.cacheMemoryBytesMax, disk: openDisk(config, sealer) });
-  const unwritten = metrics.counter("selvedge_gateway_spend_unwritten_total", "Lines of spend that could not be written when they came");
+  const unwritten = metrics.counter("selvedge_gateway_spend_unwritten_total", "Spend journal lines whose first write failed");
   const journal = config.spendJournal === undefined ? NO_JOURNAL : createSpendJournal(config.spendJournal, () => void unwritten.value++);
   const ledger = createSpendLedger({ clock, journal });
   const spend = createSpendLimits({ ledger, costs });
@@ -126,7 +126,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     spend,
     rateLimits,
   });
-  const bodies = createBodyReader(limits, metrics.gauge("selvedge_gateway_held_request_bytes", "Request bodies in memory"));
+  const bodies = createBodyReader(limits, metrics.gauge("selvedge_gateway_held_request_bytes", "Bytes of request bodies in memory"));
 
   /** Bodies that are looked into, sent again or kept are needed whole; others pass as they come. */
   const wholeBytesMax = ({ route, gateway }: Admitted): number =>

@@ -38,7 +38,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const loop = deps.socketCalls ? new SocketLoop(deps.socketCalls, deps.onError ?? ignore) : null;
   const forwarder = createForwarder({ ...deps, loop, upstreams, rateLimits });
   const fields = createResponseFields(config.vendorPrefix, deps.clock);
-  const active = metrics.gauge("selvedge_gateway_active_requests", "Gateway requests under way");
+  const active = metrics.gauge("selvedge_gateway_active_requests", "Gateway requests in progress");
   let isDraining = false;
 
   const over = (): void => void active.value--;
@@ -158,7 +158,7 @@ const MISDIRECTED = { name: "aig_misdirected_host" } as const;
 const ignore = (): void => undefined;
 
 function countRefusal(metrics: MetricRegistry, reason: GatewayErrorName): void {
-  metrics.counter("selvedge_gateway_refused_total", "Gateway requests refused before any provider was asked", {
+  metrics.counter("selvedge_gateway_refused_total", "Gateway requests refused before a provider was called", {
     reason: reason.slice("aig_".length),
   }).value++;
 }

@@ -14,7 +14,7 @@ if (main === null) throw new Error("control/logpush/batch-thread.ts runs as a wo
 runInBackground();
 const voice = createWorkerVoice(main);
 const metrics = createMetrics();
-const records = metrics.counter("selvedge_logpush_records_total", "Logs of gateways written into files for their jobs");
+const records = metrics.counter("selvedge_logpush_records_total", "Gateway log records written to files of Logpush jobs");
 const read = batchReader(systemClock);
 const attached = new Set<MessagePort>();
 

@@ -126,7 +126,7 @@ storeTest("refusals are counted and logged, and not asked for again", async ({ s
   assert.deepEqual(await heard(2), ALL);
   const counted = metrics.samples().filter(({ name }) => name === "selvedge_dns_notify_total");
   assert.deepEqual(Object.fromEntries(counted.map(({ labels, value }) => [labels["result"], value])), { acknowledged: 1, refused: 1 });
-  assert.deepEqual(logged, ["a peer does not take notifications of a zone"]);
+  assert.deepEqual(logged, ["a peer refused NOTIFY for a zone"]);
   assert.deepEqual(await heard(0), []);
   notifier.close();
 });

@@ -46,7 +46,7 @@ export function createNotifier(deps: NotifierDeps): Notifier {
   /** Of every zone that has had some. */
   const peersOf = new Map<string, readonly TransferPeerEntry[]>();
   const heard = (result: "acknowledged" | "refused" | "unanswered") =>
-    metrics.counter("selvedge_dns_notify_total", "Announcements of a zone's changes to other servers", { result });
+    metrics.counter("selvedge_dns_notify_total", "NOTIFY messages sent to other servers, by result", { result });
 
   const notices = createNotices<Notice>({
     tell: async ({ zoneId, peer }, timeoutMs) => {
@@ -58,12 +58,12 @@ export function createNotifier(deps: NotifierDeps): Notifier {
       const rcode = await socket.notify(parseAbsoluteName(zone.name), to, timeoutMs);
       if (rcode === null) return false;
       heard(rcode === RCODE.NOERROR ? "acknowledged" : "refused").value += 1;
-      if (rcode !== RCODE.NOERROR) log("warn", "a peer does not take notifications of a zone", { zone: zone.name, peer: peer.ip, rcode });
+      if (rcode !== RCODE.NOERROR) log("warn", "a peer refused NOTIFY for a zone", { zone: zone.name, peer: peer.ip, rcode });
       return true;
     },
     gaveUp: ({ zoneId, peer }) => {
       heard("unanswered").value += 1;
-      log("warn", "a peer does not answer notifications of a zone", { zone_id: zoneId, peer: peer.ip, port: peer.port });
+      log("warn", "a peer does not respond to NOTIFY for a zone", { zone_id: zoneId, peer: peer.ip, port: peer.port });
     },
     sleep: async (ms, signal) => {
       await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
@@ -83,7 +83,7 @@ export function createNotifier(deps: NotifierDeps): Notifier {
   };
   const startOver = (): void => {
     peersOf.clear();
-    start().catch((error: unknown) => log("warn", "the peers of zones were not notified", { reason: String(error) }));
+    start().catch((error: unknown) => log("warn", "sending NOTIFY to the peers of zones failed", { reason: String(error) }));
   };
 
   return {

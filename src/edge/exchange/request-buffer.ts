@@ -18,7 +18,7 @@ export interface HeldBodies {
 
 /** `eachBytesMax` of a body are shown to rules; all together hold no more than `bytesMax`. */
 export function createHeldBodies(eachBytesMax: number, bytesMax: number, metrics: MetricRegistry): HeldBodies {
-  const held = metrics.gauge("selvedge_edge_held_body_bytes", "Bytes of request bodies that rules are waiting for or have looked at");
+  const held = metrics.gauge("selvedge_edge_held_body_bytes", "Bytes of request bodies buffered for rules");
   const take = (bytes: number): boolean => {
     if (bytes > 0 && held.value + bytes > bytesMax) return false;
     held.value += bytes;

@@ -38,9 +38,9 @@ export interface AnswerCacheDeps {
  */
 export function createAnswerCache({ clock, metrics, memoryBytesMax, disk }: AnswerCacheDeps): AnswerCache {
   const kept = new Map<string, KeptAnswer>();
-  const held = metrics.gauge("selvedge_gateway_cache_bytes", "Provider answers kept in memory");
+  const held = metrics.gauge("selvedge_gateway_cache_bytes", "Bytes of provider responses cached in memory");
   const count = (result: string): Metric =>
-    metrics.counter("selvedge_gateway_cache_total", "Requests whose answers may be kept", { result });
+    metrics.counter("selvedge_gateway_cache_total", "Requests whose responses are cacheable, by cache result", { result });
   const counters = { hit: count("hit"), miss: count("miss"), stored: count("stored") };
   /** By key: who is asking. It resolves when there is something to find, or nothing to wait for. */
   const asking = new Map<string, Promise<void>>();

@@ -53,7 +53,7 @@ interface Queue {
 export function createSpanExporter(deps: SpanExporterDeps): SpanExporter {
   const { pools, sealer, metrics, limits } = deps;
   const count = (outcome: string) =>
-    metrics.counter("selvedge_gateway_spans_total", "Spans for endpoints of customers by what became of them", { outcome });
+    metrics.counter("selvedge_gateway_spans_total", "Trace spans for customer endpoints by outcome", { outcome });
   const [sent, dropped] = [count("sent"), count("dropped")];
   const queues = new Map<string, Queue>();
   let bytesWaiting = 0;

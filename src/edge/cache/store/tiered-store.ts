@@ -51,7 +51,7 @@ const INDEX_SHARE = 1 / 4;
 
 export function createShelves(deps: ShelvesDeps): Shelves {
   const { memoryBytesMax, metrics, isPurged } = deps;
-  const faults = metrics.counter("selvedge_edge_cache_disk_faults_total", "Reads and writes of the cache's files that failed");
+  const faults = metrics.counter("selvedge_edge_cache_disk_faults_total", "Failed reads and writes of cache files");
   const onError = (error: unknown): void => {
     // A disk that is full fails at each of them, and the cache goes on in memory.
     if (faults.value++ === 0) deps.onError(error);
@@ -61,10 +61,10 @@ export function createShelves(deps: ShelvesDeps): Shelves {
     { max: disk === null ? memoryBytesMax : memoryBytesMax * (1 - INDEX_SHARE), weightOf: ({ weight }) => weight },
   ]);
   const gauges = {
-    memory: metrics.gauge("selvedge_edge_cache_memory_bytes", "Bytes of memory that cached responses take"),
-    disk: metrics.gauge("selvedge_edge_cache_disk_bytes", "Bytes on disk that cached responses take"),
-    responses: metrics.gauge("selvedge_edge_cache_responses", "Responses in memory"),
-    files: metrics.gauge("selvedge_edge_cache_files", "Responses on disk"),
+    memory: metrics.gauge("selvedge_edge_cache_memory_bytes", "Memory used by cached responses, in bytes"),
+    disk: metrics.gauge("selvedge_edge_cache_disk_bytes", "Disk space used by cached responses, in bytes"),
+    responses: metrics.gauge("selvedge_edge_cache_responses", "Cached responses in memory"),
+    files: metrics.gauge("selvedge_edge_cache_files", "Cached responses on disk"),
   };
   const keep = (response: StoredResponse): void => {
     disk?.removeSame(response);
