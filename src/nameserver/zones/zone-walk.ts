@@ -1,15 +1,15 @@
 import type { NameKey } from "#wire/dns/name.ts";
 import type { RecordSets } from "./rrset.ts";
 
-/** A zone's names as they were at one moment, one after the other, whatever changes meanwhile. */
+/** An iterator over a zone's names as they were when it started, whatever changes meanwhile. */
 export interface ZoneWalk {
-  /** The next name that has records, in no order; undefined behind the last. Throws ZoneWalkError where too much has changed. */
+  /** The next name with records, in no particular order; undefined at the end. Throws ZoneWalkError if too much has changed. */
   next(): readonly [name: NameKey, sets: RecordSets] | undefined;
-  /** To be called when no more is wanted. */
+  /** Call when no more names are needed. */
   close(): void;
 }
 
-/** Too much has changed since the walk began for keeping what was there before. */
+/** So much changed during the walk that its old state cannot be retained. */
 export class ZoneWalkError extends Error {
   constructor() {
     super("the zone changed too much while it was read");
@@ -17,28 +17,27 @@ export class ZoneWalkError extends Error {
   }
 }
 
-/** What walks need to know of a name. */
+/** What walks need of a name. */
 export interface WalkedNode {
   readonly sets: RecordSets;
-  /** Grows with each name that is created, as does its place in the map. */
+  /** Increases with each created name, as does its position in the map. */
   readonly order: number;
 }
 
-/** A large change that names become above what the map has (name-layers.ts). */
+/** A large change in a layer above the map (name-layers.ts). */
 type Layer = ReadonlyMap<NameKey, WalkedNode>;
 
-/** The walks that are under way over one map of names. */
+/** The active walks over one map of names. */
 export interface ZoneWalks {
-  /** `nextOrder` is what the next name to be created will get; `layers` are above the map, newest first. */
+  /** `nextOrder` is the order of the next created name; `layers` are above the map, newest first. */
   start(nextOrder: number, layers?: readonly Layer[]): ZoneWalk;
-  /** To be called before what is at the name is replaced, by what a layer has of it where it says so. */
+  /** Call before a name's state is replaced, with the layer that replaces it if there is one. */
   keep(key: NameKey, by?: Layer): void;
 }
 
 /**
- * Walks read the living map, which a zone of any size can have many of: a Map hands out its entries in the order of their
- * creation, whatever is deleted or created meanwhile. Only what changes ahead of a walk is kept for it, up to
- * `keptMax` names.
+ * Walks read the live map, because many may run over a large zone: a Map iterates in the order of creation, even during
+ * changes. Only the old state of names ahead of a walk is retained, for up to `keptMax` names.
  */
 export function createZoneWalks(nodes: ReadonlyMap<NameKey, WalkedNode>, keptMax = KEPT_MAX): ZoneWalks {
   const walks = new Set<Walk>();
@@ -67,11 +66,11 @@ interface Walk extends ZoneWalk {
 function createWalk(nodes: ReadonlyMap<NameKey, WalkedNode>, end: number, layers: readonly Layer[], keptMax: number): Walk {
   const entries = nodes.entries();
   const kept = new Map<NameKey, RecordSets>();
-  /** The order of the last name that was handed out or passed over. */
+  /** Order of the last name that was returned or skipped. */
   let at = -1;
   let broken = false;
 
-  /** As it was when the walk began: later layers are not the walk's. */
+  /** The state when the walk began: ignores later layers. */
   const setsOf = (key: NameKey, node: WalkedNode): RecordSets => {
     for (const layer of layers) {
       const name = layer.get(key);
@@ -82,7 +81,7 @@ function createWalk(nodes: ReadonlyMap<NameKey, WalkedNode>, end: number, layers
   const living = (): readonly [NameKey, RecordSets] | undefined => {
     for (;;) {
       const { value, done } = entries.next();
-      // What was created after the start stands behind everything else.
+      // Names created after the start come last.
       if (done === true || value[1].order >= end) {
         at = end;
         return undefined;
@@ -94,7 +93,7 @@ function createWalk(nodes: ReadonlyMap<NameKey, WalkedNode>, end: number, layers
       if (sets.size > 0) return [key, sets];
     }
   };
-  /** What the map has no more, or only as names created after the start. */
+  /** Names that the map no longer has, or has only as names created after the start. */
   const gone = (): readonly [NameKey, RecordSets] | undefined => {
     for (const [key, sets] of kept) {
       kept.delete(key);
@@ -111,7 +110,7 @@ function createWalk(nodes: ReadonlyMap<NameKey, WalkedNode>, end: number, layers
     keep: (key, by) => {
       const node = nodes.get(key);
       if (broken || !node || node.order <= at || node.order >= end || kept.has(key)) return;
-      // To the walk it is the same before and after.
+      // The walk sees the same state before and after.
       if (by && layers.includes(by)) return;
       kept.set(key, setsOf(key, node));
       broken = kept.size > keptMax;
@@ -121,5 +120,5 @@ function createWalk(nodes: ReadonlyMap<NameKey, WalkedNode>, end: number, layers
   };
 }
 
-/** Names with all their records: some 20 MB at most. */
+/** Names with all their records: at most about 20 MB. */
 const KEPT_MAX = 50_000;

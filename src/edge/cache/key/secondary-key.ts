@@ -2,7 +2,7 @@ import { trimBlanks } from "#kernel/process/trim.ts";
 
 /** Access to the fields of a request. */
 export interface RequestFields {
-  /** Values of every line of a field, by its lower-case name. */
+  /** Values of each line of a field, by its lower-case name. */
   headers(name: string): readonly string[];
 }
 
