@@ -14,7 +14,7 @@ export interface CachedResponse extends Freshness {
   readonly rcode: number;
   /** Offset of the OPT record, which is the last record; 0 without one. */
   readonly optStart: number;
-  /** Class for response rate limiting (rate-limit.ts). */
+  /** Class for response rate limiting (response-class.ts). */
   readonly sort: number;
   /** The query name is one of an unlimited number, such as names that do not exist. */
   readonly isEndless: boolean;
