@@ -55,7 +55,7 @@ export interface AllOrList {
   readonly list?: readonly string[];
 }
 
-/** How the cache took part in a response, with Cloudflare's names. */
+/** How the cache took part in a response, with the usual names of CDNs. */
 export type CacheStatus =
   /** From the cache, fresh. */
   | "HIT"

@@ -177,5 +177,5 @@ export class OwnView implements ResponseView {
 
 const TYPES: Readonly<Record<number, string>> = { 1015: "ratelimit", 1020: "waf", 1040: "managed_challenge" };
 
-/** The kind of an edge error page, with Cloudflare's names. */
+/** The kind of an edge error page, with the usual names of CDNs. */
 const errorType = ({ code, status }: EdgeError): string => TYPES[code] ?? (code >= 1000 ? "1xxx" : status >= 500 ? "5xx" : "");

@@ -10,8 +10,8 @@ export interface ErrorCode {
 }
 
 /**
- * All public error codes, by the name that code throws. Numbers that Cloudflare uses have Cloudflare's meaning
- * (contract.md §2, dns.md); the others do not collide with them. Several names may share a number.
+ * All public error codes, by the name that code throws. Numbers listed in contract.md §2 and dns.md keep the meaning
+ * given there; the others do not collide with them. Several names may share a number.
  */
 export const ERROR_CODES = {
   internal: {

@@ -19,7 +19,7 @@ export interface PlatformErrorOptions {
   readonly retryable?: boolean;
   readonly cause?: unknown;
   readonly chain?: readonly ErrorItem[];
-  /** Replaces the table's HTTP status, for codes that Cloudflare uses with several. */
+  /** Replaces the table's HTTP status, for codes that are used with several. */
   readonly status?: number;
   /** Extra response headers, such as `retry-after`. */
   readonly headers?: Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 /**
- * Extensions that are cached by default, as at Cloudflare: static files, which are the same for every visitor. Other
+ * Extensions that are cached by default, as at other CDNs: static files, which are the same for every visitor. Other
  * paths are not cached by default.
  */
 const CACHED_EXTENSIONS: ReadonlySet<string> = new Set([

@@ -16,7 +16,7 @@ export interface Freshness {
 }
 
 /**
- * Default TTLs in seconds by status, for responses without an explicit TTL, as at Cloudflare. Only statuses for which
+ * Default TTLs in seconds by status, for responses without an explicit TTL, as at other CDNs. Only statuses for which
  * RFC 9110 §15.1 allows a heuristic.
  */
 const DEFAULT_SECONDS: ReadonlyMap<number, number> = new Map([
