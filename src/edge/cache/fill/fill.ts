@@ -52,7 +52,7 @@ export class Fill implements Waited {
     return this.keeping.response;
   }
 
-  /** The head has not arrived. */
+  /** Not known yet whether the response will be stored in full. */
   get isWaiting(): boolean {
     return this.stage === WAITING || (this.stage === TOLD_ONE && !this.keeping.isOnDisk);
   }
@@ -93,7 +93,7 @@ export class Fill implements Waited {
     if (this.readers.isEmpty || (reader === told && this.stage >= TOLD_ONE)) this.abandon();
   }
 
-  /** Ends the fill when the last waiting reader has left. */
+  /** Aborts the fill; readers that are left go to the origin. */
   abandon(refused: Refusal | null = null): void {
     const others = this.readers.everyone();
     this.close(refused);

@@ -163,7 +163,7 @@ export function createDiskStore(deps: DiskStoreDeps): DiskStore {
     },
     close: async () => {
       await Promise.all([saving, ...Array.from(writing, ({ done }) => done)]);
-      // Waiting readers release their files in this tick.
+      // Code that awaited these writes adds its removals before the next tick.
       await setImmediate();
       await Promise.all(removing);
     },

@@ -18,7 +18,7 @@ export function receivedUrls(exchange: Exchange, stale: Asked | undefined): stri
   return urls.size === 0 ? undefined : bounded([...urls]);
 }
 
-/** Adds the URL of another request that this response answers, because visitors purge by the URL they know. */
+/** Adds the URL of another request that this response answers, because a purge names the URL that visitors use. */
 export function noteReceived(asked: Asked, exchange: Exchange): void {
   const url = receivedUrl(exchange);
   if (url === null || asked.received?.includes(url) === true) return;
