@@ -23,11 +23,7 @@ export function createReload({ live, log, metrics, listeners }: ReloadDeps): () 
       for (const listener of listeners) listener();
       done.value++;
       log.info({ changed, has_new_certificate: hasNewCertificate }, "reloaded the configuration");
-      if (needRestart.length > 0)
-        log.warn(
-          { keys: needRestart },
-          `changes to ${needRestart.join(", ")} take effect after a restart`,
-        );
+      if (needRestart.length > 0) log.warn({ keys: needRestart }, `changes to ${needRestart.join(", ")} take effect after a restart`);
     } catch (error) {
       failed.value++;
       const problems = error instanceof ConfigError ? error.problems : [(error as Error).message];

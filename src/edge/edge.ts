@@ -103,7 +103,10 @@ export function createEdge(deps: EdgeDeps): Edge {
     replica: deps.replica,
     sealer: deps.sealer,
     contextsMax: config.limits.contextsMax,
-    keysNotOpened: metrics.counter("selvedge_edge_certificate_keys_not_opened_total", "Certificates whose private key could not be decrypted"),
+    keysNotOpened: metrics.counter(
+      "selvedge_edge_certificate_keys_not_opened_total",
+      "Certificates whose private key could not be decrypted",
+    ),
     zoneIdOf: (serverName) => zones.serving(serverName)?.zone.entry.id ?? null,
     clock: deps.clock,
   });

@@ -67,10 +67,7 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
   const zones = createZones(journal, backgroundSigner);
   const cache = createAnswerCache({ entriesMax: limits.cacheEntriesMax, clock });
   const zoneGauge = metrics.gauge("selvedge_dns_zones", "Zones served by the nameserver");
-  const rejectedGauge = metrics.gauge(
-    "selvedge_dns_rejected_entries",
-    "Invalid snapshot entries since the last full copy",
-  );
+  const rejectedGauge = metrics.gauge("selvedge_dns_rejected_entries", "Invalid snapshot entries since the last full copy");
   const counters = createCounters(metrics);
   const cookies = createCookies(cookieSecret);
   const clientOptions = createClientOptions({ cookies, nsid: config.nsid, limits, clock });
@@ -112,7 +109,10 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
     sealer,
     contextsMax: limits.tlsContextsMax,
     zoneIdOf: (serverName) => readHost(serverName).map((key) => zones.nearestZone(key, null)?.id ?? null)[0] ?? null,
-    keysNotOpened: metrics.counter("selvedge_dns_certificate_keys_not_opened_total", "Certificates whose private key could not be decrypted"),
+    keysNotOpened: metrics.counter(
+      "selvedge_dns_certificate_keys_not_opened_total",
+      "Certificates whose private key could not be decrypted",
+    ),
   });
   const listeners = createListeners({
     config,

@@ -80,7 +80,8 @@ async function readFiles(
   });
   if (base === null) return null;
   const journal = await unlessMissing(readJournal(journalPath(path), base, ({ ops }) => onOps(ops)));
-  if (journal?.damaged) log("error", "the journal of the last good copy is corrupt; using it up to the damaged entry", { path, rev: journal.rev });
+  if (journal?.damaged)
+    log("error", "the journal of the last good copy is corrupt; using it up to the damaged entry", { path, rev: journal.rev });
   return { base, journal: journal ?? { rev: base.rev, ops: 0, bytes: 0, damaged: false } };
 }
 

@@ -112,9 +112,13 @@ function createAudience(log: FeedLog) {
       listener(ops);
       return true;
     } catch (error) {
-      log("error", ops === null ? "rebuilding a plane from the snapshot failed" : "applying a delta to a plane failed; rebuilding the plane", {
-        reason: String(error),
-      });
+      log(
+        "error",
+        ops === null ? "rebuilding a plane from the snapshot failed" : "applying a delta to a plane failed; rebuilding the plane",
+        {
+          reason: String(error),
+        },
+      );
       return false;
     }
   };

@@ -47,7 +47,8 @@ export function createLateDatabase({ dialect, fault, log, open }: LateDatabaseDe
     ca = opened.ca;
     store.join(opened.store);
     log.warn({}, "the database is available; the API now accepts requests");
-    for (const work of works) await work().catch((error: unknown) => log.error({ err: error }, "a task that waited for the database failed"));
+    for (const work of works)
+      await work().catch((error: unknown) => log.error({ err: error }, "a task that waited for the database failed"));
   };
   const run = async (): Promise<void> => {
     let said = refused(fault, 0, "");

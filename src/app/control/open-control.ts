@@ -70,7 +70,7 @@ async function tellConflicts({ zoneSettling }: Control, log: ComposeDeps["log"])
   const conflicts = await zoneSettling.conflicts();
   if (conflicts.length === 0) return;
   const zones = conflicts.slice(0, CONFLICTS_TOLD_MAX).map(conflictText);
-  log.warn({ count: conflicts.length, zones }, "several accounts claim the same zone name; run selvedge zone settle");
+  log.warn({ count: conflicts.length, zones }, "some zones have disputed names; run selvedge zone settle");
 }
 
 /** The feed that planes live on, from what is stored. */

@@ -29,8 +29,10 @@ export function createStalls({
   const lasts = new Map<string, { readonly text: string; readonly atMs: number }>();
   const count = ({ thread, begun, stalledMs, cpuMs }: Stall): void => {
     const labels = { thread };
-    metrics.counter("selvedge_thread_stalls_total", `Times that a thread's event loop was blocked for more than ${STALL_MS} ms`, labels).value++;
-    metrics.counter("selvedge_thread_stalled_seconds_total", "Total time that threads' event loops were blocked", labels).value += stalledMs / 1000;
+    metrics.counter("selvedge_thread_stalls_total", `Times that a thread's event loop was blocked for more than ${STALL_MS} ms`, labels)
+      .value++;
+    metrics.counter("selvedge_thread_stalled_seconds_total", "Total time that threads' event loops were blocked", labels).value +=
+      stalledMs / 1000;
     // One that waits for the processor or the disk says something of the machine, and the log has it.
     if ((cpuMs ?? 0) < STALL_MS) return;
     const atMs = clock.nowMs();

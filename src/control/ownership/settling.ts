@@ -55,9 +55,7 @@ export function createZoneSettling(deps: SettlingDeps): ZoneSettling {
       return found;
     },
     notices: () =>
-      known === 0
-        ? []
-        : [`the right of ${known} ${known === 1 ? "zone" : "zones"} to their names is in question: selvedge zone settle lists them`],
+      known === 0 ? [] : [`${known} ${known === 1 ? "zone has a disputed name" : "zones have disputed names"}; run selvedge zone settle`],
   };
 }
 

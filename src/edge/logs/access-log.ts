@@ -23,10 +23,7 @@ interface RecorderDeps {
 export function createRecorder({ events, clock, metrics }: RecorderDeps): (exchange: Exchange) => void {
   const requests = metrics.counter("selvedge_edge_requests_total", "Requests answered by the edge");
   const bytesOut = metrics.counter("selvedge_edge_response_bytes_total", "Bytes of responses sent to visitors, including headers");
-  const exhausted = metrics.counter(
-    "selvedge_edge_rules_exhausted_total",
-    "Requests whose rules exceeded the step limit of one request",
-  );
+  const exhausted = metrics.counter("selvedge_edge_rules_exhausted_total", "Requests whose rules exceeded the step limit of one request");
   const sealing = createSealing(clock);
   const ruleOf = rememberLastOfTwo(eventRule);
   return (exchange) => {

@@ -66,10 +66,7 @@ const database = openRepairedDatabase({
   },
 });
 const fileBytes = metrics.gauge("selvedge_events_database_bytes", "Size of the events database, without free pages");
-const maskFailures = metrics.counter(
-  "selvedge_events_masker_failures_total",
-  "Times that the code that masks event rows failed to load",
-);
+const maskFailures = metrics.counter("selvedge_events_masker_failures_total", "Times that the code that masks event rows failed to load");
 const damagedLogs = metrics.counter("selvedge_gateway_logs_damaged_total", "Invalid records in gateway logs");
 const attached = new Set<MessagePort>();
 const indexer = createLogIndexer({

@@ -32,7 +32,10 @@ export function createCounters(metrics: MetricRegistry): Counters {
     queries: Object.fromEntries(TRANSPORTS.map((transport) => [transport, queries(transport)])) as Record<Transport, Metric>,
     dropped: metrics.counter("selvedge_dns_dropped_total", "DNS messages ignored because they were too short or were responses"),
     malformed: metrics.counter("selvedge_dns_malformed_total", "DNS messages answered with FORMERR because they could not be read"),
-    internalErrors: metrics.counter("selvedge_dns_internal_errors_total", "DNS messages answered with SERVFAIL because of an internal error"),
+    internalErrors: metrics.counter(
+      "selvedge_dns_internal_errors_total",
+      "DNS messages answered with SERVFAIL because of an internal error",
+    ),
     limited: { [DROP]: limited("dropped"), [TRUNCATE]: limited("truncated") },
     signingLimited: metrics.counter(
       "selvedge_dns_signing_limited_total",
