@@ -80,7 +80,7 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
     const took_ms = Math.round(clock.monotonicMs());
     const run = { pid: process.pid, ...addresses, started_at: new Date(clock.nowMs()).toISOString() };
     const runFile = keepRunFile(config.data, run, (error) =>
-      log.error({ err: error }, "selvedge status finds this server once what tells of it can be written"),
+      log.error({ err: error }, "cannot write the status file; selvedge status cannot find this server until it is written"),
     );
     closing.add(() => runFile.remove());
     const { account_id, token } = first;

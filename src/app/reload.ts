@@ -14,7 +14,7 @@ export interface ReloadDeps {
 /** Reads the configuration and the certificate again, as SIGHUP asks for, and logs what has come of it. Never throws. */
 export function createReload({ live, log, metrics, listeners }: ReloadDeps): () => void {
   const counted = (result: "done" | "failed") =>
-    metrics.counter("selvedge_config_reloads_total", "Times the configuration was read again, by what has come of it", { result });
+    metrics.counter("selvedge_config_reloads_total", "Configuration reloads by result", { result });
   const [done, failed] = [counted("done"), counted("failed")];
   return () => {
     try {
@@ -22,16 +22,12 @@ export function createReload({ live, log, metrics, listeners }: ReloadDeps): () 
       log.level = live.current().log.level;
       for (const listener of listeners) listener();
       done.value++;
-      log.info({ changed, has_new_certificate: hasNewCertificate }, "the configuration was read again");
-      if (needRestart.length > 0)
-        log.warn(
-          { keys: needRestart },
-          `changes of ${needRestart.join(", ")} need a restart; until then the values of the start are in force`,
-        );
+      log.info({ changed, has_new_certificate: hasNewCertificate }, "reloaded the configuration");
+      if (needRestart.length > 0) log.warn({ keys: needRestart }, `changes to ${needRestart.join(", ")} take effect after a restart`);
     } catch (error) {
       failed.value++;
       const problems = error instanceof ConfigError ? error.problems : [(error as Error).message];
-      log.error({ problems }, "the configuration cannot be used, and nothing was changed");
+      log.error({ problems }, "the configuration is invalid; nothing was changed");
     }
   };
 }

@@ -84,26 +84,29 @@ export interface Edge {
 export function createEdge(deps: EdgeDeps): Edge {
   const { config, metrics } = deps;
   const doh = createDohRoute(config.doh);
-  const leftOut = metrics.counter("selvedge_edge_rules_left_out_total", "Rules that did not compile and are not run");
+  const leftOut = metrics.counter("selvedge_edge_rules_left_out_total", "Rules skipped because they failed to compile");
   const ruleLeftOut: RuleLeftOut = (rule) => {
     leftOut.value++;
-    deps.warn("a rule does not compile and is not run", rule);
+    deps.warn("skipping a rule that failed to compile", rule);
   };
   const zones = createZones(deps.replica, ruleLeftOut, createCounterTable(config.counters));
   const state: EdgeState = { closing: false, ports: { http: config.httpPort, https: config.httpsPort } };
   const places = createPlaces(
     config.places,
-    metrics.counter("selvedge_edge_place_lookups_failed_total", "Look-ups of places that a broken database made fail"),
+    metrics.counter("selvedge_edge_place_lookups_failed_total", "GeoIP lookups that failed because of a corrupt database"),
   );
   const gateways = createGatewayRoute({ replica: deps.replica, zones, port: config.gatewayPort });
   const context = createContext(deps, { zones, doh, gateways, places }, state);
   const { connections, timers } = context;
-  const open = metrics.gauge("selvedge_edge_connections", "Open connections of visitors");
+  const open = metrics.gauge("selvedge_edge_connections", "Open visitor connections");
   const certificates = createCertificates({
     replica: deps.replica,
     sealer: deps.sealer,
     contextsMax: config.limits.contextsMax,
-    keysNotOpened: metrics.counter("selvedge_edge_certificate_keys_not_opened_total", "Certificates whose key could not be opened"),
+    keysNotOpened: metrics.counter(
+      "selvedge_edge_certificate_keys_not_opened_total",
+      "Certificates whose private key could not be decrypted",
+    ),
     zoneIdOf: (serverName) => zones.serving(serverName)?.zone.entry.id ?? null,
     clock: deps.clock,
   });
@@ -121,8 +124,8 @@ export function createEdge(deps: EdgeDeps): Edge {
     policyFor: (serverName) => tlsPolicyOf(zones.serving(serverName)),
     limits: config.limits,
     timers,
-    handshakesFailed: metrics.counter("selvedge_edge_tls_handshakes_failed_total", "TLS handshakes that failed"),
-    namesRefused: metrics.counter("selvedge_edge_tls_names_refused_total", "TLS handshakes refused for a name without a certificate"),
+    handshakesFailed: metrics.counter("selvedge_edge_tls_handshakes_failed_total", "Failed TLS handshakes"),
+    namesRefused: metrics.counter("selvedge_edge_tls_names_refused_total", "TLS handshakes refused because no certificate covers the name"),
     secure: deps.socketCalls?.secure ?? null,
     onSecure: (transport, clientIp, { version, cipher, protocol }) => {
       const { address, port } = transport.localEnd();
@@ -196,7 +199,7 @@ function createContext(deps: EdgeDeps, { zones, doh, gateways, places }: Lookups
   const timers = createTimers(clock);
   const internalErrors = metrics.counter(
     "selvedge_edge_internal_errors_total",
-    "Connections that ended because of an error of the edge itself",
+    "Connections closed because of an internal error of the edge",
   );
   const report = (error: unknown): void => {
     internalErrors.value++;

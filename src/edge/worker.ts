@@ -42,7 +42,7 @@ if (parentPort) await run(parentPort, await givenWork<EdgeWorkerData>());
 async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
   const voice = createWorkerVoice(parent);
   const onError = (error: unknown): void =>
-    voice.log("error", "the edge failed over one connection", {
+    voice.log("error", "the edge closed a connection after an internal error", {
       error: error instanceof Error ? (error.stack ?? error.message) : String(error),
     });
   const metrics = createMetrics();

@@ -41,7 +41,7 @@ const gateway = createGateway({
   metrics,
   onDefaultGateway: voice.defaultGatewayUsed,
   onError: (error) =>
-    voice.log("error", "the gateway failed over one connection", {
+    voice.log("error", "the gateway closed a connection after an internal error", {
       error: error instanceof Error ? (error.stack ?? error.message) : String(error),
     }),
   config: data.config,

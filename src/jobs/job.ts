@@ -28,7 +28,7 @@ export function startJobs(jobs: readonly Job[], log: JobLog): { stop(): Promise<
       const done = await job.run();
       if (done !== null) log.info({ job: job.name, ...done }, "job done");
     } catch (error) {
-      log.error({ job: job.name, err: error }, "a job failed");
+      log.error({ job: job.name, err: error }, "job failed");
     }
     schedule(job, job.everyMs);
   };

@@ -3,7 +3,7 @@ import { performance } from "node:perf_hooks";
 /** A calendar day in UTC. Plain ISO strings sort, compare and print without a library. */
 export type IsoDate = `${number}-${number}-${number}`;
 
-/** The only source of time. Everything that needs "now" is given one of these. */
+/** The source of time. Code that needs the current time gets one of these. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   nowMs(): number;
@@ -14,8 +14,8 @@ export interface Clock {
 }
 
 /**
- * The wall clock with microseconds, for which the system has only milliseconds: from one reading of it on, by the monotonic
- * scale. Where the two have come apart, because the machine's time was set, it begins anew from the wall clock.
+ * The wall clock in microseconds. The system provides only milliseconds, so the fraction comes from the monotonic clock.
+ * If the two drift apart, because the system time was changed, it restarts from the wall clock.
  */
 export function wallMicros(nowMs: () => number, monotonicMs: () => number): () => number {
   let originMs = nowMs() - monotonicMs();
@@ -27,7 +27,7 @@ export function wallMicros(nowMs: () => number, monotonicMs: () => number): () =
   };
 }
 
-/** The wall clock is read without its fraction, so that both may be a millisecond apart and say the same. */
+/** The wall clock is truncated to milliseconds, so a difference of one is normal. */
 const APART_MS_MAX = 2;
 
 export const systemClock: Clock = {
@@ -39,7 +39,7 @@ export const systemClock: Clock = {
   monotonicMs: () => performance.now(),
 };
 
-/** A clock that stands still until a test moves it. */
+/** A clock for tests that moves only on request. */
 export interface FixedClock extends Clock {
   advance(ms: number): void;
 }
@@ -57,7 +57,7 @@ export function fixedClock(start: string | number): FixedClock {
   };
 }
 
-/** A clock that runs at the system's pace from another point in time. */
+/** A clock that runs at the system's pace with an offset. */
 export function offsetClock(base: Clock, offsetMs: number): Clock {
   return {
     nowMs: () => base.nowMs() + offsetMs,
@@ -66,7 +66,7 @@ export function offsetClock(base: Clock, offsetMs: number): Clock {
   };
 }
 
-/** The UTC day of a point in time. */
+/** The UTC day of a Unix time in milliseconds. */
 export const isoDate = (ms: number): IsoDate => new Date(ms).toISOString().slice(0, 10) as IsoDate;
 
 /** `2014-01-01T05:20:00.123456Z`: the API's timestamps carry microseconds (SPEC 2.2). */
@@ -76,7 +76,7 @@ export function isoMicros(micros: number): string {
   return `${new Date(ms).toISOString().slice(0, 23)}${below}Z`;
 }
 
-/** A day that exists on the calendar, or undefined. `2024-02-30` does not. */
+/** Parses an existing calendar day; undefined otherwise, for example for `2024-02-30`. */
 export function parseIsoDate(text: string): IsoDate | undefined {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined;
   const ms = Date.parse(`${text}T00:00:00Z`);

@@ -1,6 +1,6 @@
 /**
- * Calls `step` once a turn of the event loop until it says that nothing is left, so that what else the thread has to do
- * waits for one step at most. A step is bounded by the number of its items, never by a clock.
+ * Calls `step` once per event loop tick until it reports that nothing is left, so that other work of the thread waits
+ * for one step at most. Limit a step by its number of items, not by a clock.
  */
 export function inSlices(step: () => boolean): void {
   const run = (): void => {

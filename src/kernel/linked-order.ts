@@ -1,16 +1,16 @@
-/** What can stand in a list, and in one only. */
+/** An item that can be in one list at a time. */
 export interface Linked<T> {
   before: T | null;
   after: T | null;
 }
 
-/** Things in the order in which they came: each comes and goes with every request, for which a Set has to be hashed and filled anew. */
+/** A list in order of insertion. Items are added and removed with every request, for which a Set would have to hash and rebuild. */
 export class LinkedOrder<T extends Linked<T>> {
   size = 0;
   first: T | null = null;
   private last: T | null = null;
 
-  /** One that does not stand here. */
+  /** Adds an item that is not in the list. */
   add(one: T): void {
     one.before = this.last;
     if (this.last === null) this.first = one;
@@ -19,7 +19,7 @@ export class LinkedOrder<T extends Linked<T>> {
     this.size++;
   }
 
-  /** Nothing happens where it does not stand here. */
+  /** Does nothing if the item is not in the list. */
   remove(one: T): void {
     const { before, after } = one;
     if (before === null && this.first !== one) return;

@@ -1,4 +1,4 @@
-/** Names of the providers that the AI gateway has in its table, as they stand in paths; a test holds both together. */
+/** Names of the AI gateway's built-in providers, as in paths; a test compares them with the gateway's table. */
 const MODEL_PROVIDERS: ReadonlySet<string> = new Set([
   "anthropic",
   "aws-bedrock",
@@ -27,5 +27,5 @@ const MODEL_PROVIDERS: ReadonlySet<string> = new Set([
   "xai",
 ]);
 
-/** Whether requests can be sent to a provider of this name: one of the table, or `custom-{slug}`, which an account may add. */
+/** Whether the name is a built-in provider or has the form of a custom one, `custom-{slug}`. */
 export const isModelProvider = (name: string): boolean => MODEL_PROVIDERS.has(name) || /^custom-[a-z0-9]/.test(name);

@@ -1,4 +1,4 @@
-/** The items in their order, `size` at a time. */
+/** Splits the items into arrays of `size`, in order. */
 export function* piecesOf<T>(items: Iterable<T>, size: number): Generator<readonly T[]> {
   let piece: T[] = [];
   for (const item of items) {

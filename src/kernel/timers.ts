@@ -1,14 +1,14 @@
 import type { Clock } from "#kernel/clock.ts";
 
-/** Something with deadlines. */
+/** An object with deadlines. */
 export interface Checked {
-  /** `nowMs` on the monotonic scale. Closes itself where it waited too long. */
+  /** `nowMs` is monotonic. Closes itself when it has waited too long. */
   check(nowMs: number): void;
 }
 
-/** One timer for every connection of a thread: a timer each would be rearmed with each read. */
+/** One timer for all connections of a thread: separate timers would be rearmed with each read. */
 export interface Timers {
-  /** The time of the next check, which costs nothing to know: what begins now and is measured from it never ends too early. */
+  /** Monotonic time of the next check, free to read; deadlines measured from it are never too early. */
   readonly nowMs: number;
   add(checked: Checked): void;
   remove(checked: Checked): void;
@@ -16,8 +16,8 @@ export interface Timers {
 }
 
 /**
- * Everything is checked twice a second, a piece at a time: some thousand connections at once, slow attackers' among
- * them, would keep all others waiting for milliseconds.
+ * Checks everything twice a second, in chunks: some thousand connections at once (possibly of slow attackers) would
+ * delay all others by milliseconds.
  */
 const PIECE_INTERVAL_MS = 50;
 const PIECES = 10;
@@ -53,13 +53,13 @@ export function createTimers(clock: Clock): Timers {
   };
 }
 
-/** Whether something that should move does: at least so many bytes in every window. */
+/** Whether a transfer makes progress: at least a number of bytes in each window. */
 export class ProgressMeter {
   private sinceMs = 0;
   private bytes = 0;
   private running = false;
 
-  /** Called at each check with a running total; false when too little moved in the last window. */
+  /** Call at each check with the running total; returns false if too little moved in the last window. */
   isMoving(total: number, nowMs: number, windowMs: number, bytesMin: number): boolean {
     if (!this.running) {
       this.restart(total, nowMs);
@@ -71,7 +71,7 @@ export class ProgressMeter {
     return moved >= bytesMin;
   }
 
-  /** Nothing is expected to move for now. */
+  /** No progress is expected for now. */
   stop(): void {
     this.running = false;
   }

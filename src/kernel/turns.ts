@@ -1,6 +1,6 @@
-/** Runs a bounded number of tasks at a time; the others wait for their turn, in the order in which they came. */
+/** Runs a limited number of tasks at a time; the others wait in order. */
 export interface Turns {
-  /** Rejects at once where too many wait already, else as the task does. */
+  /** Rejects immediately if too many tasks wait, otherwise as the task does. */
   run<T>(task: () => Promise<T>): Promise<T>;
 }
 
@@ -14,7 +14,7 @@ export function createTurns(tasksMax: number, waitingMax: number): Turns {
       return;
     }
     if (waiting.length >= waitingMax) throw new Error("too many tasks wait for their turn");
-    // Whoever ends hands its place over, so that the number of those who run stays the same.
+    // A finished task passes its slot to the next one, so that the number of running tasks stays the same.
     await new Promise<void>((resolve) => waiting.push(resolve));
   };
 

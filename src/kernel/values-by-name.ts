@@ -1,11 +1,11 @@
 /**
- * Values under names of which most have one, and that one in no set: a hundred thousand sets would take more memory than
- * all that is in them. Adding and removing cost the same however many are there.
+ * A multimap for names that mostly have one value, which is stored without a set: a hundred thousand sets would use more
+ * memory than their values. Adding and removing take constant time.
  */
 export interface ValuesByName<V extends string | object> {
   add(name: string, value: V): void;
   remove(name: string, value: V): void;
-  /** The one that was added last, or undefined. */
+  /** The value that was added last, or undefined. */
   newest(name: string): V | undefined;
   /** Oldest first. */
   all(name: string): Iterable<V>;

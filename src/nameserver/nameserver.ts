@@ -66,11 +66,8 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
   const backgroundSigner = createBackgroundSigner({ zones: () => zones, edge, signatures: zoneSignatures, clock });
   const zones = createZones(journal, backgroundSigner);
   const cache = createAnswerCache({ entriesMax: limits.cacheEntriesMax, clock });
-  const zoneGauge = metrics.gauge("selvedge_dns_zones", "Zones that the nameserver answers for");
-  const rejectedGauge = metrics.gauge(
-    "selvedge_dns_rejected_entries",
-    "Snapshot entries since the last full copy that no zone or record could be made of",
-  );
+  const zoneGauge = metrics.gauge("selvedge_dns_zones", "Zones served by the nameserver");
+  const rejectedGauge = metrics.gauge("selvedge_dns_rejected_entries", "Invalid snapshot entries since the last full copy");
   const counters = createCounters(metrics);
   const cookies = createCookies(cookieSecret);
   const clientOptions = createClientOptions({ cookies, nsid: config.nsid, limits, clock });
@@ -112,7 +109,10 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
     sealer,
     contextsMax: limits.tlsContextsMax,
     zoneIdOf: (serverName) => readHost(serverName).map((key) => zones.nearestZone(key, null)?.id ?? null)[0] ?? null,
-    keysNotOpened: metrics.counter("selvedge_dns_certificate_keys_not_opened_total", "Certificates whose key could not be opened"),
+    keysNotOpened: metrics.counter(
+      "selvedge_dns_certificate_keys_not_opened_total",
+      "Certificates whose private key could not be decrypted",
+    ),
   });
   const listeners = createListeners({
     config,

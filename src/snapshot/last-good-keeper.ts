@@ -77,7 +77,7 @@ export function createLastGoodKeeper({ path, log, stream, checked }: LastGoodKee
       // Nobody knows how far the journal got. The next full copy will have what is pending now.
       fullNeeded = true;
       pending = [];
-      log("error", "the last good copy could not be written", { path, reason: String(error) });
+      log("error", "writing the last good copy failed", { path, reason: String(error) });
     }
     saving = null;
   };

@@ -75,12 +75,13 @@ async function readFiles(
   onOps: (ops: readonly Op[]) => void,
 ): Promise<LastGoodFiles | null> {
   const base = await unlessMissing(readBaseFile(path, onLine)).catch((error: Error) => {
-    log("error", "the last good copy is refused", { path, reason: error.message });
+    log("error", "the last good copy is invalid", { path, reason: error.message });
     return null;
   });
   if (base === null) return null;
   const journal = await unlessMissing(readJournal(journalPath(path), base, ({ ops }) => onOps(ops)));
-  if (journal?.damaged) log("error", "the journal of the last good copy is damaged; it counts up to there", { path, rev: journal.rev });
+  if (journal?.damaged)
+    log("error", "the journal of the last good copy is corrupt; using it up to the damaged entry", { path, rev: journal.rev });
   return { base, journal: journal ?? { rev: base.rev, ops: 0, bytes: 0, damaged: false } };
 }
 

@@ -65,7 +65,7 @@ export function createPublisher({ source, log = () => {}, lastGoodPath, lastGood
     const copy = await full();
     const { history, rev } = copy;
     if (head !== null && head.history !== history)
-      log("warn", "the database was restored, or is another one: everything is published anew", { was: head, is: { history, rev } });
+      log("warn", "the database was restored or replaced; publishing a full copy", { was: head, is: { history, rev } });
     head = { history, rev };
     recent.clear();
     for (const subscriber of subscribers) subscriber.offerFull(copy);
@@ -85,7 +85,7 @@ export function createPublisher({ source, log = () => {}, lastGoodPath, lastGood
     try {
       await read();
     } catch (error) {
-      log("error", "the source of changes failed; trying again", { reason: String(error) });
+      log("error", "reading changes failed; retrying", { reason: String(error) });
     }
   });
 

@@ -41,7 +41,7 @@ export async function openReplica({ port, name, kinds, trim, lastGoodPath, log =
   const resubscribe = (next: number): void => {
     if (resubscribed) return;
     resubscribed = true;
-    log("warn", "a gap in the feed: subscribing again", { name, at: state.rev, next });
+    log("warn", "gap in the snapshot feed; subscribing again", { name, at: state.rev, next });
     subscribe();
   };
   const applyDelta = (delta: Delta): void => {
@@ -52,7 +52,7 @@ export async function openReplica({ port, name, kinds, trim, lastGoodPath, log =
       begins(FEED, delta.ops[0]?.id ?? "");
       acknowledge(audience.tell(state.apply(delta.rev, delta.ops)));
     } catch (error) {
-      log("error", "a delta does not fit what is here: asking for a full copy", { name, reason: String(error) });
+      log("error", "a delta does not match the local copy; requesting a full copy", { name, reason: String(error) });
       resubscribed = true;
       subscribe(-1);
     }
@@ -68,7 +68,7 @@ export async function openReplica({ port, name, kinds, trim, lastGoodPath, log =
       }
       return at;
     } catch (error) {
-      log("error", "the last good copy is refused", { path, reason: String(error) });
+      log("error", "the last good copy is invalid", { path, reason: String(error) });
       return null;
     }
   };
@@ -92,7 +92,7 @@ export async function openReplica({ port, name, kinds, trim, lastGoodPath, log =
   await (lastGood === null
     ? caughtUp
     : within(caughtUp, LIVE_WAIT_MS, () =>
-        log("warn", "control does not answer: serving the last good copy", { name, rev: lastGood.rev }),
+        log("warn", "control does not respond; serving the last good copy", { name, rev: lastGood.rev }),
       ));
   return {
     snapshot: state,
@@ -112,9 +112,13 @@ function createAudience(log: FeedLog) {
       listener(ops);
       return true;
     } catch (error) {
-      log("error", ops === null ? "a plane could not rebuild from the snapshot" : "a plane could not apply a delta and rebuilds", {
-        reason: String(error),
-      });
+      log(
+        "error",
+        ops === null ? "rebuilding a plane from the snapshot failed" : "applying a delta to a plane failed; rebuilding the plane",
+        {
+          reason: String(error),
+        },
+      );
       return false;
     }
   };

@@ -80,7 +80,7 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
       try {
         return await catchUp(mine);
       } catch (error) {
-        log("error", "a replica could not be brought up to date; trying again", { name, reason: String(error) });
+        log("error", "updating a replica failed; retrying", { name, reason: String(error) });
         await delay(RETRY_MS);
       }
     }

@@ -139,7 +139,7 @@ const DAMAGED: readonly (readonly [what: string, damage: (dataDir: string) => vo
   ["pages of the database", (at) => putNoiseIntoPages(join(at, "control.db")), "database file", /; restore it from a backup$/],
   ["all of the database", (at) => putOnlyNoise(join(at, "control.db")), "database file", /not a database; restore it/],
   ["the events database", (at) => putOnlyNoise(join(at, "events.db")), "events database", /not a database; restore it/],
-  ["the last good copy", (at) => truncateSync(join(at, "snapshot.last-good"), 20), "last good copy", /last good copy is refused/],
+  ["the last good copy", (at) => truncateSync(join(at, "snapshot.last-good"), 20), "last good copy", /last good copy is invalid/],
 ];
 for (const [what, damage, part, finding] of DAMAGED) {
   test(`damage of ${what} is found, and --new-history makes nothing of it`, async (t) => {

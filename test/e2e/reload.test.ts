@@ -77,7 +77,7 @@ test("SIGHUP puts new certificates of API and gateway in force, for new connecti
   makePair("second", certificate, key);
   for (let times = 1; times <= 3; times++) {
     hangUp(selvedge);
-    await logged(selvedge, /the configuration was read again/, times);
+    await logged(selvedge, /reloaded the configuration/, times);
   }
   for (const url of urls) await eventually(async () => (await ask(url)).subject === "second");
   // Connections that were open stay so, with the certificate they have.
@@ -104,7 +104,7 @@ test("what is wrong with a new configuration or certificate is logged, and chang
 
   await writeFile(config, text.replace("= 100", '= "many"'));
   hangUp(server);
-  await logged(server, /cannot be used, and nothing was changed/, 1);
+  await logged(server, /the configuration is invalid; nothing was changed/, 1);
   assert.match(server.log(), /selvedge\.toml:5: api\.rate_limit_requests must be a whole number/);
   await isFirst();
 
@@ -113,7 +113,7 @@ test("what is wrong with a new configuration or certificate is logged, and chang
   makePair("other", otherCertificate, otherKey);
   await rename(otherCertificate, certificate);
   hangUp(server);
-  await logged(server, /cannot be used, and nothing was changed/, 2);
+  await logged(server, /the configuration is invalid; nothing was changed/, 2);
   assert.match(server.log(), /does not belong to the certificate/);
   await isFirst();
   await rename(otherKey, key);
@@ -139,9 +139,9 @@ test("SIGHUP reads the keys of the file that can change, and names those that ne
   assert.equal((await head()).get("x-ratelimit-limit"), "5000");
   await write(7, "debug", 2, "2024-02-02");
   hangUp(selvedge);
-  await logged(selvedge, /need a restart/);
+  await logged(selvedge, /take effect after a restart/);
   assert.match(selvedge.log(), /"changed":\["api\.rate_limit_requests","deprecations\.as_of","log\.level"\]/);
-  assert.match(selvedge.log(), /changes of edge\.workers need a restart/);
+  assert.match(selvedge.log(), /changes to edge\.workers take effect after a restart/);
   assert.equal((await head()).get("api-version"), "2024-02-02");
   assert.equal((await head()).get("x-ratelimit-limit"), "7");
   assert.match((await head()).get("ratelimit-policy") ?? "", /w=4000$/, "a variable goes before the file, as at the start");
@@ -186,7 +186,7 @@ test("SIGUSR1 and SIGUSR2 do nothing, and SIGHUP during the start ends nothing",
     }
   }
   assert.equal((await fetch(new URL("/healthz", ready.api))).status, 200);
-  await eventually(() => errors.includes("the configuration was read again"));
+  await eventually(() => errors.includes("reloaded the configuration"));
   assert.doesNotMatch(errors, /Debugger listening/);
   const debug = connect(9229, "127.0.0.1");
   const [refused] = await Promise.race([once(debug, "error"), once(debug, "connect").then(() => [null])]);
@@ -212,7 +212,7 @@ test("a server whose terminal is closed ends as by Ctrl-C; while it is there, SI
   const isThere = (): boolean => existsSync(`/proc/${run.pid}`);
   t.after(() => isThere() && process.kill(run.pid, "SIGKILL"));
   process.kill(run.pid, "SIGHUP");
-  await eventually(() => shown.includes("the configuration was read again"));
+  await eventually(() => shown.includes("reloaded the configuration"));
   assert.equal((await fetch(new URL("/healthz", run.api))).status, 200);
   terminal.kill("SIGKILL");
   await eventually(() => !isThere());
@@ -235,7 +235,7 @@ test("where koffi does not load, the reason is logged once, and stands in status
   const zone = { name: "example.com", account: { id: selvedge.ready.account_id }, type: "full" };
   assert.equal((await api(selvedge, selvedge.ready.token ?? "", "POST", "/zones", zone)).status, 200);
   const lines = selvedge.log().split("\n");
-  for (const part of ["DNS over UDP goes through Node.js", "connections of edge and gateway go through Node.js"])
+  for (const part of ["DNS over UDP uses Node.js", "edge and gateway connections use Node.js"])
     assert.equal(lines.filter((line) => line.includes(part) && line.includes("no koffi today")).length, 1, part);
   const metrics = await (await fetch(new URL("/metrics", selvedge.ready.api))).text();
   assert.match(metrics, /^selvedge_transport_fallback\{part="datagrams"\} 1$/m);

@@ -46,7 +46,7 @@ function start(path: string, log: Log): Started {
     onRestart: connect,
   });
   // Questions wait in the port until it listens; that it never does is told to each of them.
-  worker.listening.catch((error: unknown) => log.error({ err: error }, "the thread that reads events did not start"));
+  worker.listening.catch((error: unknown) => log.error({ err: error }, "the event reader thread failed to start"));
   connect();
   return { worker, reads };
 }

@@ -40,14 +40,15 @@ export function createLateDatabase({ dialect, fault, log, open }: LateDatabaseDe
     const reason = error instanceof Error ? error.message : String(error);
     store.setAbsence(error instanceof DatabaseFault ? error.absence : REFUSED);
     if (reason !== before || tries % SAID_EVERY === 0)
-      log.error({ reason }, "the database cannot be used: the planes serve the last good copy, the API answers 503, and it is tried again");
+      log.error({ reason }, "the database is unavailable; the planes serve the last good copy, the API returns 503; retrying");
     return reason;
   };
   const join = async (opened: OpenedDatabase): Promise<void> => {
     ca = opened.ca;
     store.join(opened.store);
-    log.warn({}, "the database is there: the API works from now on");
-    for (const work of works) await work().catch((error: unknown) => log.error({ err: error }, "what waited for the database failed"));
+    log.warn({}, "the database is available; the API now accepts requests");
+    for (const work of works)
+      await work().catch((error: unknown) => log.error({ err: error }, "a task that waited for the database failed"));
   };
   const run = async (): Promise<void> => {
     let said = refused(fault, 0, "");

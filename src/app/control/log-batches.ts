@@ -41,7 +41,7 @@ function start(log: Log): Started {
     onRestart: connect,
   });
   // Orders wait in the port until it listens.
-  worker.listening.catch((error: unknown) => log.error({ err: error }, "the thread that reads logs did not start"));
+  worker.listening.catch((error: unknown) => log.error({ err: error }, "the log reader thread failed to start"));
   connect();
   return { worker, batches };
 }

@@ -75,7 +75,7 @@ export function openApi(
   closing.addDraining((drainMs) => closeHttp({ server: api.server, close: () => api.close() }, drainMs));
   return {
     listen: async () => {
-      const onError = (error: unknown): void => log.error({ err: error }, "the operations listener failed over a request");
+      const onError = (error: unknown): void => log.error({ err: error }, "the operations listener failed to handle a request");
       const ops = await openOperationsListener({
         operations,
         host: config.ops.host,

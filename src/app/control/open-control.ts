@@ -47,7 +47,7 @@ export async function openControl(
     logSegments: logSegmentsOf(files.events),
     readLogBatch: batches.read,
     ...controlConfig(config),
-    onOrderError: (error) => log.error({ err: error }, "a certificate order could not be worked on"),
+    onOrderError: (error) => log.error({ err: error }, "processing a certificate order failed"),
     onSecondaryChecked: createSecondaryReports(log, metrics),
   });
   closing.add(() => control.access.close());
@@ -70,7 +70,7 @@ async function tellConflicts({ zoneSettling }: Control, log: ComposeDeps["log"])
   const conflicts = await zoneSettling.conflicts();
   if (conflicts.length === 0) return;
   const zones = conflicts.slice(0, CONFLICTS_TOLD_MAX).map(conflictText);
-  log.warn({ count: conflicts.length, zones }, "the right of zones to their names is in question: see selvedge zone settle");
+  log.warn({ count: conflicts.length, zones }, "some zones have disputed names; run selvedge zone settle");
 }
 
 /** The feed that planes live on, from what is stored. */

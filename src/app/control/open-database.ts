@@ -72,7 +72,8 @@ export async function openDatabase(deps: DatabaseDeps, sealer: Sealer): Promise<
   const store = await openStore({
     url: databaseUrl(config),
     clock,
-    onDamaged: (finding) => log.error({ finding }, "the database is damaged, and takes no more writes: stop, and restore it from a backup"),
+    onDamaged: (finding) =>
+      log.error({ finding }, "the database is corrupt and read-only; stop the server and restore the database from a backup"),
   });
   try {
     await verifyKey(store, sealer, isoMicros(clock.nowMicros()));

@@ -5,12 +5,12 @@ import type { Log } from "#app/log/log.ts";
 /** Logs and counts how checks of secondary zones end. */
 export function createSecondaryReports(log: Log, metrics: MetricRegistry): (report: CheckReport) => void {
   const counted = (result: CheckReport["result"]) =>
-    metrics.counter("selvedge_dns_secondary_checks_total", "Checks of secondary zones at their primaries", { result });
+    metrics.counter("selvedge_dns_secondary_checks_total", "Checks of secondary zones with their primaries", { result });
   return (report) => {
     counted(report.result).value += 1;
-    if (report.result === "transferred") log.info(report, "a zone was transferred from its primary");
+    if (report.result === "transferred") log.info(report, "transferred a zone from its primary");
     else if (report.result === "expired")
-      log.error(report, "a secondary zone has expired: it is not answered from until a primary confirms it");
-    else if (report.result === "failed") log.warn(report, "a secondary zone could not be checked at its primaries");
+      log.error(report, "a secondary zone expired; the nameserver does not serve it until a primary confirms it");
+    else if (report.result === "failed") log.warn(report, "checking a secondary zone with its primaries failed");
   };
 }

@@ -46,8 +46,8 @@ export function createPlaceFiles({ paths, log, onChanged, intervalMs = INTERVAL_
       file.bytes = bytes;
       return true;
     } catch (error) {
-      const use = file.bytes === null ? "the places of its addresses are unknown" : "what was read before stays in use";
-      log.warn({ path: file.path, err: error }, `a database of places cannot be read; ${use}`);
+      const use = file.bytes === null ? "its addresses have no location" : "the version read before stays in use";
+      log.warn({ path: file.path, err: error }, `cannot read a GeoIP database; ${use}`);
       return false;
     }
   };
@@ -60,7 +60,7 @@ export function createPlaceFiles({ paths, log, onChanged, intervalMs = INTERVAL_
       file.stamp = stamp;
       if (!read(file)) continue;
       hasChanged = true;
-      log.info({ path: file.path }, "a database of places was read again");
+      log.info({ path: file.path }, "reloaded a GeoIP database");
     }
     if (hasChanged) onChanged(databases());
   };

@@ -37,7 +37,7 @@ export function createLateZonePlanes({ log, start, undo, retryMs = RETRY_MS }: L
         isAwake = true;
       } catch (error) {
         if (isStopped) return;
-        log.error({ err: error }, "the planes of zones could not be started; trying again");
+        log.error({ err: error }, "starting the zone planes failed; retrying");
         await undo();
         await delay(retryMs, undefined, { ref: false });
       }

@@ -14,15 +14,15 @@ export function planeReports(
       log.error({ err: error, ...fields }, message);
   return {
     onNotified: (zoneId, from) =>
-      void secondaries.notified(zoneId, from).catch(onFailure({ zone_id: zoneId }, "a notified zone was not checked")),
+      void secondaries.notified(zoneId, from).catch(onFailure({ zone_id: zoneId }, "checking a zone after a NOTIFY failed")),
     // Those who fetch a flattened zone learn by its serial that its apex has other addresses.
     onReaddressed: (zoneId, addresses) =>
       void apexAddresses
         .changed(systemCall("flattening"), zoneId, addresses)
-        .catch(onFailure({ zone_id: zoneId }, "a zone's serial was not raised for the addresses of its apex")),
+        .catch(onFailure({ zone_id: zoneId }, "raising a zone's serial after its apex addresses changed failed")),
     onDefaultGateway: (accountId, atMs) =>
       void gateways
         .ensureDefault(systemCall("gateway"), accountId, atMs)
-        .catch(onFailure({ account_id: accountId }, "an account's default gateway was not made")),
+        .catch(onFailure({ account_id: accountId }, "creating an account's default gateway failed")),
   };
 }

@@ -31,8 +31,8 @@ export function startSinks({ config, log, early, metrics, files, publisher, stal
     connect: () => ({ workerData: { path: files.events, ports: [], retention: retentionOf(config), control: stalls.own }, transfer: [] }),
     onRestart: () => [detector, ...serving].forEach((worker) => worker.reconnect("events", handOver(writer))),
   });
-  const restarts = metrics.counter("selvedge_detection_restarts_total", "Detectors that were started again after they had died");
-  const silent = metrics.counter("selvedge_detection_ended_total", "Detectors that were ended because they took no turns any more");
+  const restarts = metrics.counter("selvedge_detection_restarts_total", "Detector threads restarted after a crash");
+  const silent = metrics.counter("selvedge_detection_ended_total", "Detector threads terminated as unresponsive");
   const detector = createLateWorker("detector", () =>
     startPlaneWorker({
       name: "detector",

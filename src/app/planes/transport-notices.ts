@@ -11,14 +11,14 @@ export interface TransportNotices {
 }
 
 const PARTS: Readonly<Record<NativePart, string>> = {
-  datagrams: "DNS over UDP goes through Node.js, one datagram a call",
-  connections: "connections of edge and gateway go through Node.js",
-  tls: "TLS of the edge goes through Node.js",
+  datagrams: "DNS over UDP uses Node.js, one datagram per call",
+  connections: "edge and gateway connections use Node.js",
+  tls: "edge TLS uses Node.js",
 };
 
 export function createTransportNotices(log: Log, metrics: MetricRegistry): TransportNotices {
   const gauge = (part: NativePart) =>
-    metrics.gauge("selvedge_transport_fallback", "1 where Node.js carries what native system calls would carry faster", { part });
+    metrics.gauge("selvedge_transport_fallback", "1 if this part of the transport uses Node.js instead of native system calls", { part });
   const gauges = { datagrams: gauge("datagrams"), connections: gauge("connections"), tls: gauge("tls") };
   const notices = new Map<NativePart, string>();
   return {

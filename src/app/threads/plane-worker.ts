@@ -101,7 +101,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
           return (user + system) / 1000;
         },
         onSilent: (silentMs) => {
-          log.error({ plane: name, silent_ms: silentMs }, "a plane's thread takes no turns any more, and is ended");
+          log.error({ plane: name, silent_ms: silentMs }, "plane thread is unresponsive; terminating it");
           spec.onSilent?.();
           void thread.terminate();
         },
@@ -150,7 +150,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
       else onMessage(message, onListening);
     });
     thread.on("error", (error) => {
-      if (state !== "starting" || spec.isLate === true) log.error({ plane: name, err: error }, "a plane's thread failed");
+      if (state !== "starting" || spec.isLate === true) log.error({ plane: name, err: error }, "plane thread failed");
       reject(error);
     });
     thread.on("exit", () => {
@@ -178,7 +178,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
     state = "down";
     const delay = restartMs;
     restartMs = Math.min(restartMs * 2, RESTART_LAST_MS);
-    log.warn({ plane: name, delay_ms: delay }, "starting a plane again");
+    log.warn({ plane: name, delay_ms: delay }, "restarting plane thread");
     setTimeout(() => {
       if (state !== "down") return;
       launch().then(

@@ -27,13 +27,13 @@ test("a stall is in the log, counted, and among what the operator is told for an
   look();
   assert.deepEqual(
     logged.map((line) => (line as { readonly message: string }).message),
-    ["a thread takes no turns", "a thread takes turns again"],
+    ["thread is unresponsive", "thread is responsive again"],
   );
   const counted = metrics.samples().find(({ name }) => name === "selvedge_thread_stalls_total");
   assert.deepEqual([counted?.labels, counted?.value], [{ thread: "nameserver-1" }, 1]);
   assert.match(
     stalls.list()[0] ?? "",
-    /^thread nameserver-1 took no turns for \d+\.\d s until 2026-01-01T00:00:\d\d\.\d{3}Z; begun last: nothing$/,
+    /^thread nameserver-1 did not respond for \d+\.\d s until 2026-01-01T00:00:\d\d\.\d{3}Z; begun last: nothing$/,
   );
   // One that has not had the processor is counted, and says nothing of its work.
   for (let looks = 0; looks < 3; looks++) look();

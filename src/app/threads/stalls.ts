@@ -29,12 +29,14 @@ export function createStalls({
   const lasts = new Map<string, { readonly text: string; readonly atMs: number }>();
   const count = ({ thread, begun, stalledMs, cpuMs }: Stall): void => {
     const labels = { thread };
-    metrics.counter("selvedge_thread_stalls_total", `Times that a thread took no turns for more than ${STALL_MS} ms`, labels).value++;
-    metrics.counter("selvedge_thread_stalled_seconds_total", "How long that was together", labels).value += stalledMs / 1000;
+    metrics.counter("selvedge_thread_stalls_total", `Times that a thread's event loop was blocked for more than ${STALL_MS} ms`, labels)
+      .value++;
+    metrics.counter("selvedge_thread_stalled_seconds_total", "Total time that threads' event loops were blocked", labels).value +=
+      stalledMs / 1000;
     // One that waits for the processor or the disk says something of the machine, and the log has it.
     if ((cpuMs ?? 0) < STALL_MS) return;
     const atMs = clock.nowMs();
-    const text = `thread ${thread} took no turns for ${(stalledMs / 1000).toFixed(1)} s until ${new Date(atMs).toISOString()}; begun last: ${begun}`;
+    const text = `thread ${thread} did not respond for ${(stalledMs / 1000).toFixed(1)} s until ${new Date(atMs).toISOString()}; begun last: ${begun}`;
     lasts.set(thread, { text, atMs });
   };
   const fields = ({ thread, begun, stalledMs, cpuMs }: Stall): object => ({
@@ -43,17 +45,17 @@ export function createStalls({
   });
   const watch = createStallWatch({
     clock,
-    onStall: (stall) => log.error(fields(stall), "a thread takes no turns"),
+    onStall: (stall) => log.error(fields(stall), "thread is unresponsive"),
     onOver: (stall) => {
       count(stall);
-      log.warn(fields(stall), "a thread takes turns again");
+      log.warn(fields(stall), "thread is responsive again");
     },
   });
   const own = startHeartbeat((lateMs, cpuMs) => {
     if (lateMs <= STALL_MS) return;
     const stall = { thread: "control", begun: begunLast(), stalledMs: Math.round(lateMs), cpuMs: Math.round(cpuMs) };
     count(stall);
-    log.warn(fields(stall), "a thread takes turns again");
+    log.warn(fields(stall), "thread is responsive again");
   });
   return {
     watch: watch.add,

@@ -26,60 +26,66 @@ import { createShelves, type ShelvesDeps } from "#edge/cache/store/tiered-store.
 import type { Asked, StoredResponse } from "#edge/cache/store/stored-response.ts";
 import { pieceFrom } from "#edge/http/body-buffer.ts";
 
-/** A request as it came. The head is good only during the call. */
+/** A request to the cache. The head is valid only during the call. */
 export interface CacheRequest {
   readonly exchange: Exchange;
   readonly buffer: Buffer;
   readonly head: Head;
   readonly visitor: Visitor;
-  /** Told who answers before it does. */
+  /** Called with the reader before it answers. */
   taken(reader: CacheReader): void;
-  /** Sends a head to the origin as if there were no cache. */
+  /** Sends the head to the origin without the cache. */
   goAlone(originHead: string): void;
 }
 
 /** The cache of one edge worker (RFC 9111). */
 export interface EdgeCache {
-  /** What the cache makes of a request; null where it is none of its business, and the exchange says why. */
+  /** Prepares a request for the cache. Null if the cache does not handle it; `exchange.cacheStatus` then says why. */
   read(exchange: Exchange, hasBody: boolean): CachedRequest | null;
-  /** Answers a request, now or when its response has come. False: the request goes on to its origin; its exchange says why. */
+  /**
+   * Answers a request, now or when its response arrives. Returns false if the request must go to the origin;
+   * `exchange.cacheStatus` then says why.
+   */
   serve(request: CacheRequest, cached: CachedRequest): boolean;
-  /** Looks at what an origin answers to a request that was not the cache's: others change what is stored (RFC 9111 §4.4). */
+  /**
+   * Reads the origin's response to a request that bypassed the cache: unsafe methods invalidate stored responses (RFC
+   * 9111 §4.4).
+   */
   observe(exchange: Exchange, buffer: Buffer, head: Head): void;
-  /** Writes what is to be on disk. */
+  /** Finishes pending writes to disk. */
   close(): Promise<void>;
 }
 
 export interface CacheDeps {
-  /** Says what was purged. */
+  /** Source of the zones' purges. */
   readonly replica: Replica;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
   readonly timers: Timers;
   readonly originHeads: OriginHeads;
   readonly pipeline: ResponseStages;
-  /** Sends a request to its origin on behalf of a visitor. */
+  /** Sends a request to its origin for a visitor or a fill. */
   launch(exchange: Exchange, originHead: string, visitor: Visitor): Source;
   readonly vendorPrefix: string;
   readonly memoryBytesMax: number;
-  /** Null: nothing is kept on disk. */
+  /** Null to cache in memory only. */
   readonly disk: ShelvesDeps["disk"];
-  /** Longer than this, nobody waits for another one's response. */
+  /** How long a request waits for the fill of another one, in milliseconds. */
   readonly waitMs: number;
   onError(error: unknown): void;
 }
 
-/** Bodies that are under way may take this share of the memory together. */
+/** Share of the memory that bodies of unfinished fills may use together. */
 const UNDER_WAY_SHARE = 1 / 2;
-/** Where threads tell each other what visitors have changed. */
+/** Channel over which threads report responses that a request invalidated. */
 const PEERS = "selvedge-edge-cache";
 /** Methods that change nothing (RFC 9110 §9.2.1). */
 const SAFE = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 
-/** What is known of a request once its head is gone. */
+/** The parts of a request that outlive its head. */
 interface Prepared {
   readonly cached: CachedRequest;
-  /** The request that a fill sends, and its head without validators. */
+  /** The exchange that a fill sends to the origin, and its head without validators. */
   readonly asking: Exchange;
   readonly fillHead: string;
   readonly reader: CacheReader;
@@ -118,12 +124,12 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
     const { exchange, buffer, head } = request;
     const aloneHead = deps.originHeads.write(buffer, head, exchange, "");
     const asking = Object.assign(Object.create(Exchange.prototype) as Exchange, exchange);
-    // The origin sees what the key says, and none of what this one visitor has already.
+    // The origin gets the request as the cache key describes it, without the visitor's conditions.
     asking.originForm = originFormOf(cached.asked);
     asking.method = "GET";
     asking.isForMany = true;
     if (cached.changes.length > 0) {
-      // The visitor's own are left as they are: rules still look at them.
+      // Copied, because rules still read the visitor's own edits.
       const { requestEdits: edits } = asking;
       asking.requestEdits = edits === null ? null : { drop: [...edits.drop], add: [...edits.add] };
       asking.editRequest(cached.changes);
@@ -139,7 +145,7 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
     return { cached, asking, fillHead, reader };
   };
 
-  /** Asks the origin, for a reader or for those who come later. */
+  /** Starts a fill, for a reader or in the background. */
   const begin = ({ cached, asking, fillHead }: Prepared, stale: StoredResponse | null, reader: CacheReader | null): void => {
     const received = receivedUrls(asking, stale?.asked);
     const asked = { ...cached.asked, received, purges: purges.countOf(cached.asked.zoneId) };
@@ -150,7 +156,7 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
     fill.source = deps.launch(asking, withValidators(fillHead, stale), new FillArrival(fill));
   };
 
-  /** Waits for what somebody else asked for already, or asks. */
+  /** Joins a running fill of the same response, or starts one. */
   const waitOrAsk = (prepared: Prepared, stale: StoredResponse | null): void => {
     const underWay = fills.get(placeOf(prepared.cached.asked));
     if (underWay === undefined) return begin(prepared, stale, prepared.reader);
@@ -162,18 +168,18 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
     if (!fills.has(placeOf(prepared.cached.asked))) begin(prepared, stored, null);
   };
 
-  /** Why nobody should wait for a response to this; null where one may. */
+  /** Why requests for this response must not wait for each other; null if they may. */
   const refusalOf = ({ asked, facts }: CachedRequest, exchange: Exchange, stored: StoredResponse | null): CacheStatus | null => {
     const status = stored === null ? "MISS" : "EXPIRED";
     const place = placeOf(asked);
-    // Its head alone is not worth waiting for the whole, nor is a part of what is too large.
+    // A HEAD request should not wait for a whole body, nor a range request for a body that is too large.
     if (exchange.method === "HEAD" || (facts.hasRange && refusals.find(partsOf(place), exchange.at_ms) !== null)) return status;
     const underWay = fills.get(place);
     const isLate = underWay !== undefined && underWay.isWaiting && clock.nowMs() - underWay.startedMs > waitMs;
     return refusals.find(place, exchange.at_ms) ?? (isLate || underWay?.isForOne === true ? status : null);
   };
 
-  /** A response whose body is on disk: into memory where it fits, else as it is read. */
+  /** Serves a response whose body is on disk: loads it into memory if it fits, else streams it. */
   const serveFromDisk = (request: CacheRequest, cached: CachedRequest, stored: StoredResponse): void => {
     const { exchange } = request;
     const prepared = prepare(request, cached);
@@ -191,7 +197,7 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
       .catch(deps.onError);
   };
 
-  /** What has changed at its origin, and what is on its way here from before. */
+  /** Removes a changed response from the cache, and dooms a fill that started before the change. */
   const forget = (key: string): void => {
     shelves.dropKey(key);
     for (const [place, fill] of fills) {
@@ -200,7 +206,7 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
       fills.delete(place);
     }
   };
-  // The other threads of the process have caches of their own.
+  // The other threads of the process have their own caches.
   const peers = new BroadcastChannel(PEERS);
   peers.unref();
   peers.addEventListener("message", (event) => (event as Event & { readonly data: readonly string[] }).data.forEach(forget));
@@ -271,19 +277,19 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
   }
 }
 
-/** Rules may want no visitor to get what is too old. */
+/** A rule may forbid serving stale responses. */
 const useFor = ({ at_ms: atMs, cacheRule: rule }: Exchange, { freshness }: StoredResponse): Use =>
   useAt(freshness, atMs, rule?.serve_stale?.disable_stale_while_updating !== true);
 
-/** Where a fill is found by those who ask for the same. */
+/** Key of the fill that equal requests share. */
 const placeOf = ({ key, apart }: Asked): string => (apart === "" ? key : `${key}\n${apart}`);
 
-/** Where it is remembered that nobody waits for a part of it. */
+/** Key for remembering that range requests must not wait for this fill. */
 const partsOf = (place: string): string => `${place}\nparts`;
 
 const originFormOf = ({ path, query }: Asked): string => (query === "" ? path : `${path}?${query}`);
 
-/** RFC 9111 §4.3.1 */
+/** Adds validators of the stale response to the head (RFC 9111 §4.3.1). */
 function withValidators(originHead: string, stale: StoredResponse | null): string {
   if (stale === null) return originHead;
   const tag = stale.etag === null ? "" : `If-None-Match: ${stale.etag}\r\n`;

@@ -11,23 +11,23 @@ import type { Asked } from "#edge/cache/store/stored-response.ts";
 export interface CachedRequest {
   readonly asked: Asked;
   readonly facts: RequestFacts;
-  /** What of the visitor's fields the origin sees otherwise, because of the key. */
+  /** Fields that the origin receives with other values, because of the cache key. */
   readonly changes: readonly FieldChange[];
 }
 
-/** Longer ones are not worth their place. */
+/** A longer key is not cached. */
 const KEY_LENGTH_MAX = 8_192;
 
-/** What the cache makes of a request before it looks for a response; a status where it is none of its business. */
+/** Prepares a request for the cache lookup. Returns a cache status if the cache does not handle it. */
 export function cachedRequest(exchange: Exchange, hasBody: boolean): CachedRequest | CacheStatus {
   const { zone, method, cacheRule: rule } = exchange;
   if (zone === null || (method !== "GET" && method !== "HEAD")) return "DYNAMIC";
   if (rule?.cache === false) return "BYPASS";
   if (rule?.cache !== true && !hasCachedExtension(exchange.path)) return "DYNAMIC";
-  // A name that is not proxied any more is not served, whatever was kept of it.
+  // A name that is no longer proxied is not served, even if the cache still has responses for it.
   if (exchange.customHostname === null && !zone.names.addressRecords(exchange.host).some(({ proxied }) => proxied)) return "DYNAMIC";
   const { settings } = exchange;
-  // What a body says is not part of the key.
+  // The cache key does not include the body.
   if (hasBody || exchange.at_ms < settings.development_mode_until_ms) return "BYPASS";
   const query = cachedQuery(exchange.query, settings, rule?.cache_key);
   if (query === null) return "BYPASS";
@@ -44,6 +44,6 @@ export function cachedRequest(exchange: Exchange, hasBody: boolean): CachedReque
   return { asked: ruledKey?.custom_key?.query_string === undefined ? asked : { ...asked, isQueryRuled: true }, facts, changes };
 }
 
-/** Where origin rules send it; empty where they say nothing. */
+/** The origin override of origin rules, as part of the key; empty without one. */
 const originPart = ({ originHost, originPort, hostHeader }: Exchange): string =>
   originHost !== "" || originPort !== 0 || hostHeader !== "" ? `${originHost}:${originPort} ${hostHeader}` : "";

@@ -48,7 +48,7 @@ const CODECS: Readonly<Record<Coding, Codec>> = {
 };
 
 export function createCodecs(metrics: MetricRegistry): Codecs {
-  const open = metrics.gauge("selvedge_edge_compressing", "Response bodies that are being compressed");
+  const open = metrics.gauge("selvedge_edge_compressing", "Response bodies currently being compressed");
   return {
     hasRoom: () => open.value < STREAMS_MAX,
     open: (coding) => {
@@ -58,10 +58,7 @@ export function createCodecs(metrics: MetricRegistry): Codecs {
       return stream;
     },
     whole,
-    kept: createKept(
-      whole,
-      metrics.counter("selvedge_edge_compressed_again_total", "Cached bodies whose compressed form was there already"),
-    ),
+    kept: createKept(whole, metrics.counter("selvedge_edge_compressed_again_total", "Compressed bodies reused from the cache")),
   };
 }
 

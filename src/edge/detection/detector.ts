@@ -72,10 +72,10 @@ interface Looked {
 export function createDetector({ events, clock, metrics, policies, valueHash, thread = 0, pollMs = POLL_MS }: DetectorDeps): Detector {
   const scanned = metrics.counter("selvedge_detection_scanned_total", "Responses scanned for sensitive data");
   const scannedBytes = metrics.counter("selvedge_detection_scanned_bytes_total", "Decoded bytes scanned for sensitive data");
-  const limited = metrics.counter("selvedge_detection_limited_total", "Scans that spent their candidate budget");
+  const limited = metrics.counter("selvedge_detection_limited_total", "Scans stopped at their candidate limit");
   const matched = metrics.counter("selvedge_detection_events_total", "Responses with sensitive data");
   const shed = metrics.counter(...SHED);
-  const allowed = metrics.counter("selvedge_detection_allowed_total", "Hits of sensitive data that allow-lists hold");
+  const allowed = metrics.counter("selvedge_detection_allowed_total", "Sensitive data matches ignored because of an allowlist");
   const compiled = createCompiledCache(policies);
   const taps = new Map<MessagePort, Attached>();
   const shares = createFairShare(clock);

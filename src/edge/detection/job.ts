@@ -106,7 +106,7 @@ type Lines<Count extends number, So extends readonly string[] = []> = So["length
 /** Counted by whoever leaves a body out. */
 export const SHED = [
   "selvedge_detection_shed_total",
-  "Responses not scanned, or not to their end, because the detector was busy or had died",
+  "Responses not scanned, or scanned in part, because the detector was busy or had crashed",
 ] as const;
 
 // SPEC 8: up to 1 MB of a body is scanned; the same bound holds for what decoding makes of it.

@@ -71,7 +71,7 @@ export function createTap(deps: TapDeps): Tap {
   const { port: firstPort, metrics, onFirstUse, yields = () => false, placeIn, ringBytes = RING_BYTES, jobsMax = JOBS_MAX } = deps;
   const tapped = metrics.counter(
     "selvedge_detection_responses_total",
-    "Responses to be looked at for sensitive data: in the end, each is scanned or shed",
+    "Responses selected for a sensitive data scan; each is later scanned or shed",
   );
   const shed = metrics.counter(...SHED);
   const unknownCoding = metrics.counter(

@@ -1,4 +1,7 @@
-/** What rules of `http_request_cache_settings` chose for a request, as the rules' own shapes let it through: each parameter by the last rule that names it. */
+/**
+ * The parameters that rules of `http_request_cache_settings` set for a request, already validated; if several rules set
+ * a parameter, the last one wins.
+ */
 export interface CacheRule {
   readonly cache?: boolean;
   readonly edge_ttl?: EdgeTtl;
@@ -7,7 +10,7 @@ export interface CacheRule {
   readonly serve_stale?: { readonly disable_stale_while_updating?: boolean };
   readonly respect_strong_etags?: boolean;
   readonly origin_error_page_passthru?: boolean;
-  /** Seconds between two reads from the origin. */
+  /** Seconds that the edge waits between two reads from the origin. */
   readonly read_timeout?: number;
   readonly strip_etags?: boolean;
   readonly strip_last_modified?: boolean;
@@ -52,21 +55,21 @@ export interface AllOrList {
   readonly list?: readonly string[];
 }
 
-/** How the cache had to do with a response, in the field's own words. */
+/** How the cache took part in a response, with the usual names of CDNs. */
 export type CacheStatus =
   /** From the cache, fresh. */
   | "HIT"
-  /** Not there yet; it may be from now on. */
+  /** Not in the cache; the response may be stored. */
   | "MISS"
-  /** It was there, too old; the origin sent another. */
+  /** The stored response was too old; the origin sent a new one. */
   | "EXPIRED"
-  /** It was there, too old; the origin does not answer as it should. */
+  /** The stored response is too old, but the origin failed. */
   | "STALE"
-  /** It was there, too old; a newer one is being fetched. */
+  /** The stored response is too old; the edge is fetching a new one. */
   | "UPDATING"
-  /** It was there, too old; the origin says that it still is as it was. */
+  /** The stored response was too old; the origin confirmed it with 304. */
   | "REVALIDATED"
-  /** The origin or a setting forbids to keep it. */
+  /** The origin or a setting forbids caching. */
   | "BYPASS"
-  /** Nothing of the kind that is kept. */
+  /** The kind of response is not cached. */
   | "DYNAMIC";

@@ -5,13 +5,13 @@ import type { Exchange } from "./exchange.ts";
 import { touches } from "#edge/http/header-edits.ts";
 
 /**
- * The Date for a response that came without one, which is when it came (RFC 9110 §6.6.1). Empty where it has one, and
- * where a rule has a say over the field.
+ * The Date line for a response without one: the time at which it arrived (RFC 9110 §6.6.1). Empty if the response has a
+ * Date, or if a rule edits that field.
  */
 export function receivedDate(head: Head, { at_ms: atMs, originTtfbMs = 0, responseEdits: edits }: Exchange): string {
   if (head.dateIndex >= 0 || (edits !== null && touches(edits, "date"))) return "";
   return dateOfSecond(Math.floor((atMs + originTtfbMs) / 1000));
 }
 
-/** Most responses come in the second of the one before. */
+/** Most responses arrive in the same second as the one before. */
 const dateOfSecond = rememberLast((second: number): string => formatHttpDate(second * 1000));

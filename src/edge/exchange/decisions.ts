@@ -1,20 +1,20 @@
-/** A coding that the edge writes, by its name in Content-Encoding. */
+/** A content coding that the edge can produce, by its name in Content-Encoding. */
 export type Coding = "zstd" | "br" | "gzip";
 
-/** As a compression rule names them, in its order. */
+/** The algorithms of a compression rule, in order of preference. */
 export type Algorithm = "none" | "auto" | "default" | "gzip" | "brotli" | "zstd";
 
-/** How an origin is spoken to over TLS. */
+/** TLS settings for a connection to an origin. */
 export interface OriginTls {
-  /** Goes into the handshake, and is what the certificate has to be for where it is verified. */
+  /** Sent as SNI; if the edge verifies the certificate, it must match this name. */
   readonly serverName: string;
   readonly verified: boolean;
 }
 
-/** Where a request is sent: addresses to try in this order, all on one port and in the same way. */
+/** Where to send a request: the addresses to try in this order, all with the same port and TLS settings. */
 export interface OriginPlan {
   readonly addresses: readonly string[];
   readonly port: number;
-  /** Null: plain HTTP. */
+  /** Null for plain HTTP. */
   readonly tls: OriginTls | null;
 }

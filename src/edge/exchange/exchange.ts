@@ -22,20 +22,23 @@ import { changeField, type ResponseEdits, touches } from "#edge/http/header-edit
 import type { Places } from "#edge/geoip.ts";
 import type { Zone } from "#edge/zones/zones.ts";
 
-/** Where the connection came from, the same for each of its requests. */
+/** The connection of a request; the same for each of its requests. */
 export interface Arrival {
-  /** What origins are told with each request, as it is written to them; undefined before the first one. */
+  /** The fields that tell the origin about the client, as header lines; undefined before the first request. */
   told?: string;
   readonly clientIp: string;
   readonly scheme: "http" | "https";
-  /** What the client reached. */
+  /** The local address that the client connected to. */
   readonly serverIp?: string | undefined;
   readonly serverPort?: number | undefined;
-  /** Null over plain HTTP. */
+  /** Null for plain HTTP. */
   readonly tls: TlsView | null;
 }
 
-/** One request on its way through the pipeline, and what rules see of it. A class, because each request makes one. */
+/**
+ * One request on its way through the pipeline, and the view that rules have of it. A class, because the edge creates one
+ * for each request.
+ */
 export class Exchange implements RequestView, RuleRun {
   readonly arrival: Arrival;
   readonly ray_id: string;
@@ -56,89 +59,89 @@ export class Exchange implements RequestView, RuleRun {
   accept = "";
   /** `host[:port]`, canonical. */
   authority = "";
-  /** The request names services that it passed through already (RFC 8586). */
+  /** The request lists services that it already passed through (CDN-Loop, RFC 8586). */
   hasLoop = false;
-  /** The request says which codings of a body its sender takes. */
+  /** The request says which content codings the client accepts. */
   hasCodings = false;
   /** Path and query, for the request line. */
   originForm = "";
   zone: Zone | null = null;
-  /** The name of somebody else's under which the zone is asked; null where it is its own. */
+  /** The custom hostname under which the visitor reached the zone; null for the zone's own names. */
   customHostname: CustomHostnameEntry | null = null;
-  /** The zone's, as configuration rules leave them for this request. */
+  /** The zone's settings with the changes of configuration rules for this request. */
   settings: EdgeSettings = EDGE_SETTINGS_DEFAULTS;
-  /** What an origin rule overrides; empty and 0 where none does. */
+  /** Overrides of an origin rule; empty or 0 without one. */
   originHost = "";
   originPort = 0;
   hostHeader = "";
   serverName = "";
-  /** What rules see of the body; undefined while it was not read, which is for good where no rule looks. */
+  /** The body as rules see it; undefined until the edge has read it, and forever if no rule reads it. */
   body: BodyView | undefined = NO_BODY_VIEW;
-  /** The stage that the request has come to. */
+  /** The next pipeline stage of the request. */
   stage = 0;
-  /** It asks for several visitors: what rules make of the answer is for each of them to say. */
+  /** The edge fetches the response for several visitors, so response rules run for each of them and not here. */
   isForMany = false;
-  /** A part of this installation answers, and no rule or origin of a customer has a say. */
+  /** Set if a part of this installation answers; then customer rules and origins do not apply. */
   ownOrigin: OriginPlan | null = null;
-  /** What rules of earlier phases skip. */
+  /** Rules and phases that rules of earlier phases skip. */
   skips: Skips | null = null;
   readonly trace = null;
-  /** What its rules have cost so far (ADR 0075). */
+  /** Steps that the rules of this request used so far (ADR 0075). */
   steps = 0;
-  /** The rule at which that was too much; null where it was not. */
+  /** The rule that exceeded the step limit; null if none did. */
   exhausted: Exhausted | null = null;
-  /** Knows where addresses are; null where no zone was found. */
+  /** The GeoIP lookup; null if no zone was found. */
   places: Pick<Places, "of"> | null = null;
-  /** Copies what the zone wants looked through; null where no zone was found. */
+  /** Copies the bodies that the zone wants scanned; null if no zone was found. */
   tap: Pick<Tap, "takes" | "begin"> | null = null;
-  /** Knows who has passed a challenge; null where no zone was found. */
+  /** Knows which visitors passed a challenge; null if no zone was found. */
   clearance: { has(exchange: Exchange): boolean } | null = null;
   private cleared: boolean | undefined;
-  /** What rate limits count once the response is there. */
+  /** Rate limits to count when the response arrives. */
   readonly later: LaterCount[] = [];
-  /** Rules that matched and leave a security event when the response's status is known. */
+  /** Matched rules that write a security event when the response's status is known. */
   readonly logged: LoggedMatch[] = [];
-  /** What rules ask to be written down with the request; null where none does. */
+  /** Fields that rules add to the request log; null for none. */
   loggedFields: LoggedFields | null = null;
-  /** What rules change in the request's head; null where none does. */
+  /** Edits of the request head by rules; null for none. */
   requestEdits: ResponseEdits | null = null;
-  /** Path and query as they came, once a rule has changed them. */
+  /** Path and query as the client sent them; set when a rule rewrites them. */
   received_path?: string;
   received_query?: string;
-  /** What settings and rules change in the response's head; null where nothing does. */
+  /** Edits of the response head by settings and rules; null for none. */
   responseEdits: ResponseEdits | null = null;
-  /** What rules chose for the cache; null where none did. */
+  /** Cache parameters set by rules; null for none. */
   cacheRule: CacheRule | null = null;
-  /** What kind of device the visitor has, where the origin is to know. */
+  /** The visitor's device type, if the edge sends it to the origin; else empty. */
   deviceType = "";
-  /** What compression rules want; null where none applies. */
+  /** Algorithms of the matching compression rules; null if none matches. */
   algorithms: readonly Algorithm[] | null = null;
-  /** How the body is compressed for this visitor; null where it passes as it is. */
+  /** The coding in which the edge compresses the body for this visitor; null to pass it unchanged. */
   coding: Coding | null = null;
-  /** The whole body where it comes from the cache in one piece; null elsewhere. It never changes. */
+  /** The whole body if it comes from the cache in one buffer; null otherwise. It never changes. */
   cachedBody: Buffer | null = null;
-  /** Other visitors may get the body in another coding, and caches behind us have to know (RFC 9110 §12.5.5). */
+  /** Other visitors may get another coding, so downstream caches need `Vary: Accept-Encoding` (RFC 9110 §12.5.5). */
   variesByCoding = false;
-  /** How the cache had to do with the response; null where it was not asked. */
+  /** How the cache took part in the response; null if it did not. */
   cacheStatus: CacheStatus | null = null;
   status = 0;
   originStatus: number | null = null;
-  /** Of the response that goes out, without parameters. */
+  /** Media type of the response to the visitor, without parameters. */
   contentType = "";
-  /** The code of the edge's own error that answers; empty where none does. */
+  /** Code of the edge error that answers the request; empty for none. */
   edgeError = "";
-  /** How long the origin took to the head of its response; undefined where it was not asked. */
+  /** Milliseconds until the head of the origin's response; undefined without an origin request. */
   originTtfbMs: number | undefined = undefined;
-  /** Whose time it is measured in; null where nobody measures. */
+  /** The clock for measuring the edge's time; null if nothing measures it. */
   clock: Clock | null = null;
   bytesIn = 0;
   bytesOut = 0;
-  /** The lines as they came, each with its CRLF. */
+  /** The header lines as received, each with its CRLF. */
   headLines = "";
   private fieldLines = "";
-  /** The lines as they came, and as all below have them: without the last CRLF. */
+  /** The header lines as received, without the last CRLF. */
   private received = "";
-  /** Rules have changed the fields since the lines were put together. */
+  /** Rules changed the fields after the lines were last built. */
   private isStale = false;
   private fields: ReadonlyMap<string, readonly string[]> | null = null;
   private seed = "";
@@ -155,7 +158,7 @@ export class Exchange implements RequestView, RuleRun {
     this.tls = arrival.tls ?? undefined;
   }
 
-  /** Takes over what is known from the head; it is not read again. */
+  /** Copies what is needed from the head, which may change after the call. */
   describe(head: Head, target: RequestTarget): void {
     this.host = target.authority.host;
     this.authority = target.authority.port === null ? this.host : `${this.host}:${target.authority.port}`;
@@ -180,7 +183,7 @@ export class Exchange implements RequestView, RuleRun {
     return this.places?.of(this.client_ip);
   }
 
-  /** The edge answers itself. */
+  /** Makes `page` the response. */
   answerWith(page: Page): void {
     this.status = page.status;
     this.contentType = mediaType(page.contentType);
@@ -191,30 +194,30 @@ export class Exchange implements RequestView, RuleRun {
     return (this.cleared ??= this.clearance?.has(this) ?? false);
   }
 
-  /** A piece of the text that was taken over: cheaper than one more copy of the buffer. */
+  /** A slice of the copied text: cheaper than another copy of the buffer. */
   private fieldValue(head: Head, index: number): string {
     if (index < 0) return "";
     return this.fieldLines.slice(head.offsets[index * 4 + 2]! - head.fieldsStart, head.offsets[index * 4 + 3]! - head.fieldsStart);
   }
 
-  /** Whether the lines of the head's fields match: the pattern has the flag `m`. */
+  /** Whether a header line matches. `pattern` needs the flag `m`. */
   mentions(pattern: RegExp): boolean {
     return pattern.test(this.lines());
   }
 
-  /** The field lines that a pattern with the flags `g` and `m` matches. */
+  /** The header lines that match. `pattern` needs the flags `g` and `m`. */
   linesLike(pattern: RegExp): readonly string[] {
     return this.lines().match(pattern) ?? NONE;
   }
 
-  /** The lines of one field that a pattern as above matches: the others need not be put together for them. */
+  /** The matching lines of one field, without building the others. `pattern` as in `linesLike`. */
   linesOf(name: string, pattern: RegExp): readonly string[] {
     const { requestEdits: edits } = this;
     if (!this.isStale || edits === null) return this.fieldLines.match(pattern) ?? NONE;
     return (touches(edits, name) ? this.lines() : this.received).match(pattern) ?? NONE;
   }
 
-  /** The request goes on under this path and query. */
+  /** Rewrites path and query. */
   rewriteUri(path: string, query: string): void {
     this.received_path ??= this.path;
     this.received_query ??= this.query;
@@ -223,7 +226,7 @@ export class Exchange implements RequestView, RuleRun {
     this.originForm = query === "" ? path : `${path}?${query}`;
   }
 
-  /** Changes fields of the request as the origin, and rules from now on, see them. */
+  /** Changes request fields for later rules and for the origin. */
   editRequest(changes: readonly FieldChange[]): void {
     const edits = (this.requestEdits ??= { drop: [], add: [] });
     this.isStale = true;
@@ -235,7 +238,7 @@ export class Exchange implements RequestView, RuleRun {
     if (isOtherAgent) this.user_agent = this.headers("user-agent")[0] ?? "";
   }
 
-  /** The field lines as rules have left them: put together when somebody looks, which after the last rule is seldom. */
+  /** The header lines with the edits of rules. Built on demand: after the last rule, they are seldom read. */
   private lines(): string {
     const { requestEdits: edits } = this;
     if (!this.isStale || edits === null) return this.fieldLines;
@@ -250,7 +253,7 @@ export class Exchange implements RequestView, RuleRun {
     return this.fields.get(name) ?? NONE;
   }
 
-  /** The same as they came, whatever rules have made of them. */
+  /** Values of the field as received, without the edits of rules. */
   receivedHeaders(name: string): readonly string[] {
     return this.requestEdits === null ? this.headers(name) : (parseLines(this.received).get(name) ?? NONE);
   }
@@ -259,7 +262,7 @@ export class Exchange implements RequestView, RuleRun {
     return requestLines(this.lines());
   }
 
-  /** How long the edge has taken so far, the origin's time left out. */
+  /** Milliseconds that the edge has taken so far, without the origin's time; undefined without a clock. */
   edgeMs(): number | undefined {
     const { clock } = this;
     return clock === null ? undefined : Math.max(0, Math.round(clock.monotonicMs() - this.startedMs - (this.originTtfbMs ?? 0)));
@@ -278,6 +281,6 @@ export interface LoggedMatch {
 
 const NONE: readonly string[] = [];
 
-/** Many rules ask the same of one message in a row. */
+/** Several rules in a row often read the fields of the same message. */
 const requestLines = rememberLast(listLines);
 const metadataText = rememberLast((metadata: object) => Buffer.from(JSON.stringify(metadata)).toString("latin1"));

@@ -2,7 +2,7 @@ import type { Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Field } from "#edge/http/header-edits.ts";
 
-/** The fields of an answer that the edge gives itself, but for what a protocol says of its connection. */
+/** The fields of a response that the edge makes itself, without those of the connection. */
 export function pageFields(page: Page, bodyBytes: number, exchange: Exchange, rayName: string): readonly Field[] {
   const { responseEdits: edits } = exchange;
   const fields: readonly Field[] = [

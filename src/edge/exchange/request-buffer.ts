@@ -3,22 +3,22 @@ import type { BodyView } from "#rules/views.ts";
 import type { Trailer } from "#wire/http/chunked.ts";
 import { BodyBuffer } from "#edge/http/body-buffer.ts";
 
-/** Where a body goes once rules have let its request through. */
+/** Receives a request body after the rules accepted the request. */
 export interface BodyTaker {
-  /** `buffer[start, end)`, good only during the call. */
+  /** `buffer[start, end)` is valid only during the call. */
   onRequestBody(buffer: Buffer, start: number, end: number): void;
   onRequestEnd(trailers: readonly Trailer[]): void;
 }
 
-/** The memory that held bodies of a thread share. */
+/** The memory that a thread's buffered request bodies share. */
 export interface HeldBodies {
-  /** `announced`: the length of the whole body, or -1 where nobody said. */
+  /** `announced`: Content-Length, or -1 if unknown. */
   open(announced: number): HeldBody;
 }
 
-/** `eachBytesMax` of a body are shown to rules; all together hold no more than `bytesMax`. */
+/** Buffers up to `eachBytesMax` bytes of a body for rules, and up to `bytesMax` bytes of all bodies together. */
 export function createHeldBodies(eachBytesMax: number, bytesMax: number, metrics: MetricRegistry): HeldBodies {
-  const held = metrics.gauge("selvedge_edge_held_body_bytes", "Bytes of request bodies that rules are waiting for or have looked at");
+  const held = metrics.gauge("selvedge_edge_held_body_bytes", "Bytes of request bodies buffered for rules");
   const take = (bytes: number): boolean => {
     if (bytes > 0 && held.value + bytes > bytesMax) return false;
     held.value += bytes;
@@ -29,11 +29,11 @@ export function createHeldBodies(eachBytesMax: number, bytesMax: number, metrics
 
 const FIRST_PIECE_BYTES = 2048;
 
-/** The beginning of a request's body, kept until rules have looked at it. */
+/** The beginning of a request body, buffered until rules have read it. */
 export class HeldBody implements BodyView {
-  /** Rules may look now: nothing of what they see will still come. */
+  /** Rules may read the body now; what they see no longer grows. */
   isReady = false;
-  /** It is on its way; what still comes goes the same way by itself. */
+  /** The buffered bytes were forwarded; later bytes bypass the buffer. */
   isSent = false;
   private readonly announced: number;
   private readonly shownBytesMax: number;
@@ -48,11 +48,11 @@ export class HeldBody implements BodyView {
     this.announced = announced;
     this.shownBytesMax = shownBytesMax;
     this.take = take;
-    // What was only announced takes up no memory yet.
+    // A client that only announces a body must not take up memory.
     this.bytes = new BodyBuffer(announced >= 0 && announced <= FIRST_PIECE_BYTES ? announced : null, FIRST_PIECE_BYTES);
   }
 
-  /** Of the whole body where its length was announced or all of it came; otherwise of what came before rules looked. */
+  /** Size of the whole body if its length was announced or all of it arrived; otherwise, of what arrived before rules ran. */
   get size(): number {
     return this.announced >= 0 ? this.announced : this.received;
   }
@@ -65,7 +65,7 @@ export class HeldBody implements BodyView {
     return (this.text ??= this.read());
   }
 
-  /** False where there is no memory left for it. */
+  /** Returns false if the memory limit is reached. */
   append(buffer: Buffer, start: number, end: number): boolean {
     if (this.bytes === null) return false;
     this.bytes.append(buffer, start, end);
@@ -84,7 +84,7 @@ export class HeldBody implements BodyView {
     this.isReady = true;
   }
 
-  /** Hands on what was kept. `keeps`: rules will look once more. */
+  /** Forwards the buffered bytes. `keeps`: keep them for response rules. */
   sendTo(taker: BodyTaker, keeps: boolean): void {
     this.isSent = true;
     for (const piece of this.pieces()) taker.onRequestBody(piece, 0, piece.length);
@@ -92,7 +92,7 @@ export class HeldBody implements BodyView {
     if (!keeps) this.release();
   }
 
-  /** Gives its memory back. What was read as text stays readable. */
+  /** Frees the memory. The text that rules already decoded stays available. */
   release(): void {
     this.bytes = null;
     this.take(-this.taken);

@@ -3,13 +3,13 @@ import type { Framing } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/parsed-head.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 
-/** The visitor's side of a forwarded request: whatever protocol it speaks. Bytes are good only during the call. */
+/** Writes responses to a visitor, in any HTTP version. Buffers are valid only during the call. */
 export interface Visitor {
-  /** The request's body is taken from now on: rules want to see it, or the origin is ready. Both may say so. */
+  /** Starts reading the request body, because a rule reads it or the origin is ready. May be called twice. */
   admitBody(): void;
   onOriginDrain(): void;
   sendInterim(buffer: Buffer, head: Head): void;
-  /** False where the visitor asked for no upgrade. */
+  /** Returns false if the visitor did not ask for an upgrade. */
   sendSwitch(buffer: Buffer, head: Head): boolean;
   sendHead(buffer: Buffer, head: Head, framing: Framing): void;
   sendBody(buffer: Buffer, start: number, end: number): void;
@@ -17,10 +17,10 @@ export interface Visitor {
   /** Bytes of an upgraded connection. */
   sendRaw(buffer: Buffer, start: number, end: number): void;
   endRaw(): void;
-  /** Writes what was gathered; false when the visitor is behind. */
+  /** Writes the gathered bytes. Returns false if the visitor reads too slowly. */
   flush(): boolean;
-  /** Nothing of a response was sent yet: this is all of it. */
+  /** Sends a complete response; nothing may have been sent before. */
   sendPage(page: Page): void;
-  /** A response was begun and cannot be completed. */
+  /** Aborts a response that has begun. */
   cut(): void;
 }

@@ -11,14 +11,17 @@ import { charsetOf, wholeMediaType } from "#edge/http/media-type.ts";
 import { type ResponseEdits, shownValues, touches } from "#edge/http/header-edits.ts";
 
 const NONE: readonly string[] = [];
-/** The last line's end and the empty line. */
+/** Length of the CRLF of the last line and of the empty line. */
 const END_BYTES = 4;
 
-/** What rules see of a response's head, while its bytes are where they were. Made only where a rule of a response phase may look. */
+/**
+ * The view that rules have of a response head; valid while the bytes of the head are. Created only if a response rule
+ * may read it.
+ */
 export const responseView = (exchange: Exchange, buffer: Buffer, head: Head): OwnView =>
   new OwnView(exchange, head.status, new ReceivedHead(buffer, head), undefined, undefined);
 
-/** The same of a page of the edge's own. */
+/** The same for a page of the edge. */
 export const pageView = (exchange: Exchange, { status, contentType, error }: Page): OwnView =>
   new OwnView(
     exchange,
@@ -32,29 +35,29 @@ export const pageView = (exchange: Exchange, { status, contentType, error }: Pag
     undefined,
   );
 
-/** A response as the rules before have left it; those behind see the fields as they were by their raw names. */
+/** The response with the edits of earlier phases. Raw field names show the original values. */
 export function editedView(exchange: Exchange, response: OwnView): OwnView {
   const { responseEdits: edits } = exchange;
   if (edits === null) return response;
   return new OwnView(exchange, response.status, new EditedHead(response, edits), response.error, response);
 }
 
-/** Fields of a head. Text is made of them when a rule looks, which most rules of most responses do not. */
+/** The fields of a head, converted to text only when a rule reads them; most rules do not. */
 interface ViewedHead {
   readonly lines: string;
-  /** With its parameters. */
+  /** Content-Type with its parameters. */
   readonly contentType: string;
-  /** Values of Content-Encoding, as written. */
+  /** Values of Content-Encoding, as sent. */
   readonly contentEncodings: readonly string[];
 }
 
 const recentType = createRecentTexts();
 
-/** Content-Type with its parameters; empty where there is none. */
+/** Content-Type with its parameters; empty without one. */
 export const contentTypeOf = (buffer: Buffer, { contentTypeIndex: index, offsets }: Head): string =>
   index < 0 ? "" : recentType(buffer, offsets[index * 4 + 2]!, offsets[index * 4 + 3]!);
 
-/** Knows by itself where its fields are: it is looked at when the head has become another one's, and its bytes are there still. */
+/** Stores offsets of its own, because rules read it after the `Head` object has been reused for another head. */
 class ReceivedHead implements ViewedHead {
   private readonly buffer: Buffer;
   private readonly start: number;
@@ -66,9 +69,9 @@ class ReceivedHead implements ViewedHead {
   constructor(buffer: Buffer, head: Head) {
     const { fieldsStart, end } = head;
     this.buffer = buffer;
-    // While its bytes are at hand: one that looks later would wait for memory.
+    // Read now, while the bytes are in the CPU cache.
     this.contentType = contentTypeOf(buffer, head);
-    // Looking for it among the names costs less than making text of all lines later.
+    // Searching the names now costs less than decoding all lines later.
     this.contentEncodings = shownValues(buffer, head, null, "content-encoding");
     this.start = fieldsStart;
     this.end = end - END_BYTES;
@@ -79,10 +82,10 @@ class ReceivedHead implements ViewedHead {
   }
 }
 
-/** Many rules ask the same of one message in a row. */
+/** Several rules in a row often read the fields of the same message. */
 const fieldsOf = rememberLast(listLines);
 
-/** What edits make of another head. Text is made only after the phase that made them, and before the next one. */
+/** A head with edits applied. Its text is built once, between the phase that edits and the next one. */
 class EditedHead implements ViewedHead {
   private readonly before: OwnView;
   private readonly edits: ResponseEdits;
@@ -107,7 +110,7 @@ class EditedHead implements ViewedHead {
   }
 }
 
-/** A view that can be edited. A class, because each response that rules look at makes one. */
+/** A response view with edits. A class, because the edge creates one for each response that rules read. */
 export class OwnView implements ResponseView {
   readonly status: number;
   readonly error: EdgeError | undefined;
@@ -136,12 +139,12 @@ export class OwnView implements ResponseView {
     return wholeMediaType(this.contentType);
   }
 
-  /** Of the Content-Type, lower case; empty where it names none. */
+  /** Charset of the Content-Type in lower case; empty without one. */
   get charset(): string {
     return charsetOf(this.contentType);
   }
 
-  /** Lower case; empty for none. */
+  /** Lower case; empty without one. */
   get content_encoding(): string {
     const values = this.head.contentEncodings;
     return values.length === 0 ? "" : values.join(", ").toLowerCase();
@@ -174,5 +177,5 @@ export class OwnView implements ResponseView {
 
 const TYPES: Readonly<Record<number, string>> = { 1015: "ratelimit", 1020: "waf", 1040: "managed_challenge" };
 
-/** Who made an error page, in the field's words. */
+/** The kind of an edge error page, with the usual names of CDNs. */
 const errorType = ({ code, status }: EdgeError): string => TYPES[code] ?? (code >= 1000 ? "1xxx" : status >= 500 ? "5xx" : "");

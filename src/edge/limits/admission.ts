@@ -19,7 +19,7 @@ interface AdmissionDeps {
 
 export function createAdmission({ metrics, connectionsMax, connectionsPerAddressMax }: AdmissionDeps): Admission {
   const refused = (limit: string) =>
-    metrics.counter("selvedge_edge_connections_refused_total", "Connections closed at once because of a limit", { limit });
+    metrics.counter("selvedge_edge_connections_refused_total", "Connections refused because of a limit", { limit });
   const [refusedByAll, refusedByAddress] = [refused("all"), refused("address")];
   const held = new Map<string, number>();
   let total = 0;

@@ -22,11 +22,8 @@ interface RecorderDeps {
 /** Writes the rows of a finished request: one for itself, and one for each rule that logged or blocked. */
 export function createRecorder({ events, clock, metrics }: RecorderDeps): (exchange: Exchange) => void {
   const requests = metrics.counter("selvedge_edge_requests_total", "Requests answered by the edge");
-  const bytesOut = metrics.counter("selvedge_edge_response_bytes_total", "Bytes of responses sent to visitors, heads included");
-  const exhausted = metrics.counter(
-    "selvedge_edge_rules_exhausted_total",
-    "Requests whose rules take more steps than those of one request may",
-  );
+  const bytesOut = metrics.counter("selvedge_edge_response_bytes_total", "Bytes of responses sent to visitors, including headers");
+  const exhausted = metrics.counter("selvedge_edge_rules_exhausted_total", "Requests whose rules exceeded the step limit of one request");
   const sealing = createSealing(clock);
   const ruleOf = rememberLastOfTwo(eventRule);
   return (exchange) => {

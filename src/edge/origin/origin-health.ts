@@ -30,7 +30,7 @@ export function createOriginHealth({ clock, metrics, retryMs }: OriginHealthDeps
   const count = (fault: ConnectFault): void => {
     let metric = faults.get(fault);
     if (metric === undefined) {
-      metric = metrics.counter("selvedge_edge_origin_connects_failed_total", "Connections to origins that could not be made", { fault });
+      metric = metrics.counter("selvedge_edge_origin_connects_failed_total", "Failed connections to origins", { fault });
       faults.set(fault, metric);
     }
     metric.value++;

@@ -34,7 +34,7 @@ export function createResolver({ lookUp, clock, metrics, limits }: ResolverDeps)
   const entries = new Map<string, Entry>();
   const turns = createTurns(limits.lookupsMax, limits.queuedLookupsMax);
   const counter = (result: string) =>
-    metrics.counter("selvedge_edge_origin_lookups_total", "Look-ups of origins that are names elsewhere", { result });
+    metrics.counter("selvedge_edge_origin_lookups_total", "DNS lookups of origins outside the hosted zones", { result });
   const counters = { found: counter("found"), nothing: counter("nothing"), failed: counter("failed") };
 
   const entryOf = (name: string): Entry => {

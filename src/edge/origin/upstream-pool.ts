@@ -56,7 +56,7 @@ export function createUpstreamPools(deps: PoolDeps): UpstreamPools {
   const openConnections = deps.metrics.gauge("selvedge_edge_origin_connections", "Open connections to origins");
   const stalledEnded = deps.metrics.counter(
     "selvedge_edge_stalled_exchanges_ended_total",
-    "Exchanges that ended because their visitor stalled while others waited for the origin",
+    "Exchanges closed because a slow visitor blocked requests waiting for the origin",
   );
   const shared = { isClosing, idleAnywhere, openConnections, stalledEnded };
 

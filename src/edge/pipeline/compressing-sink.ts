@@ -9,38 +9,38 @@ import type { Visitor } from "#edge/exchange/response-sink.ts";
 import type { Coding } from "#edge/exchange/decisions.ts";
 import { WHOLE_BYTES_MAX } from "#edge/compression/codecs.ts";
 
-/** So much waits to be compressed before the origin is asked to pause. */
+/** Bytes that may wait for compression before the edge pauses the origin. */
 const PENDING_BYTES_MAX = 262_144;
-/** Never added to: most responses gather none. */
+/** Shared by all; never modified. Most responses gather nothing. */
 const NOTHING: Buffer[] = [];
 
-/** Who brings the responses. */
+/** The source of a response, which can be paused. */
 export interface ResponseSource {
-  /** The request under way. */
+  /** The request in progress. */
   readonly exchange: Exchange | null;
-  /** There is room again. */
+  /** Resumes after a pause. */
   goOn(): void;
 }
 
 /**
- * A visitor whose bodies are compressed where its exchange says so, with the source held back as far as the visitor is behind.
- * Stands between what brings a response and what writes it, so that everything before sees the body as it was.
+ * Compresses response bodies if the exchange asks for it, and pauses the source while the visitor is behind. It stands
+ * between source and writer, so that earlier stages see the uncompressed body.
  */
 export class EncodedVisitor implements Visitor {
   private readonly visitor: Visitor;
   private readonly source: ResponseSource;
   private readonly edge: Pick<EdgeContext, "codecs" | "report">;
-  /** Null where the body passes as it is. */
+  /** Null to pass the body unchanged. */
   private coding: Coding | null = null;
   private stream: Transform | null = null;
-  /** All of the body, which is known before it comes. */
+  /** The whole body, if it is known before it is sent. */
   private cachedBody: Buffer | null = null;
-  /** The body is short: all of it is awaited. */
+  /** The body is short; the sink waits for all of it and compresses it at once. */
   private isWhole = false;
-  /** Came since the last flush; the source's own bytes are good only for a moment. */
+  /** Copies of what arrived since the last flush, because the source reuses its buffer. */
   private gathered: Buffer[] = NOTHING;
   private gatheredBytes = 0;
-  /** Given to the stream, and not taken by it. */
+  /** Bytes written to the compression stream that it has not consumed yet. */
   private pendingBytes = 0;
 
   constructor(visitor: Visitor, source: ResponseSource, edge: Pick<EdgeContext, "codecs" | "report">) {
@@ -129,14 +129,14 @@ export class EncodedVisitor implements Visitor {
     this.visitor.cut();
   }
 
-  /** The visitor takes more. False while what waits here comes first. */
+  /** The visitor can receive more. Returns false while this sink still has bytes to send. */
   onVisitorDrain(): boolean {
     const { stream } = this;
     stream?.resume();
     return stream === null || this.pendingBytes < PENDING_BYTES_MAX;
   }
 
-  /** Nobody waits for the body any more. */
+  /** The visitor is gone; discards the rest of the body. */
   abort(): void {
     const { stream } = this;
     if (this.coding === null) return;
@@ -179,7 +179,7 @@ export class EncodedVisitor implements Visitor {
     return gathered.length === 1 ? gathered[0]! : Buffer.concat(gathered, gatheredBytes);
   }
 
-  /** What is thrown here costs this response, not the worker. */
+  /** An exception ends only this response, not the worker. */
   private guard(work: () => void): void {
     try {
       work();

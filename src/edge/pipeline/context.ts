@@ -12,14 +12,14 @@ import type { Pipeline } from "./pipeline.ts";
 import type { Checked, Timers } from "#kernel/timers.ts";
 import type { UpstreamPools } from "#edge/origin/upstream-pool.ts";
 
-/** A visitor's connection, as the edge keeps count of it. */
+/** A visitor's connection, as the edge tracks it. */
 export interface OpenConnection extends Checked {
-  /** No further request: closes when idle, or after the response under way. */
+  /** Accepts no further request: closes when idle, or after the current response. */
   drain(): void;
   destroy(): void;
 }
 
-/** What every connection of a worker shares. */
+/** State that all connections of a worker share. */
 export interface EdgeContext {
   readonly limits: EdgeLimits;
   readonly clock: Clock;
@@ -32,12 +32,12 @@ export interface EdgeContext {
   readonly heldBodies: HeldBodies;
   readonly codecs: Codecs;
   readonly ray: RayField;
-  /** Null: Node.js has every connection. */
+  /** Null if Node.js handles all connections. */
   readonly loop: SocketLoop | null;
   readonly connections: Set<OpenConnection>;
   isDraining(): boolean;
-  /** Writes the request row and the events of the rules that matched, once for each request. */
+  /** Writes the request row and the events of matched rules; called once per request. */
   record(exchange: Exchange): void;
-  /** Counts what was thrown although nothing should be. */
+  /** Counts and reports an unexpected exception. */
   report(error: unknown): void;
 }

@@ -16,12 +16,12 @@ import type { UpstreamPools, UpstreamTaker, Waiting } from "#edge/origin/upstrea
 export interface ForwardRequest {
   readonly exchange: Exchange;
   readonly plan: OriginPlan;
-  /** As it goes to the origin. */
+  /** The head to send to the origin. */
   readonly head: string;
   readonly hasBody: boolean;
-  /** The body is sent in chunks; by length otherwise. */
+  /** Sends the body in chunks; otherwise by Content-Length. */
   readonly chunked: boolean;
-  /** What was kept of the body for rules, and goes first. */
+  /** The part of the body that was buffered for rules; sent first. */
   readonly held: HeldBody | null;
 }
 
@@ -30,7 +30,7 @@ export interface ForwardDeps {
   readonly pipeline: Pick<Pipeline, "response" | "substitute" | "readsBodyLater">;
 }
 
-/** Methods that may be sent again when it is not known whether the first one arrived (RFC 9110 §9.2.2). */
+/** Methods that can be retried when the edge does not know whether the origin received the request (RFC 9110 §9.2.2). */
 const IDEMPOTENT = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE"]);
 
 const FAULT_ERRORS: Readonly<Record<UpstreamFault, EdgeErrorName>> = {
@@ -46,7 +46,7 @@ const FAULT_ERRORS: Readonly<Record<UpstreamFault, EdgeErrorName>> = {
   visitor_stalled: "request_timeout",
 };
 
-/** One request's way to an origin and back, retries included. */
+/** Forwards one request to an origin, with retries, and returns its response. */
 export class Forward implements UpstreamSink, UpstreamTaker {
   private readonly deps: ForwardDeps;
   private readonly request: ForwardRequest;
@@ -76,7 +76,7 @@ export class Forward implements UpstreamSink, UpstreamTaker {
     this.waiting = this.deps.pools.acquire(addresses[this.attempt]!, port, tls, this, fresh);
   }
 
-  /** Payload of the request's body. */
+  /** Payload of the request body. */
   onRequestBody(buffer: Buffer, start: number, end: number): void {
     const writer = this.connection?.writer;
     if (writer === undefined) return;
@@ -91,7 +91,7 @@ export class Forward implements UpstreamSink, UpstreamTaker {
     this.connection?.endRequest();
   }
 
-  /** False when the origin is behind and the visitor should pause. */
+  /** Returns false if the origin is behind; then the visitor should pause. */
   flushRequest(): boolean {
     this.connection?.touch();
     return this.connection?.writer.flush() ?? true;
@@ -106,12 +106,12 @@ export class Forward implements UpstreamSink, UpstreamTaker {
     this.connection?.endSide();
   }
 
-  /** The visitor takes more of the response. */
+  /** The visitor can receive more of the response. */
   onVisitorDrain(): void {
     this.connection?.resume();
   }
 
-  /** The visitor went away. */
+  /** The visitor disconnected. */
   abort(): void {
     this.over = true;
     this.tap?.abort();
@@ -130,7 +130,7 @@ export class Forward implements UpstreamSink, UpstreamTaker {
     if (!this.request.hasBody) connection.endRequest();
     if (!connection.isConnected) return;
     this.takeBody();
-    // Where a body follows at once, the visitor's side sends it together with the head.
+    // If a body follows immediately, the caller flushes it together with the head.
     if (!this.request.hasBody) connection.writer.flush();
   }
 
@@ -218,7 +218,7 @@ export class Forward implements UpstreamSink, UpstreamTaker {
     this.fail(FAULT_ERRORS[fault]);
   }
 
-  /** Where there was no connection nothing was sent: the next address may be tried, if there is one. */
+  /** Without a connection, nothing was sent: tries the next address if there is one. */
   private tryNext(): boolean {
     if (this.over || this.attempt + 1 >= this.request.plan.addresses.length) return false;
     this.attempt++;
@@ -226,7 +226,10 @@ export class Forward implements UpstreamSink, UpstreamTaker {
     return true;
   }
 
-  /** What the origin says is not passed on. Its connection is given up: its body would have to be read all the same. */
+  /**
+   * Sends `page` instead of the origin's response. Closes the origin's connection, because the edge would have to read
+   * the body otherwise.
+   */
   private answerInstead(page: Page): void {
     const { connection } = this;
     this.over = true;

@@ -13,10 +13,10 @@ export interface LaunchDeps {
   report(error: unknown): void;
 }
 
-/** The response stages run for each visitor who gets the response, not for the fill. */
+/** The response stages run for each visitor that receives the response, not for the fill. */
 const NO_STAGES: ForwardDeps["pipeline"] = { response: () => null, substitute: () => null, readsBodyLater: () => false };
 
-/** Sends requests without a body to their origins, on behalf of a visitor or of several. */
+/** Sends requests without a body to origins, for one visitor or several. */
 export function createLaunch({ pools, origins, report }: LaunchDeps) {
   return (exchange: Exchange, head: string, visitor: Visitor): Source => {
     let forward: Forward | null = null;

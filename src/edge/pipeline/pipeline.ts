@@ -38,21 +38,24 @@ import type { Places } from "#edge/geoip.ts";
 import type { Zones } from "#edge/zones/zones.ts";
 
 const CUSTOM_ERRORS = phaseNumber("http_custom_errors");
-/** The detector writes the events, outside the response's path (SPEC 8). */
+/** The detector writes these events after the response (SPEC 8). */
 const SCANS = phaseNumber("http_response_firewall_managed");
 const LOGS = phaseNumber("http_log_custom_fields");
 const NO_RULESETS: readonly CompiledRuleset[] = [];
 
 export const NEEDS_BODY = "needs_body";
 
-/** What a request meets on its way, in this order, unless the installation itself answers it. Origin selection, forwarding and the request row follow. */
+/**
+ * The stages of a request, in this order, unless the installation itself answers it. Origin selection, forwarding and
+ * the request row follow.
+ */
 export interface Pipeline extends ResponseStages {
   /**
-   * Runs the request stages from where the request has come to. A page answers it; null sends it on to its origin. With
-   * `NEEDS_BODY` it is asked again once `exchange.body` is there, which a rule of the next stage looks at.
+   * Runs the request stages, starting at `exchange.stage`. A page answers the request; null forwards it to its origin.
+   * After `NEEDS_BODY`, call again when `exchange.body` is set: a rule of the next stage reads it.
    */
   request(exchange: Exchange): Page | typeof NEEDS_BODY | null;
-  /** Whether rules may look at the request's body when the response comes. */
+  /** Whether response rules may read the request body. */
   readsBodyLater(exchange: Exchange): boolean;
 }
 
@@ -61,16 +64,16 @@ export interface PipelineDeps {
   readonly tap: Pick<Tap, "takes" | "begin">;
   readonly doh: DohRoute;
   readonly gateways: GatewayRoute;
-  /** Named in CDN-Loop, by which requests that come round are known (RFC 8586). */
+  /** Name in CDN-Loop, with which the edge detects loops (RFC 8586). */
   readonly loopName: string;
-  /** Known once the edge listens. */
+  /** Available once the edge listens. */
   ports(): EdgePorts;
   readonly clearance: Clearance;
   readonly places: Pick<Places, "of">;
   readonly challenges: Challenges;
   readonly acmeChallenges: AcmeChallenges;
   readonly codecs: Pick<Codecs, "hasRoom">;
-  /** Hears what is thrown when its response has left. */
+  /** Receives exceptions that occur after the response was sent. */
   report(error: unknown): void;
 }
 
@@ -79,9 +82,9 @@ interface Stage {
   readonly run: (exchange: Exchange, deps: PipelineDeps) => Page | typeof NEEDS_BODY | null;
 }
 
-/** Stages in the order in which a request meets them; phases keep the order of the rules' own table (waf.md). */
+/** Stages in the order in which they run; phases keep the order of waf.md. */
 const REQUEST_STAGES: readonly Stage[] = [
-  // Host and target were validated before an exchange was made.
+  // Host and target are already validated.
   { name: "doh", run: passQuestion },
   { name: "acme", run: (exchange, { acmeChallenges }) => acmeChallenges.answer(exchange) },
   { name: "gateway", run: passToGateway },
@@ -89,16 +92,16 @@ const REQUEST_STAGES: readonly Stage[] = [
   { name: "loop", run: refuseLoop },
   { name: "settings", run: (exchange, { ports }) => applySettings(exchange, ports()) },
   { name: "challenge", run: (exchange, { challenges }) => challenges.redeem(exchange) },
-  // Here: http_request_sanitize.
+  // http_request_sanitize would run here.
   phase("http_request_dynamic_redirect", redirectPage),
   phase("http_request_transform", changing("rewrite", rewriteUri)),
   phase("http_config_settings", changing("set_config", configure)),
   phase("http_request_origin", changing("route", applyRoute)),
-  // Here: ddos_l7.
+  // ddos_l7 would run here.
   phase("http_request_firewall_custom", mitigate),
   phase("http_ratelimit", limitRate),
   phase("http_request_firewall_managed", mitigate),
-  // Here: http_request_sbfm.
+  // http_request_sbfm would run here.
   phase("http_request_redirect", redirectPage),
   phase("http_request_late_transform", changing("rewrite", rewriteRequestHeaders)),
   phase("http_request_cache_settings", changing("set_cache_settings", ruleCache)),
@@ -110,14 +113,14 @@ interface ResponseStage {
   readonly run: (exchange: Exchange, match: Match, subject: OwnView) => void;
 }
 
-/** What comes from the cache passes these as well. */
+/** Also run for responses from the cache. */
 const RESPONSE_STAGES: readonly ResponseStage[] = [
-  // Here: http_response_cache_settings. Errors have been substituted before.
+  // http_response_cache_settings would run here. Custom error pages have been applied before.
   { phase: phaseNumber("http_response_headers_transform"), run: rewriteHead },
   { phase: phaseNumber("http_response_compression"), run: ruleCompression },
 ];
 
-/** These see the head as it goes out, and the body as it came. In between, `SCANS`. */
+/** These read the head as it is sent and the body as the origin sent it. `SCANS` runs before them. */
 const LAST_STAGES: readonly ResponseStage[] = [{ phase: LOGS, run: logRow }];
 
 export function createPipeline(deps: PipelineDeps): Pipeline {
@@ -152,14 +155,14 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   };
 }
 
-/** Runs response stages. `before` is the response as it came: null while no rule was there to look. */
+/** Runs response stages. `before` is the response as received; null if no earlier rule read it. */
 function judge(stages: readonly ResponseStage[], exchange: Exchange, buffer: Buffer, head: Head, before: OwnView | null): OwnView | null {
   let original = before;
   for (const { phase, run } of stages) {
     const rulesets = exchange.zone?.rulesets(phase) ?? NO_RULESETS;
     if (rulesets.length === 0) continue;
     original ??= responseView(exchange, buffer, head);
-    // What rules look at does not change within a phase, and does from one to the next.
+    // The response that rules see stays the same within a phase and changes between phases.
     const subject = editedView(exchange, original);
     for (const match of runPhase(rulesets, exchange, exchange, subject)) run(exchange, match, subject);
   }
@@ -167,8 +170,8 @@ function judge(stages: readonly ResponseStage[], exchange: Exchange, buffer: Buf
 }
 
 /**
- * Asks the rules of `SCANS`, which change nothing of the response, when it has left; at once where they may have rules behind them
- * skipped, or look at the request's body, which is let go of with the response.
+ * Runs the rules of `SCANS`, which do not change the response, after the response was sent. Runs them at once if they
+ * may skip later rules or read the request body, which is released with the response.
  */
 function scanLater({ tap, report }: PipelineDeps, scans: readonly CompiledRuleset[], exchange: Exchange, original: OwnView): LateTap {
   const begin = () => scan(tap, scans, exchange, original);
@@ -178,7 +181,7 @@ function scanLater({ tap, report }: PipelineDeps, scans: readonly CompiledRulese
   return new LateTap({ begin: () => body, report });
 }
 
-/** Limits count once the response is there, and so may their expressions look. */
+/** Phases of rate limits, whose expressions may read the response when it is counted. */
 const BODY_LATER: readonly PhaseNumber[] = [
   phaseNumber("http_ratelimit"),
   CUSTOM_ERRORS,
@@ -188,10 +191,10 @@ const BODY_LATER: readonly PhaseNumber[] = [
 
 const readsBodyLater = ({ zone }: Exchange): boolean => zone !== null && BODY_LATER.some((phase) => zone.readsBody(phase));
 
-/** A rule may want an origin's own page for its faults. */
+/** A cache rule may pass the origin's own error pages. */
 const passesErrors = ({ cacheRule: rule }: Exchange, status: number): boolean => status >= 500 && rule?.origin_error_page_passthru === true;
 
-/** A stage that runs the rules of a phase and does what each match says. */
+/** A stage that runs the rules of a phase and applies `act` to each match. */
 function phase(name: PhaseName, act: (exchange: Exchange, match: Match, deps: PipelineDeps) => Page | null): Stage {
   const number = phaseNumber(name);
   return {
@@ -211,16 +214,16 @@ function phase(name: PhaseName, act: (exchange: Exchange, match: Match, deps: Pi
   };
 }
 
-/** Questions for the nameserver, under the nameservers' own names, whether or not a zone here has them. */
+/** Passes DNS over HTTPS queries to the nameserver, for the nameservers' own names, even if no zone here has them. */
 function passQuestion(exchange: Exchange, { doh }: PipelineDeps): null {
   exchange.ownOrigin = doh.originOf(exchange);
   return null;
 }
 
-/** A model may think for minutes before it says its first word. */
+/** A model may take minutes before it sends the first byte. */
 const GATEWAY_READ_TIMEOUT_SECONDS = 600;
 
-/** A gateway's name is the gateway's alone: what requests to models say is nothing for the rules of a site. */
+/** Passes requests for gateway names to the gateway. Rules of a site do not apply to requests for models. */
 function passToGateway(exchange: Exchange, { gateways }: PipelineDeps): Page | null {
   const origin = gateways.originOf(exchange);
   if (origin === "refused") return plainPage(exchange, "misdirected");
@@ -229,7 +232,7 @@ function passToGateway(exchange: Exchange, { gateways }: PipelineDeps): Page | n
   return null;
 }
 
-/** A zone that is paused leaves its visitors to its own servers. */
+/** Looks up the zone. The edge does not serve a paused zone: its DNS records point to the origin. */
 function findZone(exchange: Exchange, { zones, clearance, places, tap }: PipelineDeps): Page | null {
   const token = hostnameToken(exchange, zones);
   if (token !== null) return token;
@@ -254,7 +257,7 @@ function refuseLoop(exchange: Exchange, { loopName }: PipelineDeps): Page | null
   return null;
 }
 
-/** For actions that change the exchange and answer nothing. */
+/** For actions that change the exchange and never answer. */
 function changing(action: string, change: (exchange: Exchange, match: Match) => void): (exchange: Exchange, match: Match) => null {
   return (exchange, match) => {
     if (match.action === action) change(exchange, match);
@@ -262,14 +265,14 @@ function changing(action: string, change: (exchange: Exchange, match: Match) => 
   };
 }
 
-/** Settings that a rule names are the request's own; their shapes are those of the zone's. Others are what they are everywhere. */
+/** Applies a rule's settings to this request only; their shapes are those of the zone's settings. */
 function configure(exchange: Exchange, { action_parameters: parameters }: Match): void {
   const chosen = SETTABLE.filter((name) => parameters[name] !== undefined).map((name) => [name, parameters[name]]);
   // few: settings that a zone has
   if (chosen.length > 0) exchange.settings = { ...exchange.settings, ...(Object.fromEntries(chosen) as Partial<EdgeSettings>) };
 }
 
-/** Each parameter is set by the last rule that names it. */
+/** If several rules set a parameter, the last one wins. */
 function applyRoute(exchange: Exchange, { action_parameters: parameters }: Match): void {
   const { origin, host_header: hostHeader, sni } = parameters as RouteParameters;
   if (origin?.host !== undefined) exchange.originHost = origin.host;
@@ -278,13 +281,13 @@ function applyRoute(exchange: Exchange, { action_parameters: parameters }: Match
   if (sni !== undefined) exchange.serverName = sni.value;
 }
 
-/** Each parameter is the last rule's that names it. */
+/** If several rules set a parameter, the last one wins. */
 function ruleCache(exchange: Exchange, { action_parameters: parameters }: Match): void {
   // few: parameters that a cache rule has
   exchange.cacheRule = { ...exchange.cacheRule, ...(parameters as CacheRule) };
 }
 
-/** As the rules' own validator lets them through. */
+/** Parameters as validated by the rule engine. */
 interface RouteParameters {
   readonly origin?: { readonly host?: string; readonly port?: number };
   readonly host_header?: string;
@@ -297,7 +300,7 @@ function mitigate(exchange: Exchange, match: Match, { challenges }: PipelineDeps
   return blockPage(EDGE_ERRORS.blocked, match.action_parameters, exchange.accept, exchange.ray_id);
 }
 
-/** RFC 6585 §4: how long to wait, as far as the rule knows. */
+/** RFC 6585 §4: 429 with Retry-After, if the rule knows the time. */
 function limitRate(exchange: Exchange, match: Match, { challenges }: PipelineDeps): Page | null {
   if (CHALLENGES.has(match.action)) return challenges.ask(exchange);
   if (match.action !== "block") return null;
@@ -310,7 +313,7 @@ function rewriteHead(exchange: Exchange, match: Match): void {
   if (match.action === "rewrite") rewriteResponseHeaders(exchange, match);
 }
 
-/** The last rule that applies has its way. */
+/** The last matching rule wins. */
 function ruleCompression(exchange: Exchange, { action_parameters: parameters }: Match): void {
   const { algorithms } = parameters as { readonly algorithms: readonly { readonly name: Algorithm }[] };
   exchange.algorithms = algorithms.map(({ name }) => name);
@@ -320,7 +323,7 @@ function logRow(exchange: Exchange, match: Match, response: ResponseView): void 
   if (match.action === "log_custom_field") logFields(exchange, match, response);
 }
 
-/** The page of one of the edge's own errors for this request, as it goes out. */
+/** The page of an edge error for this request, with the zone's custom page applied. */
 export const edgePage = (exchange: Exchange, name: EdgeErrorName): Page => finishPage(exchange, plainPage(exchange, name));
 
 const plainPage = (exchange: Exchange, name: EdgeErrorName): Page => errorPage(EDGE_ERRORS[name], exchange.accept, exchange.ray_id);

@@ -18,39 +18,39 @@ import type { OriginPlan } from "#edge/exchange/decisions.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import { edgePage, NEEDS_BODY } from "./pipeline.ts";
 
-/** The field's status for a client that went away before its answer. */
+/** Status in the request row when the client disconnects before the response (nginx uses the same number). */
 const CLIENT_CLOSED_REQUEST = 499;
-/** Targets and methods of a proxy that visitors choose themselves: not this one. */
+/** Methods of forward proxies, which the edge is not. */
 const NOT_IMPLEMENTED = new Set(["CONNECT", "TRACE"]);
 
-/** What the edge says itself where a client waits to be asked for a body that rules want to see (RFC 9110 §10.1.1). */
+/** Sent when a client waits for permission to send a body that rules read (RFC 9110 §10.1.1). */
 const CONTINUE = { buffer: Buffer.from("HTTP/1.1 100 Continue\r\n\r\n"), head: new Head() };
 parseResponseHead(CONTINUE.buffer, 0, CONTINUE.buffer.length, CONTINUE.head);
 const EXPECTATIONS = fieldNames(["expect"]);
 
-/** A request whose body rules want to see. */
+/** A request that waits until its body is buffered for rules. */
 interface Held {
   readonly body: HeldBody;
-  /** Copies: the head outlives the call that brought it. */
+  /** Copies, because the caller reuses the head. */
   readonly buffer: Buffer;
   readonly head: Head;
 }
 
 /**
- * A visitor's request from its head to its row, whatever protocol it came in: through the pipeline, then to a page or
- * to its origin. A head is always one of HTTP/1.1: other protocols write theirs as one, so that everything a
- * request is asked and refused for is asked once. Serves one request after the other where the protocol does.
+ * Takes a visitor's request, of any HTTP version, from its head to its log row: through the pipeline, then to a page or
+ * to its origin. A head always has the form of HTTP/1.1: other versions convert theirs, so that each check exists only
+ * once. On a connection that allows it, serves one request after the other.
  */
 export class RequestFlow implements ResponseSource {
-  /** The request under way. */
+  /** The request in progress. */
   exchange: Exchange | null = null;
   private readonly edge: EdgeContext;
   private readonly arrival: Arrival;
   private readonly visitor: EncodedVisitor;
   private forward: Forward | null = null;
-  /** Answers from the cache instead. */
+  /** The reader that answers from the cache; null otherwise. */
   private reader: CacheReader | null = null;
-  /** Payload of the request's body so far. */
+  /** Bytes of the request body so far. */
   private bodyBytes = 0;
   private held: Held | null = null;
 
@@ -72,8 +72,8 @@ export class RequestFlow implements ResponseSource {
   }
 
   /**
-   * Sends the request that was begun on its way; the head is good only during the call. `upgrade` is the protocol to
-   * switch to, or empty. Returns what a head that cannot be accepted is refused with.
+   * Starts processing the request; the head is valid only during the call. `upgrade` is the protocol to switch to, or
+   * empty. Returns the error for a head that the edge cannot accept, or null.
    */
   take(exchange: Exchange, buffer: Buffer, head: Head, upgrade: string, hasBody: boolean): EdgeErrorName | null {
     if (NOT_IMPLEMENTED.has(head.method)) return "not_implemented";
@@ -88,7 +88,7 @@ export class RequestFlow implements ResponseSource {
     return null;
   }
 
-  /** Payload of the request's body. */
+  /** Payload of the request body. */
   onRequestBody(buffer: Buffer, start: number, end: number): void {
     this.bodyBytes += end - start;
     if (this.isBeyondLimit(this.bodyBytes)) return this.refuseBody("body_too_large");
@@ -111,13 +111,13 @@ export class RequestFlow implements ResponseSource {
     if (!wasReady) this.judge(held);
   }
 
-  /** False when the origin is behind, or what rules have seen was not sent yet, and the visitor should pause. */
+  /** Returns false if the origin is behind or the buffered part is not sent yet; then the visitor should pause. */
   flushRequest(): boolean {
     if (this.held !== null && this.held.body.isReady && !this.held.body.isSent) return false;
     return this.forward?.flushRequest() !== false;
   }
 
-  /** Bytes of an upgraded connection; false as above. */
+  /** Bytes of an upgraded connection; returns false as in `flushRequest`. */
   sendRaw(buffer: Buffer, start: number, end: number): boolean {
     return this.forward?.sendRaw(buffer, start, end) !== false;
   }
@@ -126,12 +126,12 @@ export class RequestFlow implements ResponseSource {
     this.forward?.endRaw();
   }
 
-  /** The visitor takes more of the response. */
+  /** The visitor can receive more of the response. */
   onVisitorDrain(): void {
     if (this.visitor.onVisitorDrain()) this.goOn();
   }
 
-  /** Nobody waits for the answer any more. */
+  /** The visitor no longer waits for the response. */
   abort(): void {
     this.visitor.abort();
     this.forward?.abort();
@@ -141,7 +141,7 @@ export class RequestFlow implements ResponseSource {
     this.release();
   }
 
-  /** The answer is written, or never will be: one row for each request, however it ended. */
+  /** Ends the request and writes its row, once, whatever the outcome. */
   finish(bytesIn: number, bytesOut: number): void {
     const { exchange } = this;
     this.forward = null;
@@ -154,14 +154,14 @@ export class RequestFlow implements ResponseSource {
     this.edge.record(exchange);
   }
 
-  /** The visitor went away. */
+  /** The visitor disconnected. */
   leave(bytesIn: number, bytesOut: number): void {
     if (this.exchange !== null && this.exchange.status === 0) this.exchange.status = CLIENT_CLOSED_REQUEST;
     this.abort();
     this.finish(bytesIn, bytesOut);
   }
 
-  /** Takes as much of the body as rules may see; then they go on. */
+  /** Buffers as much of the body as rules may read, then runs them. */
   private hold(buffer: Buffer, head: Head): void {
     this.held = { body: this.edge.heldBodies.open(head.contentLength), ...keepRequestHead(buffer, head) };
     if (head.expectContinue) {
@@ -189,7 +189,7 @@ export class RequestFlow implements ResponseSource {
     this.toOrigin(exchange, this.edge.originHeads.write(buffer, head, exchange, upgrade), head.chunked, hasBody);
   }
 
-  /** The response may go on. */
+  /** Resumes the response. */
   goOn(): void {
     this.forward?.onVisitorDrain();
     this.reader?.onVisitorDrain();
@@ -228,7 +228,7 @@ export class RequestFlow implements ResponseSource {
     return requestBodyBytesMax > 0 && bodyBytes > requestBodyBytesMax;
   }
 
-  /** A body turned out too long, or there is no room for it. */
+  /** The body is too long, or the buffer is full. */
   private refuseBody(name: EdgeErrorName): void {
     const { exchange } = this;
     this.abort();
@@ -238,7 +238,7 @@ export class RequestFlow implements ResponseSource {
   }
 
   private sendLate(exchange: Exchange, plan: OriginPlan | EdgeErrorName, head: string, chunked: boolean, hasBody: boolean): void {
-    // The visitor may have gone away while a name was looked up.
+    // The visitor may have disconnected during a name lookup.
     if (this.exchange !== exchange) return;
     try {
       this.send(exchange, plan, head, chunked, hasBody);

@@ -26,7 +26,7 @@ const HEADER = Buffer.from(`${JSON.stringify({ columns: ENTRY_COLUMNS } satisfie
  * that of the machine. Every start begins a segment of its own, so that nothing follows a torn record.
  */
 export function createLogJournal({ directory, metrics, segmentBytesMax = SEGMENT_BYTES_MAX }: LogJournalDeps): LogJournal {
-  const lost = metrics.counter("selvedge_gateway_logs_lost_total", "Gateway requests whose log could not be written");
+  const lost = metrics.counter("selvedge_gateway_logs_lost_total", "Gateway requests whose log record could not be written");
   const gathered = Buffer.allocUnsafeSlow(GATHERED_BYTES);
   let bytes = 0;
   let records = 0;

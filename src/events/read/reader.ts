@@ -14,8 +14,8 @@ if (main === null) throw new Error("events/reader.ts runs as a worker thread");
 const voice = createWorkerVoice(main);
 const queries = openEventQueries((workerData as { readonly path: string }).path);
 const metrics = createMetrics();
-const reads = metrics.counter("selvedge_events_reads_total", "Questions about events answered");
-const seconds = metrics.counter("selvedge_events_read_seconds_total", "Time spent answering questions about events");
+const reads = metrics.counter("selvedge_events_reads_total", "Event queries answered");
+const seconds = metrics.counter("selvedge_events_read_seconds_total", "Time spent on event queries");
 const attached = new Set<MessagePort>();
 
 function attach(port: MessagePort): void {
@@ -31,7 +31,7 @@ function answer({ request, name, args }: ReadMessage): ReadReply {
     return { request, result: ask(...args) };
   } catch (error) {
     if (error instanceof PlatformError) return { request, error: { name: error.errorName, message: error.message } };
-    voice.log("error", "a question about events failed", { question: name, error: String(error) });
+    voice.log("error", "an event query failed", { question: name, error: String(error) });
     return { request, error: { name: "internal", message: new PlatformError("internal").message } };
   } finally {
     reads.value++;

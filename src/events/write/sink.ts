@@ -52,7 +52,7 @@ export function createEventSink({
   );
   const unconfirmed = metrics.counter(
     "selvedge_events_unconfirmed_rows_total",
-    "Event rows sent to a writer that ended before it said that they are committed",
+    "Event rows sent to a writer that stopped before it confirmed the commit",
   );
   const packers = new Map<EventTable, RowPacker>();
   const requests = new RequestPacker();

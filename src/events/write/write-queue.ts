@@ -42,11 +42,8 @@ export function createWaitingBatches({ insert, masker, metrics, monotonicMs, fai
   const writtenRows = metrics.counter("selvedge_events_written_rows_total", "Event rows committed");
   const failedRows = metrics.counter("selvedge_events_failed_rows_total", "Event rows that could not be written");
   const writeSeconds = metrics.counter("selvedge_events_write_seconds_total", "Time spent writing event rows");
-  const waitingRows = metrics.gauge("selvedge_events_waiting_rows", "Event rows that have arrived and are not yet written");
-  const lagSeconds = metrics.gauge(
-    "selvedge_events_writer_lag_seconds",
-    "Time from the arrival of event rows to their commit, of the last write",
-  );
+  const waitingRows = metrics.gauge("selvedge_events_waiting_rows", "Event rows waiting to be written");
+  const lagSeconds = metrics.gauge("selvedge_events_writer_lag_seconds", "Time between arrival and commit of event rows in the last write");
   let waiting: Waiting[] = [];
   let gather: NodeJS.Timeout | undefined;
   let isHeld = false;

@@ -126,7 +126,7 @@ test("rows that nothing could look through are given up and counted in the end",
   writer.sink.push("requests", testRequestRow({ path: CARD }));
   await eventually(async () => (await writer.metric("selvedge_events_masker_failures_total")) > 0);
   await writer.drain(300);
-  assert.ok(writer.logged.includes("event rows could not be written"));
+  assert.ok(writer.logged.includes("writing event rows failed"));
   const queries = openEventQueries(path);
   t.after(() => queries.close());
   assert.equal(queries.count("requests", []), 0);

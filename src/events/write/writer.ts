@@ -53,38 +53,35 @@ if (control !== undefined) watchControl(control);
 const steadyMs = createSteadyTime({
   ...{ nowMs, monotonicMs, writtenMs: writtenMs() },
   jumped: (aheadMs) =>
-    voice.log("warn", "the clock has jumped ahead; nothing is deleted for its age by it for a day", { aheadMs: Math.round(aheadMs) }),
+    voice.log("warn", "the clock jumped ahead; age-based deletion is paused for a day", { aheadMs: Math.round(aheadMs) }),
 });
 const reserve = createDiskReserve(reserveOf(path), () => volume().free);
 const database = openRepairedDatabase({
   ...{ path, nowMs, namesMax: namesMaxOf(limits.bytes) },
-  damaged: (aside, error) => voice.log("error", "the events database is damaged; a new one was begun", { aside, error: String(error) }),
+  damaged: (aside, error) => voice.log("error", "the events database is corrupt; created a new one", { aside, error: String(error) }),
   full: (error) => {
     if (reserve.release()) return true;
-    voice.log("error", "the disk is full: events are written once there is room, and lost until then", { error: String(error) });
+    voice.log("error", "the disk is full; events are dropped until space is available", { error: String(error) });
     return false;
   },
 });
 const fileBytes = metrics.gauge("selvedge_events_database_bytes", "Size of the events database, without free pages");
-const maskFailures = metrics.counter(
-  "selvedge_events_masker_failures_total",
-  "Times that what looks through event rows could not be loaded",
-);
-const damagedLogs = metrics.counter("selvedge_gateway_logs_damaged_total", "Places in gateway logs that could not be read");
+const maskFailures = metrics.counter("selvedge_events_masker_failures_total", "Times that the code that masks event rows failed to load");
+const damagedLogs = metrics.counter("selvedge_gateway_logs_damaged_total", "Invalid records in gateway logs");
 const attached = new Set<MessagePort>();
 const indexer = createLogIndexer({
   directory: logSegmentsOf(path),
   logs: database.logs,
   damaged: (segment, at) => {
     damagedLogs.value++;
-    voice.log("warn", "a segment of gateway logs has what is no record", { segment, at });
+    voice.log("warn", "a gateway log segment contains an invalid record", { segment, at });
   },
 });
 const room = createDiskRoom({
   ...{ database, segments: indexer, reserve, volume, monotonicMs },
   short: (reason) => {
-    metrics.counter("selvedge_events_short_disk_total", "Times that events had to go because of a full disk", { reason }).value++;
-    voice.log("warn", "the disk is full: the oldest events of the largest account go", { reason });
+    metrics.counter("selvedge_events_short_disk_total", "Times that events were deleted because the disk was full", { reason }).value++;
+    voice.log("warn", "the disk is full; deleting the oldest events of the largest account", { reason });
   },
 });
 const masker = createLateMasker({
@@ -95,7 +92,7 @@ const masker = createLateMasker({
   pause: (ms) => pause(ms, undefined, { ref: false }),
   failed: (error) => {
     maskFailures.value++;
-    voice.log("error", "what looks through event rows could not be loaded; rows wait for it", { error: String(error) });
+    voice.log("error", "the code that masks event rows failed to load; rows wait until it loads", { error: String(error) });
   },
 });
 const waiting = createWaitingBatches({
@@ -110,12 +107,12 @@ const waiting = createWaitingBatches({
   },
   ...{ masker, metrics, monotonicMs },
   failed: (error, { tables }) =>
-    voice.log("error", "event rows could not be written", { error: String(error), rows: tables.map((part) => part.table) }),
+    voice.log("error", "writing event rows failed", { error: String(error), rows: tables.map((part) => part.table) }),
 });
 const tidy = createTidying({
   ...{ database, segments: indexer, limits, room, nowMs: steadyMs },
   measured: (bytes) => (fileBytes.value = bytes),
-  failed: (duty, error) => voice.log("error", "old events could not be tidied", { duty, error: String(error) }),
+  failed: (duty, error) => voice.log("error", "removing old events failed", { duty, error: String(error) }),
 });
 
 /** Before the database is opened, which writes. */
@@ -156,7 +153,7 @@ function follow(): void {
     if (orAfter(() => room.make(INDEX_BYTES), indexer.step)) pauseMs = 0;
   } catch (error) {
     pauseMs = SEGMENTS_RETRY_MS;
-    voice.log("error", "gateway logs could not be written", { error: String(error) });
+    voice.log("error", "writing gateway logs failed", { error: String(error) });
   }
   segmentsTimer = setTimeout(follow, pauseMs);
 }
@@ -184,7 +181,7 @@ function readRest(end: number): void {
   try {
     while (monotonicMs() < end && indexer.step());
   } catch (error) {
-    voice.log("error", "gateway logs could not be written", { error: String(error) });
+    voice.log("error", "writing gateway logs failed", { error: String(error) });
   }
   indexer.close();
 }
@@ -197,7 +194,7 @@ giveBackHeapWhenQuiet();
 /** While the main thread takes no turns it writes no log, so this one does: who waits for an answer can read why. */
 function watchControl(memory: SharedArrayBuffer): void {
   const write = ({ thread, begun, stalledMs }: Stall): void => {
-    const line = { level: 50, time: nowMs(), pid: process.pid, thread, begun, stalled_ms: stalledMs, msg: "a thread takes no turns" };
+    const line = { level: 50, time: nowMs(), pid: process.pid, thread, begun, stalled_ms: stalledMs, msg: "thread is unresponsive" };
     try {
       writeSync(STANDARD_ERROR, `${JSON.stringify(line)}\n`);
     } catch {

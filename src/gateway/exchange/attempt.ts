@@ -7,33 +7,34 @@ import type { AnswerHandler } from "#gateway/providers/answer-handler.ts";
 import type { ProviderPool } from "#gateway/providers/provider-pool.ts";
 import type { Step } from "#gateway/request/plan.ts";
 
-/** Why an attempt gave the client no answer: the provider's status, or what became of the connection. */
+/** Why an attempt produced no response for the client: the provider's status, or the connection error. */
 export interface Failure {
   readonly status: number;
   readonly name: GatewayErrorName;
-  /** What the provider asks for, in seconds. */
+  /** The provider's Retry-After, in seconds. */
   readonly retryAfterSeconds: number | undefined;
 }
 
 export interface AttemptOptions {
   readonly exchange: Exchange;
-  /** Where the answer is collected to be given again. */
+  /** Collects the response for the cache. */
   readonly fill: CacheFill | undefined;
-  /** Until the first byte; undefined: the connection's own limit. */
+  /** Until the first byte, in milliseconds; undefined for the connection's own limit. */
   readonly timeoutMs: number | undefined;
-  /** Whether something else can be tried after this failure. False: it is what the client gets. */
+  /** Whether another attempt can follow this failure. If not, the client gets it. */
   readonly canGoOn: (failure: Failure) => boolean;
-  /** Once: undefined when the client has its answer, or the beginning of it. */
+  /** Called once: with undefined when the response to the client has begun. */
   readonly onSettled: (failure: Failure | undefined) => void;
 }
 
-/** Bytes of an answer nobody wants that are read to keep the connection; of a larger one the connection is given up. */
+/** Bytes of an unwanted response that the gateway reads to keep the connection; after more, it closes the connection. */
 const DISCARDED_BYTES_MAX = 64 * 1024;
 const STATUS_OF_NO_ANSWER = 0;
 
 /**
- * One question under way at a provider. Until its head has come it may fail unseen; from then on the answer belongs to
- * the client, and nothing is sent again. A class, since one is made for every request.
+ * One request to a provider. Before the response head arrives, the attempt can fail without the client noticing; after
+ * that, the response goes to the client and there is no retry. A class, because the gateway creates one for each
+ * request.
  */
 export class Attempt implements AnswerHandler, AnswerSource, Asker {
   readonly #options: AttemptOptions;
@@ -49,7 +50,7 @@ export class Attempt implements AnswerHandler, AnswerSource, Asker {
     if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.#timedOut(), timeoutMs);
   }
 
-  /** Once. */
+  /** Sends the request; called once. */
   ask(pool: ProviderPool, step: Step): void {
     this.#call = pool.ask(step, this);
   }
@@ -126,7 +127,7 @@ export class Attempt implements AnswerHandler, AnswerSource, Asker {
     this.#finish(undefined);
   }
 
-  /** Nobody wants the answer, or the rest of it. */
+  /** Nobody needs the response, or the rest of it. */
   leave(): void {
     clearTimeout(this.#timer);
     const wasWaiting = this.#state === "waiting";
@@ -142,5 +143,5 @@ export class Attempt implements AnswerHandler, AnswerSource, Asker {
   }
 }
 
-/** RFC 9110 §10.2.3, in seconds; a date is left out: clocks differ. */
+/** Retry-After in seconds (RFC 9110 §10.2.3). Ignores dates, because clocks differ. */
 const retryAfter = (value: string): number | undefined => (/^\d{1,6}$/.test(value) ? Number(value) : undefined);

@@ -15,9 +15,9 @@ import type { SpendClaim } from "#gateway/limits/spend-limits.ts";
 import { NO_USAGE, type Usage } from "#gateway/usage/usage-formats.ts";
 import { UsageReader } from "#gateway/usage/usage.ts";
 
-/** Status of the row when the client left before the answer began; no client ever sees it. */
+/** Status of the row when the client disconnected before the response; no client sees it. */
 const CLIENT_GONE_STATUS = 499;
-/** Nothing was counted anew for an answer that was kept. */
+/** A cached response uses no new tokens. */
 const CACHED_USAGE: Usage = { tokensIn: 0, tokensOut: 0 };
 const NO_BYTES: Buffer = Buffer.alloc(0);
 const NO_COST: Cost = { cost: null, isCustom: false };
@@ -25,34 +25,34 @@ const NO_COST: Cost = { cost: null, isCustom: false };
 export interface ExchangeOptions {
   readonly answer: AnswerSink;
   readonly rules: HeaderRules;
-  /** Fields that the gateway adds to the answer of a step. */
+  /** Fields that the gateway adds to the response of a step. */
   readonly fields: (step: Step, isCached: boolean) => FlatHeaders;
-  /** What every answer goes through after its step's own transforms. */
+  /** Transforms that each response passes after its step's own transforms. */
   readonly guards: readonly MakeTransform[];
-  /** Fields that are known only when the answer's first byte goes out. */
+  /** Fields that are known only when the first byte of the response is sent. */
   readonly lastFields: () => FlatHeaders;
   readonly costOf: (step: Step, usage: Usage, isCached: boolean) => Cost;
   readonly estimates: Estimates;
   readonly limits: GatewayLimits;
   readonly record: LogRecord;
-  /** Bytes of the request's body so far. */
+  /** Bytes of the request body so far. */
   readonly requestBytes: () => number;
-  /** HEAD answers have a length and no body. */
+  /** HEAD responses have a length but no body. */
   readonly isHead: boolean;
-  /** All of the request has come. */
+  /** The whole request has arrived. */
   readonly isRequestComplete: () => boolean;
-  /** Called once, whatever the end. */
+  /** Called once, whatever the outcome. */
   readonly onSettled: () => void;
 }
 
-/** Who asks a provider, or waits to. */
+/** A request to a provider, or one that waits to be sent. */
 export interface Asker {
   leave(): void;
 }
 
-/** What the client gets once the row is written down. */
+/** What the client gets after the row is written. */
 type Ending =
-  /** `last`: what came out of the transforms at the end. */
+  /** `last`: the remaining output of the transforms. */
   | { readonly kind: "answer"; readonly last: Buffer | undefined }
   | { readonly kind: "cut"; readonly last: Buffer | undefined }
   | { readonly kind: "refusal"; readonly refusal: Refusal }
@@ -60,19 +60,19 @@ type Ending =
 
 const NOTHING = { kind: "nothing" } as const;
 
-/** Where an answer's bytes come from. */
+/** Source of a response body, which can be paused. */
 export interface AnswerSource {
   /** The client has caught up. */
   resume(): void;
 }
 
 /**
- * One request under way, from the client's side: carries the answer of one step to the client and settles the log row,
- * once. A class, since one is made for every request and its shape must stay the same.
+ * One request from the client's side: forwards the response of one step to the client and writes the log row, once. A
+ * class, because the gateway creates one for each request and its shape must stay the same.
  */
 export class Exchange implements AnswerWatcher, KeptWatcher {
   readonly #options: ExchangeOptions;
-  /** The step whose answer goes out, or which is tried. */
+  /** The step that is tried, or whose response is forwarded. */
   #step: Step;
   #usage: UsageReader | undefined;
   #status = 0;
@@ -80,17 +80,17 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
   #responseBytes = 0;
   #isCached = false;
   #transforms: readonly AnswerTransform[] | undefined;
-  /** The head of an answer that is held back to go out with its first bytes, or in one write with all of them. */
+  /** The response head, held back to be sent with the first bytes of the body, or in one write with all of it. */
   #heldHeaders: FlatHeaders | undefined;
   #isHeldToEnd = false;
   readonly #heldChunks: Buffer[] = [];
-  /** Of an answer that goes out as it comes: where it ends by its own word, and the piece that ends it. */
+  /** For a streamed response: its length by Content-Length, and the chunk that ends it. */
   #length = Number.NaN;
   #lastChunk: Buffer | undefined;
-  /** What the client got last, and before. */
+  /** The last bytes sent to the client, and those before. */
   #sentLast = NO_BYTES;
   #sentBefore = NO_BYTES;
-  /** What counts are guessed from, where none are told. */
+  /** The response body, from which tokens are estimated if the provider reports none. */
   readonly #answer = new Pieces();
   #isSettled = false;
   #ending: Ending = NOTHING;
@@ -98,7 +98,7 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
   #source: AnswerSource | undefined;
   #claim: Pick<SpendClaim, "charge"> | undefined;
 
-  /** `step`: the one that is tried first. */
+  /** `step`: the first step to try. */
   constructor(options: ExchangeOptions, step: Step) {
     this.#options = options;
     this.#step = step;
@@ -110,22 +110,22 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
     return this.#isSettled;
   }
 
-  /** Who is told when nobody wants the answer any more: there is one at a time. */
+  /** Notified when the client no longer needs the response; one at a time. */
   set asker(asker: Asker | undefined) {
     this.#asker = asker;
   }
 
-  /** Who is told what the step came to; there is one at a time. */
+  /** Charged with the cost of the step; one at a time. */
   set claim(claim: Pick<SpendClaim, "charge"> | undefined) {
     this.#claim = claim;
   }
 
-  /** The step that is tried from now on: what fails, fails in its name. */
+  /** The step that is now tried; failures are logged with it. */
   trying(step: Step): void {
     this.#step = step;
   }
 
-  /** The answer begins, and with it the time when nothing can be tried again. Gives false where it ended at once. */
+  /** Starts the response; from now on, there is no retry. Returns false if the exchange ended immediately. */
   begin(status: number, headers: IncomingHttpHeaders, isCached = false): boolean {
     if (this.#isSettled) return false;
     const { rules, limits, isHead, fields, guards } = this.#options;
@@ -151,14 +151,14 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
     return true;
   }
 
-  /** Nothing more comes in this turn. */
+  /** No more bytes follow in this tick. */
   flush(): void {
     if (!this.#isSettled) this.#options.answer.flush();
   }
 
   /**
-   * Bytes of the provider's; `flush` sends them where the end does not follow at once. False: the client is far behind, `source`
-   * is resumed when it has caught up.
+   * Bytes from the provider. Call `flush` to send them, unless the end follows immediately. Returns false if the client
+   * is far behind; `source` is resumed when it has caught up.
    */
   data(bytes: Buffer, source: AnswerSource): boolean {
     if (this.#isSettled) return true;
@@ -200,7 +200,7 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
     this.#settle(this.#status, this.#status < 400 && !hasFailed, { kind: "answer", last }, "finished");
   }
 
-  /** Ends the exchange: with an error where nothing went out yet, else by cutting the client off. */
+  /** Ends the exchange: with an error response if nothing was sent yet, otherwise by closing the connection. */
   fail(refusal: Refusal): void {
     if (this.#isSettled) return;
     const { answer, record } = this.#options;
@@ -213,14 +213,14 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
     this.#settle(status, false, { kind: "refusal", refusal });
   }
 
-  /** The row is written down: whoever gets an answer finds it in the log. */
+  /** The row is written: a client that gets its response finds it in the log. */
   onKept(): void {
     const ending = this.#ending;
     this.#ending = NOTHING;
     try {
       this.#conclude(ending);
     } catch {
-      // What is thrown here nobody foresaw; it costs this answer, not those that were kept with it.
+      // An unexpected error ends only this response, not others written in the same batch.
       this.#options.answer.cut(undefined);
     }
   }
@@ -229,7 +229,7 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
     const { answer, fields, isRequestComplete } = this.#options;
     if (ending.kind === "answer") this.#sendLast(ending.last);
     else if (ending.kind === "cut") answer.cut(ending.last);
-    // The client may still be sending; its connection cannot carry another request.
+    // The client may still be sending, so its connection cannot carry another request.
     else if (ending.kind === "refusal") sendError(answer, ending.refusal, fields(this.#step, false), !isRequestComplete());
   }
 
@@ -240,13 +240,13 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
       this.#writeHead(this.#heldHeaders);
       answer.end(this.#heldChunks.length === 1 ? (this.#heldChunks[0] as Buffer) : Buffer.concat(this.#heldChunks));
     } else {
-      // All of a transformed answer comes at its end: now its length is known.
+      // A transformed response is complete only at its end, when its length is known.
       this.#writeHead([...this.#heldHeaders, "content-length", String(last?.length ?? 0)]);
       answer.end(last);
     }
   }
 
-  /** Makes what the answer goes through, and gives the head that comes out of it. */
+  /** Creates the transforms, and returns the response head after them. */
   #transform(step: Step, head: AnswerHead): AnswerHead {
     const made: AnswerTransform[] = [];
     let current = head;
@@ -262,7 +262,7 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
     return { status: current.status, headers };
   }
 
-  /** Runs what may refuse the answer. False: it did, and all is over. */
+  /** Runs code that may refuse the response. Returns false if it did; the exchange is then over. */
   #guarded(action: () => void): boolean {
     try {
       action();
@@ -318,16 +318,16 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
   clientGone(): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    // The provider is told first: the row takes longer.
+    // Stops the provider first, because writing the row takes longer.
     this.#asker?.leave();
     const { answer } = this.#options;
-    // Many clients leave with the last event, and not with the connection's.
+    // Many clients disconnect after the last event, without waiting for the end of the connection.
     if (answer.hasBegun && this.#status < 400 && answer.backlogBytes === 0 && hasLastEvent([this.#sentBefore, this.#sentLast]))
       return this.#settle(this.#status, true, NOTHING, "finished");
     this.#settle(answer.hasBegun ? this.#status : CLIENT_GONE_STATUS, false, NOTHING, "client gone");
   }
 
-  /** Writes the row down, at once or when what nobody told is guessed; the client gets its ending after it. */
+  /** Writes the row, now or after tokens are estimated; the client then gets `ending`. */
   #settle(status: number, success: boolean, ending: Ending, end: StreamEnd = success ? "finished" : "cut"): void {
     this.#isSettled = true;
     this.#ending = ending;
@@ -345,7 +345,7 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
     const { record, requestBytes, onSettled, costOf } = this.#options;
     const step = this.#step;
     if (isEstimated) record.note({ estimated: true });
-    // A provider that has begun, or was left at work, may ask for money without having said how much; what was refused costs nothing.
+    // A provider that has begun, or was still working, may charge without reporting usage; a refused request costs nothing.
     const isOwed = status === CLIENT_GONE_STATUS || (this.#status > 0 && this.#status < 400);
     const { cost, isCustom } = isOwed ? costOf(step, usage, this.#isCached) : NO_COST;
     const outcome = {
@@ -375,7 +375,7 @@ function transformed(transforms: readonly AnswerTransform[], bytes: Buffer): Buf
   return current;
 }
 
-/** What each one has left goes through those after it. */
+/** The remaining output of each transform, passed through those after it. */
 function transformedEnd(transforms: readonly AnswerTransform[]): Buffer | undefined {
   let left: Buffer | undefined;
   for (const transform of transforms) {

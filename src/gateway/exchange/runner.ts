@@ -14,26 +14,26 @@ import { isClaim, type SpendLimits } from "#gateway/limits/spend-limits.ts";
 import { type RequestOptions, RETRY_DELAY_MS_MAX } from "#gateway/request/request-options.ts";
 import { mediaType } from "#gateway/usage/usage.ts";
 
-/** Whose request it is. */
+/** The account and gateway of a request. */
 export interface RunContext extends Asked {
-  /** As the request's row has it. */
+  /** Metadata as in the request's row. */
   readonly metadata: string;
 }
 
 export interface Runner {
-  /** Resolves when the answer has begun, or the exchange is over. Never rejects. `first` is the plan's first step. */
+  /** Resolves when the response has begun or the exchange is over. Never rejects. `first` is the plan's first step. */
   run(plan: Plan, first: Step, exchange: Exchange, context: RunContext): Promise<void>;
 }
 
 const GUARDED = { isGuarded: true };
-/** Of an address that may not be reached: it is no other one the next time. */
+/** For a blocked address: a retry would not change the result. */
 const STATUS_NOT_ALLOWED = 403;
-/** Steps of one request, whatever a plan offers. */
+/** Limit of steps per request, whatever the plan. */
 const STEPS_MAX = 32;
 
 /**
- * What is tried again: a provider that was not there, was busy or failed (RFC 9110 §15.6). Any error is a reason for the
- * next step, since another provider may know the model or have a valid key.
+ * Statuses that are retried: the provider was unreachable, busy or failed (RFC 9110 §15.6). Any error leads to the next
+ * step, because another provider may know the model or have a valid key.
  */
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([0, 408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529]);
 
@@ -64,7 +64,7 @@ export function createRunner({ pools, keys, cache, spend }: RunnerDeps): Runner 
     });
   };
 
-  /** Asks until there is an answer or nothing more to hope for. Gives false where the next step may be tried. */
+  /** Sends requests until there is a response or no attempts are left. Returns false if the next step may be tried. */
   const ask = async (step: Step, exchange: Exchange, fill: CacheFill | undefined, hasNext: () => boolean): Promise<boolean> => {
     for (let attempt = 1; ; attempt++) {
       let isOver = false;
@@ -125,14 +125,14 @@ export function createRunner({ pools, keys, cache, spend }: RunnerDeps): Runner 
           step = following;
         }
       } catch (error) {
-        // Connections report failures to the attempt; what is thrown here nobody foresaw.
+        // The attempt reports connection failures; this catches only unexpected errors.
         exchange.fail(refusalOf(error));
       }
     },
   };
 }
 
-/** The step's connections, or why there may be none. */
+/** The step's connection pool, or why the gateway may not connect. */
 function poolOf(pools: Pools, { origin, isGuarded }: Step): ProviderPool | Refusal {
   try {
     return isGuarded ? pools.get(origin, GUARDED) : pools.get(origin);
@@ -161,7 +161,7 @@ const cacheScope = ({ account_id, gateway_id, cache_epoch = "" }: GatewayEntry):
   epoch: cache_epoch,
 });
 
-/** Plays a kept answer as if the provider gave it now, no faster than the client takes it. */
+/** Sends a cached response like one from a provider, no faster than the client reads. */
 function replay({ status, contentType, chunks, bytes }: KeptAnswer, exchange: Exchange): void {
   const isStream = mediaType(contentType) === "text/event-stream";
   const headers = { "content-type": contentType, ...(isStream ? {} : { "content-length": String(bytes) }) };
@@ -176,13 +176,13 @@ function replay({ status, contentType, chunks, bytes }: KeptAnswer, exchange: Ex
   source.resume();
 }
 
-/** A body that is streamed from the client is there once. */
+/** A streamed request body can be sent only once. */
 const attemptsOf = ({ body, options }: Step): number => (body.kind === "stream" ? 1 : options.attemptsMax);
 
 function delayMs({ retryDelayMs, backoff }: RequestOptions, attempt: number, { retryAfterSeconds = 0 }: Failure): number {
   const factor = { constant: 1, linear: attempt, exponential: 2 ** (attempt - 1) }[backoff];
   const asked = retryAfterSeconds * 1000;
-  // A provider that asks for more than anybody may configure is asked anyway: the client waits.
+  // Retry-After is capped at the largest configurable delay, because the client waits meanwhile.
   return Math.max(Math.min(retryDelayMs * factor, 2 ** 4 * RETRY_DELAY_MS_MAX), Math.min(asked, RETRY_DELAY_MS_MAX));
 }
 

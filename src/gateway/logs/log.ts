@@ -102,7 +102,7 @@ function createTools({ events, logs, clock, metrics, spans }: GatewayLogDeps) {
   const requests = (outcome: string): Metric =>
     metrics.counter("selvedge_gateway_requests_total", "Accepted gateway requests by outcome", { outcome });
   const tokens = (direction: string): Metric =>
-    metrics.counter("selvedge_gateway_tokens_total", "Tokens that providers counted", { direction });
+    metrics.counter("selvedge_gateway_tokens_total", "Tokens reported by providers", { direction });
   const rowsOnly: GatewayLogSink = {
     append: ({ row, keep }, watcher) => {
       if (keep.mode !== "none") events.push("gateway_logs", row);

@@ -16,10 +16,10 @@ import type { PlaceFacts } from "#gateway/request/provider-place.ts";
 import { dialectOf } from "#gateway/dialects/dialects.ts";
 import { type Json, UntranslatableError } from "#gateway/http/json.ts";
 
-/** A chat completion in the shape of OpenAI, for whichever provider its model names. */
+/** A chat completion request in OpenAI's format, for the provider that its model names. */
 export interface ChatRequest {
   readonly request: PlanRequest;
-  /** The body's object. */
+  /** The parsed body. */
   readonly chat: Readonly<Record<string, unknown>>;
   /** `{provider}/{model}` */
   readonly model: string;
@@ -27,7 +27,7 @@ export interface ChatRequest {
   readonly options: RequestOptions;
 }
 
-/** The step that asks the model's provider, in the provider's own shape. */
+/** The step that sends the request to the model's provider, in the provider's format. */
 export function chatStep(deps: PlannerDeps, asked: ChatRequest): Step | GatewayErrorName {
   const target = targetOf(deps, asked);
   if (typeof target === "string") return target;
@@ -35,7 +35,7 @@ export function chatStep(deps: PlannerDeps, asked: ChatRequest): Step | GatewayE
   return dialect === undefined ? alikeStep(deps, target, "/chat/completions", asked) : dialectStep(deps, dialect, target, asked);
 }
 
-/** The same for embeddings, which come whole. */
+/** The same for embeddings, which are never streamed. */
 export function embeddingsStep(deps: PlannerDeps, asked: ChatRequest): Step | GatewayErrorName {
   const target = targetOf(deps, asked);
   if (typeof target === "string") return target;
@@ -75,7 +75,7 @@ function targetOf({ upstreams }: PlannerDeps, { request, model }: ChatRequest): 
   return upstream === undefined ? "aig_invalid_provider" : { upstream, name };
 }
 
-/** A provider that takes the body as it is, but for the model's name; some of them below a path of their own. */
+/** For a provider that takes the body unchanged except for the model's name; some use another path prefix. */
 function alikeStep({ rules }: PlannerDeps, { upstream, name }: Target, rest: string, asked: ChatRequest): Step | GatewayErrorName {
   const { provider } = upstream;
   const { request, chat, index, options } = asked;
@@ -91,7 +91,7 @@ function alikeStep({ rules }: PlannerDeps, { upstream, name }: Target, rest: str
   return stepOf({ index, upstream: told, place, ...own, method: request.method, options, headers, body: { kind: "whole", bytes } });
 }
 
-/** The same for a provider that speaks otherwise: the request is translated, and so will be the answer. */
+/** For a provider with another API: translates the request and the response. */
 function dialectStep(
   { rules, clock }: PlannerDeps,
   dialect: Dialect,
@@ -121,7 +121,7 @@ function dialectStep(
   return placedStep(dialect, spec, (placeFacts) => dialect.path(name, asked.stream, placeFacts));
 }
 
-/** The step at the place that the model's name tells, or that its key will. */
+/** A step for a provider whose URL depends on a location or project, from the model's name or the key. */
 function placedStep(
   { isPlacedByKey }: Dialect,
   spec: Omit<StepSpec, "place" | "rest" | "query">,
@@ -137,10 +137,10 @@ function placedStep(
   return { ...(at(NOWHERE) ?? placed(NOWHERE)), placed };
 }
 
-/** Where a step stands until its key has told its place. */
+/** Placeholder until the key supplies the location. */
 const NOWHERE: PlaceFacts = { project: "-" };
 
-/** Throws a RefusalError with the place in the request that the provider's dialect has no words for. */
+/** Throws a RefusalError with the position in the request of what the provider's API cannot express. */
 function readable<T>(read: () => T): T {
   try {
     return read();
@@ -154,14 +154,14 @@ function refuse(why: string): never {
   throw new RefusalError({ name: "aig_bad_request_body", message: `${refusalMessage("aig_bad_request_body")}: ${why}` });
 }
 
-/** The key that clients of OpenAI send as a bearer token, in the header in which the provider wants it. */
+/** Moves the key that OpenAI clients send as a bearer token to the header that the provider expects. */
 function withKey(headers: FlatHeaders, keyHeader: string, needed: Readonly<Record<string, string>>): FlatHeaders {
   const names = new Set(headers.filter((_, i) => i % 2 === 0));
   const all: FlatHeaders = [];
   for (let i = 0; i < headers.length; i += 2) {
     const [name = "", value = ""] = [headers[i], headers[i + 1]];
     const key = name === "authorization" && !names.has(keyHeader) ? /^bearer +([^ ][^]*)$/i.exec(value)?.[1] : undefined;
-    // A token with three parts was issued to somebody, and is a bearer token everywhere.
+    // A signed token stays a bearer token for every provider.
     if (key === undefined || isIssued(key)) all.push(name, value);
     else all.push(keyHeader, key);
   }
@@ -169,5 +169,5 @@ function withKey(headers: FlatHeaders, keyHeader: string, needed: Readonly<Recor
   return all;
 }
 
-/** RFC 7519 §3: a signed token, as Azure takes beside its keys. */
+/** A JSON Web Token (RFC 7519 §3), which Azure accepts besides its keys. */
 const isIssued = (key: string): boolean => /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/.test(key);

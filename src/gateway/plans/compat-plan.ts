@@ -10,10 +10,13 @@ const ENDPOINTS: ReadonlyMap<string, "chat" | "embeddings"> = new Map([
   ["/embeddings", "embeddings"],
 ]);
 
-/** Whether a request at `/compat` asks which models there are. */
+/** Whether a request at `/compat` lists the models. */
 export const isModelList = (method: string | undefined, rest: string): boolean => method === "GET" && /^(?:\/v1)?\/models\/?$/.test(rest);
 
-/** `/compat/chat/completions` and `/compat/embeddings`: one step to the provider that the model names (reference: code 2019 without one). */
+/**
+ * `/compat/chat/completions` and `/compat/embeddings`: one step to the provider that the model names (error 2019 without
+ * a model).
+ */
 export function planCompat(deps: PlannerDeps, request: PlanRequest): Plan | GatewayErrorName {
   const { path, body, options } = request;
   const endpoint = ENDPOINTS.get(path.rest.replace(/^\/v1(?=\/)/, ""));

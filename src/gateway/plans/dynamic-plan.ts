@@ -8,13 +8,13 @@ import { withStepConfig } from "#gateway/request/request-options.ts";
 import type { SpendBound } from "#gateway/request/spend-bound.ts";
 import type { FoundRoute } from "./gateway-routes.ts";
 
-/** Elements that one request passes, whatever a route says. */
+/** Limit of elements that one request passes, whatever the route. */
 const ELEMENTS_MAX = 200;
 const SECONDS_PER_WINDOW = 60;
 
 /**
- * `dynamic/{name}`: the route is walked from its start; each model on the way is a step, and what fails goes on at its
- * fallback. Conditions, shares and limits are decided when they are reached.
+ * `dynamic/{name}`: walks the route from its start; each model is a step, and after a failure the walk continues at the
+ * fallback. Conditions, shares and limits are evaluated when the walk reaches them.
  */
 export function planDynamic(deps: PlannerDeps, route: FoundRoute, request: PlanRequest, chat: ChatRequest["chat"]): Plan {
   const elements = new Map(route.entry.elements.map((element) => [element.id, element]));
@@ -45,7 +45,7 @@ export function planDynamic(deps: PlannerDeps, route: FoundRoute, request: PlanR
       ...(timeout === undefined || timeout <= 0 ? {} : { requestTimeout: timeout }),
     });
     const made = madeStep(deps, { request, chat, model: `${provider}/${model}`, index: steps, options });
-    // A provider that is no more, or has no words for the request, is like one that fails.
+    // An unknown provider, or one that cannot express the request, counts as a failure.
     if (typeof made === "string") return undefined;
     if (made instanceof RefusalError) return void (refused ??= made);
     steps++;
@@ -81,7 +81,7 @@ export function planDynamic(deps: PlannerDeps, route: FoundRoute, request: PlanR
   };
 }
 
-/** What cannot be said to a provider is told only where no other one is left. */
+/** A request that the provider cannot express is an error only if no other provider is left. */
 function madeStep(deps: PlannerDeps, asked: ChatRequest): Step | GatewayErrorName | RefusalError {
   try {
     return chatStep(deps, asked);
@@ -93,7 +93,7 @@ function madeStep(deps: PlannerDeps, asked: ChatRequest): Step | GatewayErrorNam
 
 const conditionOf = ({ properties }: Extract<RouteElement, { type: "conditional" }>) => properties.conditions ?? properties.condition ?? {};
 
-/** The output in whose share the point lies; `else` has what the others leave. */
+/** The output whose share contains the point; `else` has the remaining share. */
 export function shareOf(outputs: Readonly<Record<string, RouteTarget>>, point: number): RouteTarget | undefined {
   let sum = 0;
   for (const [name, target] of Object.entries(outputs)) {

@@ -3,10 +3,10 @@ import type { GatewayEntry, GatewayRouteEntry } from "#snapshot/entries.ts";
 import type { Replica } from "#snapshot/feed.ts";
 import { followKind } from "#snapshot/follow.ts";
 
-/** Before the name of a dynamic route, where a model would stand. */
+/** Prefix of dynamic routes in the model's place. */
 export const DYNAMIC = "dynamic/";
 
-/** Deployed dynamic routes by their names. */
+/** Deployed dynamic routes by name. */
 export interface GatewayRoutes {
   find(gateway: GatewayEntry, name: string): FoundRoute | undefined;
 }

@@ -6,7 +6,7 @@ import { PROVIDERS, type Provider } from "#gateway/providers/providers.ts";
 import { DYNAMIC } from "./gateway-routes.ts";
 import { dialectOf } from "#gateway/dialects/dialects.ts";
 
-/** What the unified endpoint calls a model, and US dollars a token where that is known. */
+/** The model's name at the unified endpoint, and its price in US dollars per token if known. */
 export interface ListedModel {
   readonly id: string;
   readonly object: "model";
@@ -17,9 +17,9 @@ export interface ListedModel {
   readonly cost_out: number | null;
 }
 
-/** `GET /compat/models`: the models of the table of prices, of one's own providers, and dynamic routes. No provider is asked. */
+/** `GET /compat/models`: models of the price table and of custom providers, and dynamic routes. Calls no provider. */
 export interface ModelList {
-  /** Those of the providers for which the gateway keeps keys; where it keeps none, of all. */
+  /** Models of the providers for which the gateway stores keys; without any, models of all providers. */
   of(gateway: GatewayEntry): { readonly object: "list"; readonly data: readonly ListedModel[] };
 }
 
@@ -60,11 +60,11 @@ const model = (id: string, owner: string, cost_in: number | null, cost_out: numb
   cost_out,
 });
 
-/** What the table calls models whose names are those of their region's, and makers whose models the provider sells. */
+/** Converts a name of the price table (with region or maker) to a model name; undefined to omit the model. */
 const NAMES: Readonly<Record<string, (name: string) => string | undefined>> = {
   "aws-bedrock": (name) => name.replace(/^regional\./, ""),
   "google-vertex-ai": (name) => (name.startsWith("gemini") ? `google/${name}` : undefined),
-  // Deployments have names of their own.
+  // Deployments have custom names.
   "azure-openai": () => undefined,
 };
 

@@ -15,6 +15,6 @@ export interface PlannerDeps {
   readonly routes: GatewayRoutes;
   readonly rateLimits: RateLimits;
   readonly ledger: SpendLedger;
-  /** JSON of the request's metadata; empty where it has none. */
+  /** The request's metadata as JSON; empty without any. */
   readonly metadata: (headers: IncomingHttpHeaders) => string;
 }

@@ -6,11 +6,11 @@ import { type Plan, type PlanRequest, planOf } from "#gateway/request/plan.ts";
 import { modelOf, stepOf } from "./steps.ts";
 import { planUniversal } from "./universal-plan.ts";
 
-/** How each kind of route becomes a plan. */
+/** The planner of each kind of route. */
 type Planners = { readonly [K in Route["kind"]]: (request: PlanRequest, route: Extract<Route, { kind: K }>) => Plan | GatewayErrorName };
 
 export interface RequestPlanner {
-  /** A reason instead of a plan: the request is refused and leaves no row. Throws a RefusalError where the reason needs words. */
+  /** Returns a plan, or the error that refuses the request without a row. Throws a RefusalError if the error needs a message. */
   plan(request: PlanRequest, admitted: Admitted): Plan | GatewayErrorName;
 }
 
@@ -28,7 +28,7 @@ export function createRequestPlanner(deps: PlannerDeps): RequestPlanner {
     universal: (request) => planUniversal(deps, request),
   };
   return {
-    // Each planner takes the route of its own kind, which the compiler cannot follow through the table.
+    // TypeScript cannot infer that each planner gets the route of its own kind.
     plan: (request, { route }) => (planners[route.kind] as (request: PlanRequest, route: Route) => Plan | GatewayErrorName)(request, route),
   };
 }

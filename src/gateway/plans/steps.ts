@@ -10,12 +10,12 @@ import { isAmazonPath, watchingAmazon } from "#gateway/streams/bedrock-stream-en
 import { isPlainStream, watching } from "#gateway/streams/stream-end.ts";
 import { mediaType } from "#gateway/usage/usage.ts";
 
-/** What makes a step, whoever plans it. */
+/** Input for creating a step. */
 export interface StepSpec {
   readonly index: number;
   readonly upstream: Upstream;
   readonly place: Place;
-  /** Below the provider, from the slash on. */
+  /** Path below the provider, including the slash. */
   readonly rest: string;
   /** With its question mark, or empty. */
   readonly query: string;
@@ -38,7 +38,7 @@ export function stepOf({ upstream, place, rest, query, ...spec }: StepSpec): Ste
     index: spec.index,
     provider: upstream.provider.name,
     model: spec.model,
-    // Without the query, since some providers take keys there.
+    // Without the query, because some providers take keys there.
     path: rest.slice(0, LOGGED_PATH_CHARACTERS_MAX),
     origin: place.origin,
     isGuarded: upstream.provider.isGuarded === true,
@@ -56,7 +56,7 @@ export function stepOf({ upstream, place, rest, query, ...spec }: StepSpec): Ste
 
 const strip: MakeTransform = (head) => (isPlainStream(head) ? new UsageStrip() : undefined);
 
-/** What every stream that passes as it is goes through; its provider is asked for token counts. */
+/** Transforms of each stream that passes unchanged; asks the provider for token counts. */
 function watched(
   { provider }: Upstream,
   rest: string,
@@ -70,8 +70,8 @@ function watched(
 }
 
 /**
- * The model of a request to one provider, empty where it names none; undefined for a chat completion that no provider
- * could answer: it is refused here, so that it inflates no log (SPEC 1.1).
+ * The model of a request to one provider, empty if it names none. Undefined for a chat completion without a usable
+ * model: the gateway refuses it, so that it does not grow the log (SPEC 1.1).
  */
 export function modelOf(request: Pick<PlanRequest, "method" | "headers" | "body">, upstream: Upstream, rest: string): string | undefined {
   const { method, headers, body } = request;

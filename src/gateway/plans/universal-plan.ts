@@ -8,12 +8,12 @@ import { withStepConfig } from "#gateway/request/request-options.ts";
 import { isUnsafePath } from "#gateway/request/request-path.ts";
 import { modelOf, stepOf } from "./steps.ts";
 
-/** Steps that one request may have. */
+/** Limit of steps per request. */
 const ITEMS_MAX = 10;
 
 /**
- * `POST /v1/{account_id}/{gateway_id}`: an array of questions, of which each is asked when the one before it has failed.
- * All of it is read before anything is sent, so that a mistake in the last one is not found out by luck.
+ * `POST /v1/{account_id}/{gateway_id}`: an array of requests; each is sent if the one before it failed. The planner
+ * validates all of them first, so that an error in the last one is always reported.
  */
 export function planUniversal(deps: PlannerDeps, request: PlanRequest): Plan {
   if (request.method !== "POST") throw refused("The universal endpoint accepts only POST with an array of steps.");
@@ -63,7 +63,7 @@ function directStep({ upstreams, rules }: PlannerDeps, request: PlanRequest, pro
   return stepOf({ index, upstream, place, rest, query, method, model, headers: rules.toProvider(request.headers), body, options });
 }
 
-/** `chat/completions`, `/chat/completions` and `v1/chat/completions?x=1` alike; the same is refused as in a path of its own. */
+/** Accepts `chat/completions`, `/chat/completions` and `v1/chat/completions?x=1`; refuses what a request path would refuse. */
 function endpointParts(endpoint: string): { readonly rest: string; readonly query: string } {
   const question = endpoint.indexOf("?");
   const path = question < 0 ? endpoint : endpoint.slice(0, question);
@@ -78,7 +78,7 @@ const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]{0,16384}$/;
 const FIELDS_MAX = 100;
 
-/** Undefined where they are not names and values that a message can carry (RFC 9110 §5.5). */
+/** Undefined if they are not valid header fields (RFC 9110 §5.5). */
 function itemHeaders({ headers = {}, authorization }: Readonly<Record<string, unknown>>): IncomingHttpHeaders | undefined {
   if (!isObject(headers)) return undefined;
   const fields: Record<string, string> = { "content-type": "application/json" };

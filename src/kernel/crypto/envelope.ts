@@ -10,9 +10,9 @@ import {
 } from "node:crypto";
 
 /**
- * Text that only the holder of a private key reads: X25519 (RFC 7748) with a key made for the one message, HKDF-SHA-256
- * (RFC 5869) and AES-256-GCM. An envelope is `mde1.` + base64url(public key of the message ‖ tag ‖ ciphertext); keys are the 32
- * bytes of RFC 7748, base64.
+ * Encrypts text for the holder of a private key: X25519 (RFC 7748) with an ephemeral key, HKDF-SHA-256 (RFC 5869) and
+ * AES-256-GCM. An envelope is `mde1.` + base64url(ephemeral public key ‖ tag ‖ ciphertext). Keys are the 32 bytes of RFC
+ * 7748 in base64.
  */
 export function sealEnvelope(publicKey: string, text: string): string {
   const recipient = publicKeyOf(publicKey);
@@ -24,7 +24,7 @@ export function sealEnvelope(publicKey: string, text: string): string {
   return PREFIX + Buffer.concat([sender, cipher.getAuthTag(), body]).toString("base64url");
 }
 
-/** Throws for what is no envelope, was changed, or is for another key. */
+/** Throws if the text is not an envelope, was changed, or is for another key. */
 export function openEnvelope(privateKey: string, envelope: string): string {
   if (!envelope.startsWith(PREFIX)) throw new Error(`an envelope begins with ${PREFIX}`);
   const bytes = Buffer.from(envelope.slice(PREFIX.length), "base64url");
@@ -43,7 +43,7 @@ export function newEnvelopeKeys(): { readonly public_key: string; readonly priva
   return { public_key: rawPublic(publicKey).toString("base64"), private_key: Buffer.from(d, "base64url").toString("base64") };
 }
 
-/** Whether the text is a public key that envelopes can be made for: base64 of 32 bytes, and no point of small order. */
+/** Whether the text is a valid public key: base64 of 32 bytes, and not a point of small order. */
 export function isEnvelopeKey(publicKey: string): boolean {
   if (!/^[A-Za-z0-9+/]{43}=$/.test(publicKey)) return false;
   try {
@@ -57,7 +57,7 @@ export function isEnvelopeKey(publicKey: string): boolean {
 const PREFIX = "mde1.";
 const KEY_BYTES = 32;
 const TAG_BYTES = 16;
-// A key encrypts one message only, so its nonce may be the same each time (RFC 5116 §3.1).
+// Each key encrypts only one message, so the nonce may be constant (RFC 5116 §3.1).
 const NONCE = Buffer.alloc(12);
 
 const messageKey = (shared: Buffer, sender: Buffer, recipient: Buffer): Uint8Array =>
@@ -68,7 +68,7 @@ const rawPublic = (key: KeyObject): Buffer => Buffer.from(key.export({ format: "
 const publicKeyOf = (publicKey: string): KeyObject =>
   createPublicKey({ key: { kty: "OKP", crv: "X25519", x: Buffer.from(publicKey, "base64").toString("base64url") }, format: "jwk" });
 
-/** RFC 8410 §7: the 32 bytes behind a fixed beginning. */
+/** RFC 8410 §7: the 32 bytes after a fixed prefix. */
 function privateKeyOf(privateKey: string): KeyObject {
   const bytes = Buffer.from(privateKey, "base64");
   if (bytes.length !== KEY_BYTES) throw new Error("a private key is base64 of 32 bytes");

@@ -5,7 +5,7 @@ const POOL_BYTES = 8192;
 let pool = randomBytes(POOL_BYTES);
 let used = 0;
 
-/** Where in the pool so many bytes stand that nobody has had. */
+/** Offset of `bytes` unused bytes in the pool. */
 function take(bytes: number): number {
   if (used + bytes > POOL_BYTES) {
     pool = randomBytes(POOL_BYTES);
@@ -25,13 +25,13 @@ export const isId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
 
 const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/** Two characters for each value of ten bits: half as many pieces to join. */
+/** Two characters for each value of ten bits, so that half as many strings must be joined. */
 const CROCKFORD_PAIRS = Array.from({ length: 1024 }, (_, bits) => CROCKFORD.charAt(bits >> 5) + CROCKFORD.charAt(bits & 31));
-/** The first half stays the same for a millisecond. */
+/** The first half is the same for all ULIDs of a millisecond. */
 let ulidMs = -1;
 let ulidTime = "";
 
-/** When a ULID was made; undefined for a text that is none. */
+/** The time of a ULID in Unix milliseconds; undefined if the text is not a ULID. */
 export function ulidTimeMs(id: string): number | undefined {
   if (!/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(id)) return undefined;
   let ms = 0;
@@ -58,12 +58,12 @@ export function newUlid(nowMs: number): string {
 export const ULID_LENGTH = 26;
 const CROCKFORD_CODES = Buffer.from(CROCKFORD);
 
-/** As many ULIDs as there are times, one after the other: a text of its own for each would be most of the work. */
+/** One ULID per time, as one string: separate strings would be most of the work. */
 export function newUlids(times: Float64Array): string {
   const random = randomBytes(16 * times.length);
   const text = Buffer.allocUnsafe(ULID_LENGTH * times.length);
   for (let row = 0, at = 0, from = 0; row < times.length; row++) {
-    // Two halves of 25 bits, which shifts take apart.
+    // Two halves of 25 bits, because bit operators work on 32 bits.
     let [high, low] = [Math.floor(times[row]! / 2 ** 25), times[row]! % 2 ** 25];
     for (let i = 4; i >= 0; i--, high >>= 5, low >>= 5) {
       text[at + i] = CROCKFORD_CODES[high & 31]!;
@@ -75,27 +75,27 @@ export function newUlids(times: Float64Array): string {
   return text.toString("latin1");
 }
 
-/** Pieces are joined from these: turning a number of 32 bits into digits costs a call out of compiled code. */
+/** Strings are joined from these: converting a 32-bit number to hexadecimal is slower. */
 const HEX_TRIPLES = Array.from({ length: 0x1000 }, (_, bits) => bits.toString(16).padStart(3, "0"));
 const HEX_PAIRS = HEX_TRIPLES.slice(0, 0x100).map((digits) => digits.slice(1));
 
-// 41 bits of milliseconds since 2020 last until 2089; 23 bits count within each of them.
+// 41 bits of milliseconds since 2020 last until 2089; 23 bits count within a millisecond.
 const RAY_EPOCH_MS = Date.UTC(2020);
 const RAY_COUNT = 0x80_0000;
 let rays = randomInt(RAY_COUNT);
-/** The first half stays the same for half a second. */
+/** The first half is the same for half a second. */
 let lastHigh = -1;
 let highText = "";
 
 /**
- * A request identifier as the edge's `ray` header carries it: 16 hexadecimal characters. It begins with the time,
- * so that rows are found by it through the index over time, without one of its own that every request would pay
- * for. Each thread counts on from a random number of its own.
+ * A request identifier as in the edge's `ray` header: 16 hexadecimal characters. It starts with the time, so that rows
+ * are found through the index over time and requests need no index of their own. Each thread counts up from its own
+ * random number.
  */
 export function newRayId(nowMs: number): string {
   rays = (rays + 1) % RAY_COUNT;
   const time = nowMs - RAY_EPOCH_MS;
-  // Two halves of 32 bits: the time's upper bits, then its lowest 9 above the count.
+  // Two halves of 32 bits: the upper bits of the time, then its lowest 9 bits and the counter.
   const high = Math.floor(time / 2 ** 9);
   if (high !== lastHigh) {
     lastHigh = high;
@@ -105,7 +105,7 @@ export function newRayId(nowMs: number): string {
   return highText + (HEX_TRIPLES[low >>> 20]! + HEX_TRIPLES[(low >>> 8) & 0xfff]! + HEX_PAIRS[low & 0xff]!);
 }
 
-/** When a ray began, in Unix milliseconds; undefined for what is no ray. */
+/** Start time of a ray in Unix milliseconds; undefined if the text is not a ray. */
 export function rayTimeMs(ray: string): number | undefined {
   if (!/^[0-9a-f]{16}$/.test(ray)) return undefined;
   const time = Number.parseInt(ray.slice(0, 8), 16) * 2 ** 9 + Math.floor(Number.parseInt(ray.slice(8), 16) / RAY_COUNT);
@@ -114,7 +114,7 @@ export function rayTimeMs(ray: string): number | undefined {
 
 const TOKEN_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/** A secret of 40 characters: 238 bits, which clients' own format checks accept as an API token. */
+/** A secret of 40 characters (238 bits), which passes the format checks of clients for API tokens. */
 export function newTokenSecret(): string {
   let secret = "";
   for (let i = 0; i < 40; i++) secret += TOKEN_ALPHABET[randomInt(TOKEN_ALPHABET.length)];

@@ -1,19 +1,18 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
 /**
- * Secrets at rest: AES-256-GCM, one random 96-bit nonce a value. A sealed value is
- * `sv1.` + base64url(nonce ‖ tag ‖ ciphertext); `context` is authenticated, so that a value copied to
- * another row or field does not open.
+ * Encrypts secrets at rest: AES-256-GCM with a random 96-bit nonce per value. A sealed value is `sv1.` + base64url(nonce
+ * ‖ tag ‖ ciphertext). `context` is authenticated, so that a value copied to another row or field cannot be opened.
  */
 export interface Sealer {
   seal(plaintext: string | Uint8Array, context: string): string;
-  /** Throws when the value was changed, belongs to another context or to another key. */
+  /** Throws if the value was changed, or sealed with another context or key. */
   open(sealed: string, context: string): Buffer;
-  /** A key of 32 bytes for another purpose than sealing (`deriveKey`). */
+  /** Derives a 32-byte key for another purpose (`deriveKey`). */
   derive(purpose: string): Uint8Array;
 }
 
-/** A key for another purpose than sealing, of which that purpose can tell nothing about the sealing key (RFC 5869). */
+/** Derives a key for another purpose, from which the sealing key cannot be computed (HKDF, RFC 5869). */
 export const deriveKey = (key: Uint8Array, purpose: string, bytes: number): Uint8Array =>
   new Uint8Array(hkdfSync("sha256", key, "", `selvedge ${purpose}`, bytes));
 

@@ -1,4 +1,4 @@
-/** Writes the 8 bytes of the hash of `bytes[start, end)` to `out` at `outStart`. Allocates nothing. */
+/** Writes the 8-byte hash of `bytes[start, end)` to `out` at `outStart`. Does not allocate. */
 export type SipHash = (bytes: Uint8Array, start: number, end: number, out: Uint8Array, outStart: number) => void;
 
 const COMPRESSION_ROUNDS = 2;
@@ -6,7 +6,7 @@ const FINALIZATION_ROUNDS = 4;
 
 /**
  * SipHash-2-4, a keyed hash for short messages (Aumasson and Bernstein, 2012). Each 64-bit word is a pair of signed
- * 32-bit halves, since larger integers would be allocated. Throws RangeError on a key that has not 16 bytes.
+ * 32-bit halves, because larger integers would be allocated. Throws RangeError if the key is not 16 bytes long.
  */
 export function createSipHash(key: Uint8Array): SipHash {
   if (key.length !== 16) throw new RangeError("a SipHash key has 16 bytes");
@@ -25,12 +25,12 @@ export function createSipHash(key: Uint8Array): SipHash {
     let v3l = k1l ^ 0x79746573;
     let v3h = k1h ^ 0x74656462;
     const length = end - start;
-    // The last block holds what is left over and the length.
+    // The last block has the remaining bytes and the length.
     const compressions = ((length >> 3) + 1) * COMPRESSION_ROUNDS;
     const rounds = compressions + FINALIZATION_ROUNDS;
     let ml = 0;
     let mh = 0;
-    // One loop over all rounds: eight halves fit into no function's result.
+    // One loop over all rounds, because a function cannot return eight halves without allocating.
     for (let round = 0; round < rounds; round++) {
       const first = round % COMPRESSION_ROUNDS === 0;
       if (round < compressions && first) {
@@ -96,14 +96,14 @@ export function createSipHash(key: Uint8Array): SipHash {
   };
 }
 
-/** What the sum of two low halves carries over: it is then below each of them, as unsigned numbers. */
+/** The carry of a sum of two low halves: on overflow, the unsigned sum is less than each of them. */
 const carry = (sum: number, summand: number): number => (sum >>> 0 < summand >>> 0 ? 1 : 0);
 
-/** Four bytes, the lowest first. */
+/** Four bytes, little-endian. */
 const wordAt = (bytes: Uint8Array, at: number): number =>
   (bytes[at] as number) | ((bytes[at + 1] as number) << 8) | ((bytes[at + 2] as number) << 16) | ((bytes[at + 3] as number) << 24);
 
-/** Those of four bytes that stand before `end`. */
+/** The bytes before `end`, little-endian. */
 function restAt(bytes: Uint8Array, at: number, end: number): number {
   let word = 0;
   for (let i = 0; i < 4 && at + i < end; i++) word |= (bytes[at + i] as number) << (8 * i);

@@ -5,13 +5,13 @@ export interface ErrorCode {
   readonly message: string;
   readonly cause: string;
   readonly remedy: string;
-  /** Where asking again helps: the seconds that `Retry-After` says (RFC 9110 §10.2.3). */
+  /** If a retry can help: the seconds in `Retry-After` (RFC 9110 §10.2.3). */
   readonly retry_after_seconds?: number;
 }
 
 /**
- * Every public error code, by the name the code throws it under. Numbers the field knows keep their
- * meaning (contract.md §2, dns.md); ours have no clash with them. Several names may share one number.
+ * All public error codes, by the name that code throws. Numbers listed in contract.md §2 and dns.md keep the meaning
+ * given there; the others do not collide with them. Several names may share a number.
  */
 export const ERROR_CODES = {
   internal: {

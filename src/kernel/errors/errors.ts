@@ -1,6 +1,6 @@
 import { ERROR_CODES, type ErrorCode, type ErrorName } from "./error-codes.ts";
 
-/** One error as it stands in the envelope's `errors` (SPEC 2.1, contract.md §1). */
+/** One error in the `errors` of the response envelope (SPEC 2.1, contract.md §1). */
 export interface ErrorItem {
   readonly code: number;
   readonly message: string;
@@ -10,22 +10,22 @@ export interface ErrorItem {
 }
 
 export interface PlatformErrorOptions {
-  /** Replaces the table's message where the case has something more exact to say. */
+  /** Replaces the table's message with a more specific one. */
   readonly message?: string;
-  /** For operators and logs only: never rendered to a client. */
+  /** For operators and logs; never sent to a client. */
   readonly detail?: string;
   /** JSON pointer into the request body, for example `/rules/0/action`. */
   readonly source?: string;
   readonly retryable?: boolean;
   readonly cause?: unknown;
   readonly chain?: readonly ErrorItem[];
-  /** Overrides the row's HTTP status, for codes that the field uses with several. */
+  /** Replaces the table's HTTP status, for codes that are used with several. */
   readonly status?: number;
   /** Extra response headers, such as `retry-after`. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The one error that domain code throws; the envelope, the error pages and the gateway render it. */
+/** The error class of domain code; the envelope, the error pages and the gateway render it. */
 export class PlatformError extends Error {
   readonly errorName: ErrorName;
   readonly code: number;

@@ -2,13 +2,13 @@ import { createCidrSet } from "./cidr.ts";
 import { classifyIp, type IpClass } from "./ip-class.ts";
 import { parseIp } from "./ip.ts";
 
-/** Whether an origin may be at an address. Asked after resolution, about the very address that is then connected to. */
+/** Whether the edge may connect to an origin at the address. Checked after name resolution, for the address that is then used. */
 export type AddressPolicy = (address: string) => boolean;
 
 /**
- * Public addresses and the operator's blocks are always allowed; addresses of this machine and its
- * network only while the edge itself can be reached from nowhere else (DESIGN.md §4). The link-local
- * block, where clouds keep their credentials, takes a block of the operator's.
+ * Always allows public addresses and the operator's blocks; allows addresses of this machine and its network only if the
+ * edge listens on loopback (DESIGN.md §4). The link-local block, where cloud providers serve credentials, requires a
+ * block of the operator.
  */
 export function createAddressPolicy(listenHost: string, allow: readonly string[]): AddressPolicy {
   const operators = createCidrSet(allow);
@@ -28,7 +28,7 @@ export function createAddressPolicy(listenHost: string, allow: readonly string[]
   };
 }
 
-/** Asked for every request, about few addresses. */
+/** Limit of remembered decisions: every request is checked, but there are few addresses. */
 const DECIDED_MAX = 10_000;
 
 const IN_PUBLIC: ReadonlySet<IpClass> = new Set(["global"]);

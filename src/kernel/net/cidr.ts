@@ -7,16 +7,16 @@ export interface Cidr {
   readonly prefix: number;
 }
 
-/** Many blocks, asked often. */
+/** A set of address blocks with fast lookup. */
 export interface CidrSet {
   readonly size: number;
-  /** Text that is no address is in no set. `::ffff:a.b.c.d` counts as the IPv4 address. */
+  /** False for text that is not an address. `::ffff:a.b.c.d` counts as the IPv4 address. */
   has(address: string): boolean;
 }
 
 /**
- * The block that the text writes, or undefined. A plain address is a block of one; bits below the prefix
- * are cleared, so `192.0.2.7/24` is `192.0.2.0/24`.
+ * Parses a block; undefined if invalid. A plain address is a block of one; bits below the prefix are cleared, so
+ * `192.0.2.7/24` is `192.0.2.0/24`.
  */
 export function parseCidr(text: string): Cidr | undefined {
   const slash = text.indexOf("/");
@@ -32,7 +32,7 @@ export function parseCidr(text: string): Cidr | undefined {
 
 export const formatCidr = (cidr: Cidr): string => `${formatIp(cidr.base)}/${cidr.prefix}`;
 
-/** A block within `::ffff:0:0/96` as the IPv4 block that it is; others, wider ones among them, as they are. */
+/** Converts a block within `::ffff:0:0/96` to its IPv4 block; returns others unchanged. */
 export function unmapCidr(cidr: Cidr): Cidr {
   const base = unmapIp(cidr.base);
   return base === cidr.base || cidr.prefix < MAPPED_BITS ? cidr : { base, prefix: cidr.prefix - MAPPED_BITS };
@@ -41,7 +41,7 @@ export function unmapCidr(cidr: Cidr): Cidr {
 /** RFC 4291 §2.5.5.2. */
 const MAPPED_BITS = 96;
 
-/** Whether the block holds the address; families never mix. */
+/** Whether the block contains the address; the families never match each other. */
 export function cidrContains(cidr: Cidr, address: IpAddress): boolean {
   if (cidr.base.family !== address.family) return false;
   for (let i = 0, left = cidr.prefix; left > 0; i++, left -= 8) {
@@ -52,8 +52,8 @@ export function cidrContains(cidr: Cidr, address: IpAddress): boolean {
 }
 
 /**
- * A set over the blocks of the texts. Throws RangeError naming the text that is no block. Overlapping
- * blocks are merged into sorted ranges, so a question is one binary search and allocates nothing.
+ * Creates a set of blocks. Throws RangeError with the text of an invalid one. Merges overlapping blocks into sorted
+ * ranges, so a lookup is one binary search and does not allocate.
  */
 export function createCidrSet(texts: Iterable<string>): CidrSet {
   const ranges: Range[] = [];
@@ -89,7 +89,7 @@ function bounds(bytes: Uint8Array, prefix: number): Range {
   return { low, high };
 }
 
-/** IPv4 as `::ffff:0:0/96`, the scale that readIp writes. */
+/** IPv4 as `::ffff:0:0/96`, as `readIp` writes it. */
 function widen(bytes: Uint8Array): Uint8Array {
   if (bytes.length === 16) return bytes;
   const wide = new Uint8Array(16).fill(0xff, 10, 12);

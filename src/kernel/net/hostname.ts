@@ -2,68 +2,71 @@ import { domainToASCII, domainToUnicode } from "node:url";
 import { getDomain, getPublicSuffix } from "tldts";
 
 export interface HostnameOptions {
-  /** Accept `*` as the first label, as certificates and DNS owners do. */
+  /** Accept `*` as the first label, as in certificates and DNS. */
   readonly wildcard?: boolean;
-  /** Accept underscores, as service labels and DNS owners do (RFC 8552). */
+  /** Accept underscores, as in service labels and DNS (RFC 8552). */
   readonly underscores?: boolean;
 }
 
 /**
- * The canonical form of a host name: lower case, A-labels, no trailing dot. Undefined where it is none;
- * `hostnameProblem` says why. Takes U-labels and one trailing dot.
+ * The canonical form of a host name: lower case, A-labels, no trailing dot. Accepts U-labels and one trailing dot.
+ * Undefined if invalid; `hostnameProblem` says why.
  */
 export function parseHostname(text: string, options: HostnameOptions = {}): string | undefined {
   const name = toAscii(text);
   return name === undefined || nameProblem(name, options) !== undefined ? undefined : name;
 }
 
-/** Why the text is no host name, as a clause such as "the label \"a b\" holds …"; undefined where it is one. */
+/** Why the text is not a host name, as a clause such as "the label \"a b\" holds …"; undefined if it is valid. */
 export function hostnameProblem(text: string, options: HostnameOptions = {}): string | undefined {
   const name = toAscii(text);
   return name === undefined ? "it holds characters that no host name can have" : nameProblem(name, options);
 }
 
-/** For people: U-labels instead of A-labels. */
+/** The name for display, with U-labels instead of A-labels. */
 export const unicodeHostname = (name: string): string => domainToUnicode(name) || name;
 
-/** `name` itself or anything below it, both in canonical form. */
+/** Whether `name` is `parent` or below it; both in canonical form. */
 export const isWithin = (name: string, parent: string): boolean =>
   name === parent || (name.length > parent.length && name.endsWith(parent) && name.charCodeAt(name.length - parent.length - 1) === DOT);
 
 const DOT = 46;
 
-/** `*.example.com` covers exactly one more label (RFC 6125 §6.4.3). Both in canonical form. */
+/** Whether the pattern matches; `*.example.com` covers exactly one more label (RFC 6125 §6.4.3). Both in canonical form. */
 export function hostnameMatches(pattern: string, name: string): boolean {
   if (!pattern.startsWith("*.")) return pattern === name;
   const dot = name.indexOf(".");
   return dot > 0 && name.slice(dot + 1) === pattern.slice(2);
 }
 
-/** The name that somebody can register: one label below the public suffix; undefined for a suffix itself. */
+/** The registrable domain: one label below the public suffix; undefined for a suffix. */
 export const registrableDomain = (name: string): string | undefined => getDomain(name, SUFFIX_OPTIONS) ?? undefined;
 
-/** `com`, `co.uk`, `github.io`; an unlisted top-level domain is its own suffix (publicsuffix.org, default rule `*`). */
+/**
+ * Whether the name is a public suffix such as `com`, `co.uk` or `github.io`; an unlisted top-level domain is its own
+ * suffix (publicsuffix.org, default rule `*`).
+ */
 export const isPublicSuffix = (name: string): boolean => getPublicSuffix(name, SUFFIX_OPTIONS) === name;
 
-// The names come parsed; suffixes that companies registered separate their customers as well.
+// The names are already parsed. Private suffixes count, because they separate the customers of a company.
 const SUFFIX_OPTIONS = { allowPrivateDomains: true, extractHostname: false, validateHostname: false, detectIp: false } as const;
 
-/** Names that never exist in the public DNS: RFC 6761, 7686, 8375 and 9476, and ICANN's `internal`. */
+/** Names that never exist in public DNS: RFC 6761, 7686, 8375 and 9476, and ICANN's `internal`. */
 const SPECIAL_USE = ["test", "localhost", "invalid", "example", "local", "onion", "alt", "internal", "home.arpa"] as const;
 
-/** Whether a public certificate authority or resolver can never serve the name. */
+/** Whether no public certificate authority or resolver can serve the name. */
 export const isSpecialUse = (name: string): boolean => SPECIAL_USE.some((suffix) => isWithin(name, suffix));
 
-/** RFC 1035 §2.3.4: 255 octets on the wire are 253 characters written out. */
+/** RFC 1035 §2.3.4: 255 octets on the wire are 253 characters of text. */
 export const HOSTNAME_LENGTH_MAX = 253;
 export const LABEL_LENGTH_MAX = 63;
 
 function toAscii(text: string): string | undefined {
-  // Longer than any name in U-labels can be; UTS 46 should not be fed with more.
+  // Longer than any name in U-labels; limits the work of UTS 46.
   if (text.length > 1024) return undefined;
   let name = text;
   if (NON_ASCII.test(text)) {
-    // domainToASCII reads like a URL parser: it would decode "%" and cut at "/".
+    // domainToASCII parses like a URL: it would decode "%" and cut at "/".
     if (!URL_SAFE.test(text)) return undefined;
     name = domainToASCII(text);
     if (name === "") return undefined;
@@ -71,7 +74,7 @@ function toAscii(text: string): string | undefined {
   return (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase();
 }
 
-// Negated printable ASCII: control characters count as "other" and fail below.
+// Not printable ASCII: also matches control characters, which fail below.
 const NON_ASCII = /[^ -~]/;
 const URL_SAFE = /^(?:[A-Za-z0-9._*-]|[^ -~])*$/;
 
@@ -84,7 +87,7 @@ function nameProblem(name: string, options: HostnameOptions): string | undefined
     const problem = labelProblem(labels[i] ?? "", options);
     if (problem !== undefined) return problem;
   }
-  // A numeric last label is an IPv4 address to URL parsers (RFC 3696 §2).
+  // URL parsers treat a numeric last label as an IPv4 address (RFC 3696 §2).
   return /^\d+$/.test(labels.at(-1) ?? "") ? "its last label is a number" : undefined;
 }
 

@@ -1,7 +1,7 @@
 import { cidrContains, parseCidr, type Cidr } from "./cidr.ts";
 import { type IpAddress, parseIp, unmapIp } from "./ip.ts";
 
-/** What an address is good for; `global` is everything that may appear on the public Internet. */
+/** Classes of addresses; `global` may appear on the public Internet. */
 export type IpClass =
   | "unspecified"
   | "loopback"
@@ -18,10 +18,10 @@ export type IpClass =
   | "reserved"
   | "global";
 
-/** The first block that holds the address wins: IANA's special-purpose registries (RFC 6890). */
+/** The first block that contains the address determines the class: IANA's special-purpose registries (RFC 6890). */
 const BLOCKS: readonly (readonly [block: string, ipClass: IpClass])[] = [
-  // Clouds have their metadata and credentials in the link-local block, and these: Alibaba, Azure, and beside unique local
-  // addresses Amazon, Google and Oracle.
+  // Metadata services of cloud providers outside the link-local block: Alibaba, Azure, and in unique local addresses
+  // Amazon, Google and Oracle.
   ["100.100.100.200/32", "metadata"],
   ["168.63.129.16/32", "metadata"],
   ["fd00:ec2::/32", "metadata"],
@@ -36,7 +36,7 @@ const BLOCKS: readonly (readonly [block: string, ipClass: IpClass])[] = [
   ["172.16.0.0/12", "private"],
   ["192.0.0.0/24", "reserved"],
   ["192.0.2.0/24", "documentation"],
-  // RFC 7526: the anycast relays of 6to4 are deprecated.
+  // RFC 7526: deprecated anycast relays of 6to4.
   ["192.88.99.0/24", "translated"],
   ["192.168.0.0/16", "private"],
   ["198.18.0.0/15", "benchmarking"],
@@ -47,7 +47,7 @@ const BLOCKS: readonly (readonly [block: string, ipClass: IpClass])[] = [
   ["240.0.0.0/4", "reserved"],
   ["::/128", "unspecified"],
   ["::1/128", "loopback"],
-  // RFC 6052 and RFC 8215: an IPv4 address hides inside.
+  // RFC 6052 and RFC 8215: embeds an IPv4 address.
   ["64:ff9b::/96", "translated"],
   ["64:ff9b:1::/48", "translated"],
   ["100::/64", "reserved"],
@@ -59,7 +59,7 @@ const BLOCKS: readonly (readonly [block: string, ipClass: IpClass])[] = [
   ["fc00::/7", "unique_local"],
   ["fe80::/10", "link_local"],
   ["ff00::/8", "multicast"],
-  // Only 2000::/3 is assigned to global unicast (RFC 4291 §2.4).
+  // Only 2000::/3 is assigned for global unicast (RFC 4291 §2.4).
   ["2000::/3", "global"],
   ["::/0", "reserved"],
 ];

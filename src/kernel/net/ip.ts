@@ -1,12 +1,12 @@
-/** An IP address: 4 bytes for IPv4, 16 for IPv6, in network order as DNS and sockets carry it. */
+/** An IP address in network byte order: 4 bytes for IPv4, 16 for IPv6. */
 export interface IpAddress {
   readonly family: 4 | 6;
   readonly bytes: Uint8Array;
 }
 
 /**
- * The address that the text writes, or undefined. IPv4 takes exactly four decimal octets without leading
- * zeros (RFC 6943 §3.1.1 names what looser readers cost); IPv6 is RFC 4291 §2.2 without a zone identifier.
+ * Parses an address; undefined if invalid. IPv4 requires four decimal octets without leading zeros (RFC 6943 §3.1.1
+ * describes the risk of other forms); IPv6 follows RFC 4291 §2.2, without a zone identifier.
  */
 export function parseIp(text: string): IpAddress | undefined {
   const family = readIp(text, scratch);
@@ -17,7 +17,7 @@ export function parseIp(text: string): IpAddress | undefined {
 /** Canonical text: dotted decimal, or RFC 5952 for IPv6. */
 export const formatIp = (address: IpAddress): string => (address.family === 4 ? formatIpv4(address.bytes, 0) : formatIpv6(address.bytes));
 
-/** The canonical text of the same address, or undefined where the text is not one. */
+/** The canonical text of an address; undefined if the text is not an address. */
 export function canonicalIp(text: string): string | undefined {
   const address = parseIp(text);
   return address && formatIp(address);
@@ -27,7 +27,7 @@ export const isIpv4 = (text: string): boolean => readIp(text, scratch) === 4;
 export const isIpv6 = (text: string): boolean => readIp(text, scratch) === 6;
 export const isIp = (text: string): boolean => readIp(text, scratch) !== 0;
 
-/** The IPv4 address inside `::ffff:a.b.c.d`, as dual-stack sockets report peers; others as they are. */
+/** The IPv4 address in `::ffff:a.b.c.d`, as dual-stack sockets report peers; other addresses unchanged. */
 export const unmapIp = (address: IpAddress): IpAddress =>
   address.family === 6 && isMapped(address.bytes) ? { family: 4, bytes: address.bytes.slice(12) } : address;
 
@@ -41,21 +41,21 @@ export function compareIp(a: IpAddress, b: IpAddress): number {
   return 0;
 }
 
-/** Whether the 16 bytes from `at` on are of `::ffff:0:0/96` (RFC 4291 §2.5.5.2). */
+/** Whether the 16 bytes at `at` are in `::ffff:0:0/96` (RFC 4291 §2.5.5.2). */
 export function isMapped(bytes: Uint8Array, at = 0): boolean {
   for (let i = 0; i < 10; i++) if (bytes[at + i] !== 0) return false;
   return bytes[at + 10] === 0xff && bytes[at + 11] === 0xff;
 }
 
-/** Filled by readIp and copied at once; nothing awaits in between. */
+/** Filled by `readIp` and copied immediately. */
 const scratch = new Uint8Array(16);
 
 /**
- * Reads into 16 bytes, IPv4 in the last four, the rest as of `::ffff:0:0/96`, so that both families
- * compare on one scale. 0 means that the text is no address; `into` then holds leftovers.
+ * Parses an address into 16 bytes, IPv4 as `::ffff:0:0/96`, so that both families compare on one scale. Returns 0 if the
+ * text is not an address; `into` is then undefined data.
  */
 export function readIp(text: string, into: Uint8Array): 0 | 4 | 6 {
-  // 45 characters: eight groups of which the last two are written as IPv4.
+  // 45 characters: eight groups with the last two written as IPv4.
   if (text.length < 2 || text.length > 45) return 0;
   if (text.indexOf(":") !== -1) return readIpv6(text, into) ? 6 : 0;
   if (!readIpv4(text, 0, into, 12)) return 0;
@@ -141,7 +141,7 @@ function hexValue(code: number): number {
 const formatIpv4 = (bytes: Uint8Array, at: number): string => `${bytes[at]}.${bytes[at + 1]}.${bytes[at + 2]}.${bytes[at + 3]}`;
 
 function formatIpv6(bytes: Uint8Array): string {
-  // RFC 5952 §5: the mixed notation where a well-known prefix says that IPv4 is inside.
+  // RFC 5952 §5: mixed notation for a known prefix of embedded IPv4.
   if (isMapped(bytes)) return `::ffff:${formatIpv4(bytes, 12)}`;
   const groups: number[] = [];
   for (let i = 0; i < 16; i += 2) groups.push(((bytes[i] ?? 0) << 8) | (bytes[i + 1] ?? 0));
@@ -154,7 +154,7 @@ function formatIpv6(bytes: Uint8Array): string {
   return gap.length < 2 ? text(0, 8) : `${text(0, gap.start)}::${text(gap.start + gap.length, 8)}`;
 }
 
-/** RFC 5952 §4.2.3: the longest run, the first of several. */
+/** RFC 5952 §4.2.3: the longest run, or the first of equal ones. */
 function longestZeroRun(groups: readonly number[]): { start: number; length: number } {
   let best = { start: 0, length: 0 };
   for (let start = 0; start < groups.length; start++) {

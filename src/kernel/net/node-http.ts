@@ -1,5 +1,5 @@
 /**
- * Node's `http` without what it loads for others: an `import` reads every export at once, and that of `WebSocket` brings
- * in the whole of `fetch`, some 5 MB and a tenth of a second in every thread.
+ * Node's `http` without `WebSocket`: an `import` evaluates all exports, and that one loads all of `fetch`, about 5 MB
+ * and a tenth of a second per thread.
  */
 export const { STATUS_CODES, createServer, request } = process.getBuiltinModule("node:http");

@@ -1,21 +1,21 @@
 import type { Clock } from "#kernel/clock.ts";
 import { parseIp } from "./ip.ts";
 
-/** How much a caller has left of its window. */
+/** The remaining quota of a caller's window. */
 export interface Standing {
   readonly allowed: boolean;
   readonly limit: number;
   readonly remaining: number;
-  /** Until the window ends; at least 1. */
+  /** Seconds until the window ends; at least 1. */
   readonly resetSeconds: number;
   readonly resetMs: number;
 }
 
-/** Counts requests by key in windows that begin with a key's first request. */
+/** Counts requests per key in windows that start with the key's first request. */
 export interface RateLimiter {
-  /** Counts one; a request beyond the limit is not counted. Null where there is no limit. */
+  /** Counts one request, unless it exceeds the limit. Null without a limit. */
   take(key: string): Standing | null;
-  /** The standing without counting. */
+  /** The quota without counting. */
   look(key: string): Standing | null;
 }
 
@@ -25,16 +25,16 @@ export interface RateLimitConfig {
   readonly periodSeconds: number;
 }
 
-/** Callers counted at a time; beyond that the one whose window began first is forgotten. */
+/** Limit of keys; above it, the oldest window is forgotten. */
 const KEYS_MAX = 50_000;
 
 interface Window {
-  /** On the clock's monotonic scale: a wall clock that is set back would hold callers up for as long. */
+  /** Monotonic time, because setting back the wall clock would extend windows. */
   readonly endsMs: number;
   used: number;
 }
 
-/** `config` is read at each call: it may change while the server runs. */
+/** Reads `config` at each call, because it may change at runtime. */
 export function createRateLimiter(config: RateLimitConfig, clock: Clock): RateLimiter {
   const periodMs = (): number => config.periodSeconds * 1000;
   const windows = new Map<string, Window>();
@@ -43,7 +43,7 @@ export function createRateLimiter(config: RateLimitConfig, clock: Clock): RateLi
     return window && window.endsMs > nowMs ? window : undefined;
   };
   const open = (key: string, nowMs: number): Window => {
-    // Deleted first, so that the map's order stays the order in which windows began.
+    // Deleted first, so that the map keeps the order in which windows began.
     windows.delete(key);
     if (windows.size >= KEYS_MAX) windows.delete(windows.keys().next().value ?? key);
     const window = { endsMs: nowMs + periodMs(), used: 0 };
@@ -75,10 +75,10 @@ export function createRateLimiter(config: RateLimitConfig, clock: Clock): RateLi
   };
 }
 
-/** Wrong credentials of one form from one address, so that secrets cannot be guessed at speed. */
+/** Limit of failed logins per address, against guessing of secrets. */
 export const FAILURES_PER_ADDRESS: RateLimitConfig = { requests: 300, periodSeconds: 300 };
 
-/** Whoever has one IPv6 address has its whole /64. */
+/** The /64 of an IPv6 address, because a client usually controls all of it. */
 export function addressKey(ip: string): string {
   const address = parseIp(ip);
   return address?.family === 6 ? Buffer.from(address.bytes.subarray(0, 8)).toString("hex") : ip;

@@ -1,19 +1,19 @@
 import { constants, type NodeGCPerformanceDetail, type PerformanceEntry, PerformanceObserver } from "node:perf_hooks";
 import { setFlagsFromString } from "node:v8";
 
-/** What Node.js's types leave out. */
+/** Missing in Node.js's types. */
 type CollectionEntry = PerformanceEntry & { readonly detail: NodeGCPerformanceDetail };
 
-/** So many full collections of one thread within this time are too many. */
+/** Number of full collections of one thread within the time that is too many. */
 const COLLECTIONS = 10;
 const WITHIN_MS = 10_000;
-/** How far a heap grows beyond what was left of it, before it is collected anew. */
+/** How far a heap grows over its live size before the next collection. */
 const GROWTH_PERCENT = 100;
 
 /**
- * From now on, once full collections of the calling thread come one a second or more, lets heaps grow to twice of what
- * is left of them before the next one. V8 chooses the smallest room that costs the thread itself no more than a thirtieth of its time,
- * and leaves out what its workers take for the marking: of a gateway that streams, a third of all CPU time (ADR 0046).
+ * Once the calling thread has one full collection per second or more, lets heaps grow to twice their live size before
+ * the next one. V8's default limits the cost for the thread itself, but not that of its marking threads: a third of all
+ * CPU time for a gateway that streams (ADR 0046).
  */
 export function growHeapWhenCollectedOften({ withinMs = WITHIN_MS, grow = growHeap } = {}): void {
   const startsMs: number[] = [];
@@ -30,5 +30,5 @@ export function growHeapWhenCollectedOften({ withinMs = WITHIN_MS, grow = growHe
   observer.observe({ entryTypes: ["gc"] });
 }
 
-/** Holds for all threads. It comes so late because V8's code for Node.js's own modules, which is cached by flags, counts for no other. */
+/** Affects all threads. Set late, because V8 discards the cached code of Node.js's own modules when flags differ. */
 const growHeap = (): void => setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);

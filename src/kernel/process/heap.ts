@@ -1,24 +1,24 @@
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** How often a thread looks whether it has had little to do since it last looked, and how much is little. */
+/** How often a thread checks whether it was idle since the last check, and which load counts as idle. */
 const LOOK_MS = 1_000;
 const QUIET_SHARE = 0.05;
-/** What of a processor a thread takes that has come to work, more than what is loaded after its start. */
+/** Share of a CPU that counts as work, above the load of modules after start. */
 const WORK_SHARE = 0.2;
-/** For so many looks a thread that has worked must have been quiet: work that comes and goes would meet a heap that has to grow anew. */
+/** Number of idle checks after work before memory is returned: intermittent work would have to grow the heap again. */
 const LOOKS_AFTER_WORK = 30;
-/** After so many looks with little to do it gives back what it can amid that little: ten minutes. */
+/** Number of low-load checks after which memory is returned despite some work: ten minutes. */
 const LOOKS_AMID_WORK = 600;
-/** What a collection may be done for: it takes some ten milliseconds. */
+/** Minimum size to return: a collection takes about ten milliseconds. */
 const WORTH_BYTES = 4_000_000;
 
 /**
- * From now on, when this thread has little to do and its heap has grown since the last time, what is not needed goes back to
- * the system: half of it, after a program was loaded. Once there was work, or from the second time on, it waits longer and
- * compiled code stays: each request would cost half as much again for a while. The thread stands still for a millisecond a
- * megabyte that is in use, so a heap with more than `bytesMax` of these stays as it is. Where `workDone` tells how much the
- * thread has done, it waits for a time without any, unless there has been little for `looksAmidWork` looks.
+ * Returns unused heap to the system whenever this thread is idle and its heap has grown since the last time: half of it,
+ * after a program was loaded. After work, or from the second time on, it waits longer and keeps compiled code, because
+ * requests would otherwise cost half as much again for a while. The thread stops for a millisecond per live megabyte, so
+ * a heap with more than `bytesMax` live bytes is left alone. If `workDone` reports the amount of work, it waits for a
+ * time without any, or for `looksAmidWork` checks with little.
  */
 export function giveBackHeapWhenQuiet({
   bytesMax = 64_000_000,
@@ -30,7 +30,7 @@ export function giveBackHeapWhenQuiet({
   let cpu = process.threadCpuUsage();
   let left = 0;
   let done = workDone();
-  /** Looks in a row with little to do, and those of them since anything was done. */
+  /** Consecutive idle checks, and those of them without any work. */
   let quietLooks = 0;
   let idleLooks = 0;
   let hasWorked = false;
@@ -57,15 +57,15 @@ export function giveBackHeapWhenQuiet({
 const heapBytes = (): number => getHeapStatistics().total_physical_size;
 
 /**
- * Returns to the system what this thread's heap does not need, which V8 would keep for later; false where it cannot right now.
- * With `keepsCode` once over: repeated collections without any work between them drop what was compiled.
+ * Returns unused heap to the system; returns false if that is not possible now. With `keepsCode`, collects once only:
+ * repeated collections without work in between discard compiled code.
  */
 export function giveBackHeap(keepsCode = false): boolean {
-  // Only a context made while the flag is set has the function. Compiled code is cached by flags, so it does not stay set.
+  // Only a context created while the flag is set has the function. The flag is reset, because compiled code is cached by flags.
   setFlagsFromString("--expose-gc");
   const collect: unknown = runInNewContext("globalThis.gc");
   setFlagsFromString("--no-expose-gc");
-  // Another thread has taken the flag back.
+  // Another thread has reset the flag.
   if (typeof collect !== "function") return false;
   collect({ type: "major", execution: "sync", flavor: keepsCode ? "regular" : "last-resort" });
   return true;

@@ -1,6 +1,6 @@
 import { systemClock } from "#kernel/clock.ts";
 
-/** What threads begin, as far as it can hold them up. Zones, rulesets, gateways, routes and the like are the item. */
+/** Activities of a thread that may take long. The item is a zone, ruleset, gateway, route or the like. */
 const STAGES = [
   "nothing",
   "api call",
@@ -18,16 +18,16 @@ export const [API_CALL, JOB, FEED, REQUEST, RULES, CHAT, CHAT_LOG, SCAN, ROWS] =
 
 const BEAT_EVERY_MS = 500;
 const ITEM_BYTES_MAX = 64;
-/** Places of the numbers; the item's text is behind them. */
+/** Indexes of the numbers; the item's text follows them. */
 const [BEATS, STAGE, LENGTH, CPU_MS, NUMBERS] = [0, 1, 2, 3, 4] as const;
 
-/** Of this thread. Shared, so that another one can tell that it takes no turns, and at what. */
+/** Heartbeat of this thread. Shared, so that another thread can detect that it is unresponsive, and in which activity. */
 const memory = new SharedArrayBuffer(NUMBERS * 4 + ITEM_BYTES_MAX);
 const numbers = new Int32Array(memory, 0, NUMBERS);
 const text = new Uint8Array(memory, NUMBERS * 4);
 let last = "";
 
-/** Something begins that may take long; it is what the thread is at until something else does. Costs nothing where that is the same again. */
+/** Records the start of an activity that may take long; it counts until the next one. Free if the activity is the same again. */
 export function begins(stage: number, item: string): void {
   numbers[STAGE] = stage;
   if (item === last) return;
@@ -37,13 +37,13 @@ export function begins(stage: number, item: string): void {
   numbers[LENGTH] = length;
 }
 
-/** Processor time of this thread so far. */
+/** CPU time of this thread so far, in milliseconds. */
 const cpuMsOf = (): number => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 };
 
-/** Beats from now on, and gives what to look at. `onBeat` is told how much later than it should one came, and what of the processor the time took. */
+/** Starts the heartbeat and returns its memory. `onBeat` gets the delay of a beat and the CPU time used since the last one. */
 export function startHeartbeat(onBeat?: (lateMs: number, cpuMs: number) => void): SharedArrayBuffer {
   let dueMs = systemClock.monotonicMs() + BEAT_EVERY_MS;
   setInterval(() => {
@@ -57,21 +57,21 @@ export function startHeartbeat(onBeat?: (lateMs: number, cpuMs: number) => void)
   return memory;
 }
 
-/** What this thread has begun last. */
+/** The last activity that this thread started. */
 export const begunLast = (): string => heartbeatOf(memory).begun;
 
 export interface Heartbeat {
   readonly beats: number;
-  /** Processor time that it had taken at its last beat. */
+  /** CPU time of the thread at its last beat. */
   readonly cpuMs: number;
-  /** What it has begun last. */
+  /** The last activity that the thread started. */
   readonly begun: string;
 }
 
-/** Of the thread that the memory is of. */
+/** Reads the heartbeat of another thread from its memory. */
 export function heartbeatOf(shared: SharedArrayBuffer): Heartbeat {
   const [beats = 0, stage = 0, length = 0, cpuMs = 0] = new Int32Array(shared, 0, NUMBERS);
-  // Shared memory is not decoded where it is.
+  // Copied, because shared memory cannot be decoded directly.
   const item = Buffer.from(new Uint8Array(shared, NUMBERS * 4, Math.min(Math.max(0, length), ITEM_BYTES_MAX))).toString("latin1");
   return { beats, cpuMs, begun: `${STAGES[stage] ?? "nothing"} ${item.replace(/[^\x20-\x7e]/g, "?")}`.trimEnd() };
 }

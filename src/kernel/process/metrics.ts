@@ -1,4 +1,4 @@
-/** One number as Prometheus sees it. */
+/** One sample in Prometheus's format. */
 export interface MetricSample {
   readonly name: string;
   readonly help: string;
@@ -7,12 +7,12 @@ export interface MetricSample {
   readonly value: number;
 }
 
-/** A number that hot paths change by `value += n`: no call, no allocation. */
+/** A number that hot paths change with `value += n`, without a call or an allocation. */
 export interface Metric {
   value: number;
 }
 
-/** Metrics of one thread. The main thread collects every thread's samples and renders them. */
+/** Metrics of one thread. The main thread collects and renders the samples of all threads. */
 export interface MetricRegistry {
   counter(name: string, help: string, labels?: Readonly<Record<string, string>>): Metric;
   gauge(name: string, help: string, labels?: Readonly<Record<string, string>>): Metric;

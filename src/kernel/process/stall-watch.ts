@@ -1,24 +1,27 @@
 import type { Clock } from "#kernel/clock.ts";
 import { heartbeatOf } from "./heartbeat.ts";
 
-/** A thread that took no turns for a while. */
+/** A thread whose event loop was blocked for a while. */
 export interface Stall {
   readonly thread: string;
-  /** What it had begun last. */
+  /** The last activity that it started. */
   readonly begun: string;
   readonly stalledMs: number;
-  /** Of that, what the thread took of the processor: little where it waited for that, or for the disk. Null while it lasts: nobody can tell. */
+  /**
+   * CPU time of the thread during the stall: low if it waited for the CPU or the disk. Null while the stall lasts,
+   * because it is unknown.
+   */
   readonly cpuMs: number | null;
 }
 
-/** No turn of a thread of ours takes a second; on a busy machine it may have to wait for the processor. */
+/** No tick of a thread takes a second; on a busy machine, it may wait for the CPU. */
 export const STALL_MS = 2_000;
 const LOOK_EVERY_MS = 500;
 
 export interface StallWatch {
-  /** Looks after a thread until the function that is given back is called. */
+  /** Watches a thread until the returned function is called. */
   add(thread: string, memory: SharedArrayBuffer): () => void;
-  /** As the timer does; for tests. */
+  /** Runs one check, as the timer does; for tests. */
   look(): void;
   close(): void;
 }
@@ -28,12 +31,12 @@ interface Watched {
   readonly memory: SharedArrayBuffer;
   beats: number;
   cpuMs: number;
-  /** When it was seen to beat last. */
+  /** Monotonic time of the last observed beat. */
   sinceMs: number;
   isStalled: boolean;
 }
 
-/** Tells once that a thread takes no turns, and once, when it does again, how long that was. */
+/** Reports a blocked thread once, and once more with the duration when it recovers. */
 export function createStallWatch(deps: {
   readonly clock: Pick<Clock, "monotonicMs">;
   onStall(stall: Stall): void;
@@ -43,7 +46,7 @@ export function createStallWatch(deps: {
   let lastMs = deps.clock.monotonicMs();
   const look = (): void => {
     const nowMs = deps.clock.monotonicMs();
-    // While this thread, or the whole machine, stood still, nobody could be seen to beat.
+    // While this thread or the whole machine was stopped, no beats could be observed.
     const stoodMs = Math.max(0, nowMs - lastMs - 2 * LOOK_EVERY_MS);
     lastMs = nowMs;
     for (const watched of all) {

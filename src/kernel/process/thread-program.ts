@@ -1,6 +1,6 @@
 /**
- * Options for a new thread that loads its program as this one did: with the modules that this one was told to load first. Node.js
- * passes on those of its command line, and these only where they are named.
+ * Options for a new thread that preloads the same modules as this one. Node.js passes on those of its command line, but
+ * others must be named.
  */
 export function threadProgram(): { readonly execArgv?: string[] } {
   const execArgv = process.execArgv.flatMap((flag, index, flags) => {

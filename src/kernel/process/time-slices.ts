@@ -1,26 +1,25 @@
-/** What the system's scheduler keeps of a thread of this process, as far as it matters here. 0 is the calling thread. */
+/** Scheduling attributes of a thread of this process. Thread 0 is the calling thread. */
 export interface TimeSlices {
-  /** Nanoseconds that the thread asked to run at a time; 0 where it did not ask, and on kernels before 6.12. */
+  /** The requested time slice in nanoseconds; 0 without a request, and on kernels before 6.12. */
   sliceNs(thread?: number): number;
-  /** Asks for slices of that length (sched_setattr(2)); all else stays. Whether the system has heard it. */
+  /** Requests time slices of this length (sched_setattr(2)) and keeps other attributes. Returns whether the kernel accepted it. */
   askFor(sliceNs: number, thread?: number): boolean;
 }
 
-/** Numbers of the system calls to read and to set: sched_getattr(2), sched_setattr(2). */
+/** Numbers of the system calls sched_getattr(2) and sched_setattr(2). */
 const CALLS: Readonly<Record<string, readonly [get: number, set: number]>> = { "linux-x64": [315, 314], "linux-arm64": [275, 274] };
 
-/** struct sched_attr in its first version, and where its policy and `sched_runtime` stand. */
+/** The first version of struct sched_attr, and the offsets of its policy and `sched_runtime`. */
 const ATTRIBUTES_BYTES = 48;
 const POLICY_AT = 4;
 const RUNTIME_AT = 24;
-/** The policy of ordinary threads, whose `sched_runtime` is the slice; of others it is something else. */
+/** The policy of ordinary threads, for which `sched_runtime` is the slice. */
 const SCHED_OTHER = 0;
 
 /**
- * A thread that asks for short slices is let on a busy CPU sooner when it has something to do, without a larger share of it:
- * the kernel takes the thread whose slice would end first, and lets it interrupt one with longer slices. One that asks for
- * long slices lets all others on sooner in the same way. Undefined where
- * koffi is not installed or does not load, or the system is not one whose numbers we know.
+ * On a busy CPU, a thread with short slices is scheduled sooner, without a larger share: the kernel picks the thread
+ * whose slice would end first, and lets it preempt one with longer slices. In the same way, a thread with long slices
+ * lets others run sooner. Undefined if koffi is not available or the platform is unknown.
  */
 export async function loadTimeSlices(): Promise<TimeSlices | undefined> {
   const calls = CALLS[`${process.platform}-${process.arch}`];
@@ -37,7 +36,7 @@ export async function loadTimeSlices(): Promise<TimeSlices | undefined> {
     return {
       sliceNs,
       askFor: (wantedNs, thread = 0) => {
-        // Whoever gave the thread another policy has decided otherwise.
+        // The operator gave the thread another policy.
         if (!isOrdinary(thread)) return false;
         attributes.setBigUint64(RUNTIME_AT, BigInt(wantedNs), true);
         return set(calls[1], thread, attributes.buffer, 0) === 0 && sliceNs(thread) === wantedNs;

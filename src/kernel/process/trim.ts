@@ -1,7 +1,4 @@
-/**
- * The text without every `char` at its end. The time is linear in the text, where `/x+$/` begins again at each of the
- * characters before it has found that something else follows.
- */
+/** The text without trailing `char`s, in linear time; `/x+$/` would restart at each of them. */
 export function withoutEnd(text: string, char: string): string {
   let end = text.length;
   while (end > 0 && text[end - 1] === char) end--;
@@ -10,7 +7,7 @@ export function withoutEnd(text: string, char: string): string {
 
 const isBlank = (code: number): boolean => code === 0x20 || code === 0x09;
 
-/** The text without spaces and tabs around it (RFC 9110 §5.6.3). */
+/** The text without leading and trailing spaces and tabs (RFC 9110 §5.6.3). */
 export function trimBlanks(text: string): string {
   let [from, end] = [0, text.length];
   while (from < end && isBlank(text.charCodeAt(from))) from++;

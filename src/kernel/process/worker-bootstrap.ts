@@ -1,19 +1,19 @@
 import { once } from "node:events";
 import { type MessagePort, workerData } from "node:worker_threads";
 
-/** `workerData` of a thread that loads its program before there is work for it. */
+/** `workerData` of a thread that loads its program before it gets work. */
 export interface EarlyThreadData {
-  /** The address of the program's module. */
+  /** URL of the program's module. */
   readonly script: string;
-  /** One Int32: how many threads are through with loading. */
+  /** One Int32: the number of threads that have finished loading. */
   readonly loaded: SharedArrayBuffer;
-  /** The thread loads once that many are. */
+  /** The thread loads when that many others have finished. */
   readonly turn: number;
-  /** Its work comes through here. */
+  /** Port through which the thread gets its work. */
   readonly work: MessagePort;
 }
 
-/** What the main thread gives this thread to do: at its start, or later to one that was started early. */
+/** The work of this thread: from its start, or later if it was prestarted. */
 export async function givenWork<Work>(): Promise<Work> {
   const data = workerData as Work | EarlyThreadData;
   if (!isEarly(data)) return data;
@@ -32,7 +32,7 @@ export function throughWithLoading({ loaded }: EarlyThreadData): void {
   Atomics.notify(count, 0);
 }
 
-/** Waits for the thread's turn to load, or no longer for it after the time. Takes the thread's own turn of the loop. */
+/** Waits until it is the thread's turn to load, or for at most `timeoutMs`. Blocks the thread. */
 export function awaitTurn({ loaded, turn }: EarlyThreadData, timeoutMs: number): void {
   const count = new Int32Array(loaded);
   for (let have = Atomics.load(count, 0); have < turn; have = Atomics.load(count, 0)) {

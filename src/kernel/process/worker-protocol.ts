@@ -5,24 +5,24 @@ import type { NativePart, OnMissing } from "./native-transport.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import { OWN_DESCRIPTORS } from "./fd-registry.ts";
 
-/** What a worker thread says to the main thread. */
+/** A message of a worker thread to the main thread. */
 export type FromWorker =
   | { readonly type: "listening"; readonly addresses: Readonly<Record<string, number>> }
-  /** What to close when the thread has ended (`own-descriptors.ts`). */
+  /** Descriptors to close when the thread has ended (`fd-registry.ts`). */
   | { readonly type: "descriptors"; readonly descriptors: Int32Array }
-  /** What to look at to know that the thread takes its turns (`heartbeat.ts`). */
+  /** Memory for detecting that the thread is unresponsive (`heartbeat.ts`). */
   | { readonly type: "heartbeat"; readonly memory: SharedArrayBuffer }
   | { readonly type: "metrics"; readonly request: number; readonly samples: readonly MetricSample[] }
   | { readonly type: "drained" }
-  /** The server at this address has announced that a secondary zone has changed. */
+  /** The server at this address sent a NOTIFY for a secondary zone. */
   | { readonly type: "notified"; readonly zone_id: string; readonly from: string }
-  /** What stands in for the alias at a zone's apex has other addresses, which the text tells apart. */
+  /** The addresses of a flattened alias at a zone's apex changed; the text identifies them. */
   | { readonly type: "readdressed"; readonly zone_id: string; readonly addresses: string }
-  /** A gateway that comes into being with its first use was used, at this time. */
+  /** A default gateway, which is created on first use, was used at this time. */
   | { readonly type: "default_gateway"; readonly account_id: string; readonly at_ms: number }
-  /** Node.js carries something in this thread, and why. */
+  /** Part of the transport uses Node.js in this thread, and why. */
   | { readonly type: "not_native"; readonly part: NativePart; readonly reason: string }
-  /** There is work for a thread that starts when it is needed. */
+  /** A thread that starts on demand is needed. */
   | { readonly type: "needed"; readonly sink: SinkName }
   | {
       readonly type: "log";
@@ -31,46 +31,46 @@ export type FromWorker =
       readonly fields?: Readonly<Record<string, unknown>>;
     };
 
-/** What the main thread says to a worker thread. */
+/** A message of the main thread to a worker thread. */
 export type ToWorker =
   | { readonly type: "metrics"; readonly request: number }
-  /** One more thread will send through this port. */
+  /** Another thread will send through this port. */
   | { readonly type: "attach"; readonly port: MessagePort }
-  /** A thread that this one sends to has been started again, and listens here now. */
+  /** A thread that this one sends to was restarted; it listens on this port. */
   | { readonly type: "reconnect"; readonly to: SinkName; readonly port: MessagePort }
   | { readonly type: "ticket_keys"; readonly keys: TicketKeys }
-  /** The operator's databases of places are these now, whole files in shared memory. */
+  /** The operator's current GeoIP databases, as whole files in shared memory. */
   | { readonly type: "places"; readonly databases: readonly SharedArrayBuffer[] }
-  /** The operator has changed how clients come to the gateway. */
+  /** The operator changed the gateway's TLS or host settings. */
   | { readonly type: "front"; readonly front: GatewayFront }
-  /** Another plane takes what this one hands on to it at a port of this machine. */
+  /** Another plane accepts passed requests on a local port. */
   | { readonly type: "neighbour"; readonly name: NeighbourName; readonly port: number }
-  /** Stop accepting, finish what is under way within the time, then answer `drained`. */
+  /** Stop accepting, finish current work within the time, then send `drained`. */
   | { readonly type: "drain"; readonly timeoutMs: number };
 
 /**
- * What the threads of one port seal session tickets with (RFC 5077 §4), 48 bytes each: name, then the two secrets. The
- * first seals; the others only open what they have sealed. None leaves each thread with a secret of its own.
+ * Keys of session tickets, shared by the threads of a port (RFC 5077 §4), 48 bytes each: name, then two secrets. The
+ * first encrypts; the others only decrypt. Without keys, each thread uses its own secret.
  */
 export type TicketKeys = readonly Uint8Array[];
 
-/** How clients come to the gateway, as far as it can change while it runs. */
+/** Settings of the gateway's listener that can change at runtime. */
 export interface GatewayFront {
-  /** PEM texts; without them the gateway speaks plain HTTP. */
+  /** PEM texts; without them, the gateway uses plain HTTP. */
   readonly tls?: { readonly certificate: string; readonly key: string };
-  /** Absent: any. */
+  /** Absent to allow any host. */
   readonly allowedHosts?: AllowedHosts;
 }
 
-/** The threads that others send to. */
+/** Threads that other threads send to. */
 export type SinkName = "events" | "detector";
 
-/** What planes do for each other over loopback. */
+/** Services that planes offer each other over loopback. */
 export type NeighbourName = "doh" | "gateway";
 
 export interface WorkerDuties {
   readonly metrics: MetricRegistry;
-  /** Resolves when nothing is under way any more; the thread ends after it. */
+  /** Resolves when no work is left; the thread then ends. */
   drain(timeoutMs: number): Promise<void>;
   attach?(port: MessagePort): void;
   reconnect?(to: SinkName, port: MessagePort): void;
@@ -80,7 +80,7 @@ export interface WorkerDuties {
   places?(databases: readonly SharedArrayBuffer[]): void;
 }
 
-/** A worker's words to the main thread. */
+/** A worker's channel to the main thread. */
 export interface WorkerVoice {
   listening(addresses: Readonly<Record<string, number>>): void;
   notified(zoneId: string, from: string): void;
@@ -91,7 +91,7 @@ export interface WorkerVoice {
   log(level: "debug" | "info" | "warn" | "error", message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** For before the duties can be given: logging, and then `serve` to answer the main thread. */
+/** Available before the handlers exist: logs, and then answers the main thread with `serve`. */
 export function createWorkerVoice(main: MessagePort): WorkerVoice & { serve(duties: WorkerDuties): void } {
   const say = (message: FromWorker): void => main.postMessage(message);
   say({ type: "descriptors", descriptors: OWN_DESCRIPTORS });

@@ -1,10 +1,10 @@
 import { after } from "node:test";
 
-/** For what the file's own hooks still do. */
+/** Time for the test file's own hooks, in milliseconds. */
 const GRACE_MS = 5_000;
 const open = new Set<() => unknown>();
 
-// A test that fails may leave open what would keep its file, and so the whole run, from ending. Benches use the same servers.
+// A failed test may leave something open that keeps its file, and so the whole run, from ending. Benchmarks use the same servers.
 if (process.env["NODE_TEST_CONTEXT"] !== undefined || process.execArgv.includes("--test")) {
   after(() => {
     setTimeout(() => {
@@ -13,7 +13,7 @@ if (process.env["NODE_TEST_CONTEXT"] !== undefined || process.execArgv.includes(
   });
 }
 
-/** The same function; where nobody calls it, that is done once the tests of the file are over. */
+/** Wraps `close`: if nobody calls it, it runs after the tests of the file. */
 export function closedInTheEnd<R>(close: (timeoutMs?: number) => R): (timeoutMs?: number) => R {
   const once = (timeoutMs?: number): R => {
     open.delete(once);

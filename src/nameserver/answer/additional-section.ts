@@ -6,12 +6,12 @@ import { lookup, visibleSet } from "#nameserver/zones/lookup.ts";
 import type { NameNode, RecordSet } from "#nameserver/zones/rrset.ts";
 import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
-/** Targets of one set that something is added for. */
+/** Limit of targets per RRset for which records are added. */
 const TARGETS_MAX = 32;
 
 const ADDRESSES: readonly number[] = [TYPE.A, TYPE.AAAA];
 
-/** What clients look up next at the target that stands at an offset of the RDATA. */
+/** The types that clients look up next at the target, which starts at `offset` of the RDATA. */
 interface TargetType {
   readonly offset: number;
   readonly wanted: readonly number[];
@@ -21,21 +21,21 @@ const TARGET_TYPES: ReadonlyMap<number, TargetType> = new Map([
   [TYPE.NS, { offset: 0, wanted: ADDRESSES }],
   [TYPE.MX, { offset: 2, wanted: ADDRESSES }],
   [TYPE.SRV, { offset: 6, wanted: ADDRESSES }],
-  // RFC 9460 §4.1: an alias may lead on to the target's own parameters.
+  // RFC 9460 §4.1: an alias may lead to the SVCB records of its target.
   [TYPE.SVCB, { offset: 2, wanted: [...ADDRESSES, TYPE.SVCB] }],
   [TYPE.HTTPS, { offset: 2, wanted: [...ADDRESSES, TYPE.HTTPS] }],
 ]);
 
-/** Adds what our zones have at the targets of a set of the zone's that answers with `owner`'s name. */
+/** Adds records of hosted zones for the targets of an RRset, which answers with the name `owner`. */
 export function addTargets(work: Work, zone: ZoneIndex, owner: DnsName, set: RecordSet): void {
   const wanted = TARGET_TYPES.get(set.type)?.wanted ?? [];
   for (const target of targetsOf(set, owner)) {
-    // What the answer has already is not repeated.
+    // Records that the answer already has are not repeated.
     addSets(work, zone, target, keyOf(target) === keyOf(owner) ? wanted.filter((type) => type !== set.type) : wanted);
   }
 }
 
-/** The name servers of a zone cut, with the addresses that only the parent can tell (RFC 1034 §4.2.1). */
+/** Adds the NS set of a zone cut, with the glue that only the parent has (RFC 1034 §4.2.1). */
 export function addReferral(work: Work, zone: ZoneIndex, cut: NameKey, set: RecordSet): void {
   const { draft } = work;
   draft.authorities.push({ name: nameOfKey(cut), type: TYPE.NS, ttl: set.ttl, rdatas: set.rdatas });
@@ -43,7 +43,8 @@ export function addReferral(work: Work, zone: ZoneIndex, cut: NameKey, set: Reco
   for (const target of targetsOf(set, nameOfKey(cut))) {
     const key = keyOf(target);
     const place = { zone, name: target, source: key, node: zone.nodes.get(key) };
-    // Below the cut nobody else could tell; below another one of the zone the parent can save a question (RFC 9471 §3).
+    // Only the parent has addresses below the cut; for names below another cut of the zone, they save the resolver a
+    // query (RFC 9471 §3).
     if (isWithin(key, cut)) pushSets(draft.glue, work, place, ADDRESSES, true);
     else if (isDelegatedBy(work, zone, key)) pushSets(draft.additionals, work, place, ADDRESSES, true);
     else addSets(work, zone, target, ADDRESSES);
@@ -66,21 +67,21 @@ function targetsOf(set: RecordSet, owner: DnsName): DnsName[] {
   return [...targets.values()];
 }
 
-/** In SVCB and HTTPS the root stands for the owner, or with priority 0 for no service at all (RFC 9460 §2.5). */
+/** The target name. In SVCB and HTTPS, the root means the owner, or with priority 0 that there is no service (RFC 9460 §2.5). */
 function targetAt(rdata: Uint8Array, offset: number, type: number, owner: DnsName): DnsName | undefined {
   const target = readStoredName(rdata, offset);
   if ((type !== TYPE.SVCB && type !== TYPE.HTTPS) || keyOf(target) !== ROOT_KEY) return target;
   return rdata[0] === 0 && rdata[1] === 0 ? undefined : owner;
 }
 
-/** A name of RDATA that was checked as it came in. */
+/** Reads a name of RDATA that was validated when it was stored. */
 function readStoredName(rdata: Uint8Array, offset: number): DnsName {
   let end = offset;
   while (rdata[end] !== 0) end += 1 + (rdata[end] as number);
   return Buffer.from(rdata.subarray(offset, end + 1));
 }
 
-/** `from`: the zone whose record leads to the name. */
+/** `from`: the zone whose record points to the name. */
 function addSets(work: Work, from: ZoneIndex, name: DnsName, wanted: readonly number[]): void {
   const found = lookup(work.zones, keyOf(name), TYPE.A, from.entry.account_id);
   if (found.kind === "outside") return;

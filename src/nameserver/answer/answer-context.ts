@@ -9,7 +9,7 @@ export interface Question {
   readonly type: number;
 }
 
-/** An answer while its parts are put together. */
+/** An answer under construction. */
 export type Draft = {
   -readonly [K in keyof Answer]: Answer[K] extends ReadonlySet<NameKey>
     ? Set<NameKey>
@@ -18,7 +18,7 @@ export type Draft = {
       : Answer[K];
 };
 
-/** What each part of an answer is made with. */
+/** Context for building the parts of an answer. */
 export interface Work {
   readonly draft: Draft;
   readonly zones: Zones;

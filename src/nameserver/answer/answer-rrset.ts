@@ -8,24 +8,24 @@ export interface AnswerSet {
   readonly type: number;
   readonly ttl: number;
   readonly rdatas: readonly Uint8Array[];
-  /** Absent where nobody here may sign it: what a parent says of its child, and glue (RFC 4035 §2.2). */
+  /** Absent if this zone may not sign the set: a delegation's NS set, and glue (RFC 4035 §2.2). */
   readonly origin?: SetOrigin;
 }
 
-/** Where a set comes from, which signatures need to know. */
+/** The origin of a set, which signing needs. */
 export interface SetOrigin {
   readonly zone: ZoneIndex;
-  /** The name that holds it in the zone: the set's own, or the wildcard that it was made of. */
+  /** The name that owns the set in the zone: the set's own name, or the wildcard it was expanded from. */
   readonly source: NameKey;
 }
 
-/** What an answer denies. A signed zone has to prove it; what does not exist cannot be signed beforehand. */
+/** A denial of existence, which a signed zone must prove; it cannot be signed in advance. */
 export type Denial =
-  /** There is no such name. */
+  /** The name does not exist. */
   | { readonly kind: "no_name"; readonly zone: ZoneIndex; readonly name: DnsName }
   /**
-   * The name exists, maybe only because one below it does or because a wildcard covers it, but has nothing of the
-   * type. `source` and `node` as in Lookup.
+   * The name exists (possibly as an empty non-terminal, or through a wildcard) but has no data of the type. `source` and
+   * `node` as in Lookup.
    */
   | {
       readonly kind: "no_data";
@@ -35,16 +35,16 @@ export type Denial =
       readonly source: NameKey;
       readonly node: NameNode | undefined;
     }
-  /** The zone's say ends at `cut`. Whether the child is signed says its DS set, or that there is none. */
+  /** The zone ends at `cut`. The proof shows the child's DS set, or that it has none. */
   | { readonly kind: "delegation"; readonly zone: ZoneIndex; readonly cut: NameKey };
 
-/** What an answer owes to look-ups of names elsewhere. */
+/** What an answer takes from lookups of external names. */
 export interface OutsideShare {
-  /** Names and types that have to be looked up before the answer is whole. */
+  /** Names and types that must be looked up before the answer is complete. */
   readonly missing: readonly { readonly name: DnsName; readonly type: number }[];
-  /** How long the answer may be kept, in milliseconds. */
+  /** How long the answer may be cached, in milliseconds. */
   readonly keepMs: number;
-  /** Why the answer is not as good as it should be (RFC 8914). */
+  /** Why the answer is incomplete or stale (RFC 8914). */
   readonly extendedError?: number;
 }
 
@@ -53,13 +53,13 @@ export interface Answer {
   readonly authoritative: boolean;
   readonly answers: readonly AnswerSet[];
   readonly authorities: readonly AnswerSet[];
-  /** Addresses without which a referral leads nowhere: they do not fit → truncation (RFC 9471). */
+  /** Glue. If it does not fit, the response is truncated (RFC 9471). */
   readonly glue: readonly AnswerSet[];
-  /** Help that may be left out. */
+  /** Records that may be omitted. */
   readonly additionals: readonly AnswerSet[];
   readonly denial: Denial | undefined;
-  /** Present where servers elsewhere had a say. */
+  /** Present if external servers contributed. */
   readonly outside?: OutsideShare;
-  /** The zones that had a say, whose changes make the answer stale. */
+  /** The zones that contributed; a change of one of them makes the answer stale. */
   readonly zones: ReadonlySet<NameKey>;
 }

@@ -13,14 +13,14 @@ import type { RecordSet } from "#nameserver/zones/rrset.ts";
 import type { Zones } from "#nameserver/zones/zones.ts";
 import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
-/** A chain of aliases longer than this is cut off; resolvers give up no later. */
+/** Limit of an alias chain; resolvers have similar limits. */
 const ALIASES_MAX = 16;
 
 type Found = Extract<Lookup, { kind: "found" }>;
-/** Where nothing elsewhere is looked up. */
+/** Without lookups of external names. */
 const NOWHERE: FindOutside = () => ({ rdatas: [], ttl: Number.POSITIVE_INFINITY, state: "unknown", keepMs: 0 });
 
-/** The authoritative answer to a question of class IN (RFC 1034 §4.3.2). Pure: reads only its arguments. */
+/** The authoritative answer to a query of class IN (RFC 1034 §4.3.2). Pure: depends only on its arguments. */
 export function answer(zones: Zones, edge: EdgeFront, question: Question, findOutside = NOWHERE): Answer {
   const draft: Draft = {
     rcode: RCODE.NOERROR,
@@ -42,29 +42,29 @@ export function answer(zones: Zones, edge: EdgeFront, question: Question, findOu
     seen.add(key);
     const found = lookup(zones, key, question.type, viewer);
     name = step(work, { name, type: question.type }, found, hops === 0);
-    // From here on it is an account's record that leads to the next name.
+    // From here on, a record of an account determines the next name.
     if (found.kind !== "outside") viewer = found.zone.entry.account_id;
   }
   return draft;
 }
 
-/** Adds what one name of the chain contributes and returns the name that it is an alias of. */
+/** Adds the records of one name of the chain. Returns the name it is an alias of, or undefined. */
 function step(work: Work, question: Question, found: Lookup, first: boolean): DnsName | undefined {
   const { draft, edge } = work;
   if (found.kind === "outside") {
-    // Behind an alias the resolver goes on by itself; a first name outside our zones is not ours to answer.
+    // Behind an alias, the resolver continues by itself; a first name outside the zones is refused.
     if (first) Object.assign(draft, { rcode: RCODE.REFUSED, authoritative: false });
     return undefined;
   }
   const { zone } = found;
   draft.zones.add(zone.key);
   if (found.kind === "expired") {
-    // RFC 1034 §4.3.5. Behind an alias the resolver comes back, and is told then.
+    // RFC 1034 §4.3.5. Behind an alias, the resolver queries again and then gets the error.
     if (first) Object.assign(draft, { rcode: RCODE.SERVFAIL, authoritative: false });
     return undefined;
   }
   if (found.kind === "delegated") {
-    // AA speaks for the first name (RFC 1035 §4.1.1).
+    // AA describes the first name (RFC 1035 §4.1.1).
     if (first) draft.authoritative = false;
     addReferral(work, zone, found.cut, found.set);
     return undefined;
@@ -90,12 +90,12 @@ function step(work: Work, question: Question, found: Lookup, first: boolean): Dn
     deny(draft, { kind: "no_data", zone, name, type, source: found.source, node: found.node }, set?.ttl);
     return undefined;
   }
-  // One target only: several CNAMEs at a name are not DNS (RFC 2181 §10.1).
+  // One target only: a name can have only one CNAME (RFC 2181 §10.1).
   draft.answers.push({ name, type: TYPE.CNAME, ttl: alias.set.ttl, rdatas: [target], origin });
   return Buffer.from(target);
 }
 
-/** `ttl`: for how long it holds at the most, where the zone has not the only say. */
+/** `ttl`: upper limit, if external servers contributed. */
 function deny(draft: Draft, denial: Exclude<Denial, { kind: "delegation" }>, ttl = Number.POSITIVE_INFINITY): void {
   const soa = negativeSoa(denial.zone);
   draft.authorities.push({ ...soa, ttl: Math.min(soa.ttl, ttl) });
@@ -103,8 +103,9 @@ function deny(draft: Draft, denial: Exclude<Denial, { kind: "delegation" }>, ttl
 }
 
 /**
- * The DNAME, and as an alias what it makes of the name (RFC 6672 §3.1); YXDOMAIN where that is too long (§2.2). Once
- * each: a DNAME into its own names would make ever longer ones, and a resolver goes on by itself.
+ * Adds the DNAME and the CNAME it produces for the name (RFC 6672 §3.1); YXDOMAIN if the result is too long (§2.2).
+ * Applies each DNAME once: one that points below itself would produce ever longer names, and the resolver continues by
+ * itself.
  */
 function redirect(draft: Draft, question: Question, found: Extract<Lookup, { kind: "redirected" }>): DnsName | undefined {
   const { name, type } = question;
@@ -127,7 +128,7 @@ function redirect(draft: Draft, question: Question, found: Extract<Lookup, { kin
   return type === TYPE.CNAME || type === TYPE.ANY ? undefined : target;
 }
 
-/** RFC 2308 §5: a negative answer lives as long as the lesser of the SOA's TTL and its minimum. */
+/** RFC 2308 §5: a negative answer lives for the smaller of the SOA's TTL and its minimum. */
 const negativeSoa = (zone: ZoneIndex): AnswerSet => ({
   name: zone.name,
   type: TYPE.SOA,
@@ -138,7 +139,7 @@ const negativeSoa = (zone: ZoneIndex): AnswerSet => ({
 
 const RFC8482_HINFO: RecordSet = { type: TYPE.HINFO, ttl: 3600, rdatas: [Buffer.from("\u0007RFC8482\u0000", "latin1")], proxied: false };
 
-/** One small record instead of everything a name has; an alias stays visible (RFC 8482 §4.2). */
+/** One small RRset for ANY, instead of all data of a name (RFC 8482 §4.2); an alias stays visible. */
 function minimalAny(edge: EdgeFront, { zone, source, node }: Found): RecordSet | undefined {
   const exists = source === zone.key || (node !== undefined && node.sets.size > 0);
   return exists ? (visibleSet(edge, zone, source, node, TYPE.CNAME) ?? RFC8482_HINFO) : undefined;

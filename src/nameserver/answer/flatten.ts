@@ -8,10 +8,10 @@ import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
 type Found = Extract<Lookup, { kind: "found" }>;
 
-/** How far addresses are fetched that stand in for an alias: within its zone, or wherever it leads. */
+/** Where flattening looks up addresses: within the alias's zone only, or at external names too. */
 type Reach = "zone" | "anywhere";
 
-/** A chain of aliases longer than this leads nowhere. */
+/** Limit of an alias chain. */
 const ALIASES_MAX = 16;
 
 const isAddress = (type: number): boolean => type === TYPE.A || type === TYPE.AAAA;
@@ -21,13 +21,13 @@ interface Alias {
   readonly reach: Reach | "none";
 }
 
-/** The CNAME that the zone holds at the name, unless the edge stands in for it. */
+/** The CNAME at the name, unless the name is proxied. */
 export function aliasAt({ zone, source, node }: Found): Alias | undefined {
   const set = node?.sets.get(TYPE.CNAME);
   return set === undefined || isProxied(zone, node) ? undefined : { set, reach: reachOf(zone, source, set) };
 }
 
-/** dns.md "Flattening". A secondary answers as its primary does, but for what was decided here (SPEC 2.5). */
+/** dns.md "Flattening". A secondary zone answers as its primary does, except for settings of this server (SPEC 2.5). */
 function reachOf(zone: ZoneIndex, source: NameKey, set: RecordSet): Alias["reach"] {
   const isCopy = zone.entry.type === "secondary";
   if (source === zone.key && isCopy) return zone.entry.secondary_overrides === true ? "anywhere" : "none";
@@ -36,8 +36,9 @@ function reachOf(zone: ZoneIndex, source: NameKey, set: RecordSet): Alias["reach
 }
 
 /**
- * The addresses behind an alias, with the lowest TTL on the way. An empty set: there are none, and the name has no data.
- * Undefined where the alias is to be shown: it is to be flattened within its zone only, and there are no addresses there.
+ * The addresses behind an alias, with the lowest TTL of the chain. An empty set means that the name has no data.
+ * Undefined if the server must return the alias itself: flattening is limited to the zone, which has no addresses for
+ * it.
  */
 export function flatten(work: Work, found: Found, type: number): RecordSet | undefined {
   const start = aliasAt(found);
@@ -47,7 +48,7 @@ export function flatten(work: Work, found: Found, type: number): RecordSet | und
   let reach: Alias["reach"] = start.reach;
   let ttl = start.set.ttl;
   let target: DnsName | undefined = Buffer.from(start.set.rdatas[0] as Uint8Array);
-  /** Whose alias leads to it. */
+  /** The account whose alias points to the name. */
   let viewer = found.zone.entry.account_id;
   const set = (rdatas: readonly Uint8Array[], least = Number.POSITIVE_INFINITY): RecordSet => ({
     type,
@@ -97,7 +98,7 @@ const WHY = {
   unknown: { extendedError: EXTENDED_ERROR.NO_REACHABLE_AUTHORITY },
 } as const;
 
-/** Notes in the answer what it owes to servers elsewhere. */
+/** Looks up an external name, and records in the draft what the answer takes from it. */
 function askOutside({ draft, findOutside }: Work, name: DnsName, type: number): Outside {
   const known = findOutside(name, type);
   const { missing = [], keepMs = Number.POSITIVE_INFINITY, ...rest } = draft.outside ?? {};

@@ -33,7 +33,7 @@ export interface KeyringDeps {
 /** Opens the keys of each entry once. */
 export function createKeyring({ sealer, metrics, log }: KeyringDeps): Keyring {
   const opened = new WeakMap<DnssecEntry, ZoneKeys | "unusable">();
-  const failures = metrics.counter("selvedge_dns_unusable_keys_total", "Zones whose keys could not be opened, so that they are not signed");
+  const failures = metrics.counter("selvedge_dns_unusable_keys_total", "Zones left unsigned because their keys could not be decrypted");
 
   const open = (signer: DnsName, entry: DnssecKeyEntry): SigningKey => {
     const privateKey = createPrivateKey(sealer.open(entry.private_key, `dnssec:${entry.id}`).toString("utf8"));
@@ -53,7 +53,7 @@ export function createKeyring({ sealer, metrics, log }: KeyringDeps): Keyring {
       failures.value += 1;
       // Without the details of the cryptography, which could tell of the key.
       const reason = error instanceof Error ? error.message : String(error);
-      log("error", "a zone's keys cannot be used, so that validating resolvers get no answers from it", {
+      log("error", "a zone's signing keys are unusable; validating resolvers cannot resolve the zone", {
         zone: entry.name,
         zone_id: id,
         reason,

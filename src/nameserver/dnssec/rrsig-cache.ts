@@ -59,7 +59,8 @@ interface KeptZone {
 
 export function createSignatures({ keyring, clock, metrics }: SignaturesDeps): Signatures {
   const zones = new Map<string, KeptZone>();
-  const count = (kind: string) => metrics.counter("selvedge_dns_signatures_total", "Signatures made over sets of records", { kind });
+  const count = (kind: string) =>
+    metrics.counter("selvedge_dns_signatures_total", "Signatures over RRsets, by whether they were cached or created", { kind });
   const counters = { kept: count("kept"), made: count("made") };
 
   const sign = (zone: ZoneIndex, set: SignedSet, kind: keyof typeof counters): Signed | undefined => {

@@ -97,7 +97,7 @@ export function createListeners(deps: ListenersDeps): Listeners {
 
 /** Clients that name no server, since they know it by its address, get the installation's own certificate. */
 function listenDot({ config, metrics, responders, certificates }: ListenersDeps, port: number): Promise<Listener> {
-  const handshakesFailed = metrics.counter("selvedge_dns_tls_handshakes_failed_total", "TLS handshakes with the nameserver that failed");
+  const handshakesFailed = metrics.counter("selvedge_dns_tls_handshakes_failed_total", "Failed TLS handshakes with the nameserver");
   const secure: CreateServer = (options, onConnection) => {
     const own = certificates.optionsOf(SERVICE_CERTIFICATE_ID) ?? {};
     const server = createTlsServer({ ...options, ...secureOptions(certificates), ...own, ALPNProtocols: ["dot"] }, onConnection);

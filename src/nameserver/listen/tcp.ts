@@ -41,8 +41,8 @@ export async function listenTcp(
   { transport, createServer: create }: Carrier = PLAIN,
 ): Promise<Listener> {
   const labels = { transport };
-  const open = metrics.gauge("selvedge_dns_tcp_connections", "TCP connections to the nameserver that are open", labels);
-  const refused = metrics.counter("selvedge_dns_tcp_refused_total", "TCP connections closed at once because there were too many", labels);
+  const open = metrics.gauge("selvedge_dns_tcp_connections", "Open TCP connections to the nameserver", labels);
+  const refused = metrics.counter("selvedge_dns_tcp_refused_total", "TCP connections refused because too many were open", labels);
   const sockets = new Map<Socket, Connection>();
   const takeTurn = createTurns();
   const table = createConnectionTable(limits.tcpConnectionsMax, limits.tcpConnectionsPerAddressMax);

@@ -67,7 +67,7 @@ function createSend(socket: Socket, onSent: (error: Error | null) => void): Send
 }
 
 export const udpSendErrors = (metrics: MetricRegistry): Metric =>
-  metrics.counter("selvedge_dns_udp_send_errors_total", "DNS responses that the system would not send");
+  metrics.counter("selvedge_dns_udp_send_errors_total", "DNS responses that the operating system failed to send");
 
 function enlargeBuffer(socket: Socket): void {
   try {

@@ -26,19 +26,22 @@ export function createCounters(metrics: MetricRegistry): Counters {
     return metrics.counter("selvedge_dns_responses_total", "DNS responses sent, by response code", { rcode });
   });
   const limited = (action: string): Metric =>
-    metrics.counter("selvedge_dns_rate_limited_total", "DNS responses over the limit of their client's network", { action });
-  const truncated = metrics.counter("selvedge_dns_truncated_total", "DNS responses that did not fit");
+    metrics.counter("selvedge_dns_rate_limited_total", "DNS responses over the rate limit of the client network", { action });
+  const truncated = metrics.counter("selvedge_dns_truncated_total", "Truncated DNS responses");
   return {
     queries: Object.fromEntries(TRANSPORTS.map((transport) => [transport, queries(transport)])) as Record<Transport, Metric>,
-    dropped: metrics.counter("selvedge_dns_dropped_total", "DNS messages left unanswered: too short, or answers themselves"),
+    dropped: metrics.counter("selvedge_dns_dropped_total", "DNS messages ignored because they were too short or were responses"),
     malformed: metrics.counter("selvedge_dns_malformed_total", "DNS messages answered with FORMERR because they could not be read"),
-    internalErrors: metrics.counter("selvedge_dns_internal_errors_total", "DNS messages answered with SERVFAIL because the server failed"),
+    internalErrors: metrics.counter(
+      "selvedge_dns_internal_errors_total",
+      "DNS messages answered with SERVFAIL because of an internal error",
+    ),
     limited: { [DROP]: limited("dropped"), [TRUNCATE]: limited("truncated") },
     signingLimited: metrics.counter(
       "selvedge_dns_signing_limited_total",
-      "DNS questions whose answers were not signed because too many had to be for the client's network",
+      "DNS queries answered without signatures because the client network reached its signing limit",
     ),
-    cacheHits: metrics.counter("selvedge_dns_cache_hits_total", "DNS responses taken from the answer cache"),
+    cacheHits: metrics.counter("selvedge_dns_cache_hits_total", "DNS responses served from the answer cache"),
     responses: (rcode, isTruncated) => {
       (byRcode[rcode] as Metric).value += 1;
       if (isTruncated) truncated.value += 1;

@@ -6,29 +6,29 @@ import { type Freshness, isFresh } from "#nameserver/dnssec/validity.ts";
 import type { EdnsClass } from "#nameserver/message/exchange.ts";
 
 /**
- * A complete response, with the time in which its signatures may be handed out. Its question's name stands at byte 12 and
- * is replaced by the asker's spelling.
+ * A complete response and how long its signatures may be used. The query name is at byte 12; `fillIn` replaces it with
+ * the client's spelling.
  */
 export interface CachedResponse extends Freshness {
   readonly bytes: Buffer;
   readonly rcode: number;
-  /** Where its OPT record starts, behind which nothing stands; 0 where it has none. */
+  /** Offset of the OPT record, which is the last record; 0 without one. */
   readonly optStart: number;
-  /** What is limited together with it (rate-sorts.ts). */
+  /** Class for response rate limiting (response-class.ts). */
   readonly sort: number;
-  /** One of names without end, such as those that do not exist. */
+  /** The query name is one of an unlimited number, such as names that do not exist. */
   readonly isEndless: boolean;
   readonly zones: ReadonlySet<NameKey>;
 }
 
 /**
- * Responses by question. A commit drops the zones it changed before it is acknowledged, so that no answer
- * outlives the data it was made of.
+ * Responses by question. A commit removes responses of the zones it changed before it is acknowledged, so that no
+ * response outlives its data.
  */
 export interface AnswerCache {
-  /** Undefined as well where its time is over. */
+  /** Returns undefined for an expired response too. */
   get(key: string): CachedResponse | undefined;
-  /** The same for a question in a packet, with type and class behind its name as in cacheKey. Allocates nothing for what is asked often. */
+  /** The same for a question in a packet, with name, type and class as in `cacheKey`. Does not allocate for frequent questions. */
   find(packet: Uint8Array, nameStart: number, nameEnd: number, ednsClass: EdnsClass): CachedResponse | undefined;
   put(key: string, response: CachedResponse): void;
   dropZones(zones: ReadonlySet<NameKey>): void;
@@ -36,15 +36,15 @@ export interface AnswerCache {
   readonly entryCount: number;
 }
 
-/** Names without end get this part of the room at most: a flood of them leaves the answers to all others where they are. */
+/** Share of the cache for names of an unlimited number: a flood of them cannot evict other responses. */
 const ENDLESS_PART = 1 / 4;
 
-/** Larger responses are rare and not worth their memory. */
+/** Larger responses are rare and not worth the memory. */
 const RESPONSE_BYTES_MAX = 1500;
 
 /**
- * Writes the response for the asker whose message starts at `start` and whose question's name ends at `nameEnd` of
- * `packet`. The identifier, the RD bit and the name's spelling are the asker's own; the rest is the same for all.
+ * Writes the response for the client whose message starts at `start` and whose query name ends at `nameEnd` of `packet`.
+ * Identifier, RD bit and spelling of the name come from the client; the rest is the same for all.
  */
 export function fillIn({ bytes }: CachedResponse, packet: Buffer, start: number, nameEnd: number, out: Buffer, outStart: number): void {
   const nameEndsAt = nameEnd - start;
@@ -61,15 +61,15 @@ export interface AnswerCacheDeps {
   readonly clock: Clock;
 }
 
-/** A response in the cache. All of it that answers need is here and in its bytes, so that few lines of memory are read. */
+/** A response in the cache. It contains all that is needed to answer, to touch few cache lines. */
 interface Entry extends CachedResponse {
   readonly ednsClass: number;
-  /** Signatures have their time; all else is right until it is dropped. */
+  /** Has signatures, which expire; other responses stay valid until they are removed. */
   readonly isTimed: boolean;
   readonly slot: number;
 }
 
-/** All are made here, so that they have one shape for the compiler. */
+/** All entries are created here, so that the compiler sees one shape. */
 const createEntry = (response: CachedResponse, bytes: Buffer, ednsClass: number, slot: number): Entry => ({
   bytes,
   ednsClass,
@@ -88,7 +88,7 @@ export function createAnswerCache({ entriesMax, clock }: AnswerCacheDeps): Answe
   const entries = new Map<string, Entry>();
   const endless = new Set<string>();
   const keysByZone = new Map<NameKey, Set<string>>();
-  /** Of the entries with one slot, the one that was put or found last: most questions need no text that way. */
+  /** The entry of each slot that was stored or found last: most lookups need no key string. */
   const slots = createSlots(entriesMax);
 
   const remove = (key: string): void => {
@@ -103,7 +103,7 @@ export function createAnswerCache({ entriesMax, clock }: AnswerCacheDeps): Answe
     endless.delete(key);
     if (slots[entry.slot] === entry) slots[entry.slot] = undefined;
   };
-  /** The oldest goes first: a flood of random names passes through without ever growing the maps. */
+  /** Evicts the oldest first: a flood of random names passes through without growing the maps. */
   const makeRoom = ({ isEndless }: CachedResponse): void => {
     const oldestOf = isEndless && endless.size >= entriesMax * ENDLESS_PART ? endless : entries.size >= entriesMax ? entries : undefined;
     const oldest = oldestOf?.keys().next().value;
@@ -138,7 +138,7 @@ export function createAnswerCache({ entriesMax, clock }: AnswerCacheDeps): Answe
       if (response.bytes.length > RESPONSE_BYTES_MAX) return;
       remove(key);
       makeRoom(response);
-      // A slice of Node's shared pool would keep all of its slab in memory for one short answer.
+      // A slice of Node.js's pool would keep its whole slab in memory.
       const bytes = Buffer.allocUnsafeSlow(response.bytes.length);
       response.bytes.copy(bytes);
       const keyBytes = Buffer.from(key, "latin1");
@@ -171,9 +171,9 @@ export function createAnswerCache({ entriesMax, clock }: AnswerCacheDeps): Answe
   };
 }
 
-/** A power of two of them, so that a mask finds one. */
+/** A power of two, so that a mask selects a slot. */
 const createSlots = (entriesMax: number): (Entry | undefined)[] =>
   new Array<Entry | undefined>(2 ** Math.ceil(Math.log2(Math.max(1, entriesMax)))).fill(undefined);
 
-/** Most responses hold no signatures, and then no time has to be asked for. */
+/** Most responses have no signatures, and then the clock is not read. */
 const isUsable = (entry: Entry, clock: Clock): boolean => !entry.isTimed || isFresh(entry, clock.nowMs());

@@ -6,7 +6,8 @@ export const TYPE_AND_CLASS_BYTES = 4;
 const scratch = Buffer.alloc(NAME_BYTES_MAX + TYPE_AND_CLASS_BYTES + 1);
 
 /**
- * What tells responses apart: the name between `nameStart` and `nameEnd` without its case, type, class and EDNS. The name must be whole and of at most 255 bytes.
+ * The cache key: the name between `nameStart` and `nameEnd` in lower case, type, class and EDNS class. The name must be
+ * complete and at most 255 bytes long.
  */
 export function cacheKey(
   packet: Uint8Array,
@@ -26,7 +27,7 @@ export function cacheKey(
   return scratch.toString("latin1", 0, length + 5);
 }
 
-/** The hash of a key without its last byte and of that byte, whatever the case of its letters. */
+/** Hash of a key without its last byte, combined with that byte; ignores the case of letters. */
 export function slotOf(bytes: Uint8Array, start: number, end: number, ednsClass: number): number {
   let hash = ednsClass;
   let at = start;
@@ -40,14 +41,14 @@ export function slotOf(bytes: Uint8Array, start: number, end: number, ednsClass:
   return hash ^ (hash >>> 15);
 }
 
-/** Set in every byte: what else these bits tell apart shares a slot. */
+/** Set in every byte. Bytes that differ only in this bit share a slot. */
 const CASE_BITS = 0x20202020;
-/** Of MurmurHash3. */
+/** Constant of MurmurHash3. */
 const HASH_FACTOR = 0xcc9e2d51;
 
 /**
- * Whether the message, whose question is spelled as cacheKey spells it, asks what the packet asks between `nameStart` and
- * the class behind `nameEnd`.
+ * Whether the message, whose name is spelled as in `cacheKey`, asks the same question as the packet between `nameStart`
+ * and the class after `nameEnd`.
  */
 export function asksSame(message: Uint8Array, packet: Uint8Array, nameStart: number, nameEnd: number): boolean {
   const nameBytes = nameEnd - nameStart;
@@ -55,7 +56,7 @@ export function asksSame(message: Uint8Array, packet: Uint8Array, nameStart: num
   for (let i = 0; i < nameBytes; i++) {
     const byte = packet[nameStart + i] as number;
     const known = message[HEADER_BYTES + i];
-    // Few spell a name otherwise than it was kept: ASCII letters in lower case (RFC 4343 §3).
+    // Few clients use upper case letters (RFC 4343 §3).
     if (byte !== known && (byte < 0x41 || byte > 0x5a || (byte | 0x20) !== known)) return false;
   }
   for (let i = nameBytes; i < nameBytes + TYPE_AND_CLASS_BYTES; i++) if (packet[nameStart + i] !== message[HEADER_BYTES + i]) return false;

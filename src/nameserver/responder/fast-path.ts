@@ -12,9 +12,9 @@ import { DROP, type RateLimit, SEND } from "#nameserver/limits/rate-limit.ts";
 import { truncatedBytes, writeTruncated } from "#nameserver/message/truncated.ts";
 
 /**
- * Answers the datagram into its output, where its answer is known already, and returns the answer's length. 0 where the
- * message is unusual or the answer unknown: `Respond` has the say then; DROPPED where it is to be left unanswered. What is written is what `Respond` would have
- * returned, without an allocation.
+ * Writes the cached response to the datagram's output and returns its length. Returns 0 if the message is unusual or not
+ * cached: `Respond` then handles it. Returns DROPPED if rate limiting drops the response. The bytes equal those of
+ * `Respond`; the function allocates nothing.
  */
 export type QuickAnswer = (datagram: Datagram) => number;
 
@@ -25,7 +25,7 @@ export interface QuickAnswersDeps {
   readonly rateLimit: RateLimit | undefined;
 }
 
-/** No answer is to be sent: the limit drops it. */
+/** Rate limiting drops the response. */
 export const DROPPED = -1;
 
 /** Root name, type and class. */
@@ -33,7 +33,7 @@ const QUESTION_BYTES_MIN = 5;
 const NOT_A_QUERY = (FLAG.QR | OPCODE_MASK) >> 8;
 
 export function createQuickAnswers({ cache, counters, cookies, rateLimit }: QuickAnswersDeps): QuickAnswer {
-  /** What the parts of one call tell each other; numbers alone, so that writing them allocates nothing. */
+  /** State that the steps of one call share; numbers only, so that writing them does not allocate. */
   const asked: Asked = { nameEnd: 0, ednsClass: 0, bytesMax: 0, cookieAt: 0 };
 
   return (datagram) => {
@@ -62,7 +62,7 @@ export function createQuickAnswers({ cache, counters, cookies, rateLimit }: Quic
     }
     counters.limited[verdict].value += 1;
     if (verdict === DROP) return DROPPED;
-    // Never longer than the answer, so that the option behind that is still whole.
+    // Never longer than the response, so that the option after it stays complete.
     const bytes = writeTruncated(input, start, nameEnd, ednsClass, output, outStart);
     if (optionBytes > 0) {
       output.copyWithin(outStart + bytes, optionAt, optionAt + optionBytes);
@@ -77,11 +77,11 @@ interface Asked {
   nameEnd: number;
   ednsClass: EdnsClass;
   bytesMax: number;
-  /** 0: there is no cookie. */
+  /** 0 without a cookie. */
   cookieAt: number;
 }
 
-/** Whether the message is a question as nearly all are; `asked` then says what it holds. */
+/** Whether the message is a plain query, as nearly all are; fills `asked`. */
 function readUsual({ input, start, length }: Datagram, asked: Asked): boolean {
   if (length < HEADER_BYTES + QUESTION_BYTES_MIN || ((input[start + 2] as number) & NOT_A_QUERY) !== 0) return false;
   // One question, no answers, no authorities.
@@ -105,7 +105,7 @@ function readUsual({ input, start, length }: Datagram, asked: Asked): boolean {
   return true;
 }
 
-/** Where the uncompressed name ends; 0 where there is none. */
+/** Offset after the uncompressed name; 0 if there is none. */
 function skipName(packet: Uint8Array, start: number, end: number): number {
   for (let at = start; at < end;) {
     const label = packet[at] as number;
@@ -119,8 +119,8 @@ function skipName(packet: Uint8Array, start: number, end: number): number {
 const UNUSUAL = -1;
 
 /**
- * Where the first COOKIE option of an OPT record of version 0 starts, 0 where it has none. UNUSUAL where something
- * else stands between `at` and `end`, or an option that is rarely asked for.
+ * Offset of the first COOKIE option of an OPT record of version 0; 0 without one. UNUSUAL for other records between `at`
+ * and `end`, or for a rare option.
  */
 function plainOpt(packet: Uint8Array, at: number, end: number): number {
   if (at + OPT_BYTES > end || packet[at] !== 0 || u16(packet, at + 1) !== TYPE.OPT || packet[at + 6] !== 0) return UNUSUAL;

@@ -33,10 +33,10 @@ const CLASS_REFUSED: Refusal = { rcode: RCODE.REFUSED, extendedError: EXTENDED_E
 const TRANSFER_REFUSED: Refusal = { rcode: RCODE.REFUSED, extendedError: EXTENDED_ERROR.PROHIBITED };
 const NOT_IMPLEMENTED: Refusal = { rcode: RCODE.NOTIMP, extendedError: EXTENDED_ERROR.NOT_SUPPORTED };
 
-/** To those who ask for signatures, an answer without them is a forged one: they had better turn to another server. */
+/** Validating clients reject an answer without signatures, so they should ask another server. */
 const NO_SIGNATURES: Refusal = { rcode: RCODE.SERVFAIL, extendedError: EXTENDED_ERROR.NOT_READY };
 
-/** Types that are questions about something else than data, and what each is answered with. */
+/** Query types that do not ask for data, and the refusal for each. */
 const META_TYPES: ReadonlyMap<number, Refusal> = new Map([
   [TYPE.OPT, FORMERR],
   [TYPE.NXNAME, { rcode: RCODE.FORMERR, extendedError: EXTENDED_ERROR.INVALID_QUERY_TYPE }], // RFC 9824 §3.4
@@ -48,13 +48,13 @@ const META_TYPES: ReadonlyMap<number, Refusal> = new Map([
   [TYPE.MAILA, NOT_IMPLEMENTED],
 ]);
 
-/** What the zones have to say by a code of the header alone: a name outside of all of them, or in one that has expired. */
+/** Extended errors for answers that are only a response code: a name outside all zones, or in an expired zone. */
 const EXTENDED_ERRORS: ReadonlyMap<number, number> = new Map([
   [RCODE.REFUSED, EXTENDED_ERROR.NOT_AUTHORITATIVE],
   [RCODE.SERVFAIL, EXTENDED_ERROR.INVALID_DATA],
 ]);
 
-/** The opcode QUERY: what the zones hold, from the cache where the same was asked before. */
+/** Handles the opcode QUERY, from zones or the answer cache. */
 export function createQuestions({ zones, edge, cache, counters, signAnswer, transfers, outside, clock }: QuestionsDeps): Handler {
   const fromCache = (key: string, { packet, query, bytesMax }: Exchange): Reply | undefined => {
     const cached = cache.get(key);
@@ -76,7 +76,7 @@ export function createQuestions({ zones, edge, cache, counters, signAnswer, tran
     });
   };
 
-  /** Over UDP the client is asked to show by TCP that its address is its own; there, to come back later. */
+  /** Over UDP, asks the client to prove its address by TCP; over TCP, to retry later. */
   const overBudget = (exchange: Exchange): Reply => {
     counters.signingLimited.value += 1;
     return exchange.client.transport === "udp" ? encodeTruncated(exchange) : encodeRefusal(exchange, NO_SIGNATURES);
@@ -97,7 +97,7 @@ export function createQuestions({ zones, edge, cache, counters, signAnswer, tran
 
   return (exchange) => {
     const { packet, query } = exchange;
-    // No question, only for a cookie (RFC 7873 §5.4).
+    // A query without a question only asks for a cookie (RFC 7873 §5.4).
     if (query.questions === 0) return encodeRefusal(exchange, { rcode: exchange.options.isForeign ? RCODE.BADCOOKIE : RCODE.NOERROR });
     const transferred = query.type === TYPE.IXFR ? transfers.datagram(exchange) : undefined;
     if (transferred) return transferred;
@@ -112,7 +112,7 @@ export function createQuestions({ zones, edge, cache, counters, signAnswer, tran
     const make = (find: FindOutside): Answer => answer(zones, edge, { name, type: query.type }, find);
     const found = make(outside.find);
     if (!found.outside || found.outside.missing.length === 0) return replyWith(exchange, key, found);
-    // Whoever waits keeps the message: its bytes are overwritten by the next one's.
+    // Copied, because the next message overwrites the buffer.
     const waiting = { ...exchange, packet: Buffer.from(packet) };
     return outside.complete(make).then((complete) => replyWith(waiting, key, complete));
   };

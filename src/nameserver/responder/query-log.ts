@@ -11,15 +11,15 @@ import type { Respond } from "./respond.ts";
 import type { Zones } from "#nameserver/zones/zones.ts";
 
 /**
- * Rows for the questions that zones are asked. Every question leaves one while there are few; where there are many,
- * every so manieth does and stands for those between, so that no flood of questions becomes a flood of rows.
+ * Writes log rows for queries. At a low rate, each query gets a row; at a high rate, every n-th query gets one that
+ * counts for n, so that a flood of queries does not become a flood of rows.
  */
 export interface QueryLog {
-  /** The same responder, which logs. */
+  /** Wraps a responder with logging. */
   around(respond: Respond): Respond;
-  /** The same quick answers, which log. */
+  /** Wraps the fast path with logging. */
   aroundQuick(quickAnswer: QuickAnswer): QuickAnswer;
-  /** Rows of what was asked before are written first. */
+  /** Writes pending rows and stops. */
   close(): void;
 }
 
@@ -30,27 +30,27 @@ export interface QueryLogDeps {
 }
 
 const PERIOD_MS = 1_000;
-/** Of one thread; with more questions than these in a period, each row stands for several. */
+/** Per thread; at more queries in a period, each row counts for several. */
 const ROWS_PER_PERIOD = 64;
-/** After that each row stands for twice as many with every so manieth: a flood that begins leaves some hundreds of them. */
+/** After so many rows, the interval doubles: the start of a flood leaves some hundred rows. */
 const ROWS_PER_STEP = 16;
 /**
- * A row takes twice as long as an answer, and a flood begins with many: made one after the other they would let questions
- * wait. So there is a pause between two, and of those that wait this part more is made at once.
+ * Creating a row takes twice as long as an answer. At the start of a flood, creating many in sequence would delay
+ * queries, so the log pauses between rows and creates this share of the pending ones at once.
  */
 const PAUSE_MS = 4;
 const WAITING_EACH = 128;
 
 export function createQueryLog({ events, zones, clock }: QueryLogDeps): QueryLog {
-  /** Each row stands for so many questions. */
+  /** Number of queries that each row counts for. */
   let interval = 1;
-  /** Questions until the next one that is logged, itself included. */
+  /** Queries until the next logged one, which is included. */
   let left = 1;
   let seen = 0;
   let rows = 0;
   const waiting: (() => void)[] = [];
   let pause: NodeJS.Timeout | undefined;
-  // A period that begins with a flood after silence must not wait for its end to notice.
+  // A flood that starts after silence must be noticed before the period ends.
   const nextPeriod = (): void => {
     interval = Math.max(1, Math.ceil(seen / ROWS_PER_PERIOD));
     left = Math.min(left, interval);
@@ -113,7 +113,7 @@ export function createQueryLog({ events, zones, clock }: QueryLogDeps): QueryLog
   };
 }
 
-/** What the response itself tells; undefined where it is about no zone of ours. */
+/** The fields that the response contains; undefined if it is about no hosted zone. */
 function rowOf(
   response: Buffer,
   client: Client,
@@ -137,7 +137,7 @@ function rowOf(
   };
 }
 
-/** Types that questions are about and records are not. */
+/** Query types that are not record types. */
 const QUESTION_TYPES: ReadonlyMap<number, string> = new Map([
   [251, "IXFR"],
   [252, "AXFR"],

@@ -15,8 +15,8 @@ import { type ReadSignature, type Signature, UNSIGNED } from "#nameserver/tsig/t
 import { truncatedBytes, writeTruncated } from "#nameserver/message/truncated.ts";
 
 /**
- * One message in, one message out; undefined where silence is the right answer. Never throws or rejects. A promise
- * where the answer has to be looked up elsewhere first; `packet` may change as soon as the call has returned.
+ * Handles one message. Undefined means no response. Never throws or rejects. Returns a promise if an external lookup is
+ * needed; the caller may reuse `packet` after the call.
  */
 export type Respond = (packet: Buffer, client: Client) => Response | Promise<Response>;
 export type Response = Buffer | undefined;
@@ -24,10 +24,10 @@ export type Response = Buffer | undefined;
 export interface ResponderDeps extends QuestionsDeps {
   readonly clientOptions: ReadClientOptions;
   readonly signatures: ReadSignature;
-  /** Answers the opcode NOTIFY. */
+  /** Handles the opcode NOTIFY. */
   readonly notifications: Handler;
   readonly clock: Clock;
-  /** Undefined: responses are not limited. */
+  /** Undefined: no response rate limiting. */
   readonly rateLimit: RateLimit | undefined;
 }
 
@@ -69,7 +69,7 @@ export function createResponder(deps: ResponderDeps): Respond {
     counters.internalErrors.value += 1;
     return encodeRefusal(exchange, { rcode: RCODE.SERVFAIL });
   };
-  /** What goes wrong with one message becomes that message's answer, never the process's end. */
+  /** An exception becomes an error response, and never ends the process. */
   const guarded = (exchange: Exchange, handler: Handler): Reply | Promise<Reply> => {
     try {
       return handler(exchange);
@@ -80,7 +80,7 @@ export function createResponder(deps: ResponderDeps): Respond {
 
   return (packet, client) => {
     counters.queries[client.transport].value += 1;
-    // An answer to an answer would let two servers talk to each other for ever.
+    // Responding to a response could make two servers loop forever.
     if (packet.length < HEADER_BYTES || (packet.readUInt16BE(2) & FLAG.QR) !== 0) {
       counters.dropped.value += 1;
       return undefined;
@@ -89,7 +89,7 @@ export function createResponder(deps: ResponderDeps): Respond {
   };
 }
 
-/** The end of every exchange: the limit on responses, the client's own options, and the count. */
+/** Completes each exchange: rate limit, EDNS options of the client, counters. */
 function createFinish({ counters, rateLimit, clock }: ResponderDeps) {
   const verdictOn = ({ sort }: Reply, { client: { transport, address }, options, signature }: Ending): Verdict =>
     transport !== "udp" || rateLimit === undefined || options.isKnown || signature.key !== undefined
@@ -106,10 +106,10 @@ function createFinish({ counters, rateLimit, clock }: ResponderDeps) {
   };
 }
 
-/** An exchange, or as much of it as could be read. */
+/** An exchange, or the part of it that could be parsed. */
 type Ending = Omit<Exchange, "query"> & { readonly query: Query | undefined };
 
-/** Errors are as short as what would tell of their being limited: they stay as they are. */
+/** Errors are as short as a truncated response, so they stay unchanged. */
 function truncated(reply: Reply, { packet, query }: Ending): Reply {
   if (!query || reply.sort === ERROR_SORT) return reply;
   const ednsClass = ednsClassOf(query);
@@ -119,10 +119,10 @@ function truncated(reply: Reply, { packet, query }: Ending): Reply {
   return { ...reply, bytes, optStart, rcode: RCODE.NOERROR };
 }
 
-/** Why the message does not reach the handler of its opcode, whatever it asks. */
+/** Why the message is refused before its handler runs; undefined if it is not. */
 function refusal({ query: { edns }, options, signature }: Exchange, isImplemented: boolean): number | undefined {
   if (signature.isRefused) return RCODE.NOTAUTH;
-  // RFC 6891 §6.1.3: a version that is not known says nothing about the rest.
+  // RFC 6891 §6.1.3: the fields of an unknown version have no known meaning.
   if (edns && edns.version > 0) return RCODE.BADVERS;
   if (options.isMalformed) return RCODE.FORMERR;
   return isImplemented ? undefined : RCODE.NOTIMP;

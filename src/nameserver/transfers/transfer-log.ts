@@ -34,9 +34,9 @@ export function createTransferAccount({
   timeoutMs,
   log,
 }: TransferAccountDeps): (transferred: Transferred) => MessageStream {
-  const sentBytes = metrics.counter("selvedge_dns_transfer_bytes_total", "Bytes of zone transfers to other servers");
+  const sentBytes = metrics.counter("selvedge_dns_transfer_bytes_total", "Bytes of outgoing zone transfers");
   const total = (kind: TransferKind, result: "sent" | "broken"): Metric =>
-    metrics.counter("selvedge_dns_transfers_total", "Zone transfers to other servers that ended", { kind, result });
+    metrics.counter("selvedge_dns_transfers_total", "Finished outgoing zone transfers", { kind, result });
 
   return ({ zone, kind, client, stream, ended }) => {
     const startedMs = clock.monotonicMs();
@@ -49,8 +49,8 @@ export function createTransferAccount({
       sentBytes.value += bytes;
       const ms = Math.round(clock.monotonicMs() - startedMs);
       const fields = { zone: zone.entry.name, kind, serial, peer: addressOf(client), messages, bytes, ms };
-      if (result === "sent") log("info", "a zone was transferred to another server", fields);
-      else log("warn", "a zone transfer to another server broke off", { ...fields, reason });
+      if (result === "sent") log("info", "transferred a zone to another server", fields);
+      else log("warn", "a zone transfer to another server was interrupted", { ...fields, reason });
     };
     const nextMessage = (): ReturnType<MessageStream["next"]> => {
       if (clock.monotonicMs() - startedMs > timeoutMs) throw new RangeError("the transfer takes too long");

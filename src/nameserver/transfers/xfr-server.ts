@@ -59,8 +59,8 @@ export function createTransfersOut(deps: TransfersOutDeps): TransfersOut {
   const contentOf = createTransferContent(deps);
   const account = createTransferAccount({ ...deps, timeoutMs: limits.transferTimeoutMs });
   const counters = createCounters(metrics);
-  const active = metrics.gauge("selvedge_dns_transfers_active", "Zone transfers to other servers under way");
-  const refused = metrics.counter("selvedge_dns_transfers_refused_total", "Requests for zone transfers that were not granted");
+  const active = metrics.gauge("selvedge_dns_transfers_active", "Outgoing zone transfers in progress");
+  const refused = metrics.counter("selvedge_dns_transfers_refused_total", "Refused zone transfer requests");
 
   const start = ({ packet, query, client, zone, signature }: Granted, release: () => void): MessageStream => {
     const { kind, records } = contentOf(zone, packet, query);

@@ -5,8 +5,8 @@ import { parseAbsoluteName } from "#wire/dns/name.ts";
 import type { RecordSet } from "./rrset.ts";
 
 /**
- * The sets at a zone's apex that come from its settings (SPEC 2.3, 2.4) and keys, never from records. Throws RdataError
- * where a name in the entry is none.
+ * The RRsets at a zone's apex that come from its settings (SPEC 2.3, 2.4) and keys, not from records. Throws RdataError
+ * on an invalid name in the entry.
  */
 export function apexSets(
   entry: ZoneEntry,
@@ -25,7 +25,7 @@ export function apexSets(
   return sets;
 }
 
-/** DNSKEY, and CDS with CDNSKEY where the parent is asked for something (RFC 7344, RFC 8078 §4). */
+/** DNSKEY, and CDS with CDNSKEY if the zone asks the parent for a change (RFC 7344, RFC 8078 §4). */
 function keySets(zone: string, { keys, cds }: DnssecEntry): RecordSet[] {
   const rdataOf = (key: DnssecKeyEntry): Buffer => dnskeyRdata(Buffer.from(key.public_key, "base64"));
   const wanted = cds === "delete" ? [] : keys.filter(({ id }) => cds.includes(id)).map(rdataOf);

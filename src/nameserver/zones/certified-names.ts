@@ -1,17 +1,17 @@
 import type { NameKey } from "#wire/dns/name.ts";
 
-/** Names that certificates cover, wildcards as such. */
+/** Names that certificates cover, including wildcards. */
 export interface CertifiedNames {
   has(name: NameKey): boolean;
   readonly isEmpty: boolean;
-  /** Takes the place of what the certificate had; work is in its own names, however many others there are. */
+  /** Replaces the names of the certificate; the cost depends on its own names only. */
   put(certificateId: string, names: readonly NameKey[]): void;
   remove(certificateId: string): void;
 }
 
 export function createCertifiedNames(): CertifiedNames {
   const byCertificate = new Map<string, readonly NameKey[]>();
-  /** How many certificates have the name: the old and the new one while one takes over from the other. */
+  /** Number of certificates per name: both the old and the new one during a renewal. */
   const counts = new Map<NameKey, number>();
   const remove = (id: string): void => {
     for (const name of byCertificate.get(id) ?? []) {

@@ -6,23 +6,22 @@ import type { NameNode, RecordSet, RecordSets, StoredRecord } from "./rrset.ts";
 
 export const NO_SETS: RecordSets = new Map();
 
-/** Above it a name's records are a Set: adding and removing one costs the same however many there are. */
+/** Above this number, a name's records are a Set, so that adding and removing take constant time. */
 const LISTED_MAX = 16;
 
 type Held = StoredRecord | StoredRecord[] | Set<StoredRecord> | null;
 
 /**
- * One owner name, or one that exists only because a name below it does (RFC 8020). A name of which nobody may ever ask has
- * no sets: they are made of its records when somebody does. A class, since there are as many as names and each answer
- * reads one.
+ * One owner name, or an empty non-terminal (RFC 8020). The RRsets are built from the records on first use, because many
+ * names are never queried. A class, because there is one per name and each answer reads one.
  */
 export class HeldName implements NameNode {
   readonly key: NameKey;
-  /** Grows with each name that is created, as does its place in the map. */
+  /** Increases with each created name, as does its position in the map. */
   readonly order: number;
-  /** Records at the name and below it; without any the name does not exist. */
+  /** Records at the name and below it; at 0, the name does not exist. */
   recordsWithin: number;
-  /** The record itself where there is only one, as at most names. */
+  /** The record itself if there is only one, as at most names. */
   #held: Held = null;
   #sets: RecordSets | null = NO_SETS;
 
@@ -32,7 +31,7 @@ export class HeldName implements NameNode {
     this.recordsWithin = recordsWithin;
   }
 
-  /** The same name with the same records, to be changed apart from this one. */
+  /** A copy with the same records that can be changed independently. */
   copy(): HeldName {
     const copy = new HeldName(this.key, this.order, this.recordsWithin);
     copy.#held = Array.isArray(this.#held) ? [...this.#held] : this.#held instanceof Set ? new Set(this.#held) : this.#held;
@@ -53,7 +52,7 @@ export class HeldName implements NameNode {
     else this.#held = new Set(held).add(record);
   }
 
-  /** The very object that was added; false where the name does not hold it. */
+  /** Removes this very object; returns false if the name does not hold it. */
   remove(record: StoredRecord): boolean {
     const held = this.#held;
     if (held === record) this.#held = null;
@@ -63,12 +62,12 @@ export class HeldName implements NameNode {
     return true;
   }
 
-  /** Those of the records at the last `settle`, unless they were first asked for later. */
+  /** The RRsets as of the last `settle`, or of their first use if that was later. */
   get sets(): RecordSets {
     return (this.#sets ??= setsOf([...this.records]));
   }
 
-  /** From here on `sets` are those of today's records. */
+  /** From now on, `sets` shows the current records. */
   settle(): void {
     this.#sets = this.#held === null ? NO_SETS : null;
   }

@@ -6,14 +6,14 @@ import type { NameNode, RecordSet, RecordSets } from "./rrset.ts";
 import type { Zones } from "./zones.ts";
 import type { ZoneIndex } from "./zone-index.ts";
 
-/** Where a name leads, as RFC 1034 §4.3.2 steps 2 and 3 find it. */
+/** The result of RFC 1034 §4.3.2, steps 2 and 3, for a name. */
 export type Lookup =
   | { readonly kind: "outside" }
-  /** In a zone of which too little is known to answer anything. */
+  /** In a zone whose data has expired. */
   | { readonly kind: "expired"; readonly zone: ZoneIndex }
   /** At or below a zone cut: `cut` owns the NS set. */
   | { readonly kind: "delegated"; readonly zone: ZoneIndex; readonly cut: NameKey; readonly set: RecordSet }
-  /** Below a DNAME, which `owner` has: the name is another one's alias (RFC 6672 §3.2). */
+  /** Below a DNAME of `owner`: the name is an alias (RFC 6672 §3.2). */
   | { readonly kind: "redirected"; readonly zone: ZoneIndex; readonly owner: NameKey; readonly set: RecordSet }
   /** The name exists, or the wildcard `source` covers it. `node` is undefined at an apex without records. */
   | { readonly kind: "found"; readonly zone: ZoneIndex; readonly source: NameKey; readonly node: NameNode | undefined }
@@ -21,7 +21,7 @@ export type Lookup =
 
 const WILDCARD_LABEL = "\u0001*";
 
-/** `viewer`: the account whose record leads to the name; null where the question itself is about it. */
+/** `viewer`: the account whose record points to the name; null if the client queried the name directly. */
 export function lookup(zones: Zones, key: NameKey, type: number, viewer: Viewer): Lookup {
   const zone = zoneFor(zones, key, type, viewer);
   if (zone === undefined) return (viewer === null && isClaimed(type) ? claim(zones, key) : undefined) ?? { kind: "outside" };
@@ -35,7 +35,7 @@ export function lookup(zones: Zones, key: NameKey, type: number, viewer: Viewer)
   return wildcard ? { kind: "found", zone, source, node: wildcard } : { kind: "absent", zone };
 }
 
-/** What registries look at before they delegate a name to us; all else waits for the proof that they give so. */
+/** Registries query these types before they delegate a zone; other answers wait until the zone's ownership is proved. */
 const isClaimed = (type: number): boolean => type === TYPE.SOA || type === TYPE.NS;
 
 function claim(zones: Zones, key: NameKey): Lookup | undefined {
@@ -43,7 +43,7 @@ function claim(zones: Zones, key: NameKey): Lookup | undefined {
   return zone && { kind: "found", zone, source: key, node: undefined };
 }
 
-/** A delegation's DS belongs to the parent's side of the cut (RFC 4035 §3.1.4.1), where the child's account relies on the parent. */
+/** A delegation's DS belongs to the parent zone (RFC 4035 §3.1.4.1), if the child's account trusts the parent. */
 function zoneFor(zones: Zones, key: NameKey, type: number, viewer: Viewer): ZoneIndex | undefined {
   const zone = zones.nearestZone(key, viewer);
   if (type !== TYPE.DS || zone?.key !== key) return zone;
@@ -53,9 +53,9 @@ function zoneFor(zones: Zones, key: NameKey, type: number, viewer: Viewer): Zone
 }
 
 /**
- * The delegation that a signed zone should have of a zone below it that is served here as well. Without signatures nobody
- * misses it; with them the child would be taken for forged, unless the parent says that it is another zone. It says so of
- * children that its account relies on: of others it vouches for nothing.
+ * The delegation that a signed zone should have for a hosted child zone. Without signatures nobody needs it; with them,
+ * validators would reject the child unless the parent delegates it. Applies only to children whose account trusts the
+ * parent.
  */
 function unwrittenCut(zones: Zones, zone: ZoneIndex, key: NameKey): NameNode | undefined {
   const child = zones.nearestZone(key, zone.entry.account_id);
@@ -65,8 +65,8 @@ function unwrittenCut(zones: Zones, zone: ZoneIndex, key: NameKey): NameNode | u
 }
 
 /**
- * The first name on the way down from the apex at which the zone's own names end: a zone cut, or a DNAME above the
- * name (RFC 1034 §4.3.2 step 3b, RFC 6672 §3.2). What the zone has below is glue or hidden.
+ * The first name below the apex at which the zone's authority ends: a zone cut, or a DNAME above the name (RFC 1034
+ * §4.3.2 step 3b, RFC 6672 §3.2). Data below it is glue or hidden.
  */
 function borderAbove(zone: ZoneIndex, key: NameKey, type: number): Lookup | undefined {
   let found: Lookup | undefined;
@@ -81,14 +81,14 @@ function borderAbove(zone: ZoneIndex, key: NameKey, type: number): Lookup | unde
   return found;
 }
 
-/** The longest existing ancestor, which alone decides which wildcard applies (RFC 4592 §3.3.1). */
+/** The longest existing ancestor, which determines the wildcard that applies (RFC 4592 §3.3.1). */
 function closestEncloser(zone: ZoneIndex, key: NameKey): NameKey {
   let name = parentKey(key);
   while (name !== undefined && name !== zone.key && !zone.nodes.get(name)) name = parentKey(name);
   return name ?? zone.key;
 }
 
-/** The set as clients may see it: a proxied name shows the edge instead of what the record holds. */
+/** The RRset as clients see it: a proxied name has the edge's addresses instead of its own. */
 export function visibleSet(
   edge: EdgeFront,
   zone: ZoneIndex,
@@ -98,14 +98,14 @@ export function visibleSet(
 ): RecordSet | undefined {
   if (source === zone.key) {
     const apex = zone.apex.get(type);
-    // A CNAME cannot stand beside SOA and NS (RFC 1034 §3.6.2): at the apex it is flattened, never shown.
+    // A CNAME cannot exist beside SOA and NS (RFC 1034 §3.6.2), so at the apex it is always flattened.
     if (apex && type === TYPE.DNSKEY) return withRecords(apex, node?.sets.get(type));
     if (apex || type === TYPE.NS || type === TYPE.SOA || type === TYPE.CNAME) return apex;
   }
   if (source === zone.key && isAddressType(type) && isOverridden(zone, node) && !isProxied(zone, node)) return undefined;
   if (!isAddressType(type) || !isProxied(zone, node)) {
     const set = node?.sets.get(type);
-    // Addresses stand in for it.
+    // Flattening returns addresses instead.
     if (set && type === TYPE.CNAME && isReplaced(zone, set)) return undefined;
     return set ?? (type === TYPE.HTTPS ? madeHttps(edge, zone, source, node) : undefined);
   }
@@ -114,25 +114,25 @@ export function visibleSet(
   return rdatas.length === 0 ? undefined : { type, ttl: PROXIED_TTL, rdatas, proxied: true };
 }
 
-/** What the edge says of itself for a proxied name, where it has a certificate for it (dns.md "Proxied"). */
+/** The HTTPS set of the edge for a proxied name, if the edge has a certificate for it (dns.md "Proxied"). */
 function madeHttps({ https }: EdgeFront, zone: ZoneIndex, source: NameKey, node: NameNode | undefined): RecordSet | undefined {
   if (https === undefined || !isProxied(zone, node) || !isCertified(zone, source) || !hasHttp2(zone)) return undefined;
   const hidden = hiddenFamily(node);
   return hidden === undefined ? https.all : hidden === TYPE.A ? https.ipv6 : https.ipv4;
 }
 
-/** SPEC 2.3: only where it is on, and anything is served over TLS at all. */
+/** SPEC 2.3: only if HTTP/2 is on and the zone uses TLS. */
 const hasHttp2 = ({ entry: { edge = {} } }: ZoneIndex): boolean => edge.http2 !== false && edge.ssl !== "off";
 
-/** A wildcard in a certificate stands for one label (RFC 9525 §6.3). */
+/** A wildcard in a certificate covers exactly one label (RFC 9525 §6.3). */
 const isCertified = ({ certified }: ZoneIndex, name: NameKey): boolean =>
   certified.has(name) || certified.has(WILDCARD_LABEL + (parentKey(name) ?? ROOT_KEY));
 
-/** Whether addresses stand in for a CNAME below the apex wherever it leads (dns.md "Flattening"). */
+/** Whether a CNAME below the apex is flattened even to external names (dns.md "Flattening"). */
 export const isReplaced = (zone: ZoneIndex, alias: RecordSet): boolean =>
   zone.entry.flatten_all_cnames === true || alias.settings?.flatten_cname === true;
 
-/** The addresses that a proxied name has not, by its records' settings; those that contradict each other mean nothing. */
+/** The address family that the records' settings hide for a proxied name; contradicting settings have no effect. */
 function hiddenFamily(node: NameNode | undefined): number | undefined {
   const has = (setting: "ipv4_only" | "ipv6_only"): boolean => PROXIABLE.some((type) => node?.sets.get(type)?.settings?.[setting] === true);
   const [ipv4Only, ipv6Only] = [has("ipv4_only"), has("ipv6_only")];
@@ -140,7 +140,7 @@ function hiddenFamily(node: NameNode | undefined): number | undefined {
   return ipv4Only ? TYPE.AAAA : TYPE.A;
 }
 
-/** The types of which `visibleSet` has a set. At a zone cut the zone's own are NS and DS only (RFC 4035 §2.3). */
+/** The types for which `visibleSet` returns a set. At a zone cut, the zone itself has only NS and DS (RFC 4035 §2.3). */
 export function visibleTypes(edge: EdgeFront, zone: ZoneIndex, source: NameKey, node: NameNode | undefined): number[] {
   const isCut = source !== zone.key && node?.sets.has(TYPE.NS) === true;
   if (isCut) return [TYPE.NS, TYPE.DS].filter((type) => node.sets.has(type));
@@ -149,8 +149,8 @@ export function visibleTypes(edge: EdgeFront, zone: ZoneIndex, source: NameKey, 
 }
 
 /**
- * The set as other servers of the zone get it. An alias below the apex stays one, whatever stands in for it here: they are
- * not told when the addresses behind it change, nor when certificates do.
+ * The RRset as in zone transfers. An alias below the apex stays an alias, because secondaries get no notice when its
+ * addresses or certificates change.
  */
 export function transferredSet(edge: EdgeFront, zone: ZoneIndex, key: NameKey, node: NameNode, type: number): RecordSet | undefined {
   if (type === TYPE.HTTPS) return node.sets.get(type);
@@ -159,56 +159,56 @@ export function transferredSet(edge: EdgeFront, zone: ZoneIndex, key: NameKey, n
 }
 
 /**
- * All sets of a name as other servers get them, but at the apex none of those that the zone's settings make. A zone with
- * records below a DNAME is refused by some (RFC 6672 §2.4), and nobody is answered with them.
+ * All RRsets of a name as in zone transfers, without those that settings create at the apex. Omits records below a
+ * DNAME, with which some servers refuse the zone (RFC 6672 §2.4) and which never answer a query.
  */
 export function transferredSets(edge: EdgeFront, zone: ZoneIndex, key: NameKey, sets: RecordSets): RecordSet[] {
   if (isBelowDname(zone, key)) return [];
   const all = [...sets.values()];
-  // Nearly every name of most zones is as it is written.
+  // In most zones, nearly all names are transferred as written.
   if (key !== zone.key && !all.some(({ proxied }) => proxied)) return all;
   const types = new Set([...sets.keys(), TYPE.A, TYPE.AAAA]);
   if (key === zone.key) for (const type of zone.apex.keys()) types.delete(type);
   return Array.from(types, (type) => transferredSet(edge, zone, key, { sets }, type)).filter((set) => set !== undefined);
 }
 
-/** The types that the zone signs at a name: all that clients may see there, but none that is a delegation's or hidden. */
+/** The types that the zone signs at a name: those that clients see, except delegations and hidden data. */
 export function signedTypes(edge: EdgeFront, zone: ZoneIndex, key: NameKey, node: NameNode | undefined): number[] {
   if (isBelowBorder(zone, key)) return [];
   const isCut = key !== zone.key && node?.sets.has(TYPE.NS) === true;
   return visibleTypes(edge, zone, key, node).filter((type) => !isCut || type !== TYPE.NS);
 }
 
-/** Whether the zone's own names end above: what it has there is glue, or hidden by a DNAME. */
+/** Whether the zone's authority ends above the name: its data is glue, or hidden by a DNAME. */
 export function isBelowBorder(zone: ZoneIndex, key: NameKey): boolean {
-  // A name at a cut is the zone's own where its DS set is.
+  // A name at a cut belongs to the zone, as its DS set does.
   return zone.nodes.borders > 0 && borderAbove(zone, key, TYPE.DS) !== undefined;
 }
 
-/** Whether a DNAME hides what the zone has there. */
+/** Whether a DNAME hides the name's data. */
 export const isBelowDname = (zone: ZoneIndex, key: NameKey): boolean =>
   zone.nodes.borders > 0 && borderAbove(zone, key, TYPE.DS)?.kind === "redirected";
 
-/** Whether the apex has the addresses of another name. A proxied one has the edge's. */
+/** Whether the apex shows the addresses of another name. A proxied apex shows the edge's. */
 export function isFlattened({ entry }: ZoneIndex, sets: RecordSets | undefined): boolean {
   const alias = sets?.get(TYPE.CNAME);
   return alias !== undefined && (entry.paused || !alias.proxied);
 }
 
-/** What a name may have without a record of that type. */
+/** Types that a name may have without a record of the type. */
 const MADE_TYPES = [TYPE.A, TYPE.AAAA, TYPE.HTTPS] as const;
 
-/** Keys of other providers that sign the same zone stand beside ours (RFC 8901 §2.2). */
+/** Keys of other providers that sign the same zone are added to ours (RFC 8901 §2.2). */
 const withRecords = (made: RecordSet, written: RecordSet | undefined): RecordSet =>
   written ? { ...made, rdatas: [...made.rdatas, ...written.rdatas] } : made;
 
-/** SPEC 2.5: an alias that a secondary has at its apex stands in for the addresses that its primary has there. */
+/** SPEC 2.5: an alias at a secondary's apex replaces the addresses from its primary. */
 const isOverridden = ({ entry }: ZoneIndex, node: NameNode | undefined): boolean =>
   entry.type === "secondary" && entry.secondary_overrides === true && node?.sets.has(TYPE.CNAME) === true;
 
 const PROXIABLE: readonly number[] = [TYPE.A, TYPE.AAAA, TYPE.CNAME];
 const isAddressType = (type: number): boolean => PROXIABLE.includes(type);
 
-/** One proxied address makes all of the name's answers the edge's; a paused zone is DNS only. */
+/** If one address is proxied, all answers of the name use the edge; a paused zone is DNS only. */
 export const isProxied = (zone: ZoneIndex, node: NameNode | undefined): boolean =>
   !zone.entry.paused && PROXIABLE.some((type) => node?.sets.get(type)?.proxied === true);

@@ -4,58 +4,58 @@ import { type NameKey, parentKey } from "#wire/dns/name.ts";
 import type { HeldName } from "./held-name.ts";
 import type { StoredRecord } from "./rrset.ts";
 
-/** A large change of a zone: what names will be. Of each name in it, those above are in it too. */
+/** A large change of a zone: the new state of names. If it has a name, it also has its ancestors. */
 export interface NameLayer {
   readonly names: LargeMap<HeldName>;
   /** Names with NS or DNAME records. */
   readonly borders: number;
 }
 
-/** What to call while a released layer is folded. */
+/** Callbacks while a released layer is merged. */
 export interface Folding {
-  /** A name has become what the layer has. */
+  /** A name has taken the state that the layer has. */
   named(key: NameKey, before: HeldName | undefined, after: HeldName): void;
-  /** A turn's share is done; `isLast` with the last one. */
+  /** One tick's share is merged; `isLast` with the last one. */
   turned(isLast: boolean): void;
 }
 
 /**
- * The large changes of one zone, beside its names. One comes in pieces that nobody sees; its release shows all of it at
- * once, whatever its size; then it is folded into the zone's names, some a turn. What happens to a name in between
- * happens to what the layer has of it too; a layer that is shown does not change any more.
+ * The large changes of one zone, in layers above its names. A change arrives in chunks that queries do not see; its
+ * release shows all of it at once; then it is merged into the zone's names over several ticks. Changes of a name
+ * meanwhile apply to the layer's copy too; a visible layer no longer changes.
  */
 export interface NameLayers {
-  /** Shown and not folded yet, newest first. */
+  /** Visible and not merged yet, newest first. */
   readonly shown: readonly NameLayer[];
   readonly isEmpty: boolean;
-  /** Whether a layer knows the name, so that its place in the zone's map has to stay. */
+  /** Whether a layer has the name, so that its slot in the zone's map must stay. */
   has(key: NameKey): boolean;
   stage(id: string, key: NameKey, before: StoredRecord | undefined, after: StoredRecord | undefined): void;
-  /** The same happened to the names that are seen. */
+  /** Applies a change of the visible names to the layers. */
   added(key: NameKey, record: StoredRecord): void;
   removed(key: NameKey, record: StoredRecord): void;
-  /** Counts what the changes since have made of names. */
+  /** Counts the effect of changes since the last call. */
   settle(): void;
-  /** How many names it shows; undefined where nothing is staged under the id. */
+  /** Returns the number of names it shows; undefined if nothing is staged under the id. */
   release(id: string, folding: Folding): number | undefined;
   forget(id: string): void;
-  /** Folds what shown layers have of the name and those above it. */
+  /** Merges the name and its ancestors from visible layers. */
   foldPath(key: NameKey): void;
 }
 
 export interface NameLayersDeps {
-  /** A name as it is seen, or its place that a layer has taken. */
+  /** The visible name, or the empty slot that a layer reserved for it. */
   look(key: NameKey): HeldName;
-  /** Takes a name's place in the zone's map, or gives it up where nothing is there any more; gives what stood there. */
+  /** Puts a name into its slot of the zone's map, or removes the slot if the name is gone; returns the previous name. */
   place(key: NameKey, layer: NameLayer, name: HeldName): HeldName | undefined;
-  /** Gives up the name's place, unless something is there. */
+  /** Removes the slot unless it has a name. */
   giveUp(key: NameKey): void;
   readonly foldedAtOnce: number;
 }
 
 interface Layer extends NameLayer {
   borders: number;
-  /** Those changed since the last `settle`, and whether they were borders then. */
+  /** Names changed since the last `settle`, and whether they were borders before. */
   readonly unsettled: Map<HeldName, boolean>;
 }
 
@@ -71,7 +71,7 @@ export function createNameLayers({ look, place, giveUp, foldedAtOnce }: NameLaye
   const changing = (layer: Layer, name: HeldName): void => {
     if (!layer.unsettled.has(name)) layer.unsettled.set(name, name.isBorder);
   };
-  /** The layer's own of the name. */
+  /** The layer's own copy of the name. */
   const own = (layer: Layer, key: NameKey): HeldName => {
     let name = layer.names.get(key);
     if (!name) layer.names.set(key, (name = look(key).copy()));
@@ -96,7 +96,7 @@ export function createNameLayers({ look, place, giveUp, foldedAtOnce }: NameLaye
     layer.folding.turned(false);
     return true;
   };
-  /** Names that nobody has seen and nobody will. */
+  /** Removes reserved slots of names that were never visible. */
   const drop = (names: IterableIterator<NameKey>): void =>
     inSlices(() => {
       for (let i = 0; i < foldedAtOnce; i++) {
@@ -134,7 +134,7 @@ export function createNameLayers({ look, place, giveUp, foldedAtOnce }: NameLaye
       for (const layer of hidden.values()) {
         const name = layer.names.get(key);
         if (name) changing(layer, name);
-        // The layer may have it no more.
+        // The layer may no longer have the record.
         if (name?.remove(record) === false) continue;
         for (const at of namesFrom(key)) count(layer, at, -1);
       }
@@ -177,7 +177,7 @@ const count = (layer: Layer, key: NameKey, by: number): void => {
   if (name) name.recordsWithin += by;
 };
 
-/** The name and those above it up to the root. */
+/** The name and its ancestors, up to the root. */
 export function* namesFrom(key: NameKey | undefined): Generator<NameKey> {
   for (let name = key; name !== undefined; name = parentKey(name)) yield name;
 }

@@ -4,27 +4,27 @@ import { TYPE } from "#wire/dns/codes.ts";
 import { encodeContent } from "#wire/dns/record-types.ts";
 import type { RecordSet } from "./rrset.ts";
 
-/** What stands in for proxied names: the edge's addresses, and what it says of itself before anybody connects. */
+/** The records of proxied names: the edge's addresses and its HTTPS parameters. */
 export interface EdgeFront {
   readonly ipv4: readonly Uint8Array[];
   readonly ipv6: readonly Uint8Array[];
-  /** Absent where the edge has nothing to say but what clients suppose: HTTP/1.1 on port 443. */
+  /** Absent if the edge uses the defaults of clients: HTTP/1.1 on port 443. */
   readonly https?: HttpsSets;
 }
 
-/** HTTPS sets (RFC 9460) by the addresses that a name has of the edge's. */
+/** HTTPS sets (RFC 9460), by the edge addresses that a name shows. */
 export type HttpsSets = Readonly<Record<"all" | "ipv4" | "ipv6", RecordSet>>;
 
-/** TTL in seconds of what stands in for a proxied name (SPEC 2.2: automatic). */
+/** TTL in seconds of proxied names' records (SPEC 2.2: automatic). */
 export const PROXIED_TTL = 300;
 
 const HTTPS_PORT = 443;
-/** What clients of HTTPS records suppose without being told (RFC 9460 §9.5). */
+/** The default ALPN of HTTPS records (RFC 9460 §9.5). */
 const DEFAULT_ALPN = "http/1.1";
-/** Hints save a client one question; the addresses themselves are there for the asking. */
+/** Hints save a client one query; the address records have all addresses. */
 const HINTS_MAX = 8;
 
-/** Throws RangeError on text that is no address: the operator's configuration is wrong. */
+/** Throws RangeError on an invalid address in the operator's configuration. */
 export function createEdgeFront(addresses: readonly string[], protocols: EdgeProtocols): EdgeFront {
   const parsed = addresses.map((text) => {
     const address = parseIp(text);

@@ -6,7 +6,7 @@ import type { RecordSet } from "./rrset.ts";
 import type { ZoneObserver } from "./zones.ts";
 import type { ZoneIndex } from "./zone-index.ts";
 
-/** How a zone went from one serial to the next. */
+/** The difference between two successive serials of a zone. */
 export interface ZoneVersion {
   readonly from: number;
   readonly to: number;
@@ -15,18 +15,18 @@ export interface ZoneVersion {
   readonly names: NameChange[];
 }
 
-/** The last changes of zones, for secondaries that ask for differences (RFC 1995). Kept in memory only, and bounded. */
+/** Recent changes of zones, for IXFR (RFC 1995). In memory only, with a size limit. */
 export interface ZoneJournal extends ZoneObserver {
-  /** The versions that lead from the serial to the zone's own, oldest first; undefined where they are not all known. */
+  /** The versions from the serial to the current one, oldest first; undefined if one is missing. */
   since(zone: ZoneIndex, serial: number): readonly ZoneVersion[] | undefined;
-  /** Everything may have changed. */
+  /** Forgets all versions, because anything may have changed. */
   clear(): void;
 }
 
 export interface ZoneJournalDeps {
-  /** Whether anybody will ask for the zone's differences. */
+  /** Whether anyone requests IXFR of the zone. */
   wants(zoneId: string): boolean;
-  /** Names and records in all versions together. */
+  /** Limit of names and records in all versions together. */
   readonly weightMax: number;
 }
 
@@ -38,9 +38,9 @@ interface Kept {
 
 export function createZoneJournal({ wants, weightMax }: ZoneJournalDeps): ZoneJournal {
   const byZone = new Map<string, ZoneVersion[]>();
-  /** In the order in which they came, which is also each zone's own. */
+  /** In order of arrival, which is also the order within each zone. */
   const kept = new Set<Kept>();
-  /** Versions of which names are still to come, oldest first. */
+  /** Versions that are still incomplete, oldest first. */
   const filling = new Map<string, Kept[]>();
   let weight = 0;
 
@@ -50,7 +50,7 @@ export function createZoneJournal({ wants, weightMax }: ZoneJournalDeps): ZoneJo
       kept.delete(oldest);
       weight -= oldest.weight;
       const versions = byZone.get(oldest.zoneId);
-      // A list that has been started over does not begin with it any more.
+      // A restarted list no longer begins with this version.
       if (versions?.[0] !== oldest.version) continue;
       versions.shift();
       if (versions.length === 0) byZone.delete(oldest.zoneId);
@@ -113,10 +113,10 @@ export const serialOf = ({ apex }: Pick<ZoneIndex, "apex">): number => {
   return soa ? soaSerial(soa) : 0;
 };
 
-/** Null where nothing changed; undefined where the change cannot be told as a difference of names. */
+/** The version of a change. Null if nothing changed; undefined if names alone cannot describe the change. */
 function versionOf(before: ZoneIndex, after: ZoneIndex, names: NameChange[]): ZoneVersion | null | undefined {
   const [from, to] = [serialOf(before), serialOf(after)];
-  // Pausing changes the answers of names that nobody touched, signing what stands beside them.
+  // Pausing changes the answers of unchanged names; signing adds signatures to them.
   if (before.key !== after.key || before.entry.paused !== after.entry.paused || before.dnssec !== after.dnssec) return undefined;
   if (from === to) return names.length === 0 && sameSets(before.apex, after.apex) ? null : undefined;
   return { from, to, apexBefore: before.apex, apexAfter: after.apex, names };

@@ -5,43 +5,43 @@ import { HeldName, NO_SETS } from "./held-name.ts";
 import { createNameLayers, namesFrom } from "./name-layers.ts";
 import { createZoneWalks, type ZoneWalk, type ZoneWalks } from "./zone-walk.ts";
 
-/** The names of one zone. What `add` and `remove` did is seen once `settle` has run. */
+/** The names of one zone. Effects of `add` and `remove` become visible with `settle`. */
 export interface ZoneNodes {
   get(key: NameKey): NameNode | undefined;
   readonly isEmpty: boolean;
-  /** Names, with those that exist only because of one below them. */
+  /** Number of names, including empty non-terminals. */
   readonly size: number;
-  /** Names with NS or DNAME records. Most zones have none, and then no question needs to look for them above its name. */
+  /** Names with NS or DNAME records. Most zones have none; lookups then skip the search for a border. */
   readonly borders: number;
   add(key: NameKey, record: StoredRecord): void;
-  /** The very object that was added. */
+  /** Removes this very object. */
   remove(key: NameKey, record: StoredRecord): void;
-  /** Makes the sets of all names that changed anew: once a delta, however many records of a name it holds. */
+  /** Rebuilds the RRsets of all changed names; once per delta, however many records of a name it changes. */
   settle(onChange?: (change: NameChange) => void): void;
-  /** Everything that is there now, to be read over time. */
+  /** Iterates over the current names, over any length of time. */
   walk(): ZoneWalk;
-  /** Part of a large change, which nobody sees: the very object that goes, and what comes. Of one record, it is told once. */
+  /** Stages one record of a large change, invisible to queries: removes the object `before`, adds `after`. Call once per record. */
   stage(id: string, key: NameKey, before: StoredRecord | undefined, after: StoredRecord | undefined): void;
   /**
-   * Shows all that was staged, at once. What it made of names is told as soon as it is written down, some names a turn;
-   * the first time before it returns.
+   * Shows all staged changes at once. Calls `onNames` with the changed names as they are merged, some per tick; the
+   * first time before it returns.
    */
   release(id: string, onNames?: ReleasedNames): void;
-  /** Forgets what was staged. */
+  /** Discards the staged changes. */
   forget(id: string): void;
 }
 
-/** `isLast` where no more will come. */
+/** `isLast` with the last names. */
 export type ReleasedNames = (names: readonly NameChange[], isLast: boolean) => void;
 
-/** What one delta made of a name. */
+/** The change of one name by a delta. */
 export interface NameChange {
   readonly key: NameKey;
   readonly before: RecordSets;
   readonly after: RecordSets;
 }
 
-/** Names that one turn folds: about a millisecond. */
+/** Names merged per tick: about one millisecond. */
 export const NAMES_FOLDED_AT_ONCE = 500;
 
 /** `splitSize` is for tests. */
@@ -50,9 +50,9 @@ export function createZoneNodes(foldedAtOnce = NAMES_FOLDED_AT_ONCE, splitSize?:
   const nodes = new LargeMap<HeldName>(() => walks.breakOff(), splitSize);
   /** What stood at each name before the delta that is being applied. */
   const changed = new Map<NameKey, { readonly sets: RecordSets; readonly isBorder: boolean }>();
-  /** Names that the delta brings and that had nothing before. */
+  /** Names that the delta adds and that had no records before. */
   const fresh: HeldName[] = [];
-  /** The names above the one that was added last, which are most often above the next one too. */
+  /** Ancestors of the last added name, which the next name usually shares. */
   let above: { readonly parent: NameKey | undefined; readonly nodes: readonly HeldName[] } | null = null;
   const walks: ZoneWalks = createZoneWalks(nodes);
   let order = 0;
@@ -85,12 +85,12 @@ export function createZoneNodes(foldedAtOnce = NAMES_FOLDED_AT_ONCE, splitSize?:
     giveUp: (key) => void (nodes.get(key)?.recordsWithin === 0 && !layers.has(key) && nodes.delete(key)),
   });
 
-  /** To be called before the records change. */
+  /** Call before the records change. */
   const touch = (node: HeldName): void => {
     walks.keep(node.key);
     if (changed.has(node.key)) return;
     const { sets } = node;
-    // One that the delta itself brought has records already, and was no border before it.
+    // A name that the delta added was no border before it.
     changed.set(node.key, { sets, isBorder: sets !== NO_SETS && node.isBorder });
   };
   const counted = (key: NameKey): HeldName => {
@@ -144,7 +144,7 @@ export function createZoneNodes(foldedAtOnce = NAMES_FOLDED_AT_ONCE, splitSize?:
     },
     settle: (onChange) => {
       for (const node of fresh) {
-        // Something else happened to it as well.
+        // The delta in progress also changed this name.
         if (changed.has(node.key)) continue;
         node.settle();
         borders += Number(node.isBorder);

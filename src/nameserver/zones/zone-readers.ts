@@ -7,7 +7,7 @@ import { apexSets } from "./apex.ts";
 import type { RecordSet, StoredRecord } from "./rrset.ts";
 import type { ZoneIndex } from "./zone-index.ts";
 
-/** Undefined where the entry cannot be read: a bad one must not take the others down with it. */
+/** Undefined if the entry is invalid: one bad entry must not affect the others. */
 export function attempt<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -16,7 +16,7 @@ export function attempt<T>(read: () => T): T | undefined {
   }
 }
 
-/** What answers need of a zone's settings. Throws RdataError on a name that is none. */
+/** The parts of a zone's settings that answers need. Throws RdataError on an invalid name. */
 export function readZone(
   entry: ZoneEntry,
   beside: Parameters<typeof apexSets>[1],
@@ -25,25 +25,25 @@ export function readZone(
   return { entry, name, key: keyOf(name), apex: apexSets(entry, beside), negativeTtl: Math.min(entry.soa.ttl, entry.soa.min_ttl) };
 }
 
-/** Each value once; the TTL is that of the first (RFC 2181 §5). */
+/** Merges two sets without duplicates; the TTL is that of the first (RFC 2181 §5). */
 export function joined(ours: RecordSet | undefined, others: RecordSet): RecordSet {
   if (ours === undefined) return others;
   const distinct = new Map([...others.rdatas, ...ours.rdatas].map((rdata) => [keyOf(rdata), rdata]));
   return { ...ours, rdatas: [...distinct.values()] };
 }
 
-/** None where the text is no name. */
+/** An empty list if the text is not a name. */
 export function readHost(host: string): NameKey[] {
   const key = attempt(() => keyOf(parseAbsoluteName(host)));
   return key === undefined ? [] : [key];
 }
 
-/** Throws WireError or RdataError where the entry is no record. */
+/** Throws WireError or RdataError if the entry is not a valid record. */
 export function ownerOf({ name, type, rdata }: StoredRecord): NameKey {
   const code = typeCode(type);
   if (code === undefined) throw new WireError("bad_rdata");
   const bytes = Buffer.from(rdata, "base64");
-  // Answers take the bytes as they are: they must be RDATA, and uncompressed.
+  // Answers copy the bytes unchanged, so they must be valid, uncompressed RDATA.
   if (!bytes.equals(readRdata(code, new WireReader(bytes, { pointers: false })))) throw new WireError("bad_rdata");
   return keyOf(parseAbsoluteName(name));
 }

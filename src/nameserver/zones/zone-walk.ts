@@ -2,15 +2,15 @@ import type { LargeMap } from "#kernel/large-map.ts";
 import type { NameKey } from "#wire/dns/name.ts";
 import type { RecordSets } from "./rrset.ts";
 
-/** A zone's names as they were at one moment, one after the other, whatever changes meanwhile. */
+/** An iterator over a zone's names as they were when it started, whatever changes meanwhile. */
 export interface ZoneWalk {
-  /** The next name that has records, in no order; undefined behind the last. Throws ZoneWalkError where too much has changed. */
+  /** The next name with records, in no particular order; undefined at the end. Throws ZoneWalkError if too much has changed. */
   next(): readonly [name: NameKey, sets: RecordSets] | undefined;
-  /** To be called when no more is wanted. */
+  /** Call when no more names are needed. */
   close(): void;
 }
 
-/** Too much has changed since the walk began for keeping what was there before. */
+/** So much changed during the walk that its old state cannot be retained. */
 export class ZoneWalkError extends Error {
   constructor() {
     super("the zone changed too much while it was read");
@@ -18,7 +18,7 @@ export class ZoneWalkError extends Error {
   }
 }
 
-/** What walks need to know of a name. */
+/** What walks need of a name. */
 export interface WalkedNode {
   readonly sets: RecordSets;
   /** Grows with each name that is created, as does its place in its part of the map. */
@@ -30,11 +30,11 @@ type Nodes = Pick<LargeMap<WalkedNode>, "get" | "parts" | "partOf">;
 /** A large change that names become above what the map has (name-layers.ts). */
 type Layer = Pick<LargeMap<WalkedNode>, "get">;
 
-/** The walks that are under way over one map of names. */
+/** The active walks over one map of names. */
 export interface ZoneWalks {
-  /** `nextOrder` is what the next name to be created will get; `layers` are above the map, newest first. */
+  /** `nextOrder` is the order of the next created name; `layers` are above the map, newest first. */
   start(nextOrder: number, layers?: readonly Layer[]): ZoneWalk;
-  /** To be called before what is at the name is replaced, by what a layer has of it where it says so. */
+  /** Call before a name's state is replaced, with the layer that replaces it if there is one. */
   keep(key: NameKey, by?: Layer): void;
   /** Ends every walk with ZoneWalkError: names have got other parts of the map. */
   breakOff(): void;
@@ -82,7 +82,7 @@ function createWalk(nodes: Nodes, end: number, layers: readonly Layer[], keptMax
   let entries = parts[0]?.entries();
   let broken = false;
 
-  /** As it was when the walk began: later layers are not the walk's. */
+  /** The state when the walk began: ignores later layers. */
   const setsOf = (key: NameKey, node: WalkedNode): RecordSets => {
     for (const layer of layers) {
       const name = layer.get(key);
@@ -115,7 +115,7 @@ function createWalk(nodes: Nodes, end: number, layers: readonly Layer[], keptMax
     broken = true;
     kept.clear();
   };
-  /** What the map has no more, or only as names created after the start. */
+  /** Names that the map no longer has, or has only as names created after the start. */
   const gone = (): readonly [NameKey, RecordSets] | undefined => {
     for (const [key, sets] of kept) {
       kept.delete(key);
@@ -142,5 +142,5 @@ function createWalk(nodes: Nodes, end: number, layers: readonly Layer[], keptMax
   };
 }
 
-/** Names with all their records: some 20 MB at most. */
+/** Names with all their records: at most about 20 MB. */
 const KEPT_MAX = 50_000;

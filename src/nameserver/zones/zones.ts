@@ -10,45 +10,45 @@ import { type CertifiedNames, createCertifiedNames } from "./certified-names.ts"
 import { createZoneNodes, type NameChange, type ZoneNodes } from "./zone-nodes.ts";
 import { attempt, joined, ownerOf, readHost, readZone } from "./zone-readers.ts";
 
-/** What one delta made of a zone; undefined where it is not served. */
+/** The change of a zone by one delta; undefined states mean that it is not served. */
 export interface ZoneChange {
   readonly id: string;
   readonly before: ZoneIndex | undefined;
   readonly after: ZoneIndex | undefined;
   readonly names: readonly NameChange[];
-  /** A large change was released: more names follow. */
+  /** A large change was released: more names follow through `named`. */
   readonly more?: true;
 }
 
-/** Sees the changes of the zones that it wants to see; is told without the names of others, too. */
+/** Observes changes of the zones it wants; gets changes of other zones without names. */
 export interface ZoneObserver {
   wants(zoneId: string): boolean;
   changed(change: ZoneChange): void;
-  /** More names of the last change that said so, over several turns; meanwhile others may change the zone. */
+  /** More names of the last change with `more`, over several ticks; other changes may occur in between. */
   named(zoneId: string, names: readonly NameChange[], isLast: boolean): void;
 }
 
-/** What changed, for caches of answers. */
+/** Changes for answer caches. */
 export interface ZoneChanges {
   /** Keys of zones whose records or settings changed. */
   readonly zones: ReadonlySet<NameKey>;
-  /** A zone appeared, went or moved, so that any name may belong to another zone now. */
+  /** A zone appeared, disappeared or moved, so any name may now belong to another zone. */
   readonly namespace: boolean;
 }
 
 export interface Zones extends Pick<ZoneDirectory<NameKey, ZoneIndex>, "nearestZone" | "oldestClaim" | "named"> {
-  /** All zones that questions can be about. */
+  /** All zones that answer queries. */
   served(): Iterable<ZoneIndex>;
   readonly zoneCount: number;
-  /** Entries since the last rebuild that no record or zone could be made of; answers leave them out. */
+  /** Invalid entries since the last rebuild; answers omit them. */
   readonly rejected: number;
-  /** Everything anew. */
+  /** Replaces all zones. */
   rebuild(snapshot: Snapshot): void;
-  /** All ops of one delta. No query is answered in between, so that a delta is seen as a whole or not at all. */
+  /** Applies all ops of one delta. No query runs in between, so queries see all of a delta or nothing. */
   apply(ops: readonly AppliedOp[]): ZoneChanges;
 }
 
-/** A zone of which parts may be missing: ops come in any order. */
+/** A zone that may be incomplete, because ops arrive in any order. */
 interface ZoneState extends Omit<ZoneIndex, "entry" | "nodes"> {
   readonly entry: ZoneEntry | undefined;
   readonly serial: number;
@@ -56,7 +56,7 @@ interface ZoneState extends Omit<ZoneIndex, "entry" | "nodes"> {
   readonly certified: CertifiedNames;
 }
 
-/** What a zone has apart from its entry and records. */
+/** State of a zone besides its entry and records. */
 const NOTHING_BESIDE: Pick<ZoneState, "serial" | "dnssec"> = { serial: 0, dnssec: undefined };
 
 const NO_ZONE: Omit<ZoneState, keyof typeof NOTHING_BESIDE | "id" | "nodes" | "certified"> = {
@@ -67,7 +67,7 @@ const NO_ZONE: Omit<ZoneState, keyof typeof NOTHING_BESIDE | "id" | "nodes" | "c
   negativeTtl: 0,
 };
 
-/** The index of zones and names that answers are read from. */
+/** Creates the index of zones and names that answers read. */
 export function createZones(...observers: readonly ZoneObserver[]): Zones {
   const states = new Map<string, ZoneState>();
   /** Zones of large changes that are not released yet. */
@@ -75,7 +75,7 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
   const directory = createZoneDirectory<NameKey, ZoneIndex>({ keyOf: ({ key }) => key, parentOf: parentKey });
   let rejected = 0;
 
-  /** Whether an answer may be made of the zone: of those that wait only where no other zone has the name. */
+  /** Whether the zone may answer: a pending zone does so only if no other zone has the name. */
   const isVisible = ({ entry, key }: ZoneState): boolean =>
     entry !== undefined && (isServed(entry) || directory.nearestZone(key, null) === undefined);
 
@@ -97,13 +97,13 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
     put({ ...state, ...NO_ZONE, ...settings });
   };
 
-  /** What stands beside the zone's settings and shows at its apex. */
+  /** Changes the state that appears at the apex besides the zone's settings. */
   const putBeside = (id: string, change: Partial<Pick<ZoneState, "serial" | "dnssec">>): void => {
     const state = { ...stateOf(id), ...change };
     put({ ...state, ...(state.entry ? { apex: apexSets(state.entry, state) } : {}) });
   };
 
-  /** SPEC 2.5, `multi_provider`: name servers that are records of the apex stand beside the zone's own. */
+  /** SPEC 2.5, `multi_provider`: NS records at the apex are added to the zone's own name servers. */
   const putProviders = (id: string): void => {
     const state = states.get(id);
     if (!state?.entry?.multi_provider) return;
@@ -114,7 +114,7 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
 
   const putCertificate = (id: string, value: CertificateEntry | null, before: CertificateEntry | undefined): void => {
     for (const entry of [before, value]) {
-      // The installation's own covers no zone's names.
+      // The installation's own certificate covers no zone's names.
       if (!entry?.zone_id) continue;
       const state = stateOf(entry.zone_id);
       if (entry === value) state.certified.put(id, entry.hosts.flatMap(readHost));
@@ -152,7 +152,7 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
     }
   };
 
-  /** What observers want to know of it follows over time. Whether there is more than was told at once. */
+  /** Releases a large change; observers get its names over time. Returns whether more names follow. */
   const release = (changeId: string, value: ReleaseEntry | null, names: NameChange[]): boolean => {
     const zoneId = stagedIn.get(changeId);
     const nodes = zoneId === undefined ? undefined : states.get(zoneId)?.nodes;
@@ -210,7 +210,7 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
     },
     apply: (ops) => {
       const touched = new Map<string, ZoneState | undefined>();
-      /** Zones of which only what nobody sees has changed. */
+      /** Zones in which only invisible data changed. */
       const settling = new Set<string>();
       const touch = (id: string | undefined): void => {
         if (id !== undefined && !touched.has(id)) touched.set(id, states.get(id));
@@ -240,7 +240,7 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
         const change = { id, before: servedOf(before), after: servedOf(state), names, ...(more ? { more } : {}) };
         for (const observer of observers) observer.changed(change);
         for (const seen of [before, state]) if (seen?.entry && isVisible(seen)) zones.add(seen.key);
-        // Its last record may have gone after the zone itself.
+        // Its last record may be removed after the zone itself.
         if (state && !state.entry) put(state);
       }
       for (const op of ops)
@@ -257,20 +257,20 @@ function* stagedChanges({ changes }: StagedLayer, snapshot: Snapshot): Generator
   for (const [id, value] of changes) yield { id, value, before: snapshot.get("record", id) };
 }
 
-/** Zones of type internal are for views that public questions never see. */
+/** Zones of type internal are for views, which public queries never see. */
 const isListed = (state: ZoneState): state is ZoneState & ZoneIndex => state.entry !== undefined && state.entry.type !== "internal";
 
-/** Nothing is signed, kept or announced of a zone that waits for its proof. */
+/** A pending zone is not signed, cached or announced. */
 const isServed = ({ status }: Pick<ZoneEntry, "status">): boolean => status === "active" || status === "moved";
 
 const servedOf = (state: ZoneState | undefined): ZoneIndex | undefined =>
   state && isListed(state) && isServed(state.entry) ? state : undefined;
 
-/** Their answers may change, but nothing that they hold. */
+/** Their answers may change, but not their records. */
 const certifiedZones = ({ value, before }: Extract<AppliedOp, { readonly kind: "certificate" }>): readonly string[] =>
   [value?.zone_id, before?.zone_id].filter((id) => id !== undefined);
 
-/** Zones that wait come and go without an answer's changing but theirs. */
+/** Pending zones appear and disappear without changing the answers of other zones. */
 const movesNames = (op: AppliedOp): boolean =>
   op.kind === "zone" &&
   [op.before, op.value].some((entry) => entry && isServed(entry)) &&

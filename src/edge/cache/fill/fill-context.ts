@@ -5,49 +5,52 @@ import type { CacheStatus } from "#edge/exchange/cache-decision.ts";
 import type { DiskWriter } from "#edge/cache/store/disk-writer.ts";
 import type { Asked, StoredResponse } from "#edge/cache/store/stored-response.ts";
 
-/** What a fill needs of the cache that began it. */
+/** What a fill uses of the cache that started it. */
 export interface FillOwner {
   nowMs(): number;
-  /** Names of targeted fields, the most specific first (RFC 9213). */
+  /** Names of targeted cache-control fields, the most specific first (RFC 9213). */
   readonly targets: readonly string[];
-  /** The largest body that is kept. */
+  /** Size limit of a body in memory. */
   readonly objectBytesMax: number;
-  /** A place on disk for a body that is too large for the memory; null where there is none. */
+  /** A writer for a body that is too large for the memory; null if the disk has no space or is not used. */
   writer(): DiskWriter | null;
-  /** The largest body that has a place on disk. */
+  /** Size limit of a body on disk. */
   readonly diskObjectBytesMax: number;
-  /** Sets bytes aside for bodies that are under way; false where there are too many already. A negative number gives them back. */
+  /** Reserves bytes for bodies of unfinished fills. Returns false if the limit is reached. A negative number releases bytes. */
   reserve(bytes: number): boolean;
   keep(response: StoredResponse): void;
   keepWritten(writer: DiskWriter, describeAs: (length: number) => StoredResponse): void;
-  /** `next` stands for what was confirmed. */
+  /** `next` replaces the response that the origin confirmed. */
   renew(stale: StoredResponse, next: StoredResponse): void;
   drop(response: StoredResponse): void;
-  /** Nobody may wait for the fill of this request any more; `refused` where the response is not for all, so that nobody waits next time. */
+  /**
+   * New requests may no longer wait for this fill. `refused` is set if the response cannot be shared; later requests
+   * then do not wait.
+   */
   released(request: FillRequest, refused: Refusal | null): void;
   respond(reader: CacheReader, response: StoredResponse, source: BodySource, status: CacheStatus): void;
-  /** Answers with a response whose body is kept, in memory or on disk. */
+  /** Answers with a stored response, from memory or disk. */
   give(reader: CacheReader, response: StoredResponse, status: CacheStatus): void;
 }
 
 export interface Refusal {
   readonly status: CacheStatus;
-  /** How long to remember it. */
+  /** How long to remember the refusal, in milliseconds. */
   readonly keptMs: number;
-  /** Only those who want a part of it need not wait. */
+  /** Applies to range requests only. */
   readonly isForParts: boolean;
 }
 
 export interface FillRequest {
   readonly asked: Asked;
-  /** The exchange that the origin is asked for. */
+  /** The exchange sent to the origin. */
   readonly exchange: Exchange;
   readonly hasAuthorization: boolean;
-  /** What was there and is too old; null where nothing was. */
+  /** The stored response that is too old; null without one. */
   readonly stale: StoredResponse | null;
 }
 
-/** The way to the origin and back. */
+/** A request to an origin, which can be paused and aborted. */
 export interface Source {
   abort(): void;
   onVisitorDrain(): void;

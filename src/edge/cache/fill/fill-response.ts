@@ -12,10 +12,10 @@ import { storedHead } from "#edge/cache/serve/stored-head.ts";
 import { StoredResponse } from "#edge/cache/store/stored-response.ts";
 import { STORED_STATUSES, type Storable, storableOf } from "#edge/cache/policy/cacheability.ts";
 
-/** One that fails is well again soon. */
+/** Freshness of a failed response, in milliseconds: the origin may recover soon. */
 const FAILED_MS = 1_000;
 
-/** What an origin brings for a fill: takes the place of a visitor towards it. */
+/** Receives the origin's response for a fill, in place of a visitor. */
 export class FillArrival implements Visitor {
   private readonly fill: Fill;
   private readonly readers: Fill["readers"];
@@ -31,7 +31,7 @@ export class FillArrival implements Visitor {
 
   onOriginDrain(): void {}
 
-  /** What an origin says ahead is meant for the one who asked. */
+  /** 1xx responses are for the client that asked, and a fill has several. */
   sendInterim(): void {}
 
   sendSwitch(): boolean {
@@ -57,10 +57,10 @@ export class FillArrival implements Visitor {
     const storable = this.fill.isDoomed ? null : storableOf(head.status, fields, this.storing(nowMs));
     const length = framing === NO_BODY ? 0 : framing === BY_LENGTH ? head.contentLength : null;
     const reason = latin1(buffer, head.reasonStart, head.reasonEnd);
-    // A part of what is not kept, or of what is long, is the origin's to give.
+    // The origin itself must answer range requests for a long body or one that is not stored.
     if ((storable === null || (length ?? 0) > this.fill.partsLengthMax) && this.fill.dismissParts()) return;
     if (storable !== null && length !== null && this.keeping.fits(length)) this.beginShared(reason, storable, length);
-    // The end of what ends with its connection cannot be told from a broken one.
+    // If the connection's end delimits the body, a complete body looks like a broken one.
     else if (storable !== null && (framing === CHUNKED || this.keeping.fitsDisk(length))) this.tellOne(reason, storable, framing, length);
     else this.pass(buffer, head, framing, storable === null);
   }
@@ -98,14 +98,14 @@ export class FillArrival implements Visitor {
     return this.readers.told?.flush() !== false && hasRoom;
   }
 
-  /** The origin could not be asked, or did not answer. */
+  /** The edge could not reach the origin, or got no valid response. */
   sendPage(page: Page): void {
     const { stale } = this.fill.request;
     if (stale !== null && this.fill.owner.nowMs() < stale.freshness.spareUntilMs) return this.useSpare(stale);
     const [told, ...others] = this.readers.everyone();
     this.fill.close(null);
     told?.sendPage(page);
-    // Each of them finds out by itself: the page names the request it answers.
+    // The others repeat the request: an error page names the request that it answers.
     for (const reader of others) this.readers.sendAway(reader);
   }
 
@@ -120,13 +120,13 @@ export class FillArrival implements Visitor {
     }
   }
 
-  /** RFC 9111 §4.3.4: what is there still holds, and is brought up to date. */
+  /** RFC 9111 §4.3.4: the stored response is still valid; updates its fields. */
   private confirm(stale: StoredResponse, fields: readonly ResponseField[], nowMs: number): void {
     const { asked, hasAuthorization } = this.fill.request;
     const next = refreshed(stale, fields, asked, this.storing(nowMs));
     const readers = this.readers.everyone();
     this.fill.close(null);
-    // What must not be kept for one who has credentials may still be kept for the others.
+    // A response that must not be stored for a request with credentials may still be stored for others.
     if (next instanceof StoredResponse && !this.fill.isDoomed) this.fill.owner.renew(stale, next);
     else if (next !== null || !hasAuthorization) this.fill.owner.drop(stale);
     for (const reader of readers) {
@@ -135,7 +135,7 @@ export class FillArrival implements Visitor {
     }
   }
 
-  /** RFC 5861 §4 */
+  /** Serves the stale response instead of an error (RFC 5861 §4). */
   private useSpare(stale: StoredResponse): void {
     const readers = this.readers.everyone();
     this.fill.close(null);
@@ -186,7 +186,7 @@ export class FillArrival implements Visitor {
       if (keeping.moveToDisk(length)) this.readers.sendOthersAway();
     }
     if (keeping.appendOnDisk(buffer, start, end)) return;
-    // Larger than anything that is kept: the one who is told has it all, the others begin anew.
+    // Too large to store: the one reader that streams it gets all of it, the others repeat the request.
     keeping.giveUp();
     this.fill.stage = PASSED;
     this.fill.release({ status: this.fill.status, keptMs: REFUSED_MS, isForParts: false });

@@ -5,19 +5,19 @@ import { secondaryKey } from "#edge/cache/key/secondary-key.ts";
 import { StoredResponse } from "#edge/cache/store/stored-response.ts";
 import type { Storable } from "#edge/cache/policy/cacheability.ts";
 
-/** So much waits for the disk at most, and the origin goes on when so much is left. */
+/** Bytes that may wait for the disk before the origin is paused, and the amount at which it resumes. */
 const PENDING_BYTES_MAX = 4_194_304;
 const PENDING_BYTES_LOW = 1_048_576;
 
-/** What is kept of a response while it comes: in memory, or on disk where it is too large for that. */
+/** Stores a response while it arrives: in memory, or on disk if it is too large for the memory. */
 export class FillKeeping {
-  /** Known once the length is. */
+  /** Set once the length is known. */
   response: StoredResponse | null = null;
-  /** Null where the body is on disk, or is not kept. */
+  /** Null if the body is on disk or is not stored. */
   body: BodyBuffer | null = null;
   private readonly owner: FillOwner;
   private readonly request: FillRequest;
-  /** The disk takes more. */
+  /** Called when the disk can take more. */
   private readonly resume: () => void;
   private writer: DiskWriter | null = null;
   private pending: { readonly reason: string; readonly storable: Storable } | null = null;
@@ -37,31 +37,31 @@ export class FillKeeping {
     return this.writer === null || this.writer.pendingBytes < PENDING_BYTES_MAX;
   }
 
-  /** Sets aside what a body of this length takes of the memory; false where it has no place there. */
+  /** Reserves memory for a body of this length. Returns false if there is not enough. */
   fits(length: number): boolean {
     return length <= this.owner.objectBytesMax && this.set(length);
   }
 
-  /** The same for a place on disk; a length that is not known is one for the memory. */
+  /** Whether the disk can store a body of this length; a body of unknown length goes to memory. */
   fitsDisk(length: number | null): boolean {
     const { owner } = this;
     if (length === null || length <= owner.objectBytesMax || length > owner.diskObjectBytesMax) return false;
     return this.openWriter();
   }
 
-  /** A body of a known length, in memory. */
+  /** Starts a body of known length in memory. */
   begin(reason: string, storable: Storable, length: number): void {
     this.body = new BodyBuffer(length);
     this.response = this.describing(reason, storable)(length);
   }
 
-  /** A body whose length its end tells, or one on disk. */
+  /** Starts a body of unknown length, or one on disk. */
   beginUnknown(reason: string, storable: Storable): void {
     if (this.writer === null) this.body = new BodyBuffer(null);
     this.pending = { reason, storable };
   }
 
-  /** Goes on with on disk what is too large for the memory; false where it has no place there either. */
+  /** Moves a body that is too large for the memory to disk. Returns false if the disk cannot store it. */
   moveToDisk(length: number): boolean {
     const { body } = this;
     this.body = null;
@@ -71,7 +71,7 @@ export class FillKeeping {
     return true;
   }
 
-  /** False where it is not on disk, or becomes too large for that. */
+  /** Returns false if the body is not on disk, or becomes too large. */
   appendOnDisk(buffer: Buffer, start: number, end: number): boolean {
     const { writer } = this;
     if (writer === null || writer.length + end - start > this.owner.diskObjectBytesMax) return false;
@@ -79,7 +79,7 @@ export class FillKeeping {
     return true;
   }
 
-  /** All of it came, on disk; kept unless it is doomed. */
+  /** Completes a body on disk. Stores it unless the fill is doomed. */
   finishOnDisk(isDoomed: boolean): void {
     const { writer, pending } = this;
     this.writer = null;
@@ -87,7 +87,7 @@ export class FillKeeping {
     else if (writer !== null && pending !== null) this.owner.keepWritten(writer, this.describing(pending.reason, pending.storable));
   }
 
-  /** The same in memory. */
+  /** Completes a body in memory. Stores it unless the fill is doomed. */
   finish(isDoomed: boolean): StoredResponse {
     const body = this.body!;
     if (this.response === null) this.response = this.describing(this.pending!.reason, this.pending!.storable)(body.length);
@@ -96,13 +96,13 @@ export class FillKeeping {
     return this.response;
   }
 
-  /** Nothing of it is kept. */
+  /** Stores nothing of this response. */
   giveUp(): void {
     this.writer?.abort();
     this.writer = null;
   }
 
-  /** Gives back what was set aside. */
+  /** Releases the reserved memory. */
   release(): void {
     this.owner.reserve(-this.reserved);
     this.reserved = 0;

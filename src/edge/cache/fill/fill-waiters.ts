@@ -4,12 +4,12 @@ import type { FillOwner } from "./fill-context.ts";
 import { secondaryKey } from "#edge/cache/key/secondary-key.ts";
 import type { StoredResponse } from "#edge/cache/store/stored-response.ts";
 
-/** Who waits for one fill, or reads along. */
+/** The readers that wait for a fill or read along. */
 export class FillReaders {
   private readonly owner: Pick<FillOwner, "give">;
-  /** The first is the one who is told where only one can be. */
+  /** In order of arrival; if only one reader can stream the response, it is the first. */
   private readonly whole = new Set<CacheReader>();
-  /** Those who want a part: none of them is ever told the whole. */
+  /** Range requests, which never get the whole response. */
   private readonly parts = new Set<CacheReader>();
 
   constructor(owner: Pick<FillOwner, "give">) {
@@ -28,13 +28,13 @@ export class FillReaders {
     return this.parts.size > 0;
   }
 
-  /** The one who is told where only one can be. */
+  /** The reader that streams the response if only one can. */
   get told(): CacheReader | undefined {
     const [told] = this.whole;
     return told;
   }
 
-  /** Those who want the whole as well. */
+  /** The other readers that want the whole response. */
   get others(): readonly CacheReader[] {
     const [, ...others] = this.whole;
     return others;
@@ -57,13 +57,13 @@ export class FillReaders {
     this.parts.delete(reader);
   }
 
-  /** More of the body is there. */
+  /** More of the body is available. */
   pump(): void {
     for (const reader of this.whole) reader.pump();
     for (const reader of this.parts) reader.pump();
   }
 
-  /** One who waited gets what is there now. */
+  /** Answers one waiting reader. */
   give(reader: CacheReader, response: StoredResponse, status: CacheStatus): void {
     this.forget(reader);
     if (!isFor(reader, response)) return reader.goAlone();
@@ -80,6 +80,6 @@ export class FillReaders {
   }
 }
 
-/** Whether the response is the one that this visitor's fields choose (RFC 9111 §4.1). */
+/** Whether the response matches the request's fields that Vary names (RFC 9111 §4.1). */
 export const isFor = (reader: CacheReader, { vary, secondary }: StoredResponse): boolean =>
   vary.length === 0 || secondaryKey(vary, reader.exchange) === secondary;

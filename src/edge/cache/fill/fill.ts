@@ -5,34 +5,34 @@ import type { FillOwner, FillRequest, Refusal, Source } from "./fill-context.ts"
 import { FillReaders, isFor } from "./fill-waiters.ts";
 import type { StoredResponse } from "#edge/cache/store/stored-response.ts";
 
-/** How far a fill has come. */
+/** Progress of a fill. */
 type Stage = typeof WAITING | typeof SHARED | typeof TOLD_ONE | typeof PASSED | typeof OVER;
 
 /** Before the head of the response. */
 const WAITING = 0;
-/** The length is known: all who wait read along. */
+/** The length is known: all readers read along. */
 export const SHARED = 1;
-/** The length is not known: one reads along, the others wait for the end. */
+/** The length is unknown: one reader streams the response, the others wait for its end. */
 export const TOLD_ONE = 2;
-/** Not kept: one reads, nobody waits. */
+/** Not stored: one reader streams the response, nobody waits. */
 export const PASSED = 3;
 export const OVER = 4;
 
-/** An origin that means what it says of a response says it again. */
+/** How long to remember that a response cannot be shared, in milliseconds: origins seldom change their mind. */
 export const REFUSED_MS = 30_000;
 
-/** What is longer is not fetched whole for somebody who wants a part of it. */
+/** Longer responses are not fetched whole for a range request. */
 const PARTS_LENGTH_MAX = 4_194_304;
 
-/** One request to an origin for all who ask for the same: what it brings (fill-arrival.ts) is kept and given to each of them. */
+/** One request to an origin for all equal requests. Stores the response (fill-response.ts) and gives it to each reader. */
 export class Fill implements Waited {
   readonly request: FillRequest;
   readonly startedMs: number;
-  /** Set once the request is under way. */
+  /** Set when the request is sent. */
   source: Source | null = null;
-  /** What it brings was purged before it came. */
+  /** The response was purged before it arrived. */
   isDoomed = false;
-  /** Goes on although nobody waits. */
+  /** Continues even if nobody waits. */
   isBackground = false;
   readonly owner: FillOwner;
   readonly readers: FillReaders;
@@ -47,17 +47,17 @@ export class Fill implements Waited {
     this.startedMs = owner.nowMs();
   }
 
-  /** Known once the length is, or the end has come. */
+  /** Available once the length is known or the end has arrived. */
   get response(): StoredResponse | null {
     return this.keeping.response;
   }
 
-  /** Nobody knows yet what will come of it. */
+  /** Not known yet whether the response will be stored in full. */
   get isWaiting(): boolean {
     return this.stage === WAITING || (this.stage === TOLD_ONE && !this.keeping.isOnDisk);
   }
 
-  /** One reads at his own pace, and nobody else is told anything. */
+  /** A single reader streams the response at its own pace. */
   get isForOne(): boolean {
     return this.keeping.isOnDisk;
   }
@@ -66,23 +66,23 @@ export class Fill implements Waited {
     return this.request.stale === null ? "MISS" : "EXPIRED";
   }
 
-  /** Waits for the response, or reads along where it has begun. */
+  /** Waits for the response, or reads along if it has begun. */
   join(reader: CacheReader): void {
     this.readers.add(reader);
     reader.waitFor(this);
     if (this.stage === SHARED) this.share(reader);
   }
 
-  /** Who still waits for a head, or for the end of what only one is told, does so no longer. */
+  /** Sends readers that wait for the head or the end to the origin, when their wait is over. */
   sendWaitersAway(): void {
     if (this.stage === SHARED) return;
     this.readers.sendOthersAway();
-    // Where nobody is told the whole, one of those who want a part is as good as told until there is a head.
+    // If only range requests wait, keep one of them waiting for the head.
     if (this.stage !== WAITING || this.readers.wantWhole) this.dismissParts();
   }
 
   onReaderDrain(): void {
-    // Only one that is told at the origin's pace comes here; others read what is there.
+    // Only the reader that sets the origin's pace calls this; others read stored bytes.
     this.source?.onVisitorDrain();
   }
 
@@ -93,7 +93,7 @@ export class Fill implements Waited {
     if (this.readers.isEmpty || (reader === told && this.stage >= TOLD_ONE)) this.abandon();
   }
 
-  /** Ends it without a word to anybody: the last one who waited has left. */
+  /** Aborts the fill; readers that are left go to the origin. */
   abandon(refused: Refusal | null = null): void {
     const others = this.readers.everyone();
     this.close(refused);
@@ -101,7 +101,7 @@ export class Fill implements Waited {
     for (const reader of others) this.readers.sendAway(reader);
   }
 
-  /** Lets one read along, where this is what he wants. */
+  /** Lets a reader read along if the response matches its request. */
   share(reader: CacheReader): void {
     const { response, body } = this.keeping;
     if (response === null || body === null) return;
@@ -109,7 +109,7 @@ export class Fill implements Waited {
     this.owner.respond(reader, response, body, this.status);
   }
 
-  /** Sends those away who want a part. True where it ended because nobody else waited. */
+  /** Sends range requests to the origin. Returns true if the fill ended because nobody else waited. */
   dismissParts(): boolean {
     if (!this.readers.wantParts) return false;
     const isLast = !this.readers.wantWhole && !this.isBackground;
@@ -122,14 +122,14 @@ export class Fill implements Waited {
     return Math.min(PARTS_LENGTH_MAX, this.owner.objectBytesMax);
   }
 
-  /** It is over, and nothing more of it is kept. */
+  /** Ends the fill; stores nothing more. */
   close(refused: Refusal | null): void {
     this.stage = OVER;
     this.keeping.giveUp();
     this.release(refused);
   }
 
-  /** Nobody may wait for it any more. */
+  /** New requests may no longer wait for this fill. */
   release(refused: Refusal | null): void {
     this.keeping.release();
     this.owner.released(this.request, refused);

@@ -1,6 +1,6 @@
 import type { CacheStatus } from "#edge/exchange/cache-decision.ts";
 
-/** Keys whose responses are not for all: whoever asks for them does not wait for another one's. */
+/** Keys of responses that cannot be shared: requests for them do not wait for each other (hit-for-miss). */
 export interface Refusals {
   add(key: string, status: CacheStatus, nowMs: number, keptMs: number): void;
   find(key: string, nowMs: number): CacheStatus | null;

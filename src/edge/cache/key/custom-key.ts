@@ -4,13 +4,13 @@ import { type FieldChange, fieldChange } from "#rules/field-change.ts";
 import type { CacheKeyRule, CustomKey } from "#edge/exchange/cache-decision.ts";
 import { type DeviceType, deviceType } from "./device-type.ts";
 
-/** What a rule makes of a request for the cache. */
+/** The effect of a custom cache key on a request. */
 export interface CustomKeyParts {
-  /** Told apart from other requests of the same URL; as JSON, so that no value can look like the end of it and the beginning of the next. */
+  /** Part of the key besides the URL. JSON, so that no value can imitate the boundary between two values. */
   readonly apart: string;
-  /** What kind of device the visitor has, where that is part of the key; else empty. */
+  /** The visitor's device type, if it is part of the key; else empty. */
   readonly device: DeviceType | "";
-  /** How the origin is asked, so that it sees of those parts what the key says, and no more. */
+  /** Changes to the request for the origin, so that it sees only those parts that are in the key. */
   readonly changes: readonly FieldChange[];
 }
 
@@ -53,7 +53,7 @@ function cookieParts(exchange: RequestView, { include = [], check_presence: pres
   return [include.map((name) => cookies.get(name) ?? []), present.map((name) => cookies.has(name))];
 }
 
-/** RFC 9110 §12.5.4: the language that is asked for first, without its region. */
+/** The first language of Accept-Language, without its region (RFC 9110 §12.5.4). */
 function firstLanguage(exchange: RequestView): string {
   const [line = ""] = exchange.headers("accept-language");
   return /^\s*([A-Za-z]{1,8})(?=[-,;\s]|$)/.exec(line)?.[1]?.toLowerCase() ?? "";

@@ -2,7 +2,10 @@ import type { Exchange } from "#edge/exchange/exchange.ts";
 import { cachedQuery, primaryKey } from "./primary-key.ts";
 import { type ResponseField, valuesOf } from "#edge/cache/policy/response-fields.ts";
 
-/** Keys of what a successful request that may change things has changed: its target, and what its response names of the same origin (RFC 9111 §4.4). */
+/**
+ * Keys that a successful unsafe request invalidates: its target, and the Location and Content-Location of the same
+ * origin (RFC 9111 §4.4).
+ */
 export function changedKeys(exchange: Exchange, fields: readonly ResponseField[]): readonly string[] {
   const { zone, scheme, authority } = exchange;
   if (zone === null) return [];
@@ -15,7 +18,7 @@ export function changedKeys(exchange: Exchange, fields: readonly ResponseField[]
   add(exchange.path, exchange.query);
   for (const named of [...valuesOf(fields, "location"), ...valuesOf(fields, "content-location")]) {
     const url = URL.parse(named, `${base}${exchange.originForm}`);
-    // Nobody else's: that would be a way to take them out of the cache.
+    // Only the same origin: otherwise a site could invalidate another site's responses.
     if (url !== null && url.origin === URL.parse(base)?.origin) add(url.pathname, url.search.slice(1));
   }
   return [...keys];

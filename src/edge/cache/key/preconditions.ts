@@ -3,16 +3,16 @@ import { readByteRange } from "#wire/http/byte-range.ts";
 import { parseHttpDate } from "#wire/http/http-date.ts";
 import type { RequestFields } from "./secondary-key.ts";
 
-/** What of a stored response its conditions are about. */
+/** The parts of a stored response that preconditions compare. */
 export interface Representation {
   readonly status: number;
   readonly etag: string | null;
   readonly lastModified: string | null;
-  /** Bytes of the body; null while they are not known. */
+  /** Length of the body in bytes; null while unknown. */
   readonly length: number | null;
 }
 
-/** How a visitor's request is answered from a stored response. */
+/** How to answer a visitor's request from a stored response. */
 export type Answer =
   | { readonly kind: "whole" }
   | { readonly kind: "not_modified" }
@@ -23,8 +23,8 @@ const WHOLE: Answer = { kind: "whole" };
 const NOT_MODIFIED: Answer = { kind: "not_modified" };
 
 /**
- * Evaluates the conditions of a GET or HEAD in the order of RFC 9110 §13.2.2. If-Match and If-Unmodified-Since are the
- * origin's business: requests with them do not come here.
+ * Evaluates the preconditions of a GET or HEAD in the order of RFC 9110 §13.2.2. Requests with If-Match or
+ * If-Unmodified-Since go to the origin and never come here.
  */
 export function answerTo(request: RequestFields & { readonly method: string }, stored: Representation, nowMs: number): Answer {
   if (isNotModified(request, stored, nowMs)) return NOT_MODIFIED;
@@ -37,7 +37,7 @@ export function answerTo(request: RequestFields & { readonly method: string }, s
 }
 
 function isNotModified(request: RequestFields, { status, etag, lastModified }: Representation, nowMs: number): boolean {
-  // RFC 9110 §13.2.1: only what would be a 200 has conditions.
+  // RFC 9110 §13.2.1: preconditions apply only if the response would otherwise be a 200.
   if (status !== 200) return false;
   const tags = request.headers("if-none-match");
   if (tags.length > 0) return namesTag(tags.join(","), etag);
@@ -48,7 +48,7 @@ function isNotModified(request: RequestFields, { status, etag, lastModified }: R
   return sinceMs !== null && modifiedMs !== null && modifiedMs <= sinceMs;
 }
 
-/** RFC 9110 §13.1.5: the whole where it has changed. A date is compared exactly, and trusted only from a strong validator's field. */
+/** If-Range (RFC 9110 §13.1.5): false to send the whole body. A date must match exactly, and counts only as a strong validator. */
 function rangeApplies(lines: readonly string[], { etag, lastModified }: Representation, nowMs: number): boolean {
   const [condition, ...others] = lines;
   if (condition === undefined) return true;

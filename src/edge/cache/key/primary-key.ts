@@ -1,7 +1,7 @@
 import type { EdgeSettings } from "#snapshot/edge-settings.ts";
 import type { CacheKeyRule, CustomKey } from "#edge/exchange/cache-decision.ts";
 
-/** What of a request names what it asks for. */
+/** The parts of a request that its key consists of. */
 export interface KeyedRequest {
   readonly scheme: string;
   /** `host[:port]`, canonical. */
@@ -12,7 +12,7 @@ export interface KeyedRequest {
 const PARAMETERS_MAX = 1_000;
 
 /**
- * The key of what a request asks for, with the query as `keyedQuery` gives it. The path stands as it came: an origin may tell
+ * The cache key of a request, with the query from `keyedQuery`. The path is not normalized: an origin may distinguish
  * `/a%2Fb` from `/a/b`.
  */
 export function primaryKey(zoneId: string, { scheme, authority, path }: KeyedRequest, query: string): string {
@@ -20,14 +20,14 @@ export function primaryKey(zoneId: string, { scheme, authority, path }: KeyedReq
   return query === "" ? base : `${base}?${query}`;
 }
 
-/** The query as it is told apart from others, by a rule before the zone's own level; null where nothing that has one is kept. */
+/** The query as part of the key, by a rule or else by the zone's cache level; null if a request with this query is not cached. */
 export function cachedQuery(query: string, settings: EdgeSettings, rule: CacheKeyRule | undefined): string | null {
   const ruled = rule?.custom_key?.query_string;
   const kept = ruled === undefined ? keyedQuery(query, settings) : ruledQuery(query, ruled);
   return kept !== null && rule?.ignore_query_strings_order === true ? sortedQuery(kept) : kept;
 }
 
-/** Names are compared as they came: what is left out of the key does not reach the origin either. */
+/** Compares names as sent. Parameters outside the key do not reach the origin either. */
 function ruledQuery(query: string, { include, exclude }: NonNullable<CustomKey["query_string"]>): string {
   if (query === "" || exclude?.all === true) return "";
   if (include?.all === true) return query;
@@ -36,14 +36,14 @@ function ruledQuery(query: string, { include, exclude }: NonNullable<CustomKey["
   return parameters.join("&");
 }
 
-/** The query as it is told apart from others; null where the level keeps nothing that has one. */
+/** The query as part of the key; null if the level caches no request with a query. */
 export function keyedQuery(query: string, { cache_level: level, sort_query_string_for_cache: sorted }: EdgeSettings): string | null {
   if (query === "" || level === "simplified") return "";
   if (level === "basic") return null;
   return sorted ? sortedQuery(query) : query;
 }
 
-/** By name and value; parameters of one name keep their order, which origins may read as a list. */
+/** Sorted by name. Parameters of the same name keep their order, which may matter to the origin. */
 export function sortedQuery(query: string): string {
   const parameters = query.split("&");
   if (parameters.length > PARAMETERS_MAX) return query;

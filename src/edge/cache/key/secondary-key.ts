@@ -1,30 +1,27 @@
 import { trimBlanks } from "#kernel/process/trim.ts";
 
-/** Where the fields of a request are read. */
+/** Access to the fields of a request. */
 export interface RequestFields {
-  /** Values of every line of a field, by its lower-case name. */
+  /** Values of each line of a field, by its lower-case name. */
   headers(name: string): readonly string[];
 }
 
-/**
- * The fields of a request that Vary names, in one string: two requests with the same one may have the same response
- * (RFC 9111 §4.1).
- */
+/** The request fields that Vary names, as one string: requests with equal strings may share a response (RFC 9111 §4.1). */
 export function secondaryKey(vary: readonly string[], request: RequestFields): string {
   let key = "";
   for (const name of vary) {
     const lines = request.headers(name);
     const value = lines.length === 0 ? null : name === "accept-encoding" ? codings(lines) : lines.map(normalized).join(",");
-    // As JSON, no value can look like the end of it and the beginning of the next.
+    // JSON, so that no value can imitate the boundary between two values.
     key += JSON.stringify(value);
   }
   return key;
 }
 
-/** White space around the members of a list means nothing. */
+/** White space around list members has no meaning. */
 const normalized = (value: string): string => (value.includes(",") ? value.split(",").map(trimBlanks).join(",") : value.trim());
 
-/** Clients write the same codings in many orders; what they prefer among those they accept is not asked for. */
+/** Clients list the same codings in different orders; the key ignores order and weights. */
 const codings = (lines: readonly string[]): string =>
   lines.some((line) => line.includes(";"))
     ? lines.map((line) => normalized(line).toLowerCase()).join(",")

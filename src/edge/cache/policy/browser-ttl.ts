@@ -5,9 +5,8 @@ import type { BrowserTtl } from "./cache-rule.ts";
 import { type ResponseField, singleValue, valuesOf } from "./response-fields.ts";
 
 /**
- * The fields of a cached response with what the zone or a rule tells browsers of their own caches. Answers that say that
- * something is not there stay as they are, and where the setting only lengthens the origin's time, so does what the origin
- * wants to be asked about first.
+ * The fields of a cached response with the zone's or rule's browser TTL in Cache-Control. Error responses stay
+ * unchanged. If the setting can only raise the TTL, responses that require revalidation stay unchanged too.
  */
 export function withBrowserTtl(status: number, fields: readonly ResponseField[], { mode, seconds }: BrowserTtl): readonly ResponseField[] {
   if (mode === "bypass") return replaced(fields, "no-store");
@@ -22,12 +21,12 @@ export function withBrowserTtl(status: number, fields: readonly ResponseField[],
   return replaced(fields, lasting(lines, /^max-age(?:\s*=|$)/i, seconds));
 }
 
-/** What a time of its own stands instead of. */
+/** Directives that an explicit TTL replaces. */
 const FORBIDDING = /^(?:max-age|no-cache|no-store|private|must-revalidate)(?:\s*=|$)/i;
 
 const CLOSED = /^[^"]*(?:"(?:[^"\\]|\\[^])*"[^"]*)*$/;
 
-/** The directives that do not match, and the time: before a quoted string that is not closed, since nobody would find it behind. */
+/** Keeps the other directives and adds max-age. Puts it before an unclosed quoted string, behind which no parser would find it. */
 function lasting(lines: readonly string[], without: RegExp, seconds: number): string {
   const kept = lines.flatMap(listMembers).filter((directive) => !without.test(directive));
   const open = kept.findIndex((directive) => !CLOSED.test(directive));

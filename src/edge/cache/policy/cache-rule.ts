@@ -1,7 +1,7 @@
 import type { CacheRule, StatusTtl } from "#edge/exchange/cache-decision.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
 
-/** Seconds that a rule gives a response of this status, whatever the origin says; -1 keeps it from being stored, and null leaves it to the origin. */
+/** TTL in seconds that a rule sets for a status, regardless of the origin; -1 forbids storing, null leaves it to the origin. */
 export function ruledSeconds(rule: CacheRule | null, status: number): number | null {
   const ttl = rule?.edge_ttl;
   if (ttl === undefined) return null;
@@ -13,9 +13,9 @@ export function ruledSeconds(rule: CacheRule | null, status: number): number | n
 const covers = ({ status_code: code, status_code_range: range }: StatusTtl, status: number): boolean =>
   code === undefined ? range !== undefined && status >= (range.from ?? 100) && status <= (range.to ?? 999) : code === status;
 
-/** What a browser is told of how long it may keep what came through the cache. */
+/** How long browsers may keep a response that came through the cache. */
 export interface BrowserTtl {
-  /** `at_least`: where the origin allows less. `bypass_by_default`: not at all where the origin says nothing. */
+  /** `at_least`: raises a lower TTL of the origin. `bypass_by_default`: no caching unless the origin sets a TTL. */
   readonly mode: "at_least" | "exactly" | "bypass" | "bypass_by_default";
   readonly seconds: number;
 }

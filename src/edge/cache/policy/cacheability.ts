@@ -9,46 +9,49 @@ import { type Freshness, freshnessOf, ruledFreshness, type Timing } from "./fres
 import { readTags } from "./tags.ts";
 import { type ResponseField, singleValue, valuesOf } from "./response-fields.ts";
 
-/** What is kept of a response besides its body. */
+/** What the cache stores of a response besides its body. */
 export interface Storable {
   readonly status: number;
-  /** As they came, but for Age and what is meant for the first visitor alone. */
+  /** As received, without Age and fields for the first visitor only. */
   readonly fields: readonly ResponseField[];
   readonly freshness: Freshness;
   readonly etag: string | null;
   readonly lastModified: string | null;
-  /** Request fields that select between the responses of one URL, lower case, sorted. */
+  /** Request fields that Vary names, lower case, sorted. */
   readonly vary: readonly string[];
   readonly tags: readonly string[];
 }
 
-/** What decides besides the response itself. */
+/** What cacheability depends on besides the response. */
 export interface StoringRequest extends Timing {
   readonly hasAuthorization: boolean;
-  /** Names of targeted fields, the most specific first (RFC 9213). */
+  /** Names of targeted cache-control fields, the most specific first (RFC 9213). */
   readonly targets: readonly string[];
-  /** What rules chose. */
+  /** Parameters of cache rules. */
   readonly rule: CacheRule | null;
-  /** Of the request, without its query. */
+  /** Path of the request without its query. */
   readonly path: string;
 }
 
 /**
- * Statuses that are kept where the response allows it: those that speak of the resource. What speaks of one request, or of a
- * fault that passes, would let one visitor's request spoil the answer for all.
+ * Statuses that are stored if the response allows it: those that describe the resource. Others describe one request or a
+ * passing fault, and storing them would let one visitor break the page for all.
  */
 export const STORED_STATUSES: ReadonlySet<number> = new Set([200, 203, 204, 300, 301, 302, 303, 307, 308, 403, 404, 410, 451]);
 
 const VARY_FIELDS_MAX = 8;
-/** Date, Age, Content-Length and Content-Range, with some to spare. */
+/** Room for Date, Age, Content-Length and Content-Range, with a margin. */
 const OWN_FIELDS_MAX = 8;
-/** Larger heads are hardly meant to be kept in thousands. */
+/** Larger heads are not stored. */
 const FIELDS_LENGTH_MAX = 16_384;
 
-/** Those that are a part of something, or no answer by themselves: not even rules have them kept. */
+/** Partial responses and 304: never stored, even if a rule asks for it. */
 const NEVER_STORED: ReadonlySet<number> = new Set([206, 304]);
 
-/** What to keep of a response to GET, or null where a shared cache must not keep it (RFC 9111 §3), a rule says so, or it would never be used. */
+/**
+ * What to store of a response to GET. Null if a shared cache must not store it (RFC 9111 §3), a rule forbids it, or it
+ * could never be used.
+ */
 export function storableOf(status: number, received: readonly ResponseField[], request: StoringRequest): Storable | null {
   const { rule } = request;
   const seconds = ruledSeconds(rule, status);
@@ -67,14 +70,14 @@ export function storableOf(status: number, received: readonly ResponseField[], r
   return usable(status, fields, freshness, vary, request.responseMs);
 }
 
-/** RFC 9111 §5.2.2.3: every status of the table is understood. A rule may want the origin to say something. */
+/** RFC 9111 §5.2.2.3: the cache understands all statuses it stores. A rule may require an explicit TTL of the origin. */
 function mayStore(control: CacheControl, targeted: boolean, fields: readonly ResponseField[], { rule }: StoringRequest): boolean {
   if ((control.noStore && !control.mustUnderstand) || control.isPrivate) return false;
   if (rule?.edge_ttl?.mode !== "bypass_by_default") return true;
   return targeted || fields.some(({ key }) => key === "cache-control" || key === "expires");
 }
 
-/** The fields as a rule has them kept, and shown. */
+/** The fields with the changes that a rule makes for storing and serving. */
 function asRuled(fields: readonly ResponseField[], rule: CacheRule | null): readonly ResponseField[] {
   if (rule === null) return fields;
   const { strip_etags: tags, strip_last_modified: modified, strip_set_cookie: cookies, respect_strong_etags: strong } = rule;
@@ -98,7 +101,7 @@ function usable(
   const isUsable = nowMs < Math.max(freshness.refreshUntilMs, freshness.spareUntilMs) && !freshness.mustValidate;
   if (!isUsable && etag === null && lastModified === null) return null;
   const kept = fields.filter(({ key }) => key !== "age");
-  // What the cache adds must have room, or the head could not be read again.
+  // The cache adds fields; with them the head must still fit the parser's limit.
   if (
     kept.length > FIELDS_MAX - OWN_FIELDS_MAX ||
     kept.reduce((length, { name, value }) => length + name.length + value.length + 4, 0) > FIELDS_LENGTH_MAX
@@ -107,7 +110,7 @@ function usable(
   return { status, fields: kept, freshness, etag, lastModified, vary, tags: readTags(valuesOf(fields, "cache-tag")) };
 }
 
-/** RFC 9213 §2.2: the most specific targeted field that is not empty and well formed replaces Cache-Control and Expires. */
+/** The most specific targeted field that is valid and not empty replaces Cache-Control and Expires (RFC 9213 §2.2). */
 function controlOf(fields: readonly ResponseField[], targets: readonly string[]): { control: CacheControl; targeted: boolean } {
   for (const target of targets) {
     const lines = valuesOf(fields, target);
@@ -117,11 +120,11 @@ function controlOf(fields: readonly ResponseField[], targets: readonly string[])
   return { control: parseCacheControl(valuesOf(fields, "cache-control")), targeted: false };
 }
 
-/** Fields that `private="…"` and `no-cache="…"` name are for the visitor who asked, not for the next one. */
+/** Removes fields that `private="…"` and `no-cache="…"` name: only the first visitor may get them. */
 const withoutWithheld = (fields: readonly ResponseField[], { withheld }: CacheControl): readonly ResponseField[] =>
   withheld.length === 0 ? fields : fields.filter(({ key }) => !withheld.includes(key));
 
-/** RFC 9111 §4.1; null where no later request can match, or nearly none would. */
+/** Names of Vary (RFC 9111 §4.1); null if few or no later requests could match. */
 function varyOf(fields: readonly ResponseField[]): readonly string[] | null {
   const names = new Set(
     valuesOf(fields, "vary").flatMap((line) =>
@@ -132,7 +135,7 @@ function varyOf(fields: readonly ResponseField[]): readonly string[] | null {
         .filter((name) => name !== ""),
     ),
   );
-  // Not every visitor can read a coding, whether or not the origin says that it looked.
+  // Not every client can decode the coding, even if the origin sent no Vary.
   if (fields.some(({ key }) => key === "content-encoding")) names.add("accept-encoding");
   return names.has("*") || names.size > VARY_FIELDS_MAX ? null : [...names].toSorted();
 }

@@ -1,4 +1,4 @@
-/** What files with an extension are: a media type, or the beginning of one. */
+/** Media types, or prefixes of them, that match a file extension. */
 const TYPES: readonly (readonly [extensions: string, types: readonly string[]])[] = [
   ["js mjs", ["text/javascript", "application/javascript", "application/x-javascript", "text/ecmascript", "application/ecmascript"]],
   ["map", ["application/json", "text/plain"]],
@@ -17,14 +17,14 @@ const TYPES: readonly (readonly [extensions: string, types: readonly string[]])[
 const BY_EXTENSION: ReadonlyMap<string, readonly string[]> = new Map(
   TYPES.flatMap(([extensions, types]) => extensions.split(" ").map((extension) => [extension, types] as const)),
 );
-/** Documents, archives and programs are sent under many names; only a page is none of them. */
+/** Other types are served under many extensions; only these are web pages. */
 const PAGES = ["text/html", "application/xhtml+xml"];
-/** What is handed over as a download is no page, whatever its name. */
+/** A download is never a web page, whatever its extension. */
 const DOWNLOAD = "application/octet-stream";
 
 /**
- * Whether a response may be what its path says: an origin that answers `/account/x.css` with a page would have a visitor's
- * page kept for all. Paths without an extension say nothing.
+ * Whether the media type fits the extension of the path. If an origin answers `/account/x.css` with a page, storing it
+ * would expose one visitor's page to all (web cache deception). Paths without an extension always fit.
  */
 export function isAsNamed(path: string, contentType: string | null): boolean {
   const extension = /\.([A-Za-z0-9]{1,5})$/.exec(path.slice(path.lastIndexOf("/") + 1))?.[1]?.toLowerCase();

@@ -2,22 +2,22 @@ import type { CacheControl } from "#wire/http/cache-control.ts";
 import { parseHttpDate } from "#wire/http/http-date.ts";
 import { type ResponseField, singleValue, valuesOf } from "./response-fields.ts";
 
-/** For how long a response may be used, as points in time: milliseconds of the epoch. */
+/** When a response may be used; times in Unix milliseconds. */
 export interface Freshness {
   /** When its age was 0. */
   readonly bornMs: number;
   readonly freshUntilMs: number;
-  /** Until then it is used stale, while a newer one is fetched. */
+  /** Until then it may be served stale while a fill fetches a newer one (stale-while-revalidate). */
   readonly refreshUntilMs: number;
-  /** Until then it stands in for an origin that fails. */
+  /** Until then it may be served stale if the origin fails (stale-if-error). */
   readonly spareUntilMs: number;
-  /** Never used before the origin has confirmed it. */
+  /** Must be revalidated before each use. */
   readonly mustValidate: boolean;
 }
 
 /**
- * How long responses without a word about it are kept, in seconds by status, as in the field. Only statuses for which
- * RFC 9110 §15.1 allows a guess: what a redirection is today says nothing of tomorrow.
+ * Default TTLs in seconds by status, for responses without an explicit TTL, as at other CDNs. Only statuses for which
+ * RFC 9110 §15.1 allows a heuristic.
  */
 const DEFAULT_SECONDS: ReadonlyMap<number, number> = new Map([
   [200, 7200],
@@ -30,12 +30,12 @@ const DEFAULT_SECONDS: ReadonlyMap<number, number> = new Map([
 ]);
 
 export interface Timing {
-  /** When the request left for the origin, and when its head came. */
+  /** When the request was sent and when the response head arrived, in Unix milliseconds. */
   readonly requestMs: number;
   readonly responseMs: number;
 }
 
-/** RFC 9111 §4.2; null where neither the origin nor the status says how long it lasts. `targeted`: Expires does not count. */
+/** Freshness by RFC 9111 §4.2; null if neither the origin nor the status gives a TTL. `targeted`: ignore Expires. */
 export function freshnessOf(
   status: number,
   fields: readonly ResponseField[],
@@ -47,12 +47,12 @@ export function freshnessOf(
   const lifetimeSeconds =
     control.sharedMaxAge ?? control.maxAge ?? (targeted ? null : expiresSeconds(fields, dateMs, responseMs)) ?? DEFAULT_SECONDS.get(status);
   if (lifetimeSeconds === undefined) return null;
-  // RFC 9111 §4.2.3: neither the clock of the origin nor the caches before us can make it younger than it is.
+  // RFC 9111 §4.2.3: a wrong clock of the origin or an earlier cache must not make the response look younger.
   const apparentMs = Math.max(0, responseMs - dateMs);
   const correctedMs = ageSeconds(fields) * 1000 + (responseMs - requestMs);
   const bornMs = responseMs - Math.max(apparentMs, correctedMs, 0);
   const freshUntilMs = bornMs + lifetimeSeconds * 1000;
-  // RFC 9111 §4.2.4, §5.2.2.10: these directives forbid to use it stale, whatever others allow.
+  // RFC 9111 §4.2.4, §5.2.2.10: these directives forbid serving stale, whatever others allow.
   const isStrict = control.noCache || control.mustRevalidate || control.proxyRevalidate || control.sharedMaxAge !== null;
   const graceMs = (seconds: number | null): number => (isStrict || seconds === null ? 0 : seconds * 1000);
   return {
@@ -64,7 +64,7 @@ export function freshnessOf(
   };
 }
 
-/** As a rule has it: from when the response came, whatever the origin says. 0 has the origin asked each time. */
+/** Freshness that a rule sets, counted from the response's arrival. 0 requires revalidation for each use. */
 export function ruledFreshness(fields: readonly ResponseField[], seconds: number, { responseMs }: Timing): Freshness {
   const untilMs = responseMs + seconds * 1000;
   return {
@@ -76,7 +76,7 @@ export function ruledFreshness(fields: readonly ResponseField[], seconds: number
   };
 }
 
-/** RFC 9111 §5.3: a date that is none, as the 0 that many send, has passed. */
+/** RFC 9111 §5.3: an invalid date, such as the common 0, has expired. */
 function expiresSeconds(fields: readonly ResponseField[], dateMs: number, nowMs: number): number | null {
   const lines = valuesOf(fields, "expires");
   if (lines.length === 0) return null;
@@ -84,16 +84,16 @@ function expiresSeconds(fields: readonly ResponseField[], dateMs: number, nowMs:
   return expiresMs === null ? 0 : Math.max(0, (expiresMs - dateMs) / 1000);
 }
 
-/** RFC 9111 §5.1: the first member of a list; what is no number is ignored. */
+/** RFC 9111 §5.1: uses the first member of a list, and ignores a value that is not a number. */
 function ageSeconds(fields: readonly ResponseField[]): number {
   const [first] = (valuesOf(fields, "age")[0] ?? "").split(",", 1);
   return /^\s*\d{1,10}\s*$/.test(first!) ? Number(first) : 0;
 }
 
-/** Whole seconds since it was made, for the Age field. */
+/** Age in whole seconds, for the Age field. */
 export const ageAt = (freshness: Freshness, nowMs: number): number => Math.max(0, Math.floor((nowMs - freshness.bornMs) / 1000));
 
-/** What may be done with a response now: use it, use it and fetch a newer one, or ask first. */
+/** What to do with a stored response: serve it, serve it and fetch a newer one, or revalidate it first. */
 export type Use = "fresh" | "refresh" | "validate";
 
 export function useAt(freshness: Freshness, nowMs: number, mayBeStale = true): Use {

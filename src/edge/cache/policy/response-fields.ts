@@ -8,7 +8,7 @@ export interface ResponseField {
   readonly value: string;
 }
 
-/** The fields of a head that are passed on, in their order; framing and what concerns one connection is not among them. */
+/** The end-to-end fields of a head, in order; without framing and hop-by-hop fields. */
 export function readFields(buffer: Buffer, head: Head): ResponseField[] {
   const fields: ResponseField[] = [];
   for (let index = 0; index < head.fieldCount; index++) {
@@ -19,23 +19,23 @@ export function readFields(buffer: Buffer, head: Head): ResponseField[] {
   return fields;
 }
 
-/** The values of every line of a field. */
+/** Values of each line of a field. */
 export const valuesOf = (fields: readonly ResponseField[], key: string): readonly string[] =>
   fields.flatMap((field) => (field.key === key ? [field.value] : []));
 
-/** The only line of a field; null where it is absent or there are several, which nobody may choose between. */
+/** The value of a field with exactly one line; null if it is absent or ambiguous. */
 export function singleValue(fields: readonly ResponseField[], key: string): string | null {
   const values = valuesOf(fields, key);
   return values.length === 1 ? values[0]! : null;
 }
 
-/** As they stand in a head, each with its CRLF. */
+/** Header lines, each with its CRLF. */
 export function fieldLines(fields: readonly ResponseField[]): string {
   let text = "";
   for (const { name, value } of fields) text += `${name}: ${value}\r\n`;
   return text;
 }
 
-/** RFC 9110 §6.6.1: what is kept says when it was made. */
+/** Adds a Date to a response without one (RFC 9110 §6.6.1). */
 export const withDate = (fields: ResponseField[], nowMs: number): readonly ResponseField[] =>
   fields.some(({ key }) => key === "date") ? fields : [{ name: "Date", key: "date", value: formatHttpDate(nowMs) }, ...fields];

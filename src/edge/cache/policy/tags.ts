@@ -2,7 +2,7 @@
 const TAG = /^[\x21-\x2b\x2d-\x7e]{1,1024}$/;
 const TAGS_MAX = 1_000;
 
-/** The tags that Cache-Tag fields name, without regard to case; what is no tag is passed over. */
+/** The tags of Cache-Tag fields in lower case; ignores invalid ones. */
 export const readTags = (lines: readonly string[]): readonly string[] => [
   ...new Set(
     lines

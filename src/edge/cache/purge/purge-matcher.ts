@@ -4,7 +4,7 @@ import { sortedQuery } from "#edge/cache/key/primary-key.ts";
 import { ANY_URL } from "#edge/cache/store/original-urls.ts";
 import type { Asked } from "#edge/cache/store/stored-response.ts";
 
-/** What a purge looks at; tags are null while they are not known. */
+/** What a purge compares; tags are null while unknown. */
 export interface Purgeable {
   readonly asked: Asked;
   readonly tags: readonly string[] | null;
@@ -12,13 +12,13 @@ export interface Purgeable {
 
 export type PurgeTest = (response: Purgeable) => boolean;
 
-/** Whether a response of the zone was purged after it was asked for. */
+/** Tests whether a purge of the zone came after the response was requested. */
 export function purgeTest({ count, recent }: PurgeEntry, level: EdgeSettings["cache_level"]): PurgeTest {
   const tests = recent.map((selector) => TESTS[selector.by](selector, level));
   return (response) => {
     const later = count - response.asked.purges;
     if (later <= 0) return false;
-    // What is no longer listed may have been anything.
+    // The entry lists only recent purges; an older one may have purged anything.
     return later > tests.length || tests.slice(-later).some((test) => test(response));
   };
 }
@@ -31,10 +31,10 @@ const TESTS: Readonly<Record<PurgeSelector["by"], (selector: PurgeSelector, leve
     const bases = new Set(values.map((url) => url.split("?", 1)[0]!));
     const origins = new Set(values.map((url) => /^[a-z]+:\/\/[^/?]*/.exec(url)?.[0]));
     return ({ asked: { scheme, host, port, path, query, isQueryRuled, received = NONE } }) => {
-      // A URL without a port means the one that visitors come to, whichever it is.
+      // A URL without a port means the port that visitors use.
       const isNamed = (known: ReadonlySet<string | undefined>, rest: string): boolean =>
         known.has(`${scheme}://${host}${rest}`) || (port !== null && known.has(`${scheme}://${host}:${port}${rest}`));
-      // Which queries lead to it only its rule knew: it goes with any of them.
+      // A rule decides which parameters are in the key, so the purge ignores the query.
       if (isQueryRuled === true ? isNamed(bases, path) : isNamed(urls, query === "" ? path : `${path}?${query}`)) return true;
       return received.some((url) =>
         url === ANY_URL ? isNamed(origins, "") : isNamed(urls, url) || (isQueryRuled === true && isNamed(bases, url.split("?", 1)[0]!)),
@@ -57,7 +57,7 @@ const TESTS: Readonly<Record<PurgeSelector["by"], (selector: PurgeSelector, leve
       ),
 };
 
-/** A URL as the zone's level and order of parameters may have it in the cache. */
+/** The forms that a URL can have in the cache, depending on cache level and query sorting. */
 function urlForms(url: string, level: EdgeSettings["cache_level"]): readonly string[] {
   const question = url.indexOf("?");
   if (question < 0) return [url];

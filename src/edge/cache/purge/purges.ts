@@ -3,13 +3,13 @@ import type { PurgeEntry } from "#snapshot/entries.ts";
 import type { Replica } from "#snapshot/feed.ts";
 import { type Purgeable, type PurgeTest, purgeTest } from "./purge-matcher.ts";
 
-/** What the zones of a replica have purged. */
+/** Purges of the zones in a replica. */
 export interface Purges {
-  /** How many purges of a zone are known: every later one may take away what is asked for now. */
+  /** Number of known purges of a zone; later ones apply to a response requested now. */
   countOf(zoneId: string): number;
-  /** `written`: how many were known when the response was last seen, which may be more than now. */
+  /** `written`: number of purges when the response was last stored, which may exceed the number known now. */
   isPurged(response: Purgeable, written: number): boolean;
-  /** Calls back with what is gone before the replica says that it has applied a purge; `note` is told first. */
+  /** Calls `sweep` with each new purge before the replica reports it as applied, and `note` before that. */
   onPurged(sweep: (isGone: PurgeTest) => void, note: (zoneId: string, count: number) => void): void;
 }
 

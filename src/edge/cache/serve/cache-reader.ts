@@ -16,21 +16,21 @@ import { hasConditions } from "#edge/cache/key/request-facts.ts";
 import { storedHead } from "./stored-head.ts";
 import type { StoredResponse } from "#edge/cache/store/stored-response.ts";
 
-/** What a reader is told of while it waits. */
+/** What a reader calls while it waits. */
 export interface Waited {
-  /** The visitor takes more. */
+  /** The visitor can receive more. */
   onReaderDrain(reader: CacheReader): void;
   onReaderGone(reader: CacheReader): void;
 }
 
-/** So much is given at once, since it is copied where the visitor's side is behind. */
+/** Size limit of one write: if the visitor is behind, it is copied. */
 const PIECE_BYTES_MAX = 65_536;
 const WHOLE: Answer = { kind: "whole" };
 
-/** One visitor who is answered from the cache, or waits for that. Runs the response stages, as for a response of an origin. */
+/** Answers one visitor from the cache, now or after a wait. Runs the response stages as for a response from the origin. */
 export class CacheReader {
   readonly exchange: Exchange;
-  /** It asks for a part: it is given one, or goes alone, rather than the whole. */
+  /** A range request: gets a part or goes to the origin, but does not get the whole body. */
   wantsPart = false;
   private readonly pipeline: ResponseStages;
   private readonly visitor: Visitor;
@@ -43,7 +43,7 @@ export class CacheReader {
   private tap: LateTap | null = null;
   private over = false;
 
-  /** `alone` sends the request to the origin as if there were no cache. */
+  /** `alone` sends the request to the origin without the cache. */
   constructor(pipeline: ResponseStages, exchange: Exchange, visitor: Visitor, alone: () => void) {
     this.pipeline = pipeline;
     this.exchange = exchange;
@@ -55,10 +55,10 @@ export class CacheReader {
     this.waitsFor = waited;
   }
 
-  /** Answers with a response whose body is there, or comes. */
+  /** Answers with a response whose body is available or arriving. */
   respond(stored: StoredResponse, source: BodySource, status: CacheStatus, nowMs: number): void {
     if (this.over) return source.close?.();
-    // Who sends requests and reads nothing must not make us gather answers.
+    // A client that sends requests and reads no responses must not make the edge buffer them.
     if (!this.visitor.flush()) {
       this.held = () => this.respond(stored, source, status, nowMs);
       return;
@@ -78,7 +78,7 @@ export class CacheReader {
     this.pump();
   }
 
-  /** Sends what has come of the body; called again when more has. */
+  /** Sends the available part of the body; called again when more is available. */
   pump(): void {
     const { source, visitor } = this;
     while (source !== null && !this.over && this.held === null) {
@@ -118,7 +118,7 @@ export class CacheReader {
     this.tap?.finish();
   }
 
-  /** All that was sent since the last one was good until now. False when the visitor is behind. */
+  /** Everything sent since the last flush is valid until now. Returns false if the visitor is behind. */
   flush(): boolean {
     const hasRoom = this.visitor.flush();
     this.tap?.settle();
@@ -130,7 +130,7 @@ export class CacheReader {
     this.visitor.sendPage(finishPage(this.exchange, page));
   }
 
-  /** What was begun cannot be completed. */
+  /** Aborts a response that has begun. */
   cut(): void {
     if (this.over) return;
     this.leave();
@@ -138,7 +138,7 @@ export class CacheReader {
     this.visitor.cut();
   }
 
-  /** The origin is to answer this request by itself. */
+  /** Sends this request to the origin. */
   goAlone(): void {
     if (this.over) return;
     this.over = true;
@@ -155,7 +155,7 @@ export class CacheReader {
     else this.waitsFor?.onReaderDrain(this);
   }
 
-  /** The visitor went away. */
+  /** The visitor disconnected. */
   abort(): void {
     if (this.over) return;
     this.leave();
@@ -169,7 +169,7 @@ export class CacheReader {
   }
 }
 
-/** The body where it is there, whole and in one piece, and not too long to be compressed at once. */
+/** The whole body if it is in one buffer and short enough to compress at once; otherwise null. */
 function onePiece({ body: [piece], length }: StoredResponse): Buffer | null {
   return piece !== undefined && piece.length === length && length <= KEPT_BODY_BYTES_MAX ? piece : null;
 }

@@ -3,12 +3,12 @@ import { type ResponseField, singleValue } from "#edge/cache/policy/response-fie
 import { type Asked, StoredResponse } from "#edge/cache/store/stored-response.ts";
 import { storableOf, type StoringRequest } from "#edge/cache/policy/cacheability.ts";
 
-/** Fields that speak of the stored body, and those that are for one visitor alone. */
+/** Fields of the stored body, and fields for a single visitor: a 304 does not update them. */
 const NOT_UPDATED = new Set(["content-length", "content-encoding", "content-type", "content-range", "set-cookie", "age"]);
 
 /**
- * A stored response with the fields of the 304 that confirmed it (RFC 9111 §3.2, §4.3.4); null where it must not be kept from
- * now on, and "another" where the 304 is not about this one.
+ * The stored response with the fields of the 304 that confirmed it (RFC 9111 §3.2, §4.3.4). Null if it must no longer be
+ * stored, "another" if the 304 is about another response.
  */
 export function refreshed(
   stored: StoredResponse,

@@ -7,17 +7,17 @@ import { ageAt } from "#edge/cache/policy/freshness.ts";
 import { fieldLines, type ResponseField } from "#edge/cache/policy/response-fields.ts";
 import type { StoredResponse } from "#edge/cache/store/stored-response.ts";
 
-/** One for all: a head is written out before the next one is read. */
+/** Shared: each head is written before the next one is parsed. */
 const head = new Head();
 
-/** RFC 9110 §15.4.5: what a visitor needs to bring its copy up to date. */
+/** Fields of a 304, with which a client updates its copy (RFC 9110 §15.4.5). */
 const NOT_MODIFIED_FIELDS = new Set(["cache-control", "content-location", "date", "etag", "expires", "vary", "last-modified"]);
 
 type Described = Pick<StoredResponse, "status" | "reason" | "fields" | "freshness" | "memo">;
 
 /**
- * The head of an answer from the cache, in the form in which an origin's arrives, so that everything behind treats both
- * alike. `length` is null while the end is not known. Good until the next call.
+ * The head of a response from the cache in the form of an origin's head, so that later stages treat both alike. `length`
+ * is null while unknown. Valid until the next call.
  */
 export function storedHead(
   stored: Described,
@@ -34,7 +34,7 @@ export function storedHead(
   return { buffer, head };
 }
 
-/** The usual one is written once in a second. */
+/** Builds the head of a whole response at most once per second. */
 function wholeHead(stored: Described, length: number, nowMs: number, browser: BrowserTtl): Buffer {
   const { memo } = stored;
   const second = Math.floor(nowMs / 1000);
@@ -43,7 +43,7 @@ function wholeHead(stored: Described, length: number, nowMs: number, browser: Br
     memo.mode = browser.mode;
     memo.seconds = browser.seconds;
     const text = headText(stored, { kind: "whole" }, length, nowMs, browser);
-    // In memory of its own: a piece of Node.js's pool would keep 8 KiB of that for as long as the response is there.
+    // A separate allocation: a slice of Node.js's pool would keep its 8 KiB in memory as long as the response.
     memo.head = Buffer.allocUnsafeSlow(text.length);
     memo.head.write(text, "latin1");
   }
@@ -57,7 +57,7 @@ function headText(stored: Described, answer: Answer, length: number | null, nowM
   return `HTTP/1.1 ${status}\r\n${fieldLines(kept)}${framing}Age: ${age}\r\n\r\n`;
 }
 
-/** Status line, fields, and what is said of the length. */
+/** Builds status line, fields and framing. */
 function shape(
   stored: Described,
   fields: readonly ResponseField[],

@@ -1,16 +1,16 @@
-/** Where a body comes from: null where there is nothing more yet. */
+/** Source of a body. Null means that no more is available yet. */
 export interface BodySource {
   from(offset: number): Buffer | null;
-  /** Nothing more is asked for. */
+  /** The reader needs no more. */
   close?(): void;
 }
 
-/** Whoever is given the body of a stored response. */
+/** Receives the body of a stored response. */
 export interface BodyReader {
-  /** More of the body is there. */
+  /** More of the body is available. */
   pump(): void;
-  /** What was begun cannot be completed. */
+  /** The response has begun and must be aborted. */
   cut(): void;
-  /** The origin is to answer this request by itself. */
+  /** Sends the request to the origin. */
   goAlone(): void;
 }

@@ -5,11 +5,11 @@ import type { Freshness } from "#edge/cache/policy/freshness.ts";
 import { ANY_URL } from "./original-urls.ts";
 import { type Asked, StoredResponse } from "./stored-response.ts";
 
-/** A block is read whole and compared with its checksum before any of it is sent. */
+/** A block is read whole and its checksum verified before any of it is sent. */
 export const BLOCK_BYTES = 65_536;
-/** Goes up when older files would be read wrongly. */
+/** Increased when the format changes incompatibly. */
 const FORMAT = 1;
-/** What the file system takes for two small files. */
+/** Disk space that the file system uses for two small files. */
 const FILES_BYTES_MIN = 8_192;
 
 export const describedIn = (directory: string, id: string): string => join(directory, `${id}.json`);
@@ -53,7 +53,7 @@ interface Described {
   readonly checks: readonly number[];
 }
 
-/** Null for what is torn, of another format or without its whole body: it is as if it were not there. */
+/** Null if the file is incomplete, corrupt or of another format; it is then treated as absent. */
 export function readDescribed(directory: string, id: string): StoredResponse | null {
   try {
     const text = readFileSync(describedIn(directory, id), "utf8");
@@ -61,7 +61,7 @@ export function readDescribed(directory: string, id: string): StoredResponse | n
     const json = text.slice(line + 1);
     if (text.slice(0, line) !== String(crc32(json))) return null;
     const { format, fields, asked, reason, secondary, length, checks, ...rest } = JSON.parse(json) as Described;
-    // Who else came to it since it was written down is not known.
+    // Other URLs may have been added after the file was written.
     // few: once for a file that is read
     if (asked.received !== undefined) asked.received = [...asked.received, ANY_URL];
     if (format !== FORMAT || statSync(bodyIn(directory, id)).size !== length) return null;
@@ -74,7 +74,7 @@ export function readDescribed(directory: string, id: string): StoredResponse | n
 
 export const filesBytes = (length: number, described: number): number => Math.max(FILES_BYTES_MIN, length + described);
 
-/** The same response as one whose body is on disk. */
+/** The same response with its body on disk. */
 export const onDisk = (response: StoredResponse, id: string, checks: readonly number[], described: number): StoredResponse =>
   new StoredResponse(response.asked, response.reason, response, response.secondary, response.length, {
     id,

@@ -4,14 +4,14 @@ import type { BodySource } from "./body-source.ts";
 import { BLOCK_BYTES, bodyIn } from "./disk-files.ts";
 import type { StoredResponse } from "./stored-response.ts";
 
-/** A body on disk, a block at a time. */
+/** A body on disk, read block by block. */
 export interface DiskSource extends BodySource {
-  /** Reads the block of an offset ahead. False where it is not as it was written. */
+  /** Reads the block at an offset ahead. Returns false if its checksum is wrong. */
   prepare(offset: number): Promise<boolean>;
   close(): void;
 }
 
-/** `onMore` is called when a block is there that was asked for, `onBroken` when it never will be. */
+/** Calls `onMore` when a requested block is available, `onBroken` if the body is unreadable. */
 export function createDiskSource(directory: string, response: StoredResponse, onMore: () => void, onBroken: () => void): DiskSource {
   const { id, checks } = response.file!;
   let handle: FileHandle | null = null;
@@ -40,7 +40,7 @@ export function createDiskSource(directory: string, response: StoredResponse, on
   };
   const close = (): void => {
     isClosed = true;
-    // What is being read is closed afterwards.
+    // The running read closes the file when it ends.
     if (isReading) return;
     void handle?.close().catch(() => undefined);
     handle = null;

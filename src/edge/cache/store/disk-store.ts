@@ -8,26 +8,26 @@ import { createDiskWriter, type DiskWriter, writeDescribed } from "./disk-writer
 import { createResponseStore, isReplaced } from "./response-store.ts";
 import type { StoredResponse } from "./stored-response.ts";
 
-/** Responses in files of one directory, which outlive the program. */
+/** Responses in files of one directory, which survive a restart. */
 export interface DiskStore {
   readonly directory: string;
-  /** The largest body that is kept. */
+  /** Size limit of a body. */
   readonly objectBytesMax: number;
   find(key: string): readonly StoredResponse[];
-  /** Copies one from memory, unless there is too much to write already. */
+  /** Copies a response from memory to disk; skipped if too many writes are pending. */
   save(response: StoredResponse): void;
-  /** Takes a body as it comes; what it gives to `put` afterwards is found. */
+  /** Writes a body as it arrives. The response is found after `put`. */
   writer(): DiskWriter;
   put(response: StoredResponse): void;
-  /** The body, or null where it is not as it was written; then the response is gone as well. */
+  /** Reads the body. Null if a checksum is wrong; the response is then removed. */
   load(response: StoredResponse): Promise<readonly Buffer[] | null>;
-  /** What is on disk says from now on what `next` says, which has the same body. */
+  /** Replaces the description of a response; `next` has the same body. */
   describeAnew(response: StoredResponse, next: StoredResponse): void;
   remove(response: StoredResponse): void;
-  /** Removes what stands for the same requests. */
+  /** Removes responses to the same requests. */
   removeSame(response: StoredResponse): void;
   sweep(isGone: (response: StoredResponse) => boolean): void;
-  /** Written down before anybody is told that it was purged: what is read after a crash may be older. */
+  /** Records a purge before it is acknowledged, because after a crash the files may be older. */
   notePurges(zoneId: string, count: number): void;
   readonly bytes: number;
   readonly size: number;
@@ -37,31 +37,31 @@ export interface DiskStore {
 export interface DiskStoreDeps {
   readonly directory: string;
   readonly bytesMax: number;
-  /** For what is known in memory of each response on disk. */
+  /** Memory limit for the index of responses on disk. */
   readonly indexBytesMax: number;
-  /** Whether a response that was found may not be used; `purges` is what was written down of its zone. */
+  /** Whether a response found on disk was purged; `purges` is the recorded number of purges of its zone. */
   isGone(response: StoredResponse, purges: number): boolean;
   onError(error: unknown): void;
 }
 
 const OBJECT_SHARE = 1 / 8;
-/** Bytes that wait to be written at most. */
+/** Limit of bytes that wait to be written. */
 const PENDING_BYTES_MAX = 16_777_216;
 const PURGES = "purges";
-/** Lines before the file is written anew. */
+/** Lines after which the purge file is rewritten. */
 const PURGES_KEPT_MAX = 10_000;
 
-/** Reads what is there, which takes a moment, and removes what is torn, purged or too much. */
+/** Reads the directory, which takes some time, and removes responses that are corrupt, purged or over the limit. */
 export function createDiskStore(deps: DiskStoreDeps): DiskStore {
   const { directory, onError } = deps;
   const removing = new Set<Promise<void>>();
-  /** Those whose files go on under another description. */
+  /** Responses whose files now belong to another description. */
   const moved = new WeakSet<StoredResponse>();
   const removeFiles = (id: string): void => {
     try {
       unlinkSync(describedIn(directory, id));
     } catch {
-      // It never was, or is gone already.
+      // It was never written, or is already removed.
     }
     const removed = rm(bodyIn(directory, id), { force: true })
       .catch(onError)
@@ -93,7 +93,7 @@ export function createDiskStore(deps: DiskStoreDeps): DiskStore {
     const written = await writer.finish(() => response);
     if (written === null) return;
     const copy = onDisk(response, written.id, written.checks, written.described);
-    // It may have been purged, or replaced, while it was written.
+    // It may have been purged or replaced while it was written.
     if (response.isStored) put(copy);
     else removeFiles(written.id);
   };
@@ -133,7 +133,7 @@ export function createDiskStore(deps: DiskStoreDeps): DiskStore {
       put(copy);
       saving = saving
         .then(() => writeDescribed(directory, id, text))
-        // It may have been removed, files and all, before its turn came.
+        // The response may have been removed before its write began.
         .then(() => void (!copy.isStored && !moved.has(copy) && removeFiles(id)))
         .catch(onError);
     },
@@ -150,7 +150,7 @@ export function createDiskStore(deps: DiskStoreDeps): DiskStore {
         else appendFileSync(join(directory, PURGES), `${zoneId} ${count}\n`);
       } catch (error) {
         onError(error);
-        // What cannot be written down must not be needed: nothing of the zone is left to come back, and a torn line is written anew.
+        // If a purge cannot be recorded, remove all responses of the zone, and rewrite the file, which may end in a torn line.
         noted = PURGES_KEPT_MAX - 1;
         index.sweep(({ asked }) => asked.zoneId === zoneId);
       }
@@ -163,7 +163,7 @@ export function createDiskStore(deps: DiskStoreDeps): DiskStore {
     },
     close: async () => {
       await Promise.all([saving, ...Array.from(writing, ({ done }) => done)]);
-      // Whoever waited for these has put them away by then.
+      // Code that awaited these writes adds its removals before the next tick.
       await setImmediate();
       await Promise.all(removing);
     },
@@ -176,9 +176,9 @@ function isWhole(body: Buffer, { length, file }: StoredResponse): boolean {
 }
 
 interface OpenedDirectory {
-  /** How many purges of each zone were written down. */
+  /** Recorded number of purges of each zone. */
   readonly purges: Map<string, number>;
-  /** False where there was no room for it: what was written down is there as it was, perhaps with a torn line at its end. */
+  /** False if there was no space: the old file remains, perhaps with a torn last line. */
   readonly isNotedAnew: boolean;
 }
 
@@ -205,14 +205,14 @@ function openDirectory({ directory, isGone, onError }: DiskStoreDeps, put: (resp
   }
 }
 
-/** All of it or what was there before. */
+/** Replaces the file atomically. */
 function writePurges(directory: string, purges: ReadonlyMap<string, number>): void {
   const path = join(directory, PURGES);
   try {
     writeFileSync(`${path}.new`, [...purges].map(([zoneId, count]) => `${zoneId} ${count}\n`).join(""));
     renameSync(`${path}.new`, path);
   } catch (error) {
-    // On a full disk there may be room for a beginning of it.
+    // A full disk may leave a partial file.
     rmSync(`${path}.new`, { force: true });
     throw error;
   }
@@ -225,7 +225,7 @@ function readPurges(path: string): Map<string, number> {
   } catch {
     return new Map();
   }
-  // A line that was not written whole is of a purge that nobody was told of.
+  // A torn last line belongs to a purge that was never acknowledged.
   // linear: pumped
   return new Map([...text.matchAll(/^(\S+) (\d+)\n/gm)].map(([, zoneId, count]) => [zoneId!, Number(count)]));
 }

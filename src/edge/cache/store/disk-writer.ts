@@ -4,21 +4,21 @@ import { crc32 } from "node:zlib";
 import { BLOCK_BYTES, bodyIn, describe, describedIn } from "./disk-files.ts";
 import type { StoredResponse } from "./stored-response.ts";
 
-/** Writes one body to disk as it comes; what is not finished is never found. */
+/** Writes one body to disk as it arrives; an unfinished body is never found. */
 export interface DiskWriter {
-  /** The bytes are copied. */
+  /** Copies the bytes. */
   append(buffer: Buffer, start: number, end: number): void;
   readonly length: number;
-  /** Bytes that were taken and are not written yet. */
+  /** Bytes received but not written. */
   readonly pendingBytes: number;
-  /** Called whenever something was written. */
+  /** Called after each write. */
   onWritten: () => void;
-  /** Gives the name and what is kept of it, or null where it could not be written. */
+  /** Returns the name and description, or null if writing failed. */
   finish(
     describeAs: (length: number) => StoredResponse,
   ): Promise<{ readonly id: string; readonly checks: readonly number[]; readonly described: number } | null>;
   abort(): void;
-  /** Resolves when nothing more is written. */
+  /** Resolves when all writes have ended. */
   readonly done: Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export function createDiskWriter(directory: string, onError: (error: unknown) =>
     if (!isAborted) onError(error);
     isAborted = true;
   };
-  /** One write after the other, each of a whole block but the last. */
+  /** One write at a time, each of a whole block except the last. */
   const writeBlock = (bytes: Buffer): void => {
     checks.push(crc32(bytes));
     pendingBytes += bytes.length;
@@ -111,14 +111,14 @@ export function createDiskWriter(directory: string, onError: (error: unknown) =>
   return writer;
 }
 
-/** Found only whole: under its own name once all of it is there. */
+/** Writes to a temporary name and renames, so that only complete files are found. */
 export async function writeDescribed(directory: string, id: string, text: string): Promise<void> {
   const path = describedIn(directory, id);
   try {
     await writeFile(`${path}.new`, text);
     await rename(`${path}.new`, path);
   } catch (error) {
-    // On a full disk there may be room for a beginning of it.
+    // A full disk may leave a partial file.
     await rm(`${path}.new`, { force: true });
     throw error;
   }

@@ -1,16 +1,16 @@
 import type { Exchange } from "#edge/exchange/exchange.ts";
 import type { Asked } from "./stored-response.ts";
 
-/** Stands for any URL: some of those that led to a response are not known. */
+/** Stands for any URL: some URLs that led to a response are unknown. */
 export const ANY_URL = "*";
 
 const URLS_MAX = 16;
 
-/** Path and query with which a visitor came; null where no rule has rewritten them. */
+/** Path and query as the visitor sent them; null if no rule rewrote them. */
 const receivedUrl = ({ received_path: path, received_query: query }: Exchange): string | null =>
   path === undefined ? null : query === undefined || query === "" ? path : `${path}?${query}`;
 
-/** Those of a request that asks for something anew, and of what it may find confirmed. */
+/** The received URLs of a new request and of the stale response that it may revalidate. */
 export function receivedUrls(exchange: Exchange, stale: Asked | undefined): string[] | undefined {
   const url = receivedUrl(exchange);
   const urls = new Set(stale?.received);
@@ -18,7 +18,7 @@ export function receivedUrls(exchange: Exchange, stale: Asked | undefined): stri
   return urls.size === 0 ? undefined : bounded([...urls]);
 }
 
-/** Another request is answered with what this one brought. A visitor knows it by his own URL, and purges it by that. */
+/** Adds the URL of another request that this response answers, because a purge names the URL that visitors use. */
 export function noteReceived(asked: Asked, exchange: Exchange): void {
   const url = receivedUrl(exchange);
   if (url === null || asked.received?.includes(url) === true) return;

@@ -1,33 +1,32 @@
 import type { StoredResponse } from "./stored-response.ts";
 
-/** What must not grow without end. */
+/** A limit of the store. */
 export interface StoreBound {
   readonly max: number;
   weightOf(response: StoredResponse): number;
 }
 
-/** Responses by primary key, within bounds. */
+/** Responses by primary key, within limits. */
 export interface ResponseStore {
-  /** Those of a key, the newest first; they differ in the request fields that Vary names. */
+  /** Responses of a key, newest first; they differ in the request fields that Vary names. */
   find(key: string): readonly StoredResponse[];
-  /** Replaces what has the same keys. Does nothing where it is larger than the store may be. */
+  /** Replaces responses with the same keys. Does nothing if the response exceeds the limit. */
   put(response: StoredResponse): void;
   remove(response: StoredResponse): void;
-  /** Removes what the predicate names. */
+  /** Removes the responses for which the predicate is true. */
   sweep(isGone: (response: StoredResponse) => boolean): void;
-  /** What is in use of the first bound. */
+  /** Amount in use, measured by the first limit. */
   readonly used: number;
   readonly size: number;
 }
 
-/** Responses of one key: a Vary over something that each visitor sends differently must not fill the store. */
+/** Limit of responses per key: a Vary on a field with many values must not fill the store. */
 const VARIANTS_MAX = 32;
 const NONE: readonly StoredResponse[] = [];
 
 /**
- * Evicts by SIEVE (Zhang et al., NSDI 2024): a hand walks from the oldest to the newest and takes the first that was not used
- * since it last came by. A hit only sets a mark, so nothing is moved while visitors are served; what is asked for once
- * goes soon.
+ * Evicts by SIEVE (Zhang et al., NSDI 2024): a hand walks from the oldest to the newest entry and evicts the first one
+ * that was not used since the hand last passed it. A hit only sets a flag, and entries that are used once leave early.
  */
 export function createResponseStore(
   bounds: readonly StoreBound[],
@@ -89,7 +88,7 @@ export function createResponseStore(
       for (const other of byKey.get(key) ?? NONE) if (isReplaced(other, response)) remove(other);
       if (bounds.some((bound) => bound.weightOf(response) > bound.max)) return;
       const others = byKey.get(key) ?? NONE;
-      // Who invents values must not drive out what others use.
+      // A client that invents values must not evict variants that others use.
       if (others.length >= VARIANTS_MAX) remove(others.findLast((other) => !other.visited) ?? others.at(-1)!);
       while (!hasRoomFor(response)) evictOne();
       // few: VARIANTS_MAX
@@ -115,6 +114,6 @@ export function createResponseStore(
   };
 }
 
-/** `by` is a newer response to the same request, or one that says that requests are told apart otherwise from now on. */
+/** `by` is a newer response to the same request, or one with another Vary. */
 export const isReplaced = (stored: StoredResponse, by: StoredResponse): boolean =>
   stored.asked.apart === by.asked.apart && stored.secondary === by.secondary && stored.vary.join() === by.vary.join();

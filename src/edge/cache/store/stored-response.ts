@@ -3,40 +3,40 @@ import type { Freshness } from "#edge/cache/policy/freshness.ts";
 import { fieldLines, type ResponseField } from "#edge/cache/policy/response-fields.ts";
 import type { Storable } from "#edge/cache/policy/cacheability.ts";
 
-/** What a response was asked for with. */
+/** The request to which a response belongs. */
 export interface Asked {
   readonly zoneId: string;
   readonly key: string;
-  /** Lines of fields by which requests of one key are kept apart, whatever Vary says. */
+  /** Lines of fields that are part of the key, whatever Vary says. */
   readonly apart: string;
   readonly scheme: string;
   readonly host: string;
-  /** Null for the port of the scheme. */
+  /** Null for the scheme's default port. */
   readonly port: number | null;
   readonly path: string;
   readonly query: string;
-  /** Paths and queries with which visitors came, where a rule has rewritten them. */
+  /** Paths and queries as visitors sent them, if a rule rewrote them. */
   received?: readonly string[] | undefined;
-  /** A rule chose which parameters of the query count: its visitors came with others as well. */
+  /** A rule chose which query parameters are in the key, so visitors used other queries too. */
   readonly isQueryRuled?: true;
-  /** How many purges of its zone came before it was asked for: later ones take it away. */
+  /** Number of purges of the zone when the response was requested; later ones apply to it. */
   readonly purges: number;
 }
 
 /** A body on disk. */
 export interface DiskFile {
-  /** Of its files' names. */
+  /** Id in the names of its files. */
   readonly id: string;
   /** CRC-32 of each block. */
   readonly checks: readonly number[];
-  /** What both of its files take. */
+  /** Disk space of both files. */
   readonly bytes: number;
 }
 
-/** What an entry takes besides its texts and its body: objects, links, its place in the index. */
+/** Memory that an entry uses besides its texts and body: objects, links, index. */
 const OVERHEAD_BYTES = 640;
 
-/** A response in the cache. A class, because every hit touches one. */
+/** A response in the cache. A class, because every hit uses one. */
 export class StoredResponse {
   readonly asked: Asked;
   readonly status: number;
@@ -50,23 +50,23 @@ export class StoredResponse {
   readonly vary: readonly string[];
   readonly secondary: string;
   readonly tags: readonly string[];
-  /** Bytes of the body. */
+  /** Length of the body in bytes. */
   readonly length: number;
-  /** In pieces; empty until it has come. */
+  /** In chunks; empty until the body has arrived. */
   body: readonly Buffer[] = [];
-  /** What it takes of the memory. */
+  /** Memory use in bytes. */
   readonly weight: number;
-  /** Was used since eviction last came by. */
+  /** Used since the eviction hand last passed. */
   visited = false;
-  /** Towards those that came later, and earlier; the owner is the store. */
+  /** Links to the newer and the older entry; managed by the store. */
   newer: StoredResponse | null = null;
   older: StoredResponse | null = null;
   isStored = false;
-  /** A copy of it is on disk, or is on its way there. */
+  /** A copy is on disk or is being written. */
   isSaved = false;
-  /** Where its body is, of one whose body is not in memory. */
+  /** The body on disk, if it is not in memory. */
   readonly file: DiskFile | null;
-  /** The head that was last written for it; good for its second and its setting. */
+  /** The last head built for this response; valid for one second and one setting. */
   readonly memo: { second: number; mode: BrowserTtl["mode"]; seconds: number; head: Buffer } = {
     second: -1,
     mode: "at_least",

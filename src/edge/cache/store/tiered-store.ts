@@ -9,24 +9,24 @@ import { secondaryKey, type RequestFields } from "#edge/cache/key/secondary-key.
 import { type Asked, StoredResponse } from "./stored-response.ts";
 import { pieceFrom } from "#edge/http/body-buffer.ts";
 
-/** Where responses are kept: in memory, and those that are asked for again or are large on disk as well. */
+/** Storage for responses: in memory, and also on disk for large ones and those requested again. */
 export interface Shelves {
   readonly objectBytesMax: number;
-  /** 0 where nothing is kept on disk. */
+  /** 0 without a disk cache. */
   readonly diskObjectBytesMax: number;
-  /** RFC 9111 §4.1: of those that the request selects, the newest, from memory where it is there. */
+  /** The newest of the responses that the request selects (RFC 9111 §4.1), preferably from memory. */
   find(asked: Asked, request: RequestFields): StoredResponse | null;
   keep(response: StoredResponse): void;
-  /** It was used from memory. */
+  /** The response was served from memory. */
   used(response: StoredResponse): void;
   drop(response: StoredResponse): void;
   dropKey(key: string): void;
   renew(stale: StoredResponse, next: StoredResponse): void;
   writer(): DiskWriter | null;
   keepWritten(writer: DiskWriter, describeAs: (length: number) => StoredResponse): void;
-  /** Brings a body from disk into memory; null where it is not as it was written. */
+  /** Loads a body from disk into memory; null if a checksum is wrong. */
   fetch(response: StoredResponse): Promise<StoredResponse | null>;
-  /** Answers with the body where it is; `respond` is called once that is known to be good. */
+  /** Answers with a body on disk; calls `respond` once its first block is verified. */
   open(response: StoredResponse, reader: BodyReader, respond: Respond): void;
   sweep(isGone: (response: StoredResponse) => boolean): void;
   notePurges(zoneId: string, count: number): void;
@@ -40,20 +40,20 @@ export interface ShelvesDeps {
   readonly memoryBytesMax: number;
   readonly disk: { readonly directory: string; readonly bytesMax: number } | null;
   readonly metrics: MetricRegistry;
-  /** `written`: purges of its zone that were written down beside it. */
+  /** `written`: number of recorded purges of the zone. */
   isPurged(response: StoredResponse, written: number): boolean;
   onError(error: unknown): void;
 }
 
-/** A body may take this share of the memory, and what is known of those on disk that one. */
+/** Share of the memory limit for one body, and for the index of responses on disk. */
 const OBJECT_SHARE = 1 / 8;
 const INDEX_SHARE = 1 / 4;
 
 export function createShelves(deps: ShelvesDeps): Shelves {
   const { memoryBytesMax, metrics, isPurged } = deps;
-  const faults = metrics.counter("selvedge_edge_cache_disk_faults_total", "Reads and writes of the cache's files that failed");
+  const faults = metrics.counter("selvedge_edge_cache_disk_faults_total", "Failed reads and writes of cache files");
   const onError = (error: unknown): void => {
-    // A disk that is full fails at each of them, and the cache goes on in memory.
+    // A full disk fails each write, so only the first failure is reported; the cache continues in memory.
     if (faults.value++ === 0) deps.onError(error);
   };
   const disk = openDisk({ ...deps, onError });
@@ -61,10 +61,10 @@ export function createShelves(deps: ShelvesDeps): Shelves {
     { max: disk === null ? memoryBytesMax : memoryBytesMax * (1 - INDEX_SHARE), weightOf: ({ weight }) => weight },
   ]);
   const gauges = {
-    memory: metrics.gauge("selvedge_edge_cache_memory_bytes", "Bytes of memory that cached responses take"),
-    disk: metrics.gauge("selvedge_edge_cache_disk_bytes", "Bytes on disk that cached responses take"),
-    responses: metrics.gauge("selvedge_edge_cache_responses", "Responses in memory"),
-    files: metrics.gauge("selvedge_edge_cache_files", "Responses on disk"),
+    memory: metrics.gauge("selvedge_edge_cache_memory_bytes", "Memory used by cached responses, in bytes"),
+    disk: metrics.gauge("selvedge_edge_cache_disk_bytes", "Disk space used by cached responses, in bytes"),
+    responses: metrics.gauge("selvedge_edge_cache_responses", "Cached responses in memory"),
+    files: metrics.gauge("selvedge_edge_cache_files", "Cached responses on disk"),
   };
   const keep = (response: StoredResponse): void => {
     disk?.removeSame(response);
@@ -79,11 +79,11 @@ export function createShelves(deps: ShelvesDeps): Shelves {
     keep,
     used: (response) => {
       response.visited = true;
-      // What is asked for once is not worth the writing.
+      // A response that is requested only once is not worth writing.
       if (disk !== null && !response.isSaved) disk.save(response);
     },
     drop: (response) => {
-      // Each store knows its own alone.
+      // Each store knows only its own responses.
       if (response.file === null) memory.remove(response);
       disk?.removeSame(response);
     },
@@ -158,7 +158,7 @@ export function createShelves(deps: ShelvesDeps): Shelves {
   };
 }
 
-/** Without a directory that can be used the cache is one of memory alone. */
+/** Without a usable directory, the cache uses memory only. */
 function openDisk({ disk, memoryBytesMax, isPurged, onError }: ShelvesDeps): DiskStore | null {
   if (disk === null || disk.bytesMax === 0) return null;
   try {
