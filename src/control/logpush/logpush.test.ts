@@ -366,7 +366,7 @@ logpushTest("whoever can read a destination can show that it is theirs", async (
   await job({ destination_conf: taker.url, ownership_challenge: token });
   await assert.rejects(
     job({ destination_conf: taker.url, ownership_challenge: "wrong" }),
-    failing(10702, "/ownership_challenge", /not that of/),
+    failing(10702, "/ownership_challenge", /does not match/),
   );
   taker.status = 500;
   assert.equal((await control.logpush.challenge(account_id, taker.url)).valid, false);

@@ -312,7 +312,7 @@ storeTest(
       primary.versions = [version(6)];
       await secondary.notified();
       assert.deepEqual(await alertsTold(store, secondary.account_id), [
-        ["secondary_dns_all_primaries_failing", `No primary of ${NAME} answers`],
+        ["secondary_dns_all_primaries_failing", `No primary of ${NAME} responds`],
         ["secondary_dns_all_primaries_failing", `Zone ${NAME} has expired`],
         ["secondary_dns_zone_successfully_updated", `Zone ${NAME} updated to serial 6`],
       ]);
