@@ -1,8 +1,9 @@
 import { inSlices } from "#kernel/in-slices.ts";
+import { LargeMap } from "#kernel/large-map.ts";
 import type { RecordEntry } from "./entries.ts";
 
 /** What a large change makes of records, by id; null where they go. */
-export type LayerChanges = ReadonlyMap<string, RecordEntry | null>;
+export type LayerChanges = Pick<LargeMap<RecordEntry | null>, "has" | "entries" | typeof Symbol.iterator>;
 
 /** A large change that is here and not released yet. */
 export interface StagedLayer {
@@ -34,7 +35,7 @@ export const FOLDED_AT_ONCE = 1_000;
 interface Layer {
   readonly id: string;
   readonly zone_id: string;
-  readonly changes: Map<string, RecordEntry | null>;
+  readonly changes: LargeMap<RecordEntry | null>;
 }
 
 interface ShownLayer extends Layer {
@@ -43,7 +44,7 @@ interface ShownLayer extends Layer {
 }
 
 export function createRecordLayers(foldedAtOnce = FOLDED_AT_ONCE): RecordLayers {
-  const base = new Map<string, RecordEntry>();
+  const base = new LargeMap<RecordEntry>();
   const staged = new Map<string, Layer>();
   /** Released and not folded yet, oldest first. */
   const shown: ShownLayer[] = [];
@@ -84,7 +85,7 @@ export function createRecordLayers(foldedAtOnce = FOLDED_AT_ONCE): RecordLayers 
     },
     stage: (layerId, zone_id, id, value) => {
       let layer = staged.get(layerId);
-      if (!layer) staged.set(layerId, (layer = { id: layerId, zone_id, changes: new Map() }));
+      if (!layer) staged.set(layerId, (layer = { id: layerId, zone_id, changes: new LargeMap() }));
       layer.changes.set(id, value);
       return get(id);
     },
@@ -101,7 +102,7 @@ export function createRecordLayers(foldedAtOnce = FOLDED_AT_ONCE): RecordLayers 
   };
 }
 
-function* layeredEntries(base: ReadonlyMap<string, RecordEntry>, shown: readonly Layer[]): Generator<readonly [string, RecordEntry]> {
+function* layeredEntries(base: LargeMap<RecordEntry>, shown: readonly Layer[]): Generator<readonly [string, RecordEntry]> {
   for (const entry of base) if (!shown.some(({ changes }) => changes.has(entry[0]))) yield entry;
   for (const [i, { changes }] of shown.entries())
     for (const [id, value] of changes) if (value !== null && !shown.slice(i + 1).some((newer) => newer.changes.has(id))) yield [id, value];

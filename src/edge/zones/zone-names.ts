@@ -1,4 +1,5 @@
 import { inSlices } from "#kernel/in-slices.ts";
+import { LargeMap } from "#kernel/large-map.ts";
 import type { RecordEntry } from "#snapshot/entries.ts";
 import { addedTo, copyOf, type NameValue, recordsOf, removedFrom, withCount } from "#edge/http/name-value.ts";
 
@@ -17,14 +18,14 @@ export interface ZoneNames {
 }
 
 /** What names will be, or are above all else once it is shown; null where nothing is left. */
-type Layer = Map<string, NameValue | null>;
+type Layer = LargeMap<NameValue | null>;
 
 const NONE: readonly RecordEntry[] = [];
 /** Names that one turn folds: less than a millisecond. */
 const FOLDED_AT_ONCE = 1_000;
 
 export function createZoneNames(origin: string, foldedAtOnce = FOLDED_AT_ONCE): ZoneNames {
-  const nodes = new Map<string, NameValue>();
+  const nodes = new LargeMap<NameValue>();
   const hidden = new Map<string, Layer>();
   /** Newest first. */
   const shown: { readonly names: Layer; readonly rest: IterableIterator<[string, NameValue | null]> }[] = [];
@@ -113,7 +114,7 @@ export function createZoneNames(origin: string, foldedAtOnce = FOLDED_AT_ONCE): 
     },
     stage: (id, before, after) => {
       let layer = hidden.get(id);
-      if (!layer) hidden.set(id, (layer = new Map()));
+      if (!layer) hidden.set(id, (layer = new LargeMap()));
       for (const [record, by] of [
         [before, -1],
         [after, 1],

@@ -1,11 +1,12 @@
 import { inSlices } from "#kernel/in-slices.ts";
+import { LargeMap } from "#kernel/large-map.ts";
 import { type NameKey, parentKey } from "#wire/dns/name.ts";
 import type { HeldName } from "./held-name.ts";
 import type { StoredRecord } from "./rrset.ts";
 
 /** A large change of a zone: what names will be. Of each name in it, those above are in it too. */
 export interface NameLayer {
-  readonly names: Map<NameKey, HeldName>;
+  readonly names: LargeMap<HeldName>;
   /** Names with NS or DNAME records. */
   readonly borders: number;
 }
@@ -114,7 +115,7 @@ export function createNameLayers({ look, place, giveUp, foldedAtOnce }: NameLaye
     has: (key) => shown.some(({ names }) => names.has(key)) || hidden.values().some(({ names }) => names.has(key)),
     stage: (id, key, before, after) => {
       let layer = hidden.get(id);
-      if (!layer) hidden.set(id, (layer = { names: new Map(), borders: 0, unsettled: new Map() }));
+      if (!layer) hidden.set(id, (layer = { names: new LargeMap(), borders: 0, unsettled: new Map() }));
       const name = own(layer, key);
       changing(layer, name);
       const by = (after ? 1 : 0) - (before && name.remove(before) ? 1 : 0);

@@ -1,8 +1,9 @@
 import type { RecordSets, StoredRecord, NameNode } from "./rrset.ts";
+import { LargeMap } from "#kernel/large-map.ts";
 import { type NameKey, parentKey } from "#wire/dns/name.ts";
 import { HeldName, NO_SETS } from "./held-name.ts";
 import { createNameLayers, namesFrom } from "./name-layers.ts";
-import { createZoneWalks, type ZoneWalk } from "./zone-walk.ts";
+import { createZoneWalks, type ZoneWalk, type ZoneWalks } from "./zone-walk.ts";
 
 /** The names of one zone. What `add` and `remove` did is seen once `settle` has run. */
 export interface ZoneNodes {
@@ -43,16 +44,17 @@ export interface NameChange {
 /** Names that one turn folds: about a millisecond. */
 export const NAMES_FOLDED_AT_ONCE = 500;
 
-export function createZoneNodes(foldedAtOnce = NAMES_FOLDED_AT_ONCE): ZoneNodes {
+/** `splitSize` is for tests. */
+export function createZoneNodes(foldedAtOnce = NAMES_FOLDED_AT_ONCE, splitSize?: number): ZoneNodes {
   /** What is seen, but for what shown layers have above it; some are only places that layers have taken. */
-  const nodes = new Map<NameKey, HeldName>();
+  const nodes = new LargeMap<HeldName>(() => walks.breakOff(), splitSize);
   /** What stood at each name before the delta that is being applied. */
   const changed = new Map<NameKey, { readonly sets: RecordSets; readonly isBorder: boolean }>();
   /** Names that the delta brings and that had nothing before. */
   const fresh: HeldName[] = [];
   /** The names above the one that was added last, which are most often above the next one too. */
   let above: { readonly parent: NameKey | undefined; readonly nodes: readonly HeldName[] } | null = null;
-  const walks = createZoneWalks(nodes);
+  const walks: ZoneWalks = createZoneWalks(nodes);
   let order = 0;
   let borders = 0;
 

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { keyOf, type NameKey, parseAbsoluteName } from "#wire/dns/name.ts";
+import { LargeMap } from "#kernel/large-map.ts";
 import { createZoneNodes, type ZoneNodes } from "./zone-nodes.ts";
 import type { RecordSets, StoredRecord } from "./rrset.ts";
 import { createZoneWalks, type WalkedNode, type ZoneWalk, ZoneWalkError } from "./zone-walk.ts";
@@ -59,8 +60,13 @@ const readOne = ({ walk, read }: Reader): boolean => {
 
 test("whatever changes meanwhile, a walk gives what was there when it began", () => {
   fc.assert(
-    fc.property(steps, (all) => {
-      const nodes = createZoneNodes();
+    fc.property(steps, fc.constantFrom(undefined, 0), (all, splitSize) => {
+      const nodes = createZoneNodes(undefined, splitSize);
+      // A map that is split already: one that splits while a walk reads it breaks the walk.
+      const first = recordOf(60, 1);
+      nodes.add(NAMES[0]!, first);
+      nodes.remove(NAMES[0]!, first);
+      nodes.settle();
       const present = new Map<string, StoredRecord>();
       const replace = (name: number, place: number, record: StoredRecord | undefined): void => {
         const id = `${name}/${place}`;
@@ -119,7 +125,8 @@ test("changes are told with what was there before", () => {
 
 test("a walk that would have to keep too much breaks, and one that is over keeps nothing", () => {
   const sets: RecordSets = new Map([[TYPE.A, { type: TYPE.A, ttl: 60, rdatas: [Uint8Array.of(1)], proxied: false }]]);
-  const nodes = new Map<NameKey, WalkedNode>(NAMES.map((key, order) => [key, { sets, order }]));
+  const nodes = new LargeMap<WalkedNode>();
+  for (const [order, key] of NAMES.entries()) nodes.set(key, { sets, order });
   const walks = createZoneWalks(nodes, 2);
   const walk = walks.start(NAMES.length);
   assert.equal(walk.next()?.[0], NAMES[0]);
@@ -131,5 +138,15 @@ test("a walk that would have to keep too much breaks, and one that is over keeps
   [3].forEach(change);
   assert.equal(walk.next()?.[0], NAMES[2]);
   [4, 5].forEach(change);
+  assert.throws(() => walk.next(), ZoneWalkError);
+});
+
+test("a walk breaks where the map is split while it reads", () => {
+  const nodes = createZoneNodes(undefined, NAMES.length);
+  nodes.add(NAMES[0]!, recordOf(60, 1));
+  nodes.settle();
+  const walk = nodes.walk();
+  for (let i = 0; i < 100; i++) nodes.add(keyOf(parseAbsoluteName(`n${i}.z`)), recordOf(60, 1));
+  nodes.settle();
   assert.throws(() => walk.next(), ZoneWalkError);
 });

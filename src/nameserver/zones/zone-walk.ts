@@ -1,3 +1,4 @@
+import type { LargeMap } from "#kernel/large-map.ts";
 import type { NameKey } from "#wire/dns/name.ts";
 import type { RecordSets } from "./rrset.ts";
 
@@ -20,12 +21,14 @@ export class ZoneWalkError extends Error {
 /** What walks need to know of a name. */
 export interface WalkedNode {
   readonly sets: RecordSets;
-  /** Grows with each name that is created, as does its place in the map. */
+  /** Grows with each name that is created, as does its place in its part of the map. */
   readonly order: number;
 }
 
+type Nodes = Pick<LargeMap<WalkedNode>, "get" | "parts" | "partOf">;
+
 /** A large change that names become above what the map has (name-layers.ts). */
-type Layer = ReadonlyMap<NameKey, WalkedNode>;
+type Layer = Pick<LargeMap<WalkedNode>, "get">;
 
 /** The walks that are under way over one map of names. */
 export interface ZoneWalks {
@@ -33,14 +36,16 @@ export interface ZoneWalks {
   start(nextOrder: number, layers?: readonly Layer[]): ZoneWalk;
   /** To be called before what is at the name is replaced, by what a layer has of it where it says so. */
   keep(key: NameKey, by?: Layer): void;
+  /** Ends every walk with ZoneWalkError: names have got other parts of the map. */
+  breakOff(): void;
 }
 
 /**
- * Walks read the living map, which a zone of any size can have many of: a Map hands out its entries in the order of their
- * creation, whatever is deleted or created meanwhile. Only what changes ahead of a walk is kept for it, up to
+ * Walks read the living map, so that a zone of any size can have many of them: each part of the map hands out its entries in the
+ * order of their creation, whatever is deleted or created meanwhile. A walk keeps only what changes ahead of it, up to
  * `keptMax` names.
  */
-export function createZoneWalks(nodes: ReadonlyMap<NameKey, WalkedNode>, keptMax = KEPT_MAX): ZoneWalks {
+export function createZoneWalks(nodes: Nodes, keptMax = KEPT_MAX): ZoneWalks {
   const walks = new Set<Walk>();
   return {
     start: (nextOrder, layers = []) => {
@@ -57,18 +62,24 @@ export function createZoneWalks(nodes: ReadonlyMap<NameKey, WalkedNode>, keptMax
     keep: (key, by) => {
       for (const walk of walks) walk.keep(key, by);
     },
+    breakOff: () => {
+      for (const walk of walks) walk.breakOff();
+    },
   };
 }
 
 interface Walk extends ZoneWalk {
   keep(key: NameKey, by: Layer | undefined): void;
+  breakOff(): void;
 }
 
-function createWalk(nodes: ReadonlyMap<NameKey, WalkedNode>, end: number, layers: readonly Layer[], keptMax: number): Walk {
-  const entries = nodes.entries();
+function createWalk(nodes: Nodes, end: number, layers: readonly Layer[], keptMax: number): Walk {
+  const { parts } = nodes;
   const kept = new Map<NameKey, RecordSets>();
-  /** The order of the last name that was handed out or passed over. */
+  /** The part that it has come to, and the order of the last name in it that was handed out or passed over. */
+  let part = 0;
   let at = -1;
+  let entries = parts[0]?.entries();
   let broken = false;
 
   /** As it was when the walk began: later layers are not the walk's. */
@@ -80,12 +91,13 @@ function createWalk(nodes: ReadonlyMap<NameKey, WalkedNode>, end: number, layers
     return node.sets;
   };
   const living = (): readonly [NameKey, RecordSets] | undefined => {
-    for (;;) {
+    while (entries) {
       const { value, done } = entries.next();
-      // What was created after the start stands behind everything else.
+      // What was created after the start stands behind everything else in its part.
       if (done === true || value[1].order >= end) {
-        at = end;
-        return undefined;
+        entries = parts[++part]?.entries();
+        at = -1;
+        continue;
       }
       const [key, node] = value;
       at = node.order;
@@ -93,6 +105,15 @@ function createWalk(nodes: ReadonlyMap<NameKey, WalkedNode>, end: number, layers
       kept.delete(key);
       if (sets.size > 0) return [key, sets];
     }
+    return undefined;
+  };
+  const isPassed = (key: NameKey, { order }: WalkedNode): boolean => {
+    const its = nodes.partOf(key);
+    return its < part || (its === part && order <= at);
+  };
+  const breakOff = (): void => {
+    broken = true;
+    kept.clear();
   };
   /** What the map has no more, or only as names created after the start. */
   const gone = (): readonly [NameKey, RecordSets] | undefined => {
@@ -106,17 +127,17 @@ function createWalk(nodes: ReadonlyMap<NameKey, WalkedNode>, end: number, layers
   return {
     next: () => {
       if (broken) throw new ZoneWalkError();
-      return (at < end ? living() : undefined) ?? gone();
+      return living() ?? gone();
     },
     keep: (key, by) => {
       const node = nodes.get(key);
-      if (broken || !node || node.order <= at || node.order >= end || kept.has(key)) return;
+      if (broken || !node || isPassed(key, node) || node.order >= end || kept.has(key)) return;
       // To the walk it is the same before and after.
       if (by && layers.includes(by)) return;
       kept.set(key, setsOf(key, node));
-      broken = kept.size > keptMax;
-      if (broken) kept.clear();
+      if (kept.size > keptMax) breakOff();
     },
+    breakOff,
     close: () => kept.clear(),
   };
 }
