@@ -4,17 +4,17 @@ const SPLIT_SIZE = 16_384;
 const PARTS = 256;
 
 /**
- * A map that never doubles all at once. A Map copies every entry when it doubles, 0.2 s for half a million, in which its thread
- * does nothing else; this one splits itself once, into parts that double one after the other. Values are not undefined.
+ * A map that never doubles all at once. A Map copies every entry when it doubles: 0.2 s for half a million entries, during which its
+ * thread does nothing else. A LargeMap splits once, into parts that double one after the other.
  */
-export class LargeMap<V> {
+export class LargeMap<V extends NonNullable<unknown> | null> {
   /** One, or as many as PARTS. */
   #parts: Map<string, V>[] = [new Map()];
   #size = 0;
   readonly #splitSize: number;
   readonly #onSplit: (() => void) | undefined;
 
-  /** `onSplit` is called when entries have got other parts. */
+  /** `onSplit` is called after the entries have moved to new parts. */
   constructor(onSplit?: () => void, splitSize = SPLIT_SIZE) {
     this.#onSplit = onSplit;
     this.#splitSize = splitSize;
@@ -55,7 +55,7 @@ export class LargeMap<V> {
     return this.#parts;
   }
 
-  /** Part by part. What is deleted ahead of the iterator is left out; what is added meanwhile may be. */
+  /** Part by part. It leaves out entries that are deleted before it reaches them, and may leave out entries that are added meanwhile. */
   *entries(): Generator<[string, V]> {
     const parts = this.#parts;
     for (const part of parts)
@@ -91,7 +91,7 @@ export class LargeMap<V> {
   }
 }
 
-/** FNV-1a over the characters. Somebody who makes keys meet in one part has a Map that doubles as any other. */
+/** FNV-1a over the characters. If somebody chooses keys that all fall into one part, that part behaves like a Map. */
 function hashOf(key: string): number {
   let hash = 0x811c_9dc5;
   for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x0100_0193);

@@ -1,4 +1,4 @@
-import { trimBlanks } from "#kernel/process/trim.ts";
+import { trimBlanks } from "#kernel/trim.ts";
 
 /** Where the fields of a request are read. */
 export interface RequestFields {
