@@ -2,7 +2,7 @@
 export async function run(args) {
   const first = new URL("kept-program.js", import.meta.url).href;
   await import(first);
-  // Threads load it first as well (kernel/thread-program.ts).
+  // Threads load it first as well (kernel/process/thread-program.ts).
   process.execArgv.push("--import", first);
   const { main } = await import("#app/cli/main.ts");
   process.exitCode = await main(args);

@@ -6,8 +6,6 @@ export interface Step {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** Where it writes the paths of the test files that failed, one a line. */
-  readonly failedFiles?: string;
 }
 
 export interface StepResult {

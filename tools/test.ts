@@ -8,7 +8,7 @@ import { endLateChildren } from "./late-children.ts";
 import { printFailures, runSteps } from "./quick-checks.ts";
 import { ROOT, STATIC_STEPS, stepEnvironment, testFlags } from "./steps.ts";
 import { findTool, inCi, provideTools } from "./system-tools.ts";
-import { reporters, unitTestSteps } from "./unit-tests.ts";
+import { unitTestSteps } from "./unit-tests.ts";
 
 /** The rounds of the fault tests take minutes on a busy machine. */
 const FILE_TIMEOUT_MS = 600_000;
@@ -32,28 +32,30 @@ await postgres?.stop();
 rmSync(directory, { recursive: true });
 
 async function runAll(): Promise<number> {
-  const units = unitTestSteps((step) => join(directory, `failed-${step}`));
+  const units = unitTestSteps();
   const failures = await runSteps([...STATIC_STEPS, ...units]);
   // By default the runner leaves one core idle, which is half of a small machine.
   const systems = await run(["test/**/*.test.ts"], availableParallelism());
   printFailures(failures);
   if (failures.size === 0 && systems.exitCode === 0) return 0;
-  const failedParts = [
-    ...[...failures.keys()].map((name) => linesOf(units.find((unit) => unit.name === name)?.failedFiles)),
-    ...(systems.exitCode === 0 ? [] : [systems.failedFiles]),
-  ];
-  const failedFiles = [...new Set(failedParts.flat())];
-  // What failed without a test of a file that did is not run again: a static check, a process that broke down.
-  if (failedParts.some((files) => files.length === 0) || failedFiles.length > AGAIN_MAX) return 1;
-  const names = failedFiles.join(", ");
+  const failedUnits = units.filter(({ name }) => failures.has(name));
+  const { failedFiles } = systems;
+  // A static check that failed, and a run that broke down, are not tried again.
+  if (failedUnits.length < failures.size || (systems.exitCode !== 0 && failedFiles.length === 0)) return 1;
+  if (failedUnits.length + failedFiles.length > AGAIN_MAX) return 1;
+  const names = [...failedUnits.map(({ name }) => name), ...failedFiles].join(", ");
   console.error(`\nfailed beside all others, once more without them: ${names}`);
-  const { exitCode } = await run(failedFiles, 1);
+  const again = await runSteps(failedUnits);
+  printFailures(again);
+  const exitCode = failedFiles.length === 0 ? 0 : (await run(failedFiles, 1)).exitCode;
+  if (again.size > 0) return 1;
   if (exitCode === 0) console.error(`\nUNRELIABLE: failed once (see above) and passed when run again: ${names}`);
   return exitCode;
 }
 
-function linesOf(file: string | undefined): readonly string[] {
-  return file === undefined || !existsSync(file) ? [] : readFileSync(file, "utf8").split("\n").filter(Boolean);
+/** Each of the file's lines once. */
+function linesOf(file: string): readonly string[] {
+  return existsSync(file) ? [...new Set(readFileSync(file, "utf8").split("\n").filter(Boolean))] : [];
 }
 
 interface Outcome {
@@ -64,7 +66,11 @@ interface Outcome {
 
 async function run(testFiles: readonly string[], concurrency: number): Promise<Outcome> {
   const failed = join(directory, `failed-of-${concurrency}`);
-  const flags = [...testFlags(FILE_TIMEOUT_MS), `--test-concurrency=${concurrency}`, ...reporters(failed)];
+  const reporters = [
+    ...["--test-reporter=spec", "--test-reporter-destination=stdout"],
+    ...[`--test-reporter=${new URL("failed-files.ts", import.meta.url).href}`, `--test-reporter-destination=${failed}`],
+  ];
+  const flags = [...testFlags(FILE_TIMEOUT_MS), `--test-concurrency=${concurrency}`, ...reporters];
   const runner = spawn("node", [...flags, ...testFiles], {
     cwd: ROOT,
     env: stepEnvironment(),

@@ -1,4 +1,4 @@
-import { trimBlanks } from "#kernel/process/trim.ts";
+import { trimBlanks } from "#kernel/trim.ts";
 import type { Authority } from "./authorities.ts";
 
 /** A CAA record (RFC 8659 §4.1); `value` is text of bytes. */

@@ -3,7 +3,7 @@ import { type Delta, opsWeight } from "./entries.ts";
 import type { FeedLog, Position } from "./feed.ts";
 import { continueJournal, createJournal, type Journal } from "./journal.ts";
 import { checkLastGood, type LastGoodFiles, journalPath, lastGoodPosition } from "./last-good.ts";
-import type { FeedSource } from "./feed-source.ts";
+import type { FeedSource } from "./feed.ts";
 
 /** Keeps the last good copy on disk up to date, shortly after each change. */
 export interface LastGoodKeeper {

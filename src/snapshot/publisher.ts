@@ -1,4 +1,4 @@
-import type { FeedSource } from "./feed-source.ts";
+import type { FeedSource } from "./feed.ts";
 import type { Delta } from "./entries.ts";
 import type { FeedLog, FeedPort, Position } from "./feed.ts";
 import type { LastGoodFiles } from "./last-good.ts";

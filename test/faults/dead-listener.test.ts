@@ -16,10 +16,10 @@ const source = (path: string): string => JSON.stringify(new URL(`../../src/${pat
 /** Says `alive` to whoever connects, and fails at the first byte that anybody sends. */
 const SCRIPT = `
   import { parentPort, workerData } from "node:worker_threads";
-  import { createWorkerVoice } from ${source("kernel/worker-protocol.ts")};
-  import { LoopListener } from ${source("wire/connections/loop-listener.ts")};
-  import { loadSocketCalls } from ${source("wire/connections/socket-calls.ts")};
-  import { SocketLoop } from ${source("wire/connections/socket-loop.ts")};
+  import { createWorkerVoice } from ${source("kernel/process/worker-protocol.ts")};
+  import { LoopListener } from ${source("wire/connections/epoll/loop-listener.ts")};
+  import { loadSocketCalls } from ${source("wire/connections/epoll/socket-calls.ts")};
+  import { SocketLoop } from ${source("wire/connections/epoll/socket-loop.ts")};
   const voice = createWorkerVoice(parentPort);
   const loop = new SocketLoop(await loadSocketCalls(), () => undefined);
   const listener = new LoopListener(loop, {

@@ -3,7 +3,7 @@ import type { Delta, EntryKind, Op, StagedRecord } from "#snapshot/entries.ts";
 import type { FeedLog, FeedPort, FullCopy, Position, Snapshot } from "#snapshot/feed.ts";
 import { readLastGood } from "#snapshot/last-good.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
-import type { FeedSource } from "#snapshot/feed-source.ts";
+import type { FeedSource } from "#snapshot/feed.ts";
 import { createSnapshotState } from "#snapshot/state.ts";
 
 /** A source of changes in memory, which can lose old deltas and fail, as a store can. */

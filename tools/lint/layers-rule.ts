@@ -49,7 +49,7 @@ function importProblem(filename: string, from: Place, specifier: string, how: Ho
 }
 
 function layerProblem(from: Place, layer: string, isTest: boolean): string | undefined {
-  if (!LAYERS.some(({ name }) => name === layer)) return `"${layer}" is no layer of DESIGN.md §2`;
+  if (!LAYERS.some(({ name }) => name === layer)) return `"${layer}" is not a layer of DESIGN.md §2`;
   if (from.kind !== "layer" || from.layer === layer) return undefined;
   if (mayImport(from.layer, layer) || (isTest && standsBelow(layer, from.layer))) return undefined;
   return `src/${from.layer}/ may not import src/${layer}/ (DESIGN.md §2)`;
@@ -59,13 +59,13 @@ function relativeProblem(filename: string, from: Place, specifier: string, how: 
   const to = placeOf(resolve(dirname(filename), specifier));
   if (to.kind === "layer") {
     const stays = from.kind === "layer" && from.layer === to.layer;
-    return stays || how === "url" ? layerProblem(from, to.layer, isTestFile(filename)) : `import another room as "#${to.layer}/…"`;
+    return stays || how === "url" ? layerProblem(from, to.layer, isTestFile(filename)) : `import from another layer as "#${to.layer}/…"`;
   }
   if (from.kind !== "layer" || (to.kind === "support" && isTestFile(filename))) return undefined;
   return `src/${from.layer}/ may not import what is outside of src/`;
 }
 
-/** Tests may look at whatever there is. */
+/** Tests may import any folder. */
 function folderProblemOf(filename: string, to: string): string | undefined {
   const from = pathInSource(filename);
   if (from === undefined || isTestFile(filename)) return undefined;
@@ -83,7 +83,7 @@ function packageProblem(from: Place, specifier: string, how: How): string | unde
   if (from.kind !== "layer") return undefined;
   for (const [name, allowed] of Object.entries(RESERVED_PACKAGES)) {
     if ((specifier !== name && !specifier.startsWith(`${name}/`)) || allowed.includes(from.layer)) continue;
-    // Who may use such a room may also name the types that the room's own functions take and return.
+    // A layer that may import the reserved one may also name the package's types, which that layer's functions take and return.
     const mayName = how === "type" && allowed.some((layer) => mayImport(from.layer, layer));
     if (!mayName) return `only src/{${allowed.join(",")}}/ may import ${name}`;
   }
@@ -93,7 +93,7 @@ function packageProblem(from: Place, specifier: string, how: How): string | unde
 const mayImport = (from: string, layer: string): boolean =>
   LAYERS.some(({ name, mayImport }) => name === from && mayImport.includes(layer));
 
-/** A test may set up what its room works with out of everything that stands below it. */
+/** A test may import every layer below its own, to set up what its layer works with. */
 const standsBelow = (layer: string, other: string): boolean => rank(layer) < rank(other);
 
 const rank = (layer: string): number => LAYERS.findIndex(({ name }) => name === layer);

@@ -1,4 +1,4 @@
-import { withoutEnd } from "#kernel/process/trim.ts";
+import { withoutEnd } from "#kernel/trim.ts";
 import { CliError, EXIT } from "./outcome.ts";
 
 interface ApiError {

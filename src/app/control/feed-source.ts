@@ -1,7 +1,7 @@
 import type { Access } from "#control/access/access.ts";
 import { rebuildSnapshot, streamSnapshot } from "#control/rebuild.ts";
 import type { Delta, Op } from "#snapshot/entries.ts";
-import type { FeedSource } from "#snapshot/feed-source.ts";
+import type { FeedSource } from "#snapshot/feed.ts";
 import type { Change, Store } from "#store/database/store.ts";
 
 /** Change sets read at once when planes catch up. */

@@ -1,4 +1,4 @@
-import { trimBlanks } from "#kernel/process/trim.ts";
+import { trimBlanks } from "#kernel/trim.ts";
 import type { HeaderFields } from "#rules/views.ts";
 
 /** Field lines that the parser accepted, by lower-case name. */

@@ -9,7 +9,7 @@ import type { ReadMessage, ReadReply } from "./read-client.ts";
 
 /** The thread that answers questions about events which may take long. `workerData`: the path of the events database. */
 const main = parentPort;
-if (main === null) throw new Error("events/reader.ts runs as a worker thread");
+if (main === null) throw new Error("events/read/reader.ts runs as a worker thread");
 
 const voice = createWorkerVoice(main);
 const queries = openEventQueries((workerData as { readonly path: string }).path);

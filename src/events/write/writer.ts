@@ -32,7 +32,7 @@ import { logSegmentsOf } from "#events/logs/segment.ts";
  * closes the database and ends.
  */
 const main = parentPort;
-if (main === null) throw new Error("events/writer.ts runs as a worker thread");
+if (main === null) throw new Error("events/write/writer.ts runs as a worker thread");
 runInBackground();
 
 const { path, ports, retention: limits, control } = await givenWork<WriterData>();

@@ -7,7 +7,7 @@ import { type CountedTexts, countLengths, countTexts } from "./token-counts.ts";
  * would go on and nobody who leaves would be noticed.
  */
 const port = parentPort;
-if (port === null) throw new Error("gateway/token-count-worker.ts runs as a worker thread");
+if (port === null) throw new Error("gateway/costs/token-count-worker.ts runs as a worker thread");
 
 port.on("message", ({ id, texts }: { readonly id: number; readonly texts: CountedTexts }) => {
   let counts;

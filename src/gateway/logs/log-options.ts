@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { GatewayEntry } from "#snapshot/entries.ts";
 import type { TraceParent } from "#gateway/tracing/span.ts";
-import { isTraceId } from "#gateway/http/trace-id.ts";
+import { isTraceId } from "#gateway/http/identifiers.ts";
 
 /** What a request says of its own log. */
 export interface LogOptions {

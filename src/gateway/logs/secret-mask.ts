@@ -3,7 +3,7 @@ import { isSecretName } from "#gateway/http/secret-header.ts";
 import { compileDetectors } from "#rules/detectors/engine/compiled.ts";
 import { BodyScanner, scanBuffer } from "#rules/detectors/engine/scan.ts";
 import { DETECTORS } from "#rules/detectors/catalog/table.ts";
-import { createSecretWords } from "#gateway/auth/sensitive-names.ts";
+import { createSecretWords } from "./sensitive-names.ts";
 import { spansInStream, textsOfStream } from "#gateway/streams/stream-texts.ts";
 
 /** Takes secrets out of what is written down. */

@@ -1,5 +1,5 @@
 import type { Sealer } from "#kernel/crypto/seal.ts";
-import { withoutEnd } from "#kernel/process/trim.ts";
+import { withoutEnd } from "#kernel/trim.ts";
 import { createValuesByName } from "#kernel/values-by-name.ts";
 import type { CustomCostEntry, CustomProviderEntry } from "#snapshot/entries.ts";
 import type { Replica } from "#snapshot/feed.ts";

@@ -1,4 +1,4 @@
-import { withoutEnd } from "#kernel/process/trim.ts";
+import { withoutEnd } from "#kernel/trim.ts";
 import {
   ANTHROPIC_USAGE,
   BEDROCK_USAGE,

@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { GatewayEntry } from "#snapshot/entries.ts";
 import { RefusalError } from "#gateway/http/errors.ts";
 import { type CustomCost, parseCustomCost } from "#gateway/usage/custom-cost.ts";
-import { isTraceId } from "#gateway/http/trace-id.ts";
-import { isEventId } from "#gateway/http/event-id.ts";
+import { isTraceId } from "#gateway/http/identifiers.ts";
+import { isEventId } from "#gateway/http/identifiers.ts";
 
 export type Backoff = "constant" | "linear" | "exponential";
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { isEventId } from "#gateway/http/event-id.ts";
+import { isEventId } from "#gateway/http/identifiers.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { newUlid } from "#kernel/crypto/ids.ts";
 import type { FlatHeaders } from "#gateway/http/headers.ts";

@@ -1,4 +1,4 @@
-import { withoutEnd } from "#kernel/process/trim.ts";
+import { withoutEnd } from "#kernel/trim.ts";
 
 /** One quoted character string; a backslash escapes the next character (RFC 1035 §5.1). */
 // linear: pumped

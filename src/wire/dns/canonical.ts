@@ -1,4 +1,4 @@
-import { withoutEnd } from "#kernel/process/trim.ts";
+import { withoutEnd } from "#kernel/trim.ts";
 import { type NameKey, keyOf, LABEL_BYTES_MAX, lowerCaseInto, NAME_BYTES_MAX, nameOfKey, ROOT_KEY } from "./name.ts";
 
 /**

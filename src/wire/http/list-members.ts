@@ -1,4 +1,4 @@
-import { trimBlanks } from "#kernel/process/trim.ts";
+import { trimBlanks } from "#kernel/trim.ts";
 
 const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];
 

@@ -1,4 +1,4 @@
-import { withoutEnd } from "#kernel/process/trim.ts";
+import { withoutEnd } from "#kernel/trim.ts";
 
 /** A bare value; dates and decimals are numbers, byte sequences and tokens stay text. */
 export type DictionaryValue = number | string | boolean;

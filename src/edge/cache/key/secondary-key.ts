@@ -1,4 +1,4 @@
-import { trimBlanks } from "#kernel/process/trim.ts";
+import { trimBlanks } from "#kernel/trim.ts";
 
 /** Access to the fields of a request. */
 export interface RequestFields {

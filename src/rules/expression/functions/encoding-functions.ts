@@ -1,4 +1,4 @@
-import { withoutEnd } from "#kernel/process/trim.ts";
+import { withoutEnd } from "#kernel/trim.ts";
 import { createHash } from "node:crypto";
 import { CUSTOM_AND_RATE_LIMITS, HEADER_TRANSFORMS, REQUEST_TRANSFORMS, TRANSFORMS } from "./availability.ts";
 import type { LanguageFunction, Parameter } from "./functions.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assertGrowsLinearly } from "../../../test/support/growth.ts";
-import { fc } from "../../../test/support/property.ts";
+import { assertGrowsLinearly } from "../../test/support/growth.ts";
+import { fc } from "../../test/support/property.ts";
 import { trimBlanks, withoutEnd } from "./trim.ts";
 
 const text = fc.string({ unit: fc.constantFrom("/", " ", "\t", "a", "\u00a0"), maxLength: 12 });
