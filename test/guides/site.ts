@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { createServer as createHttpServer } from "node:http";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { LLMock } from "@copilotkit/aimock";
+import { ROOT } from "../../tools/steps.ts";
+import { api, startSelvedge } from "../support/selvedge.ts";
+
+/** What commands of guides run against: a server, and ports for what pages start beside it. */
+export interface Site {
+  readonly ports: Readonly<Record<"api" | "gateway" | "dns" | "http" | "https", number>>;
+  readonly token: string;
+  readonly account_id: string;
+  /** A token that a page may reset and revoke. */
+  readonly spareTokenId: string;
+  /** Free ones, for the origin, the model provider and the receiver of webhooks. */
+  readonly originPort: number;
+  readonly providerPort: number;
+  readonly receiverPort: number;
+  /** Free ones, for the operations listener of a server, and for the other nameserver in guides to transfers. */
+  readonly opsPort: number;
+  readonly peerPort: number;
+  /** Of a server that accepts every request. */
+  readonly logsPort: number;
+}
+
+export interface OpenSite extends Site {
+  /**
+   * Calls `use` with an empty directory in which the server seems to have been started. What the page has made at the server goes
+   * afterwards, so that the next page begins without it.
+   */
+  visit(page: { readonly bringsProvider: boolean }, use: (directory: string) => Promise<void>): Promise<void>;
+  close(): Promise<void>;
+}
+
+const PROVIDERS = ["openai", "anthropic", "groq"];
+const run = promisify(execFile);
+
+export async function openSite(): Promise<OpenSite> {
+  const [originPort, providerPort, receiverPort, opsPort, peerPort] = await freePorts();
+  const logs = createHttpServer((req, res) => void req.resume().on("end", () => res.end()));
+  await new Promise<void>((resolve) => logs.listen(0, "127.0.0.1", resolve));
+  const selvedge = await startSelvedge({
+    args: [
+      ...PROVIDERS.flatMap((name) => ["--provider", `${name}=http://127.0.0.1:${providerPort}/v1`]),
+      ...["--dns-scan-resolvers", `127.0.0.1:${peerPort}`, "--deprecations-negotiate"],
+    ],
+  });
+  const { ready, dataDir } = selvedge;
+  // Not the first token: a page resets it.
+  const guides = await createToken(dataDir, "guides");
+  const spare = await createToken(dataDir, "spare");
+
+  const clear = async (): Promise<void> => {
+    const gateways = `/accounts/${ready.account_id}/ai-gateway/gateways`;
+    for (const path of ["/zones", gateways]) {
+      const { body } = await api(selvedge, guides.secret, "GET", path);
+      for (const { id } of body.result) await api(selvedge, guides.secret, "DELETE", `${path}/${id}`);
+    }
+  };
+
+  return {
+    ports: {
+      api: portOf(ready.api),
+      gateway: portOf(ready.gateway),
+      dns: portOf(`dns://${ready.dns}`),
+      http: portOf(ready.http),
+      https: portOf(ready.https),
+    },
+    token: guides.secret,
+    account_id: ready.account_id,
+    spareTokenId: spare.id,
+    originPort,
+    providerPort,
+    receiverPort,
+    opsPort,
+    peerPort,
+    logsPort: (logs.address() as AddressInfo).port,
+    visit: async ({ bringsProvider }, use) => {
+      const directory = await mkdtemp(join(tmpdir(), "selvedge-guide-"));
+      await symlink(join(ROOT, "node_modules"), join(directory, "node_modules"));
+      await symlink(dataDir, join(directory, ".selvedge"));
+      await writeFile(join(directory, ".curlrc"), "max-time = 60\n");
+      const provider = bringsProvider ? undefined : new LLMock({ port: providerPort });
+      provider?.onMessage(/./, { content: "Hi there!" });
+      await provider?.start();
+      try {
+        await use(directory);
+      } finally {
+        await provider?.stop();
+        await clear();
+        await rm(directory, { recursive: true, force: true });
+      }
+    },
+    close: async () => {
+      await selvedge.stop();
+      logs.close();
+    },
+  };
+}
+
+async function createToken(dataDir: string, name: string): Promise<{ readonly id: string; readonly secret: string }> {
+  const program = join(ROOT, "bin/selvedge.js");
+  const { stdout, stderr } = await run(process.execPath, [program, "token", "create", "--name", name, "--all", "--data", dataDir]);
+  return { id: /\((?<id>[0-9a-f]{32})\)/.exec(stderr)?.groups?.["id"] ?? assert.fail(stderr), secret: stdout.trim() };
+}
+
+const portOf = (url: string): number => Number(new URL(url).port);
+
+/** Ports that were free a moment ago. */
+async function freePorts(): Promise<readonly [number, number, number, number, number]> {
+  const port = async (): Promise<readonly [number, () => Promise<unknown>]> => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    return [(server.address() as AddressInfo).port, () => new Promise((resolve) => server.close(resolve))];
+  };
+  const [a, b, c, d, e] = await Promise.all([port(), port(), port(), port(), port()]);
+  await Promise.all([a, b, c, d, e].map(([, close]) => close()));
+  return [a[0], b[0], c[0], d[0], e[0]];
+}

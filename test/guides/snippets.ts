@@ -1,0 +1,48 @@
+import type { Block } from "./pages.ts";
+
+/** How a block of a language becomes commands of the page's shell. Null: text, of which nothing can run. */
+type Snippet = ((block: Block) => string) | null;
+
+/** Every language that a block of a guide may have. */
+export const SNIPPETS: Readonly<Record<string, Snippet>> = {
+  sh: ({ text }) =>
+    text.replaceAll(
+      /^(?<command>.*\S) +# prints (?<output>.+)$/gm,
+      (_, command: string, output: string) => `${command} | prints ${pattern(output)}`,
+    ),
+  js: (block) => program(block, "node --input-type=module -"),
+  python: (block) => program(block, "python3 -"),
+  toml: (block) =>
+    `${saved(block, "selvedge.toml")}\nnpx selvedge config check --config ${block.file ?? "selvedge.toml"} > config.txt || { cat config.txt; false; }`,
+  json: (block) => `jq . ${here(block.text)}`,
+  expression: ({ text }) =>
+    text
+      .split("\n")
+      .map(
+        (line) =>
+          `jq -n --arg text ${quoted(line)} '{ expression: $text, phase: "http_request_firewall_custom" }' | call "$API/zones/$ZONE/rulesets/expressions" -d @- | jq -e '.result.problem == null'`,
+      )
+      .join("\n"),
+  graphql: ({ text }) =>
+    `jq -n --arg zone "$ZONE" --arg since "$(date -u -d '1 hour ago' +%Y-%m-%dT%H:%M:%SZ)" --arg query ${quoted(text)} '{ $query, variables: { $zone, $since } }' | call "$API/graphql" -d @- | jq -e '.errors == null'`,
+  yaml: (block) => `${saved(block, "knot.conf")}\nknot_secondary knot.conf`,
+  conf: (block) => `${saved(block, "nsd.conf")}\nnsd-checkconf nsd.conf`,
+  "named.conf": (block) =>
+    `${saved(block, "named.conf")}\nnamed-checkconf named.conf\n${block.text.includes("type primary") ? "bind_primary named.conf" : ""}`,
+  ini: (block) => `${saved(block, "selvedge.service")}\nsystemd-analyze verify ./${block.file ?? "selvedge.service"}`,
+  text: null,
+  mermaid: null,
+};
+
+/** A program that is saved runs when a later command starts it. */
+const program = (block: Block, command: string): string =>
+  block.file === undefined ? `${command} ${here(block.text)}` : saved(block, block.file);
+
+const saved = (block: Block, file: string): string => `cat > ${block.file ?? file} ${here(block.text)}`;
+
+const here = (text: string): string => `<<'END OF BLOCK'\n${text}\nEND OF BLOCK`;
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** In what a guide says that a command prints, … stands for anything. */
+const pattern = (output: string): string => output.split("…").map(quoted).join("*");
