@@ -1,0 +1,119 @@
+/** Why a program behind the edge may read a body otherwise than rules do. */
+export interface BodyCauseRow {
+  readonly title: string;
+  /** What to do about a client that is no attacker. */
+  readonly hint: string;
+  /**
+   * Whether a part of the body may have been read by nobody: parts that readers tell apart differently, or that could not be read.
+   * Others are odd, and everything in them was read.
+   */
+  readonly isUnread: boolean;
+}
+
+/** Each is a rule of both managed rulesets for requests, and makes `http.request.body.truncated` true. Names never change. */
+export const BODY_CAUSES = {
+  size: {
+    title: "A body longer than what rules read of it",
+    hint: "raise edge.rule_body_bytes_max, or refuse long bodies where none belong",
+    isUnread: false,
+  },
+  "content-type": {
+    title: "A Content-Type that programs read differently",
+    hint: "send one Content-Type: a type, and parameters behind semicolons",
+    isUnread: true,
+  },
+  boundary: {
+    title: "A multipart body whose boundary programs read differently",
+    hint: "send one boundary parameter, of 1 to 70 characters of RFC 2046",
+    isUnread: true,
+  },
+  delimiters: {
+    title: "A multipart body whose parts programs tell apart differently",
+    hint: "put each delimiter on a line of its own, ended by CR LF, and choose a boundary that stands nowhere else",
+    isUnread: true,
+  },
+  end: {
+    title: "A multipart body without its end, or with something behind it",
+    hint: "end the body with the boundary between two pairs of dashes",
+    isUnread: true,
+  },
+  "part-head": {
+    title: "A part of a multipart body whose header programs read differently",
+    hint: "send at most 16 header lines in a part, each a name, a colon and a value, ended by CR LF",
+    isUnread: true,
+  },
+  disposition: {
+    title: "A part of a multipart body whose name programs read differently",
+    hint: "send one Content-Disposition in each part: form-data, one name, and at most one filename",
+    isUnread: true,
+  },
+  charset: {
+    title: "A body in a character set in which ASCII is not ASCII",
+    hint: "send UTF-8",
+    isUnread: true,
+  },
+  coding: {
+    title: "A compressed body that cannot be decompressed to its end",
+    hint: "send one whole gzip, deflate, br or zstd body and nothing behind it",
+    isUnread: true,
+  },
+  "coding-unknown": {
+    title: "A body in a content coding that is not known here",
+    hint: "send gzip, deflate, br or zstd, or no Content-Encoding",
+    isUnread: false,
+  },
+  "json-invalid": {
+    title: "A JSON body that is no JSON",
+    hint: "send one JSON document (RFC 8259); lines of JSON as application/x-ndjson",
+    isUnread: true,
+  },
+  "json-repeated": {
+    title: "A JSON body with a name twice in one object",
+    hint: "send each name once: some programs take the first value, others the last",
+    isUnread: false,
+  },
+  "json-charset": {
+    title: "A JSON body in UTF-16 or UTF-32",
+    hint: "send UTF-8 (RFC 8259 §8.1)",
+    isUnread: true,
+  },
+  "json-utf8": {
+    title: "A JSON body that is no UTF-8",
+    hint: "send UTF-8 (RFC 8259 §8.1)",
+    isUnread: false,
+  },
+  "json-bom": {
+    title: "A JSON body with a byte order mark",
+    hint: "leave the mark out (RFC 8259 §8.1)",
+    isUnread: false,
+  },
+  "json-depth": {
+    title: "A JSON body that is nested too deep",
+    hint: "nest at most 512 objects and arrays",
+    isUnread: true,
+  },
+  "xml-invalid": {
+    title: "An XML body that ends within a tag, a comment or a section",
+    hint: "send a whole document",
+    isUnread: true,
+  },
+  "xml-doctype": {
+    title: "An XML body with a document type",
+    hint: "leave DOCTYPE out: programs that fetch it can be made to fetch anything",
+    isUnread: false,
+  },
+  "xml-declarations": {
+    title: "An XML body that declares entities or attributes",
+    hint: "leave declarations out of DOCTYPE: they put text where none was sent",
+    isUnread: true,
+  },
+  "xml-charset": {
+    title: "An XML body in a character set in which ASCII is not ASCII",
+    hint: "send UTF-8",
+    isUnread: true,
+  },
+} as const satisfies Readonly<Record<string, BodyCauseRow>>;
+
+export type BodyCause = keyof typeof BODY_CAUSES;
+
+export const BODY_CAUSE_NAMES = Object.keys(BODY_CAUSES) as readonly BodyCause[];

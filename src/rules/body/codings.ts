@@ -1,0 +1,134 @@
+import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, constants, zstdDecompressSync } from "node:zlib";
+import { charge } from "#rules/budget.ts";
+import type { BodyCause } from "./body-causes.ts";
+
+/** So many codings of one body are undone (RFC 9110 §8.4 allows any number). */
+const CODINGS_MAX = 2;
+/** A body may become so many times as long, or this long: what is smaller costs a client nothing to make and us time to read. */
+const GROWTH_MAX = 100;
+const SMALL_BYTES = 65_536;
+/** What a byte costs that is decompressed. */
+const DECODE_STEPS = 4;
+
+/**
+ * The body with the codings of Content-Encoding undone, up to `bytesMax` bytes; null where it has none that are known. Of what is
+ * damaged or too long, the beginning.
+ */
+export function undoCodings(
+  lines: readonly string[],
+  body: string,
+  isCut: boolean,
+  bytesMax: number,
+  causes: Set<BodyCause>,
+): string | null {
+  const codings = lines
+    .flatMap((line) => line.toLowerCase().split(","))
+    .map((coding) => coding.trim())
+    .filter((coding) => coding !== "" && coding !== "identity");
+  if (codings.length === 0 || body === "") return null;
+  if (codings.length > CODINGS_MAX) causes.add("coding");
+  let text: string | null = null;
+  for (const coding of codings.slice(0, CODINGS_MAX).toReversed()) {
+    const tries = DECODERS[coding];
+    if (tries === undefined) {
+      causes.add("coding-unknown");
+      break;
+    }
+    const bytes = Buffer.from(text ?? body, "latin1");
+    const most = Math.min(bytesMax, Math.max(bytes.length * GROWTH_MAX, SMALL_BYTES));
+    const { decoded, isWhole } = decodeFirst(tries, bytes, most, isCut);
+    if (decoded !== null) text = decoded.toString("latin1");
+    if (!isWhole) {
+      // What goes on behind what rules look at is a matter of its size.
+      causes.add(isCut || (decoded !== null && decoded.length >= bytesMax * NEARLY) ? "size" : "coding");
+      break;
+    }
+  }
+  return text;
+}
+
+/** Of a body that is cut at the bound, so much comes out at least. */
+const NEARLY = 0.9;
+
+interface Decoded {
+  readonly decoded: Buffer | null;
+  readonly isWhole: boolean;
+}
+
+/** `bytes` whole and with nothing behind it, or a beginning of it, in at most `bytesMax` bytes. Throws otherwise. */
+type Decode = (bytes: Buffer, bytesMax: number, isPart: boolean) => Buffer;
+
+interface Engine {
+  readonly buffer: Buffer;
+  readonly engine: { readonly bytesWritten: number };
+}
+
+const zlibWith =
+  (sync: typeof gunzipSync): Decode =>
+  (bytes, maxOutputLength, isPart) => {
+    const finishFlush = isPart ? constants.Z_SYNC_FLUSH : constants.Z_FINISH;
+    const { buffer, engine } = sync(bytes, { maxOutputLength, finishFlush, info: true } as object) as unknown as Engine;
+    if (!isPart && engine.bytesWritten < bytes.length) throw new Error("something follows what is compressed");
+    return buffer;
+  };
+
+const DECODERS: Readonly<Record<string, readonly Decode[]>> = {
+  gzip: [zlibWith(gunzipSync)],
+  "x-gzip": [zlibWith(gunzipSync)],
+  // RFC 9110 §8.4.1.2: with the header of zlib; many send and read it without.
+  deflate: [zlibWith(inflateSync), zlibWith(inflateRawSync)],
+  br: [
+    (bytes, maxOutputLength, isPart) =>
+      brotliDecompressSync(bytes, {
+        maxOutputLength,
+        finishFlush: isPart ? constants.BROTLI_OPERATION_FLUSH : constants.BROTLI_OPERATION_FINISH,
+      }),
+  ],
+  zstd: [
+    (bytes, maxOutputLength, isPart) =>
+      zstdDecompressSync(bytes, { maxOutputLength, finishFlush: isPart ? constants.ZSTD_e_flush : constants.ZSTD_e_end }),
+  ],
+};
+
+/** By the first decoder that takes all of it, else the longest beginning that one takes. */
+function decodeFirst(decoders: readonly Decode[], bytes: Buffer, bytesMax: number, isCut: boolean): Decoded {
+  for (const decode of decoders) {
+    const decoded = isCut ? null : attempt(decode, bytes, bytesMax, false);
+    if (decoded !== null) return { decoded, isWhole: true };
+  }
+  let longest: Buffer | null = null;
+  for (const decode of decoders) {
+    const decoded = decodeBeginning(decode, bytes, bytesMax);
+    if (decoded !== null && decoded.length > (longest?.length ?? 0)) longest = decoded;
+  }
+  return { decoded: longest, isWhole: false };
+}
+
+/** The part that is found is short by a thousandth of the whole at most. */
+const HALVINGS = 10;
+
+/** zlib gives nothing of what it has made before damage, so the longest part without is looked for. */
+function decodeBeginning(decode: Decode, bytes: Buffer, bytesMax: number): Buffer | null {
+  let longest = attempt(decode, bytes, bytesMax, true);
+  if (longest !== null) return longest;
+  let [good, bad] = [0, bytes.length];
+  for (let round = 0; round < HALVINGS && bad - good > 1; round++) {
+    const middle = (good + bad) >> 1;
+    const decoded = attempt(decode, bytes.subarray(0, middle), bytesMax, true);
+    if (decoded === null) bad = middle;
+    else [good, longest] = [middle, decoded];
+  }
+  return longest;
+}
+
+function attempt(decode: Decode, bytes: Buffer, bytesMax: number, isPart: boolean): Buffer | null {
+  let decoded: Buffer | null = null;
+  try {
+    decoded = decode(bytes, bytesMax, isPart);
+  } catch {
+    // Told of by who asks: null.
+  }
+  const madeBytes = decoded?.length ?? Math.min(bytesMax, bytes.length * GROWTH_MAX);
+  charge((bytes.length + madeBytes) * DECODE_STEPS);
+  return decoded;
+}

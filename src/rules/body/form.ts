@@ -1,0 +1,82 @@
+import { charge } from "#rules/budget.ts";
+import { decodePercent } from "#rules/expression/text/url-functions.ts";
+import { type Argument, ARGUMENT_STEPS, type ArgumentSource, NO_READINGS } from "./body-reading.ts";
+import { decodeCharset } from "./charsets.ts";
+
+/** Calls `take` with each pair of `a=1&b=2` that is not empty, not decoded. A pair without `=` has an empty value. */
+export function eachPair(text: string, take: (name: string, value: string) => void): void {
+  let equals = text.indexOf("=");
+  for (let at = 0; at < text.length;) {
+    const found = text.indexOf("&", at);
+    const end = found === -1 ? text.length : found;
+    if (end > at) {
+      if (equals !== -1 && equals < at) equals = text.indexOf("=", at);
+      const middle = equals === -1 || equals > end ? end : equals;
+      take(text.slice(at, middle), text.slice(Math.min(middle + 1, end), end));
+    }
+    at = end + 1;
+  }
+}
+
+/** Adds the arguments of a query or of a form, as programs that split at `&` and programs that split at `;` too read them. */
+export function formArguments(text: string, source: ArgumentSource, charset: string, args: Argument[]): void {
+  const take = (name: string, value: string): void => void args.push(formArgument(name, value, source, charset));
+  const first = MARKS.exec(text)?.[0].length ?? 0;
+  if (first > 0) eachPair(text.slice(first), take);
+  eachPair(text, take);
+  if (text.includes(";")) eachInnerPair(text, take);
+}
+
+/** Those that only programs see that split at `;` too: what stands between two `&` without any is a pair to all. */
+function eachInnerPair(text: string, take: (name: string, value: string) => void): void {
+  for (let at = 0, semicolon = text.indexOf(";"); semicolon !== -1; semicolon = text.indexOf(";", at)) {
+    const ampersand = text.indexOf("&", semicolon);
+    const from = text.lastIndexOf("&", semicolon) + 1;
+    const end = ampersand === -1 ? text.length : ampersand;
+    eachPair(text.slice(from, end).replace(/;/g, "&"), take);
+    at = end;
+  }
+}
+
+/** What some programs take away before the first name: a question mark, a byte order mark, line breaks. */
+const MARKS = /^(?:\?|\xef\xbb\xbf|[\r\n]+)/;
+
+function formArgument(rawName: string, rawValue: string, source: ArgumentSource, charset: string): Argument {
+  charge(ARGUMENT_STEPS);
+  const name = decodePlus(rawName);
+  const value = decodePlus(rawValue);
+  let otherValues = rawValue.includes("%u") ? [decodeWide(rawValue)] : NO_READINGS;
+  if (charset !== "") otherValues = [...otherValues, ...decodeCharset(charset, value)].slice(0, OTHERS_MAX);
+  return { source, name, value, otherNames: otherNames(name, rawName), otherValues, path: name };
+}
+
+const OTHERS_MAX = 2;
+
+const decodePlus = (text: string): string => decodePercent(text.includes("+") ? text.replaceAll("+", " ") : text);
+
+/** With `%u0041` as IIS and others take it: what is beyond a byte is UTF-8. */
+const decodeWide = (text: string): string =>
+  decodePlus(
+    text.replace(/%u([0-9A-Fa-f]{4})/g, (_whole, point: string) =>
+      encodeBytes(Buffer.from(String.fromCharCode(Number.parseInt(point, 16)), "utf8").toString("latin1")),
+    ),
+  );
+
+/** Bytes that decoding must leave alone. */
+const encodeBytes = (bytes: string): string => bytes.replace(/[%+]/g, (char) => (char === "%" ? "%25" : "%2B"));
+
+/** What PHP makes of a name, and what stands before and in the brackets of a name (PHP, Rack, qs). At most two. */
+export function otherNames(name: string, rawName = name): readonly string[] {
+  if (!UNUSUAL_NAME.test(name)) return rawName.includes("%u") ? [decodeWide(rawName)] : NO_READINGS;
+  const readings = new Set<string>();
+  const nul = name.indexOf("\0");
+  const php = (nul === -1 ? name : name.slice(0, nul)).replace(/^ +/, "");
+  const bracket = php.indexOf("[");
+  const before = bracket > 0 ? php.slice(0, bracket) : php;
+  readings.add(before.replace(/[. []/g, "_"));
+  if (bracket >= 0) readings.add(bracket === 0 ? php.slice(1).replaceAll("]", "") : php.slice(bracket + 1).replace(/\]?\[|\]$/g, "."));
+  readings.delete(name);
+  return [...readings].slice(0, OTHERS_MAX);
+}
+
+const UNUSUAL_NAME = /[. [\0]/;

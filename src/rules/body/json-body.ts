@@ -1,0 +1,76 @@
+import { isUtf8 } from "node:buffer";
+import { charge } from "#rules/budget.ts";
+import { ARGUMENT_STEPS, type Findings, plainArgument } from "./body-reading.ts";
+import { decodeCharset } from "./charsets.ts";
+import { formArguments } from "./form.ts";
+import { DEPTH_MAX, readJson } from "./json.ts";
+
+/** Types of which each line is a document. */
+const LINES = /ndjson|jsonl|json-?lines|json-seq|stream\+json/;
+const BYTE_STEPS = 12;
+const STRICT_STEPS = 8;
+
+/** Whether a text begins as JSON does that is an object, an array or a string, behind blanks and a byte order mark. */
+// linear: pumped
+export const beginsAsJson = (text: string): boolean => /^(?:\xef\xbb\xbf)?[ \t\r\n]*[{["]/.test(text);
+
+/** Adds every name and value of a text that some program may take for JSON. */
+export function addJson(text: string, { args }: Findings): { readonly depth: number; readonly hasRepeats: boolean } {
+  charge(text.length * BYTE_STEPS);
+  return readJson(text, (name, value, path) => {
+    charge(ARGUMENT_STEPS);
+    if (name !== "" || value !== "") args.push(plainArgument("json", name, value, path));
+  });
+}
+
+/** Adds a body whose type says JSON, and why programs may read something else in it. `isCut`: there is more of it than `body`. */
+export function addJsonBody(body: string, type: string, isCut: boolean, findings: Findings): void {
+  const { causes } = findings;
+  const text = textOf(body, findings);
+  const { depth, hasRepeats } = addJson(text, findings);
+  if (depth > DEPTH_MAX) causes.add("json-depth");
+  if (hasRepeats) causes.add("json-repeated");
+  if (isCut) return;
+  const documents = LINES.test(type) ? text.split(/[\n\x1e]/).filter((line) => line.trim() !== "") : [text];
+  charge(text.length * STRICT_STEPS);
+  for (const document of documents) {
+    const value = parse(document);
+    if (value === undefined) return void causes.add("json-invalid");
+    // Some programs take a text that is all of a document for a form.
+    if (typeof value === "string") formArguments(value, "form", "", findings.args);
+  }
+}
+
+function parse(document: string): unknown {
+  try {
+    return JSON.parse(document);
+  } catch {
+    return undefined;
+  }
+}
+
+const BOMS: readonly (readonly [bom: string, charset: string])[] = [
+  ["\xff\xfe\0\0", "utf-32le"],
+  ["\0\0\xfe\xff", "utf-32be"],
+  ["\xff\xfe", "utf-16le"],
+  ["\xfe\xff", "utf-16be"],
+  ["\xef\xbb\xbf", ""],
+];
+/** Where the first four bytes are NUL, of texts that begin with two characters of ASCII (RFC 4627 §3). */
+const NULS: Readonly<Record<string, string>> = { "0111": "utf-32le", "1110": "utf-32be", "0101": "utf-16le", "1010": "utf-16be" };
+
+/** The body as UTF-8, without a byte order mark. */
+function textOf(body: string, { causes }: Findings): string {
+  const bom = BOMS.find(([mark]) => body.startsWith(mark));
+  if (bom !== undefined) causes.add("json-bom");
+  const nuls = Array.from(body.slice(0, 4), (char) => (char === "\0" ? "1" : "0")).join("");
+  const charset = bom === undefined ? NULS[nuls] : bom[1];
+  const rest = body.slice(bom?.[0].length ?? 0);
+  if (charset !== undefined && charset !== "") {
+    causes.add("json-charset");
+    const order = charset.endsWith("be") ? -1 : 0;
+    return decodeCharset(charset, rest).at(order) ?? rest;
+  }
+  if (/[\x80-\xff]/.test(rest) && !isUtf8(Buffer.from(rest, "latin1"))) causes.add("json-utf8");
+  return rest;
+}

@@ -1,0 +1,185 @@
+/** What a JSON text is made of beside its values. */
+export interface JsonShape {
+  /** Objects and arrays within each other, at the deepest place. */
+  readonly depth: number;
+  /** An object has a name twice. */
+  readonly hasRepeats: boolean;
+}
+
+/** Takes a value and the name it has; both are empty texts where there is none. A name without a value is that of an object or array. */
+export type TakeJson = (name: string, value: string, path: string) => void;
+
+/** Deeper ones are read as if they stood at this depth. */
+export const DEPTH_MAX = 512;
+const PATH_CHARACTERS_MAX = 200;
+/** From so many on, names are looked up rather than compared with each. */
+const FEW_NAMES = 8;
+
+interface Frame {
+  /** Names so far; the set is there once they are many. */
+  readonly names: string[];
+  set: Set<string> | null;
+  readonly path: string;
+  /** Behind a name and its colon. */
+  name: string;
+}
+
+/**
+ * Every name, string, number and word of a JSON text in one pass, whatever is wrong with it: comments, single quotes, names without
+ * quotes, missing or superfluous commas, several documents, text behind them (what Gson, Jackson, Oj and others take). Texts have one
+ * char for each byte and are UTF-8.
+ */
+export function readJson(text: string, take: TakeJson): JsonShape {
+  let frame: Frame = newFrame("");
+  const frames: Frame[] = [];
+  let depth = 0;
+  let deepest = 0;
+  let hasRepeats = false;
+  /** What may be a name or a value: a colon behind it tells. */
+  let pending: string | undefined;
+  const settle = (): void => {
+    if (pending === undefined) return;
+    take(frame.name, pending, joined(frame.path, frame.name));
+    pending = undefined;
+  };
+  /** The next backslash, found once. */
+  let slash = text.indexOf("\\");
+  for (let at = 0; at < text.length;) {
+    const code = text.charCodeAt(at);
+    switch (code) {
+      case 0x09:
+      case 0x0a:
+      case 0x0d:
+      case 0x20:
+        at++;
+        break;
+      case 0x22:
+      case 0x27: {
+        settle();
+        if (slash !== -1 && slash <= at) slash = text.indexOf("\\", at + 1);
+        const end = stringEnd(text, at, code, slash);
+        pending = unescapeJson(text.slice(at + 1, end));
+        at = end + 1;
+        break;
+      }
+      case 0x3a:
+        if (pending !== undefined) {
+          hasRepeats = addName(frame, pending) || hasRepeats;
+          frame.name = pending;
+          pending = undefined;
+        }
+        at++;
+        break;
+      case 0x2c:
+        settle();
+        // Names are of one member of an object; items of an array have none.
+        if (frames.length > 0) frame.name = "";
+        at++;
+        break;
+      case 0x7b:
+      case 0x5b: {
+        settle();
+        if (frame.name !== "") take(frame.name, "", joined(frame.path, frame.name));
+        deepest = Math.max(deepest, ++depth);
+        if (depth <= DEPTH_MAX) {
+          frames.push(frame);
+          frame = newFrame(joined(frame.path, frame.name));
+        }
+        at++;
+        break;
+      }
+      case 0x7d:
+      case 0x5d:
+        settle();
+        if (depth > 0 && depth-- <= DEPTH_MAX) frame = frames.pop() ?? frame;
+        frame.name = "";
+        at++;
+        break;
+      default: {
+        const behind = code === 0x2f ? commentEnd(text, at) : at;
+        if (behind > at) {
+          at = behind;
+          break;
+        }
+        settle();
+        const end = wordEnd(text, at);
+        pending = text.slice(at, end);
+        at = end;
+      }
+    }
+  }
+  settle();
+  return { depth: deepest, hasRepeats };
+}
+
+const newFrame = (path: string): Frame => ({ names: [], set: null, path, name: "" });
+
+function joined(path: string, name: string): string {
+  if (name === "" || path.length > PATH_CHARACTERS_MAX) return path;
+  const short = name.length > PATH_CHARACTERS_MAX ? name.slice(0, PATH_CHARACTERS_MAX) : name;
+  return path === "" ? short : `${path}.${short}`;
+}
+
+/** Whether the object had it already. */
+function addName(frame: Frame, name: string): boolean {
+  const { names } = frame;
+  if (frame.set === null) {
+    if (names.includes(name)) return true;
+    names.push(name);
+    if (names.length > FEW_NAMES) frame.set = new Set(names);
+    return false;
+  }
+  const before = frame.set.size;
+  return frame.set.add(name).size === before;
+}
+
+/** The quote that ends it, or the end of the text; `slash`: where the first backslash behind `start` is, or -1. */
+function stringEnd(text: string, start: number, quote: number, slash: number): number {
+  const found = text.indexOf(quote === 0x22 ? '"' : "'", start + 1);
+  const end = found === -1 ? text.length : found;
+  if (slash === -1 || slash > end) return end;
+  for (let at = slash; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x5c) at++;
+    else if (code === quote) return at;
+  }
+  return text.length;
+}
+
+/** Behind the comment that begins there; the same place where none does. */
+function commentEnd(text: string, at: number): number {
+  const next = text.charCodeAt(at + 1);
+  if (next === 0x2a) return endOf(text, "*/", at + 2);
+  return next === 0x2f ? endOf(text, "\n", at + 2) : at;
+}
+
+function endOf(text: string, mark: string, from: number): number {
+  const found = text.indexOf(mark, from);
+  return found === -1 ? text.length : found + mark.length;
+}
+
+/** Words end where a value, a name or a blank does; the first character belongs to one whatever it is. */
+function wordEnd(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length && !WORD_ENDS[text.charCodeAt(at) & 0xff]) at++;
+  return at;
+}
+
+const WORD_ENDS: readonly boolean[] = Array.from({ length: 256 }, (_, code) => " \t\r\n\"',:[]{}".includes(String.fromCharCode(code)));
+
+/** The bytes that the text between the quotes of a JSON string stands for; what is no escape is what stands behind the backslash. */
+export function unescapeJson(text: string): string {
+  if (!text.includes("\\")) return text;
+  return text.replace(ESCAPED, (whole, hex: string | undefined, char: string | undefined) => {
+    if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
+    if (char !== undefined) return ESCAPES[char] ?? char;
+    let points = "";
+    for (let at = 2; at < whole.length; at += 6) points += String.fromCharCode(Number.parseInt(whole.slice(at, at + 4), 16));
+    return Buffer.from(points, "utf8").toString("latin1");
+  });
+}
+
+// Halves of a pair stand beside each other.
+// linear: pumped
+const ESCAPED = /(?:\\u[0-9A-Fa-f]{4})+|\\x([0-9A-Fa-f]{2})|\\([^])/g;
+const ESCAPES: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };

@@ -1,0 +1,131 @@
+import { charge } from "#rules/budget.ts";
+import { mimeOf } from "#rules/expression/request/mime.ts";
+import type { BodyCause } from "./body-causes.ts";
+import { type BodyKind, type BodyReading, createFindings, type Findings } from "./body-reading.ts";
+import { decodeCharset, isPlainCharset } from "./charsets.ts";
+import { undoCodings } from "./codings.ts";
+import { type ContentType, readContentTypes } from "./content-type.ts";
+import { formArguments } from "./form.ts";
+import { addJson, addJsonBody, beginsAsJson } from "./json-body.ts";
+import { addMultipart } from "./multipart-body.ts";
+import { addXmlBody } from "./xml.ts";
+
+/** A request's body as it was sent, with the header fields that say how to read it. */
+export interface SentBody {
+  /** As far as it is kept, one char for each byte. */
+  readonly raw: string;
+  /** There is more of it than `raw`. */
+  readonly truncated: boolean;
+  /** The lines of each. */
+  readonly contentType: readonly string[];
+  readonly contentEncoding: readonly string[];
+}
+
+/** What a decompressed body may be long at most, and the least that is looked at of one whatever was kept of it. */
+export const DECODED_BYTES_MAX = 1_048_576;
+const BYTE_STEPS = 10;
+
+/** The body with its content codings undone, and why that may not be all of it. */
+export interface DecodedBody {
+  /** Null where it has no coding that is known. */
+  readonly decoded: string | null;
+  readonly causes: ReadonlySet<BodyCause>;
+}
+
+export function decodeBody({ raw, truncated, contentEncoding }: SentBody): DecodedBody {
+  const causes = new Set<BodyCause>();
+  const decoded = undoCodings(contentEncoding, raw, truncated, Math.max(raw.length, DECODED_BYTES_MAX), causes);
+  return { decoded, causes };
+}
+
+/**
+ * Everything that programs behind the edge may find in the body, as 23 of them were measured to (docs/adr/0085), and why they may find
+ * something else. Never throws, and takes time in proportion to the body. A body with a content coding is read decoded and as it was
+ * sent, since most programs do not look at Content-Encoding.
+ */
+export function readBody(body: SentBody): BodyReading {
+  const findings = createFindings();
+  if (body.raw === "") return { ...findings, kind: "none", text: "" };
+  const { decoded, causes } = decodeBody(body);
+  for (const cause of causes) findings.causes.add(cause);
+  if (body.truncated) findings.causes.add("size");
+  const types = readContentTypes(body.contentType, findings.causes);
+  const text = decoded ?? body.raw;
+  const isCut = body.truncated || causes.size > 0;
+  // Compressed bytes are no form or document to their ends, so what they lack is no cause.
+  const asSent: Findings = { ...findings, causes: new Set() };
+  let kind: BodyKind = "none";
+  for (const type of types) {
+    const read = readAs(type, text, isCut, decoded === null && causes.size > 0 ? asSent : findings);
+    kind = kind === "none" ? read : kind;
+    if (decoded !== null) readAs(type, body.raw, true, asSent);
+  }
+  const isUnsure = [...findings.causes].some((cause) => cause !== "size");
+  if (isUnsure && !findings.texts.includes(text)) findings.texts.push(text);
+  return { ...findings, kind, text };
+}
+
+function readAs(type: ContentType, text: string, isCut: boolean, findings: Findings): BodyKind {
+  charge(text.length * BYTE_STEPS);
+  const kind = kindOf(type.type, text);
+  READERS[kind](text, type, isCut, findings);
+  // Programs that are told to read JSON do not look at the type.
+  if (kind !== "json" && kind !== "xml" && beginsAsJson(text)) addJson(text, findings);
+  if (!isPlainCharset(type.charset) && kind !== "multipart") readInCharset(text, type, isCut, kind, findings);
+  return kind;
+}
+
+/** The whole body in the character set that its type names, as if that had been sent. */
+function readInCharset(text: string, type: ContentType, isCut: boolean, kind: BodyKind, findings: Findings): void {
+  findings.causes.add("charset");
+  for (const decoded of decodeCharset(type.charset, text)) {
+    READERS[kind](decoded, { ...type, charset: "" }, isCut, { ...findings, causes: new Set() });
+    findings.texts.push(decoded);
+  }
+}
+
+type Reader = (text: string, type: ContentType, isCut: boolean, findings: Findings) => void;
+
+const READERS: Readonly<Record<BodyKind, Reader>> = {
+  none: () => undefined,
+  form: (text, { charset }, _isCut, findings) => {
+    formArguments(text, "form", isPlainCharset(charset) ? declaredCharset(text, findings) : charset, findings.args);
+  },
+  multipart: (text, type, isCut, findings) => {
+    addMultipart(text, type, isCut, findings);
+    if (!isPlainCharset(type.charset)) findings.causes.add("charset");
+  },
+  json: (text, { type }, isCut, findings) => addJsonBody(text, type, isCut, findings),
+  xml: (text, _type, isCut, findings) => {
+    addXmlBody(text, isCut, findings);
+    findings.texts.push(text);
+  },
+  text: (text, _type, _isCut, findings) => {
+    findings.texts.push(text);
+    if (/[=&]/.test(text)) formArguments(text, "form", "", findings.args);
+  },
+  binary: () => undefined,
+};
+
+/** What a form says of itself (HTML, `_charset_`), where that is a character set in which ASCII is not ASCII. */
+function declaredCharset(text: string, { causes }: Findings): string {
+  const charset = /(?:^|&)_charset_=([\w.:-]{1,40})/.exec(text)?.[1]?.toLowerCase() ?? "";
+  if (isPlainCharset(charset)) return "";
+  causes.add("charset");
+  return charset;
+}
+
+/** Java objects by their first bytes: what is in them is text to whom reads it. */
+const JAVA_OBJECT = "\xac\xed\0\x05";
+/** Types of which programs take the body for a form or for text, whatever is in it. */
+const TEXT_TYPES = /^$|^text\/|graphql|yaml|script|html/;
+
+function kindOf(type: string, text: string): BodyKind {
+  if (text === "") return "none";
+  if (type === "application/x-www-form-urlencoded") return "form";
+  if (type.startsWith("multipart/")) return "multipart";
+  if (/json/.test(type)) return "json";
+  if (/[/+]xml/.test(type)) return "xml";
+  if (TEXT_TYPES.test(type) || text.startsWith(JAVA_OBJECT)) return "text";
+  return mimeOf(text).startsWith("text/") || beginsAsJson(text) ? "text" : "binary";
+}
