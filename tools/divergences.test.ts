@@ -1,14 +1,60 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { globSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { test } from "node:test";
+import { CONFIG_ROWS } from "#app/config/config-schema.ts";
+import { ROOT } from "./steps.ts";
 
-// Several people add rows at a time, and a merge that keeps both sides leaves two tables.
+const FOLDER = "docs/divergences";
+const INDEX = `${FOLDER}/README.md`;
+/** What an item says, in this order. */
+const PARTS = ["Vendor", "Selvedge", "Why", "Setting"];
+/** An item that needs more describes a feature: that belongs into a guide. */
+const WORDS_MAX = 120;
 
-test("the table of divergences is one, and names each area once", () => {
-  const text = readFileSync(join(dirname(import.meta.dirname), "docs/divergences.md"), "utf8");
-  const areas = [...text.matchAll(/^\| (?<area>[^|]+?) +\|/gm)].map(({ groups }) => groups?.["area"] ?? "");
-  const twice = areas.filter((area, i) => areas.indexOf(area) !== i);
-  assert.ok(areas.length > 50);
-  assert.deepEqual(twice, []);
+const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+const pages = globSync(`${FOLDER}/*.md`, { cwd: ROOT }).filter((path) => path !== INDEX);
+const items = pages.flatMap((path) =>
+  read(path)
+    .split(/^## /m)
+    .slice(1)
+    .map((text) => ({ name: `${path}: ${text.split("\n", 1)[0]}`, text })),
+);
+
+test("divergences are short items, which say what Selvedge does", () => {
+  assert.ok(items.length > 250, `${items.length} items`);
+  for (const { name, text } of items) {
+    const parts = [...text.matchAll(/^- \*\*(?<part>\w+)\*\*: /gm)].map(({ groups }) => groups?.["part"] ?? "");
+    assert.deepEqual(
+      parts,
+      PARTS.filter((part) => parts.includes(part)),
+      name,
+    );
+    assert.ok(parts.includes("Selvedge"), name);
+    const words = text.split(/\s+/).length;
+    assert.ok(words <= WORDS_MAX, `${name} has ${words} words`);
+  }
+});
+
+test("each area is named once, and the index lists each page", () => {
+  const names = items.map(({ name }) => name);
+  assert.deepEqual(
+    names.filter((name, i) => names.indexOf(name) !== i),
+    [],
+  );
+  const listed = [...read(INDEX).matchAll(/\]\((?<page>[\w-]+\.md)\)/g)].map(({ groups }) => groups?.["page"]);
+  assert.deepEqual(listed.toSorted(), pages.map((path) => basename(path)).toSorted());
+});
+
+test("settings that divergences name exist", () => {
+  const settings = items.flatMap(({ text }) =>
+    [...(/^- \*\*Setting\*\*: (?<keys>.*)$/m.exec(text)?.groups?.["keys"] ?? "").matchAll(/`(?<key>[^`]+)`/g)].map(
+      ({ groups }) => groups?.["key"],
+    ),
+  );
+  assert.ok(settings.length > 20);
+  assert.deepEqual(
+    settings.filter((key) => !CONFIG_ROWS.has(key as never)),
+    [],
+  );
 });
