@@ -1,0 +1,23 @@
+import type { Macro } from "../syntax/macro.ts";
+import type { Groups } from "../patterns/pattern.ts";
+import type { PcreNode } from "../patterns/pcre-node.ts";
+
+/** What an operator needs of the transaction. */
+export type Expand = (macro: Macro) => string;
+
+/** An operator, ready to look at values. */
+export interface OperatorTest {
+  /** The groups of a match, the match itself first; null where there is none. `wantsGroups` false: anything may stand in them. */
+  readonly test: (value: string, expand: Expand, wantsGroups: boolean) => Groups | null;
+  /** What it looks for, where values can be told beforehand that do not have it. */
+  readonly needs: OperatorNeeds | null;
+}
+
+export type OperatorNeeds =
+  | { readonly kind: "pattern"; readonly pattern: PcreNode }
+  /** One of these, without regard to case, is all it takes. */
+  | { readonly kind: "words"; readonly words: readonly string[] }
+  | { readonly kind: "none" };
+
+/** A match of the whole value. */
+export const whole = (value: string, isMatch: boolean): Groups | null => (isMatch ? [value] : null);

@@ -1,0 +1,145 @@
+import { createAddressSetOf } from "#rules/expression/values/address-set.ts";
+import { detectMarkup } from "../markup/detect-markup.ts";
+import { createPattern, type Pattern } from "../patterns/pattern.ts";
+import { detectSql } from "../sql/detect-sql.ts";
+import type { Macro } from "../syntax/macro.ts";
+import type { OperatorName } from "../syntax/operator.ts";
+import { SecLangError } from "../syntax/source-error.ts";
+import type { Operator } from "../program/program.ts";
+import { validateByteRange, validateUrlEncoding, validateUtf8 } from "./encodings.ts";
+import { type OperatorTest, whole } from "./operator-test.ts";
+import { createWordFinder } from "./word-finder.ts";
+
+/** An operator of a rule, compiled. Throws SecLangError where its argument cannot be used. */
+export function createOperator(operator: Operator): OperatorTest {
+  try {
+    return MAKERS[operator.name](operator);
+  } catch (error) {
+    if (error instanceof SecLangError || !(error instanceof Error)) throw error;
+    throw new SecLangError(operator.place, `@${operator.name}: ${error.message}`);
+  }
+}
+
+type Maker = (operator: Operator) => OperatorTest;
+
+/** Compares a value and the argument. */
+const compared =
+  (fits: (value: string, argument: string) => boolean): Maker =>
+  ({ argument }) => ({ test: (value, expand) => whole(value, fits(value, expand(argument))), needs: null });
+
+const numbers = (fits: (value: number, argument: number) => boolean): Maker => compared((value, argument) => fits(integerOf(value), integerOf(argument)));
+
+/** As C's atoi reads it: what is no number is 0. */
+export function integerOf(text: string): number {
+  const value = Number.parseInt(text, 10);
+  return Number.isNaN(value) ? 0 : value;
+}
+
+const whenever =
+  (fits: (value: string) => boolean): Maker =>
+  () => ({ test: (value) => whole(value, fits(value)), needs: null });
+
+const pattern: Maker = ({ argument }) => {
+  if (typeof argument !== "string") return expandedPattern(argument);
+  const compiled = createPattern(argument);
+  return {
+    test: (value, _, wantsGroups) => (wantsGroups ? compiled.exec(value) : compiled.test(value) ? MATCHED : null),
+    needs: { kind: "pattern", pattern: compiled.node },
+  };
+};
+
+const MATCHED: readonly string[] = [];
+
+const EXPANDED_MAX = 64;
+
+/** A pattern with variables in it: those it has become before are kept. One that is none matches nothing. */
+function expandedPattern(argument: Macro): OperatorTest {
+  const known = new Map<string, Pattern | null>();
+  return {
+    test: (value, expand, wantsGroups) => {
+      const source = expand(argument);
+      let compiled = known.get(source);
+      if (compiled === undefined) {
+        if (known.size === EXPANDED_MAX) known.clear();
+        known.set(source, (compiled = patternOrNull(source)));
+      }
+      if (compiled === null) return null;
+      return wantsGroups ? compiled.exec(value) : whole(value, compiled.test(value));
+    },
+    needs: null,
+  };
+}
+
+function patternOrNull(source: string): Pattern | null {
+  try {
+    return createPattern(source);
+  } catch {
+    return null;
+  }
+}
+
+const words: Maker = ({ words: wanted }) => {
+  const find = createWordFinder(wanted);
+  return {
+    test: (value) => {
+      const found = find(value);
+      return found === undefined ? null : [found];
+    },
+    needs: { kind: "words", words: wanted },
+  };
+};
+
+const addresses: Maker = ({ words: wanted }) => {
+  const set = createAddressSetOf(wanted);
+  return { test: (value) => whole(value, set.has(value)), needs: null };
+};
+
+const isWordByte = (text: string, at: number): boolean => /\w/.test(text[at] ?? "");
+
+function containsWord(value: string, word: string): boolean {
+  if (word === "") return true;
+  for (let at = value.indexOf(word); at !== -1; at = value.indexOf(word, at + word.length))
+    if (!isWordByte(value, at - 1) && !isWordByte(value, at + word.length)) return true;
+  return false;
+}
+
+const MAKERS: Readonly<Record<OperatorName, Maker>> = {
+  beginsWith: compared((value, argument) => value.startsWith(argument)),
+  contains: compared((value, argument) => value.includes(argument)),
+  containsWord: compared(containsWord),
+  detectSQLi: () => ({
+    test: (value) => {
+      const found = detectSql(value);
+      return found === null ? null : [found];
+    },
+    needs: null,
+  }),
+  detectXSS: whenever(detectMarkup),
+  endsWith: compared((value, argument) => value.endsWith(argument)),
+  eq: numbers((value, argument) => value === argument),
+  ge: numbers((value, argument) => value >= argument),
+  // Where an address is comes with the request (GEO:COUNTRY_CODE); there is nothing to look up.
+  geoLookup: whenever(() => true),
+  gt: numbers((value, argument) => value > argument),
+  ipMatch: addresses,
+  ipMatchF: addresses,
+  ipMatchFromFile: addresses,
+  le: numbers((value, argument) => value <= argument),
+  lt: numbers((value, argument) => value < argument),
+  noMatch: whenever(() => false),
+  pm: words,
+  pmf: words,
+  pmFromFile: words,
+  // Asking a name server for each request would make every visitor wait: such a rule never applies (ADR 0080).
+  rbl: whenever(() => false),
+  rx: pattern,
+  rxGlobal: pattern,
+  strmatch: compared((value, argument) => value.includes(argument)),
+  streq: compared((value, argument) => value === argument),
+  unconditionalMatch: whenever(() => true),
+  validateByteRange,
+  validateUrlEncoding: whenever((value) => !validateUrlEncoding(value)),
+  validateUtf8Encoding: whenever((value) => !validateUtf8(value)),
+  within: compared((value, argument) => argument.includes(value)),
+};
+

@@ -1,0 +1,15 @@
+import { createScannerBuilder, type Scan } from "../prefilter/scanner.ts";
+
+/** Finds which of many words is in a text first, without regard to case. Made when it is first needed. */
+export function createWordFinder(words: readonly string[]): (text: string) => string | undefined {
+  let scan: ((text: string) => Scan) | undefined;
+  return (text) => {
+    if (scan === undefined) {
+      const builder = createScannerBuilder();
+      for (const word of words) builder.add([word]);
+      scan = builder.build();
+    }
+    const [first] = scan(text).hits;
+    return first === undefined ? undefined : words[first];
+  };
+}

@@ -1,0 +1,106 @@
+import { charge } from "#rules/budget.ts";
+import { LazyAutomaton } from "./automaton.ts";
+import { nativeBytesMax } from "./native-bound.ts";
+import { capturingSource, nativeSource } from "./native-source.ts";
+import { parsePcre } from "./pcre-parse.ts";
+import { contains, type PcreNode } from "./pcre-node.ts";
+
+/** A pattern of a rule. Whatever it is and whatever the text, its time is linear in the text (ADR 0080). */
+export interface Pattern {
+  readonly node: PcreNode;
+  test(text: string): boolean;
+  /** The match and its groups, in order; null where there is none. A group that had no part in it is undefined. */
+  exec(text: string): Groups | null;
+}
+
+export type Groups = readonly (string | undefined)[];
+
+const NATIVE_STEPS = 4;
+
+// What looking for the groups of one match may take, which is charged in full.
+const GROUP_STEPS = 100_000;
+
+/** Reads and compiles a pattern in PCRE's syntax, one char a byte. Throws PatternError. */
+export function createPattern(source: string): Pattern {
+  const node = parsePcre(source);
+  // Most patterns are never asked for anything: what asking takes is made when it is first needed.
+  let made: Search | undefined;
+  let groups: ((text: string, end: number) => Groups) | undefined;
+  const end = (text: string): number => (made ??= createSearch(node))(text);
+  return {
+    node,
+    test: (text) => end(text) !== -1,
+    exec: (text) => {
+      const found = end(text);
+      return found === -1 ? null : (groups ??= createGroups(node))(text, found);
+    },
+  };
+}
+
+/** Where a match ends in a text of any length, or somewhere behind that; -1 where there is none. */
+type Search = (text: string) => number;
+
+const isLineAssertion = (node: PcreNode): boolean => node.kind === "assert" && (node.what === "line-start" || node.what === "line-end");
+
+function createSearch(node: PcreNode): Search {
+  const hasLines = contains(node, isLineAssertion);
+  const lines = createNative(node, false);
+  const oneLine = hasLines ? createNative(node, true) : lines;
+  const long = createLongSearch(node, lines);
+  return (text) => {
+    const native = hasLines && !text.includes("\n") ? oneLine : lines;
+    if (text.length > native.bytesMax) return long(text);
+    charge(text.length * NATIVE_STEPS);
+    return native.test(text) ? text.length : -1;
+  };
+}
+
+interface Native {
+  /** Longer texts are not for the runtime's engine. */
+  readonly bytesMax: number;
+  test(text: string): boolean;
+}
+
+function createNative(node: PcreNode, isOneLine: boolean): Native {
+  const bytesMax = nativeBytesMax(node, isOneLine);
+  let compiled: RegExp | undefined;
+  return { bytesMax, test: (text) => (compiled ??= new RegExp(nativeSource(node, { captures: false, isOneLine }))).test(text) };
+}
+
+function createLongSearch(node: PcreNode, native: Native): Search {
+  if (contains(node, ({ kind }) => kind === "look" || kind === "reference")) return searchWindows(native);
+  let automaton: LazyAutomaton | undefined;
+  return (text) => (automaton ??= new LazyAutomaton(node)).end(text);
+}
+
+// 64 bytes are a few milliseconds of the worst pattern there is; what a pattern needs more is charged.
+const WINDOW_BYTES_MIN = 64;
+
+/** What has no automaton is looked for in windows that overlap by half: longer matches than that are not found in long texts. */
+function searchWindows({ bytesMax, test }: Native): Search {
+  const window = Math.max(WINDOW_BYTES_MIN, bytesMax);
+  return (text) => {
+    for (let at = 0; at < text.length; at += window >> 1) {
+      charge(window * NATIVE_STEPS);
+      if (test(text.slice(at, at + window))) return Math.min(text.length, at + window);
+    }
+    return -1;
+  };
+}
+
+const SHOWN_BYTES = 100;
+
+/** Groups come from the runtime's engine, as far as that is bounded; of a longer text, what stands before the end of the match is given alone. */
+function createGroups(node: PcreNode): (text: string, end: number) => Groups {
+  const { source, groups } = capturingSource(node);
+  const compiled = new RegExp(source);
+  const last = Math.max(0, ...groups.keys());
+  const places = Array.from({ length: last + 1 }, (_, number) => (number === 0 ? 0 : (groups.get(number) ?? -1)));
+  const bytesMax = nativeBytesMax(node, false, GROUP_STEPS);
+  return (text, end) => {
+    charge(Math.min(GROUP_STEPS, text.length * text.length));
+    const from = text.length <= bytesMax ? 0 : Math.max(0, end - (bytesMax >> 1));
+    const found = bytesMax === 0 ? null : compiled.exec(from === 0 ? text.slice(0, bytesMax) : text.slice(from, from + bytesMax));
+    return found === null ? [text.slice(Math.max(0, end - SHOWN_BYTES), end)] : places.map((place) => found[place]);
+  };
+}

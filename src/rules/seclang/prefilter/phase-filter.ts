@@ -1,0 +1,125 @@
+import type { CompiledLink, CompiledRule, CompiledTarget } from "../run/compiled-rule.ts";
+import type { TransformationChain } from "../run/transformation-chains.ts";
+import { type ByteMask, meets } from "./byte-classes.ts";
+import { requiredClasses } from "./required-classes.ts";
+import { requiredLiterals } from "./required-literals.ts";
+import type { Scan, ScannerBuilder } from "./scanner.ts";
+
+/** The rules of a phase that can be told from what a scan finds: all others are always asked. */
+export interface PhaseFilter {
+  /** By the number of a rule in the phase, whether the filter knows it. */
+  readonly isFiltered: Uint8Array;
+  readonly groups: readonly FilterGroup[];
+}
+
+/** The rules that look at a collection. */
+export interface FilterGroup {
+  readonly collection: string;
+  readonly chains: readonly ChainGroup[];
+  /** What any of the chains touches: values without it are looked at once for all of them. */
+  readonly touches: Pick<TransformationChain, "low" | "high" | "touchesCapitals">;
+  readonly all: RuleFilter;
+}
+
+/** Those of them that transform it alike. */
+export interface ChainGroup {
+  readonly chain: TransformationChain;
+  readonly filter: RuleFilter;
+}
+
+/** Which rules may match a scanned value. */
+export interface RuleFilter {
+  candidates(scan: Scan): readonly FilteredRule[];
+}
+
+export interface FilteredRule {
+  /** The number of the rule in its phase. */
+  readonly place: number;
+  /** Null where it looks at every value of the collection. */
+  readonly targets: readonly CompiledTarget[] | null;
+  readonly clauses: readonly ByteMask[];
+  /** The list of literals of which the value must have one, or -1. */
+  readonly list: number;
+}
+
+export function createPhaseFilter(rules: readonly CompiledRule[], builder: ScannerBuilder): PhaseFilter {
+  const isFiltered = new Uint8Array(rules.length);
+  const collections = new Map<string, Map<TransformationChain, FilteredRule[]>>();
+  for (const [place, { links }] of rules.entries()) {
+    const [link] = links;
+    const needs = link === undefined ? null : needsOf(link, builder);
+    if (link === undefined || needs === null) continue;
+    isFiltered[place] = 1;
+    for (const collection of new Set(link.targets.map((target) => target.collection))) {
+      const targets = link.targets.filter((target) => target.collection === collection);
+      const meansAll = targets.some(({ name, fits }) => name === null && fits === null);
+      const chains = collections.get(collection) ?? new Map<TransformationChain, FilteredRule[]>();
+      collections.set(collection, chains);
+      const filtered: FilteredRule = { place, targets: meansAll ? null : targets, ...needs };
+      const known = chains.get(link.chain);
+      if (known === undefined) chains.set(link.chain, [filtered]);
+      else known.push(filtered);
+    }
+  }
+  return { isFiltered, groups: Array.from(collections, ([collection, chains]) => groupOf(collection, chains)) };
+}
+
+type Needs = Pick<FilteredRule, "clauses" | "list">;
+
+const STORED = new Set(["MATCHED_VAR", "MATCHED_VARS", "MATCHED_VARS_NAMES", "MATCHED_VAR_NAME", "RULE", "HIGHEST_SEVERITY"]);
+
+/** What a first link needs; null where it must always be asked. */
+function needsOf({ link, operator, targets, isNegated }: CompiledLink, builder: ScannerBuilder): Needs | null {
+  if (operator === null || operator.needs === null || isNegated || link.isMultiMatch) return null;
+  if (targets.some(({ isCount, isStore, collection }) => isCount || isStore || STORED.has(collection))) return null;
+  if (operator.needs.kind === "words") return { clauses: [], list: builder.add(operator.needs.words) };
+  if (operator.needs.kind === "none") return { clauses: [], list: -1 };
+  const clauses = requiredClasses(operator.needs.pattern);
+  const literals = requiredLiterals(operator.needs.pattern);
+  return { clauses, list: literals === null ? -1 : builder.add(literals) };
+}
+
+function groupOf(collection: string, chains: ReadonlyMap<TransformationChain, readonly FilteredRule[]>): FilterGroup {
+  let low = 0;
+  let high = 0;
+  let touchesCapitals = false;
+  for (const chain of chains.keys()) {
+    low |= chain.low;
+    high |= chain.high;
+    touchesCapitals ||= chain.touchesCapitals;
+  }
+  return {
+    collection,
+    chains: Array.from(chains, ([chain, rules]) => ({ chain, filter: createRuleFilter(rules) })),
+    touches: { low, high, touchesCapitals },
+    all: createRuleFilter([...chains.values()].flat()),
+  };
+}
+
+const MASKS_MAX = 2000;
+
+/** Values with the same classes of bytes have the same rules to ask, but for the literals. */
+function createRuleFilter(rules: readonly FilteredRule[]): RuleFilter {
+  let known = new Map<number, Map<number, readonly FilteredRule[]>>();
+  let size = 0;
+  const byClasses = ({ low, high }: Scan): readonly FilteredRule[] => {
+    let byHigh = known.get(low);
+    if (byHigh === undefined) known.set(low, (byHigh = new Map()));
+    let found = byHigh.get(high);
+    if (found === undefined) {
+      found = rules.filter(({ clauses }) => clauses.every((clause) => meets(clause, low, high)));
+      byHigh.set(high, found);
+      if (++size > MASKS_MAX) {
+        known = new Map();
+        size = 0;
+      }
+    }
+    return found;
+  };
+  return {
+    candidates: (scan) => {
+      const { hits } = scan;
+      return byClasses(scan).filter(({ list }) => list === -1 || hits.includes(list));
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import type { Macro } from "../syntax/macro.ts";
+import type { OperatorName } from "../syntax/operator.ts";
+import type { Place } from "../syntax/source-error.ts";
+
+/** Rules in the form in which they travel: plain data, so that every thread compiles the same. */
+export interface Program {
+  /** `detection`: nothing disrupts. */
+  readonly engine: EngineMode;
+  /** By phase, from 1 to 5, in order; the first is empty. */
+  readonly phases: readonly (readonly Step[])[];
+  /** What `SecComponentSignature` says, such as OWASP_CRS/4.0.0. */
+  readonly components: readonly string[];
+  /** Directives without effect. */
+  readonly notices: readonly Notice[];
+}
+
+export type EngineMode = "on" | "detection" | "off";
+
+export interface Notice {
+  readonly place: Place;
+  readonly text: string;
+}
+
+export type Step = { readonly kind: "rule"; readonly rule: Rule } | { readonly kind: "marker"; readonly name: string };
+
+export type Disruption = "pass" | "block" | "deny" | "drop" | "redirect" | "allow" | "allow-phase" | "allow-request";
+
+/** A rule and those chained to it. It applies where every link does. */
+export interface Rule {
+  readonly id: number;
+  readonly place: Place;
+  readonly links: readonly Link[];
+  readonly message: Macro;
+  readonly logdata: Macro;
+  /** From 0, an emergency, to 7. */
+  readonly severity: number | null;
+  readonly tags: readonly string[];
+  readonly version: string;
+  readonly isLogged: boolean;
+  readonly disruption: Disruption;
+  /** Of the answer where it disrupts. */
+  readonly status: number;
+  /** Where a redirect goes. */
+  readonly location: Macro;
+  /** The marker behind which the phase goes on where the rule applies. */
+  readonly skipAfter: string | null;
+  /** So many rules are skipped where it applies. */
+  readonly skip: number;
+}
+
+export interface Link {
+  /** Empty where the link always applies. */
+  readonly targets: readonly Target[];
+  readonly excluded: readonly Target[];
+  readonly operator: Operator | null;
+  readonly transformations: readonly string[];
+  /** The operator looks at a value after each transformation that changes it, rather than after the last. */
+  readonly isMultiMatch: boolean;
+  readonly captures: boolean;
+  readonly assignments: readonly Assignment[];
+  readonly controls: readonly Control[];
+}
+
+export interface Target {
+  readonly collection: string;
+  /** How many values there are rather than these. */
+  readonly isCount: boolean;
+  readonly selector: TargetSelector | null;
+}
+
+export type TargetSelector = { readonly kind: "name"; readonly name: string } | { readonly kind: "pattern"; readonly pattern: string };
+
+export interface Operator {
+  readonly name: OperatorName;
+  readonly isNegated: boolean;
+  readonly argument: Macro;
+  /** Of operators that look for words, or addresses, from the argument or from files. */
+  readonly words: readonly string[];
+  readonly place: Place;
+}
+
+/** `setvar`. */
+export interface Assignment {
+  readonly collection: string;
+  readonly name: Macro;
+  readonly operation: "set" | "add" | "subtract" | "remove";
+  readonly value: Macro;
+}
+
+/** `ctl`: what a rule changes for the rest of the transaction. Rules are named by their ids, whatever found them. */
+export type Control =
+  | { readonly kind: "remove-rules"; readonly ids: readonly number[] }
+  | { readonly kind: "remove-target"; readonly ids: readonly number[]; readonly target: Target }
+  | { readonly kind: "engine"; readonly mode: EngineMode }
+  | { readonly kind: "body-processor"; readonly processor: string }
+  | { readonly kind: "force-body" };
+
+export const PHASES = [1, 2, 3, 4, 5] as const;
+
+/** Every rule of a program, in order. */
+export const rulesOf = (program: Program): readonly Rule[] =>
+  program.phases.flatMap((steps) => steps.flatMap((step) => (step.kind === "rule" ? [step.rule] : [])));

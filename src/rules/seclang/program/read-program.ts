@@ -1,0 +1,163 @@
+import type { Directive, SourceFile } from "../syntax/directives.ts";
+import { readDirectives } from "../syntax/directives.ts";
+import { refuse, type Text } from "../syntax/source-error.ts";
+import { type LinkResources, ruleFrom } from "./rule-from-draft.ts";
+import type { EngineMode, Notice, Program, Step } from "./program.ts";
+import { has, idOf, isIn, type LinkDraft, phaseOf, readIdRanges, type RuleDraft } from "./rule-draft.ts";
+import { namePattern } from "../patterns/tag-pattern.ts";
+import { lastOf } from "./rule-draft.ts";
+import type { ActionRef } from "../syntax/actions.ts";
+
+/** What a program is read from. */
+export interface ProgramSources {
+  /** In the order in which they apply. */
+  readonly files: readonly SourceFile[];
+  /** A file of words that a rule names, looked for beside the rule's own file; null where there is none. */
+  readonly dataFile: (name: string, beside: string) => string | null;
+  /** Files that `Include` means; null where includes are not allowed. */
+  readonly include?: (pattern: string, beside: string) => readonly SourceFile[] | null;
+}
+
+const RULES_MAX = 20_000;
+const INCLUDES_MAX = 100;
+
+/** Reads rules. Throws SecLangError at the first mistake, so that nothing runs half of what somebody meant. */
+export function readProgram(sources: ProgramSources): Program {
+  const reading = new Reading(sources);
+  for (const file of sources.files) reading.readFile(file);
+  return reading.end();
+}
+
+type DraftStep = RuleDraft | { readonly marker: string };
+
+class Reading {
+  readonly #sources: ProgramSources;
+  readonly #steps: DraftStep[] = [];
+  readonly #byId = new Map<number, RuleDraft>();
+  readonly #defaults = new Map<number, readonly ActionRef[]>();
+  readonly #components: string[] = [];
+  readonly #notices: Notice[] = [];
+  #engine: EngineMode = "on";
+  #open: RuleDraft | null = null;
+  #includes = 0;
+
+  constructor(sources: ProgramSources) {
+    this.#sources = sources;
+  }
+
+  readFile(file: SourceFile): void {
+    for (const directive of readDirectives(file)) this.#read(directive);
+    if (this.#open !== null) refuse(this.#open.source, "the rule ends in chain, and no rule follows it in its file");
+  }
+
+  #read(directive: Directive): void {
+    if (this.#open !== null && directive.kind !== "rule") refuse(this.#open.source, "the rule ends in chain, and no rule follows it");
+    switch (directive.kind) {
+      case "rule":
+        return this.#rule(directive);
+      case "marker":
+        this.#steps.push({ marker: directive.name });
+        return;
+      case "default-action":
+        this.#defaults.set(phaseOf(directive.actions), directive.actions);
+        return;
+      case "remove":
+        for (const rules of directive.rules) for (const draft of this.#found(directive.by, rules)) this.#byId.delete(draft.id);
+        return;
+      case "update-targets":
+        for (const link of this.#links(directive.by, directive.rules)) link.variables = [...link.variables, ...directive.variables];
+        return;
+      case "update-actions":
+        for (const link of this.#links("id", directive.rule)) link.actions = [...link.actions, ...directive.actions];
+        return;
+      case "engine":
+        this.#engine = ENGINES.get(directive.mode.text.toLowerCase()) ?? refuse(directive.mode, "expected On, Off or DetectionOnly");
+        return;
+      case "component":
+        this.#components.push(directive.text);
+        return;
+      case "include":
+        return this.#include(directive.pattern);
+      case "setting":
+        this.#notices.push({ place: directive.source.at(0), text: `${directive.name} has no effect here` });
+        return;
+    }
+  }
+
+  #rule(directive: Extract<Directive, { kind: "rule" }>): void {
+    const link: LinkDraft = { variables: directive.variables, directive, actions: directive.actions };
+    if (this.#open === null) {
+      const id = idOf(directive.actions, directive.source);
+      const before = this.#byId.get(id);
+      if (before !== undefined) {
+        const { file, line } = before.source.at(0);
+        refuse(lastOf(directive.actions, "id")!.argument, `the id ${id} is taken by the rule at ${file}:${line}`);
+      }
+      if (this.#byId.size >= RULES_MAX) refuse(directive.source, `more than ${RULES_MAX} rules`);
+      this.#open = { id, phase: phaseOf(directive.actions), source: directive.source, links: [link] };
+      this.#byId.set(id, this.#open);
+      this.#steps.push(this.#open);
+    } else this.#open.links.push(link);
+    if (!has(directive.actions, "chain")) this.#open = null;
+  }
+
+  #found(by: "id" | "tag" | "msg", rules: Text): readonly RuleDraft[] {
+    const all = [...this.#byId.values()];
+    if (by === "id") {
+      const ranges = readIdRanges(rules);
+      return all.filter(({ id }) => isIn(id, ranges));
+    }
+    const fits = namePattern(rules.text);
+    return all.filter(({ links }) => links[0]!.actions.some(({ name, argument }) => name === by && fits(argument.text)));
+  }
+
+  #links(by: "id" | "tag" | "msg", rules: Text): readonly LinkDraft[] {
+    const place = by === "id" ? (readIdRanges(rules)[0]?.link ?? 0) : 0;
+    return this.#found(by, rules).map(({ links }) => links[place] ?? refuse(rules, `the rule has no link ${place}`));
+  }
+
+  #include(pattern: Text): void {
+    if (++this.#includes > INCLUDES_MAX) refuse(pattern, `more than ${INCLUDES_MAX} includes`);
+    const files = this.#sources.include?.(pattern.text, pattern.at(0).file) ?? null;
+    if (files === null) refuse(pattern, "Include is not allowed here; name the files themselves");
+    for (const file of files) this.readFile(file);
+  }
+
+  end(): Program {
+    const phases: Step[][] = [[], [], [], [], [], []];
+    const resources: LinkResources = {
+      dataFile: this.#sources.dataFile,
+      idsTagged: (tag) => this.#found("tag", tag).map(({ id }) => id),
+      idsTitled: (title) => this.#found("msg", title).map(({ id }) => id),
+      idsIn: (ranges) => [...this.#byId.keys()].filter((id) => isIn(id, ranges)),
+      notice: (place, text) => this.#notices.push({ place, text }),
+    };
+    for (const step of this.#steps) {
+      if ("marker" in step) for (const steps of phases.slice(1)) steps.push({ kind: "marker", name: step.marker });
+      else if (this.#byId.get(step.id) === step)
+        phases[step.phase]!.push({ kind: "rule", rule: ruleFrom(step, this.#defaults.get(step.phase) ?? [], resources) });
+    }
+    checkMarkers(phases, this.#byId);
+    return { engine: this.#engine, phases, components: this.#components, notices: this.#notices };
+  }
+}
+
+const ENGINES: ReadonlyMap<string, EngineMode> = new Map([
+  ["on", "on"],
+  ["off", "off"],
+  ["detectiononly", "detection"],
+]);
+
+/** A marker that is not there would skip the rest of the phase. */
+function checkMarkers(phases: readonly (readonly Step[])[], drafts: ReadonlyMap<number, RuleDraft>): void {
+  for (const steps of phases) {
+    const markers = new Set(steps.flatMap((step) => (step.kind === "marker" ? [step.name] : [])));
+    const ids = new Set(steps.flatMap((step) => (step.kind === "rule" ? [String(step.rule.id)] : [])));
+    for (const step of steps) {
+      if (step.kind !== "rule" || step.rule.skipAfter === null) continue;
+      const { skipAfter, id } = step.rule;
+      if (!markers.has(skipAfter) && !ids.has(skipAfter)) refuse(drafts.get(id)!.source, `skipAfter: there is no marker ${skipAfter}`);
+    }
+  }
+}
+

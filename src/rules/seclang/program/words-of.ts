@@ -1,0 +1,64 @@
+import { parsePcre } from "../patterns/pcre-parse.ts";
+import { PatternError } from "../patterns/pcre-node.ts";
+import type { OperatorRef } from "../syntax/operator.ts";
+import { refuse, type Text } from "../syntax/source-error.ts";
+
+const WORDS_MAX = 100_000;
+
+/** The words that an operator looks for; empty for operators without. Arguments are checked here, where mistakes have a place. */
+export function wordsOf({ name, argument }: OperatorRef, dataFile: (name: string, beside: string) => string | null): readonly string[] {
+  switch (name) {
+    case "pm":
+      return argument.text.split(/\s+/).filter((word) => word !== "").map(withBytes);
+    case "pmf":
+    case "pmFromFile":
+    case "ipMatchF":
+    case "ipMatchFromFile":
+      return argument.text.split(/\s+/).filter((file) => file !== "").flatMap((file) => wordsIn(file, argument, dataFile));
+    case "ipMatch":
+      return argument.text.split(",").map((address) => address.trim());
+    case "validateByteRange":
+      return rangesOf(argument);
+    case "rx":
+    case "rxGlobal":
+      checkPattern(argument);
+      return [];
+    default:
+      return [];
+  }
+}
+
+/** `|0d 0a|` writes bytes. */
+const withBytes = (word: string): string =>
+  word.replace(/\|((?:[0-9a-fA-F]{2} ?)+)\|/g, (_, digits: string) => Buffer.from(digits.replaceAll(" ", ""), "hex").toString("latin1"));
+
+/** One a line; lines that begin with # are comments. */
+function wordsIn(file: string, argument: Text, dataFile: (name: string, beside: string) => string | null): readonly string[] {
+  const content = dataFile(file, argument.at(0).file);
+  if (content === null) return refuse(argument, `there is no file ${file} beside the rules`);
+  const words = content
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !line.startsWith("#"));
+  if (words.length > WORDS_MAX) return refuse(argument, `${file} has more than ${WORDS_MAX} words`);
+  return words;
+}
+
+function rangesOf(argument: Text): readonly string[] {
+  const ranges = argument.text.split(",").map((range) => range.trim());
+  for (const range of ranges) {
+    const found = /^(\d{1,3})(?:-(\d{1,3}))?$/.exec(range);
+    if (found === null || Number(found[1]) > 255 || Number(found[2] ?? 0) > 255) refuse(argument, `expected ranges such as 32-126, not ${range.slice(0, 20)}`);
+  }
+  return ranges;
+}
+
+function checkPattern(argument: Text): void {
+  if (/%\{[A-Za-z_]+(?:[.:][^}]*)?\}/.test(argument.text)) return;
+  try {
+    parsePcre(argument.text);
+  } catch (error) {
+    if (error instanceof PatternError) refuse(argument, `the pattern: ${error.message}`, error.at);
+    throw error;
+  }
+}

@@ -1,0 +1,89 @@
+import { createOperator } from "../operators/operators.ts";
+import type { OperatorTest } from "../operators/operator-test.ts";
+import { namePattern } from "../patterns/tag-pattern.ts";
+import type { Link, Program, Rule, Step, Target } from "../program/program.ts";
+import { isStore } from "../syntax/variable-table.ts";
+import type { TransformationChain, TransformationChains } from "./transformation-chains.ts";
+
+export interface CompiledRule {
+  readonly rule: Rule;
+  readonly links: readonly CompiledLink[];
+  /** The step at which the phase goes on where the rule applies and skips. */
+  readonly skipsTo: number;
+}
+
+export interface CompiledLink {
+  readonly link: Link;
+  readonly targets: readonly CompiledTarget[];
+  readonly excluded: readonly CompiledTarget[];
+  readonly operator: OperatorTest | null;
+  readonly isNegated: boolean;
+  readonly chain: TransformationChain;
+}
+
+export interface CompiledTarget {
+  readonly collection: string;
+  readonly isCount: boolean;
+  readonly isStore: boolean;
+  /** In small letters; null where a pattern or nothing chooses. */
+  readonly name: string | null;
+  readonly fits: ((name: string) => boolean) | null;
+}
+
+/** The rules of each phase; markers leave nothing behind but the places where skips end. */
+export function compilePhases(program: Program, chains: TransformationChains): readonly (readonly CompiledRule[])[] {
+  return program.phases.map((steps) => compilePhase(steps, chains));
+}
+
+function compilePhase(steps: readonly Step[], chains: TransformationChains): readonly CompiledRule[] {
+  const rules = steps.flatMap((step) => (step.kind === "rule" ? [step.rule] : []));
+  const places = markerPlaces(steps);
+  return rules.map((rule, place) => ({
+    rule,
+    links: rule.links.map((link) => compileLink(link, chains)),
+    skipsTo: rule.skipAfter === null ? Math.min(rules.length, place + 1 + rule.skip) : skipTarget(places.get(rule.skipAfter), place, rules.length),
+  }));
+}
+
+/** For each marker, and each rule by its id, the numbers of the rules that follow it. */
+function markerPlaces(steps: readonly Step[]): ReadonlyMap<string, readonly number[]> {
+  const places = new Map<string, number[]>();
+  let rules = 0;
+  for (const step of steps) {
+    const name = step.kind === "marker" ? step.name : String(step.rule.id);
+    if (step.kind === "rule") rules++;
+    const known = places.get(name);
+    if (known === undefined) places.set(name, [rules]);
+    else known.push(rules);
+  }
+  return places;
+}
+
+/** The next such marker; where all are behind, the end of the phase. */
+const skipTarget = (places: readonly number[] | undefined, place: number, end: number): number =>
+  places?.find((next) => next > place) ?? end;
+
+const compileLink = (link: Link, chains: TransformationChains): CompiledLink => ({
+  link,
+  targets: link.targets.map(compileTarget),
+  excluded: link.excluded.map(compileTarget),
+  operator: link.operator === null ? null : createOperator(link.operator),
+  isNegated: link.operator?.isNegated ?? false,
+  chain: chains.of(link.transformations),
+});
+
+export function compileTarget({ collection, isCount, selector }: Target): CompiledTarget {
+  if (collection === "XML") return { collection: xmlCollection(selector), isCount, isStore: false, name: null, fits: null };
+  const store = isStore(collection);
+  if (selector === null) return { collection, isCount, isStore: store, name: null, fits: null };
+  if (selector.kind === "name") return { collection, isCount, isStore: store, name: selector.name, fits: null };
+  const fits = namePattern(`(?i)${selector.pattern}`);
+  return { collection, isCount, isStore: store, name: null, fits };
+}
+
+/** Of XPath, `/*` for all text and `//@*` for all values of attributes; any other path looks at all text. */
+const xmlCollection = (selector: Target["selector"]): string => (selector?.kind === "name" && selector.name.includes("@") ? "XML://@*" : "XML:/*");
+
+/** Whether a target means a value of a collection. */
+export const meansName = ({ name, fits }: CompiledTarget, lower: string): boolean =>
+  name === null ? fits === null || fits(lower) : name === lower;

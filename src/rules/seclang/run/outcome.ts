@@ -1,0 +1,33 @@
+import type { Disruption } from "../program/program.ts";
+
+/** What the rules found in a transaction. */
+export interface Outcome {
+  /** Rules that applied, in order. */
+  readonly matches: readonly RuleMatch[];
+  /** The first rule that disrupts; null where none does, or the engine only detects. */
+  readonly interruption: Interruption | null;
+}
+
+export interface RuleMatch {
+  readonly id: number;
+  readonly phase: number;
+  readonly message: string;
+  readonly logdata: string;
+  readonly severity: number | null;
+  /** Whether the rule is to be reported. */
+  readonly isLogged: boolean;
+  /** The variables that its last link matched, such as ARGS:name, and their values. */
+  readonly variables: readonly MatchedVariable[];
+}
+
+export interface MatchedVariable {
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface Interruption {
+  readonly ruleId: number;
+  readonly disruption: Disruption;
+  readonly status: number;
+  readonly location: string;
+}

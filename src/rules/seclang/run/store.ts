@@ -1,0 +1,35 @@
+import { integerOf } from "../operators/operators.ts";
+import type { Entry } from "../transaction/collections.ts";
+
+/** What rules remember for a transaction, by collection and name. */
+export interface Store {
+  get(collection: string, name: string): string | undefined;
+  set(collection: string, name: string, value: string): void;
+  add(collection: string, name: string, amount: number): void;
+  remove(collection: string, name: string): void;
+  entries(collection: string): readonly Entry[];
+}
+
+// What rules write is bounded, whatever a request makes them write.
+const NAMES_MAX = 10_000;
+const VALUE_BYTES_MAX = 1 << 20;
+
+export function createStore(): Store {
+  const collections = new Map<string, Map<string, string>>();
+  const of = (collection: string): Map<string, string> => {
+    let names = collections.get(collection);
+    if (names === undefined) collections.set(collection, (names = new Map()));
+    return names;
+  };
+  const set = (collection: string, name: string, value: string): void => {
+    const names = of(collection);
+    if (names.size < NAMES_MAX || names.has(name)) names.set(name, value.length > VALUE_BYTES_MAX ? value.slice(0, VALUE_BYTES_MAX) : value);
+  };
+  return {
+    get: (collection, name) => collections.get(collection)?.get(name),
+    set,
+    add: (collection, name, amount) => set(collection, name, String(integerOf(of(collection).get(name) ?? "0") + amount)),
+    remove: (collection, name) => void collections.get(collection)?.delete(name),
+    entries: (collection) => Array.from(collections.get(collection) ?? [], ([name, value]) => ({ name, lower: name, value })),
+  };
+}

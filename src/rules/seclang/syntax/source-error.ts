@@ -1,0 +1,44 @@
+/** Where something stands in a file of rules; line and column begin at 1. */
+export interface Place {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A mistake in a file of rules. Its message says where, what is wrong and what to do. */
+export class SecLangError extends Error {
+  readonly place: Place;
+  /** The message without the place. */
+  readonly problem: string;
+
+  constructor(place: Place, problem: string) {
+    super(`${place.file}:${place.line}:${place.column}: ${problem}`);
+    this.name = "SecLangError";
+    this.place = place;
+    this.problem = problem;
+  }
+}
+
+/** A part of a line whose places in the file are known: errors inside it point at their character. */
+export interface Text {
+  readonly text: string;
+  /** The place of the character at an offset of `text`. */
+  at(offset: number): Place;
+}
+
+/** A part of a text. */
+export const slice = (whole: Text, from: number, to = whole.text.length): Text => ({
+  text: whole.text.slice(from, to),
+  at: (offset) => whole.at(from + offset),
+});
+
+/** Without the spaces around it. */
+export function trimmed(whole: Text): Text {
+  const from = whole.text.length - whole.text.trimStart().length;
+  return slice(whole, from, Math.max(from, whole.text.trimEnd().length));
+}
+
+/** Throws what is wrong at an offset of a text. */
+export function refuse(text: Text, problem: string, offset = 0): never {
+  throw new SecLangError(text.at(offset), problem);
+}

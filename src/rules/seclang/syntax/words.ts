@@ -1,0 +1,49 @@
+import { refuse, slice, type Text } from "./source-error.ts";
+
+const WORDS_MAX = 64;
+
+/** The words of a directive: bare ones, and quoted ones in which `\"` stands for the quote and every other backslash for itself. */
+export function readWords(line: Text): readonly Text[] {
+  const words: Text[] = [];
+  const { text } = line;
+  for (let at = 0; at < text.length;) {
+    const char = text[at]!;
+    if (char === " " || char === "\t") at++;
+    else if (words.length === WORDS_MAX) refuse(line, "a directive has too many words", at);
+    else if (char === '"' || char === "'") {
+      const end = closingQuote(line, at);
+      words.push(unescaped(slice(line, at + 1, end), char));
+      at = end + 1;
+    } else {
+      let end = at;
+      while (end < text.length && text[end] !== " " && text[end] !== "\t") end++;
+      words.push(slice(line, at, end));
+      at = end;
+    }
+  }
+  return words;
+}
+
+function closingQuote(line: Text, from: number): number {
+  const { text } = line;
+  for (let at = from + 1; at < text.length; at++) {
+    if (text[at] === "\\") at++;
+    else if (text[at] === text[from]) return at;
+  }
+  return refuse(line, `the quote ${text[from]} is never closed; a line that goes on ends in a backslash`, from);
+}
+
+/** Places go on pointing at the file, where each escaped quote has two characters. */
+function unescaped(word: Text, quote: string): Text {
+  if (!word.text.includes(`\\${quote}`)) return word;
+  const left: number[] = [];
+  let text = "";
+  for (let at = 0; at < word.text.length; at++) {
+    if (word.text[at] === "\\" && word.text[at + 1] === quote) {
+      left.push(text.length);
+      at++;
+    } else if (word.text[at] === "\\") text += word.text[at++];
+    text += word.text[at] ?? "";
+  }
+  return { text, at: (offset) => word.at(offset + left.filter((place) => place <= offset).length) };
+}

@@ -1,0 +1,77 @@
+/** A name and a value, decoded; texts have one char a byte. */
+export interface Named {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** What rules see of a request. Whoever reads requests fills it; nothing here reads bodies. */
+export interface TransactionRequest {
+  readonly method: string;
+  /** As it was sent, query included. */
+  readonly target: string;
+  /** Such as HTTP/1.1. */
+  readonly protocol: string;
+  readonly line: string;
+  /** Names as they were sent. */
+  readonly headers: readonly Named[];
+  readonly cookies: readonly Named[];
+  /** Arguments of the query. */
+  readonly queryArguments: readonly Named[];
+  readonly remoteAddress: string;
+  readonly remotePort: number;
+  readonly serverAddress: string;
+  readonly serverName: string;
+  readonly serverPort: number;
+  readonly uniqueId: string;
+  /** When it came, in milliseconds. */
+  readonly timeMs: number;
+  /** Two letters, or empty. */
+  readonly country: string;
+  /** URLENCODED, MULTIPART, JSON or XML as the content type says, or empty. */
+  readonly bodyProcessor: string;
+  /** Asked once, before phase 2; rules of phase 1 may have chosen another processor. */
+  readonly readBody: (processor: string) => TransactionBody;
+}
+
+export interface TransactionBody {
+  readonly text: string;
+  /** Of all of it, however much is in `text`. */
+  readonly bytes: number;
+  readonly bodyArguments: readonly Named[];
+  readonly files: readonly TransactionFile[];
+  /** Whole header lines of parts, by the name of the part. */
+  readonly partHeaders: readonly Named[];
+  readonly xmlTexts: readonly string[];
+  readonly xmlAttributes: readonly string[];
+  /** Why it could not be read to its end; empty where it could. */
+  readonly error: string;
+  /** Names of variables such as MULTIPART_UNMATCHED_BOUNDARY that are 1. */
+  readonly flags: ReadonlySet<string>;
+}
+
+export interface TransactionFile {
+  /** Of the part. */
+  readonly name: string;
+  readonly filename: string;
+  readonly bytes: number;
+}
+
+/** What rules see of a response; its body is empty where it is not buffered. */
+export interface TransactionResponse {
+  readonly status: number;
+  readonly protocol: string;
+  readonly headers: readonly Named[];
+  readonly body: string;
+}
+
+export const NO_BODY: TransactionBody = {
+  text: "",
+  bytes: 0,
+  bodyArguments: [],
+  files: [],
+  partHeaders: [],
+  xmlTexts: [],
+  xmlAttributes: [],
+  error: "",
+  flags: new Set(),
+};

@@ -1,0 +1,75 @@
+import { byteAt, unitAt } from "./hexadecimal.ts";
+
+const char = String.fromCharCode;
+
+/** `%41` and `+`; what is no escape stays. */
+export function urlDecode(text: string): string {
+  let decoded = "";
+  let from = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x2b) {
+      decoded += `${text.slice(from, at)} `;
+      from = at + 1;
+    } else if (code === 0x25) {
+      const byte = byteAt(text, at + 1);
+      if (byte === -1) continue;
+      decoded += text.slice(from, at) + char(byte);
+      at += 2;
+      from = at + 1;
+    }
+  }
+  return from === 0 ? text : decoded + text.slice(from);
+}
+
+/** And `%u0041`, as Microsoft's servers read it. */
+export function urlDecodeUni(text: string): string {
+  let decoded = "";
+  let from = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x2b) {
+      decoded += `${text.slice(from, at)} `;
+      from = at + 1;
+    } else if (code === 0x25) {
+      const isUnit = (text.charCodeAt(at + 1) | 0x20) === 0x75;
+      const byte = isUnit ? unitAt(text, at + 2) : byteAt(text, at + 1);
+      if (byte === -1) continue;
+      decoded += text.slice(from, at) + char(byte);
+      at += isUnit ? 5 : 2;
+      from = at + 1;
+    }
+  }
+  return from === 0 ? text : decoded + text.slice(from);
+}
+
+export const urlEncode = (text: string): string =>
+  text.replace(/[^A-Za-z0-9*]/g, (one) => (one === " " ? "+" : `%${one.charCodeAt(0).toString(16).padStart(2, "0")}`));
+
+const ENTITIES: Readonly<Record<string, string>> = { quot: '"', amp: "&", lt: "<", gt: ">", nbsp: "\xa0" };
+
+/** `&lt;`, `&#60;` and `&#x3c;`, with the semicolon or without. */
+export function htmlEntityDecode(text: string): string {
+  if (!text.includes("&")) return text;
+  return text.replace(/&(?:#[xX]([0-9a-fA-F]{1,32})|#([0-9]{1,32})|([A-Za-z]{1,8}));?/g, (whole, hex?: string, decimal?: string, name?: string) => {
+    if (hex !== undefined) return char(Number.parseInt(hex.slice(-6), 16) & 0xff);
+    if (decimal !== undefined) return char(Number(decimal.slice(-9)) & 0xff);
+    return ENTITIES[name!.toLowerCase()] ?? whole;
+  });
+}
+
+/** As far as it is base64; what is not ends it. */
+export function base64Decode(text: string): string {
+  const end = text.search(/[^A-Za-z0-9+/=]/);
+  return Buffer.from(end === -1 ? text : text.slice(0, end), "base64").toString("latin1");
+}
+
+/** Foreign bytes are left out. */
+export const base64DecodeExt = (text: string): string => Buffer.from(text.replace(/[^A-Za-z0-9+/]+/g, ""), "base64").toString("latin1");
+export const base64Encode = (text: string): string => Buffer.from(text, "latin1").toString("base64");
+export const hexEncode = (text: string): string => Buffer.from(text, "latin1").toString("hex");
+export const hexDecode = (text: string): string => Buffer.from(text, "hex").toString("latin1");
+
+/** `0x414243`, as databases read it. */
+export const sqlHexDecode = (text: string): string =>
+  text.replace(/0[xX]((?:[0-9a-fA-F]{2})+)/g, (_, digits: string) => Buffer.from(digits, "hex").toString("latin1"));

@@ -1,0 +1,33 @@
+/** The value of a hexadecimal digit at a place of a text, or -1. */
+export function digitAt(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  if (code >= 48 && code <= 57) return code - 48;
+  const lower = code | 0x20;
+  return lower >= 97 && lower <= 102 ? lower - 87 : -1;
+}
+
+/** The byte that two digits at a place write, or -1. */
+export function byteAt(text: string, at: number): number {
+  const high = digitAt(text, at);
+  const low = high === -1 ? -1 : digitAt(text, at + 1);
+  return low === -1 ? -1 : high * 16 + low;
+}
+
+/**
+ * The byte that four digits stand for, or -1: the lower one of the code unit, and full-width forms as what they look like
+ * (ModSecurity's ASCII range from U+FF01 to U+FF5E).
+ */
+export function unitAt(text: string, at: number): number {
+  const high = byteAt(text, at);
+  const low = high === -1 ? -1 : byteAt(text, at + 2);
+  if (low === -1) return -1;
+  return high === 0xff && low > 0x00 && low < 0x5f ? (low + 0x20) & 0xff : low;
+}
+
+/** Octal digits at a place, at most `most` of them, whose value fits a byte; empty where there are none. */
+export function octalAt(text: string, at: number, most: number): string {
+  let end = at;
+  while (end < at + most && text[end]! >= "0" && text[end]! <= "7") end++;
+  const digits = text.slice(at, end);
+  return digits.length === 3 && digits[0]! > "3" ? digits.slice(0, 2) : digits;
+}
