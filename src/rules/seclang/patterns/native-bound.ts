@@ -15,12 +15,12 @@ const STEPS_FREE = 4096;
 /** Beyond any text: the engine is proven to be linear. */
 export const ANY_LENGTH = 1 << 28;
 
-/** The longest text whose time is bounded when the runtime's engine looks for the pattern in it, whatever the text is. `stepsFree`: how long any text may take. */
-export function nativeBytesMax(node: PcreNode, isOneLine: boolean, stepsFree = STEPS_FREE): number {
+/** The longest text whose time is bounded when the runtime's engine looks for the pattern in it, whatever the text is. */
+export function nativeBytesMax(node: PcreNode, isOneLine: boolean): number {
   const isAnchored = beginsAtStart(node, isOneLine);
   const fits = (bytes: number): boolean => {
     const { steps } = boundOf(node, bytes, END);
-    return steps * (isAnchored ? 1 : bytes + 1) <= STEPS_PER_BYTE * bytes + stepsFree;
+    return steps * (isAnchored ? 1 : bytes + 1) <= STEPS_PER_BYTE * bytes + STEPS_FREE;
   };
   let known = 0;
   for (let bytes = 16; bytes <= ANY_LENGTH && fits(bytes); bytes *= 2) known = bytes;

@@ -1,5 +1,6 @@
 import { charge } from "#rules/budget.ts";
 import { LazyAutomaton } from "./automaton.ts";
+import { createGroupMachine } from "./group-machine.ts";
 import { nativeBytesMax } from "./native-bound.ts";
 import { capturingSource, nativeSource } from "./native-source.ts";
 import { parsePcre } from "./pcre-parse.ts";
@@ -16,9 +17,6 @@ export interface Pattern {
 export type Groups = readonly (string | undefined)[];
 
 const NATIVE_STEPS = 4;
-
-// What looking for the groups of one match may take, which is charged in full.
-const GROUP_STEPS = 100_000;
 
 /** Reads and compiles a pattern in PCRE's syntax, one char a byte. Throws PatternError. */
 export function createPattern(source: string): Pattern {
@@ -67,8 +65,10 @@ function createNative(node: PcreNode, isOneLine: boolean): Native {
   return { bytesMax, test: (text) => (compiled ??= new RegExp(nativeSource(node, { captures: false, isOneLine }))).test(text) };
 }
 
+const hasNoAutomaton = ({ kind }: PcreNode): boolean => kind === "look" || kind === "reference";
+
 function createLongSearch(node: PcreNode, native: Native): Search {
-  if (contains(node, ({ kind }) => kind === "look" || kind === "reference")) return searchWindows(native);
+  if (contains(node, hasNoAutomaton)) return searchWindows(native);
   let automaton: LazyAutomaton | undefined;
   return (text) => (automaton ??= new LazyAutomaton(node)).end(text);
 }
@@ -88,19 +88,30 @@ function searchWindows({ bytesMax, test }: Native): Search {
   };
 }
 
-const SHOWN_BYTES = 100;
-
-/** Groups come from the runtime's engine, as far as that is bounded; of a longer text, what stands before the end of the match is given alone. */
+/** Groups come from the runtime's engine where that is bounded, and from a machine that is linear elsewhere. */
 function createGroups(node: PcreNode): (text: string, end: number) => Groups {
   const { source, groups } = capturingSource(node);
   const compiled = new RegExp(source);
   const last = Math.max(0, ...groups.keys());
   const places = Array.from({ length: last + 1 }, (_, number) => (number === 0 ? 0 : (groups.get(number) ?? -1)));
-  const bytesMax = nativeBytesMax(node, false, GROUP_STEPS);
+  const bytesMax = nativeBytesMax(node, false);
+  const native = (text: string): Groups | null => {
+    charge(text.length * NATIVE_STEPS);
+    const found = compiled.exec(text);
+    return found === null ? null : places.map((place) => found[place]);
+  };
+  if (contains(node, hasNoAutomaton)) {
+    const window = Math.max(WINDOW_BYTES_MIN, bytesMax);
+    return (text, end) => native(text.slice(Math.max(0, end - window), end)) ?? [];
+  }
+  let machine: ReturnType<typeof createGroupMachine> | undefined;
   return (text, end) => {
-    charge(Math.min(GROUP_STEPS, text.length * text.length));
-    const from = text.length <= bytesMax ? 0 : Math.max(0, end - (bytesMax >> 1));
-    const found = bytesMax === 0 ? null : compiled.exec(from === 0 ? text.slice(0, bytesMax) : text.slice(from, from + bytesMax));
-    return found === null ? [text.slice(Math.max(0, end - SHOWN_BYTES), end)] : places.map((place) => found[place]);
+    if (text.length <= bytesMax) return native(text) ?? [];
+    // What stands far before the end of the match is none of it, in a text of that length.
+    const from = Math.max(0, end - GROUP_BYTES_MAX);
+    return (machine ??= createGroupMachine(node))(from === 0 ? text : text.slice(from)) ?? [];
   };
 }
+
+// The longest text in which groups are looked for from its start.
+const GROUP_BYTES_MAX = 16_384;

@@ -1,3 +1,4 @@
+import { decodePercent } from "#rules/expression/text/url-functions.ts";
 import { type Named, NO_BODY, type TransactionBody, type TransactionRequest, type TransactionResponse } from "./transaction.ts";
 
 /** A value of a collection. */
@@ -175,10 +176,10 @@ const REQUEST_READERS: readonly (readonly [string, CollectionReader])[] = [
   ["REMOTE_ADDR", value(({ request }) => request.remoteAddress)],
   ["REMOTE_HOST", value(({ request }) => request.remoteAddress)],
   ["REMOTE_PORT", value(({ request }) => String(request.remotePort))],
-  ["REQUEST_BASENAME", value(({ request }) => basename(pathOf(request.target)))],
+  ["REQUEST_BASENAME", ({ get }) => one(basename(get("REQUEST_FILENAME")[0]!.value))],
   ["REQUEST_COOKIES", ({ request }) => entries(request.cookies)],
   ["REQUEST_COOKIES_NAMES", namesOf("REQUEST_COOKIES")],
-  ["REQUEST_FILENAME", value(({ request }) => pathOf(request.target))],
+  ["REQUEST_FILENAME", value(({ request }) => decodePercent(pathOf(request.target)))],
   ["REQUEST_HEADERS", ({ request }) => entries(request.headers)],
   ["REQUEST_HEADERS_NAMES", namesOf("REQUEST_HEADERS")],
   ["REQUEST_LINE", value(({ request }) => request.line)],

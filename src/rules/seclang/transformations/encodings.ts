@@ -51,7 +51,7 @@ const ENTITIES: Readonly<Record<string, string>> = { quot: '"', amp: "&", lt: "<
 /** `&lt;`, `&#60;` and `&#x3c;`, with the semicolon or without. */
 export function htmlEntityDecode(text: string): string {
   if (!text.includes("&")) return text;
-  return text.replace(/&(?:#[xX]([0-9a-fA-F]{1,32})|#([0-9]{1,32})|([A-Za-z]{1,8}));?/g, (whole, hex?: string, decimal?: string, name?: string) => {
+  return text.replace(/&(?:#[xX]([0-9a-fA-F]+)|#([0-9]+)|([A-Za-z]{1,8}));?/g, (whole, hex?: string, decimal?: string, name?: string) => {
     if (hex !== undefined) return char(Number.parseInt(hex.slice(-6), 16) & 0xff);
     if (decimal !== undefined) return char(Number(decimal.slice(-9)) & 0xff);
     return ENTITIES[name!.toLowerCase()] ?? whole;
