@@ -1,1 +1,41 @@
-export function detectSql(text: string): string | null { return null; }
+import { charge } from "#rules/budget.ts";
+import { PLAIN_SHAPES, QUOTED_SHAPES, type SqlShape } from "./sql-shapes.ts";
+import { readSql, type SqlTokens } from "./sql-tokens.ts";
+
+/** Longer values are looked at as far as this: a database's own statements are shorter, and tokens are few anyway. */
+const TEXT_BYTES_MAX = 8192;
+const TOKEN_STEPS = 10;
+
+/**
+ * Whether a text, put into a statement of SQL, would become part of it: the name of the form that it has, or null. The text is read as
+ * a value by itself, and as one that ends a quoted text, as libinjection does; forms are patterns over its tokens rather than a list.
+ */
+export function detectSql(given: string): string | null {
+  // Nothing without one of these is part of a statement.
+  if (!/['"()=;@#]|--|\/\*|\|\||&&|\b(?:or|and|union|order|having|limit|select|exec|waitfor)\b/i.test(given)) return null;
+  const text = given.length > TEXT_BYTES_MAX ? given.slice(0, TEXT_BYTES_MAX) : given;
+  charge(text.length * TOKEN_STEPS);
+  return findPlain(text) ?? findQuoted(text, "'") ?? findQuoted(text, '"');
+}
+
+function findPlain(text: string): string | null {
+  const tokens = readSql(text, "")!;
+  if (tokens.hasConditional && /[UETBF&]/.test(tokens.kinds)) return "conditional comment";
+  if (tokens.hasComment && /^.{0,5}[1s]U/.test(tokens.kinds)) return "comment, union";
+  return firstOf(PLAIN_SHAPES, tokens);
+}
+
+function findQuoted(text: string, quote: "'" | '"'): string | null {
+  if (!text.includes(quote)) return null;
+  const tokens = readSql(text, quote);
+  if (tokens === null) return null;
+  if (/^s\)*;?c$/.test(tokens.kinds) && endsStatement(text, quote, tokens)) return "text, comment";
+  return firstOf(QUOTED_SHAPES, tokens);
+}
+
+/** A comment behind a quote cuts a statement off where it says nothing itself, or what stands before the quote is one word. */
+function endsStatement(text: string, quote: string, { lastComment }: SqlTokens): boolean {
+  return /^[\s+;-]*$/.test(lastComment) || !/\s/.test(text.slice(0, text.indexOf(quote)).trim());
+}
+
+const firstOf = (shapes: readonly SqlShape[], { kinds }: SqlTokens): string | null => shapes.find(({ pattern }) => pattern.test(kinds))?.name ?? null;
