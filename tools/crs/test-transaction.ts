@@ -36,7 +36,7 @@ function fromFields({ method, uri, version, headers, data, completesHeaders }: S
   if (completesHeaders) {
     if (data !== "" && !has("content-type")) named.push({ name: "Content-Type", value: "application/x-www-form-urlencoded" });
     if (!has("connection")) named.push({ name: "Connection", value: "close" });
-    if ((data !== "" || method === "POST" || method === "PUT") && !has("content-length") && !has("transfer-encoding"))
+    if (data !== "" && !has("content-length") && !has("transfer-encoding"))
       named.push({ name: "Content-Length", value: String(data.length) });
   }
   return { method: method.trim(), target: uri, protocol: version, line: `${method} ${uri} ${version}`.trim(), headers: named, body: data };

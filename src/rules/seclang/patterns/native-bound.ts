@@ -2,9 +2,13 @@ import { ALL_BYTES } from "#rules/expression/regex/byte-set.ts";
 import { type First, firstOf, followedBy, shortestOf } from "./first-bytes.ts";
 import type { PcreNode } from "./pcre-node.ts";
 
-/** What a backtracking engine may do at one place of a text, at most: steps, and ways in which a match may go on. */
+/**
+ * What a backtracking engine may do at one place of a text, at most: steps, further steps for each byte that it passes, and ways in which
+ * a match may go on.
+ */
 interface Bound {
-  readonly steps: number;
+  readonly once: number;
+  readonly perByte: number;
   readonly ways: number;
 }
 
@@ -19,8 +23,8 @@ export const ANY_LENGTH = 1 << 28;
 export function nativeBytesMax(node: PcreNode, isOneLine: boolean): number {
   const isAnchored = beginsAtStart(node, isOneLine);
   const fits = (bytes: number): boolean => {
-    const { steps } = boundOf(node, bytes, END);
-    return steps * (isAnchored ? 1 : bytes + 1) <= STEPS_PER_BYTE * bytes + STEPS_FREE;
+    const { once, perByte } = boundOf(node, bytes, END);
+    return (once + perByte * bytes) * (isAnchored ? 1 : bytes + 1) <= STEPS_PER_BYTE * bytes + STEPS_FREE;
   };
   let known = 0;
   for (let bytes = 16; bytes <= ANY_LENGTH && fits(bytes); bytes *= 2) known = bytes;
@@ -44,24 +48,25 @@ function boundOf(node: PcreNode, bytes: number, follow: First): Bound {
   switch (node.kind) {
     case "set":
     case "assert":
-      return { steps: 1, ways: 1 };
+      return ONE_STEP;
     case "reference":
-      return { steps: bytes, ways: 1 };
+      return { once: 1, perByte: 1, ways: 1 };
     case "capture":
       return boundOf(node.item, bytes, follow);
     case "atomic":
-      return { steps: boundOf(node.item, bytes, ANYTHING).steps, ways: 1 };
     case "look":
-      return { steps: boundOf(node.item, bytes, ANYTHING).steps, ways: 1 };
+      return { ...boundOf(node.item, bytes, ANYTHING), ways: 1 };
     case "sequence":
       return boundOfSequence(node.items, bytes, follow);
     case "choice":
       return boundOfChoice(node.items, bytes, follow);
     case "repeat":
-      return boundOfRepeat(node.item, node.min, node.max, bytes, follow);
+      return boundOfRepeat(node, bytes, follow);
   }
 }
 
+const ONE_STEP: Bound = { once: 1, perByte: 0, ways: 1 };
+const UNBOUNDED: Bound = { once: Number.POSITIVE_INFINITY, perByte: Number.POSITIVE_INFINITY, ways: Number.POSITIVE_INFINITY };
 const ANYTHING: First = { bytes: ALL_BYTES, isNullable: true };
 
 function boundOfSequence(items: readonly PcreNode[], bytes: number, follow: First): Bound {
@@ -70,41 +75,54 @@ function boundOfSequence(items: readonly PcreNode[], bytes: number, follow: Firs
     follows[i] = next;
     next = followedBy(firstOf(items[i]!), next);
   }
-  let steps = 1;
+  let once = 1;
+  let perByte = 0;
   let ways = 1;
   for (const [i, item] of items.entries()) {
     const bound = boundOf(item, bytes, follows[i]!);
-    steps += ways * bound.steps;
+    once += ways * bound.once;
+    perByte += ways * bound.perByte;
     ways *= bound.ways;
   }
-  return { steps, ways };
+  return { once, perByte, ways };
 }
 
-/** Of several branches only those go on that can begin with the byte that is there. */
+/** Where no two branches begin with the same byte, only one goes on. */
 function boundOfChoice(items: readonly PcreNode[], bytes: number, follow: First): Bound {
   const bounds = items.map((item) => boundOf(item, bytes, follow));
-  const firsts = items.map(firstOf);
   let seen = 0n;
-  const areDisjoint = firsts.every(({ bytes: first, isNullable }) => {
+  const areDisjoint = items.every((item) => {
+    const { bytes: first, isNullable } = firstOf(item);
     const isNew = !isNullable && (seen & first) === 0n;
     seen |= first;
     return isNew;
   });
-  const steps = items.length + (areDisjoint ? Math.max : sum)(...bounds.map((bound) => bound.steps));
-  return { steps, ways: (areDisjoint ? Math.max : sum)(...bounds.map((bound) => bound.ways)) };
+  const of = areDisjoint ? most : total;
+  return {
+    once: items.length + of(bounds.map(({ once }) => once)),
+    perByte: of(bounds.map(({ perByte }) => perByte)),
+    ways: of(bounds.map(({ ways }) => ways)),
+  };
 }
 
-const sum = (...numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+const total = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
+const most = (numbers: readonly number[]): number => numbers.reduce((max, number) => Math.max(max, number), 0);
 
-function boundOfRepeat(item: PcreNode, min: number, max: number | null, bytes: number, follow: First): Bound {
+function boundOfRepeat({ item, min, max }: Extract<PcreNode, { kind: "repeat" }>, bytes: number, follow: First): Bound {
   const first = firstOf(item);
+  if (first.isNullable && max === null) return UNBOUNDED;
   const again: First = { bytes: first.bytes | follow.bytes, isNullable: follow.isNullable };
-  const { steps, ways } = boundOf(item, bytes, again);
-  const times = Math.min(max ?? Number.POSITIVE_INFINITY, Math.floor(bytes / Math.max(1, shortestOf(item))) + 1);
+  const { once, perByte, ways } = boundOf(item, bytes, again);
+  const shortest = Math.max(1, shortestOf(item));
+  const times = Math.min(max ?? Number.POSITIVE_INFINITY, Math.floor(bytes / shortest) + 1);
   // Where what follows begins otherwise than what is repeated, only one number of repetitions can be right.
   const isDecided = !follow.isNullable && !first.isNullable && (first.bytes & follow.bytes) === 0n;
-  if (first.isNullable && max === null) return { steps: Number.POSITIVE_INFINITY, ways: Number.POSITIVE_INFINITY };
-  if (ways === 1) return { steps: times * steps * 2 + 1, ways: isDecided ? 1 : times - Math.min(min, times) + 1 };
+  // Each repetition passes bytes of its own, and the last one, which fails, may pass as many again.
+  if (ways === 1) {
+    const perPassed = 2 * perByte + (2 * once) / shortest;
+    const steps = max === null ? { once: 2 * once, perByte: perPassed } : { once: 2 * once * times, perByte: 2 * perByte };
+    return { ...steps, ways: isDecided ? 1 : times - Math.min(min, times) + 1 };
+  }
   const all = ways ** times;
-  return { steps: all * times * steps + 1, ways: isDecided ? all : all * times };
+  return { once: all * times * once, perByte: all * times * perByte, ways: isDecided ? all : all * times };
 }

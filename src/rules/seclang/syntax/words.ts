@@ -2,7 +2,7 @@ import { refuse, slice, type Text } from "./source-error.ts";
 
 const WORDS_MAX = 64;
 
-/** The words of a directive: bare ones, and quoted ones in which `\"` stands for the quote and every other backslash for itself. */
+/** The words of a directive. As in Apache, `\\"` stands for the quote and `\\\\` for one backslash; every other backslash stands for itself. */
 export function readWords(line: Text): readonly Text[] {
   const words: Text[] = [];
   const { text } = line;
@@ -33,17 +33,18 @@ function closingQuote(line: Text, from: number): number {
   return refuse(line, `the quote ${text[from]} is never closed; a line that goes on ends in a backslash`, from);
 }
 
-/** Places go on pointing at the file, where each escaped quote has two characters. */
+/** Places go on pointing at the file, where what is escaped has two characters. */
 function unescaped(word: Text, quote: string): Text {
-  if (!word.text.includes(`\\${quote}`)) return word;
+  if (!word.text.includes("\\")) return word;
   const left: number[] = [];
   let text = "";
   for (let at = 0; at < word.text.length; at++) {
-    if (word.text[at] === "\\" && word.text[at + 1] === quote) {
+    const next = word.text[at + 1];
+    if (word.text[at] === "\\" && (next === quote || next === "\\")) {
       left.push(text.length);
       at++;
-    } else if (word.text[at] === "\\") text += word.text[at++];
-    text += word.text[at] ?? "";
+    }
+    text += word.text[at]!;
   }
   return { text, at: (offset) => word.at(offset + left.filter((place) => place <= offset).length) };
 }
