@@ -37,7 +37,8 @@ function run(test: RegressionTest): string | null {
     const ids = new Set(found);
     const missing = stage.expected.filter((id) => !ids.has(id));
     const surplus = stage.unexpected.filter((id) => ids.has(id));
-    if (missing.length > 0 || surplus.length > 0) return [missing.length > 0 ? `without ${missing.join()}` : "", surplus.length > 0 ? `with ${surplus.join()}` : ""].join(" ").trim();
+    if (missing.length > 0 || surplus.length > 0)
+      return [missing.length > 0 ? `without ${missing.join()}` : "", surplus.length > 0 ? `with ${surplus.join()}` : ""].join(" ").trim();
     if (only !== undefined) console.log(found.join());
   }
   return null;
@@ -51,5 +52,8 @@ function idsOf(engine: SecLangEngine, { input }: Stage): readonly number[] {
   transaction.requestBody();
   transaction.responseHeaders(response);
   transaction.responseBody(response);
-  return transaction.log().matches.filter(({ isLogged }) => isLogged).map(({ id }) => id);
+  return transaction
+    .log()
+    .matches.filter(({ isLogged }) => isLogged)
+    .map(({ id }) => id);
 }

@@ -5,11 +5,14 @@ import { readProgram } from "#rules/seclang/program/read-program.ts";
 
 /** The program of a Core Rule Set as its project publishes it, with the settings that its test suite wants. */
 export function loadForTests(directory: string): Program {
-  const read = (path: string): { readonly name: string; readonly content: string } => ({ name: path, content: readFileSync(path, "latin1") });
+  const read = (path: string): { readonly name: string; readonly content: string } => ({
+    name: path,
+    content: readFileSync(path, "latin1"),
+  });
   const setups = ["crs-setup.conf", "crs-setup.conf.example"].map((name) => join(directory, name)).filter((path) => existsSync(path));
   const rules = join(directory, "rules");
   const files = readdirSync(rules)
-    .filter((name) => /\.conf$/.test(name) || /^(?:REQUEST-900|RESPONSE-999).*\.conf\.example$/.test(name))
+    .filter((name) => name.endsWith(".conf") || /^(?:REQUEST-900|RESPONSE-999).*\.conf\.example$/.test(name))
     .sort()
     .map((name) => read(join(rules, name)));
   return readProgram({

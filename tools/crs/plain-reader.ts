@@ -7,7 +7,7 @@ export function readPlainBody(text: string, contentType: string, processor: stri
   const body = { ...NO_BODY, text, bytes: text.length };
   if (text === "") return body;
   try {
-    return { ...body, ...(READERS[processor]?.(text, contentType) ?? {}) };
+    return { ...body, ...READERS[processor]?.(text, contentType) };
   } catch (error) {
     return { ...body, error: error instanceof Error ? error.message : "unreadable" };
   }
@@ -75,7 +75,8 @@ function readXml(text: string): Partial<TransactionBody> {
     if (data !== undefined) content += data;
     else if (plain !== undefined) content += htmlEntityDecode(plain);
     else if (tag !== undefined && !/^[?/!]/.test(tag))
-      for (const [, double, single] of tag.matchAll(/\s[\w:.-]+\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) attributes.push(htmlEntityDecode(double ?? single ?? ""));
+      for (const [, double, single] of tag.matchAll(/\s[\w:.-]+\s*=\s*(?:"([^"]*)"|'([^']*)')/g))
+        attributes.push(htmlEntityDecode(double ?? single ?? ""));
   }
   return { xmlTexts: [content], xmlAttributes: attributes };
 }

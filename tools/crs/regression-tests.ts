@@ -60,7 +60,8 @@ const idsIn = (value: unknown): readonly number[] => {
 };
 
 const latin1 = (text: string): string => Buffer.from(text, "utf8").toString("latin1");
-const text = (value: unknown, otherwise: string): string => (value === undefined || value === null ? otherwise : latin1(String(value as string)));
+const text = (value: unknown, otherwise: string): string =>
+  value === undefined || value === null ? otherwise : latin1(String(value as string));
 
 function inputOf(input: Row): StageInput {
   const data = input["data"];

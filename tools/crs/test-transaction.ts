@@ -69,7 +69,10 @@ export function responseOf(request: TransactionRequest): TransactionResponse {
       ...plain,
       status: Number(asked["status"] ?? 200),
       headers: headers.map(([name, value]) => ({ name, value })),
-      body: typeof encoded === "string" ? Buffer.from(encoded, "base64").toString("latin1") : Buffer.from(String((asked["body"] as string | undefined) ?? ""), "utf8").toString("latin1"),
+      body:
+        typeof encoded === "string"
+          ? Buffer.from(encoded, "base64").toString("latin1")
+          : Buffer.from(String((asked["body"] as string | undefined) ?? ""), "utf8").toString("latin1"),
     };
   } catch {
     return plain;

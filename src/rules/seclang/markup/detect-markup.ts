@@ -104,14 +104,20 @@ class Attributes {
 
   #isActive(name: string, value: string): boolean {
     if (EVENT_NAME.test(name) || (this.#isInTag && /^on[a-z]{3,40}$/.test(name))) return true;
-    if (!this.#isInTag) return (name === "style" && /expression|url\(|import|behavio|-moz-binding/i.test(value)) || isActiveAddress(name, value);
+    if (!this.#isInTag)
+      return (name === "style" && /expression|url\(|import|behavio|-moz-binding/i.test(value)) || isActiveAddress(name, value);
     return ACTIVE_ATTRIBUTES.has(name) || name.startsWith("xmlns:") || isActiveAddress(name, value);
   }
 }
 
 /** Browsers leave out control characters and white space in schemes. */
 const isActiveAddress = (name: string, value: string): boolean =>
-  ADDRESS_ATTRIBUTES.has(name) && ACTIVE_SCHEME.test(decoded(value.slice(0, 400)).replace(/[\0-\x20\x7f-\xa0]+/g, "").toLowerCase());
+  ADDRESS_ATTRIBUTES.has(name) &&
+  ACTIVE_SCHEME.test(
+    decoded(value.slice(0, 400))
+      .replace(/[\0-\x20\x7f-\xa0]+/g, "")
+      .toLowerCase(),
+  );
 
 const NAMED: Readonly<Record<string, string>> = { colon: ":", tab: "\t", newline: "\n", lpar: "(", sol: "/" };
 

@@ -8,12 +8,16 @@ export const ACTIVE_ELEMENTS: ReadonlySet<string> = new Set(
 
 /** Attributes that hold scripts, styles or names of other documents, whatever their value. */
 export const ACTIVE_ATTRIBUTES: ReadonlySet<string> = new Set(
-  "attributename datafld dataformatas datasrc dynsrc formaction fscommand handler lowsrc seeksegmenttime srcdoc style xmlns xlink".split(" "),
+  "attributename datafld dataformatas datasrc dynsrc formaction fscommand handler lowsrc seeksegmenttime srcdoc style xmlns xlink".split(
+    " ",
+  ),
 );
 
 /** Attributes whose value is an address. */
 export const ADDRESS_ATTRIBUTES: ReadonlySet<string> = new Set(
-  "action background by cite codebase data folder from href longdesc manifest ping poster profile src to usemap values xlink:href".split(" "),
+  "action background by cite codebase data folder from href longdesc manifest ping poster profile src to usemap values xlink:href".split(
+    " ",
+  ),
 );
 
 /** How names of event handlers go on behind `on`; new ones appear with every browser. */
@@ -21,4 +25,5 @@ export const EVENT_NAME =
   /^on(?:abort|activate|after|animation|auxclick|before|begin|blur|bounce|cancel|canplay|change|click|close|contextmenu|copy|cuechange|cut|data|dblclick|deactivate|drag|drop|duration|emptied|end$|ended|error|filterchange|finish|focus|formdata|full|gotpointer|hashchange|help|input|invalid|key|layout|load|lose|lostpointer|media|message|mouse|move|offline|online$|outofsync|page|paste|pause|play|pointer|popstate|progress|property|ratechange|ready|receive|repeat|reset|resize|resume|reverse|row|scroll|search|seek|select|show|slotchange|stalled|start|stop|storage|submit|suspend|syncrestored|time|toggle|touch|transition|unload|urlflip|volume|waiting|webkit|wheel)/;
 
 /** Schemes whose addresses are scripts or documents of their own. */
-export const ACTIVE_SCHEME = /^(?:javascript|vbscript|livescript|mocha|view-source|jar|data:(?!image\/(?:png|jpe?g|gif|webp|bmp|x-icon)[;,]))/;
+export const ACTIVE_SCHEME =
+  /^(?:javascript|vbscript|livescript|mocha|view-source|jar|data:(?!image\/(?:png|jpe?g|gif|webp|bmp|x-icon)[;,]))/;

@@ -27,7 +27,8 @@ const compared =
   (fits: (value: string, argument: string) => boolean): Maker =>
   ({ argument }) => ({ test: (value, expand) => whole(value, fits(value, expand(argument))), needs: null });
 
-const numbers = (fits: (value: number, argument: number) => boolean): Maker => compared((value, argument) => fits(integerOf(value), integerOf(argument)));
+const numbers = (fits: (value: number, argument: number) => boolean): Maker =>
+  compared((value, argument) => fits(integerOf(value), integerOf(argument)));
 
 /** As C's atoi reads it: what is no number is 0. */
 export function integerOf(text: string): number {
@@ -142,4 +143,3 @@ const MAKERS: Readonly<Record<OperatorName, Maker>> = {
   validateUtf8Encoding: whenever((value) => !validateUtf8(value)),
   within: compared((value, argument) => argument.includes(value)),
 };
-

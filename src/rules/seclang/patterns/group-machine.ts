@@ -150,7 +150,15 @@ function run(code: readonly Instruction[], slotCount: number, text: string): rea
 }
 
 /** Adds what can be reached from a place without a byte, the preferred first. */
-function follow(code: readonly Instruction[], from: number, given: Int32Array, text: string, position: number, seen: Int32Array, into: Thread[]): void {
+function follow(
+  code: readonly Instruction[],
+  from: number,
+  given: Int32Array,
+  text: string,
+  position: number,
+  seen: Int32Array,
+  into: Thread[],
+): void {
   const stack: Thread[] = [{ at: from, slots: given }];
   for (let thread = stack.pop(); thread !== undefined; thread = stack.pop()) {
     const { at, slots } = thread;
@@ -169,7 +177,8 @@ function follow(code: readonly Instruction[], from: number, given: Int32Array, t
   }
 }
 
-const isWord = (text: string, at: number): boolean => at >= 0 && at < text.length && ((CLASSES["w"]! >> BigInt(text.charCodeAt(at) & 0xff)) & 1n) === 1n;
+const isWord = (text: string, at: number): boolean =>
+  at >= 0 && at < text.length && ((CLASSES["w"]! >> BigInt(text.charCodeAt(at) & 0xff)) & 1n) === 1n;
 
 function holds(what: PcreAssertion, text: string, at: number): boolean {
   if (what === "start") return at === 0;

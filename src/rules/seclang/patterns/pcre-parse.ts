@@ -82,7 +82,8 @@ class Reader {
   #changed(flags: Flags, on: string, off: string): Flags {
     const changed = { ...flags };
     for (const [letters, isOn] of [[on, true] as const, [off, false] as const]) {
-      for (const letter of letters) changed[FLAG_LETTERS[letter] ?? this.#fail(`the flag ${letter} is not supported; i, s and m are`)] = isOn;
+      for (const letter of letters)
+        changed[FLAG_LETTERS[letter] ?? this.#fail(`the flag ${letter} is not supported; i, s and m are`)] = isOn;
     }
     return changed;
   }
@@ -110,7 +111,8 @@ class Reader {
     if (found === null) return null;
     const min = Number(found[1]);
     const max = found[2] === undefined ? min : found[3] === "" ? null : Number(found[3]);
-    if ((max !== null && max < min) || Math.max(min, max ?? 0) > REPEATS_MAX) this.#fail("numbers of a repetition out of order or too large");
+    if ((max !== null && max < min) || Math.max(min, max ?? 0) > REPEATS_MAX)
+      this.#fail("numbers of a repetition out of order or too large");
     this.at = braces.lastIndex;
     return { min, max };
   }
@@ -179,16 +181,21 @@ class Reader {
     const bytes = SETS.get(char);
     if (bytes !== undefined) return { kind: "set", bytes };
     if (char === "R") return LINE_BREAK;
-    if (char === "K" || char === "G" || char === "Q" || char === "p" || char === "P" || char === "X") this.#fail(`\\${char} is not supported`);
-    if (/[1-9]/.test(char)) return { kind: "reference", number: this.#reference(char) };
+    if (char === "K" || char === "G" || char === "Q" || char === "p" || char === "P" || char === "X")
+      this.#fail(`\\${char} is not supported`);
+    const number = /[1-9]/.test(char) ? this.#reference(char) : 0;
+    if (number > 0) return { kind: "reference", number };
     return this.#byte(this.#code(char), flags);
   }
 
+  /** The group that is meant, or 0 where the digits write a byte: those of groups that are not there, from 10 on. */
   #reference(first: string): number {
     const second = this.#text[this.at] ?? "";
-    const digits = /\d/.test(second) ? first + this.#next() : first;
-    if (Number(digits) > this.#groups) this.#fail(`there is no group ${digits}`);
-    return Number(digits);
+    const number = Number(/\d/.test(second) ? first + second : first);
+    if (number > 9 && number > this.#groups) return 0;
+    if (number > this.#groups) this.#fail(`there is no group ${number}`);
+    if (number > 9) this.at++;
+    return number;
   }
 
   /** The byte that an escape stands for. */

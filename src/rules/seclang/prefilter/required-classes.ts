@@ -38,7 +38,10 @@ function clausesOfChoice(items: readonly PcreNode[]): readonly ByteMask[] {
   let all: readonly ByteMask[] | null = null;
   for (const item of items) {
     const clauses = clausesOf(item);
-    all = all === null ? clauses : pruned(all.flatMap((left) => clauses.map((right) => ({ low: left.low | right.low, high: left.high | right.high }))));
+    all =
+      all === null
+        ? clauses
+        : pruned(all.flatMap((left) => clauses.map((right) => ({ low: left.low | right.low, high: left.high | right.high }))));
     if (all.length === 0) return all;
   }
   return all ?? [];

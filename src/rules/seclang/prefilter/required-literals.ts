@@ -98,7 +98,8 @@ function knownOfRepeat({ item, min, max }: Extract<PcreNode, { kind: "repeat" }>
     const isOptional = max === 1 && known.exact !== null && known.exact.length < 50;
     return isOptional ? { exact: [...new Set(["", ...known.exact])], required: null } : UNKNOWN;
   }
-  if (min === max && known.exact !== null && known.exact.length ** min <= EXACT_MAX) return knownOfSequence(Array.from({ length: min }, () => item));
+  if (min === max && known.exact !== null && known.exact.length ** min <= EXACT_MAX)
+    return knownOfSequence(Array.from({ length: min }, () => item));
   return { exact: null, required: literalsOf(known) };
 }
 

@@ -117,7 +117,7 @@ function completeTable(
     if (state !== 0) {
       table.copyWithin(state * width, fallback * width, (fallback + 1) * width);
       const inherited = ends[fallback];
-      if (inherited != null) ends[state] = Int32Array.from(new Set([...(ends[state] ?? []), ...inherited]));
+      if (inherited !== null && inherited !== undefined) ends[state] = Int32Array.from(new Set([...(ends[state] ?? []), ...inherited]));
     }
     for (const [byte, to] of next[state]!) {
       const column = columns[byte]!;

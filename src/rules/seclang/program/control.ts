@@ -69,7 +69,9 @@ const OPTIONS: ReadonlyMap<string, OptionReader> = new Map<string, OptionReader>
     requestBodyProcessor: (value) => [{ kind: "body-processor", processor: processor(value) }],
     responseBodyAccess: nothing,
     responseBodyLimit: nothing,
-    ruleEngine: (value) => [{ kind: "engine", mode: ENGINES.get(value.text.toLowerCase()) ?? refuse(value, "expected On, Off or DetectionOnly") }],
+    ruleEngine: (value) => [
+      { kind: "engine", mode: ENGINES.get(value.text.toLowerCase()) ?? refuse(value, "expected On, Off or DetectionOnly") },
+    ],
     ruleRemoveById: ids,
     ruleRemoveByMsg: (value, { idsTitled }) => [{ kind: "remove-rules", ids: idsTitled(value) }],
     ruleRemoveByTag: (value, { idsTagged }) => [{ kind: "remove-rules", ids: idsTagged(value) }],

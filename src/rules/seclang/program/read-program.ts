@@ -65,10 +65,10 @@ class Reading {
         for (const rules of directive.rules) for (const draft of this.#found(directive.by, rules)) this.#byId.delete(draft.id);
         return;
       case "update-targets":
-        for (const link of this.#links(directive.by, directive.rules)) link.variables = [...link.variables, ...directive.variables];
+        for (const link of this.#links(directive.by, directive.rules)) link.variables.push(...directive.variables);
         return;
       case "update-actions":
-        for (const link of this.#links("id", directive.rule)) link.actions = [...link.actions, ...directive.actions];
+        for (const link of this.#links("id", directive.rule)) link.actions.push(...directive.actions);
         return;
       case "engine":
         this.#engine = ENGINES.get(directive.mode.text.toLowerCase()) ?? refuse(directive.mode, "expected On, Off or DetectionOnly");
@@ -85,7 +85,7 @@ class Reading {
   }
 
   #rule(directive: Extract<Directive, { kind: "rule" }>): void {
-    const link: LinkDraft = { variables: directive.variables, directive, actions: directive.actions };
+    const link: LinkDraft = { variables: [...directive.variables], directive, actions: [...directive.actions] };
     if (this.#open === null) {
       const id = idOf(directive.actions, directive.source);
       const before = this.#byId.get(id);
@@ -160,4 +160,3 @@ function checkMarkers(phases: readonly (readonly Step[])[], drafts: ReadonlyMap<
     }
   }
 }
-

@@ -12,9 +12,9 @@ export interface RuleDraft {
 }
 
 export interface LinkDraft {
-  variables: readonly VariableRef[];
+  readonly variables: VariableRef[];
   readonly directive: Extract<Directive, { kind: "rule" }>;
-  actions: readonly ActionRef[];
+  readonly actions: ActionRef[];
 }
 
 const PHASE_NAMES: Readonly<Record<string, number>> = { request: 2, response: 4, logging: 5 };

@@ -1,6 +1,6 @@
 import type { ActionRef } from "../syntax/actions.ts";
 import type { OperatorRef } from "../syntax/operator.ts";
-import { readMacro } from "../syntax/macro.ts";
+import { hasVariables, readMacro } from "../syntax/macro.ts";
 import { type Place, refuse, type Text } from "../syntax/source-error.ts";
 import type { VariableRef } from "../syntax/variables.ts";
 import { transformationOf, TRANSFORMATION_NAMES } from "../transformations/transformations.ts";
@@ -61,7 +61,11 @@ function disruptionOf(actions: readonly ActionRef[], defaults: readonly ActionRe
   if (action.name !== "allow") return action.name as Disruption;
   const scope = action.argument.text.toLowerCase();
   if (scope === "") return "allow";
-  return scope === "phase" ? "allow-phase" : scope === "request" ? "allow-request" : refuse(action.argument, "expected allow, allow:phase or allow:request");
+  return scope === "phase"
+    ? "allow-phase"
+    : scope === "request"
+      ? "allow-request"
+      : refuse(action.argument, "expected allow, allow:phase or allow:request");
 }
 
 function readSeverity(text: Text): number {
@@ -113,4 +117,4 @@ const operatorFrom = (operator: OperatorRef, resources: LinkResources): Operator
 });
 
 /** In a pattern, `%{` with no variable's name behind it stands for itself. */
-const rxArgument = (text: Text): Operator["argument"] => (/%\{[A-Za-z_]+(?:[.:][^}]*)?\}/.test(text.text) ? readMacro(text) : text.text);
+const rxArgument = (text: Text): Operator["argument"] => (hasVariables(text.text) ? readMacro(text) : text.text);

@@ -1,6 +1,6 @@
 import { charge } from "#rules/budget.ts";
 import { meansName } from "./compiled-rule.ts";
-import type { PhaseFilter, RuleFilter } from "../prefilter/phase-filter.ts";
+import type { PhaseFilter, RuleFilter } from "./phase-filter.ts";
 import type { Scan } from "../prefilter/scanner.ts";
 import type { Collections, Entry } from "../transaction/collections.ts";
 import type { CompiledProgram } from "./engine.ts";

@@ -41,7 +41,8 @@ function compilePhase(steps: readonly Step[], chains: TransformationChains): rea
   return rules.map((rule, place) => ({
     rule,
     links: rule.links.map((link) => compileLink(link, chains)),
-    skipsTo: rule.skipAfter === null ? Math.min(rules.length, place + 1 + rule.skip) : skipTarget(places.get(rule.skipAfter), place, rules.length),
+    skipsTo:
+      rule.skipAfter === null ? Math.min(rules.length, place + 1 + rule.skip) : skipTarget(places.get(rule.skipAfter), place, rules.length),
   }));
 }
 
@@ -82,7 +83,8 @@ export function compileTarget({ collection, isCount, selector }: Target): Compil
 }
 
 /** Of XPath, `/*` for all text and `//@*` for all values of attributes; any other path looks at all text. */
-const xmlCollection = (selector: Target["selector"]): string => (selector?.kind === "name" && selector.name.includes("@") ? "XML://@*" : "XML:/*");
+const xmlCollection = (selector: Target["selector"]): string =>
+  selector?.kind === "name" && selector.name.includes("@") ? "XML://@*" : "XML:/*";
 
 /** Whether a target means a value of a collection. */
 export const meansName = ({ name, fits }: CompiledTarget, lower: string): boolean =>

@@ -1,4 +1,4 @@
-import { createPhaseFilter, type PhaseFilter } from "../prefilter/phase-filter.ts";
+import { createPhaseFilter, type PhaseFilter } from "./phase-filter.ts";
 import { createScannerBuilder, type Scan } from "../prefilter/scanner.ts";
 import type { Program } from "../program/program.ts";
 import type { TransactionRequest, TransactionResponse } from "../transaction/transaction.ts";

@@ -282,4 +282,3 @@ export class Evaluation implements Transaction {
 
 const nameOf = (collection: string, { name }: Entry): string => (name === "" ? collection : `${collection}:${name}`);
 const matchedEntry = ({ name, value }: MatchedVariable): Entry => ({ name, lower: name.toLowerCase(), value });
-

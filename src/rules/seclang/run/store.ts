@@ -23,7 +23,8 @@ export function createStore(): Store {
   };
   const set = (collection: string, name: string, value: string): void => {
     const names = of(collection);
-    if (names.size < NAMES_MAX || names.has(name)) names.set(name, value.length > VALUE_BYTES_MAX ? value.slice(0, VALUE_BYTES_MAX) : value);
+    if (names.size < NAMES_MAX || names.has(name))
+      names.set(name, value.length > VALUE_BYTES_MAX ? value.slice(0, VALUE_BYTES_MAX) : value);
   };
   return {
     get: (collection, name) => collections.get(collection)?.get(name),

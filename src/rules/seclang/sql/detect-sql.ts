@@ -38,4 +38,5 @@ function endsStatement(text: string, quote: string, { lastComment }: SqlTokens):
   return /^[\s+;-]*$/.test(lastComment) || !/\s/.test(text.slice(0, text.indexOf(quote)).trim());
 }
 
-const firstOf = (shapes: readonly SqlShape[], { kinds }: SqlTokens): string | null => shapes.find(({ pattern }) => pattern.test(kinds))?.name ?? null;
+const firstOf = (shapes: readonly SqlShape[], { kinds }: SqlTokens): string | null =>
+  shapes.find(({ pattern }) => pattern.test(kinds))?.name ?? null;

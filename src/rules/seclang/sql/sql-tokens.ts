@@ -84,10 +84,10 @@ class Reader implements SqlTokens {
   }
 
   #readNumber(): void {
-    const number = /0[xX][0-9a-fA-F]+|0[bB][01]+\b|\d*\.?\d*(?:[eE][+-]?\d+)?/y;
-    number.lastIndex = this.#at;
-    number.exec(this.#text);
-    this.#at = Math.max(this.#at + 1, number.lastIndex);
+    for (const part of [/0[xX][0-9a-fA-F]+|[0-9]+/y, /\.[0-9]*/y, /[eE][+-]?[0-9]+/y]) {
+      part.lastIndex = this.#at;
+      if (part.test(this.#text)) this.#at = part.lastIndex;
+    }
     this.#add("1");
   }
 
@@ -190,5 +190,5 @@ const MARKS: ReadonlyMap<string, string> = new Map([
 ]);
 
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
-const isWordStart = (code: number): boolean => (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a ? true : code === 0x5f || code >= 0x80;
+const isWordStart = (code: number): boolean => ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a ? true : code === 0x5f || code >= 0x80);
 const isWordByte = (code: number): boolean => isWordStart(code) || isDigit(code) || code === 0x24;

@@ -6,16 +6,15 @@
  */
 export type SqlKind = string;
 
-const list = (kind: SqlKind, words: string): readonly (readonly [string, SqlKind])[] =>
-  words
-    .trim()
-    .split(/\s*,\s*/)
-    .map((word) => [word, kind]);
+const list = (kind: SqlKind, words: string): readonly (readonly [string, SqlKind])[] => words.split(",").map((word) => [word.trim(), kind]);
 
 /** Words of SQL, and of its dialects; two words with one space between them. */
 export const SQL_WORDS: ReadonlyMap<string, SqlKind> = new Map([
   ...list("&", "and, or, xor"),
-  ...list("o", "like, rlike, regexp, in, between, is, ilike, similar, sounds like, not like, not in, not between, is not, not rlike, not regexp"),
+  ...list(
+    "o",
+    "like, rlike, regexp, in, between, is, ilike, similar, sounds like, not like, not in, not between, is not, not rlike, not regexp",
+  ),
   ...list("a", "div, mod, not, binary, distinct, collate"),
   ...list("1", "null, true, false, unknown"),
   ...list("U", "union, union all, union distinct, union distinctrow, intersect, except, minus"),

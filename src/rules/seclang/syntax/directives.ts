@@ -107,10 +107,7 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ["secrule", readRule],
   ["secaction", readAction],
   ["secmarker", (words, line) => ({ kind: "marker", name: word(words, 0, line, "the name of the marker").text })],
-  [
-    "secdefaultaction",
-    (words, line) => ({ kind: "default-action", actions: readActions(word(words, 0, line, "actions")), source: line }),
-  ],
+  ["secdefaultaction", (words, line) => ({ kind: "default-action", actions: readActions(word(words, 0, line, "actions")), source: line })],
   ["secruleremovebyid", removeBy("id")],
   ["secruleremovebytag", removeBy("tag")],
   ["secruleremovebymsg", removeBy("msg")],

@@ -8,6 +8,9 @@ export type MacroPart = string | { readonly collection: string; readonly name: s
 
 const PARTS_MAX = 64;
 
+/** Whether there is a variable in a text. */
+export const hasVariables = (text: string): boolean => /%\{[A-Za-z_]/.test(text);
+
 export function readMacro(source: Text): Macro {
   const { text } = source;
   if (!text.includes("%{")) return text;
@@ -28,5 +31,14 @@ export function readMacro(source: Text): Macro {
 function readVariable(text: string): MacroPart {
   const dot = text.search(/[.:]/);
   const collection = (dot === -1 ? text : text.slice(0, dot)).trim().toUpperCase();
-  return { collection, name: dot === -1 ? "" : text.slice(dot + 1).trim().toLowerCase() };
+  return {
+    collection,
+    name:
+      dot === -1
+        ? ""
+        : text
+            .slice(dot + 1)
+            .trim()
+            .toLowerCase(),
+  };
 }

@@ -52,7 +52,8 @@ export function readOperator(given: Text): OperatorRef {
   const end = source.text.search(/[ \t]/);
   const word = source.text.slice(1, end === -1 ? undefined : end);
   const name = NAMES.get(word.toLowerCase());
-  if (name === undefined) return refuse(source, `unknown operator @${word}; known are ${[...NAMES.values()].map((known) => `@${known}`).join(", ")}`);
+  if (name === undefined)
+    return refuse(source, `unknown operator @${word}; known are ${[...NAMES.values()].map((known) => `@${known}`).join(", ")}`);
   const argument = withoutLead(slice(source, end === -1 ? source.text.length : end));
   if (argument.text === "" && OPERATORS[name] === "required") return refuse(source, `@${name} needs an argument`);
   return { name, isNegated, argument };

@@ -23,10 +23,10 @@ const ORIGIN = /^[A-Za-z][A-Za-z0-9+.-]{0,31}:\/\/[^/?#]*/;
 
 interface Parts {
   readonly request: TransactionRequest;
-  readonly body: TransactionBody;
-  readonly processor: string;
-  readonly isBodyShown: boolean;
-  readonly response: TransactionResponse | null;
+  body: TransactionBody;
+  processor: string;
+  isBodyShown: boolean;
+  response: TransactionResponse | null;
   readonly get: (collection: string) => readonly Entry[];
 }
 
@@ -37,9 +37,9 @@ export function createCollections(request: TransactionRequest): Collections {
     if (entries === undefined) known.set(collection, (entries = READERS.get(collection)?.(parts) ?? NONE));
     return entries;
   };
-  let parts: Parts = { request, body: NO_BODY, processor: request.bodyProcessor, isBodyShown: false, response: null, get };
+  const parts: Parts = { request, body: NO_BODY, processor: request.bodyProcessor, isBodyShown: false, response: null, get };
   const change = (changed: Partial<Parts>, collections: readonly string[]): void => {
-    parts = { ...parts, ...changed };
+    Object.assign(parts, changed);
     for (const collection of collections) known.delete(collection);
   };
   return {

@@ -72,4 +72,7 @@ export const hexDecode = (text: string): string => Buffer.from(text, "hex").toSt
 
 /** `0x414243`, as databases read it. */
 export const sqlHexDecode = (text: string): string =>
-  text.replace(/0[xX]((?:[0-9a-fA-F]{2})+)/g, (_, digits: string) => Buffer.from(digits, "hex").toString("latin1"));
+  text.replace(
+    /0[xX][0-9a-fA-F]{2,}/g,
+    (number) => Buffer.from(number.slice(2), "hex").toString("latin1") + (number.length % 2 === 0 ? "" : number.slice(-1)),
+  );

@@ -62,6 +62,7 @@ const TABLE: Readonly<Record<string, Transformation>> = {
 const BY_LOWER_NAME = new Map(Object.entries(TABLE).map(([name, row]) => [name.toLowerCase(), { name, ...row }]));
 
 /** By its name in any case. */
-export const transformationOf = (name: string): (Transformation & { readonly name: string }) | undefined => BY_LOWER_NAME.get(name.toLowerCase());
+export const transformationOf = (name: string): (Transformation & { readonly name: string }) | undefined =>
+  BY_LOWER_NAME.get(name.toLowerCase());
 
 export const TRANSFORMATION_NAMES = Object.keys(TABLE).join(", ");

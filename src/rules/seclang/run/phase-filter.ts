@@ -1,9 +1,9 @@
-import type { CompiledLink, CompiledRule, CompiledTarget } from "../run/compiled-rule.ts";
-import type { TransformationChain } from "../run/transformation-chains.ts";
-import { type ByteMask, meets } from "./byte-classes.ts";
-import { requiredClasses } from "./required-classes.ts";
-import { requiredLiterals } from "./required-literals.ts";
-import type { Scan, ScannerBuilder } from "./scanner.ts";
+import type { CompiledLink, CompiledRule, CompiledTarget } from "./compiled-rule.ts";
+import type { TransformationChain } from "./transformation-chains.ts";
+import { type ByteMask, meets } from "../prefilter/byte-classes.ts";
+import { requiredClasses } from "../prefilter/required-classes.ts";
+import { requiredLiterals } from "../prefilter/required-literals.ts";
+import type { Scan, ScannerBuilder } from "../prefilter/scanner.ts";
 
 /** The rules of a phase that can be told from what a scan finds: all others are always asked. */
 export interface PhaseFilter {

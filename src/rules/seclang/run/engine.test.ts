@@ -1,0 +1,285 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fc } from "../../../../test/support/property.ts";
+import { idsOf, programOf, requestOf, runRequest } from "../testing/requests.ts";
+import type { Named, TransactionBody, TransactionRequest } from "../transaction/transaction.ts";
+import { createEngine } from "./engine.ts";
+
+const withArguments = (...queryArguments: readonly (readonly [string, string])[]): TransactionRequest =>
+  requestOf({ queryArguments: queryArguments.map(([name, value]) => ({ name, value })) });
+
+test("each value that a rule hits counts, and macros, sums and removals are what they say", () => {
+  const { outcome, transaction } = runRequest(
+    programOf(`
+SecAction "id:1,phase:1,pass,nolog,setvar:tx.critical=5,setvar:tx.gone=1,setvar:tx.seen"
+SecRule ARGS "@rx (a)(b)?" "id:2,phase:2,pass,capture,msg:'found %{TX.0} in %{MATCHED_VAR_NAME}',logdata:'%{tx.1}|%{tx.2}',setvar:'tx.score=+%{tx.critical}',setvar:!tx.gone,setvar:'tx.%{rule.id}_%{matched_var_name}=%{matched_var}'"
+SecRule TX:score "@eq 10" "id:3,phase:2,pass,setvar:tx.score=-3"
+SecRule &TX:gone "@eq 0" "id:4,phase:2,pass"
+SecRule TX:/^2_args/ "@streq xab" "id:5,phase:2,pass"
+`),
+    withArguments(["p", "xab"], ["q", "za"], ["r", "c"]),
+  );
+  assert.deepEqual(
+    outcome.matches.map(({ id }) => id),
+    [1, 2, 3, 4, 5],
+  );
+  assert.equal(transaction.variable("score"), "7");
+  assert.equal(transaction.variable("seen"), "1");
+  const { message, logdata, variables } = outcome.matches[1]!;
+  assert.deepEqual([message, logdata], ["found a in ARGS:q", "a|"]);
+  assert.deepEqual(variables, [
+    { name: "ARGS:p", value: "xab" },
+    { name: "ARGS:q", value: "za" },
+  ]);
+});
+
+test("a chain applies where every link does, and later links see what earlier ones matched", () => {
+  const rules = `
+SecRule ARGS "@rx ^(.)b" "id:1,phase:2,pass,capture,chain,setvar:tx.first=1"
+  SecRule TX:1 "@streq a" "chain"
+    SecRule MATCHED_VARS_NAMES "@rx ^ARGS:p$" "t:none,setvar:tx.last=1"
+`;
+  const run = (name: string, value: string): readonly (string | undefined)[] => {
+    const { transaction } = runRequest(programOf(rules), withArguments([name, value]));
+    return [transaction.variable("first"), transaction.variable("last")];
+  };
+  assert.deepEqual(run("p", "ab"), ["1", "1"]);
+  assert.deepEqual(run("q", "ab"), ["1", undefined]);
+  assert.deepEqual(run("p", "bb"), ["1", undefined]);
+  assert.deepEqual(run("p", "x"), [undefined, undefined]);
+});
+
+test("variables are left out by the rule, and by rules before it", () => {
+  const rules = (control: string): string => `
+SecRule REQUEST_METHOD "@streq GET" "id:1,phase:1,pass,nolog${control}"
+SecRule ARGS|!ARGS:safe|!ARGS:/^utm_/ "@rx x" "id:2,phase:2,pass,tag:'attack-a'"
+SecRule ARGS_NAMES "@rx x" "id:3,phase:2,pass,tag:'attack-b'"
+`;
+  const found = (control: string, ...names: readonly string[]): readonly number[] =>
+    idsOf(rules(control), withArguments(...names.map((name): [string, string] => [name, "x"]))).slice(1);
+  assert.deepEqual(found("", "safe", "UTM_a"), []);
+  assert.deepEqual(found("", "y"), [2]);
+  assert.deepEqual(found("", "x"), [2, 3]);
+  assert.deepEqual(found(",ctl:ruleRemoveById=2", "x"), [3]);
+  assert.deepEqual(found(",ctl:ruleRemoveById=2-3", "x"), []);
+  assert.deepEqual(found(",ctl:ruleRemoveByTag=attack-b", "x"), [2]);
+  assert.deepEqual(found(",ctl:ruleRemoveTargetById=2;ARGS:x", "x"), [3]);
+  assert.deepEqual(found(",ctl:ruleRemoveTargetById=2;ARGS:x", "x", "z"), [2, 3]);
+  assert.deepEqual(found(",ctl:ruleRemoveTargetByTag=attack-.*;ARGS", "x"), [3]);
+  assert.deepEqual(found(",ctl:ruleEngine=Off", "x"), []);
+});
+
+test("skips lead to a marker of the same phase, and disruptions end it", () => {
+  const rules = `
+SecRule ARGS:level "@lt 2" "id:1,phase:2,pass,nolog,skipAfter:END-TWO"
+SecRule ARGS:level "@ge 2" "id:2,phase:2,pass"
+SecMarker "END-TWO"
+SecRule ARGS:level "@eq 3" "id:3,phase:2,deny,status:418"
+SecAction "id:4,phase:2,pass"
+`;
+  assert.deepEqual(idsOf(rules, withArguments(["level", "1"])), [1, 4]);
+  assert.deepEqual(idsOf(rules, withArguments(["level", "2"])), [2, 4]);
+  const { outcome } = runRequest(programOf(rules), withArguments(["level", "3"]));
+  assert.deepEqual(outcome.interruption, { ruleId: 3, disruption: "deny", status: 418, location: "" });
+  assert.deepEqual(
+    runRequest(programOf(`SecRuleEngine DetectionOnly\n${rules}`), withArguments(["level", "3"])).outcome.matches.map(({ id }) => id),
+    [2, 3, 4],
+  );
+  assert.deepEqual(idsOf(`SecAction "id:5,phase:1,allow,nolog"\n${rules}`, withArguments(["level", "3"])), [5]);
+  assert.deepEqual(idsOf(`SecAction "id:5,phase:1,allow:phase,nolog"\n${rules}`, withArguments(["level", "2"])), [5, 2, 4]);
+});
+
+/** A rule for each operator, with values that it matches, and that it does not. */
+const OPERATORS: readonly (readonly [operator: string, matching: readonly string[], others: readonly string[]])[] = [
+  ["@beginsWith ab", ["abc"], ["cab"]],
+  ["@endsWith ab", ["cab"], ["abc"]],
+  ["@contains ab", ["xaby"], ["a b"]],
+  ["@containsWord ab", ["x ab"], ["xab"]],
+  ["@streq ab", ["ab"], ["Ab"]],
+  ["@strmatch ab", ["xab"], ["a"]],
+  ["@within ab,cd", ["ab", "b,c"], ["abc"]],
+  ["@eq 5", ["5", "05x"], ["6", "x"]],
+  ["@ge 5", ["5", "6"], ["4"]],
+  ["@gt 5", ["6"], ["5"]],
+  ["@le 5", ["5", "x"], ["6"]],
+  ["@lt 5", ["4"], ["5"]],
+  ["@pm ab |63 64|", ["xAB", "cd"], ["a b"]],
+  ["@pmFromFile words.data", ["x Two Words"], ["two", "comment"]],
+  ["@ipMatch 192.0.2.0/24,::1", ["192.0.2.9", "::1"], ["192.0.3.1", "x"]],
+  ["@rx a.c", ["xabc"], ["ac"]],
+  ["!@rx a.c", ["ac"], ["xabc"]],
+  ["@validateByteRange 32-126", ["a\tb"], ["ab"]],
+  ["@validateUrlEncoding", ["%zz", "%4"], ["%41", "a"]],
+  ["@validateUtf8Encoding", ["\xc3", "\xc0\xaf"], ["\xc3\xa9", "a"]],
+  ["@detectSQLi", ["1' or '1'='1"], ["one"]],
+  ["@detectXSS", ["<script>"], ["script"]],
+  ["@unconditionalMatch", ["x"], []],
+  ["@noMatch", [], ["x"]],
+  ["@rbl dnsbl.example", [], ["192.0.2.1"]],
+];
+
+test("every operator", () => {
+  for (const [operator, matching, others] of OPERATORS) {
+    const finds = (value: string): boolean =>
+      idsOf(`SecRule ARGS "${operator}" "id:1,phase:2,pass"`, withArguments(["p", value]), { "words.data": "# comment\ntwo words\n\n" })
+        .length === 1;
+    for (const value of matching) assert.ok(finds(value), `${operator} of ${JSON.stringify(value)}`);
+    for (const value of others) assert.ok(!finds(value), `not ${operator} of ${JSON.stringify(value)}`);
+  }
+});
+
+test("what was sent is where ModSecurity has it", () => {
+  const body: Partial<TransactionBody> = {
+    text: "p=1",
+    bytes: 3,
+    bodyArguments: [{ name: "p", value: "1" }],
+    files: [{ name: "f", filename: "a.php", bytes: 9 }],
+    partHeaders: [{ name: "f", value: "Content-Type: text/plain" }],
+    xmlTexts: ["text"],
+    xmlAttributes: ["attribute"],
+    error: "broken",
+    flags: new Set(["MULTIPART_UNMATCHED_BOUNDARY"]),
+  };
+  const request = requestOf({ target: "http://h/a%20b/c.php?x=1#f", bodyProcessor: "URLENCODED", body });
+  const values: readonly (readonly [string, string])[] = [
+    ["REQUEST_URI_RAW", "http://h/a%20b/c.php?x=1#f"],
+    ["REQUEST_FILENAME", "/a b/c.php"],
+    ["REQUEST_BASENAME", "c.php"],
+    ["QUERY_STRING", "x=1"],
+    ["ARGS_NAMES", "p"],
+    ["ARGS_COMBINED_SIZE", "4"],
+    ["ARGS_POST:p", "1"],
+    ["REQUEST_COOKIES:SESSION", "abc"],
+    ["REQUEST_HEADERS:user-agent", "test/1"],
+    ["REQUEST_HEADERS_NAMES", "Host"],
+    ["FILES", "a.php"],
+    ["FILES_COMBINED_SIZE", "9"],
+    ["MULTIPART_PART_HEADERS:f", "Content-Type: text/plain"],
+    ["XML:/*", "text"],
+    ["XML://@*", "attribute"],
+    ["REQBODY_ERROR", "1"],
+    ["REQBODY_ERROR_MSG", "broken"],
+    ["REQBODY_PROCESSOR", "URLENCODED"],
+    ["REQUEST_BODY", "p=1"],
+    ["REQUEST_BODY_LENGTH", "3"],
+    ["MULTIPART_UNMATCHED_BOUNDARY", "1"],
+    ["MULTIPART_STRICT_ERROR", "0"],
+    ["REMOTE_ADDR", "192.0.2.7"],
+    ["TIME_YEAR", "1970"],
+  ];
+  for (const [variable, value] of values)
+    assert.deepEqual(idsOf(`SecRule ${variable} "@streq ${value}" "id:1,phase:2,pass"`, request), [1], variable);
+  const asked: string[] = [];
+  runRequest(programOf('SecAction "id:1,phase:1,pass,ctl:requestBodyProcessor=XML"'), {
+    ...request,
+    readBody: (processor) => {
+      asked.push(processor);
+      return request.readBody(processor);
+    },
+  });
+  assert.deepEqual(asked, ["XML"]);
+});
+
+test("rules of responses see status, fields and body", () => {
+  const engine = createEngine(
+    programOf(`
+SecRule RESPONSE_STATUS "@rx ^5" "id:1,phase:3,pass"
+SecRule RESPONSE_HEADERS:Server "@contains x" "id:2,phase:3,pass"
+SecRule RESPONSE_BODY "@pm secret" "id:3,phase:4,deny"
+SecAction "id:4,phase:5,pass"
+`),
+  );
+  const transaction = engine.begin(requestOf());
+  const response = { status: 500, protocol: "HTTP/1.1", headers: [{ name: "server", value: "x/1" }], body: "a Secret" };
+  transaction.requestHeaders();
+  transaction.requestBody();
+  transaction.responseHeaders(response);
+  assert.equal(transaction.responseBody(response).interruption?.ruleId, 3);
+  assert.deepEqual(
+    transaction.log().matches.map(({ id }) => id),
+    [1, 2, 3, 4],
+  );
+});
+
+const PIECES = [
+  "union",
+  "select",
+  "<script",
+  "alert(",
+  "../",
+  "/etc/passwd",
+  "%27",
+  "'",
+  '"',
+  " or ",
+  "1=1",
+  ";",
+  "|",
+  "A",
+  "\\x41",
+  "&lt;",
+  "\xc3\xa9",
+  "%",
+  "x",
+];
+const anyValue = fc.array(fc.constantFrom(...PIECES), { maxLength: 8 }).map((parts) => parts.join(""));
+const anyNamed = fc.array(fc.record<Named>({ name: fc.constantFrom("a", "b", "Utm_x"), value: anyValue }), { maxLength: 4 });
+
+const PATTERNS = [
+  "union.{1,9}select",
+  "(?i)<SCRIPT",
+  "alert\\(|eval\\(",
+  "(?:\\.\\./)+",
+  "^'|\"$",
+  "[^a-z]or\\s+1",
+  "x?",
+  "1=1|2=2",
+  "\\b(?:or|and)\\b.*=",
+  "[\xc3][\xa9]",
+];
+const TRANSFORMATIONS = [
+  "t:lowercase",
+  "t:urlDecodeUni,t:htmlEntityDecode",
+  "t:none,t:jsDecode,t:lowercase",
+  "t:removeNulls,t:compressWhitespace",
+  "t:cmdLine",
+];
+const anyRule = fc.record({
+  targets: fc.constantFrom(
+    "ARGS",
+    "ARGS|ARGS_NAMES",
+    "ARGS:a|REQUEST_COOKIES",
+    "ARGS|!ARGS:/^utm/",
+    "REQUEST_URI|ARGS_GET",
+    "MATCHED_VAR|ARGS",
+  ),
+  operator: fc.oneof(
+    fc.constantFrom(...PATTERNS).map((pattern) => `@rx ${pattern.replaceAll('"', '\\"')}`),
+    fc.constantFrom("@pm union select", "!@rx ^[a-z]*$", "@contains '", "@detectSQLi", "@streq x"),
+  ),
+  transformations: fc.constantFrom(...TRANSFORMATIONS),
+  more: fc.constantFrom("", ",capture,setvar:'tx.last=%{TX.0}'", ",multiMatch", ",skip:1", ",setvar:tx.n=+1"),
+});
+
+test("rules find the same with the filter and without, and remember the same", () => {
+  fc.assert(
+    fc.property(fc.array(anyRule, { minLength: 1, maxLength: 8 }), anyNamed, anyNamed, (rules, queryArguments, cookies) => {
+      const program = programOf(
+        rules
+          .map(
+            ({ targets, operator, transformations, more }, i) =>
+              `SecRule ${targets} "${operator}" "id:${i + 1},phase:2,pass,${transformations}${more}"`,
+          )
+          .join("\n"),
+      );
+      const [filtered, naive] = [true, false].map((isFiltered) => {
+        const transaction = createEngine(program, { isFiltered }).begin(requestOf({ queryArguments, cookies }));
+        transaction.requestHeaders();
+        const { matches } = transaction.requestBody();
+        return { matches, last: transaction.variable("last"), n: transaction.variable("n") };
+      });
+      assert.deepEqual(filtered, naive);
+    }),
+    { numRuns: 500 },
+  );
+});
