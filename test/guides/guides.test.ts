@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { resolveConfig } from "#app/config/config.ts";
 import { toolOrSkip } from "../support/tools.ts";
 import { type Block, type GuidePage, guidePages, VARIABLES_PAGE } from "./pages.ts";
 import { runSteps, type Step } from "./shell.ts";
@@ -42,6 +43,25 @@ test("curl fails where the server refuses, or its output is compared", () => {
   assert.deepEqual(silent, []);
 });
 
+test("guides reach the API by the variables that all pages share, and need what they say", () => {
+  for (const page of pages.filter(({ needs }) => needs !== undefined)) {
+    const commands = page.blocks.map((block) => snippet(block) ?? block.text).join("\n");
+    assert.doesNotMatch(commands, /127\.0\.0\.1:8780|curl .*\$API/, page.path);
+    const unused = neededBy(page).filter(
+      (name) => !commands.includes(`$${name}`) && !page.blocks.some(({ notRun }) => notRun !== undefined),
+    );
+    assert.deepEqual(unused, [], page.path);
+  }
+});
+
+test("flags in the text are flags", () => {
+  const commands = pages.flatMap(({ prose }) =>
+    [...prose.matchAll(/`npm start -- (?<flags>[^`]+)`/g)].map(({ groups }) => groups?.["flags"] ?? ""),
+  );
+  assert.ok(commands.length > 3);
+  for (const flags of commands) resolveConfig({ argv: flags.split(" "), env: {}, readFile: () => "" });
+});
+
 describe("the commands of each page work, in order", { concurrency: GROUPS.length }, () => {
   for (const group of GROUPS) {
     describe(`group ${group}`, { concurrency: 1 }, () => {
@@ -71,10 +91,14 @@ describe("the commands of each page work, in order", { concurrency: GROUPS.lengt
 /** The blocks of the page of variables that set what the page says that it needs. */
 function settings(page: GuidePage, site: Site): readonly Step[] {
   if (page.path === VARIABLES_PAGE || page.needs === undefined) return [];
-  const needed = ["API", "ZONE", "GATEWAY"].filter((name) => page.needs?.includes(`\`$${name}\``));
+  const needed = neededBy(page);
   const blocks = variables.blocks.filter(({ text }) => needed.some((name) => text.includes(`export ${name}=`)));
-  return stepsOf({ path: `${page.path}: what it needs`, blocks }, site);
+  return stepsOf({ ...variables, path: `${page.path}: what it needs`, blocks }, site);
 }
+
+/** The variables in what the page says that the reader needs, without their dollar. */
+const neededBy = ({ needs = "" }: GuidePage): readonly string[] =>
+  [...needs.matchAll(/`\$(?<name>[A-Z]+)`/g)].map(({ groups }) => groups?.["name"] ?? "");
 
 const stepsOf = ({ path, blocks }: GuidePage, site: Site): readonly Step[] =>
   blocks.flatMap((block) => {

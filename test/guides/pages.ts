@@ -20,6 +20,8 @@ export interface GuidePage {
   /** The paragraph that begins with "You need", below the title. */
   readonly needs?: string;
   readonly blocks: readonly Block[];
+  /** The text without the blocks. */
+  readonly prose: string;
 }
 
 /** The page with the variables and `call`, which every other page begins with. */
@@ -51,7 +53,8 @@ export function parsePage(path: string, text: string): GuidePage {
     }
   }
   if (open !== undefined) throw new Error(`${path}:${open.from + 1}: the block has no end`);
-  return { path, blocks, ...(needs !== undefined && { needs }) };
+  const prose = text.replaceAll(/^ *```.*?^ *```$/gms, "");
+  return { path, blocks, prose, ...(needs !== undefined && { needs }) };
 }
 
 function reasonAbove(lines: readonly string[], fence: number): string | undefined {

@@ -14,7 +14,13 @@ export const SNIPPETS: Readonly<Record<string, Snippet>> = {
   python: (block) => program(block, "python3 -"),
   toml: (block) =>
     `${saved(block, "selvedge.toml")}\nnpx selvedge config check --config ${block.file ?? "selvedge.toml"} > config.txt || { cat config.txt; false; }`,
-  json: (block) => `jq . ${here(block.text)}`,
+  json: ({ text }) => {
+    const { action, expression } = JSON.parse(text) as { readonly action?: string; readonly expression?: string };
+    // A rule is a change of the zone that the API checks in full and does not make.
+    return action === undefined || expression === undefined
+      ? `jq . ${here(text)}`
+      : `jq '{ rules: [.] }' <<< ${quoted(text)} | call -X PUT "$API/zones/$ZONE/rulesets/phases/${PHASES[action]}/entrypoint?dry_run=true" -d @-`;
+  },
   expression: ({ text }) =>
     text
       .split("\n")
@@ -32,6 +38,17 @@ export const SNIPPETS: Readonly<Record<string, Snippet>> = {
   ini: (block) => `${saved(block, "selvedge.service")}\nsystemd-analyze verify ./${block.file ?? "selvedge.service"}`,
   text: null,
   mermaid: null,
+};
+
+/** Where a rule with this action goes in guides, which show a rate limit with `block`. */
+const PHASES: Readonly<Record<string, string>> = {
+  block: "http_ratelimit",
+  compress_response: "http_response_compression",
+  execute: "http_request_firewall_managed",
+  log_custom_field: "http_log_custom_fields",
+  managed_challenge: "http_request_firewall_custom",
+  route: "http_request_origin",
+  skip: "http_request_firewall_managed",
 };
 
 /** A program that is saved runs when a later command starts it. */
