@@ -1,9 +1,37 @@
-/** Runs the command line and leaves its exit code to the process. */
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isCurrent } from "./built-program.js";
+
+const root = dirname(import.meta.dirname);
+const BUILD_MS_MAX = 60_000;
+
+/**
+ * Runs the command line and leaves its exit code to the process.
+ *
+ * @param {readonly string[]} args
+ */
 export async function run(args) {
-  const first = new URL("kept-program.js", import.meta.url).href;
-  await import(first);
-  // Threads load it first as well (kernel/process/thread-program.ts).
-  process.execArgv.push("--import", first);
-  const { main } = await import("#app/cli/main.ts");
+  const { main } = await import(programFor(args[0]));
   process.exitCode = await main(args);
+}
+
+/**
+ * The built program where it is what the sources are. A server is worth building it for; every other command, and a server where
+ * nothing can be built, runs the sources (docs/adr/0090).
+ *
+ * @param {string | undefined} command
+ */
+function programFor(command) {
+  if (isCurrent(root) || (command === "start" && build() && isCurrent(root))) return "../dist/app/cli/main.js";
+  return "../src/app/cli/main.ts";
+}
+
+function build() {
+  const builder = join(root, "tools/build.ts");
+  if (!existsSync(builder)) return false;
+  console.error("selvedge: building the program, because its sources have changed");
+  // Standard output is the server's.
+  const { status } = spawnSync(process.execPath, [builder], { stdio: ["ignore", "ignore", "inherit"], timeout: BUILD_MS_MAX });
+  return status === 0;
 }

@@ -7,13 +7,11 @@ if (process.argv[2] === "start") {
   });
 }
 
-var needed = [24, 15];
-var have = process.versions.node.split(".").map(Number);
+var needed = "24.15";
+var have = process.versions.node.split(".");
 
-if (have[0] < needed[0] || (have[0] === needed[0] && have[1] < needed[1])) {
-  console.error(
-    "selvedge needs Node.js " + needed.join(".") + " or newer; this is " + process.versions.node + " (" + process.execPath + ").",
-  );
+if (Number(have[0]) < 24 || (Number(have[0]) === 24 && Number(have[1]) < 15)) {
+  console.error("selvedge needs Node.js " + needed + " or newer; this is " + process.versions.node + " (" + process.execPath + ").");
   console.error("`npm start` and `npx selvedge` in the project's folder run the Node.js that `npm ci` has put into node_modules.");
   process.exitCode = 1;
 } else {

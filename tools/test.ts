@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,6 +27,9 @@ console.error(`property tests: SELVEDGE_SEED=${propertySeed}`);
 
 const directory = mkdtempSync(join(tmpdir(), "selvedge-tests-"));
 const postgres = findTool("postgres") === undefined ? undefined : sharePostgres();
+// So that the servers of test/ need not build it beside each other; what cannot be built runs from the sources.
+if (asked.length === 0 || asked.some((file) => file.startsWith("test/")))
+  spawnSync("node", ["tools/build.ts"], { cwd: ROOT, env: stepEnvironment(), stdio: "inherit" });
 process.exitCode = asked.length > 0 ? (await run(asked, availableParallelism())).exitCode : await runAll();
 await postgres?.stop();
 rmSync(directory, { recursive: true });

@@ -3,7 +3,6 @@ import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
 import { compose } from "./compose.ts";
 import type { ComposeDeps } from "#app/control/compose-deps.ts";
 import type { Config } from "#app/config/config.ts";
-import { keepProgramsFew } from "#app/threads/kept-programs.ts";
 import { createLog } from "#app/log/log.ts";
 import { keepPagesFew } from "#app/threads/memory-trim.ts";
 import { readyText } from "#app/operations/ready.ts";
@@ -35,7 +34,6 @@ export async function startServer(
   signals.onReload(running.reload);
   giveBackHeapWhenQuiet({ bytesMax: HEAP_BYTES_MAX });
   keepPagesFew();
-  keepProgramsFew();
   await asked;
   log.info("draining");
   await running.close(DRAIN_MS);

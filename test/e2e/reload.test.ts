@@ -220,15 +220,14 @@ test("a server whose terminal is closed ends as by Ctrl-C; while it is there, SI
 });
 
 test("where koffi does not load, the reason is logged once, and stands in status and metrics", async (t) => {
-  const cache = await directory(t);
-  const hook = join(cache, "without-koffi.mjs");
+  const hook = join(await directory(t), "without-koffi.mjs");
   await writeFile(
     hook,
     `import { registerHooks } from "node:module";
     registerHooks({ resolve: (name, context, next) => { if (name === "koffi") throw new Error("no koffi today"); return next(name, context); } });`,
   );
   const selvedge = await startSelvedge({
-    env: { XDG_CACHE_HOME: cache, NODE_OPTIONS: `--import ${hook}` },
+    env: { NODE_OPTIONS: `--import ${hook}` },
     args: ["--edge-workers", "2", "--dns-workers", "2"],
   });
   t.after(() => selvedge.stop());

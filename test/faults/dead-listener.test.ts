@@ -52,7 +52,7 @@ test(
     let restarts = 0;
     const worker = startPlaneWorker({
       name: "tested",
-      script: pathToFileURL(script),
+      script: pathToFileURL(script).href,
       log: { debug() {}, info() {}, warn() {}, error() {} } as unknown as Log,
       connect: ({ http = 0 }) => ({ workerData: { port: http }, transfer: [] }),
       onRestart: () => restarts++,

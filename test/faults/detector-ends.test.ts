@@ -51,7 +51,7 @@ async function detection(t: TestContext, watch: WatchLimits) {
   t.after(() => faults.close());
   const worker = startPlaneWorker({
     name: "detector",
-    script: new URL("../support/failing-detector.ts", import.meta.url),
+    script: import.meta.resolve("../support/failing-detector.ts"),
     log,
     watch,
     onSilent: () => silent++,

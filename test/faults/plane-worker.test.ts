@@ -41,7 +41,7 @@ function stage(t: TestContext, script: string): Scene {
   let restarts = 0;
   const worker = startPlaneWorker({
     name: "tested",
-    script: pathToFileURL(file),
+    script: pathToFileURL(file).href,
     log,
     connect: (bound) => {
       connects.push(bound);

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { chown, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -33,6 +33,10 @@ export interface StartOptions {
   /** A state directory that outlives the server; without one, a temporary one lives as long as it. */
   readonly dataDir?: string;
   readonly timeoutMs?: number;
+  /** Path of `bin/selvedge.js`; without one, that of these sources. */
+  readonly program?: string;
+  /** Whose process it is; without one, this one's user's. */
+  readonly identity?: { readonly uid: number; readonly gid: number } | undefined;
 }
 
 /** Bounds a start that hangs. On a machine where everything else runs too, one that works can take most of it. */
@@ -46,8 +50,11 @@ export const FREE_PORTS = ["--api-port", "0", "--gateway-port", "0", "--dns-port
 /** Starts a server on free loopback ports and waits for its ready line. Throws with the log when there is none. */
 export async function startSelvedge(options: StartOptions = {}): Promise<Selvedge> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "selvedge-")));
-  const args = [join(root, "bin/selvedge.js"), "start", "--data", dataDir, ...FREE_PORTS, "--json", ...(options.args ?? [])];
+  if (options.identity !== undefined) await chown(dataDir, options.identity.uid, options.identity.gid);
+  const program = options.program ?? join(root, "bin/selvedge.js");
+  const args = [program, "start", "--data", dataDir, ...FREE_PORTS, "--json", ...(options.args ?? [])];
   const child = spawn(process.execPath, args, {
+    ...options.identity,
     env: { ...cleanEnvironment(), ...PATIENT, ...options.env },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -294,7 +294,7 @@ function addConfig(parent: Command, finish: Finish): void {
 const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
 
 function packageVersion(): string {
-  const text = readFileSync(new URL("../../../package.json", import.meta.url), "utf8");
+  const text = readFileSync(new URL(import.meta.resolve("#package.json")), "utf8");
   return (JSON.parse(text) as { version: string }).version;
 }
 

@@ -40,7 +40,7 @@ function start(path: string, log: Log): Started {
   const connect = (): void => reads.connect(handOver(worker));
   const worker = startPlaneWorker({
     name: "events-reader",
-    script: new URL("../../events/read/reader.ts", import.meta.url),
+    script: import.meta.resolve("#events/read/reader.ts"),
     log,
     connect: () => ({ workerData: { path }, transfer: [] }),
     onRestart: connect,

@@ -35,7 +35,7 @@ function start(log: Log): Started {
   const connect = (): void => batches.connect(handOver(worker));
   const worker = startPlaneWorker({
     name: "logpush",
-    script: new URL("../../control/logpush/batch-thread.ts", import.meta.url),
+    script: import.meta.resolve("#control/logpush/batch-thread.ts"),
     log,
     connect: () => ({ workerData: {}, transfer: [] }),
     onRestart: connect,

@@ -35,7 +35,7 @@ export function createEdgeWorkers({ config, files, log }: PlanesDeps, sinks: Sin
     start: (name, siblings, sockets) => {
       const worker = serve({
         name,
-        script: "../../edge/worker.ts",
+        script: import.meta.resolve("#edge/worker.ts"),
         ports: () => ({ events: handOver(sinks.writer), tap: handOver(sinks.detector) }),
         onNeeded: () => sinks.detector.wake(),
         planeConfig: (bound) => ({

@@ -80,7 +80,7 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
 const startGateway = ({ config, live, files }: PlanesDeps, { writer }: Sinks, serve: Serve): PlaneWorker =>
   serve({
     name: "gateway",
-    script: "../../gateway/worker.ts",
+    script: import.meta.resolve("#gateway/worker.ts"),
     ports: () => ({ events: handOver(writer) }),
     planeConfig: (bound) => gatewayConfig(config, gatewayFront(live), files, bound),
   });
@@ -92,7 +92,7 @@ function startServingWorker(
 ): PlaneWorker {
   return startPlaneWorker({
     name,
-    script: new URL(script, import.meta.url),
+    script,
     log,
     early,
     stalls,

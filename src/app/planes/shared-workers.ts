@@ -26,7 +26,7 @@ const STOP_MS = 5_000;
 export function startSinks({ config, log, early, metrics, files, publisher, stalls }: PlanesDeps, { serving, edges }: Senders): Sinks {
   const writer = startPlaneWorker({
     name: "events",
-    script: new URL("../../events/write/writer.ts", import.meta.url),
+    script: import.meta.resolve("#events/write/writer.ts"),
     ...{ log, early, stalls },
     connect: () => ({ workerData: { path: files.events, ports: [], retention: retentionOf(config), control: stalls.own }, transfer: [] }),
     onRestart: () => [detector, ...serving].forEach((worker) => worker.reconnect("events", handOver(writer))),
@@ -36,7 +36,7 @@ export function startSinks({ config, log, early, metrics, files, publisher, stal
   const detector = createLateWorker("detector", () =>
     startPlaneWorker({
       name: "detector",
-      script: new URL("../../edge/detection/worker.ts", import.meta.url),
+      script: import.meta.resolve("#edge/detection/worker.ts"),
       ...{ log, stalls },
       isLate: true,
       watch: WATCH_LIMITS,

@@ -103,7 +103,7 @@ function startNameservers({ config }: PlanesDeps, { writer }: Sinks, sockets: Zo
   return startSharing("nameserver", config.dns.workers, (name, siblings) =>
     serve({
       name,
-      script: "../../nameserver/worker.ts",
+      script: import.meta.resolve("#nameserver/worker.ts"),
       ports: () => ({ events: handOver(writer) }),
       planeConfig: (bound) => ({
         ...nameserverConfig(config, { ...sockets?.ports.dns, ...siblings, ...bound }, sockets?.ports.edge ?? {}, rateTable),

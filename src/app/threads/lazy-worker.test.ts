@@ -9,9 +9,8 @@ import type { Log } from "#app/log/log.ts";
 import { channel, startPlaneWorker } from "./plane-worker.ts";
 
 /** A thread that answers each word that comes through its ports with the same word. `before`: what it does at its start. */
-const thread = (before = ""): URL =>
-  new URL(
-    `data:text/javascript,${encodeURIComponent(`
+const thread = (before = ""): string =>
+  `data:text/javascript,${encodeURIComponent(`
       import { existsSync, writeFileSync } from "node:fs";
       import { parentPort, workerData } from "node:worker_threads";
       ${before}
@@ -21,10 +20,9 @@ const thread = (before = ""): URL =>
         if (type === "attach") port.on("message", (word) => port.postMessage(word));
       });
       parentPort.postMessage({ type: "listening", addresses: {} });
-    `)}`,
-  );
+    `)}`;
 
-function late(t: TestContext, script: URL, path = ""): { readonly worker: LateWorker; starts(): number; restarts(): number } {
+function late(t: TestContext, script: string, path = ""): { readonly worker: LateWorker; starts(): number; restarts(): number } {
   const log = { debug() {}, info() {}, warn() {}, error() {} } as unknown as Log;
   let [starts, restarts] = [0, 0];
   const worker = createLateWorker("late", () =>

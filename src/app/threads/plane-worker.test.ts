@@ -6,9 +6,8 @@ import type { Log } from "#app/log/log.ts";
 const log = { debug() {}, info() {}, warn() {}, error() {} } as unknown as Log;
 
 /** A thread that listens at once, answers questions for numbers, and loops without end after `loops` of them. */
-const thread = (loops: number): URL =>
-  new URL(
-    `data:text/javascript,${encodeURIComponent(`
+const thread = (loops: number): string =>
+  `data:text/javascript,${encodeURIComponent(`
       import { parentPort } from "node:worker_threads";
       let asked = 0;
       parentPort.on("message", (message) => {
@@ -18,8 +17,7 @@ const thread = (loops: number): URL =>
         if (++asked === ${loops}) while (true);
       });
       parentPort.postMessage({ type: "listening", addresses: {} });
-    `)}`,
-  );
+    `)}`;
 
 test("a thread that loops without end is up, but does not answer", async (t) => {
   const worker = startPlaneWorker({ name: "plane", script: thread(2), log, connect: () => ({ workerData: {}, transfer: [] }) });

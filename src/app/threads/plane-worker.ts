@@ -2,7 +2,6 @@ import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
 import type { MetricSample } from "#kernel/process/metrics.ts";
 import type { OnMissing } from "#kernel/process/native-transport.ts";
 import { closeLeft } from "#kernel/process/fd-registry.ts";
-import { threadProgram } from "#kernel/process/thread-program.ts";
 import type { FromWorker, GatewayFront, NeighbourName, SinkName, TicketKeys, ToWorker } from "#kernel/process/worker-protocol.ts";
 import type { EarlyThreads } from "./prestart.ts";
 import type { Log } from "#app/log/log.ts";
@@ -49,7 +48,8 @@ export interface PlaneWorker {
 
 export interface PlaneWorkerSpec {
   readonly name: string;
-  readonly script: URL;
+  /** URL of the module that the thread runs. */
+  readonly script: string;
   readonly log: Log;
   /** Threads that have begun to load; the first start takes the one of this name. */
   readonly early?: EarlyThreads;
@@ -130,7 +130,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
     const early = spec.early?.take(name);
     const thread =
       early?.worker ??
-      new Worker(spec.script, { ...threadProgram(), name, workerData, transferList: [...transfer], resourceLimits: threadLimits(name) });
+      new Worker(new URL(spec.script), { name, workerData, transferList: [...transfer], resourceLimits: threadLimits(name) });
     early?.begin(workerData, transfer);
     const limit = setTimeout(() => {
       reject(new Error(`${name} did not start within ${START_LIMIT_MS} ms`));

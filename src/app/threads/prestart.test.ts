@@ -17,7 +17,7 @@ const echo = `data:text/javascript,${encodeURIComponent(`
 `)}`;
 
 const startPlane = (name: string, early: ReturnType<typeof loadThreadsEarly>, port: number) =>
-  startPlaneWorker({ name, script: new URL(echo), log, early, connect: () => ({ workerData: { port }, transfer: [] }) });
+  startPlaneWorker({ name, script: echo, log, early, connect: () => ({ workerData: { port }, transfer: [] }) });
 
 test("a plane takes the thread that has loaded for it, once; others start their own; what is left over is ended", async (t) => {
   const early = loadThreadsEarly({ first: echo, second: echo, third: echo });
@@ -41,7 +41,7 @@ test("a thread whose program cannot be loaded keeps no other from loading, and i
   assert.deepEqual(await sound.listening, { http: 5 });
   const plane = startPlaneWorker({
     name: "broken",
-    script: new URL(broken),
+    script: broken,
     log,
     early,
     connect: () => ({ workerData: {}, transfer: [] }),

@@ -1,7 +1,6 @@
 import { availableParallelism } from "node:os";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import type { EarlyThreadData } from "#kernel/process/worker-bootstrap.ts";
-import { threadProgram } from "#kernel/process/thread-program.ts";
 import { threadLimits } from "./thread-limits.ts";
 
 /** A thread that has begun to load its program and waits for its work. */
@@ -18,14 +17,12 @@ export interface EarlyThreads {
   dismiss(): Promise<void>;
 }
 
-const program = (path: string): string => new URL(path, import.meta.url).href;
-
 /** The threads that start with a server, those with the most to load first. `hasZones`: those that serve zones start with it. */
 export const earlyPrograms = (hasZones: boolean): Readonly<Record<string, string>> => ({
-  ...(hasZones ? { "edge-1": program("../../edge/worker.ts") } : {}),
-  gateway: program("../../gateway/worker.ts"),
-  ...(hasZones ? { "nameserver-1": program("../../nameserver/worker.ts") } : {}),
-  events: program("../../events/write/writer.ts"),
+  ...(hasZones ? { "edge-1": import.meta.resolve("#edge/worker.ts") } : {}),
+  gateway: import.meta.resolve("#gateway/worker.ts"),
+  ...(hasZones ? { "nameserver-1": import.meta.resolve("#nameserver/worker.ts") } : {}),
+  events: import.meta.resolve("#events/write/writer.ts"),
 });
 
 /**
@@ -58,8 +55,7 @@ export function loadThreadsEarly(programs: Readonly<Record<string, string>>): Ea
 
 function startEarly(name: string, plan: Omit<EarlyThreadData, "work">): EarlyThread {
   const { port1: near, port2: work } = new MessageChannel();
-  const worker = new Worker(new URL("./early-thread.ts", import.meta.url), {
-    ...threadProgram(),
+  const worker = new Worker(new URL(import.meta.resolve("#app/threads/early-thread.ts")), {
     name,
     workerData: { ...plan, work } satisfies EarlyThreadData,
     transferList: [work],

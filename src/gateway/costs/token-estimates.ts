@@ -1,5 +1,4 @@
 import { Worker } from "node:worker_threads";
-import { threadProgram } from "#kernel/process/thread-program.ts";
 import type { Pieces } from "#gateway/http/chunks.ts";
 import type { Step } from "#gateway/request/plan.ts";
 import { requestKind } from "#gateway/request/endpoint-types.ts";
@@ -100,7 +99,7 @@ function createTokenCounter(): TokenCounter {
     if (asked.size === 0) limit.unref();
   };
   const open = (): Worker => {
-    const opened = new Worker(new URL("./token-count-worker.ts", import.meta.url), { name: "token-counts", ...threadProgram() });
+    const opened = new Worker(new URL(import.meta.resolve("#gateway/costs/token-count-worker.ts")), { name: "token-counts" });
     const isCurrent = (): boolean => thread === opened;
     opened.unref();
     opened.on("message", ({ id, counts }: { readonly id: number; readonly counts?: TokenCounts }) => {

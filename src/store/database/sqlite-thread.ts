@@ -1,6 +1,5 @@
 import { Worker } from "node:worker_threads";
 import type { ThreadOptions, ThreadReply, ThreadRequest } from "./sqlite-messages.ts";
-import { threadProgram } from "#kernel/process/thread-program.ts";
 import type { Rows } from "#store/queries/session.ts";
 
 /** Runs what takes long in a thread of its own with its own connection: SQLite works in the thread that calls it. */
@@ -29,8 +28,7 @@ export function createSqliteThread(options: ThreadOptions): SqliteThread {
     if (waiting.size === 0) worker?.unref();
   };
   const start = (): Worker => {
-    const thread = new Worker(new URL("./sqlite-worker.ts", import.meta.url), {
-      ...threadProgram(),
+    const thread = new Worker(new URL(import.meta.resolve("#store/database/sqlite-worker.ts")), {
       name: options.name,
       workerData: options,
     });

@@ -1,0 +1,104 @@
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { type Built, hashOf, isCurrent, stampOf } from "../bin/built-program.js";
+
+/**
+ * Makes `dist/` from `src/`, unless it is current: JavaScript with source maps (docs/adr/0090). Packages stay in node_modules.
+ * With `--if-possible` an installation without esbuild is not a failure (`npm ci --omit=dev`).
+ */
+
+const root = dirname(import.meta.dirname);
+const MAIN = "src/app/cli/main.ts";
+/** Loaded first wherever a file of the build is. */
+const SOURCE_LINES = "src/kernel/process/source-lines.ts";
+/** Read by the build besides the sources. */
+const OTHER_INPUTS = ["package.json", "tools/build.ts"] as const;
+/** Where names lead within the build, which has a `package.json` of its own for them: the programs of threads keep the names of their sources. */
+const IMPORTS = { "#source-lines": "./kernel/process/source-lines.js", "#package.json": "./package.json", "#*.ts": "./*.js" } as const;
+const REPLACE_ATTEMPTS = 10;
+
+if (!isCurrent(root)) {
+  const esbuild = await import("esbuild").catch(() => undefined);
+  if (esbuild !== undefined) await build(esbuild);
+  else {
+    console.error("selvedge: nothing was built, because esbuild is not installed: `npm ci` without --omit=dev installs it");
+    process.exitCode = process.argv.includes("--if-possible") ? 0 : 1;
+  }
+}
+
+async function build(esbuild: typeof import("esbuild")): Promise<void> {
+  const sources = listSources();
+  // Before they are read: what changes in between makes the build stale.
+  const stamps = new Map([...sources, ...OTHER_INPUTS].map((file) => [file, stampOf(join(root, file)) ?? ""]));
+  const directory = join(root, `.dist-${process.pid}`);
+  try {
+    const { metafile } = await esbuild.build({
+      absWorkingDir: root,
+      entryPoints: [MAIN, SOURCE_LINES, ...new Set(sources.flatMap(threadsOf))],
+      outbase: "src",
+      outdir: directory,
+      bundle: true,
+      splitting: true,
+      chunkNames: "chunks/[name]-[hash]",
+      packages: "external",
+      platform: "node",
+      format: "esm",
+      target: "node24",
+      sourcemap: "linked",
+      sourcesContent: false,
+      banner: { js: 'import "#source-lines";' },
+      metafile: true,
+      logLevel: "warning",
+    });
+    const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+    writeFileSync(join(directory, "package.json"), JSON.stringify({ type: "module", version, imports: IMPORTS }));
+    const files = [...Object.keys(metafile.inputs), ...OTHER_INPUTS].toSorted();
+    const built: Built = { stamps: Object.fromEntries(files.map((file) => [file, stamps.get(file) ?? ""])), hash: hashOf(root, files) };
+    writeFileSync(join(directory, "built.json"), JSON.stringify(built));
+    replace(join(root, "dist"), directory);
+  } catch (error) {
+    process.exitCode = 1;
+    // esbuild has said what is wrong in the sources.
+    if (!(error instanceof Error && "errors" in error)) console.error(error);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function listSources(): readonly string[] {
+  return readdirSync(join(root, "src"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /(?<!\.test)\.ts$/.test(entry.name))
+    .map(({ parentPath, name }) => relative(root, join(parentPath, name)))
+    .filter((path) => !path.includes("/testing/"));
+}
+
+/** The programs of threads that a source starts. */
+function threadsOf(file: string): readonly string[] {
+  const text = readFileSync(join(root, file), "utf8");
+  return [...text.matchAll(/import\.meta\.resolve\("#([^"]+\.ts)"\)/g)].map(([, path]) => `src/${path}`);
+}
+
+/** Another build may do the same at the same time; only whole builds take each other's place. */
+function replace(target: string, by: string): void {
+  const old = `${by}-old`;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      rmSync(old, { recursive: true, force: true });
+      moveAway(target, old);
+      renameSync(by, target);
+      break;
+    } catch (error) {
+      if (attempt === REPLACE_ATTEMPTS) throw error;
+    }
+  }
+  rmSync(old, { recursive: true, force: true });
+}
+
+function moveAway(path: string, to: string): void {
+  try {
+    renameSync(path, to);
+  } catch (error) {
+    // The first build.
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+}
