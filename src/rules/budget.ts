@@ -80,6 +80,28 @@ export function endCharging(spending: Spending): void {
 /** The number of the evaluation under way: what is remembered is paid for once in each. */
 export const evaluation = (): number => current;
 
+/**
+ * Remembers the last result, and charges what making it has cost once in each evaluation, whoever made it. `isSame`: whether the
+ * arguments are those of the last time.
+ */
+export function rememberCharged<A, T>(compute: (argument: A) => T, isSame: (a: A, b: A) => boolean): (argument: A) => T {
+  let known: { readonly argument: A; readonly result: T; readonly steps: number } | undefined;
+  let paidIn = -1;
+  return (argument) => {
+    if (known === undefined || !isSame(known.argument, argument)) {
+      const before = left;
+      const result = compute(argument);
+      known = { argument, result, steps: Math.max(0, before - left) };
+      paidIn = current;
+    }
+    if (paidIn !== current) {
+      charge(known.steps);
+      paidIn = current;
+    }
+    return known.result;
+  };
+}
+
 /** Charges for a text once in an evaluation, where what is made of it is remembered. */
 export function createToll(stepsPerByte: number): (text: string) => void {
   let paidIn = -1;

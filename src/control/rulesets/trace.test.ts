@@ -135,7 +135,7 @@ storeTest("a trace says what a managed rule found, and where", async ({ store })
       headers: { "content-type": "application/json" },
       body: '{"a":["<script>"]}',
     }),
-    ["Cross-site scripting: a script element", { part: "http.request.body.raw", name: "", value: "<script>" }],
+    ["Cross-site scripting: a script element", { part: "http.request.body.raw", name: "a", value: "<script>" }],
   );
 });
 

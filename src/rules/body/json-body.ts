@@ -26,7 +26,7 @@ export function addJson(text: string, { args }: Findings): { readonly depth: num
 /** Adds a body whose type says JSON, and why programs may read something else in it. `isCut`: there is more of it than `body`. */
 export function addJsonBody(body: string, type: string, isCut: boolean, findings: Findings): void {
   const { causes } = findings;
-  const text = textOf(body, findings);
+  const text = textOf(body, isCut, findings);
   const { depth, hasRepeats } = addJson(text, findings);
   if (depth > DEPTH_MAX) causes.add("json-depth");
   if (hasRepeats) causes.add("json-repeated");
@@ -60,7 +60,7 @@ const BOMS: readonly (readonly [bom: string, charset: string])[] = [
 const NULS: Readonly<Record<string, string>> = { "0111": "utf-32le", "1110": "utf-32be", "0101": "utf-16le", "1010": "utf-16be" };
 
 /** The body as UTF-8, without a byte order mark. */
-function textOf(body: string, { causes }: Findings): string {
+function textOf(body: string, isCut: boolean, { causes }: Findings): string {
   const bom = BOMS.find(([mark]) => body.startsWith(mark));
   if (bom !== undefined) causes.add("json-bom");
   const nuls = Array.from(body.slice(0, 4), (char) => (char === "\0" ? "1" : "0")).join("");
@@ -71,6 +71,12 @@ function textOf(body: string, { causes }: Findings): string {
     const order = charset.endsWith("be") ? -1 : 0;
     return decodeCharset(charset, rest).at(order) ?? rest;
   }
-  if (/[\x80-\xff]/.test(rest) && !isUtf8(Buffer.from(rest, "latin1"))) causes.add("json-utf8");
+  if (/[\x80-\xff]/.test(rest) && !isUtf8Text(rest, isCut)) causes.add("json-utf8");
   return rest;
+}
+
+/** A cut may have gone through a character, of which up to three bytes are left. */
+function isUtf8Text(text: string, isCut: boolean): boolean {
+  const bytes = Buffer.from(text, "latin1");
+  return [0, 1, 2, 3].slice(0, isCut ? 4 : 1).some((missing) => isUtf8(bytes.subarray(0, Math.max(0, bytes.length - missing))));
 }

@@ -25,18 +25,11 @@ export interface SentBody {
 export const DECODED_BYTES_MAX = 1_048_576;
 const BYTE_STEPS = 10;
 
-/** The body with its content codings undone, and why that may not be all of it. */
-export interface DecodedBody {
-  /** Null where it has no coding that is known. */
-  readonly decoded: string | null;
-  readonly causes: ReadonlySet<BodyCause>;
-}
+/** The body with its content codings undone; as it was sent where it has none, or where that is impossible. */
+export const sentText = (body: SentBody): string => decode(body, new Set()) ?? body.raw;
 
-export function decodeBody({ raw, truncated, contentEncoding }: SentBody): DecodedBody {
-  const causes = new Set<BodyCause>();
-  const decoded = undoCodings(contentEncoding, raw, truncated, Math.max(raw.length, DECODED_BYTES_MAX), causes);
-  return { decoded, causes };
-}
+const decode = ({ raw, truncated, contentEncoding }: SentBody, causes: Set<BodyCause>): string | null =>
+  undoCodings(contentEncoding, raw, truncated, Math.max(raw.length, DECODED_BYTES_MAX), causes);
 
 /**
  * Everything that programs behind the edge may find in the body, as 23 of them were measured to (docs/adr/0085), and why they may find
@@ -46,7 +39,8 @@ export function decodeBody({ raw, truncated, contentEncoding }: SentBody): Decod
 export function readBody(body: SentBody): BodyReading {
   const findings = createFindings();
   if (body.raw === "") return { ...findings, kind: "none", text: "" };
-  const { decoded, causes } = decodeBody(body);
+  const causes = new Set<BodyCause>();
+  const decoded = decode(body, causes);
   for (const cause of causes) findings.causes.add(cause);
   if (body.truncated) findings.causes.add("size");
   const types = readContentTypes(body.contentType, findings.causes);

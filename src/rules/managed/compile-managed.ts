@@ -1,3 +1,5 @@
+import type { BodyCause } from "../body/body-causes.ts";
+import { bodyReading } from "../body/request-body.ts";
 import type { Asking, Dispatch, Scan } from "#rules/expression/compile/dispatch.ts";
 import type { CompiledRule, CompiledRuleset, Predicate, RuleDefinition, RulesetDefinition } from "../types.ts";
 import type { RequestView, ResponseView } from "../views.ts";
@@ -12,7 +14,7 @@ type Compile = (definition: RulesetDefinition, predicates: ReadonlyMap<string, P
 
 /** Whether something else than the rules' own engine runs it. */
 export const runsElsewhere = (ruleset: ManagedRuleset): boolean =>
-  ruleset.rules.every(({ expression, signature }) => expression === undefined && signature === undefined);
+  ruleset.rules.every(({ expression, signature, cause }) => expression === undefined && signature === undefined && cause === undefined);
 
 /** A managed ruleset as one rule executes it. Zones that execute it alike share what comes of it. */
 export function compileManaged(ruleset: ManagedRuleset, execution: ManagedExecution, compile: Compile): CompiledRuleset {
@@ -32,8 +34,10 @@ const COMPILED_MAX = 64;
 
 function compileRules(ruleset: ManagedRuleset, rules: readonly ManagedRule[], compile: Compile): CompiledRuleset {
   const predicates = new Map<string, Predicate>();
-  for (const { id, signature } of rules)
+  for (const { id, signature, cause } of rules) {
     if (signature !== undefined) predicates.set(id, (request) => signatureSet().matches(request, signature));
+    if (cause !== undefined) predicates.set(id, (request) => bodyReading(request).causes.has(cause));
+  }
   const definition = { id: ruleset.id, phase: ruleset.phase, version: ruleset.version, rules: rules.map(definitionOf) };
   const compiled = compile(definition, predicates);
   const explained = compiled.rules.map((rule, place): CompiledRule => {
@@ -43,17 +47,18 @@ function compileRules(ruleset: ManagedRuleset, rules: readonly ManagedRule[], co
   if (predicates.size === 0) return { ...compiled, rules: explained };
   // Before requests come rather than with the first of them.
   signatureSet();
-  const signatures = new Map(rules.flatMap(({ id, signature }) => (signature === undefined ? [] : [[id, signature] as const])));
+  const byId = new Map(rules.map((rule) => [rule.id, rule]));
   return {
     ...compiled,
     rules: explained,
-    dispatch: createSignatureDispatch(explained, signatures),
-    readsBody: compiled.readsBody || [...signatures.values()].some((signature) => looksAtBody(signature)),
+    dispatch: createManagedDispatch(explained, byId),
+    readsBody: compiled.readsBody || rules.some(({ signature, cause }) => cause !== undefined || looksAtBody(signature)),
   };
 }
 
 /** Where a rule found what it looks for; undefined for rules that look at nothing of a request. */
-function explanation({ signature, shows }: ManagedRule): CompiledRule["explain"] {
+function explanation({ signature, shows, cause }: ManagedRule): CompiledRule["explain"] {
+  if (cause !== undefined) return (request) => ({ part: "http.request.body.raw", name: cause, value: shownType(request) });
   if (signature !== undefined) return (request) => signatureSet().explain(request, signature);
   if (shows === undefined) return undefined;
   return (request) => {
@@ -62,7 +67,11 @@ function explanation({ signature, shows }: ManagedRule): CompiledRule["explain"]
   };
 }
 
-const looksAtBody = (signature: number): boolean => ((SIGNATURES[signature]?.targets ?? 0) & (ARGUMENTS | BODY | FILES)) !== 0;
+/** The type that the body was to be read by. */
+const shownType = (request: RequestView): string => request.headers("content-type").join(", ").slice(0, SHOWN_CHARACTERS_MAX);
+const SHOWN_CHARACTERS_MAX = 200;
+
+const looksAtBody = (signature = -1): boolean => ((SIGNATURES[signature]?.targets ?? 0) & (ARGUMENTS | BODY | FILES)) !== 0;
 
 /** One for a thread, made when the first zone wants it: no zone needs it by itself. */
 let created: SignatureSet | undefined;
@@ -80,20 +89,29 @@ const definitionOf = (rule: ManagedRule): RuleDefinition => ({
   enabled: rule.enabled,
 });
 
-/** Asks the rules whose signatures may be in the request, and those that have none, in their order. */
-function createSignatureDispatch(rules: readonly CompiledRule[], signatures: ReadonlyMap<string, number>): Dispatch {
-  const places = new Map<number, number>();
+/** Asks the rules whose signatures may be in the request or whose cause its body has, and those that have neither, in their order. */
+function createManagedDispatch(rules: readonly CompiledRule[], managed: ReadonlyMap<string, ManagedRule>): Dispatch {
+  const bySignature = new Map<number, number>();
+  const byCause = new Map<BodyCause, number>();
   const always: number[] = [];
   for (const [place, { definition }] of rules.entries()) {
-    const signature = signatures.get(definition.id);
-    if (signature === undefined) always.push(place);
-    else places.set(signature, place);
+    const { signature, cause } = managed.get(definition.id) ?? {};
+    if (signature !== undefined) bySignature.set(signature, place);
+    else if (cause !== undefined) byCause.set(cause, place);
+    else always.push(place);
   }
+  const causesOf = (request: RequestView): Iterable<BodyCause> =>
+    byCause.size === 0 || (request.body?.raw ?? "") === "" ? [] : bodyReading(request).causes;
   return {
     scan: (request, response, asking = { asked: 0 }) => {
-      const candidates = signatureSet().candidates(request);
-      if (candidates.length === 0) return new ListScan(rules, always, request, response, asking);
-      const found = candidates.flatMap((signature) => places.get(signature) ?? []);
+      const found = signatureSet()
+        .candidates(request)
+        .flatMap((signature) => bySignature.get(signature) ?? []);
+      for (const cause of causesOf(request)) {
+        const place = byCause.get(cause);
+        if (place !== undefined) found.push(place);
+      }
+      if (found.length === 0) return new ListScan(rules, always, request, response, asking);
       return new ListScan(
         rules,
         [...always, ...found].sort((a, b) => a - b),

@@ -117,11 +117,11 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
   },
   {
     slug: "protocol-compressed-body",
-    title: "A body that rules cannot read because it is compressed",
+    title: "A compressed body",
     expression: 'any(http.request.headers["content-encoding"][*] ne "identity")',
     shows: ["header:content-encoding"],
     paranoia: 2,
-    score: 4,
+    score: 2,
     isCertain: false,
   },
   {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { BODY_CAUSE_NAMES, BODY_CAUSES } from "../body/body-causes.ts";
 import { PROTOCOL_ANOMALIES } from "./protocol.ts";
 import type { ManagedRule, ManagedRuleset } from "./rulesets.ts";
 import { SIGNATURES } from "./signatures/table.ts";
@@ -32,6 +33,22 @@ export const REQUEST_ROWS: readonly RequestRow[] = [
   ...SIGNATURES.map((row, signature) => ({ ...row, decides: { signature } })),
 ];
 
+/**
+ * Bodies that programs may read otherwise than rules do. Each decides by itself in both rulesets, since no score says how much of an
+ * attack was not seen: where nobody may have read a part of the body it blocks, elsewhere it logs.
+ */
+const bodyRules = (rulesetId: string): readonly ManagedRule[] =>
+  BODY_CAUSE_NAMES.map((cause) => ({
+    id: ruleIdOf(rulesetId, `body-${cause}`),
+    detector: "",
+    cause,
+    action: BODY_CAUSES[cause].isUnread ? "block" : "log",
+    suspicion: 1,
+    description: BODY_CAUSES[cause].title,
+    categories: ["protocol", "body"],
+    enabled: true,
+  }));
+
 /** Rules that are certain enough to block by themselves; the others of the first two levels wait for somebody to turn them on. */
 export const MANAGED: ManagedRuleset = {
   id: MANAGED_RULESET_ID,
@@ -41,17 +58,20 @@ export const MANAGED: ManagedRuleset = {
   version: "1",
   actions: ACTIONS,
   has_sensitivity: true,
-  rules: REQUEST_ROWS.filter(({ paranoia }) => paranoia <= 2).map(({ slug, title, paranoia, isCertain, category, decides }) => ({
-    id: ruleIdOf(MANAGED_RULESET_ID, slug),
-    detector: "",
-    ...decides,
-    action: "block",
-    // What is certain stays at every level of sensitivity.
-    suspicion: isCertain ? 1 : paranoia + 1,
-    description: title,
-    categories: [category],
-    enabled: isCertain,
-  })),
+  rules: [
+    ...REQUEST_ROWS.filter(({ paranoia }) => paranoia <= 2).map(({ slug, title, paranoia, isCertain, category, decides }) => ({
+      id: ruleIdOf(MANAGED_RULESET_ID, slug),
+      detector: "",
+      ...decides,
+      action: "block",
+      // What is certain stays at every level of sensitivity.
+      suspicion: isCertain ? 1 : paranoia + 1,
+      description: title,
+      categories: [category],
+      enabled: isCertain,
+    })),
+    ...bodyRules(MANAGED_RULESET_ID),
+  ],
 };
 
 /** Every rule adds to a score, and the last one acts on the sum. */
@@ -75,6 +95,7 @@ export const SCORES: ManagedRuleset = {
       categories: [category, `paranoia-level-${paranoia}`],
       enabled: true,
     })),
+    ...bodyRules(SCORES_RULESET_ID),
     {
       id: SCORE_EXCEEDED_RULE_ID,
       detector: "",

@@ -1,4 +1,5 @@
 import { DETECTORS } from "#rules/detectors/catalog/table.ts";
+import type { BodyCause } from "../body/body-causes.ts";
 import type { PhaseName } from "../phases.ts";
 import { resolveRules } from "./overrides.ts";
 import { packSwitches, withoutOwn } from "./own-patterns.ts";
@@ -17,6 +18,8 @@ export interface ManagedRule {
   readonly shows?: readonly ShownPart[];
   /** Its number among the signatures (signatures/table.ts), where one decides. */
   readonly signature?: number;
+  /** What has to be odd about the body, where that decides. */
+  readonly cause?: BodyCause;
   readonly action: string;
   readonly action_parameters?: Readonly<Record<string, unknown>>;
   /** The score that the rules before it must have reached for this one to apply. */

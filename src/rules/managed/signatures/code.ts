@@ -217,6 +217,18 @@ const DATA: readonly SignatureRow[] = [
     isCertain: false,
   },
   {
+    slug: "yaml-objects",
+    title: "YAML that makes objects",
+    pattern: String.raw`!!python/(?:object|name|module)|!!(?:javax|java|com|org)\.[a-z]{1,40}\.[a-z.]{1,80}|!(?:ruby|php)/(?:object|hash|struct|array|class)\b`,
+    hits: [
+      '!!python/object/apply:os.system ["id"]',
+      "!!python/object/new:type",
+      "a: !!javax.script.ScriptEngineManager [x]",
+      "--- !ruby/object:Gem::Installer",
+    ],
+    misses: ["learn python/object now!!", "wow!! java. And more", "!important", "see com.example!!"],
+  },
+  {
     slug: "ssi",
     title: "Server-side includes",
     pattern: String.raw`<!--[ ]?#[ ]?(?:exec|include|echo|config|printenv|fsize|flastmod|set)\b|<esi:(?:include|vars|inline|comment|remove|try)`,

@@ -1,8 +1,9 @@
-import { mimeOf } from "#rules/expression/request/mime.ts";
-import { readMultipart } from "#rules/expression/request/multipart.ts";
-import { lowerBytes } from "#rules/expression/text/text-functions.ts";
-import { readCookies, readPairs } from "#rules/expression/request/request-parts.ts";
+import type { Argument, ArgumentSource } from "#rules/body/body-reading.ts";
+import { cookieArguments } from "#rules/body/cookies.ts";
+import { formArguments } from "#rules/body/form.ts";
+import { bodyReading } from "#rules/body/request-body.ts";
 import type { RequestView } from "../../views.ts";
+import { joinedByComments } from "./joined-comments.ts";
 import { normalise } from "./normalise.ts";
 import { AGENT, ARGUMENTS, BODY, COOKIES, FILES, HEADERS, PATH } from "./signature.ts";
 
@@ -11,30 +12,59 @@ export type TakePiece = (text: string, target: number, part: string, name: strin
 
 /** Calls `take` with every value of a request that signatures look at. */
 export function eachPiece(request: RequestView, take: TakePiece): void {
-  const value: TakeValue = (text, target, plusIsSpace, part, name) => {
-    if (text.length >= PIECE_BYTES_MIN) take(normalise(text, plusIsSpace), target, part, name);
+  const value: TakeValue = (text, target, part, name) => {
+    if (text.length >= PIECE_BYTES_MIN) take(normalise(text, false), target, part, name);
   };
-  value(request.path, PATH, false, "http.request.uri.path", "");
-  if (request.query !== "") eachPair(request.query, "http.request.uri.args", value);
+  value(request.path, PATH, "http.request.uri.path", "");
+  const args: Argument[] = [];
+  if (request.query !== "") formArguments(request.query, "query", "", args);
+  for (const argument of args) takeArgument(argument, value);
   eachHeader(request, value);
-  if (request.body !== undefined && request.body.raw !== "") eachOfBody(request, request.body.raw, value);
+  if (request.body === undefined || request.body.raw === "") return takeJoined(args, value);
+  const reading = bodyReading(request);
+  const names = new Set<string>();
+  for (const argument of reading.args) takeArgument(argument, value, names);
+  for (const { filenames } of reading.files) for (const name of filenames) value(name, FILES, "http.request.body.multipart.filenames", "");
+  for (const text of [...reading.texts, ...reading.xml]) value(text, BODY, "http.request.body.raw", "");
+  takeJoined(args.length === 0 ? reading.args : [...args, ...reading.args], value);
 }
 
-type TakeValue = (text: string, target: number, plusIsSpace: boolean, part: string, name: string) => void;
+type TakeValue = (text: string, target: number, part: string, name: string) => void;
 
 // Nothing that anything looks for is shorter.
 const PIECE_BYTES_MIN = 3;
 
-function eachPair(text: string, part: string, value: TakeValue): void {
-  const { names, all } = readPairs(text);
-  for (const [i, name] of names.entries()) {
-    value(name, ARGUMENTS, true, part, "");
-    value(all[i] ?? "", ARGUMENTS, true, part, name);
+/** The fields of expressions that arguments are in, with that of their names, and the target that signatures know them by. */
+const PLACES: Readonly<Record<ArgumentSource, readonly [part: string, names: string, target: number]>> = {
+  query: ["http.request.uri.args", "http.request.uri.args.names", ARGUMENTS],
+  form: ["http.request.body.form", "http.request.body.form.names", ARGUMENTS],
+  multipart: ["http.request.body.multipart", "http.request.body.multipart.names", ARGUMENTS],
+  json: ["http.request.body.raw", "http.request.body.raw", ARGUMENTS],
+  xml: ["http.request.body.raw", "http.request.body.raw", ARGUMENTS],
+  cookie: ["http.request.cookies", "http.request.cookies", COOKIES],
+};
+
+/** `seen`: names that were looked at already; objects of a list have the same ones. */
+function takeArgument({ source, name, value, otherNames, otherValues, path }: Argument, take: TakeValue, seen?: Set<string>): void {
+  const [part, names, target] = PLACES[source];
+  if (name !== value && seen?.has(name) !== true) {
+    take(name, target, names, "");
+    // Readings of names beside it are parts of it, but for those that programs read out of two parameters.
+    if (source === "multipart") for (const other of otherNames) take(other, target, names, "");
+    seen?.add(name);
   }
+  take(value, target, part, path);
+  // What escapes stand for is seen in the value itself.
+  if (source !== "cookie") for (const other of otherValues) take(other, target, part, path);
 }
 
-/** Fields whose values have a grammar of their own that no attack is known for, or that are looked at elsewhere. */
-const PASSED_OVER: ReadonlySet<string> = new Set(
+function takeJoined(args: readonly Argument[], value: TakeValue): void {
+  const joined = joinedByComments(args);
+  if (joined !== "") value(joined, ARGUMENTS, "http.request.uri.args", "");
+}
+
+/** Fields whose values have a grammar of their own. What no such grammar has in it is looked at all the same. */
+const PLAIN_FIELDS: ReadonlySet<string> = new Set(
   (
     "host content-length connection transfer-encoding accept accept-encoding accept-language cache-control pragma date te upgrade " +
     "upgrade-insecure-requests dnt expect if-match if-none-match if-modified-since if-unmodified-since authorization " +
@@ -42,6 +72,7 @@ const PASSED_OVER: ReadonlySet<string> = new Set(
     "sec-websocket-key sec-websocket-version sec-websocket-extensions"
   ).split(" "),
 );
+const STRANGE = /[${}<>`|\\%]/;
 
 function eachHeader(request: RequestView, value: TakeValue): void {
   const fields = request.header_fields?.();
@@ -49,60 +80,14 @@ function eachHeader(request: RequestView, value: TakeValue): void {
   for (const [i, written] of fields.names.entries()) {
     const name = written.toLowerCase();
     const text = fields.values[i] ?? "";
-    if (name === "user-agent") value(text, AGENT, false, "http.user_agent", "");
+    if (name === "user-agent") value(text, AGENT, "http.user_agent", "");
     else if (name === "cookie") eachCookie(text, value);
-    else if (!PASSED_OVER.has(name)) value(text, HEADERS, false, "http.request.headers", name);
+    else if (!PLAIN_FIELDS.has(name) || STRANGE.test(text)) value(text, HEADERS, "http.request.headers", name);
   }
 }
 
 function eachCookie(text: string, value: TakeValue): void {
-  const { names, all } = readCookies(text);
-  for (const [i, name] of names.entries()) value(all[i] ?? "", COOKIES, false, "http.request.cookies", name);
-}
-
-function eachOfBody(request: RequestView, raw: string, value: TakeValue): void {
-  const type = lowerBytes(request.headers("content-type")[0] ?? "");
-  if (type.startsWith("application/x-www-form-urlencoded")) return eachPair(raw, "http.request.body.form", value);
-  if (type.startsWith("multipart/")) {
-    const parts = readMultipart(type === "" ? "" : (request.headers("content-type")[0] ?? ""), raw);
-    if (parts !== undefined) {
-      for (const [i, one] of parts.values.entries()) {
-        for (const name of parts.names[i] ?? []) value(name, ARGUMENTS, false, "http.request.body.multipart.names", "");
-        for (const name of parts.filenames[i] ?? []) value(name, FILES, false, "http.request.body.multipart.filenames", "");
-        // A file's own bytes are not what a program takes for a value.
-        if ((parts.filenames[i] ?? []).length === 0) value(one, ARGUMENTS, false, "http.request.body.multipart", parts.names[i]?.[0] ?? "");
-      }
-      return;
-    }
-  }
-  if (/^[ \t\r\n]{0,100}[{[]/.test(raw) && eachOfJson(raw, value)) return;
-  if (/^(?:text|multipart)\/|[/+]xml|json|graphql|^$/.test(type) || mimeOf(raw).startsWith("text/"))
-    value(raw, BODY, false, "http.request.body.raw", "");
-}
-
-// More strings than this are looked at as one text.
-const STRINGS_MAX = 10_000;
-
-/** Names and strings of a document, whatever its type says; false where it is none. */
-function eachOfJson(raw: string, value: TakeValue): boolean {
-  let document: unknown;
-  try {
-    document = JSON.parse(raw) as unknown;
-  } catch {
-    return false;
-  }
-  const open: unknown[] = [document];
-  const strings: string[] = [];
-  for (let item = open.pop(); item !== undefined; item = open.pop()) {
-    if (typeof item === "string") strings.push(item);
-    else if (typeof item === "object" && item !== null) {
-      for (const [name, member] of Object.entries(item)) {
-        if (!Array.isArray(item)) strings.push(name);
-        if (member !== null && member !== undefined) open.push(member);
-      }
-    }
-    if (strings.length > STRINGS_MAX) return false;
-  }
-  for (const text of strings) value(text, ARGUMENTS, false, "http.request.body.raw", "");
-  return true;
+  const args: Argument[] = [];
+  cookieArguments(text, args);
+  for (const argument of args) takeArgument(argument, value);
 }

@@ -32,10 +32,10 @@ const READ: Readonly<Record<Reading, (text: string) => string>> = {
 /** Of signatures at one place of a text: no more than that, and nearly always one. */
 const STEPS_MAX = 10_000_000;
 
-// What a byte costs of a body that is taken to pieces; of a piece that is looked through, read in other ways, and tested; and what a
-// piece costs, however short.
-const BODY_STEPS = 40;
-const LOOK_STEPS = 15;
+// What a byte costs of a piece that is looked through, read in other ways, and tested; what each literal costs that ends there; and
+// what a piece costs, however short.
+const LOOK_STEPS = 6;
+const FOUND_STEPS = 10;
 const READ_STEPS = 20;
 const TEST_STEPS = 5;
 const PIECE_STEPS = 200;
@@ -66,7 +66,9 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
     const look = (text: string, target: number, reading: Reading, isSame: boolean): void => {
       charge(text.length * LOOK_STEPS + PIECE_STEPS);
       const serial = ++looks;
+      let founds = 0;
       automaton.scan(text, (literal) => {
+        founds++;
         if (lastLooks[literal] === serial) return;
         lastLooks[literal] = serial;
         for (const row of rows[literal]!) {
@@ -77,8 +79,8 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
           else known.add(text);
         }
       });
+      charge(founds * FOUND_STEPS);
     };
-    charge((request.body?.raw.length ?? 0) * BODY_STEPS);
     eachPiece(request, (text, target) => {
       // It was made ready already, and is read in other ways.
       charge(text.length * READ_STEPS);

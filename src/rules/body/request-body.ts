@@ -1,0 +1,32 @@
+import { rememberCharged } from "#rules/budget.ts";
+import type { RequestView } from "#rules/views.ts";
+import type { BodyReading } from "./body-reading.ts";
+import { readBody, sentText, type SentBody } from "./read-body.ts";
+
+/** What the body of a request was found to be; read once, whoever asks. Nothing where the request has none or it has not come yet. */
+export const bodyReading = (request: RequestView): BodyReading => reading(sentBody(request));
+
+/** The body with its content codings undone; as it was sent where it has none. */
+export function bodyText(request: RequestView): string {
+  const raw = request.body?.raw ?? "";
+  return raw === "" || request.headers("content-encoding").length === 0 ? raw : text(sentBody(request));
+}
+
+const sentBody = (request: RequestView): SentBody => ({
+  raw: request.body?.raw ?? "",
+  truncated: request.body?.truncated ?? false,
+  contentType: request.headers("content-type"),
+  contentEncoding: request.headers("content-encoding"),
+});
+
+const isSameList = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((text, place) => text === b[place]);
+
+const isSame = (a: SentBody, b: SentBody): boolean =>
+  a.raw === b.raw &&
+  a.truncated === b.truncated &&
+  isSameList(a.contentType, b.contentType) &&
+  isSameList(a.contentEncoding, b.contentEncoding);
+
+const reading = rememberCharged(readBody, isSame);
+const text = rememberCharged(sentText, isSame);

@@ -1,0 +1,43 @@
+import { compileRuleset } from "#rules/compile-ruleset.ts";
+import { runPhase } from "#rules/engine.ts";
+import { createRun } from "#rules/run.ts";
+import { testRequest } from "#rules/testing/views.ts";
+import type { Match } from "#rules/types.ts";
+import type { RequestView } from "#rules/views.ts";
+
+export interface RequestChanges {
+  readonly query?: string;
+  readonly headers?: Readonly<Record<string, readonly string[]>>;
+  readonly body?: string;
+  readonly truncated?: boolean;
+}
+
+const PHASE = "http_request_firewall_managed";
+
+/** A request as the edge shows it: names of header fields as they were sent, and asked for in lower case. */
+export function managedRequest({ query = "", headers = {}, body, truncated = false }: RequestChanges): RequestView {
+  const lower = new Map(Object.entries(headers).map(([name, values]) => [name.toLowerCase(), values]));
+  const request = testRequest({
+    method: body === undefined ? "GET" : "POST",
+    query,
+    headers,
+    ...(body === undefined ? {} : { body: { raw: body, size: body.length, truncated } }),
+  });
+  return { ...request, headers: (name) => lower.get(name) ?? [] };
+}
+
+/** The rules of a managed ruleset that apply to a request, deployed as it is. */
+export function managedMatches(rulesetId: string, request: RequestChanges, overrides: object = {}): readonly Match[] {
+  const rule = {
+    id: "deploys",
+    action: "execute",
+    action_parameters: { id: rulesetId, overrides },
+    expression: "true",
+    description: "",
+    enabled: true,
+  };
+  const run = createRun();
+  const matches = runPhase([compileRuleset({ id: "entry", phase: PHASE, rules: [rule] })], run, managedRequest(request), null);
+  if (run.exhausted !== null) throw new Error("the request's steps are spent");
+  return matches;
+}
