@@ -22,22 +22,34 @@ export interface CompiledDetectors {
   readonly named: NamedIndex<Detector>;
 }
 
-const onesOf = (mask: number): number => mask.toString(2).replaceAll("0", "").length;
+function onesOf(mask: number): number {
+  let ones = 0;
+  for (let rest = mask; rest !== 0; rest &= rest - 1) ones++;
+  return ones;
+}
 
-/** What stands for numbers without templates: found out once, since zones with patterns of their own are compiled by themselves. */
-const FORMS_OF_ANCHORS: ReadonlyMap<Anchor["kind"], NumberForms> = new Map([
+const once = <T>(find: () => T): (() => T) => {
+  let found: T | undefined;
+  return () => (found ??= find());
+};
+
+/**
+ * What stands for numbers without templates: found out once, since zones with patterns of their own are compiled by themselves, and not
+ * before it is asked for, since most threads never look.
+ */
+const FORMS_OF_ANCHORS: ReadonlyMap<Anchor["kind"], () => NumberForms> = new Map([
   // Two check digits behind two letters. All else may be letters; behind small ones, which texts are full of, digits have to follow.
   [
     "country_check",
-    {
+    once(() => ({
       ...noForms(),
       afterCapital: masksWhere((mask) => (mask & 3) === 3),
       afterSmall: masksWhere((mask) => (mask & 3) === 3 && onesOf(mask) >= 9 && onesOf(mask & 0xfc00) >= 5),
-    },
+    })),
   ],
-  ["number", { ...noForms(), alone: masksWhere((mask) => (mask & 1) === 1), spacedDigitsMin: 1 }],
+  ["number", once(() => ({ ...noForms(), alone: masksWhere((mask) => (mask & 1) === 1), spacedDigitsMin: 1 }))],
   // Eight digits, of which a separator may stand before each, and two parentheses.
-  ["plus", { ...noForms(), alone: masksWhere((mask) => onesOf(mask) >= 6), spacedDigitsMin: 6 }],
+  ["plus", once(() => ({ ...noForms(), alone: masksWhere((mask) => onesOf(mask) >= 6), spacedDigitsMin: 6 }))],
 ]);
 
 const HINT_LITERALS = HINTS.map((text): Literal => ({
@@ -92,7 +104,7 @@ export function compileDetectors(detectors: readonly Detector[]): CompiledDetect
       signs: [...(at_sign.length > 0 ? [AT_SIGN] : []), ...(colon.length > 0 ? [COLON] : [])],
       forms: allForms([
         chains.forms,
-        ...Array.from(FORMS_OF_ANCHORS, ([kind, forms]) => (anchored((anchor) => anchor.kind === kind).length > 0 ? forms : noForms())),
+        ...Array.from(FORMS_OF_ANCHORS, ([kind, forms]) => (anchored((anchor) => anchor.kind === kind).length > 0 ? forms() : noForms())),
       ]),
     }),
     named: namedIndex(detectors.map((detector) => [detector, detector.context ?? []])),
