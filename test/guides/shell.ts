@@ -1,14 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { ROOT } from "../../tools/steps.ts";
 import { FREE_PORTS } from "../support/selvedge.ts";
 
-/** Programs start in half the time where they find what they kept at earlier starts. */
-const XDG_CACHE_HOME = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
 const PAGE_TIMEOUT_MS = 300_000;
 
 /**
@@ -98,7 +95,7 @@ export async function runSteps(steps: readonly Step[], directory: string, env: R
     cwd: directory,
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
-    env: { PATH: `${process.env["PATH"]}:/usr/sbin`, HOME: directory, XDG_CACHE_HOME, LANG: "C.UTF-8", ROOT, ...env },
+    env: { PATH: `${process.env["PATH"]}:/usr/sbin`, HOME: directory, LANG: "C.UTF-8", ROOT, ...env },
   });
   let output = "";
   for (const stream of [shell.stdout, shell.stderr]) stream.setEncoding("utf8").on("data", (part: string) => (output += part));

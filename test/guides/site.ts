@@ -6,6 +6,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { SMTPServer } from "smtp-server";
 import { LLMock } from "@copilotkit/aimock";
 import { ROOT } from "../../tools/steps.ts";
 import { api, startSelvedge } from "../support/selvedge.ts";
@@ -44,8 +45,16 @@ export async function openSite(): Promise<OpenSite> {
   const [originPort, providerPort, receiverPort, opsPort, peerPort] = await freePorts();
   const logs = createHttpServer((req, res) => void req.resume().on("end", () => res.end()));
   await new Promise<void>((resolve) => logs.listen(0, "127.0.0.1", resolve));
+  const mail = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ["STARTTLS"],
+    onData: (stream, _, done) => void stream.resume().on("end", () => done()),
+  });
+  await new Promise<void>((resolve) => mail.listen(0, "127.0.0.1", resolve));
   const selvedge = await startSelvedge({
     args: [
+      ...["--notifications-email-from", "Edge alerts <edge@example.com>"],
+      ...["--notifications-smtp-host", "127.0.0.1", "--notifications-smtp-port", String((mail.server.address() as AddressInfo).port)],
       ...PROVIDERS.flatMap((name) => ["--provider", `${name}=http://127.0.0.1:${providerPort}/v1`]),
       ...["--dns-scan-resolvers", `127.0.0.1:${peerPort}`, "--deprecations-negotiate"],
     ],
@@ -99,6 +108,7 @@ export async function openSite(): Promise<OpenSite> {
     close: async () => {
       await selvedge.stop();
       logs.close();
+      await new Promise<void>((resolve) => mail.close(resolve));
     },
   };
 }
