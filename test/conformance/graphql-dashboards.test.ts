@@ -273,7 +273,7 @@ describe("GraphQL analytics, as dashboards ask", () => {
     const { errors } = await send({
       query: `{ viewer { zones(filter: { zoneTag: "${zones[0]}" }) { httpRequests1mGroups(limit: 9, orderBy: [date_ASC]) { dimensions { datetimeHour } } } } }`,
     });
-    assert.match(errors?.[0]?.message ?? "none", /orderBy date needs date/);
+    assert.match(errors?.[0]?.message ?? "none", /orderBy date requires the dimension date/);
   });
 
   test("gateways' requests by the names and values of their metadata", async () => {
