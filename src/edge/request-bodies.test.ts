@@ -9,8 +9,9 @@ import { rulesetOp } from "#edge/testing/entries.ts";
 
 let origin: TestOrigin;
 let edge: SecureEdge;
-/** Everything that the origin received on its newest connection. */
-let received = "";
+/** What the origin received last, by path: one that a client has left may arrive while another test runs. */
+const arrived = new Map<string, string>();
+const receivedAt = (path: string): string => arrived.get(path) ?? "";
 
 const LIMIT = 4096;
 
@@ -20,7 +21,7 @@ before(async () => {
     let text = "";
     socket.on("data", (bytes) => {
       text += bytes.toString("latin1");
-      received = text;
+      arrived.set(text.split(" ", 2)[1] ?? "", text);
       const head = text.indexOf("\r\n\r\n") + 4;
       if (head < 4) return;
       const length = Number(/\r\ncontent-length: (\d+)/i.exec(text)?.[1] ?? 0);
@@ -72,7 +73,7 @@ test("without rules that look at bodies nothing waits for one", async () => {
   await blocking('http.request.uri.path eq "/never"', async () => {
     const client = rawClient(edge.http);
     client.send("POST /begun HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\nContent-Length: 4\r\n\r\nab");
-    await eventually(() => received.includes("POST /begun"));
+    await eventually(() => receivedAt("/begun") !== "");
     assert.equal(heldBytes(), 0);
     client.send("cd");
     assert.match(await client.closed(), /\b4 [0-9a-f]{32} abcd$/);
@@ -81,9 +82,8 @@ test("without rules that look at bodies nothing waits for one", async () => {
 
 test("a rule that looks at the body decides before the origin hears of the request", async () => {
   await blocking('http.request.body.raw contains "attack"', async () => {
-    received = "";
-    assert.equal(statusOf(await exchangeRaw(edge.http, post("an attack"))), 403);
-    assert.equal(received, "");
+    assert.equal(statusOf(await exchangeRaw(edge.http, post("an attack", "", "/decides"))), 403);
+    assert.equal(receivedAt("/decides"), "");
     assert.match(await exchangeRaw(edge.http, post("harmless")), /^HTTP\/1\.1 200 OK[^]* harmless$/);
     // What has no body has an empty one.
     assert.equal(statusOf(await exchangeRaw(edge.http, "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n")), 200);
@@ -93,14 +93,14 @@ test("a rule that looks at the body decides before the origin hears of the reque
 
 test("chunks and trailers arrive as they were sent, and connections go on", async () => {
   await blocking('http.request.body.raw contains "attack" and http.request.body.size eq 9', async () => {
-    const head = "POST / HTTP/1.1\r\nHost: www.example.com\r\nTransfer-Encoding: chunked\r\nTrailer: x-sum\r\n";
+    const head = "POST /trailers HTTP/1.1\r\nHost: www.example.com\r\nTransfer-Encoding: chunked\r\nTrailer: x-sum\r\n";
     const client = rawClient(edge.http);
     client.send(
       `${head}\r\n3\r\nabc\r\n2\r\nde\r\n0\r\nx-sum: 1\r\n\r\n${head}Connection: close\r\n\r\n3\r\nan \r\n6\r\nattack\r\n0\r\n\r\n`,
     );
     const answers = await client.closed();
     assert.match(answers, /^HTTP\/1\.1 200 OK[^]*HTTP\/1\.1 403 Access denied/);
-    assert.match(received, /abcde\r\n0\r\nx-sum: 1\r\n\r\n$|3\r\nabc\r\n2\r\nde\r\n0\r\nx-sum: 1\r\n\r\n$/);
+    assert.match(receivedAt("/trailers"), /abcde\r\n0\r\nx-sum: 1\r\n\r\n$|3\r\nabc\r\n2\r\nde\r\n0\r\nx-sum: 1\r\n\r\n$/);
   });
 });
 
@@ -117,7 +117,8 @@ test("what is longer than rules see is passed on whole, and they are told", asyn
     const chunks = body.replace(/[^]{10000}/g, (chunk) => `2710\r\n${chunk}\r\n`);
     const head = "POST /chunked HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n";
     assert.match(await exchangeRaw(edge.http, `${head}${chunks}0\r\n\r\n`), /^HTTP\/1\.1 200 OK/);
-    const whole = received.slice(received.indexOf("\r\n\r\n") + 4).replace(/(?:^|\r\n)[0-9a-f]+\r\n/g, "");
+    const text = receivedAt("/chunked");
+    const whole = text.slice(text.indexOf("\r\n\r\n") + 4).replace(/(?:^|\r\n)[0-9a-f]+\r\n/g, "");
     assert.equal(createHash("md5").update(whole.trimEnd()).digest("hex"), hash);
     assert.equal(statusOf(await exchangeRaw(edge.http, post("x".repeat(LIMIT)))), 403, "what fits exactly is not truncated");
     assert.equal(heldBytes(), 0);
@@ -131,14 +132,15 @@ test("a client that waits to be asked for its body is asked, once, and the origi
       ["an attack", 403],
     ] as const) {
       const client = rawClient(edge.http);
-      client.send(post(body, "Expect: 100-continue\r\n").slice(0, -body.length));
+      client.send(post(body, "Expect: 100-continue\r\n", "/expects").slice(0, -body.length));
       await client.until(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
       client.send(body);
       const answer = await client.closed();
       assert.equal(answer.match(/ 100 Continue/g)?.length, 1);
       assert.match(answer, new RegExp(`\r\n\r\nHTTP/1\\.1 ${status} `));
     }
-    assert.doesNotMatch(received, /expect:/i);
+    assert.match(receivedAt("/expects"), /^POST \/expects /);
+    assert.doesNotMatch(receivedAt("/expects"), /expect:/i);
   });
 });
 
@@ -301,6 +303,7 @@ test("however a body is cut into chunks and packets, rules see its beginning and
     isChunked: fc.boolean(),
     isAttack: fc.boolean(),
   });
+  let tries = 0;
   await blocking('starts_with(http.request.body.raw, "attack")', async () => {
     await fc.assert(
       fc.asyncProperty(cut, async ({ bytes, chunks, packets, isChunked, isAttack }) => {
@@ -312,8 +315,8 @@ test("however a body is cut into chunks and packets, rules see its beginning and
           at += chunk.length;
         }
         const framing = isChunked ? "Transfer-Encoding: chunked" : `Content-Length: ${body.length}`;
-        const message = `POST / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n${framing}\r\n\r\n${isChunked ? `${sent}0\r\n\r\n` : body}`;
-        received = "";
+        const path = `/cut/${tries++}`;
+        const message = `POST ${path} HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n${framing}\r\n\r\n${isChunked ? `${sent}0\r\n\r\n` : body}`;
         const client = rawClient(edge.http);
         for (let at = 0, i = 0; at < message.length; i++) {
           const packet = message.slice(at, at + packets[i % packets.length]!);
@@ -323,9 +326,10 @@ test("however a body is cut into chunks and packets, rules see its beginning and
         }
         const answer = await client.closed();
         assert.equal(statusOf(answer), isAttack ? 403 : 200);
-        if (isAttack) return assert.equal(received, "");
-        const arrived = received.slice(received.indexOf("\r\n\r\n") + 4);
-        const whole = isChunked ? arrived.replace(/(?:^|\r\n)[0-9a-f]+\r\n/g, "").trimEnd() : arrived;
+        if (isAttack) return assert.equal(receivedAt(path), "");
+        const text = receivedAt(path);
+        const passed = text.slice(text.indexOf("\r\n\r\n") + 4);
+        const whole = isChunked ? passed.replace(/(?:^|\r\n)[0-9a-f]+\r\n/g, "").trimEnd() : passed;
         assert.equal(createHash("md5").update(whole).digest("hex"), createHash("md5").update(body).digest("hex"));
       }),
       { numRuns: 60 },

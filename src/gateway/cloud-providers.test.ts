@@ -363,7 +363,7 @@ test("vertex: a publisher's dialect, its place from the model's full name", asyn
   );
   assert.ok(rows.every(({ cost }) => (cost ?? 0) > 0));
   const lost = await ask("google/gemini-2.5-pro");
-  assert.deepEqual([lost.internalCode, /say the project/.test(lost.error[0].message)], [2019, true]);
+  assert.deepEqual([lost.internalCode, /name the project/.test(lost.error[0].message)], [2019, true]);
   assert.equal((await ask("meta/llama-4")).internalCode, 2008);
   assert.equal(provider.seen.length, 2);
 });

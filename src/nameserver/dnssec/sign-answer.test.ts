@@ -283,7 +283,7 @@ test("a zone whose keys cannot be used gives no answer to those who would verify
     assert.equal(metrics.samples().find(({ name }) => name === "selvedge_dns_unusable_keys_total")?.value, 1);
   }
   assert.equal(logged.length, 4);
-  assert.match(logged[0] ?? "", /^error a zone's keys cannot be used/);
+  assert.match(logged[0] ?? "", /^error a zone's signing keys are unusable/);
 });
 
 test("a zone that cannot be signed takes no other one down with it", () => {

@@ -242,5 +242,5 @@ test("a transfer that takes too long is broken off", () => {
   nowMs = 1001;
   assert.throws(() => stream.next(), RangeError);
   stream.close();
-  assert.match(fixture.log[0] ?? "", /broke off: axfr, 1 messages RangeError: the transfer takes too long/);
+  assert.match(fixture.log[0] ?? "", /interrupted: axfr, 1 messages RangeError: the transfer takes too long/);
 });
