@@ -47,7 +47,10 @@ describe("GraphQL analytics under hostile queries", () => {
   const REFUSED: Readonly<Record<string, () => readonly [object, RegExp]>> = {
     "ten thousand aliases": () => [{ query: inZone(text(10_000, (n) => `a${n}:zoneTag`)) }, /must not have more than/],
     "as many as fit": () => [{ query: inZone(text(4_000, (n) => `a${n}:zoneTag`)) }, /2000 tokens/],
-    "101 nodes": () => [{ query: inZone(text(101, (n) => `a${n}: httpRequests1hGroups(limit: 1) { sum { requests } }`)) }, /at most 100 data nodes/],
+    "101 nodes": () => [
+      { query: inZone(text(101, (n) => `a${n}: httpRequests1hGroups(limit: 1) { sum { requests } }`)) },
+      /at most 100 data nodes/,
+    ],
     "101 overviews": () => [
       { query: inZone(text(101, (n) => `a${n}: httpRequestsOverviewAdaptiveGroups(limit: 1) { count }`)) },
       /at most 100 data nodes/,
