@@ -9,10 +9,11 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { askedHost, type HostGate, hostFieldsOf } from "#kernel/net/host-gate.ts";
 import { newRayId } from "#kernel/crypto/ids.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
+import { createSlowBodies } from "./connection/slow-bodies.ts";
 import { createAdmission, type RouteLimits } from "./admission.ts";
 import { type ApiDateConfig, createApiDate } from "./api-date.ts";
 import { badHeader } from "./auth.ts";
-import { answerBrokenRequest, answerExpectation, watchAnswer } from "./broken-request.ts";
+import { answerBrokenRequest, answerExpectation, watchAnswer } from "./connection/broken-request.ts";
 import { failureEnvelope } from "./envelope.ts";
 import type { Settled } from "./execute.ts";
 import { type Failure, toFailure } from "./failure.ts";
@@ -64,7 +65,8 @@ export const BASE_PATH = "/client/v4";
 
 const BODY_BYTES_MAX = 5 * 1024 * 1024;
 const HEADER_BYTES_MAX = 16 * 1024;
-const REQUEST_TIMEOUT_MS = 30_000;
+/** In all; what is slower than it should be ends long before (connection/slow-bodies.ts). */
+const REQUEST_TIMEOUT_MS = 60 * 60_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 /** Node looks every 30 s unless told, which would add as much to each limit. */
 const TIMEOUTS_CHECKED_EVERY_MS = 2_000;
@@ -78,7 +80,7 @@ const LIMITS: RouteLimits = { dns_import: { bodyBytesMax: 256 * 1024, rateLimit:
 export function createApi(deps: ApiDeps): FastifyInstance {
   const { control, clock, config, log, deprecations = DEPRECATIONS } = deps;
   const limits = config.limits ?? LIMITS;
-  const app = createHttp(config, (error, _request, reply) => {
+  const app = createHttp(config, clock, (error, _request, reply) => {
     // The framework runs no hook and keeps no state for an address that it cannot read.
     addHeaders(reply);
     answer(toFailure(error), null, reply);
@@ -197,7 +199,7 @@ const withoutSchemas = (): never => {
   throw new Error("no route is given to the framework with a schema");
 };
 
-function createHttp(config: ApiConfig, frameworkErrors: FrameworkErrors): FastifyInstance {
+function createHttp(config: ApiConfig, clock: Clock, frameworkErrors: FrameworkErrors): FastifyInstance {
   // Node would answer a missing Host without the envelope.
   const http = {
     maxHeaderSize: HEADER_BYTES_MAX,
@@ -224,6 +226,10 @@ function createHttp(config: ApiConfig, frameworkErrors: FrameworkErrors): Fastif
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance;
   app.server.on("checkExpectation", answerExpectation);
   app.server.on("request", watchAnswer);
+  const bodies = createSlowBodies(clock);
+  app.server.on("request", bodies.watch);
+  const sweeping = setInterval(bodies.sweep, TIMEOUTS_CHECKED_EVERY_MS).unref();
+  app.addHook("onClose", async () => clearInterval(sweeping));
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer" }, (request, bytes, done) => {
     try {

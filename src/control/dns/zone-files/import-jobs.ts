@@ -73,13 +73,15 @@ export function createImportJobs({ store, clock, run }: ImportJobsDeps): ImportJ
   const running = new Map<string, string>();
   const startedOn = store.dialect === "sqlite" ? now() : "";
 
+  /** `row.status` is the state that the caller has seen; a job that has left it since then keeps its file. */
+  const end = (row: Pick<DnsImportJobRow, "id" | "zone_id" | "status">, values: Partial<DnsImportJobRow>): Promise<unknown> =>
+    store.write(async ({ db }) => {
+      if (!(await updateImportJob(db, row.id, [row.status], { ...values, finished_on: now(), touched_on: now() }))) return;
+      await deleteImportFile(db, row.id);
+      await forgetImportJobs(db, row.zone_id, KEPT_OF_ZONE);
+    });
+
   const runOne = async (row: DnsImportJobRow): Promise<void> => {
-    const end = (values: Partial<DnsImportJobRow>): Promise<unknown> =>
-      store.write(async ({ db }) => {
-        await updateImportJob(db, row.id, ["running"], { ...values, finished_on: now(), touched_on: now() });
-        await deleteImportFile(db, row.id);
-        await forgetImportJobs(db, row.zone_id, KEPT_OF_ZONE);
-      });
     try {
       const zone = await zoneRowById(store.read, row.zone_id);
       if (zone === undefined) throw new PlatformError("zone_not_found");
@@ -88,10 +90,10 @@ export function createImportJobs({ store, clock, run }: ImportJobsDeps): ImportJ
         await updateImportJob(db, row.id, ["running"], { records, touched_on: now() });
       };
       const added = await run(call, zone, await readFile(store, row.id), { proxied: row.proxied === 1, onPiece });
-      await end({ status: "done", records: row.total, added });
+      await end({ ...row, status: "running" }, { status: "done", records: row.total, added });
       waiting.get(row.id)?.resolve(added);
     } catch (error) {
-      await end({ status: "failed", error: JSON.stringify(errorsOf(error)) }).catch(() => {});
+      await end({ ...row, status: "running" }, { status: "failed", error: JSON.stringify(errorsOf(error)) }).catch(() => {});
       waiting.get(row.id)?.reject(error);
     }
   };
@@ -99,9 +101,13 @@ export function createImportJobs({ store, clock, run }: ImportJobsDeps): ImportJ
   const start = async (): Promise<number> => {
     let started = 0;
     for (const row of await openImportJobs(store.read)) {
+      const isLeft = row.touched_on < startedOn || row.touched_on < isoMicros(clock.nowMicros() - ABANDONED_MS * 1000);
+      if (row.status === "receiving") {
+        if (isLeft) await end(row, { status: "failed", error: JSON.stringify([NEVER_STORED]) });
+        continue;
+      }
       if (running.size >= RUNNING_MAX) break;
       if (running.has(row.id) || countOf(running.values(), row.account_id) >= RUNNING_OF_ACCOUNT_MAX) continue;
-      const isLeft = row.touched_on < startedOn || row.touched_on < isoMicros(clock.nowMicros() - ABANDONED_MS * 1000);
       if (row.status === "running" && !isLeft) continue;
       running.set(row.id, row.account_id);
       const claimed = await store.write(({ db }) =>
@@ -149,13 +155,16 @@ export function createImportJobs({ store, clock, run }: ImportJobsDeps): ImportJ
       });
       let part = 0;
       for (let at = 0; at < file.length; at += PART_CHARACTERS)
-        await store.write(({ db }) => insertImportFilePart(db, row.id, part++, file.slice(at, at + PART_CHARACTERS)));
+        await store.write(async ({ db }) => {
+          if (!(await updateImportJob(db, row.id, ["receiving"], { touched_on: now() }))) throw new PlatformError("dns_import_not_found");
+          await insertImportFilePart(db, row.id, part++, file.slice(at, at + PART_CHARACTERS));
+        });
       calls.set(row.id, call);
       const outcome = Promise.withResolvers<number>();
       // Whoever did not wait for it is told by the job's status.
       outcome.promise.catch(() => {});
       waiting.set(row.id, outcome);
-      await store.write(({ db }) => updateImportJob(db, row.id, ["receiving"], { status: "queued" }));
+      await store.write(({ db }) => updateImportJob(db, row.id, ["receiving"], { status: "queued", touched_on: now() }));
       await start();
       return jobView((await importJob(store.read, zone.id, row.id)) ?? { ...row, status: "queued" });
     },
@@ -191,6 +200,11 @@ const errorsOf = (error: unknown): readonly ErrorItem[] =>
   error instanceof PlatformError
     ? [{ code: error.code, message: error.message }, ...(error.chain ?? [])]
     : [{ code: 10000, message: "An internal error occurred; see the server's log. You can import the file again." }];
+
+const NEVER_STORED: ErrorItem = {
+  code: 10000,
+  message: "The server stopped before it had stored the whole file, so it imported nothing. Import the file again.",
+};
 
 const jobView = (row: DnsImportJobRow): DnsImport => ({
   id: row.id,

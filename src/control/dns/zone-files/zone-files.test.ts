@@ -326,3 +326,38 @@ storeTest("an import whose program ended is done by the next one; of one account
   );
   assert.deepEqual((await next.get(zone, first.id)).recs_added, 10);
 });
+
+storeTest("an import whose file was never stored whole fails, and a retry of it can be made", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store);
+  const { id, name } = await control.zones.create(call(), { name: "parts.example", account: { id: account_id } });
+  const zone = { id, name, account_id, plan: "enterprise" };
+  const part = Promise.withResolvers<void>();
+  // The program ends between the first part of the file and the second.
+  const dying: typeof store = {
+    ...store,
+    write: async (work, ...rest) => {
+      const written = await store.write(work, ...rest);
+      const [stored] = await store.read.selectFrom("dns_import_files").select("part").execute();
+      if (stored === undefined) return written;
+      part.resolve();
+      return new Promise(() => {});
+    },
+  };
+  const file = "x 300 A 192.0.2.1\n".repeat(40_000);
+  void createImportJobs({ store: dying, clock: systemClock, run: async () => 0 }).submit(call(), zone, file, { proxied: false, total: 1 });
+  await part.promise;
+
+  const next = createImportJobs({ store, clock: systemClock, run: async () => 0 });
+  await next.resume();
+  assert.deepEqual(
+    (await next.list(zone)).map(({ status }) => status),
+    // SQLite belongs to one program, which knows that the other one is gone.
+    [store.dialect === "sqlite" ? "failed" : "receiving"],
+  );
+  await store.write(({ db }) => db.updateTable("dns_import_jobs").set({ touched_on: "" }).execute());
+  assert.equal(await next.resume(), 0);
+  const [failed] = await next.list(zone);
+  assert.equal(failed?.status, "failed");
+  assert.match(failed?.errors[0]?.message ?? "", /before it had stored the whole file/);
+  assert.deepEqual(await store.read.selectFrom("dns_import_files").select("part").execute(), []);
+});

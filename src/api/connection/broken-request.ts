@@ -3,7 +3,7 @@ import { STATUS_CODES } from "#kernel/net/node-http.ts";
 import type { Socket } from "node:net";
 import type { ErrorName } from "#kernel/errors/error-codes.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { failureEnvelope } from "./envelope.ts";
+import { failureEnvelope } from "../envelope.ts";
 
 /** What the HTTP parser says was wrong, where it is not just malformed. */
 const BY_PARSER_CODE: Readonly<Record<string, ErrorName>> = {

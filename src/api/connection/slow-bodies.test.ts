@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { after, before, test } from "node:test";
+import { fixedClock } from "#kernel/clock.ts";
+import { type ApiServer, ask, OWNER_EMAIL, OWNER_KEY, startApi } from "../../../test/support/api-server.ts";
+
+const clock = fixedClock("2026-01-01");
+let server: ApiServer;
+before(async () => {
+  server = await startApi({ clock });
+});
+after(() => server.close());
+
+const COMMENT = "x".repeat(200_000);
+const body = (): string => JSON.stringify({ name: "slow.example", account: { id: server.account_id }, comment: COMMENT });
+
+interface Client {
+  readonly socket: Socket;
+  /** What came back so far. */
+  answer(): string;
+  send(text: string): Promise<void>;
+}
+
+async function open(): Promise<Client> {
+  const socket = connect(server.port, "127.0.0.1").setEncoding("utf8");
+  let answer = "";
+  socket.on("data", (text: string) => (answer += text)).on("error", () => {});
+  await once(socket, "connect");
+  return {
+    socket,
+    answer: () => answer,
+    send: (text) => new Promise((resolve) => socket.write(text, () => resolve())),
+  };
+}
+
+const head = (length: number): string =>
+  [
+    "POST /client/v4/zones HTTP/1.1",
+    "Host: api.test",
+    `X-Auth-Email: ${OWNER_EMAIL}`,
+    `X-Auth-Key: ${OWNER_KEY}`,
+    "Content-Type: application/json",
+    `Content-Length: ${length}`,
+    "",
+    "",
+  ].join("\r\n");
+
+const sweeps = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 4_500));
+
+test("a body that makes progress goes on for minutes; one that stops is answered 408 and ended", { timeout: 60_000 }, async () => {
+  const [steady, stopped] = [await open(), await open()];
+  const text = body();
+  await steady.send(head(text.length) + text.slice(0, 100_000));
+  await stopped.send(head(text.length) + text.slice(0, 10));
+  // Both have been read by the time that another request is answered.
+  await ask(server, "GET", "/zones");
+  clock.advance(40_000);
+  const [ended] = await Promise.all([once(stopped.socket, "close"), sweeps()]);
+  assert.equal(ended[0], false);
+  assert.match(stopped.answer(), /^HTTP\/1\.1 408 /);
+  assert.match(stopped.answer(), /"code":10408/);
+  assert.equal(steady.answer(), "");
+  await steady.send(text.slice(100_000));
+  while (!steady.answer().includes("\r\n\r\n")) await once(steady.socket, "data");
+  assert.match(steady.answer(), /^HTTP\/1\.1 200 /);
+  // What was received in time is not looked at any more.
+  clock.advance(3_600_000);
+  await sweeps();
+  assert.equal(steady.socket.destroyed, false);
+  steady.socket.destroy();
+});
+
+test("a body that nobody asked for is held to the same pace", { timeout: 60_000 }, async () => {
+  const stranger = await open();
+  await stranger.send("POST /client/v4/zones HTTP/1.1\r\nHost: api.test\r\nContent-Length: 100000\r\n\r\nx");
+  while (!stranger.answer().includes("\r\n\r\n")) await once(stranger.socket, "data");
+  assert.match(stranger.answer(), /^HTTP\/1\.1 40[01] /);
+  if (!stranger.socket.destroyed) {
+    clock.advance(31_000);
+    await once(stranger.socket, "close");
+  }
+});
