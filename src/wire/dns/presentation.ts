@@ -7,6 +7,7 @@ export interface Token {
 }
 
 const SPACE = /[ \t\r\n]/;
+const BACKSLASH = 0x5c;
 
 /**
  * Splits RDATA text into words (RFC 1035 §5.1): white space separates, double quotes group, a backslash
@@ -53,39 +54,45 @@ function wordEnd(text: string, from: number): number {
 /** The bytes that text with `\DDD` and `\X` escapes stands for; other characters are UTF-8. */
 export function unescapeText(raw: string): Buffer {
   if (!raw.includes("\\")) return Buffer.from(raw, "utf8");
-  const parts: Buffer[] = [];
-  let at = 0;
-  while (at < raw.length) {
-    const slash = raw.indexOf("\\", at);
-    if (slash < 0) break;
-    parts.push(Buffer.from(raw.slice(at, slash), "utf8"));
-    const { byte, length } = readEscape(raw, slash);
-    if (byte === undefined) {
+  // No escape is shorter than what it stands for.
+  const bytes = Buffer.allocUnsafe(Buffer.byteLength(raw, "utf8"));
+  let length = 0;
+  for (let at = 0; at < raw.length;) {
+    let code = raw.charCodeAt(at);
+    if (code === BACKSLASH) {
+      const escape = readEscape(raw, at);
+      if (escape.byte !== undefined) {
+        bytes[length++] = escape.byte;
+        at += escape.length;
+        continue;
+      }
       // The escaped character itself may be one that UTF-8 needs several bytes for.
-      const character = String.fromCodePoint(raw.codePointAt(slash + 1) ?? 0);
-      parts.push(Buffer.from(character, "utf8"));
-      at = slash + 1 + character.length;
-    } else {
-      parts.push(Buffer.of(byte));
-      at = slash + length;
+      code = raw.charCodeAt(++at);
     }
+    if (code < 0x80) {
+      bytes[length++] = code;
+      at += 1;
+      continue;
+    }
+    const character = String.fromCodePoint(raw.codePointAt(at) ?? 0);
+    length += bytes.write(character, length, "utf8");
+    at += character.length;
   }
-  parts.push(Buffer.from(raw.slice(at), "utf8"));
-  return Buffer.concat(parts);
+  return bytes.subarray(0, length);
 }
 
 /** Reads the escape at a backslash. `byte` is undefined where a character outside ASCII is escaped. */
 export function readEscape(raw: string, slash: number): { byte: number | undefined; length: number } {
-  const digits = /^\d{1,3}/.exec(raw.slice(slash + 1, slash + 4))?.[0];
-  if (digits !== undefined) {
-    const value = Number(digits);
-    if (digits.length < 3 || value > 255) throw new RdataError("has an escape that is not \\DDD with a value up to 255");
-    return { byte: value, length: 4 };
-  }
   const code = raw.charCodeAt(slash + 1);
   if (Number.isNaN(code)) throw new RdataError("ends in a backslash");
-  return { byte: code < 0x80 ? code : undefined, length: 2 };
+  if (!isDigit(code)) return { byte: code < 0x80 ? code : undefined, length: 2 };
+  const [second, third] = [raw.charCodeAt(slash + 2), raw.charCodeAt(slash + 3)];
+  const value = isDigit(second) && isDigit(third) ? (code - 0x30) * 100 + (second - 0x30) * 10 + third - 0x30 : 256;
+  if (value > 255) throw new RdataError("has an escape that is not \\DDD with a value up to 255");
+  return { byte: value, length: 4 };
 }
+
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
 const decimal = (byte: number): string => `\\${String(byte).padStart(3, "0")}`;
 

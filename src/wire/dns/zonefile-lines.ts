@@ -10,6 +10,8 @@ export interface ZoneFileLine {
   readonly tokens: readonly Token[];
   /** What follows the semicolon on its last line, trimmed; empty where nothing does. */
   readonly comment: string;
+  /** Characters of the file up to its end. */
+  readonly end: number;
   /** Why it cannot be read; the tokens are then incomplete. */
   readonly problem?: string;
 }
@@ -25,6 +27,8 @@ interface Scanner {
  * carried about to be refused.
  */
 const ENTRY_LENGTH_MAX = 300_000;
+/** The longest record that a zone can hold has 4,096 octets, so at most as many character strings. */
+const ENTRY_WORDS_MAX = 5_000;
 
 const NEWLINE = 0x0a;
 const QUOTE = 0x22;
@@ -58,7 +62,7 @@ function readEntry(scanner: Scanner): ZoneFileLine {
       if (code === NEWLINE) {
         scanner.at += 1;
         scanner.line += 1;
-        if (depth === 0) return { line, indented, tokens, comment };
+        if (depth === 0) return { line, indented, tokens, comment, end: scanner.at };
       } else if (code === SEMICOLON) {
         const from = scanner.at + 1;
         skipToLineEnd(scanner);
@@ -75,16 +79,16 @@ function readEntry(scanner: Scanner): ZoneFileLine {
         if (tokens.length === 0) line = scanner.line;
         const token = readToken(scanner);
         length += token.raw.length + 1;
-        if (length > ENTRY_LENGTH_MAX) throw new RdataError("more text than a record can have");
+        if (length > ENTRY_LENGTH_MAX || tokens.length === ENTRY_WORDS_MAX) throw new RdataError("more text than a record can have");
         tokens.push(token);
       }
     }
     if (depth > 0) throw new RdataError("a parenthesis that does not close");
-    return { line, indented, tokens, comment };
+    return { line, indented, tokens, comment, end: scanner.at };
   } catch (error) {
     if (!(error instanceof RdataError)) throw error;
     skipToLineEnd(scanner);
-    return { line, indented, tokens, comment, problem: error.message };
+    return { line, indented, tokens, comment, end: scanner.at, problem: error.message };
   }
 }
 

@@ -8,7 +8,9 @@ import { promisify } from "node:util";
 import { fc } from "../../../test/support/property.ts";
 import { checkedZone, type WireRecord } from "../../../test/support/checked-zone.ts";
 import { toolOrSkip } from "../../../test/support/tools.ts";
+import { RdataError } from "./errors.ts";
 import { keyOf, parseAbsoluteName } from "./name.ts";
+import { unescapeText } from "./presentation.ts";
 import { encodeContent, typeCode } from "./record-types.ts";
 import { parseZoneFile, type ZoneFileRecord, zoneFileItems } from "./zonefile.ts";
 
@@ -254,3 +256,37 @@ for (const file of readdirSync(ZONES)) {
     }
   });
 }
+
+test("a line of many words is refused as soon as no record could have them; what follows is read", () => {
+  const { records, errors } = parseZoneFile(`a TXT ${'"" '.repeat(100_000)}\nb TXT ${'"" '.repeat(4_096)}\n`, { origin: "example.com" });
+  assert.deepEqual(errors, [{ line: 1, message: "The line has more text than a record can have." }]);
+  assert.deepEqual(
+    records.map(({ name }) => name),
+    ["b.example.com"],
+  );
+});
+
+test("each item says how far the file has been read", () => {
+  const text = "$TTL 300\na A 192.0.2.1\nb A (\n192.0.2.2 )\nc A nonsense\nd RRSIG x\n$GENERATE 1-2 h$ A 192.0.2.$\n";
+  const lineEnds = [...text.matchAll(/\n/g)].map(({ index }) => index + 1);
+  assert.deepEqual(
+    [...zoneFileItems(text, { origin: "example.com" })].map(({ end }) => lineEnds.indexOf(end) + 1),
+    [2, 4, 5, 6, 7, 7],
+  );
+});
+
+test("escapes stand for the same bytes wherever they are", () => {
+  const piece = fc.oneof(
+    fc.integer({ min: 0, max: 255 }).map((byte) => ({ raw: `\\${String(byte).padStart(3, "0")}`, bytes: Buffer.of(byte) })),
+    fc
+      .string({ unit: "grapheme", minLength: 1, maxLength: 1 })
+      .map((text) => ({ raw: text.replaceAll("\\", "\\\\"), bytes: Buffer.from(text) })),
+    fc.constantFrom('"', ";", "é", "😀", "\\", " ").map((text) => ({ raw: `\\${text}`, bytes: Buffer.from(text) })),
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
+      assert.deepEqual(unescapeText(pieces.map(({ raw }) => raw).join("")), Buffer.concat(pieces.map(({ bytes }) => bytes)));
+    }),
+  );
+  for (const raw of ["\\", "a\\", "\\2", "\\25", "\\256", "\\1x2", "\\999"]) assert.throws(() => unescapeText(raw), RdataError);
+});

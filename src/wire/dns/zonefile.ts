@@ -22,11 +22,12 @@ export interface ZoneFileError {
   readonly message: string;
 }
 
-/** `skipped` is what the signer of the zone had made and whoever signs it next makes anew. */
-export type ZoneFileItem =
+/** `skipped` is what the signer of the zone had made and whoever signs it next makes anew; `end`: characters read so far. */
+export type ZoneFileItem = { readonly end: number } & (
   | { readonly kind: "record"; readonly record: ZoneFileRecord }
   | { readonly kind: "error"; readonly error: ZoneFileError }
-  | { readonly kind: "skipped"; readonly line: number };
+  | { readonly kind: "skipped"; readonly line: number }
+);
 
 export interface ZoneFile {
   readonly records: readonly ZoneFileRecord[];
@@ -97,7 +98,7 @@ export function* zoneFileItems(text: string, { origin }: { readonly origin: stri
       yield* readEntry(state, entry);
     } catch (error) {
       if (!(error instanceof RdataError)) throw error;
-      yield { kind: "error", error: { line: entry.line, message: error.message } };
+      yield { kind: "error", end: entry.end, error: { line: entry.line, message: error.message } };
     }
   }
 }
@@ -146,10 +147,10 @@ function* readDirective(state: ParserState, entry: ZoneFileLine, name: string, w
   }
 }
 
-function readRecord(state: ParserState, { line, comment }: ZoneFileLine, owner: DnsName, tokens: readonly Token[]): ZoneFileItem {
+function readRecord(state: ParserState, { line, comment, end }: ZoneFileLine, owner: DnsName, tokens: readonly Token[]): ZoneFileItem {
   const { ttl, type, rdata } = readFields(tokens);
   if (ttl !== undefined) state.lastTtl = ttl;
-  if (SIGNER_CODES.has(SIGNER_TYPES.get(type) ?? typeCode(type) ?? 0)) return { kind: "skipped", line };
+  if (SIGNER_CODES.has(SIGNER_TYPES.get(type) ?? typeCode(type) ?? 0)) return { kind: "skipped", end, line };
   const known = recordTypeOf(type);
   if (known === undefined) throw unknownType(type);
   if (!isWithin(keyOf(owner), state.zoneKey)) throw new RdataError(`${formatName(owner)} is outside the zone.`);
@@ -158,7 +159,7 @@ function readRecord(state: ParserState, { line, comment }: ZoneFileLine, owner: 
   if (known.name === "SOA" && ttl === undefined && state.defaultTtl === null && state.lastTtl === null)
     state.defaultTtl = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).readUInt32BE(bytes.length - 4);
   const record = { name: formatName(owner), type: known.name, ttl: ttl ?? state.defaultTtl ?? state.lastTtl, comment, line };
-  return { kind: "record", record: { ...record, ...describe(known.name, bytes) } };
+  return { kind: "record", end, record: { ...record, ...describe(known.name, bytes) } };
 }
 
 function unknownType(type: string): RdataError {

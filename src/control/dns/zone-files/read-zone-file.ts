@@ -42,17 +42,18 @@ export interface ImportScene {
 
 /** A file that is no zone file has one on each line; the first ones say enough. */
 const PROBLEMS_MAX = 50;
-/** Between two of these many records other requests get their turn. */
-const SLICE = 200;
+/** After so many records or characters of the file other requests are answered: a few milliseconds of work. */
+const SLICE_RECORDS = 200;
+const SLICE_CHARACTERS = 16_384;
 
 /** Reads a zone file as records, each checked by itself, and keeps up to `entriesMax` of them. */
 export async function readZoneFile(text: string, scene: ImportScene, entriesMax = Infinity): Promise<ReadZoneFile> {
   let entries: Map<string, ImportEntry> | null = new Map();
   const problems: ImportProblem[] = [];
-  let items = 0;
   let parsed = 0;
-  for (const item of importItems(text, scene)) {
-    if (++items % SLICE === 0) await setImmediate();
+  const isSliceOver = createSlices();
+  for (const [item, end] of importItems(text, scene)) {
+    if (isSliceOver(end)) await setImmediate();
     if (item === null || "key" in item) parsed += 1;
     if (item === null) continue;
     if ("error" in item) {
@@ -69,9 +70,9 @@ export async function readZoneFile(text: string, scene: ImportScene, entriesMax 
 /** The records of a file in which nothing is wrong, so many at a time, repetitions included. */
 export async function* importPieces(text: string, scene: ImportScene, size: number): AsyncGenerator<readonly ImportEntry[]> {
   let piece: ImportEntry[] = [];
-  let items = 0;
-  for (const item of importItems(text, scene)) {
-    if (++items % SLICE === 0) await setImmediate();
+  const isSliceOver = createSlices();
+  for (const [item, end] of importItems(text, scene)) {
+    if (isSliceOver(end)) await setImmediate();
     if (item === null) continue;
     if ("error" in item) throw refusal([item]);
     if (piece.push(item) < size) continue;
@@ -79,6 +80,17 @@ export async function* importPieces(text: string, scene: ImportScene, size: numb
     piece = [];
   }
   if (piece.length > 0) yield piece;
+}
+
+/** To be called for each item with the characters read so far. */
+function createSlices(): (end: number) => boolean {
+  let items = 0;
+  let from = 0;
+  return (end) => {
+    if (++items < SLICE_RECORDS && end - from < SLICE_CHARACTERS) return false;
+    [items, from] = [0, end];
+    return true;
+  };
 }
 
 /** The error of an import: the first lines that cannot be imported. */
@@ -89,13 +101,13 @@ export function refusal(problems: readonly ImportProblem[]): PlatformError {
   return new PlatformError("dns_zone_file_invalid", { message: `${chain[0]?.message}${more}`, chain });
 }
 
-/** What each record of the file is to the zone; null for those that the service makes itself. */
-function* importItems(text: string, scene: ImportScene): Generator<ImportEntry | ImportProblem | null> {
+/** What each record of the file is to the zone, null for those that the service makes itself; and how many characters were read. */
+function* importItems(text: string, scene: ImportScene): Generator<readonly [ImportEntry | ImportProblem | null, number]> {
   for (const item of zoneFileItems(text, { origin: scene.zone.name })) {
     if (item.kind === "error") {
       const { line, message } = item.error;
-      yield { line, error: new PlatformError("dns_zone_file_invalid", { message }) };
-    } else yield item.kind === "skipped" || isOwn(item.record, scene) ? null : readEntry(item.record, scene);
+      yield [{ line, error: new PlatformError("dns_zone_file_invalid", { message }) }, item.end];
+    } else yield [item.kind === "skipped" || isOwn(item.record, scene) ? null : readEntry(item.record, scene), item.end];
   }
 }
 
