@@ -56,13 +56,15 @@ function readEntry(scanner: Scanner): ZoneFileLine {
   let comment = "";
   let depth = 0;
   let length = 0;
+  let problem: string | undefined;
+  const entry = (): ZoneFileLine => ({ line, indented, tokens, comment, end: scanner.at, ...(problem === undefined ? {} : { problem }) });
   try {
     while (scanner.at < text.length) {
       const code = text.charCodeAt(scanner.at);
       if (code === NEWLINE) {
         scanner.at += 1;
         scanner.line += 1;
-        if (depth === 0) return { line, indented, tokens, comment, end: scanner.at };
+        if (depth === 0) return entry();
       } else if (code === SEMICOLON) {
         const from = scanner.at + 1;
         skipToLineEnd(scanner);
@@ -79,16 +81,19 @@ function readEntry(scanner: Scanner): ZoneFileLine {
         if (tokens.length === 0) line = scanner.line;
         const token = readToken(scanner);
         length += token.raw.length + 1;
-        if (length > ENTRY_LENGTH_MAX || tokens.length === ENTRY_WORDS_MAX) throw new RdataError("more text than a record can have");
-        tokens.push(token);
+        if (length > ENTRY_LENGTH_MAX) throw new RdataError("more text than a record can have");
+        // Read to its end all the same: what is left of it between parentheses would be taken for records.
+        if (tokens.length === ENTRY_WORDS_MAX) problem = "more text than a record can have";
+        else tokens.push(token);
       }
     }
     if (depth > 0) throw new RdataError("a parenthesis that does not close");
-    return { line, indented, tokens, comment, end: scanner.at };
+    return entry();
   } catch (error) {
     if (!(error instanceof RdataError)) throw error;
     skipToLineEnd(scanner);
-    return { line, indented, tokens, comment, end: scanner.at, problem: error.message };
+    problem = error.message;
+    return entry();
   }
 }
 
