@@ -41,7 +41,13 @@ export const importJobsOfZone = (db: Db, zoneId: string, limit: number): Promise
 
 /** Those that are not over, oldest first. */
 export const openImportJobs = (db: Db): Promise<DnsImportJobRow[]> =>
-  db.selectFrom("dns_import_jobs").selectAll().where("status", "in", ["receiving", "queued", "running"]).orderBy("created_on").orderBy("id").execute();
+  db
+    .selectFrom("dns_import_jobs")
+    .selectAll()
+    .where("status", "in", ["receiving", "queued", "running"])
+    .orderBy("created_on")
+    .orderBy("id")
+    .execute();
 
 /** A zone remembers its last ones only. */
 export async function forgetImportJobs(db: Db, zoneId: string, kept: number): Promise<void> {
