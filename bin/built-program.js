@@ -3,11 +3,10 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * What the build (tools/build.ts) says of its sources, in dist/built.json.
+ * What the build (tools/build.ts) was made from, in dist/built.json: by path below the root, when the file was changed and its
+ * length, and the hash of its content.
  *
- * @typedef {object} Built
- * @property {Readonly<Record<string, string>>} stamps by path below the root: when each file was changed, and its length
- * @property {string} hash of the contents of all of them
+ * @typedef {Readonly<Record<string, readonly [stamp: string, hash: string]>>} Built
  */
 
 /**
@@ -21,15 +20,8 @@ export function stampOf(path) {
   return stat === undefined ? undefined : `${stat.mtimeMs} ${stat.ctimeMs} ${stat.size}`;
 }
 
-/**
- * Of the names and contents of the files. Throws where one is missing.
- *
- * @param {string} root
- * @param {readonly string[]} files
- */
-export function hashOf(root, files) {
-  return hash("sha256", files.map((file) => `${file} ${hash("sha256", readFileSync(join(root, file)))}`).join("\n"));
-}
+/** @param {string} path */
+export const contentHash = (path) => hash("sha256", readFileSync(path));
 
 /**
  * Whether the built program is what the sources are. An installed package has no sources. Of a copy the stamps differ, so that
@@ -41,9 +33,11 @@ export function isCurrent(root) {
   if (!existsSync(join(root, "src"))) return true;
   try {
     const built = /** @type {Built} */ (JSON.parse(readFileSync(join(root, "dist/built.json"), "utf8")));
-    const files = Object.keys(built.stamps);
-    if (files.length === 0) return false;
-    return files.every((file) => stampOf(join(root, file)) === built.stamps[file]) || hashOf(root, files) === built.hash;
+    const files = Object.entries(built);
+    return (
+      files.length > 0 &&
+      files.every(([file, [stamp, content]]) => stampOf(join(root, file)) === stamp || contentHash(join(root, file)) === content)
+    );
   } catch {
     // There is no build, or a file is missing that it was made from.
     return false;

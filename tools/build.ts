@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { type Built, hashOf, isCurrent, stampOf } from "../bin/built-program.js";
+import { type Built, contentHash, isCurrent, stampOf } from "../bin/built-program.js";
 
 /**
  * Makes `dist/` from `src/`, unless it is current: JavaScript with source maps (docs/adr/0090). Packages stay in node_modules.
@@ -28,8 +28,8 @@ if (!isCurrent(root)) {
 
 async function build(esbuild: typeof import("esbuild")): Promise<void> {
   const sources = listSources();
-  // Before they are read: what changes in between makes the build stale.
-  const stamps = new Map([...sources, ...OTHER_INPUTS].map((file) => [file, stampOf(join(root, file)) ?? ""]));
+  // Before esbuild reads them: what changes in between makes the build stale.
+  const before = Object.fromEntries([...sources, ...OTHER_INPUTS].map((file) => [file, versionOf(file)]));
   const directory = join(root, `.dist-${process.pid}`);
   try {
     const { metafile } = await esbuild.build({
@@ -52,8 +52,8 @@ async function build(esbuild: typeof import("esbuild")): Promise<void> {
     });
     const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
     writeFileSync(join(directory, "package.json"), JSON.stringify({ type: "module", version, imports: IMPORTS }));
-    const files = [...Object.keys(metafile.inputs), ...OTHER_INPUTS].toSorted();
-    const built: Built = { stamps: Object.fromEntries(files.map((file) => [file, stamps.get(file) ?? ""])), hash: hashOf(root, files) };
+    const inputs = [...Object.keys(metafile.inputs), ...OTHER_INPUTS].toSorted();
+    const built: Built = Object.fromEntries(inputs.map((file) => [file, before[file] ?? ["", ""]]));
     writeFileSync(join(directory, "built.json"), JSON.stringify(built));
     replace(join(root, "dist"), directory);
   } catch (error) {
@@ -63,6 +63,11 @@ async function build(esbuild: typeof import("esbuild")): Promise<void> {
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+function versionOf(file: string): Built[string] {
+  const path = join(root, file);
+  return [stampOf(path) ?? "", contentHash(path)];
 }
 
 function listSources(): readonly string[] {

@@ -6,7 +6,7 @@ export const startToReady: Benchmark = {
   name: "start-to-ready",
   unit: "ms",
   better: "lower",
-  target: 1500,
+  target: 700,
   tools: [],
   prepare: async () => ({
     ours: {
