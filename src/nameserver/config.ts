@@ -128,8 +128,10 @@ export interface OutsideLimits {
 
 /** What the operator says about it, and the table that all threads of the server share. */
 export interface RateLimitConfig {
-  /** Responses of one sort to one network in a second; 0: no limit. */
+  /** Responses of one sort to one network in a second; 0: no limit at all. */
   readonly perSecond: number;
+  /** Units of 512 started bytes in a second for all responses to one network together; 0: no such limit. */
+  readonly allPerSecond: number;
   /** Of so many responses over the limit one is truncated instead of dropped; 0: none, 1: each. */
   readonly slip: number;
   /** Networks in CIDR notation that are never limited. */

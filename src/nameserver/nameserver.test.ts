@@ -155,7 +155,10 @@ testPaths("dig gets what the zone holds, over UDP and TCP", async (t, path) => {
 testPaths("dig and kdig get cookies, keep them, and learn the server's name", async (t, path) => {
   const reason = toolOrSkip("dig") || toolOrSkip("kdig");
   if (reason) return t.skip(reason);
-  const { port } = await start(t, path, { nsid: "ns-fra-1", rateLimit: { perSecond: 1, slip: 0, exempt: [], table: createRateTable() } });
+  const { port } = await start(t, path, {
+    nsid: "ns-fra-1",
+    rateLimit: { perSecond: 1, allPerSecond: 0, slip: 0, exempt: [], table: createRateTable() },
+  });
   const ask = async (program: "dig" | "kdig", ...args: string[]): Promise<string> =>
     (await run(program, ["@127.0.0.1", "-p", String(port), ...args], { timeout: 60_000 })).stdout;
   const dig = (...args: string[]): Promise<string> => ask("dig", "+tries=1", "+timeout=30", ...args);

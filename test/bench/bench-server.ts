@@ -13,7 +13,7 @@ export interface BenchServer {
 const CALL_TIMEOUT_MS = 1_800_000;
 
 export async function startBenchServer(args: readonly string[] = []): Promise<BenchServer> {
-  const limits = ["--api-rate-limit-requests", "0", "--dns-rate-limit-per-second", "1000000"];
+  const limits = ["--api-rate-limit-requests", "0", "--dns-rate-limit-per-second", "0"];
   const selvedge = await startSelvedge({ args: [...limits, "--log-level", "warn", ...args] });
   const call = apiCaller(selvedge.ready, undefined, CALL_TIMEOUT_MS);
   return {

@@ -58,7 +58,7 @@ async function judge(t: TestContext, ops: readonly Op[], ds?: string): Promise<{
   const addresses = SERVERS.flatMap((server) => server.addresses);
   for (const address of addresses) await net.run("ip", "address", "add", address, "dev", "lo");
   const start = (host: string): Promise<Program> => {
-    const told: NameserverProgram = { ops, config: { host, port: 53 }, rateLimit: { perSecond: 0, slip: 2, exempt: [] } };
+    const told: NameserverProgram = { ops, config: { host, port: 53 }, rateLimit: { perSecond: 0, allPerSecond: 0, slip: 2, exempt: [] } };
     return net.start(t, new URL("../support/nameserver-program.ts", import.meta.url), told);
   };
   await Promise.all(addresses.map(start));

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RateLimitConfig } from "#nameserver/config.ts";
+import { UNIT_BYTES } from "#nameserver/limits/rate-limit.ts";
 import { CLASS, TYPE } from "#wire/dns/codes.ts";
 import { encodeMessage } from "#wire/dns/message.ts";
 import { parseAbsoluteName } from "#wire/dns/name.ts";
@@ -24,12 +25,17 @@ const FRAME_HEAD_BYTES = 42;
 /** Addresses are asked for by ARP, and unreachable ports are reported. */
 const OTHER_BYTES = 20_000;
 
+/** Names that exist, each with its own answer of some 1,100 bytes: asked in turn, none of them often. */
+const DIFFERENT = 30;
+const ALL_PER_SECOND = 100;
+
 const OPS = [
   zoneOp("z", "example.com"),
   serialOp("z", 1),
   recordOp("z", "long.example.com", "TXT", `"${"x".repeat(250)}" `.repeat(4)),
   ...Array.from({ length: 60 }, (_, i) => recordOp("z", "many.example.com", "A", `192.0.2.${i}`)),
   recordOp("z", "www.example.com", "A", "192.0.2.1"),
+  ...Array.from({ length: DIFFERENT }, (_, i) => recordOp("z", `t${i}.example.com`, "TXT", `"${"x".repeat(250)}" `.repeat(4))),
 ];
 
 function question(name: string, type: number): string {
@@ -50,6 +56,8 @@ const TYPES: Readonly<Record<string, number>> = { A: TYPE.A, TXT: 16, ANY: TYPE.
 const MESSAGES = Array.from({ length: 100 }, (_, i) =>
   SORTS.map(([name, type]) => question(name.replace("*", `n${i}`), TYPES[type] as number)),
 ).flat();
+
+const DIFFERENT_MESSAGES = Array.from({ length: DIFFERENT }, (_, i) => question(`t${i}.example.com`, 16));
 
 /** The attacker has the victims' addresses as its own, which nobody but itself believes. */
 async function layAttack(t: TestContext) {
@@ -82,7 +90,7 @@ async function serve(t: TestContext, host: Host, limit: Partial<RateLimitConfig>
   const told: NameserverProgram = {
     ops: OPS,
     config: { host: SERVER },
-    rateLimit: { perSecond: PER_SECOND, slip: 2, exempt: [], ...limit },
+    rateLimit: { perSecond: PER_SECOND, allPerSecond: 0, slip: 2, exempt: [], ...limit },
   };
   return host.start(t, new URL("../support/nameserver-program.ts", import.meta.url), told);
 }
@@ -110,13 +118,14 @@ async function attack(
   hosts: Readonly<Record<"server" | "attacker" | "victim", Host>>,
   limit: Partial<RateLimitConfig>,
   meanwhile: (port: number) => Promise<void> = async () => {},
+  messages: readonly string[] = MESSAGES,
 ): Promise<Attack> {
   const nameserver = await serve(t, hosts.server, limit);
   const { port } = nameserver.ready as { port: number };
   const frames = await Promise.all(SORTS.map(([name, type]) => frameBytes(hosts.victim, port, name, type)));
   const before = await receivedBytes(hosts.victim);
   const began = performance.now();
-  const told: UdpFlood = { sources: VICTIMS, target: SERVER, port, messages: MESSAGES, perSecond: FLOOD_PER_SECOND, seconds: SECONDS };
+  const told: UdpFlood = { sources: VICTIMS, target: SERVER, port, messages, perSecond: FLOOD_PER_SECOND, seconds: SECONDS };
   const flood = await hosts.attacker.start(t, new URL("../support/udp-flood.ts", import.meta.url), told);
   await sleep(1000);
   await meanwhile(port);
@@ -127,7 +136,11 @@ async function attack(
   const seconds = (performance.now() - began) / 1000;
   const counted = await nameserver.finish();
   assert.ok(counted["selvedge_dns_queries_total udp"] > sent / 10, `${JSON.stringify(counted)} of ${sent}`);
-  const fullMax = PER_SECOND * (seconds + 1) * frames.reduce((sum, length) => sum + length, 0) + OTHER_BYTES;
+  const ofSorts = PER_SECOND * (seconds + 1) * frames.reduce((sum, length) => sum + length, 0);
+  const { allPerSecond = 0 } = limit;
+  // Of each unit 512 bytes and no more heads than responses; the last response may overdraw.
+  const ofAll = allPerSecond === 0 ? Number.POSITIVE_INFINITY : (allPerSecond * (seconds + 1) + 3) * (UNIT_BYTES + FRAME_HEAD_BYTES);
+  const fullMax = Math.min(messages === MESSAGES ? ofSorts : Number.POSITIVE_INFINITY, ofAll) + OTHER_BYTES;
   const result = { in: bytes + sent * FRAME_HEAD_BYTES, out, fullMax, counted };
   t.diagnostic(
     `${JSON.stringify(limit)}: ${result.in} bytes in, ${out} out in ${seconds.toFixed(1)} s, ${fullMax.toFixed(0)} allowed in full`,
@@ -151,6 +164,20 @@ test("a flood of questions under forged addresses brings the attacked network no
   // Without a limit the same flood is what the two bounds are about.
   const unlimited = await attack(t, hosts, { perSecond: 0 });
   assert.ok(unlimited.out > 2 * unlimited.fullMax && unlimited.out > 2 * unlimited.in, `${unlimited.out} bytes`);
+});
+
+test("a flood of different questions brings the attacked network no more bytes than the limit of all responses allows", async (t) => {
+  const hosts = await layAttack(t);
+  if ("skip" in hosts) return t.skip(hosts.skip);
+  const limit = { perSecond: 200, allPerSecond: ALL_PER_SECOND };
+  const strict = await attack(t, hosts, { ...limit, slip: 0 }, undefined, DIFFERENT_MESSAGES);
+  assert.ok(strict.out <= strict.fullMax, `${strict.out} bytes, ${strict.fullMax} allowed`);
+  // It is a limit, not a cut: the network gets most of what it may have.
+  assert.ok(strict.out > (ALL_PER_SECOND * SECONDS * UNIT_BYTES) / 2, `${strict.out} bytes`);
+
+  const slipping = await attack(t, hosts, { ...limit, slip: 2 }, undefined, DIFFERENT_MESSAGES);
+  assert.ok(slipping.out <= slipping.fullMax + slipping.in, `${slipping.out} bytes out, ${slipping.in} in`);
+  assert.ok((slipping.counted["selvedge_dns_rate_limited_total truncated"] as number) > 1000);
 });
 
 test("under a flood in its name a network still gets its answers: over TCP, and over UDP with a cookie", async (t) => {

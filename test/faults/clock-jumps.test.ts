@@ -74,7 +74,7 @@ async function startServer(t: TestContext) {
     recordOp("z", "www.example.com", "A", "192.0.2.1"),
     state(0),
   ]);
-  const rateLimit = { perSecond: PER_SECOND, slip: 0, exempt: [], table: createRateTable() };
+  const rateLimit = { perSecond: PER_SECOND, allPerSecond: 0, slip: 0, exempt: [], table: createRateTable() };
   const nameserver = createNameserver({
     ...NAMESERVER_PARTS,
     clock,

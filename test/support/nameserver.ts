@@ -27,7 +27,7 @@ export const nameserverConfig = (change: Partial<NameserverConfig> = {}): Namese
   edgeProtocols: { alpn: ["http/1.1"], port: 443 },
   nsid: "",
   // Tests ask the same often.
-  rateLimit: { perSecond: 0, slip: 2, exempt: [], table: createRateTable() },
+  rateLimit: { perSecond: 0, allPerSecond: 0, slip: 2, exempt: [], table: createRateTable() },
   // Nobody listens there: what tests do not serve themselves is not looked up.
   resolvers: ["127.0.0.1:1"],
   limits: NAMESERVER_LIMITS,

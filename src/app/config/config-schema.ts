@@ -95,7 +95,13 @@ export const CONFIG_KEYS = {
     type: "count",
     default: 200,
     max: 1_000_000,
-    doc: "Identical UDP responses per second to one network (/24, /56). 0: no limit.",
+    doc: "Identical UDP responses per second to one network (/24, /56). 0: no limit, neither this one nor dns.rate_limit_all_per_second.",
+  },
+  "dns.rate_limit_all_per_second": {
+    type: "count",
+    default: 1_000,
+    max: 1_000_000,
+    doc: "All UDP responses per second to one network (/24, /56), in units: each started 512 bytes of a response count as one. 0: only identical responses are limited.",
   },
   "dns.rate_limit_slip": {
     type: "count",
@@ -103,7 +109,7 @@ export const CONFIG_KEYS = {
     max: 100,
     doc: "The nameserver truncates one in this many responses over the limit, so that the client retries over TCP, and drops the others. 0: it drops all.",
   },
-  "dns.rate_limit_exempt": { type: "networks", default: [], doc: "Networks that dns.rate_limit_per_second does not apply to." },
+  "dns.rate_limit_exempt": { type: "networks", default: [], doc: "Networks without limits of UDP responses." },
   "dns.name_servers": {
     type: "names",
     default: ["ns1.selvedge.internal", "ns2.selvedge.internal"],

@@ -27,6 +27,7 @@ export const nameserverConfig = (config: Config, bound: Bound, edge: Bound, rate
   nsid: config.dns.nsid,
   rateLimit: {
     perSecond: config.dns.rate_limit_per_second,
+    allPerSecond: config.dns.rate_limit_all_per_second,
     slip: config.dns.rate_limit_slip,
     exempt: config.dns.rate_limit_exempt,
     table: rateTable,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import { parseIp } from "#kernel/net/ip.ts";
-import { createRateLimit, createRateTable, DROP, SEND, TRUNCATE, type Verdict } from "./rate-limit.ts";
+import { createRateLimit, createRateTable, DROP, SEND, TRUNCATE, UNIT_BYTES, type Verdict } from "./rate-limit.ts";
 import type { RateLimitConfig } from "#nameserver/config.ts";
 
 const START_MS = 1_700_000_000_000;
@@ -17,10 +17,11 @@ function knownTable(): SharedArrayBuffer {
 }
 
 function limiter(config: Partial<RateLimitConfig>) {
-  const limit = createRateLimit({ perSecond: 5, slip: 2, exempt: [], table: knownTable(), ...config }) ?? assert.fail("no limit");
-  return (address: string, sort: number, nowMs: number): Verdict => {
+  const limit =
+    createRateLimit({ perSecond: 5, allPerSecond: 0, slip: 2, exempt: [], table: knownTable(), ...config }) ?? assert.fail("no limit");
+  return (address: string, sort: number, nowMs: number, responseBytes = 100): Verdict => {
     const { bytes } = parseIp(address) ?? assert.fail(address);
-    return limit.verdict(Uint8Array.of(1, 2, ...bytes), 2, bytes.length, sort, nowMs);
+    return limit.verdict(Uint8Array.of(1, 2, ...bytes), 2, bytes.length, sort, responseBytes, nowMs);
   };
 }
 
@@ -31,7 +32,7 @@ const counts = (verdicts: Iterable<Verdict>): number[] => {
 };
 
 test("0 a second is no limit at all", () => {
-  assert.equal(createRateLimit({ perSecond: 0, slip: 2, exempt: [], table: createRateTable() }), undefined);
+  assert.equal(createRateLimit({ perSecond: 0, allPerSecond: 1000, slip: 2, exempt: [], table: createRateTable() }), undefined);
 });
 
 test("a network gets its rate and one second's worth on top, whatever arrives and whoever else asks", () => {
@@ -143,4 +144,68 @@ test("a flood from everywhere neither grows the table nor forgets who is over th
   for (let i = 0; i < 200; i++) verdict("192.0.2.1", 1, START_MS);
   for (let i = 0; i < 300_000; i++) verdict(`${1 + (i >>> 16)}.${(i >>> 8) & 255}.${i & 255}.9`, 1, START_MS + 1);
   assert.equal(verdict("192.0.2.1", 1, START_MS + 2), DROP);
+});
+
+const UNITS_PER_RESPONSE_MAX = 8;
+
+test("whatever is asked, a network gets its rate of bytes, one second's worth on top and the rest of one response", () => {
+  const arrivals = fc.array(
+    fc.record({
+      pauseMs: fc.oneof({ arbitrary: fc.nat(20), weight: 19 }, { arbitrary: fc.nat(5_000), weight: 1 }),
+      host: fc.nat(255),
+      sort: fc.integer(),
+      bytes: fc.integer({ min: 12, max: UNITS_PER_RESPONSE_MAX * UNIT_BYTES }),
+      others: fc.nat(3),
+    }),
+    { minLength: 100, maxLength: 300 },
+  );
+  fc.assert(
+    fc.property(arrivals, fc.integer({ min: 1, max: 100 }), fc.integer(), (rows, allPerSecond, seed) => {
+      const verdict = limiter({ perSecond: 1_000_000, allPerSecond, slip: 0 });
+      const sent: { readonly atMs: number; readonly units: number }[] = [];
+      let nowMs = START_MS;
+      let other = seed;
+      for (const { pauseMs, host, sort, bytes, others } of rows) {
+        nowMs += pauseMs;
+        if (verdict(`192.0.2.${host}`, sort, nowMs, bytes) === SEND) sent.push({ atMs: nowMs, units: Math.ceil(bytes / UNIT_BYTES) });
+        for (let i = 0; i < others; i++) {
+          other = (other + 40_503) & 0xffff;
+          assert.equal(verdict(`10.${other >>> 8}.${other & 255}.1`, sort, nowMs), SEND);
+        }
+      }
+      for (let from = 0; from < sent.length; from++) {
+        let units = 0;
+        for (let to = from; to < sent.length; to++) {
+          units += sent[to]!.units;
+          const seconds = (sent[to]!.atMs - sent[from]!.atMs) / 1000;
+          const most = allPerSecond * (seconds + 1) + UNITS_PER_RESPONSE_MAX - 1;
+          assert.ok(units <= most + 1e-6, `${units} units in ${seconds} s of ${allPerSecond} a second`);
+        }
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("who asks for more different names than the limit allows still gets the limit's worth, and small answers count once", () => {
+  const verdict = limiter({ perSecond: 5, allPerSecond: 100, slip: 0 });
+  let answered = 0;
+  for (let i = 0; i < 50_000; i++) if (verdict("192.0.2.1", i, START_MS + i / 5, UNIT_BYTES) === SEND) answered += 1;
+  assert.ok(answered >= 1_090 && answered <= 1_101, `${answered} in ten seconds`);
+});
+
+test("no number of different responses makes it forget what a network has had", () => {
+  const verdict = limiter({ perSecond: 1, allPerSecond: 2_000, slip: 0 });
+  let answered = 0;
+  for (let i = 0; i < 200_000; i++) if (verdict("192.0.2.1", i, START_MS) === SEND) answered += 1;
+  // A point in time is a number of 64 bits, which has a quarter of a microsecond of it.
+  assert.ok(answered >= 1_990 && answered <= 2_010, `${answered} answered`);
+});
+
+test("exempt networks have no limit of all responses, and identical ones that are over theirs do not count", () => {
+  const exempt = limiter({ perSecond: 1000, allPerSecond: 1, slip: 0, exempt: ["192.0.2.0/24"] });
+  for (let i = 0; i < 100; i++) assert.equal(exempt("192.0.2.1", i, START_MS), SEND);
+  const verdict = limiter({ perSecond: 1, allPerSecond: 3, slip: 0 });
+  const verdicts = [1, 1, 1, 1, 2, 3, 4].map((sort) => verdict("192.0.2.1", sort, START_MS));
+  assert.deepEqual(verdicts, [SEND, DROP, DROP, DROP, SEND, SEND, DROP]);
 });

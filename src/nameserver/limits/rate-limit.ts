@@ -11,20 +11,23 @@ export type Verdict = typeof SEND | typeof DROP | typeof TRUNCATE;
 
 /**
  * Response rate limiting: questions under a forged address are answered to whoever has it, so no network gets more of
- * the same than one that caches could ask for.
+ * the same than one that caches could ask for, and not without end of what differs.
  */
 export interface RateLimit {
   /**
-   * Counts a response of the sort (rate-sorts.ts) to the network, /24 or /56, of the client whose address of 4 or 16 bytes
-   * stands at `start` of `addresses`: an attacked client and its neighbours share a line. Allocates nothing.
+   * Counts a response of the sort (response-class.ts) and of so many bytes to the network, /24 or /56, of the client whose
+   * address of 4 or 16 bytes stands at `start` of `addresses`: an attacked client and its neighbours share a line.
+   * Allocates nothing.
    */
-  verdict(addresses: Uint8Array, start: number, addressBytes: number, sort: number, nowMs: number): Verdict;
+  verdict(addresses: Uint8Array, start: number, addressBytes: number, sort: number, bytes: number, nowMs: number): Verdict;
 }
 
 /** What a network may save up while it asks nothing. */
 const BURST_MS = 1_000;
 /** Who goes on asking over the limit waits no longer than this once it has stopped. */
 const WINDOW_MS = 15_000;
+/** Started so often, a response is one more unit of the limit of all responses. */
+export const UNIT_BYTES = 512;
 
 const SETS = 16_384;
 const WAYS = 4;
@@ -33,10 +36,12 @@ const SET_BYTES = 64;
 const SET_TIMES = SET_BYTES / 8;
 const SET_TAGS = SET_BYTES / 4;
 const TAGS_AT = (WAYS * 8) / 4;
-const SEED_AT = SETS * SET_BYTES;
+/** Behind the sets of sorts stand those of networks, so that no number of sorts makes a network be forgotten. */
+const NETWORKS_FROM = SETS;
+const SEED_AT = 2 * SETS * SET_BYTES;
 const SEED_BYTES = 4;
 
-/** Room for the 65,536 sorts of responses and networks that were seen last, whatever comes. */
+/** Room for the 65,536 sorts of responses and as many networks that were seen last, whatever comes. */
 export function createRateTable(): SharedArrayBuffer {
   const table = new SharedArrayBuffer(SEED_AT + SEED_BYTES);
   // Nobody outside may know which networks share a set.
@@ -44,14 +49,15 @@ export function createRateTable(): SharedArrayBuffer {
   return table;
 }
 
-/** Throws RangeError on an exemption that is no network. Threads race for a slot without harm: one response more or less. */
-export function createRateLimit({ perSecond, slip, exempt, table }: RateLimitConfig): RateLimit | undefined {
+/** Throws RangeError on an exemption that is not a network. Threads race for a slot without harm: one response more or less. */
+export function createRateLimit({ perSecond, allPerSecond, slip, exempt, table }: RateLimitConfig): RateLimit | undefined {
   if (perSecond === 0) return undefined;
   const [seed = 0] = new Int32Array(table, SEED_AT);
   const tags = new Int32Array(table);
   /** The points in time up to which budgets are spent. */
-  const spentUntil = new Float64Array(table, 0, SETS * SET_TIMES);
+  const spentUntil = new Float64Array(table, 0, 2 * SETS * SET_TIMES);
   const costMs = 1_000 / perSecond;
+  const unitMs = allPerSecond === 0 ? 0 : 1_000 / allPerSecond;
   const exemptions = exempt.map(network);
   let random = seed;
 
@@ -68,17 +74,32 @@ export function createRateLimit({ perSecond, slip, exempt, table }: RateLimitCon
     spentUntil[first + oldest] = nowMs - BURST_MS;
     return first + oldest;
   };
+  /** Who asks for the same in spite of the limit gets none of it until it stops. */
+  const isSortOver = (tag: number, nowMs: number): boolean => {
+    const at = timeOf(tag & (SETS - 1), tag, nowMs);
+    let spent = spentUntil[at] as number;
+    // Nothing is spent that far ahead: the clock was set back.
+    if (spent > nowMs + WINDOW_MS + costMs) spent = nowMs - BURST_MS;
+    spent = Math.max(spent, nowMs - BURST_MS) + costMs;
+    spentUntil[at] = Math.min(spent, nowMs + WINDOW_MS);
+    return spent > nowMs;
+  };
+  /** Only what is sent is counted, so that a network with many clients still gets its rate. The last response may overdraw. */
+  const isNetworkOver = (tag: number, bytes: number, nowMs: number): boolean => {
+    const at = timeOf(NETWORKS_FROM + (tag & (SETS - 1)), tag, nowMs);
+    let spent = spentUntil[at] as number;
+    if (spent > nowMs + WINDOW_MS) spent = nowMs - BURST_MS;
+    spent = Math.max(spent, nowMs - BURST_MS);
+    if (spent + unitMs > nowMs) return true;
+    spentUntil[at] = Math.min(spent + unitMs * Math.ceil(bytes / UNIT_BYTES), nowMs + WINDOW_MS);
+    return false;
+  };
 
   return {
-    verdict: (addresses, start, addressBytes, sort, nowMs) => {
-      const tag = hash(seed, addresses, start, addressBytes, sort);
-      const at = timeOf(tag & (SETS - 1), tag, nowMs);
-      let spent = spentUntil[at] as number;
-      // Nothing is spent that far ahead: the clock was set back.
-      if (spent > nowMs + WINDOW_MS + costMs) spent = nowMs - BURST_MS;
-      spent = Math.max(spent, nowMs - BURST_MS) + costMs;
-      spentUntil[at] = Math.min(spent, nowMs + WINDOW_MS);
-      if (spent <= nowMs || isExempt(exemptions, addresses, start, addressBytes)) return SEND;
+    verdict: (addresses, start, addressBytes, sort, bytes, nowMs) => {
+      const asker = hashOfNetwork(seed, addresses, start, addressBytes);
+      if (!isSortOver(finished(mix(asker, sort)), nowMs) && (unitMs === 0 || !isNetworkOver(finished(asker), bytes, nowMs))) return SEND;
+      if (isExempt(exemptions, addresses, start, addressBytes)) return SEND;
       // No pattern, so that nobody's questions always fall on the dropped ones.
       random = (Math.imul(random, 1_664_525) + 1_013_904_223) | 0;
       return slip > 0 && (random >>> 8) % slip === 0 ? TRUNCATE : DROP;
@@ -86,13 +107,16 @@ export function createRateLimit({ perSecond, slip, exempt, table }: RateLimitCon
   };
 }
 
-/** MurmurHash3 over the sort and the network, an IPv4 /24 as one word and an IPv6 /56 as two. */
-function hash(seed: number, bytes: Uint8Array, start: number, addressBytes: number, sort: number): number {
+/** MurmurHash3 over the network, an IPv4 /24 as one word and an IPv6 /56 as two; `finished` ends it, with the sort behind or without. */
+function hashOfNetwork(seed: number, bytes: Uint8Array, start: number, addressBytes: number): number {
   const isIpv4 = addressBytes === 4;
   const head = word(bytes, start);
-  let mixed = mix(mix(seed ^ addressBytes, sort), isIpv4 ? head >>> 8 : head);
-  if (!isIpv4) mixed = mix(mixed, word(bytes, start + 4) >>> 8);
-  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
+  const mixed = mix(seed ^ addressBytes, isIpv4 ? head >>> 8 : head);
+  return isIpv4 ? mixed : mix(mixed, word(bytes, start + 4) >>> 8);
+}
+
+function finished(hash: number): number {
+  let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
   return mixed ^ (mixed >>> 16);
 }

@@ -120,16 +120,18 @@ const COUNTED = [
   "selvedge_dns_rate_limited_total",
 ];
 
-for (const [perSecond, slip] of [
-  [0, 0],
-  [3, 1],
-  [3, 2],
-  [3, 0],
+for (const [perSecond, slip, allPerSecond] of [
+  [0, 0, 0],
+  [3, 1, 0],
+  [3, 2, 0],
+  [3, 0, 0],
+  [1000, 0, 10],
+  [1000, 2, 10],
 ] as const) {
-  test(`a server with quick answers answers as one without, byte by byte and in its counters: ${perSecond}/s, slip ${slip}`, () => {
+  test(`a server with quick answers answers as one without, byte by byte and in its counters: ${perSecond}/s, slip ${slip}, ${allPerSecond}/s of all`, () => {
     const table = createRateTable();
-    const whole = setUp({ perSecond, slip, exempt: [], table });
-    const quick = setUp({ perSecond, slip, exempt: [], table: table.slice(0) });
+    const whole = setUp({ perSecond, allPerSecond, slip, exempt: [], table });
+    const quick = setUp({ perSecond, allPerSecond, slip, exempt: [], table: table.slice(0) });
     const input = Buffer.alloc(4096);
     const output = Buffer.alloc(4096);
     const seen = { quick: 0, cookies: 0, dropped: 0 };

@@ -53,12 +53,13 @@ export function createQuickAnswers({ cache, counters, cookies, rateLimit }: Quic
       const cookieBytes = u16(input, cookieAt + 2);
       isKnown = writeCookieOption(cookies, input, from, cookieBytes, addresses, addressStart, addressBytes, nowMs, output, optionAt);
     }
-    const verdict = isKnown || !rateLimit ? SEND : rateLimit.verdict(addresses, addressStart, addressBytes, cached.sort, nowMs);
+    const bytesFull = cached.bytes.length + optionBytes;
+    const verdict = isKnown || !rateLimit ? SEND : rateLimit.verdict(addresses, addressStart, addressBytes, cached.sort, bytesFull, nowMs);
     if (verdict === SEND) {
       fillIn(cached, input, start, nameEnd, output, outStart);
       if (optionBytes > 0) addToOptions(output, outStart + cached.optStart, optionBytes);
       counters.responses(cached.rcode, ((output[outStart + 2] as number) & (FLAG.TC >> 8)) !== 0);
-      return cached.bytes.length + optionBytes;
+      return bytesFull;
     }
     counters.limited[verdict].value += 1;
     if (verdict === DROP) return DROPPED;

@@ -288,8 +288,8 @@ test("responses are counted by their whole code", () => {
 });
 
 /** How many of so many questions of one network are answered in a moment, and how many of those only with TC. */
-function limited(perSecond: number, slip: number, asked: readonly Buffer[], transport: Client["transport"] = "udp") {
-  const limit = createRateLimit({ perSecond, slip, exempt: [], table: createRateTable() });
+function limited(perSecond: number, slip: number, asked: readonly Buffer[], transport: Client["transport"] = "udp", allPerSecond = 0) {
+  const limit = createRateLimit({ perSecond, allPerSecond, slip, exempt: [], table: createRateTable() });
   const server = setup([...BASE, recordOp(Z, "a.wild.example.com", "A", "192.0.2.5")], 100, "", limit);
   const responses = asked.map((bytes) => server.respond(bytes, clientAt(transport)) as Buffer | undefined);
   const messages = responses.filter((response) => response !== undefined).map(decodeMessage);
@@ -324,6 +324,16 @@ test("responses of one sort to one network are limited; what differs in sort is 
   const mixed = rows.slice(0, 7).flatMap(([, questions]) => questions.slice(0, 10));
   // The first two are the same: it is the name that counts, not its type.
   assert.equal(limited(10, 0, mixed).answered, 60);
+});
+
+test("different names together get the limit of all responses, in units of 512 bytes", () => {
+  const names = ["www", "a.wild", "b.wild", "nothing", "more", "big", "other.child", "big", "www", "big", "www"];
+  const asked = names.map((name) => query(`${name}.example.com`, TYPE.A));
+  assert.equal(limited(100, 0, asked, "udp", 5).answered, 5);
+  assert.equal(limited(100, 0, asked, "tcp", 5).messages.length, names.length);
+  // Some 800 bytes each: two units.
+  const medium = Array.from({ length: 10 }, () => query("medium.example.com", 16, { edns: 1232 }));
+  assert.equal(limited(100, 0, medium, "udp", 6).answered, 3);
 });
 
 test("over the limit a client is sent to TCP with an answer no larger than its question, and learns its cookie on the way", () => {

@@ -91,10 +91,10 @@ export function createResponder(deps: ResponderDeps): Respond {
 
 /** Completes each exchange: rate limit, EDNS options of the client, counters. */
 function createFinish({ counters, rateLimit, clock }: ResponderDeps) {
-  const verdictOn = ({ sort }: Reply, { client: { transport, address }, options, signature }: Ending): Verdict =>
+  const verdictOn = ({ sort, bytes }: Reply, { client: { transport, address }, options, signature }: Ending): Verdict =>
     transport !== "udp" || rateLimit === undefined || options.isKnown || signature.key !== undefined
       ? SEND
-      : rateLimit.verdict(address, 0, address.length, sort, clock.nowMs());
+      : rateLimit.verdict(address, 0, address.length, sort, bytes.length + options.bytes.length, clock.nowMs());
   return (reply: Reply, ending: Ending): Response => {
     const verdict = verdictOn(reply, ending);
     if (verdict !== SEND) counters.limited[verdict].value += 1;
