@@ -43,6 +43,12 @@ starts() {
   kill $pid
   wait $pid
 }
+# It warns of what it does not know, and exits with 0.
+unit() {
+  local warnings
+  warnings=$(systemd-analyze verify "./$1" 2>&1) || { echo "$warnings"; return 1; }
+  [ -z "$warnings" ] || { echo "$warnings"; return 1; }
+}
 # The unit of the page is started as its file says, on free ports.
 sudo() { [ "$1" != -u ] || shift 2; "$@"; }
 systemctl() {

@@ -35,7 +35,7 @@ export const SNIPPETS: Readonly<Record<string, Snippet>> = {
   conf: (block) => `${saved(block, "nsd.conf")}\nnsd-checkconf nsd.conf`,
   "named.conf": (block) =>
     `${saved(block, "named.conf")}\nnamed-checkconf named.conf\n${block.text.includes("type primary") ? "bind_primary named.conf" : ""}`,
-  ini: (block) => `${saved(block, "selvedge.service")}\nsystemd-analyze verify ./${block.file ?? "selvedge.service"}`,
+  ini: (block) => `${saved(block, "selvedge.service")}\nunit ${block.file ?? "selvedge.service"}`,
   text: null,
   mermaid: null,
 };
