@@ -10,7 +10,7 @@ const PAGE_TIMEOUT_MS = 300_000;
 
 /**
  * The names that commands of guides use, and what is another here than at a reader's: a server that a page starts gets free ports and a
- * directory of its own, and ends when it is ready; a command that a reader ends with Ctrl-C ends after two seconds.
+ * directory of its own, and ends when it is ready; a command that a reader ends with Ctrl-C ends by itself.
  */
 const PRELUDE = `
 set -euo pipefail
@@ -21,7 +21,7 @@ npx() {
   shift
   case "$1 \${2:-}" in
     start*) shift; starts "$@" ;;
-    "events tail") timeout --signal=INT 2 node "$ROOT/bin/selvedge.js" "$@" || [ $? = 124 ] ;;
+    "events tail") selvedge "$@" --for 2 ;;
     *) selvedge "$@" ;;
   esac
 }
