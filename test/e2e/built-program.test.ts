@@ -1,14 +1,28 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type TestContext, test } from "node:test";
 import { Worker } from "node:worker_threads";
+import { promisify } from "node:util";
 import { stranger } from "../support/installed-package.ts";
 
+const execute = promisify(execFile);
 const root = dirname(dirname(import.meta.dirname));
 
 const MAIN = `import { existsSync } from "node:fs";
@@ -96,7 +110,7 @@ test("sources that cannot be built run as they are, and say what is wrong", (t) 
   assert.equal(broken.status, 1);
   assert.match(broken.stderr, /word\.ts:1:20/);
   say("mended");
-  // As after \`npm ci --omit=dev\`.
+  // As after `npm ci --omit=dev`.
   rmSync(file("node_modules"));
   const bare = result(["start"]);
   assert.deepEqual([bare.status, bare.stdout], [0, SOURCES("mended")], bare.stderr);
@@ -121,6 +135,19 @@ test("a build that was broken, and an old one, are replaced; nothing else is lef
     assert.equal(run("start"), BUILT("first"), text);
   }
   assert.deepEqual(result(["start"]).stderr, "");
+});
+
+test("servers that start at once build at once, and each runs a whole build", async (t) => {
+  const { file, say } = checkout(t);
+  for (const word of ["first", "again"]) {
+    say(word);
+    const starts = Array.from({ length: 4 }, () => execute(process.execPath, [file("bin/selvedge.js"), "start"], { timeout: 120_000 }));
+    for (const { stdout } of await Promise.all(starts)) assert.equal(stdout, BUILT(word));
+  }
+  assert.deepEqual(
+    readdirSync(file(".")).filter((name) => /dist/.test(name)),
+    ["dist"],
+  );
 });
 
 test("who cannot write where the program is runs its build, or without one its sources", (t) => {
