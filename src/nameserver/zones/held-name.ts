@@ -19,21 +19,24 @@ export class HeldName implements NameNode {
   readonly key: NameKey;
   /** Increases with each created name, as does its position in the map. */
   readonly order: number;
-  /** Records at the name and below it; at 0, the name does not exist. */
-  recordsWithin: number;
+  /**
+   * Records at the name, and existing names directly below it; at 0, the name does not exist. So a change of a record
+   * touches the names above only as far as they come or go with it.
+   */
+  holds: number;
   /** The record itself if there is only one, as at most names. */
   #held: Held = null;
   #sets: RecordSets | null = NO_SETS;
 
-  constructor(key: NameKey, order: number, recordsWithin: number) {
+  constructor(key: NameKey, order: number, holds: number) {
     this.key = key;
     this.order = order;
-    this.recordsWithin = recordsWithin;
+    this.holds = holds;
   }
 
   /** A copy with the same records that can be changed independently. */
   copy(): HeldName {
-    const copy = new HeldName(this.key, this.order, this.recordsWithin);
+    const copy = new HeldName(this.key, this.order, this.holds);
     copy.#held = Array.isArray(this.#held) ? [...this.#held] : this.#held instanceof Set ? new Set(this.#held) : this.#held;
     copy.settle();
     return copy;
@@ -41,6 +44,13 @@ export class HeldName implements NameNode {
 
   get records(): Iterable<StoredRecord> {
     return this.#held === null ? [] : Array.isArray(this.#held) || this.#held instanceof Set ? this.#held : [this.#held];
+  }
+
+  /** Changes what it holds; gives 1 where the name now exists and did not, -1 where it no longer does, 0 otherwise. */
+  hold(by: number): number {
+    const existed = this.holds > 0;
+    this.holds += by;
+    return Number(this.holds > 0) - Number(existed);
   }
 
   add(record: StoredRecord): void {

@@ -4,7 +4,7 @@ import { type NameKey, parentKey } from "#wire/dns/name.ts";
 import type { HeldName } from "./held-name.ts";
 import type { StoredRecord } from "./rrset.ts";
 
-/** A large change of a zone: the new state of names. If it has a name, it also has its ancestors. */
+/** A large change of a zone: the new state of the names that it changes. */
 export interface NameLayer {
   readonly names: LargeMap<HeldName>;
   /** Names with NS or DNAME records. */
@@ -30,17 +30,21 @@ export interface NameLayers {
   readonly isEmpty: boolean;
   /** Whether a layer has the name, so that its slot in the zone's map must stay. */
   has(key: NameKey): boolean;
-  stage(id: string, key: NameKey, before: StoredRecord | undefined, after: StoredRecord | undefined): void;
-  /** Applies a change of the visible names to the layers. */
-  added(key: NameKey, record: StoredRecord): void;
-  removed(key: NameKey, record: StoredRecord): void;
+  /** Returns the number of names that it had to change. */
+  stage(id: string, key: NameKey, before: StoredRecord | undefined, after: StoredRecord | undefined): number;
+  /**
+   * Applies a change of the visible names to the layers: of a record, which made so many names come or go, itself and
+   * those right above it.
+   */
+  added(key: NameKey, record: StoredRecord, appeared: number): void;
+  removed(key: NameKey, record: StoredRecord, vanished: number): void;
   /** Counts the effect of changes since the last call. */
   settle(): void;
   /** Returns the number of names it shows; undefined if nothing is staged under the id. */
   release(id: string, folding: Folding): number | undefined;
   forget(id: string): void;
-  /** Merges the name and its ancestors from visible layers. */
-  foldPath(key: NameKey): void;
+  /** Merges the name from visible layers. */
+  foldName(key: NameKey): void;
 }
 
 export interface NameLayersDeps {
@@ -77,9 +81,31 @@ export function createNameLayers({ look, place, giveUp, foldedAtOnce }: NameLaye
     if (!name) layer.names.set(key, (name = look(key).copy()));
     return name;
   };
-  const foldName = (layer: ShownLayer, key: NameKey, name: HeldName): void => {
+  const foldInto = (layer: ShownLayer, key: NameKey, name: HeldName): void => {
     layer.names.delete(key);
     layer.folding.named(key, place(key, layer, name), name);
+  };
+  /**
+   * A change of the visible names as the layer sees it. `seen` names have come or gone there; where the layer has a name
+   * its own way, others may do so in it, and it takes those above for its own that it now sees differently.
+   */
+  const carry = (layer: Layer, key: NameKey, by: number, ofRecord: boolean, seen: number): void => {
+    let above = ofRecord ? by : 0;
+    let level = 0;
+    for (const at of namesFrom(key)) {
+      const visibly = level <= seen ? by : 0;
+      if (above === 0 && visibly === 0) return;
+      let name = layer.names.get(at);
+      if (!name && above === visibly) above = level < seen ? by : 0;
+      else if (name) above = name.hold(above);
+      else {
+        name = own(layer, at);
+        // The copy has the visible change already.
+        name.holds -= visibly;
+        above = name.hold(above);
+      }
+      level += 1;
+    }
   };
   const fold = (): boolean => {
     const layer = shown.at(-1);
@@ -91,7 +117,7 @@ export function createNameLayers({ look, place, giveUp, foldedAtOnce }: NameLaye
         layer.folding.turned(true);
         return shown.length > 0;
       }
-      foldName(layer, ...next.value);
+      foldInto(layer, ...next.value);
     }
     layer.folding.turned(false);
     return true;
@@ -118,25 +144,30 @@ export function createNameLayers({ look, place, giveUp, foldedAtOnce }: NameLaye
       if (!layer) hidden.set(id, (layer = { names: new LargeMap(), borders: 0, unsettled: new Map() }));
       const name = own(layer, key);
       changing(layer, name);
-      const by = (after ? 1 : 0) - (before && name.remove(before) ? 1 : 0);
+      let by = (after ? 1 : 0) - (before && name.remove(before) ? 1 : 0);
       if (after) name.add(after);
-      for (const at of namesFrom(key)) own(layer, at).recordsWithin += by;
+      let names = 1;
+      for (const at of namesFrom(key)) {
+        by = own(layer, at).hold(by);
+        if (by === 0) break;
+        names += 1;
+      }
+      return names;
     },
-    added: (key, record) => {
+    added: (key, record, appeared) => {
       for (const layer of hidden.values()) {
         const name = layer.names.get(key);
         if (name) changing(layer, name);
         name?.add(record);
-        for (const at of namesFrom(key)) count(layer, at, 1);
+        carry(layer, key, 1, true, appeared);
       }
     },
-    removed: (key, record) => {
+    removed: (key, record, vanished) => {
       for (const layer of hidden.values()) {
         const name = layer.names.get(key);
         if (name) changing(layer, name);
         // The layer may no longer have the record.
-        if (name?.remove(record) === false) continue;
-        for (const at of namesFrom(key)) count(layer, at, -1);
+        carry(layer, key, -1, name?.remove(record) ?? true, vanished);
       }
     },
     settle: () => {
@@ -162,20 +193,14 @@ export function createNameLayers({ look, place, giveUp, foldedAtOnce }: NameLaye
       hidden.delete(id);
       if (layer) drop(layer.names.keys());
     },
-    foldPath: (key) => {
-      for (const layer of shown.toReversed())
-        for (const at of namesFrom(key)) {
-          const name = layer.names.get(at);
-          if (name) foldName(layer, at, name);
-        }
+    foldName: (key) => {
+      for (const layer of shown.toReversed()) {
+        const name = layer.names.get(key);
+        if (name) foldInto(layer, key, name);
+      }
     },
   };
 }
-
-const count = (layer: Layer, key: NameKey, by: number): void => {
-  const name = layer.names.get(key);
-  if (name) name.recordsWithin += by;
-};
 
 /** The name and its ancestors, up to the root. */
 export function* namesFrom(key: NameKey | undefined): Generator<NameKey> {

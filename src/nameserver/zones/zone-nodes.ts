@@ -1,6 +1,6 @@
 import type { RecordSets, StoredRecord, NameNode } from "./rrset.ts";
 import { LargeMap } from "#kernel/large-map.ts";
-import { type NameKey, parentKey } from "#wire/dns/name.ts";
+import type { NameKey } from "#wire/dns/name.ts";
 import { HeldName, NO_SETS } from "./held-name.ts";
 import { createNameLayers, namesFrom } from "./name-layers.ts";
 import { createZoneWalks, type ZoneWalk, type ZoneWalks } from "./zone-walk.ts";
@@ -52,14 +52,12 @@ export function createZoneNodes(foldedAtOnce = NAMES_FOLDED_AT_ONCE, splitSize?:
   const changed = new Map<NameKey, { readonly sets: RecordSets; readonly isBorder: boolean }>();
   /** Names that the delta adds and that had no records before. */
   const fresh: HeldName[] = [];
-  /** Ancestors of the last added name, which the next name usually shares. */
-  let above: { readonly parent: NameKey | undefined; readonly nodes: readonly HeldName[] } | null = null;
   const walks: ZoneWalks = createZoneWalks(nodes);
   let order = 0;
   let borders = 0;
 
-  const create = (key: NameKey, recordsWithin: number): HeldName => {
-    const made = new HeldName(key, order++, recordsWithin);
+  const create = (key: NameKey): HeldName => {
+    const made = new HeldName(key, order++, 0);
     nodes.set(key, made);
     return made;
   };
@@ -72,17 +70,16 @@ export function createZoneNodes(foldedAtOnce = NAMES_FOLDED_AT_ONCE, splitSize?:
   };
   const layers = createNameLayers({
     foldedAtOnce,
-    look: (key) => find(key) ?? create(key, 0),
+    look: (key) => find(key) ?? create(key),
     place: (key, layer, name) => {
       const before = nodes.get(key);
       walks.keep(key, layer.names);
       borders += Number(name.isBorder) - Number(before?.isBorder ?? false);
-      above = null;
-      if (name.recordsWithin > 0 || layers.has(key)) nodes.set(key, name);
+      if (name.holds > 0 || layers.has(key)) nodes.set(key, name);
       else nodes.delete(key);
       return before;
     },
-    giveUp: (key) => void (nodes.get(key)?.recordsWithin === 0 && !layers.has(key) && nodes.delete(key)),
+    giveUp: (key) => void (nodes.get(key)?.holds === 0 && !layers.has(key) && nodes.delete(key)),
   });
 
   /** Call before the records change. */
@@ -93,21 +90,27 @@ export function createZoneNodes(foldedAtOnce = NAMES_FOLDED_AT_ONCE, splitSize?:
     // A name that the delta added was no border before it.
     changed.set(node.key, { sets, isBorder: sets !== NO_SETS && node.isBorder });
   };
-  const counted = (key: NameKey): HeldName => {
-    const node = nodes.get(key);
-    if (!node) return create(key, 1);
-    node.recordsWithin += 1;
-    return node;
+  /** The name itself, whatever shown layers had of it. */
+  const current = (key: NameKey): HeldName | undefined => {
+    if (layers.shown.length > 0) layers.foldName(key);
+    return nodes.get(key);
   };
-  const countAbove = (parent: NameKey | undefined): void => {
-    if (above?.parent === parent) for (const node of above?.nodes ?? []) node.recordsWithin += 1;
-    else above = { parent, nodes: Array.from(namesFrom(parent), counted) };
+  /** Changes what the name holds, and the names above as far as they come or go with it; returns the number of all that do. */
+  const hold = (key: NameKey, by: number): number => {
+    let count = 0;
+    for (const at of namesFrom(key)) {
+      const name = current(at) ?? create(at);
+      if (name.hold(by) === 0) break;
+      if (name.holds === 0 && !layers.has(at)) nodes.delete(at);
+      count += 1;
+    }
+    return count;
   };
 
   return {
     get: (key) => {
       const node = layers.shown.length === 0 ? nodes.get(key) : find(key);
-      return node !== undefined && node.recordsWithin > 0 ? node : undefined;
+      return node !== undefined && node.holds > 0 ? node : undefined;
     },
     get isEmpty() {
       return nodes.size === 0 && layers.isEmpty;
@@ -119,28 +122,18 @@ export function createZoneNodes(foldedAtOnce = NAMES_FOLDED_AT_ONCE, splitSize?:
       return layers.shown.reduce((sum, layer) => sum + layer.borders, borders);
     },
     add: (key, record) => {
-      layers.foldPath(key);
-      const known = nodes.size;
-      const node = counted(key);
-      if (nodes.size === known || changed.has(key)) touch(node);
-      else fresh.push(node);
+      const known = current(key);
+      if (known) touch(known);
+      const node = known ?? create(key);
+      if (!known && !changed.has(key)) fresh.push(node);
       node.add(record);
-      countAbove(parentKey(key));
-      layers.added(key, record);
+      layers.added(key, record, hold(key, 1));
     },
     remove: (key, record) => {
-      layers.foldPath(key);
-      const node = nodes.get(key);
+      const node = current(key);
       if (!node) return;
       touch(node);
-      if (!node.remove(record)) return;
-      above = null;
-      for (const name of namesFrom(key)) {
-        const within = nodes.get(name) as HeldName;
-        within.recordsWithin -= 1;
-        if (within.recordsWithin === 0 && !layers.has(name)) nodes.delete(name);
-      }
-      layers.removed(key, record);
+      if (node.remove(record)) layers.removed(key, record, hold(key, -1));
     },
     settle: (onChange) => {
       for (const node of fresh) {
