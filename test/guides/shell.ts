@@ -105,11 +105,17 @@ export async function runSteps(steps: readonly Step[], directory: string, env: R
   });
   let output = "";
   for (const stream of [shell.stdout, shell.stderr]) stream.setEncoding("utf8").on("data", (part: string) => (output += part));
-  const closed = new AbortController();
-  const late = delay(PAGE_TIMEOUT_MS, "late", { signal: closed.signal }).catch(() => "ended");
+  const end = (): void => endGroup(shell.pid);
+  process.once("exit", end);
+  const closed = once(shell, "close");
+  const timer = new AbortController();
+  const late = delay(PAGE_TIMEOUT_MS, "late", { signal: timer.signal }).catch(() => "ended");
   const ended = await Promise.race([once(shell, "exit"), late]);
-  closed.abort();
-  endGroup(shell.pid);
+  timer.abort();
+  end();
+  // What runs in the background holds the pipes as well, so all of the output is there only now.
+  await closed;
+  process.off("exit", end);
   const parts = output.split(/^@@ (?:\d+|end)\n/m).slice(1);
   for (const [i, { name }] of steps.entries()) {
     const part = parts[i] ?? "";
@@ -118,7 +124,7 @@ export async function runSteps(steps: readonly Step[], directory: string, env: R
   }
 }
 
-/** What the page started in the background. */
+/** Ends the shell and what it started in the background. */
 function endGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, "SIGKILL");

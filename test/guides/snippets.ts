@@ -62,4 +62,4 @@ const here = (text: string): string => `<<'END OF BLOCK'\n${text}\nEND OF BLOCK`
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** In what a guide says that a command prints, … stands for anything. */
-const pattern = (output: string): string => output.split("…").map(quoted).join("*");
+const pattern = (output: string): string => quoted(output.replaceAll(/[\\*?[\]]/g, String.raw`\$&`).replaceAll("…", "*"));
