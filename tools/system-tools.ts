@@ -37,6 +37,13 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
     purpose: "calls the API as other people's scripts do",
     file: "/usr/lib/python3/dist-packages/CloudFlare/cloudflare.py",
   },
+  {
+    name: "modsecurity-crs",
+    debianPackage: "modsecurity-crs",
+    neededBy: "test",
+    purpose: "is a Core Rule Set that somebody else has packed",
+    file: "/usr/share/modsecurity-crs/rules/REQUEST-901-INITIALIZATION.conf",
+  },
   { name: "ddclient", debianPackage: "ddclient", neededBy: "test", purpose: "updates a record as routers at home do" },
   {
     name: "certbot-dns-cloudflare",

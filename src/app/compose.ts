@@ -29,6 +29,7 @@ import { createReload } from "./reload.ts";
 import { keepRunFile } from "#app/operations/run-file.ts";
 import { createStalls } from "#app/threads/stalls.ts";
 import { openState } from "#app/control/state.ts";
+import { openCoreRules } from "#app/waf/core-rules.ts";
 import { createTransportNotices } from "#app/planes/transport-notices.ts";
 
 /** A server that serves on every plane. */
@@ -52,6 +53,12 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
   try {
     const state = await openState(deps, closing);
     const { files, store, sealer, first } = state;
+    const coreRules = openCoreRules({
+      configured: config.waf.crs_directory,
+      installed: files.coreRules,
+      lastGood: files.lastCoreRules,
+      log,
+    });
     const live = createLiveConfig({ config, tls: state.tls, load: deps.load });
     const metrics = createMetrics();
     let urlOfGateways = "";
@@ -62,7 +69,7 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
     const stalls = createStalls({ clock, log, metrics });
     closing.add(async () => stalls.close());
     const planes = await startPlanes({
-      ...{ config, live, publisher, log, files, early, metrics, hasZones, stalls, onNotNative: transport.add },
+      ...{ config, live, publisher, log, files, early, coreRules, metrics, hasZones, stalls, onNotNative: transport.add },
       ...planeReports(control, log),
     });
     closing.addDraining((drainMs) => planes.stop(drainMs));

@@ -38,6 +38,8 @@ export interface EdgeConfig {
   readonly counters: SharedArrayBuffer;
   /** Databases of places, the same memory for all workers. */
   readonly places: PlaceDatabases;
+  /** The OWASP Core Rule Set in the form that rules/managed/core reads, the same memory for all workers; null where there is none. */
+  readonly coreRules: SharedArrayBuffer | null;
   readonly limits: EdgeLimits;
 }
 

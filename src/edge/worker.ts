@@ -7,6 +7,7 @@ import { createMetrics } from "#kernel/process/metrics.ts";
 import { createSealer, deriveKey } from "#kernel/crypto/seal.ts";
 import { loadTimeSlices } from "#kernel/process/time-slices.ts";
 import { createWorkerVoice } from "#kernel/process/worker-protocol.ts";
+import { useSharedCoreRules } from "#rules/managed/core/shared-core-rules.ts";
 import { createEventSink } from "#events/write/sink.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { openReplica } from "#snapshot/replica.ts";
@@ -81,6 +82,7 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
   const timeSlices = await loadTimeSlices();
   const yields = (thread: number): boolean => timeSlices?.askFor(DETECTOR_SLICE_NS, thread) ?? false;
   const tap = createTap({ port: data.tap, metrics, yields, placeIn: socketCalls?.placeIn, onFirstUse: () => voice.needed("detector") });
+  useSharedCoreRules(data.config.coreRules);
   const edge = createEdge({
     ...{ replica, events, tap, metrics, sealer, clearanceKey, originRoots, socketCalls, onError },
     warn: (message, fields) => voice.log("warn", message, fields),

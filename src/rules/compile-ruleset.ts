@@ -74,6 +74,7 @@ function compileRule(ruleset: RulesetDefinition, rule: RuleDefinition, deps: Com
     executes,
     skips: rule.action === "skip" ? skipListOf(rule.action_parameters) : null,
     increment,
+    points: null,
     threshold,
     limit: limitOf(ruleset, rule, deps, options),
     read: compileParameters(rule.action_parameters, ruleset.phase, options),
@@ -94,7 +95,7 @@ function compileRule(ruleset: RulesetDefinition, rule: RuleDefinition, deps: Com
 }
 
 /** What a rule can execute that ships with the program; customers' rules can name the first of them alone. */
-const SHIPPED: ReadonlyMap<string, ManagedRuleset> = new Map([...MANAGED_RULESETS, ...PACKAGE_RULESETS]);
+const shipped = (id: string): ManagedRuleset | undefined => MANAGED_RULESETS.get(id) ?? PACKAGE_RULESETS.get(id);
 
 const NO_CHANGES: readonly FieldChange[] = [];
 const NOTHING_FOUND: Match["found"] = [];
@@ -129,7 +130,7 @@ function scoreOf(rule: RuleDefinition): { readonly increment: number; readonly t
 
 function executed(rule: RuleDefinition, deps: CompileDeps): Executed {
   const id = String(rule.action_parameters["id"]);
-  const managed = (deps.managed ?? SHIPPED).get(id);
+  const managed = deps.managed === undefined ? shipped(id) : deps.managed.get(id);
   if (managed === undefined) return { id, ruleset: () => deps.custom?.(id), managed: null, tells: false, publicKey: "" };
   const execution = executionOf(managed, rule.action_parameters);
   const { public_key: publicKey = "" } = (rule.action_parameters["matched_data"] ?? {}) as { readonly public_key?: string };

@@ -115,7 +115,7 @@ function runEach(ruleset: CompiledRuleset, pass: Pass, applies: ((place: number)
     }
     if (trace !== null) {
       const matched = rule.explain?.(request);
-      const step = stepOf(ruleset, rule, { ...pass, score: pass.score + rule.increment });
+      const step = stepOf(ruleset, rule, { ...pass, score: pass.score + addedBy(rule, request) });
       note(trace, { ...step, result: "applied", ...(matched === undefined ? {} : { matched }) });
     }
     const over = apply(rule, pass);
@@ -141,13 +141,15 @@ const skippedByOf = (ruleset: CompiledRuleset, rule: CompiledRule, run: RuleRun)
 /** What a rule that applies does: true where the phase is over, false where the ruleset is, null where it goes on. */
 function apply(rule: CompiledRule, pass: Pass): boolean | null {
   if (CHALLENGES.has(rule.definition.action) && pass.run.isCleared === true) return null;
-  pass.score += rule.increment;
+  pass.score += addedBy(rule, pass.request);
   if (rule.increment > 0 && pass.found !== null && pass.found.length < FOUND_MAX) pass.found.push(foundBy(rule, pass));
   if (rule.skips !== null) addSkips(pass.run, rule.skips, rule.definition.id);
   if (rule.executes === null) pass.matches.push(matchOf(rule, pass));
   else if (runExecuted(rule, rule.executes, pass)) return true;
   return rule.ends === null ? null : rule.ends === "phase";
 }
+
+const addedBy = (rule: CompiledRule, request: RequestView): number => (rule.points === null ? rule.increment : rule.points(request));
 
 /** Who has passed one of them has passed them all. */
 export const CHALLENGES: ReadonlySet<string> = new Set(["challenge", "js_challenge", "managed_challenge"]);

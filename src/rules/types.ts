@@ -43,6 +43,8 @@ export interface CompiledRule {
   readonly skips: SkipList | null;
   /** What it adds to the score of the ruleset that is run. */
   readonly increment: number;
+  /** What it adds instead, where that depends on the request; null where it does not. */
+  readonly points: ((request: RequestView) => number) | null;
   /** The score from which on it applies; 0 where it does not look at the score. */
   readonly threshold: number;
   /** What has to be too much before its action is due; null where it acts at once. */

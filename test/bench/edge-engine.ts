@@ -80,6 +80,7 @@ const edge = createEdge({
     cacheMemoryBytesMax: 1_000_000,
     cacheDisk: null,
     places: [],
+    coreRules: null,
     resolvers: [],
     ticketKeys: [],
     doh: { hosts: [], port: 0 },

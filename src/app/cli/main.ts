@@ -5,6 +5,7 @@ import type { ConfigKeyName } from "#app/config/config-schema.ts";
 import { addConfigFlags } from "./config-flags.ts";
 import type { DoctorOptions } from "./doctor.ts";
 import { CliError, complain, EXIT, type ExitCode } from "./outcome.ts";
+import type { WafCrsInstallOptions } from "./waf-crs-install.ts";
 import type { StartOptions } from "./start.ts";
 
 /** Runs one command line, without the program's name; gives the exit code and never throws. */
@@ -56,6 +57,7 @@ function createProgram(finish: Finish): Command {
   addRules(group("rules", "Work with rule expressions."), finish);
   addMatchedData(group("matched-data", "Decrypt the matched data in security events."), finish);
   addEventsTail(group("events", "Show events that the planes logged, through the management API."), finish);
+  addWaf(group("waf", "Manage the rules of the web application firewall."), finish);
   addConfig(group("config", "Check the configuration."), finish);
   return program;
 }
@@ -118,6 +120,21 @@ function addTokens(parent: Command, finish: Finish): void {
     );
   const resetFlags = addConfigFlags(reset, DATABASE_KEYS);
   reset.action(async (id: string | undefined) => finish(await (await import("./token-revoke.ts")).tokenReset(id, resetFlags)));
+}
+
+function addWaf(parent: Command, finish: Finish): void {
+  const crs = parent.command("crs").description("The OWASP Core Rule Set.").helpCommand(false);
+  const install = crs
+    .command("install")
+    .argument("<file>", "a release of the OWASP Core Rule Set, .tar.gz")
+    .description(
+      "Install the OWASP Core Rule Set into the data directory, for the server's next start. If its rules do not compile, changes nothing.",
+    )
+    .option("--sha256 <digest>", "refuse the file unless this is its SHA-256 digest");
+  const flags = addConfigFlags(install, CLIENT_KEYS);
+  install.action(async (file: string, options: WafCrsInstallOptions) =>
+    finish((await import("./waf-crs-install.ts")).wafCrsInstall(file, options, flags)),
+  );
 }
 
 function addTokenCreate(parent: Command, finish: Finish): void {

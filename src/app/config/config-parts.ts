@@ -10,6 +10,7 @@ const TITLES: { readonly [S in Section]: string } = {
   https: "HTTP edge",
   edge: "HTTP edge",
   rules: "Rules",
+  waf: "Rules",
   certificates: "Certificates and custom hostnames",
   custom_hostnames: "Certificates and custom hostnames",
   dns: "Nameserver",

@@ -304,6 +304,11 @@ export const CONFIG_KEYS = {
   },
   "rules.lists_max": { type: "count", default: 100, max: 1000, doc: "Maximum number of lists in an account." },
   "rules.list_items_max": { type: "count", default: 100_000, min: 1, max: 1_000_000, doc: "Maximum number of items in a list." },
+  "waf.crs_directory": {
+    type: "text",
+    default: "",
+    doc: "Directory of the OWASP Core Rule Set, with rules/*.conf and crs-setup.conf. Empty: the one that selvedge waf crs install has installed, else Debian's modsecurity-crs. none: rules of Selvedge's own.",
+  },
   "edge.rate_limit_keys_max": {
     type: "count",
     default: 1_000_000,

@@ -21,7 +21,12 @@ export interface EdgeWorkers {
 }
 
 /** `workers` gets each one that is started. */
-export function createEdgeWorkers({ config, files, log }: PlanesDeps, sinks: Sinks, serve: Serve, workers: PlaneWorker[]): EdgeWorkers {
+export function createEdgeWorkers(
+  { config, files, log, coreRules }: PlanesDeps,
+  sinks: Sinks,
+  serve: Serve,
+  workers: PlaneWorker[],
+): EdgeWorkers {
   const counters = createCounterMemory(config.edge.rate_limit_keys_max, systemClock.nowMs());
   const ticketKeys = createTicketKeyRing((keys) => workers.forEach((edge) => edge.useTicketKeys(keys)));
   const places = createPlaceFiles({
@@ -44,6 +49,7 @@ export function createEdgeWorkers({ config, files, log }: PlanesDeps, sinks: Sin
           cacheDisk: edgeCacheDisk(config, files, name),
           ticketKeys: ticketKeys.keys(),
           places: places.databases(),
+          coreRules,
           counters,
         }),
       });

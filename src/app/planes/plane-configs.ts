@@ -42,7 +42,7 @@ export const edgeConfig = (
   config: Config,
   bound: Bound,
   { doh, gateway }: Readonly<Record<NeighbourName, number>>,
-): Omit<EdgeConfig, "ticketKeys" | "cacheDisk" | "counters" | "places"> => ({
+): Omit<EdgeConfig, "ticketKeys" | "cacheDisk" | "counters" | "places" | "coreRules"> => ({
   host: config.edge.host,
   httpPort: bound["http"] ?? config.http.port,
   httpsPort: bound["https"] ?? config.https.port,

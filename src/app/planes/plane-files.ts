@@ -9,6 +9,9 @@ export interface PlaneFiles {
   readonly lastGood: string;
   readonly events: string;
   readonly spendJournal: string;
+  /** Directory of the OWASP Core Rule Set that the operator has installed, and the form in which one was compiled last. */
+  readonly coreRules: string;
+  readonly lastCoreRules: string;
   /** Directory with one for each edge thread. */
   readonly cache: string;
 }
@@ -20,5 +23,7 @@ export const planeFiles = (dataDir: string): PlaneFiles => ({
   lastGood: join(dataDir, "snapshot.last-good"),
   events: join(dataDir, "events.db"),
   spendJournal: join(dataDir, "gateway", "spend.journal"),
+  coreRules: join(dataDir, "crs"),
+  lastCoreRules: join(dataDir, "crs.last-good"),
   cache: join(dataDir, "cache"),
 });

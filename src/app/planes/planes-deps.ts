@@ -17,6 +17,8 @@ export interface PlanesDeps {
   readonly log: Log;
   readonly files: PlaneFiles;
   readonly early: EarlyThreads;
+  /** The OWASP Core Rule Set, for threads that run rules; null where there is none. */
+  readonly coreRules: SharedArrayBuffer | null;
   readonly metrics: MetricRegistry;
   /** Nameserver and edge start with the others; else with the first zone. */
   readonly hasZones: boolean;

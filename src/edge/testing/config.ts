@@ -20,5 +20,6 @@ export const testEdgeConfig = (): EdgeConfig => ({
   cacheMemoryBytesMax: 4_000_000,
   cacheDisk: null,
   places: [],
+  coreRules: null,
   limits: EDGE_LIMITS,
 });

@@ -1,9 +1,12 @@
 import type { BodyCause } from "../body/body-causes.ts";
 import { bodyReading } from "../body/request-body.ts";
-import type { Asking, Dispatch, Scan } from "#rules/expression/compile/dispatch.ts";
-import type { CompiledRule, CompiledRuleset, Predicate, RuleDefinition, RulesetDefinition } from "../types.ts";
-import type { RequestView, ResponseView } from "../views.ts";
+import type { Dispatch } from "#rules/expression/compile/dispatch.ts";
+import type { CompiledRule, CompiledRuleset, Predicate, RulesetDefinition } from "../types.ts";
+import type { RequestView } from "../views.ts";
 import type { ManagedExecution, ManagedRule, ManagedRuleset } from "./rulesets.ts";
+import { definitionOf } from "./definition-of.ts";
+import { ListScan } from "./list-scan.ts";
+import { compileCore } from "./core/compile-core.ts";
 import { shownPart } from "./shown-part.ts";
 import { ARGUMENTS, BODY, FILES } from "./signatures/signature.ts";
 import { createSignatureSet, type SignatureSet } from "./signatures/signature-set.ts";
@@ -14,7 +17,7 @@ type Compile = (definition: RulesetDefinition, predicates: ReadonlyMap<string, P
 
 /** Whether something else than the rules' own engine runs it. */
 export const runsElsewhere = (ruleset: ManagedRuleset): boolean =>
-  ruleset.rules.every(({ expression, signature, cause }) => expression === undefined && signature === undefined && cause === undefined);
+  ruleset.rules.every((rule) => [rule.expression, rule.signature, rule.cause, rule.core].every((decides) => decides === undefined));
 
 /** A managed ruleset as one rule executes it. Zones that execute it alike share what comes of it. */
 export function compileManaged(ruleset: ManagedRuleset, execution: ManagedExecution, compile: Compile): CompiledRuleset {
@@ -33,6 +36,7 @@ const COMPILED = new WeakMap<ManagedRuleset, Map<string, CompiledRuleset>>();
 const COMPILED_MAX = 64;
 
 function compileRules(ruleset: ManagedRuleset, rules: readonly ManagedRule[], compile: Compile): CompiledRuleset {
+  if (ruleset.coreRuleSet !== undefined) return compileCore(ruleset, ruleset.coreRuleSet, rules, compile);
   const predicates = new Map<string, Predicate>();
   for (const { id, signature, cause } of rules) {
     if (signature !== undefined) predicates.set(id, (request) => signatureSet().matches(request, signature));
@@ -77,18 +81,6 @@ const looksAtBody = (signature = -1): boolean => ((SIGNATURES[signature]?.target
 let created: SignatureSet | undefined;
 const signatureSet = (): SignatureSet => (created ??= createSignatureSet(SIGNATURES));
 
-const definitionOf = (rule: ManagedRule): RuleDefinition => ({
-  id: rule.id,
-  action: rule.action,
-  action_parameters: {
-    ...rule.action_parameters,
-    ...(rule.score_threshold === undefined ? {} : { score_threshold: rule.score_threshold }),
-  },
-  expression: rule.expression ?? "false",
-  description: rule.description,
-  enabled: rule.enabled,
-});
-
 /** Asks the rules whose signatures may be in the request or whose cause its body has, and those that have neither, in their order. */
 function createManagedDispatch(rules: readonly CompiledRule[], managed: ReadonlyMap<string, ManagedRule>): Dispatch {
   const bySignature = new Map<number, number>();
@@ -121,36 +113,4 @@ function createManagedDispatch(rules: readonly CompiledRule[], managed: Readonly
       );
     },
   };
-}
-
-class ListScan implements Scan {
-  readonly #rules: readonly CompiledRule[];
-  readonly #places: readonly number[];
-  readonly #request: RequestView;
-  readonly #response: ResponseView | null;
-  readonly #asking: Asking;
-  #at = 0;
-
-  constructor(
-    rules: readonly CompiledRule[],
-    places: readonly number[],
-    request: RequestView,
-    response: ResponseView | null,
-    asking: Asking,
-  ) {
-    this.#rules = rules;
-    this.#places = places;
-    this.#request = request;
-    this.#response = response;
-    this.#asking = asking;
-  }
-
-  next(): number {
-    while (this.#at < this.#places.length) {
-      const place = this.#places[this.#at++]!;
-      this.#asking.asked = place;
-      if (this.#rules[place]!.applies(this.#request, this.#response)) return place;
-    }
-    return -1;
-  }
 }

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import { BODY_CAUSE_NAMES, BODY_CAUSES } from "../body/body-causes.ts";
+import { coreRows } from "./core/core-rows.ts";
+import type { CoreRuleSet } from "./core/core-rule-set.ts";
 import { PROTOCOL_ANOMALIES } from "./protocol.ts";
 import type { ManagedRule, ManagedRuleset } from "./rulesets.ts";
 import { SIGNATURES } from "./signatures/table.ts";
@@ -74,13 +76,26 @@ export const MANAGED: ManagedRuleset = {
   ],
 };
 
+/** Acts on the sum. */
+const SCORE_EXCEEDED: ManagedRule = {
+  id: SCORE_EXCEEDED_RULE_ID,
+  detector: "",
+  expression: "true",
+  action: "block",
+  score_threshold: SCORE_THRESHOLD,
+  description: "949110: Inbound Anomaly Score Exceeded",
+  categories: [],
+  enabled: true,
+};
+
 /** Every rule adds to a score, and the last one acts on the sum. */
 export const SCORES: ManagedRuleset = {
   id: SCORES_RULESET_ID,
   name: "OWASP Core Ruleset",
-  description: "Adds up signs of attacks in the Core Rule Set's levels of paranoia; rules of this program's own",
+  description:
+    "Adds up signs of attacks in the Core Rule Set's levels of paranoia; rules of this program's own. `selvedge waf crs install FILE.tar.gz` brings the Core Rule Set itself",
   phase: PHASE,
-  version: "1",
+  version: "own-1",
   actions: ACTIONS,
   has_sensitivity: true,
   rules: [
@@ -96,15 +111,29 @@ export const SCORES: ManagedRuleset = {
       enabled: true,
     })),
     ...bodyRules(SCORES_RULESET_ID),
-    {
-      id: SCORE_EXCEEDED_RULE_ID,
-      detector: "",
-      expression: "true",
-      action: "block",
-      score_threshold: SCORE_THRESHOLD,
-      description: "949110: Inbound Anomaly Score Exceeded",
-      categories: [],
-      enabled: true,
-    },
+    SCORE_EXCEEDED,
   ],
 };
+
+/** The Core Rule Set itself: its rules that add to the score of requests, and the rule that acts on the sum. */
+export const scoresOf = (core: CoreRuleSet): ManagedRuleset => ({
+  ...SCORES,
+  description: "Adds up signs of attacks by the rules of the OWASP Core Rule Set",
+  version: core.program.components[0] ?? core.digest.slice(0, 12),
+  rules: [
+    ...coreRows(core.program).map(({ number, title, paranoia, score, categories }) => ({
+      id: ruleIdOf(SCORES_RULESET_ID, `crs-${number}`),
+      detector: "",
+      core: number,
+      action: "score",
+      action_parameters: { increment: score },
+      suspicion: paranoia,
+      description: title,
+      categories: [...categories, `paranoia-level-${paranoia}`],
+      enabled: true,
+    })),
+    ...bodyRules(SCORES_RULESET_ID),
+    SCORE_EXCEEDED,
+  ],
+  coreRuleSet: core,
+});

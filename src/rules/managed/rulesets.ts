@@ -3,7 +3,8 @@ import type { BodyCause } from "../body/body-causes.ts";
 import type { PhaseName } from "../phases.ts";
 import { resolveRules } from "./overrides.ts";
 import { packSwitches, withoutOwn } from "./own-patterns.ts";
-import { MANAGED, SCORES } from "./request-rulesets.ts";
+import type { CoreRuleSet } from "./core/core-rule-set.ts";
+import { MANAGED, SCORES, SCORES_RULESET_ID, scoresOf } from "./request-rulesets.ts";
 import type { ShownPart } from "./shown-part.ts";
 
 export type SensitivityLevel = "default" | "medium" | "low" | "eoff";
@@ -20,6 +21,8 @@ export interface ManagedRule {
   readonly signature?: number;
   /** What has to be odd about the body, where that decides. */
   readonly cause?: BodyCause;
+  /** Its number in the Core Rule Set, where that decides. */
+  readonly core?: number;
   readonly action: string;
   readonly action_parameters?: Readonly<Record<string, unknown>>;
   /** The score that the rules before it must have reached for this one to apply. */
@@ -46,6 +49,8 @@ export interface ManagedRuleset {
   /** Whether its rules can be made less sensitive. */
   readonly has_sensitivity: boolean;
   readonly rules: readonly ManagedRule[];
+  /** What decides for those of its rules that have a number in it. */
+  readonly coreRuleSet?: CoreRuleSet;
 }
 
 /** What one `execute` rule runs, overrides applied. */
@@ -81,9 +86,14 @@ const SENSITIVE_DATA: ManagedRuleset = {
   })),
 };
 
-export const MANAGED_RULESETS: ReadonlyMap<string, ManagedRuleset> = new Map(
-  [MANAGED, SCORES, SENSITIVE_DATA].map((ruleset) => [ruleset.id, ruleset]),
-);
+const rulesets = new Map([MANAGED, SCORES, SENSITIVE_DATA].map((ruleset) => [ruleset.id, ruleset]));
+
+export const MANAGED_RULESETS: ReadonlyMap<string, ManagedRuleset> = rulesets;
+
+/** Puts a Core Rule Set in the place of the program's own rules, or these back where there is none. For each thread, before it compiles rulesets. */
+export function useCoreRuleSet(core: CoreRuleSet | null): void {
+  rulesets.set(SCORES_RULESET_ID, core === null ? SCORES : scoresOf(core));
+}
 
 /** What the parameters of an `execute` rule run, or null when they name no managed ruleset. */
 export function executeManaged(parameters: Readonly<Record<string, unknown>>): ManagedExecution | null {

@@ -1,3 +1,4 @@
+import { byteAt } from "../transformations/hexadecimal.ts";
 import type { Operator } from "../program/program.ts";
 import { type OperatorTest, whole } from "./operator-test.ts";
 
@@ -19,8 +20,7 @@ export function validateByteRange({ words }: Operator): OperatorTest {
 
 /** Whether two hexadecimal digits stand behind each `%`. */
 export function validateUrlEncoding(value: string): boolean {
-  for (let at = value.indexOf("%"); at !== -1; at = value.indexOf("%", at + 1))
-    if (!/^%[0-9a-fA-F]{2}/.test(value.slice(at, at + 3))) return false;
+  for (let at = value.indexOf("%"); at !== -1; at = value.indexOf("%", at + 1)) if (byteAt(value, at + 1) === -1) return false;
   return true;
 }
 

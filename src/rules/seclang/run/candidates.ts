@@ -1,10 +1,10 @@
 import { charge } from "#rules/budget.ts";
 import { meansName } from "./compiled-rule.ts";
-import type { PhaseFilter, RuleFilter } from "./phase-filter.ts";
+import { hasLiteral, type PhaseFilter, type RuleFilter } from "./phase-filter.ts";
 import type { Scan } from "../prefilter/scanner.ts";
 import type { Collections, Entry } from "../transaction/collections.ts";
 import type { CompiledProgram } from "./engine.ts";
-import { leaves, transform, type TransformationChain } from "./transformation-chains.ts";
+import { applyStep, leaves, type TransformationChain, type TransformationStep } from "./transformation-chains.ts";
 
 /** A value that a rule may match. */
 export interface Candidate {
@@ -17,13 +17,13 @@ export interface Candidate {
 /** What is known of one distinct text. */
 interface Known {
   readonly scan: Scan;
-  /** By the number of a chain, what it makes of the text. */
+  /** By the number of a transformation, what it makes of the text. */
   readonly transformed: (Known | undefined)[];
 }
 
 const SCAN_STEPS = 3;
 
-/** Finds the rules to ask. Each distinct text of a transaction is scanned once, and transformed once by each chain. */
+/** Finds the rules to ask. Each distinct text of a transaction is scanned once, and transformed once by each transformation. */
 export class Candidates {
   readonly #compiled: CompiledProgram;
   readonly #known = new Map<string, Known>();
@@ -38,9 +38,7 @@ export class Candidates {
     for (const { collection, chains, touches, all } of groups) {
       for (const entry of collections.get(collection)) {
         const known = this.#of(entry.value);
-        const { low, high, hasCapitals } = known.scan;
-        const isSame = (low & touches.low) === 0 && (high & touches.high) === 0 && !(touches.touchesCapitals && hasCapitals);
-        if (isSame && touches.low !== -1) pick(all, known.scan, collection, entry, found);
+        if (leaves(touches, known.scan)) pick(all, known.scan, collection, entry, found);
         else for (const { chain, filter } of chains) pick(filter, this.#transformed(known, chain).scan, collection, entry, found);
       }
     }
@@ -56,21 +54,41 @@ export class Candidates {
     return known;
   }
 
-  #transformed(known: Known, chain: TransformationChain): Known {
-    if (leaves(chain, known.scan)) return known;
-    const before = known.transformed[chain.number];
-    if (before !== undefined) return before;
-    const text = transform(chain, known.scan.value);
-    const after = text === known.scan.value ? known : this.#of(text);
-    known.transformed[chain.number] = after;
-    return after;
+  #transformed(known: Known, { touches, steps }: TransformationChain): Known {
+    if (leaves(touches, known.scan)) return known;
+    let last = known;
+    for (const step of steps) {
+      if (leaves(step.touches, last.scan)) continue;
+      let next = last.transformed[step.number];
+      if (next === undefined) {
+        const text = applyStep(step, last.scan.value);
+        next = text === last.scan.value ? last : this.#after(step, last, text);
+        last.transformed[step.number] = next;
+      }
+      last = next;
+    }
+    return last;
+  }
+
+  /** Literals and classes disregard case, so small letters need no scan of their own. */
+  #after({ keepsScan }: TransformationStep, before: Known, text: string): Known {
+    if (!keepsScan) return this.#of(text);
+    let known = this.#known.get(text);
+    if (known === undefined)
+      this.#known.set(text, (known = { scan: { ...before.scan, value: text, hasCapitals: false }, transformed: [] }));
+    return known;
   }
 }
 
 function pick(filter: RuleFilter, scan: Scan, collection: string, entry: Entry, found: (Candidate[] | undefined)[]): void {
-  for (const { place, targets } of filter.candidates(scan)) {
+  let candidate: Candidate | null = null;
+  const rules = filter.byClasses(scan);
+  for (let i = 0; i < rules.length; i++) {
+    const rule = rules[i]!;
+    if (!hasLiteral(rule, scan)) continue;
+    const { place, targets } = rule;
     if (targets !== null && !targets.some((target) => meansName(target, entry.lower))) continue;
-    const candidate = { collection, entry, text: scan.value };
+    candidate ??= { collection, entry, text: scan.value };
     const known = found[place];
     if (known === undefined) found[place] = [candidate];
     else known.push(candidate);

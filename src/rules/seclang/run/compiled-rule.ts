@@ -1,6 +1,7 @@
 import { createOperator } from "../operators/operators.ts";
 import type { OperatorTest } from "../operators/operator-test.ts";
 import { namePattern } from "../patterns/tag-pattern.ts";
+import type { Macro } from "../syntax/macro.ts";
 import type { Link, Program, Rule, Step, Target } from "../program/program.ts";
 import { isStore } from "../syntax/variable-table.ts";
 import type { TransformationChain, TransformationChains } from "./transformation-chains.ts";
@@ -18,6 +19,8 @@ export interface CompiledLink {
   readonly excluded: readonly CompiledTarget[];
   readonly operator: OperatorTest | null;
   readonly isNegated: boolean;
+  /** Whether anything in the rule looks at what it captures, beside its texts for a log. */
+  readonly capturesMatter: boolean;
   readonly chain: TransformationChain;
 }
 
@@ -32,15 +35,33 @@ export interface CompiledTarget {
 
 /** The rules of each phase; markers leave nothing behind but the places where skips end. */
 export function compilePhases(program: Program, chains: TransformationChains): readonly (readonly CompiledRule[])[] {
-  return program.phases.map((steps) => compilePhase(steps, chains));
+  // A rule that begins with what another one has captured is nowhere in the Core Rule Set: then all captures count.
+  const areRead = program.phases.some((steps) => steps.some((step) => step.kind === "rule" && readsCaptures(step.rule.links[0]!)));
+  return program.phases.map((steps) => compilePhase(steps, chains, areRead));
 }
 
-function compilePhase(steps: readonly Step[], chains: TransformationChains): readonly CompiledRule[] {
+const isCapture = (name: string): boolean => /^\d$/.test(name);
+
+function readsCaptures({ targets, operator, assignments, captures }: Link): boolean {
+  const inMacro = (macro: Macro): boolean =>
+    typeof macro !== "string" && macro.some((part) => typeof part !== "string" && part.collection === "TX" && isCapture(part.name));
+  if (targets.some(({ collection, selector }) => collection === "TX" && selector?.kind === "name" && isCapture(selector.name))) return true;
+  if (operator !== null && inMacro(operator.argument)) return true;
+  return !captures && assignments.some(({ name, value }) => inMacro(name) || inMacro(value));
+}
+
+/** Whether what a link captures is read in it or behind it. */
+function capturesMatter(links: readonly Link[], place: number, areRead: boolean): boolean {
+  const own = { ...links[place]!, targets: [], operator: null, captures: false };
+  return areRead || readsCaptures(own) || links.slice(place + 1).some(readsCaptures);
+}
+
+function compilePhase(steps: readonly Step[], chains: TransformationChains, areRead: boolean): readonly CompiledRule[] {
   const rules = steps.flatMap((step) => (step.kind === "rule" ? [step.rule] : []));
   const places = markerPlaces(steps);
   return rules.map((rule, place) => ({
     rule,
-    links: rule.links.map((link) => compileLink(link, chains)),
+    links: rule.links.map((link, at) => compileLink(link, chains, capturesMatter(rule.links, at, areRead))),
     skipsTo:
       rule.skipAfter === null ? Math.min(rules.length, place + 1 + rule.skip) : skipTarget(places.get(rule.skipAfter), place, rules.length),
   }));
@@ -64,8 +85,9 @@ function markerPlaces(steps: readonly Step[]): ReadonlyMap<string, readonly numb
 const skipTarget = (places: readonly number[] | undefined, place: number, end: number): number =>
   places?.find((next) => next > place) ?? end;
 
-const compileLink = (link: Link, chains: TransformationChains): CompiledLink => ({
+const compileLink = (link: Link, chains: TransformationChains, capturesMatter: boolean): CompiledLink => ({
   link,
+  capturesMatter: link.captures && capturesMatter,
   targets: link.targets.map(compileTarget),
   excluded: link.excluded.map(compileTarget),
   operator: link.operator === null ? null : createOperator(link.operator),

@@ -16,6 +16,10 @@ export interface SecLangEngine {
 export interface TransactionOptions {
   /** Rules that are left out. */
   readonly disabled?: ReadonlySet<number>;
+  /** Nothing disrupts, whatever the program says. */
+  readonly detectsOnly?: boolean;
+  /** Whether matches have messages; what only these show is not captured without. */
+  readonly hasTexts?: boolean;
   /** What `tx` holds before the first rule. */
   readonly variables?: Readonly<Record<string, string>>;
 }

@@ -25,6 +25,9 @@ const GROUPS_MAX = 10;
 const RULE_STEPS = 100;
 const MATCHES_MAX = 10_000;
 
+/** Where rules of the Core Rule Set add up what they find: those of CRS 3, and those of CRS 4. */
+const SCORES = /^(?:(?:in|out)bound_)?anomaly_score_pl[1-4]$/;
+
 /** The rules of a program at work on one transaction. */
 export class Evaluation implements Transaction {
   readonly #compiled: CompiledProgram;
@@ -38,6 +41,10 @@ export class Evaluation implements Transaction {
   readonly #matches: RuleMatch[] = [];
   #interruption: Interruption | null = null;
   #engine: EngineMode;
+  readonly #detectsOnly: boolean;
+  readonly #hasTexts: boolean;
+  /** What the rule under way has added to the scores. */
+  #points = 0;
   #processor: string;
   #isBodyForced = false;
   /** Phases that an `allow` has ended: 5 still runs. */
@@ -45,13 +52,19 @@ export class Evaluation implements Transaction {
   #current: CompiledRule | null = null;
   #matched: MatchedVariable[] = [];
 
-  constructor(compiled: CompiledProgram, request: TransactionRequest, { disabled = new Set(), variables = {} }: TransactionOptions) {
+  constructor(
+    compiled: CompiledProgram,
+    request: TransactionRequest,
+    { disabled = new Set(), detectsOnly = false, hasTexts = true, variables = {} }: TransactionOptions,
+  ) {
     this.#compiled = compiled;
     this.#request = request;
     this.#collections = createCollections(request);
     this.#candidates = new Candidates(compiled);
     this.#disabled = disabled;
-    this.#engine = compiled.program.engine;
+    this.#detectsOnly = detectsOnly;
+    this.#hasTexts = hasTexts;
+    this.#engine = this.#modeOf(compiled.program.engine);
     this.#processor = request.bodyProcessor;
     for (const [name, value] of Object.entries(variables)) this.#store.set("TX", name, value);
   }
@@ -108,6 +121,7 @@ export class Evaluation implements Transaction {
   #applies(rule: CompiledRule, found: readonly Candidate[] | undefined): boolean {
     this.#current = rule;
     this.#matched = [];
+    this.#points = 0;
     for (const [place, link] of rule.links.entries()) {
       const hits = place === 0 && found !== undefined ? this.#hitsOf(link, found) : this.#hits(link);
       if (hits.length === 0) return false;
@@ -122,7 +136,7 @@ export class Evaluation implements Transaction {
     let hits: Hit[] | null = null;
     for (const { collection, entry, text } of found) {
       if (this.#isExcluded(link, collection, entry)) continue;
-      const groups = link.operator!.test(text, this.expand, link.link.captures);
+      const groups = link.operator!.test(text, this.expand, this.#capturesIn(link));
       if (groups !== null) (hits ??= []).push({ name: nameOf(collection, entry), value: text, groups });
     }
     return hits ?? NO_HITS;
@@ -154,9 +168,14 @@ export class Evaluation implements Transaction {
     const { chain, isNegated } = link;
     const texts = link.link.isMultiMatch ? transformEach(chain, value) : [transform(chain, value)];
     for (const text of texts) {
-      const groups = link.operator!.test(text, this.expand, link.link.captures);
+      const groups = link.operator!.test(text, this.expand, this.#capturesIn(link));
       if (isNegated ? groups === null : groups !== null) hits.push({ name, value: text, groups: isNegated ? [text] : groups });
     }
+  }
+
+  /** Without texts for a log, only what rules themselves read is captured. */
+  #capturesIn(link: CompiledLink): boolean {
+    return link.capturesMatter || (this.#hasTexts && link.link.captures);
   }
 
   #count(link: CompiledLink, target: CompiledTarget): number {
@@ -197,13 +216,22 @@ export class Evaluation implements Transaction {
   /** What a link does for each value that it matches. */
   #act(link: CompiledLink, { name, value, groups }: Hit): void {
     if (name !== "") this.#matched.push({ name, value });
-    if (link.link.captures && groups !== null) this.#capture(groups);
+    if (groups !== null && this.#capturesIn(link)) this.#capture(groups);
     for (const { collection, name: target, operation, value: given } of link.link.assignments) {
       const written = this.expand(target).toLowerCase();
       if (operation === "remove") this.#store.remove(collection, written);
       else if (operation === "set") this.#store.set(collection, written, this.expand(given));
-      else this.#store.add(collection, written, integerOf(this.expand(given)) * (operation === "add" ? 1 : -1));
+      else this.#add(collection, written, integerOf(this.expand(given)) * (operation === "add" ? 1 : -1));
     }
+  }
+
+  #add(collection: string, name: string, amount: number): void {
+    this.#store.add(collection, name, amount);
+    if (collection === "TX" && SCORES.test(name)) this.#points += amount;
+  }
+
+  #modeOf(mode: EngineMode): EngineMode {
+    return mode === "on" && this.#detectsOnly ? "detection" : mode;
   }
 
   #capture(groups: Groups): void {
@@ -229,7 +257,7 @@ export class Evaluation implements Transaction {
         return;
       }
       case "engine":
-        this.#engine = control.mode;
+        this.#engine = this.#modeOf(control.mode);
         return;
       case "body-processor":
         this.#processor = control.processor;
@@ -244,10 +272,11 @@ export class Evaluation implements Transaction {
     this.#matches.push({
       id: rule.id,
       phase,
-      message: rule.isLogged ? this.expand(rule.message) : "",
-      logdata: rule.isLogged ? this.expand(rule.logdata) : "",
+      message: rule.isLogged && this.#hasTexts ? this.expand(rule.message) : "",
+      logdata: rule.isLogged && this.#hasTexts ? this.expand(rule.logdata) : "",
       severity: rule.severity,
       isLogged: rule.isLogged,
+      points: this.#points,
       variables: this.#matched,
     });
   }

@@ -16,6 +16,8 @@ export interface RuleMatch {
   readonly severity: number | null;
   /** Whether the rule is to be reported. */
   readonly isLogged: boolean;
+  /** What it has added to the score of the request, or of the response, for every value. */
+  readonly points: number;
   /** The variables that its last link matched, such as ARGS:name, and their values. */
   readonly variables: readonly MatchedVariable[];
 }

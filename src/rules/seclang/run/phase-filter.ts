@@ -1,5 +1,5 @@
 import type { CompiledLink, CompiledRule, CompiledTarget } from "./compiled-rule.ts";
-import type { TransformationChain } from "./transformation-chains.ts";
+import { joinTouches, NOTHING_TOUCHED, type Touches, type TransformationChain } from "./transformation-chains.ts";
 import { type ByteMask, meets } from "../prefilter/byte-classes.ts";
 import { requiredClasses } from "../prefilter/required-classes.ts";
 import { requiredLiterals } from "../prefilter/required-literals.ts";
@@ -17,7 +17,7 @@ export interface FilterGroup {
   readonly collection: string;
   readonly chains: readonly ChainGroup[];
   /** What any of the chains touches: values without it are looked at once for all of them. */
-  readonly touches: Pick<TransformationChain, "low" | "high" | "touchesCapitals">;
+  readonly touches: Touches;
   readonly all: RuleFilter;
 }
 
@@ -29,7 +29,8 @@ export interface ChainGroup {
 
 /** Which rules may match a scanned value. */
 export interface RuleFilter {
-  candidates(scan: Scan): readonly FilteredRule[];
+  /** Those whose classes of bytes it has; whether it has one of their literals is for the caller to ask (`hasLiteral`). */
+  byClasses(scan: Scan): readonly FilteredRule[];
 }
 
 export interface FilteredRule {
@@ -80,18 +81,10 @@ function needsOf({ link, operator, targets, isNegated }: CompiledLink, builder: 
 }
 
 function groupOf(collection: string, chains: ReadonlyMap<TransformationChain, readonly FilteredRule[]>): FilterGroup {
-  let low = 0;
-  let high = 0;
-  let touchesCapitals = false;
-  for (const chain of chains.keys()) {
-    low |= chain.low;
-    high |= chain.high;
-    touchesCapitals ||= chain.touchesCapitals;
-  }
   return {
     collection,
     chains: Array.from(chains, ([chain, rules]) => ({ chain, filter: createRuleFilter(rules) })),
-    touches: { low, high, touchesCapitals },
+    touches: [...chains.keys()].reduce((all, { touches }) => joinTouches(all, touches), NOTHING_TOUCHED),
     all: createRuleFilter([...chains.values()].flat()),
   };
 }
@@ -102,24 +95,23 @@ const MASKS_MAX = 2000;
 function createRuleFilter(rules: readonly FilteredRule[]): RuleFilter {
   let known = new Map<number, Map<number, readonly FilteredRule[]>>();
   let size = 0;
-  const byClasses = ({ low, high }: Scan): readonly FilteredRule[] => {
-    let byHigh = known.get(low);
-    if (byHigh === undefined) known.set(low, (byHigh = new Map()));
-    let found = byHigh.get(high);
-    if (found === undefined) {
-      found = rules.filter(({ clauses }) => clauses.every((clause) => meets(clause, low, high)));
-      byHigh.set(high, found);
-      if (++size > MASKS_MAX) {
-        known = new Map();
-        size = 0;
-      }
-    }
-    return found;
-  };
   return {
-    candidates: (scan) => {
-      const { hits } = scan;
-      return byClasses(scan).filter(({ list }) => list === -1 || hits.includes(list));
+    byClasses: ({ low, high }) => {
+      let byHigh = known.get(low);
+      if (byHigh === undefined) known.set(low, (byHigh = new Map()));
+      let found = byHigh.get(high);
+      if (found === undefined) {
+        found = rules.filter(({ clauses }) => clauses.every((clause) => meets(clause, low, high)));
+        byHigh.set(high, found);
+        if (++size > MASKS_MAX) {
+          known = new Map();
+          size = 0;
+        }
+      }
+      return found;
     },
   };
 }
+
+/** Whether a value has one of the literals that a rule looks for. */
+export const hasLiteral = ({ list }: FilteredRule, { hits }: Scan): boolean => list === -1 || (hits.length > 0 && hits.includes(list));

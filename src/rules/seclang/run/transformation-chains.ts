@@ -1,84 +1,98 @@
 import { charge } from "#rules/budget.ts";
 import { maskOfText } from "../prefilter/byte-classes.ts";
 import type { Scan } from "../prefilter/scanner.ts";
-import { type Transformation, transformationOf } from "../transformations/transformations.ts";
+import { transformationOf } from "../transformations/transformations.ts";
 
 /** The transformations of a rule, in order. Rules that have the same ones share what comes of them. */
 export interface TransformationChain {
+  readonly steps: readonly TransformationStep[];
+  /** What any of its steps touches. */
+  readonly touches: Touches;
+}
+
+/** One transformation: each distinct text is given to it once. */
+export interface TransformationStep {
   readonly number: number;
-  readonly steps: readonly Transformation[];
-  /** The classes of bytes without which every text stays as it is. */
+  readonly apply: (text: string) => string;
+  readonly touches: Touches;
+  /** What it makes of a text differs in case alone. */
+  readonly keepsScan: boolean;
+}
+
+/** The classes of bytes without which a text stays as it is. */
+export interface Touches {
   readonly low: number;
   readonly high: number;
   /** Capitals count for themselves: their class is that of the small letters. */
-  readonly touchesCapitals: boolean;
+  readonly capitals: boolean;
+  /** Whatever is in it, a text may change. */
+  readonly anything: boolean;
 }
+
+export const NOTHING_TOUCHED: Touches = { low: 0, high: 0, capitals: false, anything: false };
+
+export const joinTouches = (a: Touches, b: Touches): Touches => ({
+  low: a.low | b.low,
+  high: a.high | b.high,
+  capitals: a.capitals || b.capitals,
+  anything: a.anything || b.anything,
+});
+
+/** Whether a scanned text stays as it is. */
+export const leaves = ({ low, high, capitals, anything }: Touches, scan: Scan): boolean =>
+  !anything && (scan.low & low) === 0 && (scan.high & high) === 0 && !(capitals && scan.hasCapitals);
 
 export interface TransformationChains {
   of(names: readonly string[]): TransformationChain;
-  readonly all: readonly TransformationChain[];
 }
 
 export function createTransformationChains(): TransformationChains {
-  const known = new Map<string, TransformationChain>();
-  const all: TransformationChain[] = [];
+  const chains = new Map<string, TransformationChain>();
+  const steps = new Map<string, TransformationStep>();
+  const stepOf = (name: string): TransformationStep => {
+    let step = steps.get(name);
+    if (step === undefined) steps.set(name, (step = createStep(name, steps.size)));
+    return step;
+  };
   return {
-    all,
     of: (names) => {
       const key = names.join();
-      let chain = known.get(key);
+      let chain = chains.get(key);
       if (chain === undefined) {
-        chain = createChain(names, all.length);
-        known.set(key, chain);
-        all.push(chain);
+        const own = names.map(stepOf);
+        chains.set(key, (chain = { steps: own, touches: own.reduce((all, { touches }) => joinTouches(all, touches), NOTHING_TOUCHED) }));
       }
       return chain;
     },
   };
 }
 
-function createChain(names: readonly string[], number: number): TransformationChain {
-  const steps = names.map((name) => {
-    const step = transformationOf(name);
-    if (step === undefined) throw new Error(`unknown transformation ${name}`);
-    return step;
-  });
-  let low = 0;
-  let high = 0;
-  let touchesCapitals = false;
-  for (const { touches } of steps) {
-    if (touches === null) return { number, steps, low: -1, high: -1, touchesCapitals: true };
-    const isCapital = /[A-Z]/.test(touches);
-    const mask = maskOfText(touches.replace(/[A-Z]/g, ""));
-    touchesCapitals ||= isCapital;
-    low |= mask.low;
-    high |= mask.high;
-  }
-  return { number, steps, low, high, touchesCapitals };
+function createStep(name: string, number: number): TransformationStep {
+  const row = transformationOf(name);
+  if (row === undefined) throw new Error(`unknown transformation ${name}`);
+  if (row.touches === null) return { number, apply: row.apply, touches: { ...NOTHING_TOUCHED, anything: true }, keepsScan: false };
+  const capitals = /[A-Z]/.test(row.touches);
+  const touches = { ...maskOfText(row.touches.replace(/[A-Z]/g, "")), capitals, anything: false };
+  return { number, apply: row.apply, touches, keepsScan: name === "lowercase" };
 }
 
-/** Whether a chain leaves a scanned value as it is. */
-export const leaves = ({ low, high, touchesCapitals, steps }: TransformationChain, scan: Scan): boolean =>
-  steps.length === 0 || ((scan.low & low) === 0 && (scan.high & high) === 0 && !(touchesCapitals && scan.hasCapitals) && low !== -1);
+const BYTE_STEPS = 4;
 
-const STEP_STEPS = 4;
-
-export function transform(chain: TransformationChain, value: string): string {
-  let text = value;
-  for (const { apply } of chain.steps) {
-    charge(text.length * STEP_STEPS);
-    text = apply(text);
-  }
-  return text;
+export function applyStep({ apply }: TransformationStep, text: string): string {
+  charge(text.length * BYTE_STEPS);
+  return apply(text);
 }
+
+export const transform = ({ steps }: TransformationChain, value: string): string =>
+  steps.reduce((text, step) => applyStep(step, text), value);
 
 /** The value, and what it becomes with each transformation that changes it. */
-export function transformEach(chain: TransformationChain, value: string): readonly string[] {
+export function transformEach({ steps }: TransformationChain, value: string): readonly string[] {
   const texts = [value];
-  for (const { apply } of chain.steps) {
-    charge(texts.at(-1)!.length * STEP_STEPS);
-    const next = apply(texts.at(-1)!);
-    if (next !== texts.at(-1)) texts.push(next);
+  for (const step of steps) {
+    const last = texts.at(-1)!;
+    const next = applyStep(step, last);
+    if (next !== last) texts.push(next);
   }
   return texts;
 }

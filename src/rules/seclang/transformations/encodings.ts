@@ -3,44 +3,29 @@ import { byteAt, unitAt } from "./hexadecimal.ts";
 const char = String.fromCharCode;
 
 /** `%41` and `+`; what is no escape stays. */
-export function urlDecode(text: string): string {
-  let decoded = "";
-  let from = 0;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === 0x2b) {
-      decoded += `${text.slice(from, at)} `;
-      from = at + 1;
-    } else if (code === 0x25) {
-      const byte = byteAt(text, at + 1);
-      if (byte === -1) continue;
-      decoded += text.slice(from, at) + char(byte);
-      at += 2;
-      from = at + 1;
-    }
-  }
-  return from === 0 ? text : decoded + text.slice(from);
-}
+export const urlDecode = (text: string): string => decodeUrl(text, false);
 
 /** And `%u0041`, as Microsoft's servers read it. */
-export function urlDecodeUni(text: string): string {
-  let decoded = "";
-  let from = 0;
+export const urlDecodeUni = (text: string): string => decodeUrl(text, true);
+
+const PERCENT = 0x25;
+const PLUS = 0x2b;
+
+function decodeUrl(text: string, hasUnits: boolean): string {
+  if (!text.includes("%") && !text.includes("+")) return text;
+  // What is decoded is never longer, so it is written over what is read.
+  const bytes = Buffer.from(text, "latin1");
+  let length = 0;
   for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === 0x2b) {
-      decoded += `${text.slice(from, at)} `;
-      from = at + 1;
-    } else if (code === 0x25) {
-      const isUnit = (text.charCodeAt(at + 1) | 0x20) === 0x75;
+    const code = bytes[at]!;
+    if (code === PERCENT) {
+      const isUnit = hasUnits && (text.charCodeAt(at + 1) | 0x20) === 0x75;
       const byte = isUnit ? unitAt(text, at + 2) : byteAt(text, at + 1);
-      if (byte === -1) continue;
-      decoded += text.slice(from, at) + char(byte);
-      at += isUnit ? 5 : 2;
-      from = at + 1;
-    }
+      bytes[length++] = byte === -1 ? code : byte;
+      if (byte !== -1) at += isUnit ? 5 : 2;
+    } else bytes[length++] = code === PLUS ? 0x20 : code;
   }
-  return from === 0 ? text : decoded + text.slice(from);
+  return bytes.toString("latin1", 0, length);
 }
 
 export const urlEncode = (text: string): string =>

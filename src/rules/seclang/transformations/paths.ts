@@ -1,10 +1,16 @@
-export const lowercase = (text: string): string => (/[A-Z]/.test(text) ? text.replace(/[A-Z]+/g, (part) => part.toLowerCase()) : text);
+/** Of ASCII alone: bytes beyond it are no letters. */
+export function lowercase(text: string): string {
+  if (!/[A-Z]/.test(text)) return text;
+  return /[\x80-\xff]/.test(text) ? text.replace(/[A-Z]+/g, (part) => part.toLowerCase()) : text.toLowerCase();
+}
+
 export const uppercase = (text: string): string => (/[a-z]/.test(text) ? text.replace(/[a-z]+/g, (part) => part.toUpperCase()) : text);
 
 /** What shells leave out: quotes, backslashes and carets; separators become one space, which goes before `/` and `(`. */
 export function cmdLine(text: string): string {
-  const bare = text.replace(/["'\\^]+/g, "").replace(/[ ,;\t\r\n]+/g, " ");
-  return lowercase(bare.replace(/ ([/(])/g, "$1"));
+  const bare = /["'\\^]/.test(text) ? text.replace(/["'\\^]+/g, "") : text;
+  const spaced = /[,;\t\r\n]| [ /(]/.test(bare) ? bare.replace(/[ ,;\t\r\n]+/g, " ").replace(/ ([/(])/g, "$1") : bare;
+  return lowercase(spaced);
 }
 
 /** Without empty segments, `.`, and `..` where something stands before it. */

@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, afterEach, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { SCORES_RULESET_ID } from "#rules/managed/request-rulesets.ts";
+import { MANAGED_RULESETS, useCoreRuleSet } from "#rules/managed/rulesets.ts";
+import { useSharedCoreRules } from "#rules/managed/core/shared-core-rules.ts";
+import { toolOrSkip } from "../../../test/support/tools.ts";
+import { openCoreRules } from "./core-rules.ts";
+import { installCoreRules } from "./install-core-rules.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "selvedge-crs-"));
+after(() => rmSync(folder, { recursive: true }));
+afterEach(() => useCoreRuleSet(null));
+
+const SETUP = 'SecAction "id:900990,phase:1,pass,nolog,setvar:tx.crs_setup_version=999"\n';
+const rule = (id: number): string =>
+  `SecComponentSignature "OWASP_CRS/${id}"\nSecRule ARGS "@pmFromFile words.data" "id:${id},phase:2,pass,msg:'x',setvar:tx.inbound_anomaly_score_pl1=+5"\n`;
+
+function write(directory: string, files: Readonly<Record<string, string>>): string {
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(directory, name)), { recursive: true });
+    writeFileSync(join(directory, name), content);
+  }
+  return directory;
+}
+
+interface Opened {
+  readonly memory: SharedArrayBuffer | null;
+  readonly said: readonly string[];
+  readonly version: string;
+}
+
+function open(configured: string, installed = join(folder, "nowhere"), lastGood = join(folder, "last-good")): Opened {
+  const said: string[] = [];
+  const log = {
+    info: (_: unknown, text?: string) => void said.push(String(text ?? _)),
+    warn: (_: unknown, text?: string) => void said.push(String(text)),
+  };
+  const memory = openCoreRules({ configured, installed, lastGood, log: log as never });
+  return { memory, said, version: MANAGED_RULESETS.get(SCORES_RULESET_ID)!.version };
+}
+
+test("a directory is compiled once, and what does not compile leaves the last good one in use and says where it is wrong", () => {
+  const directory = write(join(folder, "a"), {
+    "crs-setup.conf": SETUP,
+    "rules/words.data": "attack\n",
+    "rules/REQUEST-942.conf": rule(942_100),
+  });
+  const first = open(directory);
+  assert.equal(first.version, "OWASP_CRS/942100");
+  const kept = readFileSync(join(folder, "last-good"), "utf8");
+  writeFileSync(join(folder, "last-good"), kept.replace("OWASP_CRS/942100", "OWASP_CRS/kept"));
+  assert.equal(open(directory).version, "OWASP_CRS/kept", "the compiled form is used as long as no file changes");
+  writeFileSync(join(directory, "rules/REQUEST-942.conf"), 'SecRule ARGS "@rx a" \\\n  "id:1,phase:2,explode"\n');
+  const broken = open(directory);
+  assert.equal(broken.version, "OWASP_CRS/kept");
+  assert.match(
+    broken.said.join("\n"),
+    /REQUEST-942\.conf:2:17: unknown action explode; the version that was read last \([0-9a-f]{12}\) stays in use/,
+  );
+  writeFileSync(join(directory, "rules/REQUEST-942.conf"), rule(942_200));
+  assert.equal(open(directory).version, "OWASP_CRS/942200");
+});
+
+test("another thread gets the same compiled form", () => {
+  const directory = write(join(folder, "b"), { "rules/words.data": "attack", "rules/REQUEST-1.conf": rule(1) });
+  const { memory } = open(directory, undefined, join(folder, "last-good-b"));
+  useCoreRuleSet(null);
+  useSharedCoreRules(memory);
+  assert.equal(MANAGED_RULESETS.get(SCORES_RULESET_ID)!.version, "OWASP_CRS/1");
+});
+
+test("without one the log names the command that brings one, and a directory without rules is said to have none", () => {
+  const none = open("none");
+  assert.deepEqual([none.memory, none.version], [null, "own-1"]);
+  assert.match(none.said.join(), /selvedge waf crs install/);
+  const empty = open(write(join(folder, "c"), { "rules/readme.txt": "" }), undefined, join(folder, "none"));
+  assert.match(empty.said.join(), /there are no rules in .*rules: expected files such as/);
+});
+
+test("plugins and settings are where the documentation has them", () => {
+  const at = (id: number): string => `SecAction "id:${id},phase:1,pass"\n`;
+  const directory = write(join(folder, "d"), {
+    "crs-setup.conf": at(1),
+    "plugins/x-config.conf": at(2),
+    "plugins/x-before.conf": at(3),
+    "rules/REQUEST-901.conf": at(4),
+    "plugins/x-after.conf": at(5),
+  });
+  open(directory, undefined, join(folder, "last-good-d"));
+  const { program } = JSON.parse(readFileSync(join(folder, "last-good-d"), "utf8")) as {
+    program: { phases: { rule: { id: number } }[][] };
+  };
+  assert.deepEqual(
+    program.phases[1]!.map(({ rule }) => rule.id),
+    [1, 2, 3, 4, 5],
+  );
+});
+
+/** A `.tar.gz` as GNU tar writes it. */
+function archive(files: Readonly<Record<string, string>>): string {
+  const blocks = Object.entries(files).flatMap(([path, content]) => {
+    const header = Buffer.alloc(512);
+    header.write(path, 0);
+    header.write(content.length.toString(8).padStart(11, "0"), 124);
+    header.write("0", 156);
+    header.write("ustar", 257);
+    const body = Buffer.alloc(Math.ceil(content.length / 512) * 512);
+    body.write(content);
+    return [header, body];
+  });
+  const path = join(folder, "release.tar.gz");
+  writeFileSync(path, gzipSync(Buffer.concat([...blocks, Buffer.alloc(1024)])));
+  return path;
+}
+
+test("a release is installed whole or not at all, and the operator's settings outlive it", () => {
+  const target = join(folder, "installed");
+  const release = (rules: string): string =>
+    archive({
+      "coreruleset-9/README.md": "x",
+      "coreruleset-9/crs-setup.conf.example": SETUP,
+      "coreruleset-9/rules/words.data": "a",
+      "coreruleset-9/rules/REQUEST-942.conf": rules,
+      "coreruleset-9/../escape.conf": "x",
+    });
+  const { sha256, version, rules } = installCoreRules(release(rule(7)), target, undefined);
+  assert.deepEqual([version, rules], ["OWASP_CRS/7", 2]);
+  assert.match(sha256, /^[0-9a-f]{64}$/);
+  writeFileSync(join(target, "crs-setup.conf"), SETUP.replace("999", "1000"));
+  assert.throws(() => installCoreRules(release(rule(8)), target, "00".repeat(32)), /the SHA-256 digest of .* is [0-9a-f]{64}, not 0000/);
+  assert.throws(() => installCoreRules(release("SecFoo"), target, undefined), /REQUEST-942\.conf:1:1: unknown directive SecFoo/);
+  assert.equal(open("", target, join(folder, "last-good-e")).version, "OWASP_CRS/7");
+  installCoreRules(release(rule(8)), target, undefined);
+  assert.match(readFileSync(join(target, "crs-setup.conf"), "utf8"), /1000/);
+  assert.equal(open("", target, join(folder, "last-good-e")).version, "OWASP_CRS/8");
+});
+
+test("Debian's modsecurity-crs compiles as it is", { skip: toolOrSkip("modsecurity-crs") }, () => {
+  const { version, said } = open("/usr/share/modsecurity-crs", undefined, join(folder, "last-good-debian"));
+  assert.match(version, /^OWASP_CRS\/3\./, said.join());
+  const { rules } = MANAGED_RULESETS.get(SCORES_RULESET_ID)!;
+  assert.ok(rules.length > 150, String(rules.length));
+  for (const level of [1, 2, 3, 4]) assert.ok(rules.some(({ categories }) => categories.includes(`paranoia-level-${level}`)));
+});

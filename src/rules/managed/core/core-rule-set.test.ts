@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { afterEach, test } from "node:test";
+import { compileRuleset } from "#rules/compile-ruleset.ts";
+import { runPhase } from "#rules/engine.ts";
+import { programOf } from "#rules/seclang/testing/requests.ts";
+import { testRequest } from "#rules/testing/views.ts";
+import type { RequestView } from "#rules/views.ts";
+import { SCORE_EXCEEDED_RULE_ID, SCORES_RULESET_ID } from "../request-rulesets.ts";
+import { MANAGED_RULESETS, useCoreRuleSet } from "../rulesets.ts";
+import { createCoreRuleSet } from "./core-rule-set.ts";
+
+const PROGRAM = programOf(`
+SecComponentSignature "OWASP_CRS/9.9.9"
+SecDefaultAction "phase:2,log,deny"
+SecAction "id:901000,phase:1,nolog,pass,setvar:tx.critical_anomaly_score=5,setvar:tx.notice_anomaly_score=2"
+SecRule ARGS|REQUEST_COOKIES|REQUEST_BODY|XML:/* "@rx attack" "id:942100,phase:2,block,t:lowercase,msg:'An attack',severity:CRITICAL,tag:'attack-sqli',tag:'paranoia-level/1',tag:'OWASP_CRS',setvar:'tx.inbound_anomaly_score_pl1=+%{tx.critical_anomaly_score}'"
+SecRule TX:DETECTION_PARANOIA_LEVEL "@lt 2" "id:942013,phase:2,pass,nolog,skipAfter:END"
+SecRule REQUEST_HEADERS:User-Agent "@rx odd" "id:920300,phase:2,block,msg:'Odd',severity:NOTICE,tag:'attack-protocol',setvar:'tx.anomaly_score_pl2=+%{tx.notice_anomaly_score}'"
+SecMarker END
+SecRule TX:inbound_anomaly_score_pl1 "@ge 5" "id:949110,phase:2,deny"
+`);
+
+afterEach(() => useCoreRuleSet(null));
+
+const use = (): void => useCoreRuleSet(createCoreRuleSet(PROGRAM, "ab".repeat(32)));
+const idOf = (number: number): string => MANAGED_RULESETS.get(SCORES_RULESET_ID)!.rules.find(({ core }) => core === number)!.id;
+
+function matchesOf(overrides: object, request: RequestView): ReturnType<typeof runPhase> {
+  const rule = {
+    id: "deployed",
+    action: "execute",
+    action_parameters: { id: SCORES_RULESET_ID, overrides },
+    expression: "true",
+    description: "",
+    enabled: true,
+  };
+  const entry = compileRuleset({ id: "entry", phase: "http_request_firewall_managed", rules: [rule] });
+  assert.deepEqual(entry.problems, []);
+  return runPhase([entry], { skips: null, later: [], trace: null, steps: 0, exhausted: null }, request, null).filter(
+    ({ action }) => action === "block",
+  );
+}
+
+const threshold = (score: number): object => ({ rules: [{ id: SCORE_EXCEEDED_RULE_ID, score_threshold: score }] });
+const attack = testRequest({ query: "a=Attack&b=an+attack&c=1", headers: { "user-agent": ["odd"] } });
+
+test("every rule that scores is a rule of the ruleset, with its level and its tags", () => {
+  use();
+  const { rules, version } = MANAGED_RULESETS.get(SCORES_RULESET_ID)!;
+  assert.equal(version, "OWASP_CRS/9.9.9");
+  assert.deepEqual(
+    rules
+      .filter(({ cause }) => cause === undefined)
+      .map(({ description, action, action_parameters, categories, core }) => [description, action, action_parameters, categories, core]),
+    [
+      ["942100: An attack", "score", { increment: 5 }, ["attack-sqli", "paranoia-level-1"], 942100],
+      ["920300: Odd", "score", { increment: 2 }, ["attack-protocol", "paranoia-level-2"], 920300],
+      ["949110: Inbound Anomaly Score Exceeded", "block", undefined, [], undefined],
+    ],
+  );
+});
+
+test("each value that a rule hits counts, up to the threshold and no further", () => {
+  use();
+  assert.equal(matchesOf(threshold(12), attack)[0]?.rule.id, SCORE_EXCEEDED_RULE_ID);
+  assert.equal(matchesOf(threshold(12), attack)[0]?.found.length, 2);
+  assert.deepEqual(matchesOf(threshold(13), attack), []);
+  assert.deepEqual(matchesOf(threshold(1), testRequest({ query: "a=1" })), []);
+});
+
+test("levels and rules that are off add nothing", () => {
+  use();
+  const off = (changes: object): object => ({ ...threshold(1), ...changes });
+  const level = { categories: [{ category: "paranoia-level-2", enabled: false }] };
+  assert.deepEqual(
+    matchesOf(off(level), attack)[0]?.found.map(({ rule_id }) => rule_id),
+    [idOf(942100)],
+  );
+  assert.deepEqual(matchesOf({ ...threshold(11), ...level }, attack), []);
+  const rules = [
+    { id: idOf(942100), enabled: false },
+    { id: SCORE_EXCEEDED_RULE_ID, score_threshold: 2 },
+  ];
+  assert.deepEqual(
+    matchesOf({ rules }, attack)[0]?.found.map(({ rule_id }) => rule_id),
+    [idOf(920300)],
+  );
+});
+
+test("cookies, forms, JSON, parts and XML are looked at in each reading that a program has", () => {
+  use();
+  const sending = (type: string, raw: string): RequestView =>
+    testRequest({ method: "POST", query: "", headers: { "content-type": [type] }, body: { raw, size: raw.length, truncated: false } });
+  const requests = [
+    testRequest({ query: "", headers: { cookie: ["a=b; c=attack"] } }),
+    sending("application/x-www-form-urlencoded", "a=%61ttack"),
+    sending("application/json", '{"a":[{"b":"att\\u0061ck"}]}'),
+    sending("multipart/form-data; boundary=x", '--x\r\nContent-Disposition: form-data; name="q"\r\n\r\nattack\r\n--x--\r\n'),
+    sending("application/xml", "<a>att<![CDATA[ack]]></a>"),
+  ];
+  for (const request of requests) assert.equal(matchesOf(threshold(5), request).length, 1, request.headers("content-type")[0] ?? "cookie");
+});
+
+test("without a Core Rule Set the ruleset has rules of the program's own, and says so", () => {
+  const { version, description, rules } = MANAGED_RULESETS.get(SCORES_RULESET_ID)!;
+  assert.match(version, /^own-\d/);
+  assert.match(description, /selvedge waf crs install/);
+  assert.ok(rules.every(({ core }) => core === undefined));
+});
