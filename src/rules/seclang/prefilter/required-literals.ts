@@ -3,7 +3,7 @@ import type { PcreNode } from "../patterns/pcre-node.ts";
 
 const EXACT_MAX = 200;
 const EXACT_BYTES_MAX = 20;
-const LITERALS_MAX = 200;
+const LITERALS_MAX = 500;
 const LITERAL_BYTES_MIN = 2;
 const SET_BYTES_MAX = 12;
 

@@ -53,7 +53,6 @@ function createScan(
   count: number,
 ): (value: string) => Scan {
   const { columns, width } = columnsOf(next);
-  if (process.env["DBG"]) console.log("states", next.length, "width", width, "lists", count);
   const { table, ends } = completeTable(next, lists, columns, width);
   // Of each list the last scan that it hit, so that each is told once.
   const stamps = new Uint32Array(count);
