@@ -67,7 +67,7 @@ export interface EdgeLimits {
   readonly bodyTimeoutMs: number;
   /** 0 is no limit. */
   readonly requestBodyBytesMax: number;
-  /** Bytes of a request body that rules see, and of all that are kept for rules at once. */
+  /** Bytes of a request body, or of what it decompresses to, that rules see, and of all that are kept for rules at once. */
   readonly ruleBodyBytesMax: number;
   readonly ruleBodyMemoryBytesMax: number;
   /** Without a byte either way on an upgraded connection. */
@@ -139,7 +139,7 @@ export const EDGE_LIMITS: EdgeLimits = {
   bodyBytesMin: 5_000,
   bodyTimeoutMs: 3_600_000,
   requestBodyBytesMax: 104_857_600,
-  ruleBodyBytesMax: 131_072,
+  ruleBodyBytesMax: 1_048_576,
   ruleBodyMemoryBytesMax: 268_435_456,
   tunnelIdleTimeoutMs: 600_000,
   connectTimeoutMs: 5_000,

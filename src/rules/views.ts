@@ -56,6 +56,8 @@ export interface BodyView {
   /** Of the whole body. */
   readonly size: number;
   readonly truncated: boolean;
+  /** How many bytes rules see of what the body decompresses to; 1 MiB where absent. */
+  readonly decodedBytesMax?: number;
 }
 
 /** Of a request that has none. */

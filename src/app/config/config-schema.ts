@@ -336,10 +336,10 @@ export const CONFIG_KEYS = {
   },
   "edge.rule_body_bytes_max": {
     type: "count",
-    default: 131_072,
+    default: 1_048_576,
     min: 1024,
     max: 16_777_216,
-    doc: "How much of a request body rules can inspect, in bytes. The edge forwards the rest uninspected. Only sites whose rules read bodies wait for them.",
+    doc: "How much of a request body, and of what it decompresses to, rules can inspect, in bytes. The edge forwards the rest uninspected. Only sites whose rules read bodies wait for them.",
   },
   "edge.rule_body_memory_bytes_max": {
     type: "count",

@@ -61,6 +61,10 @@ export class HeldBody implements BodyView {
     return this.size > this.shownBytesMax;
   }
 
+  get decodedBytesMax(): number {
+    return this.shownBytesMax;
+  }
+
   get raw(): string {
     return (this.text ??= this.read());
   }

@@ -35,6 +35,8 @@ export interface Part {
   readonly dispositions: readonly string[];
   readonly encodings: readonly string[];
   readonly value: string;
+  /** What a Content-Transfer-Encoding or a character set makes of the value, where that is something else. */
+  readonly otherValues: readonly string[];
 }
 
 /** Everything that programs behind the edge may find in a request's body, and why they may find something else. */
@@ -44,7 +46,7 @@ export interface BodyReading {
   readonly text: string;
   readonly args: readonly Argument[];
   readonly files: readonly BodyFile[];
-  /** Of multipart bodies, those within parts among them. */
+  /** Of multipart bodies, without those within parts. */
   readonly parts: readonly Part[];
   /** The texts of an XML document: with nothing in place of its tags, and with spaces. */
   readonly xml: readonly string[];

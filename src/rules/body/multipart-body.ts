@@ -53,18 +53,15 @@ function addPart(part: string, needsName: boolean, isCut: boolean, findings: Fin
   const types = head.values("content-type");
   const disposition = readDisposition(dispositions, needsName, causes);
   const encodings = head.values("content-transfer-encoding");
-  findings.parts.push({
-    names: disposition.shownNames,
-    filenames: disposition.shownFilenames,
-    types,
-    dispositions,
-    encodings,
-    value: head.value,
-  });
   const type = types[0] ?? "";
+  const otherValues = otherReadings(head, type, causes);
+  if (depth === 0) {
+    const { shownNames: names, shownFilenames: filenames } = disposition;
+    findings.parts.push({ names, filenames, types, dispositions, encodings, value: head.value, otherValues });
+  }
   const isWhole = head.isEnded || !isCut;
   if (isWhole) for (const cause of causes) findings.causes.add(cause);
-  addValue(head, disposition, type, isWhole ? findings : { ...findings, causes });
+  addValue(head.value, otherValues, disposition, type, isWhole ? findings : { ...findings, causes });
   if (!isWhole) return;
   if (/^multipart\//i.test(type)) {
     if (depth === DEPTH_MAX) findings.causes.add("part-head");
@@ -72,15 +69,19 @@ function addPart(part: string, needsName: boolean, isCut: boolean, findings: Fin
   }
 }
 
-function addValue(head: PartHead, { names, filenames }: Disposition, type: string, findings: Findings): void {
-  const { value } = head;
+function addValue(
+  value: string,
+  otherValues: readonly string[],
+  { names, filenames }: Disposition,
+  type: string,
+  findings: Findings,
+): void {
   const [name = "", ...others] = names;
   const isFile = filenames.some((filename) => filename !== "");
   if (filenames.length > 0) findings.files.push({ name, filenames, type, text: value });
   // Some programs take it for a field where it has no type, and all of them where they see no file name in it.
   const isSure = findings.causes.size === 0 || (findings.causes.size === 1 && findings.causes.has("size"));
   if (isFile && isSure && (type !== "" || !mimeOf(value).startsWith("text/"))) return;
-  const otherValues = otherReadings(head, type, findings);
   const allNames = [...new Set([...others, ...otherNames(name)])].slice(0, READINGS_MAX);
   findings.args.push({
     source: "multipart",
@@ -94,7 +95,7 @@ function addValue(head: PartHead, { names, filenames }: Disposition, type: strin
 }
 
 /** What transfer encodings and character sets of the part make of its value. */
-function otherReadings(head: PartHead, type: string, { causes }: Findings): readonly string[] {
+function otherReadings(head: PartHead, type: string, causes: Set<BodyCause>): readonly string[] {
   const readings: string[] = [];
   for (const encoding of head.values("content-transfer-encoding")) {
     const decoded = undoTransferEncoding(encoding, head.value);

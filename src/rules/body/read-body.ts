@@ -19,17 +19,20 @@ export interface SentBody {
   /** The lines of each. */
   readonly contentType: readonly string[];
   readonly contentEncoding: readonly string[];
+  /** What is read at most of what it decompresses to. */
+  readonly decodedBytesMax?: number;
 }
 
-/** What a decompressed body may be long at most, and the least that is looked at of one whatever was kept of it. */
-export const DECODED_BYTES_MAX = 1_048_576;
+const DECODED_BYTES_MAX = 1_048_576;
 const BYTE_STEPS = 10;
 
 /** The body with its content codings undone; as it was sent where it has none, or where that is impossible. */
 export const sentText = (body: SentBody): string => decode(body, new Set()) ?? body.raw;
 
-const decode = ({ raw, truncated, contentEncoding }: SentBody, causes: Set<BodyCause>): string | null =>
-  undoCodings(contentEncoding, raw, truncated, Math.max(raw.length, DECODED_BYTES_MAX), causes);
+const decode = (
+  { raw, truncated, contentEncoding, decodedBytesMax = DECODED_BYTES_MAX }: SentBody,
+  causes: Set<BodyCause>,
+): string | null => undoCodings(contentEncoding, raw, truncated, decodedBytesMax, causes);
 
 /**
  * Everything that programs behind the edge may find in the body, as 23 of them were measured to (docs/adr/0085), and why they may find

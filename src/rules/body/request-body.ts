@@ -15,6 +15,7 @@ export function bodyText(request: RequestView): string {
 const sentBody = (request: RequestView): SentBody => ({
   raw: request.body?.raw ?? "",
   truncated: request.body?.truncated ?? false,
+  ...(request.body?.decodedBytesMax === undefined ? {} : { decodedBytesMax: request.body.decodedBytesMax }),
   contentType: request.headers("content-type"),
   contentEncoding: request.headers("content-encoding"),
 });

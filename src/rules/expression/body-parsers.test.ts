@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
-import { readMultipart } from "#rules/expression/request/multipart.ts";
+import { readBody } from "#rules/body/read-body.ts";
+import { type Multipart, multipartOf } from "#rules/expression/request/multipart.ts";
 import { mimeOf } from "#rules/expression/request/mime.ts";
 import { lookUpJson } from "#rules/expression/request/json-lookup.ts";
 import { readPairs } from "#rules/expression/request/request-parts.ts";
+
+const readMultipart = (type: string, raw: string): Multipart | undefined =>
+  multipartOf(readBody({ raw, truncated: false, contentType: [type], contentEncoding: [] }));
 
 const bytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array).toString("latin1"));
 /** What such bodies are made of, in any order, so that parsers get far. */

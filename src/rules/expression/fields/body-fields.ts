@@ -1,9 +1,10 @@
-import { createToll } from "#rules/budget.ts";
+import { bodyReading, bodyText } from "#rules/body/request-body.ts";
+import { rememberCharged } from "#rules/budget.ts";
 import type { RequestView } from "#rules/views.ts";
 import type { Field } from "./fields.ts";
-import { rememberLast, rememberLastOfTwo } from "#rules/expression/text/memo.ts";
+import { rememberLast, rememberTexts } from "#rules/expression/text/memo.ts";
 import { mimeOf } from "#rules/expression/request/mime.ts";
-import { type Multipart, readMultipart } from "#rules/expression/request/multipart.ts";
+import { type Multipart, multipartOf } from "#rules/expression/request/multipart.ts";
 import { type NamedValues, readPairs } from "#rules/expression/request/request-parts.ts";
 import { lowerBytes } from "#rules/expression/text/text-functions.ts";
 import { arrayOf, BOOLEAN, INTEGER, mapOf, STRING, type Value, type ValueType } from "#rules/expression/values/value-type.ts";
@@ -25,34 +26,36 @@ const row = (name: string, type: ValueType, summary: string, read: Read): Field 
 const STRINGS = arrayOf(STRING);
 const LISTS = arrayOf(STRINGS);
 
-const pairs = rememberLast(readPairs);
-const parts = rememberLastOfTwo(readMultipart);
 const mime = rememberLast(mimeOf);
 
-/** Reading them costs that for each byte. */
-const formToll = createToll(10);
-const partsToll = createToll(12);
+interface FormTexts {
+  readonly text: string;
+  /** The bytes as sent where the text is what they decompress to: most programs do not look at Content-Encoding. */
+  readonly sent: string;
+}
 
-const contentType = (request: RequestView): string => request.headers("content-type")[0] ?? "";
+const pairs = rememberCharged(
+  ({ text, sent }: FormTexts) => (sent === text ? readPairs(text) : readPairs(text, sent)),
+  (a, b) => a.text === b.text && a.sent === b.sent,
+);
+
+const isForm = rememberTexts((type: string) => lowerBytes(type).startsWith("application/x-www-form-urlencoded"));
 
 function form(request: RequestView): NamedValues | undefined {
-  if (request.body === undefined || !lowerBytes(contentType(request)).startsWith("application/x-www-form-urlencoded")) return undefined;
-  formToll(request.body.raw);
-  return pairs(request.body.raw);
+  if (request.body === undefined || !isForm(request.headers("content-type")[0] ?? "")) return undefined;
+  return pairs({ text: bodyText(request), sent: request.body.raw });
 }
 
-function multipart(request: RequestView): Multipart | undefined {
-  if (request.body === undefined) return undefined;
-  partsToll(request.body.raw);
-  return parts(contentType(request), request.body.raw);
-}
+const multiparts = rememberLast(multipartOf);
+const multipart = (request: RequestView): Multipart | undefined =>
+  request.body === undefined ? undefined : multiparts(bodyReading(request));
 
 export const BODY_FIELDS: readonly Field[] = [
   row("form", mapOf(STRINGS), "Fields of a form (application/x-www-form-urlencoded) by name, not decoded.", form),
   row("form.names", STRINGS, "Names of all form fields, in order.", (request) => form(request)?.names),
   row("form.values", STRINGS, "Values of all form fields, in order.", (request) => form(request)?.all),
   row("mime", STRING, "Media type by the first bytes of the body.", (request) =>
-    request.body === undefined ? undefined : mime(request.body.raw),
+    request.body === undefined ? undefined : mime(bodyText(request)),
   ),
   row("multipart", mapOf(STRINGS), "Values of the parts of a multipart body by name.", (request) => multipart(request)?.byName),
   row("multipart.content_dispositions", LISTS, "Content-Disposition of each part.", (request) => multipart(request)?.dispositions),
@@ -61,7 +64,14 @@ export const BODY_FIELDS: readonly Field[] = [
   row("multipart.filenames", LISTS, "File names of each part.", (request) => multipart(request)?.filenames),
   row("multipart.names", LISTS, "Names of each part.", (request) => multipart(request)?.names),
   row("multipart.values", STRINGS, "What each part holds.", (request) => multipart(request)?.values),
-  row("raw", STRING, "The body, as far as it is kept.", (request) => request.body?.raw),
+  row("raw", STRING, "The body, as far as it is kept; decompressed where it has a Content-Encoding.", (request) =>
+    request.body === undefined ? undefined : bodyText(request),
+  ),
   row("size", INTEGER, "Length of the whole body in bytes.", (request) => request.body?.size),
-  row("truncated", BOOLEAN, "Whether less than the whole body is kept.", (request) => request.body?.truncated),
+  row(
+    "truncated",
+    BOOLEAN,
+    "Whether there is more of the body than rules read, or something in it that programs read differently.",
+    (request) => (request.body === undefined ? undefined : request.body.truncated || bodyReading(request).causes.size > 0),
+  ),
 ];

@@ -1,3 +1,4 @@
+import { rememberCharged } from "#rules/budget.ts";
 import type { RequestView } from "#rules/views.ts";
 import type { Field } from "./fields.ts";
 import { headerMap, headerValues } from "#rules/expression/request/header-maps.ts";
@@ -28,19 +29,20 @@ const uri: Read<string> = (request) => uriOf(request.path, request.query);
 const originOf = rememberLastOfTwo((scheme: string, host: string) => `${scheme}://${host}`);
 const fullUriOf = rememberLastOfTwo((origin: string, path: string) => `${origin}${path}`);
 const extensions = rememberLast(extensionOf);
-const pairs = rememberLast(readPairs);
+const isSameText = (a: string, b: string): boolean => a === b;
+const pairs = rememberCharged((query: string) => readPairs(query), isSameText);
 const args = (request: RequestView): NamedValues => pairs(request.query);
 
 const receivedPath = (request: RequestView): string => request.received_path ?? request.path;
 const receivedQuery = (request: RequestView): string => request.received_query ?? request.query;
 const receivedUri = rememberLastOfTwo(joinUri);
 const receivedFullUri = rememberLastOfTwo((origin: string, path: string) => `${origin}${path}`);
-const receivedPairs = rememberLast(readPairs);
+const receivedPairs = rememberCharged((query: string) => readPairs(query), isSameText);
 
 const receivedExtensions = rememberLast((path: string) => extensionOf(path, false));
 
 const joined = rememberLast((values: readonly string[]) => values.join("; "));
-const cookies = rememberLast(readCookies);
+const cookies = rememberCharged(readCookies, isSameText);
 const forwarded = rememberLast((values: readonly string[]) => values.join(", "));
 const languages = rememberLast((values: readonly string[]) => acceptedLanguages(values.join(",")));
 

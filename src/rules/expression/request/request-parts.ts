@@ -1,3 +1,5 @@
+import { charge } from "#rules/budget.ts";
+import { eachPair } from "#rules/body/form.ts";
 import { lowerBytes } from "#rules/expression/text/text-functions.ts";
 import { decodePercent } from "#rules/expression/text/url-functions.ts";
 import type { Value, ValueMap } from "#rules/expression/values/value-type.ts";
@@ -9,27 +11,21 @@ export interface NamedValues extends ValueMap {
   readonly all: readonly string[];
 }
 
-// A query or a form is bounded in bytes already; so many pairs of it are looked at.
-const PAIRS_MAX = 4096;
+/** What a pair costs, with its place among those of its name. */
+const PAIR_STEPS = 150;
 
 export const joinUri = (path: string, query: string): string => (query === "" ? path : `${path}?${query}`);
 
-/** `a=1&b=2`, not decoded. A pair without `=` has an empty value. */
-export function readPairs(text: string): NamedValues {
+/** `a=1&b=2`, not decoded. A pair without `=` has an empty value. Of several texts, one after the other. */
+export function readPairs(...texts: readonly string[]): NamedValues {
   const names: string[] = [];
   const all: string[] = [];
-  let equals = text.indexOf("=");
-  for (let at = 0; at < text.length && names.length < PAIRS_MAX;) {
-    const found = text.indexOf("&", at);
-    const end = found === -1 ? text.length : found;
-    if (end > at) {
-      if (equals !== -1 && equals < at) equals = text.indexOf("=", at);
-      const middle = equals === -1 || equals > end ? end : equals;
-      names.push(text.slice(at, middle));
-      all.push(text.slice(Math.min(middle + 1, end), end));
-    }
-    at = end + 1;
-  }
+  for (const text of texts)
+    eachPair(text, (name, value) => {
+      names.push(name);
+      all.push(value);
+    });
+  charge(names.length * PAIR_STEPS);
   return namedValues(names, all);
 }
 
@@ -37,7 +33,7 @@ export function readPairs(text: string): NamedValues {
 export function readCookies(text: string): NamedValues {
   const names: string[] = [];
   const all: string[] = [];
-  for (let at = 0; at < text.length && names.length < PAIRS_MAX;) {
+  for (let at = 0; at < text.length;) {
     const found = text.indexOf(";", at);
     const end = found === -1 ? text.length : found;
     const pair = text.slice(at, end).trim();
@@ -48,6 +44,7 @@ export function readCookies(text: string): NamedValues {
     }
     at = end + 1;
   }
+  charge(names.length * PAIR_STEPS);
   return namedValues(names, all);
 }
 
