@@ -70,7 +70,7 @@ export interface Findings {
 export const createFindings = (): Findings => ({ args: [], files: [], parts: [], xml: [], texts: [], causes: new Set() });
 
 /** What an argument costs, however short it is. */
-export const ARGUMENT_STEPS = 200;
+export const ARGUMENT_STEPS = 300;
 
 export const NO_READINGS: readonly string[] = [];
 

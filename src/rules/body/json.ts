@@ -103,7 +103,8 @@ export function readJson(text: string, take: TakeJson): JsonShape {
         }
         settle();
         const end = wordEnd(text, at);
-        pending = text.slice(at, end);
+        // Numbers in a list have no name and are nothing that anybody could take for something else.
+        if (frame.name !== "" || frames.length === 0 || !isNumber(text, at, end)) pending = text.slice(at, end);
         at = end;
       }
     }
@@ -157,6 +158,15 @@ function endOf(text: string, mark: string, from: number): number {
   const found = text.indexOf(mark, from);
   return found === -1 ? text.length : found + mark.length;
 }
+
+function isNumber(text: string, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (!NUMBER_CHARACTERS[text.charCodeAt(at) & 0xff]) return false;
+  return true;
+}
+
+const NUMBER_CHARACTERS: readonly boolean[] = Array.from({ length: 256 }, (_, code) =>
+  "0123456789+-.eE".includes(String.fromCharCode(code)),
+);
 
 /** Words end where a value, a name or a blank does; the first character belongs to one whatever it is. */
 function wordEnd(text: string, start: number): number {

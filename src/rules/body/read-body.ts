@@ -24,7 +24,7 @@ export interface SentBody {
 }
 
 const DECODED_BYTES_MAX = 1_048_576;
-const BYTE_STEPS = 10;
+const BYTE_STEPS = 2;
 
 /** The body with its content codings undone; as it was sent where it has none, or where that is impossible. */
 export const sentText = (body: SentBody): string => decode(body, new Set()) ?? body.raw;

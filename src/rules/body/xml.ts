@@ -3,7 +3,8 @@ import type { BodyCause } from "./body-causes.ts";
 import { ARGUMENT_STEPS, type Findings, plainArgument } from "./body-reading.ts";
 import { decodeCharset, isPlainCharset } from "./charsets.ts";
 
-const BYTE_STEPS = 15;
+const BYTE_STEPS = 6;
+const TAG_STEPS = 100;
 
 /**
  * Adds what an XML document says, without carrying out its declarations: its text twice, with nothing and with spaces in place of tags,
@@ -49,6 +50,7 @@ const SECTIONS: readonly (readonly [begin: string, end: string, kind: "text" | "
 
 /** Takes the attributes of a tag, or what a DOCTYPE says; returns the place behind it, beyond the text where it does not end. */
 function readTag(text: string, start: number, { args, causes }: Findings): number {
+  charge(TAG_STEPS);
   const isDoctype = /^!doctype/i.test(text.slice(start, start + 8));
   if (isDoctype) causes.add("xml-doctype");
   let depth = 0;

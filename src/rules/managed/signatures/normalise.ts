@@ -1,3 +1,4 @@
+import { charge } from "#rules/budget.ts";
 import { lowerBytes } from "#rules/expression/text/text-functions.ts";
 
 /**
@@ -8,13 +9,20 @@ export function normalise(value: string, plusIsSpace: boolean): string {
   if (!NEEDS_WORK.test(value)) return value;
   let text = plusIsSpace && value.includes("+") ? value.replaceAll("+", " ") : value;
   for (let round = 0; round < ROUNDS_MAX && text.includes("%"); round++) {
+    charge(text.length * DECODE_STEPS);
     const decoded = decodeUrl(text);
     if (decoded === text) break;
     text = decoded;
   }
   if (WIDE.test(text)) text = narrow(text);
-  if (text.includes("&")) text = decodeEntities(text);
-  if (text.includes("\\")) text = decodeScript(text);
+  if (text.includes("&")) {
+    charge(text.length * DECODE_STEPS);
+    text = decodeEntities(text);
+  }
+  if (text.includes("\\")) {
+    charge(text.length * DECODE_STEPS);
+    text = decodeScript(text);
+  }
   if (text.includes("\0")) text = text.replaceAll("\0", "");
   return lowerBytes(BLANKS.test(text) ? text.replace(ALL_BLANKS, " ") : text);
 }
@@ -22,6 +30,8 @@ export function normalise(value: string, plusIsSpace: boolean): string {
 /** Anything but lower-case words with plain punctuation. */
 const NEEDS_WORK = /[^ !-$'-*,-[\]-~]|[A-Z&%+]| {2}/;
 const ROUNDS_MAX = 3;
+/** What a byte costs of a text in which escapes are looked for. */
+const DECODE_STEPS = 12;
 const BLANKS = /[\t\n\v\f\r\xa0]| {2}/;
 const ALL_BLANKS = /[\t\n\v\f\r \xa0]+/g;
 // UTF-8 of overlong ASCII, and of the full-width forms.

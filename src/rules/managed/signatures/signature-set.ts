@@ -35,10 +35,10 @@ const STEPS_MAX = 10_000_000;
 // What a byte costs of a piece that is looked through, read in other ways, and tested; what each literal costs that ends there; and
 // what a piece costs, however short.
 const LOOK_STEPS = 6;
-const FOUND_STEPS = 10;
-const READ_STEPS = 20;
+const FOUND_STEPS = 4;
+const READ_STEPS = 5;
 const TEST_STEPS = 5;
-const PIECE_STEPS = 200;
+const PIECE_STEPS = 300;
 
 /** What of a request may have which signature. */
 interface Inspection {
@@ -103,7 +103,7 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
       let matched: Matched | undefined;
       eachPiece(request, (text, target, part, name) => {
         if (matched !== undefined || (targets & target) === 0) return;
-        charge(text.length * (READ_STEPS + 2 * TEST_STEPS) + PIECE_STEPS);
+        charge(text.length * (4 * READ_STEPS + 2 * TEST_STEPS) + PIECE_STEPS);
         const value = [text, READ[reading](text)].find((read) => patternOf(number).test(read));
         if (value !== undefined) matched = { part, name, value: value.slice(0, MATCHED_CHARACTERS_MAX) };
       });
