@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { BODY_CAUSE_NAMES, BODY_CAUSES, type BodyCause } from "#rules/body/body-causes.ts";
 import { HONEST_REQUESTS } from "#rules/body/testing/honest-bodies.cases.ts";
@@ -92,6 +93,12 @@ test("each cause is a rule of both rulesets, on by itself, with an action that o
 test("an event says which cause it was, and of which type the body was to be", () => {
   const parameters = managedMatches(MANAGED.id, BODIES.boundary);
   assert.equal(parameters[0]?.rule.description, BODY_CAUSES.boundary.title);
+});
+
+test("the guide lists each of them with what it does and what to do instead", () => {
+  const guide = readFileSync(new URL("../../../docs/guides/rules.md", import.meta.url), "utf8").replaceAll(/ +/g, " ");
+  for (const { title, hint, isUnread } of Object.values(BODY_CAUSES))
+    assert.ok(guide.includes(`| ${title} | ${isUnread ? "blocks" : "logs"} | ${hint} |`), title);
 });
 
 test("the attack itself is no bypass: as a plain field it is found", () => {
