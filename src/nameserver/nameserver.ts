@@ -4,7 +4,7 @@ import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import { createApexWatch } from "#nameserver/transfers/flattening-refresh.ts";
 import { createCertificates } from "#snapshot/certificates.ts";
-import type { FeedLog, Replica } from "#snapshot/feed.ts";
+import type { FeedLog, Replica, Rest } from "#snapshot/feed.ts";
 import { createAnswerCache } from "#nameserver/responder/answer-cache.ts";
 import { createClientOptions } from "#nameserver/message/client-options.ts";
 import type { NameserverConfig } from "./config.ts";
@@ -64,7 +64,7 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
   const edge = createEdgeFront(config.edgeAddresses, config.edgeProtocols);
   const { signAnswer, signatures: zoneSignatures } = createSigner({ ...deps, edge });
   const backgroundSigner = createBackgroundSigner({ zones: () => zones, edge, signatures: zoneSignatures, clock });
-  const zones = createZones(journal, backgroundSigner);
+  const zones = createZones([journal, backgroundSigner]);
   const cache = createAnswerCache({ entriesMax: limits.cacheEntriesMax, clock });
   const zoneGauge = metrics.gauge("selvedge_dns_zones", "Zones served by the nameserver");
   const rejectedGauge = metrics.gauge("selvedge_dns_rejected_entries", "Invalid snapshot entries since the last full copy");
@@ -133,6 +133,7 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
   outside.prepare(replica.snapshot, null);
   count();
   replica.onApplied((ops) => {
+    let rest: Rest | undefined;
     if (ops === null) {
       zones.rebuild(replica.snapshot);
       journal.clear();
@@ -140,11 +141,13 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
       cache.clear();
     } else {
       const changes = zones.apply(ops);
+      ({ rest } = changes);
       if (changes.namespace) cache.clear();
       else cache.dropZones(changes.zones);
     }
     outside.prepare(replica.snapshot, ops);
     count();
+    return rest;
   });
 
   return {

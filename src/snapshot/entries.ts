@@ -117,6 +117,8 @@ export interface StagedEntry {
   readonly records: readonly StagedRecord[];
   /** Ids of records that go; absent: none. */
   readonly removed?: readonly string[];
+  /** Released by the very next delta: part of one that was too large for one turn (large-delta.ts). */
+  readonly is_next?: true;
 }
 
 export type StagedRecord = Omit<RecordEntry, "zone_id"> & { readonly id: string };

@@ -71,14 +71,21 @@ export type AppliedOp = {
   } & (K extends "staged" ? { readonly changes: readonly StagedChange[] } : unknown);
 }[EntryKind];
 
+/**
+ * What a listener has left to do of a delta, of which nothing is visible yet. Does some of it, and returns whether there
+ * is more; called once per turn of the event loop, and no delta is applied before it is done.
+ */
+export type Rest = () => boolean;
+
 /** A plane's copy of the snapshot. */
 export interface Replica {
   readonly snapshot: Snapshot;
   /**
    * Called synchronously, once per delta, with all of its ops; `null` means that everything may have
-   * changed and the plane rebuilds from `snapshot`. The revision is acknowledged when all have returned.
+   * changed and the plane rebuilds from `snapshot`. The revision is acknowledged when all have returned
+   * and nothing is left to do.
    */
-  onApplied(listener: (ops: readonly AppliedOp[] | null) => void): void;
+  onApplied(listener: (ops: readonly AppliedOp[] | null) => Rest | undefined | void): void;
   close(): void;
 }
 

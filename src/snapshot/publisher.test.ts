@@ -42,7 +42,7 @@ test("a replica gets everything, then each unit as one delta, before and after i
   const replica = await openReplica({ port: replicaEnd, name: "dns-1" });
   assert.deepEqual(replica.snapshot.get("serial", "a"), { serial: 1 });
   const told: (readonly AppliedOp[] | null)[] = [];
-  replica.onApplied((ops) => told.push(ops));
+  replica.onApplied((ops) => void told.push(ops));
   const rev = source.commit([serial("a", 2), serial("b", 1), serial("b", null)]);
   assert.deepEqual(await publisher.settled(rev, PATIENCE_MS), { behind: [] });
   assert.deepEqual(told, [

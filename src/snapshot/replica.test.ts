@@ -53,7 +53,7 @@ test("a replica is open once it is live, and not before", async () => {
 test("a repeated delta is ignored", async () => {
   const { replies, say, replica } = await openAt(7);
   let calls = 0;
-  replica.onApplied(() => calls++);
+  replica.onApplied(() => void calls++);
   say(delta(8), delta(8), delta(7), delta(9));
   assert.deepEqual(replies, ["applied 8", "applied 9"]);
   assert.equal(calls, 2);

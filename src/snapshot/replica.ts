@@ -1,9 +1,11 @@
 import { begins, FEED } from "#kernel/process/heartbeat.ts";
 import type { Delta, EntryKind, RecordEntry } from "./entries.ts";
 import { NO_HISTORY } from "./base-file.ts";
-import type { AppliedOp, FeedLog, FeedPort, Position, Replica } from "./feed.ts";
+import type { AppliedOp, FeedLog, FeedMessage, FeedPort, Position, Replica, Rest } from "./feed.ts";
+import { largeDelta, NAMES_AT_ONCE, namesOf } from "./large-delta.ts";
 import { readLastGood } from "./last-good.ts";
 import { createSnapshotState } from "./state.ts";
+import { createTurnsOfWork } from "./turns-of-work.ts";
 
 export interface ReplicaDeps {
   readonly port: FeedPort;
@@ -33,8 +35,8 @@ export async function openReplica({ port, name, kinds, trim, lastGoodPath, log =
   let history = NO_HISTORY;
   let resubscribed = false;
   const subscribe = (rev = state.rev): void => port.send({ type: "subscribe", name, history, rev, ...(kinds ? { kinds } : {}) });
-  const acknowledge = (ok: boolean): void => {
-    if (ok) port.send({ type: "applied", rev: state.rev });
+  const acknowledge = (): void => {
+    if (audience.isCurrent()) port.send({ type: "applied", rev: state.rev });
   };
 
   /** Something is missing. What is under way behind the gap is dropped until the publisher has answered. */
@@ -44,19 +46,28 @@ export async function openReplica({ port, name, kinds, trim, lastGoodPath, log =
     log("warn", "gap in the snapshot feed; subscribing again", { name, at: state.rev, next });
     subscribe();
   };
-  const applyDelta = (delta: Delta): void => {
+  function* applyDelta(delta: Delta): Generator<void> {
     // A resumed feed may repeat what is here already.
     if (delta.rev <= state.rev) return;
     if (delta.from !== state.rev) return resubscribe(delta.from);
     try {
       begins(FEED, delta.ops[0]?.id ?? "");
-      acknowledge(audience.tell(state.apply(delta.rev, delta.ops)));
+      const large = largeDelta(`delta-${delta.rev}`, delta.ops, state);
+      if (large) yield* audience.tell(state.apply(state.rev, large.staged));
+      yield* audience.tell(state.apply(delta.rev, large?.shown ?? delta.ops));
+      acknowledge();
     } catch (error) {
       log("error", "a delta does not match the local copy; requesting a full copy", { name, reason: String(error) });
       resubscribed = true;
       subscribe(-1);
     }
-  };
+  }
+  function* replace(message: FeedMessage & { readonly type: "full" }): Generator<void> {
+    state.replace(message.rev, message.ops);
+    ({ history } = message);
+    yield* audience.tell(null);
+    acknowledge();
+  }
   /** The position of the last good copy; null where there is none. */
   const openLastGood = async (path: string): Promise<Position | null> => {
     try {
@@ -75,17 +86,23 @@ export async function openReplica({ port, name, kinds, trim, lastGoodPath, log =
 
   const lastGood = lastGoodPath === undefined ? null : await openLastGood(lastGoodPath);
   const caughtUp = new Promise<void>((resolve) => {
+    const live = (rev: number): void => {
+      resubscribed = false;
+      if (rev === state.rev) resolve();
+      else resubscribe(rev);
+    };
+    // What was sent together arrives in one turn, and would be applied in it however much it is.
+    const turns = createTurnsOfWork(NAMES_AT_ONCE);
+    const one = (): number => 1;
     port.onMessage((message) => {
-      if (message.type === "delta") applyDelta(message.delta);
-      else if (message.type === "full") {
-        state.replace(message.rev, message.ops);
-        ({ history } = message);
-        acknowledge(audience.tell(null));
-      } else if (message.type === "live") {
-        resubscribed = false;
-        if (message.rev === state.rev) resolve();
-        else resubscribe(message.rev);
-      }
+      if (message.type === "delta") {
+        const { delta } = message;
+        turns.add(
+          () => namesOf(delta.ops, state),
+          () => applyDelta(delta),
+        );
+      } else if (message.type === "full") turns.add(one, () => replace(message));
+      else if (message.type === "live") turns.add(one, () => void live(message.rev));
     });
   });
   subscribe();
@@ -101,39 +118,47 @@ export async function openReplica({ port, name, kinds, trim, lastGoodPath, log =
   };
 }
 
-type Listener = (ops: readonly AppliedOp[] | null) => void;
+type Listener = Parameters<Replica["onApplied"]>[0];
 
 /** Listeners that may fail: one that could not apply a delta rebuilds, and tries again at each delta until it can. */
 function createAudience(log: FeedLog) {
   const listeners: Listener[] = [];
   const stale = new Set<Listener>();
-  const attempt = (listener: Listener, ops: readonly AppliedOp[] | null): boolean => {
+  /** What the work gives; null where it fails. */
+  const attempt = <T>(failure: string, work: () => T): T | null => {
     try {
-      listener(ops);
-      return true;
+      return work();
     } catch (error) {
-      log(
-        "error",
-        ops === null ? "rebuilding a plane from the snapshot failed" : "applying a delta to a plane failed; rebuilding the plane",
-        {
-          reason: String(error),
-        },
-      );
-      return false;
+      log("error", failure, { reason: String(error) });
+      return null;
     }
+  };
+  const applying = "applying a delta to a plane failed; rebuilding the plane";
+  const rebuild = (listener: Listener): void => {
+    if (attempt("rebuilding a plane from the snapshot failed", () => listener(null) ?? true) === null) stale.add(listener);
+    else stale.delete(listener);
   };
   return {
     add: (listener: Listener): void => {
       listeners.push(listener);
     },
     /** Whether every listener has what the snapshot has. */
-    tell: (ops: readonly AppliedOp[] | null): boolean => {
+    isCurrent: (): boolean => stale.size === 0,
+    /** All hear of it in this turn; what they have left to do takes more. */
+    *tell(ops: readonly AppliedOp[] | null): Generator<void> {
+      const rests = new Map<Listener, Rest>();
       for (const listener of listeners) {
-        const applied = (ops !== null && !stale.has(listener) && attempt(listener, ops)) || attempt(listener, null);
-        if (applied) stale.delete(listener);
-        else stale.add(listener);
+        const rest = ops === null || stale.has(listener) ? null : attempt(applying, () => listener(ops) ?? true);
+        if (rest === null) rebuild(listener);
+        else if (rest !== true) rests.set(listener, rest);
       }
-      return stale.size === 0;
+      for (const [listener, rest] of rests)
+        for (;;) {
+          yield;
+          const more = attempt(applying, rest);
+          if (more === null) rebuild(listener);
+          if (more !== true) break;
+        }
     },
   };
 }

@@ -56,7 +56,7 @@ export function transfersOver(ops: readonly Op[], limits: Partial<NameserverLimi
   const all = { ...NAMESERVER_LIMITS, ...limits };
   const partners = createTransferPartners(replica.snapshot, SEALER);
   const journal = createZoneJournal({ wants: (id) => partners.outgoing(id) !== undefined, weightMax: all.journalWeightMax });
-  const zones = createZones(journal);
+  const zones = createZones([journal]);
   zones.rebuild(replica.snapshot);
   replica.onApplied((applied) => {
     if (applied) zones.apply(applied);

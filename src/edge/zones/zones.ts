@@ -87,10 +87,13 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
     if (waiting.get(record.zone_id)?.delete(record) && waiting.get(record.zone_id)?.size === 0) waiting.delete(record.zone_id);
   };
 
-  /** A zone is there before anything is staged for it. */
+  /** A zone is there before anything but removals is staged for it. */
   const stage = (changeId: string, zoneId: string, changes: Iterable<StagedChange>): void => {
     const names = byId.get(zoneId)?.names;
-    if (!names) return;
+    if (!names) {
+      for (const { before } of changes) if (before) removeRecord(before);
+      return;
+    }
     stagedIn.set(changeId, names);
     for (const { before, value } of changes) names.stage(changeId, before, value);
   };

@@ -26,7 +26,7 @@ function setUp(t: TestContext, ops: readonly Op[]) {
   const metrics = createMetrics();
   const { signatures } = createSigner({ edge: EDGE, clock, metrics, sealer: SEALER, log: () => {} });
   const signer = createBackgroundSigner({ zones: () => zones, edge: EDGE, signatures, clock });
-  const zones: Zones = createZones(signer);
+  const zones: Zones = createZones([signer]);
   const replica = createMemoryReplica(ops);
   zones.rebuild(replica.snapshot);
   replica.onApplied((applied) => void zones.apply(applied ?? []));

@@ -30,8 +30,11 @@ export interface NameLayers {
   readonly isEmpty: boolean;
   /** Whether a layer has the name, so that its slot in the zone's map must stay. */
   has(key: NameKey): boolean;
-  /** Returns the number of names that it had to change. */
-  stage(id: string, key: NameKey, before: StoredRecord | undefined, after: StoredRecord | undefined): number;
+  /**
+   * Returns the number of names that it had to change. `isNext`: nothing is released or changed before this layer, so
+   * other layers see its changes already.
+   */
+  stage(id: string, key: NameKey, before: StoredRecord | undefined, after: StoredRecord | undefined, isNext?: boolean): number;
   /**
    * Applies a change of the visible names to the layers: of a record, which made so many names come or go, itself and
    * those right above it.
@@ -75,10 +78,10 @@ export function createNameLayers({ look, place, giveUp, foldedAtOnce }: NameLaye
   const changing = (layer: Layer, name: HeldName): void => {
     if (!layer.unsettled.has(name)) layer.unsettled.set(name, name.isBorder);
   };
-  /** The layer's own copy of the name. */
-  const own = (layer: Layer, key: NameKey): HeldName => {
+  /** The layer's own copy of the name, as it is in the layer below if there is one. */
+  const own = (layer: Layer, key: NameKey, below?: Layer): HeldName => {
     let name = layer.names.get(key);
-    if (!name) layer.names.set(key, (name = look(key).copy()));
+    if (!name) layer.names.set(key, (name = (below?.names.get(key) ?? look(key)).copy()));
     return name;
   };
   const foldInto = (layer: ShownLayer, key: NameKey, name: HeldName): void => {
@@ -86,10 +89,10 @@ export function createNameLayers({ look, place, giveUp, foldedAtOnce }: NameLaye
     layer.folding.named(key, place(key, layer, name), name);
   };
   /**
-   * A change of the visible names as the layer sees it. `seen` names have come or gone there; where the layer has a name
+   * A change of the visible names, or of the layer below, as the layer sees it. `seen` names have come or gone there; where the layer has a name
    * its own way, others may do so in it, and it takes those above for its own that it now sees differently.
    */
-  const carry = (layer: Layer, key: NameKey, by: number, ofRecord: boolean, seen: number): void => {
+  const carry = (layer: Layer, key: NameKey, by: number, ofRecord: boolean, seen: number, below?: Layer): void => {
     let above = ofRecord ? by : 0;
     let level = 0;
     for (const at of namesFrom(key)) {
@@ -99,13 +102,34 @@ export function createNameLayers({ look, place, giveUp, foldedAtOnce }: NameLaye
       if (!name && above === visibly) above = level < seen ? by : 0;
       else if (name) above = name.hold(above);
       else {
-        name = own(layer, at);
+        name = own(layer, at, below);
         // The copy has the visible change already.
         name.holds -= visibly;
         above = name.hold(above);
       }
       level += 1;
     }
+  };
+  const carryAdded = (layer: Layer, key: NameKey, record: StoredRecord, appeared: number, below?: Layer): void => {
+    const name = layer.names.get(key);
+    if (name) changing(layer, name);
+    name?.add(record);
+    carry(layer, key, 1, true, appeared, below);
+  };
+  const carryRemoved = (layer: Layer, key: NameKey, record: StoredRecord, vanished: number, below?: Layer): void => {
+    const name = layer.names.get(key);
+    if (name) changing(layer, name);
+    // The layer may no longer have the record.
+    carry(layer, key, -1, name?.remove(record) ?? true, vanished, below);
+  };
+  /** As ZoneNodes does with the visible names. */
+  const hold = (layer: Layer, key: NameKey, by: number): number => {
+    let count = 0;
+    for (const at of namesFrom(key)) {
+      if (own(layer, at).hold(by) === 0) break;
+      count += 1;
+    }
+    return count;
   };
   const fold = (): boolean => {
     const layer = shown.at(-1);
@@ -139,36 +163,31 @@ export function createNameLayers({ look, place, giveUp, foldedAtOnce }: NameLaye
       return shown.length === 0 && hidden.size === 0;
     },
     has: (key) => shown.some(({ names }) => names.has(key)) || hidden.values().some(({ names }) => names.has(key)),
-    stage: (id, key, before, after) => {
+    stage: (id, key, before, after, isNext = false) => {
       let layer = hidden.get(id);
       if (!layer) hidden.set(id, (layer = { names: new LargeMap(), borders: 0, unsettled: new Map() }));
+      const others = isNext && hidden.size > 1 ? [...hidden.values()].filter((other) => other !== layer) : [];
       const name = own(layer, key);
       changing(layer, name);
-      let by = (after ? 1 : 0) - (before && name.remove(before) ? 1 : 0);
-      if (after) name.add(after);
       let names = 1;
-      for (const at of namesFrom(key)) {
-        by = own(layer, at).hold(by);
-        if (by === 0) break;
-        names += 1;
+      if (after) {
+        name.add(after);
+        const appeared = hold(layer, key, 1);
+        for (const other of others) carryAdded(other, key, after, appeared, layer);
+        names += appeared;
+      }
+      if (before && name.remove(before)) {
+        const vanished = hold(layer, key, -1);
+        for (const other of others) carryRemoved(other, key, before, vanished, layer);
+        names += vanished;
       }
       return names;
     },
     added: (key, record, appeared) => {
-      for (const layer of hidden.values()) {
-        const name = layer.names.get(key);
-        if (name) changing(layer, name);
-        name?.add(record);
-        carry(layer, key, 1, true, appeared);
-      }
+      for (const layer of hidden.values()) carryAdded(layer, key, record, appeared);
     },
     removed: (key, record, vanished) => {
-      for (const layer of hidden.values()) {
-        const name = layer.names.get(key);
-        if (name) changing(layer, name);
-        // The layer may no longer have the record.
-        carry(layer, key, -1, name?.remove(record) ?? true, vanished);
-      }
+      for (const layer of hidden.values()) carryRemoved(layer, key, record, vanished);
     },
     settle: () => {
       for (const layer of hidden.values()) {

@@ -20,13 +20,16 @@ export interface ZoneNodes {
   settle(onChange?: (change: NameChange) => void): void;
   /** Iterates over the current names, over any length of time. */
   walk(): ZoneWalk;
-  /** Stages one record of a large change, invisible to queries: removes the object `before`, adds `after`. Call once per record. */
-  stage(id: string, key: NameKey, before: StoredRecord | undefined, after: StoredRecord | undefined): void;
+  /**
+   * Stages one record of a large change, invisible to queries: removes the object `before`, adds `after`. Call once per
+   * record. Returns the number of names that it had to change (name-layers.ts, also for `isNext`).
+   */
+  stage(id: string, key: NameKey, before: StoredRecord | undefined, after: StoredRecord | undefined, isNext?: boolean): number;
   /**
    * Shows all staged changes at once. Calls `onNames` with the changed names as they are merged, some per tick; the
-   * first time before it returns.
+   * first time before it returns. Calls `onMerged` once, after the last of them.
    */
-  release(id: string, onNames?: ReleasedNames): void;
+  release(id: string, onNames?: ReleasedNames, onMerged?: () => void): void;
   /** Discards the staged changes. */
   forget(id: string): void;
 }
@@ -159,7 +162,7 @@ export function createZoneNodes(foldedAtOnce = NAMES_FOLDED_AT_ONCE, splitSize?:
         layers.shown.map(({ names }) => names),
       ),
     stage: layers.stage,
-    release: (id, onNames) => {
+    release: (id, onNames, onMerged) => {
       layers.settle();
       let names: NameChange[] = [];
       layers.release(id, {
@@ -167,6 +170,7 @@ export function createZoneNodes(foldedAtOnce = NAMES_FOLDED_AT_ONCE, splitSize?:
         turned: (isLast) => {
           onNames?.(names, isLast);
           names = [];
+          if (isLast) onMerged?.();
         },
       });
     },

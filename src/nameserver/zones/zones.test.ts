@@ -2,13 +2,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import type { Op, StagedRecord } from "#snapshot/entries.ts";
+import { largeDelta } from "#snapshot/large-delta.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
+import { createSnapshotState } from "#snapshot/state.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { formatName, keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
 import { certificateOp, recordOp, serialOp, zoneOp } from "../../../test/support/zone-entries.ts";
 import { dnssecOp, zoneKey } from "../../../test/support/zone-keys.ts";
 import { answer } from "#nameserver/answer/answer.ts";
 import type { AnswerSet } from "#nameserver/answer/answer-rrset.ts";
+import { NAMES_STAGED_AT_ONCE } from "./staging.ts";
 import { type Zones, createZones } from "./zones.ts";
 
 const KEY = zoneKey("k");
@@ -103,6 +106,57 @@ test("applying deltas equals rebuilding from the snapshot", () => {
     }),
     { numRuns: 300 },
   );
+});
+
+test("a delta that is staged and released in slices equals one that is applied at once, beside an import too", async () => {
+  await fc.assert(
+    fc.asyncProperty(deltasArbitrary, fc.infiniteStream(fc.boolean()), async (deltas, waits) => {
+      const state = createSnapshotState();
+      const zones = createZones();
+      zones.rebuild(state);
+      const apply = async (rev: number, ops: readonly Op[]): Promise<void> => {
+        const { rest } = zones.apply(state.apply(rev, ops));
+        if (waits.next().value) while (rest?.()) await new Promise(setImmediate);
+      };
+      for (const [i, delta] of deltas.entries()) {
+        const ops = structuredClone(delta);
+        const large = largeDelta(`delta-${i}`, ops, state, 0);
+        if (large) await apply(i, large.staged);
+        await apply(i + 1, large?.shown ?? ops);
+      }
+      const rebuilt = createZones();
+      rebuilt.rebuild(state);
+      assert.deepEqual(answers(zones), answers(rebuilt));
+      for (let i = 0; i < 20; i++) await new Promise(setImmediate);
+      assert.deepEqual(answers(zones), answers(rebuilt));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("no slice changes more names than its share, however deep the names of an import, a batch or a removal are", async () => {
+  const deep = (i: number): string => `${Array.from({ length: 50 }, (_, level) => `l${(i + level) % 36}`).join(".")}.${i}.example.com`;
+  const records = Array.from({ length: 100 }, (_, i) => recordOp("z1", deep(i), "A", "192.0.2.1"));
+  const slices: number[] = [];
+  const state = createSnapshotState();
+  const zones = createZones([], (names) => slices.push(names));
+  const apply = async (rev: number, ops: readonly Op[]): Promise<void> => {
+    const { rest } = zones.apply(state.apply(rev, ops));
+    while (rest?.()) await new Promise(setImmediate);
+  };
+  await apply(1, [zoneOp("z1", "example.com"), serialOp("z1", 1)]);
+  const isThere = (): boolean => answer(zones, EDGE, { name: parseAbsoluteName(deep(99)), type: 1 }).rcode === 0;
+  for (const [rev, ops] of [records, records.map(remove), records, [remove(zoneOp("z1", "example.com"))], records.map(remove)].entries()) {
+    slices.length = 0;
+    const large = largeDelta(`delta-${rev}`, ops, state);
+    assert.equal(large !== undefined, ops.length > 1);
+    if (large) await apply(rev, large.staged);
+    await apply(rev + 1, large?.shown ?? ops);
+    // 5,100 names, each of which a slice has to come to.
+    if (large) assert.ok(slices.filter((names) => names > 500).length >= 5, `${slices}`);
+    assert.ok(Math.max(...slices) <= NAMES_STAGED_AT_ONCE + 127, `${slices}`);
+    if (rev < 3) assert.equal(isThere(), rev !== 1);
+  }
 });
 
 test("changes name the zones they touch and whether names changed hands", () => {

@@ -1,12 +1,13 @@
 import type { ZoneIndex } from "./zone-index.ts";
-import type { CertificateEntry, RecordEntry, ReleaseEntry, ZoneEntry } from "#snapshot/entries.ts";
-import type { AppliedOp, Snapshot, StagedChange } from "#snapshot/feed.ts";
+import type { CertificateEntry, RecordEntry, ReleaseEntry, StagedEntry, ZoneEntry } from "#snapshot/entries.ts";
+import type { AppliedOp, Rest, Snapshot, StagedChange } from "#snapshot/feed.ts";
 import type { StagedLayer } from "#snapshot/record-layers.ts";
 import { createZoneDirectory, type ZoneDirectory } from "#snapshot/zone-directory.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { keyOf, type NameKey, nameOfKey, parentKey, parseAbsoluteName, ROOT_KEY } from "#wire/dns/name.ts";
 import { apexSets } from "./apex.ts";
 import { type CertifiedNames, createCertifiedNames } from "./certified-names.ts";
+import { createStaging } from "./staging.ts";
 import { createZoneNodes, type NameChange, type ZoneNodes } from "./zone-nodes.ts";
 import { attempt, joined, ownerOf, readHost, readZone } from "./zone-readers.ts";
 
@@ -34,6 +35,8 @@ export interface ZoneChanges {
   readonly zones: ReadonlySet<NameKey>;
   /** A zone appeared, disappeared or moved, so any name may now belong to another zone. */
   readonly namespace: boolean;
+  /** Indexes staged records and merges released ones. */
+  readonly rest?: Rest;
 }
 
 export interface Zones extends Pick<ZoneDirectory<NameKey, ZoneIndex>, "nearestZone" | "oldestClaim" | "named"> {
@@ -67,11 +70,13 @@ const NO_ZONE: Omit<ZoneState, keyof typeof NOTHING_BESIDE | "id" | "nodes" | "c
   negativeTtl: 0,
 };
 
-/** Creates the index of zones and names that answers read. */
-export function createZones(...observers: readonly ZoneObserver[]): Zones {
+/** Creates the index of zones and names that answers read. `onSlice` is told how many names a slice of staged ones was, for tests. */
+export function createZones(observers: readonly ZoneObserver[] = [], onSlice?: (names: number) => void): Zones {
   const states = new Map<string, ZoneState>();
-  /** Zones of large changes that are not released yet. */
-  const stagedIn = new Map<string, string>();
+  /** Large changes that are not released yet. */
+  const stagedIn = new Map<string, Pick<StagedEntry, "zone_id" | "is_next">>();
+  /** Parts of large deltas that are released and not merged yet: more of them would pile up one above the other. */
+  const merging = new Set<string>();
   const directory = createZoneDirectory<NameKey, ZoneIndex>({ keyOf: ({ key }) => key, parentOf: parentKey });
   let rejected = 0;
 
@@ -141,20 +146,26 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
     if (value && owner !== undefined && owner !== null) nodesFor(value.zone_id).add(owner, value);
   };
 
-  const stage = (changeId: string, zoneId: string, changes: Iterable<StagedChange>): void => {
-    stagedIn.set(changeId, zoneId);
-    const nodes = nodesFor(zoneId);
-    for (const { value, before } of changes) {
+  const staging = createStaging({
+    nodesFor,
+    stage: (nodes, { import_id, is_next }, { value, before }) => {
       const owner = value ? goodOwner(value) : undefined;
       const leaves = before && attempt(() => keyOf(parseAbsoluteName(before.name)));
-      if (leaves !== undefined && leaves !== owner) nodes.stage(changeId, leaves, before, undefined);
-      if (value && owner !== undefined) nodes.stage(changeId, owner, leaves === owner ? before : undefined, value);
-    }
+      let names = 1;
+      if (leaves !== undefined && leaves !== owner) names += nodes.stage(import_id, leaves, before, undefined, is_next);
+      if (value && owner !== undefined) names += nodes.stage(import_id, owner, leaves === owner ? before : undefined, value, is_next);
+      return names;
+    },
+    onSlice,
+  });
+  const stage = (entry: Pick<StagedEntry, "import_id" | "zone_id" | "is_next">, changes: Iterable<StagedChange>): void => {
+    stagedIn.set(entry.import_id, entry);
+    staging.add(entry, changes);
   };
 
   /** Releases a large change; observers get its names over time. Returns whether more names follow. */
   const release = (changeId: string, value: ReleaseEntry | null, names: NameChange[]): boolean => {
-    const zoneId = stagedIn.get(changeId);
+    const { zone_id: zoneId, is_next = false } = stagedIn.get(changeId) ?? {};
     const nodes = zoneId === undefined ? undefined : states.get(zoneId)?.nodes;
     stagedIn.delete(changeId);
     if (value === null) nodes?.forget(changeId);
@@ -166,7 +177,12 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
       if (!isReturning) names.push(...told);
       else for (const observer of observers) observer.named(zoneId, told, isLast);
     };
-    nodes.release(changeId, isWanted(zoneId) ? tell : undefined);
+    if (is_next) merging.add(changeId);
+    nodes.release(changeId, isWanted(zoneId) ? tell : undefined, () => {
+      merging.delete(changeId);
+      const state = states.get(zoneId);
+      if (state && !state.entry) put(state);
+    });
     isReturning = true;
     return isWanted(zoneId) && !isDone;
   };
@@ -178,8 +194,10 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
     else if (op.kind === "dnssec") putBeside(op.id, { dnssec: op.value ?? undefined });
     else if (op.kind === "record") putRecord(op.value, op.before);
     else if (op.kind === "certificate") putCertificate(op.id, op.value, op.before);
-    else if (op.kind === "staged" && op.value) stage(op.value.import_id, op.value.zone_id, op.changes);
+    else if (op.kind === "staged" && op.value) stage(op.value, op.changes);
   };
+
+  const rest = (): boolean => staging.step() || merging.size > 0;
 
   return {
     get zoneCount() {
@@ -196,13 +214,16 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
       states.clear();
       directory.clear();
       stagedIn.clear();
+      staging.clear();
+      merging.clear();
       rejected = 0;
       for (const [id, entry] of snapshot.entries("serial")) putBeside(id, entry);
       for (const [id, dnssec] of snapshot.entries("dnssec")) putBeside(id, { dnssec });
       for (const [id, entry] of snapshot.entries("certificate")) putCertificate(id, entry, undefined);
       for (const [id, entry] of snapshot.entries("zone")) putZone(id, entry);
       for (const [, entry] of snapshot.entries("record")) putRecord(entry, undefined);
-      for (const layer of snapshot.staged()) stage(layer.id, layer.zone_id, stagedChanges(layer, snapshot));
+      for (const layer of snapshot.staged()) stage({ import_id: layer.id, zone_id: layer.zone_id }, stagedChanges(layer, snapshot));
+      while (staging.step());
       for (const state of states.values()) {
         state.nodes.settle();
         putProviders(state.id);
@@ -210,15 +231,14 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
     },
     apply: (ops) => {
       const touched = new Map<string, ZoneState | undefined>();
-      /** Zones in which only invisible data changed. */
-      const settling = new Set<string>();
+      // Nobody should have more ops before these are done; who has gets them done at once.
+      while (staging.step());
       const touch = (id: string | undefined): void => {
         if (id !== undefined && !touched.has(id)) touched.set(id, states.get(id));
       };
       for (const op of ops) {
         if (op.kind === "zone" || op.kind === "serial" || op.kind === "dnssec") touch(op.id);
         if (op.kind === "release") touch(op.value?.zone_id);
-        if (op.kind === "staged" && op.value) settling.add(op.value.zone_id);
         if (op.kind !== "record") continue;
         touch(op.value?.zone_id);
         touch(op.before?.zone_id);
@@ -230,7 +250,6 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
           released.set(op.value?.zone_id ?? "", { names, more: release(op.id, op.value, names) });
         } else applyOp(op);
       }
-      for (const id of settling) if (!touched.has(id)) states.get(id)?.nodes.settle();
       const zones = new Set<NameKey>();
       for (const [id, before] of touched) {
         const { names, more } = released.get(id) ?? { names: [], more: false };
@@ -248,7 +267,7 @@ export function createZones(...observers: readonly ZoneObserver[]): Zones {
           const state = states.get(id);
           if (state && isVisible(state)) zones.add(state.key);
         }
-      return { zones, namespace: ops.some(movesNames) };
+      return { zones, namespace: ops.some(movesNames), ...(rest() ? { rest } : {}) };
     },
   };
 }

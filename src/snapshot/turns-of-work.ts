@@ -1,0 +1,54 @@
+/** Work in order, of which each turn of the event loop does some, so that what arrives from the network waits for little. */
+export interface TurnsOfWork {
+  /** Does it at once if nothing is before it and the turn has room for it. Each value that the work yields ends a turn. */
+  add(size: () => number, work: () => Iterator<void> | undefined): void;
+}
+
+interface Piece {
+  readonly size: () => number;
+  readonly work: () => Iterator<void> | undefined;
+}
+
+/** A turn takes pieces up to this size together, and at least one. */
+export function createTurnsOfWork(sizeMax: number): TurnsOfWork {
+  const waiting: Piece[] = [];
+  let current: Iterator<void> | undefined;
+  let done = 0;
+  let isNextTurnSet = false;
+  let isRunning = false;
+
+  /** False where the turn is over. */
+  const step = (): boolean => {
+    if (current) {
+      if (current.next().done !== true) return false;
+      current = undefined;
+    }
+    const [next] = waiting;
+    if (!next) return false;
+    const size = next.size();
+    if (done > 0 && done + size > sizeMax) return false;
+    waiting.shift();
+    done += size;
+    current = next.work();
+    return true;
+  };
+  const run = (): void => {
+    isRunning = true;
+    while (step());
+    isRunning = false;
+    if (isNextTurnSet || (!current && done === 0)) return;
+    isNextTurnSet = true;
+    setImmediate(() => {
+      isNextTurnSet = false;
+      done = 0;
+      run();
+    });
+  };
+  return {
+    add: (size, work) => {
+      const isFirst = !current && waiting.length === 0 && !isRunning;
+      waiting.push({ size, work });
+      if (isFirst) run();
+    },
+  };
+}
