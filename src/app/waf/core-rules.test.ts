@@ -7,7 +7,12 @@ import { gzipSync } from "node:zlib";
 import { SCORES_RULESET_ID } from "#rules/managed/request-rulesets.ts";
 import { MANAGED_RULESETS, useCoreRuleSet } from "#rules/managed/rulesets.ts";
 import { useSharedCoreRules } from "#rules/managed/core/shared-core-rules.ts";
+import { BENIGN_VALUES } from "#rules/managed/testing/benign.cases.ts";
+import { createEngine, type SecLangEngine } from "#rules/seclang/run/engine.ts";
+import { requestOf } from "#rules/seclang/testing/requests.ts";
+import { fc } from "../../../test/support/property.ts";
 import { toolOrSkip } from "../../../test/support/tools.ts";
+import { programFrom, readCoreRulesFiles } from "./core-rules-files.ts";
 import { openCoreRules } from "./core-rules.ts";
 import { installCoreRules } from "./install-core-rules.ts";
 
@@ -145,4 +150,35 @@ test("Debian's modsecurity-crs compiles as it is", { skip: toolOrSkip("modsecuri
   const { rules } = MANAGED_RULESETS.get(SCORES_RULESET_ID)!;
   assert.ok(rules.length > 150, String(rules.length));
   for (const level of [1, 2, 3, 4]) assert.ok(rules.some(({ categories }) => categories.includes(`paranoia-level-${level}`)));
+});
+
+/** Texts, and rules of CRS 3.3 that they are in the list of. */
+const FOUND: readonly (readonly [text: string, rule: number])[] = [
+  ["1' or '1'='1", 942_100],
+  ["<script>alert(1)</script>", 941_100],
+  ["../../../../etc/passwd", 930_120],
+  ["; cat /etc/passwd", 932_160],
+  ["<?php eval($_GET[1]);", 933_100],
+];
+
+test("Debian's rules find the same with the filter and without", { skip: toolOrSkip("modsecurity-crs") }, () => {
+  const program = programFrom(readCoreRulesFiles("/usr/share/modsecurity-crs"));
+  const [filtered, naive] = [true, false].map((isFiltered) => createEngine(program, { isFiltered }));
+  const idsOf = (engine: SecLangEngine, value: string): readonly number[] => {
+    const transaction = engine.begin(requestOf({ queryArguments: [{ name: "q", value }] }), {
+      detectsOnly: true,
+      variables: { paranoia_level: "4", executing_paranoia_level: "4" },
+    });
+    transaction.requestHeaders();
+    return transaction.requestBody().matches.map(({ id }) => id);
+  };
+  for (const [text, rule] of FOUND) assert.ok(idsOf(filtered!, text).includes(rule), `${rule} in ${text}`);
+  const pieces = [...FOUND.map(([text]) => text), ...BENIGN_VALUES.slice(0, 40), "%27", "\\x41", "&lt;", " ", "\n", "a", "UNION/**/SELECT"];
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 4 }), (parts) => {
+      const value = parts.join("");
+      assert.deepEqual(idsOf(filtered!, value), idsOf(naive!, value), value);
+    }),
+    { numRuns: 30 },
+  );
 });

@@ -10,6 +10,24 @@ const PLACE_STEPS = 20;
 /** Cells of the table, of each pattern. Where they are used up, what was learned is forgotten. */
 const CELLS_MAX = 1 << 17;
 
+/** Of all patterns of a thread: visitors choose the texts, and so what is learned. */
+const LEARNED_BYTES_MAX = 32 << 20;
+const STATE_BYTES = 200;
+
+const learned = { bytes: 0, automata: [] as WeakRef<LazyAutomaton>[] };
+
+/** What the automata of this thread have learned, about. */
+export const learnedBytes = (): number => learned.bytes;
+
+function learn(bytes: number): void {
+  if (learned.bytes + bytes > LEARNED_BYTES_MAX) {
+    learned.automata = learned.automata.filter((automaton) => automaton.deref() !== undefined);
+    for (const automaton of learned.automata) automaton.deref()?.forget();
+    learned.bytes = 0;
+  }
+  learned.bytes += bytes;
+}
+
 const UNKNOWN = 0;
 const MATCH = 1;
 const START = 2;
@@ -29,7 +47,8 @@ export class LazyAutomaton {
   constructor(pattern: PcreNode) {
     this.#nfa = createNfa(pattern);
     this.#columns = this.#nfa.columns + 1;
-    this.#forget();
+    this.forget();
+    learned.automata.push(new WeakRef(this));
   }
 
   /** Where the shortest match ends, or -1. */
@@ -69,7 +88,8 @@ export class LazyAutomaton {
   }
 
   #add(key: string, places: Int32Array, before: number): number {
-    if ((this.#states.length + 1 + START) * this.#columns > CELLS_MAX) this.#forget();
+    if ((this.#states.length + 1 + START) * this.#columns > CELLS_MAX) this.forget();
+    learn((this.#columns + places.length) * 4 + key.length + STATE_BYTES);
     const number = this.#states.length + START;
     this.#states.push({ places, before });
     this.#numbers.set(key, number);
@@ -82,7 +102,8 @@ export class LazyAutomaton {
     return number;
   }
 
-  #forget(): void {
+  /** As if it had seen no text. */
+  forget(): void {
     this.#table = new Int32Array((START + 1) * this.#columns);
     this.#states = [{ places: this.#nfa.start, before: this.#nfa.kindOf(this.#nfa.columns) }];
     this.#numbers = new Map();

@@ -1,5 +1,6 @@
 import { charge } from "#rules/budget.ts";
-import { type ByteSet, CLASSES } from "#rules/expression/regex/byte-set.ts";
+import { ALL_BYTES, type ByteSet, CLASSES } from "#rules/expression/regex/byte-set.ts";
+import { firstOf } from "./first-bytes.ts";
 import { type PcreAssertion, type PcreNode, PatternError } from "./pcre-node.ts";
 
 /**
@@ -11,7 +12,9 @@ export function createGroupMachine(pattern: PcreNode): (text: string) => readonl
   compiler.compile({ kind: "capture", item: pattern, number: 0 });
   compiler.code.push({ kind: "match" });
   const { code, groups } = compiler;
-  return (text) => run(code, (groups + 1) * 2, text);
+  const { bytes, isNullable } = firstOf(pattern);
+  const begins = compiler.membersOf(isNullable ? ALL_BYTES : bytes);
+  return (text) => run({ code, slotCount: (groups + 1) * 2, begins, isNullable }, text);
 }
 
 type Instruction =
@@ -33,7 +36,7 @@ class Compiler {
     if (this.code.length > CODE_MAX) throw new PatternError("the pattern is too large once its repetitions are written out", 0);
     switch (node.kind) {
       case "set":
-        this.code.push({ kind: "byte", members: this.#membersOf(node.bytes) });
+        this.code.push({ kind: "byte", members: this.membersOf(node.bytes) });
         return;
       case "assert":
         this.code.push({ kind: "assert", what: node.what });
@@ -96,7 +99,7 @@ class Compiler {
     return split;
   }
 
-  #membersOf(bytes: ByteSet): Uint8Array {
+  membersOf(bytes: ByteSet): Uint8Array {
     let members = this.#sets.get(bytes);
     if (members === undefined) {
       const bits = bytes.toString(2).padStart(256, "0");
@@ -117,7 +120,15 @@ interface Thread {
   readonly slots: Int32Array;
 }
 
-function run(code: readonly Instruction[], slotCount: number, text: string): readonly (string | undefined)[] | null {
+interface Machine {
+  readonly code: readonly Instruction[];
+  readonly slotCount: number;
+  /** What a match begins with, unless it may be empty. */
+  readonly begins: Uint8Array;
+  readonly isNullable: boolean;
+}
+
+function run({ code, slotCount, begins, isNullable }: Machine, text: string): readonly (string | undefined)[] | null {
   const seen = new Int32Array(code.length).fill(-1);
   let threads: Thread[] = [];
   let found: Int32Array | null = null;
@@ -126,7 +137,8 @@ function run(code: readonly Instruction[], slotCount: number, text: string): rea
     const here: Thread[] = [];
     for (const { at, slots } of threads) follow(code, at, slots, text, position, seen, here);
     // A match that begins earlier is preferred, so none begins any more once there is one.
-    if (found === null) follow(code, 0, none, text, position, seen, here);
+    const mayBegin = position < text.length ? begins[text.charCodeAt(position) & 0xff] === 1 : isNullable;
+    if (found === null && mayBegin) follow(code, 0, none, text, position, seen, here);
     charge(here.length * THREAD_STEPS);
     threads = [];
     for (const { at, slots } of here) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../../test/support/property.ts";
-import { LazyAutomaton } from "./automaton.ts";
+import { learnedBytes, LazyAutomaton } from "./automaton.ts";
 import { createGroupMachine } from "./group-machine.ts";
 import { nativeBytesMax } from "./native-bound.ts";
 import { capturingSource } from "./native-source.ts";
@@ -109,4 +109,20 @@ test("only short texts are for an engine that goes back, where a pattern lets it
   assert.ok(bytesOf(String.raw`^(?:[^\\]|\\.)*$`) > 1 << 20);
   // Would take longer than anybody waits, otherwise.
   assert.ok(!createPattern("^(?:(?:a+)+)+$").test(`${"a".repeat(100_000)}b`));
+});
+
+test("what automata learn is bounded for all of them together, whatever the texts", () => {
+  // A byte that is remembered for 12 places further on: thousands of states, each with other places.
+  const automata = Array.from({ length: 16 }, (_, i) => new LazyAutomaton(parsePcre(`[ab]*a[ab]{${10 + (i % 4)}}c${i}`)));
+  let most = 0;
+  let seed = 1;
+  for (let round = 0; round < 6; round++) {
+    for (const automaton of automata) {
+      const text = Array.from({ length: 2000 }, () => ((seed = (seed * 48_271) % 2_147_483_647) & 64 ? "a" : "b")).join("");
+      assert.equal(automaton.end(text), -1);
+      most = Math.max(most, learnedBytes());
+    }
+  }
+  assert.ok(most > 16 << 20 && most <= 32 << 20, String(most));
+  assert.equal(automata[3]!.end(`${"ab".repeat(20)}c3`), 42);
 });
