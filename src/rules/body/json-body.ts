@@ -10,9 +10,9 @@ const LINES = /ndjson|jsonl|json-?lines|json-seq|stream\+json/;
 const BYTE_STEPS = 12;
 const STRICT_STEPS = 8;
 
-/** Whether a text begins as JSON does that is an object, an array or a string, behind blanks and a byte order mark. */
+/** Whether a text begins as JSON does that is an object, an array or a string, behind blanks, a byte order mark and perhaps a comment. */
 // linear: pumped
-export const beginsAsJson = (text: string): boolean => /^(?:\xef\xbb\xbf)?[ \t\r\n]*[{["]/.test(text);
+export const beginsAsJson = (text: string): boolean => /^(?:\xef\xbb\xbf)?[ \t\r\n]*(?:[{["]|\/[/*])/.test(text);
 
 /** Adds every name and value of a text that some program may take for JSON. */
 export function addJson(text: string, { args }: Findings): { readonly depth: number; readonly hasRepeats: boolean } {

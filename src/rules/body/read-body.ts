@@ -41,11 +41,11 @@ const decode = (
  */
 export function readBody(body: SentBody): BodyReading {
   const findings = createFindings();
+  if (body.truncated) findings.causes.add("size");
   if (body.raw === "") return { ...findings, kind: "none", text: "" };
   const causes = new Set<BodyCause>();
   const decoded = decode(body, causes);
   for (const cause of causes) findings.causes.add(cause);
-  if (body.truncated) findings.causes.add("size");
   const types = readContentTypes(body.contentType, findings.causes);
   const text = decoded ?? body.raw;
   const isCut = body.truncated || causes.size > 0;
