@@ -18,11 +18,16 @@ const RECORDS = Number(process.env["SELVEDGE_BENCH_RECORDS"] ?? 1_000_000);
 const FILE_BYTES_MAX = 256 * 1024 * 1024;
 const BIG = "big.example";
 const BYSTANDER = "bystander.example";
+/** A zone of few records, each of which brings many names: planes must bound their work by names. */
+const DEEP = "deep.example";
+const DEEP_RECORDS = 3_000;
+const DEEP_LABELS = 30;
 /** As long as anything of it may take. */
 const PATIENCE_MS = 1_800_000;
 
 /**
- * One zone of a million records is imported, taken back by an undo, deleted, and another one fetched from a primary;
+ * A zone of deep names is imported and deleted; one of a million records is imported, taken back by an undo, deleted, and
+ * another one fetched from a primary;
  * meanwhile somebody asks for a name of another zone, and somebody else writes records there. The longest that either
  * waited. Beside it, Knot loads the same zone anew.
  */
@@ -57,11 +62,18 @@ const hostLines = function* (): Generator<string> {
   for (let i = 0; i < RECORDS; i++) yield `h${i} A 10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}\n`;
 };
 
+const deepLines = function* (): Generator<string> {
+  yield "$TTL 300\n";
+  for (let i = 0; i < DEEP_RECORDS; i++)
+    yield `${Array.from({ length: DEEP_LABELS }, (_, level) => `l${level}`).join(".")}.n${i} A 192.0.2.1\n`;
+};
+
 async function ours({ selvedge, call, createZone }: Awaited<ReturnType<typeof startBenchServer>>, knot: Knot): Promise<Measurement> {
   const headers = { authorization: `Bearer ${selvedge.ready.token ?? ""}` };
   const bystander = await createZone(BYSTANDER);
   await succeed(call("POST", `/zones/${bystander}/dns_records`, { type: "A", name: "www", content: "192.0.2.1", ttl: 300 }));
   const zone = await createZone(BIG);
+  const deep = await createZone(DEEP);
   // In one part: a client reads one of a million parts so slowly that the server gives it up.
   const file = new Blob([[...hostLines()].join("")]);
   const port = Number(selvedge.ready.dns.split(":").at(-1));
@@ -85,26 +97,30 @@ async function ours({ selvedge, call, createZone }: Awaited<ReturnType<typeof st
     return result;
   };
   const newestVersion = async (): Promise<number> => (await succeed(call("GET", `/zones/${zone}/dns_versions`)))[0].version;
-  try {
-    await during("import", async () => {
-      const form = new FormData();
-      form.set("file", file, "zone.txt");
-      const answer = await fetch(`${selvedge.ready.api}/zones/${zone}/dns_records/import`, {
-        method: "POST",
-        headers,
-        body: form,
-        signal: AbortSignal.timeout(PATIENCE_MS),
-      });
-      if (!answer.ok) throw new Error(`the import was answered ${answer.status}: ${await answer.text()}`);
+  const importInto = async (id: string, content: Blob): Promise<void> => {
+    const form = new FormData();
+    form.set("file", content, "zone.txt");
+    const answer = await fetch(`${selvedge.ready.api}/zones/${id}/dns_records/import`, {
+      method: "POST",
+      headers,
+      body: form,
+      signal: AbortSignal.timeout(PATIENCE_MS),
     });
+    if (!answer.ok) throw new Error(`the import was answered ${answer.status}: ${await answer.text()}`);
+  };
+  const remove = async (id: string): Promise<void> => {
+    await succeed(call("DELETE", `/zones/${id}`));
+    await delay(10_000);
+  };
+  try {
+    await during("deep_import", () => importInto(deep, new Blob([[...deepLines()].join("")])));
+    await during("deep_delete", () => remove(deep));
+    await during("import", () => importInto(zone, file));
     const version = await newestVersion();
     await during("undo", () => succeed(call("POST", `/zones/${zone}/dns_versions/${version}/revert`)));
     const undone = await newestVersion();
     await during("redo", () => succeed(call("POST", `/zones/${zone}/dns_versions/${undone}/revert`)));
-    await during("delete", async () => {
-      await succeed(call("DELETE", `/zones/${zone}`));
-      await delay(10_000);
-    });
+    await during("delete", () => remove(zone));
     await during("transfer", () => transferIn(call, selvedge.ready.account_id, knot, port));
     return { value: worst, also };
   } finally {
