@@ -21,7 +21,7 @@ export interface StagingDeps {
 }
 
 /** Names of one slice: a few milliseconds. A record with a deep name may bring more than a hundred. */
-export const NAMES_STAGED_AT_ONCE = 1_000;
+export const NAMES_STAGED_AT_ONCE = 300;
 
 export function createStaging({ nodesFor, stage, onSlice }: StagingDeps): Staging {
   const waiting: Iterator<number>[] = [];
