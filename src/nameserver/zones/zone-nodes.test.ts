@@ -25,7 +25,7 @@ const plain = (sets: RecordSets): string =>
   );
 
 type Step =
-  | { readonly do: "put" | "remove" | "stage"; readonly name: number; readonly value: number }
+  | { readonly do: "put" | "remove" | "stage" | "batch"; readonly name: number; readonly value: number }
   | { readonly do: "release" | "forget" | "turn" | "walk" | "read" };
 
 const steps: fc.Arbitrary<Step[]> = fc.array(
@@ -33,7 +33,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
     {
       weight: 8,
       arbitrary: fc.record({
-        do: fc.constantFrom("put" as const, "remove" as const, "stage" as const, "stage" as const),
+        do: fc.constantFrom("put" as const, "remove" as const, "batch" as const, "stage" as const, "stage" as const),
         name: fc.nat(4),
         value: fc.nat(3),
       }),
@@ -93,12 +93,20 @@ test("large changes are seen at once when they are released, whatever else happe
         nodes.settle();
       };
       for (const step of all) {
-        if (step.do === "put" || step.do === "remove" || step.do === "stage") {
+        if (step.do === "put" || step.do === "remove" || step.do === "stage" || step.do === "batch") {
           const key = NAMES[step.name]!;
           const place = `${step.name}/${step.value % 2}`;
           const record = recordOf(step.value === 3 ? "NS" : "A", step.value);
           // As in control: what a large change has written is its own until its release.
-          if (step.do !== "stage") {
+          if (step.do === "batch") {
+            // A delta that is staged and released before anything else, below what others have staged.
+            if (staged?.changes.has(place)) continue;
+            const id = `next ${number++}`;
+            nodes.stage(id, key, seen.get(place)?.record, record, true);
+            nodes.settle();
+            nodes.release(id);
+            seen.set(place, { key, record });
+          } else if (step.do !== "stage") {
             if (!staged?.changes.has(place)) put(place, key, step.do === "put" ? record : null);
           } else {
             staged ??= { id: String(number++), changes: new Map() };
