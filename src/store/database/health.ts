@@ -13,7 +13,12 @@ export const FAULT_REASONS: Readonly<Record<Fault, string>> = {
 export interface StoreHealth {
   /** Why not, or null. Asked often, it answers from what it found a moment ago. */
   reason(): Promise<string | null>;
+  /** A write has failed: where there is no room for it there may still be some for the look's small one. */
+  failed(error: unknown): void;
 }
+
+/** So long after a write that had no room the next one is expected to fail as well. */
+const FULL_FOR_MS = 10_000;
 
 /** Whoever asks over the network makes no more writes than these. */
 const LOOK_EVERY_MS = 1_000;
@@ -23,6 +28,7 @@ const LOOK_LIMIT_MS = 3_000;
 export function createStoreHealth({ clock, write }: { readonly clock: Clock; write(): Promise<void> }): StoreHealth {
   let looking: Promise<string | null> | null = null;
   let lookedMs = Number.NEGATIVE_INFINITY;
+  let fullMs: number | null = null;
   const look = async (): Promise<string | null> => {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<string>((resolve) => {
@@ -44,11 +50,15 @@ export function createStoreHealth({ clock, write }: { readonly clock: Clock; wri
   return {
     reason: () => {
       const nowMs = clock.monotonicMs();
+      if (fullMs !== null && nowMs - fullMs < FULL_FOR_MS) return Promise.resolve(FAULT_REASONS.storage_full);
       if (looking === null || nowMs - lookedMs >= LOOK_EVERY_MS) {
         lookedMs = nowMs;
         looking = look();
       }
       return looking;
+    },
+    failed: (error) => {
+      if (error instanceof PlatformError && error.errorName === "storage_full") fullMs = clock.monotonicMs();
     },
   };
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import type { Clock } from "#kernel/clock.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Dialect, Session } from "#store/queries/session.ts";
 import type { Tables } from "#store/queries/tables.ts";
 import { raisedSerial } from "#store/queries/zone-serial.ts";
@@ -76,11 +77,19 @@ function positionOf(row: Readonly<Record<string, unknown>> | undefined): StoredP
   return { rev, history: typeof history === "string" ? history : null, isOwn: own === true || own === 1 };
 }
 
+/** Rows that are loaded after serials were raised would bring back those of the backup. */
+async function assertWhole(session: Session, { isWhole }: Dialect): Promise<void> {
+  if (isWhole === null || (await session.query(isWhole)).rows[0]?.["found"] === true) return;
+  throw new PlatformError("database_unavailable", { cause: new Error("the database is being restored") });
+}
+
 /**
  * Begins a history, within the transaction that has locked the position: the first one, or the one that follows a restore.
- * Then serials go on above those that other servers may have seen since the backup.
+ * Then serials go on above those that other servers may have seen since the backup. Throws `database_unavailable` while a
+ * restore is under way.
  */
 export async function beginHistory(session: Session, dialect: Dialect, clock: Clock, before: StoredPosition): Promise<Position> {
+  if (before.history !== null) await assertWhole(session, dialect);
   const installation = before.history?.slice(0, HALF_CHARS) ?? randomHalf();
   const history = `${installation}${randomHalf()}`;
   await session.query(`UPDATE counters SET history = ${dialect.placeholder(1)}, identity = ${dialect.identity} WHERE name = 'rev'`, [

@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { sql } from "kysely";
 import { systemClock } from "#kernel/clock.ts";
+import { fc } from "../../../test/support/property.ts";
 import { someAudit } from "../../../test/support/audit.ts";
 import { databaseTest, storeTest } from "../../../test/support/store.ts";
-import { databaseExists, openStore } from "./open.ts";
+import { databaseExists, DatabaseFault, type DatabaseState, inspectDatabase, openStore } from "./open.ts";
 import { isUniqueViolation } from "#store/queries/session.ts";
 import type { Unit } from "./store.ts";
 
@@ -153,4 +156,31 @@ test("a file that is no database is refused and left alone", async (t) => {
   writeFileSync(`${directory}/x`, "this is a letter to my aunt, not a database");
   await assert.rejects(openStore({ url: `sqlite:${directory}/x`, clock: systemClock }), /not a database/);
   assert.match(readFileSync(`${directory}/x`, "utf8"), /^this is a letter/);
+});
+
+test("whatever is wrong with a file's header, it is said to be damaged, or read as it was", async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "selvedge-header-"));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const path = join(directory, "control.db");
+  const store = await openStore({ url: `sqlite:${path}`, clock: systemClock });
+  await store.close();
+  const whole = readFileSync(path);
+  const noise = fc.record({ at: fc.integer({ min: 0, max: 99 }), bytes: fc.uint8Array({ minLength: 1, maxLength: 60 }) });
+  let damaged = 0;
+  await fc.assert(
+    fc.asyncProperty(noise, async ({ at, bytes }) => {
+      const broken = Buffer.from(whole);
+      broken.set(bytes.subarray(0, 100 - at), at);
+      writeFileSync(path, broken);
+      const state = await inspectDatabase(`sqlite:${path}`).catch((error: unknown) => error);
+      if (state instanceof Error) {
+        assert.ok(state instanceof DatabaseFault, state.message);
+        assert.equal(state.absence.fault, "database_damaged");
+        assert.ok(state.message.includes(path));
+        damaged += 1;
+      } else assert.deepEqual(state, { exists: true, isFile: true, position: (state as DatabaseState).position });
+    }),
+    { numRuns: 200, examples: [[{ at: 24, bytes: new Uint8Array(60).fill(0xa7) }]] },
+  );
+  assert.ok(damaged > 20, `${damaged} were damaged`);
 });

@@ -102,7 +102,7 @@ export async function inspectDatabase(url: string): Promise<DatabaseState> {
       await session.close();
     }
   } catch (error) {
-    throw explained(error, url, backend.dialect);
+    throw explained(backend.dialect.unreadable(error), url, backend.dialect);
   } finally {
     await backend.close();
   }
@@ -248,7 +248,7 @@ async function createStore(backend: Backend, clock: Clock, condemned: Promise<st
     await writer.close();
     await backend.close();
   };
-  const write: Store["write"] = async (work, options) => {
+  const writeUnlessDamaged: Store["write"] = async (work, options) => {
     // What is written into a damaged file may not be there when it is looked for.
     if (isDamaged) throw new PlatformError("database_damaged");
     return writer.write(work, options);
@@ -256,7 +256,7 @@ async function createStore(backend: Backend, clock: Clock, condemned: Promise<st
   const health = createStoreHealth({
     clock,
     write: async () =>
-      void (await write(({ db }) =>
+      void (await writeUnlessDamaged(({ db }) =>
         db
           .updateTable("counters")
           .set((eb) => ({ identity: eb.ref("identity") }))
@@ -264,6 +264,14 @@ async function createStore(backend: Backend, clock: Clock, condemned: Promise<st
           .execute(),
       )),
   });
+  const write: Store["write"] = async (work, options) => {
+    try {
+      return await writeUnlessDamaged(work, options);
+    } catch (error) {
+      health.failed(error);
+      throw error;
+    }
+  };
   let closing: Promise<void> | null = null;
   /** Every write looks first whether the database is still the one that it was. */
   const look = async (): Promise<void> => void (await writer.write(async () => {}));

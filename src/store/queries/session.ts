@@ -58,6 +58,8 @@ export interface Dialect {
   readonly forUpdate: string;
   /** Has a row where there are tables of ours, whose `found` is not false. */
   readonly hasTables: string;
+  /** Has a row whose `found` is false while a dump is being loaded; null where a restore is one step. */
+  readonly isWhole: string | null;
   /** Tells this database from a copy of what is in it: another one, or the same one brought back to an earlier time. */
   readonly identity: string;
   /** Column types of the migrations. Text compares by code point on both. */
@@ -81,9 +83,12 @@ export interface Dialect {
   isUniqueViolation(error: unknown): boolean;
   /** Null where the error is one of the query. */
   fault(error: unknown): Fault | null;
+  /** The error of a query that is right for every database of ours, whichever version made it. */
+  unreadable(error: unknown): unknown;
 }
 
-// https://www.sqlite.org/rescode.html: SQLITE_BUSY; SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE.
+// https://www.sqlite.org/rescode.html: SQLITE_ERROR; SQLITE_BUSY; SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE.
+const SQLITE_ERROR = 1;
 const SQLITE_BUSY = 5;
 const SQLITE_UNIQUE_VIOLATIONS: readonly number[] = [1555, 2067];
 const SQLITE_FAULTS: Readonly<Record<number, Fault>> = {
@@ -110,6 +115,8 @@ const POSTGRES_FAULTS: Readonly<Record<string, Fault>> = {
   "57014": "database_unavailable",
   "55P03": "database_unavailable",
   "25006": "database_unavailable",
+  // A table that is not there: a restore has dropped it and not made it again yet.
+  "42P01": "database_unavailable",
   // The server ended a transaction that stood still.
   "25P03": "database_unavailable",
   "25P04": "database_unavailable",
@@ -135,6 +142,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     beginSnapshot: "BEGIN",
     forUpdate: "",
     hasTables: "SELECT 1 AS found FROM sqlite_master WHERE name = 'schema_migrations'",
+    isWhole: null,
     // A file is a copy of itself: one that was put back is known by its revision, against the last good copy beside it.
     identity: "'file'",
     text: "text",
@@ -150,6 +158,9 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
       const code = Number(property(error, "errcode"));
       return SQLITE_FAULTS[code] ?? SQLITE_FAULTS[code & 0xff] ?? null;
     },
+    // Noise in a file's header reads as a schema of another format, which is an error like that of a wrong query.
+    unreadable: (error) =>
+      Number(property(error, "errcode")) === SQLITE_ERROR ? new PlatformError("database_damaged", { cause: error }) : error,
   },
   postgres: {
     name: "postgres",
@@ -161,6 +172,8 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     beginSnapshot: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     forUpdate: " FOR UPDATE",
     hasTables: "SELECT to_regclass('schema_migrations') IS NOT NULL AS found",
+    // pg_restore and psql make the keys of tables once all rows are there, and those that refer to other tables last.
+    isWhole: "SELECT EXISTS (SELECT 1 FROM pg_constraint WHERE contype = 'f' AND conrelid = to_regclass('zones')) AS found",
     // What a dump is restored into has other identifiers; recovery to a point in time and failover begin a time line, which
     // the names of the log's files start with.
     identity:
@@ -180,6 +193,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
       const code = String(property(error, "code"));
       return POSTGRES_FAULTS[code] ?? POSTGRES_FAULTS[code.slice(0, 2)] ?? null;
     },
+    unreadable: (error) => error,
   },
 };
 
