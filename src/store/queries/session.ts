@@ -115,8 +115,6 @@ const POSTGRES_FAULTS: Readonly<Record<string, Fault>> = {
   "57014": "database_unavailable",
   "55P03": "database_unavailable",
   "25006": "database_unavailable",
-  // A table that is not there: a restore has dropped it and not made it again yet.
-  "42P01": "database_unavailable",
   // The server ended a transaction that stood still.
   "25P03": "database_unavailable",
   "25P04": "database_unavailable",
