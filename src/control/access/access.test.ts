@@ -335,3 +335,44 @@ accessTest("what one node changes another node notices", async ({ access, store,
   await assert.rejects(node.authenticate({ type: "token", secret }, IP), isError("invalid_token"));
   node.close();
 });
+
+accessTest("what a limited token creates, changes or rolls works no longer and from no other address", async (world) => {
+  const { access, account_id, call, mint } = world;
+  const condition = { request_ip: { in: ["192.0.2.0/24", "2001:db8::/32"], not_in: ["192.0.2.128/25"] } };
+  const expires_on = "2026-06-01T00:00:00Z";
+  const groups: PermissionGroupName[] = ["Account API Tokens Write", "DNS Write"];
+  const limited = await access.authenticate({ type: "token", secret: (await mint({ condition, expires_on }, ...groups)).secret }, IP);
+  const owner = { account_id };
+  const body = (changes: Partial<TokenCreate>): TokenCreate => ({
+    name: "made",
+    policies: [
+      {
+        effect: "allow",
+        resources: { [`com.cloudflare.api.account.${account_id}`]: "*" },
+        permission_groups: [{ id: groupId("DNS Write") }],
+      },
+    ],
+    ...changes,
+  });
+  const within = { in: ["192.0.2.64/26", "2001:db8:1::/48"], not_in: ["192.0.2.128/25", "192.0.2.1"] };
+  const wider: readonly (readonly [string, Partial<TokenCreate>])[] = [
+    ["no limits", {}],
+    ["no end", { condition }],
+    ["a later end", { condition, expires_on: "2026-06-01T00:00:01Z" }],
+    ["any address", { expires_on }],
+    ["only exclusions", { expires_on, condition: { request_ip: { not_in: ["192.0.2.128/25"] } } }],
+    ["a larger block", { expires_on, condition: { request_ip: { ...within, in: ["192.0.0.0/16"] } } }],
+    ["another family", { expires_on, condition: { request_ip: { ...within, in: ["::/0"] } } }],
+    ["one of several", { expires_on, condition: { request_ip: { ...within, in: ["192.0.2.1", "198.51.100.1"] } } }],
+    ["an exclusion less", { expires_on, condition: { request_ip: { in: within.in } } }],
+    ["a smaller exclusion", { expires_on, condition: { request_ip: { in: within.in, not_in: ["192.0.2.128/26"] } } }],
+  ];
+  for (const [what, changes] of wider)
+    await assert.rejects(access.tokens.create(call(limited), owner, body(changes)), isError("authentication_error"), what);
+  const made = await access.tokens.create(call(limited), owner, body({ expires_on, condition: { request_ip: within } }));
+  await access.tokens.create(call(limited), owner, body({ expires_on: "2026-02-01T00:00:00Z", condition }));
+  await assert.rejects(access.tokens.update(call(limited), owner, made.id, body({})), isError("authentication_error"));
+  await access.tokens.roll(call(limited), owner, made.id);
+  const free = await access.tokens.create(call(), owner, body({}));
+  await assert.rejects(access.tokens.roll(call(limited), owner, free.id), isError("authentication_error"));
+});

@@ -1,3 +1,4 @@
+import { assertWithinLimits } from "./token-limits.ts";
 import type { Actor, Grant } from "#control/call.ts";
 import { parseCidr } from "#kernel/net/cidr.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
@@ -36,13 +37,13 @@ export async function readTokenWrite(
     throw new PlatformError("invalid_input", { message: "expires_on must be in the future.", source: "/expires_on" });
   if (expiresOn !== null && notBefore !== null && expiresOn <= notBefore)
     throw new PlatformError("invalid_input", { message: "expires_on must be after not_before.", source: "/expires_on" });
-  return {
-    name: body.name,
-    policies: JSON.stringify(policies),
+  const limits = {
     condition: readCondition(body.condition ?? null),
     not_before: notBefore === null ? null : timestampSeconds(notBefore),
     expires_on: expiresOn === null ? null : timestampSeconds(expiresOn),
   };
+  await assertWithinLimits(db, actor, limits);
+  return { name: body.name, policies: JSON.stringify(policies), ...limits };
 }
 
 /** Throws where `actor` does not hold all of `grants` itself; a wildcard of an account's token means that account. */

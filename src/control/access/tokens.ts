@@ -29,6 +29,7 @@ import type { Tables } from "#store/queries/tables.ts";
 import type { Kysely } from "kysely";
 import { hashSecret } from "./authenticate.ts";
 import { readTokenFacts, tokenEntry, tokenStatus } from "./token-facts.ts";
+import { assertWithinLimits } from "./token-limits.ts";
 import { assertMayGrant, readTokenWrite } from "./token-write.ts";
 
 /** Use-cases of tokens, a user's own and an account's alike. A token that is not the owner's does not exist. */
@@ -119,7 +120,10 @@ export function createTokens(deps: TokensDeps): Tokens {
       await commit({ store }, call, async (unit) => {
         const before = await found(unit.db, owner, id);
         // Whoever rolls a token holds its secret afterwards.
-        if (call.actor.id !== id) assertMayGrant(call.actor, (await readTokenFacts(unit.db, before)).grants, owner);
+        if (call.actor.id !== id) {
+          assertMayGrant(call.actor, (await readTokenFacts(unit.db, before)).grants, owner);
+          await assertWithinLimits(unit.db, call.actor, before);
+        }
         const after: TokenRow = { ...before, hash: hashSecret(secret), bootstrap: 0, modified_on: isoMicros(clock.nowMicros()) };
         await updateToken(unit.db, id, { hash: after.hash, bootstrap: after.bootstrap, modified_on: after.modified_on });
         await emitToken(unit, after);
