@@ -9,6 +9,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { askedHost, type HostGate, hostFieldsOf } from "#kernel/net/host-gate.ts";
 import { newRayId } from "#kernel/crypto/ids.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
+import { createIdleConnections } from "./connection/idle-connections.ts";
 import { createSlowBodies } from "./connection/slow-bodies.ts";
 import { createAdmission, type RouteLimits } from "./admission.ts";
 import { type ApiDateConfig, createApiDate } from "./api-date.ts";
@@ -71,6 +72,7 @@ const HEADERS_TIMEOUT_MS = 10_000;
 /** Node looks every 30 s unless told, which would add as much to each limit. */
 const TIMEOUTS_CHECKED_EVERY_MS = 2_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+const UNREAD_TIMEOUT_MS = 60_000;
 const COUNTS_WRITTEN_EVERY_MS = 10_000;
 /** dns.md, "Import". */
 const CONTENT_TOO_LARGE = 413;
@@ -228,7 +230,13 @@ function createHttp(config: ApiConfig, clock: Clock, frameworkErrors: FrameworkE
   app.server.on("request", watchAnswer);
   const bodies = createSlowBodies(clock);
   app.server.on("request", bodies.watch);
-  const sweeping = setInterval(bodies.sweep, TIMEOUTS_CHECKED_EVERY_MS).unref();
+  const connections = createIdleConnections(clock, { idleMs: KEEP_ALIVE_TIMEOUT_MS, unreadMs: UNREAD_TIMEOUT_MS });
+  app.server.on(config.tls ? "secureConnection" : "connection", connections.opened);
+  app.server.on("request", connections.requested);
+  const sweeping = setInterval(() => {
+    bodies.sweep();
+    connections.sweep();
+  }, TIMEOUTS_CHECKED_EVERY_MS).unref();
   app.addHook("onClose", async () => clearInterval(sweeping));
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer" }, (request, bytes, done) => {
