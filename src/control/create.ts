@@ -1,3 +1,4 @@
+import { createSlices } from "#kernel/process/slices.ts";
 import type { LocalCa } from "#acme/local-ca.ts";
 import { createAccess } from "#control/access/access.ts";
 import { createCachePurges } from "#control/cache/purge.ts";
@@ -172,7 +173,8 @@ export function createControl(deps: ControlDeps): Control {
   const lookAtParent = createLookAtParent(deps.scanResolvers ?? []);
   const access = createAccess({ store, clock });
   const analytics = createAnalytics({ access, store, reads: eventReads });
-  const rulesets = createRulesets({ store, clock, limits: deps.rulesetLimits ?? {} });
+  const slices = createSlices();
+  const rulesets = createRulesets({ store, clock, limits: deps.rulesetLimits ?? {}, slices });
   const hostnames = createCustomHostnameControl({
     ...deps,
     edgeAddresses,
@@ -226,7 +228,7 @@ export function createControl(deps: ControlDeps): Control {
     previousWaf: createPreviousWaf({ store, clock }),
     ruleLists: createRuleLists({ store, clock, limits: deps.ruleListLimits ?? {} }),
     ruleListItems: createRuleListItems({ store, clock, limits: deps.ruleListLimits ?? {} }),
-    ruleTraces: createRuleTraces({ store, clock }),
+    ruleTraces: createRuleTraces({ store, clock, slices }),
     ruleExpressions: createRuleExpressions({ store }),
     rulesetVersions: createRulesetVersions({ store }),
     gateways: createGateways({

@@ -2,6 +2,7 @@ import { ACTIONS, type ActionName, phasesOf } from "./actions.ts";
 import { compileExpression, ExpressionError } from "./expression.ts";
 import type { NamedLists } from "#rules/expression/values/lists.ts";
 import type { OwnPattern } from "./managed/own-patterns.ts";
+import type { RegexTable } from "#rules/expression/regex/regex-table.ts";
 import { isObject } from "./parameters.ts";
 import { type Phase, type PhaseName, phaseNamed } from "./phases.ts";
 import { rateLimit } from "./rate-limit/shape.ts";
@@ -25,6 +26,8 @@ export interface RuleSurroundings {
   readonly lists: NamedLists;
   /** The zone's and the account's own patterns of sensitive data, which overrides may name beside the managed rules. */
   readonly patterns?: readonly OwnPattern[];
+  /** The regular expressions of the ruleset; each rule by itself is bounded without it. */
+  readonly regexes?: RegexTable;
 }
 
 /** Everything that is wrong with a rule of an entry point of `phase`, by JSON pointers below the rule. Empty means it can be saved and run. */
@@ -76,7 +79,7 @@ function misplaced(action: ActionName, phase: Phase): string {
 function expressionProblems(expression: unknown, phase: string, around: RuleSurroundings): readonly RuleProblem[] {
   if (typeof expression !== "string") return [{ pointer: "/expression", message: "expression must be a string" }];
   try {
-    compileExpression(expression, phase, { lists: around.lists });
+    compileExpression(expression, phase, { lists: around.lists, regexes: around.regexes });
     return [];
   } catch (error) {
     if (error instanceof ExpressionError) return [{ pointer: "/expression", message: error.message }];

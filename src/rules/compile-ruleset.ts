@@ -5,6 +5,8 @@ import type { NamedLists } from "#rules/expression/values/lists.ts";
 import { isBodyField } from "#rules/expression/fields/body-fields.ts";
 import { createDispatch } from "#rules/expression/compile/dispatch.ts";
 import type { FieldChange } from "./field-change.ts";
+import { finish, type Work } from "#kernel/process/slices.ts";
+import { createRegexTable, type RegexTable } from "./expression/regex/regex-table.ts";
 import { compileHeaderChanges } from "./header-changes.ts";
 import { compileManaged, runsElsewhere } from "./managed/compile-managed.ts";
 import { executionOf, MANAGED_RULESETS, type ManagedRuleset } from "./managed/rulesets.ts";
@@ -26,23 +28,37 @@ export interface CompileDeps {
   readonly predicates?: ReadonlyMap<string, Predicate>;
   /** Those that ship with the program unless said. */
   readonly managed?: ReadonlyMap<string, ManagedRuleset>;
+  /** Where its regular expressions are found again, if another version of the ruleset has been compiled before. */
+  readonly regexes?: RegexTable;
 }
 
 /** Compiles a ruleset's enabled rules. Never throws: what does not compile is left out and listed in `problems`. */
-export function compileRuleset(definition: RulesetDefinition, deps: CompileDeps = {}): CompiledRuleset {
+export const compileRuleset = (definition: RulesetDefinition, deps?: CompileDeps): CompiledRuleset =>
+  finish(compilingRuleset(definition, deps));
+
+/** The same in pieces of a few milliseconds, so that a thread has turns for others meanwhile. */
+export function* compilingRuleset(definition: RulesetDefinition, deps: CompileDeps = {}): Work<CompiledRuleset> {
+  const regexes = deps.regexes ?? createRegexTable();
   const rules: CompiledRule[] = [];
   const problems: { rule_id: string; message: string }[] = [];
   let readsBody = false;
   const options: ExpressionOptions = {
     ...(deps.lists === undefined ? {} : { lists: deps.lists }),
+    regexes,
     onField: (field) => (readsBody ||= isBodyField(field)),
   };
   for (const rule of definition.rules) {
     if (!rule.enabled) continue;
+    regexes.beginRule();
     try {
       rules.push(compileRule(definition, rule, deps, options));
     } catch (error) {
       problems.push({ rule_id: rule.id, message: error instanceof Error ? error.message : String(error) });
+    }
+    yield RULE_UNITS + rule.expression.length * CHARACTER_UNITS;
+    for (const regex of regexes.takeNew()) {
+      regex.prepare();
+      yield regex.size * PLACE_UNITS;
     }
   }
   // Limits count also where their rule does not apply: each of those is asked.
@@ -55,6 +71,11 @@ export function compileRuleset(definition: RulesetDefinition, deps: CompileDeps 
 /** Whether the rules of a phase, and what they execute, look at the request's body. */
 export const readsBody = (rulesets: readonly CompiledRuleset[]): boolean =>
   rulesets.some((ruleset) => ruleset.readsBody || ruleset.rules.some(({ executes }) => executes?.ruleset()?.readsBody === true));
+
+/** What compiling takes (`Work`), measured: a rule, a character of its expression, and a place of a regular expression. */
+const RULE_UNITS = 10;
+const CHARACTER_UNITS = 1;
+const PLACE_UNITS = 8;
 
 /** What a character of an expression costs that only compares. */
 const CHARACTER_STEPS = 5;

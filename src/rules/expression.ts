@@ -3,6 +3,7 @@ import { compileNode, compileValue as compileTyped, type Reader } from "#rules/e
 import { rememberTree } from "#rules/expression/compile/dispatch.ts";
 import { ExpressionError } from "#rules/expression/syntax/expression-error.ts";
 import type { Field } from "#rules/expression/fields/fields.ts";
+import { createRegexTable, REGEX_PLACES_MAX, type RegexTable } from "#rules/expression/regex/regex-table.ts";
 import type { NamedLists } from "#rules/expression/values/lists.ts";
 import { parseExpression, parseValue } from "#rules/expression/syntax/parse.ts";
 import type { ValueType } from "#rules/expression/values/value-type.ts";
@@ -21,6 +22,8 @@ export interface ExpressionOptions {
   readonly counts?: boolean;
   /** Told of each field that the expression reads. */
   readonly onField?: (field: Field) => void;
+  /** The regular expressions of its ruleset; those of this expression alone unless said. */
+  readonly regexes?: RegexTable | undefined;
 }
 
 /**
@@ -52,5 +55,5 @@ function contextOf(text: string, phase: string, use: CheckContext["use"], option
       `the expression is longer than ${EXPRESSION_CHARACTERS_MAX} characters`,
     );
   }
-  return { text, phase: known, use, ...options };
+  return { text, phase: known, use, ...options, regexes: options.regexes ?? createRegexTable(REGEX_PLACES_MAX) };
 }

@@ -16,7 +16,7 @@ export const source = (rules: TextRules = {}): Shape =>
 export const valueExpression: Shape = (value, at, { phase, around }) => {
   if (typeof value !== "string") return [problem(at, "expression must be a string")];
   try {
-    compileText(value, phase, { lists: around.lists });
+    compileText(value, phase, { lists: around.lists, regexes: around.regexes });
     return [];
   } catch (error) {
     if (error instanceof ExpressionError) return [problem(at, error.message)];

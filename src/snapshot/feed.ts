@@ -18,8 +18,8 @@ export type FeedMessage =
 export type FeedReply =
   /** `kinds` are what the replica wants of it all; without them everything. A `rev` below 0 asks for a full copy. */
   | ({ readonly type: "subscribe"; readonly name: string; readonly kinds?: readonly EntryKind[] } & Position)
-  /** Every listener of the replica has applied this revision. */
-  | { readonly type: "applied"; readonly rev: number };
+  /** Every listener of the replica has applied this revision, and those before but for what is `pending`. */
+  | { readonly type: "applied"; readonly rev: number; readonly pending?: readonly number[] };
 
 /** The two ends of a feed: in process a MessagePort, past one machine a bus (DESIGN.md §6). */
 export interface FeedPort {
@@ -83,9 +83,10 @@ export interface Replica {
   /**
    * Called synchronously, once per delta, with all of its ops; `null` means that everything may have
    * changed and the plane rebuilds from `snapshot`. The revision is acknowledged when all have returned
-   * and nothing is left to do.
+   * and nothing is left to do. A promise is for what may become visible later: until it resolves the revision is
+   * pending, and later ones are applied and acknowledged.
    */
-  onApplied(listener: (ops: readonly AppliedOp[] | null) => Rest | undefined | void): void;
+  onApplied(listener: (ops: readonly AppliedOp[] | null) => Rest | Promise<void> | undefined | void): void;
   close(): void;
 }
 

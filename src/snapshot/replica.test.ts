@@ -15,7 +15,12 @@ function handFeed() {
   const replies: string[] = [];
   let listener: (message: FeedMessage | FeedReply) => void = () => {};
   const port: FeedPort = {
-    send: (message) => replies.push(message.type === "live" || message.type === "delta" ? message.type : `${message.type} ${message.rev}`),
+    send: (message) =>
+      replies.push(
+        message.type === "live" || message.type === "delta"
+          ? message.type
+          : `${message.type} ${message.rev}${message.type === "applied" && message.pending ? ` but ${message.pending.join()}` : ""}`,
+      ),
     onMessage: (next) => {
       listener = next;
     },
@@ -57,6 +62,23 @@ test("a repeated delta is ignored", async () => {
   say(delta(8), delta(8), delta(7), delta(9));
   assert.deepEqual(replies, ["applied 8", "applied 9"]);
   assert.equal(calls, 2);
+});
+
+test("a revision that a plane still works on is pending, and later ones do not wait for it", async () => {
+  const { replies, say, replica } = await openAt(7);
+  const works = [Promise.withResolvers<void>(), undefined, Promise.withResolvers<void>()];
+  replica.onApplied((ops) => (ops === null ? undefined : works.shift()?.promise));
+  const [first, , second] = works;
+  say(delta(8), delta(9));
+  assert.deepEqual(replies.splice(0), ["applied 8 but 8", "applied 9 but 8"]);
+  first!.resolve();
+  await turn();
+  assert.deepEqual(replies.splice(0), ["applied 9"]);
+  say(delta(10));
+  second!.reject(new Error("no"));
+  await turn();
+  // It was built anew.
+  assert.deepEqual(replies, ["applied 10 but 10", "applied 10"]);
 });
 
 test("a gap is answered by one subscription, and again only when the answer had one too", async () => {

@@ -35,8 +35,24 @@ export async function openReplica({ port, name, kinds, trim, lastGoodPath, log =
   let history = NO_HISTORY;
   let resubscribed = false;
   const subscribe = (rev = state.rev): void => port.send({ type: "subscribe", name, history, rev, ...(kinds ? { kinds } : {}) });
+  /** Revisions that listeners still work on, up to the one that was acknowledged last. */
+  const pending = new Set<number>();
+  let acknowledged = 0;
+  const sendApplied = (): void => {
+    if (audience.isCurrent()) port.send({ type: "applied", rev: acknowledged, ...(pending.size === 0 ? {} : { pending: [...pending] }) });
+  };
   const acknowledge = (): void => {
-    if (audience.isCurrent()) port.send({ type: "applied", rev: state.rev });
+    const { rev } = state;
+    const late = audience.takeLate();
+    if (late.length > 0) {
+      pending.add(rev);
+      void Promise.all(late).then(() => {
+        pending.delete(rev);
+        sendApplied();
+      });
+    }
+    if (audience.isCurrent()) acknowledged = rev;
+    sendApplied();
   };
 
   /** Something is missing. What is under way behind the gap is dropped until the publisher has answered. */
@@ -124,6 +140,7 @@ type Listener = Parameters<Replica["onApplied"]>[0];
 function createAudience(log: FeedLog) {
   const listeners: Listener[] = [];
   const stale = new Set<Listener>();
+  let late: Promise<void>[] = [];
   /** What the work gives; null where it fails. */
   const attempt = <T>(failure: string, work: () => T): T | null => {
     try {
@@ -144,13 +161,26 @@ function createAudience(log: FeedLog) {
     },
     /** Whether every listener has what the snapshot has. */
     isCurrent: (): boolean => stale.size === 0,
+    /** What listeners do later, of all that was told since the last call. Never rejects. */
+    takeLate: (): readonly Promise<void>[] => {
+      const taken = late;
+      late = [];
+      return taken;
+    },
     /** All hear of it in this turn; what they have left to do takes more. */
     *tell(ops: readonly AppliedOp[] | null): Generator<void> {
       const rests = new Map<Listener, Rest>();
       for (const listener of listeners) {
         const rest = ops === null || stale.has(listener) ? null : attempt(applying, () => listener(ops) ?? true);
         if (rest === null) rebuild(listener);
-        else if (rest !== true) rests.set(listener, rest);
+        else if (typeof rest === "function") rests.set(listener, rest);
+        else if (rest !== true)
+          late.push(
+            rest.catch((error: unknown) => {
+              log("error", applying, { reason: String(error) });
+              rebuild(listener);
+            }),
+          );
       }
       for (const [listener, rest] of rests)
         for (;;) {

@@ -3,6 +3,8 @@ export interface Follower {
   readonly name: string;
   /** The revision that it has applied. */
   acked: number;
+  /** Revisions up to there that it still works on: who waits for another one does not wait for these. */
+  pending: readonly number[];
   /** It let a wait run out, and is not waited for again until it has caught up. */
   late: boolean;
 }
@@ -25,11 +27,13 @@ interface Waiter {
 export function createSettlement(followers: ReadonlySet<Follower>): Settlement {
   const waiters = new Set<Waiter>();
   const isReached = (rev: number): boolean => {
-    for (const follower of followers) if (follower.acked < rev && !follower.late) return false;
+    for (const follower of followers) if ((follower.acked < rev && !follower.late) || follower.pending.includes(rev)) return false;
     return true;
   };
   const behind = (rev: number): readonly Follower[] => Array.from(followers).filter((follower) => follower.acked < rev);
-  const names = (rev: number): { readonly behind: readonly string[] } => ({ behind: behind(rev).map((follower) => follower.name) });
+  const names = (rev: number): { readonly behind: readonly string[] } => ({
+    behind: Array.from(followers).flatMap(({ name, acked, pending }) => (acked < rev || pending.includes(rev) ? [name] : [])),
+  });
   const release = (waiter: Waiter): void => {
     clearTimeout(waiter.timer);
     waiters.delete(waiter);

@@ -91,6 +91,7 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
       return name;
     },
     acked: 0,
+    pending: [],
     late: false,
     listen: () => {
       port.onMessage((message) => {
@@ -99,11 +100,13 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
           wanted = opsOf(message.kinds);
           sent = { history: message.history, rev: message.rev };
           subscriber.acked = message.rev;
+          subscriber.pending = [];
           live = false;
           deps.subscribed(subscriber);
           void keepCatchingUp(++turn);
         } else if (message.type === "applied") {
           subscriber.acked = message.rev;
+          subscriber.pending = message.pending ?? [];
           if (message.rev >= (deps.head()?.rev ?? 0)) subscriber.late = false;
           deps.acknowledged();
         }

@@ -2,6 +2,7 @@ import { arrayOf, STRING } from "#rules/expression/values/value-type.ts";
 import type { Argument, Literal, Node, Operator, Value as ValueNode } from "#rules/expression/syntax/ast.ts";
 import { fieldNamed } from "#rules/expression/fields/fields.ts";
 import { functionNamed } from "#rules/expression/functions/functions.ts";
+import { createRegexTable } from "#rules/expression/regex/regex-table.ts";
 import { parseExpression } from "#rules/expression/syntax/parse.ts";
 import type { Value, ValueMap } from "#rules/expression/values/value-type.ts";
 import { cidrContains, parseCidr } from "#kernel/net/cidr.ts";
@@ -117,7 +118,7 @@ function called(node: ValueNode & { readonly kind: "call" }, context: Context): 
   const problem = (_argument: number, message: string): never => {
     throw new TypeError(message);
   };
-  const body = known.make(literals, problem, Array.isArray(first) ? arrayOf(STRING) : STRING);
+  const body = known.make(literals, problem, Array.isArray(first) ? arrayOf(STRING) : STRING, createRegexTable());
   const apply = (value: Value | undefined): Value | undefined => {
     const values = [value, ...(others as readonly (Value | undefined)[])];
     return known.takesMissing !== true && values.includes(undefined) ? undefined : body(...values);

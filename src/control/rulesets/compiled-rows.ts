@@ -1,5 +1,5 @@
-import { setImmediate } from "node:timers/promises";
-import { compileRuleset } from "#rules/compile-ruleset.ts";
+import type { Slices } from "#kernel/process/slices.ts";
+import { compilingRuleset } from "#rules/compile-ruleset.ts";
 import type { NamedLists } from "#rules/expression/values/lists.ts";
 import type { CompiledRuleset, RuleDefinition } from "#rules/types.ts";
 import type { RulesetRow } from "#store/rulesets/rulesets.ts";
@@ -12,7 +12,7 @@ export interface RowSurroundings {
 
 /**
  * Rulesets as they are saved, compiled as the edge compiles them. A version is compiled once, since this thread has others to
- * serve: the newest are remembered, and others get a turn between two.
+ * serve, and in slices: the newest are remembered.
  */
 export interface CompiledRows {
   /** Good until the next call: what it leads to is asked of these surroundings. */
@@ -24,7 +24,7 @@ export interface CompiledRows {
 /** Of all that is remembered together. */
 const RULES_MAX = 10_000;
 
-export function createCompiledRows(): CompiledRows {
+export function createCompiledRows(slices: Slices): CompiledRows {
   const remembered = new Map<string, CompiledRuleset>();
   let rules = 0;
   let current: RowSurroundings = { lists: { find: () => undefined }, custom: () => undefined };
@@ -49,8 +49,7 @@ export function createCompiledRows(): CompiledRows {
       const key = JSON.stringify([row.id, row.version, named.map((name) => around.lists.find(name)?.kind ?? "")]);
       const known = remembered.get(key);
       if (known !== undefined) return known;
-      await setImmediate();
-      const compiled = compileRuleset(
+      const work = compilingRuleset(
         { id: row.id, phase: row.phase, version: String(row.version), rules: JSON.parse(row.rules) as RuleDefinition[] },
         {
           custom: (id) => current.custom(id),
@@ -62,6 +61,7 @@ export function createCompiledRows(): CompiledRows {
           },
         },
       );
+      const compiled = await slices.run(work);
       remember(key, compiled);
       return compiled;
     },

@@ -1,9 +1,7 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { newId } from "#kernel/crypto/ids.ts";
 import type { Position, Rule, RuleWrite } from "#model/rulesets/ruleset.ts";
-import { escapePointer } from "#rules/parameters.ts";
 import { completeParameters } from "#rules/actions.ts";
-import { ruleProblems, type RuleSurroundings } from "#rules/check.ts";
 
 /** A rule as it is stored: `action_parameters`, `expression` and `ref` always have a value. */
 export interface StoredRule extends Omit<Rule, "action_parameters" | "expression" | "ref"> {
@@ -12,55 +10,29 @@ export interface StoredRule extends Omit<Rule, "action_parameters" | "expression
   readonly ref: string;
 }
 
-/** Parts of a rule that this version takes from nobody, since it could not do what they say. */
-const UNAVAILABLE = ["exposed_credential_check"] as const;
-
-/** What a rule is checked against, and when. */
+/** When a rule is written, and what makes sure that it was checked. */
 export interface RuleBuild {
-  readonly phase: string;
   readonly now: string;
-  readonly around: RuleSurroundings;
+  assertChecked(write: RuleWrite): void;
 }
-
-/** Members of a rule, those that clients send back to us as they read them among them. */
-const KEYS = [
-  "id",
-  "ref",
-  "version",
-  "last_updated",
-  "categories",
-  "action",
-  "action_parameters",
-  "expression",
-  "description",
-  "enabled",
-  "logging",
-  "ratelimit",
-  "exposed_credential_check",
-];
-
-/** Where the rule stands in the request body: `/rules/0`, or empty where the body is the rule. */
-type Pointer = string;
 
 /**
  * The rules that an update leaves behind. A rule that names an existing `id`, or else its `ref`, is that rule,
- * and gets a new version only where it changed. Throws the first problem with its place.
+ * and gets a new version only where it changed.
  */
 export function replaceRules(writes: readonly RuleWrite[], before: readonly StoredRule[], build: RuleBuild): StoredRule[] {
   const unclaimed = new Map(before.map((rule) => [rule.id, rule]));
-  const rules = writes.map((write, index) => {
-    const existing =
-      unclaimed.get(write.id ?? "") ??
-      [...unclaimed.values()].find((rule) => write.ref !== undefined && write.ref !== "" && rule.ref === write.ref);
+  const byRef = new Map(before.map(({ ref, id }) => [ref, id]));
+  return writes.map((write) => {
+    const existing = unclaimed.get(write.id ?? "") ?? unclaimed.get(byRef.get(write.ref ?? "") ?? "");
     if (existing) unclaimed.delete(existing.id);
-    return buildRule(write, existing, build, `/rules/${index}`);
+    return buildRule(write, existing, build);
   });
-  return rules;
 }
 
 /** One rule from what a client sent; `existing` keeps its id, its ref and, where nothing changed, its version. */
-export function buildRule(write: RuleWrite, existing: StoredRule | undefined, build: RuleBuild, at: Pointer): StoredRule {
-  checkRule(write, build, at);
+export function buildRule(write: RuleWrite, existing: StoredRule | undefined, build: RuleBuild): StoredRule {
+  build.assertChecked(write);
   const id = existing?.id ?? newId();
   const action = write.action ?? "";
   const fields = {
@@ -75,18 +47,6 @@ export function buildRule(write: RuleWrite, existing: StoredRule | undefined, bu
   };
   if (existing && isSame(existing, fields)) return existing;
   return { id, version: String(Number(existing?.version ?? "0") + 1), ...fields, last_updated: build.now };
-}
-
-function checkRule(write: RuleWrite, { phase, around }: RuleBuild, at: Pointer): void {
-  const unknown = Object.keys(write).find((key) => !KEYS.includes(key));
-  if (unknown !== undefined) throw invalid(`unknown field "${unknown}" of a rule`, `${at}/${escapePointer(unknown)}`);
-  for (const key of UNAVAILABLE) {
-    if ((write[key] ?? null) !== null) throw invalid(`${key} is not supported in rules`, `${at}/${key}`);
-  }
-  const problem = ruleProblems(write, phase, around)[0];
-  if (problem === undefined) return;
-  const name = problem.pointer.endsWith("/expression") ? "rule_expression_invalid" : "ruleset_invalid";
-  throw new PlatformError(name, { message: problem.message, source: at + problem.pointer });
 }
 
 function isSame(existing: StoredRule, fields: object): boolean {

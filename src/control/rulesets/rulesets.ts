@@ -9,13 +9,15 @@ import { checkRuleCount, RULESET_LIMITS, type RulesetLimits } from "#control/rul
 import { mayUse } from "#control/rulesets/phase-permissions.ts";
 import { auditOf, publishRuleset } from "#control/rulesets/publish.ts";
 import { buildRule, checkRefs, placeRule, replaceRules, type RuleBuild, type StoredRule } from "#control/rulesets/rules.ts";
+import { createRuleChecks, type RuleChecks } from "#control/rulesets/rule-checks.ts";
+import type { Slices } from "#kernel/process/slices.ts";
 import { checkKind, entryPointKind, invalid, ownerOf, ownRuleset, phaseFor } from "#control/rulesets/scope.ts";
 import type { RulesetScope } from "./ruleset-scope.ts";
 import { checkHeldBack } from "#control/waf-migration/held-back.ts";
 import { surroundingsOf } from "#control/rulesets/surroundings.ts";
 import { managedSummary, managedView, rulesetSummary, rulesetView } from "#control/rulesets/view.ts";
-import type { Ruleset, RulesetCreate, RulesetSummary, RulesetUpdate, RuleWriteAt } from "#model/rulesets/ruleset.ts";
-import { notRun, type RuleSurroundings } from "#rules/check.ts";
+import type { Ruleset, RulesetCreate, RulesetSummary, RulesetUpdate, RuleWrite, RuleWriteAt } from "#model/rulesets/ruleset.ts";
+import { notRun } from "#rules/check.ts";
 import { MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
 import type { Phase } from "#rules/phases.ts";
 import { keepVersion } from "#store/rulesets/ruleset-versions.ts";
@@ -59,14 +61,43 @@ export interface RulesetsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly limits?: Partial<RulesetLimits>;
+  /** Which rules are checked in. */
+  readonly slices: Slices;
 }
 
-type ChangeRules = (rules: readonly StoredRule[], phase: string, around: RuleSurroundings) => StoredRule[];
+type ChangeRules = (rules: readonly StoredRule[], build: RuleBuild) => StoredRule[];
 
 export function createRulesets(deps: RulesetsDeps): Rulesets {
   const { store } = deps;
-  const writing = createWriting(deps);
-  const { insert, replace, changeRules, now } = writing;
+  const checks = createRuleChecks(deps.slices);
+  const writing = createWriting(deps, checks);
+  const { insert, replace, changeRules } = writing;
+
+  /** All of a ruleset's rules, before its unit of work begins; nothing where the unit refuses it for something else. */
+  const checkAll = async (scope: RulesetScope, kind: string, phase: string, { rules }: RulesetUpdate): Promise<void> => {
+    if (rules === undefined || rules.length === 0) return;
+    writing.checkCount(scope, rules.length);
+    const around = await surroundingsOf(store.read, scope, kind);
+    await checks.check(
+      rules.map((rule, index) => [rule, `/rules/${index}`]),
+      [],
+      phase,
+      around,
+    );
+  };
+  /** One rule that joins the others, or takes the place of the one that is named. */
+  const checkOne = async (scope: RulesetScope, id: string, write: RuleWrite, ruleId: string): Promise<void> => {
+    const row = await ownRuleset(store.read, scope, id, "write");
+    const rules = rulesOf(row);
+    if (ruleId !== "") ruleNamed(rules, ruleId);
+    const around = await surroundingsOf(store.read, scope, row.kind);
+    await checks.check(
+      [[write, ""]],
+      rules.filter((rule) => rule.id !== ruleId),
+      row.phase,
+      around,
+    );
+  };
 
   return {
     list: async (scope, page) => {
@@ -80,11 +111,15 @@ export function createRulesets(deps: RulesetsDeps): Rulesets {
     create: async (call, scope, body) => {
       const phase = phaseFor(scope, body.phase, "write", "/phase");
       checkKind(scope, body.kind, phase);
-      return commit(deps, call, async (unit) => {
+      const create = async (unit: Unit): Promise<Ruleset> => {
         if (body.kind === "custom") await writing.checkCustomCount(unit, scope);
         else if (await entryPoint(unit.db, ownerOf(scope), phase.name)) throw entryPointExists(body.kind, phase.name);
         return insert(unit, call, scope, body.kind, phase, body);
-      });
+      };
+      return checks.before(
+        () => checkAll(scope, body.kind, phase.name, body),
+        () => commit(deps, call, create),
+      );
     },
 
     get: async (scope, id) => {
@@ -93,7 +128,13 @@ export function createRulesets(deps: RulesetsDeps): Rulesets {
     },
 
     update: (call, scope, id, body) =>
-      commit(deps, call, async (unit) => replace(unit, call, scope, await ownRuleset(unit.db, scope, id, "write"), body)),
+      checks.before(
+        async () => {
+          const { kind, phase } = await ownRuleset(store.read, scope, id, "write");
+          await checkAll(scope, kind, phase, body);
+        },
+        () => commit(deps, call, async (unit) => replace(unit, call, scope, await ownRuleset(unit.db, scope, id, "write"), body)),
+      ),
 
     delete: (call, scope, id) =>
       commit(deps, call, async (unit) => {
@@ -108,28 +149,40 @@ export function createRulesets(deps: RulesetsDeps): Rulesets {
 
     putEntryPoint: async (call, scope, name, body, first) => {
       const phase = phaseFor(scope, name, "write", undefined);
-      return commit(deps, call, async (unit) => {
+      const put = async (unit: Unit): Promise<Ruleset> => {
         await first?.(unit);
         const before = await entryPoint(unit.db, ownerOf(scope), phase.name);
         if (before) return replace(unit, call, scope, before, body);
         checkUnchanged(body, { kind: entryPointKind(scope), phase: phase.name });
         return insert(unit, call, scope, entryPointKind(scope), phase, body);
-      });
+      };
+      return checks.before(
+        () => checkAll(scope, entryPointKind(scope), phase.name, body),
+        () => commit(deps, call, put),
+      );
     },
 
-    addRule: (call, scope, id, { position, ...write }) =>
-      changeRules(call, scope, id, (rules, phase, around) =>
-        placeRule(rules, buildRule({ ...write, id: "" }, undefined, { phase, now: now(), around }, ""), position),
-      ),
+    addRule: (call, scope, id, { position, ...write }) => {
+      const added = { ...write, id: "" };
+      return checks.before(
+        () => checkOne(scope, id, added, ""),
+        () => changeRules(call, scope, id, (rules, build) => placeRule(rules, buildRule(added, undefined, build), position)),
+      );
+    },
 
-    editRule: (call, scope, id, ruleId, { position, ...write }) =>
-      changeRules(call, scope, id, (rules, phase, around) => {
+    editRule: (call, scope, id, ruleId, { position, ...write }) => {
+      const onlyMoves = position !== undefined && Object.values(write).every((value) => value === undefined);
+      const edit: ChangeRules = (rules, build) => {
         const existing = ruleNamed(rules, ruleId);
-        const onlyMoves = position !== undefined && Object.values(write).every((value) => value === undefined);
-        const rule = onlyMoves ? existing : buildRule(write, existing, { phase, now: now(), around }, "");
+        const rule = onlyMoves ? existing : buildRule(write, existing, build);
         const others = rules.filter((other) => other.id !== ruleId);
         return position === undefined ? rules.map((other) => (other.id === ruleId ? rule : other)) : placeRule(others, rule, position);
-      }),
+      };
+      return checks.before(
+        () => (onlyMoves ? Promise.resolve() : checkOne(scope, id, write, ruleId)),
+        () => changeRules(call, scope, id, edit),
+      );
+    },
 
     deleteRule: (call, scope, id, ruleId) =>
       changeRules(call, scope, id, (rules) => {
@@ -140,11 +193,14 @@ export function createRulesets(deps: RulesetsDeps): Rulesets {
 }
 
 /** The ways in which a ruleset comes to be or changes, each within a unit. */
-function createWriting(deps: RulesetsDeps) {
+function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
   const limits = { ...RULESET_LIMITS, ...deps.limits };
   const now = (): string => isoMicros(deps.clock.nowMicros());
 
-  /** Of a whole ruleset: each rule is parsed and compiled, so that they are counted before. */
+  const buildOf = async (unit: Unit, scope: RulesetScope, kind: string, phase: string): Promise<RuleBuild> => {
+    const around = await surroundingsOf(unit.db, scope, kind);
+    return { now: now(), assertChecked: (write) => checks.assertChecked(write, phase, around) };
+  };
   const rulesFrom = (body: RulesetUpdate, scope: RulesetScope, before: readonly StoredRule[], build: RuleBuild): StoredRule[] => {
     const writes = body.rules ?? [];
     checkRuleCount(limits, scope, writes.length);
@@ -161,13 +217,13 @@ function createWriting(deps: RulesetsDeps) {
   };
 
   return {
-    now,
+    /** Before they are looked at, which takes longer. */
+    checkCount: (scope: RulesetScope, rules: number): void => checkRuleCount(limits, scope, rules),
 
     insert: async (unit: Unit, call: Call, scope: RulesetScope, kind: string, phase: Phase, body: RulesetUpdate): Promise<Ruleset> => {
       checkKeys(body);
       const at = now();
-      const around = await surroundingsOf(unit.db, scope, kind);
-      const rules = rulesFrom(body, scope, [], { phase: phase.name, now: at, around });
+      const rules = rulesFrom(body, scope, [], await buildOf(unit, scope, kind, phase.name));
       await checkHeldBack(unit, scope.zone_id, phase.name, rules);
       // What is wrong with its rules says more, but without any it would be kept just as vainly.
       if (!phase.runs) throw new PlatformError("ruleset_invalid", { message: notRun(phase) });
@@ -190,8 +246,7 @@ function createWriting(deps: RulesetsDeps) {
     replace: async (unit: Unit, call: Call, scope: RulesetScope, before: RulesetRow, body: RulesetUpdate): Promise<Ruleset> => {
       checkKeys(body);
       checkUnchanged(body, before);
-      const around = await surroundingsOf(unit.db, scope, before.kind);
-      const rules = rulesFrom(body, scope, rulesOf(before), { phase: before.phase, now: now(), around });
+      const rules = rulesFrom(body, scope, rulesOf(before), await buildOf(unit, scope, before.kind, before.phase));
       await checkHeldBack(unit, scope.zone_id, before.phase, rules);
       return save(unit, call, scope, before, {
         name: body.name ?? before.name,
@@ -204,7 +259,7 @@ function createWriting(deps: RulesetsDeps) {
     changeRules: (call: Call, scope: RulesetScope, id: string, change: ChangeRules): Promise<Ruleset> =>
       commit(deps, call, async (unit) => {
         const before = await ownRuleset(unit.db, scope, id, "write");
-        const rules = change(rulesOf(before), before.phase, await surroundingsOf(unit.db, scope, before.kind));
+        const rules = change(rulesOf(before), await buildOf(unit, scope, before.kind, before.phase));
         checkRuleCount(limits, scope, rules.length);
         checkRefs(rules);
         await checkHeldBack(unit, scope.zone_id, before.phase, rules);

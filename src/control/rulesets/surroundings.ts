@@ -6,14 +6,22 @@ import { ruleListsOf } from "#store/rulesets/rule-lists.ts";
 import { rulesetsOf } from "#store/rulesets/rulesets.ts";
 import type { Unit } from "#store/database/store.ts";
 
+export interface Surroundings extends RuleSurroundings {
+  /** Changes with all that a check of a rule looks at. */
+  readonly fingerprint: string;
+}
+
 /** What the rules of a ruleset may name beside themselves. */
-export async function surroundingsOf(db: Unit["db"], scope: RulesetScope, kind: string): Promise<RuleSurroundings> {
+export async function surroundingsOf(db: Unit["db"], scope: RulesetScope, kind: string): Promise<Surroundings> {
   const rulesets = await rulesetsOf(db, { level: "account", owner_id: scope.account_id });
   const lists = new Map((await ruleListsOf(db, scope.account_id)).map(({ name, kind }) => [name, kind as ListKind]));
+  const customs = new Map(rulesets.filter((row) => row.kind === "custom").map(({ id, name, phase }) => [id, { name, phase }]));
+  const patterns = await ownPatterns(db, scope);
   return {
     kind: kind as RuleSurroundings["kind"],
-    customRulesets: new Map(rulesets.filter((row) => row.kind === "custom").map(({ id, name, phase }) => [id, { name, phase }])),
-    patterns: await ownPatterns(db, scope),
+    customRulesets: customs,
+    patterns,
+    fingerprint: JSON.stringify([[...lists], [...customs], patterns]),
     // What a rule is checked against need not be asked.
     lists: {
       find: (name) => {

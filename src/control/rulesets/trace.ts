@@ -4,6 +4,7 @@ import { slotRows } from "#control/previous-waf/slot-rows.ts";
 import { mayUse } from "#control/rulesets/phase-permissions.ts";
 import { type CompiledRows, createCompiledRows } from "#control/rulesets/compiled-rows.ts";
 import type { RulesetScope } from "./ruleset-scope.ts";
+import type { Slices } from "#kernel/process/slices.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { isWithin } from "#kernel/net/hostname.ts";
@@ -31,11 +32,17 @@ export interface RuleTraces {
   leftOut(scope: RulesetScope, rulesetId: string): Promise<readonly string[]>;
 }
 
+export interface RuleTracesDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly slices: Slices;
+}
+
 /** Statuses of the edge's own answers: what ends a request phase is answered with one of them. */
 const ANSWERS: Readonly<Record<string, number>> = { block: 403, redirect: 302, serve_error: 500, exhausted: 503 };
 
-export function createRuleTraces({ store, clock }: { readonly store: Store; readonly clock: Clock }): RuleTraces {
-  const compiledRows = createCompiledRows();
+export function createRuleTraces({ store, clock, slices }: RuleTracesDeps): RuleTraces {
+  const compiledRows = createCompiledRows(slices);
   return {
     leftOut: async (scope, rulesetId) => {
       const owners = scope.zone_id === null ? [scope.account_id] : [scope.zone_id];

@@ -1,4 +1,7 @@
-import { compileRuleset } from "#rules/compile-ruleset.ts";
+import { type Slices, type Work, createSlices, finish } from "#kernel/process/slices.ts";
+import { begins, RULES } from "#kernel/process/heartbeat.ts";
+import { compilingRuleset } from "#rules/compile-ruleset.ts";
+import { createRegexTable, type RegexTable } from "#rules/expression/regex/regex-table.ts";
 import type { PhaseName } from "#rules/phases.ts";
 import { PREVIOUS_SLOT_NAMES, PREVIOUS_SLOTS } from "#rules/previous-waf/slots.ts";
 import type { RateCounters } from "#rules/rate-limit/counter-table.ts";
@@ -6,11 +9,21 @@ import type { CompiledRuleset } from "#rules/types.ts";
 import type { RulesetEntry, ZoneEntry } from "#snapshot/entries.ts";
 import type { RuleLists } from "./rule-lists.ts";
 
+/** What becomes of a ruleset; null where it goes away. */
+export interface RulesetChange {
+  readonly id: string;
+  readonly entry: RulesetEntry | null;
+}
+
 /** Compiled entry point rulesets by owner and phase. */
 export interface EntryPoints {
-  put(id: string, entry: RulesetEntry): void;
-  remove(id: string, entry: RulesetEntry): void;
-  clear(): void;
+  /**
+   * Compiles rulesets in slices; what was there runs until all of them are compiled, and then they take its place together. In this
+   * turn, and with undefined, where they are small. A ruleset that is changed again meanwhile is left to that change.
+   */
+  change(changes: readonly RulesetChange[]): Promise<void> | undefined;
+  /** These and no others, in this turn; those that are the same as before are not compiled again. */
+  replace(entries: Iterable<readonly [id: string, entry: RulesetEntry]>): void;
   /** Goes up with each change, so that lists made from `collect` can be kept until then. */
   readonly version: number;
   /** The entry points of a phase for a zone: the account's before the zone's (waf.md), with what it has of older firewalls beside its own. */
@@ -20,39 +33,91 @@ export interface EntryPoints {
 /** Told of each rule that did not compile and is not run: one bad rule must not take its zone down. */
 export type RuleLeftOut = (rule: { readonly ruleset_id: string; readonly rule_id: string; readonly message: string }) => void;
 
-export function createEntryPoints(ruleLeftOut: RuleLeftOut, lists: Pick<RuleLists, "of">, counters?: RateCounters): EntryPoints {
+export function createEntryPoints(
+  ruleLeftOut: RuleLeftOut,
+  lists: Pick<RuleLists, "of">,
+  counters?: RateCounters,
+  slices: Slices = createSlices(),
+): EntryPoints {
+  /** All that run, by the id of their entry. */
+  const placed = new Map<string, Placed>();
   const byOwner = new Map<string, Map<string, Placed>>();
-  const customs = new Map<string, CompiledRuleset>();
+  /** The change that each ruleset waits for. */
+  const latest = new Map<string, readonly RulesetChange[]>();
   let version = 0;
+
+  function* compile(id: string, entry: RulesetEntry): Work<Placed> {
+    begins(RULES, id);
+    const rulesetId = entry.slot === undefined ? id : PREVIOUS_SLOTS[entry.slot].ruleset_id;
+    const regexes = createRegexTable(undefined, placed.get(id)?.regexes);
+    const definition = { id: rulesetId, phase: entry.phase, version: entry.version, rules: entry.rules };
+    const work = compilingRuleset(definition, {
+      custom: (customId) => {
+        const custom = placed.get(customId);
+        return custom?.entry.kind === "custom" ? custom.ruleset : undefined;
+      },
+      lists: lists.of(entry.account_id ?? entry.owner_id),
+      regexes,
+      ...(counters === undefined ? {} : { counters }),
+    });
+    for (;;) {
+      const piece = work.next();
+      if (piece.done === true) return { id, entry, regexes, ruleset: piece.value };
+      yield piece.value;
+      begins(RULES, id);
+    }
+  }
+
+  const remove = (id: string): void => {
+    const before = placed.get(id);
+    if (before === undefined) return;
+    placed.delete(id);
+    const { owner_id: owner } = before.entry;
+    const places = byOwner.get(owner);
+    if (places?.get(placeOf(before.entry)) !== before) return;
+    places.delete(placeOf(before.entry));
+    if (places.size === 0) byOwner.delete(owner);
+  };
+  const put = (next: Placed): void => {
+    const { id, entry, ruleset } = next;
+    remove(id);
+    placed.set(id, next);
+    for (const problem of ruleset.problems) ruleLeftOut({ ruleset_id: id, ...problem });
+    // A custom ruleset runs only where an entry point executes it, which looks it up each time.
+    if (entry.kind === "custom") return;
+    const places = byOwner.get(entry.owner_id);
+    if (places === undefined) byOwner.set(entry.owner_id, new Map([[placeOf(entry), next]]));
+    else places.set(placeOf(entry), next);
+  };
+
+  function* changing(changes: readonly RulesetChange[]): Work<void> {
+    const compiled: Placed[] = [];
+    for (const { id, entry } of changes) if (entry !== null && latest.get(id) === changes) compiled.push(yield* compile(id, entry));
+    const isNewest = ({ id }: { readonly id: string }): boolean => latest.get(id) === changes;
+    for (const { id } of changes.filter(isNewest)) remove(id);
+    compiled.filter(isNewest).forEach(put);
+    for (const { id } of changes.filter(isNewest)) latest.delete(id);
+    version++;
+  }
+
   return {
-    put: (id, entry) => {
-      const rulesetId = entry.slot === undefined ? id : PREVIOUS_SLOTS[entry.slot].ruleset_id;
-      const definition = { id: rulesetId, phase: entry.phase, version: entry.version, rules: entry.rules };
-      const compiled = compileRuleset(definition, {
-        custom: (customId) => customs.get(customId),
-        lists: lists.of(entry.account_id ?? entry.owner_id),
-        ...(counters === undefined ? {} : { counters }),
+    change: (changes) => {
+      for (const { id } of changes) latest.set(id, changes);
+      let isDone = false;
+      const later = new Promise<void>((resolve, reject) => {
+        slices.start(changing(changes), () => resolve(void (isDone = true)), reject);
       });
-      for (const problem of compiled.problems) ruleLeftOut({ ruleset_id: id, ...problem });
-      version++;
-      // A custom ruleset runs only where an entry point executes it, which looks it up each time.
-      if (entry.kind === "custom") return void customs.set(id, compiled);
-      const placed = { id, ruleset: compiled };
-      const places = byOwner.get(entry.owner_id);
-      if (places === undefined) byOwner.set(entry.owner_id, new Map([[placeOf(entry), placed]]));
-      else places.set(placeOf(entry), placed);
+      return isDone ? undefined : later;
     },
-    remove: (id, entry) => {
-      version++;
-      customs.delete(id);
-      const places = byOwner.get(entry.owner_id);
-      if (places?.get(placeOf(entry))?.id !== id) return;
-      places.delete(placeOf(entry));
-      if (places.size === 0) byOwner.delete(entry.owner_id);
-    },
-    clear: () => {
-      byOwner.clear();
-      customs.clear();
+    replace: (entries) => {
+      latest.clear();
+      const next = [...entries];
+      const kept = new Set(next.map(([id]) => id));
+      for (const id of [...placed.keys()]) if (!kept.has(id)) remove(id);
+      for (const [id, entry] of next) {
+        const before = placed.get(id);
+        if (before === undefined || JSON.stringify(before.entry) !== JSON.stringify(entry)) put(finish(compile(id, entry)));
+      }
       version++;
     },
     get version() {
@@ -61,8 +126,8 @@ export function createEntryPoints(ruleLeftOut: RuleLeftOut, lists: Pick<RuleList
     collect: (zone, phase) => {
       const own = byOwner.get(zone.id);
       const slots = (runs: "before" | "after"): (Placed | undefined)[] => slotsOf(phase, runs).map((slot) => own?.get(slot));
-      const placed = [byOwner.get(zone.account_id)?.get(phase), ...slots("before"), own?.get(phase), ...slots("after")];
-      return placed.flatMap((entryPoint) => entryPoint?.ruleset ?? []);
+      const entryPoints = [byOwner.get(zone.account_id)?.get(phase), ...slots("before"), own?.get(phase), ...slots("after")];
+      return entryPoints.flatMap((entryPoint) => entryPoint?.ruleset ?? []);
     },
   };
 }
@@ -70,6 +135,8 @@ export function createEntryPoints(ruleLeftOut: RuleLeftOut, lists: Pick<RuleList
 interface Placed {
   /** Of the entry. */
   readonly id: string;
+  readonly entry: RulesetEntry;
+  readonly regexes: RegexTable;
   readonly ruleset: CompiledRuleset;
 }
 

@@ -97,3 +97,42 @@ test("an account's rules run before the zone's, and changes are seen at once", (
   replica.apply([{ kind: "ruleset", id: "zr", value: null }]);
   assert.deepEqual(ids(), ["ar"]);
 });
+
+test("large rulesets compile between requests: what was there runs until all of a delta are compiled, and they replace it together", async () => {
+  const phase = phaseNumber("http_request_firewall_custom");
+  const log = (expression: string) => ({ action: "log", expression });
+  const large = (of: string) =>
+    Array.from({ length: 30 }, (_, n) => log(`http.request.body.raw matches "${`([a-z]{1,30}${of}${n}|b){1,20}`.repeat(3)}"`));
+  const custom = (id: string, owner: string, rules: readonly ReturnType<typeof log>[]) =>
+    rulesetOp(id, "zone", owner, "http_request_firewall_custom", rules);
+  const replica = createMemoryReplica([
+    ...[zoneOp("z1", "one.example"), zoneOp("z2", "two.example"), zoneOp("z3", "three.example")],
+    ...[custom("r1", "z1", [log("true")]), custom("r2", "z2", [log("true")])],
+  ]);
+  const later: (Promise<void> | undefined)[] = [];
+  const zones = createZones(
+    { ...replica, onApplied: (listener) => replica.onApplied((ops) => void later.push(listener(ops) as Promise<void> | undefined)) },
+    () => undefined,
+  );
+  const sizes = () => ["z1", "z2", "z3"].map((id) => zones.byId(id)?.rulesets(phase)[0]?.rules.length ?? 0);
+  assert.deepEqual(sizes(), [1, 1, 0]);
+  replica.apply([custom("r1", "z1", large("a")), custom("r2", "z2", large("c"))]);
+  assert.deepEqual(sizes(), [1, 1, 0]);
+  // Somebody else's does not wait for them, and one that is changed again is not put back.
+  replica.apply([custom("r3", "z3", [log("true")])]);
+  await later[1];
+  assert.deepEqual(sizes(), [1, 1, 1]);
+  replica.apply([{ kind: "ruleset", id: "r2", value: null }]);
+  await later[2];
+  const seen = new Set<string>();
+  let isDone = false;
+  void later[0]!.then(() => (isDone = true));
+  let turns = 0;
+  for (; !isDone; turns++) {
+    seen.add(String(sizes()));
+    await new Promise((resolve) => void setImmediate(resolve));
+  }
+  seen.add(String(sizes()));
+  assert.deepEqual([...seen], ["1,0,1", "30,0,1"]);
+  assert.ok(turns > 20, `${turns} turns`);
+});

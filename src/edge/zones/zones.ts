@@ -118,14 +118,11 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
       // The part that takes another's place says all of it.
       if (op.value !== null) lists.put(op.id, op.value);
       else if (op.before !== undefined) lists.remove(op.id, op.before);
-    } else if (op.kind === "ruleset") {
-      if (op.before !== undefined) entryPoints.remove(op.id, op.before);
-      if (op.value !== null) entryPoints.put(op.id, op.value);
-    } else customHostnames.apply(op);
+    } else if (op.kind !== "ruleset") customHostnames.apply(op);
   };
 
   const rebuild = (): void => {
-    for (const index of [byId, directory, lists, entryPoints, waiting, stagedIn]) index.clear();
+    for (const index of [byId, directory, lists, waiting, stagedIn]) index.clear();
     for (const [id, entry] of replica.snapshot.entries("list")) lists.put(id, entry);
     for (const [, entry] of replica.snapshot.entries("zone")) putZone(entry, undefined);
     for (const [, entry] of replica.snapshot.entries("record")) addRecord(entry);
@@ -135,7 +132,7 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
         zone_id,
         changes.entries().map(([record, value]) => ({ id: record, value, before: replica.snapshot.get("record", record) })),
       );
-    for (const [id, entry] of replica.snapshot.entries("ruleset")) entryPoints.put(id, entry);
+    entryPoints.replace(replica.snapshot.entries("ruleset"));
     customHostnames.rebuild(replica.snapshot);
   };
 
@@ -165,8 +162,11 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
   rebuild();
   replica.onApplied((ops) => {
     served.clear();
-    if (ops === null) rebuild();
-    else for (const op of ops) apply(op);
+    if (ops === null) return rebuild();
+    for (const op of ops) apply(op);
+    // Last, since they name the lists of the same delta.
+    const rulesets = ops.flatMap((op) => (op.kind === "ruleset" ? [{ id: op.id, entry: op.value }] : []));
+    return rulesets.length === 0 ? undefined : entryPoints.change(rulesets);
   });
   return { nearestZone: directory.nearestZone, byId: (zoneId) => byId.get(zoneId), serving: recall, customHostnames };
 }

@@ -34,6 +34,8 @@ interface Watched {
   /** Monotonic time of the last observed beat. */
   sinceMs: number;
   isStalled: boolean;
+  /** What it was at when it was found stalled: when it is back it has begun other things. */
+  begun: string;
 }
 
 /** Reports a blocked thread once, and once more with the duration when it recovers. */
@@ -56,11 +58,12 @@ export function createStallWatch(deps: {
       if (beats !== watched.beats) {
         watched.beats = beats;
         watched.sinceMs = nowMs;
-        if (watched.isStalled) deps.onOver({ ...stall, cpuMs: Math.max(0, cpuMs - watched.cpuMs) });
+        if (watched.isStalled) deps.onOver({ ...stall, begun: watched.begun, cpuMs: Math.max(0, cpuMs - watched.cpuMs) });
         watched.cpuMs = cpuMs;
         watched.isStalled = false;
       } else if (!watched.isStalled && stall.stalledMs > STALL_MS) {
         watched.isStalled = true;
+        watched.begun = begun;
         deps.onStall(stall);
       }
     }
@@ -69,7 +72,7 @@ export function createStallWatch(deps: {
   return {
     add: (thread, memory) => {
       const { beats, cpuMs } = heartbeatOf(memory);
-      const watched = { thread, memory, beats, cpuMs, sinceMs: deps.clock.monotonicMs(), isStalled: false };
+      const watched = { thread, memory, beats, cpuMs, sinceMs: deps.clock.monotonicMs(), isStalled: false, begun: "" };
       all.add(watched);
       return () => void all.delete(watched);
     },

@@ -1,4 +1,5 @@
 import { type Exhausted, exhaustedAt } from "../budget.ts";
+import type { RegexTable } from "#rules/expression/regex/regex-table.ts";
 import { compileExpression, compileValue, ExpressionError, type ExpressionOptions } from "../expression.ts";
 import { arrayOf, INTEGER, IP, STRING } from "#rules/expression/values/value-type.ts";
 import type { Predicate, RuleDefinition, RulesetDefinition } from "../types.ts";
@@ -132,10 +133,10 @@ function compileCharacteristic(text: string, phase: string, options: ExpressionO
 }
 
 /** What is wrong with a characteristic, or null. */
-export function characteristicProblem(text: string, phase: string): string | null {
+export function characteristicProblem(text: string, phase: string, regexes?: RegexTable): string | null {
   if (text === PLACE) return null;
   try {
-    compileCharacteristic(text, phase);
+    compileCharacteristic(text, phase, { regexes });
     return null;
   } catch (error) {
     if (error instanceof ExpressionError) return error.message;

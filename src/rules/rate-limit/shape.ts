@@ -7,8 +7,8 @@ const PERIODS = [10, 60, 120, 300, 600, 3600];
 const TIMEOUTS = [0, 10, 60, 120, 300, 600, 3600, 86_400];
 const CHARACTERISTICS_MAX = 10;
 
-const characteristic: Shape = (value, at, { phase }) => {
-  const wrong = typeof value === "string" ? characteristicProblem(value, phase) : "a characteristic must be a string";
+const characteristic: Shape = (value, at, { phase, around }) => {
+  const wrong = typeof value === "string" ? characteristicProblem(value, phase, around.regexes) : "a characteristic must be a string";
   return wrong === null ? [] : [problem(at, wrong)];
 };
 
@@ -17,7 +17,7 @@ const countingExpression: Shape = (value, at, { phase, around }) => {
   if (typeof value !== "string") return [problem(at, "counting_expression must be a string")];
   if (value === "") return [];
   try {
-    compileExpression(value, phase, { lists: around.lists, counts: true });
+    compileExpression(value, phase, { lists: around.lists, regexes: around.regexes, counts: true });
     return [];
   } catch (error) {
     if (error instanceof ExpressionError) return [problem(at, error.message)];

@@ -29,13 +29,13 @@ export function customDetector({ id, name, pattern, context, validator, tags }: 
   const parsed = parseRegex(bytes);
   const start = startOf(parsed);
   const anchored = `^(?:${bytes})`;
-  const find = compileRegexReplacer(anchored);
+  const { replace } = compileRegexReplacer(anchored);
   if (start === null || start.texts.some((text) => charactersIn(text) < LITERAL_CHARACTERS_MIN)) throw new RegexError(NO_START, 0);
   const sticky: Pattern = {
     lastIndex: 0,
     exec: (window) => {
       let found = "";
-      find(window, (group) => ((found = group(0)), ""));
+      replace(window, (group) => ((found = group(0)), ""));
       return found === "" ? null : [found];
     },
   };

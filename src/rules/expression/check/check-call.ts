@@ -8,6 +8,7 @@ import {
   KINDS,
   type LanguageFunction,
   type Parameter,
+  type Problem,
   signatureOf,
 } from "#rules/expression/functions/functions.ts";
 import { fieldNamed } from "#rules/expression/fields/fields.ts";
@@ -27,7 +28,8 @@ export function checkCall(checker: Checker, at: Call): TypedValue {
   const [first] = values;
   const mapped = first?.unpacked ?? false;
   const single = typeof called.returns === "function" ? called.returns(values.map((value) => value.type)) : called.returns;
-  const body = called.make(literals, (argument, message) => checker.fail(at.arguments[argument] ?? at, message), single);
+  const problem: Problem = (argument, message) => checker.fail(at.arguments[argument] ?? at, message);
+  const body = called.make(literals, problem, single, checker.context.regexes);
   const type: ValueType = mapped ? arrayOf(single) : single;
   const text = `${called.name}(${values.map((value) => value.text).join(", ")})`;
   return {

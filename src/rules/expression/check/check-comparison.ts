@@ -3,7 +3,7 @@ import type { Literal, Node, Operator } from "#rules/expression/syntax/ast.ts";
 import type { Checker } from "./check.ts";
 import type { ListKind } from "#rules/expression/values/lists.ts";
 import { BYTES } from "#rules/expression/syntax/parse.ts";
-import { compileRegexTest, RegexError } from "#rules/expression/regex/regex.ts";
+import { RegexError } from "#rules/expression/regex/regex.ts";
 import type { IntegerRange, Relation, TypedNode, TypedTest } from "./typed-ast.ts";
 import { typeName, type ValueType } from "#rules/expression/values/value-type.ts";
 import { wildcardProblem } from "#rules/expression/regex/wildcard.ts";
@@ -60,7 +60,7 @@ function stringTest(checker: Checker, at: Comparison): TypedTest {
 
 function regexTest(checker: Checker, at: Comparison, pattern: string): TypedTest {
   try {
-    return { kind: "matches", pattern, regex: compileRegexTest(pattern) };
+    return { kind: "matches", pattern, regex: checker.context.regexes.test(pattern) };
   } catch (error) {
     if (!(error instanceof RegexError)) throw error;
     return checker.fail(at.right[0] ?? at, `the regular expression is wrong at its character ${error.at + 1}: ${error.message}`);

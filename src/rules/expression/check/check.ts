@@ -7,6 +7,7 @@ import { type Field, fieldExists, fieldNamed, FIELDS } from "#rules/expression/f
 import type { NamedLists } from "#rules/expression/values/lists.ts";
 import { functionNamed, signatureOf } from "#rules/expression/functions/functions.ts";
 import { writeString } from "#rules/expression/syntax/strings.ts";
+import type { RegexTable } from "#rules/expression/regex/regex-table.ts";
 import { nearest } from "./suggest.ts";
 import type { TypedNode, TypedValue } from "./typed-ast.ts";
 import { arrayOf, BOOLEAN, INTEGER, IP, sameType, STRING, typeName, type ValueType } from "#rules/expression/values/value-type.ts";
@@ -24,6 +25,7 @@ export interface CheckContext {
   readonly counts?: boolean | undefined;
   /** Told of each field that is read. */
   readonly onField?: ((field: Field) => void) | undefined;
+  readonly regexes: RegexTable;
 }
 
 /** Refuses the expression at that place. */

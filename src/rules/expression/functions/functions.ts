@@ -1,5 +1,6 @@
 import type { PhaseName } from "#rules/phases.ts";
 import { ENCODING_FUNCTIONS } from "./encoding-functions.ts";
+import type { RegexTable } from "#rules/expression/regex/regex-table.ts";
 import { REPLACEMENT_FUNCTIONS } from "./replacement-functions.ts";
 import { STRING_FUNCTIONS } from "./string-functions.ts";
 import type { Value, ValueType } from "#rules/expression/values/value-type.ts";
@@ -39,7 +40,7 @@ export interface LanguageFunction {
   /** Missing values are given to the body instead of making its result missing. */
   readonly takesMissing?: true;
   /** The body for these literals; undefined stands for arguments that are none. It gives values of the type `gives`. */
-  make(literals: readonly (Value | undefined)[], problem: Problem, gives: ValueType): FunctionBody;
+  make(literals: readonly (Value | undefined)[], problem: Problem, gives: ValueType, regexes: Pick<RegexTable, "replacer">): FunctionBody;
 }
 
 /** Refuses the argument of that number. */

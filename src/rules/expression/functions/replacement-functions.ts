@@ -1,6 +1,6 @@
 import { REDIRECTS, TRANSFORMS } from "./availability.ts";
 import type { LanguageFunction, Parameter } from "./functions.ts";
-import { compileRegexReplacer, RegexError } from "#rules/expression/regex/regex.ts";
+import { RegexError } from "#rules/expression/regex/regex.ts";
 import { STRING, type Value } from "#rules/expression/values/value-type.ts";
 import { wildcardCaptures, wildcardProblem } from "#rules/expression/regex/wildcard.ts";
 
@@ -35,10 +35,10 @@ export const REPLACEMENT_FUNCTIONS: readonly LanguageFunction[] = [
     filters: "nowhere",
     values: [...TRANSFORMS, ...REDIRECTS],
     once: "replace",
-    make: ([, pattern, replacement], problem) => {
+    make: ([, pattern, replacement], problem, _, regexes) => {
       const parts = readReplacement(text(replacement)) ?? problem(2, TOO_MANY);
       try {
-        const replace = compileRegexReplacer(text(pattern));
+        const { replace } = regexes.replacer(text(pattern));
         return (source) => replace(text(source), (group) => fill(parts, group));
       } catch (error) {
         if (error instanceof RegexError) return problem(1, error.message);

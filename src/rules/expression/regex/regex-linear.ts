@@ -107,12 +107,12 @@ export function costOf(regex: Regex): RegexCost {
 }
 
 /** Every byte that a match of it may contain. */
-function bytesOf(regex: Regex): ByteSet {
+const bytesOf = rememberEach((regex: Regex): ByteSet => {
   if (regex.kind === "set") return regex.bytes;
   if (regex.kind === "assert") return 0n;
   if (regex.kind === "capture" || regex.kind === "repeat") return bytesOf(regex.item);
   return regex.items.reduce((sum, item) => sum | bytesOf(item), 0n);
-}
+});
 
 /** Whether only one number of repetitions can be right: what follows begins with none of the repeated bytes. */
 const isDecided = (item: Regex | undefined, behind: First = NOTHING): boolean =>
@@ -127,7 +127,7 @@ function partOf(regex: Regex, stepsMax: number): Part | null {
 }
 
 /** At most so many ways to match at one place; infinite with repetitions that have no end. */
-function waysOf(regex: Regex): number {
+const waysOf = rememberEach((regex: Regex): number => {
   if (regex.kind === "set" || regex.kind === "assert") return 1;
   if (regex.kind === "capture") return waysOf(regex.item);
   if (regex.kind === "choice") return regex.items.reduce((sum, item) => sum + waysOf(item), 0);
@@ -138,10 +138,10 @@ function waysOf(regex: Regex): number {
   if (regex.max === null) return Number.POSITIVE_INFINITY;
   const ways = waysOf(regex.item);
   return ways === 1 ? regex.max - regex.min + 1 : ways ** regex.max * (regex.max - regex.min + 1);
-}
+});
 
 /** At most so many steps at one place, every way tried. */
-function stepsOf(regex: Regex): number {
+const stepsOf = rememberEach((regex: Regex): number => {
   if (regex.kind === "set" || regex.kind === "assert") return 1;
   if (regex.kind === "capture") return stepsOf(regex.item);
   if (regex.kind === "choice") return regex.items.reduce((sum, item) => sum + stepsOf(item), 1);
@@ -159,7 +159,7 @@ function stepsOf(regex: Regex): number {
     else ways *= waysOf(item);
   }
   return steps;
-}
+});
 
 /** Bytes that a match can begin with, and whether it may be empty. */
 interface First {
@@ -170,7 +170,7 @@ interface First {
 const NOTHING: First = { bytes: 0n, empty: true };
 
 /** For each item what those behind it begin with, each looked at once. */
-function firstsBehind(items: readonly Regex[]): readonly First[] {
+const firstsBehind = rememberEach((items: readonly Regex[]): readonly First[] => {
   const behind = Array.from<First>({ length: items.length });
   let after = NOTHING;
   for (let i = items.length - 1; i >= 0; i--) {
@@ -179,9 +179,19 @@ function firstsBehind(items: readonly Regex[]): readonly First[] {
     after = first.empty ? { bytes: first.bytes | after.bytes, empty: after.empty } : first;
   }
   return behind;
-}
+});
 
 export const firstBytesOf = (regex: Regex): First => firstOf(regex);
+
+/** A part is asked about once for each of those around it, which may be a hundred. */
+function rememberEach<K extends object, V>(compute: (key: K) => V): (key: K) => V {
+  const known = new WeakMap<K, V>();
+  return (key) => {
+    let value = known.get(key);
+    if (value === undefined) known.set(key, (value = compute(key)));
+    return value;
+  };
+}
 
 function firstBytes(items: readonly Regex[]): First {
   let bytes = 0n;
@@ -193,7 +203,7 @@ function firstBytes(items: readonly Regex[]): First {
   return { bytes, empty: true };
 }
 
-function firstOf(regex: Regex): First {
+const firstOf = rememberEach((regex: Regex): First => {
   if (regex.kind === "set") return { bytes: regex.bytes, empty: false };
   // Behind the end, and at the end of a line, a match goes on with nothing but the end or a line break.
   if (regex.kind === "assert") return { bytes: 0n, empty: regex.what !== "end" };
@@ -205,7 +215,7 @@ function firstOf(regex: Regex): First {
   }
   const first = firstOf(regex.item);
   return { bytes: first.bytes, empty: first.empty || regex.min === 0 };
-}
+});
 
 /**
  * Whether something is repeated that may match nothing or that captures. Engines differ in how far such a match goes, and in

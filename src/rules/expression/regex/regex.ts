@@ -4,6 +4,7 @@ import { type Automaton, createAutomaton } from "./regex-automaton.ts";
 import { requiredParts, type RequiredParts } from "./regex-parts.ts";
 import { type ByteSet, without } from "./byte-set.ts";
 import { type Assertion, parseRegex, type Regex, RegexError, sizeOf } from "./regex-syntax.ts";
+import { unicodeSizeOf } from "./regex-unicode.ts";
 import { indexOfPart } from "#rules/expression/text/text-search.ts";
 
 export { RegexError };
@@ -15,10 +16,17 @@ export interface RegexTest {
   readonly engine: "native" | "automaton";
   /** What every text that matches contains; null where nothing is sure. */
   readonly required: RequiredParts | null;
+  /** Its places once its repetitions are written out: what time and memory grow with. */
+  readonly size: number;
+  /** Makes now what the first test would make, in up to ten microseconds for each place. */
+  prepare(): void;
 }
 
-/** Replaces the first match by what `replacement` makes of its groups; group 0 is the match itself. */
-export type RegexReplacer = (text: string, replacement: (group: (number: number) => string) => string) => string;
+/** Replaces the first match of a customer's regular expression. */
+export interface RegexReplacer extends Pick<RegexTest, "size" | "prepare"> {
+  /** By what `replacement` makes of its groups; group 0 is the match itself. */
+  replace(text: string, replacement: (group: (number: number) => string) => string): string;
+}
 
 /** What a step of a pattern costs where the runtime's engine takes it. */
 const NATIVE_STEPS = 6;
@@ -35,54 +43,66 @@ const MAKING_STEPS = 5000;
 export function compileRegexTest(pattern: string, stepsMax?: number): RegexTest {
   const unicode = unicodePattern(pattern);
   if (unicode !== null) {
-    const automaton = createAutomaton(unicode);
-    return { engine: "automaton", required: null, test: (text) => automaton.test(decode(text)) };
+    const { automaton, size } = unicode;
+    return { engine: "automaton", required: null, size, prepare: nothing, test: (text) => automaton.test(decode(text)) };
   }
   const simple = simplifyTest(parseRegex(pattern));
   const required = requiredParts(simple);
+  const size = sizeOf(simple);
   if (isLinear(simple, stepsMax)) {
     const native = new RegExp(write(simple, "native"));
     const test = (text: string): boolean => native.test(text);
-    return { engine: "native", required, test: stepsMax === undefined ? nativeOrAutomaton(simple, test) : test };
+    const tests = stepsMax === undefined ? nativeOrAutomaton(simple, test) : test;
+    return { engine: "native", required, size, prepare: nothing, test: tests };
   }
-  const automaton = compileTree(simple);
+  const { automaton, prepare } = compileTree(simple, size);
   const first = required?.folded === false && required.texts.length === 1 ? (required.texts[0] ?? "") : "";
-  return { engine: "automaton", required, test: (text) => indexOfPart(text, first) !== -1 && automaton.test(text) };
+  const test = (text: string): boolean => indexOfPart(text, first) !== -1 && automaton().test(text);
+  return { engine: "automaton", required, size, prepare, test };
 }
+
+const nothing = (): void => undefined;
 
 /** Tests by the runtime's engine, and long texts by an automaton where that is sure to take less time. */
 function nativeOrAutomaton(regex: Regex, test: (text: string) => boolean): (text: string) => boolean {
   const { once, perByte } = costOf(regex);
   const size = sizeOf(regex);
   const staysNative = perByte <= NATIVE_BYTE_STEPS_MAX || size > AUTOMATON_SIZE_MAX;
-  let automaton: Automaton | undefined;
+  const automaton = staysNative ? null : compileTree(regex, size).automaton;
   return (text) => {
     const steps = once + text.length * perByte;
-    if (staysNative || steps <= NATIVE_TEXT_STEPS_MAX) {
+    if (automaton === null || steps <= NATIVE_TEXT_STEPS_MAX) {
       charge(steps * NATIVE_STEPS);
       return test(text);
     }
-    if (automaton === undefined) {
-      charge(size * MAKING_STEPS);
-      automaton = compileTree(regex);
-    }
-    return automaton.test(text);
+    return automaton().test(text);
   };
 }
 
 /** Throws RegexError. */
 export function compileRegexReplacer(pattern: string): RegexReplacer {
   const unicode = unicodePattern(pattern);
-  if (unicode !== null) return replaceByAutomaton(createAutomaton(unicode), decode, encode);
+  if (unicode !== null) {
+    const { automaton, size } = unicode;
+    return { size, prepare: nothing, replace: replaceByAutomaton(() => automaton, decode, encode) };
+  }
   const parsed = parseRegex(pattern);
-  if (!runsNatively(parsed)) return replaceByAutomaton(compileTree(parsed), same, same);
+  const size = sizeOf(parsed);
+  if (!runsNatively(parsed)) {
+    const { automaton, prepare } = compileTree(parsed, size);
+    return { size, prepare, replace: replaceByAutomaton(automaton, same, same) };
+  }
   const native = new RegExp(write(parsed, "native"));
   const { once, perByte } = costOf(parsed);
-  return (text, replacement) => {
-    charge((once + text.length * perByte) * NATIVE_STEPS);
-    const found = native.exec(text);
-    if (found === null) return text;
-    return text.slice(0, found.index) + replacement((number) => found[number] ?? "") + text.slice(found.index + found[0].length);
+  return {
+    size,
+    prepare: nothing,
+    replace: (text, replacement) => {
+      charge((once + text.length * perByte) * NATIVE_STEPS);
+      const found = native.exec(text);
+      if (found === null) return text;
+      return text.slice(0, found.index) + replacement((number) => found[number] ?? "") + text.slice(found.index + found[0].length);
+    },
   };
 }
 
@@ -91,10 +111,14 @@ export const runsNatively = (regex: Regex): boolean => isLinear(regex) && !repea
 
 const same = (text: string): string => text;
 
-function replaceByAutomaton(automaton: Automaton, into: (text: string) => string, back: (text: string) => string): RegexReplacer {
+function replaceByAutomaton(
+  automaton: () => Automaton,
+  into: (text: string) => string,
+  back: (text: string) => string,
+): RegexReplacer["replace"] {
   return (text, replacement) => {
     const given = into(text);
-    const found = automaton.find(given);
+    const found = automaton().find(given);
     if (found === null) return text;
     return back(given.slice(0, found.start)) + replacement((number) => back(found.group(number))) + back(given.slice(found.end));
   };
@@ -103,26 +127,32 @@ function replaceByAutomaton(automaton: Automaton, into: (text: string) => string
 const decode = (text: string): string => Buffer.from(text, "latin1").toString("utf8");
 const encode = (text: string): string => Buffer.from(text, "utf8").toString("latin1");
 
-/** What stands behind a leading `(?u)`, in UTF-16, with its other flags; null for patterns over bytes. */
-function unicodePattern(pattern: string): string | null {
+/** An automaton over UTF-16 of what stands behind a leading `(?u)`, with its other flags; null for patterns over bytes. */
+function unicodePattern(pattern: string): { readonly automaton: Automaton; readonly size: number } | null {
   const found = /^\(\?([ims]*)u([ims]*)\)/.exec(pattern);
   if (found === null) return null;
-  let repeated = 0;
-  for (const [, least, most = ""] of pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g)) repeated += Math.max(Number(least), Number(most));
-  if (repeated > AUTOMATON_SIZE_MAX) throw new RegexError(TOO_LARGE, 0);
-  // RE2JS looks for the end of each of them as far as the end of the pattern.
-  if (pattern.slice(pattern.lastIndexOf(":]") + 1).split("[:").length > UNCLOSED_MAX) throw new RegexError("too many [: without :]", 0);
   const flags = `${found[1]}${found[2]}`;
-  return (flags === "" ? "" : `(?${flags})`) + decode(pattern.slice(found[0].length));
+  const body = decode(pattern.slice(found[0].length));
+  const size = unicodeSizeOf(body);
+  if (size > AUTOMATON_SIZE_MAX) throw new RegexError(TOO_LARGE, 0);
+  return { automaton: createAutomaton((flags === "" ? "" : `(?${flags})`) + body), size };
 }
 
 // An automaton's time is linear in the text, and in the worst case in its own size as well.
 const AUTOMATON_SIZE_MAX = 1000;
-const UNCLOSED_MAX = 100;
 
-function compileTree(regex: Regex): Automaton {
-  if (sizeOf(regex) > AUTOMATON_SIZE_MAX) throw new RegexError(TOO_LARGE, 0);
-  return createAutomaton(write(regex, "automaton"));
+/** Made when it is first asked for; whoever has not prepared it is charged then. */
+function compileTree(regex: Regex, size: number): { automaton(): Automaton; prepare(): void } {
+  if (size > AUTOMATON_SIZE_MAX) throw new RegexError(TOO_LARGE, 0);
+  let made: Automaton | undefined;
+  const make = (): Automaton => (made ??= createAutomaton(write(regex, "automaton")));
+  return {
+    prepare: () => void make(),
+    automaton: () => {
+      if (made === undefined) charge(size * MAKING_STEPS);
+      return make();
+    },
+  };
 }
 
 const TOO_LARGE = "the regular expression is too large once its repetitions are written out";

@@ -1,0 +1,74 @@
+import { compileRegexReplacer, compileRegexTest, RegexError, type RegexReplacer, type RegexTest } from "./regex.ts";
+
+/**
+ * Places that the regular expressions of one ruleset may have together, repetitions written out: some half a second of a thread to
+ * make them all, and 20 MB. A single one may have 1,000.
+ */
+export const REGEX_PLACES_MAX = 50_000;
+
+/** Those over characters, `(?u)`, are made at once, which is part of looking at their rule. */
+const CHARACTER_PLACES_MAX = 2000;
+
+/** The regular expressions of one ruleset, each of them compiled once, however many rules have it. Methods throw RegexError. */
+export interface RegexTable {
+  test(pattern: string): RegexTest;
+  replacer(pattern: string): RegexReplacer;
+  /** To be called before each rule. */
+  beginRule(): void;
+  /** Of all of them together. */
+  readonly places: number;
+  /** What is there already, for the table of the ruleset that replaces this one. */
+  readonly known: {
+    test(pattern: string): RegexTest | undefined;
+    replacer(pattern: string): RegexReplacer | undefined;
+  };
+  /** Those that came since the last call and are still to be prepared. */
+  takeNew(): readonly Preparable[];
+}
+
+export type Preparable = Pick<RegexTest, "size" | "prepare">;
+
+/** `placesMax`: more are refused. `before`: the table of the ruleset that is replaced, whose expressions are taken over. */
+export function createRegexTable(placesMax = Number.POSITIVE_INFINITY, before?: RegexTable): RegexTable {
+  const tables = { test: new Map<string, RegexTest>(), replacer: new Map<string, RegexReplacer>() };
+  let places = 0;
+  let characterPlaces = 0;
+  let fresh: Preparable[] = [];
+
+  const find = <T extends Preparable>(known: Map<string, T>, pattern: string, compile: () => T): T => {
+    let found = known.get(pattern);
+    if (found !== undefined) return found;
+    found = compile();
+    places += found.size;
+    if (places > placesMax)
+      throw new RegexError(
+        `with it the regular expressions of this ruleset have ${places} places once their repetitions are written out; at most ${placesMax} are allowed`,
+        0,
+      );
+    if (/^\(\?[ims]*u/.test(pattern)) characterPlaces += found.size;
+    if (characterPlaces > CHARACTER_PLACES_MAX)
+      throw new RegexError(
+        `with it the regular expressions with (?u) of this rule have ${characterPlaces} places once their repetitions are written out; at most ${CHARACTER_PLACES_MAX} are allowed`,
+        0,
+      );
+    known.set(pattern, found);
+    fresh.push(found);
+    return found;
+  };
+  return {
+    test: (pattern) => find(tables.test, pattern, () => before?.known.test(pattern) ?? compileRegexTest(pattern)),
+    replacer: (pattern) => find(tables.replacer, pattern, () => before?.known.replacer(pattern) ?? compileRegexReplacer(pattern)),
+    beginRule: () => {
+      characterPlaces = 0;
+    },
+    get places() {
+      return places;
+    },
+    known: { test: (pattern) => tables.test.get(pattern), replacer: (pattern) => tables.replacer.get(pattern) },
+    takeNew: () => {
+      const taken = fresh;
+      fresh = [];
+      return taken;
+    },
+  };
+}
