@@ -28,6 +28,7 @@ import { gatewayIdleStreams, gatewayMemory, gatewayMemoryLong } from "./gateway-
 import { gatewayPacedStreams, gatewayRequests, gatewayStreams } from "./gateway-requests.ts";
 import { hostnamesStart } from "./hostnames-start.ts";
 import { pump } from "./pump.ts";
+import { rulesHold } from "./rules-hold.ts";
 import { propagationDns, propagationEdge, propagationGateway } from "./propagation.ts";
 import { propagationDnsLoaded } from "./propagation-loaded.ts";
 import { rulesBudget } from "./rules-budget.ts";
@@ -90,6 +91,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   gatewayMemoryLong,
   gatewayIdleStreams,
   pump,
+  rulesHold,
   rulesExpressions,
   rulesThousand,
   rulesList,
