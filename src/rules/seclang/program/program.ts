@@ -95,7 +95,7 @@ export type Control =
   | { readonly kind: "body-processor"; readonly processor: string }
   | { readonly kind: "force-body" };
 
-export const PHASES = [1, 2, 3, 4, 5] as const;
+const PHASES = [1, 2, 3, 4, 5] as const;
 
 /** Every rule of a program, in order. */
 export const rulesOf = (program: Program): readonly Rule[] =>
