@@ -95,8 +95,6 @@ export type Control =
   | { readonly kind: "body-processor"; readonly processor: string }
   | { readonly kind: "force-body" };
 
-const PHASES = [1, 2, 3, 4, 5] as const;
-
 /** Every rule of a program, in order. */
 export const rulesOf = (program: Program): readonly Rule[] =>
   program.phases.flatMap((steps) => steps.flatMap((step) => (step.kind === "rule" ? [step.rule] : [])));
