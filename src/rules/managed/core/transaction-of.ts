@@ -33,6 +33,30 @@ export function transactionOf(request: RequestView): TransactionRequest {
   };
 }
 
+/**
+ * How much of a body the Core Rule Set looks at, as text and as arguments: its hundreds of patterns take half of the steps that a
+ * request has for so much (rules/budget.ts). The other rules look at all that was read of it.
+ */
+const BODY_CHARACTERS_MAX = 262_144;
+/** An argument costs as much as so many of its characters besides. */
+const ARGUMENT_CHARACTERS = 24;
+
+/** The first ones, the last of them cut. */
+function firstOf(found: readonly Named[]): readonly Named[] {
+  let left = BODY_CHARACTERS_MAX;
+  const kept: Named[] = [];
+  for (const { name, value } of found) {
+    if (left <= 0) break;
+    kept.push(value.length <= left ? { name, value } : { name, value: value.slice(0, left) });
+    left -= name.length + value.length + ARGUMENT_CHARACTERS;
+  }
+  return kept.length === found.length && left >= 0 ? found : kept;
+}
+
+function firstTexts(texts: readonly string[]): readonly string[] {
+  return firstOf(texts.map((value) => ({ name: "", value }))).map(({ value }) => value);
+}
+
 /** ModSecurity's names of what reads a body. */
 const PROCESSORS: Readonly<Record<BodyReading["kind"], string>> = {
   none: "",
@@ -83,21 +107,24 @@ function bodyOf(request: RequestView, reading: BodyReading, processor: string): 
       ? reading
       : readBody({ raw: reading.text, truncated: request.body?.truncated ?? false, contentType: [type], contentEncoding: [] });
   return {
-    text: read.text,
+    text: read.text.slice(0, BODY_CHARACTERS_MAX),
     bytes: request.body?.size ?? 0,
-    bodyArguments: argumentsOf(read.args),
+    bodyArguments: firstOf(argumentsOf(read.args)),
     files: read.files.flatMap(({ name, filenames, text }) => filenames.map((filename) => ({ name, filename, bytes: text.length }))),
-    partHeaders: read.parts.flatMap(({ names, dispositions, types, encodings }) => [
-      ...dispositions.map((value) => ({ name: names[0] ?? "", value: `Content-Disposition: ${value}` })),
-      ...types.map((value) => ({ name: names[0] ?? "", value: `Content-Type: ${value}` })),
-      ...encodings.map((value) => ({ name: names[0] ?? "", value: `Content-Transfer-Encoding: ${value}` })),
-    ]),
-    xmlTexts: read.xml,
-    xmlAttributes: read.args.filter(({ source }) => source === "xml").map(({ value }) => value),
+    partHeaders: firstOf(partHeadersOf(read)),
+    xmlTexts: firstTexts(read.xml),
+    xmlAttributes: firstTexts(read.args.filter(({ source }) => source === "xml").map(({ value }) => value)),
     error: [...read.causes].join(", "),
     flags: new Set(read.kind === "multipart" && read.causes.size > 0 ? ["MULTIPART_STRICT_ERROR"] : []),
   };
 }
+
+const partHeadersOf = (reading: BodyReading): readonly Named[] =>
+  reading.parts.flatMap(({ names, dispositions, types, encodings }) => [
+    ...dispositions.map((value) => ({ name: names[0] ?? "", value: `Content-Disposition: ${value}` })),
+    ...types.map((value) => ({ name: names[0] ?? "", value: `Content-Type: ${value}` })),
+    ...encodings.map((value) => ({ name: names[0] ?? "", value: `Content-Transfer-Encoding: ${value}` })),
+  ]);
 
 const CHOSEN_TYPES: Readonly<Record<string, string>> = {
   URLENCODED: "application/x-www-form-urlencoded",
