@@ -32,7 +32,8 @@ const TEMPLATES: readonly SignatureRow[] = [
   {
     slug: "template-objects",
     title: "Template injection: ways from a template to the system",
-    pattern: String.raw`(?:\{\{|\{%|\$\{|#\{|<%|\*\{|#set ?\()[^}]{0,120}(?:__(?:class|globals|builtins|mro|subclasses|init|import|base)__|request ?[.|] ?(?:application|environ|attr)|self ?\.|config ?(?:\.|\[|\|)|lipsum|cycler|joiner|namespace|getruntime|class\.forname|t\(java\.|freemarker|execute ?\(|new ?\(|_self|registerundefinedfiltercallback|filter\('system|system ?\(|popen|os\.|range\.constructor|process\.|require ?\(|__proto__|constructor)`,
+    // Of braces that are repeated each is looked behind as far as the next one only.
+    pattern: String.raw`(?:\{\{|\{%|\$\{|#\{|<%|\*\{|#set ?\()[^{}<]{0,120}(?:__(?:class|globals|builtins|mro|subclasses|init|import|base)__|request ?[.|] ?(?:application|environ|attr)|self ?\.|config ?(?:\.|\[|\|)|lipsum|cycler|joiner|namespace|getruntime|class\.forname|t\(java\.|freemarker|execute ?\(|new ?\(|_self|registerundefinedfiltercallback|filter\('system|system ?\(|popen|os\.|range\.constructor|process\.|require ?\(|__proto__|constructor)`,
     needs: ["{{", "{%", "${", "#{", "<%", "*{", "#set"],
     targets: ANYWHERE,
     hits: [
