@@ -55,7 +55,8 @@ export function* compilingRuleset(definition: RulesetDefinition, deps: CompileDe
     } catch (error) {
       problems.push({ rule_id: rule.id, message: error instanceof Error ? error.message : String(error) });
     }
-    yield RULE_UNITS + rule.expression.length * CHARACTER_UNITS;
+    // What another version or a hand has stored may be no text.
+    yield RULE_UNITS + String(rule.expression).length * CHARACTER_UNITS;
     for (const regex of regexes.takeNew()) {
       regex.prepare();
       yield regex.size * PLACE_UNITS;
