@@ -2,7 +2,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { type BaseFile, FORMAT, NO_HISTORY } from "./base-file.ts";
 import { type Delta, opsWeight } from "./entries.ts";
-import { readLines } from "./lines.ts";
+import { readLines } from "#kernel/file-lines.ts";
 
 /**
  * Deltas that follow a base file, so that a change costs a line and not a new copy of everything. Each line

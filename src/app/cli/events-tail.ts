@@ -5,7 +5,7 @@ import { EventStreamReader } from "#wire/http/event-stream.ts";
 import { loadConfig } from "#app/config/config.ts";
 import { configInput } from "./config-input.ts";
 import { CliError, complain, EXIT, type ExitCode } from "./outcome.ts";
-import { type ApiOptions, explained, openApi, plainZoneName, requireZone } from "./zone-api.ts";
+import { type ApiOptions, explained, openApi, plainZoneName, requireZone } from "./zone/zone-api.ts";
 
 export interface EventsTailOptions extends ApiOptions {
   readonly zone?: string;

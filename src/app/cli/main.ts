@@ -162,7 +162,7 @@ function addZoneImport(parent: Command, finish: Finish): void {
     .option("--account <id>", "the account to create the zone in (default: the only account that the token can access)")
     .option("--proxied", "proxy all records that can be proxied, unless their comments say otherwise");
   const flags = addConfigFlags(withApi(command), CLIENT_KEYS);
-  command.action(async (file: string, options) => finish(await (await import("./zone-import.ts")).zoneImport(file, options, flags)));
+  command.action(async (file: string, options) => finish(await (await import("./zone/zone-import.ts")).zoneImport(file, options, flags)));
 }
 
 function addZoneExport(parent: Command, finish: Finish): void {
@@ -171,7 +171,7 @@ function addZoneExport(parent: Command, finish: Finish): void {
     .argument("<zone>", "the zone, such as example.com")
     .description("Print a zone as a zone file. Its comments contain the comments, tags and proxy status of the records.");
   const flags = addConfigFlags(withApi(command), CLIENT_KEYS);
-  command.action(async (zone: string, options) => finish(await (await import("./zone-export.ts")).zoneExport(zone, options, flags)));
+  command.action(async (zone: string, options) => finish(await (await import("./zone/zone-export.ts")).zoneExport(zone, options, flags)));
 }
 
 function addZoneHistory(parent: Command, finish: Finish): void {
@@ -181,7 +181,7 @@ function addZoneHistory(parent: Command, finish: Finish): void {
     .description("List the versions of a zone's DNS records, newest first. Every write creates a version.")
     .option("--limit <count>", "number of versions to show", "20");
   const flags = addConfigFlags(withApi(command), CLIENT_KEYS);
-  command.action(async (zone: string, options) => finish(await (await import("./zone-history.ts")).zoneHistory(zone, options, flags)));
+  command.action(async (zone: string, options) => finish(await (await import("./zone/zone-history.ts")).zoneHistory(zone, options, flags)));
 }
 
 function addZoneDiff(parent: Command, finish: Finish): void {
@@ -193,7 +193,7 @@ function addZoneDiff(parent: Command, finish: Finish): void {
     .description("Show what changed between two versions of a zone, as lines of a zone file.");
   const flags = addConfigFlags(withApi(command), CLIENT_KEYS);
   command.action(async (zone: string, from: string | undefined, to: string | undefined, options) =>
-    finish(await (await import("./zone-diff.ts")).zoneDiff(zone, { ...options, from, to }, flags)),
+    finish(await (await import("./zone/zone-diff.ts")).zoneDiff(zone, { ...options, from, to }, flags)),
   );
 }
 
@@ -207,7 +207,7 @@ function addZoneRevert(parent: Command, finish: Finish): void {
     .option("--reason <text>", "the reason, for the history");
   const flags = addConfigFlags(withApi(command), [...CLIENT_KEYS, "vendor.prefix"]);
   command.action(async (zone: string, version: string | undefined, options) =>
-    finish(await (await import("./zone-revert.ts")).zoneRevert(zone, { ...options, version }, flags)),
+    finish(await (await import("./zone/zone-revert.ts")).zoneRevert(zone, { ...options, version }, flags)),
   );
 }
 
@@ -218,7 +218,9 @@ function addZoneRollKey(parent: Command, finish: Finish): void {
     .description("Start to replace the DNSSEC key of a zone. The server completes the steps, and the zone stays valid throughout.")
     .option("--status", "only show the progress of a replacement");
   const flags = addConfigFlags(withApi(command), CLIENT_KEYS);
-  command.action(async (zone: string, options) => finish(await (await import("./zone-roll-key.ts")).zoneRollKey(zone, options, flags)));
+  command.action(async (zone: string, options) =>
+    finish(await (await import("./zone/zone-roll-key.ts")).zoneRollKey(zone, options, flags)),
+  );
 }
 
 function addZoneProve(parent: Command, finish: Finish): void {
@@ -230,7 +232,7 @@ function addZoneProve(parent: Command, finish: Finish): void {
     )
     .option("--account <id>", "the account, if several accounts have a zone with this name");
   const flags = addConfigFlags(command, DATABASE_KEYS);
-  command.action(async (zone: string, options) => finish(await (await import("./zone-owner.ts")).zoneProve(zone, options, flags)));
+  command.action(async (zone: string, options) => finish(await (await import("./zone/zone-owner.ts")).zoneProve(zone, options, flags)));
 }
 
 function addZoneSettle(parent: Command, finish: Finish): void {
@@ -243,7 +245,7 @@ function addZoneSettle(parent: Command, finish: Finish): void {
     .option("--account <id>", "the account that gets the name");
   const flags = addConfigFlags(command, DATABASE_KEYS);
   command.action(async (zone: string | undefined, options) =>
-    finish(await (await import("./zone-owner.ts")).zoneSettle(zone, options, flags)),
+    finish(await (await import("./zone/zone-owner.ts")).zoneSettle(zone, options, flags)),
   );
 }
 

@@ -1,7 +1,7 @@
 import type { DnssecRollover } from "#model/dns/dnssec.ts";
 import { loadConfig } from "#app/config/config.ts";
-import { configInput } from "./config-input.ts";
-import { EXIT, type ExitCode, print } from "./outcome.ts";
+import { configInput } from "../config-input.ts";
+import { EXIT, type ExitCode, print } from "../outcome.ts";
 import { type ApiOptions, explained, openApi, plainZoneName, requireZone } from "./zone-api.ts";
 
 export interface ZoneRollKeyOptions extends ApiOptions {

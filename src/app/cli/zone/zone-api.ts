@@ -1,7 +1,7 @@
 import { parseHostname } from "#kernel/net/hostname.ts";
 import { isAlive, readRunFile } from "#app/operations/run-file.ts";
-import { type ApiClient, ApiFailure, createApiClient } from "./api-client.ts";
-import { CliError, complain, EXIT } from "./outcome.ts";
+import { type ApiClient, ApiFailure, createApiClient } from "../api-client.ts";
+import { CliError, complain, EXIT } from "../outcome.ts";
 
 /** The options that every command has that talks to the API. */
 export interface ApiOptions {

@@ -1,8 +1,8 @@
 import type { DnsVersionChange } from "#model/dns/dns-version.ts";
 import { loadConfig } from "#app/config/config.ts";
-import { configInput } from "./config-input.ts";
-import { CliError, EXIT, type ExitCode, print } from "./outcome.ts";
-import { recordLine } from "./record-line.ts";
+import { configInput } from "../config-input.ts";
+import { CliError, EXIT, type ExitCode, print } from "../outcome.ts";
+import { recordLine } from "../record-line.ts";
 import { type ApiOptions, explained, openApi, plainZoneName, requireZone } from "./zone-api.ts";
 
 export interface ZoneDiffOptions extends ApiOptions {

@@ -1,6 +1,6 @@
 import { loadConfig } from "#app/config/config.ts";
-import { configInput } from "./config-input.ts";
-import { EXIT, type ExitCode, print } from "./outcome.ts";
+import { configInput } from "../config-input.ts";
+import { EXIT, type ExitCode, print } from "../outcome.ts";
 import { type ApiOptions, explained, openApi, plainZoneName, requireZone } from "./zone-api.ts";
 
 /** Prints the zone as a zone file, which zone import takes back. */

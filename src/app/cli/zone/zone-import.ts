@@ -4,9 +4,9 @@ import { ERROR_CODES } from "#kernel/errors/error-codes.ts";
 import { RdataError } from "#wire/dns/record-types.ts";
 import { parseZoneFile, type ZoneFileError } from "#wire/dns/zonefile.ts";
 import { loadConfig } from "#app/config/config.ts";
-import { type ApiClient, ApiFailure } from "./api-client.ts";
-import { configInput } from "./config-input.ts";
-import { CliError, complain, EXIT, type ExitCode, print } from "./outcome.ts";
+import { type ApiClient, ApiFailure } from "../api-client.ts";
+import { configInput } from "../config-input.ts";
+import { CliError, complain, EXIT, type ExitCode, print } from "../outcome.ts";
 import { type ApiOptions, explained, findZone, openApi, plainZoneName } from "./zone-api.ts";
 
 export interface ZoneImportOptions extends ApiOptions {

@@ -1,7 +1,7 @@
 import type { DnsVersion } from "#model/dns/dns-version.ts";
 import { loadConfig } from "#app/config/config.ts";
-import { configInput } from "./config-input.ts";
-import { CliError, columns, EXIT, type ExitCode, print } from "./outcome.ts";
+import { configInput } from "../config-input.ts";
+import { CliError, columns, EXIT, type ExitCode, print } from "../outcome.ts";
 import { type ApiOptions, explained, openApi, plainZoneName, requireZone } from "./zone-api.ts";
 
 const LIMIT_MAX = 1000;

@@ -5,9 +5,9 @@ import { createZoneSettling } from "#control/ownership/settling.ts";
 import { systemClock } from "#kernel/clock.ts";
 import { loadConfig } from "#app/config/config.ts";
 import { controlConfig } from "#app/control/control-config.ts";
-import { configInput } from "./config-input.ts";
-import { CliError, EXIT, type ExitCode, print } from "./outcome.ts";
-import { withTokens } from "./token-store.ts";
+import { configInput } from "../config-input.ts";
+import { CliError, EXIT, type ExitCode, print } from "../outcome.ts";
+import { withTokens } from "../token-store.ts";
 import { plainZoneName } from "./zone-api.ts";
 
 export interface ZoneOwnerOptions {

@@ -1,7 +1,7 @@
 import type { DnsVersion, DnsVersionDetail } from "#model/dns/dns-version.ts";
 import { loadConfig } from "#app/config/config.ts";
-import { configInput } from "./config-input.ts";
-import { CliError, EXIT, type ExitCode, print } from "./outcome.ts";
+import { configInput } from "../config-input.ts";
+import { CliError, EXIT, type ExitCode, print } from "../outcome.ts";
 import { type ApiOptions, explained, openApi, plainZoneName, requireZone } from "./zone-api.ts";
 import { diffLines, versionNumber } from "./zone-diff.ts";
 import { counts } from "./zone-history.ts";
