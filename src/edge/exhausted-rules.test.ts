@@ -50,6 +50,7 @@ async function eventOf(path: string) {
 
 test("a request that costs its thread too much is ended with an event that names the rule, and others are answered", async () => {
   edge.replica.apply([rulesetOp("z", "zone", "zone", "http_request_firewall_custom", worst("block"))]);
+  await edge.replica.settled();
   const [ended, answered] = await Promise.all([posted("/ended"), other()]);
   assert.match(ended, /^HTTP\/1\.1 503 [\s\S]*1102/);
   assert.match(answered, /^HTTP\/1\.1 200 /);
@@ -79,6 +80,7 @@ for (const [phase, rules] of Object.entries({
 }))
   test(`where rules of ${phase} take too many steps of a response, it goes out as it was`, async () => {
     edge.replica.apply([rulesetOp("z", "zone", "zone", phase, rules)]);
+    await edge.replica.settled();
     assert.deepEqual(edge.warnings, []);
     const known = counted();
     const path = `/${phase}`;

@@ -8,14 +8,17 @@ export interface MemoryReplica extends Replica {
   apply(ops: readonly Op[]): void;
   /** Replaces everything, as a full copy after a gap does. */
   replace(ops: readonly Op[]): void;
+  /** Resolves once listeners have done all that takes them several turns. */
+  settled(): Promise<void>;
 }
 
 /** Starts at revision 1 with the given entries; `ops` stay the caller's, the replica freezes copies. */
 export function createMemoryReplica(ops: readonly Op[] = []): MemoryReplica {
   const state = createSnapshotState();
-  const listeners: ((ops: readonly AppliedOp[] | null) => void)[] = [];
+  const listeners: Parameters<Replica["onApplied"]>[0][] = [];
+  let rest: Promise<unknown> = Promise.resolve();
   const tell = (applied: readonly AppliedOp[] | null): void => {
-    for (const listener of listeners) listener(applied);
+    rest = Promise.all([rest, ...listeners.map((listener) => listener(applied))]);
   };
   state.replace(1, structuredClone(ops));
   return {
@@ -28,6 +31,7 @@ export function createMemoryReplica(ops: readonly Op[] = []): MemoryReplica {
       state.replace(state.rev + 1, structuredClone(all));
       tell(null);
     },
+    settled: async () => void (await rest),
     close: () => {
       listeners.length = 0;
     },
