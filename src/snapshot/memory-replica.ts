@@ -18,7 +18,9 @@ export function createMemoryReplica(ops: readonly Op[] = []): MemoryReplica {
   const listeners: Parameters<Replica["onApplied"]>[0][] = [];
   let rest: Promise<unknown> = Promise.resolve();
   const tell = (applied: readonly AppliedOp[] | null): void => {
-    rest = Promise.all([rest, ...listeners.map((listener) => listener(applied))]);
+    const left = listeners.map((listener) => listener(applied));
+    for (const more of left) if (typeof more === "function") while (more());
+    rest = Promise.all([rest, ...left]);
   };
   state.replace(1, structuredClone(ops));
   return {
