@@ -342,9 +342,9 @@ describe("GraphQL analytics", () => {
   test("what is too much, too deep or wrong is told, and the rest of the answer stands", async () => {
     assert.match(await refusal("httpRequestsAdaptiveGroups(limit: 10001) { count }"), /limit must be between/);
     assert.match(await refusal("httpRequestsAdaptiveGroups { count }"), /limit must be between/);
-    assert.match(await refusal(`httpRequestsAdaptive(limit: 1, filter: { ${nested(6)} }) { clientIP }`), /5 deep/);
+    assert.match(await refusal(`httpRequestsAdaptive(limit: 1, filter: { ${nested(6)} }) { clientIP }`), /at most 5 levels deep/);
     const many = Array.from({ length: 101 }, (_, n) => `a${n}: httpRequestsAdaptive(limit: 1) { clientIP }`).join(" ");
-    assert.match(await refusal(many), /at most 100 nodes/);
+    assert.match(await refusal(many), /at most 100 data nodes/);
     const wide = Array.from({ length: 201 }, (_, n) => `a${n}: clientIP`).join(" ");
     assert.match(await refusal(`httpRequestsAdaptive(limit: 1) { ${wide} }`), /200 values of each row/);
     const each = Array.from({ length: 190 }, (_, n) => `a${n}: clientIP`).join(" ");
@@ -353,9 +353,9 @@ describe("GraphQL analytics", () => {
       `{ viewer { zones(filter: { zoneTag: "${zone}" }) { ${much} } } } fragment Each on HttpRequestsRow { ${each} }`,
     );
     assert.match(tooMuch?.[0]?.message ?? "none", /at most 500000 values/);
-    assert.match(await refusal("httpRequestsAdaptiveGroups(limit: 1, orderBy: [clientIP_ASC]) { count }"), /orderBy clientIP needs/);
+    assert.match(await refusal("httpRequestsAdaptiveGroups(limit: 1, orderBy: [clientIP_ASC]) { count }"), /orderBy clientIP requires/);
     const deep = `{ viewer { ${"zones(filter: {}) { ".repeat(20)} zoneTag ${"} ".repeat(20)} } }`;
-    assert.match((await query(deep)).errors?.map(({ message }) => message).join() ?? "", /15 deep/);
+    assert.match((await query(deep)).errors?.map(({ message }) => message).join() ?? "", /at most 15 levels deep/);
     const { data, errors } = await query(
       `{ viewer { zones(filter: { zoneTag_in: ["${zone}", "${"0".repeat(32)}"] }) { zoneTag } mine: zones(filter: { zoneTag: "${zone}" }) { events: firewallEventsAdaptiveGroups(limit: 1) { count } } } }`,
     );
