@@ -15,11 +15,16 @@ export const SNIPPETS: Readonly<Record<string, Snippet>> = {
   toml: (block) =>
     `${saved(block, "selvedge.toml")}\nnpx selvedge config check --config ${block.file ?? "selvedge.toml"} > config.txt || { cat config.txt; false; }`,
   json: ({ text }) => {
-    const { action, expression } = JSON.parse(text) as { readonly action?: string; readonly expression?: string };
+    const { action, expression, ratelimit } = JSON.parse(text) as {
+      readonly action?: string;
+      readonly expression?: string;
+      readonly ratelimit?: object;
+    };
+    const phase = ratelimit === undefined ? PHASES[action ?? ""] : "http_ratelimit";
     // A rule is a change of the zone that the API checks in full and does not make.
     return action === undefined || expression === undefined
       ? `jq . ${here(text)}`
-      : `jq '{ rules: [.] }' <<< ${quoted(text)} | call -X PUT "$API/zones/$ZONE/rulesets/phases/${PHASES[action]}/entrypoint?dry_run=true" -d @-`;
+      : `jq '{ rules: [.] }' <<< ${quoted(text)} | call -X PUT "$API/zones/$ZONE/rulesets/phases/${phase}/entrypoint?dry_run=true" -d @-`;
   },
   expression: ({ text }) =>
     text
@@ -40,9 +45,9 @@ export const SNIPPETS: Readonly<Record<string, Snippet>> = {
   mermaid: null,
 };
 
-/** Where a rule with this action goes in guides, which show a rate limit with `block`. */
+/** Where a rule with this action goes in guides, unless it is a rate limit. */
 const PHASES: Readonly<Record<string, string>> = {
-  block: "http_ratelimit",
+  block: "http_request_firewall_custom",
   compress_response: "http_response_compression",
   execute: "http_request_firewall_managed",
   log_custom_field: "http_log_custom_fields",

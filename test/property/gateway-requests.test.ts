@@ -231,7 +231,7 @@ describe("requests that have no words in another dialect", () => {
     [{ messages: hello, n: 2 }, /^n: /],
     [{ messages: hello, logprobs: true }, /^logprobs: /],
     [{ messages: hello, temperature: "hot" }, /temperature must be a number/],
-    [{ messages: hello, tools: [{ type: "custom", custom: {} }] }, /tools\[0\]\.type: only functions/],
+    [{ messages: hello, tools: [{ type: "custom", custom: {} }] }, /tools\[0\]\.type: this provider accepts only functions/],
     [{ messages: hello, stop: [1] }, /stop must be/],
     [
       { messages: [{ role: "assistant", tool_calls: [{ id: "1", type: "function", function: { name: "a", arguments: "{" } }] }] },
