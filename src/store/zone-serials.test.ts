@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { sql } from "kysely";
 import { fixedClock } from "#kernel/clock.ts";
+import { someAudit } from "../../test/support/audit.ts";
 import { databaseTest } from "../../test/support/store.ts";
 import { openStore } from "#store/database/open.ts";
 import { touchZone } from "#store/zones/zones.ts";
@@ -48,6 +49,39 @@ databaseTest("a serial is the present, or the next one where it is there already
     clock.advance(60_000);
     await put(NOW - 100);
     assert.equal((await store.write((unit) => touchZone(unit, "z"))).result?.serial, NOW + 60);
+  } finally {
+    await store.close();
+  }
+});
+
+databaseTest("however often a backup is restored, serials are later than all that were published", async (url) => {
+  // The clock stands still, so that nothing but what was published can tell.
+  const store = await openStore({ url, clock: fixedClock(START) });
+  const ACCOUNT = sql`INSERT INTO accounts (id, name, type, settings, created_on) VALUES ('a', 'a', 'standard', '{}', '')`;
+  const ZONE = sql`INSERT INTO zones (id, account_id, name, status, type, paused, plan, name_servers, settings, serial, record_count, vanity_name_servers, created_on, modified_on) VALUES ('z', 'a', 'b.example', 'active', 'full', 0, 'pro', '[]', '{}', ${NOW}, 1, '[]', '', '')`;
+  const publish = async (): Promise<number> => {
+    const { result, rev } = await store.write(async (unit) => {
+      const serial = (await touchZone(unit, "z"))?.serial ?? 0;
+      unit.change({ kind: "serial", id: "z", value: { serial } });
+      // What a primary of somebody else has chosen does not count.
+      unit.change({ kind: "serial", id: "y", value: { serial: 2_026_112_601 } });
+      unit.audit(someAudit);
+      return serial;
+    });
+    await store.changesSince((rev ?? 0) - 1, 10);
+    return result;
+  };
+  try {
+    await store.write(async ({ db }) => void (await ACCOUNT.execute(db), await ZONE.execute(db)));
+    let published = 0;
+    for (let restores = 0; restores < 3; restores++) {
+      for (let changes = 0; changes < 5; changes++) published = await publish();
+      await store.write(({ db }) => db.updateTable("zones").set({ serial: NOW }).execute());
+      await store.renewHistory();
+      const [restored] = await store.read.selectFrom("zones").select("serial").execute();
+      assert.ok(isAfter(restored!.serial, published), `${restored!.serial} after ${published}`);
+      assert.ok(restored!.serial < NOW + 1_000_000);
+    }
   } finally {
     await store.close();
   }

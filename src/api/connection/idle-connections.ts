@@ -3,9 +3,9 @@ import type { Socket } from "node:net";
 import type { Clock } from "#kernel/clock.ts";
 
 export interface IdleLimits {
-  /** Without a request, whatever else arrives: HTTP allows empty lines before one (RFC 9112 §2.2). */
+  /** How long a connection may have no request. Empty lines do not count as one (RFC 9112 §2.2). */
   readonly idleMs: number;
-  /** Without taking anything of what is to be sent to it. */
+  /** How long a client may read nothing of a response. */
   readonly unreadMs: number;
 }
 
@@ -26,7 +26,10 @@ interface Use {
   takenMs: number;
 }
 
-/** Closes connections that are kept for nothing. The timers of the HTTP server begin anew with each byte either way. */
+/**
+ * Closes connections without a request, and those whose client reads nothing. The HTTP server's own timers start again with each
+ * byte that arrives or is written, so an empty line every few seconds would keep a connection open.
+ */
 export function createIdleConnections(clock: Pick<Clock, "monotonicMs">, limits: IdleLimits): IdleConnections {
   const uses = new Map<Socket, Use>();
   return {

@@ -3,15 +3,15 @@ import type { Clock } from "#kernel/clock.ts";
 import { answerBrokenRequest } from "./broken-request.ts";
 
 /**
- * How long a client may take to send a body: a first span, and a second more for each so many bytes that have arrived. A body
- * that makes progress goes on, one that stops or trickles is ended.
+ * How long a client may take to send a body: `firstMs`, plus one second for every `bytesPerSecondMin` bytes that have arrived. So a
+ * large body on a slow line is accepted, and one that stops or trickles ends.
  */
 export interface BodyPace {
   readonly firstMs: number;
   readonly bytesPerSecondMin: number;
 }
 
-/** As slow as the slowest lines that people still administer zones over (2G), and 200 times the pace of slowloris. */
+/** The speed of a slow 2G line. */
 export const BODY_PACE: BodyPace = { firstMs: 30_000, bytesPerSecondMin: 2_000 };
 
 interface Upload {

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { programFrom, readCoreRulesFiles } from "./core-rules-files.ts";
 import { type ArchivedFile, readTarGz } from "./tar.ts";
 
-/** What was installed. */
+/** The Core Rule Set that `installCoreRules` has put into the data directory. */
 export interface InstalledCoreRules {
   /** SHA-256 of the archive, in hexadecimal. */
   readonly sha256: string;

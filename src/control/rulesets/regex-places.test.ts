@@ -40,7 +40,7 @@ storeTest("a ruleset has a bound on its regular expressions, and a rule that wou
       refused = n;
     });
   assert.ok(refused > 2, String(refused));
-  // What has no regular expression, or is one of those that are there, still fits.
+  // A rule without a regular expression still fits, and so does one whose pattern the ruleset already has.
   await rulesets.addRule(call(), scope, most.id, { action: "block", expression: "ssl" });
   await rulesets.editRule(call(), scope, most.id, added.rules.at(-1)!.id, large(1));
 });

@@ -9,7 +9,7 @@ import type { CompiledRuleset } from "#rules/types.ts";
 import type { RulesetEntry, ZoneEntry } from "#snapshot/entries.ts";
 import type { RuleLists } from "./rule-lists.ts";
 
-/** What becomes of a ruleset; null where it goes away. */
+/** A ruleset with its new entry, or null if it was deleted. */
 export interface RulesetChange {
   readonly id: string;
   readonly entry: RulesetEntry | null;

@@ -74,7 +74,7 @@ export function createRateLimit({ perSecond, allPerSecond, slip, exempt, table }
     spentUntil[first + oldest] = nowMs - BURST_MS;
     return first + oldest;
   };
-  /** Who asks for the same in spite of the limit gets none of it until it stops. */
+  /** A network that continues to ask the same above the limit gets no answers to it until it stops. */
   const isSortOver = (tag: number, nowMs: number): boolean => {
     const at = timeOf(tag & (SETS - 1), tag, nowMs);
     let spent = spentUntil[at] as number;

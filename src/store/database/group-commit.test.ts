@@ -236,7 +236,7 @@ test("a connection that broke is replaced for the next group", async () => {
   const group = createGroupCommit({
     dialect: DIALECTS.sqlite,
     clock: systemClock,
-    seen: createSeenPosition(),
+    seen: createSeenPosition(systemClock),
     committed: async () => {},
     connect: async () => {
       const broken = ++connections === 1;

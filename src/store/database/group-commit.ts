@@ -124,7 +124,7 @@ async function runGroup(deps: GroupCommitDeps, session: Session, group: readonly
   const { dialect } = deps;
   const stored = await lockPosition(session, dialect);
   const own = isContinued(stored, deps.seen.get()) ? stored : null;
-  const { history, rev } = own ?? (await beginHistory(session, dialect, deps.clock, stored));
+  const { history, rev } = own ?? (await beginHistory(session, dialect, deps.clock, stored, deps.seen.serial()));
   const finished: Finished[] = [];
   for (const pending of group) {
     const done = await runUnit(deps, session, pending);

@@ -4,7 +4,8 @@ import type { Clock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Dialect, Session } from "#store/queries/session.ts";
 import type { Tables } from "#store/queries/tables.ts";
-import { raisedSerial } from "#store/queries/zone-serial.ts";
+import { nowSeconds, raisedSerial } from "#store/queries/zone-serial.ts";
+import type { Change } from "./store.ts";
 
 /**
  * A place in what an installation has committed. Revisions count within one history: a database that was restored goes on
@@ -31,15 +32,29 @@ const randomHalf = (): string => randomBytes(HALF_BYTES).toString("hex");
 /** Whether one is the other before or after a restore. */
 export const isSameInstallation = (a: string, b: string): boolean => a.slice(0, HALF_CHARS) === b.slice(0, HALF_CHARS);
 
-/** The highest revision that this process has seen, by which it knows that a database was restored. */
+/** The highest revision that this process has seen, by which it knows that a database was restored, and the highest serial. */
 export interface SeenPosition {
   get(): Position | null;
   note(position: Position): void;
+  /** Of zones' serials that follow the clock; 0 before there is one. */
+  serial(): number;
+  noteSerials(changes: readonly Change[]): void;
 }
 
-export function createSeenPosition(): SeenPosition {
+/** Serials of a primary that have nothing to do with the clock, such as 2026112601, are not ours to go above. */
+const NEAR_CLOCK_SECONDS = 10_000_000;
+
+export function createSeenPosition(clock: Clock): SeenPosition {
   let seen: Position | null = null;
+  let highest = 0;
   return {
+    serial: () => highest,
+    noteSerials: (changes) => {
+      for (const { kind, value } of changes) {
+        if (kind !== "serial" || value === null || !("serial" in value) || typeof value.serial !== "number") continue;
+        if (value.serial > highest && value.serial - nowSeconds(clock) < NEAR_CLOCK_SECONDS) highest = value.serial;
+      }
+    },
     get: () => seen,
     note: ({ history, rev }) => {
       if (seen?.history !== history || seen.rev < rev) seen = { history, rev };
@@ -85,16 +100,22 @@ async function assertWhole(session: Session, { isWhole }: Dialect): Promise<void
 
 /**
  * Begins a history, within the transaction that has locked the position: the first one, or the one that follows a restore.
- * Then serials go on above those that other servers may have seen since the backup. Throws `database_unavailable` while a
+ * Then serials go on above those that other servers may have seen since the backup, `served` among them. Throws `database_unavailable` while a
  * restore is under way.
  */
-export async function beginHistory(session: Session, dialect: Dialect, clock: Clock, before: StoredPosition): Promise<Position> {
+export async function beginHistory(
+  session: Session,
+  dialect: Dialect,
+  clock: Clock,
+  before: StoredPosition,
+  served: number,
+): Promise<Position> {
   if (before.history !== null) await assertWhole(session, dialect);
   const installation = before.history?.slice(0, HALF_CHARS) ?? randomHalf();
   const history = `${installation}${randomHalf()}`;
   await session.query(`UPDATE counters SET history = ${dialect.placeholder(1)}, identity = ${dialect.identity} WHERE name = 'rev'`, [
     history,
   ]);
-  if (before.history !== null) await session.query(`UPDATE zones SET serial = ${raisedSerial(clock)}`);
+  if (before.history !== null) await session.query(`UPDATE zones SET serial = ${raisedSerial(clock, served)}`);
   return { history, rev: before.rev };
 }

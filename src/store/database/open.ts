@@ -70,7 +70,7 @@ const CHECK_WAIT_MS = 2_000;
 async function ensureHistory(session: Session, dialect: Dialect, clock: Clock): Promise<void> {
   await beginWriting(session, dialect, clock);
   const stored = await lockPosition(session, dialect);
-  if (!stored.isOwn) await beginHistory(session, dialect, clock, stored);
+  if (!stored.isOwn) await beginHistory(session, dialect, clock, stored, 0);
   await session.query("COMMIT");
 }
 
@@ -228,7 +228,7 @@ async function createStore(backend: Backend, clock: Clock, condemned: Promise<st
       }
     });
   const read = committedOnly(reader);
-  const seen = createSeenPosition();
+  const seen = createSeenPosition(clock);
   const checkpointer = backend.checkpointer();
   const writer = createGroupCommit({
     dialect,
@@ -319,7 +319,12 @@ async function createStore(backend: Backend, clock: Clock, condemned: Promise<st
     },
     revision: async () => (await position()).rev,
     position,
-    changesSince: (rev, limit, history) => readChangesSince(read, position, { rev, limit, history }),
+    changesSince: async (rev, limit, history) => {
+      const sets = await readChangesSince(read, position, { rev, limit, history });
+      // Every commit of every node passes here, on its way to this node's planes.
+      for (const { changes } of sets ?? []) seen.noteSerials(changes);
+      return sets;
+    },
     renewHistory: async () => {
       seen.note({ history: (await position()).history, rev: Number.MAX_SAFE_INTEGER });
       return position();

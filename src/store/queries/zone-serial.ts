@@ -8,11 +8,12 @@ export const STEP_MAX = 0x7fff_ffff;
 export const SERIAL_MAX = 0xffff_ffff;
 
 /**
- * The serial of a zone that was restored, as SQL: so far above the present, or above what it is, that it is later than any that
- * many changes in few seconds had led to. One that is about to begin again is left alone, for versions are told apart by it.
+ * The serial of a zone in a restored database, as SQL: LOST_CHANGES above the clock, above `served` (the highest serial that this
+ * process knows to be published) and above its own value. A serial that is close to the maximum stays, since versions are
+ * identified by it.
  */
-export function raisedSerial(clock: Clock): string {
-  const now = nowSeconds(clock);
+export function raisedSerial(clock: Clock, served: number): string {
+  const now = Math.max(nowSeconds(clock), served);
   return `CASE WHEN ${now} - serial BETWEEN 1 AND ${STEP_MAX - LOST_CHANGES} THEN ${now + LOST_CHANGES} WHEN serial < ${SERIAL_MAX - LOST_CHANGES} THEN serial + ${LOST_CHANGES} ELSE serial END`;
 }
 
