@@ -5,6 +5,7 @@ import type { CompiledRule, CompiledRuleset, Predicate, RulesetDefinition } from
 import type { RequestView } from "../../views.ts";
 import type { ManagedRule, ManagedRuleset } from "../rulesets.ts";
 import type { CoreMatch, CoreRuleSet } from "./core-rule-set.ts";
+import { isCut } from "./transaction-of.ts";
 
 type Compile = (definition: RulesetDefinition, predicates: ReadonlyMap<string, Predicate>) => CompiledRuleset;
 
@@ -17,7 +18,8 @@ export function compileCore(ruleset: ManagedRuleset, core: CoreRuleSet, rules: r
   const predicates = new Map<string, Predicate>();
   for (const { id, core: number, cause } of rules) {
     if (number !== undefined) predicates.set(id, (request) => find(request).has(number));
-    if (cause !== undefined) predicates.set(id, (request) => bodyReading(request).causes.has(cause));
+    if (cause !== undefined)
+      predicates.set(id, (request) => bodyReading(request).causes.has(cause) || (cause === "size" && isCut(bodyReading(request))));
   }
   const definition = { id: ruleset.id, phase: ruleset.phase, version: ruleset.version, rules: rules.map(definitionOf) };
   const compiled = compile(definition, predicates);

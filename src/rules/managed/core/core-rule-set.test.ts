@@ -3,6 +3,7 @@ import { afterEach, test } from "node:test";
 import { compileRuleset } from "#rules/compile-ruleset.ts";
 import { runPhase } from "#rules/engine.ts";
 import { programOf } from "#rules/seclang/testing/requests.ts";
+import { FORM, posted } from "#rules/testing/budget.cases.ts";
 import { testRequest } from "#rules/testing/views.ts";
 import type { RequestView } from "#rules/views.ts";
 import { SCORE_EXCEEDED_RULE_ID, SCORES_RULESET_ID } from "../request-rulesets.ts";
@@ -106,4 +107,19 @@ test("without a Core Rule Set the ruleset has rules of the program's own, and sa
   assert.match(version, /^own-\d/);
   assert.match(description, /selvedge waf crs install/);
   assert.ok(rules.every(({ core }) => core === undefined));
+});
+
+test("an attack behind what the set looks at makes the rule about long bodies match", () => {
+  use();
+  const { id } = MANAGED_RULESETS.get(SCORES_RULESET_ID)!.rules.find(({ cause }) => cause === "size")!;
+  const blocks = { rules: [{ id, action: "block" }] };
+  const long = (body: string, type: string): readonly string[] => matchesOf(blocks, posted(body, type)).map(({ rule }) => rule.id);
+  assert.deepEqual(long(`a=${"x".repeat(200_000)}&b=attack`, FORM), []);
+  for (const [body, type] of [
+    [`a=${"x".repeat(300_000)}&b=attack`, FORM],
+    [`${"a=1&".repeat(20_000)}b=attack`, FORM],
+    [JSON.stringify([...Array.from({ length: 20_000 }, () => "1"), "attack"]), "application/json"],
+    [`<r>${"<a>some text of it</a>".repeat(20_000)}attack</r>`, "application/xml"],
+  ] as const)
+    assert.deepEqual(long(body, type), [id], body.slice(0, 20));
 });

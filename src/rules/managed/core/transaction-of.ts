@@ -41,6 +41,13 @@ const BODY_CHARACTERS_MAX = 262_144;
 /** An argument costs as much as so many of its characters besides. */
 const ARGUMENT_CHARACTERS = 24;
 
+/** Whether the Core Rule Set looks at less of a body than was read of it. */
+export function isCut({ text, args, xml }: BodyReading): boolean {
+  if (text.length > BODY_CHARACTERS_MAX) return true;
+  const named = argumentsOf(args);
+  return firstOf(named) !== named || firstTexts(xml).length < xml.length;
+}
+
 /** The first ones, the last of them cut. */
 function firstOf(found: readonly Named[]): readonly Named[] {
   let left = BODY_CHARACTERS_MAX;
@@ -53,9 +60,8 @@ function firstOf(found: readonly Named[]): readonly Named[] {
   return kept.length === found.length && left >= 0 ? found : kept;
 }
 
-function firstTexts(texts: readonly string[]): readonly string[] {
-  return firstOf(texts.map((value) => ({ name: "", value }))).map(({ value }) => value);
-}
+const firstTexts = (texts: readonly string[]): readonly string[] =>
+  firstOf(texts.map((value) => ({ name: "", value }))).map(({ value }) => value);
 
 /** ModSecurity's names of what reads a body. */
 const PROCESSORS: Readonly<Record<BodyReading["kind"], string>> = {
