@@ -76,6 +76,7 @@ import { isGlobalAddress } from "#kernel/net/ip-class.ts";
 import { canonicalIp, type IpAddress } from "#kernel/net/ip.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import { planOf } from "#model/zones/plan.ts";
+import type { RecordPolicy } from "#model/dns/prepared-record.ts";
 import type { Store } from "#store/database/store.ts";
 
 export interface ControlDeps {
@@ -115,6 +116,8 @@ export interface ControlDeps {
   readonly scanResolvers?: readonly string[];
   /** After so many days a zone's key is replaced; never unless given, and for 0. */
   readonly dnssecRolloverDays?: number;
+  /** What names of addresses may be and how TXT content is kept; SPEC 2.2 unless given. */
+  readonly records?: Partial<Pick<RecordPolicy, "names" | "txtContent">>;
   /** Records that one zone may have, and one of the free plan; many unless said. */
   readonly recordsPerZoneMax?: number;
   readonly recordsPerFreeZoneMax?: number;
@@ -151,12 +154,13 @@ export function createControl(deps: ControlDeps): Control {
   const { store, clock, sealer, ca, events, eventReads = localReads(events), vendorPrefix, nameServers = NAME_SERVERS } = deps;
   const edgeAddresses = new Set(deps.edgeAddresses.map((address) => canonicalIp(address) ?? address));
   const origins = { edgeAddresses, localOriginAllowed: deps.localOriginAllowed };
+  const recordPolicy = { ...origins, names: "letter_first" as const, txtContent: "quoted" as const, ...deps.records };
   const view = createRecordView({ origins, vendorPrefix });
   const { recordsPerZoneMax: most = RECORDS_PER_ZONE_MAX, recordsPerFreeZoneMax: mostFree = most } = deps;
   const recordsPerZoneMax = (plan: string): number => (planOf(plan).name === "free" ? mostFree : most);
   const large = createLargeChanges({ store, clock });
   const removals = createRemovals({ store });
-  const changer = createRecordChanger({ store, clock, origins, view, recordsPerZoneMax, large });
+  const changer = createRecordChanger({ store, clock, policy: recordPolicy, view, recordsPerZoneMax, large });
   const secondaries = createSecondaries({
     store,
     clock,
@@ -214,8 +218,15 @@ export function createControl(deps: ControlDeps): Control {
     ...hostnames,
     dnsRecords: createDnsRecords({ store, view, changer, recordsPerZoneMax }),
     dnsVersions: createDnsVersions({ store, view, changer }),
-    recordScans: createRecordScans({ store, clock, origins, view, changer, ask: createScanResolver(deps.scanResolvers ?? []) }),
-    zoneFiles: createZoneFiles({ store, clock, origins, changer, recordsPerZoneMax, large }),
+    recordScans: createRecordScans({
+      store,
+      clock,
+      policy: recordPolicy,
+      view,
+      changer,
+      ask: createScanResolver(deps.scanResolvers ?? []),
+    }),
+    zoneFiles: createZoneFiles({ store, clock, policy: recordPolicy, changer, recordsPerZoneMax, large }),
     dnsSettings,
     apexAddresses: createApexAddresses({ store }),
     dnssec: createDnssec({ store, clock, sealer, lookAtParent }),

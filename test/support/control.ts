@@ -30,6 +30,7 @@ export async function controlOver(
     readonly customHostnamesPerZoneMax?: number;
     readonly hostnameIssuancesPerMinute?: number;
     readonly edgeAddresses?: readonly string[];
+    readonly records?: NonNullable<ControlDeps["records"]>;
     readonly clock?: Clock;
     readonly secondaryLimits?: NonNullable<ControlDeps["secondaryLimits"]>;
     readonly webhookAllowed?: NonNullable<ControlDeps["webhookAllowed"]>;

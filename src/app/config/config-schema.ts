@@ -115,6 +115,16 @@ export const CONFIG_KEYS = {
     default: ["ns1.selvedge.internal", "ns2.selvedge.internal"],
     doc: "Host names of this installation's nameservers, as zones show them and as you enter them at the registrar. Each two names form a pair. Zones of different accounts with the same name get different pairs.",
   },
+  "dns.txt_content": {
+    type: "txt_content",
+    default: "quoted",
+    doc: "How the API returns TXT content that was written without quotes. quoted: in quotes; as_sent: as it was written, which cert-manager, lexicon and Terraform need. Answers and exports are the same.",
+  },
+  "dns.names": {
+    type: "names_rule",
+    default: "letter_first",
+    doc: "Names that A, AAAA and CNAME records can have. letter_first: each starts with a letter; rfc1123: it can also start with a digit. Names in reverse zones, and those that a zone already has, can always start with a digit.",
+  },
   "zones.activation": {
     type: "activation",
     default: "auto",

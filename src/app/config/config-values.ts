@@ -4,6 +4,7 @@ import type { Binding } from "#acme/client.ts";
 import type { IssuerName } from "#control/certificates/choose-authority.ts";
 import type { OwnershipConfig } from "#control/ownership/policy.ts";
 import { type IsoDate, parseIsoDate } from "#kernel/clock.ts";
+import type { RecordPolicy } from "#model/dns/prepared-record.ts";
 import { parseHostname } from "#kernel/net/hostname.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
@@ -25,6 +26,8 @@ export interface ConfigTypes {
   readonly database: string;
   readonly level: LogLevel;
   readonly activation: OwnershipConfig["activation"];
+  readonly txt_content: RecordPolicy["txtContent"];
+  readonly names_rule: Exclude<RecordPolicy["names"], "any">;
   readonly accounts: readonly string[];
   readonly addresses: readonly string[];
   readonly servers: readonly string[];
@@ -54,6 +57,8 @@ interface ValueType<T> {
 
 const ISSUER_NAMES: readonly string[] = ["local", ...AUTHORITIES.map(({ name }) => name)];
 const ACTIVATIONS: readonly OwnershipConfig["activation"][] = ["auto", "at_once", "delegation"];
+const TXT_CONTENTS: readonly ConfigTypes["txt_content"][] = ["quoted", "as_sent"];
+const NAMES_RULES: readonly ConfigTypes["names_rule"][] = ["letter_first", "rfc1123"];
 const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
 const SWITCH_WORDS: Readonly<Record<string, boolean>> = {
   true: true,
@@ -130,6 +135,8 @@ export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigT
   },
   level: { expects: `one of ${LEVELS.join(", ")}`, accept: (value) => LEVELS.find((level) => level === value) },
   activation: { expects: `one of ${ACTIVATIONS.join(", ")}`, accept: (value) => ACTIVATIONS.find((one) => one === value) },
+  txt_content: { expects: `one of ${TXT_CONTENTS.join(", ")}`, accept: (value) => TXT_CONTENTS.find((one) => one === value) },
+  names_rule: { expects: `one of ${NAMES_RULES.join(", ")}`, accept: (value) => NAMES_RULES.find((one) => one === value) },
   accounts: {
     expects: "a list of account identifiers of 32 hexadecimal digits",
     accept: (value) => listOf(value, (item) => /^[0-9a-f]{32}$/.test(item)),

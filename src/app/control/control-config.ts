@@ -27,6 +27,7 @@ export const controlConfig = (config: Config) => ({
   parentServers: { isAllowed: createAddressPolicy(config.dns.host, []) },
   scanResolvers: config.dns.scan_resolvers.length > 0 ? config.dns.scan_resolvers : config.dns.resolvers,
   dnssecRolloverDays: config.dns.dnssec_rollover_days,
+  records: { names: config.dns.names, txtContent: config.dns.txt_content },
   recordsPerZoneMax: config.dns.records_per_zone_max,
   recordsPerFreeZoneMax: config.dns.records_per_free_zone_max,
   rulesetLimits: {

@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { checkSiblings } from "./dns-conflicts.ts";
 import type { DnsRecordWrite } from "./dns-record.ts";
-import { type OriginPolicy, type PreparedRecord, prepareRecord } from "./prepared-record.ts";
+import { type RecordPolicy, type PreparedRecord, prepareRecord } from "./prepared-record.ts";
 
 const ZONE = { name: "example.com", plan: "free" };
-const ORIGINS: OriginPolicy = { localOriginAllowed: () => true, edgeAddresses: new Set() };
+const POLICY: RecordPolicy = { names: "letter_first", txtContent: "quoted", localOriginAllowed: () => true, edgeAddresses: new Set() };
 const CONTENT: Readonly<Record<string, string>> = {
   A: "192.0.2.1",
   AAAA: "2001:db8::1",
@@ -19,7 +19,7 @@ const CONTENT: Readonly<Record<string, string>> = {
 };
 
 const record = (type: string, write: DnsRecordWrite = {}): PreparedRecord =>
-  prepareRecord({ type, name: "www", content: CONTENT[type] ?? "", priority: 10, ...write }, ZONE, ORIGINS);
+  prepareRecord({ type, name: "www", content: CONTENT[type] ?? "", priority: 10, ...write }, ZONE, POLICY);
 
 function codeOf(added: PreparedRecord, ...existing: PreparedRecord[]): number {
   try {

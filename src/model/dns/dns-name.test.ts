@@ -98,3 +98,42 @@ test("any text either is refused with its code or gives a name inside the zone t
     }),
   );
 });
+
+const DIGITS = ["3cx", "4705", "123", "1www.a", "*.1", "0", "9-9"] as const;
+
+test("names that start with a digit: refused by SPEC 2.2, taken by RFC 1123, whatever else the rules say stays", () => {
+  for (const type of ["A", "AAAA", "CNAME"])
+    for (const input of DIGITS) {
+      refused(input, type);
+      assert.equal(ownerName(input, ZONE, type, "rfc1123"), `${input}.${ZONE}`);
+    }
+  for (const input of ["-a", "a-", "a_", "a/b", "1_", "*.-1", "a*b"])
+    assert.throws(
+      () => ownerName(input, ZONE, "A", "rfc1123"),
+      (error) => error instanceof PlatformError && error.code === 9000,
+    );
+});
+
+test("reverse zones take numbers and the slashes of RFC 2317 under every rule", () => {
+  for (const zone of ["2.0.192.in-addr.arpa", "8.b.d.0.1.0.0.2.ip6.arpa", "0-127.2.0.192.in-addr.arpa"])
+    for (const input of ["1", "1.0-127", "1.0/25", "0/25", "255", "f.e.d"])
+      for (const type of ["A", "CNAME", "PTR", "NS"]) assert.equal(ownerName(input, zone, type), `${input}.${zone}`);
+});
+
+test("names of other servers may hold any byte, and stand for themselves", () => {
+  for (const [input, name] of [
+    [String.raw`a\032b.example.com.`, String.raw`a\032b.example.com`],
+    [String.raw`A\.B.example.com`, String.raw`a\.b.example.com`],
+    [String.raw`\$x.example.com`, "$x.example.com"],
+    ["trailing_.example.com", "trailing_.example.com"],
+  ] as const) {
+    assert.equal(ownerName(input, ZONE, "A", "any"), name);
+    assert.equal(ownerName(name, ZONE, "A", "any"), name);
+  }
+  for (const input of [String.raw`a\.example.com`, String.raw`x\.example.net.`, "a\\", String.raw`\999.example.com`])
+    assert.throws(
+      () => ownerName(input, ZONE, "A", "any"),
+      (error) => error instanceof PlatformError && error.code === 9000,
+      input,
+    );
+});

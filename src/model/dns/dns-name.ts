@@ -1,5 +1,8 @@
 import { domainToASCII } from "node:url";
 import { PlatformError } from "#kernel/errors/errors.ts";
+import { isReverseZone } from "#model/zones/zone-name.ts";
+import { formatName, isWithin, keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
+import { RdataError } from "#wire/dns/errors.ts";
 
 const NAME_LENGTH_MAX = 253;
 const LABEL_LENGTH_MAX = 63;
@@ -12,17 +15,24 @@ const ADDRESS_LABEL = /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9])?$/;
 /** SPEC 2.2: the name starts with a letter; the underscore stands for the service labels that CNAMEs carry. */
 const ADDRESS_START = /^[a-z_]/;
 
+/**
+ * What names of A, AAAA and CNAME records may be. `letter_first`: SPEC 2.2. `rfc1123`: they may also start with a digit
+ * (RFC 1123 §2.1). `any`: whatever another nameserver can have in a zone, escapes included (RFC 2181 §11).
+ */
+export type NameRule = "letter_first" | "rfc1123" | "any";
+
 /** Types whose names follow the stricter rules of SPEC 2.2. */
 const ADDRESS_TYPES: ReadonlySet<string> = new Set(["A", "AAAA", "CNAME"]);
 
 /**
  * The absolute owner name, lower case, in A-label form and without the final dot. Takes `@`, a name relative
- * to the zone, or one that ends in the zone's name; Unicode becomes A-labels (RFC 5891).
- * Throws `dns_name_invalid`.
+ * to the zone, or one that ends in the zone's name; Unicode becomes A-labels (RFC 5891). In reverse zones names are
+ * numbers, and may have a slash (RFC 2317 §4), so there the rule is `any`. Throws `dns_name_invalid`.
  */
-export function ownerName(input: string | undefined, zoneName: string, type: string): string {
+export function ownerName(input: string | undefined, zoneName: string, type: string, rule: NameRule = "letter_first"): string {
   if (typeof input !== "string" || input === "") throw invalid("a name is required");
   if (input.length > 1000) throw invalid("the name is too long");
+  if (rule === "any" && input.includes("\\")) return escapedName(input, zoneName, type);
   const ascii = toAscii(input);
   if (ascii === "@" || ascii === zoneName || ascii === `${zoneName}.`) {
     checkPlace("", type);
@@ -33,7 +43,7 @@ export function ownerName(input: string | undefined, zoneName: string, type: str
   const inside = name.endsWith(`.${zoneName}`);
   if (rooted && !inside) throw invalid(`${name} is not in the zone ${zoneName}`);
   const relative = inside ? name.slice(0, -zoneName.length - 1) : name;
-  checkLabels(relative, type);
+  checkLabels(relative, isReverseZone(zoneName) ? "any" : ADDRESS_TYPES.has(type) ? rule : "any");
   checkPlace(relative, type);
   const absolute = `${relative}.${zoneName}`;
   if (absolute.length > NAME_LENGTH_MAX) throw invalid(`${absolute.length} characters are more than ${NAME_LENGTH_MAX}`);
@@ -56,9 +66,24 @@ function labelToAscii(label: string): string {
   return ascii;
 }
 
-function checkLabels(relative: string, type: string): void {
+/** An absolute name in presentation format, whose labels may hold any byte. */
+function escapedName(input: string, zoneName: string, type: string): string {
+  try {
+    const name = parseAbsoluteName(input);
+    const zone = parseAbsoluteName(zoneName);
+    if (!isWithin(keyOf(name), keyOf(zone))) throw invalid(`${input} is not in the zone ${zoneName}`);
+    const relative = Buffer.concat([name.subarray(0, name.length - zone.length), zone.subarray(-1)]);
+    checkPlace(relative.length === 1 ? "" : formatName(relative), type);
+    // The API writes this character plainly; only zone files have to escape it.
+    return formatName(name).replaceAll("\\$", "$").toLowerCase();
+  } catch (error) {
+    throw error instanceof RdataError ? invalid(`the name ${error.message}`) : error;
+  }
+}
+
+function checkLabels(relative: string, rule: NameRule): void {
   const labels = relative.split(".");
-  const strict = ADDRESS_TYPES.has(type);
+  const strict = rule !== "any";
   for (const [index, label] of labels.entries()) {
     if (label === "") throw invalid("a label is empty");
     if (label.length > LABEL_LENGTH_MAX) throw invalid(`the label ${label.slice(0, 16)}… has more than ${LABEL_LENGTH_MAX} characters`);
@@ -69,7 +94,8 @@ function checkLabels(relative: string, type: string): void {
       throw invalid(`the label ${label} of an address must contain only letters, digits and hyphens and end with a letter or digit`);
   }
   const first = labels[0] === "*" ? labels[1] : labels[0];
-  if (strict && first !== undefined && !ADDRESS_START.test(first)) throw invalid("the name of an address must start with a letter");
+  if (rule === "letter_first" && first !== undefined && !ADDRESS_START.test(first))
+    throw invalid("the name of an address must start with a letter (a server with dns.names = rfc1123 also takes a digit)");
 }
 
 /** Names that a type can have in a zone; empty is the zone's own. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertGrowsLinearly } from "../../../test/support/growth.ts";
 import { fc } from "../../../test/support/property.ts";
-import { contentKey, joinedText, quoteText } from "./dns-text.ts";
+import { contentKey, joinedText, quoteText, readText } from "./dns-text.ts";
 
 test("SPEC 2.2 and SPEC 7.4: content without quotes gets them, content with them stays, anything between is inconsistent", () => {
   assert.equal(quoteText("v=spf1 -all"), '"v=spf1 -all"');
@@ -64,4 +64,19 @@ test("strings of a record are joined, with what escapes stand for", () => {
       const content = `"${piece.repeat(length / piece.length)}`;
       return () => joinedText(content);
     });
+});
+
+test("content as sent is shown as it was, and is the same on the wire; what cannot be quoted is refused in both forms", () => {
+  for (const content of ["abc", '"abc"', 'v=spf1 "quoted" -all'.replaceAll('"', String.raw`\"`), "a;b", " spaced ", '"one"  "two"', ""]) {
+    const quoted = readText(content, "quoted");
+    assert.deepEqual(readText(content, "as_sent"), { text: quoted?.text, shown: content });
+    assert.equal(quoted?.shown, quoted?.text);
+  }
+  for (const content of ['a"', '"a', 'a "b"', "a\\"])
+    for (const form of ["quoted", "as_sent"] as const) assert.equal(readText(content, form), undefined);
+});
+
+test("content without quotes says what it says with them", () => {
+  for (const content of ["plain", String.raw`say \"hi\"`, String.raw`\097\098`, "two  spaces"])
+    assert.equal(joinedText(content), joinedText(`"${content}"`));
 });

@@ -13,6 +13,15 @@ export function quoteText(content: string): string | undefined {
   return hasBareQuote(content) || endsInEscape(content) ? undefined : `"${content}"`;
 }
 
+/** How TXT content without quotes is kept: in the quotes that SPEC 2.2 adds, or as the API was sent it. */
+export type TxtContent = "quoted" | "as_sent";
+
+/** `text` is for the wire, `shown` for responses; undefined where quotes are inconsistent. */
+export function readText(content: string, form: TxtContent): { readonly text: string; readonly shown: string } | undefined {
+  const text = quoteText(content);
+  return text === undefined ? undefined : { text, shown: form === "as_sent" ? content : text };
+}
+
 function hasBareQuote(content: string): boolean {
   for (let i = 0; i < content.length; i++) {
     if (content[i] === "\\") i++;
@@ -38,10 +47,9 @@ export const contentPart = (part: string): string => part.replace(/"\s*"/g, "").
 // linear: pumped
 const STRINGS = /"((?:[^"\\]|\\[^]?)*)"?|[^"]+/g;
 
-/** What the record says: its strings without quotes and escapes (RFC 1035 §5.1), one char for each `\ddd`; content without quotes is as it stands. */
+/** What the record says: its strings without quotes and escapes (RFC 1035 §5.1), one char for each `\ddd`. */
 export function joinedText(content: string): string {
-  if (!content.includes('"')) return content;
-  return Array.from(content.matchAll(STRINGS), ([, quoted = ""]) =>
+  return Array.from((quoteText(content) ?? content).matchAll(STRINGS), ([, quoted = ""]) =>
     quoted.replace(/\\(\d{3}|[^])/g, (_, escaped: string) => (escaped.length === 3 ? String.fromCharCode(Number(escaped)) : escaped)),
   ).join("");
 }

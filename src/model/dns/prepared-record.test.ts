@@ -3,13 +3,14 @@ import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { DnsRecordWrite } from "./dns-record.ts";
-import { isProxiable, type OriginPolicy, prepareRecord } from "./prepared-record.ts";
+import { isProxiable, prepareRecord, type RecordPolicy } from "./prepared-record.ts";
 
 const FREE = { name: "example.com", plan: "free" };
 const PRO = { name: "example.com", plan: "pro" };
 const ENTERPRISE = { name: "example.com", plan: "enterprise" };
-const OPEN: OriginPolicy = { localOriginAllowed: () => true, edgeAddresses: new Set(["198.51.100.1", "127.0.0.1"]) };
-const STRICT: OriginPolicy = { localOriginAllowed: () => false, edgeAddresses: new Set() };
+const SPEC = { names: "letter_first", txtContent: "quoted" } as const;
+const OPEN: RecordPolicy = { ...SPEC, localOriginAllowed: () => true, edgeAddresses: new Set(["198.51.100.1", "127.0.0.1"]) };
+const STRICT: RecordPolicy = { ...SPEC, localOriginAllowed: () => false, edgeAddresses: new Set() };
 
 function codeOf(write: DnsRecordWrite, zone = FREE, origins = OPEN): number {
   try {
@@ -163,4 +164,47 @@ test("whatever a write holds, it is refused with a code below 100000 or prepared
       assert.deepEqual(again, once);
     }),
   );
+});
+
+test("what is known is not judged anew, and everything else is", () => {
+  const known = {
+    name: String.raw`3\032x.example.com`,
+    type: "A",
+    content: "127.0.0.9",
+    priority: null,
+    data: null,
+    rdata: Buffer.from([127, 0, 0, 9]).toString("base64"),
+    ttl: 604_800,
+    proxied: 1,
+    comment: "c".repeat(400),
+    tags: '["a","b"]',
+  };
+  const { rdata: _, tags, ...same } = known;
+  const write: DnsRecordWrite = { ...same, proxied: true, data: null, tags: JSON.parse(tags) as string[] };
+  const kept = prepareRecord({ ...write, proxied: true }, FREE, STRICT, known);
+  assert.deepEqual([kept.name, kept.content, kept.comment, kept.tags], [known.name, known.content, known.comment, known.tags]);
+  assert.equal(prepareRecord({ ...write, proxied: false }, FREE, STRICT, known).ttl, 604_800);
+  const changes: readonly (readonly [DnsRecordWrite, number])[] = [
+    [{ name: "4x" }, 9000],
+    [{ ttl: 604_801 }, 9021],
+    [{ content: "127.0.0.10" }, 9041],
+    [{ tags: ["a"] }, 9300],
+    [{ comment: "d".repeat(400) }, 9302],
+  ];
+  for (const [change, code] of changes)
+    assert.throws(
+      () => prepareRecord({ ...write, ...change }, FREE, STRICT, known),
+      (error) => error instanceof PlatformError && error.code === code,
+    );
+});
+
+test("TXT as sent: shown as written, stored as the same strings, one record for conflicts and filters", () => {
+  const asSent: RecordPolicy = { ...OPEN, txtContent: "as_sent" };
+  for (const content of ["abc", "v=DKIM1; k=rsa; p=AAAA", "x".repeat(600), String.raw`a\"b`, "UPPER and lower"]) {
+    const bare = prepareRecord({ type: "TXT", name: "t", content }, FREE, asSent);
+    const quoted = prepareRecord({ type: "TXT", name: "t", content: `"${content}"` }, FREE, asSent);
+    assert.deepEqual([bare.content, quoted.content], [content, `"${content}"`]);
+    assert.deepEqual([bare.rdata, bare.content_key], [quoted.rdata, quoted.content_key]);
+    assert.equal(prepareRecord({ type: "TXT", name: "t", content }, FREE, OPEN).content, `"${content}"`);
+  }
 });

@@ -1,8 +1,8 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { classifyIp, type IpClass } from "#kernel/net/ip-class.ts";
 import { formatIp, type IpAddress, parseIp, unmapIp } from "#kernel/net/ip.ts";
-import { contentKey, quoteText } from "./dns-text.ts";
-import { ownerName } from "./dns-name.ts";
+import { contentKey, readText, type TxtContent } from "./dns-text.ts";
+import { type NameRule, ownerName } from "./dns-name.ts";
 import type { DnsRecordWrite } from "./dns-record.ts";
 import { type Plan, planOf } from "#model/zones/plan.ts";
 import { describe, encodeContent, encodeData, RECORD_TYPES, RdataError, recordTypeOf, type RecordType } from "#wire/dns/record-types.ts";
@@ -35,6 +35,12 @@ export interface OriginPolicy {
   readonly edgeAddresses: ReadonlySet<string>;
 }
 
+/** What the operator has decided about records. */
+export interface RecordPolicy extends OriginPolicy {
+  readonly names: NameRule;
+  readonly txtContent: TxtContent;
+}
+
 /** 1 in `ttl`: the service chooses, which is 300 seconds (SPEC 2.2, dns.md). */
 export const TTL_AUTOMATIC = 1;
 const TTL_SECONDS_MAX = 86_400;
@@ -43,23 +49,34 @@ const RDATA_BYTES_MAX = 4096;
 const CONTENT_LENGTH_MAX = 17_000;
 const TAG = /^[A-Za-z0-9_-]{1,32}(?::[^\x00-\x1f\x7f]{0,100})?$/;
 
-/** Throws the first violation in the order of dns.md: type, name, TTL, content, size, tags and comment. */
+/**
+ * Throws the first violation in the order of dns.md: type, name, TTL, content, size, tags and comment. `known` has what was
+ * judged before, or came from elsewhere: fields that are the same in `write` are kept as they are and not judged anew.
+ */
 export function prepareRecord(
   write: DnsRecordWrite,
   zone: { readonly name: string; readonly plan: string },
-  origins: OriginPolicy,
+  policy: RecordPolicy,
+  known: Partial<PreparedRecord> = {},
 ): PreparedRecord {
   const descriptor = recordType(write.type);
   const type = descriptor.name;
   const plan = planOf(zone.plan);
-  const name = ownerName(write.name, zone.name, type);
-  const ttl = checkTtl(write.ttl ?? TTL_AUTOMATIC, plan);
-  const { content, data, priority, rdata } = encode(descriptor, write, name, zone.name);
+  const name =
+    known.type === type && known.name !== undefined && isSameName(write.name, known.name, zone.name)
+      ? known.name
+      : ownerName(write.name, zone.name, type, policy.names);
+  const ttl = write.ttl !== undefined && write.ttl === known.ttl ? known.ttl : checkTtl(write.ttl ?? TTL_AUTOMATIC, plan);
+  const kept = keptContent(type, write, known);
+  const { content, data, priority, rdata } = kept ?? encode(descriptor, write, zone.name, policy.txtContent);
+  if (type === "CNAME" && content.toLowerCase() === name && (kept === undefined || name !== known.name))
+    throw contentError(type, "/content", "Content for CNAME record is invalid: the record cannot point to itself.");
   const proxied = write.proxied === true;
-  if (proxied) checkProxied(descriptor, content, origins);
-  if (rdata.length > RDATA_BYTES_MAX) throw new PlatformError("dns_content_too_long", { source: "/content" });
-  const tags = checkTags(write.tags ?? [], plan);
-  const comment = checkComment(write.comment ?? null, plan);
+  if (proxied && !(kept && known.proxied === 1)) checkProxied(descriptor, content, policy);
+  if (rdata.length > RDATA_BYTES_MAX && !(kept && name === known.name))
+    throw new PlatformError("dns_content_too_long", { source: "/content" });
+  const tags = JSON.stringify(write.tags ?? []) === known.tags ? (write.tags ?? []) : checkTags(write.tags ?? [], plan);
+  const comment = write.comment === known.comment ? (known.comment ?? null) : checkComment(write.comment ?? null, plan);
   return {
     name,
     type,
@@ -111,7 +128,26 @@ interface Encoded {
   readonly rdata: Uint8Array;
 }
 
-function encode(descriptor: RecordType, write: DnsRecordWrite, name: string, origin: string): Encoded {
+/** As responses show it, with a final dot, or relative to the zone. */
+const isSameName = (input: string | undefined, name: string, zoneName: string): boolean => {
+  const lower = input?.toLowerCase();
+  return lower === name || lower === `${name}.` || `${lower}.${zoneName}` === name;
+};
+
+/** What the record says, where that is known. */
+function keptContent(type: string, { content, data, priority }: DnsRecordWrite, known: Partial<PreparedRecord>): Encoded | undefined {
+  if (known.rdata === undefined || known.content === undefined || known.type !== type) return undefined;
+  const isSame = (data ?? null) === null ? content === known.content : JSON.stringify(data) === known.data;
+  if (!isSame || (priority ?? null) !== (known.priority ?? null)) return undefined;
+  return {
+    content: known.content,
+    data: (known.data ?? null) === null ? null : (JSON.parse(known.data as string) as object),
+    priority: known.priority ?? null,
+    rdata: Buffer.from(known.rdata, "base64"),
+  };
+}
+
+function encode(descriptor: RecordType, write: DnsRecordWrite, origin: string, txtContent: TxtContent): Encoded {
   const type = descriptor.name;
   const data = descriptor.structured ? (write.data ?? null) : null;
   const source = data === null ? "/content" : "/data";
@@ -121,16 +157,14 @@ function encode(descriptor: RecordType, write: DnsRecordWrite, name: string, ori
   const options = { origin, ...(typeof write.priority === "number" ? { priority: write.priority } : {}) };
   // `\\#` opens RDATA in hexadecimal (RFC 3597 §5), which is no text.
   const isText = type === "TXT" && !content.startsWith("\\#");
-  const text = isText ? quoteText(content) : content;
-  if (text === undefined)
+  const read = isText ? readText(content, txtContent) : { text: content, shown: content };
+  if (read === undefined)
     throw contentError(type, source, "Content for TXT record is invalid: quotation marks must enclose every string, or none.");
   try {
-    const rdata = data === null ? encodeContent(type, text, options) : encodeData(type, data, options);
+    const rdata = data === null ? encodeContent(type, read.text, options) : encodeData(type, data, options);
     const shown = describe(type, rdata);
-    if (type === "CNAME" && shown.content.toLowerCase() === name)
-      throw new RdataError("Content for CNAME record is invalid: the record cannot point to itself.");
     // TXT content stays as it was sent, however the wire splits it (dns.md, "TXT").
-    return { content: isText ? text : shown.content, data: shown.data, priority: shown.priority, rdata };
+    return { content: isText ? read.shown : shown.content, data: shown.data, priority: shown.priority, rdata };
   } catch (error) {
     if (error instanceof RdataError)
       throw contentError(type, data !== null && error.field !== undefined ? `/data/${error.field}` : source, error.message);

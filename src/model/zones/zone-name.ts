@@ -27,6 +27,8 @@ export function zoneName(input: string): string {
   return name;
 }
 
+export const isReverseZone = (name: string): boolean => REVERSE.some((suffix) => isWithin(name, suffix));
+
 /** Whether zones can lie below one of this name: others are made at registered domains alone. */
 export const mayHaveZonesBelow = (name: string): boolean => isSpecialUse(name) || REVERSE.some((suffix) => isWithin(name, suffix));
 

@@ -12,6 +12,7 @@ export interface ZoneFileRecord extends Description {
   readonly type: string;
   /** Seconds; null where nothing in the file gives one. */
   readonly ttl: number | null;
+  readonly rdata: Uint8Array;
   /** What follows the semicolon behind the record. */
   readonly comment: string;
   readonly line: number;
@@ -158,7 +159,7 @@ function readRecord(state: ParserState, { line, comment, end }: ZoneFileLine, ow
   const bytes = encodeTokens(known, words, { origin: state.origin, style: "master" });
   if (known.name === "SOA" && ttl === undefined && state.defaultTtl === null && state.lastTtl === null)
     state.defaultTtl = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).readUInt32BE(bytes.length - 4);
-  const record = { name: formatName(owner), type: known.name, ttl: ttl ?? state.defaultTtl ?? state.lastTtl, comment, line };
+  const record = { name: formatName(owner), type: known.name, ttl: ttl ?? state.defaultTtl ?? state.lastTtl, comment, line, rdata: bytes };
   return { kind: "record", end, record: { ...record, ...describe(known.name, bytes) } };
 }
 

@@ -13,11 +13,11 @@ import type { VersionedChange } from "./version-changes.ts";
 import { appendVersion, type NewVersion } from "./version-log.ts";
 import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import type { DnsRecord } from "#model/dns/dns-record.ts";
-import type { OriginPolicy } from "#model/dns/prepared-record.ts";
+import type { RecordPolicy } from "#model/dns/prepared-record.ts";
 import type { DnsVersionKind } from "#model/dns/dns-version.ts";
 import { recordEntry, serialEntry } from "#snapshot/compile.ts";
 import { importOfRecord } from "#store/dns/dns-imports.ts";
-import { recordsByIds, writeRecords } from "#store/dns/dns-record-rows.ts";
+import { recordsByIds, recordsNamed, writeRecords } from "#store/dns/dns-record-rows.ts";
 import type { DnsRecordRow } from "#store/dns/record-row.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { countImported, touchZone, zoneRowById } from "#store/zones/zones.ts";
@@ -65,7 +65,7 @@ export interface PiecesOptions extends ChangeOptions {
 export interface RecordChangerDeps {
   readonly store: Store;
   readonly clock: Clock;
-  readonly origins: OriginPolicy;
+  readonly policy: RecordPolicy;
   /** Records that one zone of the plan may have. */
   recordsPerZoneMax(plan: string): number;
   readonly view: RecordView;
@@ -101,7 +101,7 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
     if (row === undefined) throw new PlatformError("zone_not_found");
     const now = isoMicros(deps.clock.nowMicros());
     const existing = prepared.ids.length === 0 ? [] : await recordsByIds(unit.db, zone.id, prepared.ids);
-    const planned = planSteps(prepared, existing, { zone, origins: deps.origins, now });
+    const planned = planSteps(prepared, existing, { zone, policy: deps.policy, now, namesInUse: await namesInUse(unit, zone, prepared) });
     const changes = outcome(await judged(unit, zone, planned, { ...row, recordCount: row.record_count }, options));
     await countImported(unit.db, zone.id, addedBy(changes));
     await deps.large.write(unit, change, changes);
@@ -111,7 +111,7 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
     const { view } = deps;
     const now = isoMicros(deps.clock.nowMicros());
     const existing = prepared.ids.length === 0 ? [] : await recordsByIds(unit.db, zone.id, prepared.ids);
-    const planned = planSteps(prepared, existing, { zone, origins: deps.origins, now });
+    const planned = planSteps(prepared, existing, { zone, policy: deps.policy, now, namesInUse: await namesInUse(unit, zone, prepared) });
     if (planned.length === 0) return changedRecords([], view, null);
     const added = planned.reduce((sum, step) => sum + (step.place ? 1 : 0) - (step.remove ? 1 : 0), 0);
     const touched = await touchZone(unit, zone.id, added, 1);
@@ -141,20 +141,20 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
   return {
     change: async (call, zone, changes, options) => {
       // Outside the unit, which holds up every other write.
-      const prepared = await prepareChanges(changes, zone, deps.origins);
+      const prepared = await prepareChanges(changes, zone, deps.policy);
       if (prepared.failedAlone) throw prepared.failedAlone;
       const timeoutMs = changeTimeoutMs(prepared.ids.length + prepared.posts.length);
       return commit(deps, call, (unit) => apply(unit, call, zone, prepared, options), { timeoutMs });
     },
     changeWithin: async (unit, call, zone, changes, options) =>
-      apply(unit, call, zone, await prepareChanges(changes, zone, deps.origins), options),
+      apply(unit, call, zone, await prepareChanges(changes, zone, deps.policy), options),
     changeInPieces: async (call, zone, pieces, options) => {
       const { large, store } = deps;
       const change = await large.begin(call, zone, options.kind);
       const beat = setInterval(() => void large.touch(change.row).catch(() => {}), BEAT_MS).unref();
       try {
         for await (const piece of pieces) {
-          const prepared = await prepareChanges(piece, zone, deps.origins);
+          const prepared = await prepareChanges(piece, zone, deps.policy);
           await store.write((unit) => writePiece(unit, change, prepared, options));
         }
         if (change.pieces === 0) {
@@ -175,6 +175,12 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
       }
     },
   };
+}
+
+/** A name that the zone has was judged when it came, by a transfer or an import perhaps. */
+async function namesInUse({ db }: Unit, zone: PlannedZoneRef, { doubtfulNames }: PreparedChanges): Promise<ReadonlySet<string>> {
+  if (doubtfulNames.length === 0) return new Set();
+  return new Set((await recordsNamed(db, zone.id, [...new Set(doubtfulNames)])).map(({ name }) => name));
 }
 
 /** Before the first piece comes, much may have to be read. */

@@ -4,7 +4,7 @@ import { newId } from "#kernel/crypto/ids.ts";
 import { type ShownRow, writeOf } from "./record-view.ts";
 import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import type { DnsRecordWrite } from "#model/dns/dns-record.ts";
-import { type OriginPolicy, type PreparedRecord, prepareRecord } from "#model/dns/prepared-record.ts";
+import { type PreparedRecord, prepareRecord, type RecordPolicy, TTL_AUTOMATIC } from "#model/dns/prepared-record.ts";
 import type { DnsRecordRow } from "#store/dns/record-row.ts";
 
 export type Part = Exclude<keyof RecordChanges, "prepared" | "rows">;
@@ -23,36 +23,54 @@ export interface ChangeStep {
 /** A write whose fields are checked already, or why they are wrong. */
 type Checked = PreparedRecord | PlatformError;
 
+/** A write that is wrong by its name alone, and right in a zone that has this name already. */
+interface Doubtful {
+  readonly record: PreparedRecord;
+  readonly otherwise: PlatformError;
+}
+
 /** Changes with everything checked that does not depend on the zone's records. */
 export interface PreparedChanges {
   readonly changes: RecordChanges;
   /** Of existing records, as far as they exist. */
   readonly ids: readonly string[];
   readonly puts: readonly Checked[];
-  readonly posts: readonly Checked[];
+  readonly posts: readonly (Checked | Doubtful)[];
   readonly restores: readonly Checked[];
+  readonly doubtfulNames: readonly string[];
   /** Set where the changes are one new record that is wrong: the zone need not be asked. */
   readonly failedAlone: PlatformError | null;
 }
 
 interface Scene {
   readonly zone: PlannedZoneRef;
-  readonly origins: OriginPolicy;
+  readonly policy: RecordPolicy;
   readonly now: string;
+  /** Of the doubtful names those that the zone has. */
+  readonly namesInUse: ReadonlySet<string>;
 }
 
-export async function prepareChanges(changes: RecordChanges, zone: PlannedZoneRef, origins: OriginPolicy): Promise<PreparedChanges> {
+export async function prepareChanges(changes: RecordChanges, zone: PlannedZoneRef, policy: RecordPolicy): Promise<PreparedChanges> {
   const { deletes = [], patches = [], puts = [], posts = [], restores = [], rows = [] } = changes;
-  const check = (write: DnsRecordWrite): Checked => checked(() => prepareRecord(write, zone, origins));
+  const check = (write: DnsRecordWrite): Checked => checked(() => prepareRecord(write, zone, policy));
+  const checkNew = (write: DnsRecordWrite): Checked | Doubtful => {
+    const otherwise = check(write);
+    if (!(otherwise instanceof PlatformError && otherwise.errorName === "dns_name_invalid")) return otherwise;
+    const record = checked(() => prepareRecord(write, zone, { ...policy, names: "any" }));
+    return record instanceof PlatformError ? otherwise : { record, otherwise };
+  };
+  // What a record was before is not judged by what the operator has decided since then.
+  const past: RecordPolicy = { ...policy, names: "any", txtContent: "as_sent" };
   const ids = new Set([deletes, patches, puts, restores, rows].flatMap((items) => items.map(({ id }) => id)));
-  const preparedPosts: readonly Checked[] = [...(await eachInSlices(posts, check)), ...(changes.prepared ?? [])];
+  const preparedPosts: readonly (Checked | Doubtful)[] = [...(await eachInSlices(posts, checkNew)), ...(changes.prepared ?? [])];
   const [first] = preparedPosts;
   return {
     changes,
     ids: [...ids],
     puts: await eachInSlices(puts, check),
     posts: preparedPosts,
-    restores: await eachInSlices(restores, (row) => check(writeOf(row, {}))),
+    restores: await eachInSlices(restores, (row) => checked(() => prepareRecord(writeOf(row, {}), zone, past, judgedBefore(row)))),
+    doubtfulNames: preparedPosts.flatMap((post) => ("otherwise" in post ? [post.record.name] : [])),
     failedAlone: ids.size === 0 && preparedPosts.length === 1 && first instanceof PlatformError ? first : null,
   };
 }
@@ -101,25 +119,37 @@ export function planSteps(prepared: PreparedChanges, existing: readonly DnsRecor
     deletes.every(({ id }, i) => change("deletes", i, id, () => null)) &&
     restores.every(({ id }, i) => !rows.has(id) || change("restores", i, id, () => null)) &&
     patches.every(({ id, ...body }, i) => change("patches", i, id, (row) => patched(row, body, scene))) &&
-    puts.every(({ id }, i) => change("puts", i, id, (row) => changedRow(row, prepared.puts[i] as Checked, scene.now))) &&
+    puts.every(({ id }, i) =>
+      change("puts", i, id, (row) => overwritten(row, puts[i] as DnsRecordWrite, prepared.puts[i] as Checked, scene)),
+    ) &&
     given.every((row, i) => change("puts", puts.length + i, row.id, () => ({ ...row, modified_on: scene.now }))) &&
     prepared.posts.every((post, i) => add("posts", i, null, newRow(post, scene))) &&
     restores.every((row, i) => add("restores", i, null, restoredRow(row, prepared.restores[i] as Checked, scene)));
   return taken ? steps : steps.slice(0, steps.findIndex(({ error }) => error !== null) + 1);
 }
 
-const patched = (row: DnsRecordRow, body: DnsRecordWrite, { zone, origins, now }: Scene): DnsRecordRow | PlatformError =>
+const patched = (row: DnsRecordRow, body: DnsRecordWrite, { zone, policy, now }: Scene): DnsRecordRow | PlatformError =>
   changedRow(
     row,
-    checked(() => prepareRecord({ ...writeOf(row, body), ...named(body) }, zone, origins)),
+    checked(() => prepareRecord({ ...writeOf(row, body), ...named(body) }, zone, policy, judgedBefore(row))),
     now,
   );
+
+/** A PUT that was refused may only repeat what the record has already. */
+const overwritten = (row: DnsRecordRow, body: DnsRecordWrite, to: Checked, { zone, policy, now }: Scene): DnsRecordRow | PlatformError =>
+  changedRow(row, to instanceof PlatformError ? checked(() => prepareRecord(body, zone, policy, judgedBefore(row))) : to, now);
+
+/** A proxied record has no TTL of its own that could be kept. */
+const judgedBefore = <Row extends ShownRow>(row: Row): Partial<PreparedRecord> =>
+  row.proxied === 1 ? { ...row, ttl: TTL_AUTOMATIC } : row;
 
 const changedRow = (row: DnsRecordRow, to: Checked, now: string): DnsRecordRow | PlatformError =>
   to instanceof PlatformError ? to : { ...row, ...to, ...noteTimes(to, row, now), modified_on: now };
 
-const newRow = (to: Checked, { zone, now }: Scene): DnsRecordRow | PlatformError =>
-  to instanceof PlatformError ? to : createdRow(newId(), to, zone.id, now);
+const newRow = (post: Checked | Doubtful, { zone, now, namesInUse }: Scene): DnsRecordRow | PlatformError => {
+  const to = "otherwise" in post ? (namesInUse.has(post.record.name) ? post.record : post.otherwise) : post;
+  return to instanceof PlatformError ? to : createdRow(newId(), to, zone.id, now);
+};
 
 export const createdRow = (id: string, record: PreparedRecord, zone_id: string, now: string): DnsRecordRow => ({
   id,

@@ -15,11 +15,17 @@ interface Zoned extends ControlFixture {
   create(write: DnsRecordWrite): ReturnType<Control["dnsRecords"]["create"]>;
 }
 
-async function zoned(store: Store, options: { readonly plan?: string; readonly recordsPerZoneMax?: number } = {}): Promise<Zoned> {
-  const fixture = await controlOver(store, options.recordsPerZoneMax === undefined ? {} : { recordsPerZoneMax: options.recordsPerZoneMax });
+interface Options extends Pick<NonNullable<Parameters<typeof controlOver>[1]>, "records" | "recordsPerZoneMax"> {
+  readonly plan?: string;
+  readonly zone?: string;
+}
+
+async function zoned(store: Store, options: Options = {}): Promise<Zoned> {
+  const { plan = "free", zone: zoneName = "example.test", ...rest } = options;
+  const fixture = await controlOver(store, rest);
   const { control, account_id, call } = fixture;
-  const { id, name } = await control.zones.create(call(), { name: "example.test", account: { id: account_id } });
-  const zone = { id, name, account_id, plan: options.plan ?? "free" };
+  const { id, name } = await control.zones.create(call(), { name: zoneName, account: { id: account_id } });
+  const zone = { id, name, account_id, plan };
   return { ...fixture, zone, records: control.dnsRecords, create: (write) => control.dnsRecords.create(call(), zone, write) };
 }
 
@@ -243,4 +249,65 @@ storeTest("the usage says how many records a zone has and may have, by its plan"
   assert.deepEqual(await control.dnsRecords.usage(paid), { record_quota: 9, record_usage: 3 });
   await control.dnsRecords.delete(call(), paid, third);
   assert.deepEqual(await control.dnsRecords.usage(paid), { record_quota: 9, record_usage: 2 });
+});
+
+storeTest("TXT as sent: quotes make no other record, and a repeated challenge changes nothing", async ({ store }) => {
+  const { create, records, zone, call } = await zoned(store, { records: { txtContent: "as_sent" } });
+  const challenge = { type: "TXT", name: "_acme-challenge", content: "LHDhK3oGRvkiefQnx7OOczTY5Tic_xZ6HcMOc_gmtoM", ttl: 120 };
+  const made = await create(challenge);
+  assert.equal(made.content, challenge.content);
+  const before = await serialOf(store);
+  for (const content of [
+    challenge.content,
+    `"${challenge.content}"`,
+    `"${challenge.content.slice(0, 9)}" "${challenge.content.slice(9)}"`,
+  ]) {
+    await assert.rejects(create({ ...challenge, content }), failing(81058));
+    const { items } = await records.list(zone, { type: "TXT", "content.exact": content }, { page: 1, per_page: 10 });
+    assert.deepEqual(
+      items.map(({ id }) => id),
+      [made.id],
+    );
+  }
+  assert.equal(await serialOf(store), before);
+  // A second value of the same name, as a wildcard beside its domain needs, is another record.
+  await create({ ...challenge, content: challenge.content.toLowerCase() });
+  assert.equal((await records.edit(call(), zone, made.id, { ttl: 300 })).content, challenge.content);
+  assert.equal((await records.edit(call(), zone, made.id, { content: '"quoted now"' })).content, '"quoted now"');
+});
+
+storeTest("after the operator has changed the form, what was written keeps its own", async ({ store }) => {
+  const { records, zone, call, control, account_id } = await zoned(store, { records: { txtContent: "as_sent", names: "rfc1123" } });
+  const text = await records.create(call(), zone, { type: "TXT", name: "t", content: "abc" });
+  const host = await records.create(call(), zone, { type: "A", name: "3cx", content: "192.0.2.3", comment: "phone" });
+  const strict = await controlOver(store);
+  assert.deepEqual([strict.account_id, control === strict.control], [account_id, false]);
+  const { dnsRecords: later, dnsVersions } = strict.control;
+  assert.equal((await later.edit(call(), zone, text.id, { ttl: 300 })).content, "abc");
+  assert.equal((await later.edit(call(), zone, host.id, { comment: null })).name, "3cx.example.test");
+  assert.equal((await later.overwrite(call(), zone, host.id, { type: "A", name: "3CX", content: "192.0.2.4" })).content, "192.0.2.4");
+  assert.equal(
+    (await later.overwrite(call(), zone, host.id, { type: "A", name: "3cx.example.test.", content: "192.0.2.5", ttl: 60 })).ttl,
+    60,
+  );
+  // The zone has the name, so another record of it is nothing new; another name is.
+  await later.create(call(), zone, { type: "AAAA", name: "3cx", content: "2001:db8::3" });
+  await assert.rejects(later.create(call(), zone, { type: "A", name: "4cx", content: "192.0.2.4" }), failing(9000));
+  await assert.rejects(later.edit(call(), zone, host.id, { name: "5cx" }), failing(9000));
+  // A record that is gone can be brought back as it was.
+  await later.delete(call(), zone, text.id);
+  const { items } = await dnsVersions.list(zone, { page: 1, per_page: 1 });
+  await dnsVersions.revert(call(), zone, items[0]?.version ?? 0);
+  assert.equal((await later.get(zone, text.id)).content, "abc");
+});
+
+storeTest("reverse zones take names that are numbers", async ({ store }) => {
+  const { create } = await zoned(store, { zone: "2.0.192.in-addr.arpa" });
+  for (const name of ["1", "130", "255"])
+    assert.equal(
+      (await create({ type: "CNAME", name, content: `${name}.0-127.2.0.192.in-addr.arpa` })).name,
+      `${name}.2.0.192.in-addr.arpa`,
+    );
+  await create({ type: "NS", name: "0/25", content: "ns.customer.example" });
+  await create({ type: "CNAME", name: "7", content: "7.0/25.2.0.192.in-addr.arpa." });
 });

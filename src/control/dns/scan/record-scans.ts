@@ -11,7 +11,7 @@ import type { AskResolver } from "./scan-resolver.ts";
 import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import type { DnsRecord, DnsRecordWrite } from "#model/dns/dns-record.ts";
 import type { DnsScanResult, DnsScanReview, DnsScanReviewResult } from "#model/dns/dns-scan.ts";
-import { type OriginPolicy, type PreparedRecord, prepareRecord } from "#model/dns/prepared-record.ts";
+import { type PreparedRecord, prepareRecord, type RecordPolicy } from "#model/dns/prepared-record.ts";
 import { recordsNamed } from "#store/dns/dns-record-rows.ts";
 import type { DnsRecordRow } from "#store/dns/record-row.ts";
 import { deleteScanCandidate, replaceScanCandidates, scanCandidates } from "#store/dns/record-scans.ts";
@@ -32,7 +32,7 @@ export interface RecordScans {
 export interface RecordScansDeps {
   readonly store: Store;
   readonly clock: Clock;
-  readonly origins: OriginPolicy;
+  readonly policy: RecordPolicy;
   readonly view: RecordView;
   readonly changer: RecordChanger;
   readonly ask: AskResolver;
@@ -44,7 +44,7 @@ const QUESTIONS_AT_ONCE = 32;
 const SCAN_MS_MAX = 10_000;
 
 export function createRecordScans(deps: RecordScansDeps): RecordScans {
-  const { store, clock, origins, view, changer, ask } = deps;
+  const { store, clock, policy, view, changer, ask } = deps;
   let running = 0;
 
   const scan = async (zone: PlannedZoneRef): Promise<readonly PreparedRecord[]> => {
@@ -53,7 +53,7 @@ export function createRecordScans(deps: RecordScansDeps): RecordScans {
     running++;
     try {
       const until = clock.monotonicMs() + SCAN_MS_MAX;
-      return unknownOf(await findRecords(zone, ask, () => clock.monotonicMs() < until), zone, origins);
+      return unknownOf(await findRecords(zone, ask, () => clock.monotonicMs() < until), zone, policy);
     } finally {
       running--;
     }
@@ -129,11 +129,11 @@ const scannedWrite = ({ name, type, content, data, priority, ttl }: PreparedReco
 });
 
 /** Those that could stand in the zone, each once. */
-function unknownOf(found: readonly DnsRecordWrite[], zone: PlannedZoneRef, origins: OriginPolicy): readonly PreparedRecord[] {
+function unknownOf(found: readonly DnsRecordWrite[], zone: PlannedZoneRef, policy: RecordPolicy): readonly PreparedRecord[] {
   const records = new Map<string, PreparedRecord>();
   for (const write of found) {
     try {
-      const record = prepareRecord(write, zone, origins);
+      const record = prepareRecord(write, zone, policy);
       records.set(identity(record), record);
     } catch (error) {
       // Others may publish what the rules here do not allow.

@@ -18,7 +18,7 @@ const failing =
     error instanceof PlatformError && error.errorName === name && message.test(error.message);
 
 const PAGE = { page: 1, per_page: 100 };
-const ORIGINS = { localOriginAllowed: () => true, edgeAddresses: new Set<string>() };
+const POLICY = { localOriginAllowed: () => true, edgeAddresses: new Set<string>(), names: "letter_first", txtContent: "quoted" } as const;
 
 /** A line each, so many at a time. */
 const hosts = (count: number, from = 0): string => Array.from({ length: count }, (_, i) => `h${from + i} 300 A 192.0.2.1\n`).join("");
@@ -35,7 +35,7 @@ async function imported(store: Store, options: { readonly clock?: Clock; readonl
     large: createLargeChanges({ store, clock }),
     recordsPerZoneMax: () => recordsPerZoneMax,
   });
-  const scene = { zone, origins: ORIGINS, proxied: false, foreignNameServers: false, nameServers: [] };
+  const scene = { zone, policy: POLICY, proxied: false, foreignNameServers: false, nameServers: [] };
   const read = (file: string, size: number): AsyncIterable<readonly ImportEntry[]> => importPieces(file, scene, size);
   const total = async () => (await control.dnsRecords.list(zone, {}, PAGE)).total_count;
   const versions = async () => (await control.dnsVersions.list(zone, PAGE)).items;
@@ -172,6 +172,6 @@ storeTest("records of a secondary zone are its primary's, however many a file ha
   const { control, pieces, account_id, call } = await imported(store);
   const { id } = await control.zones.create(call(), { name: "example.net", account: { id: account_id }, type: "secondary" });
   const zone = { id, name: "example.net", account_id, plan: "free" };
-  const scene = { zone, origins: ORIGINS, proxied: false, foreignNameServers: false, nameServers: [] };
+  const scene = { zone, policy: POLICY, proxied: false, foreignNameServers: false, nameServers: [] };
   await assert.rejects(pieces.import(call(), zone, importPieces(hosts(5), scene, 10)), failing("secondary_zone_read_only"));
 });

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { type ErrorItem, PlatformError } from "#kernel/errors/errors.ts";
 import { identityOf } from "#model/dns/dns-conflicts.ts";
 import type { DnsRecordWrite } from "#model/dns/dns-record.ts";
-import { isProxiable, type OriginPolicy, prepareRecord, type PreparedRecord, TTL_AUTOMATIC } from "#model/dns/prepared-record.ts";
+import { isProxiable, prepareRecord, type PreparedRecord, type RecordPolicy, TTL_AUTOMATIC } from "#model/dns/prepared-record.ts";
 import { readAttributes } from "#model/dns/record-attributes.ts";
 import { recordTypeOf } from "#wire/dns/record-types.ts";
 import { type ZoneFileRecord, zoneFileItems } from "#wire/dns/zonefile.ts";
@@ -32,7 +32,8 @@ export interface ReadZoneFile {
 
 export interface ImportScene {
   readonly zone: { readonly name: string; readonly plan: string };
-  readonly origins: OriginPolicy;
+  /** Names are as other servers have them, whatever the operator has decided for new ones. */
+  readonly policy: RecordPolicy;
   /** Whether records that can be proxied are, where their comment does not say. */
   readonly proxied: boolean;
   /** Whether the apex may have other name servers than the service's own, which are these. */
@@ -116,7 +117,7 @@ export const entryKey = (name: string, identity: string): string => `${name} ${i
 function readEntry(record: ZoneFileRecord, scene: ImportScene): ImportEntry | ImportProblem {
   const { line } = record;
   try {
-    const prepared = prepareRecord(writeOf(record, scene), scene.zone, scene.origins);
+    const prepared = prepareRecord(writeOf(record, scene), scene.zone, { ...scene.policy, names: "any" }, contentOf(record));
     return { line, key: entryKey(prepared.name, identityOf(prepared)), record: prepared };
   } catch (error) {
     if (error instanceof PlatformError) return { line, error };
@@ -124,7 +125,14 @@ function readEntry(record: ZoneFileRecord, scene: ImportScene): ImportEntry | Im
   }
 }
 
-function writeOf(record: ZoneFileRecord, { proxied, origins }: ImportScene): DnsRecordWrite {
+/** The file says it in full, and may say what the API has no form for. */
+const contentOf = ({ type, content, data, priority, rdata }: ZoneFileRecord): Partial<PreparedRecord> => ({
+  ...{ type, content, priority },
+  data: data === null ? null : JSON.stringify(data),
+  rdata: Buffer.from(rdata.buffer, rdata.byteOffset, rdata.byteLength).toString("base64"),
+});
+
+function writeOf(record: ZoneFileRecord, { proxied, policy }: ImportScene): DnsRecordWrite {
   const { type, content, data, priority } = record;
   const attributes = readAttributes(record.comment);
   return {
@@ -134,7 +142,7 @@ function writeOf(record: ZoneFileRecord, { proxied, origins }: ImportScene): Dns
     ...(data === null ? { content } : { data: { ...data } }),
     ...(priority === null ? {} : { priority }),
     ttl: record.ttl ?? TTL_AUTOMATIC,
-    proxied: attributes.proxied ?? (proxied && isProxiable(type, content, origins)),
+    proxied: attributes.proxied ?? (proxied && isProxiable(type, content, policy)),
     comment: attributes.comment,
     tags: [...attributes.tags],
     settings: attributes.settings,

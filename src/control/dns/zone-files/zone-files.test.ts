@@ -234,7 +234,7 @@ storeTest("nothing of a file with errors is imported, and each error has its lin
       return true;
     });
   await refused(
-    "good A 192.0.2.1\n$INCLUDE /etc/passwd\nbad A 192.0.2.256\n1digit A 192.0.2.1\ntags A 192.0.2.1 ; cf_tags=a\nttl 5 A 192.0.2.1\n",
+    "good A 192.0.2.1\n$INCLUDE /etc/passwd\nbad A 192.0.2.256\nsip SRV 1 2 3 a\ntags A 192.0.2.1 ; cf_tags=a\nttl 5 A 192.0.2.1\n",
     [9310, /^Line 2: \$INCLUDE directive not allowed\.$/],
     [9310, /^Line 3: .*IPv4/],
     [9000, /^Line 4: DNS name is invalid/],

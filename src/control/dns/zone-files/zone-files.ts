@@ -8,7 +8,7 @@ import { writeZoneFile } from "./write-zone-file.ts";
 import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { identityOf } from "#model/dns/dns-conflicts.ts";
-import type { OriginPolicy } from "#model/dns/prepared-record.ts";
+import type { RecordPolicy } from "#model/dns/prepared-record.ts";
 import type { DnsImport } from "#model/dns/dns-import.ts";
 import { serialEntry, zoneEntry } from "#snapshot/compile.ts";
 import { recordsNamed } from "#store/dns/dns-record-rows.ts";
@@ -44,18 +44,18 @@ export interface ZoneFiles {
 }
 
 export interface ZoneFilesDeps extends PieceImportDeps {
-  readonly origins: OriginPolicy;
+  readonly policy: RecordPolicy;
   readonly changer: RecordChanger;
 }
 
 export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
-  const { store, origins, changer } = deps;
+  const { store, policy, changer } = deps;
   const pieces = createPieceImport(deps);
   const sceneOf = async (zone: PlannedZoneRef, proxied: boolean): Promise<ImportScene> => {
     const row = await zoneRowById(store.read, zone.id);
     if (row === undefined) throw new PlatformError("zone_not_found");
     const { multi_provider } = JSON.parse(row.settings) as { readonly multi_provider?: boolean };
-    return { zone, origins, proxied, foreignNameServers: multi_provider === true, nameServers: zoneEntry(row).name_servers };
+    return { zone, policy, proxied, foreignNameServers: multi_provider === true, nameServers: zoneEntry(row).name_servers };
   };
 
   /** Those that the zone does not have. */
