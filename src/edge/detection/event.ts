@@ -1,5 +1,5 @@
 import type { SecurityEventRow } from "#events/rows/rows.ts";
-import { withoutSecrets } from "#edge/http/secret-parameters.ts";
+import { withoutPasswords, withoutSecrets } from "#edge/http/secret-parameters.ts";
 import { VISITOR_TEXTS } from "#events/write/mask-rows.ts";
 import type { TextMasker } from "#rules/detectors/masking/text-masker.ts";
 import { MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
@@ -37,7 +37,7 @@ export function eventOf(
     method: subject.method,
     scheme: subject.scheme,
     host: subject.host,
-    path: masked("path", subject.path),
+    path: masked("path", withoutPasswords(subject.path)),
     query: masked("query", withoutSecrets(subject.query)),
     user_agent: masked("user_agent", subject.user_agent),
     status: subject.status,

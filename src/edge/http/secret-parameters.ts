@@ -1,10 +1,64 @@
 /**
- * A query as it may be written down: values of parameters whose names say that they are secrets are left out. Rows are read by
- * more people than those who may use what a request carried. Fields such as Authorization and Cookie are in no row at all.
+ * A query as it may be written down: values of parameters whose names say that they are secrets are left out, and so are values that
+ * are addresses with a password or with such a parameter. Rows are read by more people than those who may use what a request carried.
+ * Fields such as Authorization and Cookie are in no row at all.
  */
-export const withoutSecrets = (query: string): string => (query === "" ? query : query.replace(SECRETS, "$1[removed]"));
+export function withoutSecrets(query: string): string {
+  if (query === "" || !MAY_HOLD.test(query)) return query;
+  return query.replace(PARAMETER, (whole: string, start: string, name: string, value: string) =>
+    isSecret(name) || holdsSecret(value) ? `${start}${name}=${REMOVED}` : whole,
+  );
+}
 
-/** The name is one of these, or ends with one behind a separator: `access_token`, `X-Amz-Signature`. */
-const SECRETS =
-  // linear: pumped
-  /((?:^|[&;])(?:[^=&;]*[-_.])?(?:token|key|api_?key|secret|pass(?:word|wd|phrase)?|pwd|auth|authorization|bearer|credentials?|sig|signature|session|session_?id|sid|jwt|code|otp)=)[^&;]+/gi;
+/** A path as it may be written down: without passwords of addresses in it, as paths of proxies have them. */
+export function withoutPasswords(path: string): string {
+  if (!MAY_HOLD_PASSWORD.test(path)) return path;
+  const shown = path.replace(PASSWORD, `$1${REMOVED}@`);
+  return shown.includes("%") ? shown.replace(/[^/]+/g, (segment) => (holdsPassword(segment) ? REMOVED : segment)) : shown;
+}
+
+const REMOVED = "[removed]";
+const PARAMETER = /(^|[&;])([^=&;]*)=([^&;]+)/g;
+
+/** Part of every name below, or of an encoding that could hide one; most queries have none and are looked at once. */
+const MAY_HOLD =
+  /token|key|secret|pass|pwd|auth|bearer|credential|sig|session|sid|jwt|code|otp|@|%(?:25|40|[46][1-9a-f]|[57][0-9a]|[uU]00)/i;
+const MAY_HOLD_PASSWORD = /@|%(?:25|40)/;
+
+/** The name is one of these, or ends with one behind a separator or as a word of its own: `access_token`, `X-Amz-Signature`, `clientSecret`. */
+const SECRET_NAME =
+  /(?:^|[-_.])(?:token|key|api_?key|secret|pass(?:word|wd|phrase)?|pwd|auth|authorization|bearer|credentials?|sig|signature|session|session_?id|sid|jwt|code|otp)$/i;
+
+/** Of a name with members (`user[password]`, `secret[key]`) each part counts. */
+const isSecret = (name: string): boolean => plain(name).split(/[[\]]/).some(isSecretPart);
+
+/** What stands before the last of its characters is no part of a name. */
+const NAME_CHARS_MAX = 64;
+const isSecretPart = (part: string): boolean => SECRET_NAME.test(part.slice(-NAME_CHARS_MAX).replace(/[a-z0-9](?=[A-Z])/g, "$&-"));
+
+/** `scheme://user:password@host`; what a client made of two slashes may be one. */
+// linear: pumped
+const PASSWORD = /(:\/{1,2}[^/@:?#]*:)[^/@]*@/g;
+const holdsPassword = (text: string): boolean => plain(text).search(PASSWORD) >= 0;
+
+/** An address in a value, with parameters or a fragment of its own. */
+function holdsSecret(value: string): boolean {
+  if (!MAY_HOLD.test(value)) return false;
+  const text = plain(value);
+  if (text.search(PASSWORD) >= 0) return true;
+  for (const [, name = ""] of text.matchAll(/[?&;#]([^=?&;#]*)=(?=[^&;#])/g)) if (isSecret(name)) return true;
+  return false;
+}
+
+const LAYERS_MAX = 4;
+
+/** Percent-encoded however often. */
+function plain(text: string): string {
+  let decoded = text;
+  for (let layer = 0; layer < LAYERS_MAX && decoded.includes("%"); layer++) {
+    const next = decoded.replace(/%(?:u00)?([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+    if (next === decoded) break;
+    decoded = next;
+  }
+  return decoded;
+}

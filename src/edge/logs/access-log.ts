@@ -9,7 +9,7 @@ import type { Match } from "#rules/types.ts";
 import { RULES_SERVICE } from "#rules/services.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
 import { createSealing, eventMatches } from "./matched-data.ts";
-import { withoutSecrets } from "#edge/http/secret-parameters.ts";
+import { withoutPasswords, withoutSecrets } from "#edge/http/secret-parameters.ts";
 
 const NO_MATCHES: RequestEvent["matches"] = [];
 
@@ -39,7 +39,7 @@ export function createRecorder({ events, clock, metrics }: RecorderDeps): (excha
       method: exchange.method,
       scheme: exchange.scheme,
       host: exchange.host,
-      path: exchange.path,
+      path: withoutPasswords(exchange.path),
       query: withoutSecrets(exchange.query),
       user_agent: exchange.user_agent,
       status: exchange.status,

@@ -2,10 +2,11 @@ import { compileDetectors, type CompiledDetectors } from "#rules/detectors/engin
 import { LABEL_BYTES } from "#rules/detectors/engine/context.ts";
 import { FINDABLE_CHARS_MIN } from "#rules/detectors/engine/findable.ts";
 import { BodyScanner, scanBuffer } from "#rules/detectors/engine/scan.ts";
+import { plainForms } from "./plain-forms.ts";
 import { DETECTORS, UNDOUBTED_DETECTORS } from "#rules/detectors/catalog/table.ts";
 
 /**
- * Hides what detectors find in texts, plain or percent-encoded. Of a text that has parts, those
+ * Hides what detectors find in texts, plain or encoded (plain-forms.ts). Of a text that has parts, those
  * between `separator`s where one is given, only the parts with a find are hidden; a name and `=` before a find stay.
  */
 export type TextMasker = (texts: readonly string[], separator: string) => readonly string[];
@@ -31,7 +32,7 @@ export function textMaskerOf(detectors: CompiledDetectors, charsMin = 1): TextMa
     const { findings, limited } = scan(text, detectors);
     return limited || findings.length > 0;
   };
-  const isHot = (text: string): boolean => finds(text) || (isEncoded(text) && finds(decoded(text)));
+  const isHot = (text: string): boolean => finds(text) || plainForms(text).some(finds);
   return (texts, separator) => {
     const hot = suspects(texts, detectors, charsMin);
     if (hot.size === 0) return texts;
@@ -70,7 +71,7 @@ function suspects(texts: readonly string[], detectors: CompiledDetectors, charsM
   };
   for (const [index, text] of texts.entries()) {
     add(text, index);
-    if (isEncoded(text)) add(decoded(text), index);
+    for (const form of plainForms(text)) add(form, index);
   }
   look();
   return found;
@@ -100,8 +101,3 @@ function maskedPart(part: string, isHot: (text: string) => boolean): string {
   const name = part.slice(0, part.indexOf("=") + 1);
   return isHot(name) ? MASK : name + MASK;
 }
-
-const isEncoded = (text: string): boolean => /[%+]/.test(text);
-
-const decoded = (text: string): string =>
-  text.replaceAll("+", " ").replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
