@@ -1,4 +1,5 @@
 import type { TicketKeys } from "#kernel/process/worker-protocol.ts";
+import type { WindowLimits } from "#wire/http2/window-budget.ts";
 import type { PlaceDatabases } from "./geoip.ts";
 
 /** What the edge speaks over TLS, by ALPN identifiers (RFC 7301), the best first. */
@@ -94,9 +95,12 @@ export interface EdgeLimits {
   readonly cacheWaitMs: number;
   /** Certificates with an open TLS context. */
   readonly contextsMax: number;
-  /** Of one HTTP/2 connection: requests at once, and bytes that each may send ahead of its origin. */
+  /** Of one HTTP/2 connection: requests at once, and bytes that each may send ahead of its origin, at first and at most. */
   readonly http2StreamsMax: number;
   readonly http2WindowBytes: number;
+  readonly http2WindowBytesMax: number;
+  /** What such windows may have grown by, of a connection, of an address and of a thread. */
+  readonly http2Windows: WindowLimits;
   /** Of one HTTP/2 head, as RFC 9113 §6.5.2 counts; what is too large for HTTP/1.1 is refused all the same. */
   readonly http2HeadBytesMax: number;
   /** Cookies come in pieces, each a field. */
@@ -168,6 +172,9 @@ export const EDGE_LIMITS: EdgeLimits = {
   contextsMax: 10_000,
   http2StreamsMax: 100,
   http2WindowBytes: 131_072,
+  // What is on its way at 1 Gbit/s and 60 ms of round trip.
+  http2WindowBytesMax: 8_388_608,
+  http2Windows: { connectionBytesMax: 16_777_216, addressBytesMax: 33_554_432, bytesMax: 134_217_728 },
   http2HeadBytesMax: 65_536,
   http2FieldsMax: 512,
   http2ResetsMax: 200,

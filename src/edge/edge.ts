@@ -8,6 +8,7 @@ import { createCertificates } from "#snapshot/certificates.ts";
 import { EDGE_SETTINGS_DEFAULTS } from "#snapshot/edge-settings.ts";
 import type { Replica } from "#snapshot/feed.ts";
 import { createAddressPolicy } from "#kernel/net/address-policy.ts";
+import { WindowBudget } from "#wire/http2/window-budget.ts";
 import { createAdmission } from "#edge/limits/admission.ts";
 import { createEdgeCache } from "./cache/cache.ts";
 import { createLaunch } from "#edge/pipeline/origin-fetch.ts";
@@ -265,6 +266,7 @@ function createContext(deps: EdgeDeps, { zones, doh, gateways, places }: Lookups
     originHeads,
     pools,
     cache,
+    windows: new WindowBudget(limits.http2Windows),
     heldBodies: createHeldBodies(limits.ruleBodyBytesMax, limits.ruleBodyMemoryBytesMax, metrics),
     codecs,
     ray: rayField(config.vendorPrefix),

@@ -16,7 +16,8 @@ import { edgeDetection } from "./edge-detection.ts";
 import { edgeAttacks } from "./edge-attacks.ts";
 import { edgeFuzz } from "./edge-fuzz.ts";
 import { edgeHandshakes, edgeResumptions } from "./edge-handshakes.ts";
-import { edgeHttp2 } from "./edge-http2.ts";
+import { edgeDistance } from "./edge-distance.ts";
+import { edgeHttp2, edgeHttp2Huge, edgeHttp2Large } from "./edge-http2.ts";
 import { edgeOriginTls } from "./edge-origin-tls.ts";
 import { edgeProxy, edgeEvents, edgeLarge, edgeRequests, edgeRules, edgeRulesRequests, edgeTls } from "./edge-requests.ts";
 import { edgeIdle } from "./edge-idle.ts";
@@ -73,6 +74,9 @@ export const BENCHMARKS: readonly Benchmark[] = [
   edgeTls,
   edgeOriginTls,
   edgeHttp2,
+  edgeHttp2Large,
+  edgeHttp2Huge,
+  edgeDistance,
   edgeCacheHits,
   edgeCacheHitsWithRows,
   edgeHandshakes,

@@ -7,6 +7,7 @@ import { Session, type SessionLimits, type SessionOwner } from "#wire/http2/sess
 import type { ServerStream } from "#wire/http2/stream.ts";
 import { ClientDeadlines } from "#wire/connections/http/client-deadlines.ts";
 import type { EdgeLimits } from "#edge/config.ts";
+import { networkOf } from "#edge/limits/admission.ts";
 import type { EdgeContext, OpenConnection } from "#edge/pipeline/context.ts";
 import type { Arrival } from "#edge/exchange/exchange.ts";
 import { Http2Stream } from "./stream.ts";
@@ -40,7 +41,7 @@ export class Http2Connection implements OpenConnection, SessionOwner, TransportH
     this.transport = transport;
     this.sinceMs = edge.timers.nowMs;
     this.deadlines = new ClientDeadlines(edge.limits, edge.timers);
-    this.session = new Session(this, sessionLimits(edge.limits));
+    this.session = new Session(this, sessionLimits(edge.limits), edge.windows.forConnection(networkOf(arrival.clientIp)));
     transport.attach(this);
     edge.timers.add(this);
     edge.connections.add(this);
@@ -225,6 +226,7 @@ export class Http2Connection implements OpenConnection, SessionOwner, TransportH
 const sessionLimits = (limits: EdgeLimits): SessionLimits => ({
   streamsMax: limits.http2StreamsMax,
   windowBytes: limits.http2WindowBytes,
+  windowBytesMax: limits.http2WindowBytesMax,
   headBytesMax: limits.http2HeadBytesMax,
   // Cookies come in pieces, each a field.
   fieldsMax: limits.http2FieldsMax,

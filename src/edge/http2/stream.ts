@@ -104,7 +104,7 @@ export class Http2Stream implements Visitor, StreamHandler, Checked {
   flushRequest(): void {
     this.isFlushDue = false;
     this.guard(() => {
-      if (!this.flow.flushRequest()) this.stream.pause();
+      if (!this.flow.flushRequest()) this.stream.lag();
     });
   }
 
@@ -244,7 +244,7 @@ export class Http2Stream implements Visitor, StreamHandler, Checked {
 
   private handOnRaw(buffer: Buffer, start: number, end: number): void {
     this.deadlines?.restart();
-    if (!this.flow.sendRaw(buffer, start, end)) this.stream.pause();
+    if (!this.flow.sendRaw(buffer, start, end)) this.stream.lag();
   }
 
   private handOnEarly(): void {

@@ -2,6 +2,7 @@ import type { Clock } from "#kernel/clock.ts";
 import type { Codecs } from "#edge/compression/codecs.ts";
 import type { EdgeCache } from "#edge/cache/cache.ts";
 import type { EdgeLimits } from "#edge/config.ts";
+import type { WindowBudget } from "#wire/http2/window-budget.ts";
 import type { SocketLoop } from "#wire/connections/epoll/socket-loop.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
 import type { HeldBodies } from "#edge/exchange/request-buffer.ts";
@@ -34,6 +35,8 @@ export interface EdgeContext {
   readonly ray: RayField;
   /** Null if Node.js handles all connections. */
   readonly loop: SocketLoop | null;
+  /** For windows of HTTP/2 uploads. */
+  readonly windows: WindowBudget;
   readonly connections: Set<OpenConnection>;
   isDraining(): boolean;
   /** Writes the request row and the events of matched rules; called once per request. */

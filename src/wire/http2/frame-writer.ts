@@ -1,3 +1,4 @@
+import { chunkPool } from "./chunk-pool.ts";
 import {
   ACK,
   CONTINUATION,
@@ -14,12 +15,6 @@ import {
   SETTINGS,
   WINDOW_UPDATE,
 } from "./codes.ts";
-
-/** Holds what one read of an origin leads to, and the frames' heads. */
-export const CHUNK_BYTES = 73_728;
-/** Kept for the next connection that writes, of a thread: new ones for each turn would cost more in garbage than all that is in them. */
-const SPARE_CHUNKS_MAX = 32;
-const spare: Buffer[] = [];
 
 /** A piece of what a connection sends, to be given back when it was sent. */
 export interface Chunk {
@@ -50,7 +45,7 @@ export class FrameWriter {
 
   /** The bytes of a piece were sent, or never will be. */
   release({ buffer }: Chunk): void {
-    if (buffer.length === CHUNK_BYTES && spare.length < SPARE_CHUNKS_MAX) spare.push(buffer);
+    chunkPool.give(buffer);
   }
 
   /** Nothing of what was written is sent any more. */
@@ -166,7 +161,7 @@ export class FrameWriter {
       this.full.push(chunk);
       this.serial++;
     }
-    return (this.chunk = { buffer: spare.pop() ?? Buffer.allocUnsafeSlow(CHUNK_BYTES), length: 0 });
+    return (this.chunk = { buffer: chunkPool.take(), length: 0 });
   }
 
   private bytes(buffer: Buffer, start: number, end: number): void {

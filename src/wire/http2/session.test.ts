@@ -8,15 +8,18 @@ import { block, END_HEADERS, END_STREAM, type Field, frame, FRAME, GET, POST, re
 import type { RequestFields } from "./request-fields.ts";
 import { Session, type SessionLimits, type SessionOwner } from "./session.ts";
 import type { ServerStream } from "./stream.ts";
+import { WindowBudget, type WindowLimits } from "./window-budget.ts";
 
 const LIMITS: SessionLimits = {
   streamsMax: 10,
   windowBytes: 20_000,
+  windowBytesMax: 20_000,
   headBytesMax: 65_536,
   fieldsMax: 200,
   resetsMax: 100,
   resetsPerSecond: 0,
 };
+const WINDOWS: WindowLimits = { connectionBytesMax: 1_000_000, addressBytesMax: 1_000_000, bytesMax: 1_000_000 };
 const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 
 /** Answers each request, once it is whole, with the fields, the body and the trailers that it came with. */
@@ -25,9 +28,9 @@ class Echo implements SessionOwner {
   readonly session: Session;
   private readonly onReady: () => void;
 
-  constructor(onReady: () => void = () => undefined, limits: Partial<SessionLimits> = {}) {
+  constructor(onReady: () => void = () => undefined, limits: Partial<SessionLimits> = {}, windows = new WindowBudget(WINDOWS)) {
     this.onReady = onReady;
-    this.session = new Session(this, { ...LIMITS, ...limits });
+    this.session = new Session(this, { ...LIMITS, ...limits }, windows.forConnection("192.0.2.1"));
   }
 
   onOutput(): void {
@@ -217,7 +220,7 @@ const settings = fc.record({
 test("node:http2 as a client gets back what it has sent, whatever its settings are", async () => {
   await fc.assert(
     fc.asyncProperty(settings, fc.array(exchange, { minLength: 1, maxLength: 6 }), async (clientSettings, exchanges) => {
-      const socket = echoServer({ windowBytes: 30_000 });
+      const socket = echoServer({ windowBytes: 30_000, windowBytesMax: 100_000 });
       const session = connect("http://example.com", { createConnection: () => socket, settings: clientSettings });
       await Promise.all(
         exchanges.map(async ({ fields, cookies, body, trailers }) => {

@@ -1,18 +1,21 @@
 import { Allowance } from "./allowance.ts";
+import { CHUNK_BYTES } from "./chunk-pool.ts";
 import { ClosedStreams } from "./closed-streams.ts";
 import { ConnectionFault, ERROR, type ErrorCode, SETTING, WINDOW_BYTES_DEFAULT, WINDOW_BYTES_MAX } from "./codes.ts";
 import { FrameReader, type FrameSink } from "./frame-reader.ts";
-import { CHUNK_BYTES, FrameWriter } from "./frame-writer.ts";
+import { FrameWriter } from "./frame-writer.ts";
 import { HpackDecoder } from "./hpack/decoder.ts";
 import { blockBytes, HpackEncoder } from "./hpack/encoder.ts";
 import { RequestFields, TrailerFields, UNWANTED_FIELDS } from "./request-fields.ts";
 import { peerSettings, readSettings } from "./settings.ts";
 import { ServerStream } from "./stream.ts";
+import type { WindowShare } from "./window-budget.ts";
 
 export interface SessionLimits {
   readonly streamsMax: number;
-  /** What each stream may send ahead of who takes it. */
+  /** What each stream may send ahead of who takes it, at first and at most: windows grow with what is taken. */
   readonly windowBytes: number;
+  readonly windowBytesMax: number;
   /** Of a head, as RFC 9113 §6.5.2 counts, and how many fields it may have. */
   readonly headBytesMax: number;
   readonly fieldsMax: number;
@@ -33,8 +36,11 @@ export interface SessionOwner {
   onFault(): void;
 }
 
-/** Of a connection: one stream that is not taken must not keep the others waiting. */
-const CONNECTION_WINDOW_BYTES = 1_048_576;
+/**
+ * Of a connection, which holds nothing by itself: what its streams hold is bounded by theirs. So one stream that is not taken
+ * does not keep the others waiting, and what is on the way of all of them is not bounded by it.
+ */
+const CONNECTION_WINDOW_BYTES = 16_777_216;
 /** Data beyond this waits in its stream, so that what is more urgent does not wait for it. */
 const DATA_QUEUE_BYTES = CHUNK_BYTES - 1024;
 /** Frames that ask for nothing or only for an answer: no client has a reason to send many. */
@@ -49,7 +55,9 @@ export class Session implements FrameSink {
   readonly output = new FrameWriter();
   readonly encoder = new HpackEncoder();
   readonly streams = new Map<number, ServerStream>();
-  readonly windowBytes: number;
+  readonly limits: SessionLimits;
+  /** Room for windows that grow. */
+  readonly windows: WindowShare;
   /** The client's settings came: it speaks the protocol. */
   isSettled = false;
   /** It has taken ours. */
@@ -59,7 +67,6 @@ export class Session implements FrameSink {
   /** Nothing is read any more. */
   isOver = false;
   private readonly owner: SessionOwner;
-  private readonly limits: SessionLimits;
   private readonly reader: FrameReader;
   private readonly decoder = new HpackDecoder();
   private readonly closed = new ClosedStreams();
@@ -75,10 +82,10 @@ export class Session implements FrameSink {
   private dataStream: ServerStream | null = null;
   private dataLength = 0;
 
-  constructor(owner: SessionOwner, limits: SessionLimits) {
+  constructor(owner: SessionOwner, limits: SessionLimits, windows: WindowShare) {
     this.owner = owner;
     this.limits = limits;
-    this.windowBytes = limits.windowBytes;
+    this.windows = windows;
     this.reader = new FrameReader(this, limits.headBytesMax);
     this.resets = new Allowance(limits.resetsMax, limits.resetsPerSecond, owner.nowMs);
     this.idleFrames = new Allowance(IDLE_FRAMES_MAX, IDLE_FRAMES_PER_SECOND, owner.nowMs);
@@ -125,6 +132,10 @@ export class Session implements FrameSink {
     this.isOver = this.isClosing = this.reader.isStopped = true;
     this.waiting.clear();
     for (const stream of this.streams.values()) stream.close(false);
+  }
+
+  get nowMs(): number {
+    return this.owner.nowMs;
   }
 
   /** What was written has left: data that waited follows. */
@@ -241,7 +252,7 @@ export class Session implements FrameSink {
     fields.begin(this.limits.headBytesMax, this.limits.fieldsMax);
     if (!this.decoder.decode(buffer, start, end, fields)) throw new ConnectionFault(ERROR.compression, "a malformed header block");
     fields.end();
-    const created = new ServerStream(this, id, endsStream, this.peer.windowBytes, this.windowBytes);
+    const created = new ServerStream(this, id, endsStream, this.peer.windowBytes);
     this.streams.set(id, created);
     if (fields.isMalformed) return this.resetFor(created, ERROR.protocol);
     this.owner.onRequest(created, fields);
@@ -322,7 +333,7 @@ export class Session implements FrameSink {
     this.countReset();
   }
 
-  /** Room for the connection comes back at once: what its streams may hold is bounded by theirs. */
+  /** Room for the connection comes back at once. */
   private takeConnectionWindow(length: number): void {
     this.receiveWindow -= length;
     if (this.receiveWindow < 0) throw new ConnectionFault(ERROR.flowControl, "more data than the connection has room for");

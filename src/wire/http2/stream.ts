@@ -1,6 +1,6 @@
 import type { Trailer } from "#wire/http/chunked.ts";
-import { PendingBytes } from "#wire/http/pending-bytes.ts";
 import { ERROR, type ErrorCode, FRAME_BYTES_MAX } from "./codes.ts";
+import { PendingChunks } from "./pending-chunks.ts";
 import type { Session } from "./session.ts";
 
 /** Who serves a stream's request. Bytes are good only during the call. */
@@ -32,7 +32,7 @@ export class ServerStream {
   receiveWindow: number;
   private readonly session: Session;
   /** What the other side has no room for yet. */
-  private readonly pending = new PendingBytes();
+  private readonly pending = new PendingChunks();
   private trailers: readonly Trailer[] = [];
   /** Was told that there is no room. */
   private isAwaited = false;
@@ -40,16 +40,23 @@ export class ServerStream {
   private isWholeWhenSent = false;
   /** Bytes that were taken and may be sent anew. */
   private credit = 0;
+  /** What the other side may send ahead by now, what of that is of the connection's share, and since when it has had it. */
+  private windowBytes: number;
+  private grownBytes = 0;
+  private grantedMs: number;
+  /** What was taken since then had to wait for somebody. */
+  private hasLagged = false;
   /** The last frame of data: where it stands, while it can still be changed. */
   private lastSerial = -1;
   private lastAt = 0;
 
-  constructor(session: Session, id: number, isRemoteDone: boolean, sendWindow: number, receiveWindow: number) {
+  constructor(session: Session, id: number, isRemoteDone: boolean, sendWindow: number) {
     this.session = session;
     this.id = id;
     this.isRemoteDone = isRemoteDone;
     this.sendWindow = sendWindow;
-    this.receiveWindow = receiveWindow;
+    this.windowBytes = this.receiveWindow = session.limits.windowBytes;
+    this.grantedMs = session.nowMs;
   }
 
   /** Sends the block that the connection's encoder has just written: a head, be it the final one or one before it. */
@@ -95,6 +102,11 @@ export class ServerStream {
     this.isPaused = true;
   }
 
+  /** The same, since what was taken waits for somebody: a larger window would only have more of it wait. */
+  lag(): void {
+    this.isPaused = this.hasLagged = true;
+  }
+
   resume(): void {
     this.isPaused = false;
     this.grant();
@@ -132,8 +144,7 @@ export class ServerStream {
   sendPending(): boolean {
     const { pending } = this;
     const sent = this.sendNow(pending.buffer, pending.start, Math.min(pending.end, pending.start + FRAME_BYTES_MAX));
-    pending.start += sent;
-    if (pending.length === 0) pending.clear();
+    pending.drop(sent);
     return sent > 0;
   }
 
@@ -150,6 +161,7 @@ export class ServerStream {
     if (this.isClosed) return;
     this.isClosed = true;
     this.pending.clear();
+    this.session.windows.give(this.grownBytes);
     this.session.forget(this, wasReset);
     this.handler?.onClose();
   }
@@ -185,9 +197,28 @@ export class ServerStream {
   /** Lets the other side send what was taken, in steps of half a window: each step is a frame. */
   private grant(): void {
     const { session } = this;
-    if (this.isRemoteDone || this.isClosed || this.credit < session.windowBytes / 2) return;
-    this.receiveWindow += this.credit;
-    session.sendWindowUpdate(this.id, this.credit);
+    if (this.isRemoteDone || this.isClosed || this.credit < this.windowBytes / 2) return;
+    const increment = this.credit + this.growth();
+    this.receiveWindow += increment;
+    session.sendWindowUpdate(this.id, increment);
     this.credit = 0;
+    this.grantedMs = session.nowMs;
+    this.hasLagged = false;
+  }
+
+  /**
+   * By how much the window grows. It doubles while half of it comes and is taken within half a second, so that it holds what
+   * the client sends in a second, which is more than what is on its way (RFC 9113 §5.2.2): slow uploads keep the first one.
+   */
+  private growth(): number {
+    const { session, windowBytes } = this;
+    if (this.hasLagged || session.nowMs - this.grantedMs > GROWTH_MS_MAX) return 0;
+    const growth = Math.min(windowBytes, session.limits.windowBytesMax - windowBytes);
+    if (growth <= 0 || !session.windows.take(growth)) return 0;
+    this.windowBytes += growth;
+    this.grownBytes += growth;
+    return growth;
   }
 }
+
+const GROWTH_MS_MAX = 500;
