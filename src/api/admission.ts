@@ -2,11 +2,12 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { LimitName, Resolved, Route } from "./route.ts";
 import type { Actor, Call } from "#control/call.ts";
 import type { Access } from "#control/access/access.ts";
+import type { Credential } from "#control/access/authenticate.ts";
 import type { AskedScope } from "#control/access/authorize.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { ErrorName } from "#kernel/errors/error-codes.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { addressKey, createRateLimiter, type RateLimitConfig, type Standing } from "#kernel/net/rate-limiter.ts";
+import { addressKey, createRateLimiter, isBeyondGuessing, type RateLimitConfig, type Standing } from "#kernel/net/rate-limiter.ts";
 import { readCredential } from "./auth.ts";
 import { checkIdentifiers } from "./identifiers.ts";
 import { readReason } from "./change-reason.ts";
@@ -61,17 +62,14 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     // Of each form by itself: who guesses tokens keeps nobody from an address with e-mail and key.
     const guesser = `${credential.type} ${addressKey(request.ip)}`;
     const standing = failures.look(guesser);
-    if (standing && !standing.allowed && !access.isFamiliar(credential)) {
-      throw new PlatformError("rate_limited", {
-        message: "Too many failed authentications from this address. Please wait.",
-        headers: { "retry-after": String(standing.resetSeconds) },
-      });
-    }
+    const hasFailed = standing?.allowed === false;
+    if (hasFailed && !isBeyondGuessing(secretOf(credential)) && !access.isFamiliar(credential)) throw tooManyFailures(standing);
     try {
       return await access.authenticate(credential, request.ip);
     } catch (error) {
-      if (error instanceof PlatformError && WRONG_CREDENTIALS.has(error.errorName)) failures.take(guesser);
-      throw error;
+      if (!(error instanceof PlatformError && WRONG_CREDENTIALS.has(error.errorName))) throw error;
+      failures.take(guesser);
+      throw hasFailed ? tooManyFailures(standing) : error;
     }
   }
 
@@ -115,6 +113,14 @@ export function createAdmission(deps: AdmissionDeps): Admission {
 
 /** What guessing is answered with. A database that is away says nothing about a credential. */
 const WRONG_CREDENTIALS: ReadonlySet<ErrorName> = new Set<ErrorName>(["invalid_token", "unknown_key"]);
+
+const secretOf = (credential: Credential): string => (credential.type === "token" ? credential.secret : credential.key);
+
+const tooManyFailures = ({ resetSeconds }: Standing): PlatformError =>
+  new PlatformError("rate_limited", {
+    message: "Too many failed authentications from this address. Please wait.",
+    headers: { "retry-after": String(resetSeconds) },
+  });
 
 const tooMany = (standing: Standing, config: RateLimitConfig): PlatformError =>
   new PlatformError("rate_limited", { message: rateMessage(config), headers: { "retry-after": String(standing.resetSeconds) } });

@@ -168,6 +168,33 @@ test("neither a credential nor a body ever reaches the log", async () => {
     assert.ok(!log.toUpperCase().includes(secret.toUpperCase()));
 });
 
+test("a token that nobody has used works however many others were tried from its address", async () => {
+  const limited = await startApi({ failureLimit: { requests: 2, periodSeconds: 300 } });
+  try {
+    const verify = async (token: string): Promise<number> => (await ask(limited, "GET", "/user/tokens/verify", { token })).status;
+    const created = await ask(limited, "POST", "/user/tokens", {
+      body: {
+        name: "never used",
+        policies: [
+          {
+            effect: "allow",
+            permission_groups: [{ id: (await ask(limited, "GET", "/user/tokens/permission_groups?name=Zone%20Read")).body.result[0].id }],
+            resources: { [`com.cloudflare.api.account.zone.*`]: "*" },
+          },
+        ],
+      },
+    });
+    assert.equal(created.status, 200, JSON.stringify(created.body));
+    const wrong = [];
+    for (const end of ["a", "b", "c", "d"]) wrong.push(await verify("x".repeat(40) + end));
+    assert.deepEqual(wrong, [403, 403, 429, 429]);
+    assert.equal(await verify(created.body.result.value), 200);
+    assert.equal(await verify("shortone"), 429);
+  } finally {
+    await limited.close();
+  }
+});
+
 test("requests of one token are limited, with both forms of headers, and failed authentications of one address as well", async () => {
   const clock = fixedClock("2026-01-01T00:00:00Z");
   const limited = await startApi({

@@ -33,6 +33,16 @@ test("who guesses tokens waits, by address; tokens that were good before go on f
   assert.deepEqual([told("third"), told("good")], ["good", "aig_unauthorized"]);
 });
 
+test("a token that nobody can guess is good from its first use, however many others were tried from its address", () => {
+  const { clock, replica, told } = stage();
+  const long = "k".repeat(40);
+  replica.apply([gatewayTokenOp(long)]);
+  for (let i = 0; i < 5; i++) told(`${"g".repeat(40)}${i}`);
+  assert.deepEqual([told("g".repeat(40)), told("new"), told(long)], ["aig_rate_limited", "aig_rate_limited", "good"]);
+  clock.advance(301_000);
+  assert.equal(told("new"), "good");
+});
+
 test("what is no guess is not counted: no token, one that has ended, or one of another account", () => {
   const { replica, refusal, told } = stage();
   replica.apply([

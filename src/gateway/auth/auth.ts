@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { type CidrSet, createCidrSet } from "#kernel/net/cidr.ts";
 import type { Clock } from "#kernel/clock.ts";
-import { addressKey, createRateLimiter, FAILURES_PER_ADDRESS, type RateLimitConfig } from "#kernel/net/rate-limiter.ts";
+import { addressKey, createRateLimiter, FAILURES_PER_ADDRESS, isBeyondGuessing, type RateLimitConfig } from "#kernel/net/rate-limiter.ts";
 import type { TokenEntry } from "#snapshot/entries.ts";
 import type { Replica } from "#snapshot/feed.ts";
 import { followKind } from "#snapshot/follow.ts";
@@ -11,7 +11,7 @@ import type { Refusal } from "#gateway/http/errors.ts";
 export interface Authenticator {
   /**
    * Undefined where the request carries a token that may run gateways of the account, now and from the address; else why it is
-   * refused. Who has sent too many tokens that nobody has waits; tokens that were good before go on from there.
+   * refused. Who has sent too many tokens that nobody has waits; tokens that are good go on from there, short ones if they were before.
    */
   refusal(headers: IncomingHttpHeaders, accountId: string, address: string): Refusal | undefined;
 }
@@ -81,10 +81,12 @@ export function createAuthenticator(deps: {
       if (token === undefined) {
         const guesser = addressKey(address);
         const standing = guesses.look(guesser);
-        if (standing?.allowed === false) return tooMany(standing.resetSeconds);
+        const hasFailed = standing?.allowed === false;
+        if (hasFailed && !isBeyondGuessing(secret)) return tooMany(standing.resetSeconds);
         token = find(secret);
         // Only what nobody has is a guess: a token that has ended, or is another account's, was given to somebody.
         if (token === undefined) guesses.take(guesser);
+        if (token === undefined && hasFailed) return tooMany(standing.resetSeconds);
       }
       return token !== undefined && covers(token, accountId, address, deps.clock.nowMs()) ? undefined : UNAUTHORIZED;
     },

@@ -78,6 +78,15 @@ export function createRateLimiter(config: RateLimitConfig, clock: Clock): RateLi
 /** Limit of failed logins per address, against guessing of secrets. */
 export const FAILURES_PER_ADDRESS: RateLimitConfig = { requests: 300, periodSeconds: 300 };
 
+/**
+ * Whether a secret is as long as those that this program makes, which nobody finds by trying. Such a secret is looked up also where its
+ * address has too many failures, so that nobody is locked out by others; shorter ones, which operators choose, are not.
+ */
+export const isBeyondGuessing = (secret: string): boolean => secret.length >= BEYOND_GUESSING_CHARS;
+
+/** 128 bits where each character is one of 16. */
+const BEYOND_GUESSING_CHARS = 32;
+
 /** The /64 of an IPv6 address, because a client usually controls all of it. */
 export function addressKey(ip: string): string {
   const address = parseIp(ip);
