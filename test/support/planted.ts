@@ -54,7 +54,18 @@ const ABSENT = "0".repeat(32);
 
 /** A job that is over; one that the API makes would bring thousands of records. */
 async function plantImport({ store, account_id }: ApiServer, zone_id: string): Promise<string> {
-  const row = { id: newId(), zone_id, account_id, status: "done", proxied: 0, actor: "{}", reason: null, error: null };
+  const row = {
+    id: newId(),
+    zone_id,
+    account_id,
+    status: "done",
+    proxied: 0,
+    actor: "{}",
+    reason: null,
+    error: null,
+    on_error: "clamp",
+    report: null,
+  };
   const at = "2026-01-01T00:00:00.000000Z";
   const times = { created_on: at, touched_on: at, finished_on: at };
   await store.write(({ db }) => insertImportJob(db, { ...row, ...times, total: 2_001, records: 2_001, added: 0 }));

@@ -155,11 +155,16 @@ function addZoneImport(parent: Command, finish: Finish): void {
     .command("import")
     .argument("<file>", "a zone file in the format of RFC 1035, or - for standard input")
     .description(
-      "Import the records of a zone file, all or none; existing records are skipped. If a line is wrong, imports nothing and exits 1.",
+      "Import the records of a zone file; existing records are skipped. If a line is wrong, imports nothing and exits 1, unless --on-error is skip.",
     )
     .requiredOption("--zone <name>", "the zone to import into, such as example.com")
     .option("--create", "create the zone if it does not exist")
     .option("--account <id>", "the account to create the zone in (default: the only account that the token can access)")
+    .option(
+      "--on-error <action>",
+      "refuse, clamp (default: cut TTLs, comments and tags to the limits) or skip (leave out lines that are wrong)",
+    )
+    .option("--dry-run", "report what an import would do, and write nothing")
     .option("--proxied", "proxy all records that can be proxied, unless their comments say otherwise");
   const flags = addConfigFlags(withApi(command), CLIENT_KEYS);
   command.action(async (file: string, options) => finish(await (await import("./zone/zone-import.ts")).zoneImport(file, options, flags)));

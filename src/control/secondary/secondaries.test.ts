@@ -570,3 +570,43 @@ storeTest("a set longer than sets may be here is refused, and the zone's status 
     await primary.close();
   }
 });
+
+storeTest("a zone that came by transfer stays editable once it is no secondary, and its export can be imported", async ({ store }) => {
+  const odd = [
+    "3cx 300 A 192.0.2.3",
+    "123 604800 CNAME u1.wl.sendgrid.example.",
+    "trailing_ 3600 A 192.0.2.4",
+    String.raw`two\032words 3600 A 192.0.2.5`,
+    String.raw`dotted\.label 3600 MX 10 odd\032host.example.`,
+    "quick 5 TXT one",
+  ];
+  const primary = await startFakePrimary([
+    version(
+      7,
+      odd.map((line) => line.replace(/^(\S+)/, `$1.${NAME}.`)),
+    ),
+  ]);
+  try {
+    const { control, call, zone, account_id, notified, records } = await secondaryOver(store, primary);
+    await notified();
+    assert.equal((await records()).length, odd.length);
+    await control.zones.edit(call(), zone.id, { type: "full" });
+    const { items } = await control.dnsRecords.list(zone, {}, { page: 1, per_page: 100 });
+    for (const { id, name, type, ...record } of items) {
+      assert.equal((await control.dnsRecords.edit(call(), zone, id, { comment: "seen" })).name, name);
+      const { content, ttl, priority } = record;
+      const put = { name, type, content, ttl, ...(priority === undefined ? {} : { priority }), comment: "put" };
+      assert.equal((await control.dnsRecords.overwrite(call(), zone, id, put)).comment, "put");
+    }
+    const phone = items.find(({ name }) => name.startsWith("3cx"));
+    assert.ok(phone);
+    await control.dnsRecords.create(call(), zone, { type: "AAAA", name: phone.name, content: "2001:db8::3" });
+    const file = await control.zoneFiles.export(zone);
+    await control.zones.delete(call(), zone.id);
+    const { id } = await control.zones.create(call(), { name: NAME, account: { id: account_id } });
+    const { recs_added } = await control.zoneFiles.import(call(), { ...zone, id }, file, { proxied: false });
+    assert.equal(recs_added, odd.length + 1);
+  } finally {
+    await primary.close();
+  }
+});

@@ -46,8 +46,10 @@ test("a CNAME excludes every other record of its name", () => {
     ["TXT", "CNAME", 81054],
     ["A", "AAAA", 0],
     ["TXT", "A", 0],
-    ["A", "NS", 81056],
-    ["NS", "A", 81053],
+    ["A", "NS", 0],
+    ["NS", "AAAA", 0],
+    ["TXT", "NS", 81056],
+    ["NS", "MX", 81053],
     ["DS", "NS", 0],
     ["NS", "DS", 0],
     ["DNAME", "CNAME", 81054],
@@ -89,4 +91,26 @@ test("records of one name and type together have a limit", () => {
   const long = (letter: string): PreparedRecord => record("TXT", { content: letter.repeat(3900) });
   assert.equal(codeOf(long("a"), long("b")), 0);
   assert.equal(codeOf(long("a"), long("b"), long("c")), 83011);
+});
+
+test("glue stands at a cut unless it is proxied", () => {
+  for (const type of ["A", "AAAA"]) {
+    assert.equal(codeOf(record(type), record("NS"), record("DS")), 0);
+    assert.equal(codeOf(record("NS"), record(type), record("DS")), 0);
+    assert.equal(codeOf(record(type, { proxied: true }), record("NS")), 81056);
+    assert.equal(codeOf(record("NS"), record(type, { proxied: true })), 81053);
+  }
+});
+
+test("a proxied CNAME stands beside what no client would take from it, one that clients see beside nothing", () => {
+  const hidden = record("CNAME", { proxied: true });
+  for (const type of ["MX", "TXT", "DS"]) {
+    assert.equal(codeOf(record(type), hidden), 0);
+    assert.equal(codeOf(hidden, record(type)), 0);
+    assert.notEqual(codeOf(record("CNAME"), record(type)), 0);
+  }
+  for (const type of ["A", "AAAA", "CNAME", "NS", "DNAME"]) {
+    assert.notEqual(codeOf(record(type), hidden), 0, type);
+    assert.notEqual(codeOf(hidden, record(type)), 0, type);
+  }
 });

@@ -8,18 +8,31 @@ export interface Sibling {
   readonly content_key: string;
   readonly priority: number | null;
   readonly rdata: string;
+  readonly proxied: number;
 }
 
 /** All records of one name and type together, in wire format (dns.md, "Limits"). */
 export const SET_BYTES_MAX = 8192;
 const HOST_TYPES: ReadonlySet<string> = new Set(["A", "AAAA", "CNAME"]);
-/** What may stand beside the NS records of a delegation (RFC 4035 §2.5). */
+/** What may stand beside the NS records of a delegation: DS (RFC 4035 §2.5), and glue, which the zone only hands on (RFC 1034 §4.2.1). */
 const DELEGATION_TYPES: ReadonlySet<string> = new Set(["NS", "DS"]);
+const GLUE_TYPES: ReadonlySet<string> = new Set(["A", "AAAA"]);
+
+/** What a pair of records is judged by. */
+type Paired = Pick<Sibling, "type" | "proxied">;
+
+const isAtCut = ({ type, proxied }: Paired): boolean => DELEGATION_TYPES.has(type) || (GLUE_TYPES.has(type) && proxied === 0);
+
+/** The edge answers for a proxied alias, so no client sees the alias beside the other records. */
+const isHidden = ({ type, proxied }: Paired): boolean => type === "CNAME" && proxied === 1;
+
+/** Where a name leads elsewhere, no alias can lead too, seen or not. */
+const LEADING_TYPES: ReadonlySet<string> = new Set(["NS", "DNAME"]);
 
 /** Throws where the record may not stand beside its siblings: conflict first, then duplicate, then size. */
 export function checkSiblings(record: PreparedRecord, siblings: readonly Sibling[], zoneName: string): void {
   const apex = record.name === zoneName;
-  for (const sibling of siblings) checkPair(record.type, sibling.type, apex);
+  for (const sibling of siblings) checkPair(record, sibling, apex);
   const set = siblings.filter((sibling) => sibling.type === record.type);
   for (const sibling of set) {
     if (sameContent(record, sibling)) throw new PlatformError("dns_record_exists");
@@ -29,7 +42,9 @@ export function checkSiblings(record: PreparedRecord, siblings: readonly Sibling
   if (bytes > SET_BYTES_MAX) throw new PlatformError("dns_set_too_long", { source: "/content" });
 }
 
-function checkPair(type: string, other: string, apex: boolean): void {
+function checkPair(record: Paired, sibling: Paired, apex: boolean): void {
+  const { type } = record;
+  const other = sibling.type;
   // A name cannot be led to two places (RFC 6672 §2.4).
   if (type === "DNAME" && other === "DNAME") {
     throw new PlatformError("dns_host_exists", { message: "A DNAME record with that host already exists." });
@@ -38,9 +53,10 @@ function checkPair(type: string, other: string, apex: boolean): void {
   if (other === "CNAME" && HOST_TYPES.has(type)) throw new PlatformError("dns_cname_exists");
   // At the apex a CNAME is flattened, so what every zone has there may stay beside it (dns.md, "Flattening").
   if (apex) return;
+  if ((isHidden(record) && !LEADING_TYPES.has(other)) || (isHidden(sibling) && !LEADING_TYPES.has(type))) return;
   if (other === "CNAME") throw new PlatformError("dns_cname_exists");
-  if (other === "NS" && !DELEGATION_TYPES.has(type)) throw new PlatformError("dns_ns_exists");
-  if (type === "CNAME" || (type === "NS" && !DELEGATION_TYPES.has(other))) {
+  if (other === "NS" && !isAtCut(record)) throw new PlatformError("dns_ns_exists");
+  if (type === "CNAME" || (type === "NS" && !isAtCut(sibling))) {
     throw new PlatformError("dns_host_exists", {
       message: `A record of type ${other} with that host already exists and cannot coexist with ${type}.`,
     });
@@ -56,7 +72,7 @@ const sameContent = (record: PreparedRecord, sibling: Sibling): boolean => ident
  * Equal exactly for records of one name that are duplicates of each other. TXT is compared with its case, since
  * keys are written in it, and without regard to how it is quoted.
  */
-export function identityOf(record: Omit<Sibling, "id">): string {
+export function identityOf(record: Omit<Sibling, "id" | "proxied">): string {
   if (record.type === "TXT") return `TXT ${joined(record.rdata)}`;
   if (NAME_TYPES.has(record.type)) return `${record.type} ${record.priority} ${record.content_key}`;
   return `${record.type} ${record.rdata}`;

@@ -1,5 +1,21 @@
 import { type Static, Type } from "typebox";
 
+/** What an import does where something is wrong. `clamp` cuts to the limits what is only too large; `skip` does so too, and leaves out what is wrong. */
+export const ON_ERROR = ["refuse", "clamp", "skip"] as const;
+export type OnError = (typeof ON_ERROR)[number];
+
+/** What became of a record of the file. */
+export const ImportLine = Type.Object({
+  line: Type.Integer(),
+  action: Type.Enum(["added", "clamped", "unchanged", "ignored", "skipped"], {
+    description:
+      "clamped: added with other values; unchanged: the zone has it already; ignored: the server makes it itself; skipped: it is wrong. An import lists clamped and skipped lines, a dry run all of them, up to 1,000.",
+  }),
+  code: Type.Optional(Type.Integer()),
+  message: Type.Optional(Type.String()),
+});
+export type ImportLine = Static<typeof ImportLine>;
+
 /** An import of a zone file that goes on by itself. */
 export const DnsImport = Type.Object({
   id: Type.String(),
@@ -14,6 +30,7 @@ export const DnsImport = Type.Object({
   records_done: Type.Integer({ description: "Number of records processed so far." }),
   recs_added: Type.Integer({ description: "Number of records that were new to the zone; 0 until the import is done." }),
   errors: Type.Array(Type.Object({ code: Type.Integer(), message: Type.String() })),
+  report: Type.Array(ImportLine),
   created_on: Type.String(),
   finished_on: Type.Union([Type.String(), Type.Null()]),
 });

@@ -120,6 +120,13 @@ test("reverse zones take numbers and the slashes of RFC 2317 under every rule", 
       for (const type of ["A", "CNAME", "PTR", "NS"]) assert.equal(ownerName(input, zone, type), `${input}.${zone}`);
 });
 
+test("SRV records of other servers stand under any name", () => {
+  for (const input of ["sip", "@", "_sip"]) {
+    refused(input, "SRV");
+    ownerName(input, ZONE, "SRV", "any");
+  }
+});
+
 test("names of other servers may hold any byte, and stand for themselves", () => {
   for (const [input, name] of [
     [String.raw`a\032b.example.com.`, String.raw`a\032b.example.com`],

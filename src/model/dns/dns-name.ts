@@ -35,7 +35,7 @@ export function ownerName(input: string | undefined, zoneName: string, type: str
   if (rule === "any" && input.includes("\\")) return escapedName(input, zoneName, type);
   const ascii = toAscii(input);
   if (ascii === "@" || ascii === zoneName || ascii === `${zoneName}.`) {
-    checkPlace("", type);
+    checkPlace("", type, rule);
     return zoneName;
   }
   const rooted = ascii.endsWith(".");
@@ -44,7 +44,7 @@ export function ownerName(input: string | undefined, zoneName: string, type: str
   if (rooted && !inside) throw invalid(`${name} is not in the zone ${zoneName}`);
   const relative = inside ? name.slice(0, -zoneName.length - 1) : name;
   checkLabels(relative, isReverseZone(zoneName) ? "any" : ADDRESS_TYPES.has(type) ? rule : "any");
-  checkPlace(relative, type);
+  checkPlace(relative, type, rule);
   const absolute = `${relative}.${zoneName}`;
   if (absolute.length > NAME_LENGTH_MAX) throw invalid(`${absolute.length} characters are more than ${NAME_LENGTH_MAX}`);
   return absolute;
@@ -73,7 +73,7 @@ function escapedName(input: string, zoneName: string, type: string): string {
     const zone = parseAbsoluteName(zoneName);
     if (!isWithin(keyOf(name), keyOf(zone))) throw invalid(`${input} is not in the zone ${zoneName}`);
     const relative = Buffer.concat([name.subarray(0, name.length - zone.length), zone.subarray(-1)]);
-    checkPlace(relative.length === 1 ? "" : formatName(relative), type);
+    checkPlace(relative.length === 1 ? "" : formatName(relative), type, "any");
     // The API writes this character plainly; only zone files have to escape it.
     return formatName(name).replaceAll("\\$", "$").toLowerCase();
   } catch (error) {
@@ -106,8 +106,9 @@ const PLACES: ReadonlyMap<string, readonly [relative: RegExp, otherwise: string]
   ["SRV", [/^(?:_[^.]+|\*)\._[^.]+(?:\.|$)/, "the name of an SRV record begins with a service and a protocol, as _sip._tcp does"]],
 ]);
 
-function checkPlace(relative: string, type: string): void {
-  const place = PLACES.get(type);
+function checkPlace(relative: string, type: string, rule: NameRule): void {
+  // Other servers serve SRV records under any name.
+  const place = type === "SRV" && rule === "any" ? undefined : PLACES.get(type);
   if (place && !place[0].test(relative)) throw invalid(place[1]);
 }
 

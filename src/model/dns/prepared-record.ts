@@ -43,7 +43,7 @@ export interface RecordPolicy extends OriginPolicy {
 
 /** 1 in `ttl`: the service chooses, which is 300 seconds (SPEC 2.2, dns.md). */
 export const TTL_AUTOMATIC = 1;
-const TTL_SECONDS_MAX = 86_400;
+export const TTL_SECONDS_MAX = 86_400;
 const RDATA_BYTES_MAX = 4096;
 /** 4096 octets, each written as `\DDD`, and their quotes. */
 const CONTENT_LENGTH_MAX = 17_000;

@@ -60,14 +60,15 @@ const select = prepareSetQuery<[zoneId: string], DnsRecordRow>(KEYS, (db, tuples
   db.selectFrom("dns_records").select(RECORD_COLUMNS).where(IN_ZONE, "=", zoneId).where("id", "in", keysOf(tuples)),
 );
 
-const selectNamed = prepareSetQuery<[zoneId: string], Pick<DnsRecordRow, "id" | "name" | "type" | "content_key" | "priority" | "rdata">>(
-  KEYS,
-  (db, tuples, zoneId) =>
-    db
-      .selectFrom("dns_records")
-      .select(["id", "name", "type", "content_key", "priority", "rdata"])
-      .where("zone_id", "=", zoneId)
-      .where("name", "in", keysOf(tuples)),
+const selectNamed = prepareSetQuery<
+  [zoneId: string],
+  Pick<DnsRecordRow, "id" | "name" | "type" | "content_key" | "priority" | "rdata" | "proxied">
+>(KEYS, (db, tuples, zoneId) =>
+  db
+    .selectFrom("dns_records")
+    .select(["id", "name", "type", "content_key", "priority", "rdata", "proxied"])
+    .where("zone_id", "=", zoneId)
+    .where("name", "in", keysOf(tuples)),
 );
 
 const TAG_COLUMNS = ["record_id", "zone_id", "tag_key", "tag_reversed", "record_name", "repeated"] as const;

@@ -305,6 +305,9 @@ export interface DnsImportJobsTable {
   reason: string | null;
   /** JSON: what is wrong, as the API tells it. */
   error: string | null;
+  on_error: string;
+  /** JSON: lines that were changed or left out. */
+  report: string | null;
   created_on: string;
   touched_on: string;
   finished_on: string | null;

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { type Route, route } from "#api/route.ts";
-import { DnsImport } from "#model/dns/dns-import.ts";
+import { DnsImport, ImportLine, ON_ERROR, type OnError } from "#model/dns/dns-import.ts";
 import { zoneOf } from "#api/zone-of.ts";
 
 const COLLECTION = "/zones/:zone_id/dns_records";
@@ -11,14 +11,28 @@ const ImportForm = Type.Object({
   proxied: Type.Optional(
     Type.String({ pattern: "^(?:[Tt]rue|[Ff]alse)?$", description: "Whether to proxy the records that can be proxied; false by default." }),
   ),
+  on_error: Type.Optional(
+    Type.Enum([...ON_ERROR], {
+      description:
+        "refuse: no record is imported if anything is wrong; clamp (default): TTLs, comments and tags beyond the limits are cut, other errors refuse the file; skip: also leaves out the lines that are wrong.",
+    }),
+  ),
+  dry_run: Type.Optional(Type.String({ pattern: "^(?:[Tt]rue|[Ff]alse)?$", description: "Whether only to report, and write nothing." })),
 });
+
+/** The same two words as in the form. */
+const ImportQuery = Type.Object({ on_error: Type.Optional(Type.Enum([...ON_ERROR])), dry_run: Type.Optional(Type.Boolean()) });
 
 const ImportResult = Type.Object({
   recs_added: Type.Integer(),
   total_records_parsed: Type.Integer(),
+  /** Lines that were changed or left out; of a dry run all. */
+  report: Type.Optional(Type.Array(ImportLine)),
   /** Of files of more than 2,000 records. */
   import: Type.Optional(DnsImport),
 });
+
+const isTrue = (word: string | undefined): boolean => word?.toLowerCase() === "true";
 
 export const DNS_ZONE_FILE_ROUTES: readonly Route[] = [
   route({
@@ -40,16 +54,22 @@ export const DNS_ZONE_FILE_ROUTES: readonly Route[] = [
     method: "POST",
     path: `${COLLECTION}/import`,
     id: "dns-records-import",
-    summary: "Add the records of a zone file, all or none",
+    summary: "Add the records of a zone file",
     scope: "zone",
     permissions: ["DNS Write"],
+    query: ImportQuery,
     body: ImportForm,
     body_type: "multipart",
     limits: "dns_import",
     result: ImportResult,
     paging: "one",
-    handler: ({ control, call, resolved, body, prefers_async: respondAsync }) =>
-      control.zoneFiles.import(call, zoneOf(resolved), body.file, { proxied: body.proxied?.toLowerCase() === "true", respondAsync }),
+    handler: async ({ control, call, resolved, body, query, prefers_async: respondAsync }) => {
+      call.dry_run = query.dry_run ?? isTrue(body.dry_run);
+      const onError: OnError = query.on_error ?? body.on_error ?? "clamp";
+      const options = { proxied: isTrue(body.proxied), onError, respondAsync };
+      const { report, ...result } = await control.zoneFiles.import(call, zoneOf(resolved), body.file, options);
+      return report === undefined ? result : { ...result, report: [...report] };
+    },
   }),
   route({
     method: "GET",

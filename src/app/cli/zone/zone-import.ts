@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { ERROR_CODES } from "#kernel/errors/error-codes.ts";
 import { RdataError } from "#wire/dns/record-types.ts";
+import type { ImportLine } from "#model/dns/dns-import.ts";
 import { parseZoneFile, type ZoneFileError } from "#wire/dns/zonefile.ts";
 import { loadConfig } from "#app/config/config.ts";
 import { type ApiClient, ApiFailure } from "../api-client.ts";
@@ -14,17 +15,19 @@ export interface ZoneImportOptions extends ApiOptions {
   readonly create?: boolean;
   readonly account?: string;
   readonly proxied?: boolean;
+  readonly onError?: string;
+  readonly dryRun?: boolean;
 }
 
-/** Adds the file's records, all or none; 1 when a line is wrong. What exists already in the same form counts as skipped. */
+/** Adds the file's records; 1 when a line is wrong, unless such lines are left out. What exists already in the same form counts as skipped. */
 export async function zoneImport(file: string, options: ZoneImportOptions, flags: readonly string[]): Promise<ExitCode> {
   const zone = plainZoneName(options.zone);
   const config = loadConfig(configInput(flags));
   const api = openApi(options, config.data);
   const zoneFile = await readInput(file);
   // Before anything is created: a zone without its records would be of no use.
-  let failed = unreadableLines(zoneFile, zone);
-  let outcome: Imported = { zone_id: null, created: 0, skipped: 0 };
+  let failed = options.onError === "skip" ? [] : unreadableLines(zoneFile, zone);
+  let outcome: Imported = { zone_id: null, created: 0, skipped: 0, report: [] };
   if (failed.length === 0) {
     try {
       outcome = await importFile(api, zone, zoneFile, options);
@@ -32,9 +35,14 @@ export async function zoneImport(file: string, options: ZoneImportOptions, flags
       failed = refusedLines(error);
     }
   }
-  complain(failed.map(({ line, message }) => `${file}:${line}: ${message}`));
+  complain([
+    ...failed.map(({ line, message }) => `${file}:${line}: ${message}`),
+    ...outcome.report.map(({ line, action, message }) => `${file}:${line}: ${action}${message === undefined ? "" : `: ${message}`}`),
+  ]);
   print(config.json, { zone, ...outcome, failed }, [
-    failed.length > 0 ? `${zone}: nothing was imported` : `${zone}: ${outcome.created} created, ${outcome.skipped} skipped`,
+    failed.length > 0
+      ? `${zone}: nothing was imported`
+      : `${zone}: ${outcome.created} ${options.dryRun ? "would be created" : "created"}, ${outcome.skipped} skipped`,
   ]);
   return failed.length === 0 ? EXIT.ok : EXIT.failed;
 }
@@ -43,6 +51,15 @@ interface Imported {
   readonly zone_id: string | null;
   readonly created: number;
   readonly skipped: number;
+  /** Lines that were changed or left out; of a dry run all. */
+  readonly report: readonly ImportLine[];
+}
+
+interface ImportAnswer {
+  readonly recs_added: number;
+  readonly total_records_parsed: number;
+  readonly report?: readonly ImportLine[];
+  readonly import?: { readonly report: readonly ImportLine[] };
 }
 
 async function importFile(api: ApiClient, zone: string, file: string, options: ZoneImportOptions): Promise<Imported> {
@@ -50,8 +67,11 @@ async function importFile(api: ApiClient, zone: string, file: string, options: Z
   const form = new FormData();
   form.set("file", new Blob([file]), "zone.txt");
   form.set("proxied", String(options.proxied === true));
-  const done = (await api.upload(`/zones/${id}/dns_records/import`, form)) as { recs_added: number; total_records_parsed: number };
-  return { zone_id: id, created: done.recs_added, skipped: done.total_records_parsed - done.recs_added };
+  if (options.onError !== undefined) form.set("on_error", options.onError);
+  if (options.dryRun) form.set("dry_run", "true");
+  const done = (await api.upload(`/zones/${id}/dns_records/import`, form)) as ImportAnswer;
+  const { recs_added, total_records_parsed, report = done.import?.report ?? [] } = done;
+  return { zone_id: id, created: recs_added, skipped: total_records_parsed - recs_added, report };
 }
 
 async function readInput(file: string): Promise<string> {

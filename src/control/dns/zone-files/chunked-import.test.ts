@@ -10,7 +10,7 @@ import { dump } from "../../../../test/support/feed.ts";
 import { storeTest } from "../../../../test/support/store.ts";
 import { createLargeChanges } from "#control/dns/changes/large-change.ts";
 import { createPieceImport } from "./chunked-import.ts";
-import { type ImportEntry, importPieces } from "./read-zone-file.ts";
+import { type ImportEntry, importPieces, type ImportScene } from "./read-zone-file.ts";
 
 const failing =
   (name: string, message = /(?:)/) =>
@@ -35,7 +35,7 @@ async function imported(store: Store, options: { readonly clock?: Clock; readonl
     large: createLargeChanges({ store, clock }),
     recordsPerZoneMax: () => recordsPerZoneMax,
   });
-  const scene = { zone, policy: POLICY, proxied: false, foreignNameServers: false, nameServers: [] };
+  const scene: ImportScene = { zone, policy: POLICY, proxied: false, onError: "clamp", foreignNameServers: false, nameServers: [] };
   const read = (file: string, size: number): AsyncIterable<readonly ImportEntry[]> => importPieces(file, scene, size);
   const total = async () => (await control.dnsRecords.list(zone, {}, PAGE)).total_count;
   const versions = async () => (await control.dnsVersions.list(zone, PAGE)).items;
@@ -172,6 +172,6 @@ storeTest("records of a secondary zone are its primary's, however many a file ha
   const { control, pieces, account_id, call } = await imported(store);
   const { id } = await control.zones.create(call(), { name: "example.net", account: { id: account_id }, type: "secondary" });
   const zone = { id, name: "example.net", account_id, plan: "free" };
-  const scene = { zone, policy: POLICY, proxied: false, foreignNameServers: false, nameServers: [] };
+  const scene: ImportScene = { zone, policy: POLICY, proxied: false, onError: "clamp", foreignNameServers: false, nameServers: [] };
   await assert.rejects(pieces.import(call(), zone, importPieces(hosts(5), scene, 10)), failing("secondary_zone_read_only"));
 });

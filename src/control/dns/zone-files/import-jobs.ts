@@ -3,8 +3,9 @@ import { isoMicros } from "#kernel/clock.ts";
 import { type ErrorItem, PlatformError } from "#kernel/errors/errors.ts";
 import { newId } from "#kernel/crypto/ids.ts";
 import { type Actor, type Call, systemActor } from "#control/call.ts";
+import { inOrder } from "./import-report.ts";
 import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
-import type { DnsImport } from "#model/dns/dns-import.ts";
+import type { DnsImport, ImportLine, OnError } from "#model/dns/dns-import.ts";
 import {
   deleteImportFile,
   type DnsImportJobRow,
@@ -30,7 +31,7 @@ export interface ImportJobs {
     call: Call,
     zone: PlannedZoneRef,
     file: string,
-    options: { readonly proxied: boolean; readonly total: number },
+    options: { readonly proxied: boolean; readonly onError: OnError; readonly total: number; readonly report: readonly ImportLine[] },
   ): Promise<DnsImport>;
   /** Resolves to how many records the job added; rejects as it failed. For the program alone that runs it. */
   finished(id: string): Promise<number>;
@@ -47,8 +48,8 @@ export type RunImport = (
   call: Call,
   zone: PlannedZoneRef,
   file: string,
-  options: { readonly proxied: boolean; readonly onPiece: (unit: Unit, records: number) => Promise<void> },
-) => Promise<number>;
+  options: { readonly proxied: boolean; readonly onError: OnError; readonly onPiece: (unit: Unit, records: number) => Promise<void> },
+) => Promise<{ readonly added: number; readonly report: readonly ImportLine[] }>;
 
 export interface ImportJobsDeps {
   readonly store: Store;
@@ -89,8 +90,10 @@ export function createImportJobs({ store, clock, run }: ImportJobsDeps): ImportJ
       const onPiece = async ({ db }: Unit, records: number): Promise<void> => {
         await updateImportJob(db, row.id, ["running"], { records, touched_on: now() });
       };
-      const added = await run(call, zone, await readFile(store, row.id), { proxied: row.proxied === 1, onPiece });
-      await end({ ...row, status: "running" }, { status: "done", records: row.total, added });
+      const options = { proxied: row.proxied === 1, onError: row.on_error as OnError, onPiece };
+      const { added, report } = await run(call, zone, await readFile(store, row.id), options);
+      const lines = inOrder([...reportOf(row), ...report]);
+      await end({ ...row, status: "running" }, { status: "done", records: row.total, added, report: JSON.stringify(lines) });
       waiting.get(row.id)?.resolve(added);
     } catch (error) {
       await end({ ...row, status: "running" }, { status: "failed", error: JSON.stringify(errorsOf(error)) }).catch(() => {});
@@ -129,7 +132,7 @@ export function createImportJobs({ store, clock, run }: ImportJobsDeps): ImportJ
   };
 
   return {
-    submit: async (call, zone, file, { proxied, total }) => {
+    submit: async (call, zone, file, { proxied, onError, total, report }) => {
       const { type, id, name, user_id, ip } = call.actor;
       const row: DnsImportJobRow = {
         id: newId(),
@@ -144,6 +147,8 @@ export function createImportJobs({ store, clock, run }: ImportJobsDeps): ImportJ
         actor: JSON.stringify({ type, id, name, user_id, ip }),
         reason: call.reason ?? null,
         error: null,
+        on_error: onError,
+        report: JSON.stringify(report),
         created_on: now(),
         touched_on: now(),
         finished_on: null,
@@ -206,6 +211,9 @@ const NEVER_STORED: ErrorItem = {
   message: "The server stopped before it had stored the whole file, so it imported nothing. Import the file again.",
 };
 
+const reportOf = ({ report }: Pick<DnsImportJobRow, "report">): readonly ImportLine[] =>
+  report === null ? [] : (JSON.parse(report) as readonly ImportLine[]);
+
 const jobView = (row: DnsImportJobRow): DnsImport => ({
   id: row.id,
   status: row.status as DnsImport["status"],
@@ -213,6 +221,7 @@ const jobView = (row: DnsImportJobRow): DnsImport => ({
   records_done: row.records,
   recs_added: row.added,
   errors: row.error === null ? [] : (JSON.parse(row.error) as DnsImport["errors"]),
+  report: [...reportOf(row)],
   created_on: row.created_on,
   finished_on: row.finished_on,
 });

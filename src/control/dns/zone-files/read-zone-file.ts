@@ -3,6 +3,9 @@ import { type ErrorItem, PlatformError } from "#kernel/errors/errors.ts";
 import { identityOf } from "#model/dns/dns-conflicts.ts";
 import type { DnsRecordWrite } from "#model/dns/dns-record.ts";
 import { isProxiable, prepareRecord, type PreparedRecord, type RecordPolicy, TTL_AUTOMATIC } from "#model/dns/prepared-record.ts";
+import type { OnError } from "#model/dns/dns-import.ts";
+import { limitedRecord } from "#model/dns/limited-record.ts";
+import { planOf } from "#model/zones/plan.ts";
 import { readAttributes } from "#model/dns/record-attributes.ts";
 import { recordTypeOf } from "#wire/dns/record-types.ts";
 import { type ZoneFileRecord, zoneFileItems } from "#wire/dns/zonefile.ts";
@@ -13,6 +16,8 @@ export interface ImportEntry {
   /** Equal for records of a zone that are duplicates of each other. */
   readonly key: string;
   readonly record: PreparedRecord;
+  /** What was cut to the limits, in words; empty if nothing. */
+  readonly clamped: string;
 }
 
 /** Why a line cannot be imported. */
@@ -26,8 +31,11 @@ export interface ReadZoneFile {
   readonly entries: readonly ImportEntry[] | null;
   /** All records of the file. */
   readonly parsed: number;
-  /** The first ones; where there are any, the entries are incomplete. */
+  /** The first ones; where there are any, the entries are incomplete unless such lines are left out. */
   readonly problems: readonly ImportProblem[];
+  /** Lines that were cut to the limits, and lines that the service makes itself. */
+  readonly clamped: readonly ImportEntry[];
+  readonly ignored: readonly number[];
 }
 
 export interface ImportScene {
@@ -36,6 +44,7 @@ export interface ImportScene {
   readonly policy: RecordPolicy;
   /** Whether records that can be proxied are, where their comment does not say. */
   readonly proxied: boolean;
+  readonly onError: OnError;
   /** Whether the apex may have other name servers than the service's own, which are these. */
   readonly foreignNameServers: boolean;
   readonly nameServers: readonly string[];
@@ -43,6 +52,8 @@ export interface ImportScene {
 
 /** A file that is no zone file has one on each line; the first ones say enough. */
 const PROBLEMS_MAX = 50;
+/** Lines of a report. */
+export const REPORT_LINES_MAX = 1_000;
 /** After so many records or characters of the file other requests are answered: a few milliseconds of work. */
 const SLICE_RECORDS = 200;
 const SLICE_CHARACTERS = 16_384;
@@ -51,31 +62,42 @@ const SLICE_CHARACTERS = 16_384;
 export async function readZoneFile(text: string, scene: ImportScene, entriesMax = Infinity): Promise<ReadZoneFile> {
   let entries: Map<string, ImportEntry> | null = new Map();
   const problems: ImportProblem[] = [];
+  const clamped: ImportEntry[] = [];
+  const ignored: number[] = [];
   let parsed = 0;
   const isSliceOver = createSlices();
   for (const [item, end] of importItems(text, scene)) {
     if (isSliceOver(end)) await setImmediate();
-    if (item === null || "key" in item) parsed += 1;
-    if (item === null) continue;
+    if (!("error" in item)) parsed += 1;
+    if ("own" in item) {
+      if (ignored.length < REPORT_LINES_MAX) ignored.push(item.line);
+      continue;
+    }
     if ("error" in item) {
-      problems.push(item);
-      if (problems.length >= PROBLEMS_MAX) break;
-    } else if (entries !== null) {
+      if (problems.length < REPORT_LINES_MAX) problems.push(item);
+      if (scene.onError !== "skip" && problems.length >= PROBLEMS_MAX) break;
+      continue;
+    }
+    if (item.clamped !== "" && clamped.length < REPORT_LINES_MAX) clamped.push(item);
+    if (entries !== null) {
       if (!entries.has(item.key)) entries.set(item.key, item);
       if (entries.size > entriesMax) entries = null;
     }
   }
-  return { entries: entries && [...entries.values()], parsed, problems };
+  return { entries: entries && [...entries.values()], parsed, problems, clamped, ignored };
 }
 
-/** The records of a file in which nothing is wrong, so many at a time, repetitions included. */
+/** The records of a file, so many at a time, repetitions included. Throws where a line is wrong, unless such lines are left out. */
 export async function* importPieces(text: string, scene: ImportScene, size: number): AsyncGenerator<readonly ImportEntry[]> {
   let piece: ImportEntry[] = [];
   const isSliceOver = createSlices();
   for (const [item, end] of importItems(text, scene)) {
     if (isSliceOver(end)) await setImmediate();
-    if (item === null) continue;
-    if ("error" in item) throw refusal([item]);
+    if ("own" in item) continue;
+    if ("error" in item) {
+      if (scene.onError === "skip") continue;
+      throw refusal([item]);
+    }
     if (piece.push(item) < size) continue;
     yield piece;
     piece = [];
@@ -96,19 +118,26 @@ function createSlices(): (end: number) => boolean {
 
 /** The error of an import: the first lines that cannot be imported. */
 export function refusal(problems: readonly ImportProblem[]): PlatformError {
-  const sorted = problems.toSorted((a, b) => a.line - b.line);
+  const sorted = problems.toSorted((a, b) => a.line - b.line).slice(0, PROBLEMS_MAX);
   const chain = sorted.map(({ line, error }): ErrorItem => ({ code: error.code, message: `Line ${line}: ${error.message}` }));
   const more = chain.length === 1 ? "" : ` ${chain.length - 1} more cannot be imported either; error_chain lists them.`;
   return new PlatformError("dns_zone_file_invalid", { message: `${chain[0]?.message}${more}`, chain });
 }
 
-/** What each record of the file is to the zone, null for those that the service makes itself; and how many characters were read. */
-function* importItems(text: string, scene: ImportScene): Generator<readonly [ImportEntry | ImportProblem | null, number]> {
+/** A record that the service makes itself. */
+interface OwnRecord {
+  readonly line: number;
+  readonly own: true;
+}
+
+/** What each record of the file is to the zone, and how many characters were read. */
+function* importItems(text: string, scene: ImportScene): Generator<readonly [ImportEntry | ImportProblem | OwnRecord, number]> {
   for (const item of zoneFileItems(text, { origin: scene.zone.name })) {
     if (item.kind === "error") {
       const { line, message } = item.error;
       yield [{ line, error: new PlatformError("dns_zone_file_invalid", { message }) }, item.end];
-    } else yield [item.kind === "skipped" || isOwn(item.record, scene) ? null : readEntry(item.record, scene), item.end];
+    } else if (item.kind === "skipped") yield [{ line: item.line, own: true }, item.end];
+    else yield [isOwn(item.record, scene) ? { line: item.record.line, own: true } : readEntry(item.record, scene), item.end];
   }
 }
 
@@ -117,8 +146,10 @@ export const entryKey = (name: string, identity: string): string => `${name} ${i
 function readEntry(record: ZoneFileRecord, scene: ImportScene): ImportEntry | ImportProblem {
   const { line } = record;
   try {
-    const prepared = prepareRecord(writeOf(record, scene), scene.zone, { ...scene.policy, names: "any" }, contentOf(record));
-    return { line, key: entryKey(prepared.name, identityOf(prepared)), record: prepared };
+    const whole = writeOf(record, scene);
+    const { write, changes } = scene.onError === "refuse" ? { write: whole, changes: [] } : limitedRecord(whole, planOf(scene.zone.plan));
+    const prepared = prepareRecord(write, scene.zone, { ...scene.policy, names: "any" }, contentOf(record));
+    return { line, key: entryKey(prepared.name, identityOf(prepared)), record: prepared, clamped: changes.join(" ") };
   } catch (error) {
     if (error instanceof PlatformError) return { line, error };
     throw error;

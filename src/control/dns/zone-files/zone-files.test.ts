@@ -10,6 +10,7 @@ import { systemClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Control } from "#control/control.ts";
 import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { OnError } from "#model/dns/dns-import.ts";
 import type { DnsRecordWrite } from "#model/dns/dns-record.ts";
 import { openStore } from "#store/database/open.ts";
 import type { Store } from "#store/database/store.ts";
@@ -21,10 +22,14 @@ import type { ImportResult } from "./zone-files.ts";
 
 const run = promisify(execFile);
 
+const ONE_JOB = { proxied: false, onError: "clamp", total: 10, report: [] } as const;
+
 interface Zoned extends ControlFixture {
   readonly zone: PlannedZoneRef;
   create(write: DnsRecordWrite): ReturnType<Control["dnsRecords"]["create"]>;
-  load(file: string, proxied?: boolean): Promise<ImportResult>;
+  load(file: string, proxied?: boolean, onError?: OnError): Promise<ImportResult>;
+  /** What a dry run says. */
+  tried(file: string, onError?: OnError): Promise<ImportResult>;
   save(): Promise<string>;
   /** `name type content` of each record, apex names as `@`. */
   shown(): Promise<string[]>;
@@ -45,7 +50,8 @@ async function zoneOf(
   return {
     zone,
     create: (write) => control.dnsRecords.create(call(), zone, write),
-    load: (file, proxied = false) => control.zoneFiles.import(call(), zone, file, { proxied }),
+    load: (file, proxied = false, onError = "clamp") => control.zoneFiles.import(call(), zone, file, { proxied, onError }),
+    tried: (file, onError = "clamp") => control.zoneFiles.import({ ...call(), dry_run: true }, zone, file, { proxied: false, onError }),
     save: () => control.zoneFiles.export(zone),
     shown: async () => {
       const { items } = await control.dnsRecords.list(zone, {}, { page: 1, per_page: 10_000 });
@@ -223,7 +229,7 @@ storeTest("nothing of a file with errors is imported, and each error has its lin
   const { create, load, shown } = await zoned(store, { plan: "free", recordsPerZoneMax: 10 });
   await create({ type: "CNAME", name: "taken", content: "elsewhere.example" });
   const refused = (file: string, ...lines: readonly (readonly [code: number, message: RegExp])[]): Promise<void> =>
-    assert.rejects(load(file), (error) => {
+    assert.rejects(load(file, false, "refuse"), (error) => {
       assert.ok(error instanceof PlatformError && error.code === 9310, String(error));
       assert.ok(error.message.startsWith(error.chain[0]?.message ?? "?"));
       assert.equal(error.chain.length, lines.length, JSON.stringify(error.chain));
@@ -234,7 +240,7 @@ storeTest("nothing of a file with errors is imported, and each error has its lin
       return true;
     });
   await refused(
-    "good A 192.0.2.1\n$INCLUDE /etc/passwd\nbad A 192.0.2.256\nsip SRV 1 2 3 a\ntags A 192.0.2.1 ; cf_tags=a\nttl 5 A 192.0.2.1\n",
+    "good A 192.0.2.1\n$INCLUDE /etc/passwd\nbad A 192.0.2.256\n@ DS 1 13 2 aabb\ntags A 192.0.2.1 ; cf_tags=a\nttl 5 A 192.0.2.1\n",
     [9310, /^Line 2: \$INCLUDE directive not allowed\.$/],
     [9310, /^Line 3: .*IPv4/],
     [9000, /^Line 4: DNS name is invalid/],
@@ -304,18 +310,16 @@ storeTest("an import whose program ended is done by the next one; of one account
   const file = Array.from({ length: 10 }, (_, i) => `h${i} 300 A 192.0.2.1`).join("\n");
   const jobs = (run: RunImport) => createImportJobs({ store, clock: systemClock, run });
   const never = jobs(() => new Promise(() => {}));
-  const first = await never.submit(call(), zone, file, { proxied: false, total: 10 });
+  const first = await never.submit(call(), zone, file, ONE_JOB);
   assert.equal(first.status, "running");
-  for (let i = 0; i < 4; i++) assert.equal((await never.submit(call(), zone, file, { proxied: false, total: 10 })).status, "queued");
-  await assert.rejects(never.submit(call(), zone, file, { proxied: false, total: 10 }), (error: Error) =>
-    /too many imports/i.test(error.message),
-  );
+  for (let i = 0; i < 4; i++) assert.equal((await never.submit(call(), zone, file, ONE_JOB)).status, "queued");
+  await assert.rejects(never.submit(call(), zone, file, ONE_JOB), (error: Error) => /too many imports/i.test(error.message));
 
   // Its program ends; nobody takes what another one may still be at.
   const ran: string[] = [];
   const next = jobs(async (by, _zone, text) => {
     ran.push(`${by.actor.id} ${text === file}`);
-    return 10;
+    return { added: 10, report: [] };
   });
   await store.write(({ db }) => db.updateTable("dns_import_jobs").set({ touched_on: "" }).where("id", "=", first.id).execute());
   assert.equal(await next.resume(), 1);
@@ -344,10 +348,15 @@ storeTest("an import whose file was never stored whole fails, and a retry of it 
     },
   };
   const file = "x 300 A 192.0.2.1\n".repeat(40_000);
-  void createImportJobs({ store: dying, clock: systemClock, run: async () => 0 }).submit(call(), zone, file, { proxied: false, total: 1 });
+  void createImportJobs({ store: dying, clock: systemClock, run: async () => ({ added: 0, report: [] }) }).submit(
+    call(),
+    zone,
+    file,
+    ONE_JOB,
+  );
   await part.promise;
 
-  const next = createImportJobs({ store, clock: systemClock, run: async () => 0 });
+  const next = createImportJobs({ store, clock: systemClock, run: async () => ({ added: 0, report: [] }) });
   await next.resume();
   assert.deepEqual(
     (await next.list(zone)).map(({ status }) => status),
@@ -361,3 +370,134 @@ storeTest("an import whose file was never stored whole fails, and a retry of it 
   assert.match(failed?.errors[0]?.message ?? "", /before it had stored the whole file/);
   assert.deepEqual(await store.read.selectFrom("dns_import_files").select("part").execute(), []);
 });
+
+/** Debian's /etc/bind/db.local, db.empty and db.127, and the template that most small zones began with. */
+const DEBIAN = {
+  "db.local":
+    "; BIND data file for local loopback interface\n$TTL\t604800\n@\tIN\tSOA\tlocalhost. root.localhost. (\n\t\t\t      2\t\t; Serial\n\t\t\t 604800\t\t; Refresh\n\t\t\t  86400\t\t; Retry\n\t\t\t2419200\t\t; Expire\n\t\t\t 604800 )\t; Negative Cache TTL\n;\n@\tIN\tNS\tlocalhost.\n@\tIN\tA\t127.0.0.1\n@\tIN\tAAAA\t::1\n",
+  "db.empty": "$TTL\t86400\n@\tIN\tSOA\tlocalhost. root.localhost. (\n\t\t\t      1 604800 86400 2419200 86400 )\n@\tIN\tNS\tlocalhost.\n",
+  "db.127":
+    "$TTL\t604800\n@\tIN\tSOA\tlocalhost. root.localhost. ( 1 604800 86400 2419200 604800 )\n@\tIN\tNS\tlocalhost.\n1.0.0\tIN\tPTR\tlocalhost.\n",
+  small: `$ORIGIN example.com.
+$TTL 1W
+@ 1D IN SOA ns1 hostmaster 2026010101 3H 15M 1W 1D
+     IN NS ns1
+     IN NS ns2.example.net.
+     IN MX 10 mail
+ns1  2d IN A 192.0.2.1
+mail IN A 192.0.2.2
+www  1h30m IN CNAME @
+sub  IN NS sub
+sub  IN A 192.0.2.53
+     IN AAAA 2001:db8::53
+deep IN NS ns.deep
+ns.deep A 192.0.2.54
+3cx  A 192.0.2.3
+`,
+} as const;
+
+storeTest("zone files that everybody has are imported, with TTLs cut to the maximum and a message of it", async ({ store }) => {
+  const { load, shown, control, call, zone } = await zoned(store, { plan: "free" });
+  const notes: string[] = [];
+  const { recs_added, report } = await control.zoneFiles.import({ ...call(), notes }, zone, DEBIAN.small, { proxied: false });
+  assert.equal(recs_added, 10);
+  assert.deepEqual(
+    report?.map(({ line, action, message }) => [line, action, message]),
+    [6, 7, 8, 10, 11, 12, 13, 14, 15].map((line) => [
+      line,
+      "clamped",
+      `TTL ${line === 7 ? 172_800 : 604_800} was changed to 86400, the maximum.`,
+    ]),
+  );
+  assert.deepEqual(notes, [
+    "Line 6: TTL 604800 was changed to 86400, the maximum. 8 more lines were changed to fit the limits; see report.",
+  ]);
+  assert.ok((await shown()).includes("sub.example.com A 192.0.2.53"));
+  assert.equal((await load(DEBIAN["db.local"])).recs_added, 2);
+  assert.equal((await load(DEBIAN["db.empty"])).recs_added, 0);
+  await assert.rejects(
+    load(DEBIAN.small.replace("www", "new"), false, "refuse"),
+    (error) => error instanceof PlatformError && error.chain[0]?.code === 9021,
+  );
+  const again = await load(await control.zoneFiles.export(zone));
+  assert.deepEqual([again.recs_added, again.report], [0, undefined]);
+});
+
+const MIXED = `$TTL 3600
+@ SOA ns1 hostmaster 1 2 3 4 5
+@ NS ns1
+www A 192.0.2.1
+www A 192.0.2.1
+bad A 192.0.2.256
+week 1W A 192.0.2.2 ; ${"c".repeat(120)}
+www CNAME elsewhere.example.
+$INCLUDE other.zone
+have A 192.0.2.9
+quick 5 A 192.0.2.3 ; cf_tags=a,b
+"owner" A 192.0.2.4
+`;
+
+storeTest("each line that is wrong is reported, and the others are imported where it is to be skipped", async ({ store }) => {
+  const { create, load, tried, shown } = await zoned(store, { plan: "free" });
+  await create({ type: "A", name: "have", content: "192.0.2.9" });
+  const before = await shown();
+  const expected = [
+    [2, "ignored", undefined],
+    [3, "ignored", undefined],
+    [4, "added", undefined],
+    [6, "skipped", 9310],
+    [7, "clamped", undefined],
+    [8, "skipped", 81053],
+    [9, "skipped", 9310],
+    [10, "unchanged", undefined],
+    [11, "clamped", undefined],
+    [12, "skipped", 9310],
+  ];
+  const trial = await tried(MIXED, "skip");
+  assert.deepEqual(
+    trial.report?.map(({ line, action, code }) => [line, action, code]),
+    expected,
+  );
+  assert.deepEqual(await shown(), before);
+  const done = await load(MIXED, false, "skip");
+  assert.deepEqual([done.recs_added, done.total_records_parsed], [trial.recs_added, trial.total_records_parsed]);
+  assert.deepEqual(
+    done.report,
+    trial.report?.filter(({ action }) => action === "skipped" || action === "clamped"),
+  );
+  assert.match(done.report?.find(({ line }) => line === 11)?.message ?? "", /TTL 5 .* 2 of 2 tags/);
+  assert.deepEqual(
+    (await shown()).filter((record) => !before.includes(record)).map((record) => record.split(".")[0]),
+    ["quick", "week", "www"],
+  );
+  for (const onError of ["clamp", "refuse"] as const) {
+    await assert.rejects(tried(MIXED, onError), (error) => error instanceof PlatformError && error.code === 9310);
+    await assert.rejects(load(MIXED, false, onError), (error) => error instanceof PlatformError && error.code === 9310);
+  }
+});
+
+storeTest(
+  "a large file with wrong lines is imported without them, and its job has the report; a quota is reported by line",
+  async ({ store }) => {
+    const { load, control, zone } = await zoned(store, { plan: "enterprise", recordsPerZoneMax: 2_900 });
+    const lines = Array.from({ length: 3_000 }, (_, i) => (i % 1_000 === 7 ? `h${i} A 999.0.2.1` : `h${i} 1W A 192.0.2.${i % 250}`));
+    lines[1_500] = "h1 CNAME elsewhere.example.";
+    const done = await load(lines.join("\n"), false, "skip");
+    assert.equal(done.recs_added, 2_900);
+    const job = await control.zoneFiles.jobs.get(zone, done.import?.id ?? "");
+    const skipped = job.report.filter(({ action }) => action === "skipped");
+    assert.deepEqual(
+      skipped.slice(0, 4).map(({ line, code }) => [line, code]),
+      [
+        [8, 9310],
+        [1_008, 9310],
+        [1_501, 81053],
+        [2_008, 9310],
+      ],
+    );
+    // 2,996 records could be imported.
+    assert.deepEqual([skipped.length, new Set(skipped.slice(4).map(({ code }) => code))], [100, new Set([81045])]);
+    assert.equal(job.report.length, 1_000);
+    await assert.rejects(load(lines.join("\n"), false, "clamp"), (error) => error instanceof PlatformError && error.code === 9310);
+  },
+);

@@ -2,28 +2,32 @@ import type { Call } from "#control/call.ts";
 import type { RecordChanger } from "#control/dns/changes/change-records.ts";
 import { AT_ONCE_MAX, PIECE_CHANGES } from "#control/dns/changes/large-change.ts";
 import { createImportJobs, type ImportJobs } from "./import-jobs.ts";
-import { createPieceImport, type PieceImportDeps } from "./chunked-import.ts";
-import { entryKey, type ImportEntry, importPieces, type ImportScene, readZoneFile, refusal } from "./read-zone-file.ts";
+import { createPieceImport, type PieceImportDeps, throwRefusal } from "./chunked-import.ts";
+import { keepIn, reportOf, skippedLine, tellClamped, trialReport } from "./import-report.ts";
+import { newEntries } from "./judge-entries.ts";
+import { type ImportEntry, importPieces, type ImportProblem, type ImportScene, readZoneFile, refusal } from "./read-zone-file.ts";
 import { writeZoneFile } from "./write-zone-file.ts";
 import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { identityOf } from "#model/dns/dns-conflicts.ts";
 import type { RecordPolicy } from "#model/dns/prepared-record.ts";
-import type { DnsImport } from "#model/dns/dns-import.ts";
+import type { DnsImport, ImportLine, OnError } from "#model/dns/dns-import.ts";
 import { serialEntry, zoneEntry } from "#snapshot/compile.ts";
-import { recordsNamed } from "#store/dns/dns-record-rows.ts";
 import { zoneFileRows } from "#store/dns/zone-file-rows.ts";
 import { zoneRowById } from "#store/zones/zones.ts";
 
 export interface ImportResult {
   readonly recs_added: number;
   readonly total_records_parsed: number;
+  /** Lines that were changed or left out; of a dry run all. */
+  readonly report?: readonly ImportLine[];
   /** Of a large file: it goes on, or went on, without its caller. */
   readonly import?: DnsImport;
 }
 
 export interface ImportOptions {
   readonly proxied: boolean;
+  /** `clamp` unless given. */
+  readonly onError?: OnError;
   /** Not to wait for what takes long (RFC 7240 §4.1). */
   readonly respondAsync?: boolean;
 }
@@ -32,9 +36,9 @@ export interface ZoneFiles {
   /** The zone as it was at one moment. */
   export(zone: PlannedZoneRef): Promise<string>;
   /**
-   * Adds the records of a zone file, all or none, as one version. What the zone has already in the same form, and
-   * what the service makes itself, is left as it is. Throws `dns_zone_file_invalid`, whose chain has the first
-   * lines that cannot be imported.
+   * Adds the records of a zone file as one version: all or none, unless what is wrong is skipped. What the zone has
+   * already in the same form, and what the service makes itself, is left as it is. Writes nothing where the call is a
+   * trial. Throws `dns_zone_file_invalid`, whose chain has the first lines that cannot be imported.
    */
   import(call: Call, zone: PlannedZoneRef, file: string, options: ImportOptions): Promise<ImportResult>;
   /** Large imports, which go on without their callers. */
@@ -48,29 +52,29 @@ export interface ZoneFilesDeps extends PieceImportDeps {
   readonly changer: RecordChanger;
 }
 
+/** A dry run keeps all of the file at once. */
+const TRIAL_RECORDS_MAX = 100_000;
+
 export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
   const { store, policy, changer } = deps;
   const pieces = createPieceImport(deps);
-  const sceneOf = async (zone: PlannedZoneRef, proxied: boolean): Promise<ImportScene> => {
+  const sceneOf = async (zone: PlannedZoneRef, { proxied, onError = "clamp" }: ImportOptions): Promise<ImportScene> => {
     const row = await zoneRowById(store.read, zone.id);
     if (row === undefined) throw new PlatformError("zone_not_found");
     const { multi_provider } = JSON.parse(row.settings) as { readonly multi_provider?: boolean };
-    return { zone, policy, proxied, foreignNameServers: multi_provider === true, nameServers: zoneEntry(row).name_servers };
-  };
-
-  /** Those that the zone does not have. */
-  const missing = async (zone: PlannedZoneRef, entries: readonly ImportEntry[]): Promise<readonly ImportEntry[]> => {
-    const names = [...new Set(entries.map(({ record }) => record.name))];
-    const existing = await recordsNamed(store.read, zone.id, names);
-    const keys = new Set(existing.map((row) => entryKey(row.name, identityOf(row))));
-    return entries.filter(({ key }) => !keys.has(key));
+    return { zone, policy, proxied, onError, foreignNameServers: multi_provider === true, nameServers: zoneEntry(row).name_servers };
   };
 
   const jobs = createImportJobs({
     ...deps,
     // Read again rather than kept: the file takes a tenth of the room that its records do.
-    run: async (call, zone, file, options) =>
-      pieces.import(call, zone, importPieces(file, await sceneOf(zone, options.proxied), PIECE_CHANGES), options.onPiece),
+    run: async (call, zone, file, { onPiece, ...options }) => {
+      const skipped: ImportProblem[] = [];
+      const scene = await sceneOf(zone, options);
+      const refuse = scene.onError === "skip" ? keepIn(skipped) : throwRefusal;
+      const added = await pieces.import(call, zone, importPieces(file, scene, PIECE_CHANGES), { onPiece, refuse });
+      return { added, report: skipped.map(skippedLine) };
+    },
   });
 
   return {
@@ -85,24 +89,37 @@ export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
 
     jobs,
 
-    import: async (call, zone, file, { proxied, respondAsync = false }) => {
-      const scene = await sceneOf(zone, proxied);
-      const { entries, parsed, problems } = await readZoneFile(file, scene, AT_ONCE_MAX);
-      if (problems.length > 0) throw refusal(problems);
+    import: async (call, zone, file, options) => {
+      const isTrial = call.dry_run === true;
+      const scene = await sceneOf(zone, options);
+      const { entries, parsed, problems, clamped, ignored } = await readZoneFile(file, scene, isTrial ? TRIAL_RECORDS_MAX : AT_ONCE_MAX);
+      const skips = scene.onError === "skip";
+      if (problems.length > 0 && !skips) throw refusal(problems);
+      tellClamped(call, clamped);
+      const lines = reportOf(clamped, problems);
       if (entries === null) {
-        const job = await jobs.submit(call, zone, file, { proxied, total: parsed });
+        if (isTrial) throw new PlatformError("dns_zone_file_invalid", { message: `A dry run takes up to ${TRIAL_RECORDS_MAX} records.` });
+        const { proxied, respondAsync = false } = options;
+        const job = await jobs.submit(call, zone, file, { proxied, onError: scene.onError, total: parsed, report: lines });
         if (respondAsync) return { recs_added: 0, total_records_parsed: parsed, import: job };
         const recs_added = await jobs.finished(job.id);
         return { recs_added, total_records_parsed: parsed, import: await jobs.get(zone, job.id) };
       }
-      const added = await missing(zone, entries);
+      const skipped: ImportProblem[] = [];
+      const added = await newEntries(store.read, zone, entries, {
+        recordsMax: deps.recordsPerZoneMax(zone.plan),
+        refuse: skips ? keepIn(skipped) : throwRefusal,
+      });
+      const counts = { recs_added: added.length, total_records_parsed: parsed };
+      if (isTrial) return { ...counts, report: trialReport({ entries, added, ignored, problems: [...problems, ...skipped] }) };
       if (added.length > 0) {
         const prepared = added.map(({ record }) => record);
         await changer.change(call, zone, { prepared }, { kind: "import" }).catch((error: unknown) => {
           throw withLine(error, added);
         });
       }
-      return { recs_added: added.length, total_records_parsed: parsed };
+      const report = reportOf(clamped, [...problems, ...skipped]);
+      return report.length === 0 ? counts : { ...counts, report };
     },
   };
 }

@@ -1,0 +1,59 @@
+import type { Call } from "#control/call.ts";
+import type { ImportLine } from "#model/dns/dns-import.ts";
+import type { Refuse } from "./judge-entries.ts";
+import { type ImportEntry, type ImportProblem, REPORT_LINES_MAX } from "./read-zone-file.ts";
+
+/** What became of the lines of a file that were cut to the limits or left out, in their order. */
+export const reportOf = (clamped: readonly ImportEntry[], problems: readonly ImportProblem[]): readonly ImportLine[] => {
+  const left = new Set(problems.map(({ line }) => line));
+  return inOrder([...clamped.filter(({ line }) => !left.has(line)).map(clampedLine), ...problems.map(skippedLine)]);
+};
+
+/** The same for every record of the file. */
+export function trialReport(parts: {
+  readonly entries: readonly ImportEntry[];
+  readonly added: readonly ImportEntry[];
+  readonly ignored: readonly number[];
+  readonly problems: readonly ImportProblem[];
+}): readonly ImportLine[] {
+  const added = new Set(parts.added);
+  const left = new Set(parts.problems.map(({ line }) => line));
+  const others = parts.entries.filter((entry) => !added.has(entry) && !left.has(entry.line));
+  return inOrder([
+    ...parts.added.map((entry) => (entry.clamped === "" ? { line: entry.line, action: "added" as const } : clampedLine(entry))),
+    ...others.map(({ line }) => ({ line, action: "unchanged" as const })),
+    ...parts.ignored.map((line) => ({ line, action: "ignored" as const })),
+    ...parts.problems.map(skippedLine),
+  ]);
+}
+
+export const skippedLine = ({ line, error }: ImportProblem): ImportLine => ({
+  line,
+  action: "skipped",
+  code: error.code,
+  message: error.message,
+});
+
+const clampedLine = ({ line, clamped }: ImportEntry): ImportLine => ({ line, action: "clamped", message: clamped });
+
+/** In the order of the file; of more than the report holds, those that are wrong count most. */
+export const inOrder = (lines: readonly ImportLine[]): readonly ImportLine[] =>
+  lines
+    .toSorted((a, b) => Number(b.action === "skipped") - Number(a.action === "skipped") || a.line - b.line)
+    .slice(0, REPORT_LINES_MAX)
+    .toSorted((a, b) => a.line - b.line);
+
+/** Lines that are left out: the first ones say enough. */
+export const keepIn =
+  (problems: ImportProblem[]): Refuse =>
+  (problem) => {
+    if (problems.length < REPORT_LINES_MAX) problems.push(problem);
+  };
+
+/** One message for all of them. */
+export function tellClamped(call: Call, clamped: readonly ImportEntry[]): void {
+  const [first] = clamped;
+  if (first === undefined) return;
+  const more = clamped.length === 1 ? "" : ` ${clamped.length - 1} more lines were changed to fit the limits; see report.`;
+  (call.notes ??= []).push(`Line ${first.line}: ${first.clamped}${more}`);
+}
