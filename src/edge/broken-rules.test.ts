@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { fc } from "../../test/support/property.ts";
-import { compileRuleset } from "#rules/compile-ruleset.ts";
+import { compileRuleset } from "#rules/compile/compile-ruleset.ts";
 import { PHASES } from "#rules/phases.ts";
-import type { RuleDefinition } from "#rules/types.ts";
+import type { RuleDefinition } from "#rules/definition.ts";
 import { exchangeRaw, httpOrigin, siteOps, startEdge, type TestEdge, type TestOrigin } from "#edge/testing/edge.ts";
 import { rulesetOp } from "#edge/testing/entries.ts";
 

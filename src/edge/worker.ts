@@ -7,7 +7,7 @@ import { createMetrics } from "#kernel/process/metrics.ts";
 import { createSealer, deriveKey } from "#kernel/crypto/seal.ts";
 import { loadTimeSlices } from "#kernel/process/time-slices.ts";
 import { createWorkerVoice } from "#kernel/process/worker-protocol.ts";
-import { useSharedCoreRules } from "#rules/managed/core/shared-core-rules.ts";
+import { useSharedCoreRules } from "#rules/managed/shared-core-rules.ts";
 import { createEventSink } from "#events/write/sink.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { openReplica } from "#snapshot/replica.ts";

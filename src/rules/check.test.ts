@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ACTIONS, type ActionName, completeParameters, phasesOf } from "./actions.ts";
-import { ruleProblems, type RuleSurroundings } from "./check.ts";
+import { ACTIONS, completeParameters, phasesOf } from "#rules/actions/actions.ts";
+import { type ActionName, PHASES } from "./phases.ts";
+import { ruleProblems } from "./check.ts";
+import type { RuleContext } from "#rules/parameters/rule-context.ts";
 import type { ListKind } from "#rules/expression/values/lists.ts";
 import { SENSITIVE_DATA_RULESET_ID } from "./managed/rulesets.ts";
-import { PHASES } from "./phases.ts";
 
-const ZONE: RuleSurroundings = { kind: "zone", customRulesets: new Map(), lists: { find: () => undefined } };
+const ZONE: RuleContext = { kind: "zone", customRulesets: new Map(), lists: { find: () => undefined } };
 const CUSTOM = "http_request_firewall_custom";
 const ORIGIN = "http_request_origin";
 const RESPONSE = "http_response_firewall_managed";
@@ -41,7 +42,7 @@ test("rules that can run are accepted", () => {
 
 test("a redirect by a list needs one of redirects", () => {
   const problems = (kind: ListKind): readonly string[] => {
-    const around: RuleSurroundings = { kind: "root", customRulesets: new Map(), lists: { find: () => ({ kind, has: () => false }) } };
+    const around: RuleContext = { kind: "root", customRulesets: new Map(), lists: { find: () => ({ kind, has: () => false }) } };
     const from_list = { name: "moves", key: "http.request.full_uri" };
     const rule = { action: "redirect", expression: "true", action_parameters: { from_list } };
     return ruleProblems(rule, "http_request_redirect", around).map(({ message }) => message);

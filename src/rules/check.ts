@@ -1,12 +1,9 @@
-import { ACTIONS, type ActionName, phasesOf } from "./actions.ts";
-import { compileExpression, ExpressionError } from "./expression.ts";
-import type { NamedLists } from "#rules/expression/values/lists.ts";
-import type { OwnPattern } from "./managed/own-patterns.ts";
-import type { RegexTable } from "#rules/expression/regex/regex-table.ts";
-import { isObject } from "./parameters.ts";
-import { type Phase, type PhaseName, phaseNamed } from "./phases.ts";
+import { ACTIONS, phasesOf } from "#rules/actions/actions.ts";
+import { type ActionName, type Phase, type PhaseName, phaseNamed } from "./phases.ts";
+import { compileExpression, ExpressionError } from "#rules/expression/expression.ts";
+import type { RuleContext } from "#rules/parameters/rule-context.ts";
+import { isObject, type RuleProblem } from "#rules/parameters/shape.ts";
 import { rateLimit } from "./rate-limit/shape.ts";
-import type { RuleProblem } from "./types.ts";
 
 /** The parts of a rule that can be wrong; as a client sent them, hence unknown. */
 export interface RuleDraft {
@@ -16,22 +13,8 @@ export interface RuleDraft {
   readonly ratelimit?: unknown;
 }
 
-/** What a rule may name beside itself. */
-export interface RuleSurroundings {
-  /** Of the ruleset that the rule is in. */
-  readonly kind: "root" | "zone" | "custom";
-  /** The account's custom rulesets by id: what rules of its own entry points may execute. */
-  readonly customRulesets: ReadonlyMap<string, { readonly name: string; readonly phase: string }>;
-  /** The account's lists: their names and kinds. */
-  readonly lists: NamedLists;
-  /** The zone's and the account's own patterns of sensitive data, which overrides may name beside the managed rules. */
-  readonly patterns?: readonly OwnPattern[];
-  /** The regular expressions of the ruleset; each rule by itself is bounded without it. */
-  readonly regexes?: RegexTable;
-}
-
 /** Everything that is wrong with a rule of an entry point of `phase`, by JSON pointers below the rule. Empty means it can be saved and run. */
-export function ruleProblems(rule: RuleDraft, phase: string, around: RuleSurroundings): readonly RuleProblem[] {
+export function ruleProblems(rule: RuleDraft, phase: string, around: RuleContext): readonly RuleProblem[] {
   return [
     ...actionProblems(rule, phase, around),
     ...expressionProblems(rule.expression, phase, around),
@@ -39,7 +22,7 @@ export function ruleProblems(rule: RuleDraft, phase: string, around: RuleSurroun
   ];
 }
 
-function actionProblems(rule: RuleDraft, phaseName: string, around: RuleSurroundings): readonly RuleProblem[] {
+function actionProblems(rule: RuleDraft, phaseName: string, around: RuleContext): readonly RuleProblem[] {
   const phase = phaseNamed(phaseName);
   if (phase === undefined) return [{ pointer: "", message: `unknown phase "${phaseName}"` }];
   if (typeof rule.action !== "string") return [{ pointer: "/action", message: "action must be a string" }];
@@ -60,7 +43,7 @@ export const notRun = (phase: Phase): string => `this version does not run the p
 const insteadOf = ({ instead }: Phase): string => (instead === undefined ? "" : `: ${instead}`);
 
 /** Rules of one phase count, and those of no other do. */
-function limitProblems(rule: RuleDraft, phase: string, around: RuleSurroundings): readonly RuleProblem[] {
+function limitProblems(rule: RuleDraft, phase: string, around: RuleContext): readonly RuleProblem[] {
   const counts = phase === "http_ratelimit" && rule.action !== "execute";
   const at = "/ratelimit";
   if (rule.ratelimit === undefined || rule.ratelimit === null)
@@ -76,7 +59,7 @@ function misplaced(action: ActionName, phase: Phase): string {
   return elsewhere.length === 0 ? `unknown action "${action}": ${here}` : `action "${action}" may not stand here: ${here}`;
 }
 
-function expressionProblems(expression: unknown, phase: string, around: RuleSurroundings): readonly RuleProblem[] {
+function expressionProblems(expression: unknown, phase: string, around: RuleContext): readonly RuleProblem[] {
   if (typeof expression !== "string") return [{ pointer: "/expression", message: "expression must be a string" }];
   try {
     compileExpression(expression, phase, { lists: around.lists, regexes: around.regexes });

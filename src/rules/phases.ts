@@ -1,5 +1,3 @@
-import type { ActionName } from "./actions.ts";
-
 export type RulesetLevel = "account" | "zone";
 
 /**
@@ -79,3 +77,23 @@ export type PhaseNumber = number & { readonly phase: unique symbol };
 export const phaseNumber = (name: PhaseName): PhaseNumber => PHASES.findIndex((phase) => phase.name === name) as PhaseNumber;
 
 export const phaseNamed = (name: string): Phase | undefined => BY_NAME.get(name);
+
+export type ActionName =
+  | "block"
+  | "challenge"
+  | "compress_response"
+  | "execute"
+  | "js_challenge"
+  | "log"
+  | "log_custom_field"
+  | "managed_challenge"
+  | "redirect"
+  | "rewrite"
+  | "route"
+  | "score"
+  | "serve_error"
+  | "set_cache_control"
+  | "set_cache_settings"
+  | "set_cache_tags"
+  | "set_config"
+  | "skip";

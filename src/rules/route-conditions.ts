@@ -1,4 +1,4 @@
-import { indexOfPart } from "#rules/expression/text/text-search.ts";
+import { indexOfPart } from "#rules/text/text-search.ts";
 
 /** An object in the manner of document queries: fields and operators, `$and`, `$or`, `$not`. */
 export type RouteCondition = Readonly<Record<string, unknown>>;

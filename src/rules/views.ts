@@ -101,3 +101,6 @@ export interface ResponseView {
   /** How long the edge itself took. */
   readonly edge_ms?: number | undefined;
 }
+
+/** Whether a rule applies. Never throws, never waits. `response` is null in the request phases. */
+export type Predicate = (request: RequestView, response: ResponseView | null) => boolean;

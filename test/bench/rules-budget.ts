@@ -1,8 +1,8 @@
 import { BODY_BYTES, HOSTS, type Worst, WORST, worstRequest } from "#rules/testing/budget.cases.ts";
-import { compileRuleset } from "#rules/compile-ruleset.ts";
-import { runPhase } from "#rules/engine.ts";
-import { createRun } from "#rules/run.ts";
-import type { CompiledRuleset } from "#rules/types.ts";
+import { compileRuleset } from "#rules/compile/compile-ruleset.ts";
+import { runPhase } from "#rules/engine/engine.ts";
+import { createRun } from "#rules/engine/run.ts";
+import type { CompiledRuleset } from "#rules/engine/compiled-rule.ts";
 import type { Benchmark } from "./benchmark.ts";
 
 const PHASE = "http_request_firewall_custom";

@@ -1,4 +1,4 @@
-import { compileExpression } from "#rules/expression.ts";
+import { compileExpression } from "#rules/expression/expression.ts";
 import { createDispatch } from "#rules/expression/compile/dispatch.ts";
 import { createIpList } from "#rules/expression/values/lists.ts";
 import { testRequest } from "#rules/testing/views.ts";

@@ -1,9 +1,9 @@
-import { compileRuleset } from "#rules/compile-ruleset.ts";
-import { runPhase } from "#rules/engine.ts";
+import { compileRuleset } from "#rules/compile/compile-ruleset.ts";
+import { runPhase } from "#rules/engine/engine.ts";
 import { MANAGED, SCORES } from "#rules/managed/request-rulesets.ts";
 import { createSignatureSet } from "#rules/managed/signatures/signature-set.ts";
 import { SIGNATURES } from "#rules/managed/signatures/table.ts";
-import { createRun } from "#rules/run.ts";
+import { createRun } from "#rules/engine/run.ts";
 import { testRequest } from "#rules/testing/views.ts";
 import type { RequestView } from "#rules/views.ts";
 import type { Benchmark, Contender } from "./benchmark.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../support/property.ts";
-import { compileExpression, ExpressionError } from "#rules/expression.ts";
+import { compileExpression, ExpressionError } from "#rules/expression/expression.ts";
 import { parseExpression } from "#rules/expression/syntax/parse.ts";
 import { printExpression } from "#rules/expression/syntax/print.ts";
 import { testRequest, testResponse } from "#rules/testing/views.ts";

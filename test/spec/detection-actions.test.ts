@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { MANAGED_RULESETS, SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import { PHASES } from "#rules/phases.ts";
-import { ACTIONS } from "#rules/actions.ts";
+import { ACTIONS } from "#rules/actions/actions.ts";
 import { type ApiServer, ask, startApi } from "../support/api-server.ts";
 
 const PHASE = "http_response_firewall_managed";

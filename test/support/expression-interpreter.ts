@@ -2,7 +2,7 @@ import { arrayOf, STRING } from "#rules/expression/values/value-type.ts";
 import type { Argument, Literal, Node, Operator, Value as ValueNode } from "#rules/expression/syntax/ast.ts";
 import { fieldNamed } from "#rules/expression/fields/fields.ts";
 import { functionNamed } from "#rules/expression/functions/functions.ts";
-import { createRegexTable } from "#rules/expression/regex/regex-table.ts";
+import { createRegexTable } from "#rules/regex/regex-table.ts";
 import { parseExpression } from "#rules/expression/syntax/parse.ts";
 import type { Value, ValueMap } from "#rules/expression/values/value-type.ts";
 import { cidrContains, parseCidr } from "#kernel/net/cidr.ts";

@@ -1,5 +1,6 @@
 import { FIELDS } from "#rules/expression/fields/fields.ts";
-import { type Availability, FUNCTIONS, signatureOf } from "#rules/expression/functions/functions.ts";
+import { FUNCTIONS, signatureOf } from "#rules/expression/functions/functions.ts";
+import type { Availability } from "#rules/expression/functions/language-function.ts";
 import { typeName } from "#rules/expression/values/value-type.ts";
 import { code, type Page, page, table } from "./page.ts";
 

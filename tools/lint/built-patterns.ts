@@ -9,7 +9,7 @@ interface BuiltPatterns {
 }
 
 export const BUILT_PATTERNS: readonly BuiltPatterns[] = [
-  { file: "src/rules/expression/regex/regex.ts", how: "proven" },
+  { file: "src/rules/regex/regex.ts", how: "proven" },
   { file: "src/gateway/guard/incremental-scanner.ts", how: "escaped" },
   { file: "src/gateway/streams/stream-texts.ts", how: "loaded" },
   { file: "src/rules/detectors/personal/financial.ts", how: "loaded" },

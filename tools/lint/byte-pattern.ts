@@ -1,5 +1,5 @@
-import { ALL_BYTES, byteRange, type ByteSet, oneByte, without } from "#rules/expression/regex/byte-set.ts";
-import { parseRegex, type Regex } from "#rules/expression/regex/regex-syntax.ts";
+import { ALL_BYTES, byteRange, type ByteSet, oneByte, without } from "#rules/regex/byte-set.ts";
+import { parseRegex, type Regex } from "#rules/regex/regex-syntax.ts";
 
 /** A pattern of JavaScript as an expression over bytes, in which byte 255 stands for every character from there on. */
 export interface BytePattern {

@@ -134,7 +134,7 @@ const SAMPLES: readonly Sample[] = [
   { path: "src/edge/never-pumped.ts", text: "// linear: pumped\nexport const p = /\\/models(?:\\/[^:]*)?$/;", fires: [LINEAR] },
   { path: "src/edge/marked-in-vain.ts", text: "// linear: pumped\nexport const p = / +$/;", fires: [LINEAR] },
   { path: "src/edge/built.ts", text: "export const p = (text: string) => new RegExp(text);", fires: [LINEAR] },
-  { path: "src/rules/expression/regex/regex.ts", text: "export const p = (text: string) => new RegExp(text);", fires: [] },
+  { path: "src/rules/regex/regex.ts", text: "export const p = (text: string) => new RegExp(text);", fires: [] },
   { path: "src/edge/template.ts", text: "const A = ' +';\nexport const p = new RegExp(`${A}$`);", fires: [LINEAR] },
   { path: "src/edge/slow.test.ts", text: "export const p = / +$/;", fires: [] },
 

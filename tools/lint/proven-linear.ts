@@ -1,6 +1,6 @@
-import { byteRange, type ByteSet, oneByte } from "#rules/expression/regex/byte-set.ts";
-import { firstBytesOf, isLinear } from "#rules/expression/regex/regex-linear.ts";
-import type { Regex } from "#rules/expression/regex/regex-syntax.ts";
+import { byteRange, type ByteSet, oneByte } from "#rules/regex/byte-set.ts";
+import { firstBytesOf, isLinear } from "#rules/regex/regex-linear.ts";
+import type { Regex } from "#rules/regex/regex-syntax.ts";
 import { bytePattern } from "./byte-pattern.ts";
 import { isUnambiguous } from "./unambiguous.ts";
 

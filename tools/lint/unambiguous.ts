@@ -1,5 +1,5 @@
-import type { ByteSet } from "#rules/expression/regex/byte-set.ts";
-import type { Regex } from "#rules/expression/regex/regex-syntax.ts";
+import type { ByteSet } from "#rules/regex/byte-set.ts";
+import type { Regex } from "#rules/regex/regex-syntax.ts";
 
 const POSITIONS_MAX = 4000;
 

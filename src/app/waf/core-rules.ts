@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createCoreRuleSet } from "#rules/managed/core/core-rule-set.ts";
 import { useCoreRuleSet } from "#rules/managed/rulesets.ts";
-import type { CoreRules } from "#rules/managed/core/shared-core-rules.ts";
+import type { CoreRules } from "#rules/managed/shared-core-rules.ts";
 import type { Log } from "#app/log/log.ts";
 import { programFrom, readCoreRulesFiles } from "./core-rules-files.ts";
 
@@ -23,7 +23,7 @@ export const INSTALL_HINT = "selvedge waf crs install FILE.tar.gz";
 
 /**
  * Finds the Core Rule Set, compiles it unless that was done before, and puts it in use in this thread; the others get what it gives
- * (rules/managed/core/shared-core-rules.ts). Where it does not compile, the last one that did stays in use. Null: there is none.
+ * (rules/managed/shared-core-rules.ts). Where it does not compile, the last one that did stays in use. Null: there is none.
  */
 export function openCoreRules({ configured, installed, lastGood, log }: CoreRulesDeps): SharedArrayBuffer | null {
   const directory = configured === "" ? [installed, DEBIAN].find((path) => existsSync(path)) : configured;

@@ -15,7 +15,8 @@ import {
 import type { Store } from "#store/database/store.ts";
 import { createOwnedObjects, type OwnedObjects, type OwnedZone, type Owner } from "./objects.ts";
 import { ownPatterns } from "./own-patterns.ts";
-import { ruleProblems, type RuleSurroundings } from "#rules/check.ts";
+import { ruleProblems } from "#rules/check.ts";
+import type { RuleContext } from "#rules/parameters/rule-context.ts";
 import { jsonSteps } from "#rules/detectors/masking/allowed-place.ts";
 import { compileDetectors, type CompiledDetectors } from "#rules/detectors/engine/compiled.ts";
 import { customDetector, customDetectors, type CustomPattern } from "#rules/detectors/engine/custom.ts";
@@ -24,7 +25,7 @@ import { confirmedByProximity } from "#rules/detectors/engine/proximity.ts";
 import { scanText } from "#rules/detectors/engine/scan-text.ts";
 import { DETECTORS } from "#rules/detectors/catalog/table.ts";
 import { createValueHash, VALUE_HASH_PURPOSE } from "#rules/detectors/engine/value-hash.ts";
-import { RegexError } from "#rules/expression/regex/regex.ts";
+import { RegexError } from "#rules/regex/regex.ts";
 import { isSwitchedOn } from "#rules/managed/own-patterns.ts";
 import { executeManaged, MANAGED_RULESETS, SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 
@@ -190,4 +191,4 @@ function enabledRules(overrides: SensitiveDataScan["overrides"], own: readonly C
   return new Set([...(execution?.rules ?? []), ...patterns].map(({ id }) => id));
 }
 
-const IN_A_ZONE: RuleSurroundings = { kind: "zone", customRulesets: new Map(), lists: { find: () => undefined } };
+const IN_A_ZONE: RuleContext = { kind: "zone", customRulesets: new Map(), lists: { find: () => undefined } };

@@ -6,7 +6,7 @@ import type { DlpEntryWrite, DlpProfile, DlpProfileWrite } from "#model/gateways
 import { namedProfiles } from "#model/gateways/dlp.ts";
 import { storedSettings } from "#model/gateways/gateway.ts";
 import { type Profile, PROFILES, PROFILES_BY_ID } from "#rules/detectors/catalog/profiles.ts";
-import { RegexError } from "#rules/expression/regex/regex.ts";
+import { RegexError } from "#rules/regex/regex.ts";
 import { gatewayObjectsAt, type GatewayObjectRow } from "#store/gateways/gateway-objects.ts";
 import { gatewaysOf } from "#store/gateways/gateways.ts";
 import type { Unit } from "#store/database/store.ts";

@@ -1,5 +1,5 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { compileExpression, ExpressionError } from "#rules/expression.ts";
+import { compileExpression, ExpressionError } from "#rules/expression/expression.ts";
 import { compilePreviousWaf } from "./compile-previous-waf.ts";
 import type { PreviousFirewall } from "./state.ts";
 

@@ -3,7 +3,7 @@ import { newId } from "#kernel/crypto/ids.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { FIREWALL_OBJECTS_MAX, type Filter, type FilterQuery, type FilterWrite } from "#model/rulesets/firewall-rule.ts";
 import type { NamedLists } from "#rules/expression/values/lists.ts";
-import { expressionProblem } from "#rules/format.ts";
+import { expressionProblem } from "#rules/expression/format.ts";
 import { ruleListsOf } from "#store/rulesets/rule-lists.ts";
 import type { ListKind } from "#rules/expression/values/lists.ts";
 import type { Unit } from "#store/database/store.ts";

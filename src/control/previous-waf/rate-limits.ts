@@ -2,7 +2,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { newId } from "#kernel/crypto/ids.ts";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { RATE_LIMITS_MAX, type RateLimit, type RateLimitWrite } from "#model/rulesets/rate-limit.ts";
-import { compileExpression, ExpressionError } from "#rules/expression.ts";
+import { compileExpression, ExpressionError } from "#rules/expression/expression.ts";
 import { urlPatternProblem } from "#rules/previous-waf/url-pattern.ts";
 import { limitExpressions } from "./compile-rate-limits.ts";
 import { changeFirewall, type FirewallDeps, type FirewallOwner } from "./firewall-edit.ts";

@@ -1,7 +1,8 @@
 import type { Slices } from "#kernel/process/slices.ts";
-import { compilingRuleset } from "#rules/compile-ruleset.ts";
+import { compilingRuleset } from "#rules/compile/compile-ruleset.ts";
 import type { NamedLists } from "#rules/expression/values/lists.ts";
-import type { CompiledRuleset, RuleDefinition } from "#rules/types.ts";
+import type { CompiledRuleset } from "#rules/engine/compiled-rule.ts";
+import type { RuleDefinition } from "#rules/definition.ts";
 import type { RulesetRow } from "#store/rulesets/rulesets.ts";
 
 /** What a ruleset's rules may lead to: as they are for one look at them. */

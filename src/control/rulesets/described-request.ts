@@ -3,8 +3,8 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { parseHostname } from "#kernel/net/hostname.ts";
 import { canonicalIp } from "#kernel/net/ip.ts";
 import type { RuleTraceRequest } from "#model/rulesets/rule-trace.ts";
-import type { FieldChange } from "#rules/field-change.ts";
-import type { Match } from "#rules/types.ts";
+import type { FieldChange } from "#rules/actions/field-change.ts";
+import type { Match } from "#rules/engine/compiled-rule.ts";
 import type { RequestView, ResponseView } from "#rules/views.ts";
 
 /** A request that somebody describes, as rules see it; what they rewrite changes it. */

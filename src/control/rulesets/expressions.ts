@@ -2,10 +2,10 @@ import { phaseFor } from "#control/rulesets/scope.ts";
 import type { RulesetScope } from "./ruleset-scope.ts";
 import { surroundingsOf } from "#control/rulesets/surroundings.ts";
 import type { CheckedExpression, ExpressionCheck, ExpressionLanguage } from "#model/rulesets/rule-expression.ts";
-import { ExpressionError } from "#rules/expression.ts";
+import { ExpressionError } from "#rules/expression/expression.ts";
 import { completions } from "#rules/expression/check/completions.ts";
 import { languageOf } from "#rules/expression/check/describe.ts";
-import { expressionProblem, type ExpressionUse, formatExpression } from "#rules/format.ts";
+import { expressionProblem, type ExpressionUse, formatExpression } from "#rules/expression/format.ts";
 import { ruleListsOf } from "#store/rulesets/rule-lists.ts";
 import type { Store } from "#store/database/store.ts";
 

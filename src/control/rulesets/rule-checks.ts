@@ -2,9 +2,9 @@ import { API_CALL, begins } from "#kernel/process/heartbeat.ts";
 import type { Slices, Work } from "#kernel/process/slices.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { RuleWrite } from "#model/rulesets/ruleset.ts";
-import { escapePointer } from "#rules/parameters.ts";
+import { escapePointer } from "#rules/parameters/shape.ts";
 import { ruleProblems } from "#rules/check.ts";
-import { createRegexTable, REGEX_PLACES_MAX } from "#rules/expression/regex/regex-table.ts";
+import { createRegexTable, REGEX_PLACES_MAX } from "#rules/regex/regex-table.ts";
 import type { StoredRule } from "./rules.ts";
 import type { Surroundings } from "./surroundings.ts";
 

@@ -1,7 +1,7 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { newId } from "#kernel/crypto/ids.ts";
 import type { Position, Rule, RuleWrite } from "#model/rulesets/ruleset.ts";
-import { completeParameters } from "#rules/actions.ts";
+import { completeParameters } from "#rules/actions/actions.ts";
 
 /** A rule as it is stored: `action_parameters`, `expression` and `ref` always have a value. */
 export interface StoredRule extends Omit<Rule, "action_parameters" | "expression" | "ref"> {

@@ -1,4 +1,4 @@
-import type { RuleSurroundings } from "#rules/check.ts";
+import type { RuleContext } from "#rules/parameters/rule-context.ts";
 import type { RulesetScope } from "./ruleset-scope.ts";
 import type { ListKind } from "#rules/expression/values/lists.ts";
 import { ownPatterns } from "#control/detection/own-patterns.ts";
@@ -6,7 +6,7 @@ import { ruleListsOf } from "#store/rulesets/rule-lists.ts";
 import { rulesetsOf } from "#store/rulesets/rulesets.ts";
 import type { Unit } from "#store/database/store.ts";
 
-export interface Surroundings extends RuleSurroundings {
+export interface Surroundings extends RuleContext {
   /** Changes with all that a check of a rule looks at. */
   readonly fingerprint: string;
 }
@@ -18,7 +18,7 @@ export async function surroundingsOf(db: Unit["db"], scope: RulesetScope, kind: 
   const customs = new Map(rulesets.filter((row) => row.kind === "custom").map(({ id, name, phase }) => [id, { name, phase }]));
   const patterns = await ownPatterns(db, scope);
   return {
-    kind: kind as RuleSurroundings["kind"],
+    kind: kind as RuleContext["kind"],
     customRulesets: customs,
     patterns,
     fingerprint: JSON.stringify([[...lists], [...customs], patterns]),

@@ -1,5 +1,5 @@
 import type { Rule, Ruleset, RulesetSummary } from "#model/rulesets/ruleset.ts";
-import type { ManagedRuleset } from "#rules/managed/rulesets.ts";
+import type { ManagedRuleset } from "#rules/managed/managed-ruleset.ts";
 import type { RulesetHead, RulesetRow } from "#store/rulesets/rulesets.ts";
 
 /** SPEC 2.6: the entry point of `http_response_firewall_managed` says `firewall_managed`. */

@@ -19,7 +19,7 @@ import {
   type WafMigrationConfig,
   type WafMigrationStatus,
 } from "#model/rulesets/waf-migration.ts";
-import { EXPRESSION_CHARACTERS_MAX } from "#rules/expression.ts";
+import { EXPRESSION_CHARACTERS_MAX } from "#rules/expression/expression.ts";
 import { deleteFirewallObjectsOf } from "#store/rulesets/firewall-objects.ts";
 import { entryPoint } from "#store/rulesets/rulesets.ts";
 import type { Store, Unit } from "#store/database/store.ts";

@@ -1,5 +1,5 @@
 import type { Exchange } from "#edge/exchange/exchange.ts";
-import type { FieldChange } from "#rules/field-change.ts";
+import type { FieldChange } from "#rules/actions/field-change.ts";
 import type { CacheStatus } from "#edge/exchange/cache-decision.ts";
 import { customKeyParts } from "#edge/cache/key/custom-key.ts";
 import { hasCachedExtension } from "#edge/cache/policy/extensions.ts";

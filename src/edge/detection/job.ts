@@ -1,4 +1,4 @@
-import { rememberTexts } from "#rules/expression/text/memo.ts";
+import { rememberTexts } from "#rules/text/memo.ts";
 import type { PlaceView } from "#rules/views.ts";
 import type { BodyCut } from "./body-cut.ts";
 

@@ -1,4 +1,4 @@
-import { rememberLast } from "#rules/expression/text/memo.ts";
+import { rememberLast } from "#rules/text/memo.ts";
 import { formatHttpDate } from "#wire/http/http-date.ts";
 import type { Head } from "#wire/http/parsed-head.ts";
 import type { Exchange } from "./exchange.ts";

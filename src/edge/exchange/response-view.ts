@@ -1,6 +1,6 @@
 import { latin1 } from "#wire/http/bytes.ts";
 import { createRecentTexts } from "#wire/http/recent-texts.ts";
-import { rememberLast } from "#rules/expression/text/memo.ts";
+import { rememberLast } from "#rules/text/memo.ts";
 import type { HeaderFields, ResponseView } from "#rules/views.ts";
 import type { Head } from "#wire/http/parsed-head.ts";
 import type { EdgeError } from "#edge/pages/edge-errors.ts";

@@ -5,7 +5,7 @@ import { Head } from "#wire/http/parsed-head.ts";
 import { keptFields } from "#wire/http/write.ts";
 import { Exchange } from "#edge/exchange/exchange.ts";
 import { pageFields } from "#edge/exchange/page-fields.ts";
-import { fieldChange } from "#rules/field-change.ts";
+import { fieldChange } from "#rules/actions/field-change.ts";
 import { addedLines, changeField, dropEdited, type ResponseEdits } from "./header-edits.ts";
 
 const edits: ResponseEdits = { drop: ["server", "cache-control", "content-length", "x_^"], add: [] };

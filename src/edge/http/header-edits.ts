@@ -1,6 +1,6 @@
 import { spells } from "#wire/http/bytes.ts";
 import type { Head } from "#wire/http/parsed-head.ts";
-import { type FieldChange, fieldChange } from "#rules/field-change.ts";
+import { type FieldChange, fieldChange } from "#rules/actions/field-change.ts";
 
 export type Field = readonly [name: string, value: string];
 

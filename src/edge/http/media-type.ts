@@ -1,4 +1,4 @@
-import { rememberTexts } from "#rules/expression/text/memo.ts";
+import { rememberTexts } from "#rules/text/memo.ts";
 
 const LENGTH_MAX = 64;
 

@@ -1,7 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import { sealEnvelope } from "#kernel/crypto/envelope.ts";
 import type { EventMatch } from "#events/rows/rows.ts";
-import type { Match } from "#rules/types.ts";
+import type { Match } from "#rules/engine/compiled-rule.ts";
 
 /** Seals a text for who holds the key's other half; undefined where too many were sealed already. */
 export type Sealing = (publicKey: string, text: string) => string | undefined;

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from "#kernel/net/node-http.ts";
-import { runPhase } from "#rules/engine.ts";
+import { runPhase } from "#rules/engine/engine.ts";
 import { phaseNumber } from "#rules/phases.ts";
 import type { ResponseView } from "#rules/views.ts";
 import type { EdgeError } from "#edge/pages/edge-errors.ts";

@@ -1,4 +1,4 @@
-import { runPhase } from "#rules/engine.ts";
+import { runPhase } from "#rules/engine/engine.ts";
 import { phaseNumber } from "#rules/phases.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";

@@ -1,5 +1,5 @@
 import type { LoggedFields } from "#events/rows/rows.ts";
-import type { Match } from "#rules/types.ts";
+import type { Match } from "#rules/engine/compiled-rule.ts";
 import type { ResponseView } from "#rules/views.ts";
 import { parseCookies } from "#wire/http/cookies.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from "#kernel/net/node-http.ts";
-import type { Match } from "#rules/types.ts";
+import type { Match } from "#rules/engine/compiled-rule.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
 import { editResponse, setField } from "#edge/http/header-edits.ts";

@@ -1,4 +1,4 @@
-import type { Match } from "#rules/types.ts";
+import type { Match } from "#rules/engine/compiled-rule.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
 import { changeField, editResponse } from "#edge/http/header-edits.ts";
 import { byteText, visibleBytes } from "#edge/http/latin1.ts";

@@ -1,9 +1,9 @@
-import { runPhase } from "#rules/engine.ts";
-import { rememberLast, rememberLastOfTwo } from "#rules/expression/text/memo.ts";
+import { runPhase } from "#rules/engine/engine.ts";
+import { rememberLast, rememberLastOfTwo } from "#rules/text/memo.ts";
 import { phaseNumber } from "#rules/phases.ts";
-import type { CompiledRuleset, Match } from "#rules/types.ts";
-import { unconditionalMatches } from "#rules/unconditional.ts";
-import type { ManagedExecution } from "#rules/managed/rulesets.ts";
+import type { CompiledRuleset, Match } from "#rules/engine/compiled-rule.ts";
+import { unconditionalMatches } from "#rules/engine/unconditional.ts";
+import type { ManagedExecution } from "#rules/managed/managed-ruleset.ts";
 import type { ZoneEntry } from "#snapshot/entries.ts";
 import { cutOf } from "../detection/body-cut.ts";
 import type { ScanScope } from "../detection/job.ts";

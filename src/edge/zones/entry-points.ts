@@ -1,11 +1,11 @@
 import { type Slices, type Work, createSlices, finish } from "#kernel/process/slices.ts";
 import { begins, RULES } from "#kernel/process/heartbeat.ts";
-import { compilingRuleset } from "#rules/compile-ruleset.ts";
-import { createRegexTable, type RegexTable } from "#rules/expression/regex/regex-table.ts";
+import { compilingRuleset } from "#rules/compile/compile-ruleset.ts";
+import { createRegexTable, type RegexTable } from "#rules/regex/regex-table.ts";
 import type { PhaseName } from "#rules/phases.ts";
 import { PREVIOUS_SLOT_NAMES, PREVIOUS_SLOTS } from "#rules/previous-waf/slots.ts";
 import type { RateCounters } from "#rules/rate-limit/counter-table.ts";
-import type { CompiledRuleset } from "#rules/types.ts";
+import type { CompiledRuleset } from "#rules/engine/compiled-rule.ts";
 import type { RulesetEntry, ZoneEntry } from "#snapshot/entries.ts";
 import type { RuleLists } from "./rule-lists.ts";
 

@@ -1,6 +1,6 @@
 import type { NamedList, NamedLists } from "#rules/expression/values/lists.ts";
-import { listContent } from "#rules/list-content.ts";
-import type { RedirectList } from "#rules/redirect-list.ts";
+import { listContent } from "#rules/lists/list-content.ts";
+import type { RedirectList } from "#rules/lists/redirect-list.ts";
 import type { ListEntry } from "#snapshot/entries.ts";
 
 /** The accounts' lists, each put together from its parts and the same object for as long as the list is there. */

@@ -1,8 +1,8 @@
-import { readsBody } from "#rules/compile-ruleset.ts";
+import { readsBody } from "#rules/compile/compile-ruleset.ts";
 import { type PhaseNumber, PHASES } from "#rules/phases.ts";
 import type { RateCounters } from "#rules/rate-limit/counter-table.ts";
-import type { RedirectList } from "#rules/redirect-list.ts";
-import type { CompiledRuleset } from "#rules/types.ts";
+import type { RedirectList } from "#rules/lists/redirect-list.ts";
+import type { CompiledRuleset } from "#rules/engine/compiled-rule.ts";
 import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "#snapshot/edge-settings.ts";
 import type { CustomHostnameEntry, RecordEntry, ZoneEntry } from "#snapshot/entries.ts";
 import type { AppliedOp, Replica, StagedChange } from "#snapshot/feed.ts";

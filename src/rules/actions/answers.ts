@@ -1,5 +1,5 @@
-import { array, byPlace, object, oneOf, problem, type Shape, text, unavailable, whole } from "../parameters.ts";
-import { source, valueExpression } from "../values.ts";
+import { array, byPlace, object, oneOf, problem, type Shape, text, unavailable, whole } from "#rules/parameters/shape.ts";
+import { source, valueExpression } from "#rules/parameters/values.ts";
 
 // linear: pumped
 export const HOST = /^(?=.{1,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;

@@ -1,5 +1,18 @@
-import { array, byPlace, flag, isObject, map, object, oneOf, problem, type Shape, text, unavailable, whole } from "../parameters.ts";
-import { valueExpression } from "../values.ts";
+import {
+  array,
+  byPlace,
+  flag,
+  isObject,
+  map,
+  object,
+  oneOf,
+  problem,
+  type Shape,
+  text,
+  unavailable,
+  whole,
+} from "#rules/parameters/shape.ts";
+import { valueExpression } from "#rules/parameters/values.ts";
 
 const SECONDS_MAX = 31_536_000;
 const names = array(text({ bytesMax: 256 }));

@@ -1,5 +1,5 @@
-import { byPlace, flag, isObject, map, object, oneOf, problem, type Shape, text, whole } from "../parameters.ts";
-import { source } from "../values.ts";
+import { byPlace, flag, isObject, map, object, oneOf, problem, type Shape, text, whole } from "#rules/parameters/shape.ts";
+import { source } from "#rules/parameters/values.ts";
 import { HOST } from "./answers.ts";
 
 export const route = object(

@@ -1,5 +1,5 @@
 import { exceptedProblems } from "../managed/deployment.ts";
-import { array, map, object, oneOf, type Shape, text } from "../parameters.ts";
+import { array, map, object, oneOf, type Shape, text } from "#rules/parameters/shape.ts";
 import { type PhaseName, PHASES } from "../phases.ts";
 
 const ids = array(text({ bytesMax: 64 }));

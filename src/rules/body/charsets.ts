@@ -1,5 +1,5 @@
 import { charge } from "#rules/budget.ts";
-import { rememberLast } from "#rules/expression/text/memo.ts";
+import { rememberLast } from "#rules/text/memo.ts";
 
 const DECODE_STEPS = 1000;
 const BYTE_STEPS = 30;

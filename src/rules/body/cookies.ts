@@ -1,4 +1,4 @@
-import { decodePercent } from "#rules/expression/text/url-functions.ts";
+import { decodePercent } from "#rules/text/url-functions.ts";
 import { type Argument, NO_READINGS } from "./body-reading.ts";
 
 /** Adds the cookies of one header line, as the programs read them that split at semicolons, and those that split at commas and spaces too. */

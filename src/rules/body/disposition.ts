@@ -1,4 +1,4 @@
-import { decodePercent } from "#rules/expression/text/url-functions.ts";
+import { decodePercent } from "#rules/text/url-functions.ts";
 import type { BodyCause } from "./body-causes.ts";
 import { type FieldParameter, readFieldValue, unescaped } from "./field-value.ts";
 

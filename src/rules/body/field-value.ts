@@ -1,4 +1,4 @@
-import { lowerBytes } from "#rules/expression/text/text-functions.ts";
+import { lowerBytes } from "#rules/text/text-functions.ts";
 
 export interface FieldParameter {
   /** In lower case. */

@@ -1,5 +1,5 @@
 import { charge } from "#rules/budget.ts";
-import { decodePercent } from "#rules/expression/text/url-functions.ts";
+import { decodePercent } from "#rules/text/url-functions.ts";
 import { type Argument, ARGUMENT_STEPS, type ArgumentSource, NO_READINGS } from "./body-reading.ts";
 import { decodeCharset } from "./charsets.ts";
 

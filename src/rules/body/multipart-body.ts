@@ -1,6 +1,6 @@
 import { charge } from "#rules/budget.ts";
 import type { BodyCause } from "./body-causes.ts";
-import { mimeOf } from "#rules/expression/request/mime.ts";
+import { mimeOf } from "./mime.ts";
 import { type Argument, type Findings, NO_READINGS } from "./body-reading.ts";
 import { decodeCharset, isPlainCharset } from "./charsets.ts";
 import { type ContentType, readContentType } from "./content-type.ts";

@@ -1,5 +1,5 @@
 import { charge } from "#rules/budget.ts";
-import { lowerBytes } from "#rules/expression/text/text-functions.ts";
+import { lowerBytes } from "#rules/text/text-functions.ts";
 import type { BodyCause } from "./body-causes.ts";
 
 const BYTE_STEPS = 4;

@@ -1,5 +1,5 @@
 import { charge } from "#rules/budget.ts";
-import { mimeOf } from "#rules/expression/request/mime.ts";
+import { mimeOf } from "./mime.ts";
 import type { BodyCause } from "./body-causes.ts";
 import { type BodyKind, type BodyReading, createFindings, type Findings } from "./body-reading.ts";
 import { decodeCharset, isPlainCharset } from "./charsets.ts";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import { readBody } from "#rules/body/read-body.ts";
 import { type Multipart, multipartOf } from "#rules/expression/request/multipart.ts";
-import { mimeOf } from "#rules/expression/request/mime.ts";
+import { mimeOf } from "#rules/body/mime.ts";
 import { lookUpJson } from "#rules/expression/request/json-lookup.ts";
 import { readPairs } from "#rules/expression/request/request-parts.ts";
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { test } from "node:test";
-import { compileExpression, compileValue, ExpressionError } from "../expression.ts";
+import { compileExpression, compileValue, ExpressionError } from "./expression.ts";
 import { testRequest, testResponse } from "#rules/testing/views.ts";
 import { HOLD, RESPONSE_HOLD } from "#rules/expression/testing/evaluated.cases.ts";
 import { createAsnList, createHostnameList, createIpList, type NamedLists } from "#rules/expression/values/lists.ts";
-import { compileRegexTest } from "#rules/expression/regex/regex.ts";
+import { compileRegexTest } from "#rules/regex/regex.ts";
 import { CATASTROPHIC, REGEX } from "#rules/expression/testing/regex.cases.ts";
 import { REFUSED } from "#rules/expression/testing/refused.cases.ts";
 import { REFUSED_VALUES, VALUES } from "#rules/expression/testing/value.cases.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
-import { compileExpression, ExpressionError } from "../expression.ts";
+import { compileExpression, ExpressionError } from "./expression.ts";
 import { PHASES } from "../phases.ts";
 import { testRequest, testResponse } from "#rules/testing/views.ts";
 import type { RequestView } from "../views.ts";

@@ -1,8 +1,9 @@
 import { isEnvelopeKey } from "#kernel/crypto/envelope.ts";
-import { array, flag, object, oneOf, type ParameterPlace, problem, type Shape, whole } from "../parameters.ts";
-import type { RuleProblem } from "../types.ts";
-import { OWN_CATEGORY, type OwnPattern } from "./own-patterns.ts";
-import { MANAGED_RULESETS, type ManagedRuleset, SENSITIVE_DATA_RULESET_ID } from "./rulesets.ts";
+import { array, flag, object, oneOf, type ParameterPlace, problem, type Shape, whole, type RuleProblem } from "#rules/parameters/shape.ts";
+import { OWN_CATEGORY } from "./own-patterns.ts";
+import type { OwnPattern } from "#rules/parameters/rule-context.ts";
+import { MANAGED_RULESETS, SENSITIVE_DATA_RULESET_ID } from "./rulesets.ts";
+import type { ManagedRuleset } from "./managed-ruleset.ts";
 
 /** The parameters of an `execute` rule: which ruleset, and how its rules are changed. */
 export const execute: Shape = (parameters, at, place) => {

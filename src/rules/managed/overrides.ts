@@ -1,5 +1,5 @@
-import { isObject } from "../parameters.ts";
-import type { ManagedRule, ManagedRuleset, SensitivityLevel } from "./rulesets.ts";
+import { isObject } from "#rules/parameters/shape.ts";
+import type { ManagedRule, ManagedRuleset, SensitivityLevel } from "./managed-ruleset.ts";
 
 /** What overrides may set of a rule. */
 interface Override {

@@ -1,13 +1,5 @@
-import { isObject } from "../parameters.ts";
-
-/** A customer's own pattern as overrides see it: a rule of the ruleset that it runs with. */
-export interface OwnPattern {
-  readonly id: string;
-  /** Beside the category `custom`. */
-  readonly tags: readonly string[];
-  /** Absent where it is. */
-  readonly enabled?: boolean;
-}
+import type { OwnPattern } from "#rules/parameters/rule-context.ts";
+import { isObject } from "#rules/parameters/shape.ts";
 
 export const OWN_CATEGORY = "custom";
 

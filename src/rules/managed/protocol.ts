@@ -1,4 +1,4 @@
-import type { ShownPart } from "./shown-part.ts";
+import type { ShownPart } from "./matched-part.ts";
 
 /** An anomaly that an expression says, in a ruleset that ships with the program. */
 export interface ProtocolRow {

@@ -3,7 +3,7 @@ import { BODY_CAUSE_NAMES, BODY_CAUSES } from "../body/body-causes.ts";
 import { coreRows } from "./core/core-rows.ts";
 import type { CoreRuleSet } from "./core/core-rule-set.ts";
 import { PROTOCOL_ANOMALIES } from "./protocol.ts";
-import type { ManagedRule, ManagedRuleset } from "./rulesets.ts";
+import type { ManagedRule, ManagedRuleset } from "./managed-ruleset.ts";
 import { SIGNATURES } from "./signatures/table.ts";
 
 // waf.md: identifiers that clients know.

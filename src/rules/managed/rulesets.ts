@@ -1,68 +1,9 @@
+import type { ManagedRuleset, ManagedExecution, ManagedRule } from "./managed-ruleset.ts";
 import { DETECTORS } from "#rules/detectors/catalog/table.ts";
-import type { BodyCause } from "../body/body-causes.ts";
-import type { PhaseName } from "../phases.ts";
 import { resolveRules } from "./overrides.ts";
 import { packSwitches, withoutOwn } from "./own-patterns.ts";
 import type { CoreRuleSet } from "./core/core-rule-set.ts";
 import { MANAGED, SCORES, SCORES_RULESET_ID, scoresOf } from "./request-rulesets.ts";
-import type { ShownPart } from "./shown-part.ts";
-
-export type SensitivityLevel = "default" | "medium" | "low" | "eoff";
-
-export interface ManagedRule {
-  readonly id: string;
-  /** The detector behind it; empty for rules that have an expression or a signature. */
-  readonly detector: string;
-  /** What the rules' own engine runs; absent where a detector decides. */
-  readonly expression?: string;
-  /** Where its expression finds what it looks for; of several parts, the first that a request has. */
-  readonly shows?: readonly ShownPart[];
-  /** Its number among the signatures (signatures/table.ts), where one decides. */
-  readonly signature?: number;
-  /** What has to be odd about the body, where that decides. */
-  readonly cause?: BodyCause;
-  /** Its number in the Core Rule Set, where that decides. */
-  readonly core?: number;
-  readonly action: string;
-  readonly action_parameters?: Readonly<Record<string, unknown>>;
-  /** The score that the rules before it must have reached for this one to apply. */
-  readonly score_threshold?: number;
-  readonly sensitivity_level?: SensitivityLevel;
-  /** How much suspicion is enough for it: the surest rules have 1. Absent for rules that weigh nothing themselves. */
-  readonly suspicion?: number;
-  readonly description: string;
-  /** Tags that overrides may name. */
-  readonly categories: readonly string[];
-  /** Without overrides. */
-  readonly enabled: boolean;
-}
-
-/** A ruleset that ships with the program. Its identifiers never change, since stored overrides name them. */
-export interface ManagedRuleset {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
-  readonly phase: PhaseName;
-  readonly version: string;
-  /** The actions that overrides may set. */
-  readonly actions: readonly string[];
-  /** Whether its rules can be made less sensitive. */
-  readonly has_sensitivity: boolean;
-  readonly rules: readonly ManagedRule[];
-  /** What decides for those of its rules that have a number in it. */
-  readonly coreRuleSet?: CoreRuleSet;
-}
-
-/** What one `execute` rule runs, overrides applied. */
-export interface ManagedExecution {
-  readonly ruleset_id: string;
-  /** Enabled rules, in the ruleset's order. */
-  readonly rules: readonly ManagedRule[];
-  /** Their places in the ruleset as a hexadecimal bit set: what crosses to the detector worker. */
-  readonly enabled: string;
-  /** What overrides and exceptions say of patterns of customers' own (own-patterns.ts); empty where nothing. */
-  readonly own: string;
-}
 
 // SPEC 4.5, waf.md: the identifier that clients know.
 export const SENSITIVE_DATA_RULESET_ID = "e22d83c647c64a3eae91b71b499d988e";

@@ -1,5 +1,5 @@
 import type { AttackCategory } from "../managed/signatures/signature.ts";
-import type { ManagedRule, ManagedRuleset } from "../managed/rulesets.ts";
+import type { ManagedRule, ManagedRuleset } from "#rules/managed/managed-ruleset.ts";
 import { MANAGED_RULESET_ID, REQUEST_ROWS, type RequestRow, ruleIdOf, SCORES_RULESET_ID } from "../managed/request-rulesets.ts";
 
 /** How a package decides: by a score, or each rule by itself (waf.md, "Previous WAF"). */

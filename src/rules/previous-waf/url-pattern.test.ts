@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
-import { compileExpression } from "../expression.ts";
+import { compileExpression } from "#rules/expression/expression.ts";
 import { urlExpression, urlPatternProblem } from "./url-pattern.ts";
 
 test("a host and a path are parts of their own, a star stands for a part of one of them", () => {

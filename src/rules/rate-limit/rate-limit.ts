@@ -1,8 +1,9 @@
 import { type Exhausted, exhaustedAt } from "../budget.ts";
-import type { RegexTable } from "#rules/expression/regex/regex-table.ts";
-import { compileExpression, compileValue, ExpressionError, type ExpressionOptions } from "../expression.ts";
+import type { RegexTable } from "#rules/regex/regex-table.ts";
+import { compileExpression, compileValue, ExpressionError, type ExpressionOptions } from "#rules/expression/expression.ts";
 import { arrayOf, INTEGER, IP, STRING } from "#rules/expression/values/value-type.ts";
-import type { Predicate, RuleDefinition, RulesetDefinition } from "../types.ts";
+import type { Predicate } from "#rules/views.ts";
+import type { RuleDefinition, RulesetDefinition } from "#rules/definition.ts";
 import type { RequestView, ResponseView } from "../views.ts";
 import type { RateCounters, RateWindow } from "./counter-table.ts";
 

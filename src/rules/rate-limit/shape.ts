@@ -1,5 +1,5 @@
-import { compileExpression, ExpressionError } from "../expression.ts";
-import { array, flag, isObject, object, oneOf, problem, type Shape, text, whole } from "../parameters.ts";
+import { compileExpression, ExpressionError } from "#rules/expression/expression.ts";
+import { array, flag, isObject, object, oneOf, problem, type Shape, text, whole } from "#rules/parameters/shape.ts";
 import { characteristicProblem } from "./rate-limit.ts";
 
 // waf.md, "Rate limits".

@@ -5,17 +5,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Dialect, Session } from "#store/queries/session.ts";
 import type { Tables } from "#store/queries/tables.ts";
 import { nowSeconds, raisedSerial } from "#store/queries/zone-serial.ts";
-import type { Change } from "./store.ts";
-
-/**
- * A place in what an installation has committed. Revisions count within one history: a database that was restored goes on
- * with numbers that were given before, under a new history.
- */
-export interface Position {
-  /** The installation in 16 hexadecimal digits, then 16 that are new with each restore. */
-  readonly history: string;
-  readonly rev: number;
-}
+import type { Change, Position } from "./store.ts";
 
 /** The position that the database has, and whether the database itself is the one that its history was made on. */
 export interface StoredPosition {

@@ -6,7 +6,8 @@ import { beginWriting } from "./begin.ts";
 import { type Checkpointer, createCheckpointer } from "./checkpointer.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
-import { beginHistory, createSeenPosition, isContinued, lockPosition, type Position, readPosition } from "./history.ts";
+import { beginHistory, createSeenPosition, isContinued, lockPosition, readPosition } from "./history.ts";
+import type { Position, Store } from "./store.ts";
 import { readChangesSince } from "./outbox.ts";
 import { createStoreHealth, FAULT_REASONS } from "./health.ts";
 import type { Absence } from "./lazy-store.ts";
@@ -23,7 +24,6 @@ import {
 import { createIntegrityCheck, type IntegrityCheck } from "./integrity-check.ts";
 import { createSqliteThread } from "./sqlite-thread.ts";
 import { openSqlite } from "./sqlite.ts";
-import type { Store } from "./store.ts";
 import type { Tables } from "#store/queries/tables.ts";
 
 export interface StoreConfig {

@@ -1,8 +1,7 @@
 import type { Kysely } from "kysely";
-import type { Position } from "./history.ts";
+import type { Position, Change, ChangeSet } from "./store.ts";
 import { insertRows, type RowShape } from "#store/queries/rows.ts";
 import type { Dialect, Session } from "#store/queries/session.ts";
-import type { Change, ChangeSet } from "./store.ts";
 import type { Tables } from "#store/queries/tables.ts";
 import { AUDIT_ROW, type OpenUnit } from "./unit.ts";
 

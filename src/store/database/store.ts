@@ -1,6 +1,5 @@
 import type { Kysely } from "kysely";
 import type { Clock } from "#kernel/clock.ts";
-import type { Position } from "./history.ts";
 import type { Tables } from "#store/queries/tables.ts";
 
 /**
@@ -74,4 +73,14 @@ export interface Store {
   /** A hint that `changesSince` may have news; other nodes' commits come by polling only. */
   onCommit(listener: () => void): () => void;
   close(): Promise<void>;
+}
+
+/**
+ * A place in what an installation has committed. Revisions count within one history: a database that was restored goes on
+ * with numbers that were given before, under a new history.
+ */
+export interface Position {
+  /** The installation in 16 hexadecimal digits, then 16 that are new with each restore. */
+  readonly history: string;
+  readonly rev: number;
 }

@@ -1,6 +1,6 @@
 import { parseCookies } from "#wire/http/cookies.ts";
 import type { RequestView } from "#rules/views.ts";
-import { type FieldChange, fieldChange } from "#rules/field-change.ts";
+import { type FieldChange, fieldChange } from "#rules/actions/field-change.ts";
 import type { CacheKeyRule, CustomKey } from "#edge/exchange/cache-decision.ts";
 import { type DeviceType, deviceType } from "./device-type.ts";
 

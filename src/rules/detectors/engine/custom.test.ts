@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { RegexError } from "#rules/expression/regex/regex-syntax.ts";
+import { RegexError } from "#rules/regex/regex-syntax.ts";
 import { compileDetectors } from "./compiled.ts";
 import { type CustomPattern, customDetector, customDetectors } from "./custom.ts";
 import { CUSTOM_TRIES_MAX } from "./scan.ts";

@@ -1,6 +1,6 @@
-import { CLASSES } from "#rules/expression/regex/byte-set.ts";
-import { parseRegex, type Regex, RegexError, sizeOf } from "#rules/expression/regex/regex-syntax.ts";
-import { compileRegexReplacer, runsNatively } from "#rules/expression/regex/regex.ts";
+import { CLASSES } from "#rules/regex/byte-set.ts";
+import { parseRegex, type Regex, RegexError, sizeOf } from "#rules/regex/regex-syntax.ts";
+import { compileRegexReplacer, runsNatively } from "#rules/regex/regex.ts";
 import { luhn, mod97 } from "#rules/detectors/checks/checks.ts";
 import { LITERAL_BYTES_MAX } from "./literals.ts";
 import type { Anchor, Detector, Pattern } from "./detector.ts";

@@ -1,16 +1,7 @@
 import type { Argument, Value as ValueNode } from "#rules/expression/syntax/ast.ts";
-import type { Checker } from "./check.ts";
-import {
-  type Availability,
-  functionNamed,
-  FUNCTIONS,
-  isOfKind,
-  KINDS,
-  type LanguageFunction,
-  type Parameter,
-  type Problem,
-  signatureOf,
-} from "#rules/expression/functions/functions.ts";
+import type { Checker } from "./checker.ts";
+import { functionNamed, FUNCTIONS, isOfKind, KINDS, signatureOf } from "#rules/expression/functions/functions.ts";
+import type { Availability, LanguageFunction, Parameter, Problem } from "#rules/expression/functions/language-function.ts";
 import { fieldNamed } from "#rules/expression/fields/fields.ts";
 import { nearest } from "./suggest.ts";
 import type { TypedValue } from "./typed-ast.ts";

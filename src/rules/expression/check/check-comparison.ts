@@ -1,12 +1,12 @@
 import { type AddressRange, parseAddressRange } from "#rules/expression/values/address-set.ts";
 import type { Literal, Node, Operator } from "#rules/expression/syntax/ast.ts";
-import type { Checker } from "./check.ts";
+import type { Checker } from "./checker.ts";
 import type { ListKind } from "#rules/expression/values/lists.ts";
 import { BYTES } from "#rules/expression/syntax/parse.ts";
-import { RegexError } from "#rules/expression/regex/regex.ts";
+import { RegexError } from "#rules/regex/regex.ts";
 import type { IntegerRange, Relation, TypedNode, TypedTest } from "./typed-ast.ts";
 import { typeName, type ValueType } from "#rules/expression/values/value-type.ts";
-import { wildcardProblem } from "#rules/expression/regex/wildcard.ts";
+import { wildcardProblem } from "#rules/regex/wildcard.ts";
 
 type Comparison = Node & { readonly kind: "comparison" };
 type Listed = Node & { readonly kind: "listed" };

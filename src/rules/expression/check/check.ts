@@ -1,45 +1,16 @@
-import type { Phase } from "#rules/phases.ts";
+import type { CheckContext, Checker } from "./checker.ts";
 import type { Argument, Index, Literal, Node, Value as ValueNode } from "#rules/expression/syntax/ast.ts";
 import { checkCall } from "./check-call.ts";
 import { checkComparison, checkListed } from "./check-comparison.ts";
-import { ExpressionError, type Span } from "#rules/expression/syntax/expression-error.ts";
-import { type Field, fieldExists, fieldNamed, FIELDS } from "#rules/expression/fields/fields.ts";
-import type { NamedLists } from "#rules/expression/values/lists.ts";
+import { ExpressionError } from "#rules/expression/syntax/expression-error.ts";
+import { fieldExists, fieldNamed, FIELDS } from "#rules/expression/fields/fields.ts";
+import type { Field } from "#rules/expression/fields/field.ts";
 import { functionNamed, signatureOf } from "#rules/expression/functions/functions.ts";
 import { writeString } from "#rules/expression/syntax/strings.ts";
-import type { RegexTable } from "#rules/expression/regex/regex-table.ts";
 import { nearest } from "./suggest.ts";
 import type { TypedNode, TypedValue } from "./typed-ast.ts";
 import { arrayOf, BOOLEAN, INTEGER, IP, sameType, STRING, typeName, type ValueType } from "#rules/expression/values/value-type.ts";
 import { parseAddressRange } from "#rules/expression/values/address-set.ts";
-
-/** Where an expression stands. */
-export interface CheckContext {
-  readonly text: string;
-  readonly phase: Phase;
-  /** A filter decides, a value is what an action writes. */
-  readonly use: "filter" | "value";
-  /** Without lists no name of one is known. */
-  readonly lists?: NamedLists | undefined;
-  /** Counting expressions of rate limits may look at the response. */
-  readonly counts?: boolean | undefined;
-  /** Told of each field that is read. */
-  readonly onField?: ((field: Field) => void) | undefined;
-  readonly regexes: RegexTable;
-}
-
-/** Refuses the expression at that place. */
-export type Fail = (span: Span, reason: string) => never;
-
-export interface Checker {
-  readonly context: CheckContext;
-  readonly fail: Fail;
-  /** Names of functions that were called and may be called once. */
-  readonly calledOnce: Set<string>;
-  node(at: Node): TypedNode;
-  value(at: ValueNode): TypedValue;
-  argument(at: Argument): TypedValue;
-}
 
 /** Resolves the names of a filter and checks its types. Throws ExpressionError. */
 export function checkExpression(at: Node, context: CheckContext): TypedNode {

@@ -1,8 +1,8 @@
 import type { AddressRange } from "#rules/expression/values/address-set.ts";
-import type { Field } from "#rules/expression/fields/fields.ts";
-import type { FunctionBody, LanguageFunction } from "#rules/expression/functions/functions.ts";
+import type { Field } from "#rules/expression/fields/field.ts";
+import type { FunctionBody, LanguageFunction } from "#rules/expression/functions/language-function.ts";
 import type { NamedList } from "#rules/expression/values/lists.ts";
-import type { RegexTest } from "#rules/expression/regex/regex.ts";
+import type { RegexTest } from "#rules/regex/regex.ts";
 import type { Value, ValueType } from "#rules/expression/values/value-type.ts";
 
 /** A checked expression: nothing in it can fail any more. Where `many` holds it gives one answer for each item of an array. */

@@ -1,11 +1,11 @@
 import { charge } from "#rules/budget.ts";
 import { createAddressSet } from "#rules/expression/values/address-set.ts";
-import type { RegexTest } from "#rules/expression/regex/regex.ts";
-import { rememberedLower } from "#rules/expression/text/text-functions.ts";
-import { indexOfPart } from "#rules/expression/text/text-search.ts";
+import type { RegexTest } from "#rules/regex/regex.ts";
+import { rememberedLower } from "#rules/text/text-functions.ts";
+import { indexOfPart } from "#rules/text/text-search.ts";
 import type { IntegerRange, Relation, TypedTest } from "#rules/expression/check/typed-ast.ts";
 import type { Value } from "#rules/expression/values/value-type.ts";
-import { wildcardTest } from "#rules/expression/regex/wildcard.ts";
+import { wildcardTest } from "#rules/regex/wildcard.ts";
 
 type Test = (value: Value) => boolean;
 type Integer = number | bigint;

@@ -1,9 +1,8 @@
 import { charge, ITEM_STEPS } from "#rules/budget.ts";
-import type { Predicate } from "#rules/types.ts";
-import type { RequestView, ResponseView } from "#rules/views.ts";
+import type { Predicate, RequestView, ResponseView } from "#rules/views.ts";
 import { compileTest } from "./compile-test.ts";
-import type { FunctionBody } from "#rules/expression/functions/functions.ts";
-import { MADE_BYTES_MAX } from "#rules/expression/text/text-functions.ts";
+import type { FunctionBody } from "#rules/expression/functions/language-function.ts";
+import { MADE_BYTES_MAX } from "#rules/text/text-functions.ts";
 import type { TypedNode, TypedValue } from "#rules/expression/check/typed-ast.ts";
 import type { Value, ValueMap } from "#rules/expression/values/value-type.ts";
 

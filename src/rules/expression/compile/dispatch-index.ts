@@ -2,7 +2,7 @@ import { charge } from "#rules/budget.ts";
 import { addressBytes, type AddressRange } from "#rules/expression/values/address-set.ts";
 import type { Reader } from "./compile.ts";
 import { type Guard, PART_BYTES_MIN } from "./index-guards.ts";
-import { rememberedLower } from "#rules/expression/text/text-functions.ts";
+import { rememberedLower } from "#rules/text/text-functions.ts";
 import type { Value } from "#rules/expression/values/value-type.ts";
 
 /** Tells which filters a value may let through. */

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../../test/support/property.ts";
-import { compileExpression } from "#rules/expression.ts";
+import { compileExpression } from "#rules/expression/expression.ts";
 import { testRequest } from "#rules/testing/views.ts";
-import type { Predicate } from "#rules/types.ts";
-import type { RequestView } from "#rules/views.ts";
+import type { Predicate, RequestView } from "#rules/views.ts";
 import { createDispatch } from "./dispatch.ts";
 
 const filter = (text: string): Predicate => compileExpression(text, "http_request_firewall_custom");

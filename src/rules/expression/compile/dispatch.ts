@@ -1,5 +1,4 @@
-import type { Predicate } from "#rules/types.ts";
-import type { RequestView, ResponseView } from "#rules/views.ts";
+import type { Predicate, RequestView, ResponseView } from "#rules/views.ts";
 import { compileValue } from "./compile.ts";
 import { costOf, type Guard, guardsOf, nameOf } from "./index-guards.ts";
 import { type Lookup, type LookupBuilder, LOOKUPS } from "./dispatch-index.ts";

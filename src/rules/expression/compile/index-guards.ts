@@ -1,7 +1,7 @@
 import type { AddressRange } from "#rules/expression/values/address-set.ts";
 import type { TypedNode, TypedValue } from "#rules/expression/check/typed-ast.ts";
-import { lowerBytes } from "#rules/expression/text/text-functions.ts";
-import { literalParts } from "#rules/expression/regex/wildcard.ts";
+import { lowerBytes } from "#rules/text/text-functions.ts";
+import { literalParts } from "#rules/regex/wildcard.ts";
 
 /**
  * What has to hold for a filter to apply: the value is the key, is within the addresses, or contains all of the texts (where

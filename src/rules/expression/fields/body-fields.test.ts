@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { ODD_REQUESTS } from "#rules/body/testing/odd-bodies.cases.ts";
 import { HONEST_REQUESTS } from "#rules/body/testing/honest-bodies.cases.ts";
-import { compileExpression } from "#rules/expression.ts";
+import { compileExpression } from "#rules/expression/expression.ts";
 import { testRequest } from "#rules/testing/views.ts";
 import type { RequestView } from "#rules/views.ts";
 

@@ -1,12 +1,12 @@
 import { bodyReading, bodyText } from "#rules/body/request-body.ts";
 import { rememberCharged } from "#rules/budget.ts";
 import type { RequestView } from "#rules/views.ts";
-import type { Field } from "./fields.ts";
-import { rememberLast, rememberTexts } from "#rules/expression/text/memo.ts";
-import { mimeOf } from "#rules/expression/request/mime.ts";
+import type { Field } from "./field.ts";
+import { rememberLast, rememberTexts } from "#rules/text/memo.ts";
+import { mimeOf } from "#rules/body/mime.ts";
 import { type Multipart, multipartOf } from "#rules/expression/request/multipart.ts";
 import { type NamedValues, readPairs } from "#rules/expression/request/request-parts.ts";
-import { lowerBytes } from "#rules/expression/text/text-functions.ts";
+import { lowerBytes } from "#rules/text/text-functions.ts";
 import { arrayOf, BOOLEAN, INTEGER, mapOf, STRING, type Value, type ValueType } from "#rules/expression/values/value-type.ts";
 
 const PREFIX = "http.request.body.";

@@ -1,5 +1,5 @@
 import type { PlaceView, RequestView } from "#rules/views.ts";
-import type { Field } from "./fields.ts";
+import type { Field } from "./field.ts";
 import { BOOLEAN, INTEGER, IP, STRING, type Value, type ValueType } from "#rules/expression/values/value-type.ts";
 
 type Read = (request: RequestView) => Value | undefined;

@@ -1,28 +1,10 @@
+import type { Field } from "./field.ts";
 import type { Phase } from "#rules/phases.ts";
-import type { RequestView, ResponseView } from "#rules/views.ts";
 import { BODY_FIELDS } from "./body-fields.ts";
 import { CONNECTION_FIELDS } from "./connection-fields.ts";
 import { REQUEST_FIELDS } from "./request-fields.ts";
 import { RESPONSE_FIELDS } from "./response-fields.ts";
 import { UNKNOWN_FIELDS } from "./unknown-fields.ts";
-import type { Value, ValueType } from "#rules/expression/values/value-type.ts";
-
-/** Undefined where the value is missing: every comparison with it is false (waf.md). Never throws. */
-type Read = (request: RequestView, response: ResponseView | null) => Value | undefined;
-
-export interface Field {
-  readonly name: string;
-  readonly type: ValueType;
-  /** Fields of the response exist in its phases only. */
-  readonly side: "request" | "response";
-  readonly read: Read;
-  /** For maps: the value of one key, without making the map. */
-  readonly readKey?: (request: RequestView, response: ResponseView | null, key: string) => Value | undefined;
-  /** One line for the reference and for editors. */
-  readonly summary: string;
-  /** Nothing here can know it: the value is always missing. */
-  readonly unknown?: true;
-}
 
 /** Every field of the language. */
 export const FIELDS: readonly Field[] = [

@@ -1,8 +1,8 @@
 import { rememberCharged } from "#rules/budget.ts";
 import type { RequestView } from "#rules/views.ts";
-import type { Field } from "./fields.ts";
+import type { Field } from "./field.ts";
 import { headerMap, headerValues } from "#rules/expression/request/header-maps.ts";
-import { rememberLast, rememberLastOfTwo } from "#rules/expression/text/memo.ts";
+import { rememberLast, rememberLastOfTwo } from "#rules/text/memo.ts";
 import {
   acceptedLanguages,
   extensionOf,

@@ -1,5 +1,5 @@
 import type { RequestView, ResponseView } from "#rules/views.ts";
-import type { Field } from "./fields.ts";
+import type { Field } from "./field.ts";
 import { headerMap, headerValues } from "#rules/expression/request/header-maps.ts";
 import { arrayOf, INTEGER, mapOf, STRING, type Value, type ValueMap } from "#rules/expression/values/value-type.ts";
 

@@ -1,4 +1,4 @@
-import type { Field } from "./fields.ts";
+import type { Field } from "./field.ts";
 import { arrayOf, BOOLEAN, INTEGER, mapOf, STRING, type Value, type ValueType } from "#rules/expression/values/value-type.ts";
 
 const unknown = (summary: string, type: ValueType, names: string): readonly Field[] =>

@@ -1,9 +1,9 @@
 import { withoutEnd } from "#kernel/trim.ts";
 import { createHash } from "node:crypto";
 import { CUSTOM_AND_RATE_LIMITS, HEADER_TRANSFORMS, REQUEST_TRANSFORMS, TRANSFORMS } from "./availability.ts";
-import type { LanguageFunction, Parameter } from "./functions.ts";
+import type { LanguageFunction, Parameter } from "./language-function.ts";
 import { isTimedHmacValid } from "./timed-hmac.ts";
-import { decodeUrl, removeQueryArguments } from "#rules/expression/text/url-functions.ts";
+import { decodeUrl, removeQueryArguments } from "#rules/text/url-functions.ts";
 import { BOOLEAN, STRING, type Value } from "#rules/expression/values/value-type.ts";
 
 const string = (name: string, more: Partial<Parameter> = {}): Parameter => ({ name, takes: ["string"], ...more });

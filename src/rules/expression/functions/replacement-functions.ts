@@ -1,8 +1,8 @@
 import { REDIRECTS, TRANSFORMS } from "./availability.ts";
-import type { LanguageFunction, Parameter } from "./functions.ts";
-import { RegexError } from "#rules/expression/regex/regex.ts";
+import type { LanguageFunction, Parameter } from "./language-function.ts";
+import { RegexError } from "#rules/regex/regex.ts";
 import { STRING, type Value } from "#rules/expression/values/value-type.ts";
-import { wildcardCaptures, wildcardProblem } from "#rules/expression/regex/wildcard.ts";
+import { wildcardCaptures, wildcardProblem } from "#rules/regex/wildcard.ts";
 
 const literal = (name: string): Parameter => ({ name, takes: ["string"], only: "literal" });
 const text = (value: Value | undefined): string => value as string;

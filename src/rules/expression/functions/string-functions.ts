@@ -1,7 +1,7 @@
 import { formatIp, parseIp } from "#kernel/net/ip.ts";
 import { charge } from "#rules/budget.ts";
 import { CUSTOM_AND_RATE_LIMITS, REDIRECTS, TRANSFORMS } from "./availability.ts";
-import type { FunctionBody, LanguageFunction, Parameter } from "./functions.ts";
+import type { FunctionBody, LanguageFunction, Parameter } from "./language-function.ts";
 import { lookUpJson } from "#rules/expression/request/json-lookup.ts";
 import {
   CASE_STEPS,
@@ -13,7 +13,7 @@ import {
   startsWith,
   substring,
   upperBytes,
-} from "#rules/expression/text/text-functions.ts";
+} from "#rules/text/text-functions.ts";
 import { arrayOf, BOOLEAN, INTEGER, IP, STRING, type Value } from "#rules/expression/values/value-type.ts";
 
 const string = (name: string, more: Partial<Parameter> = {}): Parameter => ({ name, takes: ["string"], ...more });

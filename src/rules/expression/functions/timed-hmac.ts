@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { charge } from "#rules/budget.ts";
-import { decodePercent } from "#rules/expression/text/url-functions.ts";
+import { decodePercent } from "#rules/text/url-functions.ts";
 
 export interface TimedHmac {
   readonly key: string;

@@ -1,5 +1,5 @@
 import { charge, createToll } from "#rules/budget.ts";
-import { rememberLast } from "#rules/expression/text/memo.ts";
+import { rememberLast } from "#rules/text/memo.ts";
 import type { Value } from "#rules/expression/values/value-type.ts";
 
 export type JsonFound = { readonly kind: "string"; readonly value: string } | { readonly kind: "integer"; readonly value: number | bigint };

@@ -1,7 +1,7 @@
 import { charge } from "#rules/budget.ts";
 import { eachPair } from "#rules/body/form.ts";
-import { lowerBytes } from "#rules/expression/text/text-functions.ts";
-import { decodePercent } from "#rules/expression/text/url-functions.ts";
+import { lowerBytes } from "#rules/text/text-functions.ts";
+import { decodePercent } from "#rules/text/url-functions.ts";
 import type { Value, ValueMap } from "#rules/expression/values/value-type.ts";
 
 /** Values that have names, several of which may be the same. */

@@ -1,6 +1,6 @@
 import { charge } from "#rules/budget.ts";
 import { createAddressSetOf } from "./address-set.ts";
-import { lowerBytes } from "#rules/expression/text/text-functions.ts";
+import { lowerBytes } from "#rules/text/text-functions.ts";
 import type { Value } from "./value-type.ts";
 
 /** What `in $name` asks. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
-import { compileRuleset } from "#rules/compile-ruleset.ts";
-import { runPhase } from "#rules/engine.ts";
+import { compileRuleset } from "#rules/compile/compile-ruleset.ts";
+import { runPhase } from "#rules/engine/engine.ts";
 import { programOf } from "#rules/seclang/testing/requests.ts";
 import { FORM, posted } from "#rules/testing/budget.cases.ts";
 import { testRequest } from "#rules/testing/views.ts";

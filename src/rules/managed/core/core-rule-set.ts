@@ -1,4 +1,4 @@
-import { rememberLastOfTwo } from "#rules/expression/text/memo.ts";
+import { rememberLastOfTwo } from "#rules/text/memo.ts";
 import type { Program } from "#rules/seclang/program/program.ts";
 import { createEngine, type SecLangEngine } from "#rules/seclang/run/engine.ts";
 import type { RuleMatch } from "#rules/seclang/run/outcome.ts";

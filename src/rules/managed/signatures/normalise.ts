@@ -1,5 +1,5 @@
 import { charge } from "#rules/budget.ts";
-import { lowerBytes } from "#rules/expression/text/text-functions.ts";
+import { lowerBytes } from "#rules/text/text-functions.ts";
 
 /**
  * A value as the programs behind it may come to see it: escapes of URLs, HTML and scripts resolved, overlong and full-width

@@ -1,6 +1,6 @@
-import { simplifyTest } from "#rules/expression/regex/regex-linear.ts";
-import { requiredParts } from "#rules/expression/regex/regex-parts.ts";
-import { parseRegex } from "#rules/expression/regex/regex-syntax.ts";
+import { simplifyTest } from "#rules/regex/regex-linear.ts";
+import { requiredParts } from "#rules/regex/regex-parts.ts";
+import { parseRegex } from "#rules/regex/regex-syntax.ts";
 import { type AttackCategory, INPUT, PATH, type Signature } from "./signature.ts";
 
 /** What a row says beside its pattern; what it leaves out is as below. */

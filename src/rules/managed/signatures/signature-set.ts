@@ -1,11 +1,11 @@
 import { charge } from "../../budget.ts";
-import { rememberLast } from "#rules/expression/text/memo.ts";
-import { compileRegexTest, type RegexTest } from "#rules/expression/regex/regex.ts";
+import { rememberLast } from "#rules/text/memo.ts";
+import { compileRegexTest, type RegexTest } from "#rules/regex/regex.ts";
 import type { RequestView } from "../../views.ts";
 import { createLiteralAutomaton } from "./literal-automaton.ts";
 import { plainPath, unquoted, withoutComments } from "./normalise.ts";
 import { eachPiece } from "./pieces.ts";
-import type { Matched } from "../../run.ts";
+import type { Matched } from "#rules/managed/matched-part.ts";
 import type { Reading, Signature } from "./signature.ts";
 
 /** Signatures of which each request is asked once, whoever deploys them. */

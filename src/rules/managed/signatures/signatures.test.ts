@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { compileRegexTest } from "#rules/expression/regex/regex.ts";
+import { compileRegexTest } from "#rules/regex/regex.ts";
 import { testRequest } from "#rules/testing/views.ts";
 import type { RequestView } from "../../views.ts";
 import { ATTACKS } from "#rules/managed/testing/attacks.cases.ts";

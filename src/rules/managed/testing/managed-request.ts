@@ -1,8 +1,8 @@
-import { compileRuleset } from "#rules/compile-ruleset.ts";
-import { runPhase } from "#rules/engine.ts";
-import { createRun } from "#rules/run.ts";
+import { compileRuleset } from "#rules/compile/compile-ruleset.ts";
+import { runPhase } from "#rules/engine/engine.ts";
+import { createRun } from "#rules/engine/run.ts";
 import { testRequest } from "#rules/testing/views.ts";
-import type { Match } from "#rules/types.ts";
+import type { Match } from "#rules/engine/compiled-rule.ts";
 import type { RequestView } from "#rules/views.ts";
 
 export interface RequestChanges {

@@ -1,4 +1,4 @@
-import { ALL_BYTES, type ByteSet } from "#rules/expression/regex/byte-set.ts";
+import { ALL_BYTES, type ByteSet } from "#rules/regex/byte-set.ts";
 import type { PcreNode } from "./pcre-node.ts";
 
 /** What a match may begin with, and whether it may be empty. */

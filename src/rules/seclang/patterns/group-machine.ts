@@ -1,5 +1,5 @@
 import { charge } from "#rules/budget.ts";
-import { ALL_BYTES, type ByteSet, CLASSES } from "#rules/expression/regex/byte-set.ts";
+import { ALL_BYTES, type ByteSet, CLASSES } from "#rules/regex/byte-set.ts";
 import { firstOf } from "./first-bytes.ts";
 import { type PcreAssertion, type PcreNode, PatternError } from "./pcre-node.ts";
 

@@ -1,4 +1,4 @@
-import { ALL_BYTES } from "#rules/expression/regex/byte-set.ts";
+import { ALL_BYTES } from "#rules/regex/byte-set.ts";
 import { type First, firstOf, followedBy, shortestOf } from "./first-bytes.ts";
 import type { PcreNode } from "./pcre-node.ts";
 

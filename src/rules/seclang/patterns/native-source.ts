@@ -1,4 +1,4 @@
-import { type ByteSet, without } from "#rules/expression/regex/byte-set.ts";
+import { type ByteSet, without } from "#rules/regex/byte-set.ts";
 import { contains, type PcreAssertion, type PcreNode } from "./pcre-node.ts";
 
 export interface NativeForm {

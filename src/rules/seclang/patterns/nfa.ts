@@ -1,4 +1,4 @@
-import { type ByteSet, CLASSES, NEWLINE } from "#rules/expression/regex/byte-set.ts";
+import { type ByteSet, CLASSES, NEWLINE } from "#rules/regex/byte-set.ts";
 import type { PcreAssertion, PcreNode } from "./pcre-node.ts";
 import { PatternError } from "./pcre-node.ts";
 

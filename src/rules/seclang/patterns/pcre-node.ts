@@ -1,4 +1,4 @@
-import type { ByteSet } from "#rules/expression/regex/byte-set.ts";
+import type { ByteSet } from "#rules/regex/byte-set.ts";
 
 /** A pattern over bytes, in the constructs of PCRE that rules use. Cases are in the sets. */
 export type PcreNode =

@@ -1,4 +1,4 @@
-import { ALL_BYTES, byteRange, type ByteSet, CLASSES, folded, NAMED, NEWLINE, oneByte, without } from "#rules/expression/regex/byte-set.ts";
+import { ALL_BYTES, byteRange, type ByteSet, CLASSES, folded, NAMED, NEWLINE, oneByte, without } from "#rules/regex/byte-set.ts";
 import { type PcreNode, PatternError } from "./pcre-node.ts";
 
 const NESTING_MAX = 200;

@@ -1,4 +1,4 @@
-import type { ByteSet } from "#rules/expression/regex/byte-set.ts";
+import type { ByteSet } from "#rules/regex/byte-set.ts";
 
 /**
  * Every byte is in one of 63 classes, each a bit of two numbers: punctuation by itself, letters without regard to case, digits, space,

@@ -1,4 +1,4 @@
-import type { ByteSet } from "#rules/expression/regex/byte-set.ts";
+import type { ByteSet } from "#rules/regex/byte-set.ts";
 import type { PcreNode } from "../patterns/pcre-node.ts";
 
 const EXACT_MAX = 200;

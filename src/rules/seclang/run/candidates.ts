@@ -3,7 +3,7 @@ import { meansName } from "./compiled-rule.ts";
 import { hasLiteral, type PhaseFilter, type RuleFilter } from "./phase-filter.ts";
 import type { Scan } from "../prefilter/scanner.ts";
 import type { Collections, Entry } from "../transaction/collections.ts";
-import type { CompiledProgram } from "./engine.ts";
+import type { CompiledProgram } from "./compiled-program.ts";
 import { applyStep, leaves, type TransformationChain, type TransformationStep } from "./transformation-chains.ts";
 
 /** A value that a rule may match. */

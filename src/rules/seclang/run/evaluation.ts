@@ -7,7 +7,8 @@ import { type Collections, createCollections, type Entry } from "../transaction/
 import type { TransactionRequest, TransactionResponse } from "../transaction/transaction.ts";
 import { type CompiledLink, type CompiledRule, type CompiledTarget, compileTarget, meansName } from "./compiled-rule.ts";
 import { type Candidate, Candidates } from "./candidates.ts";
-import type { CompiledProgram, Transaction, TransactionOptions } from "./engine.ts";
+import type { Transaction, TransactionOptions } from "./transaction.ts";
+import type { CompiledProgram } from "./compiled-program.ts";
 import type { Interruption, MatchedVariable, Outcome, RuleMatch } from "./outcome.ts";
 import { createStore, type Store } from "./store.ts";
 import { transform, transformEach } from "./transformation-chains.ts";

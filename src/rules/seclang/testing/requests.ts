@@ -2,7 +2,8 @@ import type { SourceFile } from "../syntax/directives.ts";
 import { readProgram } from "../program/read-program.ts";
 import type { Program } from "../program/program.ts";
 import type { Outcome } from "../run/outcome.ts";
-import { createEngine, type Transaction } from "../run/engine.ts";
+import { createEngine } from "../run/engine.ts";
+import type { Transaction } from "#rules/seclang/run/transaction.ts";
 import { NO_BODY, type TransactionBody, type TransactionRequest } from "../transaction/transaction.ts";
 
 /** Rules from one file, with the files of words that they name. */

@@ -1,4 +1,4 @@
-import { decodePercent } from "#rules/expression/text/url-functions.ts";
+import { decodePercent } from "#rules/text/url-functions.ts";
 import { type Named, NO_BODY, type TransactionBody, type TransactionRequest, type TransactionResponse } from "./transaction.ts";
 
 /** A value of a collection. */

@@ -1,0 +1,117 @@
+import type { BodyCause } from "#rules/body/body-causes.ts";
+import { bodyReading } from "#rules/body/request-body.ts";
+import type { Dispatch } from "#rules/expression/compile/dispatch.ts";
+import type { CompiledRule, CompiledRuleset } from "#rules/engine/compiled-rule.ts";
+import type { Predicate, RequestView } from "#rules/views.ts";
+import type { RulesetDefinition } from "#rules/definition.ts";
+import type { ManagedExecution, ManagedRule, ManagedRuleset } from "#rules/managed/managed-ruleset.ts";
+import { definitionOf } from "./definition-of.ts";
+import { ListScan } from "./list-scan.ts";
+import { compileCore } from "./compile-core.ts";
+import { shownPart } from "#rules/managed/matched-part.ts";
+import { ARGUMENTS, BODY, FILES } from "#rules/managed/signatures/signature.ts";
+import { createSignatureSet, type SignatureSet } from "#rules/managed/signatures/signature-set.ts";
+import { SIGNATURES } from "#rules/managed/signatures/table.ts";
+
+/** Compiles a definition; rules that have a predicate of their own need no expression. */
+type Compile = (definition: RulesetDefinition, predicates: ReadonlyMap<string, Predicate>) => CompiledRuleset;
+
+/** Whether something else than the rules' own engine runs it. */
+export const runsElsewhere = (ruleset: ManagedRuleset): boolean =>
+  ruleset.rules.every((rule) => [rule.expression, rule.signature, rule.cause, rule.core].every((decides) => decides === undefined));
+
+/** A managed ruleset as one rule executes it. Zones that execute it alike share what comes of it. */
+export function compileManaged(ruleset: ManagedRuleset, execution: ManagedExecution, compile: Compile): CompiledRuleset {
+  const known = COMPILED.get(ruleset) ?? new Map<string, CompiledRuleset>();
+  COMPILED.set(ruleset, known);
+  const key = JSON.stringify(execution.rules.map(({ id, action, score_threshold }) => [id, action, score_threshold]));
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  if (known.size >= COMPILED_MAX) known.clear();
+  const compiled = compileRules(ruleset, execution.rules, compile);
+  known.set(key, compiled);
+  return compiled;
+}
+
+const COMPILED = new WeakMap<ManagedRuleset, Map<string, CompiledRuleset>>();
+const COMPILED_MAX = 64;
+
+function compileRules(ruleset: ManagedRuleset, rules: readonly ManagedRule[], compile: Compile): CompiledRuleset {
+  if (ruleset.coreRuleSet !== undefined) return compileCore(ruleset, ruleset.coreRuleSet, rules, compile);
+  const predicates = new Map<string, Predicate>();
+  for (const { id, signature, cause } of rules) {
+    if (signature !== undefined) predicates.set(id, (request) => signatureSet().matches(request, signature));
+    if (cause !== undefined) predicates.set(id, (request) => bodyReading(request).causes.has(cause));
+  }
+  const definition = { id: ruleset.id, phase: ruleset.phase, version: ruleset.version, rules: rules.map(definitionOf) };
+  const compiled = compile(definition, predicates);
+  const explained = compiled.rules.map((rule, place): CompiledRule => {
+    const explain = explanation(rules[place]!);
+    return explain === undefined ? rule : { ...rule, explain };
+  });
+  if (predicates.size === 0) return { ...compiled, rules: explained };
+  // Before requests come rather than with the first of them.
+  signatureSet();
+  const byId = new Map(rules.map((rule) => [rule.id, rule]));
+  return {
+    ...compiled,
+    rules: explained,
+    dispatch: createManagedDispatch(explained, byId),
+    readsBody: compiled.readsBody || rules.some(({ signature, cause }) => cause !== undefined || looksAtBody(signature)),
+  };
+}
+
+/** Where a rule found what it looks for; undefined for rules that look at nothing of a request. */
+function explanation({ signature, shows, cause }: ManagedRule): CompiledRule["explain"] {
+  if (cause !== undefined) return (request) => ({ part: "http.request.body.raw", name: cause, value: shownType(request) });
+  if (signature !== undefined) return (request) => signatureSet().explain(request, signature);
+  if (shows === undefined) return undefined;
+  return (request) => {
+    const parts = shows.map((part) => shownPart(part, request));
+    return parts.find(({ value }) => value !== "") ?? parts[0];
+  };
+}
+
+/** The type that the body was to be read by. */
+const shownType = (request: RequestView): string => request.headers("content-type").join(", ").slice(0, SHOWN_CHARACTERS_MAX);
+const SHOWN_CHARACTERS_MAX = 200;
+
+const looksAtBody = (signature = -1): boolean => ((SIGNATURES[signature]?.targets ?? 0) & (ARGUMENTS | BODY | FILES)) !== 0;
+
+/** One for a thread, made when the first zone wants it: no zone needs it by itself. */
+let created: SignatureSet | undefined;
+const signatureSet = (): SignatureSet => (created ??= createSignatureSet(SIGNATURES));
+
+/** Asks the rules whose signatures may be in the request or whose cause its body has, and those that have neither, in their order. */
+function createManagedDispatch(rules: readonly CompiledRule[], managed: ReadonlyMap<string, ManagedRule>): Dispatch {
+  const bySignature = new Map<number, number>();
+  const byCause = new Map<BodyCause, number>();
+  const always: number[] = [];
+  for (const [place, { definition }] of rules.entries()) {
+    const { signature, cause } = managed.get(definition.id) ?? {};
+    if (signature !== undefined) bySignature.set(signature, place);
+    else if (cause !== undefined) byCause.set(cause, place);
+    else always.push(place);
+  }
+  const causesOf = (request: RequestView): Iterable<BodyCause> =>
+    byCause.size === 0 || (request.body?.raw ?? "") === "" ? [] : bodyReading(request).causes;
+  return {
+    scan: (request, response, asking = { asked: 0 }) => {
+      const found = signatureSet()
+        .candidates(request)
+        .flatMap((signature) => bySignature.get(signature) ?? []);
+      for (const cause of causesOf(request)) {
+        const place = byCause.get(cause);
+        if (place !== undefined) found.push(place);
+      }
+      if (found.length === 0) return new ListScan(rules, always, request, response, asking);
+      return new ListScan(
+        rules,
+        [...always, ...found].sort((a, b) => a - b),
+        request,
+        response,
+        asking,
+      );
+    },
+  };
+}

@@ -1,0 +1,183 @@
+import { ACTIONS } from "#rules/actions/actions.ts";
+import type { ActionName } from "#rules/phases.ts";
+import { PRODUCT_PHASES } from "#rules/actions/skip.ts";
+import { compileExpression, type ExpressionOptions } from "#rules/expression/expression.ts";
+import type { NamedLists } from "#rules/expression/values/lists.ts";
+import { isBodyField } from "#rules/expression/fields/body-fields.ts";
+import { createDispatch } from "#rules/expression/compile/dispatch.ts";
+import type { FieldChange } from "#rules/actions/field-change.ts";
+import { finish, type Work } from "#kernel/process/slices.ts";
+import { createRegexTable, type RegexTable } from "#rules/regex/regex-table.ts";
+import { compileHeaderChanges } from "#rules/actions/header-changes.ts";
+import { compileManaged, runsElsewhere } from "./compile-managed.ts";
+import { executionOf, MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
+import type { ManagedRuleset } from "#rules/managed/managed-ruleset.ts";
+import { PACKAGE_RULESETS } from "#rules/previous-waf/packages.ts";
+import type { RateCounters } from "#rules/rate-limit/counter-table.ts";
+import { type CompiledLimit, compileLimit } from "#rules/rate-limit/rate-limit.ts";
+import type { CompiledRule, CompiledRuleset, Executed, Match, SkipList } from "#rules/engine/compiled-rule.ts";
+import type { Predicate } from "#rules/views.ts";
+import type { RuleDefinition, RulesetDefinition } from "#rules/definition.ts";
+import { compileParameters } from "#rules/parameters/values.ts";
+
+/** What rulesets may lead to beside themselves. */
+export interface CompileDeps {
+  /** The account's custom rulesets, as they are when a rule executes one. */
+  custom?(id: string): CompiledRuleset | undefined;
+  /** The account's lists. */
+  readonly lists?: NamedLists;
+  /** What rate limits count in; without it none is ever reached. */
+  readonly counters?: RateCounters;
+  /** What decides instead of a rule's expression, by its id. */
+  readonly predicates?: ReadonlyMap<string, Predicate>;
+  /** Those that ship with the program unless said. */
+  readonly managed?: ReadonlyMap<string, ManagedRuleset>;
+  /** Where its regular expressions are found again, if another version of the ruleset has been compiled before. */
+  readonly regexes?: RegexTable;
+}
+
+/** Compiles a ruleset's enabled rules. Never throws: what does not compile is left out and listed in `problems`. */
+export const compileRuleset = (definition: RulesetDefinition, deps?: CompileDeps): CompiledRuleset =>
+  finish(compilingRuleset(definition, deps));
+
+/** The same in pieces of a few milliseconds, so that a thread has turns for others meanwhile. */
+export function* compilingRuleset(definition: RulesetDefinition, deps: CompileDeps = {}): Work<CompiledRuleset> {
+  const regexes = deps.regexes ?? createRegexTable();
+  const rules: CompiledRule[] = [];
+  const problems: { rule_id: string; message: string }[] = [];
+  let readsBody = false;
+  const options: ExpressionOptions = {
+    ...(deps.lists === undefined ? {} : { lists: deps.lists }),
+    regexes,
+    onField: (field) => (readsBody ||= isBodyField(field)),
+  };
+  for (const rule of definition.rules) {
+    if (!rule.enabled) continue;
+    regexes.beginRule();
+    try {
+      rules.push(compileRule(definition, rule, deps, options));
+    } catch (error) {
+      problems.push({ rule_id: rule.id, message: error instanceof Error ? error.message : String(error) });
+    }
+    // What another version or a hand has stored may be no text.
+    yield RULE_UNITS + String(rule.expression).length * CHARACTER_UNITS;
+    for (const regex of regexes.takeNew()) {
+      regex.prepare();
+      yield regex.size * PLACE_UNITS;
+    }
+  }
+  // Limits count also where their rule does not apply: each of those is asked.
+  const asksAll = rules.length < DISPATCH_RULES_MIN || rules.some(({ limit }) => limit !== null);
+  const dispatch = asksAll ? null : createDispatch(rules.map((rule) => rule.applies));
+  const steps = rules.reduce((sum, rule) => sum + rule.definition.expression.length * CHARACTER_STEPS, 0);
+  return { id: definition.id, phase: definition.phase, version: definition.version ?? "", rules, dispatch, steps, readsBody, problems };
+}
+
+/** Whether the rules of a phase, and what they execute, look at the request's body. */
+export const readsBody = (rulesets: readonly CompiledRuleset[]): boolean =>
+  rulesets.some((ruleset) => ruleset.readsBody || ruleset.rules.some(({ executes }) => executes?.ruleset()?.readsBody === true));
+
+/** What compiling takes (`Work`), measured: a rule, a character of its expression, and a place of a regular expression. */
+const RULE_UNITS = 10;
+const CHARACTER_UNITS = 1;
+const PLACE_UNITS = 8;
+
+/** What a character of an expression costs that only compares. */
+const CHARACTER_STEPS = 5;
+
+// Fewer rules are asked one by one in less time than a look-up needs to begin.
+const DISPATCH_RULES_MIN = 16;
+
+function compileRule(ruleset: RulesetDefinition, rule: RuleDefinition, deps: CompileDeps, options: ExpressionOptions): CompiledRule {
+  const executes = rule.action === "execute" ? executed(rule, deps) : null;
+  const action = Object.hasOwn(ACTIONS, rule.action) ? ACTIONS[rule.action as ActionName] : undefined;
+  const { increment, threshold } = scoreOf(rule);
+  const changes = rule.action === "rewrite" ? compileHeaderChanges(rule.action_parameters, ruleset.phase, options) : NO_CHANGES;
+  return {
+    definition: rule,
+    applies: deps.predicates?.get(rule.id) ?? compileExpression(rule.expression, ruleset.phase, options),
+    ends: endedBy(rule, action?.terminates ?? false),
+    executes,
+    skips: rule.action === "skip" ? skipListOf(rule.action_parameters) : null,
+    increment,
+    points: null,
+    threshold,
+    limit: limitOf(ruleset, rule, deps, options),
+    read: compileParameters(rule.action_parameters, ruleset.phase, options),
+    readChanges: typeof changes === "function" ? changes : null,
+    match: {
+      ruleset_id: ruleset.id,
+      rule,
+      action: rule.action,
+      action_parameters: rule.action_parameters,
+      changes: typeof changes === "function" ? NO_CHANGES : changes,
+      managed: executes?.managed ?? null,
+      deployed_by: "",
+      found: NOTHING_FOUND,
+      public_key: "",
+      logs: rule.logging?.enabled ?? action?.logs ?? false,
+    },
+  };
+}
+
+/** What a rule can execute that ships with the program; customers' rules can name the first of them alone. */
+const shipped = (id: string): ManagedRuleset | undefined => MANAGED_RULESETS.get(id) ?? PACKAGE_RULESETS.get(id);
+
+const NO_CHANGES: readonly FieldChange[] = [];
+const NOTHING_FOUND: Match["found"] = [];
+
+/** A limit that nothing counts is never reached, rather than always. */
+const NO_COUNTERS: RateCounters = { add: () => 0, keptOutUntil: () => 0, keepOut: () => undefined };
+
+function limitOf(
+  ruleset: RulesetDefinition,
+  rule: RuleDefinition,
+  { counters = NO_COUNTERS }: CompileDeps,
+  options: ExpressionOptions,
+): CompiledLimit | null {
+  return rule.ratelimit === undefined ? null : compileLimit(rule, ruleset, counters, options);
+}
+
+/** Skipping ends what it names (waf.md, "Skip"). */
+function endedBy(rule: RuleDefinition, terminates: boolean): CompiledRule["ends"] {
+  if (terminates) return "phase";
+  if (rule.action !== "skip") return null;
+  if (rule.action_parameters["phase"] === "current") return "phase";
+  return rule.action_parameters["ruleset"] === "current" ? "ruleset" : null;
+}
+
+function scoreOf(rule: RuleDefinition): { readonly increment: number; readonly threshold: number } {
+  const { increment, score_threshold: threshold } = rule.action_parameters;
+  return {
+    increment: rule.action === "score" && typeof increment === "number" ? increment : 0,
+    threshold: typeof threshold === "number" ? threshold : 0,
+  };
+}
+
+function executed(rule: RuleDefinition, deps: CompileDeps): Executed {
+  const id = String(rule.action_parameters["id"]);
+  const managed = deps.managed === undefined ? shipped(id) : deps.managed.get(id);
+  if (managed === undefined) return { id, ruleset: () => deps.custom?.(id), managed: null, tells: false, publicKey: "" };
+  const execution = executionOf(managed, rule.action_parameters);
+  const { public_key: publicKey = "" } = (rule.action_parameters["matched_data"] ?? {}) as { readonly public_key?: string };
+  if (runsElsewhere(managed)) return { id, ruleset: () => undefined, managed: execution, tells: false, publicKey };
+  const compiled = compileManaged(managed, execution, (definition, predicates) => compileRuleset(definition, { predicates }));
+  return { id, ruleset: () => compiled, managed: null, tells: true, publicKey };
+}
+
+/** Null where the rule skips nothing beyond the ruleset or phase that it stands in. */
+function skipListOf(parameters: Readonly<Record<string, unknown>>): SkipList | null {
+  const { phases = [], products = [], rulesets = [], rules = {} } = parameters as SkipParameters;
+  const all = [...phases, ...products.flatMap((product) => PRODUCT_PHASES[product] ?? [])];
+  const byRuleset = Object.entries(rules);
+  if (all.length + rulesets.length + byRuleset.length === 0) return null;
+  return { phases: all, rulesets, rules: byRuleset };
+}
+
+/** As the rules' own shapes let them through. */
+interface SkipParameters {
+  readonly phases?: readonly string[];
+  readonly products?: readonly string[];
+  readonly rulesets?: readonly string[];
+  readonly rules?: Readonly<Record<string, readonly string[]>>;
+}

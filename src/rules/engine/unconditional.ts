@@ -1,0 +1,24 @@
+import type { CompiledRule, CompiledRuleset, Match } from "./compiled-rule.ts";
+
+/**
+ * What every message gets in a phase whose rules all execute managed rulesets without looking at anything, as long as no earlier
+ * rule has something skipped; null where rules have to be asked.
+ */
+export function unconditionalMatches(rulesets: readonly CompiledRuleset[]): readonly Match[] | null {
+  const matches: Match[] = [];
+  for (const { rules } of rulesets)
+    for (const rule of rules) {
+      if (!alwaysExecutes(rule)) return null;
+      matches.push(rule.match);
+    }
+  return matches;
+}
+
+const alwaysExecutes = ({ definition, executes, match, limit, threshold, ends }: CompiledRule): boolean =>
+  definition.expression.trim() === "true" &&
+  executes !== null &&
+  executes.managed !== null &&
+  executes.managed === match.managed &&
+  limit === null &&
+  threshold === 0 &&
+  ends === null;

@@ -1,0 +1,60 @@
+import { checkExpression, checkValue } from "#rules/expression/check/check.ts";
+import type { CheckContext } from "#rules/expression/check/checker.ts";
+import { compileNode, compileValue as compileTyped, type Reader } from "#rules/expression/compile/compile.ts";
+import { rememberTree } from "#rules/expression/compile/dispatch.ts";
+import { ExpressionError } from "#rules/expression/syntax/expression-error.ts";
+import type { Field } from "#rules/expression/fields/field.ts";
+import { createRegexTable, REGEX_PLACES_MAX, type RegexTable } from "#rules/regex/regex-table.ts";
+import type { NamedLists } from "#rules/expression/values/lists.ts";
+import { parseExpression, parseValue } from "#rules/expression/syntax/parse.ts";
+import type { ValueType } from "#rules/expression/values/value-type.ts";
+import { phaseNamed } from "#rules/phases.ts";
+import type { Predicate } from "#rules/views.ts";
+
+export { ExpressionError };
+
+// waf.md: "Expression language", limits.
+export const EXPRESSION_CHARACTERS_MAX = 4096;
+
+export interface ExpressionOptions {
+  /** For `in $name`; without it no list is known. */
+  readonly lists?: NamedLists;
+  /** The expression decides what a rate limit counts, and may look at the response. */
+  readonly counts?: boolean;
+  /** Told of each field that the expression reads. */
+  readonly onField?: (field: Field) => void;
+  /** The regular expressions of its ruleset; those of this expression alone unless said. */
+  readonly regexes?: RegexTable | undefined;
+}
+
+/**
+ * Compiles a filter expression for rules of a phase. The predicate never throws and never waits.
+ * Throws ExpressionError, and nothing else, with the line, the column and the mark of the first mistake.
+ */
+export function compileExpression(text: string, phase: string, options: ExpressionOptions = {}): Predicate {
+  const context = contextOf(text, phase, "filter", options);
+  const tree = checkExpression(parseExpression(text), context);
+  return rememberTree(compileNode(tree), tree);
+}
+
+/**
+ * Compiles an expression that gives a value, as rewrites and redirects have them. What it gives is undefined where a part of it is
+ * missing; it never throws and never waits. Throws ExpressionError, and nothing else.
+ */
+export function compileValue(text: string, phase: string, type: ValueType, options: ExpressionOptions = {}): Reader {
+  const context = contextOf(text, phase, "value", options);
+  return compileTyped(checkValue(parseValue(text), type, context));
+}
+
+function contextOf(text: string, phase: string, use: CheckContext["use"], options: ExpressionOptions): CheckContext {
+  const known = phaseNamed(phase);
+  if (known === undefined) throw new ExpressionError(text, { from: 0, to: 0 }, `unknown phase "${phase}"`);
+  if (text.length > EXPRESSION_CHARACTERS_MAX) {
+    throw new ExpressionError(
+      text,
+      { from: EXPRESSION_CHARACTERS_MAX, to: EXPRESSION_CHARACTERS_MAX + 1 },
+      `the expression is longer than ${EXPRESSION_CHARACTERS_MAX} characters`,
+    );
+  }
+  return { text, phase: known, use, ...options, regexes: options.regexes ?? createRegexTable(REGEX_PLACES_MAX) };
+}

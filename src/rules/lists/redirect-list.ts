@@ -1,0 +1,109 @@
+import { charge } from "#rules/budget.ts";
+import type { NamedList } from "#rules/expression/values/lists.ts";
+
+/** An item of a list of redirects, as the list's interface keeps it. */
+export interface ListedRedirect {
+  readonly source_url: string;
+  readonly target_url: string;
+  readonly status_code: number;
+  readonly include_subdomains?: boolean;
+  readonly subpath_matching?: boolean;
+  readonly preserve_query_string?: boolean;
+  readonly preserve_path_suffix?: boolean;
+}
+
+export interface RedirectList extends NamedList {
+  readonly kind: "redirect";
+  /** Where the list sends this address; undefined where it does not name it. */
+  redirect(address: string): { readonly location: string; readonly status: number } | undefined;
+}
+
+const SEGMENTS_MAX = 64;
+const HOST_BYTES_MAX = 261;
+
+// What asking for a source costs, and each byte of a path.
+const LOOK_STEPS = 300;
+const BYTE_STEPS = 2;
+
+/** The nearest source wins: the whole path before its parents, the host before its parents, one with a scheme before one without. */
+export function createRedirectList(items: Iterable<ListedRedirect>): RedirectList {
+  const bySource = new Map<string, ListedRedirect>();
+  // Paths are long, and have numbers, so that a look-up for each host costs no more than the host's length.
+  const paths = new Map<string, number>();
+  for (const item of items) {
+    const { scheme, host, path } = sourceOf(item.source_url);
+    const known = paths.get(path) ?? paths.size;
+    paths.set(path, known);
+    bySource.set(`${scheme}${host} ${known}`, item);
+  }
+
+  const find = (address: string): { readonly item: ListedRedirect; readonly suffix: string } | undefined => {
+    const match = /^(https?:\/\/)?([^/?#]+)([^?#]*)/i.exec(address);
+    if (match === null) return undefined;
+    const scheme = (match[1] ?? "").toLowerCase();
+    // No host name is longer (RFC 1035 §2.3.4), its port left out.
+    if ((match[2] ?? "").length > HOST_BYTES_MAX) return undefined;
+    const path = match[3] === "" ? "/" : (match[3] ?? "/");
+    const parents = pathsOf(path).flatMap((parent) => {
+      charge(parent.length * BYTE_STEPS);
+      const known = paths.get(parent);
+      return known === undefined ? [] : [{ parent, known }];
+    });
+    for (
+      let host = (match[2] ?? "").toLowerCase().replace(/:\d+$/, ""), isParent = false;
+      host !== "";
+      host = parentOf(host), isParent = true
+    ) {
+      for (const { parent, known } of parents)
+        for (const prefix of [scheme, ""]) {
+          charge(LOOK_STEPS);
+          const item = bySource.get(`${prefix}${host} ${known}`);
+          if (item === undefined || (isParent && item.include_subdomains !== true)) continue;
+          if (parent === path) return { item, suffix: "" };
+          if (item.subpath_matching === true) return { item, suffix: path.slice(parent.length) };
+        }
+    }
+    return undefined;
+  };
+
+  return {
+    kind: "redirect",
+    has: (value) => typeof value === "string" && find(value) !== undefined,
+    redirect: (address) => {
+      const found = find(address);
+      if (found === undefined) return undefined;
+      const { item, suffix } = found;
+      const kept = item.preserve_path_suffix === false || suffix === "" ? "" : joined(item.target_url, suffix);
+      const target = kept === "" ? item.target_url : kept;
+      const query = address.indexOf("?");
+      const keepsQuery = item.preserve_query_string === true && query >= 0 && !target.includes("?");
+      return { location: keepsQuery ? target + address.slice(query) : target, status: item.status_code };
+    },
+  };
+}
+
+function sourceOf(source: string): { readonly scheme: string; readonly host: string; readonly path: string } {
+  const match = /^(https?:\/\/)?([^/?#]+)([^?#]*)/i.exec(source);
+  const host = (match?.[2] ?? "").toLowerCase().replace(/:\d+$/, "");
+  return { scheme: (match?.[1] ?? "").toLowerCase(), host, path: match?.[3] === "" ? "/" : (match?.[3] ?? "/") };
+}
+
+const parentOf = (host: string): string => {
+  const dot = host.indexOf(".");
+  return dot < 0 ? "" : host.slice(dot + 1);
+};
+
+/** The path, then each of its parents, the nearest first: `/a/b`, `/a/`, `/a`, `/`. */
+function pathsOf(path: string): readonly string[] {
+  const paths = [path];
+  for (let end = path.length; end > 0 && paths.length < SEGMENTS_MAX;) {
+    const slash = path.lastIndexOf("/", end - 1);
+    if (slash < 0) break;
+    if (slash + 1 < path.length) paths.push(path.slice(0, slash + 1));
+    if (slash > 0) paths.push(path.slice(0, slash));
+    end = slash;
+  }
+  return paths;
+}
+
+const joined = (target: string, suffix: string): string => `${target.replace(/\/$/, "")}/${suffix.replace(/^\//, "")}`;

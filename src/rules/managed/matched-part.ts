@@ -1,0 +1,43 @@
+import type { RequestView } from "#rules/views.ts";
+
+/** The part of a request that an expression judges as a whole, for who asks what a rule has found. */
+export type ShownPart = "uri" | "path" | "query" | "method" | "host" | "body-size" | `header:${string}`;
+
+const VALUE_CHARACTERS_MAX = 200;
+
+/** As received; empty where the request has no such part. */
+export function shownPart(part: ShownPart, request: RequestView): Matched {
+  const { part: field, name, value } = read(part, request);
+  return { part: field, name, value: value.slice(0, VALUE_CHARACTERS_MAX) };
+}
+
+function read(part: ShownPart, request: RequestView): Matched {
+  const { path, query } = request;
+  switch (part) {
+    case "uri":
+      return { part: "http.request.uri", name: "", value: query === "" ? path : `${path}?${query}` };
+    case "path":
+      return { part: "http.request.uri.path", name: "", value: path };
+    case "query":
+      return { part: "http.request.uri.query", name: "", value: query };
+    case "method":
+      return { part: "http.request.method", name: "", value: request.method };
+    case "host":
+      return { part: "http.host", name: "", value: request.host };
+    case "body-size":
+      return { part: "http.request.body.size", name: "", value: String(request.body?.size ?? 0) };
+    default: {
+      const name = part.slice("header:".length);
+      return { part: "http.request.headers", name, value: request.headers(name).join(", ") };
+    }
+  }
+}
+
+/** Where a managed rule found what it looks for. */
+export interface Matched {
+  /** The field of expressions, and the name within it; empty where it has none. */
+  readonly part: string;
+  readonly name: string;
+  /** As the rule reads it, decoded and in lower case; its beginning. */
+  readonly value: string;
+}
