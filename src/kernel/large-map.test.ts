@@ -26,6 +26,7 @@ test("it holds what a Map would, split or not", () => {
       }
       assert.deepEqual(sorted(large), sorted(plain));
       assert.deepEqual([...large.keys()].sort(), [...plain.keys()].sort());
+      assert.deepEqual([...large.values()].sort(), [...plain.values()].sort());
     }),
   );
 });

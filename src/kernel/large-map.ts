@@ -73,6 +73,10 @@ export class LargeMap<V> {
     for (const [key] of this.entries()) yield key;
   }
 
+  *values(): Generator<V> {
+    for (const [, value] of this.entries()) yield value;
+  }
+
   [Symbol.iterator](): Generator<[string, V]> {
     return this.entries();
   }

@@ -1,7 +1,12 @@
+import { inTurns } from "#kernel/in-turns.ts";
+import { LargeMap } from "#kernel/large-map.ts";
 import type { ResourceRecord } from "#wire/dns/message.ts";
 import { formatName } from "#wire/dns/name.ts";
 import { TransferError, type ZoneDifference } from "#wire/dns/transfer-reader.ts";
-import { keyOfRecord, type RecordKey, typeName } from "./copied-record.ts";
+import { keyOfRecord, typeName } from "./copied-record.ts";
+
+/** Between so many records other requests get their turn. */
+const RECORDS_AT_ONCE = 500;
 
 /** What several differences do to one record. */
 export interface NetChange {
@@ -14,14 +19,14 @@ export interface NetChange {
 }
 
 /**
- * Differences that follow each other as one. Throws TransferError where they contradict each other: a record cannot go
+ * Differences that follow each other as one, by `RecordKey`. Throws TransferError where they contradict each other: a record cannot go
  * twice, or come twice.
  */
-export function netDifference(
+export async function netDifference(
   differences: readonly ZoneDifference[],
   counts: (record: ResourceRecord) => boolean,
-): ReadonlyMap<RecordKey, NetChange> {
-  const net = new Map<RecordKey, NetChange>();
+): Promise<LargeMap<NetChange>> {
+  const net = new LargeMap<NetChange>();
   const step = (record: ResourceRecord, after: ResourceRecord | null): void => {
     if (!counts(record)) return;
     const key = keyOfRecord(record);
@@ -31,8 +36,8 @@ export function netDifference(
     net.set(key, { sample: record, existed: known?.existed ?? after === null, after });
   };
   for (const { removed, added } of differences) {
-    for (const record of removed) step(record, null);
-    for (const record of added) step(record, record);
+    await inTurns(removed, RECORDS_AT_ONCE, (record) => step(record, null));
+    await inTurns(added, RECORDS_AT_ONCE, (record) => step(record, record));
   }
   return net;
 }

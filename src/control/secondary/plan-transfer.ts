@@ -1,4 +1,7 @@
 import { setImmediate } from "node:timers/promises";
+import { inTurns } from "#kernel/in-turns.ts";
+import { LargeMap } from "#kernel/large-map.ts";
+import { piecesOf } from "#kernel/pieces.ts";
 import type { RecordChanges } from "#control/dns/changes/change-steps.ts";
 import type { PreparedRecord } from "#model/dns/prepared-record.ts";
 import type { PrimaryApex } from "#model/dns/primary-copy.ts";
@@ -43,21 +46,20 @@ const SLICE = 500;
 /** Makes the zone the given one. Throws TransferError where a record cannot be held. */
 export async function planFull(scene: PlanScene, { soa, records }: Extract<Transfer, { kind: "full" }>): Promise<TransferPlan> {
   const zone = keyOf(soa.name);
-  const wanted = new Map<RecordKey, ResourceRecord>();
-  const nameServers = new Map<RecordKey, ResourceRecord>();
+  const wanted = new LargeMap<ResourceRecord>();
+  const nameServers = new LargeMap<ResourceRecord>();
   const sizes = createSetSizes();
-  for (const [index, record] of records.entries()) {
-    if (index % SLICE === SLICE - 1) await setImmediate();
+  await inTurns(records, SLICE, (record) => {
     const role = roleOf(record, zone);
-    if (role === "none") continue;
+    if (role === "none") return;
     const held = role === "apex" ? nameServers : wanted;
     const key = keyOfRecord(record);
     // The same record twice is one (RFC 2181 §5).
     if (!held.has(key)) sizes.add(formatName(record.name).toLowerCase(), record.type, record.rdata.length);
     held.set(key, record);
-  }
+  });
   const deletes: { id: string }[] = [];
-  const ttls = new Map<string, number>();
+  const ttls = new LargeMap<number>();
   const proxied = new Set<string>();
   for await (const rows of zoneFileRows(scene.db, scene.zone.id)) {
     for (const row of rows) {
@@ -71,8 +73,9 @@ export async function planFull(scene: PlanScene, { soa, records }: Extract<Trans
     }
     await setImmediate();
   }
-  const kept = await recordsByIds(scene.db, scene.zone.id, [...ttls.keys()]);
-  const rows = kept.map((row) => ({ ...row, ttl: ttls.get(row.id) ?? row.ttl }));
+  const rows: DnsRecordRow[] = [];
+  for (const ids of piecesOf(ttls.keys(), SLICE))
+    for (const row of await recordsByIds(scene.db, scene.zone.id, ids)) rows.push({ ...row, ttl: ttls.get(row.id) ?? row.ttl });
   const servers = [...nameServers.values()];
   const nsTtl = servers.reduce((least, { ttl }) => Math.min(least, ttl), servers[0]?.ttl ?? 0);
   const apex = apexOf(
@@ -89,17 +92,20 @@ export async function planDifferences(
   { soa, differences }: { readonly soa: ResourceRecord; readonly differences: readonly ZoneDifference[] },
 ): Promise<TransferPlan> {
   const zone = keyOf(soa.name);
-  const net = netDifference(differences, (record) => roleOf(record, zone) !== "none");
+  const net = await netDifference(differences, (record) => roleOf(record, zone) !== "none");
   const names = new Set<string>();
   const sizes = createSetSizes();
-  for (const { sample } of net.values()) names.add(formatName(sample.name).toLowerCase());
-  const found = await recordsNamed(scene.db, scene.zone.id, [...names]);
-  const siblings = await recordsByIds(
-    scene.db,
-    scene.zone.id,
-    found.map(({ id }) => id),
-  );
-  const rows = new Map(siblings.filter((row) => !isOwnAlias(row, scene.zone.name)).map((row) => [keyOfRow(row), row]));
+  await inTurns(net.values(), SLICE, ({ sample }) => names.add(formatName(sample.name).toLowerCase()));
+  const rows = new LargeMap<DnsRecordRow>();
+  const proxied = new Set<string>();
+  for (const some of piecesOf(names, SLICE)) {
+    const found = (await recordsNamed(scene.db, scene.zone.id, some)).map(({ id }) => id);
+    for (const row of await recordsByIds(scene.db, scene.zone.id, found)) {
+      if (row.proxied === 1) proxied.add(`${row.name} ${row.type}`);
+      if (!isOwnAlias(row, scene.zone.name)) rows.set(keyOfRow(row), row);
+    }
+    await setImmediate();
+  }
   const servers = nameServersOf(scene);
   let nsTtl = scene.apex.ns_ttl;
 
@@ -127,7 +133,6 @@ export async function planDifferences(
     } else if (row && !after) deletes.push({ id: row.id });
     else if (row && after && row.ttl !== storedTtl(after.ttl)) changed.push({ ...row, ttl: storedTtl(after.ttl) });
   }
-  const proxied = new Set(siblings.filter((row) => row.proxied === 1).map((row) => `${row.name} ${row.type}`));
   return {
     apex: apexOf(soa, servers.values(), servers.size === 0 ? 0 : nsTtl),
     changes: { deletes, rows: changed, prepared: await copied(added, soa, proxied) },

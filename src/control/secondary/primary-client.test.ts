@@ -10,6 +10,7 @@ import { startFakePrimary, zoneVersion } from "../../../test/support/fake-primar
 import { createRecordBudget } from "./record-budget.ts";
 import { connectPrimary, type PrimaryLimits } from "./primary-client.ts";
 import { settled } from "../../../test/support/eventually.ts";
+import { itemsPerTurn } from "../../../test/support/items-per-turn.ts";
 
 const NAME = "zone.example";
 const lines = Array.from({ length: 20 }, (_, i) => `h${i}.${NAME} 300 TXT "text number ${i}"`);
@@ -59,6 +60,23 @@ test("whatever bytes a primary sends, the answer is a whole zone or an error wit
     }
   });
   await fc.assert(property, { numRuns: 30 });
+});
+
+test("however much has arrived, a turn of the event loop reads only some of it", async (t) => {
+  const many = Array.from({ length: 20_000 }, (_, i) => `h${i}.${NAME} 300 A 192.0.2.1`);
+  const primary = await startFakePrimary([zoneVersion(NAME, 5, many)]);
+  primary.recordsAtOnce = 100;
+  t.after(() => primary.close());
+  const turns = itemsPerTurn();
+  const counting = { lease: () => ({ take: turns.add, release: () => undefined }) };
+  const limits = { ...LIMITS, bytesMax: 10_000_000, recordsMax: 30_000 };
+  const deps = { limits, budget: counting, primaryAllowed: () => true, nowSeconds: () => 1_780_000_000 };
+  const to = { address: "127.0.0.1", port: primary.port, key: null };
+  const connection = await connectPrimary(deps, to, parseAbsoluteName(NAME), new AbortController().signal);
+  const transfer = await connection.transfer(null);
+  connection.close();
+  assert.equal(transfer.kind === "full" && transfer.records.length, 20_000);
+  assert.ok(turns.most() < 600, `${turns.most()} records in one turn`);
 });
 
 test("bytes, records and time have an end", async (t) => {

@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import type { AddressPolicy } from "#kernel/net/address-policy.ts";
 import { CLASS, FLAG, OPCODE, opcodeOf, RCODE, TYPE } from "#wire/dns/codes.ts";
 import { WireError } from "#wire/dns/errors.ts";
@@ -75,8 +76,15 @@ export async function connectPrimary(
     transfer: async (serial) => {
       const answer = serial === null ? ask(TYPE.AXFR, []) : ask(TYPE.IXFR, [ownSoa(zone, serial)]);
       const reader = createTransferReader({ zone: keyOf(zone), serial, recordsMax: limits.recordsMax });
+      let taken = 0;
       while (!reader.transfer) {
+        // Messages that have arrived together would be read together, however many they are.
+        if (taken >= RECORDS_AT_ONCE) {
+          await setImmediate();
+          taken = 0;
+        }
         const { answers } = await answer.next();
+        taken += answers.length;
         lease.take(answers.length);
         for (const record of answers) reader.take(record);
         reader.endMessage();
@@ -92,6 +100,9 @@ export async function connectPrimary(
     },
   };
 }
+
+/** Records of a transfer that are read in one turn of the event loop; the last message of the turn may exceed it by its own, 5,000 at most. */
+const RECORDS_AT_ONCE = 500;
 
 /** What a request for differences says of the client's zone: nothing but the serial is read of it (RFC 1995 §3). */
 function ownSoa(zone: DnsName, serial: number): ResourceRecord {

@@ -1,4 +1,5 @@
 import { SET_BYTES_MAX } from "#model/dns/dns-conflicts.ts";
+import { LargeMap } from "#kernel/large-map.ts";
 import { TransferError } from "#wire/dns/transfer-reader.ts";
 import { typeName } from "./copied-record.ts";
 
@@ -13,7 +14,7 @@ export interface SetSizes {
  * all zones would work for it.
  */
 export function createSetSizes(): SetSizes {
-  const bytes = new Map<string, number>();
+  const bytes = new LargeMap<number>();
   return {
     add: (name, type, rdataBytes) => {
       const set = `${name} ${type}`;

@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { inTurns } from "./in-turns.ts";
+import { itemsPerTurn } from "../../test/support/items-per-turn.ts";
+
+test("each item has its step, in order, and no turn of the event loop has more than said", async () => {
+  const seen: number[] = [];
+  const turns = itemsPerTurn();
+  await inTurns(
+    Array.from({ length: 25 }, (_, i) => i),
+    10,
+    (item) => {
+      seen.push(item);
+      turns.add(1);
+    },
+  );
+  assert.deepEqual(seen, [...Array(25).keys()]);
+  assert.deepEqual(turns.most(), 10);
+});
+
+test("an error of a step ends it", async () => {
+  await assert.rejects(
+    inTurns([1, 2, 3], 1, (item) => {
+      if (item === 2) throw new Error("two");
+    }),
+    /two/,
+  );
+});
