@@ -28,9 +28,9 @@ test("freed memory goes back to the system", { skip }, async () => {
   const last = buffers.pop();
   const before = kilobytes("RssAnon");
   buffers = [];
-  await eventually(() => {
+  await eventually(async () => {
     giveBackHeap();
-    pages?.giveBackFreed();
+    await pages?.giveBackFreed();
     return kilobytes("RssAnon") < before - 40_000;
   });
   assert.equal(last?.[16_383], 1);

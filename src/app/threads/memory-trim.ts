@@ -3,8 +3,8 @@ import { keepLoaded } from "#wire/connections/epoll/keep-loaded.ts";
 
 /** Pages of memory that the process holds without need. */
 export interface Pages {
-  /** What the C library keeps of freed memory: some milliseconds of this thread, and a part of them of others that allocate. */
-  giveBackFreed(): void;
+  /** What the C library keeps of freed memory, in another thread: it takes some milliseconds, after a large change 0.2 s. */
+  giveBackFreed(): Promise<void>;
   /** What was used of Node's own program: half of it was for the start, and the other half comes back. */
   giveBackProgram(): void;
 }
@@ -14,6 +14,9 @@ const FIRST_MS = 2_500;
 /** From then on, where the process has worked for so long since the last time. */
 const EVERY_MS = 2_500;
 const WORKED_US = 500_000;
+/** Threads that allocate wait for it, so it is put off while a CPU is busy for more than a fifth of the time, but not for ever. */
+const BUSY_US = 500_000;
+const PUT_OFF_MAX = 12;
 /** madvise(2) of Linux: the pages are read again from the file when they are wanted. */
 const MADV_DONTNEED = 4;
 
@@ -26,14 +29,20 @@ export function keepPagesFew(): void {
 async function begin(): Promise<void> {
   const pages = await loadPages();
   if (pages === null) return;
+  let seen = 0;
   let worked = 0;
+  let putOff = 0;
   const look = (): void => {
     const { user, system } = process.cpuUsage();
-    if (user + system < worked + WORKED_US) return;
-    worked = user + system;
-    pages.giveBackFreed();
+    const now = user + system;
+    const isBusy = now - seen > BUSY_US;
+    seen = now;
+    if (now < worked + WORKED_US || (isBusy && putOff++ < PUT_OFF_MAX)) return;
+    worked = now;
+    putOff = 0;
+    void pages.giveBackFreed();
   };
-  look();
+  void pages.giveBackFreed();
   setInterval(look, EVERY_MS).unref();
   pages.giveBackProgram();
 }
@@ -47,7 +56,7 @@ export async function loadPages(): Promise<Pages | null> {
     const trim = libc.func("int malloc_trim(size_t keep)");
     const advise = libc.func("int madvise(uintptr_t start, size_t bytes, int advice)");
     return {
-      giveBackFreed: () => void trim(0),
+      giveBackFreed: () => new Promise((resolve) => void trim.async(0, () => resolve())),
       giveBackProgram: () => {
         for (const { start, bytes } of unchangedMappings(process.execPath)) advise(start, bytes, MADV_DONTNEED);
       },

@@ -20,6 +20,8 @@ const PAGES_MIN = 8_000;
 const ROUNDS_MAX = 8;
 /** 64 MB. A log of so many begins anew, for which the writer waits once, until its last pages are in the file. */
 const LOG_PAGES_MAX = 16_000;
+/** 128 MB. Readers of a moment that is long ago have kept it from beginning anew: its room goes back to the disk as well. */
+const LONG_LOG_PAGES = 32_000;
 /** 2 MB, some milliseconds: as much as the writer waits for. */
 const LAST_PAGES_MAX = 512;
 /** After the last commit the whole log goes into the file and its room back to the disk. */
@@ -37,6 +39,7 @@ export function createCheckpointer(thread: SqliteThread): Checkpointer {
   let running: Promise<void> | null = null;
   /** So little is left that the writer's wait for it is short: then it begins the log anew. */
   let isNearEnd = false;
+  let isLong = false;
   let idle: NodeJS.Timeout | null = null;
   let hasLog = false;
 
@@ -49,6 +52,7 @@ export function createCheckpointer(thread: SqliteThread): Checkpointer {
     for (let round = 0; round < ROUNDS_MAX; round++) {
       const { log, checkpointed } = await checkpoint("PASSIVE");
       isNearEnd = log >= LOG_PAGES_MAX && log - checkpointed <= LAST_PAGES_MAX;
+      isLong = log >= LONG_LOG_PAGES;
       if (checkpointed >= log || isNearEnd) return;
     }
   };
@@ -83,7 +87,7 @@ export function createCheckpointer(thread: SqliteThread): Checkpointer {
       if (running) return;
       if (isNearEnd) {
         isNearEnd = false;
-        await alone(() => checkpoint("PASSIVE"));
+        await alone(() => checkpoint(isLong ? "TRUNCATE" : "PASSIVE"));
         return;
       }
       // Only looks (since SQLite 3.51).

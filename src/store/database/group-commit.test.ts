@@ -7,10 +7,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { systemClock } from "#kernel/clock.ts";
 import { someAudit } from "../../../test/support/audit.ts";
+import { itemsPerTurn } from "../../../test/support/items-per-turn.ts";
 import { storeTest } from "../../../test/support/store.ts";
 import { createGroupCommit } from "./group-commit.ts";
 import { createSeenPosition } from "./history.ts";
 import { openStore } from "./open.ts";
+import { VALUES_AT_ONCE } from "./paced-session.ts";
 import { DIALECTS } from "#store/queries/session.ts";
 import type { Store, Unit } from "./store.ts";
 
@@ -229,6 +231,39 @@ test("a full disk fails the write, keeps what was acknowledged, and heals", asyn
   assert.deepEqual((await contents(store)).audits, ["before", "later"]);
   assert.deepEqual((await sql`PRAGMA integrity_check`.execute(store.read)).rows, [{ integrity_check: "ok" }]);
   await store.close();
+});
+
+test("a turn of the event loop runs some of the statements that wait, of one unit or of many", async () => {
+  const turns = itemsPerTurn();
+  const group = createGroupCommit({
+    dialect: DIALECTS.sqlite,
+    clock: systemClock,
+    seen: createSeenPosition(systemClock),
+    committed: async () => {},
+    connect: async () => ({
+      query: async (_text, parameters = []) => {
+        turns.add(parameters.length);
+        return { rows: [{ value: 0, history: "h", own: 1 }], affected: 0 };
+      },
+      close: async () => {},
+    }),
+  });
+  const write = (statements: number, values: number) =>
+    group.write(async ({ db }) => {
+      for (let i = 0; i < statements; i++)
+        await db
+          .selectFrom("secrets")
+          .select("name")
+          .where(
+            "name",
+            "in",
+            Array.from({ length: values }, (_, n) => `${n}`),
+          )
+          .execute();
+    });
+  await Promise.all(Array.from({ length: 100 }, () => write(2, 50)));
+  await write(1_000, 50);
+  assert.ok(turns.most() <= VALUES_AT_ONCE + 50, `${turns.most()} values in one turn`);
 });
 
 test("a connection that broke is replaced for the next group", async () => {

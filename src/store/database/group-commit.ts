@@ -2,6 +2,7 @@ import type { Clock } from "#kernel/clock.ts";
 import { beginWriting } from "./begin.ts";
 import { beginHistory, isContinued, lockPosition, type SeenPosition } from "./history.ts";
 import { flushUnits } from "./outbox.ts";
+import { pacedSession } from "./paced-session.ts";
 import { type Dialect, type Session, withFault } from "#store/queries/session.ts";
 import type { Unit, WriteOptions, Written } from "./store.ts";
 import { type OpenUnit, openUnit } from "./unit.ts";
@@ -120,8 +121,9 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
 const isLarge = (group: readonly Pending[]): boolean => group.some(({ timeoutMs }) => timeoutMs >= LARGE_UNIT_MS);
 
 /** Throws when the transaction, which has begun, fails as a whole; units that had failed by then keep their own error. */
-async function runGroup(deps: GroupCommitDeps, session: Session, group: readonly Pending[]): Promise<void> {
+async function runGroup(deps: GroupCommitDeps, connection: Session, group: readonly Pending[]): Promise<void> {
   const { dialect } = deps;
+  const session = pacedSession(connection);
   const stored = await lockPosition(session, dialect);
   const own = isContinued(stored, deps.seen.get()) ? stored : null;
   const { history, rev } = own ?? (await beginHistory(session, dialect, deps.clock, stored, deps.seen.serial()));

@@ -53,8 +53,8 @@ const PRAGMAS: readonly Pragma[] = [
   { name: "foreign_keys", set: "ON", reads: 1, writerOnly: true },
   // 256 MB. The checkpointer's thread comes long before that; where it cannot, the writer does it.
   { name: "wal_autocheckpoint", set: "64000", reads: 64_000, writerOnly: true },
-  // 64 MB: what a log has more than that goes back to the disk when it begins anew (checkpointer.ts).
-  { name: "journal_size_limit", set: "67108864", reads: 67_108_864, writerOnly: true },
+  // To cut a log of hundreds of megabytes takes a tenth of a second: the checkpointer's thread does it (checkpointer.ts).
+  { name: "journal_size_limit", set: "-1", reads: -1, writerOnly: true },
   { name: "temp_store", set: "MEMORY", reads: 2, writerOnly: false },
   { name: "cache_size", set: "-32768", reads: -32768, writerOnly: false },
   // LIKE as PostgreSQL has it, so that a filter means the same on both.

@@ -10,9 +10,10 @@ export type SetQuery<P extends readonly unknown[], R> = (
   ...shared: P
 ) => Promise<R[]>;
 
-// Few sizes, so that few statements are prepared. 256 rows of a wide table stay below the parameters that
-// either dialect takes, and run in a few milliseconds.
-const SIZES = [256, 32, 4, 1] as const;
+// Few sizes, so that few statements are prepared.
+const SIZES = [256, 64, 16, 4, 1] as const;
+/** Of one statement, which runs in one go: some milliseconds where a row has many indexes. Either dialect takes more. */
+const VALUES_MAX = 2_000;
 
 /**
  * A query that takes sets: `build` gets as many tuples of `width` values as fit one statement, and the values
@@ -22,8 +23,9 @@ export function prepareSetQuery<P extends readonly unknown[], R>(
   { width, shared }: { readonly width: number; readonly shared: P["length"] },
   build: (db: Kysely<Tables>, tuples: readonly (readonly unknown[])[], ...shared: P) => Compilable<R>,
 ): SetQuery<P, R> {
+  const sizes = SIZES.filter((size) => size * width <= VALUES_MAX);
   const statements = new Map<number, PreparedQuery<readonly unknown[], R>>(
-    SIZES.map((size) => [
+    sizes.map((size) => [
       size,
       prepareQuery((db, ...values) => build(db, tuplesOf(values.slice(shared), width), ...(values.slice(0, shared) as unknown as P))),
     ]),
@@ -33,11 +35,11 @@ export function prepareSetQuery<P extends readonly unknown[], R>(
     if (one) return one(db, ...sharedValues, ...(tuples[0] as readonly unknown[]));
     const found: R[] = [];
     let done = 0;
-    for (const size of SIZES) {
+    for (const size of sizes) {
       const statement = statements.get(size);
       for (; statement && tuples.length - done >= size; done += size) {
         for (const row of await statement(db, ...sharedValues, ...tuples.slice(done, done + size).flat())) found.push(row);
-        if (size === SIZES[0]) await setImmediate();
+        if (size === sizes[0]) await setImmediate();
       }
     }
     return found;

@@ -25,7 +25,7 @@ import type { Store, Unit } from "#store/database/store.ts";
 import { countImported, touchZone, zoneRowById } from "#store/zones/zones.ts";
 
 /** A change of so many records is one unit of work; whatever is larger is written in pieces. */
-export const AT_ONCE_MAX = 2_000;
+export const AT_ONCE_MAX = 500;
 /** Changes of one piece, of which each but the last has exactly so many: one part of the version. */
 export const PIECE_CHANGES = CHANGES_PER_ROW;
 

@@ -1,6 +1,6 @@
 import type { Call } from "#control/call.ts";
 import type { RecordChanger } from "#control/dns/changes/change-records.ts";
-import { AT_ONCE_MAX, PIECE_CHANGES } from "#control/dns/changes/large-change.ts";
+import { PIECE_CHANGES } from "#control/dns/changes/large-change.ts";
 import { createImportJobs, type ImportJobs } from "./import-jobs.ts";
 import { createPieceImport, type PieceImportDeps, throwRefusal } from "./chunked-import.ts";
 import { keepIn, reportOf, skippedLine, tellClamped, trialReport } from "./import-report.ts";
@@ -92,7 +92,11 @@ export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
     import: async (call, zone, file, options) => {
       const isTrial = call.dry_run === true;
       const scene = await sceneOf(zone, options);
-      const { entries, parsed, problems, clamped, ignored } = await readZoneFile(file, scene, isTrial ? TRIAL_RECORDS_MAX : AT_ONCE_MAX);
+      const { entries, parsed, problems, clamped, ignored } = await readZoneFile(
+        file,
+        scene,
+        isTrial ? TRIAL_RECORDS_MAX : FILE_AT_ONCE_MAX,
+      );
       const skips = scene.onError === "skip";
       if (problems.length > 0 && !skips) throw refusal(problems);
       tellClamped(call, clamped);
@@ -123,6 +127,9 @@ export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
     },
   };
 }
+
+/** A larger file is a job, of which an account has one at a time. */
+const FILE_AT_ONCE_MAX = 2_000;
 
 /** An error of the change names the record by its position, the file's author knows it by its line. */
 function withLine(error: unknown, entries: readonly ImportEntry[]): unknown {
