@@ -24,6 +24,8 @@ import { CONDITION_NAMES } from "#edge/cache/key/request-facts.ts";
 import { readFields } from "#edge/cache/policy/response-fields.ts";
 import { createShelves, type ShelvesDeps } from "#edge/cache/store/tiered-store.ts";
 import type { Asked, StoredResponse } from "#edge/cache/store/stored-response.ts";
+import { codingsAsked } from "#edge/compression/accept-encoding.ts";
+import { type FieldChange, fieldChange } from "#rules/field-change.ts";
 import { pieceFrom } from "#edge/http/body-buffer.ts";
 
 /** A request to the cache. The head is valid only during the call. */
@@ -128,11 +130,12 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
     asking.originForm = originFormOf(cached.asked);
     asking.method = "GET";
     asking.isForMany = true;
-    if (cached.changes.length > 0) {
+    const changes = [...cached.changes, ...changeOfCodings(exchange)];
+    if (changes.length > 0) {
       // Copied, because rules still read the visitor's own edits.
       const { requestEdits: edits } = asking;
       asking.requestEdits = edits === null ? null : { drop: [...edits.drop], add: [...edits.add] };
-      asking.editRequest(cached.changes);
+      asking.editRequest(changes);
     }
     dropFields(buffer, head, CONDITION_NAMES);
     const fillHead = deps.originHeads.write(buffer, head, asking, "");
@@ -152,7 +155,10 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
     const fill = new Fill(owner, { asked, exchange: asking, hasAuthorization: cached.facts.hasAuthorization, stale });
     fills.set(placeOf(asked), fill);
     if (reader === null) fill.isBackground = true;
-    else fill.join(reader);
+    else {
+      fill.asker = reader;
+      fill.join(reader);
+    }
     fill.source = deps.launch(asking, withValidators(fillHead, stale), new FillArrival(fill));
   };
 
@@ -280,6 +286,13 @@ export function createEdgeCache(deps: CacheDeps): EdgeCache {
 /** A rule may forbid serving stale responses. */
 const useFor = ({ at_ms: atMs, cacheRule: rule }: Exchange, { freshness }: StoredResponse): Use =>
   useAt(freshness, atMs, rule?.serve_stale?.disable_stale_while_updating !== true);
+
+/** Origins are asked in one form for the codings that a visitor takes, so that visitors who spell them otherwise share what comes. */
+function changeOfCodings(exchange: Exchange): readonly FieldChange[] {
+  const lines = exchange.headers("accept-encoding");
+  const asked = codingsAsked(lines);
+  return asked === null || (lines.length === 1 && lines[0] === asked) ? [] : [fieldChange("Accept-Encoding", "set", asked)];
+}
 
 /** Key of the fill that equal requests share. */
 const placeOf = ({ key, apart }: Asked): string => (apart === "" ? key : `${key}\n${apart}`);

@@ -135,6 +135,13 @@ const LIFETIMES: readonly (readonly [
   ["RFC 9213 the more specific one", 200, cc("max-age=1", ["CDN-Cache-Control", "max-age=2"], ["svc-CDN-Cache-Control", "max-age=3"]), 3],
   ["RFC 9213 a targeted no-store", 200, cc("max-age=60", ["CDN-Cache-Control", "no-store"]), null],
   ["RFC 9213 a malformed one is ignored", 200, cc("max-age=60", ["CDN-Cache-Control", "no-store,"]), 60],
+  ["RFC 9213 a value of another type", 200, cc("max-age=60", ["CDN-Cache-Control", 'max-age="2"']), 60],
+  ["RFC 9213 a decimal is no number of seconds", 200, cc("max-age=60", ["CDN-Cache-Control", "max-age=2.0, public"]), 60],
+  ["RFC 9213 a negative one neither", 200, cc("max-age=60", ["CDN-Cache-Control", "s-maxage=-1"]), 60],
+  ["RFC 9213 nor a flag", 200, cc("max-age=60", ["CDN-Cache-Control", "max-age"]), 60],
+  ["RFC 9213 what is ignored does not beat no-store", 200, cc("no-store", ["CDN-Cache-Control", 'max-age="2"']), null],
+  ["RFC 9213 a flag with a value", 200, cc("max-age=60", ["CDN-Cache-Control", "no-store=1"]), 60],
+  ["RFC 9213 a directive that is not known has any type", 200, cc("no-store", ["CDN-Cache-Control", 'max-age=30, x="y"']), 30],
   ["RFC 9213 an empty one is ignored", 200, cc("max-age=60", ["CDN-Cache-Control", ""]), 60],
   [
     "RFC 9213 Expires does not count beside it",
@@ -293,7 +300,7 @@ for (const [path, cached] of [
 test("the head that is kept beside a response takes no more memory than it is long", () => {
   const asked = { zoneId: "z", key: "k", apart: "", scheme: "http", host: "h", port: null, path: "/a.css", query: "", purges: 0 };
   const stored = new StoredResponse(asked, "OK", store(200, cc("max-age=60"))!, "", 5);
-  const { buffer } = storedHead(stored, { kind: "whole" }, 5, NOW_MS, { mode: "at_least", seconds: 0 });
+  const { buffer } = storedHead(stored, { kind: "whole" }, 5, NOW_MS, { mode: "at_least", seconds: 0 }, []);
   assert.equal(buffer.buffer.byteLength, buffer.length);
 });
 

@@ -1,3 +1,4 @@
+import { rememberTexts } from "#rules/expression/text/memo.ts";
 import type { Coding } from "#edge/exchange/decisions.ts";
 
 /** The best first: what is asked for equally is written in the order of what it saves for its time. */
@@ -26,6 +27,21 @@ export function readAcceptEncoding(lines: readonly string[]): AcceptedCodings {
     identity: qualities.get("identity") ?? -1,
   };
 }
+
+const ASKED: readonly Coding[] = ["gzip", "br", "zstd"];
+const NONE = "identity";
+
+const askedOf = rememberTexts((text: string): string => {
+  const accepted = readAcceptEncoding([text]);
+  return preferredCoding(accepted, CODINGS) === null ? NONE : ASKED.filter((coding) => accepted.quality(coding) > 0).join(", ");
+});
+
+/**
+ * What a visitor's Accept-Encoding comes to, in one form whatever its order, weights and other codings are: what a cache
+ * asks an origin for, and tells stored responses apart by (RFC 9111 §4.1). Null without the field.
+ */
+export const codingsAsked = (lines: readonly string[]): string | null =>
+  lines.length === 0 ? null : askedOf(lines.length === 1 ? lines[0]! : lines.join(","));
 
 /** The coding that a visitor wants most of those there are, the best first; null for the body as it is. */
 export function preferredCoding(accepted: AcceptedCodings, codings: readonly Coding[]): Coding | null {

@@ -12,8 +12,9 @@ import { isCompressible } from "./compressible.ts";
 
 /** Shorter bodies fit into the packet of their head, compressed or not. */
 const BODY_BYTES_MIN = 256;
-/** Without a body of their own, or a part of one (RFC 9110 §15). */
-const NOT_WHOLE: ReadonlySet<number> = new Set([204, 205, 206, 304]);
+/** Without a body (RFC 9110 §15). */
+const NO_CONTENT: ReadonlySet<number> = new Set([204, 205]);
+const [PARTIAL, NOT_MODIFIED] = [206, 304] as const;
 /** Over HTTP/2 others are answered with a page of the edge's own, which is as it is. */
 const STATUS_MAX = 599;
 /** They speak of the bytes as they were (RFC 9110 §14.3, RFC 9530). */
@@ -32,13 +33,14 @@ export function chooseCoding(
   codecs: Pick<Codecs, "hasRoom">,
 ): void {
   if (exchange.zone === null || exchange.ownOrigin !== null) return;
-  if (head.status === 304) return repeatWeakTag(exchange, buffer, head);
-  if (NOT_WHOLE.has(head.status) || head.status > STATUS_MAX || (framing === NO_BODY && exchange.method !== "HEAD")) return;
-  const { contentLength } = head;
-  if (contentLength >= 0 && contentLength < BODY_BYTES_MIN) return;
+  const { status } = head;
   const wishes = algorithms ?? DEFAULT;
-  if (!mayCompress(exchange, buffer, head, wishes)) return;
+  if (status === NOT_MODIFIED) return describeUnsent(exchange, buffer, head, wishes);
+  if (NO_CONTENT.has(status) || status > STATUS_MAX || (framing === NO_BODY && exchange.method !== "HEAD")) return;
+  const { contentLength } = head;
+  if (wholeLength(exchange, buffer, head) < BODY_BYTES_MIN || !mayCompress(exchange, buffer, head, wishes)) return;
   exchange.variesByCoding = !variesAlready(exchange, buffer, head);
+  if (status === PARTIAL) return;
   const coding = codingFor(exchange, buffer, head, wishes);
   const isWhole = exchange.cachedBody !== null || (contentLength >= 0 && contentLength <= WHOLE_BYTES_MAX);
   if (coding === null || (!isWhole && !codecs.hasRoom())) return;
@@ -52,6 +54,7 @@ function mayCompress(exchange: Exchange, buffer: Buffer, head: Head, wishes: rea
   if (wishes[0] === "none") return false;
   if (wishes[0] === "default" && !isCompressible(mediaTypeOf(exchange, buffer, head))) return false;
   const { responseEdits: edits } = exchange;
+  if (exchange.unsent?.isCoded === true) return false;
   const codings = shownValues(buffer, head, edits, "content-encoding");
   if (codings.some(isCoded)) return false;
   if (shownValues(buffer, head, edits, "cache-control").some(forbidsTransforms)) return false;
@@ -109,12 +112,27 @@ function describe(exchange: Exchange, buffer: Buffer, head: Head, coding: Coding
   changeField(edits, ENCODING[coding]);
 }
 
-/** Who has a compressed copy knows it by the weak form of its tag, and is told that one again. */
-function repeatWeakTag(exchange: Exchange, buffer: Buffer, head: Head): void {
-  const asked = exchange.headers("if-none-match").join(",");
-  if (!asked.includes("W/")) return;
+/**
+ * Of a 304, which says what the 200 would (RFC 9110 §15.4.5): that the coding varies, and the weak tag of a body that this
+ * visitor would get compressed. An origin's own 304 does not tell the type: then the visitor's copy tells whether it was.
+ */
+function describeUnsent(exchange: Exchange, buffer: Buffer, head: Head, wishes: readonly Algorithm[]): void {
+  const { unsent } = exchange;
+  if ((unsent !== null && unsent.length < BODY_BYTES_MIN) || !mayCompress(exchange, buffer, head, wishes)) return;
+  exchange.variesByCoding = !variesAlready(exchange, buffer, head);
+  if (codingFor(exchange, buffer, head, wishes) === null) return;
   const [tag] = shownValues(buffer, head, exchange.responseEdits, "etag");
-  if (tag?.startsWith('"') === true && asked.includes(`W/${tag}`)) setField(editResponse(exchange), "ETag", `W/${tag}`);
+  if (tag?.startsWith('"') !== true) return;
+  const wasCompressed = unsent !== null || exchange.headers("if-none-match").join(",").includes(`W/${tag}`);
+  if (wasCompressed) setField(editResponse(exchange), "ETag", `W/${tag}`);
+}
+
+/** Of the body that this response is, or a part of; `Infinity` where nobody knows. */
+function wholeLength(exchange: Exchange, buffer: Buffer, head: Head): number {
+  if (head.status !== PARTIAL) return head.contentLength < 0 ? Infinity : head.contentLength;
+  const [range] = shownValues(buffer, head, exchange.responseEdits, "content-range");
+  const total = range?.slice(range.lastIndexOf("/") + 1) ?? "";
+  return /^\d{1,15}$/.test(total) ? Number(total) : Infinity;
 }
 
 const VARIES = /(?:^|,)\s*(?:\*|accept-encoding)\s*(?:,|$)/i;
@@ -124,8 +142,12 @@ const namesCodings = (vary: string): boolean => VARIES.test(vary);
 const variesAlready = (exchange: Exchange, buffer: Buffer, head: Head): boolean =>
   shownValues(buffer, head, exchange.responseEdits, "vary").some(namesCodings);
 
+/** A 304 without a type counts as text: that the coding may vary is harmless to say, and wrong to leave out. */
+const UNTOLD_TYPE = "text/plain";
+
 /** Of the body as it came, unless a rule says otherwise. */
-function mediaTypeOf({ responseEdits: edits, contentType }: Exchange, buffer: Buffer, head: Head): string {
-  if (edits === null || !touches(edits, "content-type")) return contentType;
-  return mediaType(shownValues(buffer, head, edits, "content-type")[0] ?? "");
+function mediaTypeOf({ responseEdits: edits, contentType, unsent }: Exchange, buffer: Buffer, head: Head): string {
+  if (edits !== null && touches(edits, "content-type")) return mediaType(shownValues(buffer, head, edits, "content-type")[0] ?? "");
+  if (unsent !== null) return unsent.contentType;
+  return contentType === "" && head.status === NOT_MODIFIED ? UNTOLD_TYPE : contentType;
 }

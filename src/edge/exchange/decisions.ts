@@ -1,3 +1,11 @@
+/** The body of a 200 in whose place a 304 goes out. */
+export interface UnsentBody {
+  /** Without parameters. */
+  readonly contentType: string;
+  readonly isCoded: boolean;
+  readonly length: number;
+}
+
 /** A content coding that the edge can produce, by its name in Content-Encoding. */
 export type Coding = "zstd" | "br" | "gzip";
 

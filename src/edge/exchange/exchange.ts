@@ -12,7 +12,7 @@ import { type BodyView, type HeaderFields, NO_BODY_VIEW, type PlaceView, type Re
 import type { Head } from "#wire/http/parsed-head.ts";
 import type { RequestTarget } from "#wire/http/target.ts";
 import type { CacheRule, CacheStatus } from "./cache-decision.ts";
-import type { Coding, Algorithm, OriginPlan } from "./decisions.ts";
+import type { Coding, Algorithm, OriginPlan, UnsentBody } from "./decisions.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import { mediaType } from "#edge/http/media-type.ts";
 import type { CustomHostnameEntry } from "#snapshot/entries.ts";
@@ -120,6 +120,8 @@ export class Exchange implements RequestView, RuleRun {
   coding: Coding | null = null;
   /** The whole body if it comes from the cache in one buffer; null otherwise. It never changes. */
   cachedBody: Buffer | null = null;
+  /** What the cache has where it answers with 304; null otherwise. */
+  unsent: UnsentBody | null = null;
   /** Other visitors may get another coding, so downstream caches need `Vary: Accept-Encoding` (RFC 9110 §12.5.5). */
   variesByCoding = false;
   /** How the cache took part in the response; null if it did not. */

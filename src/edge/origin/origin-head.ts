@@ -62,6 +62,8 @@ export function createOriginHeads(prefix: string): OriginHeads {
         `${exchange.method} ${exchange.originForm} HTTP/1.1\r\nHost: ${host}\r\n` +
         keptLines(exchange.headLines, head) +
         (edits === null ? "" : fieldLines(edits, ownNames)) +
+        // For one visitor: what the cache shares has no trailers.
+        (head.takesTrailers && upgrade === "" && !exchange.isForMany ? "TE: trailers\r\nConnection: TE\r\n" : "") +
         (upgrade === "" ? "" : `Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n`) +
         (head.chunked ? framingField(null) : head.contentLength >= 0 ? framingField(head.contentLength) : "") +
         original +

@@ -34,9 +34,26 @@ export function parseCacheControl(lines: readonly string[]): CacheControl {
   return fromDirectives(directives);
 }
 
-/** The same of a targeted field (RFC 9213 §2.1), whose values have types. */
-export function cacheControlOf(members: ReadonlyMap<string, DictionaryValue>): CacheControl {
+/** Directives whose value is a number of seconds. */
+const SECONDS = new Set(["max-age", "s-maxage", "stale-while-revalidate", "stale-if-error"]);
+/** Directives without a value; `no-cache` and `private` may have a list of fields. */
+const FLAGS = new Set(["no-store", "public", "must-revalidate", "proxy-revalidate", "must-understand"]);
+const FLAGS_OR_LISTS = new Set(["no-cache", "private"]);
+
+/** Whether a directive that is acted upon has a value of its type (RFC 9213 §2.1, RFC 8941 §3.2): a decimal is no number of seconds. */
+function isTyped(name: string, value: DictionaryValue): boolean {
+  if (SECONDS.has(name)) return Number.isInteger(value) && (value as number) >= 0;
+  if (FLAGS.has(name)) return typeof value === "boolean";
+  return !FLAGS_OR_LISTS.has(name) || typeof value !== "number";
+}
+
+/**
+ * The same of a targeted field (RFC 9213 §2.1), whose values have types. Null where one has another type: then the field is
+ * ignored as a whole, as if it were not there.
+ */
+export function cacheControlOf(members: ReadonlyMap<string, DictionaryValue>): CacheControl | null {
   const directives: Directive[] = [];
+  for (const [name, value] of members) if (!isTyped(name, value)) return null;
   for (const [name, value] of members) {
     // `no-store=?0` is no directive at all.
     if (value !== false) directives.push([name, value === true ? null : String(value)]);

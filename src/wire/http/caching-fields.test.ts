@@ -93,7 +93,7 @@ test("any Cache-Control is read without an error, and a no-store among tokens is
 const DICTIONARIES: readonly (readonly [text: string, expected: Readonly<Record<string, unknown>> | null])[] = [
   ["max-age=60, no-store", { "max-age": 60, "no-store": true }],
   ["a=1,\tb=?0", { a: 1, b: false }],
-  ['a="x\\"y", b=tok/en, c=:aGk=:, d=1.5, e=@1659578233', { a: 'x"y', b: "tok/en", c: ":aGk=:", d: 1.5, e: 1_659_578_233 }],
+  ['a="x\\"y", b=tok/en, c=:aGk=:, d=1.5, e=@1659578233', { a: 'x"y', b: "tok/en", c: ":aGk=:", d: "1.5", e: 1_659_578_233 }],
   ["a=(1 2);q=1, b;x=y", { a: true, b: true }],
   ["a=1, a=2", { a: 2 }],
   ["", {}],
@@ -116,8 +116,19 @@ for (const [text, expected] of DICTIONARIES) {
 }
 
 test("a targeted field has the directives of its dictionary", () => {
-  const members = parseDictionary("max-age=60, no-store=?0, must-revalidate, stale-if-error=1.5");
+  const members = parseDictionary("max-age=60, no-store=?0, must-revalidate, x=1.5");
   assert.deepEqual(members && cacheControlOf(members), { ...NONE, maxAge: 60, mustRevalidate: true });
+  for (const wrong of [
+    'max-age="60"',
+    "max-age=60.0",
+    "max-age=-1",
+    "max-age",
+    "stale-if-error=1.5",
+    "no-store=1",
+    'public="x"',
+    "no-cache=1",
+  ])
+    assert.equal(cacheControlOf(parseDictionary(`s-maxage=60, ${wrong}`)!), null, wrong);
 });
 
 /** RFC 9110 §14.1.2. */

@@ -76,11 +76,21 @@ const FRAMING_AND_HOP_BY_HOP: readonly Row[] = [
   ["upgrade", note((head, index) => void (head.upgradeIndex = index), true)],
   ["keep-alive", note((head, index) => void (head.keepAliveIndex = index), true)],
   ["proxy-connection", drop],
-  ["te", drop],
 ];
+
+/** Other members ask for codings of the connection, of which we have the one that needs no asking (RFC 9110 §10.1.4). */
+const readTe: FieldReader = (buffer, head, index) => {
+  head.dropped[index] = 1;
+  head.takesTrailers ||= head
+    .value(buffer, index)
+    .split(",")
+    .some((member) => member.trim().toLowerCase() === "trailers");
+  return 0;
+};
 
 export const REQUEST_FIELDS = knownFields([
   ...FRAMING_AND_HOP_BY_HOP,
+  ["te", readTe],
   ["host", noteHost],
   ["expect", readExpect],
   ["user-agent", note((head, index) => void (head.userAgentIndex = index), false)],
@@ -94,6 +104,7 @@ export const REQUEST_FIELDS = knownFields([
 
 export const RESPONSE_FIELDS = knownFields([
   ...FRAMING_AND_HOP_BY_HOP,
+  ["te", drop],
   ["content-type", note((head, index) => void (head.contentTypeIndex = index), false)],
   ["date", note((head, index) => void (head.dateIndex = index), false)],
   ["proxy-authenticate", drop],

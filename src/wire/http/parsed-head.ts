@@ -35,6 +35,8 @@ export class Head {
   /** The Connection field names fields of this message. */
   connectionLists = false;
   expectContinue = false;
+  /** `TE: trailers`: the sender reads fields behind the body. */
+  takesTrailers = false;
   /** There is an Accept-Encoding. */
   hasCodings = false;
   /** Indices of fields that are read by name; -1 where absent. */
@@ -51,7 +53,7 @@ export class Head {
     this.fieldCount = 0;
     this.contentLength = -1;
     this.chunked = this.connectionClose = this.connectionKeepAlive = this.connectionUpgrade = false;
-    this.connectionLists = this.expectContinue = this.hasCodings = false;
+    this.connectionLists = this.expectContinue = this.takesTrailers = this.hasCodings = false;
     this.hostIndex = this.upgradeIndex = this.keepAliveIndex = this.userAgentIndex = -1;
     this.acceptIndex = this.contentTypeIndex = this.dateIndex = this.loopIndex = -1;
   }

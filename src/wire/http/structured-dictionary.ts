@@ -1,6 +1,6 @@
 import { withoutEnd } from "#kernel/trim.ts";
 
-/** A bare value; dates and decimals are numbers, byte sequences and tokens stay text. */
+/** A bare value; dates are numbers as integers are, and decimals, byte sequences and tokens stay text. */
 export type DictionaryValue = number | string | boolean;
 
 const MEMBERS_MAX = 256;
@@ -82,7 +82,7 @@ function readMember(scanner: Scanner): DictionaryValue | null {
 
 function readItem(scanner: Scanner): DictionaryValue | null {
   const number = scanner.take(NUMBER);
-  if (number !== null) return Number(number[0]);
+  if (number !== null) return number[0].includes(".") ? number[0] : Number(number[0]);
   const string = scanner.take(STRING);
   if (string !== null) return string[1]!.replace(/\\(.)/g, "$1");
   const boolean = scanner.take(BOOLEAN);

@@ -10,7 +10,7 @@ import { readFields, type ResponseField, withDate } from "#edge/cache/policy/res
 import { refreshed } from "#edge/cache/serve/freshen.ts";
 import { storedHead } from "#edge/cache/serve/stored-head.ts";
 import { StoredResponse } from "#edge/cache/store/stored-response.ts";
-import { STORED_STATUSES, type Storable, storableOf } from "#edge/cache/policy/cacheability.ts";
+import { STORED_STATUSES, type Storable, storableOf, withheldFields } from "#edge/cache/policy/cacheability.ts";
 
 /** Freshness of a failed response, in milliseconds: the origin may recover soon. */
 const FAILED_MS = 1_000;
@@ -31,8 +31,10 @@ export class FillArrival implements Visitor {
 
   onOriginDrain(): void {}
 
-  /** 1xx responses are for the client that asked, and a fill has several. */
-  sendInterim(): void {}
+  /** 1xx responses are for the client that asked; those who wait with it get none. */
+  sendInterim(buffer: Buffer, head: Head): void {
+    this.fill.asker?.sendInterim(buffer, head);
+  }
 
   sendSwitch(): boolean {
     return false;
@@ -55,6 +57,7 @@ export class FillArrival implements Visitor {
     if (stale !== null && head.status >= 500 && nowMs < stale.freshness.spareUntilMs) return this.useSpare(stale);
     const fields = withDate(readFields(buffer, head), nowMs);
     const storable = this.fill.isDoomed ? null : storableOf(head.status, fields, this.storing(nowMs));
+    if (storable !== null) this.withhold(fields, head.status, nowMs);
     const length = framing === NO_BODY ? 0 : framing === BY_LENGTH ? head.contentLength : null;
     const reason = latin1(buffer, head.reasonStart, head.reasonEnd);
     // The origin itself must answer range requests for a long body or one that is not stored.
@@ -124,6 +127,8 @@ export class FillArrival implements Visitor {
   private confirm(stale: StoredResponse, fields: readonly ResponseField[], nowMs: number): void {
     const { asked, hasAuthorization } = this.fill.request;
     const next = refreshed(stale, fields, asked, this.storing(nowMs));
+    const named = new Set(fields.map(({ key }) => key));
+    this.withhold([...stale.fields.filter(({ key }) => !named.has(key)), ...fields], stale.status, nowMs);
     const readers = this.readers.everyone();
     this.fill.close(null);
     // A response that must not be stored for a request with credentials may still be stored for others.
@@ -143,6 +148,12 @@ export class FillArrival implements Visitor {
     for (const reader of readers) this.readers.give(reader, stale, "STALE");
   }
 
+  /** What may not be stored still goes to the visitor whose request it answers (RFC 9111 §5.2.2.4, §5.2.2.7). */
+  private withhold(received: readonly ResponseField[], status: number, nowMs: number): void {
+    const { asker } = this.fill;
+    if (asker !== null) asker.own = withheldFields(received, status, this.storing(nowMs));
+  }
+
   private beginShared(reason: string, storable: Storable, length: number): void {
     this.fill.stage = SHARED;
     this.keeping.begin(reason, storable, length);
@@ -156,7 +167,7 @@ export class FillArrival implements Visitor {
     this.keeping.beginUnknown(reason, storable);
     if (this.keeping.isOnDisk) this.readers.sendOthersAway();
     const passing = new StoredResponse(request.asked, reason, storable, "", 0);
-    const { buffer, head } = storedHead(passing, { kind: "whole" }, length, owner.nowMs(), browserTtlOf(request.exchange));
+    const { buffer, head } = storedHead(passing, { kind: "whole" }, length, owner.nowMs(), browserTtlOf(request.exchange), told?.own ?? []);
     told?.sendHead(buffer, head, framing, this.fill.status);
   }
 

@@ -32,6 +32,8 @@ export class Fill implements Waited {
   source: Source | null = null;
   /** The response was purged before it arrived. */
   isDoomed = false;
+  /** The reader whose request goes to the origin; null in the background. */
+  asker: CacheReader | null = null;
   /** Continues even if nobody waits. */
   isBackground = false;
   readonly owner: FillOwner;

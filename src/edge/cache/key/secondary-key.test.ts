@@ -10,9 +10,10 @@ test("RFC 9111 §4.1: white space around members means nothing, white space with
   assert.equal(key("accept-language", " de, en "), key("accept-language", "de", "en"));
   assert.notEqual(key("accept-language", "d e"), key("accept-language", "de"));
   assert.equal(key("accept-encoding", "gzip;q=1 , br"), key("accept-encoding", "GZIP;q=1,br"));
-  assert.notEqual(key("accept-encoding", "gzip;q=1,br"), key("accept-encoding", "br,gzip;q=1"));
-  assert.equal(key("accept-encoding", "gzip, br"), key("accept-encoding", "br,gzip"));
-  assert.equal(key("accept-encoding", ";     x"), JSON.stringify(";     x"));
+  assert.equal(key("accept-encoding", "gzip;q=1,br"), key("accept-encoding", "br,gzip;q=0.5, deflate"));
+  assert.notEqual(key("accept-encoding", "gzip;q=1,br"), key("accept-encoding", "gzip;q=1,br;q=0"));
+  assert.equal(key("accept-encoding", ";     x"), JSON.stringify("identity"));
+  assert.equal(key("accept-encoding"), "null");
 });
 
 test("white space within a field costs no more than its length", () => {

@@ -1,3 +1,4 @@
+import { codingsAsked } from "#edge/compression/accept-encoding.ts";
 import { trimBlanks } from "#kernel/trim.ts";
 
 /** Access to the fields of a request. */
@@ -11,7 +12,7 @@ export function secondaryKey(vary: readonly string[], request: RequestFields): s
   let key = "";
   for (const name of vary) {
     const lines = request.headers(name);
-    const value = lines.length === 0 ? null : name === "accept-encoding" ? codings(lines) : lines.map(normalized).join(",");
+    const value = lines.length === 0 ? null : name === "accept-encoding" ? codingsAsked(lines) : lines.map(normalized).join(",");
     // JSON, so that no value can imitate the boundary between two values.
     key += JSON.stringify(value);
   }
@@ -20,9 +21,3 @@ export function secondaryKey(vary: readonly string[], request: RequestFields): s
 
 /** White space around list members has no meaning. */
 const normalized = (value: string): string => (value.includes(",") ? value.split(",").map(trimBlanks).join(",") : value.trim());
-
-/** Clients list the same codings in different orders; the key ignores order and weights. */
-const codings = (lines: readonly string[]): string =>
-  lines.some((line) => line.includes(";"))
-    ? lines.map((line) => normalized(line).toLowerCase()).join(",")
-    : [...new Set(lines.flatMap((line) => line.toLowerCase().split(",")).map((coding) => coding.trim()))].toSorted().join(",");

@@ -115,9 +115,22 @@ function controlOf(fields: readonly ResponseField[], targets: readonly string[])
   for (const target of targets) {
     const lines = valuesOf(fields, target);
     const members = lines.length === 0 ? null : parseDictionary(lines.join(", "));
-    if (members !== null && members.size > 0) return { control: cacheControlOf(members), targeted: true };
+    const control = members === null || members.size === 0 ? null : cacheControlOf(members);
+    if (control !== null) return { control, targeted: true };
   }
   return { control: parseCacheControl(valuesOf(fields, "cache-control")), targeted: false };
+}
+
+/** The fields that are for the first visitor only, and not stored. */
+export function withheldFields(received: readonly ResponseField[], status: number, request: StoringRequest): readonly ResponseField[] {
+  if (ruledSeconds(request.rule, status) !== null) return [];
+  const { withheld } = controlOf(received, request.targets).control;
+  return withheld.length === 0
+    ? []
+    : asRuled(
+        received.filter(({ key }) => withheld.includes(key)),
+        request.rule,
+      );
 }
 
 /** Removes fields that `private="…"` and `no-cache="…"` name: only the first visitor may get them. */

@@ -13,6 +13,9 @@ import { browserTtlOf } from "#edge/cache/policy/cache-rule.ts";
 import type { CacheStatus } from "#edge/exchange/cache-decision.ts";
 import { type Answer, answerTo } from "#edge/cache/key/preconditions.ts";
 import { hasConditions } from "#edge/cache/key/request-facts.ts";
+import type { UnsentBody } from "#edge/exchange/decisions.ts";
+import { mediaType } from "#edge/http/media-type.ts";
+import { type ResponseField, singleValue } from "#edge/cache/policy/response-fields.ts";
 import { storedHead } from "./stored-head.ts";
 import type { StoredResponse } from "#edge/cache/store/stored-response.ts";
 
@@ -32,6 +35,8 @@ export class CacheReader {
   readonly exchange: Exchange;
   /** A range request: gets a part or goes to the origin, but does not get the whole body. */
   wantsPart = false;
+  /** Fields of the origin's response that are for this visitor only. */
+  own: readonly ResponseField[] = [];
   private readonly pipeline: ResponseStages;
   private readonly visitor: Visitor;
   private readonly alone: () => void;
@@ -65,7 +70,8 @@ export class CacheReader {
     }
     const { exchange } = this;
     const answer = hasConditions(exchange) ? answerTo(exchange, stored, nowMs) : WHOLE;
-    const { buffer, head } = storedHead(stored, answer, stored.length, nowMs, browserTtlOf(exchange));
+    const { buffer, head } = storedHead(stored, answer, stored.length, nowMs, browserTtlOf(exchange), this.own);
+    if (answer.kind === "not_modified") exchange.unsent = unsentBody(stored);
     if (answer.kind === "whole") exchange.cachedBody = onePiece(stored);
     const framing = responseFraming(head, exchange.method);
     this.sendHead(buffer, head, framing, status);
@@ -90,6 +96,11 @@ export class CacheReader {
       this.at += length;
       this.sendBody(piece, 0, length);
     }
+  }
+
+  /** RFC 9110 §15.2: for the client whose request went to the origin. */
+  sendInterim(buffer: Buffer, head: Head): void {
+    if (!this.over) this.visitor.sendInterim(buffer, head);
   }
 
   sendHead(buffer: Buffer, head: Head, framing: Framing, status: CacheStatus): void {
@@ -167,6 +178,11 @@ export class CacheReader {
     this.over = true;
     this.source?.close?.();
   }
+}
+
+function unsentBody({ fields, length }: StoredResponse): UnsentBody {
+  const contentType = mediaType(singleValue(fields, "content-type") ?? "");
+  return { contentType, isCoded: fields.some(({ key }) => key === "content-encoding"), length };
 }
 
 /** The whole body if it is in one buffer and short enough to compress at once; otherwise null. */

@@ -17,7 +17,7 @@ type Described = Pick<StoredResponse, "status" | "reason" | "fields" | "freshnes
 
 /**
  * The head of a response from the cache in the form of an origin's head, so that later stages treat both alike. `length`
- * is null while unknown. Valid until the next call.
+ * is null while unknown; `own` are fields for this visitor only. Valid until the next call.
  */
 export function storedHead(
   stored: Described,
@@ -25,11 +25,12 @@ export function storedHead(
   length: number | null,
   nowMs: number,
   browser: BrowserTtl,
+  own: readonly ResponseField[],
 ): { readonly buffer: Buffer; readonly head: Head } {
   const buffer =
-    answer.kind === "whole" && length !== null
+    answer.kind === "whole" && length !== null && own.length === 0
       ? wholeHead(stored, length, nowMs, browser)
-      : Buffer.from(headText(stored, answer, length, nowMs, browser), "latin1");
+      : Buffer.from(headText(stored, answer, length, nowMs, browser, own), "latin1");
   if (parseResponseHead(buffer, 0, buffer.length, head) !== 0) throw new Error("a stored head cannot be read");
   return { buffer, head };
 }
@@ -42,7 +43,7 @@ function wholeHead(stored: Described, length: number, nowMs: number, browser: Br
     memo.second = second;
     memo.mode = browser.mode;
     memo.seconds = browser.seconds;
-    const text = headText(stored, { kind: "whole" }, length, nowMs, browser);
+    const text = headText(stored, { kind: "whole" }, length, nowMs, browser, []);
     // A separate allocation: a slice of Node.js's pool would keep its 8 KiB in memory as long as the response.
     memo.head = Buffer.allocUnsafeSlow(text.length);
     memo.head.write(text, "latin1");
@@ -50,11 +51,18 @@ function wholeHead(stored: Described, length: number, nowMs: number, browser: Br
   return memo.head;
 }
 
-function headText(stored: Described, answer: Answer, length: number | null, nowMs: number, browser: BrowserTtl): string {
+function headText(
+  stored: Described,
+  answer: Answer,
+  length: number | null,
+  nowMs: number,
+  browser: BrowserTtl,
+  own: readonly ResponseField[],
+): string {
   const age = ageAt(stored.freshness, nowMs);
   const fields = withBrowserTtl(stored.status, stored.fields, browser);
   const [status, kept, framing] = shape(stored, fields, answer, length);
-  return `HTTP/1.1 ${status}\r\n${fieldLines(kept)}${framing}Age: ${age}\r\n\r\n`;
+  return `HTTP/1.1 ${status}\r\n${fieldLines(kept)}${fieldLines(own)}${framing}Age: ${age}\r\n\r\n`;
 }
 
 /** Builds status line, fields and framing. */
