@@ -53,6 +53,21 @@ test("help names every command and says how to begin; a mistyped command is poin
   assert.equal((await selvedge([])).code, 2);
 });
 
+test("help, -h and -v answer as people type them, and help of an unknown command points it out", async () => {
+  const { out: help } = await selvedge(["--help"]);
+  for (const args of [["-h"], ["help"]]) assert.equal((await selvedge(args)).out, help, args.join(" "));
+  assert.equal((await selvedge(["-v"])).out, (await selvedge(["--version"])).out);
+  const { out: create } = await selvedge(["token", "create", "--help"]);
+  for (const args of [
+    ["help", "token", "create"],
+    ["token", "create", "-h"],
+  ])
+    assert.equal((await selvedge(args)).out, create, args.join(" "));
+  const unknown = await selvedge(["help", "token", "crate"]);
+  assert.deepEqual([unknown.code, unknown.out], [2, ""]);
+  assert.match(unknown.err, /unknown command 'crate'/);
+});
+
 test("a reader that has left before everything is printed is no failure", async () => {
   for (const args of [["--help"], ["start", "--help"], ["config", "check"]]) {
     const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ["ignore", "pipe", "pipe"] });
@@ -354,8 +369,25 @@ test("with a real server: status, a token that works, an import that changes not
   const malformed = await selvedge(["zone", "export", "example.com", "--data", data], { SELVEDGE_TOKEN: "x" });
   assert.match(
     `${malformed.code} ${malformed.err}`,
-    /^1 .*Invalid request headers \(6003\): Invalid format for Authorization header \(6111\)/,
+    /^1 .*Invalid request headers \(6003\): Invalid format for Authorization header \(6111\)\nselvedge: .*does not look like an API token/,
   );
+  for (const command of [
+    ["zone", "export", "example.com"],
+    ["zone", "import", file, "--zone", "example.com"],
+    ["events", "tail", "--zone", "example.com"],
+  ]) {
+    const unknown = await selvedge([...command, "--data", data], { SELVEDGE_TOKEN: "a".repeat(40) });
+    assert.match(
+      `${unknown.code} ${unknown.err}`,
+      /^1 .*Invalid access token \(9109\)\nselvedge: The API does not know the token/,
+      command.join(" "),
+    );
+  }
+  const narrow = await selvedge(["token", "create", "--name", "narrow", "--permission", "Zone Read", "--data", data]);
+  const refused = await selvedge(["zone", "import", file, "--zone", "example.com", "--data", data], {
+    SELVEDGE_TOKEN: narrow.out.trim(),
+  });
+  assert.match(`${refused.code} ${refused.err}`, /^1 .*\(10000\)\nselvedge: .*its permissions do not include this/);
 });
 
 test("guides call the program as `npm ci` leaves it: by npx", async () => {

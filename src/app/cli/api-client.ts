@@ -14,7 +14,7 @@ export class ApiFailure extends Error {
   readonly status: number;
 
   constructor(errors: readonly ApiError[], status: number) {
-    super(errors.map(described).join("; "));
+    super(errors.map(described).join("; ") + adviceOf(errors));
     this.name = "ApiFailure";
     this.errors = errors;
     this.status = status;
@@ -28,6 +28,24 @@ export class ApiFailure extends Error {
 /** The chain says what was wrong, such as with which header. */
 const described = ({ code, message, error_chain: chain = [] }: ApiError): string =>
   [`${message} (${code})`, ...chain.map(described)].join(": ");
+
+/** What to do about a refusal that the token decides: by the codes and messages of kernel/errors/error-codes.ts. */
+const ADVICE: readonly (readonly [code: number, message: RegExp, advice: string])[] = [
+  [6111, /^/, "The token in SELVEDGE_TOKEN or --token does not look like an API token. Check that it was copied whole."],
+  [
+    9109,
+    /^Invalid access token/,
+    "The API does not know the token in SELVEDGE_TOKEN or --token: it is mistyped, deleted, expired or of another installation. `selvedge token list` shows which tokens exist.",
+  ],
+  [9109, /^Cannot use/, "The token in SELVEDGE_TOKEN or --token may only be used from other addresses."],
+  [10000, /^/, "The token in SELVEDGE_TOKEN or --token is valid, but its permissions do not include this."],
+];
+
+function adviceOf(errors: readonly ApiError[]): string {
+  const all = errors.flatMap((error) => [error, ...(error.error_chain ?? [])]);
+  const row = ADVICE.find(([code, message]) => all.some((error) => error.code === code && message.test(error.message)));
+  return row === undefined ? "" : `\n${row[2]}`;
+}
 
 /** Each throws ApiFailure for what the API refuses, CliError when it cannot be reached. */
 export interface ApiClient {

@@ -16,11 +16,22 @@ export async function main(argv: readonly string[]): Promise<number> {
     code = outcome;
   });
   try {
-    await program.parseAsync([...argv], { from: "user" });
+    await program.parseAsync(argv[0] === "help" ? helpArguments(program, argv.slice(1)) : [...argv], { from: "user" });
     return code;
   } catch (error) {
     return exitCodeOf(error);
   }
+}
+
+/** `help token create` is `token create --help`, and an unknown name is reported as it is without `help`. */
+function helpArguments(program: Command, names: readonly string[]): string[] {
+  let command = program;
+  for (const name of names) {
+    const next = command.commands.find((one) => one.name() === name);
+    if (next === undefined) return [...names];
+    command = next;
+  }
+  return [...names, "--help"];
 }
 
 /** Whoever reads what is printed may have had enough, such as `head`: what the command does does not depend on it. */
@@ -32,9 +43,9 @@ function passOverLeavingReader(error: NodeJS.ErrnoException): void {
 function createProgram(finish: Finish): Command {
   const program = new Command("selvedge")
     .description("An edge platform on your own machine: management API, nameserver, HTTP edge and AI gateway.")
-    .version(packageVersion(), "--version", "print the version")
-    .helpOption("--help", "show help for a command")
-    .helpCommand(false)
+    .version(packageVersion(), "-v, --version", "print the version")
+    .helpOption("-h, --help", "show help for a command")
+    .helpCommand("help [command...]", "show help for a command")
     .exitOverride()
     .showHelpAfterError("selvedge: see the command's --help")
     .configureOutput({ outputError: (text, write) => write(`selvedge: ${text.replace(/^error: /, "")}`) })
@@ -322,7 +333,7 @@ function packageVersion(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** Errors with a name are explained; anything else is a defect and shows its place. */
+/** Says in one sentence what went wrong; a defect shows its place below. */
 function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (error instanceof ConfigError) {
@@ -333,7 +344,11 @@ function exitCodeOf(error: unknown): ExitCode {
     complain([error.message]);
     return error.exitCode;
   }
-  complain([error instanceof Error ? (error.stack ?? error.message) : String(error)]);
+  if (!(error instanceof Error)) complain([`unexpected error: ${String(error)}`]);
+  // The system's own errors, such as a full disk, say what is wrong; of anything else the place is needed to mend it.
+  else if ("syscall" in error) complain([error.message]);
+  else
+    complain([`unexpected error: ${error.message}`, "this is a defect of selvedge; please report it with these lines:", error.stack ?? ""]);
   return EXIT.failed;
 }
 

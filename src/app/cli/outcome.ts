@@ -32,7 +32,7 @@ export function print(json: boolean, result: object, lines: readonly string[]): 
 
 /** Everything else goes to standard error. */
 export function complain(lines: readonly string[]): void {
-  for (const line of lines) process.stderr.write(`selvedge: ${line}\n`);
+  for (const line of lines.flatMap((one) => one.split("\n"))) process.stderr.write(`selvedge: ${line}\n`);
 }
 
 /** Columns of text, two spaces apart. */

@@ -39,6 +39,9 @@ export async function findZone(api: ApiClient, name: string): Promise<string | u
   return found?.id;
 }
 
+/** The code of `authentication_error`: the token is valid, but lacks the permission. */
+const NO_PERMISSION = 10000;
+
 /** No name of a zone is one. */
 const ZONE_ID = /^[0-9a-f]{32}$/;
 
@@ -48,7 +51,7 @@ export const requireZone = async (api: ApiClient, name: string): Promise<string>
     if (ZONE_ID.test(name)) return name;
     const id = await findZone(api, name).catch((error: unknown) => {
       // The token may list no zones at all.
-      if (error instanceof ApiFailure && error.status === 403) return undefined;
+      if (error instanceof ApiFailure && error.has(NO_PERMISSION)) return undefined;
       throw error;
     });
     if (id === undefined)
