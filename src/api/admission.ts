@@ -9,6 +9,7 @@ import type { ErrorName } from "#kernel/errors/error-codes.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { addressKey, createRateLimiter, isBeyondGuessing, type RateLimitConfig, type Standing } from "#kernel/net/rate-limiter.ts";
 import { readCredential } from "./auth.ts";
+import { assertOwnPage } from "./session-cookie.ts";
 import { checkIdentifiers } from "./identifiers.ts";
 import { readReason } from "./change-reason.ts";
 import { rateHeaders, rateMessage } from "./rate-limit.ts";
@@ -57,8 +58,10 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     ]),
   );
 
-  async function authenticate(request: AdmissionRequest): Promise<Actor> {
+  async function authenticate(route: Route, request: AdmissionRequest): Promise<Actor> {
     const credential = readCredential(request.headers);
+    if (!(route.credentials ?? COMMON_FORMS).includes(credential.type)) throw new PlatformError("credential_form");
+    if (credential.type === "session") assertOwnPage(route.method, request.headers);
     // Of each form by itself: who guesses tokens keeps nobody from an address with e-mail and key.
     const guesser = `${credential.type} ${addressKey(request.ip)}`;
     const standing = failures.look(guesser);
@@ -87,7 +90,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
   }
 
   return async (route, request) => {
-    const actor = await authenticate(request);
+    const actor = await authenticate(route, request);
     countCall(actor, request);
     checkIdentifiers(request.params, request.path);
     const scope = askedScope(route, request.params);
@@ -111,8 +114,10 @@ export function createAdmission(deps: AdmissionDeps): Admission {
   };
 }
 
+const COMMON_FORMS: NonNullable<Route["credentials"]> = ["token", "key", "session"];
+
 /** What guessing is answered with. A database that is away says nothing about a credential. */
-const WRONG_CREDENTIALS: ReadonlySet<ErrorName> = new Set<ErrorName>(["invalid_token", "unknown_key"]);
+const WRONG_CREDENTIALS: ReadonlySet<ErrorName> = new Set<ErrorName>(["invalid_token", "unknown_key", "wrong_password"]);
 
 const secretOf = (credential: Credential): string => (credential.type === "token" ? credential.secret : credential.key);
 

@@ -3,17 +3,30 @@ import type { Credential } from "#control/access/authenticate.ts";
 import { isApiKey, isTokenSecret } from "#control/access/secrets.ts";
 import { type ErrorItem, PlatformError } from "#kernel/errors/errors.ts";
 import { isEmail } from "#model/access/user.ts";
+import { readSessionCookie } from "./session-cookie.ts";
 
 /**
- * The credential of a request in either form of SPEC 5.2; Authorization wins where both are there. Throws
+ * The credential of a request: one of the two forms of SPEC 5.2, where Authorization wins if both are there, or the cookie of a session. Throws
  * `missing_credentials` without any, and `invalid_request_headers` with the header that is wrong in its chain.
  */
 export function readCredential(headers: IncomingHttpHeaders): Credential {
-  if (headers.authorization !== undefined) return readBearer(headers.authorization);
+  if (headers.authorization !== undefined) return readPassword(headers.authorization) ?? readBearer(headers.authorization);
   const email = headers["x-auth-email"];
   const key = headers["x-auth-key"];
-  if (email === undefined && key === undefined) throw new PlatformError("missing_credentials");
-  return readKey(email, key);
+  if (email !== undefined || key !== undefined) return readKey(email, key);
+  const secret = readSessionCookie(headers);
+  if (secret === undefined) throw new PlatformError("missing_credentials");
+  return { type: "session", secret };
+}
+
+/** RFC 7617 in UTF-8: how a browser signs in. Only with an e-mail address, so that what is no sign-in is refused as ever. */
+function readPassword(header: string): Credential | undefined {
+  const encoded = /^basic +(\S+) *$/i.exec(header)?.[1];
+  if (encoded === undefined) return undefined;
+  const text = Buffer.from(encoded, "base64").toString("utf8");
+  const colon = text.indexOf(":");
+  const email = text.slice(0, Math.max(0, colon));
+  return isEmail(email) ? { type: "password", email, password: text.slice(colon + 1) } : undefined;
 }
 
 function readBearer(header: string): Credential {

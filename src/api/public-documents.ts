@@ -10,10 +10,15 @@ export interface PublicDocumentsDeps {
   readonly routes: readonly Route[];
   readonly deprecations: readonly Deprecation[];
   hasOpenApi(): boolean;
+  /** Whether the first user has no password yet. */
+  isSetupOpen(): Promise<boolean>;
 }
 
-/** What may be read without credentials: the description of the interface and of its changes. */
-export function addPublicDocuments(app: FastifyInstance, { basePath, routes, deprecations, hasOpenApi }: PublicDocumentsDeps): void {
+/** What may be read without credentials: the description of the interface and of its changes, and whether there is somebody to sign in. */
+export function addPublicDocuments(
+  app: FastifyInstance,
+  { basePath, routes, deprecations, hasOpenApi, isSetupOpen }: PublicDocumentsDeps,
+): void {
   let openApi: string | undefined;
   const openApiText = (): string => (openApi ??= JSON.stringify(openApiDocument({ basePath, routes, deprecations })));
   const send = (reply: FastifyReply, text: string): FastifyReply => reply.type("application/json").send(text);
@@ -22,6 +27,7 @@ export function addPublicDocuments(app: FastifyInstance, { basePath, routes, dep
     return send(reply, openApiText());
   });
   app.get(`${basePath}/deprecations`, async (_request, reply) => send(reply, successEnvelope(deprecations, [], null)));
+  app.get(`${basePath}/setup`, async (_request, reply) => send(reply, successEnvelope({ open: await isSetupOpen() }, [], null)));
   app.get<{ Params: { id: string } }>(`${basePath}/deprecations/:id`, async (request, reply) => {
     const row = deprecations.find(({ id }) => id === request.params.id);
     if (!row) throw new PlatformError("not_found");

@@ -11,6 +11,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { createExecutor, type Settled } from "./execute.ts";
 import { FORM_OVERHEAD_BYTES } from "./form-body.ts";
 import type { Route } from "./route.ts";
+import { sessionCookie } from "./session-cookie.ts";
 
 /** What is known of a request while it is under way. */
 export interface RequestState {
@@ -34,6 +35,8 @@ export interface RequestDeps {
   /** The day under which calls of what will end are counted. */
   today(): IsoDate;
   readonly limits: RouteLimits;
+  /** Whether clients reach the API over TLS. */
+  readonly isSecure: boolean;
 }
 
 /** How the parser is to read the body of a route, as the framework hands it on. */
@@ -88,6 +91,8 @@ export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps):
       ...(prefersAsync(request.headers["prefer"]) ? { prefersAsync: true } : {}),
     });
     reply.headers(answer.headers ?? {});
+    const { session } = state.admitted.call;
+    if (session !== undefined) reply.header("set-cookie", sessionCookie(session, deps.isSecure));
     // The framework would read a stream to its end, which not every one has.
     if (request.method === "HEAD" && answer.body instanceof Readable) {
       answer.body.destroy();

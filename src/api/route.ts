@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import type { Static, TSchema } from "typebox";
 import type { Call, CursorPage, CursorRequest, Page, PageRequest } from "#control/call.ts";
+import type { Credential } from "#control/access/authenticate.ts";
 import type { Control } from "#control/control.ts";
 import type { Query } from "#deprecations/interpretation.ts";
 import type { ErrorName } from "#kernel/errors/error-codes.ts";
@@ -99,6 +100,8 @@ export interface Route<
   readonly scope: Scope;
   /** Any one of these groups suffices; empty means that a valid credential is enough. */
   readonly permissions: readonly PermissionGroupName[];
+  /** Forms of credentials that the route takes, where they are not a token, e-mail with key, and a session. */
+  readonly credentials?: readonly Credential["type"][];
   readonly query?: Q;
   /** Parameters that nothing reads are refused: where they filter, a mistyped name would stand for everything. */
   readonly strict_query?: true;

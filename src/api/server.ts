@@ -15,6 +15,7 @@ import { createAdmission, type RouteLimits } from "./admission.ts";
 import { type ApiDateConfig, createApiDate } from "./api-date.ts";
 import { badHeader } from "./auth.ts";
 import { answerBrokenRequest, answerExpectation, watchAnswer } from "./connection/broken-request.ts";
+import { createDashboardFiles } from "./dashboard-files.ts";
 import { failureEnvelope } from "./envelope.ts";
 import type { Settled } from "./execute.ts";
 import { type Failure, toFailure } from "./failure.ts";
@@ -46,6 +47,8 @@ export interface ApiConfig {
   /** Whether everybody gets the OpenAPI document; unless told, everybody does. */
   readonly hasOpenApi?: () => boolean;
   readonly bodyBytesMax?: number;
+  /** The folder of the dashboard's built files, which are served at `/`. */
+  readonly dashboard?: string;
   /** Of routes that have limits of their own. */
   readonly limits?: RouteLimits;
 }
@@ -138,7 +141,11 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   }
   addRequestMetrics(app, deps.metrics, clock);
   app.setErrorHandler((error, request, reply) => fail(error, request, reply));
-  app.setNotFoundHandler((request, reply) => fail(new PlatformError("no_route"), request, reply));
+  const dashboard = config.dashboard === undefined ? undefined : createDashboardFiles(config.dashboard);
+  app.setNotFoundHandler(async (request, reply) => {
+    const isApi = request.url.startsWith(BASE_PATH);
+    return (!isApi && (await dashboard?.answer(request, reply))) || fail(new PlatformError("no_route"), request, reply);
+  });
 
   const admit = createAdmission({
     access: control.access,
@@ -161,8 +168,13 @@ export function createApi(deps: ApiDeps): FastifyInstance {
       basePath: BASE_PATH,
       today: apiDate.today,
       limits,
+      isSecure: config.tls !== undefined,
     });
-  addPublicDocuments(app, { basePath: BASE_PATH, routes: deps.routes, deprecations, hasOpenApi: config.hasOpenApi ?? (() => true) });
+  addPublicDocuments(app, {
+    ...{ basePath: BASE_PATH, routes: deps.routes, deprecations },
+    hasOpenApi: config.hasOpenApi ?? (() => true),
+    isSetupOpen: control.access.sessions.isOpen,
+  });
   // What has no end of its own would keep the server from ending.
   app.addHook("preClose", async () => {
     control.securityEvents.close();

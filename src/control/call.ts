@@ -25,6 +25,8 @@ export interface Actor {
   readonly user_id: string | null;
   readonly name: string;
   readonly ip: string;
+  /** The session by which the actor calls, if it is one. */
+  readonly session_id?: string;
   readonly grants: readonly Grant[];
   /**
    * What the credential's owner holds itself, by account id: grants count only within it, so that a wildcard
@@ -52,6 +54,8 @@ export interface Call {
   readonly reason?: string;
   /** The highest revision that this call wrote; the API waits for the planes to apply it. */
   rev: number | null;
+  /** The secret of a session that the answer is to leave in the browser as a cookie; empty to take it away. */
+  session?: string;
   /** A trial: everything is checked as for a write, and nothing is written. */
   dry_run?: boolean;
   /** What the caller should know beside the result; the API shows it as messages. */

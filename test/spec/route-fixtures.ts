@@ -57,6 +57,13 @@ export const routeFixtures = (
 ): Readonly<Record<string, RouteFixture>> => ({
   "user-get": {},
   "user-edit": { body: { first_name: "Ada", telephone: null } },
+  "user-setup": { body: { email: "owner@example.com", password: "correct horse battery" } },
+  // The planted caller has a token, and no password or session.
+  "user-password-change": { body: { current_password: "wrong", password: "correct horse battery" }, status: 403 },
+  "user-sessions-create": { body: { label: "fixture" } },
+  "user-sessions-list": {},
+  "user-sessions-end": { status: 404 },
+  "user-sessions-delete": {},
   // Gone in 2020, 2021 and 2023.
   "organizations-get": { status: 410 },
   "organizations-edit": { body: { name: "renamed" }, status: 410 },

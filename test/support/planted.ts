@@ -140,6 +140,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
     name: "planted account token",
     policies: everythingOf(account),
   });
+  const session = await made("POST", "/user/sessions", { label: "planted browser" });
   const [membership] = (await ask(server, "GET", "/memberships")).body.result;
   const logpushJob = await plantLogpush(server);
   const stranger = await plantStranger(server);
@@ -167,6 +168,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
         evaluation_id: evaluation.id,
         token_id: atAccount ? accountToken.id : userToken.id,
         membership_id: membership.id,
+        session_id: session.id,
         custom_ns_id: CUSTOM_NS,
         zone_name: "planted.example",
         ...customHostname,
@@ -208,6 +210,7 @@ export async function plant(server: ApiServer): Promise<Planted> {
       userToken.id,
       accountToken.id,
       membership.id,
+      session.id,
       ...Object.values(transfers),
       ...Object.values(customHostname),
       TSIG_SECRET,

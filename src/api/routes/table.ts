@@ -38,6 +38,7 @@ import { RULESET_ROUTES } from "#api/routes/rulesets/rulesets.ts";
 import { SECONDARY_DNS_ROUTES } from "#api/routes/dns/secondary-dns.ts";
 import { SECURITY_EVENT_ROUTES } from "#api/routes/events/security-events.ts";
 import { SENSITIVE_DATA_ROUTES } from "#api/routes/detection/sensitive-data.ts";
+import { SESSION_ROUTES } from "#api/routes/access/sessions.ts";
 import { TOKEN_ROUTES } from "#api/routes/access/tokens.ts";
 import { USER_ROUTES } from "#api/routes/access/user.ts";
 import { ZONE_HOLD_ROUTES } from "#api/routes/zones/zone-hold.ts";
@@ -49,6 +50,7 @@ import { ZONE_ROUTES } from "#api/routes/zones/zones.ts";
 /** Every route, in the order in which the reference lists them. */
 export const ROUTES: readonly Route[] = [
   ...USER_ROUTES,
+  ...SESSION_ROUTES,
   ...BILLING_ROUTES,
   ...TOKEN_ROUTES,
   ...MEMBERSHIP_ROUTES,

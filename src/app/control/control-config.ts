@@ -8,6 +8,7 @@ import { isLoopbackHost } from "#app/config/bind-safety.ts";
 import type { Config } from "#app/config/config.ts";
 import type { LiveConfig } from "#app/config/live-config.ts";
 import { edgeAddresses, retentionOf } from "#app/planes/plane-configs.ts";
+import { dashboardFolder } from "./dashboard-folder.ts";
 import { certificateNames, readRoots, readTls } from "#app/config/tls-files.ts";
 
 /** What use-cases are told of the operator's configuration. */
@@ -107,6 +108,7 @@ export function apiConfig(live: LiveConfig, allowsHost: HostGate): ApiConfig {
     ...{ date, rateLimit, allowsHost },
     hasOpenApi: () => live.current().api.openapi,
     limits: { dns_import: { bodyBytesMax: dns.import_bytes_max, rateLimit: importRateLimit } },
+    dashboard: dashboardFolder(),
     ...live.tls(),
   };
 }

@@ -9,6 +9,7 @@ import { type Authenticator, createAuthenticator } from "./authenticate.ts";
 import { type Authorizer, createAuthorizer } from "./authorize.ts";
 import { createOrganizations, type Organizations } from "./organizations.ts";
 import { createMemberships, type Memberships } from "./memberships.ts";
+import { createSessions, type Sessions } from "./sessions.ts";
 import { createTokens, type Tokens } from "./tokens.ts";
 import { createUsers, type Users } from "./users.ts";
 
@@ -18,6 +19,7 @@ export interface Access {
   readonly isFamiliar: Authenticator["isFamiliar"];
   readonly authorize: Authorizer["authorize"];
   readonly tokens: Tokens;
+  readonly sessions: Sessions;
   readonly users: Users;
   readonly accounts: Accounts;
   readonly memberships: Memberships;
@@ -47,6 +49,7 @@ export function createAccess(deps: { readonly store: Store; readonly clock: Cloc
     authorize: authorizer.authorize,
     tokens: createTokens({ store, clock, invalidate: authenticator.invalidate }),
     users: createUsers(deps),
+    sessions: createSessions({ store, clock, ended: authenticator.endSessions }),
     accounts,
     organizations: createOrganizations({ store, accounts }),
     members: createAccountMembers({ store }),

@@ -1,29 +1,38 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { Actor, Grant } from "#control/call.ts";
-import type { Clock } from "#kernel/clock.ts";
+import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { ALL_PERMISSION_GROUPS } from "#model/access/permission-groups.ts";
 import type { Store } from "#store/database/store.ts";
-import { findTokenByHash } from "#store/access/tokens.ts";
-import { findUserByEmail, type UserRow } from "#store/access/users.ts";
+import { findSessionByHash, type SessionRow, touchSession } from "#store/access/sessions.ts";
+import { findTokenByHash, findTokenById } from "#store/access/tokens.ts";
+import { findUser, findUserByEmail, type UserRow } from "#store/access/users.ts";
+import { parseTimestamp } from "#model/timestamp.ts";
 import { createFreshCache } from "./fresh-cache.ts";
+import { createPasswordCheck } from "./password-check.ts";
+import { sessionEndMs } from "./session-end.ts";
 import { addressGate, ownerReach, type Reach, readTokenFacts, tokenActor, type TokenFacts } from "./token-facts.ts";
 
-/** The two forms of SPEC 5.2. */
+/** The two forms of SPEC 5.2, and two for browsers: a session's cookie, and the password that begins a session. */
 export type Credential =
   | { readonly type: "token"; readonly secret: string }
-  | { readonly type: "key"; readonly email: string; readonly key: string };
+  | { readonly type: "key"; readonly email: string; readonly key: string }
+  | { readonly type: "session"; readonly secret: string }
+  | { readonly type: "password"; readonly email: string; readonly password: string };
 
 export interface Authenticator {
   /**
    * Who calls, from `ip`. Throws `invalid_token` where the token is unknown, disabled or outside its time,
-   * `token_location` where its condition excludes the address, `unknown_key` where e-mail and key do not fit.
+   * `token_location` where its condition excludes the address, `unknown_key` where e-mail and key do not fit,
+   * `session_ended` where there is no such session any more, `wrong_password`, and `rate_limited` after many of these.
    */
   authenticate(credential: Credential, ip: string): Promise<Actor>;
   /** Whether the credential was good not long ago: it goes on working while its address is held up for guessing. */
   isFamiliar(credential: Credential): boolean;
   /** Forgets what is known of the token. */
   invalidate(tokenId: string): void;
+  /** Forgets what is known of these sessions. */
+  endSessions(ids: readonly string[]): void;
   /** Forgets every credential: the reach of any of them may have changed. */
   invalidateAll(): void;
   close(): void;
@@ -33,10 +42,17 @@ export interface Authenticator {
 export const hashSecret = (secret: string): string => hash("sha256", secret, "hex");
 
 const CREDENTIALS_KEPT_MAX = 10_000;
+/** How exactly a session's last use is known; each time is a write. */
+const SEEN_EVERY_MS = 5 * 60_000;
 
 interface KnownToken {
   readonly facts: TokenFacts;
   readonly admits: (ip: string) => boolean;
+}
+
+interface KnownSession {
+  readonly row: SessionRow;
+  readonly by: KnownToken | KnownUser;
 }
 
 interface KnownUser {
@@ -66,8 +82,31 @@ export function createAuthenticator({ store, clock }: { readonly store: Store; r
     },
   });
 
-  async function byToken(secret: string, ip: string): Promise<Actor> {
-    const known = await tokens.get(hashSecret(secret));
+  const sessions = createFreshCache<KnownSession>({
+    store,
+    clock,
+    entriesMax: CREDENTIALS_KEPT_MAX,
+    load: async (secretHash) => {
+      const row = await findSessionByHash(store.read, secretHash);
+      if (!row || !sameHash(row.hash, secretHash)) return undefined;
+      const by = row.token_id === null ? await knownUser(row.user_id ?? "") : await knownToken(row.token_id);
+      return by && { row, by };
+    },
+  });
+  const passwords = createPasswordCheck({ store, clock });
+
+  async function knownUser(id: string): Promise<KnownUser | undefined> {
+    const row = await findUser(store.read, id);
+    return row && { row, reach: await ownerReach(store.read, { account_id: null, user_id: row.id }) };
+  }
+  async function knownToken(id: string): Promise<KnownToken | undefined> {
+    const row = await findTokenById(store.read, id);
+    if (!row) return undefined;
+    const facts = await readTokenFacts(store.read, row);
+    return { facts, admits: addressGate(facts) };
+  }
+
+  function actorOfToken(known: KnownToken | undefined, ip: string): Actor {
     const nowMs = clock.nowMs();
     if (!known || known.facts.row.status !== "active" || nowMs < known.facts.not_before_ms || nowMs >= known.facts.expires_ms)
       throw new PlatformError("invalid_token");
@@ -75,38 +114,70 @@ export function createAuthenticator({ store, clock }: { readonly store: Store; r
     return tokenActor(known.facts, ip);
   }
 
+  const byToken = async (secret: string, ip: string): Promise<Actor> => actorOfToken(await tokens.get(hashSecret(secret)), ip);
+
+  async function bySession(secret: string, ip: string): Promise<Actor> {
+    const known = await sessions.get(hashSecret(secret));
+    const nowMs = clock.nowMs();
+    if (!known || sessionEndMs(known.row) <= nowMs) throw new PlatformError("session_ended");
+    const actor = "facts" in known.by ? actorOfToken(known.by, ip) : actorOfUser(known.by, ip);
+    if (nowMs - (parseTimestamp(known.row.last_seen_on) ?? 0) >= SEEN_EVERY_MS) await seen(known.row.id);
+    return { ...actor, session_id: known.row.id };
+  }
+
+  /** A database that cannot be written now ends no session: the next request tries again. */
+  const seen = (id: string): Promise<unknown> =>
+    store.write(({ db }) => touchSession(db, id, isoMicros(clock.nowMicros()))).catch(() => undefined);
+
+  async function byPassword(email: string, password: string, ip: string): Promise<Actor> {
+    const { id } = await passwords.userOf(email, password, ip);
+    const known = await knownUser(id);
+    if (!known) throw new PlatformError("wrong_password");
+    return actorOfUser(known, ip);
+  }
+
   async function byKey(email: string, key: string, ip: string): Promise<Actor> {
     const known = await users.get(email.toLowerCase());
     // The hash is compared for an unknown e-mail too, so that both cases take the same time.
     const fits = sameHash(known?.row.api_key_hash ?? NO_HASH, hashSecret(key));
     if (!known || !fits) throw new PlatformError("unknown_key");
-    return {
-      type: "user",
-      id: known.row.id,
-      user_id: known.row.id,
-      name: known.row.email,
-      ip,
-      grants: everything(known.row.id),
-      reach: known.reach,
-    };
+    return actorOfUser(known, ip);
   }
 
   return {
-    authenticate: (credential, ip) =>
-      credential.type === "token" ? byToken(credential.secret, ip) : byKey(credential.email, credential.key, ip),
+    authenticate: async (credential, ip) => {
+      switch (credential.type) {
+        case "token":
+          return byToken(credential.secret, ip);
+        case "key":
+          return byKey(credential.email, credential.key, ip);
+        case "session":
+          return bySession(credential.secret, ip);
+        case "password":
+          return byPassword(credential.email, credential.password, ip);
+        default:
+          throw new PlatformError("internal", { detail: "a form of credential that nothing reads" });
+      }
+    },
     isFamiliar: (credential) => {
       if (credential.type === "token") return tokens.familiar(hashSecret(credential.secret)) !== undefined;
+      if (credential.type === "session") return sessions.familiar(hashSecret(credential.secret)) !== undefined;
+      // Guessing passwords has bounds of its own.
+      if (credential.type === "password") return true;
       const known = users.familiar(credential.email.toLowerCase());
       return sameHash(known?.row.api_key_hash ?? NO_HASH, hashSecret(credential.key));
     },
     invalidate: (tokenId) => tokens.drop((known) => known.facts.row.id === tokenId),
+    endSessions: (ids) => sessions.drop((known) => ids.includes(known.row.id)),
     invalidateAll: () => {
       tokens.drop(() => true);
       users.drop(() => true);
+      sessions.drop(() => true);
     },
     close: () => {
       tokens.close();
       users.close();
+      sessions.close();
     },
   };
 }
@@ -115,6 +186,12 @@ export function createAuthenticator({ store, clock }: { readonly store: Store; r
 const NO_HASH = "0".repeat(64);
 
 const sameHash = (a: string, b: string): boolean => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+
+const actorOfUser = ({ row, reach }: KnownUser, ip: string): Actor => ({
+  ...{ type: "user", id: row.id, user_id: row.id, name: row.email, ip },
+  grants: everything(row.id),
+  reach,
+});
 
 /** E-mail and key stand for the user in full; the user's memberships bound what that is. */
 const everything = (userId: string): readonly Grant[] => [

@@ -31,6 +31,7 @@ import { largeChanges } from "#store/migrations/0046-large-changes.ts";
 import { importJobsAdded } from "#store/migrations/0047-import-jobs-added.ts";
 import { issuanceTimes } from "#store/migrations/0062-issuance-times.ts";
 import { listStates } from "#store/migrations/0063-list-states.ts";
+import { sessions } from "#store/migrations/0135-sessions.ts";
 import { history } from "#store/migrations/0068-history.ts";
 import { importReports } from "#store/migrations/0130-import-reports.ts";
 import type { Dialect, Session } from "#store/queries/session.ts";
@@ -77,6 +78,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 63, name: "list-states", statements: listStates },
   { version: 68, name: "history", statements: history },
   { version: 130, name: "import-reports", statements: importReports },
+  { version: 135, name: "sessions", statements: sessions },
 ];
 
 /**

@@ -9,6 +9,7 @@ export interface Tables {
   users: UsersTable;
   memberships: MembershipsTable;
   tokens: TokensTable;
+  sessions: SessionsTable;
   zones: ZonesTable;
   zone_claims: ZoneClaimsTable;
   former_zones: FormerZonesTable;
@@ -100,6 +101,9 @@ export interface UsersTable {
   country: string | null;
   zipcode: string | null;
   /** SHA-256 of the global API key, hexadecimal. */ api_key_hash: string | null;
+  /** Argon2id, as kernel/crypto/password.ts writes it; null for a user who does not sign in by one. */ password_hash: Generated<
+    string | null
+  >;
   created_on: string;
   modified_on: string;
 }
@@ -128,6 +132,20 @@ export interface TokensTable {
   modified_on: string;
   /** 1 for the token that the first start printed, until it is rolled. */
   bootstrap: number;
+}
+export interface SessionsTable {
+  id: string;
+  /** SHA-256 of the cookie's secret, hexadecimal. */
+  hash: string;
+  /** Null for a session by a token of an account. */
+  user_id: string | null;
+  /** The token that signed in: the session has its permissions, and ends with it. */
+  token_id: string | null;
+  label: string;
+  ip: string;
+  created_on: string;
+  last_seen_on: string;
+  expires_on: string;
 }
 export interface ZonesTable {
   id: string;

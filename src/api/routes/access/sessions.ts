@@ -1,0 +1,80 @@
+import { type Route, route } from "#api/route.ts";
+import { PasswordChange, PasswordChanged, Session, SessionCreate, SessionId, Setup } from "#model/access/session.ts";
+import type { PermissionGroupName } from "#model/access/permission-groups.ts";
+
+const READ: readonly PermissionGroupName[] = ["User Details Read", "User Details Write"];
+const WRITE: readonly PermissionGroupName[] = ["User Details Write"];
+
+export const SESSION_ROUTES: readonly Route[] = [
+  route({
+    method: "POST",
+    path: "/user/setup",
+    id: "user-setup",
+    summary: "Give the first user an e-mail address and a password, once; signs the browser in",
+    scope: "user",
+    permissions: WRITE,
+    credentials: ["token", "key"],
+    body: Setup,
+    result: Session,
+    paging: "one",
+    handler: ({ control, call, body }) => control.access.sessions.setUp(call, body),
+  }),
+  route({
+    method: "PUT",
+    path: "/user/password",
+    id: "user-password-change",
+    summary: "Change the calling user's password; ends the user's other sessions",
+    scope: "user",
+    permissions: WRITE,
+    body: PasswordChange,
+    result: PasswordChanged,
+    paging: "one",
+    handler: ({ control, call, body }) => control.access.sessions.changePassword(call, body),
+  }),
+  route({
+    method: "POST",
+    path: "/user/sessions",
+    id: "user-sessions-create",
+    summary: "Sign a browser in, with e-mail and password (Authorization: Basic) or a token; the answer sets a cookie",
+    scope: "open",
+    permissions: [],
+    credentials: ["password", "token", "key"],
+    body: SessionCreate,
+    result: Session,
+    paging: "one",
+    handler: ({ control, call, body }) => control.access.sessions.create(call, body),
+  }),
+  route({
+    method: "GET",
+    path: "/user/sessions",
+    id: "user-sessions-list",
+    summary: "List the browsers that the calling user is signed in with",
+    scope: "user",
+    permissions: READ,
+    result: Session,
+    paging: "list",
+    handler: ({ control, call }) => control.access.sessions.list(call),
+  }),
+  route({
+    method: "DELETE",
+    path: "/user/sessions/current",
+    id: "user-sessions-end",
+    summary: "Sign this browser out",
+    scope: "open",
+    permissions: [],
+    result: SessionId,
+    paging: "one",
+    handler: ({ control, call }) => control.access.sessions.end(call),
+  }),
+  route({
+    method: "DELETE",
+    path: "/user/sessions/:session_id",
+    id: "user-sessions-delete",
+    summary: "Sign a browser of the calling user out",
+    scope: "user",
+    permissions: WRITE,
+    result: SessionId,
+    paging: "one",
+    handler: ({ control, call, params }) => control.access.sessions.remove(call, params.session_id),
+  }),
+];

@@ -1,0 +1,10 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+/** Where the dashboard's built files are: beside the `src/` or the `dist/` that runs. A folder that is not there serves nothing. */
+export function dashboardFolder(start: string = import.meta.dirname): string {
+  for (let folder = start; ; folder = dirname(folder)) {
+    const built = join(folder, "dashboard", "dist");
+    if (folder === dirname(folder) || existsSync(join(built, "index.html"))) return built;
+  }
+}

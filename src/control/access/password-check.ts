@@ -1,0 +1,50 @@
+import type { Clock } from "#kernel/clock.ts";
+import { fitsPassword } from "#kernel/crypto/password.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { addressKey, createRateLimiter, type RateLimitConfig, type Standing } from "#kernel/net/rate-limiter.ts";
+import { listSessions } from "#store/access/sessions.ts";
+import { findUserByEmail, type UserRow } from "#store/access/users.ts";
+import type { Store } from "#store/database/store.ts";
+
+/** Wrong passwords from one address. */
+const PER_ADDRESS: RateLimitConfig = { requests: 20, periodSeconds: 300 };
+/** Wrong passwords of one user from addresses where the user has no session: guessers of many addresses do not lock the user out. */
+const PER_USER: RateLimitConfig = { requests: 30, periodSeconds: 900 };
+
+export interface PasswordCheck {
+  /** The user with this e-mail address and password. Throws `wrong_password`, and `rate_limited` after too many of these. */
+  userOf(email: string, password: string, ip: string): Promise<UserRow>;
+}
+
+export function createPasswordCheck({ store, clock }: { readonly store: Store; readonly clock: Clock }): PasswordCheck {
+  const addresses = createRateLimiter(PER_ADDRESS, clock);
+  const users = createRateLimiter(PER_USER, clock);
+
+  const isKnownPlace = async (userId: string, place: string): Promise<boolean> =>
+    (await listSessions(store.read, { user_id: userId })).some(({ ip }) => addressKey(ip) === place);
+
+  return {
+    userOf: async (given, password, ip) => {
+      const [email, place] = [given.toLowerCase(), addressKey(ip)];
+      refuse(addresses.look(place));
+      const user = await findUserByEmail(store.read, email);
+      // An unknown e-mail is counted like a known one, so that both are answered alike.
+      const guessed = user !== undefined && (await isKnownPlace(user.id, place)) ? null : email;
+      if (guessed !== null) refuse(users.look(guessed));
+      // Counted before the answer is known: requests at the same time are as many guesses.
+      addresses.take(place);
+      if (guessed !== null) users.take(guessed);
+      const fits = await fitsPassword(password, user?.password_hash ?? null);
+      if (user === undefined || !fits) throw new PlatformError("wrong_password");
+      return user;
+    },
+  };
+}
+
+function refuse(standing: Standing | null): void {
+  if (standing === null || (standing.allowed && standing.remaining > 0)) return;
+  throw new PlatformError("rate_limited", {
+    message: "Too many sign-ins with wrong passwords. Please wait, or sign in with an API token.",
+    headers: { "retry-after": String(standing.resetSeconds) },
+  });
+}

@@ -1,0 +1,44 @@
+import { type Static, Type } from "typebox";
+
+/** Of the cookie, and in the store of `expires_on`. */
+export const SESSION_SECONDS_MAX = 7 * 24 * 3600;
+/** Without a request. */
+export const SESSION_IDLE_SECONDS = 12 * 3600;
+/** NIST SP 800-63B §3.1.1.2 asks for 8; passwords stand alone here. */
+export const PASSWORD_LENGTH_MIN = 12;
+
+const Label = Type.String({ maxLength: 120, description: "What the sign-in was made with, for the list of sessions: `Firefox on Linux`." });
+const NewPassword = Type.String({ minLength: PASSWORD_LENGTH_MIN, maxLength: 256 });
+
+export const SessionCreate = Type.Object({ label: Type.Optional(Label) });
+export type SessionCreate = Static<typeof SessionCreate>;
+
+/** A browser that is signed in. Its secret is in the browser's cookie and nowhere else. */
+export const Session = Type.Object({
+  id: Type.String({ maxLength: 32 }),
+  label: Type.String(),
+  signed_in_with: Type.Union([Type.Literal("password"), Type.Literal("token")]),
+  ip: Type.String({ description: "The address that signed in." }),
+  created_on: Type.String({ format: "date-time" }),
+  last_seen_on: Type.String({ format: "date-time", description: "To within five minutes." }),
+  expires_on: Type.String({ format: "date-time" }),
+  current: Type.Boolean({ description: "Whether it is the session of this request." }),
+});
+export type Session = Static<typeof Session>;
+
+export const SessionId = Type.Object({ id: Type.String() });
+
+/** What gives the installation's first user an e-mail address and a password. */
+export const Setup = Type.Object({
+  email: Type.String({ minLength: 3, maxLength: 254 }),
+  password: NewPassword,
+  label: Type.Optional(Label),
+});
+export type Setup = Static<typeof Setup>;
+
+export const PasswordChange = Type.Object({ current_password: Type.String({ maxLength: 256 }), password: NewPassword });
+export type PasswordChange = Static<typeof PasswordChange>;
+
+export const PasswordChanged = Type.Object({
+  sessions_ended: Type.Integer({ description: "All of the user's, but the one of this request." }),
+});
