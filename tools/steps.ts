@@ -24,6 +24,8 @@ export const STATIC_STEPS: readonly Step[] = [
     command: "tsc",
     args: ["--noEmit", "--incremental", "--tsBuildInfoFile", "node_modules/.cache/selvedge.tsbuildinfo", "--project", "."],
   },
+  { name: "dashboard types", command: "tsc", args: ["--noEmit", "--project", "dashboard"] },
+  { name: "dashboard build", command: "node", args: ["tools/dashboard.ts", "--check"] },
   { name: "lint", command: "oxlint", args: ["--deny-warnings", "."] },
   { name: "format", command: "oxfmt", args: ["--check", "."] },
   { name: "unused code", command: "knip", args: ["--no-progress"] },

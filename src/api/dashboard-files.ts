@@ -59,7 +59,7 @@ export function createDashboardFiles(folder: string): DashboardFiles {
       const path = request.url.split("?", 1)[0] ?? "/";
       const known = await files();
       const wantsPage = (request.headers.accept ?? "").includes("text/html");
-      const name = known.has(path) && path !== PAGE ? path : wantsPage && extname(path) === "" ? PAGE : undefined;
+      const name = known.has(path) && path !== PAGE ? path : wantsPage && !path.startsWith("/assets/") ? PAGE : undefined;
       const file = name === undefined ? undefined : known.get(name);
       if (name === undefined || file === undefined) return undefined;
       for (const header of ["pragma", "expires", "x-frame-options"]) reply.removeHeader(header);

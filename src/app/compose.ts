@@ -23,7 +23,8 @@ import { createLiveConfig } from "#app/config/live-config.ts";
 import { openApi } from "#app/control/open-api.ts";
 import { openControl, openPublisher } from "#app/control/open-control.ts";
 import { planeReports } from "#app/planes/plane-reports.ts";
-import { startPlanes } from "#app/planes/planes.ts";
+import { type Planes, startPlanes } from "#app/planes/planes.ts";
+import { serverHealth } from "#app/operations/server-health.ts";
 import type { ReadyLine } from "#app/operations/ready.ts";
 import { createReload } from "./reload.ts";
 import { keepRunFile } from "#app/operations/run-file.ts";
@@ -62,7 +63,9 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
     const live = createLiveConfig({ config, tls: state.tls, load: deps.load });
     const metrics = createMetrics();
     let urlOfGateways = "";
-    const { control, reader, batches } = await openControl(deps, state, { metrics, urlOfGateways: () => urlOfGateways }, closing);
+    let running: Pick<Planes, "workers"> = { workers: [] };
+    const asked = { metrics, urlOfGateways: () => urlOfGateways, serverHealth: () => serverHealth(store, running) };
+    const { control, reader, batches } = await openControl(deps, state, asked, closing);
     const publisher = await openPublisher(deps, state, control, closing);
     const hasZones = state.isLate ? mayHoldZones(files.lastGood) : await anyZone(store.read);
     const transport = createTransportNotices(log, metrics);
@@ -73,6 +76,7 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
       ...planeReports(control, log),
     });
     closing.addDraining((drainMs) => planes.stop(drainMs));
+    running = planes;
     urlOfGateways = planeAddresses(config, { api: 0, ops: 0 }, planes.ports).gateway;
 
     const api = openApi(deps, { store, control, threads: [reader, batches], publisher, planes, metrics, live, transport, stalls }, closing);

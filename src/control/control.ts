@@ -1,4 +1,5 @@
 import type { Call } from "#control/call.ts";
+import type { ServerHealth } from "#model/access/server-health.ts";
 import type { DashboardQuery, ZoneDashboard } from "#model/zones/zone-dashboard.ts";
 import type { Access } from "#control/access/access.ts";
 import type { CachePurges } from "#control/cache/purge.ts";
@@ -57,6 +58,8 @@ import type { Zones } from "#control/zones/zones.ts";
 /** Every use-case, by the resource it works on. Made by `createControl` (control/create.ts). */
 export interface Control {
   readonly access: Access;
+  /** What this server runs, and whether it answers. */
+  serverHealth(): Promise<ServerHealth>;
   readonly deprecationCalls: DeprecationCalls;
   readonly zones: Zones;
   readonly zoneSettings: ZoneSettings;

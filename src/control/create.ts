@@ -75,6 +75,7 @@ import type { Clock } from "#kernel/clock.ts";
 import { isGlobalAddress } from "#kernel/net/ip-class.ts";
 import { canonicalIp, type IpAddress } from "#kernel/net/ip.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
+import type { ServerHealth } from "#model/access/server-health.ts";
 import { planOf } from "#model/zones/plan.ts";
 import type { RecordPolicy } from "#model/dns/prepared-record.ts";
 import type { Store } from "#store/database/store.ts";
@@ -138,6 +139,8 @@ export interface ControlDeps {
   readonly webhookAllowed?: (address: string) => boolean;
   /** Where the gateway plane is reached: `https://gateway.example`. */
   readonly urlOfGateways?: () => string;
+  /** What the threads and the database of this server say; nothing unless given. */
+  readonly serverHealth?: () => Promise<ServerHealth>;
   /** Where certificates come from; the installation's own authority alone unless given. */
   readonly ordering?: OrderingConfig;
   /** Told of failures that are no authority's. */
@@ -203,6 +206,7 @@ export function createControl(deps: ControlDeps): Control {
   return {
     access,
     analytics,
+    serverHealth: async () => (await deps.serverHealth?.()) ?? { planes: [], problems: [] },
     zoneDashboard: (call, zoneId, query) => zoneDashboard({ analytics, clock }, call, zoneId, query),
     deprecationCalls: createDeprecationCalls({ store }),
     certificates: createCertificateRenewal({ store, clock, sealer, ca }),

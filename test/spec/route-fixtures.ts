@@ -91,6 +91,7 @@ export const routeFixtures = (
   "script-monitor-update": { body: { enabled: false }, status: 410 },
   "script-monitor-scripts-list": { status: 410 },
   "script-monitor-scripts-get": { status: 410 },
+  "account-health-get": {},
   "deprecation-calls-list": {},
   "user-tokens-list": {},
   "user-tokens-create": { body: token(accountId) },

@@ -41,6 +41,7 @@ export interface ApiServerOptions {
   readonly failureLimit?: ApiConfig["failureLimit"];
   readonly bodyBytesMax?: number;
   readonly tls?: ApiConfig["tls"];
+  readonly dashboard?: string;
   /** No limits of their own for any route unless said. */
   readonly limits?: NonNullable<ApiConfig["limits"]>;
   readonly routes?: ApiDeps["routes"];
@@ -97,6 +98,7 @@ export async function startApi(options: ApiServerOptions = {}): Promise<ApiServe
       failureLimit: options.failureLimit ?? { requests: 0, periodSeconds: 300 },
       limits: options.limits ?? { dns_import: { bodyBytesMax: 256 * 1024, rateLimit: { requests: 0, periodSeconds: 60 } } },
       ...(options.tls ? { tls: options.tls } : {}),
+      ...(options.dashboard ? { dashboard: options.dashboard } : {}),
       ...(options.bodyBytesMax === undefined ? {} : { bodyBytesMax: options.bodyBytesMax }),
     },
   });

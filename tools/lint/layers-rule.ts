@@ -1,10 +1,14 @@
-import { dirname, resolve, sep } from "node:path";
+import { dirname, join, resolve, sep } from "node:path";
 import { folderProblem } from "./folders.ts";
-import { LAYERS, RESERVED_PACKAGES } from "./layers.ts";
+import { DASHBOARD_MAY_NAME, LAYERS, RESERVED_PACKAGES } from "./layers.ts";
 import { asNode, isTestFile, isTestingFolder, type Node, nameOf, type Rule, stringValue } from "./rule.ts";
 
 /** Where a file or the target of an import stands. */
-type Place = { readonly kind: "layer"; readonly layer: string } | { readonly kind: "support" } | { readonly kind: "outside" };
+type Place =
+  | { readonly kind: "layer"; readonly layer: string }
+  | { readonly kind: "support" }
+  | { readonly kind: "outside" }
+  | { readonly kind: "dashboard" };
 
 /** How a target is named: by an import, by one of types alone, or as the URL of a worker's file. */
 type How = "import" | "type" | "url";
@@ -37,6 +41,7 @@ export const layers: Rule = {
 };
 
 function importProblem(filename: string, from: Place, specifier: string, how: How): string | undefined {
+  if (from.kind === "dashboard") return dashboardProblem(filename, specifier, how);
   if (specifier.startsWith("#")) {
     const path = specifier.slice(1);
     return layerProblem(from, path.split("/")[0] ?? "", isTestFile(filename)) ?? folderProblemOf(filename, path);
@@ -102,8 +107,23 @@ const rank = (layer: string): number => LAYERS.findIndex(({ name }) => name === 
 const unreadable = (from: Place): string | undefined =>
   from.kind === "layer" && from.layer !== "app" ? "an import must name its target as a string" : undefined;
 
+const DASHBOARD = join(dirname(dirname(import.meta.dirname)), "dashboard", "src", sep);
+
+/** The pages know the API by its types, and nothing else of the server. */
+function dashboardProblem(filename: string, specifier: string, how: How): string | undefined {
+  if (specifier.startsWith("#")) {
+    const layer = specifier.slice(1).split("/")[0] ?? "";
+    return how === "type" && DASHBOARD_MAY_NAME.includes(layer)
+      ? undefined
+      : `dashboard/ may import types of ${DASHBOARD_MAY_NAME.join(" and ")} alone`;
+  }
+  const isInside = !specifier.startsWith(".") || placeOf(resolve(dirname(filename), specifier)).kind === "dashboard";
+  return isInside ? undefined : "dashboard/ may import nothing of the server but types";
+}
+
 function placeOf(path: string): Place {
   const parts = path.split(sep);
+  if (path.startsWith(DASHBOARD)) return { kind: "dashboard" };
   const src = parts.lastIndexOf("src");
   const layer = parts[src + 1];
   if (src !== -1 && layer !== undefined && src + 2 < parts.length) return { kind: "layer", layer };

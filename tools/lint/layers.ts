@@ -45,6 +45,9 @@ export const LAYERS: readonly Layer[] = [
   },
 ];
 
+/** The layers whose types pages use. */
+export const DASHBOARD_MAY_NAME: readonly string[] = ["model", "deprecations"];
+
 /** Packages that would lead around the layers: only these may import them. */
 export const RESERVED_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   // The data planes cannot see the database; the events database has one writer of its own.

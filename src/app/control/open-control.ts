@@ -6,6 +6,7 @@ import { openGatewayLogStore } from "#events/read/store.ts";
 import { openEventQueries } from "#events/read/queries.ts";
 import { logSegmentsOf } from "#events/logs/segment.ts";
 import { RENEW_WITHIN_MS } from "#jobs/renew-certificates.ts";
+import type { ServerHealth } from "#model/access/server-health.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import { createPublisher, type Publisher } from "#snapshot/publisher.ts";
 import type { Closing } from "#app/operations/disposables.ts";
@@ -29,7 +30,11 @@ export interface OpenedControl {
 export async function openControl(
   { config, log, clock }: ComposeDeps,
   { store, sealer, ca, files, withDatabase }: State,
-  { metrics, urlOfGateways }: { readonly metrics: MetricRegistry; urlOfGateways(): string },
+  {
+    metrics,
+    urlOfGateways,
+    serverHealth,
+  }: { readonly metrics: MetricRegistry; urlOfGateways(): string; serverHealth(): Promise<ServerHealth> },
   closing: Closing,
 ): Promise<OpenedControl> {
   const events = openEventQueries(files.events);
@@ -41,7 +46,7 @@ export async function openControl(
   const batches = createLogBatches(log);
   closing.add(() => batches.close());
   const control = createControl({
-    ...{ store, clock, sealer, events, gatewayLogStore, ca, urlOfGateways },
+    ...{ store, clock, sealer, events, gatewayLogStore, ca, urlOfGateways, serverHealth },
     eventReads: reader.reads,
     nodeId: nodeIdIn(files.nodeId),
     logSegments: logSegmentsOf(files.events),

@@ -1,11 +1,23 @@
 import { Type } from "typebox";
 import { type Route, route } from "#api/route.ts";
+import { ServerHealth } from "#model/access/server-health.ts";
 import { Account, AccountCreate, AccountList, AccountUpdate } from "#model/access/account.ts";
 
 const READ = ["Account Settings Read", "Account Settings Write"] as const;
 const WRITE = ["Account Settings Write"] as const;
 
 export const ACCOUNT_ROUTES: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/accounts/:account_id/health",
+    id: "account-health-get",
+    summary: "Show whether the planes of this server answer",
+    scope: "account",
+    permissions: ["Account Settings Read", "Account Settings Write"],
+    result: ServerHealth,
+    paging: "one",
+    handler: ({ control }) => control.serverHealth(),
+  }),
   route({
     method: "GET",
     path: "/accounts",

@@ -1,0 +1,74 @@
+import { Button, TextInput } from "@mantine/core";
+import type { AuditLog } from "#model/access/audit-log.ts";
+import { useAccount, useRead } from "../../api/hooks.ts";
+import { useAddress } from "../../api/search.ts";
+import { Icon } from "../../parts/icon.tsx";
+import { List } from "../../parts/list.tsx";
+import { Card, Empty, Failed, Loading, PageHead } from "../../parts/page.tsx";
+import { Time } from "../../parts/time.tsx";
+import tools from "../../parts/tools.module.css";
+import { useTyped } from "../../parts/use-typed.ts";
+import { AccountTabs } from "./account-tabs.tsx";
+
+const PER_PAGE = 50;
+
+export function AuditPage() {
+  const account = useAccount();
+  const [{ action, page = "1" }, go] = useAddress();
+  const [typed, setTyped] = useTyped(action, (text) => go({ action: text, page: undefined }, { replace: true }));
+  const query = new URLSearchParams({ per_page: String(PER_PAGE), page });
+  if (action !== undefined) query.set("action.type", action);
+  const read = useRead<AuditLog[]>(account && `/accounts/${account.id}/audit_logs?${query.toString()}`, { keepsPrevious: true });
+  const isFull = read.data?.result.length === PER_PAGE;
+  return (
+    <>
+      <PageHead title="Account" lead="Every change: who, what and when. It is written together with the change itself." />
+      <AccountTabs />
+      <div className={tools["tools"]}>
+        <TextInput
+          data-search
+          size="xs"
+          className={tools["find"]}
+          placeholder="dns_record.create"
+          aria-label="Action"
+          leftSection={<Icon name="search" size={16} />}
+          value={typed}
+          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+      </div>
+      <Card>
+        {read.error ? (
+          <Failed error={read.error} onAgain={() => void read.refetch()} />
+        ) : !read.data ? (
+          <Loading />
+        ) : read.data.result.length === 0 ? (
+          <Empty title={action === undefined ? "Nothing has been changed yet" : "No change of this kind"} />
+        ) : (
+          <List<AuditLog>
+            label="Audit log"
+            rows={read.data.result}
+            keyOf={({ id }) => id}
+            columns={[
+              { head: "When", width: "130px", cell: ({ when }) => <Time of={when} /> },
+              { head: "What", width: "auto", cell: ({ action: { type } }) => <b>{type}</b> },
+              { head: "Who", width: "auto", cell: ({ actor }) => actor.email ?? `${actor.type} ${actor.id.slice(0, 8)}` },
+              { head: "Address", width: "130px", isMinor: true, cell: ({ actor }) => <span className="mono">{actor.ip}</span> },
+              { head: "Resource", width: "auto", isMinor: true, cell: ({ resource }) => <span className="mono">{resource.id}</span> },
+            ]}
+          />
+        )}
+      </Card>
+      {(isFull || page !== "1") && (
+        <div className={tools["pager"]}>
+          <Button variant="default" disabled={page === "1"} onClick={() => go({ page: String(Number(page) - 1) })}>
+            Newer
+          </Button>
+          <span>Page {page}</span>
+          <Button variant="default" disabled={!isFull} onClick={() => go({ page: String(Number(page) + 1) })}>
+            Older
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}

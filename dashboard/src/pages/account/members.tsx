@@ -1,0 +1,44 @@
+import type { AccountMember } from "#model/access/account-member.ts";
+import { useAccount, useRead } from "../../api/hooks.ts";
+import { List } from "../../parts/list.tsx";
+import { Badge, Card, Failed, Loading, PageHead } from "../../parts/page.tsx";
+import { AccountTabs } from "./account-tabs.tsx";
+
+export function MembersPage() {
+  const account = useAccount();
+  const read = useRead<AccountMember[]>(account && `/accounts/${account.id}/members?per_page=50`);
+  return (
+    <>
+      <PageHead title="Account" lead="Who works in this account, and what their roles let them do." />
+      <AccountTabs />
+      <Card title="Members">
+        {read.error ? (
+          <Failed error={read.error} onAgain={() => void read.refetch()} />
+        ) : !read.data ? (
+          <Loading />
+        ) : (
+          <List<AccountMember>
+            label="Members"
+            rows={read.data.result}
+            keyOf={({ id }) => id}
+            columns={[
+              { head: "E-mail", width: "auto", cell: ({ email }) => email },
+              {
+                head: "Name",
+                width: "auto",
+                isMinor: true,
+                cell: ({ user }) => [user.first_name, user.last_name].filter(Boolean).join(" "),
+              },
+              { head: "Roles", width: "auto", cell: ({ roles }) => roles.map(({ name }) => name).join(", ") },
+              {
+                head: "Status",
+                width: "110px",
+                cell: ({ status }) => <Badge tone={status === "accepted" ? "good" : "warn"}>{status}</Badge>,
+              },
+            ]}
+          />
+        )}
+      </Card>
+    </>
+  );
+}

@@ -1,0 +1,91 @@
+import { Button } from "@mantine/core";
+import { useState } from "react";
+import type { Token } from "#model/access/token.ts";
+import { useRead, useWrite } from "../../api/hooks.ts";
+import { Confirm } from "../../parts/confirm.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { List } from "../../parts/list.tsx";
+import { Badge, Card, Failed, Loading, PageHead } from "../../parts/page.tsx";
+import { Time } from "../../parts/time.tsx";
+import { AccountTabs } from "./account-tabs.tsx";
+import { CreateToken } from "./create-token.tsx";
+
+export function TokensPage() {
+  const read = useRead<Token[]>("/user/tokens?per_page=50&include_expired=true");
+  const remove = useWrite<{ id: string }>("/user/tokens");
+  const [isAdding, setAdding] = useState(false);
+  const [removing, setRemoving] = useState<Token>();
+  return (
+    <>
+      <PageHead title="Account" lead="Tokens let programs call the API, each with no more than it needs.">
+        <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAdding(true)}>
+          Create a token
+        </Button>
+      </PageHead>
+      <AccountTabs />
+      <Card title="Your tokens">
+        {read.error ? (
+          <Failed error={read.error} onAgain={() => void read.refetch()} />
+        ) : !read.data ? (
+          <Loading />
+        ) : (
+          <List<Token>
+            label="Tokens"
+            rows={read.data.result}
+            keyOf={({ id }) => id}
+            columns={[
+              { head: "Name", width: "auto", cell: ({ name }) => <b>{name}</b> },
+              { head: "May", width: "auto", isMinor: true, cell: ({ policies }) => permissionsOf(policies) },
+              {
+                head: "Status",
+                width: "100px",
+                cell: ({ status }) => <Badge tone={status === "active" ? "good" : "warn"}>{status}</Badge>,
+              },
+              {
+                head: "Until",
+                width: "90px",
+                isMinor: true,
+                cell: ({ expires_on }) => (expires_on === undefined ? "no end" : <Time of={expires_on} as="day" />),
+              },
+              {
+                head: "Action",
+                width: "90px",
+                cell: (token) => (
+                  <Button variant="default" size="compact-xs" onClick={() => setRemoving(token)}>
+                    Delete
+                  </Button>
+                ),
+              },
+            ]}
+          />
+        )}
+      </Card>
+      {isAdding && <CreateToken onClose={() => setAdding(false)} />}
+      {removing && (
+        <Confirm
+          title={`Delete the token ${removing.name}?`}
+          action="Delete the token"
+          error={remove.error}
+          isPending={remove.isPending}
+          onClose={() => setRemoving(undefined)}
+          onConfirm={() =>
+            remove.mutate({ method: "DELETE", path: `/user/tokens/${removing.id}` }, { onSuccess: () => setRemoving(undefined) })
+          }
+        >
+          Programs that use it are refused from this moment on, and sessions that it signed in end.
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+const SHOWN_MAX = 3;
+
+function permissionsOf(policies: Token["policies"]): string {
+  const names = [
+    ...new Set(
+      policies.filter(({ effect }) => effect === "allow").flatMap(({ permission_groups }) => permission_groups.map(({ name }) => name)),
+    ),
+  ];
+  return names.length <= SHOWN_MAX ? names.join(", ") : `${names.slice(0, SHOWN_MAX).join(", ")} and ${names.length - SHOWN_MAX} more`;
+}

@@ -1,0 +1,166 @@
+import { TextInput } from "@mantine/core";
+import { memo, type ReactNode, useState } from "react";
+import type { DnsRecord } from "#model/dns/dns-record.ts";
+import { ApiError } from "../../api/client.ts";
+import { Icon } from "../../parts/icon.tsx";
+import { duration, Time } from "../../parts/time.tsx";
+import css from "./records.module.css";
+
+export type Field = "name" | "content";
+export type Change = Partial<Pick<DnsRecord, Field | "proxied">>;
+
+export interface RowActions {
+  pick(id: string): void;
+  edit(id: string, field: Field): void;
+  save(record: DnsRecord, change: Change): Promise<unknown>;
+  leave(): void;
+  open(record: DnsRecord): void;
+}
+
+interface EditorProps {
+  readonly record: DnsRecord;
+  readonly field: Field;
+  readonly actions: RowActions;
+}
+
+/** Sends on Enter; what is wrong hangs below the field, over the rows. */
+function Editor({ record, field, actions }: EditorProps) {
+  const [text, setText] = useState(record[field]);
+  const [fault, setFault] = useState<string>();
+  const save = async (): Promise<void> => {
+    if (text === record[field]) return actions.leave();
+    try {
+      await actions.save(record, { [field]: text });
+      actions.leave();
+    } catch (error) {
+      const of = error instanceof ApiError ? (error.byField()[field] ?? error.faults[0]) : undefined;
+      setFault(of ? `${of.message} (${of.code})` : (error as Error).message);
+    }
+  };
+  return (
+    <div className={css["editor"]}>
+      <TextInput
+        size="xs"
+        aria-label={`${field === "name" ? "Name" : "Content"} of ${record.type} ${record.name}`}
+        value={text}
+        error={fault}
+        classNames={{ error: css["fault"] ?? "" }}
+        autoFocus
+        onFocus={(event) => event.currentTarget.select()}
+        onChange={(event) => {
+          setText(event.currentTarget.value);
+          setFault(undefined);
+        }}
+        onBlur={() => fault === undefined && void save()}
+        onKeyDown={(event) => {
+          event.stopPropagation();
+          if (event.key === "Enter") void save();
+          if (event.key === "Escape") actions.leave();
+        }}
+      />
+    </div>
+  );
+}
+
+interface RowProps {
+  readonly record: DnsRecord | undefined;
+  readonly index: number;
+  readonly start: number;
+  readonly height: number;
+  readonly isActive: boolean;
+  readonly isPicked: boolean;
+  readonly editing: Field | undefined;
+  readonly zone: string;
+  readonly actions: RowActions;
+}
+
+export const RecordRow = memo(function RecordRow({ record, index, start, height, isActive, isPicked, editing, zone, actions }: RowProps) {
+  const place = { transform: `translateY(${start}px)`, height };
+  if (!record)
+    return (
+      <div role="row" aria-rowindex={index + 2} className={css["row"]} style={place}>
+        {[0, 1, 2].map((i) => (
+          <span key={i} role="gridcell" className={css["ghost"]} aria-label="Loading" />
+        ))}
+      </div>
+    );
+  const { id, type, name, content, proxied, proxiable, ttl, comment, modified_on: changed } = record;
+  const short = name === zone ? "@" : name.endsWith(`.${zone}`) ? name.slice(0, -zone.length - 1) : name;
+  const cell = (field: Field, shown: ReactNode): ReactNode =>
+    editing === field ? (
+      <Editor record={record} field={field} actions={actions} />
+    ) : (
+      <span className={css["value"]} title={record[field]} onDoubleClick={() => actions.edit(id, field)}>
+        {shown}
+      </span>
+    );
+  return (
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={isPicked}
+      data-index={index}
+      tabIndex={isActive ? 0 : -1}
+      className={css["row"]}
+      data-picked={isPicked || undefined}
+      data-editing={editing}
+      style={place}
+    >
+      <span role="gridcell" className={css["pick"]}>
+        <input type="checkbox" checked={isPicked} onChange={() => actions.pick(id)} aria-label={`Select ${type} ${name}`} tabIndex={-1} />
+      </span>
+      <span role="gridcell" className={css["type"]}>
+        {type}
+      </span>
+      <span role="gridcell" className={css["name"]}>
+        {cell(
+          "name",
+          <>
+            {short}
+            {short !== "@" && short !== name && <span className={css["apex"]}>.{zone}</span>}
+          </>,
+        )}
+      </span>
+      <span role="gridcell" className={`${css["content"]} num`}>
+        {cell("content", content)}
+      </span>
+      <span role="gridcell" className={css["traffic"]}>
+        {proxiable ? (
+          <button
+            type="button"
+            className={css["proxy"]}
+            data-on={proxied || undefined}
+            tabIndex={-1}
+            aria-label={`${proxied ? "Edge" : "DNS only"}: ${name}`}
+            onClick={() => void actions.save(record, { proxied: !proxied })}
+          >
+            <Icon name="edge" size={16} />
+            {proxied ? "Edge" : "DNS only"}
+          </button>
+        ) : (
+          <span className={css["never"]}>DNS only</span>
+        )}
+      </span>
+      <span role="gridcell" className={`${css["ttl"]} num`}>
+        {ttl === 1 ? "Auto" : duration(ttl)}
+      </span>
+      <span role="gridcell" className={css["note"]}>
+        <span className={css["value"]} title={comment ?? undefined}>
+          {[comment, ...record.tags.map((tag) => `#${tag}`)].filter(Boolean).join(" ")}
+        </span>
+      </span>
+      <span role="gridcell" className={`${css["changed"]} num`}>
+        <button
+          type="button"
+          className={css["more"]}
+          tabIndex={-1}
+          onClick={() => actions.open(record)}
+          aria-label={`Edit ${type} ${name}`}
+        >
+          <Time of={changed} as="day" />
+          <Icon name="edit" size={14} />
+        </button>
+      </span>
+    </div>
+  );
+});

@@ -1,0 +1,50 @@
+import { Button, TextInput } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import type { Zone } from "#model/zones/zone.ts";
+import { ApiError } from "../../api/client.ts";
+import { useAccount, useWrite } from "../../api/hooks.ts";
+import { Actions, Dialog } from "../../parts/modal.tsx";
+import { Fault } from "../../parts/page.tsx";
+import tools from "../../parts/tools.module.css";
+
+export function AddZone({ onClose }: { readonly onClose: () => void }) {
+  const account = useAccount();
+  const navigate = useNavigate();
+  const [name, setName] = useState("");
+  const write = useWrite<Zone>("/zones");
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    const body = { name: name.trim(), ...(account ? { account: { id: account.id } } : {}) };
+    write.mutate(
+      { method: "POST", path: "/zones", body },
+      { onSuccess: ({ result }) => void navigate({ to: "/zones/$zone", params: { zone: result.name } }) },
+    );
+  };
+  return (
+    <Dialog title="Add a zone" onClose={onClose}>
+      <form className={tools["form"]} onSubmit={submit}>
+        <TextInput
+          label="Domain"
+          description="The name that you have registered, such as shop.example. Names below it are its records."
+          placeholder="shop.example"
+          value={name}
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
+          error={write.error && <Fault error={write.error instanceof ApiError ? write.error : write.error} />}
+          required
+          data-autofocus
+          autoComplete="off"
+          spellCheck={false}
+        />
+        <Actions>
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={write.isPending} loaderProps={{ type: "dots" }}>
+            Add the zone
+          </Button>
+        </Actions>
+      </form>
+    </Dialog>
+  );
+}

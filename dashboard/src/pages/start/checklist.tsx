@@ -1,0 +1,87 @@
+import { Link } from "@tanstack/react-router";
+import type { DnsRecordUsage } from "#model/dns/dns-record.ts";
+import type { Ruleset } from "#model/rulesets/ruleset.ts";
+import type { Zone } from "#model/zones/zone.ts";
+import { useRead } from "../../api/hooks.ts";
+import { Icon } from "../../parts/icon.tsx";
+import css from "./checklist.module.css";
+
+interface Step {
+  readonly title: string;
+  readonly hint: string;
+  readonly to: string;
+  /** Undefined while it is not known. */
+  readonly isDone: boolean | undefined;
+}
+
+/** The way of a site behind the edge; each tick is what the server says now. */
+export function Checklist({ zone }: { readonly zone: Zone }) {
+  const base = `/zones/${zone.id}`;
+  const usage = useRead<DnsRecordUsage>(`${base}/dns_records/usage`);
+  const proxied = useRead<unknown[]>(`${base}/dns_records?proxied=true&per_page=5`);
+  const packs = useRead<{ status: string }[]>(`${base}/ssl/certificate_packs`);
+  const managed = useRead<Ruleset>(`${base}/rulesets/phases/http_request_firewall_managed/entrypoint`);
+  const requests = useRead<unknown[]>(`${base}/logs/requests?per_page=1`);
+  const steps: readonly Step[] = [
+    {
+      title: "Add its records",
+      hint: "Type them, or import a zone file.",
+      to: "/zones/$zone/dns/records",
+      isDone: usage.data && usage.data.result.record_usage > 0,
+    },
+    {
+      title: "Name its name servers at the registrar",
+      hint: `${zone.name_servers.join(" and ")}. The zone is active when the world asks them.`,
+      to: "/zones/$zone",
+      isDone: zone.status === "active",
+    },
+    {
+      title: "Send its traffic through the edge",
+      hint: "Switch a record from DNS only to Edge.",
+      to: "/zones/$zone/dns/records",
+      isDone: proxied.data && (proxied.data.result_info?.total_count ?? 0) > 0,
+    },
+    {
+      title: "Have a certificate",
+      hint: "It is ordered by itself once a name is proxied.",
+      to: "/zones/$zone",
+      isDone: packs.data && packs.data.result.some(({ status }) => status === "active"),
+    },
+    {
+      title: "Turn attack detection on",
+      hint: "Managed rules block what is known to be an attack.",
+      to: "/zones/$zone",
+      isDone: managed.isError
+        ? false
+        : managed.data && managed.data.result.rules.some(({ action, enabled }) => action === "execute" && enabled),
+    },
+    {
+      title: "See a request",
+      hint: "The first visitor shows that everything works.",
+      to: "/zones/$zone",
+      isDone: requests.data && requests.data.result.length > 0,
+    },
+  ];
+  const done = steps.filter(({ isDone }) => isDone === true).length;
+  return (
+    <>
+      <p className={css["count"]}>
+        <b className="num">{done}</b> of <b className="num">{steps.length}</b> done
+      </p>
+      <ol className={css["steps"]}>
+        {steps.map(({ title, hint, to, isDone }) => (
+          <li key={title} data-done={isDone === true}>
+            <span className={css["tick"]}>{isDone === true && <Icon name="check" size={14} />}</span>
+            <div>
+              <Link to={to} params={{ zone: zone.name }}>
+                {title}
+              </Link>
+              <p>{hint}</p>
+            </div>
+            <span className="unseen">{isDone === true ? "done" : "open"}</span>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}

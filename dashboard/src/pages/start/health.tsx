@@ -1,0 +1,33 @@
+import type { ServerHealth } from "#model/access/server-health.ts";
+import { useAccount, useRead } from "../../api/hooks.ts";
+import { Badge, Failed, Loading, Notice } from "../../parts/page.tsx";
+import css from "./health.module.css";
+
+const WORDS = { up: ["answers", "good"], silent: ["does not answer", "bad"], down: ["is down", "bad"] } as const;
+
+/** The threads of this server, and whether each answers. */
+export function Health() {
+  const account = useAccount();
+  const read = useRead<ServerHealth>(account && `/accounts/${account.id}/health`, { everyMs: 15_000 });
+  if (read.error) return <Failed error={read.error} onAgain={() => void read.refetch()} />;
+  if (!read.data) return <Loading />;
+  const { planes, problems } = read.data.result;
+  return (
+    <>
+      {problems.map((problem) => (
+        <Notice key={problem} tone="bad">
+          {problem}
+        </Notice>
+      ))}
+      <ul className={css["planes"]}>
+        {planes.map(({ name, status }) => (
+          <li key={name}>
+            <span>{name}</span>
+            <Badge tone={WORDS[status][1]}>{WORDS[status][0]}</Badge>
+          </li>
+        ))}
+      </ul>
+      {planes.length < 4 && <p className={css["hint"]}>Nameserver and edge start with the first zone.</p>}
+    </>
+  );
+}

@@ -1,0 +1,32 @@
+import { type ReactNode, useId } from "react";
+import css from "./choice.module.css";
+
+interface ChoiceProps<V extends string> {
+  readonly label: string;
+  readonly value: V;
+  readonly options: readonly (readonly [V, string])[];
+  readonly onChange: (value: V) => void;
+  /** Beside the control instead of above it, for those who hear it alone. */
+  readonly isQuiet?: boolean;
+  readonly description?: ReactNode;
+}
+
+/** The browser's own list: it works by keyboard and on a phone, and injects nothing. */
+export function Choice<V extends string>({ label, value, options, onChange, isQuiet = false, description }: ChoiceProps<V>) {
+  const id = useId();
+  return (
+    <div className={css["choice"]} data-quiet={isQuiet}>
+      <label htmlFor={id} className={isQuiet ? "unseen" : undefined}>
+        {label}
+      </label>
+      {description !== undefined && <p>{description}</p>}
+      <select id={id} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value as V)}>
+        {options.map(([option, text]) => (
+          <option key={option} value={option}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}

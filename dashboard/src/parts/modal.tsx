@@ -1,0 +1,29 @@
+import { Modal } from "@mantine/core";
+import type { ReactNode } from "react";
+import css from "./modal.module.css";
+
+interface DialogProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+  readonly size?: number;
+  /** What cannot be put away by a click beside it. */
+  readonly isFirm?: boolean;
+}
+
+/** Mounted while it is open. */
+export const Dialog = ({ title, onClose, children, size = 480, isFirm = false }: DialogProps) => (
+  <Modal.Root opened onClose={onClose} size={size} closeOnClickOutside={!isFirm} closeOnEscape={!isFirm}>
+    <Modal.Overlay backgroundOpacity={0.4} />
+    <Modal.Content aria-label={title}>
+      <header className={css["head"]}>
+        <h2>{title}</h2>
+        {!isFirm && <Modal.CloseButton aria-label="Close" />}
+      </header>
+      <div className={css["body"]}>{children}</div>
+    </Modal.Content>
+  </Modal.Root>
+);
+
+/** Actions at the end of a form, the main one last. */
+export const Actions = ({ children }: { readonly children: ReactNode }) => <div className={css["actions"]}>{children}</div>;

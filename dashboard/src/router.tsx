@@ -1,0 +1,82 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { Failed } from "./parts/page.tsx";
+import { NotFound } from "./shell/not-found.tsx";
+import { Shell } from "./shell/shell.tsx";
+
+const root = createRootRoute({
+  component: Shell,
+  notFoundComponent: NotFound,
+  errorComponent: ({ error }) => <Failed error={error as Error} />,
+});
+
+/** What an address says besides its path: texts alone. Anything else in it is dropped, so that no link breaks a page. */
+export type Search = Readonly<Record<string, string | undefined>>;
+
+const texts = (search: Record<string, unknown>): Search =>
+  Object.fromEntries(
+    Object.entries(search)
+      .filter(([, value]) => ["string", "number", "boolean"].includes(typeof value) && value !== "")
+      .map(([name, value]) => [name, String(value)]),
+  );
+
+const page = <const P extends string>(path: P, component: ReturnType<typeof lazyRouteComponent>) =>
+  createRoute({ getParentRoute: () => root, path, validateSearch: texts, component });
+
+const routes = [
+  page(
+    "/",
+    lazyRouteComponent(() => import("./pages/start/home.tsx"), "HomePage"),
+  ),
+  page(
+    "/zones",
+    lazyRouteComponent(() => import("./pages/start/zones.tsx"), "ZonesPage"),
+  ),
+  page(
+    "/zones/$zone",
+    lazyRouteComponent(() => import("./pages/start/zone.tsx"), "ZonePage"),
+  ),
+  page(
+    "/zones/$zone/dns/records",
+    lazyRouteComponent(() => import("./pages/dns/records.tsx"), "RecordsPage"),
+  ),
+  page(
+    "/zones/$zone/dns/import",
+    lazyRouteComponent(() => import("./pages/dns/import.tsx"), "ImportPage"),
+  ),
+  page(
+    "/zones/$zone/dns/dnssec",
+    lazyRouteComponent(() => import("./pages/dns/dnssec.tsx"), "DnssecPage"),
+  ),
+  page(
+    "/deprecations",
+    lazyRouteComponent(() => import("./pages/account/deprecations.tsx"), "DeprecationsPage"),
+  ),
+  page(
+    "/account",
+    lazyRouteComponent(() => import("./pages/account/tokens.tsx"), "TokensPage"),
+  ),
+  page(
+    "/account/sessions",
+    lazyRouteComponent(() => import("./pages/account/sessions.tsx"), "SessionsPage"),
+  ),
+  page(
+    "/account/members",
+    lazyRouteComponent(() => import("./pages/account/members.tsx"), "MembersPage"),
+  ),
+  page(
+    "/account/audit",
+    lazyRouteComponent(() => import("./pages/account/audit.tsx"), "AuditPage"),
+  ),
+];
+
+export const router = createRouter({
+  routeTree: root.addChildren(routes),
+  defaultPreload: "intent",
+  // Addresses stay readable: ?type=A and not ?type=%22A%22.
+  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (search) => {
+    const kept = Object.entries(search).filter((pair): pair is [string, string] => typeof pair[1] === "string" && pair[1] !== "");
+    const text = new URLSearchParams(kept).toString();
+    return text === "" ? "" : `?${text}`;
+  },
+});

@@ -1,0 +1,70 @@
+import { Drawer } from "@mantine/core";
+import { useState } from "react";
+import type { NotedCall } from "../api/calls.ts";
+import { useCalls } from "../api/calls.ts";
+import { Choice } from "../parts/choice.tsx";
+import { CopyBlock } from "../parts/copy-block.tsx";
+import { Badge, Empty } from "../parts/page.tsx";
+import css from "./api-calls.module.css";
+
+type Form = "curl" | "sdk";
+
+/** What the page has just asked of the API, to be done again by a program. */
+export function ApiCalls({ onClose }: { readonly onClose: () => void }) {
+  const calls = useCalls();
+  const [form, setForm] = useState<Form>("curl");
+  return (
+    <Drawer.Root opened onClose={onClose} position="right" size={560}>
+      <Drawer.Overlay backgroundOpacity={0.4} />
+      <Drawer.Content aria-label="This page as API calls">
+        <header className={css["head"]}>
+          <h2>This page as API calls</h2>
+          <Drawer.CloseButton aria-label="Close" />
+        </header>
+        <div className={css["body"]}>
+          <p className={css["lead"]}>Everything here is done by the public API. Newest first; put a token of yours into SELVEDGE_TOKEN.</p>
+          <Choice
+            label="Form"
+            isQuiet
+            value={form}
+            options={[
+              ["curl", "curl"],
+              ["sdk", "JavaScript SDK"],
+            ]}
+            onChange={setForm}
+          />
+          {calls.length === 0 && <Empty title="Nothing was asked yet" />}
+          <ol className={css["calls"]}>
+            {calls.map((call) => (
+              <li key={`${call.method} ${call.path} ${JSON.stringify(call.body)}`}>
+                <p>
+                  <Badge tone={call.status < 400 ? "good" : "bad"}>{call.status}</Badge> <b>{call.method}</b>{" "}
+                  <span>{call.path.split("?")[0]}</span>
+                </p>
+                <CopyBlock label={`${call.method} ${call.path}`} text={(form === "curl" ? asCurl : asSdk)(call)} />
+              </li>
+            ))}
+          </ol>
+        </div>
+      </Drawer.Content>
+    </Drawer.Root>
+  );
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+function asCurl({ method, path, body }: NotedCall): string {
+  const url = `${location.origin}/client/v4${path}`;
+  const lines = [`curl ${method === "GET" ? "" : `-X ${method} `}${quoted(url)}`, `  -H "Authorization: Bearer $SELVEDGE_TOKEN"`];
+  if (body !== undefined) lines.push("  -H 'Content-Type: application/json'", `  --data ${quoted(JSON.stringify(body))}`);
+  return lines.join(" \\\n");
+}
+
+function asSdk({ method, path, body }: NotedCall): string {
+  const name = method.toLowerCase();
+  return [
+    `import Cloudflare from "cloudflare";`,
+    `const client = new Cloudflare({ apiToken: process.env.SELVEDGE_TOKEN, baseURL: "${location.origin}/client/v4" });`,
+    `await client.${name}(${JSON.stringify(path)}${body === undefined ? "" : `, { body: ${JSON.stringify(body)} }`});`,
+  ].join("\n");
+}

@@ -1,0 +1,66 @@
+import { Link } from "@tanstack/react-router";
+import { Icon, type IconName } from "../parts/icon.tsx";
+import { ACCOUNT_PAGES, ZONE_PAGES } from "./pages.ts";
+import css from "./nav.module.css";
+
+const ICONS: Readonly<Record<string, IconName>> = {
+  Home: "home",
+  Zones: "globe",
+  "AI gateway": "spark",
+  Deprecations: "clock",
+  Account: "key",
+};
+
+/** Where one can go: the zone's pages while one is at a zone, the account's below. */
+export const Nav = ({ zone }: { readonly zone: string | undefined }) => (
+  <nav className={css["nav"]} aria-label="Main">
+    <Link to="/" className={css["brand"]}>
+      Selvedge
+    </Link>
+    {zone !== undefined && (
+      <>
+        <p className={css["zone"]} title={zone}>
+          {zone}
+        </p>
+        {ZONE_PAGES.map(({ group, pages }) => (
+          <section key={group} aria-label={group}>
+            {group !== "" && <p className={css["group"]}>{group}</p>}
+            <ul>
+              {pages.map(({ title, to }) => (
+                <li key={to}>
+                  <Link
+                    to={to}
+                    params={{ zone }}
+                    search={{}}
+                    className={css["item"]}
+                    activeProps={{ "aria-current": "page" }}
+                    activeOptions={{ includeSearch: false, exact: to === "/zones/$zone" }}
+                  >
+                    {title}
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </section>
+        ))}
+        <hr />
+      </>
+    )}
+    <ul>
+      {ACCOUNT_PAGES.map(({ title, to, exact }) => (
+        <li key={to}>
+          <Link
+            to={to}
+            search={{}}
+            className={css["item"]}
+            activeProps={{ "aria-current": "page" }}
+            activeOptions={{ includeSearch: false, exact }}
+          >
+            <Icon name={ICONS[title] ?? "right"} size={16} />
+            {title}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  </nav>
+);

@@ -1,0 +1,19 @@
+/** Every page that navigation and palette lead to, in order. */
+export const ZONE_PAGES = [
+  { group: "", pages: [{ title: "Overview", to: "/zones/$zone" }] },
+  {
+    group: "DNS",
+    pages: [
+      { title: "Records", to: "/zones/$zone/dns/records" },
+      { title: "Import and export", to: "/zones/$zone/dns/import" },
+      { title: "DNSSEC", to: "/zones/$zone/dns/dnssec" },
+    ],
+  },
+] as const;
+
+export const ACCOUNT_PAGES = [
+  { title: "Home", to: "/", exact: true },
+  { title: "Zones", to: "/zones", exact: true },
+  { title: "Deprecations", to: "/deprecations", exact: false },
+  { title: "Account", to: "/account", exact: false },
+] as const;

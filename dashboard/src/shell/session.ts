@@ -1,0 +1,32 @@
+import { useQuery, type UseQueryResult } from "@tanstack/react-query";
+import type { User } from "#model/access/user.ts";
+import { api, ApiError } from "../api/client.ts";
+
+/** The signed-in user, or nobody: null. A token of an account has no user. */
+export const useSession = (): UseQueryResult<{ readonly user: User | null } | null> =>
+  useQuery({
+    queryKey: ["session"],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async () => {
+      try {
+        return { user: (await api<User>("GET", "/user", undefined, { isShown: false })).result };
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        // The token may not read its user; it is signed in all the same.
+        return error.code === 10_000 ? { user: null } : null;
+      }
+    },
+  });
+
+/** How the list of sessions names this browser. */
+export function browserLabel(agent: string = navigator.userAgent): string {
+  const browser = ["Firefox", "Edg", "Chrome", "Safari"].find((name) => agent.includes(`${name}/`)) ?? "A browser";
+  const system = ["Windows", "Android", "iPhone", "Mac OS", "Linux"].find((name) => agent.includes(name));
+  return `${browser === "Edg" ? "Edge" : browser}${system === undefined ? "" : ` on ${system === "Mac OS" ? "macOS" : system}`}`;
+}
+
+/** UTF-8 before base64, as RFC 7617 has it. */
+export function basicCredentials(email: string, password: string): string {
+  const bytes = new TextEncoder().encode(`${email}:${password}`);
+  return `Basic ${btoa(String.fromCharCode(...bytes))}`;
+}

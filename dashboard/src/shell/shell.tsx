@@ -1,0 +1,152 @@
+import { ActionIcon, Drawer, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
+import { Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router";
+import { lazy, Suspense, useEffect, useState } from "react";
+import type { User } from "#model/access/user.ts";
+import { api, signedOut } from "../api/client.ts";
+import { forget } from "../api/calls.ts";
+import { Icon } from "../parts/icon.tsx";
+import { Dialog } from "../parts/modal.tsx";
+import { Loading } from "../parts/page.tsx";
+import { Nav } from "./nav.tsx";
+import { SignInForm } from "./sign-in-form.tsx";
+import { SignedOut } from "./signed-out.tsx";
+import { useSession } from "./session.ts";
+import css from "./shell.module.css";
+
+const Palette = lazy(async () => ({ default: (await import("./palette.tsx")).Palette }));
+const ApiCalls = lazy(async () => ({ default: (await import("./api-calls.tsx")).ApiCalls }));
+
+export function Shell() {
+  const session = useSession();
+  if (session.isPending) return <div className={css["boot"]} role="status" aria-label="Loading" />;
+  if (session.data === undefined || session.data === null) return <SignedOut />;
+  return <Signed user={session.data.user} />;
+}
+
+type Open = "navigation" | "palette" | "calls";
+
+function Signed({ user }: { readonly user: User | null }) {
+  const [open, setOpen] = useState<Open>();
+  const { zone } = useParams({ strict: false }) as { zone?: string };
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const navigate = useNavigate();
+  const close = (): void => setOpen(undefined);
+  const [hasEnded, setEnded] = useState(false);
+  useEffect(() => {
+    const ended = (): void => setEnded(true);
+    signedOut.addEventListener("signed-out", ended);
+    return () => signedOut.removeEventListener("signed-out", ended);
+  }, []);
+  useEffect(() => {
+    close();
+    forget();
+  }, [path]);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const isTyping = event.target instanceof HTMLElement && event.target.closest("input, textarea, select, [contenteditable]") !== null;
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+        event.preventDefault();
+        setOpen("palette");
+      } else if (!isTyping && event.key === "/" && !event.ctrlKey) {
+        const search = document.querySelector<HTMLInputElement>("[data-search] input, input[data-search]");
+        if (search) event.preventDefault();
+        search?.focus();
+      }
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
+  const signOut = async (): Promise<void> => {
+    await api("DELETE", "/user/sessions/current", undefined, { isShown: false }).catch(() => undefined);
+    location.assign("/");
+  };
+  return (
+    <div className={css["shell"]}>
+      <a className={css["skip"]} href="#main">
+        Skip to the page
+      </a>
+      <aside className={css["side"]}>
+        <Nav zone={zone} />
+      </aside>
+      <header className={css["head"]}>
+        <ActionIcon
+          className={css["burger"]}
+          variant="subtle"
+          color="gray"
+          aria-label="Open navigation"
+          onClick={() => setOpen("navigation")}
+        >
+          <Icon name="menu" />
+        </ActionIcon>
+        <button
+          type="button"
+          className={css["find"]}
+          onClick={() => setOpen("palette")}
+          aria-label="Go to a zone, a page or an action Ctrl K"
+        >
+          <Icon name="search" size={16} />
+          <span>Go to a zone, a page or an action</span>
+          <kbd>Ctrl K</kbd>
+        </button>
+        <span className={css["end"]}>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label="Show this page as API calls"
+            title="Show this page as API calls"
+            onClick={() => setOpen("calls")}
+          >
+            <Icon name="code" />
+          </ActionIcon>
+          <SchemeSwitch />
+          <button type="button" className={css["user"]} onClick={() => void navigate({ to: "/account/sessions" })}>
+            <Icon name="user" size={16} />
+            <span>{user?.email ?? "API token"}</span>
+          </button>
+          <button type="button" className={css["out"]} onClick={() => void signOut()}>
+            Sign out
+          </button>
+        </span>
+      </header>
+      <main className={css["main"]} id="main" tabIndex={-1}>
+        <Suspense fallback={<Loading />}>
+          <Outlet />
+        </Suspense>
+      </main>
+      {open === "navigation" && (
+        <Drawer.Root opened onClose={close} size={264}>
+          <Drawer.Overlay backgroundOpacity={0.4} />
+          <Drawer.Content aria-label="Navigation">
+            <Nav zone={zone} />
+          </Drawer.Content>
+        </Drawer.Root>
+      )}
+      {hasEnded && (
+        <Dialog title="Your session has ended" onClose={() => undefined} isFirm size={420}>
+          <SignInForm hasEnded onSignedIn={() => setEnded(false)} />
+        </Dialog>
+      )}
+      <Suspense fallback={null}>
+        {open === "palette" && <Palette onClose={close} zone={zone} />}
+        {open === "calls" && <ApiCalls onClose={close} />}
+      </Suspense>
+    </div>
+  );
+}
+
+function SchemeSwitch() {
+  // Without this the switch of schemes would add a style element, which the policy refuses.
+  const { setColorScheme } = useMantineColorScheme({ keepTransitions: true });
+  const other = useComputedColorScheme("light", { getInitialValueInEffect: false }) === "dark" ? "light" : "dark";
+  return (
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      aria-label={`Use the ${other} scheme`}
+      title={`Use the ${other} scheme`}
+      onClick={() => setColorScheme(other)}
+    >
+      <Icon name="moon" />
+    </ActionIcon>
+  );
+}

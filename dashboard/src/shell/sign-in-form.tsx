@@ -1,0 +1,71 @@
+import { Button, PasswordInput, TextInput } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { api } from "../api/client.ts";
+import { Fault, Notice } from "../parts/page.tsx";
+import { basicCredentials, browserLabel } from "./session.ts";
+import css from "./signed-out.module.css";
+
+type Way = "password" | "token";
+
+/** `hasEnded`: it stands over a page whose session is over. */
+interface SignInProps {
+  readonly hasEnded?: boolean;
+  readonly onSignedIn?: () => void;
+  readonly way?: Way;
+}
+
+/** Signs in and reads everything again. */
+export function SignInForm({ hasEnded = false, onSignedIn, way: first = "password" }: SignInProps) {
+  const client = useQueryClient();
+  const [way, setWay] = useState<Way>(first);
+  const signIn = useMutation({
+    mutationFn: (authorization: string) =>
+      api("POST", "/user/sessions", { label: browserLabel() }, { headers: { authorization }, isShown: false }),
+    onSuccess: () => {
+      onSignedIn?.();
+      return client.invalidateQueries();
+    },
+  });
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const field = (name: string): string => String(new FormData(event.currentTarget).get(name) ?? "");
+    signIn.mutate(way === "password" ? basicCredentials(field("email").trim(), field("password")) : `Bearer ${field("token").trim()}`);
+  };
+  const turn = (): void => {
+    signIn.reset();
+    setWay(way === "password" ? "token" : "password");
+  };
+  return (
+    <form className={css["form"]} onSubmit={submit}>
+      <h1>{hasEnded ? "Sign in again" : "Sign in"}</h1>
+      {hasEnded && <p className={css["lead"]}>Your session has ended. What you have typed is still here.</p>}
+      {signIn.error && (
+        <Notice tone="bad">
+          <Fault error={signIn.error} />
+        </Notice>
+      )}
+      {way === "password" ? (
+        <>
+          <TextInput label="E-mail" name="email" type="email" autoComplete="username" required autoFocus />
+          <PasswordInput label="Password" name="password" autoComplete="current-password" required />
+        </>
+      ) : (
+        <PasswordInput
+          label="API token"
+          description="The session has the token's permissions, and ends with it."
+          name="token"
+          autoComplete="off"
+          required
+          autoFocus
+        />
+      )}
+      <Button type="submit" size="sm" loading={signIn.isPending} loaderProps={{ type: "dots" }}>
+        Sign in
+      </Button>
+      <button type="button" className={css["other"]} onClick={turn}>
+        {way === "password" ? "Use an API token instead" : "Use e-mail and password instead"}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,22 @@
+import { useQuery } from "@tanstack/react-query";
+import { api } from "../api/client.ts";
+import { SetUpForm } from "./set-up-form.tsx";
+import { SignInForm } from "./sign-in-form.tsx";
+import css from "./signed-out.module.css";
+
+/** The first page of all: set-up where nobody has a password yet, sign-in otherwise. */
+export function SignedOut() {
+  const setup = useQuery({
+    queryKey: ["setup"],
+    queryFn: async () => (await api<{ open: boolean }>("GET", "/setup", undefined, { isShown: false })).result,
+  });
+  if (setup.isPending) return <div className={css["page"]} role="status" aria-label="Loading" />;
+  return (
+    <main className={css["page"]}>
+      <div className={css["card"]}>
+        <p className={css["brand"]}>Selvedge</p>
+        {setup.data?.open ? <SetUpForm /> : <SignInForm />}
+      </div>
+    </main>
+  );
+}

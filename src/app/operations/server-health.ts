@@ -1,0 +1,20 @@
+import type { ServerHealth } from "#model/access/server-health.ts";
+import type { Store } from "#store/database/store.ts";
+import type { Planes } from "#app/planes/planes.ts";
+
+/** Longer than any turn of a busy thread. */
+const ANSWER_LIMIT_MS = 3_000;
+
+/** What the planes and the database say of themselves now. */
+export async function serverHealth(store: Store, planes: Pick<Planes, "workers">): Promise<ServerHealth> {
+  const [reason, states] = await Promise.all([
+    store.health(),
+    Promise.all(
+      planes.workers.map(async (worker) => ({
+        name: worker.name,
+        status: !worker.isUp() ? ("down" as const) : (await worker.answers(ANSWER_LIMIT_MS)) ? ("up" as const) : ("silent" as const),
+      })),
+    ),
+  ]);
+  return { planes: states, problems: reason === null ? [] : [`nothing can be written to the database: ${reason}`] };
+}

@@ -1,0 +1,13 @@
+import { type Static, Type } from "typebox";
+
+/** What this server runs, and whether it answers. */
+export const ServerHealth = Type.Object({
+  planes: Type.Array(
+    Type.Object({
+      name: Type.String({ description: "A thread: `nameserver`, `edge`, `gateway`, the writer of events or the detector." }),
+      status: Type.Enum(["up", "down", "silent"], { description: "`silent`: it runs and does not answer." }),
+    }),
+  ),
+  problems: Type.Array(Type.String(), { description: "What keeps the server from storing changes; empty where nothing does." }),
+});
+export type ServerHealth = Static<typeof ServerHealth>;

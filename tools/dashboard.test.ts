@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { tmpdir } from "node:os";
+import { test } from "node:test";
+import { gzipSync } from "node:zlib";
+
+const root = join(import.meta.dirname, "..");
+const built = join(root, "dashboard/dist");
+const filesOf = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name !== "source.sha256")
+    .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
+    .toSorted();
+
+test("a build of the dashboard makes the bytes that are committed", { timeout: 120_000 }, () => {
+  const folder = mkdtempSync(join(tmpdir(), "selvedge-dashboard-"));
+  try {
+    const vite = join(root, "node_modules/.bin/vite");
+    const { status, stderr } = spawnSync(vite, ["build", "--logLevel", "error", "--emptyOutDir", "--outDir", folder], {
+      cwd: join(root, "dashboard"),
+      encoding: "utf8",
+      env: { ...process.env, PATH: `${join(root, "node_modules/.bin")}:${process.env["PATH"] ?? ""}` },
+    });
+    assert.equal(status, 0, stderr);
+    assert.deepEqual(filesOf(folder), filesOf(built));
+    for (const file of filesOf(folder)) assert.ok(readFileSync(join(folder, file)).equals(readFileSync(join(built, file))), file);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+const SCRIPT_BYTES_MAX = 250_000;
+
+/** A chunk of the build, as Vite's manifest has it. */
+interface Chunk {
+  readonly file: string;
+  readonly isEntry?: boolean;
+  readonly imports?: readonly string[];
+}
+
+test("whatever page comes first, at most 250 kB of script are loaded for it, gzipped", () => {
+  const manifest = JSON.parse(readFileSync(join(built, "manifest.json"), "utf8")) as Readonly<Record<string, Chunk>>;
+  const withImports = (name: string, seen: Set<string>): Set<string> => {
+    const chunk = manifest[name];
+    if (!chunk || seen.has(chunk.file)) return seen;
+    seen.add(chunk.file);
+    for (const imported of chunk.imports ?? []) withImports(imported, seen);
+    return seen;
+  };
+  const entry = Object.keys(manifest).find((name) => manifest[name]?.isEntry === true) ?? "";
+  const pages = Object.keys(manifest).filter((name) => name.startsWith("src/pages/"));
+  assert.ok(pages.length > 5);
+  for (const page of pages) {
+    const files = [...withImports(page, withImports(entry, new Set()))];
+    const bytes = files.reduce((sum, file) => sum + gzipSync(readFileSync(join(built, file)), { level: 9 }).length, 0);
+    assert.ok(bytes <= SCRIPT_BYTES_MAX, `${page} loads ${bytes} bytes`);
+  }
+});
