@@ -25,7 +25,7 @@ import { readFields } from "#edge/cache/policy/response-fields.ts";
 import { createShelves, type ShelvesDeps } from "#edge/cache/store/tiered-store.ts";
 import type { Asked, StoredResponse } from "#edge/cache/store/stored-response.ts";
 import { codingsAsked } from "#edge/compression/accept-encoding.ts";
-import { type FieldChange, fieldChange } from "#rules/field-change.ts";
+import { type FieldChange, fieldChange } from "#rules/actions/field-change.ts";
 import { pieceFrom } from "#edge/http/body-buffer.ts";
 
 /** A request to the cache. The head is valid only during the call. */

@@ -1,4 +1,4 @@
-import { rememberTexts } from "#rules/expression/text/memo.ts";
+import { rememberTexts } from "#rules/text/memo.ts";
 import type { Coding } from "#edge/exchange/decisions.ts";
 
 /** The best first: what is asked for equally is written in the order of what it saves for its time. */
