@@ -119,7 +119,9 @@ const COMMON_FORMS: NonNullable<Route["credentials"]> = ["token", "key", "sessio
 /** What guessing is answered with. A database that is away says nothing about a credential. */
 const WRONG_CREDENTIALS: ReadonlySet<ErrorName> = new Set<ErrorName>(["invalid_token", "unknown_key", "wrong_password"]);
 
-const secretOf = (credential: Credential): string => (credential.type === "token" ? credential.secret : credential.key);
+/** Passwords have bounds of their own, which no form of one gets around. */
+const secretOf = (credential: Credential): string =>
+  credential.type === "key" ? credential.key : credential.type === "password" ? "" : credential.secret;
 
 const tooManyFailures = ({ resetSeconds }: Standing): PlatformError =>
   new PlatformError("rate_limited", {

@@ -392,7 +392,8 @@ const everythingOf = (accountId: string): TokenPolicyWrite[] => [
 /** Another user with another account: the API has no way to make one yet, so the rows are written as they would be. */
 async function plantStranger(server: ApiServer): Promise<{ token: string; accountId: string }> {
   const [accountId, userId] = [newId(), newId()];
-  const on = "2026-01-01T00:00:00.000000Z";
+  // Later than the first user, who is the oldest.
+  const on = "2099-01-01T00:00:00.000000Z";
   await server.store.write(async ({ db }) => {
     await insertAccount(db, {
       id: accountId,
