@@ -1,29 +1,19 @@
 import type { Groups } from "../patterns/pattern.ts";
-import { charge } from "#rules/budget.ts";
 import type { Control, EngineMode } from "../program/program.ts";
-import type { Macro, MacroPart } from "../syntax/macro.ts";
 import { integerOf } from "../operators/operators.ts";
-import { type Collections, createCollections, type Entry } from "../transaction/collections.ts";
+import { type Collections, createCollections } from "../transaction/collections.ts";
 import type { TransactionRequest, TransactionResponse } from "../transaction/transaction.ts";
-import { type CompiledLink, type CompiledRule, type CompiledTarget, compileTarget, meansName } from "./compiled-rule.ts";
+import { type CompiledLink, type CompiledRule, compileTarget } from "./compiled-rule.ts";
 import { type Candidate, Candidates } from "./candidates.ts";
 import type { Transaction, TransactionOptions } from "./transaction.ts";
 import type { CompiledProgram } from "./compiled-program.ts";
-import type { Interruption, MatchedVariable, Outcome, RuleMatch } from "./outcome.ts";
+import { Exclusions } from "./exclusions.ts";
+import { type Hit, LinkHits } from "./link-hits.ts";
+import type { Interruption, Outcome, RuleMatch } from "./outcome.ts";
 import { createStore, type Store } from "./store.ts";
-import { transform, transformEach } from "./transformation-chains.ts";
+import { Variables } from "./variables.ts";
 
-/** A value that a link matched. */
-interface Hit {
-  readonly name: string;
-  readonly value: string;
-  readonly groups: Groups | null;
-}
-
-const NO_HITS: readonly Hit[] = [];
-const ALWAYS: readonly Hit[] = [{ name: "", value: "", groups: null }];
 const GROUPS_MAX = 10;
-const RULE_STEPS = 100;
 const MATCHES_MAX = 10_000;
 
 /** Where rules of the Core Rule Set add up what they find: those of CRS 3, and those of CRS 4. */
@@ -36,9 +26,9 @@ export class Evaluation implements Transaction {
   readonly #collections: Collections;
   readonly #candidates: Candidates;
   readonly #store: Store = createStore();
-  readonly #disabled: ReadonlySet<number>;
-  readonly #removed = new Set<number>();
-  readonly #removedTargets = new Map<number, CompiledTarget[]>();
+  readonly #variables: Variables;
+  readonly #exclusions: Exclusions;
+  readonly #hits: LinkHits;
   readonly #matches: RuleMatch[] = [];
   #interruption: Interruption | null = null;
   #engine: EngineMode;
@@ -50,19 +40,21 @@ export class Evaluation implements Transaction {
   #isBodyForced = false;
   /** Phases that an `allow` has ended: 5 still runs. */
   #endsBefore = 0;
-  #current: CompiledRule | null = null;
-  #matched: MatchedVariable[] = [];
+  /** How many values the first link of the rule under way has matched. */
+  #entries = 0;
 
   constructor(
     compiled: CompiledProgram,
     request: TransactionRequest,
-    { disabled = new Set(), detectsOnly = false, hasTexts = true, variables = {} }: TransactionOptions,
+    { disabled = new Set(), excluded = [], detectsOnly = false, hasTexts = true, variables = {} }: TransactionOptions,
   ) {
     this.#compiled = compiled;
     this.#request = request;
     this.#collections = createCollections(request);
     this.#candidates = new Candidates(compiled);
-    this.#disabled = disabled;
+    this.#variables = new Variables(this.#collections, this.#store);
+    this.#exclusions = new Exclusions(disabled, excluded);
+    this.#hits = new LinkHits({ variables: this.#variables, store: this.#store, exclusions: this.#exclusions, hasTexts });
     this.#detectsOnly = detectsOnly;
     this.#hasTexts = hasTexts;
     this.#engine = this.#modeOf(compiled.program.engine);
@@ -108,8 +100,7 @@ export class Evaluation implements Transaction {
       const found = isFiltered ? candidates![at] : undefined;
       if (isFiltered && found === undefined) continue;
       const rule = rules[at]!;
-      const { id } = rule.rule;
-      if (this.#removed.has(id) || this.#disabled.has(id)) continue;
+      if (this.#exclusions.hasRule(rule.rule.id)) continue;
       if (!this.#applies(rule, found)) continue;
       this.#report(rule, phase);
       if (rule.skipsTo > at + 1) at = rule.skipsTo - 1;
@@ -120,109 +111,28 @@ export class Evaluation implements Transaction {
 
   /** Whether every link of the rule matches; what each does happens as soon as it does. */
   #applies(rule: CompiledRule, found: readonly Candidate[] | undefined): boolean {
-    this.#current = rule;
-    this.#matched = [];
+    this.#variables.beginRule(rule.rule);
+    this.#hits.beginRule(rule.rule.id);
     this.#points = 0;
     for (const [place, link] of rule.links.entries()) {
-      const hits = place === 0 && found !== undefined ? this.#hitsOf(link, found) : this.#hits(link);
+      const hits = place === 0 && found !== undefined ? this.#hits.ofCandidates(link, found) : this.#hits.of(link);
       if (hits.length === 0) return false;
+      if (place === 0) this.#entries = hits.length;
       for (const hit of hits) this.#act(link, hit);
       for (const control of link.link.controls) this.#control(control);
     }
     return true;
   }
 
-  /** Of the values that the filter leaves. */
-  #hitsOf(link: CompiledLink, found: readonly Candidate[]): readonly Hit[] {
-    let hits: Hit[] | null = null;
-    for (const { collection, entry, text } of found) {
-      if (this.#isExcluded(link, collection, entry)) continue;
-      const groups = link.operator!.test(text, this.expand, this.#capturesIn(link));
-      if (groups !== null) (hits ??= []).push({ name: nameOf(collection, entry), value: text, groups });
-    }
-    return hits ?? NO_HITS;
-  }
-
-  #hits(link: CompiledLink): readonly Hit[] {
-    if (link.operator === null) return ALWAYS;
-    charge(RULE_STEPS);
-    const hits: Hit[] = [];
-    const seen = new Set<string>();
-    for (const target of link.targets) {
-      if (target.isCount) this.#try(link, `&${target.collection}`, String(this.#count(link, target)), hits);
-      else if (target.isStore && target.name !== null) {
-        const value = this.#store.get(target.collection, target.name);
-        if (value !== undefined) this.#try(link, `${target.collection}:${target.name}`, value, hits);
-      } else if (!seen.has(target.collection)) {
-        // Several targets of one collection look at each of its values once.
-        seen.add(target.collection);
-        const targets = link.targets.filter(({ collection, isCount }) => collection === target.collection && !isCount);
-        for (const entry of this.#entries(target.collection))
-          if (targets.some((one) => meansName(one, entry.lower)) && !this.#isExcluded(link, target.collection, entry))
-            this.#try(link, nameOf(target.collection, entry), entry.value, hits);
-      }
-    }
-    return hits;
-  }
-
-  #try(link: CompiledLink, name: string, value: string, hits: Hit[]): void {
-    const { chain, isNegated } = link;
-    const texts = link.link.isMultiMatch ? transformEach(chain, value) : [transform(chain, value)];
-    for (const text of texts) {
-      const groups = link.operator!.test(text, this.expand, this.#capturesIn(link));
-      if (isNegated ? groups === null : groups !== null) hits.push({ name, value: text, groups: isNegated ? [text] : groups });
-    }
-  }
-
-  /** Without texts for a log, only what rules themselves read is captured. */
-  #capturesIn(link: CompiledLink): boolean {
-    return link.capturesMatter || (this.#hasTexts && link.link.captures);
-  }
-
-  #count(link: CompiledLink, target: CompiledTarget): number {
-    if (target.isStore && target.name !== null) return this.#store.get(target.collection, target.name) === undefined ? 0 : 1;
-    let count = 0;
-    for (const entry of this.#entries(target.collection))
-      if (meansName(target, entry.lower) && !this.#isExcluded(link, target.collection, entry)) count++;
-    return count;
-  }
-
-  #isExcluded({ excluded }: CompiledLink, collection: string, { lower }: Entry): boolean {
-    for (const target of excluded) if (target.collection === collection && meansName(target, lower)) return true;
-    if (this.#removedTargets.size === 0) return false;
-    const removed = this.#removedTargets.get(this.#current!.rule.id);
-    return removed !== undefined && removed.some((target) => target.collection === collection && meansName(target, lower));
-  }
-
-  #entries(collection: string): readonly Entry[] {
-    if (collection === "MATCHED_VARS") return this.#matched.map(matchedEntry);
-    if (collection === "MATCHED_VARS_NAMES") return this.#matched.map((variable) => ({ ...matchedEntry(variable), value: variable.name }));
-    const last = this.#matched.at(-1);
-    if (collection === "MATCHED_VAR") return last === undefined ? [] : [{ name: "", lower: "", value: last.value }];
-    if (collection === "MATCHED_VAR_NAME") return last === undefined ? [] : [{ name: "", lower: "", value: last.name }];
-    if (collection === "RULE") return this.#ruleEntries();
-    const stored = this.#store.entries(collection);
-    return stored.length > 0 ? stored : this.#collections.get(collection);
-  }
-
-  #ruleEntries(): readonly Entry[] {
-    const { rule } = this.#current!;
-    return Object.entries({ id: String(rule.id), severity: String(rule.severity ?? ""), ver: rule.version }).map(([name, value]) => ({
-      name,
-      lower: name,
-      value,
-    }));
-  }
-
   /** What a link does for each value that it matches. */
   #act(link: CompiledLink, { name, value, groups }: Hit): void {
-    if (name !== "") this.#matched.push({ name, value });
-    if (groups !== null && this.#capturesIn(link)) this.#capture(groups);
+    if (name !== "") this.#variables.matched.push({ name, value });
+    if (groups !== null && this.#hits.capturesIn(link)) this.#capture(groups);
     for (const { collection, name: target, operation, value: given } of link.link.assignments) {
-      const written = this.expand(target).toLowerCase();
+      const written = this.#variables.expand(target).toLowerCase();
       if (operation === "remove") this.#store.remove(collection, written);
-      else if (operation === "set") this.#store.set(collection, written, this.expand(given));
-      else this.#add(collection, written, integerOf(this.expand(given)) * (operation === "add" ? 1 : -1));
+      else if (operation === "set") this.#store.set(collection, written, this.#variables.expand(given));
+      else this.#add(collection, written, integerOf(this.#variables.expand(given)) * (operation === "add" ? 1 : -1));
     }
   }
 
@@ -246,17 +156,9 @@ export class Evaluation implements Transaction {
   #control(control: Control): void {
     switch (control.kind) {
       case "remove-rules":
-        for (const id of control.ids) this.#removed.add(id);
-        return;
-      case "remove-target": {
-        const target = compileTarget(control.target);
-        for (const id of control.ids) {
-          const targets = this.#removedTargets.get(id);
-          if (targets === undefined) this.#removedTargets.set(id, [target]);
-          else targets.push(target);
-        }
-        return;
-      }
+        return this.#exclusions.removeRules(control.ids);
+      case "remove-target":
+        return this.#exclusions.removeTargets(control.ids, compileTarget(control.target));
       case "engine":
         this.#engine = this.#modeOf(control.mode);
         return;
@@ -273,12 +175,13 @@ export class Evaluation implements Transaction {
     this.#matches.push({
       id: rule.id,
       phase,
-      message: rule.isLogged && this.#hasTexts ? this.expand(rule.message) : "",
-      logdata: rule.isLogged && this.#hasTexts ? this.expand(rule.logdata) : "",
+      message: rule.isLogged && this.#hasTexts ? this.#variables.expand(rule.message) : "",
+      logdata: rule.isLogged && this.#hasTexts ? this.#variables.expand(rule.logdata) : "",
       severity: rule.severity,
       isLogged: rule.isLogged,
       points: this.#points,
-      variables: this.#matched,
+      variables: this.#variables.matched,
+      entries: this.#entries,
     });
   }
 
@@ -292,23 +195,7 @@ export class Evaluation implements Transaction {
       return true;
     }
     if (this.#engine !== "on" || phase === 5) return this.#engine === "off";
-    this.#interruption = { ruleId: rule.id, disruption, status: rule.status, location: this.expand(rule.location) };
+    this.#interruption = { ruleId: rule.id, disruption, status: rule.status, location: this.#variables.expand(rule.location) };
     return true;
   }
-
-  readonly expand = (macro: Macro): string => {
-    if (typeof macro === "string") return macro;
-    let text = "";
-    for (const part of macro) text += typeof part === "string" ? part : this.#variable(part);
-    return text;
-  };
-
-  #variable({ collection, name }: Exclude<MacroPart, string>): string {
-    const stored = this.#store.get(collection, name);
-    if (stored !== undefined) return stored;
-    return this.#entries(collection).find(({ lower }) => name === "" || lower === name)?.value ?? "";
-  }
 }
-
-const nameOf = (collection: string, { name }: Entry): string => (name === "" ? collection : `${collection}:${name}`);
-const matchedEntry = ({ name, value }: MatchedVariable): Entry => ({ name, lower: name.toLowerCase(), value });

@@ -18,8 +18,10 @@ export interface RuleMatch {
   readonly isLogged: boolean;
   /** What it has added to the score of the request, or of the response, for every value. */
   readonly points: number;
-  /** The variables that its last link matched, such as ARGS:name, and their values. */
+  /** The variables that its links matched, such as ARGS:name, and their values. */
   readonly variables: readonly MatchedVariable[];
+  /** How many of them, from the first, its first link matched: without these the rule does not apply. */
+  readonly entries: number;
 }
 
 export interface MatchedVariable {

@@ -4,12 +4,21 @@ import type { TransactionResponse } from "#rules/seclang/transaction/transaction
 export interface TransactionOptions {
   /** Rules that are left out. */
   readonly disabled?: ReadonlySet<number>;
+  /** Values that rules do not look at. */
+  readonly excluded?: readonly ExcludedTarget[];
   /** Nothing disrupts, whatever the program says. */
   readonly detectsOnly?: boolean;
   /** Whether matches have messages; what only these show is not captured without. */
   readonly hasTexts?: boolean;
   /** What `tx` holds before the first rule. */
   readonly variables?: Readonly<Record<string, string>>;
+}
+
+/** Of a collection, the values with a name, which may be empty; `&ARGS` for the number of its values. */
+export interface ExcludedTarget {
+  readonly ids: readonly number[];
+  readonly collection: string;
+  readonly name: string;
 }
 
 /** One request and its response. Phases run in order; each returns what all so far have found. */
