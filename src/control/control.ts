@@ -37,6 +37,7 @@ import type { PreviousWafControl } from "#control/previous-waf/previous-waf.ts";
 import type { RuleLists } from "#control/lists/lists.ts";
 import type { Rulesets } from "#control/rulesets/rulesets.ts";
 import type { RuleExpressions } from "#control/rulesets/expressions.ts";
+import type { EventExceptions } from "#control/rulesets/event-exceptions.ts";
 import type { RuleTraces } from "#control/rulesets/trace.ts";
 import type { RulesetVersions } from "#control/rulesets/versions.ts";
 import type { CertificateOrdering } from "#control/certificates/create.ts";
@@ -89,6 +90,7 @@ export interface Control {
   readonly secondaries: Secondaries;
   readonly rulesets: Rulesets;
   readonly ruleTraces: RuleTraces;
+  readonly eventExceptions: EventExceptions;
   readonly ruleExpressions: RuleExpressions;
   readonly wafMigration: WafMigration;
   readonly previousWaf: PreviousWafControl;

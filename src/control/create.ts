@@ -45,6 +45,7 @@ import { createRuleLists, type RuleListLimits } from "#control/lists/lists.ts";
 import type { RulesetLimits } from "#control/rulesets/limits.ts";
 import { createRulesets } from "#control/rulesets/rulesets.ts";
 import { createRuleExpressions } from "#control/rulesets/expressions.ts";
+import { createEventExceptions } from "#control/rulesets/event-exceptions.ts";
 import { createRuleTraces } from "#control/rulesets/trace.ts";
 import { createRulesetVersions } from "#control/rulesets/versions.ts";
 import { createCertificateRenewal } from "#control/zones/renew-certificates.ts";
@@ -244,6 +245,7 @@ export function createControl(deps: ControlDeps): Control {
     ruleLists: createRuleLists({ store, clock, limits: deps.ruleListLimits ?? {} }),
     ruleListItems: createRuleListItems({ store, clock, limits: deps.ruleListLimits ?? {} }),
     ruleTraces: createRuleTraces({ store, clock, slices }),
+    eventExceptions: createEventExceptions({ store, reads: eventReads }),
     ruleExpressions: createRuleExpressions({ store }),
     rulesetVersions: createRulesetVersions({ store }),
     gateways: createGateways({

@@ -305,6 +305,7 @@ export const routeFixtures = (
   "page-rules-delete": {},
   "zone-rulesets-list": {},
   "zone-rulesets-trace": { body: { url: "https://planted.example/" } },
+  "zone-rulesets-exceptions-from-event": { body: { event_id: "none" }, status: 404 },
   "zone-rulesets-create": { body: { name: "second", kind: "zone", phase: OTHER_PHASE, rules: [] } },
   "zone-rulesets-entrypoint-get": {},
   "zone-rulesets-entrypoint-update": { body: { name: "planted", rules: [{ ...BLOCK, id: ruleIds.zone }] } },

@@ -34,6 +34,7 @@ import { PREVIOUS_WAF_ROUTES } from "#api/routes/rulesets/previous-waf.ts";
 import { RATE_LIMIT_ROUTES } from "#api/routes/rulesets/rate-limits.ts";
 import { REQUEST_LOG_ROUTES } from "#api/routes/events/request-logs.ts";
 import { RULE_LIST_ROUTES } from "#api/routes/rulesets/rule-lists.ts";
+import { EXCEPTION_ROUTES } from "#api/routes/rulesets/exceptions.ts";
 import { RULESET_ROUTES } from "#api/routes/rulesets/rulesets.ts";
 import { SECONDARY_DNS_ROUTES } from "#api/routes/dns/secondary-dns.ts";
 import { SECURITY_EVENT_ROUTES } from "#api/routes/events/security-events.ts";
@@ -74,6 +75,7 @@ export const ROUTES: readonly Route[] = [
   ...CUSTOM_NAME_SERVER_ROUTES,
   ...SECONDARY_DNS_ROUTES,
   ...RULESET_ROUTES,
+  ...EXCEPTION_ROUTES,
   ...RULE_LIST_ROUTES,
   ...FIREWALL_RULE_ROUTES,
   ...RATE_LIMIT_ROUTES,

@@ -1,7 +1,8 @@
 import type { Clock } from "#kernel/clock.ts";
 import { sealEnvelope } from "#kernel/crypto/envelope.ts";
 import type { EventMatch } from "#events/rows/rows.ts";
-import type { Match } from "#rules/engine/compiled-rule.ts";
+import type { Found, Match } from "#rules/engine/compiled-rule.ts";
+import type { Matched } from "#rules/managed/matched-part.ts";
 
 /** Seals a text for who holds the key's other half; undefined where too many were sealed already. */
 export type Sealing = (publicKey: string, text: string) => string | undefined;
@@ -20,11 +21,27 @@ export function createSealing(clock: Pick<Clock, "monotonicMs">): Sealing {
   };
 }
 
-/** What managed rules found, for the event: which rules, and what only where the deployment has a public key for it. */
-export const eventMatches = ({ rule, found, public_key: publicKey }: Match, seal: Sealing): readonly EventMatch[] =>
-  found.map(({ rule_id, matched }) => {
-    const matched_data = matched === null ? undefined : seal(publicKey, JSON.stringify([matched]));
-    // What only adds to a score is no proof by itself.
-    const confidence = rule_id === rule.id ? "high" : "medium";
-    return { detector: "", rule_id, count: 1, offset: 0, confidence, ...(matched_data === undefined ? {} : { matched_data }) };
+/** So many places are named in an event. */
+const PLACES_MAX = 64;
+/** Longer names are not told: they are values rather than names. */
+const NAME_CHARACTERS_MAX = 128;
+
+/** What managed rules found, for the event: which rules, and where; and what, only where the deployment has a public key for it. */
+export const eventMatches = (match: Match, seal: Sealing): readonly EventMatch[] =>
+  match.found.flatMap((found) => placesOf(match, found, seal)).slice(0, PLACES_MAX);
+
+function placesOf({ rule, public_key: publicKey }: Match, { rule_id, places, score }: Found, seal: Sealing): readonly EventMatch[] {
+  // What only adds to a score is no proof by itself.
+  const confidence = rule_id === rule.id ? "high" : "medium";
+  const told = { detector: "", rule_id, count: 1, offset: 0, confidence } as const;
+  const scored = score === 0 ? {} : { score };
+  if (places.length === 0) return [{ ...told, ...scored }];
+  return places.map((place, at) => {
+    const matched_data = publicKey === "" || at > 0 ? undefined : seal(publicKey, JSON.stringify([place]));
+    return { ...told, ...(at === 0 ? scored : {}), ...partOf(place), ...(matched_data === undefined ? {} : { matched_data }) };
   });
+}
+
+/** Requests have bytes, events have text. */
+const partOf = ({ part, name }: Matched): Pick<EventMatch, "part" | "name"> =>
+  name === "" || name.length > NAME_CHARACTERS_MAX ? { part } : { part, name: Buffer.from(name, "latin1").toString() };

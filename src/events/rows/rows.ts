@@ -82,6 +82,12 @@ export interface EventMatch {
   /** Byte offset of the first hit in the scanned body. */
   readonly offset: number;
   readonly confidence: "low" | "medium" | "high";
+  /** Of rules of requests: the field of expressions, or ModSecurity's variable, in which it found something. */
+  readonly part?: string;
+  /** The argument, header field or cookie in it; absent where it has no name. */
+  readonly name?: string;
+  /** What the rule has added to the score with all that it found; at its first part. */
+  readonly score?: number;
   /** Where the first hit stands in a JSON body: `$.users[3].card`. */
   readonly json_path?: string;
   /** Of the first hit's value, under a key of the zone. */

@@ -5,6 +5,8 @@ import type { ActionName, PhaseName } from "#rules/phases.ts";
 import type { RuleContext } from "#rules/parameters/rule-context.ts";
 
 const ZONE: RuleContext = { kind: "zone", customRulesets: new Map(), lists: { find: () => undefined } };
+const SCORES = "4814384a9e5d4991b9815dcfc25d2f1f";
+const SUM = "6179ae15870a4bb7b2d480d4843b323c";
 const PHASE: Readonly<Partial<Record<ActionName, PhaseName>>> = {
   redirect: "http_request_dynamic_redirect",
   rewrite: "http_request_late_transform",
@@ -34,6 +36,7 @@ const ACCEPTED: readonly (readonly [ActionName, object, PhaseName?])[] = [
   ["skip", { ruleset: "current" }],
   ["skip", { phases: ["http_ratelimit", "http_response_firewall_managed"], products: ["waf", "bic"] }],
   ["skip", { rulesets: ["a"], rules: { b: ["c", "d"] } }],
+  ["skip", { rules: { [SCORES]: [SUM] }, matched: [{ part: "&ARGS" }, { part: "http.request.headers", name: "x", rules: [SUM] }] }],
   ["set_cache_settings", { cache: false }],
   [
     "set_cache_settings",
@@ -104,6 +107,11 @@ const REFUSED: readonly (readonly [ActionName, object, string, RegExp, PhaseName
   ["compress_response", { algorithms: [{ name: "deflate" }] }, "/algorithms/0/name", /one of/],
   ["log_custom_field", {}, "", /needs cookie_fields/],
   ["skip", {}, "", /needs ruleset/],
+  ["skip", { matched: { part: "ARGS", name: "a" } }, "", /or rules/],
+  ["skip", { phases: ["http_ratelimit"], matched: { part: "ARGS" } }, "/phases", /cannot stand beside/],
+  ["skip", { rules: { [SCORES]: [SUM] }, matched: { part: "arguments" } }, "/matched/part", /http\.request\.uri\.args or ARGS/],
+  ["skip", { rules: { [SCORES]: [SUM] }, matched: { name: "a" } }, "/matched", /needs part/],
+  ["skip", { rules: { other: ["a"] }, matched: { part: "ARGS" } }, "/rules/other", /managed rulesets for requests/],
   ["skip", { products: ["bot"] }, "/products/0", /one of/],
   ["skip", { rules: { a: [] } }, "/rules/a", /must have an entry/],
   ["skip", { phases: "http_ratelimit" }, "/phases", /array/],

@@ -5,8 +5,14 @@ import type { CompiledRule, CompiledRuleset } from "#rules/engine/compiled-rule.
 import type { Predicate, RequestView } from "#rules/views.ts";
 import type { RulesetDefinition } from "#rules/definition.ts";
 import type { ManagedRule, ManagedRuleset } from "#rules/managed/managed-ruleset.ts";
-import type { CoreMatch, CoreRuleSet } from "#rules/managed/core/core-rule-set.ts";
+import type { CoreMatches, CoreRuleSet } from "#rules/managed/core/core-rule-set.ts";
 import { isCut } from "#rules/managed/core/transaction-of.ts";
+import type { Dispatch } from "#rules/expression/compile/dispatch.ts";
+import { rememberLast } from "#rules/text/memo.ts";
+import type { PartExceptions } from "#rules/managed/excepted-parts.ts";
+import { shownCause } from "#rules/managed/matched-part.ts";
+import type { ExcludedTarget } from "#rules/seclang/run/transaction.ts";
+import { exceptingWhole, leftOutOf, rememberVariants } from "./part-exceptions.ts";
 
 type Compile = (definition: RulesetDefinition, predicates: ReadonlyMap<string, Predicate>) => CompiledRuleset;
 
@@ -15,46 +21,72 @@ export function compileCore(ruleset: ManagedRuleset, core: CoreRuleSet, rules: r
   const paranoia = rules.reduce((most, { core: number, suspicion }) => (number === undefined ? most : Math.max(most, suspicion ?? 1)), 1);
   // Before requests come rather than with the first of them.
   core.prepare();
-  const find = (request: RequestView): ReadonlyMap<number, CoreMatch> => core.find(request, paranoia);
-  const predicates = new Map<string, Predicate>();
-  for (const { id, core: number, cause } of rules) {
-    if (number !== undefined) predicates.set(id, (request) => find(request).has(number));
-    if (cause !== undefined)
-      predicates.set(id, (request) => bodyReading(request).causes.has(cause) || (cause === "size" && isCut(bodyReading(request))));
-  }
-  const definition = { id: ruleset.id, phase: ruleset.phase, version: ruleset.version, rules: rules.map(definitionOf) };
-  const compiled = compile(definition, predicates);
   const numbers = new Map(rules.map(({ id, core: number }) => [id, number]));
-  const explained = compiled.rules.map((rule): CompiledRule => {
-    const number = numbers.get(rule.definition.id);
-    if (number === undefined) return rule;
-    return { ...rule, points: (request) => find(request).get(number)?.score ?? 0, explain: (request) => shown(find(request).get(number)) };
+  const causes = new Map(rules.map(({ id, cause }) => [id, cause]));
+  const definition = { id: ruleset.id, phase: ruleset.phase, version: ruleset.version, rules: rules.map(definitionOf) };
+  const withFind = (find: Find, exceptions: PartExceptions | null): CompiledRuleset => {
+    const predicates = new Map<string, Predicate>();
+    for (const { id, core: number, cause } of rules) {
+      if (number !== undefined) predicates.set(id, (request) => find(request).has(number));
+      if (cause !== undefined)
+        predicates.set(id, (request) => bodyReading(request).causes.has(cause) || (cause === "size" && isCut(bodyReading(request))));
+    }
+    const compiled = compile(definition, predicates);
+    const explained = compiled.rules.map((rule): CompiledRule => {
+      const { id } = rule.definition;
+      const number = numbers.get(id);
+      const cause = causes.get(id);
+      if (number !== undefined)
+        return {
+          ...rule,
+          points: (request) => find(request).get(number)?.score ?? 0,
+          explain: (request) => find(request).get(number)?.places ?? [],
+        };
+      if (cause === undefined) return rule;
+      const told: CompiledRule = { ...rule, explain: (request) => [shownCause(cause, request)] };
+      const leftOut = exceptions === null ? null : leftOutOf(exceptions, id);
+      return leftOut === null ? told : exceptingWhole(told, leftOut);
+    });
+    return { ...compiled, rules: explained, readsBody: true, dispatch: createCoreDispatch(explained, numbers, find) };
+  };
+  const excepting = rememberVariants((exceptions) => {
+    const excluded = excludedTargets(exceptions, numbers);
+    return withFind(
+      rememberLast((request: RequestView) => core.findExcepting(request, paranoia, excluded)),
+      exceptions,
+    );
   });
+  return { ...withFind((request) => core.find(request, paranoia), null), excepting };
+}
+
+type Find = (request: RequestView) => CoreMatches;
+
+/** Asks the rules that have been found, and those that the set does not decide, in their order. */
+function createCoreDispatch(rules: readonly CompiledRule[], numbers: ReadonlyMap<string, number | undefined>, find: Find): Dispatch {
   const always: number[] = [];
   const places = new Map<number, number>();
-  for (const [place, { definition }] of explained.entries()) {
+  for (const [place, { definition }] of rules.entries()) {
     const number = numbers.get(definition.id);
     if (number === undefined) always.push(place);
     else places.set(number, place);
   }
   return {
-    ...compiled,
-    rules: explained,
-    readsBody: true,
-    dispatch: {
-      scan: (request, response, asking = { asked: 0 }) => {
-        const found = Array.from(find(request).keys()).flatMap((number) => places.get(number) ?? []);
-        return new ListScan(
-          explained,
-          [...always, ...found].sort((a, b) => a - b),
-          request,
-          response,
-          asking,
-        );
-      },
+    scan: (request, response, asking = { asked: 0 }) => {
+      const found = Array.from(find(request).keys()).flatMap((number) => places.get(number) ?? []);
+      return new ListScan(
+        rules,
+        [...always, ...found].sort((a, b) => a - b),
+        request,
+        response,
+        asking,
+      );
     },
   };
 }
 
-const shown = (match: CoreMatch | undefined): ReturnType<NonNullable<CompiledRule["explain"]>> =>
-  match === undefined ? undefined : { part: match.part, name: match.name, value: match.value };
+const excludedTargets = ({ parts }: PartExceptions, numbers: ReadonlyMap<string, number | undefined>): readonly ExcludedTarget[] =>
+  parts.map(({ rule_ids, part, name }) => ({
+    ids: [...rule_ids].flatMap((id) => numbers.get(id) ?? []),
+    // What XPath chooses is a collection for itself.
+    ...(part === "XML" ? { collection: `XML:${name}`, name: "" } : { collection: part, name }),
+  }));

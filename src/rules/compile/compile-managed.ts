@@ -8,10 +8,11 @@ import type { ManagedExecution, ManagedRule, ManagedRuleset } from "#rules/manag
 import { definitionOf } from "./definition-of.ts";
 import { ListScan } from "./list-scan.ts";
 import { compileCore } from "./compile-core.ts";
-import { shownPart } from "#rules/managed/matched-part.ts";
+import { shownCause, shownPart } from "#rules/managed/matched-part.ts";
 import { ARGUMENTS, BODY, FILES } from "#rules/managed/signatures/signature.ts";
-import { createSignatureSet, type SignatureSet } from "#rules/managed/signatures/signature-set.ts";
+import { createSignatureSet, type LeftOut, type SignatureSet } from "#rules/managed/signatures/signature-set.ts";
 import { SIGNATURES } from "#rules/managed/signatures/table.ts";
+import { exceptingWhole, leftOutOf, rememberVariants } from "./part-exceptions.ts";
 
 /** Compiles a definition; rules that have a predicate of their own need no expression. */
 type Compile = (definition: RulesetDefinition, predicates: ReadonlyMap<string, Predicate>) => CompiledRuleset;
@@ -45,36 +46,47 @@ function compileRules(ruleset: ManagedRuleset, rules: readonly ManagedRule[], co
   }
   const definition = { id: ruleset.id, phase: ruleset.phase, version: ruleset.version, rules: rules.map(definitionOf) };
   const compiled = compile(definition, predicates);
-  const explained = compiled.rules.map((rule, place): CompiledRule => {
-    const explain = explanation(rules[place]!);
+  const byId = new Map(rules.map((rule) => [rule.id, rule]));
+  const explained = compiled.rules.map((rule): CompiledRule => {
+    const explain = explanation(byId.get(rule.definition.id)!);
     return explain === undefined ? rule : { ...rule, explain };
   });
-  if (predicates.size === 0) return { ...compiled, rules: explained };
+  const isDispatched = predicates.size > 0;
   // Before requests come rather than with the first of them.
-  signatureSet();
-  const byId = new Map(rules.map((rule) => [rule.id, rule]));
-  return {
+  if (isDispatched) signatureSet();
+  const withRules = (changed: readonly CompiledRule[]): CompiledRuleset => ({
     ...compiled,
-    rules: explained,
-    dispatch: createManagedDispatch(explained, byId),
+    rules: changed,
+    dispatch: isDispatched ? createManagedDispatch(changed, byId) : null,
     readsBody: compiled.readsBody || rules.some(({ signature, cause }) => cause !== undefined || looksAtBody(signature)),
+  });
+  const excepting = rememberVariants((exceptions) =>
+    withRules(explained.map((rule) => exceptingParts(rule, byId.get(rule.definition.id)!, leftOutOf(exceptions, rule.definition.id)))),
+  );
+  return { ...withRules(explained), excepting };
+}
+
+/** The rule where it does not look at some parts. */
+function exceptingParts(rule: CompiledRule, { signature }: ManagedRule, leftOut: LeftOut | null): CompiledRule {
+  if (leftOut === null) return rule;
+  if (signature === undefined) return exceptingWhole(rule, leftOut);
+  return {
+    ...rule,
+    applies: (request) => signatureSet().matches(request, signature, leftOut),
+    explain: (request) => signatureSet().explain(request, signature, leftOut),
   };
 }
 
 /** Where a rule found what it looks for; undefined for rules that look at nothing of a request. */
 function explanation({ signature, shows, cause }: ManagedRule): CompiledRule["explain"] {
-  if (cause !== undefined) return (request) => ({ part: "http.request.body.raw", name: cause, value: shownType(request) });
+  if (cause !== undefined) return (request) => [shownCause(cause, request)];
   if (signature !== undefined) return (request) => signatureSet().explain(request, signature);
   if (shows === undefined) return undefined;
   return (request) => {
     const parts = shows.map((part) => shownPart(part, request));
-    return parts.find(({ value }) => value !== "") ?? parts[0];
+    return [parts.find(({ value }) => value !== "") ?? parts[0]!];
   };
 }
-
-/** The type that the body was to be read by. */
-const shownType = (request: RequestView): string => request.headers("content-type").join(", ").slice(0, SHOWN_CHARACTERS_MAX);
-const SHOWN_CHARACTERS_MAX = 200;
 
 const looksAtBody = (signature = -1): boolean => ((SIGNATURES[signature]?.targets ?? 0) & (ARGUMENTS | BODY | FILES)) !== 0;
 

@@ -19,6 +19,7 @@ import type { CompiledRule, CompiledRuleset, Executed, Match, SkipList } from "#
 import type { Predicate } from "#rules/views.ts";
 import type { RuleDefinition, RulesetDefinition } from "#rules/definition.ts";
 import { compileParameters } from "#rules/parameters/values.ts";
+import type { PartExceptions } from "#rules/managed/excepted-parts.ts";
 
 /** What rulesets may lead to beside themselves. */
 export interface CompileDeps {
@@ -167,11 +168,23 @@ function executed(rule: RuleDefinition, deps: CompileDeps): Executed {
 
 /** Null where the rule skips nothing beyond the ruleset or phase that it stands in. */
 function skipListOf(parameters: Readonly<Record<string, unknown>>): SkipList | null {
-  const { phases = [], products = [], rulesets = [], rules = {} } = parameters as SkipParameters;
+  const { phases = [], products = [], rulesets = [], rules = {}, matched = [] } = parameters as SkipParameters;
   const all = [...phases, ...products.flatMap((product) => PRODUCT_PHASES[product] ?? [])];
   const byRuleset = Object.entries(rules);
   if (all.length + rulesets.length + byRuleset.length === 0) return null;
-  return { phases: all, rulesets, rules: byRuleset };
+  const places = [matched].flat();
+  if (places.length === 0) return { phases: all, rulesets, rules: byRuleset, parts: [] };
+  return { phases: all, rulesets, rules: [], parts: byRuleset.map(([id, ids]) => [id, partExceptions(ids, places)]) };
+}
+
+/** Names are text in the API, and bytes in requests. */
+function partExceptions(ruleIds: readonly string[], matched: readonly SkipPlace[]): PartExceptions {
+  const parts = matched.map(({ part, name = "", rules = ruleIds }) => ({
+    rule_ids: new Set(rules),
+    part,
+    name: Buffer.from(name, "utf8").toString("latin1"),
+  }));
+  return { key: JSON.stringify(parts.map(({ rule_ids, part, name }) => [...rule_ids, part, name])), parts };
 }
 
 /** As the rules' own shapes let them through. */
@@ -180,4 +193,11 @@ interface SkipParameters {
   readonly products?: readonly string[];
   readonly rulesets?: readonly string[];
   readonly rules?: Readonly<Record<string, readonly string[]>>;
+  readonly matched?: SkipPlace | readonly SkipPlace[];
+}
+
+interface SkipPlace {
+  readonly part: string;
+  readonly name?: string;
+  readonly rules?: readonly string[];
 }

@@ -7,6 +7,7 @@ import type { CompiledLimit } from "#rules/rate-limit/rate-limit.ts";
 import type { Matched } from "#rules/managed/matched-part.ts";
 import type { ReadParameters } from "#rules/parameters/values.ts";
 import type { RequestView, Predicate } from "#rules/views.ts";
+import type { PartExceptions } from "#rules/managed/excepted-parts.ts";
 
 export interface CompiledRule {
   readonly definition: RuleDefinition;
@@ -25,8 +26,8 @@ export interface CompiledRule {
   readonly threshold: number;
   /** What has to be too much before its action is due; null where it acts at once. */
   readonly limit: CompiledLimit | null;
-  /** Where it found what it looks for, for who traces; absent where its expression says all. */
-  readonly explain?: (request: RequestView) => Matched | undefined;
+  /** Where it found what it looks for, each place once; absent where its expression says all. */
+  readonly explain?: (request: RequestView) => readonly Matched[];
   /** Reads its parameters for a request; null where they hold no expression. */
   readonly read: ReadParameters | null;
   /** Reads its changes of a head for a request; null where they are those of `match`. */
@@ -51,6 +52,7 @@ export interface SkipList {
   readonly phases: readonly string[];
   readonly rulesets: readonly string[];
   readonly rules: readonly (readonly [rulesetId: string, ruleIds: readonly string[]])[];
+  readonly parts: readonly (readonly [rulesetId: string, exceptions: PartExceptions])[];
 }
 
 export interface CompiledRuleset {
@@ -65,6 +67,8 @@ export interface CompiledRuleset {
   readonly steps: number;
   /** A rule of its own looks at the request's body. */
   readonly readsBody: boolean;
+  /** The same, but that some rules do not look at some parts of requests; absent where rules have no parts. */
+  readonly excepting?: (exceptions: PartExceptions) => CompiledRuleset;
   /** Rules that were left out: one bad rule must not take its zone down. */
   readonly problems: readonly { readonly rule_id: string; readonly message: string }[];
 }
@@ -93,6 +97,8 @@ export interface Match {
 /** A managed rule that a request has the signs of. */
 export interface Found {
   readonly rule_id: string;
-  /** Null where nobody asks for it, or its expression says all. */
-  readonly matched: Matched | null;
+  /** Where; the first of them is the one that a request is most likely about. Empty where its expression says all. */
+  readonly places: readonly Matched[];
+  /** What it has added to the score; 0 where it decides by itself. */
+  readonly score: number;
 }

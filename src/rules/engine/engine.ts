@@ -44,15 +44,21 @@ interface Pass extends Asking {
   readonly matches: Match[];
   readonly deployedBy: string;
   score: number;
-  /** What managed rules have found so far; null where rules do not tell. */
-  readonly found: Found[] | null;
+  /** What managed rules have added to the score so far; null where rules do not tell. */
+  readonly found: Added[] | null;
   readonly publicKey: string;
   /** The first rule of which a trace does not yet know what it did. */
   told: number;
 }
 
+/** A rule that has added to the score. */
+interface Added {
+  readonly rule: CompiledRule;
+  readonly points: number;
+}
+
 /** So many of those that add to a score are named in an event. */
-const FOUND_MAX = 16;
+const FOUND_MAX = 32;
 
 /** Returns true when the phase is over. */
 function runRules(ruleset: CompiledRuleset, pass: Pass): boolean {
@@ -114,7 +120,7 @@ function runEach(ruleset: CompiledRuleset, pass: Pass, applies: ((place: number)
       continue;
     }
     if (trace !== null) {
-      const matched = rule.explain?.(request);
+      const matched = rule.explain?.(request)[0];
       const step = stepOf(ruleset, rule, { ...pass, score: pass.score + addedBy(rule, request) });
       note(trace, { ...step, result: "applied", ...(matched === undefined ? {} : { matched }) });
     }
@@ -141,8 +147,9 @@ const skippedByOf = (ruleset: CompiledRuleset, rule: CompiledRule, run: RuleRun)
 /** What a rule that applies does: true where the phase is over, false where the ruleset is, null where it goes on. */
 function apply(rule: CompiledRule, pass: Pass): boolean | null {
   if (CHALLENGES.has(rule.definition.action) && pass.run.isCleared === true) return null;
-  pass.score += addedBy(rule, pass.request);
-  if (rule.increment > 0 && pass.found !== null && pass.found.length < FOUND_MAX) pass.found.push(foundBy(rule, pass));
+  const points = addedBy(rule, pass.request);
+  pass.score += points;
+  if (rule.increment > 0 && pass.found !== null && pass.found.length < FOUND_MAX) pass.found.push({ rule, points });
   if (rule.skips !== null) addSkips(pass.run, rule.skips, rule.definition.id);
   if (rule.executes === null) pass.matches.push(matchOf(rule, pass));
   else if (runExecuted(rule, rule.executes, pass)) return true;
@@ -177,8 +184,10 @@ function runExecuted(rule: CompiledRule, executed: NonNullable<CompiledRule["exe
     return false;
   }
   if (ruleset === undefined) return false;
+  const exceptions = run.skips?.parts.get(executed.id);
+  const excepting = exceptions === undefined ? ruleset : (ruleset.excepting?.(exceptions) ?? ruleset);
   // Scores are of one execution: two rulesets do not share them.
-  return runRules(ruleset, {
+  return runRules(excepting, {
     ...pass,
     deployedBy: rule.definition.id,
     score: 0,
@@ -187,15 +196,19 @@ function runExecuted(rule: CompiledRule, executed: NonNullable<CompiledRule["exe
   });
 }
 
-const foundBy = (rule: CompiledRule, { request, publicKey }: Pass): Found => ({
+const foundBy = ({ rule, points }: Added, { request }: Pass): Found => ({
   rule_id: rule.definition.id,
-  matched: publicKey === "" ? null : (rule.explain?.(request) ?? null),
+  places: rule.explain?.(request) ?? NOWHERE,
+  score: points,
 });
+
+const NOWHERE: Found["places"] = [];
 
 /** Of a rule that looks at the score, what has added to it. */
 function foundFor(rule: CompiledRule, pass: Pass): readonly Found[] {
   if (pass.found === null) return rule.match.found;
-  return rule.threshold > 0 ? pass.found : [foundBy(rule, pass)];
+  if (!rule.match.logs) return rule.match.found;
+  return rule.threshold > 0 ? pass.found.map((added) => foundBy(added, pass)) : [foundBy({ rule, points: 0 }, pass)];
 }
 
 function matchOf(rule: CompiledRule, pass: Pass): Match {

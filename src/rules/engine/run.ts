@@ -1,3 +1,4 @@
+import type { PartExceptions } from "#rules/managed/excepted-parts.ts";
 import type { Matched } from "#rules/managed/matched-part.ts";
 import type { Spending } from "#rules/budget.ts";
 import type { LaterCount } from "#rules/rate-limit/rate-limit.ts";
@@ -20,6 +21,8 @@ export interface Skips {
   readonly rulesets: Map<string, SkippedBy>;
   /** Rules by their ruleset. */
   readonly rules: Map<string, Map<string, SkippedBy>>;
+  /** Parts of the request that rules do not look at, by the rules' ruleset. */
+  readonly parts: Map<string, PartExceptions>;
 }
 
 /** The id of the rule that did it. */
@@ -68,11 +71,17 @@ export function note(trace: Trace, step: TraceStep): void {
 
 /** Adds what a rule skips to what is skipped already. */
 export function addSkips(run: RuleRun, list: SkipList, ruleId: string): void {
-  const skips = (run.skips ??= { phases: new Map(), rulesets: new Map(), rules: new Map() });
+  const skips = (run.skips ??= { phases: new Map(), rulesets: new Map(), rules: new Map(), parts: new Map() });
   for (const kind of ["phases", "rulesets"] as const) for (const name of list[kind]) skips[kind].set(name, ruleId);
   for (const [rulesetId, ids] of list.rules) {
     const rules = skips.rules.get(rulesetId) ?? new Map<string, SkippedBy>();
     for (const id of ids) rules.set(id, ruleId);
     skips.rules.set(rulesetId, rules);
   }
+  for (const [rulesetId, added] of list.parts) {
+    const known = skips.parts.get(rulesetId);
+    skips.parts.set(rulesetId, known === undefined ? added : joined(known, added));
+  }
 }
+
+const joined = (a: PartExceptions, b: PartExceptions): PartExceptions => ({ key: `${a.key}\n${b.key}`, parts: [...a.parts, ...b.parts] });

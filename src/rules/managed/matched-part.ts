@@ -1,4 +1,12 @@
 import type { RequestView } from "#rules/views.ts";
+import type { BodyCause } from "#rules/body/body-causes.ts";
+
+/** What rules about bodies show: the cause, and the type that the body was to be read by. */
+export const shownCause = (cause: BodyCause, request: RequestView): Matched => ({
+  part: "http.request.body.raw",
+  name: cause,
+  value: request.headers("content-type").join(", ").slice(0, VALUE_CHARACTERS_MAX),
+});
 
 /** The part of a request that an expression judges as a whole, for who asks what a rule has found. */
 export type ShownPart = "uri" | "path" | "query" | "method" | "host" | "body-size" | `header:${string}`;

@@ -1,7 +1,9 @@
 import { rememberLastOfTwo } from "#rules/text/memo.ts";
 import type { Program } from "#rules/seclang/program/program.ts";
 import { createEngine, type SecLangEngine } from "#rules/seclang/run/engine.ts";
+import type { ExcludedTarget } from "#rules/seclang/run/transaction.ts";
 import type { RuleMatch } from "#rules/seclang/run/outcome.ts";
+import type { Matched } from "#rules/managed/matched-part.ts";
 import type { RequestView } from "#rules/views.ts";
 import { transactionOf } from "./transaction-of.ts";
 
@@ -13,36 +15,41 @@ export interface CoreRuleSet {
   /** Makes its engine, which takes a while, unless that was done. */
   prepare(): void;
   /** What it finds in a request at a level of paranoia, by the numbers of its rules. Each request is asked once. */
-  find(request: RequestView, paranoia: number): ReadonlyMap<number, CoreMatch>;
+  find(request: RequestView, paranoia: number): CoreMatches;
+  /** The same where rules do not look at some values. */
+  findExcepting(request: RequestView, paranoia: number, excluded: readonly ExcludedTarget[]): CoreMatches;
 }
+
+export type CoreMatches = ReadonlyMap<number, CoreMatch>;
 
 /** A rule that a request hit. */
 export interface CoreMatch {
   readonly number: number;
   /** For every value that it hit. */
   readonly score: number;
-  /** The first of them: a collection of ModSecurity's, a name in it, and the value. */
-  readonly part: string;
-  readonly name: string;
-  readonly value: string;
+  /** Each of the first places once: a variable of ModSecurity's, a name in it, and the value. */
+  readonly places: readonly Matched[];
 }
 
 export function createCoreRuleSet(program: Program, digest: string): CoreRuleSet {
   // Made when the first zone wants it: no zone needs it by itself.
   let engine: SecLangEngine | undefined;
+  const made = (): SecLangEngine => (engine ??= createEngine(program));
   return {
     program,
     digest,
-    prepare: () => void (engine ??= createEngine(program)),
-    find: rememberLastOfTwo((request, paranoia) => findIn((engine ??= createEngine(program)), request, paranoia)),
+    prepare: () => void made(),
+    find: rememberLastOfTwo((request, paranoia) => findIn(made(), request, paranoia, [])),
+    findExcepting: (request, paranoia, excluded) => findIn(made(), request, paranoia, excluded),
   };
 }
 
-function findIn(engine: SecLangEngine, request: RequestView, paranoia: number): ReadonlyMap<number, CoreMatch> {
+function findIn(engine: SecLangEngine, request: RequestView, paranoia: number, excluded: readonly ExcludedTarget[]): CoreMatches {
   const level = String(paranoia);
   const transaction = engine.begin(transactionOf(request), {
     detectsOnly: true,
     hasTexts: false,
+    excluded,
     variables: { paranoia_level: level, executing_paranoia_level: level, blocking_paranoia_level: level, detection_paranoia_level: level },
   });
   transaction.requestHeaders();
@@ -50,16 +57,18 @@ function findIn(engine: SecLangEngine, request: RequestView, paranoia: number): 
   return new Map(matches.filter(({ points }) => points !== 0).map((match) => [match.id, matchOf(match)]));
 }
 
-function matchOf({ id, points, variables }: RuleMatch): CoreMatch {
-  const { name = "", value = "" } = variables[0] ?? {};
-  const colon = name.indexOf(":");
-  return {
-    number: id,
-    score: points,
-    part: colon === -1 ? name : name.slice(0, colon),
-    name: colon === -1 ? "" : name.slice(colon + 1),
-    value: value.slice(0, VALUE_CHARACTERS_MAX),
-  };
+function matchOf({ id, points, variables, entries }: RuleMatch): CoreMatch {
+  const places: Matched[] = [];
+  // Without what its first link matched it would not apply; later links look at the same values, or at what rules remember.
+  for (const { name: variable, value } of variables.slice(0, entries)) {
+    if (places.length === PLACES_MAX) break;
+    const colon = variable.indexOf(":");
+    const [part, name] = colon === -1 ? [variable, ""] : [variable.slice(0, colon), variable.slice(colon + 1)];
+    if (!places.some((known) => known.part === part && known.name === name))
+      places.push({ part, name, value: value.slice(0, VALUE_CHARACTERS_MAX) });
+  }
+  return { number: id, score: points, places };
 }
 
+const PLACES_MAX = 16;
 const VALUE_CHARACTERS_MAX = 200;

@@ -12,13 +12,24 @@ import type { Reading, Signature } from "./signature.ts";
 export interface SignatureSet {
   /** Numbers of those that may be in the request, in their order. Within one phase a request does not change. */
   candidates(request: RequestView): readonly number[];
-  /** Whether the request has the signature of this number. */
-  matches(request: RequestView, number: number): boolean;
-  /** The first value that has it, as signatures read values. */
-  explain(request: RequestView, number: number): Matched | undefined;
+  /** Whether the request has the signature of this number, in a place that is not left out. */
+  matches(request: RequestView, number: number, leftOut?: LeftOut): boolean;
+  /** The values that have it, as signatures read values: one for each of the first places. */
+  explain(request: RequestView, number: number, leftOut?: LeftOut): readonly Matched[];
+}
+
+/** Whether a signature does not look at a place. */
+export type LeftOut = (place: Place) => boolean;
+
+/** A part of requests, and a name in it. */
+export interface Place {
+  readonly part: string;
+  readonly name: string;
 }
 
 const MATCHED_CHARACTERS_MAX = 200;
+/** So many places of a request are told of a signature. */
+const PLACES_MAX = 16;
 
 const READINGS: readonly Reading[] = ["plain", "sql", "path", "shell"];
 /** What a value is in each reading, where that differs. */
@@ -42,10 +53,13 @@ const PIECE_STEPS = 300;
 
 /** What of a request may have which signature. */
 interface Inspection {
-  readonly texts: ReadonlyMap<number, Set<string>>;
+  readonly texts: ReadonlyMap<number, Texts>;
   readonly numbers: readonly number[];
   readonly verdicts: Map<number, boolean>;
 }
+
+/** Each text with all places that have it. */
+type Texts = Map<string, Place[]>;
 
 const NOTHING: Inspection = { texts: new Map(), numbers: [], verdicts: new Map() };
 
@@ -62,11 +76,12 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
   let looks = 0;
 
   const inspect = rememberLast((request: RequestView): Inspection => {
-    let texts: Map<number, Set<string>> | null = null;
-    const look = (text: string, target: number, reading: Reading, isSame: boolean): void => {
+    let texts: Map<number, Texts> | null = null;
+    const look = (text: string, target: number, reading: Reading, isSame: boolean, part: string, name: string): void => {
       charge(text.length * LOOK_STEPS + PIECE_STEPS);
       const serial = ++looks;
       let founds = 0;
+      let place: Place | null = null;
       automaton.scan(text, (literal) => {
         founds++;
         if (lastLooks[literal] === serial) return;
@@ -74,56 +89,62 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
         for (const row of rows[literal]!) {
           // A reading that changes nothing was seen already.
           if ((row.targets & target) === 0 || (row.reading !== reading && !isSame)) continue;
-          const known = (texts ??= new Map<number, Set<string>>()).get(row.number);
-          if (known === undefined) texts.set(row.number, new Set([text]));
-          else known.add(text);
+          place ??= { part, name };
+          const known = (texts ??= new Map<number, Texts>()).get(row.number);
+          const places = known?.get(text);
+          if (places !== undefined) {
+            if (places.at(-1) !== place) places.push(place);
+          } else if (known !== undefined) known.set(text, [place]);
+          else texts.set(row.number, new Map([[text, [place]]]));
         }
       });
       charge(founds * FOUND_STEPS);
     };
-    eachPiece(request, (text, target) => {
+    eachPiece(request, (text, target, part, name) => {
       // It was made ready already, and is read in other ways.
       charge(text.length * READ_STEPS);
-      look(text, target, "plain", true);
+      look(text, target, "plain", true, part, name);
       for (const reading of READINGS) {
         const read = READ[reading](text);
-        if (read !== text) look(read, target, reading, false);
+        if (read !== text) look(read, target, reading, false, part, name);
       }
     });
     if (texts === null) return NOTHING;
-    const found: Map<number, Set<string>> = texts;
+    const found: Map<number, Texts> = texts;
     return { texts: found, numbers: [...found.keys()].sort((a, b) => a - b), verdicts: new Map() };
   });
 
   const patternOf = (number: number): RegexTest => (patterns[number] ??= compileRegexTest(signatures[number]!.pattern, STEPS_MAX));
 
+  const test = (text: string, number: number): boolean => {
+    charge(text.length * TEST_STEPS + PIECE_STEPS);
+    return patternOf(number).test(text);
+  };
+
   return {
-    explain: (request, number) => {
-      const { targets, reading } = signatures[number]!;
-      let matched: Matched | undefined;
-      eachPiece(request, (text, target, part, name) => {
-        if (matched !== undefined || (targets & target) === 0) return;
-        charge(text.length * (4 * READ_STEPS + 2 * TEST_STEPS) + PIECE_STEPS);
-        const value = [text, READ[reading](text)].find((read) => patternOf(number).test(read));
-        if (value !== undefined) matched = { part, name, value: value.slice(0, MATCHED_CHARACTERS_MAX) };
-      });
-      return matched;
-    },
     candidates: (request) => inspect(request).numbers,
-    matches: (request, number) => {
+    matches: (request, number, leftOut) => {
       const { texts, verdicts } = inspect(request);
       const candidates = texts.get(number);
       if (candidates === undefined) return false;
+      if (leftOut !== undefined) return candidates.entries().some(([text, places]) => !places.every(leftOut) && test(text, number));
       let verdict = verdicts.get(number);
-      if (verdict === undefined) {
-        const pattern = patternOf(number);
-        verdict = [...candidates].some((text) => {
-          charge(text.length * TEST_STEPS + PIECE_STEPS);
-          return pattern.test(text);
-        });
-        verdicts.set(number, verdict);
-      }
+      if (verdict === undefined) verdicts.set(number, (verdict = candidates.keys().some((text) => test(text, number))));
       return verdict;
+    },
+    explain: (request, number, leftOut = () => false) => {
+      const matched: Matched[] = [];
+      for (const [text, places] of inspect(request).texts.get(number) ?? []) {
+        if (matched.length >= PLACES_MAX) break;
+        const found = places.filter((place) => !leftOut(place) && !matched.some((known) => isPlace(known, place)));
+        if (found.length === 0 || !test(text, number)) continue;
+        for (const { part, name } of found.slice(0, PLACES_MAX - matched.length))
+          if (!matched.some((known) => isPlace(known, { part, name })))
+            matched.push({ part, name, value: text.slice(0, MATCHED_CHARACTERS_MAX) });
+      }
+      return matched;
     },
   };
 }
+
+const isPlace = (a: Place, b: Place): boolean => a.part === b.part && a.name === b.name;

@@ -10,7 +10,7 @@ export class Exclusions {
   constructor(disabled: ReadonlySet<number>, excluded: readonly ExcludedTarget[]) {
     this.#disabled = disabled;
     for (const { ids, collection, name } of excluded)
-      this.removeTargets(ids, { collection, isCount: false, isStore: false, name: name === "" ? null : name.toLowerCase(), fits: null });
+      this.removeTargets(ids, { collection, isCount: false, isStore: false, name: name.toLowerCase(), fits: null });
   }
 
   removeRules(ids: readonly number[]): void {

@@ -1,0 +1,133 @@
+import type { Call } from "#control/call.ts";
+import { ulidTimeMs } from "#kernel/crypto/ids.ts";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import type { EventReads } from "#events/read/read-client.ts";
+import type { EventMatch, SecurityEventRow } from "#events/rows/rows.ts";
+import type { ExceptionDraft, ExceptionRequest } from "#model/rulesets/exception.ts";
+import { isRequestRuleset } from "#rules/managed/excepted-parts.ts";
+import { MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
+import type { PhaseName } from "#rules/phases.ts";
+import { entryPoint } from "#store/rulesets/rulesets.ts";
+import type { Store } from "#store/database/store.ts";
+
+/** Drafts of rules that would let a request pass of which a managed rule was wrong. */
+export interface EventExceptions {
+  /** Throws `not_found` where the zone has no such event, and `invalid_input` for one that no exception can be made of. */
+  fromEvent(call: Call, zoneId: string, request: ExceptionRequest): Promise<ExceptionDraft>;
+}
+
+export interface EventExceptionsDeps {
+  readonly store: Store;
+  readonly reads: Pick<EventReads, "page">;
+}
+
+const MANAGED: PhaseName = "http_request_firewall_managed";
+const CUSTOM: PhaseName = "http_request_firewall_custom";
+/** An event is written some time after the moment that its identifier names. */
+const WRITTEN_WITHIN_MS = 3_600_000;
+
+export function createEventExceptions({ store, reads }: EventExceptionsDeps): EventExceptions {
+  return {
+    fromEvent: async (call, zoneId, { event_id: id }) => {
+      const event = await findEvent(reads, zoneId, id);
+      if (!isRequestRuleset(event.ruleset_id))
+        throw new PlatformError("invalid_input", {
+          message: `The event is not of a managed rule for requests: change the rule ${event.rule_id} itself.`,
+          source: "/event_id",
+        });
+      const ruleset = await entryPoint(store.read, { level: "zone", owner_id: zoneId }, MANAGED);
+      const isOfZone = ruleset !== undefined && idsIn(ruleset.rules).includes(event.deployed_by);
+      // Rules of the account run before those of the zone in the same phase, and after the zone's earlier ones.
+      const phase = isOfZone ? MANAGED : CUSTOM;
+      const place = isOfZone ? ruleset : await entryPoint(store.read, { level: "zone", owner_id: zoneId }, CUSTOM);
+      const notes = notesOf(event);
+      if (notes.length > 0) (call.notes ??= []).push(...notes);
+      return {
+        phase,
+        ruleset_id: place?.id ?? null,
+        rule: { ...draftOf(event), ...(isOfZone ? { position: { before: event.deployed_by } } : {}) },
+      };
+    },
+  };
+}
+
+const idsIn = (rules: string): readonly string[] => (JSON.parse(rules) as readonly { readonly id: string }[]).map(({ id }) => id);
+
+async function findEvent(reads: EventExceptionsDeps["reads"], zoneId: string, id: string): Promise<SecurityEventRow> {
+  const ms = ulidTimeMs(id);
+  const { rows } =
+    ms === undefined
+      ? { rows: [] }
+      : await reads.page("security_events", {
+          where: [
+            { column: "zone_id", operator: "eq", value: zoneId },
+            { column: "at_ms", operator: "ge", value: ms - WRITTEN_WITHIN_MS },
+            { column: "at_ms", operator: "le", value: ms },
+            { column: "id", operator: "eq", value: id },
+          ],
+          limit: 1,
+        });
+  const [event] = rows;
+  if (event === undefined) throw new PlatformError("not_found", { message: `The zone has no security event ${JSON.stringify(id)}.` });
+  return event;
+}
+
+/** The rule for just this request: its method, host and path, and of what its rules have found the parts alone. */
+function draftOf(event: SecurityEventRow): ExceptionDraft["rule"] {
+  const { ruleset_id, rule_id, matches, method, host, path } = event;
+  const found = matches.filter(({ part }) => part !== undefined);
+  if (found.length === 0)
+    throw new PlatformError("invalid_input", {
+      message: `The event names no part of the request: it is from before events did. Take a newer one.`,
+      source: "/event_id",
+    });
+  const rules = [...new Set(found.map((match) => match.rule_id))];
+  const places = placesIn(found);
+  const [first] = places;
+  const matched =
+    places.length === 1
+      ? { part: first!.part, name: first!.name }
+      : places.map((place) => (rules.length === 1 ? { part: place.part, name: place.name } : place));
+  const known = MANAGED_RULESETS.get(ruleset_id)?.rules.find(({ id }) => id === rule_id);
+  return {
+    action: "skip",
+    action_parameters: { rules: { [ruleset_id]: rules }, matched },
+    expression: [
+      `http.request.method eq ${quoted(method)}`,
+      `http.host eq ${quoted(host)}`,
+      `http.request.uri.path eq ${quoted(path)}`,
+    ].join(" and "),
+    description: `Exception of event ${event.id} (${known?.description ?? rule_id})`,
+    enabled: true,
+  };
+}
+
+interface FoundPlace {
+  readonly part: string;
+  readonly name: string;
+  readonly rules: string[];
+}
+
+/** Each part once, with the rules that have found something in it. */
+function placesIn(matches: readonly EventMatch[]): readonly FoundPlace[] {
+  const places = new Map<string, FoundPlace>();
+  for (const { rule_id, part = "", name = "" } of matches) {
+    const key = `${part} ${name}`;
+    const known = places.get(key);
+    if (known === undefined) places.set(key, { part, name, rules: [rule_id] });
+    else if (!known.rules.includes(rule_id)) known.rules.push(rule_id);
+  }
+  return [...places.values()];
+}
+
+// As many as an event names (edge/logs/matched-data.ts, rules/engine.ts).
+const MATCHES_MAX = 64;
+const RULES_MAX = 32;
+
+/** Why the draft may not be enough. */
+function notesOf({ matches }: SecurityEventRow): readonly string[] {
+  const isFull = matches.length >= MATCHES_MAX || new Set(matches.map(({ rule_id }) => rule_id)).size >= RULES_MAX;
+  return isFull ? ["The event does not name everything that its rules have found: the same request may be stopped again."] : [];
+}
+
+const quoted = (text: string): string => `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;

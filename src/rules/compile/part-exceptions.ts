@@ -1,0 +1,34 @@
+import type { CompiledRule, CompiledRuleset } from "#rules/engine/compiled-rule.ts";
+import type { PartExceptions } from "#rules/managed/excepted-parts.ts";
+import type { LeftOut, Place } from "#rules/managed/signatures/signature-set.ts";
+import type { RequestView } from "#rules/views.ts";
+
+/** The places that a rule does not look at; null where it looks at all. */
+export function leftOutOf({ parts }: PartExceptions, ruleId: string): LeftOut | null {
+  const own = parts.filter(({ rule_ids }) => rule_ids.has(ruleId));
+  if (own.length === 0) return null;
+  return ({ part, name }) => own.some((excepted) => excepted.part === part && excepted.name === name);
+}
+
+/** A rule that judges whole parts, and applies unless all that it has found are left out. */
+export function exceptingWhole(rule: CompiledRule, leftOut: LeftOut): CompiledRule {
+  const { applies, explain } = rule;
+  if (explain === undefined) return rule;
+  const left = (request: RequestView): ReturnType<typeof explain> => explain(request).filter((place: Place) => !leftOut(place));
+  return { ...rule, applies: (request, response) => applies(request, response) && left(request).length > 0, explain: left };
+}
+
+/** Makes each variant once, for as long as there are few. Which exceptions apply, and in which order, is up to requests. */
+export function rememberVariants(make: (exceptions: PartExceptions) => CompiledRuleset): (exceptions: PartExceptions) => CompiledRuleset {
+  const known = new Map<string, CompiledRuleset>();
+  return (exceptions) => {
+    let variant = known.get(exceptions.key);
+    if (variant === undefined) {
+      if (known.size === VARIANTS_MAX) known.clear();
+      known.set(exceptions.key, (variant = make(exceptions)));
+    }
+    return variant;
+  };
+}
+
+const VARIANTS_MAX = 64;

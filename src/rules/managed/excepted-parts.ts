@@ -1,0 +1,50 @@
+import { problem, type Shape } from "#rules/parameters/shape.ts";
+import { VARIABLES } from "../seclang/syntax/variable-table.ts";
+import { MANAGED_RULESETS } from "./rulesets.ts";
+
+/** Which rules of a managed ruleset do not look at which parts. */
+export interface PartExceptions {
+  /** The same for the same exceptions. */
+  readonly key: string;
+  readonly parts: readonly ExceptedPart[];
+}
+
+export interface ExceptedPart {
+  readonly rule_ids: ReadonlySet<string>;
+  /** A field of expressions or a variable of ModSecurity, as events name it. */
+  readonly part: string;
+  /** The name within it; empty where it has none. */
+  readonly name: string;
+}
+
+/** Parts of requests that managed rules name where they find something: fields of expressions. */
+const FIELDS: ReadonlySet<string> = new Set([
+  "http.host",
+  "http.request.body.form",
+  "http.request.body.form.names",
+  "http.request.body.multipart",
+  "http.request.body.multipart.filenames",
+  "http.request.body.multipart.names",
+  "http.request.body.raw",
+  "http.request.body.size",
+  "http.request.cookies",
+  "http.request.headers",
+  "http.request.method",
+  "http.request.uri",
+  "http.request.uri.args",
+  "http.request.uri.args.names",
+  "http.request.uri.path",
+  "http.request.uri.query",
+  "http.user_agent",
+]);
+
+/** What rules of the Core Rule Set name: ModSecurity's variables, with `&` the number of their values. */
+const isVariable = (part: string): boolean => VARIABLES.has(part.replace(/^&/, ""));
+
+/** A part that events name. One that no rule can name would spare nobody anything. */
+export const exceptedPart: Shape = (value, at) =>
+  typeof value === "string" && (FIELDS.has(value) || isVariable(value))
+    ? []
+    : [problem(at, `part must be a part that security events name, such as http.request.uri.args or ARGS, not ${JSON.stringify(value)}`)];
+
+export const isRequestRuleset = (id: string): boolean => MANAGED_RULESETS.get(id)?.phase === "http_request_firewall_managed";
