@@ -1,4 +1,4 @@
-import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";

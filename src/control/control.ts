@@ -1,3 +1,4 @@
+import type { CustomHostnameControl } from "#control/hostnames/create.ts";
 import type { Call } from "#control/call.ts";
 import type { ServerHealth } from "#model/access/server-health.ts";
 import type { DashboardQuery, ZoneDashboard } from "#model/zones/zone-dashboard.ts";
@@ -14,10 +15,6 @@ import type { DnsSettings } from "#control/dns/settings/settings.ts";
 import type { DnsVersions } from "#control/dns/versions/versions.ts";
 import type { ZoneFiles } from "#control/dns/zone-files/zone-files.ts";
 import type { SensitiveData } from "./detection/sensitive-data.ts";
-import type { CustomHostnames } from "./hostnames/custom-hostnames.ts";
-import type { FallbackOrigins } from "./hostnames/fallback-origins.ts";
-import type { HostnameChecks } from "./hostnames/hostname-checks.ts";
-import type { ZoneHolds } from "./hostnames/hold.ts";
 import type { EventsKept } from "#control/events/events-kept.ts";
 import type { LoggedRequests } from "#control/events/logged-requests.ts";
 import type { SecurityEvents } from "#control/events/security-events.ts";
@@ -40,7 +37,6 @@ import type { RuleExpressions } from "#control/rulesets/expressions.ts";
 import type { EventExceptions } from "#control/rulesets/event-exceptions.ts";
 import type { RuleTraces } from "#control/rulesets/trace.ts";
 import type { RulesetVersions } from "#control/rulesets/versions.ts";
-import type { CertificateOrdering } from "#control/certificates/create.ts";
 import type { CustomCertificates } from "#control/certificates/custom-certificates.ts";
 import type { CertificatePacks } from "#control/certificates/packs.ts";
 import type { CertificateRenewal } from "#control/zones/renew-certificates.ts";
@@ -57,7 +53,7 @@ import type { Ownership } from "#control/ownership/ownership.ts";
 import type { Zones } from "#control/zones/zones.ts";
 
 /** Every use-case, by the resource it works on. Made by `createControl` (control/create.ts). */
-export interface Control {
+export interface Control extends CustomHostnameControl {
   readonly access: Access;
   /** What this server runs, and whether it answers. */
   serverHealth(): Promise<ServerHealth>;
@@ -68,14 +64,9 @@ export interface Control {
   readonly zoneSettling: ZoneSettling;
   readonly cachePurges: CachePurges;
   readonly certificates: CertificateRenewal;
-  readonly certificateOrdering: CertificateOrdering;
   readonly certificatePacks: CertificatePacks;
   readonly customCertificates: CustomCertificates;
   readonly serviceCertificate: ServiceCertificate;
-  readonly customHostnames: CustomHostnames;
-  readonly fallbackOrigins: FallbackOrigins;
-  readonly hostnameChecks: HostnameChecks;
-  readonly zoneHolds: ZoneHolds;
   readonly dnsRecords: DnsRecords;
   readonly dnsVersions: DnsVersions;
   readonly recordScans: RecordScans;

@@ -5,7 +5,7 @@ import { givenWork } from "#kernel/process/worker-bootstrap.ts";
 import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { createSealer, deriveKey } from "#kernel/crypto/seal.ts";
-import { loadTimeSlices } from "#kernel/process/time-slices.ts";
+import { loadTimeSlices } from "#wire/native/time-slices.ts";
 import { createWorkerVoice } from "#kernel/process/worker-protocol.ts";
 import { useSharedCoreRules } from "#rules/managed/shared-core-rules.ts";
 import { createEventSink } from "#events/write/sink.ts";

@@ -12,7 +12,7 @@ import { openReplica } from "#snapshot/replica.ts";
 import type { NameserverConfig } from "./config.ts";
 import { createNameserver } from "./nameserver.ts";
 import { loadSystemSockets } from "#nameserver/listen/system-sockets.ts";
-import { loadTimeSlices } from "#kernel/process/time-slices.ts";
+import { loadTimeSlices } from "#wire/native/time-slices.ts";
 
 /** What the main thread gives a nameserver worker. */
 export interface NameserverWorkerData {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHomeOf } from "#control/certificates/home-of.ts";
-import { createHostnameDns } from "#control/hostnames/hostname-dns.ts";
-import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import { createHostnameDns } from "#control/certificates/hostname-dns.ts";
+import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import type { CustomHostname } from "#model/hostnames/custom-hostname.ts";
 import type { Store } from "#store/database/store.ts";
 import { eventually } from "../support/eventually.ts";

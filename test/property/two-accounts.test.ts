@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { createLocalCa, createRoot, type LocalCa } from "#acme/local-ca.ts";
 import { type Actor, systemActor } from "#control/call.ts";
-import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import { systemClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { ZoneProof } from "#model/zones/zone-proof.ts";

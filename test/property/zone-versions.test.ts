@@ -7,7 +7,7 @@ import type { DnsVersion } from "#model/dns/dns-version.ts";
 import type { Store } from "#store/database/store.ts";
 import { controlOver } from "../support/control.ts";
 import { storeTest } from "../support/store.ts";
-import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import { VERSIONS_KEPT } from "#control/dns/changes/version-log.ts";
 
 const refused = (code: number, text: RegExp) => (error: unknown) =>

@@ -1,5 +1,5 @@
 import { auditActor } from "#control/commit.ts";
-import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import { type FixedClock, fixedClock } from "#kernel/clock.ts";
 import { newId } from "#kernel/crypto/ids.ts";
 import type { ZoneProof } from "#model/zones/zone-proof.ts";

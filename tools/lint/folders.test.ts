@@ -18,6 +18,14 @@ test("no folder has more files than somebody can look through", () => {
   assert.deepEqual(large, []);
 });
 
+test("each folder that has folders has an order", () => {
+  const parents = folders("src").filter((path) => folders(path).some((below) => !below.endsWith("/testing")));
+  assert.deepEqual(
+    parents.map((path) => path.slice("src/".length)).filter((path) => FOLDERS[path] === undefined),
+    [],
+  );
+});
+
 test("the order of folders names each folder, and only what is there", () => {
   for (const [parent, order] of Object.entries(FOLDERS)) {
     const at = join(ROOT, "src", parent);

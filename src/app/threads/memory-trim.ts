@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { keepLoaded } from "#wire/connections/epoll/keep-loaded.ts";
+import { keepLoaded } from "#wire/native/keep-loaded.ts";
 
 /** Pages of memory that the process holds without need. */
 export interface Pages {

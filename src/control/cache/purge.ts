@@ -2,7 +2,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { isWithin } from "#kernel/net/hostname.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
-import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import type { CachePurge, CachePurged } from "#model/zones/cache-purge.ts";
 import type { PurgeEntry, PurgeSelector } from "#snapshot/entries.ts";
 import { purgesOfZone, putPurges } from "#store/zones/cache-purges.ts";

@@ -1,7 +1,7 @@
 import { type AuthoritiesConfig, createAuthorities } from "#acme/accounts.ts";
 import type { LocalCa } from "#acme/local-ca.ts";
 import type { ResolverAddress } from "#control/dns/scan/ask-resolver.ts";
-import type { HostnameDns } from "#control/hostnames/hostname-dns.ts";
+import type { HostnameDns } from "./hostname-dns.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { Store } from "#store/database/store.ts";

@@ -2,7 +2,7 @@ import { hasAlias } from "#store/certificates/certificate-orders.ts";
 import { answersItself, hostedName } from "#store/zones/local-names.ts";
 import type { Store } from "#store/database/store.ts";
 import { zoneRowById } from "#store/zones/zones.ts";
-import type { HostnameDns } from "#control/hostnames/hostname-dns.ts";
+import type { HostnameDns } from "./hostname-dns.ts";
 import type { ProofHome } from "./placement.ts";
 
 /** Aliases of aliases that are followed. */

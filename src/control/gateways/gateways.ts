@@ -38,7 +38,7 @@ import { deleteGatewayObject, gatewayObjectsAt, objectsOfGateway } from "#store/
 import type { Store, Unit } from "#store/database/store.ts";
 import { auditChange } from "./audit-change.ts";
 import { removeDomains } from "./domains.ts";
-import { readLogKey } from "#control/logpush/encrypt.ts";
+import { readLogKey } from "./log-encryption.ts";
 import { requireProfiles } from "./dlp-profiles.ts";
 import type { StoredCustomProvider } from "./object-entries.ts";
 import { valueOf } from "./objects.ts";

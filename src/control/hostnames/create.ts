@@ -1,20 +1,19 @@
 import type { CertificateOrdering } from "#control/certificates/create.ts";
-import { createHostnameIssuer } from "#control/certificates/hostname-issuer.ts";
-import { createHostnameOwner } from "#control/certificates/hostname-owner.ts";
+import { createHostnameIssuer } from "./hostname-issuer.ts";
+import { createHostnameOwner } from "./hostname-owner.ts";
 import type { OrderOwner } from "#control/certificates/owner.ts";
-import type { Control } from "#control/control.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { classifyIp } from "#kernel/net/ip-class.ts";
 import { type IpAddress, parseIp } from "#kernel/net/ip.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { Store } from "#store/database/store.ts";
-import { createCustomHostnames } from "./custom-hostnames.ts";
-import { createFallbackOrigins } from "./fallback-origins.ts";
+import { createCustomHostnames, type CustomHostnames } from "./custom-hostnames.ts";
+import { createFallbackOrigins, type FallbackOrigins } from "./fallback-origins.ts";
 import { createShowsToken } from "./fetch-token.ts";
-import { createZoneHolds } from "./hold.ts";
+import { createZoneHolds, type ZoneHolds } from "./hold.ts";
 import { createHostnameCertificates } from "./hostname-certificates.ts";
-import { createHostnameChecks } from "./hostname-checks.ts";
-import { createHostnameDns, type HostnameDns } from "./hostname-dns.ts";
+import { createHostnameChecks, type HostnameChecks } from "./hostname-checks.ts";
+import { createHostnameDns, type HostnameDns } from "#control/certificates/hostname-dns.ts";
 import { createIssuanceLimit } from "./issuance-limit.ts";
 import { createOwnCertificates } from "./own-certificate.ts";
 
@@ -39,10 +38,17 @@ const PER_ZONE_MAX = 50_000;
 /** SPEC 8. */
 const ISSUANCES_PER_MINUTE = 15;
 
+/** The use-cases of custom hostnames. */
+export interface CustomHostnameControl {
+  readonly certificateOrdering: CertificateOrdering;
+  readonly customHostnames: CustomHostnames;
+  readonly fallbackOrigins: FallbackOrigins;
+  readonly hostnameChecks: HostnameChecks;
+  readonly zoneHolds: ZoneHolds;
+}
+
 /** Everything that custom hostnames need of each other. */
-export function createCustomHostnameControl(
-  deps: CustomHostnameDeps,
-): Pick<Control, "certificateOrdering" | "customHostnames" | "fallbackOrigins" | "hostnameChecks" | "zoneHolds"> {
+export function createCustomHostnameControl(deps: CustomHostnameDeps): CustomHostnameControl {
   const { store, clock, sealer, edgeAddresses, vendorPrefix } = deps;
   const certificates = createHostnameCertificates({ store, clock, sealer });
   const mayAsk = (text: string): boolean => {

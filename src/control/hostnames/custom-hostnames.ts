@@ -3,7 +3,7 @@ import { listState } from "#store/queries/list-pages.ts";
 import { randomUUID } from "node:crypto";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
-import type { ZoneRef } from "#control/zones/zone-ref.ts";
+import type { ZoneRef } from "#control/open-zone/zone-ref.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import {

@@ -8,7 +8,7 @@ import type { Store } from "#store/database/store.ts";
 import { type ZoneRow, zoneRowById } from "#store/zones/zones.ts";
 import type { ShowsToken } from "./fetch-token.ts";
 import { isNameHeld } from "./hold.ts";
-import type { HostnameDns, Looked, NamesOfHostnames } from "./hostname-dns.ts";
+import type { HostnameDns, Looked, NamesOfHostnames } from "#control/certificates/hostname-dns.ts";
 import { type HostnameFacts, judgeHostname, type Judgement, VERIFICATION_ERRORS } from "./judge-hostname.ts";
 import { ownershipPlaces } from "./ownership.ts";
 

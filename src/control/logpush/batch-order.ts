@@ -2,7 +2,7 @@ import { createLogTail, type LogPosition, type TailedLog } from "#events/logs/ta
 import type { Clock } from "#kernel/clock.ts";
 import type { LogOutput } from "#model/events/logpush.ts";
 import { type BatchBounds, type LogBatch, readBatch } from "./batch.ts";
-import { createLogEncryption, type LogEncryption, readLogKey } from "./encrypt.ts";
+import { createLogEncryption, type LogEncryption, readLogKey } from "#control/gateways/log-encryption.ts";
 import { createRecordWriter } from "./record.ts";
 
 /** What a batch is to be made of, as plain data: a thread of its own can be asked for it. */

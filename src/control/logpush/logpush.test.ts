@@ -22,7 +22,7 @@ import type { Store } from "#store/database/store.ts";
 import { signAws } from "#wire/http/sign-aws.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { type StoreFixture, storeTest } from "../../../test/support/store.ts";
-import type { EncryptedValue } from "./encrypt.ts";
+import type { EncryptedValue } from "#control/gateways/log-encryption.ts";
 
 const GATEWAY = {
   cache_invalidate_on_update: false,

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { TailedLog } from "#events/logs/tail.ts";
 import type { GatewayLogRow } from "#events/rows/rows.ts";
 import { LOG_FIELDS, type LogField, type LogOutput, type TimestampFormat } from "#model/events/logpush.ts";
-import type { LogEncryption } from "./encrypt.ts";
+import type { LogEncryption } from "#control/gateways/log-encryption.ts";
 
 /** The largest record with bodies (ai-gateway.md): bodies that would make it longer are left out, the longer one first. */
 const RECORD_BYTES_MAX = 1024 * 1024;

@@ -1,6 +1,6 @@
 import type { Call } from "#control/call.ts";
 import { auditActor } from "#control/commit.ts";
-import { openZone, writeZone } from "#control/zones/change-zone.ts";
+import { openZone, writeZone } from "#control/open-zone/change-zone.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { Unit } from "#store/database/store.ts";
 import { serversOfOthers, usualPair } from "#store/zones/zone-claimants.ts";

@@ -1,4 +1,4 @@
-import { chosenIn } from "#control/zones/setting-views.ts";
+import { chosenIn } from "#control/open-zone/setting-views.ts";
 import { PREVIOUS_SLOT_NAMES, PREVIOUS_SLOTS, type PreviousSlot } from "#rules/previous-waf/slots.ts";
 import type { Op, RuleEntry, RulesetEntry } from "#snapshot/entries.ts";
 import { allFirewallObjects } from "#store/rulesets/firewall-objects.ts";

@@ -13,7 +13,7 @@ import { createRuleChecks, type RuleChecks } from "#control/rulesets/rule-checks
 import type { Slices } from "#kernel/process/slices.ts";
 import { checkKind, entryPointKind, invalid, ownerOf, ownRuleset, phaseFor } from "#control/rulesets/scope.ts";
 import type { RulesetScope } from "./ruleset-scope.ts";
-import { checkHeldBack } from "#control/waf-migration/held-back.ts";
+import { checkHeldBack } from "#control/previous-waf/held-back.ts";
 import { surroundingsOf } from "#control/rulesets/surroundings.ts";
 import { managedSummary, managedView, rulesetSummary, rulesetView } from "#control/rulesets/view.ts";
 import type { Ruleset, RulesetCreate, RulesetSummary, RulesetUpdate, RuleWrite, RuleWriteAt } from "#model/rulesets/ruleset.ts";

@@ -3,7 +3,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Call } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
 import type { Secondaries } from "#control/secondary/secondaries.ts";
-import type { ZoneRef } from "#control/zones/zone-ref.ts";
+import type { ZoneRef } from "#control/open-zone/zone-ref.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import type {
   IncomingTransfer,

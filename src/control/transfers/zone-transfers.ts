@@ -1,3 +1,4 @@
+import { isTransferEnabled } from "#control/dns/dnssec/signature-serial.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
@@ -5,7 +6,7 @@ import { newId } from "#kernel/crypto/ids.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { incomingStatus } from "#control/secondary/status.ts";
-import type { ZoneRef } from "#control/zones/zone-ref.ts";
+import type { ZoneRef } from "#control/open-zone/zone-ref.ts";
 import type { IncomingTransfer, IncomingTransferWrite, OutgoingTransfer, OutgoingTransferWrite } from "#model/dns/zone-transfer.ts";
 import { primaryCopy } from "#model/dns/transferred-apex.ts";
 import { AUTO_REFRESH_SECONDS } from "#model/dns/zone-transfer.ts";
@@ -149,8 +150,6 @@ function createZoneTransfers<T extends object, W extends Omit<Stored, "name" | "
       }),
   };
 }
-
-export const isTransferEnabled = ({ settings }: ZoneTransferRow): boolean => (JSON.parse(settings) as Stored).enabled === true;
 
 async function assertNone(db: Unit["db"], zone: ZoneRef, direction: TransferDirection): Promise<null> {
   if (await zoneTransfer(db, zone.id, direction))

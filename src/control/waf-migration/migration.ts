@@ -7,7 +7,7 @@ import { lockedZone } from "#control/previous-waf/firewall-edit.ts";
 import { loadFirewall, PREVIOUS_WAF_KINDS, type PreviousFirewall } from "#control/previous-waf/state.ts";
 import type { Rulesets } from "#control/rulesets/rulesets.ts";
 import type { RulesetScope } from "#control/rulesets/ruleset-scope.ts";
-import { chosenIn } from "#control/zones/setting-views.ts";
+import { chosenIn } from "#control/open-zone/setting-views.ts";
 import { planOf } from "#model/zones/plan.ts";
 import type { Ruleset, RulesetUpdate, RuleWrite } from "#model/rulesets/ruleset.ts";
 import {
@@ -25,7 +25,7 @@ import { entryPoint } from "#store/rulesets/rulesets.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { updateZone, zoneRowById, type ZoneRow } from "#store/zones/zones.ts";
 import { migrationBlockers, migrationExcess } from "./eligibility.ts";
-import { hasEnabledRules, NEW_WAF_PHASE } from "./held-back.ts";
+import { hasEnabledRules, NEW_WAF_PHASE } from "#control/previous-waf/held-back.ts";
 import { leftBehind, newConfig } from "./new-config.ts";
 
 /** The way from the previous WAF to the new one, of which no step leads back (SPEC 3.3, SPEC 4.6). */

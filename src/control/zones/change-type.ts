@@ -2,7 +2,7 @@ import type { ZoneType } from "#model/zones/zone.ts";
 import { primaryCopy, withPrimaryCopy } from "#model/dns/transferred-apex.ts";
 import type { ZoneRow } from "#store/zones/zones.ts";
 import { isSerialAfter } from "#wire/dns/serial.ts";
-import type { OpenZone } from "./change-zone.ts";
+import type { OpenZone } from "#control/open-zone/change-zone.ts";
 
 /** A new zone of type secondary answers nothing before its first transfer. */
 export const newZoneSettings = (type: ZoneType, settings: string): string =>

@@ -1,7 +1,7 @@
 import { LEAF_VALIDITY_MS, type LocalCa } from "#acme/local-ca.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
-import { issueZoneCertificate } from "#control/zones/certificate.ts";
+import { issueZoneCertificate } from "#control/certificates/zone-certificate.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
 import { certificateEntry } from "#snapshot/compile.ts";

@@ -9,7 +9,7 @@ import {
   EDITABLE_SETTINGS,
   type EditableSettingId,
 } from "#model/zones/zone-settings.ts";
-import { chosenIn, fixedSetting, flattensAll, isEditable, type SettingColumns } from "./setting-views.ts";
+import { chosenIn, fixedSetting, flattensAll, isEditable, type SettingColumns } from "#control/open-zone/setting-views.ts";
 
 /** One change, and the place of it in the body; empty where the path names the setting. */
 export interface SettingChange {

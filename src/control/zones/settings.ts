@@ -7,9 +7,9 @@ import { zoneEntry } from "#snapshot/compile.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { lockZone, updateZone, zoneRowById, type ZoneRow } from "#store/zones/zones.ts";
 import { changeWafSetting } from "#control/previous-waf/waf-setting.ts";
-import { openZone, writeZone } from "./change-zone.ts";
+import { openZone, writeZone } from "#control/open-zone/change-zone.ts";
 import { changedColumns, type SettingChange } from "./setting-values.ts";
-import { chosenIn, type SettingColumns, settingView, settingViews } from "./setting-views.ts";
+import { chosenIn, type SettingColumns, settingView, settingViews } from "#control/open-zone/setting-views.ts";
 
 export interface ZoneSettings {
   list(zoneId: string): Promise<readonly ZoneSetting[]>;

@@ -2,7 +2,7 @@ import { CUSTOM_CERTIFICATES_MAX } from "#model/certificates/custom-certificate.
 import { planObject, planOf } from "#model/zones/plan.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import type { ZoneWithAccount } from "#store/zones/zones.ts";
-import { chosenIn, developmentModeSeconds } from "./setting-views.ts";
+import { chosenIn, developmentModeSeconds } from "#control/open-zone/setting-views.ts";
 
 /** A zone's row as responses show it. What only the hosted service knows is null, as clients expect (contract.md §9). */
 export function zoneView(row: ZoneWithAccount, nowMs: number): Zone {

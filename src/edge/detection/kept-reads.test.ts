@@ -5,7 +5,7 @@ import { keepForSecure } from "#wire/connections/buffers/pinned-buffers.ts";
 import { PLACE_BYTES, readPlaces } from "#wire/connections/buffers/buffer-slots.ts";
 import { READ_BUFFER } from "#wire/connections/buffers/read-buffer.ts";
 import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
-import { inOneTurn } from "#wire/connections/buffers/tick-queue.ts";
+import { inOneTurn } from "#kernel/process/tick-queue.ts";
 import { fc } from "../../../test/support/property.ts";
 import { LateTap } from "./late-tap.ts";
 import { Borrower, ReadLender } from "./lent-reads.ts";

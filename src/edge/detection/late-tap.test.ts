@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { doLateTasks, inOneTurn } from "#wire/connections/buffers/tick-queue.ts";
+import { doLateTasks, inOneTurn } from "#kernel/process/tick-queue.ts";
 import { LateTap, type LateTapOptions } from "./late-tap.ts";
 
 /** One in which nothing comes. */

@@ -1,4 +1,4 @@
-import { afterSends, type LateTask } from "#wire/connections/buffers/tick-queue.ts";
+import { afterSends, type LateTask } from "#kernel/process/tick-queue.ts";
 import type { BodyTap } from "./tap.ts";
 
 export interface LateTapOptions {

@@ -1,5 +1,5 @@
 import type { Transport, TransportHandler } from "#wire/connections/transport/transport.ts";
-import { atTurnEnd, type TurnTask } from "#wire/connections/buffers/tick-queue.ts";
+import { atTurnEnd, type TurnTask } from "#kernel/process/tick-queue.ts";
 import { ERROR } from "#wire/http2/codes.ts";
 import type { Chunk } from "#wire/http2/frame-writer.ts";
 import type { RequestFields } from "#wire/http2/request-fields.ts";

@@ -6,7 +6,7 @@ import { createCertificates } from "#snapshot/certificates.ts";
 import { EDGE_SETTINGS_DEFAULTS } from "#snapshot/edge-settings.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
-import type { OpenSsl, ServerContextOptions } from "#wire/tls/openssl.ts";
+import type { OpenSsl, ServerContextOptions } from "#wire/native/openssl.ts";
 import { createTlsContexts } from "./contexts.ts";
 
 const sealer = createSealer(Buffer.alloc(32, 5));

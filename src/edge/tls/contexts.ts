@@ -1,5 +1,5 @@
 import { hkdfSync } from "node:crypto";
-import { type OpenSsl, TICKET_KEY_BYTES } from "#wire/tls/openssl.ts";
+import { type OpenSsl, TICKET_KEY_BYTES } from "#wire/native/openssl.ts";
 import { type ByPolicy, type ByPolicyDeps, createByPolicy, SESSION_SECONDS } from "./context-table.ts";
 
 export interface TlsContextsDeps extends Pick<ByPolicyDeps<number>, "certificates" | "certificatesMax"> {

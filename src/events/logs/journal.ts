@@ -1,7 +1,7 @@
 import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, writeSync, writevSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
-import { atTurnEnd, type TurnTask } from "#wire/connections/buffers/tick-queue.ts";
+import { atTurnEnd, type TurnTask } from "#kernel/process/tick-queue.ts";
 import { ENTRY_COLUMNS, entryCells, type GatewayLogEntry, type GatewayLogSink, type KeptWatcher } from "./entry.ts";
 import { RECORD_HEAD_BYTES, ROW_BYTES_MAX, type SegmentHeader, segmentOf, segmentPath, writeRecordHead } from "./segment.ts";
 

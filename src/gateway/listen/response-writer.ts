@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "#kernel/net/node-http.ts";
 import type { SocketWriter } from "#wire/connections/transport/socket-writer.ts";
 import type { Transport } from "#wire/connections/transport/transport.ts";
-import { atTurnEnd, type TurnTask } from "#wire/connections/buffers/tick-queue.ts";
+import { atTurnEnd, type TurnTask } from "#kernel/process/tick-queue.ts";
 import { isBodiless } from "#wire/http/framing.ts";
 import { formatHttpDate } from "#wire/http/http-date.ts";
 import { chunkStart } from "#wire/http/write.ts";

@@ -6,7 +6,7 @@ import type { EventSink, GatewayLogRow } from "#events/rows/rows.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { Metric, MetricRegistry } from "#kernel/process/metrics.ts";
 import type { GatewayEntry } from "#snapshot/entries.ts";
-import { atTurnEnd } from "#wire/connections/buffers/tick-queue.ts";
+import { atTurnEnd } from "#kernel/process/tick-queue.ts";
 import { createLogOptions, type LogOptions } from "./log-options.ts";
 import type { SpanExporter } from "#gateway/tracing/span-exporter.ts";
 import { Pieces } from "#gateway/http/chunks.ts";

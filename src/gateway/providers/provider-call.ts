@@ -1,7 +1,7 @@
 import type { AnswerHandler } from "./answer-handler.ts";
 import type { UpstreamConnection, UpstreamFault, UpstreamSink } from "#wire/connections/http/upstream-connection.ts";
 import { READ_BUFFER } from "#wire/connections/buffers/read-buffer.ts";
-import { atTurnEnd, type TurnTask } from "#wire/connections/buffers/tick-queue.ts";
+import { atTurnEnd, type TurnTask } from "#kernel/process/tick-queue.ts";
 import type { Head } from "#wire/http/parsed-head.ts";
 import { responseHeaderObject } from "#wire/http/header-object.ts";
 import { chunkStart, lastChunk } from "#wire/http/write.ts";

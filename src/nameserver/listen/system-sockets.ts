@@ -1,8 +1,8 @@
 import { getSystemErrorName } from "node:util";
 import type { IpAddress } from "#kernel/net/ip.ts";
 import { type OnMissing, reasonOf, unknownPlatform } from "#kernel/process/native-transport.ts";
-import { keepLoaded } from "#wire/connections/epoll/keep-loaded.ts";
-import { createWakeUp, type WakeUp } from "#wire/connections/epoll/wake-up.ts";
+import { keepLoaded } from "#wire/native/keep-loaded.ts";
+import { createWakeUp, type WakeUp } from "#wire/native/wake-up.ts";
 import { RECEIVE_BUFFER_BYTES } from "./udp.ts";
 
 /** The system's calls that carry many datagrams at once, which Node does not offer. None of them waits. */

@@ -8,7 +8,7 @@ import { HpackDecoder } from "./hpack/decoder.ts";
 import { blockBytes, HpackEncoder } from "./hpack/encoder.ts";
 import { RequestFields, TrailerFields, UNWANTED_FIELDS } from "./request-fields.ts";
 import { peerSettings, readSettings } from "./settings.ts";
-import { ServerStream } from "./stream.ts";
+import { ServerStream, type StreamSession } from "./stream.ts";
 import type { WindowShare } from "./window-budget.ts";
 
 export interface SessionLimits {
@@ -51,7 +51,7 @@ const trailers = new TrailerFields();
 const NO_TRAILERS: readonly string[] = [];
 
 /** The server's side of one connection of HTTP/2 (RFC 9113), without its socket: bytes go in, and come out of `output`. */
-export class Session implements FrameSink {
+export class Session implements FrameSink, StreamSession {
   readonly output = new FrameWriter();
   readonly encoder = new HpackEncoder();
   readonly streams = new Map<number, ServerStream>();

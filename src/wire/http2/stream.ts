@@ -1,7 +1,9 @@
 import type { Trailer } from "#wire/http/chunked.ts";
 import { ERROR, type ErrorCode, FRAME_BYTES_MAX } from "./codes.ts";
 import { PendingChunks } from "./pending-chunks.ts";
-import type { Session } from "./session.ts";
+import type { FrameWriter } from "./frame-writer.ts";
+import type { HpackEncoder } from "./hpack/encoder.ts";
+import type { WindowShare } from "./window-budget.ts";
 
 /** Who serves a stream's request. Bytes are good only during the call. */
 export interface StreamHandler {
@@ -14,6 +16,25 @@ export interface StreamHandler {
   onMalformed(): void;
   /** Nothing more comes or goes. */
   onClose(): void;
+}
+
+/** What a stream needs of its connection. */
+export interface StreamSession {
+  readonly limits: { readonly windowBytes: number; readonly windowBytesMax: number };
+  readonly windows: WindowShare;
+  readonly nowMs: number;
+  readonly encoder: HpackEncoder;
+  readonly output: FrameWriter;
+  readonly dataRoom: number;
+  sendData(stream: ServerStream, buffer: Buffer, start: number, end: number, lastAt: number): number;
+  sendBlock(stream: number, endsStream: boolean): number;
+  sendEnd(stream: number): void;
+  sendReset(stream: number, code: ErrorCode): void;
+  sendWindowUpdate(stream: number, increment: number): void;
+  queue(stream: ServerStream): void;
+  settle(stream: ServerStream): void;
+  forget(stream: ServerStream, wasReset: boolean): void;
+  resetFor(stream: ServerStream, code: ErrorCode): void;
 }
 
 /** A request's stream, as the server has it: from its head on. */
@@ -30,7 +51,7 @@ export class ServerStream {
   /** What the other side takes, and what it may send. */
   sendWindow: number;
   receiveWindow: number;
-  private readonly session: Session;
+  private readonly session: StreamSession;
   /** What the other side has no room for yet. */
   private readonly pending = new PendingChunks();
   private trailers: readonly Trailer[] = [];
@@ -50,7 +71,7 @@ export class ServerStream {
   private lastSerial = -1;
   private lastAt = 0;
 
-  constructor(session: Session, id: number, isRemoteDone: boolean, sendWindow: number) {
+  constructor(session: StreamSession, id: number, isRemoteDone: boolean, sendWindow: number) {
     this.session = session;
     this.id = id;
     this.isRemoteDone = isRemoteDone;

@@ -5,7 +5,7 @@ import type { Call } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import type { TransferObjects } from "#control/transfers/objects.ts";
 import type { ZoneTransfers } from "#control/transfers/zone-transfers.ts";
-import type { ZoneRef } from "#control/zones/zone-ref.ts";
+import type { ZoneRef } from "#control/open-zone/zone-ref.ts";
 import {
   IncomingTransfer,
   IncomingTransferWrite,

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { ChangeStep } from "./change-steps.ts";
-import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import { checkSiblings, type Sibling } from "#model/dns/dns-conflicts.ts";
 import { recordsNamed } from "#store/dns/dns-record-rows.ts";
 import type { Unit } from "#store/database/store.ts";

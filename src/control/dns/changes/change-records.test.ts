@@ -1,4 +1,4 @@
-import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import assert from "node:assert/strict";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { DnsRecord, DnsRecordBatch, DnsRecordWrite } from "#model/dns/dns-record.ts";

@@ -11,7 +11,7 @@ import { permittedSteps, type RecordSource } from "./secondary-restrictions.ts";
 import type { RecordView } from "./record-view.ts";
 import type { VersionedChange } from "./version-changes.ts";
 import { appendVersion, type NewVersion } from "./version-log.ts";
-import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import type { DnsRecord } from "#model/dns/dns-record.ts";
 import type { RecordPolicy } from "#model/dns/prepared-record.ts";
 import type { DnsVersionKind } from "#model/dns/dns-version.ts";

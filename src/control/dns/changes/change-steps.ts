@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { newId } from "#kernel/crypto/ids.ts";
 import { type ShownRow, writeOf } from "./record-view.ts";
-import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import type { DnsRecordWrite } from "#model/dns/dns-record.ts";
 import { type PreparedRecord, prepareRecord, type RecordPolicy, TTL_AUTOMATIC } from "#model/dns/prepared-record.ts";
 import type { DnsRecordRow } from "#store/dns/record-row.ts";

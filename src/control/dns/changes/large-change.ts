@@ -5,7 +5,7 @@ import type { Call } from "#control/call.ts";
 import { auditActor } from "#control/commit.ts";
 import { decodeWholeChanges, packChanges, packWholeChanges, type VersionedChange } from "./version-changes.ts";
 import { appendStagedVersion } from "./version-log.ts";
-import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import type { DnsVersionKind } from "#model/dns/dns-version.ts";
 import { serialEntry, stagedEntry } from "#snapshot/compile.ts";
 import {

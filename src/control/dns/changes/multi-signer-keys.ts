@@ -1,6 +1,6 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { ChangeStep } from "./change-steps.ts";
-import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import type { DnsVersionKind } from "#model/dns/dns-version.ts";
 import type { Unit } from "#store/database/store.ts";
 import { dnssecOfZone } from "#store/dns/zone-dnssec.ts";

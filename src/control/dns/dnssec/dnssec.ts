@@ -4,7 +4,7 @@ import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import type { LookAtParent } from "./parent-ds.ts";
-import type { ZoneRef } from "#control/zones/zone-ref.ts";
+import type { ZoneRef } from "#control/open-zone/zone-ref.ts";
 import { disabled, type DnssecLife, enabled, rolled } from "#model/dns/dnssec-life.ts";
 import type { Dnssec, DnssecEdit, DnssecRollover, ZoneSigningKey } from "#model/dns/dnssec.ts";
 import { recordsNamed } from "#store/dns/dns-record-rows.ts";

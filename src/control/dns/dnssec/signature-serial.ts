@@ -1,7 +1,6 @@
-import { isTransferEnabled } from "#control/transfers/zone-transfers.ts";
 import { serialEntry } from "#snapshot/compile.ts";
 import type { Unit } from "#store/database/store.ts";
-import { zoneTransfer } from "#store/dns/transfers.ts";
+import { type ZoneTransferRow, zoneTransfer } from "#store/dns/transfers.ts";
 import type { ZoneDnssecRow } from "#store/dns/zone-dnssec.ts";
 import { touchZone } from "#store/zones/zones.ts";
 
@@ -25,3 +24,7 @@ export async function raiseServedSerial(unit: Unit, zoneId: string): Promise<boo
   if (touched) unit.change({ kind: "serial", id: zoneId, value: serialEntry(touched) });
   return touched !== undefined;
 }
+
+/** Whether servers may fetch the zone, or this one fetches it. */
+export const isTransferEnabled = ({ settings }: Pick<ZoneTransferRow, "settings">): boolean =>
+  (JSON.parse(settings) as { readonly enabled?: boolean }).enabled === true;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Control } from "#control/control.ts";
 import { rebuildSnapshot } from "#control/rebuild.ts";
-import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import type { DnsRecordQuery, DnsRecordWrite } from "#model/dns/dns-record.ts";
 import type { RecordEntry } from "#snapshot/entries.ts";
 import type { Store } from "#store/database/store.ts";

@@ -3,7 +3,7 @@ import type { Call, Page, PageRequest } from "#control/call.ts";
 import type { RecordChanger } from "#control/dns/changes/change-records.ts";
 import { createRecordLists } from "./record-lists.ts";
 import type { RecordView } from "#control/dns/changes/record-view.ts";
-import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import type {
   DnsRecord,
   DnsRecordBatch,

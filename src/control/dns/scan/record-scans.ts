@@ -8,7 +8,7 @@ import type { RecordChanger } from "#control/dns/changes/change-records.ts";
 import { type RecordView, writeOf } from "#control/dns/changes/record-view.ts";
 import { HOST_TYPES, SCAN_QUESTIONS, type ScanQuestion } from "./scan-questions.ts";
 import type { AskResolver } from "./scan-resolver.ts";
-import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import type { DnsRecord, DnsRecordWrite } from "#model/dns/dns-record.ts";
 import type { DnsScanResult, DnsScanReview, DnsScanReviewResult } from "#model/dns/dns-scan.ts";
 import { type PreparedRecord, prepareRecord, type RecordPolicy } from "#model/dns/prepared-record.ts";

@@ -5,7 +5,7 @@ import { hostnameProblem, parseHostname } from "#kernel/net/hostname.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import type { DnsSettings } from "./settings.ts";
-import { openZone, writeZone } from "#control/zones/change-zone.ts";
+import { openZone, writeZone } from "#control/open-zone/change-zone.ts";
 import {
   type CustomNameServer,
   type CustomNameServerCreate,

@@ -2,7 +2,7 @@ import type { Clock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Call } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
-import { openZone, writeZone } from "#control/zones/change-zone.ts";
+import { openZone, writeZone } from "#control/open-zone/change-zone.ts";
 import {
   type AccountDnsSettings,
   type AccountDnsSettingsEdit,

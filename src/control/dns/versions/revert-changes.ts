@@ -2,7 +2,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import type { RecordChanges } from "#control/dns/changes/change-steps.ts";
 import type { ShownRow } from "#control/dns/changes/record-view.ts";
 import { sameRecord, type VersionedChange } from "#control/dns/changes/version-changes.ts";
-import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import { recordsByIds } from "#store/dns/dns-record-rows.ts";
 import type { Unit } from "#store/database/store.ts";
 

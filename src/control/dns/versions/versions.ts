@@ -9,7 +9,7 @@ import { decodeChanges, foldChanges, sameRecord, type VersionedChange } from "#c
 import { assertUnchanged, changesOfRestore, changesOfRevert, idOf, stillChanged, undoPieces } from "./revert-changes.ts";
 import { AT_ONCE_MAX, PIECE_CHANGES } from "#control/dns/changes/large-change.ts";
 import { piecesOf } from "#kernel/pieces.ts";
-import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import {
   type DnsVersion,
   type DnsVersionChange,

@@ -5,7 +5,7 @@ import { createdRow } from "#control/dns/changes/change-steps.ts";
 import type { LargeChange, LargeChanges } from "#control/dns/changes/large-change.ts";
 import { newEntries, type Refuse } from "./judge-entries.ts";
 import { type ImportEntry, refusal } from "./read-zone-file.ts";
-import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import { importedRecordId } from "#store/dns/dns-imports.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { countImported } from "#store/zones/zones.ts";

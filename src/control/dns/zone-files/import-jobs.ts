@@ -4,7 +4,7 @@ import { type ErrorItem, PlatformError } from "#kernel/errors/errors.ts";
 import { newId } from "#kernel/crypto/ids.ts";
 import { type Actor, type Call, systemActor } from "#control/call.ts";
 import { inOrder } from "./import-report.ts";
-import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import type { DnsImport, ImportLine, OnError } from "#model/dns/dns-import.ts";
 import {
   deleteImportFile,

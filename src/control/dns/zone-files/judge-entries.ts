@@ -1,7 +1,7 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { createdRow } from "#control/dns/changes/change-steps.ts";
 import { permittedSteps } from "#control/dns/changes/secondary-restrictions.ts";
-import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import { checkSiblings, identityOf, type Sibling } from "#model/dns/dns-conflicts.ts";
 import { recordsNamed } from "#store/dns/dns-record-rows.ts";
 import type { Unit } from "#store/database/store.ts";

@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { systemClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Control } from "#control/control.ts";
-import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import type { OnError } from "#model/dns/dns-import.ts";
 import type { DnsRecordWrite } from "#model/dns/dns-record.ts";
 import { openStore } from "#store/database/open.ts";

@@ -7,7 +7,7 @@ import { keepIn, reportOf, skippedLine, tellClamped, trialReport } from "./impor
 import { newEntries } from "./judge-entries.ts";
 import { type ImportEntry, importPieces, type ImportProblem, type ImportScene, readZoneFile, refusal } from "./read-zone-file.ts";
 import { writeZoneFile } from "./write-zone-file.ts";
-import type { PlannedZoneRef } from "#control/zones/zone-ref.ts";
+import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { RecordPolicy } from "#model/dns/prepared-record.ts";
 import type { DnsImport, ImportLine, OnError } from "#model/dns/dns-import.ts";

@@ -1,5 +1,5 @@
 import { readPlaces } from "./buffer-slots.ts";
-import { doLateTasks, hasLateTasks } from "./tick-queue.ts";
+import { doLateTasks, hasLateTasks } from "#kernel/process/tick-queue.ts";
 
 // What late tasks want of earlier reads (turn-end.ts) is as it was until they are done. So a read goes elsewhere, or they are done before it.
 

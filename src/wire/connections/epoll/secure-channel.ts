@@ -1,4 +1,4 @@
-import type { OpenSsl } from "#wire/tls/openssl.ts";
+import type { OpenSsl } from "#wire/native/openssl.ts";
 import type { Channel } from "./channel.ts";
 import { keepForSecure } from "#wire/connections/buffers/pinned-buffers.ts";
 import { readPlaces } from "#wire/connections/buffers/buffer-slots.ts";

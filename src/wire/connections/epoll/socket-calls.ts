@@ -2,12 +2,12 @@ import { getSystemErrorName } from "node:util";
 import { formatIp, type IpAddress, unmapIp } from "#kernel/net/ip.ts";
 import { type OnMissing, reasonOf, unknownPlatform } from "#kernel/process/native-transport.ts";
 import { letGo, opened } from "#kernel/process/fd-registry.ts";
-import { loadOpenSsl, type OpenSsl } from "#wire/tls/openssl.ts";
+import { loadOpenSsl, type OpenSsl } from "#wire/native/openssl.ts";
 import { PLACE_BYTES, type ReadPlace, readPlaces } from "#wire/connections/buffers/buffer-slots.ts";
 import { READ_BUFFER } from "#wire/connections/buffers/read-buffer.ts";
 import type { End } from "#wire/connections/transport/transport.ts";
-import { keepLoaded } from "./keep-loaded.ts";
-import { createWakeUp, type WakeUp } from "./wake-up.ts";
+import { keepLoaded } from "#wire/native/keep-loaded.ts";
+import { createWakeUp, type WakeUp } from "#wire/native/wake-up.ts";
 
 /** The system's calls for TCP, as they are. None of them waits. A result below zero is an error's number, negated. */
 export interface SocketCalls {

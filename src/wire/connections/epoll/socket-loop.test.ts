@@ -14,7 +14,7 @@ import type { SocketCalls } from "./socket-calls.ts";
 import { SocketLoop } from "./socket-loop.ts";
 import { createEar, type Ear, inTurnOf, socketCalls } from "#wire/connections/testing/transports.ts";
 import type { TransportHandler } from "#wire/connections/transport/transport.ts";
-import { afterSends } from "#wire/connections/buffers/tick-queue.ts";
+import { afterSends } from "#kernel/process/tick-queue.ts";
 import { skipWithoutIpv6 } from "../../../../test/support/ipv6.ts";
 
 const skip = socketCalls === null;

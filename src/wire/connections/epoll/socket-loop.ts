@@ -1,7 +1,7 @@
 import { PlainChannel } from "./channel.ts";
 import { Outbox } from "./outbox.ts";
 import type { SocketCalls } from "./socket-calls.ts";
-import { inOneTurn } from "#wire/connections/buffers/tick-queue.ts";
+import { inOneTurn } from "#kernel/process/tick-queue.ts";
 
 /** Something that the loop watches. */
 export interface Watched {

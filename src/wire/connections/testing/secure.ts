@@ -2,7 +2,7 @@ import type { TestContext } from "node:test";
 import { parseIp } from "#kernel/net/ip.ts";
 import { exportPrivateKey, generateKeyPair, SIGNING_ALGORITHM } from "#wire/x509/key-pair.ts";
 import { loadX509 } from "#wire/x509/library.ts";
-import type { OpenSsl, ServerContextOptions } from "#wire/tls/openssl.ts";
+import type { OpenSsl, ServerContextOptions } from "#wire/native/openssl.ts";
 import { LoopListener } from "#wire/connections/epoll/loop-listener.ts";
 import type { LoopSocket } from "#wire/connections/epoll/loop-socket.ts";
 import { type Agreed, SecureChannel } from "#wire/connections/epoll/secure-channel.ts";

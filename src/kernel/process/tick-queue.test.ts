@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { eventually } from "../../../../test/support/eventually.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 import { afterSends, atTurnEnd, doLateTasks, inOneTurn } from "./tick-queue.ts";
 
 /** One after which nothing has come. */

@@ -1,6 +1,6 @@
 import { CHALLENGE_PATH } from "#acme/issuance.ts";
 import type { HostnameCertificates } from "#control/hostnames/hostname-certificates.ts";
-import type { HostnameDns } from "#control/hostnames/hostname-dns.ts";
+import type { HostnameDns } from "#control/certificates/hostname-dns.ts";
 import type { ShowsToken } from "#control/hostnames/fetch-token.ts";
 import { BRANDED_COMMON_NAME, type HostnameSsl } from "#model/hostnames/custom-hostname.ts";
 import type { SslStatus } from "#model/hostnames/custom-hostname-states.ts";
@@ -8,7 +8,7 @@ import { ANY_ACCOUNT } from "#snapshot/reliance.ts";
 import { customHostname, type CustomHostnameRow } from "#store/hostnames/custom-hostnames.ts";
 import type { Store } from "#store/database/store.ts";
 import { zoneRowById } from "#store/zones/zones.ts";
-import type { OrderOwner } from "./owner.ts";
+import type { OrderOwner } from "#control/certificates/owner.ts";
 
 /** Shown while a certificate that is there already is asked for anew. */
 const IN_USE: ReadonlySet<SslStatus> = new Set(["active", "pending_expiration", "expired"]);

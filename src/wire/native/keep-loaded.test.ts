@@ -8,7 +8,7 @@ const here = (file: string): string => JSON.stringify(new URL(file, import.meta.
 const THREAD = `
   import { openSync } from "node:fs";
   import { parentPort } from "node:worker_threads";
-  import { loadSocketCalls } from ${here("socket-calls.ts")};
+  import { loadSocketCalls } from ${here("../connections/epoll/socket-calls.ts")};
   const calls = await loadSocketCalls();
   if (calls !== null) {
     const epoll = calls.epollCreate();

@@ -2,7 +2,7 @@ import type { CertificateIssuer } from "#control/hostnames/certificate-issuer.ts
 import { customHostname, type CustomHostnameRow } from "#store/hostnames/custom-hostnames.ts";
 import type { Store } from "#store/database/store.ts";
 import { zoneRowById } from "#store/zones/zones.ts";
-import type { CertificateOrders, CertificateWish } from "./orders.ts";
+import type { CertificateOrders, CertificateWish } from "#control/certificates/orders.ts";
 
 /** Certificates for custom hostnames, from whichever authority may issue them. */
 export const createHostnameIssuer = ({

@@ -1,4 +1,4 @@
-import { atTurnEnd, type TurnTask } from "#wire/connections/buffers/tick-queue.ts";
+import { atTurnEnd, type TurnTask } from "#kernel/process/tick-queue.ts";
 
 /**
  * What our own loop needs of the OpenSSL that is a part of Node.js, as its manual has it (SSL_new(3) and the pages around it).

@@ -23,7 +23,7 @@ test("a thread has its slices from another one that knows its number", { skip: !
   const before = slices.sliceNs();
   const source = `
     const { parentPort } = require("node:worker_threads");
-    import(${JSON.stringify(new URL("./thread-priority.ts", import.meta.url).href)}).then(({ systemThread }) => {
+    import(${JSON.stringify(new URL("../../kernel/process/thread-priority.ts", import.meta.url).href)}).then(({ systemThread }) => {
       parentPort.postMessage(systemThread());
       parentPort.once("message", () => undefined);
     });`;
