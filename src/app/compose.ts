@@ -49,7 +49,7 @@ export interface Running {
  * opened is closed again in the reverse order, when a later step fails as well as at the end.
  */
 export async function compose(deps: ComposeDeps): Promise<Running> {
-  const { config, log, clock, early } = deps;
+  const { config, log, clock, early, operatorPorts } = deps;
   const closing = createClosing();
   try {
     const state = await openState(deps, closing);
@@ -72,7 +72,7 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
     const stalls = createStalls({ clock, log, metrics });
     closing.add(async () => stalls.close());
     const planes = await startPlanes({
-      ...{ config, live, publisher, log, files, early, coreRules, metrics, hasZones, stalls, onNotNative: transport.add },
+      ...{ config, live, publisher, log, files, early, coreRules, operatorPorts, metrics, hasZones, stalls, onNotNative: transport.add },
       ...planeReports(control, log),
     });
     closing.addDraining((drainMs) => planes.stop(drainMs));

@@ -1,4 +1,5 @@
 import { systemClock } from "#kernel/clock.ts";
+import { sharedOperatorPorts } from "#kernel/net/operator-ports.ts";
 import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
 import { compose } from "./compose.ts";
 import type { ComposeDeps } from "#app/control/compose-deps.ts";
@@ -21,7 +22,7 @@ export async function startServer(
 ): Promise<void> {
   const signals = listenForSignals();
   const log = createLog(config.log.level);
-  const running = await compose({ config, load, log, clock: systemClock, early, newInstallation });
+  const running = await compose({ config, load, log, clock: systemClock, early, newInstallation, operatorPorts: sharedOperatorPorts() });
   const { ready } = running;
   // Who reads the line may stop us at once.
   const asked = signals.end();

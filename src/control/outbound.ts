@@ -5,8 +5,8 @@ import { parseIp } from "#kernel/net/ip.ts";
 import { NO_ADDRESS, outboundFault } from "./outbound-faults.ts";
 import { isHttpPort } from "./outbound-ports.ts";
 
-/** Whether something may be sent to this address: asked of every address right before it is connected to. */
-export type OutboundAddressAllowed = (address: string) => boolean;
+/** Whether something may be sent to this address and port: asked of every address right before it is connected to. */
+export type OutboundAddressAllowed = (address: string, port: number) => boolean;
 
 export interface OutboundMessage {
   readonly method: "POST" | "PUT";
@@ -33,7 +33,7 @@ export function readOutboundUrl(text: string, allowed: OutboundAddressAllowed): 
   if (url.username !== "" || url.password !== "") return { problem: "must not carry credentials" };
   if (!isHttpPort(url.port)) return { problem: `must not use port ${url.port}, which belongs to another service` };
   const address = addressIn(url);
-  if (address !== undefined && !allowed(address))
+  if (address !== undefined && !allowed(address, portOf(url)))
     return { problem: `must not use the address ${address}, to which this server sends no requests (notifications.webhook_allow)` };
   if (url.protocol === "http:" && !isLocal(url, address))
     return { problem: "must be an https URL, except for addresses of your own network" };
@@ -50,11 +50,14 @@ export async function sendOutbound(
 ): Promise<number> {
   const address = addressIn(url);
   // A connection to an address looks nothing up.
-  if (address !== undefined && !allowed(address)) throw new Error(`this server sends no requests to ${address}`);
+  if (address !== undefined && !allowed(address, portOf(url))) throw new Error(`this server sends no requests to ${address}`);
   let isGlobal = address === undefined || isGlobalAddress(address);
-  const lookup = checkedLookup(allowed, (found) => {
-    isGlobal = found.every(isGlobalAddress);
-  });
+  const lookup = checkedLookup(
+    (found) => allowed(found, portOf(url)),
+    (found) => {
+      isGlobal = found.every(isGlobalAddress);
+    },
+  );
   // A large library, and most installations send nothing.
   const { Agent, request } = await import("undici");
   const dispatcher = new Agent({ connect: { timeout: CONNECT_MS, lookup } });
@@ -72,6 +75,9 @@ export async function sendOutbound(
   }
 }
 
+/** The scheme's own where the URL names none. */
+const portOf = ({ port, protocol }: URL): number => Number(port) || (protocol === "https:" ? 443 : 80);
+
 /** The address that is written in place of a name. */
 const addressIn = (url: URL): string | undefined => {
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
@@ -88,13 +94,13 @@ const isLocal = (url: URL, address: string | undefined): boolean => {
  * checked are connected to, so that a name cannot change in between. `onFound` hears of them.
  */
 const checkedLookup =
-  (allowed: OutboundAddressAllowed, onFound: (addresses: readonly string[]) => void): LookupFunction =>
+  (allowed: (address: string) => boolean, onFound: (addresses: readonly string[]) => void): LookupFunction =>
   (hostname, options, done) => {
     lookUp(hostname, { ...options, all: true }, (error, found) => {
       if (error) return done(error, "", 0);
       const addresses = found.map(({ address }: LookupAddress) => address);
       const [first] = found;
-      if (first === undefined || !addresses.every(allowed))
+      if (first === undefined || !addresses.every((address) => allowed(address)))
         return done(
           Object.assign(new Error("the name resolves to an address to which this server sends no requests"), { code: NO_ADDRESS }),
           "",

@@ -21,6 +21,8 @@ export interface EdgeConfig {
   readonly originPort: number;
   /** Blocks that origins may be in although they are not public addresses. */
   readonly originAllow: readonly string[];
+  /** Listeners that no origin is (kernel/net/operator-ports.ts). */
+  readonly operatorPorts?: SharedArrayBuffer;
   /** Addresses of the resolvers that know names elsewhere, with a port where it is not 53; none: those of the system. */
   readonly resolvers: readonly string[];
   /** DNS over HTTPS (RFC 8484): the names it is served under, and the nameserver's port; 0 while that is not known. */

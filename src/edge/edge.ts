@@ -223,7 +223,7 @@ function createContext(deps: EdgeDeps, { zones, doh, gateways, places }: Lookups
   const origins = createOriginSelector({
     zones,
     resolve: createResolver({ lookUp, clock, metrics, limits: limits.resolver }),
-    allows: createAddressPolicy(config.host, config.originAllow),
+    allows: createAddressPolicy(config.host, config.originAllow, config.operatorPorts),
     health,
     originPort: config.originPort,
   });

@@ -16,6 +16,8 @@ export interface GatewayConfig extends GatewayFront {
   readonly cacheDisk?: { readonly directory: string; readonly bytesMax: number };
   /** Networks in which providers of customers may be, beside public ones. */
   readonly providerAllow?: readonly string[];
+  /** Listeners that no provider is (kernel/net/operator-ports.ts). */
+  readonly operatorPorts?: SharedArrayBuffer;
   /** File in which spent amounts outlive the process; absent: nowhere. */
   readonly spendJournal?: string;
   /** By which guardrails judge; absent: nothing can be judged. */

@@ -80,7 +80,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   const warmUp = setTimeout(() => void prices.load(), PRICES_WARM_UP_MS).unref();
   const estimates = createEstimates();
   const costs = createCosts(prices);
-  const allows = createAddressPolicy(config.host, config.providerAllow ?? []);
+  const allows = createAddressPolicy(config.host, config.providerAllow ?? [], config.operatorPorts);
   const timers = createTimers(clock);
   const pools = createPools({ limits, allows, timers, ticks: createReadTicks(clock), loop: deps.loop });
   const spans = createSpanExporter({ pools, sealer, metrics, limits });

@@ -9,6 +9,8 @@ export interface ComposeDeps {
   load(): Config;
   readonly log: LeveledLog;
   readonly clock: Clock;
+  /** Of all threads (kernel/net/operator-ports.ts). */
+  readonly operatorPorts: SharedArrayBuffer;
   /** The planes' threads, which have begun to load. */
   readonly early: EarlyThreads;
   /** The operator wants an empty database beside a data directory that has been used. */

@@ -43,7 +43,6 @@ export const controlConfig = (config: Config) => ({
   ordering: ordering(config),
   mailServer: mailServer(config),
   primaryAllowed: createAddressPolicy(config.api.host, config.dns.primary_allow),
-  webhookAllowed: createAddressPolicy(config.api.host, config.notifications.webhook_allow),
 });
 
 /** What the first start gives to who asked for it. */

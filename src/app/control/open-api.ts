@@ -1,3 +1,4 @@
+import { createOperatorPorts } from "#kernel/net/operator-ports.ts";
 import type { Server as SecureServer } from "node:https";
 import { createApi } from "#api/server.ts";
 import { ROUTES } from "#api/routes/table.ts";
@@ -46,7 +47,7 @@ export interface OpenedApi {
 
 /** The management API, and metrics and health beside it; they do not listen yet. */
 export function openApi(
-  { config, clock, log }: ComposeDeps,
+  { config, clock, log, operatorPorts }: ComposeDeps,
   { store, control, threads, publisher, planes, metrics, live, transport, stalls }: ApiParts,
   closing: Closing,
 ): OpenedApi {
@@ -85,7 +86,9 @@ export function openApi(
       });
       closing.addDraining(ops.close);
       await api.listen({ host: config.api.host, port: config.api.port });
-      return { api: portOf(api.server.address()), ops: ops.port };
+      const ports = { api: portOf(api.server.address()), ops: ops.port };
+      for (const port of Object.values(ports)) createOperatorPorts(operatorPorts).add(port);
+      return ports;
     },
     reload: () => {
       [allowsHost, allowsOpsHost] = [gateOf(config.api.host), gateOf(config.ops.host)];

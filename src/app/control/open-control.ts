@@ -1,3 +1,4 @@
+import { createAddressPolicy } from "#kernel/net/address-policy.ts";
 import { systemCall } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import { createControl } from "#control/create.ts";
@@ -28,7 +29,7 @@ export interface OpenedControl {
 
 /** `urlOfGateways` is asked once gateways serve. */
 export async function openControl(
-  { config, log, clock }: ComposeDeps,
+  { config, log, clock, operatorPorts }: ComposeDeps,
   { store, sealer, ca, files, withDatabase }: State,
   {
     metrics,
@@ -52,6 +53,7 @@ export async function openControl(
     logSegments: logSegmentsOf(files.events),
     readLogBatch: batches.read,
     ...controlConfig(config),
+    webhookAllowed: createAddressPolicy(config.api.host, config.notifications.webhook_allow, operatorPorts),
     onOrderError: (error) => log.error({ err: error }, "processing a certificate order failed"),
     onSecondaryChecked: createSecondaryReports(log, metrics),
   });

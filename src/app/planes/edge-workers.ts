@@ -22,7 +22,7 @@ export interface EdgeWorkers {
 
 /** `workers` gets each one that is started. */
 export function createEdgeWorkers(
-  { config, files, log, coreRules }: PlanesDeps,
+  { config, files, log, coreRules, operatorPorts }: PlanesDeps,
   sinks: Sinks,
   serve: Serve,
   workers: PlaneWorker[],
@@ -50,6 +50,7 @@ export function createEdgeWorkers(
           ticketKeys: ticketKeys.keys(),
           places: places.databases(),
           coreRules,
+          operatorPorts,
           counters,
         }),
       });

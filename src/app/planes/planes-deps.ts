@@ -19,6 +19,8 @@ export interface PlanesDeps {
   readonly early: EarlyThreads;
   /** The OWASP Core Rule Set, for threads that run rules; null where there is none. */
   readonly coreRules: SharedArrayBuffer | null;
+  /** Listeners that what tenants name never reaches. */
+  readonly operatorPorts: SharedArrayBuffer;
   readonly metrics: MetricRegistry;
   /** Nameserver and edge start with the others; else with the first zone. */
   readonly hasZones: boolean;

@@ -77,12 +77,12 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
   }
 }
 
-const startGateway = ({ config, live, files }: PlanesDeps, { writer }: Sinks, serve: Serve): PlaneWorker =>
+const startGateway = ({ config, live, files, operatorPorts }: PlanesDeps, { writer }: Sinks, serve: Serve): PlaneWorker =>
   serve({
     name: "gateway",
     script: import.meta.resolve("#gateway/worker.ts"),
     ports: () => ({ events: handOver(writer) }),
-    planeConfig: (bound) => gatewayConfig(config, gatewayFront(live), files, bound),
+    planeConfig: (bound) => ({ ...gatewayConfig(config, gatewayFront(live), files, bound), operatorPorts }),
   });
 
 /** A thread that answers clients from its copy of the snapshot. */

@@ -37,10 +37,11 @@ export function createOriginSelector(deps: OriginDeps): OriginSelector {
   /** Starts with another address each time, so that several origins share the load. */
   const plan = (exchange: Exchange, addresses: readonly string[]): OriginPlan | EdgeErrorName => {
     if (addresses.length === 0) return "unroutable";
-    const allowed = addresses.length === 1 && deps.allows(addresses[0]!) ? addresses : addresses.filter(deps.allows);
-    if (allowed.length === 0) return "prohibited_address";
     const tls = tlsFor(exchange);
     const port = exchange.originPort || deps.originPort || (tls === null ? HTTP_PORT : HTTPS_PORT);
+    const isOne = addresses.length === 1 && deps.allows(addresses[0]!, port);
+    const allowed = isOne ? addresses : addresses.filter((address) => deps.allows(address, port));
+    if (allowed.length === 0) return "prohibited_address";
     if (allowed.length === 1) return { addresses: allowed, port, tls };
     const first = turn++ % allowed.length;
     const turned = [...allowed.slice(first), ...allowed.slice(0, first)];

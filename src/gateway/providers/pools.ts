@@ -37,7 +37,14 @@ export function createPools({
 }): Pools {
   const pools = new Map<string, ProviderPool>();
   const open = (name: string, origin: string, isGuarded: boolean): ProviderPool => {
-    const pool = createProviderPool({ origin, lookup: isGuarded ? guardedLookup(allows) : undefined, limits, timers, ticks, loop });
+    const pool = createProviderPool({
+      origin,
+      lookup: isGuarded ? guardedLookup(allows, portOf(origin)) : undefined,
+      limits,
+      timers,
+      ticks,
+      loop,
+    });
     const [oldest] = pools.size < POOLS_MAX ? [] : pools;
     if (oldest !== undefined) {
       pools.delete(oldest[0]);
@@ -63,15 +70,21 @@ export function createPools({
 /** Throws a RefusalError for an origin that is itself an address that may not be reached: a connection to it looks nothing up. */
 export function checkAddress(origin: string, allows: AddressPolicy): void {
   const host = new URL(origin).hostname.replace(/^\[|\]$/g, "");
-  if (isIP(host) !== 0 && !allows(host)) throw new RefusalError({ name: "aig_upstream_not_allowed" });
+  if (isIP(host) !== 0 && !allows(host, portOf(origin))) throw new RefusalError({ name: "aig_upstream_not_allowed" });
 }
+
+/** The scheme's own where the origin names none. */
+export const portOf = (origin: string): number => {
+  const { port, protocol } = new URL(origin);
+  return Number(port) || (/^(?:https|wss):$/.test(protocol) ? 443 : 80);
+};
 
 /** Gives only addresses that may be reached, at the moment in which one of them is connected to. */
 export const guardedLookup =
-  (allows: AddressPolicy): LookupFunction =>
+  (allows: AddressPolicy, port: number): LookupFunction =>
   (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, found) => {
-      const allowed = error === null ? found.filter(({ address }) => allows(address)) : [];
+      const allowed = error === null ? found.filter(({ address }) => allows(address, port)) : [];
       const [first] = allowed;
       const failure =
         error ?? (first === undefined ? new Error("this server is not permitted to connect to the provider's address") : null);

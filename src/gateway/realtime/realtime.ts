@@ -15,7 +15,7 @@ import { rawError, type Refusal, RefusalError, refusalMessage, renderError } fro
 import type { FlatHeaders, HeaderRules } from "#gateway/http/headers.ts";
 import type { GatewayLog, LogRecord } from "#gateway/logs/log.ts";
 import type { ReadyBody, Step } from "#gateway/request/plan.ts";
-import { checkAddress, guardedLookup } from "#gateway/providers/pools.ts";
+import { checkAddress, guardedLookup, portOf } from "#gateway/providers/pools.ts";
 import type { Prices } from "#gateway/costs/prices.ts";
 import type { RateLimits } from "#gateway/limits/rate-limits.ts";
 import type { RequestOptionsReader } from "#gateway/request/request-options.ts";
@@ -254,7 +254,7 @@ function open({ origin, target, headers, method, isGuarded }: Step, { limits, al
     path: target,
     headers: objectOf(headers),
     agent: false,
-    ...(isGuarded ? { lookup: guardedLookup(allows) } : {}),
+    ...(isGuarded ? { lookup: guardedLookup(allows, portOf(origin)) } : {}),
   });
   made.setTimeout(limits.connectTimeoutMs, () => made.destroy(new Error("the provider did not respond to the handshake in time")));
   made.once("upgrade", () => made.setTimeout(0));

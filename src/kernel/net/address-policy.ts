@@ -1,22 +1,28 @@
 import { createCidrSet } from "./cidr.ts";
 import { classifyIp, type IpClass } from "./ip-class.ts";
 import { parseIp } from "./ip.ts";
+import { createOperatorPorts } from "./operator-ports.ts";
 
-/** Whether the edge may connect to an origin at the address. Checked after name resolution, for the address that is then used. */
-export type AddressPolicy = (address: string) => boolean;
+/**
+ * Whether something that a tenant named may be connected to at the address. Checked after name resolution, for the address that is
+ * then used; with the port where it is known, because the operator's own listeners are never reached.
+ */
+export type AddressPolicy = (address: string, port?: number) => boolean;
 
 /**
  * Always allows public addresses and the operator's blocks; allows addresses of this machine and its network only if the
  * edge listens on loopback (DESIGN.md §4). The link-local block, where cloud providers serve credentials, requires a
- * block of the operator.
+ * block of the operator. Never allows the ports of this machine that `operatorPorts` says (operator-ports.ts).
  */
-export function createAddressPolicy(listenHost: string, allow: readonly string[]): AddressPolicy {
+export function createAddressPolicy(listenHost: string, allow: readonly string[], operatorPorts?: SharedArrayBuffer): AddressPolicy {
+  const ofOperator = operatorPorts && createOperatorPorts(operatorPorts);
   const operators = createCidrSet(allow);
   const listens = parseIp(listenHost);
   const isLoopback = listenHost === "localhost" || (listens !== undefined && classifyIp(listens) === "loopback");
   const classes = isLoopback ? ON_LOOPBACK : IN_PUBLIC;
   const decided = new Map<string, boolean>();
-  return (address) => {
+  return (address, port) => {
+    if (port !== undefined && ofOperator?.reaches(address, port) === true) return false;
     let allowed = decided.get(address);
     if (allowed === undefined) {
       const parsed = parseIp(address);
