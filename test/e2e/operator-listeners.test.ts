@@ -1,34 +1,53 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
-import { startSelvedge } from "../support/selvedge.ts";
+import { api, startSelvedge } from "../support/selvedge.ts";
 
 /** What a server on loopback permits otherwise: everything here is on this machine. */
-test("a tenant's webhook, provider and origin reach neither the API nor the operations listener of a server on loopback", async (t) => {
+test("webhooks, origins and providers of tenants reach neither the API nor the operations listener, and reach other ports", async (t) => {
   const selvedge = await startSelvedge({ args: [] });
   t.after(() => selvedge.stop());
-  const { api, gateway, http, ops, token = "" } = selvedge.ready;
-  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-  const call = async (method: string, path: string, body?: object) => {
-    const answer = await fetch(`${api}/client/v4${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-    return { status: answer.status, body: (await answer.json()) as any };
+  const { api: base, http: edge, ops, gateway, token = "", account } = selvedge.ready;
+  const call = async (method: string, path: string, body?: object): Promise<{ status: number; body: string; id: string }> => {
+    const { status, body: envelope } = await api(selvedge, token, method, path, body);
+    return { status, body: JSON.stringify(envelope), id: envelope.result?.id };
   };
-  const account = (await call("GET", "/accounts")).body.result[0].id;
-  const zone = (await call("POST", "/zones", { name: "operator.example", account: { id: account } })).body.result.id;
-  for (const listener of [api, ops]) {
-    const { origin, port } = new URL(listener);
-    const webhook = await call("POST", `/accounts/${account}/alerting/v3/destinations/webhooks`, { name: "x", url: `${origin}/metrics` });
-    assert.equal(webhook.status, 400, JSON.stringify(webhook.body));
-    assert.match(JSON.stringify(webhook.body.errors), /sends no requests/);
+  const zone = await call("POST", "/zones", { name: "operator.example", account: { id: account } });
+  assert.equal((await call("POST", `/accounts/${account}/ai-gateway/gateways`, { id: "own" })).status, 200);
+  const other = http.createServer((_request, response) => response.end("another port")).listen(0, "127.0.0.1");
+  t.after(() => other.close());
+  await once(other, "listening");
+  const record = await call("POST", `/zones/${zone.id}/dns_records`, { type: "A", name: "p", content: "127.0.0.1", proxied: true });
+  assert.equal(record.status, 200, record.body);
 
-    const record = await call("POST", `/zones/${zone}/dns_records`, { type: "A", name: `p${port}`, content: "127.0.0.1", proxied: true });
-    assert.equal(record.status, 200, JSON.stringify(record.body));
-    const rules = await call("PUT", `/zones/${zone}/rulesets/phases/http_request_origin/entrypoint`, {
-      rules: [{ expression: "true", action: "route", action_parameters: { origin: { port: Number(port) }, host_header: "localhost" } }],
-    });
-    void rules;
-    const page = await fetch(`${http}/metrics`, { headers: { host: `p${port}.operator.example` } });
-    assert.ok(page.status >= 400, String(page.status));
-    assert.doesNotMatch(await page.text(), /selvedge_/);
+  const visit = async (port: number): Promise<string> => {
+    const rule = { expression: "true", action: "route", action_parameters: { origin: { port }, host_header: "localhost" } };
+    const put = await call("PUT", `/zones/${zone.id}/rulesets/phases/http_request_origin/entrypoint`, { rules: [rule] });
+    assert.equal(put.status, 200, put.body);
+    const asked = http.get(`${edge}/metrics`, { headers: { host: "p.operator.example" } });
+    const [answer] = (await once(asked, "response")) as [http.IncomingMessage];
+    return `${answer.statusCode} ${await text(answer)}`;
+  };
+  const ask = async (origin: string): Promise<number> => {
+    const slug = `p${new URL(origin).port}`;
+    const provider = { name: slug, slug, base_url: origin, enable: true };
+    const made = await call("POST", `/accounts/${account}/ai-gateway/custom-providers`, provider);
+    if (made.status !== 200) return made.status;
+    return (await fetch(`${gateway}/v1/${account}/own/custom-${slug}/metrics`)).status;
+  };
+
+  for (const listener of [base, ops]) {
+    const { origin, port } = new URL(listener);
+    const webhook = { name: "x", url: `${origin}/metrics` };
+    const made = await call("POST", `/accounts/${account}/alerting/v3/destinations/webhooks`, webhook);
+    assert.deepEqual([made.status, /sends no requests/.test(made.body)], [400, true], made.body);
+    assert.match(await visit(Number(port)), /^403 /);
+    assert.equal(await ask(origin), 400, "a provider");
   }
-  void gateway;
+  const { port } = other.address() as AddressInfo;
+  assert.match(await visit(port), /^200 another port/);
+  assert.equal(await ask(`http://127.0.0.1:${port}`), 200);
 });

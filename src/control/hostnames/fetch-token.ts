@@ -41,7 +41,7 @@ export function createShowsToken(deps: {
       asked.end();
     });
   return async (hostname, addresses, paths, token) => {
-    const allowed = addresses.filter(deps.allows).slice(0, ADDRESSES_MAX);
+    const allowed = addresses.filter((address) => deps.allows(address)).slice(0, ADDRESSES_MAX);
     const bodies = await Promise.all(allowed.flatMap((address) => paths.map((path) => get(address, hostname, path))));
     return bodies.some((body) => body?.trim() === token);
   };

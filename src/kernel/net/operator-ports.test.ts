@@ -16,9 +16,5 @@ test("the operator's listeners are reached at no address of this machine, whatev
       assert.equal(allows(address, 8780), false, address);
       if (address.startsWith("127.")) assert.deepEqual([allows(address, 8781), allows(address, 8772)], [true, true], address);
     }
-  assert.equal(
-    createAddressPolicy("127.0.0.1", [], shared)("192.0.2.1".replace("192.0.2", "10.254.253"), 8780),
-    true,
-    "of another machine",
-  );
+  assert.equal(createAddressPolicy("127.0.0.1", [], shared)("10.254.253.1", 8780), true, "of another machine");
 });
