@@ -4,19 +4,21 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
+import { PLAIN_GATEWAY } from "../support/plain-gateway.ts";
 import { api, startSelvedge } from "../support/selvedge.ts";
 
 /** What a server on loopback permits otherwise: everything here is on this machine. */
 test("webhooks, origins and providers of tenants reach neither the API nor the operations listener, and reach other ports", async (t) => {
   const selvedge = await startSelvedge({ args: [] });
   t.after(() => selvedge.stop());
-  const { api: base, http: edge, ops, gateway, token = "", account } = selvedge.ready;
+  const { api: base, http: edge, ops, gateway, token = "", account_id: account } = selvedge.ready;
   const call = async (method: string, path: string, body?: object): Promise<{ status: number; body: string; id: string }> => {
     const { status, body: envelope } = await api(selvedge, token, method, path, body);
     return { status, body: JSON.stringify(envelope), id: envelope.result?.id };
   };
   const zone = await call("POST", "/zones", { name: "operator.example", account: { id: account } });
-  assert.equal((await call("POST", `/accounts/${account}/ai-gateway/gateways`, { id: "own" })).status, 200);
+  const made = await call("POST", `/accounts/${account}/ai-gateway/gateways`, { ...PLAIN_GATEWAY, id: "own" });
+  assert.equal(made.status, 200, made.body);
   const other = http.createServer((_request, response) => response.end("another port")).listen(0, "127.0.0.1");
   t.after(() => other.close());
   await once(other, "listening");
