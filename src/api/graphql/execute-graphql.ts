@@ -6,6 +6,7 @@ import { analyticsNodes } from "./analytics-nodes.ts";
 import type { GraphQlContext, ScopeSource } from "./context.ts";
 import { withKnownVariables } from "./known-variables.ts";
 import { settingsField } from "./node-settings.ts";
+import { boundSteps } from "./query-steps.ts";
 import { boundVariables, depthRule, introspectionRule } from "./query-bounds.ts";
 import { createTurns } from "./turns.ts";
 
@@ -30,7 +31,9 @@ export async function executeGraphQl(request: GraphQlRequest, req: GraphQlContex
   let document: GraphQl.DocumentNode;
   try {
     boundVariables(request.variables);
-    document = withKnownVariables(graphql, schema, graphql.parse(request.query, { maxTokens: TOKENS_MAX }));
+    const parsed = graphql.parse(request.query, { maxTokens: TOKENS_MAX });
+    boundSteps(parsed);
+    document = withKnownVariables(graphql, schema, parsed);
   } catch (error) {
     return { data: null, errors: [shownError(error)] };
   }

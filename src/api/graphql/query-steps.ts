@@ -1,0 +1,59 @@
+import type { DocumentNode, FieldNode, FragmentDefinitionNode, SelectionSetNode } from "graphql";
+import { PlatformError } from "#kernel/errors/errors.ts";
+
+/** Documents of dashboards and exporters take a few hundred. */
+const STEPS_MAX = 5_000;
+
+/**
+ * Throws `invalid_input` for a document whose validation would take long: fields of one response name are merged, and validation
+ * compares each two of them (GraphQL specification, §5.3.2), in each place into which a fragment is spread. Takes as many steps as it
+ * counts, and ends at the bound.
+ */
+export function boundSteps(document: DocumentNode): void {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const one of document.definitions) if (one.kind === "FragmentDefinition") fragments.set(one.name.value, one);
+  const open: (readonly SelectionSetNode[])[] = [];
+  for (const one of document.definitions) if ("selectionSet" in one && one.selectionSet) open.push([one.selectionSet]);
+  let steps = 0;
+  const count = (some: number): void => {
+    steps += some;
+    if (steps > STEPS_MAX)
+      throw new PlatformError("invalid_input", { message: "The query is too complex: use fewer repeated fields and fragments." });
+  };
+  for (let merged = open.pop(); merged !== undefined; merged = open.pop()) {
+    for (const fields of byResponseName(merged, fragments, count).values()) {
+      // Each two of them.
+      count((fields.length * (fields.length - 1)) / 2);
+      const below = fields.flatMap(({ selectionSet }) => selectionSet ?? []);
+      if (below.length > 0) open.push(below);
+    }
+  }
+}
+
+/** The fields of selection sets that are merged into one, those of fragments included. */
+function byResponseName(
+  merged: readonly SelectionSetNode[],
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+  count: (some: number) => void,
+): ReadonlyMap<string, FieldNode[]> {
+  const fields = new Map<string, FieldNode[]>();
+  const spread = new Set<string>();
+  const open = [...merged];
+  for (let set = open.pop(); set !== undefined; set = open.pop()) {
+    count(set.selections.length);
+    for (const selection of set.selections) {
+      if (selection.kind === "InlineFragment") open.push(selection.selectionSet);
+      else if (selection.kind === "Field") {
+        const name = (selection.alias ?? selection.name).value;
+        const same = fields.get(name);
+        if (same) same.push(selection);
+        else fields.set(name, [selection]);
+      } else if (!spread.has(selection.name.value)) {
+        spread.add(selection.name.value);
+        const fragment = fragments.get(selection.name.value);
+        if (fragment) open.push(fragment.selectionSet);
+      }
+    }
+  }
+  return fields;
+}
