@@ -91,10 +91,18 @@ export function readFlags(argv: readonly string[]): FlagReading {
       const text = inline ?? (isSwitch ? "true" : argv[++index]);
       if (text === undefined || (inline === undefined && text.startsWith("--"))) problems.push(`--${name} needs a value`);
       else if (key === undefined) file = text;
-      else settings.push({ key, value: fromText(key, text), source: "flag", origin: `--${name}` });
+      else addFlag(settings, { key, value: fromText(key, text), source: "flag", origin: `--${name}` });
     }
   }
   return { settings, problems, file };
+}
+
+/** A list may be given item by item, with a flag for each. */
+function addFlag(settings: Setting[], flag: Setting): void {
+  const at = settings.findIndex(({ key }) => key === flag.key);
+  const before = settings[at]?.value;
+  if (Array.isArray(before) && Array.isArray(flag.value)) settings[at] = { ...flag, value: [...before, ...flag.value] };
+  else settings.push(flag);
 }
 
 const isKey = (key: string): key is ConfigKeyName => CONFIG_ROWS.has(key as ConfigKeyName);

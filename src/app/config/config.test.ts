@@ -88,6 +88,25 @@ test("each type is read from file, environment and flag alike", () => {
   assert.deepEqual(read({ argv }), expected);
 });
 
+test("flags of a list add up, and the last flag of anything else wins", () => {
+  const { dns, api } = loadConfig(
+    input({
+      argv: [
+        "--dns-name-servers",
+        "ns1.example.net",
+        "--api-port",
+        "1",
+        "--dns-name-servers=ns2.example.net,ns3.example.net",
+        "--api-port",
+        "2",
+      ],
+    }),
+  );
+  assert.deepEqual([dns.name_servers, api.port], [["ns1.example.net", "ns2.example.net", "ns3.example.net"], 2]);
+  const env = { SELVEDGE_DNS_NAME_SERVERS: "ns9.example.net" };
+  assert.deepEqual(loadConfig(input({ env, argv: ["--dns-name-servers", "ns1.example.net"] })).dns.name_servers, ["ns1.example.net"]);
+});
+
 test("providers add up over the sources, and the last one named wins", () => {
   const file = '[gateway.providers]\nopenai = "http://127.0.0.1:1/v1"\n';
   const base = (parts: Parameters<typeof input>[0]): string | undefined => loadConfig(input(parts)).gateway.providers["openai"];

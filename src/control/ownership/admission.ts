@@ -1,6 +1,6 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { isHeldByOthers } from "#control/hostnames/hold.ts";
-import { hasNoParent, mayHaveZonesBelow } from "#model/zones/zone-name.ts";
+import { hasNoParent } from "#model/zones/zone-name.ts";
 import type { ZoneProof } from "#model/zones/zone-proof.ts";
 import { PENDING_ZONES_MAX, QUARANTINE_MS } from "#model/zones/zone-states.ts";
 import { type FormerZoneRow, formerZones } from "#store/zones/former-zones.ts";
@@ -126,7 +126,7 @@ export async function admit({ policy, pool }: AdmissionDeps, db: Db, claim: Clai
     ...{ ...claim, db, policy },
     isTrusted: await policy.isTrusted(db, accountId),
     up: await zonesUp(db, name),
-    below: mayHaveZonesBelow(name) ? await zonesBelow(db, name) : [],
+    below: await zonesBelow(db, name),
     former: await formerZones(db, name),
   };
   const verdict = await firstVerdict([...BEFORE, ...RULES[await policy.mode(db)]], scene);

@@ -1,7 +1,6 @@
 import type { Call } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { mayHaveZonesBelow } from "#model/zones/zone-name.ts";
 import type { Store } from "#store/database/store.ts";
 import { activeZoneNames, zonesBelow, zonesOfName } from "#store/zones/zone-claimants.ts";
 import { lockZone, type ZoneRow } from "#store/zones/zones.ts";
@@ -36,7 +35,7 @@ export function createZoneSettling(deps: SettlingDeps): ZoneSettling {
     commit(deps, call, async (unit) => {
       const zone = chosen(await zonesOfName(unit.db, name), name, accountId);
       await lockZone(unit.db, zone.id);
-      const below = andBelow && mayHaveZonesBelow(name) ? await zonesBelow(unit.db, name) : [];
+      const below = andBelow ? await zonesBelow(unit.db, name) : [];
       const refused = below.filter(
         ({ account_id, status, proof }) => account_id !== zone.account_id && status === "active" && proof === "none",
       );

@@ -43,7 +43,7 @@ storeTest("a zone exists once, and a write that is refused leaves nothing", asyn
   ]);
   assert.deepEqual(both.map(({ status }) => status).toSorted(), ["fulfilled", "rejected"]);
   await assert.rejects(control.zones.create(call(), { name: "one.example", account }), failing(1061));
-  await assert.rejects(control.zones.create(call(), { name: "www.example.com", account }), failing(1116));
+  await assert.rejects(control.zones.create(call(), { name: "co.uk", account }), failing(1049));
   await assert.rejects(control.zones.create(call(), { name: "three.example", account, type: "internal" }), failing(1098));
   await assert.rejects(control.zones.create(call(), { name: "three.example" }), failing(10400));
   assert.equal(await store.revision(), before + 1);
@@ -162,4 +162,25 @@ storeTest("what was left when the program ended is deleted by the next one", asy
   assert.equal(await createRemovals({ store }).run(call()), 1);
   assert.deepEqual(await store.read.selectFrom("dns_records").select("id").execute(), []);
   assert.deepEqual(await store.read.selectFrom("dns_versions").select("version").execute(), []);
+});
+
+storeTest("zones below a domain and single labels are created by who owns what is above and below them", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store, { ownership: { activation: "at_once" } });
+  const other = "b".repeat(32);
+  await store.write(({ db }) =>
+    insertAccount(db, { id: other, name: "other", type: "standard", settings: "{}", created_on: "2099-01-01T00:00:00Z" }),
+  );
+  const create = (name: string, id = account_id) => control.zones.create(call(), { name, account: { id } });
+  for (const name of ["lab.example.com", "example.com", "deep.lab.example.com", "lan", "internal"])
+    assert.equal((await create(name)).status, "active", name);
+  await assert.rejects(create("www.example.com", other), failing(1116));
+  await assert.rejects(create("x.deep.lab.example.com", other), failing(1116));
+  await assert.rejects(create("printer.lan", other), failing(1116));
+  await create("sub.example.net", other);
+  // The first account's word counts, another's does not.
+  assert.equal((await create("example.net")).status, "active");
+  await create("a.b.example.org");
+  await assert.rejects(create("example.org", other), failing(1097));
+  await assert.rejects(create("b.example.org", other), failing(1097));
+  assert.equal((await create("bb.example.org", other)).status, "active");
 });

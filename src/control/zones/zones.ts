@@ -41,7 +41,7 @@ import { createPages, isQuick } from "#control/pages.ts";
 
 export interface Zones {
   /**
-   * The zone is active, or pending until its ownership is proved. Throws `zone_name_invalid`, `zone_not_root`, `zone_exists`,
+   * The zone is active, or pending until its ownership is proved. Throws `zone_name_invalid`, `zone_exists`,
    * `zone_held`, `zone_type_unavailable`, `zone_name_reserved`, `zone_below_anothers`, `zone_above_anothers`, `zones_pending_max`.
    */
   create(call: Call, body: ZoneCreate): Promise<Zone>;

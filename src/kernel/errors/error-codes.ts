@@ -308,16 +308,9 @@ export const ERROR_CODES = {
   zone_name_invalid: {
     code: 1049,
     status: 400,
-    message: "The zone name is not a registrable domain.",
+    message: "The zone name is not a domain of one owner.",
     cause: "The name is not a valid host name, or it is a public suffix.",
-    remedy: "Send the registrable domain, for example example.com.",
-  },
-  zone_not_root: {
-    code: 1116,
-    status: 400,
-    message: "The zone name must be the root domain and not a subdomain.",
-    cause: "The name is a subdomain of a registrable domain.",
-    remedy: "Create a zone for the root domain, for example example.com instead of www.example.com.",
+    remedy: "Send a domain such as example.com, a name below one such as lab.example.com, or a local name such as lan.",
   },
   zone_below_anothers: {
     code: 1116,

@@ -1,5 +1,5 @@
 import { domainToASCII, domainToUnicode } from "node:url";
-import { getDomain, getPublicSuffix } from "tldts";
+import { getDomain, getPublicSuffix, parse } from "tldts";
 
 export interface HostnameOptions {
   /** Accept `*` as the first label, as in certificates and DNS. */
@@ -47,6 +47,12 @@ export const registrableDomain = (name: string): string | undefined => getDomain
  * suffix (publicsuffix.org, default rule `*`).
  */
 export const isPublicSuffix = (name: string): boolean => getPublicSuffix(name, SUFFIX_OPTIONS) === name;
+
+/** The same without that default rule: false for names that the Internet does not have, such as `lan`. */
+export function isListedSuffix(name: string): boolean {
+  const { publicSuffix, isIcann, isPrivate } = parse(name, SUFFIX_OPTIONS);
+  return publicSuffix === name && (isIcann === true || isPrivate === true);
+}
 
 // The names are already parsed. Private suffixes count, because they separate the customers of a company.
 const SUFFIX_OPTIONS = { allowPrivateDomains: true, extractHostname: false, validateHostname: false, detectIp: false } as const;

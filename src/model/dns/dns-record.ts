@@ -10,6 +10,13 @@ const Settings = Type.Object({
   flatten_cname: Type.Optional(Type.Boolean()),
 });
 
+/** Clients send null for what nobody has set. */
+const SettingsWrite = Type.Object({
+  ipv4_only: Type.Optional(Nullable(Type.Boolean())),
+  ipv6_only: Type.Optional(Nullable(Type.Boolean())),
+  flatten_cname: Type.Optional(Nullable(Type.Boolean())),
+});
+
 /** A DNS record as responses show it (SPEC 2.2). Fields that only older dates show are added by the deprecation engine. */
 export const DnsRecord = Type.Object({
   id: Type.String(),
@@ -44,12 +51,12 @@ export const DnsRecordWrite = Type.Object({
   name: Type.Optional(Type.String({ description: "Subdomain, @ for the apex, or the full name. Required on create and overwrite." })),
   content: Type.Optional(Nullable(Type.String({ description: "Required for types without data." }))),
   data: Type.Optional(Nullable(Type.Record(Type.String(), Type.Unknown()))),
-  ttl: Type.Optional(Type.Integer()),
+  ttl: Type.Optional(Nullable(Type.Integer())),
   proxied: Type.Optional(Nullable(Type.Boolean())),
   priority: Type.Optional(Nullable(Type.Integer())),
   comment: Type.Optional(Nullable(Type.String())),
   tags: Type.Optional(Nullable(Type.Array(Type.String()))),
-  settings: Type.Optional(Nullable(Settings)),
+  settings: Type.Optional(Nullable(SettingsWrite)),
 });
 export type DnsRecordWrite = Static<typeof DnsRecordWrite>;
 

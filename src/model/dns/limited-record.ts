@@ -13,7 +13,7 @@ export function limitedRecord(write: DnsRecordWrite, plan: Plan): LimitedRecord 
   const changes: string[] = [];
   let { ttl, comment, tags } = write;
   const least = Math.min(Math.max(ttl ?? TTL_AUTOMATIC, plan.ttl_seconds_min), TTL_SECONDS_MAX);
-  if (ttl !== undefined && ttl !== TTL_AUTOMATIC && ttl !== least) {
+  if (typeof ttl === "number" && ttl !== TTL_AUTOMATIC && ttl !== least) {
     changes.push(`TTL ${ttl} was changed to ${least}, the ${ttl > least ? "maximum" : "minimum"}.`);
     ttl = least;
   }

@@ -208,3 +208,34 @@ test("TXT as sent: shown as written, stored as the same strings, one record for 
     assert.equal(prepareRecord({ type: "TXT", name: "t", content }, FREE, OPEN).content, `"${content}"`);
   }
 });
+
+test("targets of SVCB and HTTPS keep the final dot with which they were written; the record is the same without", () => {
+  for (const type of ["SVCB", "HTTPS"])
+    for (const params of ["", 'alpn="h3,h2" port="8443"']) {
+      const write = (target: string): DnsRecordWrite => ({ type, name: "svc", data: { priority: 1, target, value: params } });
+      const text = (target: string): DnsRecordWrite => ({ type, name: "svc", content: `1 ${target} ${params}`.trim() });
+      const plain = prepareRecord(write("svc.example.net"), FREE, OPEN);
+      for (const dotted of [write("svc.example.net."), text("svc.example.net.")]) {
+        const record = prepareRecord(dotted, FREE, OPEN);
+        assert.equal(record.content, `1 svc.example.net. ${params}`.trim());
+        assert.equal((JSON.parse(record.data ?? "") as { target: string }).target, "svc.example.net.");
+        assert.equal(record.rdata, plain.rdata);
+        assert.deepEqual(prepareRecord({ type, name: "svc", content: record.content }, FREE, OPEN), record);
+      }
+      assert.equal(prepareRecord(text("svc.example.net"), FREE, OPEN).content, plain.content);
+      assert.ok(prepareRecord(write("."), FREE, OPEN).content.startsWith("1 ."));
+      assert.equal(prepareRecord(write("."), FREE, OPEN).content, prepareRecord(text("."), FREE, OPEN).content);
+    }
+});
+
+test("null is what nobody has set", () => {
+  const write: DnsRecordWrite = {
+    ...A,
+    proxied: null,
+    ttl: null,
+    tags: null,
+    comment: null,
+    settings: { ipv4_only: null, ipv6_only: null },
+  };
+  assert.deepEqual(prepareRecord(write, FREE, OPEN), prepareRecord(A, FREE, OPEN));
+});

@@ -66,7 +66,7 @@ export function prepareRecord(
     known.type === type && known.name !== undefined && isSameName(write.name, known.name, zone.name)
       ? known.name
       : ownerName(write.name, zone.name, type, policy.names);
-  const ttl = write.ttl !== undefined && write.ttl === known.ttl ? known.ttl : checkTtl(write.ttl ?? TTL_AUTOMATIC, plan);
+  const ttl = typeof write.ttl === "number" && write.ttl === known.ttl ? known.ttl : checkTtl(write.ttl ?? TTL_AUTOMATIC, plan);
   const kept = keptContent(type, write, known);
   const { content, data, priority, rdata } = kept ?? encode(descriptor, write, zone.name, policy.txtContent);
   if (type === "CNAME" && content.toLowerCase() === name && (kept === undefined || name !== known.name))
@@ -164,12 +164,26 @@ function encode(descriptor: RecordType, write: DnsRecordWrite, origin: string, t
     const rdata = data === null ? encodeContent(type, read.text, options) : encodeData(type, data, options);
     const shown = describe(type, rdata);
     // TXT content stays as it was sent, however the wire splits it (dns.md, "TXT").
+    if (SERVICE_TYPES.has(type) && isDotted(data === null ? content.trim().split(/\s+/)[1] : (data as { target?: unknown }).target))
+      return { ...withFinalDot(shown), priority: shown.priority, rdata };
     return { content: isText ? read.shown : shown.content, data: shown.data, priority: shown.priority, rdata };
   } catch (error) {
     if (error instanceof RdataError)
       throw contentError(type, data !== null && error.field !== undefined ? `/data/${error.field}` : source, error.message);
     throw error;
   }
+}
+
+const SERVICE_TYPES: ReadonlySet<string> = new Set(["SVCB", "HTTPS"]);
+
+/** The root is no name to which a dot could be added. */
+const isDotted = (target: unknown): boolean => typeof target === "string" && target.length > 1 && target.endsWith(".");
+
+/** octoDNS compares the targets of SVCB and HTTPS with what it sent, and sends a final dot. */
+function withFinalDot({ content, data }: Pick<Encoded, "content" | "data">): Pick<Encoded, "content" | "data"> {
+  const [priority = "", target = "", ...params] = content.split(" ");
+  const dotted = `${target}.`;
+  return { content: [priority, dotted, ...params].join(" "), data: data === null ? null : { ...data, target: dotted } };
 }
 
 function contentError(type: string, source: string, message: string): PlatformError {

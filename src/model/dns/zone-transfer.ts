@@ -11,8 +11,8 @@ export type TransferAcl = Static<typeof TransferAcl>;
 export const TransferAclWrite = Type.Omit(TransferAcl, ["id"]);
 export type TransferAclWrite = Static<typeof TransferAclWrite>;
 
-/** The widest ranges that an ACL may open. */
-export const ACL_PREFIX_MIN = { 4: 24, 6: 64 } as const;
+/** The widest ranges that an ACL may open: a private network such as 10.0.0.0/8 or fc00::/7, but not the Internet. */
+export const ACL_PREFIX_MIN = { 4: 8, 6: 7 } as const;
 
 /** Another operator's name server: the primary of an incoming zone, a secondary of an outgoing one. */
 export const TransferPeer = Type.Object({

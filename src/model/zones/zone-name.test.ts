@@ -20,7 +20,6 @@ test("a zone is a domain that can be registered", () => {
   assert.equal(zoneName("someone.github.io"), "someone.github.io");
   for (const input of ["com", "co.uk", "github.io", "", "a b", "-a.com", "192.0.2.1", "ex ample.com", "a..com"])
     assert.equal(codeOf(input), 1049, input);
-  for (const input of ["www.example.com", "a.b.example.co.uk"]) assert.equal(codeOf(input), 1116, input);
 });
 
 test("special-use and reverse zones can be rehearsed with at any depth", () => {
@@ -35,5 +34,24 @@ test("special-use and reverse zones can be rehearsed with at any depth", () => {
     "8.b.d.0.1.0.0.2.ip6.arpa",
   ])
     assert.equal(zoneName(input), input);
-  for (const input of ["test", "internal", "in-addr.arpa"]) assert.notEqual(codeOf(input), 0, input);
+  for (const input of ["in-addr.arpa", "ip6.arpa", "arpa"]) assert.notEqual(codeOf(input), 0, input);
+});
+
+test("zones lie below domains, and are single labels that the Internet does not have", () => {
+  for (const input of [
+    "www.example.com",
+    "lab.example.com",
+    "a.b.example.co.uk",
+    "a.someone.github.io",
+    "lan",
+    "internal",
+    "corp",
+    "home",
+    "test",
+    "localhost",
+    "fritz.box",
+    "a.corp",
+  ])
+    assert.equal(zoneName(input), input);
+  for (const input of ["com", "de", "co.uk", "github.io", "net.", "LAN com", "192.0.2.1", "1"]) assert.equal(codeOf(input), 1049, input);
 });

@@ -1,36 +1,23 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { hostnameProblem, isPublicSuffix, isSpecialUse, isWithin, parseHostname, registrableDomain } from "#kernel/net/hostname.ts";
+import { hostnameProblem, isListedSuffix, isSpecialUse, isWithin, parseHostname } from "#kernel/net/hostname.ts";
 
 /** Reverse zones are delegated at any label (RFC 1034 §5.2.1, RFC 3596 §2.5). */
 const REVERSE = ["in-addr.arpa", "ip6.arpa"] as const;
 
 /**
- * The canonical name of a zone to create: a domain that can be registered, a reverse zone, or any name below
- * a special-use domain, so that people can rehearse with names such as `example.test`.
- * Throws `zone_name_invalid` or `zone_not_root`.
+ * The canonical name of a zone to create: any name that is not a public suffix, such as a domain that can be registered, a
+ * name below one that is delegated from elsewhere, a reverse zone, or a top-level name that the Internet does not have
+ * (`lan`, `internal`). Whose the name is, is another question (control/ownership). Throws `zone_name_invalid`.
  */
 export function zoneName(input: string): string {
   const name = parseHostname(input);
   if (name === undefined) throw invalid(`The zone name is not a valid host name: ${hostnameProblem(input) ?? "it is not valid"}.`);
-  if (isSpecialUse(name)) {
-    if (name.includes(".")) return name;
-    throw invalid(`${name} is a top-level domain, not a zone below one.`);
-  }
-  if (REVERSE.some((suffix) => name !== suffix && isWithin(name, suffix))) return name;
-  const registrable = registrableDomain(name);
-  if (registrable === undefined || isPublicSuffix(name)) throw invalid(`${name} is a public suffix, not a domain that can be registered.`);
-  if (registrable !== name)
-    throw new PlatformError("zone_not_root", {
-      source: "/name",
-      message: `${name} is a subdomain of ${registrable}; create the zone of the root domain.`,
-    });
+  if (REVERSE.some((suffix) => name === suffix || isWithin(suffix, name)) || (isListedSuffix(name) && !isSpecialUse(name)))
+    throw invalid(`${name} is a public suffix, below which others register domains.`);
   return name;
 }
 
 export const isReverseZone = (name: string): boolean => REVERSE.some((suffix) => isWithin(name, suffix));
-
-/** Whether zones can lie below one of this name: others are made at registered domains alone. */
-export const mayHaveZonesBelow = (name: string): boolean => isSpecialUse(name) || REVERSE.some((suffix) => isWithin(name, suffix));
 
 /** Reverse zones of addresses that are nobody's on the Internet (RFC 6303 §4). */
 const PRIVATE_REVERSE: readonly string[] = [
@@ -44,6 +31,6 @@ const PRIVATE_REVERSE_6: readonly string[] = ["c.f", "d.f", "8.e.f", "9.e.f", "a
 
 /** Whether no parent on the Internet can say whose the name is. */
 export const hasNoParent = (name: string): boolean =>
-  isSpecialUse(name) || [...PRIVATE_REVERSE, ...PRIVATE_REVERSE_6].some((suffix) => isWithin(name, suffix));
+  isSpecialUse(name) || !name.includes(".") || [...PRIVATE_REVERSE, ...PRIVATE_REVERSE_6].some((suffix) => isWithin(name, suffix));
 
 const invalid = (message: string): PlatformError => new PlatformError("zone_name_invalid", { message, source: "/name" });

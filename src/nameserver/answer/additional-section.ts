@@ -13,14 +13,23 @@ const ADDRESSES: readonly number[] = [TYPE.A, TYPE.AAAA];
 
 /** The types that clients look up next at the target, which starts at `offset` of the RDATA. */
 interface TargetType {
-  readonly offset: number;
+  readonly offset: number | ((rdata: Uint8Array) => number);
   readonly wanted: readonly number[];
+}
+
+/** Behind order, preference and three strings (RFC 3403 §4.1). */
+function replacementOffset(rdata: Uint8Array): number {
+  let at = 4;
+  for (let string = 0; string < 3; string++) at += 1 + (rdata[at] as number);
+  return at;
 }
 
 const TARGET_TYPES: ReadonlyMap<number, TargetType> = new Map([
   [TYPE.NS, { offset: 0, wanted: ADDRESSES }],
   [TYPE.MX, { offset: 2, wanted: ADDRESSES }],
   [TYPE.SRV, { offset: 6, wanted: ADDRESSES }],
+  // RFC 3403 §4.2: with flag S the replacement has SRV records, with A addresses; without any of these NAPTR records.
+  [TYPE.NAPTR, { offset: replacementOffset, wanted: [...ADDRESSES, TYPE.SRV] }],
   // RFC 9460 §4.1: an alias may lead to the SVCB records of its target.
   [TYPE.SVCB, { offset: 2, wanted: [...ADDRESSES, TYPE.SVCB] }],
   [TYPE.HTTPS, { offset: 2, wanted: [...ADDRESSES, TYPE.HTTPS] }],
@@ -68,8 +77,8 @@ function targetsOf(set: RecordSet, owner: DnsName): DnsName[] {
 }
 
 /** The target name. In SVCB and HTTPS, the root means the owner, or with priority 0 that there is no service (RFC 9460 §2.5). */
-function targetAt(rdata: Uint8Array, offset: number, type: number, owner: DnsName): DnsName | undefined {
-  const target = readStoredName(rdata, offset);
+function targetAt(rdata: Uint8Array, offset: TargetType["offset"], type: number, owner: DnsName): DnsName | undefined {
+  const target = readStoredName(rdata, typeof offset === "number" ? offset : offset(rdata));
   if ((type !== TYPE.SVCB && type !== TYPE.HTTPS) || keyOf(target) !== ROOT_KEY) return target;
   return rdata[0] === 0 && rdata[1] === 0 ? undefined : owner;
 }

@@ -457,3 +457,46 @@ test("RFC 6672 §2.4: what a DNAME hides is not sent to other servers, and its c
   zones.apply([{ ...dname, value: null, before: snapshot.get("record", dname.id) } as never]);
   assert.deepEqual(sent(), ["left.old.example.com"]);
 });
+
+test("RFC 6672 §3.2: a DNAME that points above itself applies again to what it produced, and ends", () => {
+  const ops = [
+    ...BASE,
+    recordOp(Z, "up.example.com", "A", "192.0.2.77"),
+    recordOp(Z, "a.example.com", "DNAME", "example.com"),
+    recordOp(Z, "x.y.example.com", "DNAME", "y.example.com"),
+  ];
+  assert.deepEqual(ask(ops, "up.a.a.a.example.com", "A"), [
+    "NOERROR aa",
+    "an a.example.com 600 DNAME example.com",
+    "an up.a.a.a.example.com 600 CNAME up.a.a.example.com",
+    "an up.a.a.example.com 600 CNAME up.a.example.com",
+    "an up.a.example.com 600 CNAME up.example.com",
+    ...ask(ops, "up.example.com", "A").slice(1),
+  ]);
+  assert.deepEqual(ask(ops, "none.a.a.example.com", "A").slice(0, 4), [
+    "NXDOMAIN aa",
+    "an a.example.com 600 DNAME example.com",
+    "an none.a.a.example.com 600 CNAME none.a.example.com",
+    "an none.a.example.com 600 CNAME none.example.com",
+  ]);
+  assert.equal(ask(ops, "q.x.x.y.example.com", "A").filter((line) => line.includes(" DNAME ")).length, 1);
+  const deep = `${"a.".repeat(60)}a.example.com`;
+  assert.ok(ask(ops, `up.${deep}`, "A").length <= 20);
+});
+
+test("RFC 3403 §4.2: what a NAPTR record leads to is added, if it is ours", () => {
+  const ops = [
+    ...BASE,
+    recordOp(Z, "s.example.com", "NAPTR", '10 20 "s" "SIP+D2U" "" _sip._tcp.example.com'),
+    recordOp(Z, "h.example.com", "NAPTR", '10 20 "a" "x-y:z" "" mail.example.com'),
+    recordOp(Z, "u.example.com", "NAPTR", '10 20 "u" "E2U+sip" "!^.*$!sip:x@example.com!" .'),
+    recordOp(Z, "out.example.com", "NAPTR", '10 20 "s" "SIP+D2T" "" _sip._tcp.example.org'),
+  ];
+  const added = (name: string): string[] => ask(ops, name, "NAPTR").filter((line) => line.startsWith("ad "));
+  assert.deepEqual(added("s.example.com"), ["ad _sip._tcp.example.com 600 SRV 1 2 5060 mail.example.com"]);
+  assert.deepEqual(
+    added("h.example.com"),
+    ask(BASE, "_sip._tcp.example.com", "SRV").filter((line) => line.startsWith("ad ")),
+  );
+  assert.deepEqual([...added("u.example.com"), ...added("out.example.com")], []);
+});

@@ -104,22 +104,23 @@ function deny(draft: Draft, denial: Exclude<Denial, { kind: "delegation" }>, ttl
 
 /**
  * Adds the DNAME and the CNAME it produces for the name (RFC 6672 §3.1); YXDOMAIN if the result is too long (§2.2).
- * Applies each DNAME once: one that points below itself would produce ever longer names, and the resolver continues by
- * itself.
+ * A DNAME that points to names above itself applies again to what it produced (§3.2), which gets shorter each time; any other
+ * applies once: it would produce ever longer names, or the same, and the resolver continues by itself.
  */
 function redirect(draft: Draft, question: Question, found: Extract<Lookup, { kind: "redirected" }>): DnsName | undefined {
   const { name, type } = question;
   const { zone, owner, set } = found;
-  if (draft.answers.some((given) => given.type === TYPE.DNAME && given.origin?.zone === zone && given.origin.source === owner))
-    return undefined;
+  const isGiven = draft.answers.some((given) => given.type === TYPE.DNAME && given.origin?.zone === zone && given.origin.source === owner);
+  if (isGiven && (set.rdatas[0]?.length ?? 0) >= owner.length) return undefined;
   const target = redirected(name, found);
-  draft.answers.push({
-    name: name.subarray(name.length - owner.length),
-    type: TYPE.DNAME,
-    ttl: set.ttl,
-    rdatas: set.rdatas.slice(0, 1),
-    origin: { zone, source: owner },
-  });
+  if (!isGiven)
+    draft.answers.push({
+      name: name.subarray(name.length - owner.length),
+      type: TYPE.DNAME,
+      ttl: set.ttl,
+      rdatas: set.rdatas.slice(0, 1),
+      origin: { zone, source: owner },
+    });
   if (target === undefined) {
     draft.rcode = RCODE.YXDOMAIN;
     return undefined;

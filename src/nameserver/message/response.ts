@@ -36,7 +36,7 @@ export function encodeAnswer(
     writer.opt(PAYLOAD_BYTES_MAX, found.rcode >> 4, echoedEdnsFlags(ednsClassOf(query)), options);
     counts[3] = (counts[3] as number) + 1;
   }
-  const opcodeAndRd = query.flags & (OPCODE_MASK | FLAG.RD);
+  const opcodeAndRd = repeatedFlags(query.flags);
   const flags = FLAG.QR | (found.authoritative ? FLAG.AA : 0) | (fits ? 0 : FLAG.TC) | opcodeAndRd | (found.rcode & 0xf);
   return { bytes: writer.finish(query.id, flags, counts), rcode: found.rcode, optStart, sort: sortOf(found), complete };
 }
@@ -75,9 +75,12 @@ const NOTHING: Answer = {
 export function bareReply(packet: Buffer, rcode: number): Reply {
   const bytes = Buffer.alloc(HEADER_BYTES);
   packet.copy(bytes, 0, 0, 2);
-  bytes.writeUInt16BE(FLAG.QR | (packet.readUInt16BE(2) & (OPCODE_MASK | FLAG.RD)) | rcode, 2);
+  bytes.writeUInt16BE(FLAG.QR | repeatedFlags(packet.readUInt16BE(2)) | rcode, 2);
   return { bytes, rcode, optStart: 0, sort: ERROR_SORT };
 }
+
+/** The opcode; and RD of queries alone, since nobody says what a flag means under another opcode (RFC 1035 §4.1.1). */
+const repeatedFlags = (flags: number): number => flags & ((flags & OPCODE_MASK) === 0 ? OPCODE_MASK | FLAG.RD : OPCODE_MASK);
 
 const NO_OPTIONS = Buffer.alloc(0);
 

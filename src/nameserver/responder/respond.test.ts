@@ -141,6 +141,13 @@ test("opcodes, classes and types that are not served", () => {
   }
 });
 
+test("RD is repeated for queries alone: under another opcode nobody says what it means", () => {
+  const server = setup();
+  for (const opcode of [1, 2, 3, 4, 5, 6, 15])
+    assert.equal(ask(server, query("example.com", TYPE.SOA, { flags: (opcode << 11) | FLAG.RD })).flags & FLAG.RD, 0, String(opcode));
+  assert.notEqual(ask(server, query("example.com", 253, { flags: FLAG.RD })).flags & FLAG.RD, 0);
+});
+
 test("RFC 8914: who speaks EDNS learns why there is no answer", () => {
   const server = setup();
   const rows: [name: string, bytes: Buffer, rcode: number, options: string][] = [

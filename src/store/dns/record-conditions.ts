@@ -1,6 +1,7 @@
 import { type RawBuilder, sql, type SqlBool } from "kysely";
 import { escapeLike, type TextOperator } from "#store/queries/like.ts";
-import { afterPrefix, reversed } from "./record-keys.ts";
+import { afterPrefix } from "./record-keys.ts";
+import { reversed } from "#store/queries/reversed.ts";
 
 /** One condition of a list. Values are folded as the column is: lower case, and content as `contentKey` does. */
 export type RecordTest =

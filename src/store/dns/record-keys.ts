@@ -1,3 +1,4 @@
+import { reversed } from "#store/queries/reversed.ts";
 import type { RecordKeys, DnsRecordRow } from "./record-row.ts";
 
 /** One tag as filters compare it: `name:value`, with the colon also where there is no value. */
@@ -64,12 +65,6 @@ export function keyHead(text: string): string {
 /** The last characters, backwards. */
 export function keyTail(text: string): string {
   return text.length <= KEY_LENGTH_MAX ? reversed(text) : [...text.toWellFormed()].slice(-KEY_LENGTH_MAX).toReversed().join("");
-}
-
-export function reversed(text: string): string {
-  let turned = "";
-  for (const character of text.toWellFormed()) turned = character + turned;
-  return turned;
 }
 
 /** The least text that is greater than every text with this prefix, in order of code points; null where there is none. */

@@ -13,7 +13,8 @@ import {
   type TextTest,
 } from "./record-conditions.ts";
 import { COMMENTED, type Facets, PROXIED, tagFacet, typeFacet } from "./record-counts.ts";
-import { keyHead, KEY_LENGTH_MAX, keyTail, reversed } from "./record-keys.ts";
+import { keyHead, KEY_LENGTH_MAX, keyTail } from "./record-keys.ts";
+import { reversed } from "#store/queries/reversed.ts";
 
 /** How the records of a zone that fit a test are found by indexes. */
 export interface RecordSource {

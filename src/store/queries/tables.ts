@@ -151,6 +151,8 @@ export interface ZonesTable {
   id: string;
   account_id: string;
   name: string;
+  /** The name backwards (0136); null in rows from before. */
+  name_reversed: string | null;
   status: string;
   type: string;
   paused: number;

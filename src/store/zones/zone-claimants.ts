@@ -1,4 +1,7 @@
 import type { Kysely } from "kysely";
+import { isSpecialUse } from "#kernel/net/hostname.ts";
+import { isReverseZone } from "#model/zones/zone-name.ts";
+import { reversed } from "#store/queries/reversed.ts";
 import { namesUp } from "./local-names.ts";
 import { textTest } from "#store/queries/like.ts";
 import type { Tables } from "#store/queries/tables.ts";
@@ -14,15 +17,24 @@ export async function zonesUp(db: Db, name: string): Promise<ZoneRow[]> {
 
 const BELOW_MAX = 1000;
 
-/** Zones below the name, of whichever account; reads the names of all zones. */
-export const zonesBelow = (db: Db, name: string): Promise<ZoneRow[]> =>
-  db
+/** Zones below the name, of whichever account. */
+export function zonesBelow(db: Db, name: string): Promise<ZoneRow[]> {
+  const from = `${reversed(name)}.`;
+  return db
     .selectFrom("zones")
     .selectAll()
-    .where((eb) => textTest(eb.ref("name"), "endswith", `.${name}`))
+    .where((eb) => {
+      const inRange = eb.and([eb("name_reversed", ">=", from), eb("name_reversed", "<", `${from.slice(0, -1)}/`)]);
+      if (!mayHaveOldZonesBelow(name)) return inRange;
+      return eb.or([inRange, eb.and([eb("name_reversed", "is", null), textTest(eb.ref("name"), "endswith", `.${name}`)])]);
+    })
     .orderBy("name")
     .limit(BELOW_MAX)
     .execute();
+}
+
+/** Zones from before they had their names reversed lie below no others but these; all of them have to be read. */
+const mayHaveOldZonesBelow = (name: string): boolean => isSpecialUse(name) || isReverseZone(name);
 
 /** Of every zone that serves. */
 export const activeZoneNames = (db: Db): Promise<{ id: string; name: string; account_id: string; proof: string }[]> =>

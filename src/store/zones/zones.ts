@@ -12,10 +12,11 @@ import {
 import { textTest, type TextOperator } from "#store/queries/like.ts";
 import { type ListPart, partOf, type RowKey } from "#store/queries/list-pages.ts";
 import { prepareQuery } from "#store/queries/prepared-query.ts";
+import { reversed } from "#store/queries/reversed.ts";
 import type { Unit } from "#store/database/store.ts";
 import type { Tables, ZonesTable } from "#store/queries/tables.ts";
 
-export type ZoneRow = Selectable<ZonesTable>;
+export type ZoneRow = Omit<Selectable<ZonesTable>, "name_reversed">;
 /** A zone with the name of its account, which responses show. */
 export type ZoneWithAccount = ZoneRow & { readonly account_name: string };
 
@@ -81,8 +82,11 @@ export const anyZone = async (db: Kysely<Tables>): Promise<boolean> =>
 
 export const allZones = (db: Kysely<Tables>): Promise<ZoneRow[]> => db.selectFrom("zones").selectAll().orderBy("id").execute();
 
-export async function insertZone(db: Kysely<Tables>, row: Insertable<ZonesTable>): Promise<void> {
-  await db.insertInto("zones").values(row).execute();
+export async function insertZone(db: Kysely<Tables>, row: Omit<Insertable<ZonesTable>, "name_reversed">): Promise<void> {
+  await db
+    .insertInto("zones")
+    .values({ ...row, name_reversed: reversed(row.name) })
+    .execute();
 }
 
 export async function updateZone(db: Kysely<Tables>, id: string, values: Updateable<ZonesTable>): Promise<void> {

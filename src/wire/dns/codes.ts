@@ -41,6 +41,7 @@ export const TYPE = {
   MX: 15,
   AAAA: 28,
   SRV: 33,
+  NAPTR: 35,
   DNAME: 39,
   OPT: 41,
   DS: 43,

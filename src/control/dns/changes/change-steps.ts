@@ -164,8 +164,11 @@ export const createdRow = (id: string, record: PreparedRecord, zone_id: string, 
 const restoredRow = (row: ShownRow, to: Checked, { zone, now }: Scene): DnsRecordRow | PlatformError =>
   to instanceof PlatformError ? to : { ...row, ...to, zone_id: zone.id, modified_on: now };
 
-/** The fields that a PATCH names; null stands for "none" where a record can be without. */
-const named = (body: DnsRecordWrite): DnsRecordWrite => Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+/** The fields that a PATCH names. Null stands for "none" where a record can be without, and elsewhere for nothing. */
+const named = (body: DnsRecordWrite): DnsRecordWrite =>
+  Object.fromEntries(Object.entries(body).filter(([field, value]) => value !== undefined && !(value === null && NEVER_NONE.has(field))));
+
+const NEVER_NONE: ReadonlySet<string> = new Set(["proxied", "ttl"]);
 
 /** Comment and tags have times of their own, once they were set. */
 function noteTimes(
