@@ -63,3 +63,22 @@ test("parts keep the order in which keys were added, and say where each key is",
     for (const key of part.keys()) assert.equal(map.partOf(key), at);
   }
 });
+
+test("no entry that is added makes more than some thousand others move", () => {
+  const splits: number[] = [];
+  const large: LargeMap<number> = new LargeMap(() => splits.push(large.size));
+  for (let i = 0; i < 600_000; i++) large.set(`n${i}.example`, i);
+  assert.ok(splits.length === 1 && splits.every((size) => size <= 5_000), `split at ${splits.join(", ")} entries`);
+  // A Map moves all of its entries when it doubles.
+  const longest = Math.max(...large.parts.map((part) => part.size));
+  assert.ok(longest <= 5_000, `a part of ${longest} entries`);
+});
+
+test("what was cleared is gone, and it begins anew", () => {
+  const large = new LargeMap<number>(undefined, 2);
+  for (const key of ["a", "b", "c"]) large.set(key, 1);
+  large.clear();
+  assert.deepEqual([large.size, [...large], large.has("a"), large.parts.length], [0, [], false, 1]);
+  large.set("a", 2);
+  assert.deepEqual([...large], [["a", 2]]);
+});

@@ -1,6 +1,6 @@
-/** Beyond so many entries a map is split: until then doubling one takes a millisecond or less. */
-const SPLIT_SIZE = 16_384;
-/** Enough that each part stays below that size with four million entries. */
+/** Beyond so many entries a map is split, all of them in one go: 5 ms, and 20 ms where keys are as long as names get. */
+const SPLIT_SIZE = 4_096;
+/** Enough that each part has some 16,000 entries where there are four million: doubling one takes a millisecond or less. */
 const PARTS = 256;
 
 /**
@@ -14,7 +14,7 @@ export class LargeMap<V> {
   readonly #splitSize: number;
   readonly #onSplit: (() => void) | undefined;
 
-  /** `onSplit` is called when entries have got other parts. */
+  /** `onSplit` is called when entries have got other parts, or all have gone. */
   constructor(onSplit?: () => void, splitSize = SPLIT_SIZE) {
     this.#onSplit = onSplit;
     this.#splitSize = splitSize;
@@ -38,6 +38,12 @@ export class LargeMap<V> {
     part.set(key, value);
     this.#size += part.size - before;
     if (this.#parts.length === 1 && this.#size > this.#splitSize) this.#split();
+  }
+
+  clear(): void {
+    this.#parts = [new Map()];
+    this.#size = 0;
+    this.#onSplit?.();
   }
 
   delete(key: string): boolean {

@@ -1,3 +1,4 @@
+import { LargeMap } from "#kernel/large-map.ts";
 import type { EntryKind, EntryTypes, Op, RecordEntry, ReleaseEntry, StagedEntry } from "./entries.ts";
 import type { AppliedOp, Snapshot, StagedChange } from "./feed.ts";
 import { createRecordLayers, type RecordLayers } from "./record-layers.ts";
@@ -18,7 +19,7 @@ export interface SnapshotState extends Snapshot {
 interface Content {
   readonly records: RecordLayers;
   /** Of all other kinds. */
-  readonly kinds: Map<EntryKind, Map<string, unknown>>;
+  readonly kinds: Map<EntryKind, LargeMap<unknown>>;
 }
 
 const noContent = (): Content => ({ records: createRecordLayers(), kinds: new Map() });
@@ -45,7 +46,7 @@ export function createSnapshotState(trim?: (record: RecordEntry) => void): Snaps
     get: <K extends EntryKind>(kind: K, id: string) =>
       (kind === "record" ? content.records.get(id) : content.kinds.get(kind)?.get(id)) as EntryTypes[K] | undefined,
     entries: <K extends EntryKind>(kind: K) =>
-      (kind === "record" ? content.records.entries() : (content.kinds.get(kind) ?? new Map()).entries()) as IterableIterator<
+      (kind === "record" ? content.records.entries() : (content.kinds.get(kind)?.entries() ?? [].values())) as IterableIterator<
         readonly [string, EntryTypes[K]]
       >,
     staged: () => content.records.staged(),
@@ -76,7 +77,7 @@ function applyOp({ records, kinds }: Content, op: Op, trim: Trim): AppliedOp {
     return { ...op, before: undefined };
   }
   let entries = kinds.get(op.kind);
-  if (!entries) kinds.set(op.kind, (entries = new Map()));
+  if (!entries) kinds.set(op.kind, (entries = new LargeMap()));
   const before = entries.get(op.id);
   if (op.value === null) entries.delete(op.id);
   else entries.set(op.id, deepFreeze(op.value));

@@ -1,3 +1,4 @@
+import { LargeMap } from "#kernel/large-map.ts";
 import type { CustomHostnameEntry, FallbackOriginEntry } from "#snapshot/entries.ts";
 import type { AppliedOp, Replica } from "#snapshot/feed.ts";
 
@@ -16,9 +17,9 @@ export interface CustomHostnames {
 }
 
 export function createCustomHostnames(isZoneServed: (zoneId: string) => boolean): CustomHostnames {
-  const ids = new Map<string, CustomHostnameEntry>();
-  const active = new Map<string, CustomHostnameEntry>();
-  const fallbacks = new Map<string, FallbackOriginEntry>();
+  const ids = new LargeMap<CustomHostnameEntry>();
+  const active = new LargeMap<CustomHostnameEntry>();
+  const fallbacks = new LargeMap<FallbackOriginEntry>();
   /** Names are only walked up where one of them covers what is below. */
   let wildcards = 0;
 

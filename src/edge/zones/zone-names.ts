@@ -9,8 +9,8 @@ export interface ZoneNames {
   remove(record: RecordEntry): void;
   /** A, AAAA and CNAME records for a name, its own or a wildcard's (RFC 4592); empty where it has none. */
   addressRecords(name: string): readonly RecordEntry[];
-  /** Part of a large change, which nobody sees: the very object that goes, and what comes. */
-  stage(id: string, before: RecordEntry | undefined, after: RecordEntry | null): void;
+  /** Part of a large change, which nobody sees: the very object that goes, and what comes. Returns how many names it had to change. */
+  stage(id: string, before: RecordEntry | undefined, after: RecordEntry | null): number;
   /** Shows all that was staged, at once; then it is folded into the zone's names, some a turn. */
   release(id: string): void;
   /** Forgets what was staged. */
@@ -49,8 +49,14 @@ export function createZoneNames(origin: string, foldedAtOnce = FOLDED_AT_ONCE): 
     if (after === undefined) nodes.delete(name);
     else if (after !== before) nodes.set(name, after);
   };
-  const changeAbove = (layer: Layer | null, name: string, by: number, only: (at: string) => boolean): void => {
-    for (const at of namesAbove(name, origin)) if (only(at)) change(layer, at, (value) => withCount(value, by));
+  /** Returns how many names there are. */
+  const changeAbove = (layer: Layer | null, name: string, by: number, only: (at: string) => boolean): number => {
+    let names = 0;
+    for (const at of namesAbove(name, origin)) {
+      names += 1;
+      if (only(at)) change(layer, at, (value) => withCount(value, by));
+    }
+    return names;
   };
 
   const foldName = (names: Layer, name: string, value: NameValue | null): void => {
@@ -115,14 +121,16 @@ export function createZoneNames(origin: string, foldedAtOnce = FOLDED_AT_ONCE): 
     stage: (id, before, after) => {
       let layer = hidden.get(id);
       if (!layer) hidden.set(id, (layer = new LargeMap()));
+      let names = 0;
       for (const [record, by] of [
         [before, -1],
         [after, 1],
       ] as const) {
         if (!record) continue;
         change(layer, record.name, (value) => (by === 1 ? addedTo(value, record) : removedFrom(value, record)));
-        changeAbove(layer, record.name, by, () => true);
+        names += 1 + changeAbove(layer, record.name, by, () => true);
       }
+      return names;
     },
     release: (id) => {
       const names = hidden.get(id);

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { phaseNumber } from "#rules/phases.ts";
+import { NAMES_STAGED_AT_ONCE } from "#snapshot/staging-slices.ts";
+import type { RecordEntry } from "#snapshot/entries.ts";
 import { createZones } from "./zones.ts";
 import { recordOp, rulesetOp, zoneOp } from "#edge/testing/entries.ts";
 
@@ -135,4 +137,26 @@ test("large rulesets compile between requests: what was there runs until all of 
   seen.add(String(sizes()));
   assert.deepEqual([...seen], ["1,0,1", "30,0,1"]);
   assert.ok(turns > 20, `${turns} turns`);
+});
+
+test("what a large change stages is indexed in slices, counted by its names, and seen when it is released", () => {
+  const replica = createMemoryReplica([zoneOp("z1", "example.com")]);
+  const slices: number[] = [];
+  const zones = createZones(
+    replica,
+    () => undefined,
+    undefined,
+    (names) => slices.push(names),
+  );
+  slices.length = 0;
+  const above = Array.from({ length: 30 }, (_, level) => `l${level}`).join(".");
+  const records = Array.from({ length: 250 }, (_, i) => {
+    const { zone_id: _zone, ...record } = recordOp("", "z1", `${above}.n${i}.example.com`, "A", "192.0.2.1").value as RecordEntry;
+    return { id: `r${i}`, ...record };
+  });
+  replica.apply([{ kind: "staged", id: "big/0", value: { import_id: "big", zone_id: "z1", records } }]);
+  assert.ok(slices.length > 20 && Math.max(...slices) <= NAMES_STAGED_AT_ONCE + 127, `${slices}`);
+  assert.deepEqual(addresses(zones, `${above}.n249.example.com`), []);
+  replica.apply([{ kind: "release", id: "big", value: { zone_id: "z1", records: 250 } }]);
+  assert.deepEqual(addresses(zones, `${above}.n249.example.com`), ["192.0.2.1"]);
 });

@@ -1,3 +1,5 @@
+import { LargeMap } from "#kernel/large-map.ts";
+import { createStagingSlices } from "#snapshot/staging-slices.ts";
 import { readsBody } from "#rules/compile/compile-ruleset.ts";
 import { type PhaseNumber, PHASES } from "#rules/phases.ts";
 import type { RateCounters } from "#rules/rate-limit/counter-table.ts";
@@ -45,8 +47,9 @@ export interface Serving {
   readonly hostname: CustomHostnameEntry | null;
 }
 
-export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters?: RateCounters): Zones {
-  const byId = new Map<string, Zone>();
+/** `onSlice` is told how many names a slice of staged ones was, for tests. */
+export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters?: RateCounters, onSlice?: (names: number) => void): Zones {
+  const byId = new LargeMap<Zone>();
   const directory = createZoneDirectory<string, Zone>({ keyOf: ({ entry }) => entry.name, parentOf: nameAbove });
   const lists = createRuleLists();
   const customHostnames = createCustomHostnames((zoneId) => {
@@ -87,17 +90,21 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
     if (waiting.get(record.zone_id)?.delete(record) && waiting.get(record.zone_id)?.size === 0) waiting.delete(record.zone_id);
   };
 
+  const staging = createStagingSlices(onSlice);
   /** A zone is there before anything but removals is staged for it. */
-  const stage = (changeId: string, zoneId: string, changes: Iterable<StagedChange>): void => {
+  function* stage(changeId: string, zoneId: string, changes: Iterable<StagedChange>): Generator<number> {
     const names = byId.get(zoneId)?.names;
-    if (!names) {
-      for (const { before } of changes) if (before) removeRecord(before);
-      return;
+    if (names) stagedIn.set(changeId, names);
+    for (const { before, value } of changes) {
+      if (names) yield names.stage(changeId, before, value);
+      else if (before) {
+        removeRecord(before);
+        yield 1;
+      }
     }
-    stagedIn.set(changeId, names);
-    for (const { before, value } of changes) names.stage(changeId, before, value);
-  };
+  }
   const release = (changeId: string, isGivenUp: boolean): void => {
+    while (staging.step());
     const names = stagedIn.get(changeId);
     stagedIn.delete(changeId);
     if (isGivenUp) names?.forget(changeId);
@@ -106,7 +113,7 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
 
   const apply = (op: AppliedOp): void => {
     if (op.kind === "staged") {
-      if (op.value) stage(op.value.import_id, op.value.zone_id, op.changes);
+      if (op.value) staging.add(stage(op.value.import_id, op.value.zone_id, op.changes));
     } else if (op.kind === "release") release(op.id, op.value === null);
     else if (op.kind === "zone") {
       if (op.value !== null) putZone(op.value, op.before);
@@ -122,16 +129,19 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
   };
 
   const rebuild = (): void => {
-    for (const index of [byId, directory, lists, waiting, stagedIn]) index.clear();
+    for (const index of [byId, directory, lists, waiting, stagedIn, staging]) index.clear();
     for (const [id, entry] of replica.snapshot.entries("list")) lists.put(id, entry);
     for (const [, entry] of replica.snapshot.entries("zone")) putZone(entry, undefined);
     for (const [, entry] of replica.snapshot.entries("record")) addRecord(entry);
     for (const { id, zone_id, changes } of replica.snapshot.staged())
-      stage(
-        id,
-        zone_id,
-        changes.entries().map(([record, value]) => ({ id: record, value, before: replica.snapshot.get("record", record) })),
+      staging.add(
+        stage(
+          id,
+          zone_id,
+          changes.entries().map(([record, value]) => ({ id: record, value, before: replica.snapshot.get("record", record) })),
+        ),
       );
+    while (staging.step());
     entryPoints.replace(replica.snapshot.entries("ruleset"));
     customHostnames.rebuild(replica.snapshot);
   };
@@ -163,10 +173,14 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
   replica.onApplied((ops) => {
     served.clear();
     if (ops === null) return rebuild();
+    // Nobody should have more ops before what is staged is done; who has gets it done at once.
+    while (staging.step());
     for (const op of ops) apply(op);
     // Last, since they name the lists of the same delta.
     const rulesets = ops.flatMap((op) => (op.kind === "ruleset" ? [{ id: op.id, entry: op.value }] : []));
-    return rulesets.length === 0 ? undefined : entryPoints.change(rulesets);
+    if (rulesets.length === 0) return staging.step() ? staging.step : undefined;
+    while (staging.step());
+    return entryPoints.change(rulesets);
   });
   return { nearestZone: directory.nearestZone, byId: (zoneId) => byId.get(zoneId), serving: recall, customHostnames };
 }

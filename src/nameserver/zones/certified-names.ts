@@ -1,3 +1,4 @@
+import { LargeMap } from "#kernel/large-map.ts";
 import type { NameKey } from "#wire/dns/name.ts";
 
 /** Names that certificates cover, including wildcards. */
@@ -10,9 +11,9 @@ export interface CertifiedNames {
 }
 
 export function createCertifiedNames(): CertifiedNames {
-  const byCertificate = new Map<string, readonly NameKey[]>();
+  const byCertificate = new LargeMap<readonly NameKey[]>();
   /** Number of certificates per name: both the old and the new one during a renewal. */
-  const counts = new Map<NameKey, number>();
+  const counts = new LargeMap<number>();
   const remove = (id: string): void => {
     for (const name of byCertificate.get(id) ?? []) {
       const left = (counts.get(name) ?? 0) - 1;

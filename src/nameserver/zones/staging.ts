@@ -1,15 +1,13 @@
 import type { StagedEntry } from "#snapshot/entries.ts";
 import type { StagedChange } from "#snapshot/feed.ts";
+import { createStagingSlices, type StagingSlices } from "#snapshot/staging-slices.ts";
 import type { ZoneNodes } from "./zone-nodes.ts";
 
 type Staged = Pick<StagedEntry, "import_id" | "zone_id" | "is_next">;
 
 /** Indexes staged changes, which nobody sees, in slices. */
-export interface Staging {
+export interface Staging extends Pick<StagingSlices, "step" | "clear"> {
   add(entry: Staged, changes: Iterable<StagedChange>): void;
-  /** Does some of what was added, and returns whether there is more. */
-  step(): boolean;
-  clear(): void;
 }
 
 export interface StagingDeps {
@@ -20,28 +18,12 @@ export interface StagingDeps {
   readonly onSlice?: ((names: number) => void) | undefined;
 }
 
-/** Names of one slice: a few milliseconds. A record with a deep name may bring more than a hundred. */
-export const NAMES_STAGED_AT_ONCE = 300;
-
 export function createStaging({ nodesFor, stage, onSlice }: StagingDeps): Staging {
-  const waiting: Iterator<number>[] = [];
+  const { add, step, clear } = createStagingSlices(onSlice);
   function* work(entry: Staged, changes: Iterable<StagedChange>): Generator<number> {
     const nodes = nodesFor(entry.zone_id);
     for (const change of changes) yield stage(nodes, entry, change);
     nodes.settle();
   }
-  return {
-    add: (entry, changes) => void waiting.push(work(entry, changes)),
-    step: () => {
-      let names = 0;
-      for (let [next] = waiting; next && names < NAMES_STAGED_AT_ONCE; [next] = waiting) {
-        const { value, done } = next.next();
-        if (done === true) waiting.shift();
-        else names += value;
-      }
-      onSlice?.(names);
-      return waiting.length > 0;
-    },
-    clear: () => void waiting.splice(0),
-  };
+  return { add: (entry, changes) => add(work(entry, changes)), step, clear };
 }

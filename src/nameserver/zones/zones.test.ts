@@ -11,7 +11,7 @@ import { certificateOp, recordOp, serialOp, zoneOp } from "../../../test/support
 import { dnssecOp, zoneKey } from "../../../test/support/zone-keys.ts";
 import { answer } from "#nameserver/answer/answer.ts";
 import type { AnswerSet } from "#nameserver/answer/answer-rrset.ts";
-import { NAMES_STAGED_AT_ONCE } from "./staging.ts";
+import { NAMES_STAGED_AT_ONCE } from "#snapshot/staging-slices.ts";
 import { type Zones, createZones } from "./zones.ts";
 
 const KEY = zoneKey("k");

@@ -1,3 +1,4 @@
+import { LargeMap } from "#kernel/large-map.ts";
 import type { ZoneIndex } from "./zone-index.ts";
 import type { CertificateEntry, RecordEntry, ReleaseEntry, StagedEntry, ZoneEntry } from "#snapshot/entries.ts";
 import type { AppliedOp, Rest, Snapshot, StagedChange } from "#snapshot/feed.ts";
@@ -72,7 +73,7 @@ const NO_ZONE: Omit<ZoneState, keyof typeof NOTHING_BESIDE | "id" | "nodes" | "c
 
 /** Creates the index of zones and names that answers read. `onSlice` is told how many names a slice of staged ones was, for tests. */
 export function createZones(observers: readonly ZoneObserver[] = [], onSlice?: (names: number) => void): Zones {
-  const states = new Map<string, ZoneState>();
+  const states = new LargeMap<ZoneState>();
   /** Large changes that are not released yet. */
   const stagedIn = new Map<string, Pick<StagedEntry, "zone_id" | "is_next">>();
   /** Parts of large deltas that are released and not merged yet: more of them would pile up one above the other. */

@@ -1,0 +1,30 @@
+/** Works on staged changes, which nobody sees, that a plane does in slices: one per turn of the event loop. */
+export interface StagingSlices {
+  /** `work` yields the number of names that each step has changed. */
+  add(work: Iterator<number>): void;
+  /** Does some of what was added, and returns whether there is more. */
+  step(): boolean;
+  clear(): void;
+}
+
+/** Names of one slice: a few milliseconds. A record with a deep name may bring more than a hundred. */
+export const NAMES_STAGED_AT_ONCE = 300;
+
+/** `onSlice` is told how many names each slice has changed. */
+export function createStagingSlices(onSlice?: (names: number) => void): StagingSlices {
+  const waiting: Iterator<number>[] = [];
+  return {
+    add: (work) => void waiting.push(work),
+    step: () => {
+      let names = 0;
+      for (let [next] = waiting; next && names < NAMES_STAGED_AT_ONCE; [next] = waiting) {
+        const { value, done } = next.next();
+        if (done === true) waiting.shift();
+        else names += value;
+      }
+      onSlice?.(names);
+      return waiting.length > 0;
+    },
+    clear: () => void waiting.splice(0),
+  };
+}
