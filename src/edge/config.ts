@@ -81,6 +81,9 @@ export interface EdgeLimits {
   readonly originRetryMs: number;
   /** From the end of the request to the response, and between two pieces of the response. */
   readonly responseTimeoutMs: number;
+  /** Of an origin's head: its bytes, and how many fields it has. */
+  readonly originHeadBytesMax: number;
+  readonly originHeadFieldsMax: number;
   /** Kept open without a request; an origin that announces less is believed. */
   readonly originIdleTimeoutMs: number;
   readonly originConnectionsMax: number;
@@ -151,6 +154,8 @@ export const EDGE_LIMITS: EdgeLimits = {
   connectTimeoutMs: 5_000,
   originRetryMs: 30_000,
   responseTimeoutMs: 100_000,
+  originHeadBytesMax: 131_072,
+  originHeadFieldsMax: 256,
   originIdleTimeoutMs: 30_000,
   originConnectionsMax: 512,
   originIdleMax: 8_192,

@@ -213,6 +213,20 @@ export const CONFIG_KEYS = {
     max: 600,
     doc: "Timeout for connecting to an origin (then error 522). The same timeout applies to the TLS handshake (525) and to a request that waits for a connection (503).",
   },
+  "edge.origin_head_bytes_max": {
+    type: "count",
+    default: 131_072,
+    min: 1_024,
+    max: 1_048_576,
+    doc: "Maximum size of the header of an origin's response, in bytes. A visitor gets error 520 for a larger one.",
+  },
+  "edge.origin_head_fields_max": {
+    type: "count",
+    default: 256,
+    min: 16,
+    max: 256,
+    doc: "Maximum number of fields in the header of an origin's response. A visitor gets error 520 for more.",
+  },
   "edge.origin_connections_max": {
     type: "count",
     default: 512,

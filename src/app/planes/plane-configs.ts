@@ -73,6 +73,8 @@ const edgeLimits = ({ edge }: Config): EdgeLimits => ({
   connectTimeoutMs: edge.origin_connect_timeout_seconds * 1000,
   originConnectionsMax: Math.ceil(edge.origin_connections_max / edge.workers),
   responseTimeoutMs: edge.response_timeout_seconds * 1000,
+  originHeadBytesMax: edge.origin_head_bytes_max,
+  originHeadFieldsMax: edge.origin_head_fields_max,
   tunnelIdleTimeoutMs: edge.tunnel_idle_timeout_seconds * 1000,
 });
 

@@ -135,6 +135,20 @@ export const EDGE_ERRORS = {
     message: "The origin closed the connection or sent a response that is not valid HTTP.",
     place: "origin",
   },
+  origin_head_too_large: {
+    code: 520,
+    status: 520,
+    title: "Origin header too large",
+    message: "The header of the origin's response is larger than this service accepts (edge.origin_head_bytes_max).",
+    place: "origin",
+  },
+  origin_fields_too_many: {
+    code: 520,
+    status: 520,
+    title: "Too many origin header fields",
+    message: "The header of the origin's response has more fields than this service accepts (edge.origin_head_fields_max).",
+    place: "origin",
+  },
   origin_refused: { code: 521, status: 521, title: "Origin is down", message: "The origin refused the connection.", place: "origin" },
   origin_connect_timeout: {
     code: 522,

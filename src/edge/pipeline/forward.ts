@@ -42,6 +42,8 @@ const FAULT_ERRORS: Readonly<Record<UpstreamFault, EdgeErrorName>> = {
   no_sockets: "overloaded",
   origin_closed: "origin_malformed",
   origin_malformed: "origin_malformed",
+  origin_head_too_large: "origin_head_too_large",
+  origin_fields_too_many: "origin_fields_too_many",
   origin_timeout: "origin_timeout",
   visitor_stalled: "request_timeout",
 };

@@ -1,3 +1,5 @@
+import { RESPONSE_HEAD_BYTES_MAX } from "#wire/http/head.ts";
+import { FIELDS_MAX } from "#wire/http/parsed-head.ts";
 import { type LookupFunction, connect, isIP, type OnReadOpts, type Socket } from "node:net";
 import { connect as connectTls, createSecureContext, type SecureContext } from "node:tls";
 import type { Timers } from "#kernel/timers.ts";
@@ -55,6 +57,8 @@ export function createProviderPool(spec: ProviderPoolSpec): ProviderPool {
       connectTimeoutMs: limits.connectTimeoutMs,
       originIdleTimeoutMs: IDLE_TIMEOUT_MS,
       responseTimeoutMs: limits.firstByteTimeoutMs,
+      originHeadBytesMax: RESPONSE_HEAD_BYTES_MAX,
+      originHeadFieldsMax: FIELDS_MAX,
     },
     timers,
     ...dialOf(spec),

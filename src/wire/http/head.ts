@@ -1,9 +1,12 @@
-import { FIELDS_MAX, type HeadFault, Head } from "./parsed-head.ts";
+import { FIELDS_MAX, type HeadFault, Head, REQUEST_FIELDS_MAX } from "./parsed-head.ts";
 import { COLON, CR, FIELD_VALUE, latin1, LF, SPACE, TAB, TARGET, TOKEN } from "./bytes.ts";
 import { type KnownFields, REQUEST_FIELDS, RESPONSE_FIELDS } from "./known-fields.ts";
 import { dropListedFields } from "./hop-by-hop.ts";
 
+/** Of a request. */
 export const HEAD_BYTES_MAX = 32_768;
+/** Of a response, unless the operator says otherwise: some applications put whole policies and tokens into theirs. */
+export const RESPONSE_HEAD_BYTES_MAX = 131_072;
 const METHOD_BYTES_MAX = 32;
 const TARGET_BYTES_MAX = 16_384;
 
@@ -85,7 +88,7 @@ export function keepRequestHead(buffer: Buffer, head: Head): { readonly buffer: 
 }
 
 /** Parses a response head that ends at `end`. A missing reason phrase is common and harmless. */
-export function parseResponseHead(buffer: Buffer, start: number, end: number, head: Head): HeadFault {
+export function parseResponseHead(buffer: Buffer, start: number, end: number, head: Head, fieldsMax = FIELDS_MAX): HeadFault {
   head.reset();
   const fault = parseVersion(buffer, start, head);
   if (fault !== 0) return fault;
@@ -105,7 +108,7 @@ export function parseResponseHead(buffer: Buffer, start: number, end: number, he
   while (FIELD_VALUE[buffer[i]!] === 1) i++;
   head.reasonEnd = i;
   if (buffer[i] !== CR || buffer[i + 1] !== LF) return 400;
-  return parseFields(buffer, i + 2, end, head, RESPONSE_FIELDS);
+  return parseFields(buffer, i + 2, end, head, RESPONSE_FIELDS, fieldsMax);
 }
 
 function isVersion(buffer: Buffer, i: number): boolean {
@@ -131,7 +134,14 @@ function parseVersion(buffer: Buffer, i: number, head: Head): HeadFault {
 }
 
 /** Field lines up to the empty line: CRLF only, no folding, no space before the colon (RFC 9112 §5). */
-export function parseFields(buffer: Buffer, start: number, end: number, head: Head, known: KnownFields): HeadFault {
+export function parseFields(
+  buffer: Buffer,
+  start: number,
+  end: number,
+  head: Head,
+  known: KnownFields,
+  fieldsMax = REQUEST_FIELDS_MAX,
+): HeadFault {
   const { offsets, dropped } = head;
   const stop = end - 2;
   head.fieldsStart = start;
@@ -139,7 +149,7 @@ export function parseFields(buffer: Buffer, start: number, end: number, head: He
   let i = start;
   while (i < stop) {
     const index = head.fieldCount;
-    if (index === FIELDS_MAX) return 431;
+    if (index === fieldsMax) return 431;
     const nameStart = i;
     while (TOKEN[buffer[i]!] === 1) i++;
     const nameEnd = i;

@@ -1,6 +1,9 @@
 import { latin1 } from "./bytes.ts";
 
-export const FIELDS_MAX = 128;
+/** Of any head: as many as there is room for. */
+export const FIELDS_MAX = 256;
+/** Of a request, and of what stands behind a body. */
+export const REQUEST_FIELDS_MAX = 128;
 
 /** Why a head is refused, as the status that tells the sender; 0 when it is not. */
 export type HeadFault = 0 | 400 | 414 | 417 | 431 | 501 | 505;

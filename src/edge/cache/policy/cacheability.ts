@@ -54,6 +54,8 @@ const NEVER_STORED: ReadonlySet<number> = new Set([206, 304]);
  */
 export function storableOf(status: number, received: readonly ResponseField[], request: StoringRequest): Storable | null {
   const { rule } = request;
+  // Of these, the first visitor may get those that are not stored as well, with the cache's own behind them.
+  if (received.length > FIELDS_MAX - OWN_FIELDS_MAX) return null;
   const seconds = ruledSeconds(rule, status);
   if (seconds === -1 || NEVER_STORED.has(status) || (seconds === null && !STORED_STATUSES.has(status))) return null;
   const { control, targeted } = controlOf(received, request.targets);
@@ -102,11 +104,7 @@ function usable(
   if (!isUsable && etag === null && lastModified === null) return null;
   const kept = fields.filter(({ key }) => key !== "age");
   // The cache adds fields; with them the head must still fit the parser's limit.
-  if (
-    kept.length > FIELDS_MAX - OWN_FIELDS_MAX ||
-    kept.reduce((length, { name, value }) => length + name.length + value.length + 4, 0) > FIELDS_LENGTH_MAX
-  )
-    return null;
+  if (kept.reduce((length, { name, value }) => length + name.length + value.length + 4, 0) > FIELDS_LENGTH_MAX) return null;
   return { status, fields: kept, freshness, etag, lastModified, vary, tags: readTags(valuesOf(fields, "cache-tag")) };
 }
 

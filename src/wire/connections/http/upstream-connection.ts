@@ -1,7 +1,7 @@
 import type { TLSSocket } from "node:tls";
 import type { BodySink, Trailer } from "#wire/http/chunked.ts";
 import { BodyReader, type Framing, isPersistent, responseFraming, UNTIL_CLOSE } from "#wire/http/framing.ts";
-import { findHeadEnd, HEAD_BYTES_MAX, isHopelessStart, isStatusLine, parseResponseHead } from "#wire/http/head.ts";
+import { findHeadEnd, isHopelessStart, isStatusLine, parseResponseHead } from "#wire/http/head.ts";
 import { Head } from "#wire/http/parsed-head.ts";
 import { PendingBytes } from "#wire/http/pending-bytes.ts";
 import { SocketWriter } from "#wire/connections/transport/socket-writer.ts";
@@ -19,7 +19,14 @@ export type ConnectFault =
   | "no_sockets";
 
 /** Why a connection to an origin is of no use (any more). */
-export type UpstreamFault = ConnectFault | "origin_closed" | "origin_malformed" | "origin_timeout" | "visitor_stalled";
+export type UpstreamFault =
+  | ConnectFault
+  | "origin_head_too_large"
+  | "origin_fields_too_many"
+  | "origin_closed"
+  | "origin_malformed"
+  | "origin_timeout"
+  | "visitor_stalled";
 
 /** Who sent the request. Heads and bytes are good only during the call. */
 export interface UpstreamSink extends BodySink {
@@ -45,6 +52,9 @@ export interface UpstreamLimits {
   readonly originIdleTimeoutMs: number;
   /** Until the head of a response, and for each piece after it, where a request does not say otherwise. */
   readonly responseTimeoutMs: number;
+  /** Of a response's head: its bytes, and how many fields it has, `FIELDS_MAX` at most. */
+  readonly originHeadBytesMax: number;
+  readonly originHeadFieldsMax: number;
 }
 
 /** What a connection needs of its pool. */
@@ -66,6 +76,8 @@ export interface UpstreamOwner {
   closed(connection: UpstreamConnection): void;
 }
 
+/** As the parser says it. */
+const TOO_MANY_FIELDS = 431;
 const INTERIM_RESPONSES_MAX = 16;
 const responseHead = new Head();
 
@@ -91,6 +103,8 @@ export class UpstreamConnection implements Checked, TransportHandler, Linked<Ups
   private readonly transport: Transport;
   private readonly body = new BodyReader();
   private readonly pending = new PendingBytes();
+  /** Bytes of an unfinished head that were searched for its end. */
+  private scanned = 0;
   private sink: UpstreamSink | null = null;
   private isHandshaking = false;
   private state = IDLE;
@@ -157,6 +171,7 @@ export class UpstreamConnection implements Checked, TransportHandler, Linked<Ups
     this.state = HEAD;
     this.interimResponses = 0;
     this.requestSent = this.hasAnswered = false;
+    this.scanned = 0;
     this.persistent = true;
     this.touch();
   }
@@ -265,14 +280,20 @@ export class UpstreamConnection implements Checked, TransportHandler, Linked<Ups
   private parse(sink: UpstreamSink, buffer: Buffer, start: number, end: number): void {
     let at = start;
     while (this.state === HEAD) {
-      const headEnd = findHeadEnd(buffer, at, end, at);
+      const { originHeadBytesMax, originHeadFieldsMax } = this.owner.limits;
+      const from = at + this.scanned;
+      const headEnd = findHeadEnd(buffer, at, end, from);
+      if ((headEnd < 0 ? end : headEnd) - at > originHeadBytesMax) return this.fail("origin_head_too_large");
       if (headEnd < 0) {
-        if (end - at > HEAD_BYTES_MAX || isHopelessStart(buffer, at, end, at, isStatusLine)) this.fail("origin_malformed");
+        this.scanned = end - at;
+        if (isHopelessStart(buffer, at, end, from, isStatusLine)) this.fail("origin_malformed");
         else if (at < end) this.pending.hold(buffer, at, end);
         else this.pending.clear();
         return;
       }
-      if (headEnd - at > HEAD_BYTES_MAX || parseResponseHead(buffer, at, headEnd, responseHead) !== 0) return this.fail("origin_malformed");
+      this.scanned = 0;
+      const fault = parseResponseHead(buffer, at, headEnd, responseHead, originHeadFieldsMax);
+      if (fault !== 0) return this.fail(fault === TOO_MANY_FIELDS ? "origin_fields_too_many" : "origin_malformed");
       at = headEnd;
       if (!this.takeHead(sink, buffer)) return;
     }
