@@ -1,0 +1,41 @@
+import { PatternError } from "./pcre-node.ts";
+
+/** A place in a pattern that is being read. */
+export class PcreCursor {
+  at = 0;
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  hasEnded(): boolean {
+    return this.at >= this.text.length;
+  }
+
+  next(): string {
+    return this.text[this.at++] ?? this.fail("the pattern ends too early");
+  }
+
+  sees(char: string): boolean {
+    return this.text[this.at] === char;
+  }
+
+  takes(char: string): boolean {
+    const isHere = this.sees(char);
+    if (isHere) this.at++;
+    return isHere;
+  }
+
+  /** What a sticky expression matches here, which is passed over; null where it does not match. */
+  match(sticky: RegExp): RegExpExecArray | null {
+    sticky.lastIndex = this.at;
+    const found = sticky.exec(this.text);
+    if (found !== null) this.at = sticky.lastIndex;
+    return found;
+  }
+
+  fail(message: string, at = this.at): never {
+    throw new PatternError(message, Math.min(at, this.text.length));
+  }
+}
