@@ -123,6 +123,8 @@ test("an alias of an endpoint speaks its own language until its day, and is gone
   const before = begin(DEPRECATIONS, route, "2025-03-20");
   assert.deepEqual(before.body({ value: "on", id: "cname_flattening" }), { flatten_all_cnames: true });
   assert.deepEqual(before.body({ value: "apex" }), { flatten_all_cnames: false });
+  assert.deepEqual(before.body({ value: "flatten_at_root" }), { flatten_all_cnames: false });
+  assert.deepEqual(before.body({ value: "flatten_all" }), { flatten_all_cnames: true });
   assert.deepEqual(before.result({ flatten_all_cnames: false, ns_ttl: 300 }, FACTS), {
     id: "cname_flattening",
     editable: true,

@@ -153,6 +153,8 @@ export const DEPRECATIONS: readonly Deprecation[] = [
             ["on", true],
             ["apex", false],
             ["off", false],
+            ["flatten_all", true],
+            ["flatten_at_root", false],
           ],
         },
       ],

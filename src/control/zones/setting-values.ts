@@ -26,7 +26,7 @@ export function changedColumns(row: SettingColumns, changes: readonly SettingCha
   checkTogether(chosen);
   const edge_settings = JSON.stringify(chosen);
   const flattening = changes.find(({ id }) => id === CNAME_FLATTENING_ID);
-  const flatten = flattening === undefined ? flattensAll(row) : flattening.value === "on";
+  const flatten = flattening === undefined ? flattensAll(row) : flattening.value === "on" || flattening.value === "flatten_all";
   return {
     ...(edge_settings === row.edge_settings ? {} : { edge_settings }),
     ...(flatten === flattensAll(row)

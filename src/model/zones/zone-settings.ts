@@ -139,7 +139,7 @@ export const ENDED_SETTING_IDS: readonly string[] = ["brotli", ...Object.keys(EN
 
 /** One of the DNS settings under an older name, whose value is `flatten_all_cnames` (SPEC 9, 2025-03-21). */
 export const CNAME_FLATTENING_ID = "cname_flattening";
-export const CnameFlattening = Type.Enum(["on", "apex", "off"]);
+export const CnameFlattening = Type.Enum(["on", "apex", "off", "flatten_all", "flatten_at_root"]);
 
 /** A setting as responses show it. */
 export const ZoneSetting = Type.Object({
