@@ -2,7 +2,7 @@ import type { DocumentNode, FieldNode, FragmentDefinitionNode, SelectionSetNode 
 import { PlatformError } from "#kernel/errors/errors.ts";
 
 /** Documents of dashboards and exporters take a few hundred. */
-const STEPS_MAX = 5_000;
+const STEPS_MAX = 6_000;
 
 /**
  * Throws `invalid_input` for a document whose validation would take long: fields of one response name are merged, and validation
@@ -12,30 +12,38 @@ const STEPS_MAX = 5_000;
 export function boundSteps(document: DocumentNode): void {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const one of document.definitions) if (one.kind === "FragmentDefinition") fragments.set(one.name.value, one);
-  const open: (readonly SelectionSetNode[])[] = [];
-  for (const one of document.definitions) if ("selectionSet" in one && one.selectionSet) open.push([one.selectionSet]);
+  const reached = new Set<string>();
   let steps = 0;
   const count = (some: number): void => {
     steps += some;
     if (steps > STEPS_MAX)
       throw new PlatformError("invalid_input", { message: "The query is too complex: use fewer repeated fields and fragments." });
   };
-  for (let merged = open.pop(); merged !== undefined; merged = open.pop()) {
-    for (const fields of byResponseName(merged, fragments, count).values()) {
-      // Each two of them.
-      count((fields.length * (fields.length - 1)) / 2);
-      const below = fields.flatMap(({ selectionSet }) => selectionSet ?? []);
-      if (below.length > 0) open.push(below);
+  const walk = (from: SelectionSetNode): void => {
+    const open: (readonly SelectionSetNode[])[] = [[from]];
+    for (let merged = open.pop(); merged !== undefined; merged = open.pop()) {
+      for (const fields of byResponseName(merged, { fragments, reached, count }).values()) {
+        // Each two of them.
+        count((fields.length * (fields.length - 1)) / 2);
+        const below = fields.flatMap(({ selectionSet }) => selectionSet ?? []);
+        if (below.length > 0) open.push(below);
+      }
     }
-  }
+  };
+  for (const one of document.definitions) if (one.kind === "OperationDefinition") walk(one.selectionSet);
+  // Validation reads those that no operation spreads as well.
+  for (const [name, { selectionSet }] of fragments) if (!reached.has(name)) walk(selectionSet);
+}
+
+interface Walk {
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  /** Names of fragments that have been spread anywhere. */
+  readonly reached: Set<string>;
+  count(some: number): void;
 }
 
 /** The fields of selection sets that are merged into one, those of fragments included. */
-function byResponseName(
-  merged: readonly SelectionSetNode[],
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-  count: (some: number) => void,
-): ReadonlyMap<string, FieldNode[]> {
+function byResponseName(merged: readonly SelectionSetNode[], { fragments, reached, count }: Walk): ReadonlyMap<string, FieldNode[]> {
   const fields = new Map<string, FieldNode[]>();
   const spread = new Set<string>();
   const open = [...merged];
@@ -50,6 +58,7 @@ function byResponseName(
         else fields.set(name, [selection]);
       } else if (!spread.has(selection.name.value)) {
         spread.add(selection.name.value);
+        reached.add(selection.name.value);
         const fragment = fragments.get(selection.name.value);
         if (fragment) open.push(fragment.selectionSet);
       }
