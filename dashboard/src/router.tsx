@@ -48,6 +48,42 @@ const routes = [
     lazyRouteComponent(() => import("./pages/dns/dnssec.tsx"), "DnssecPage"),
   ),
   page(
+    "/zones/$zone/security/events",
+    lazyRouteComponent(() => import("./pages/security/events.tsx"), "EventsPage"),
+  ),
+  page(
+    "/zones/$zone/security/events/$event",
+    lazyRouteComponent(() => import("./pages/security/event.tsx"), "EventPage"),
+  ),
+  page(
+    "/zones/$zone/security/rules",
+    lazyRouteComponent(() => import("./pages/security/rules.tsx"), "RulesPage"),
+  ),
+  page(
+    "/zones/$zone/security/managed",
+    lazyRouteComponent(() => import("./pages/security/managed.tsx"), "ManagedPage"),
+  ),
+  page(
+    "/zones/$zone/hostnames",
+    lazyRouteComponent(() => import("./pages/hostnames/hostnames.tsx"), "HostnamesPage"),
+  ),
+  page(
+    "/zones/$zone/hostnames/$hostname",
+    lazyRouteComponent(() => import("./pages/hostnames/hostname.tsx"), "HostnamePage"),
+  ),
+  page(
+    "/zones/$zone/traffic",
+    lazyRouteComponent(() => import("./pages/traffic/requests.tsx"), "RequestsPage"),
+  ),
+  page(
+    "/gateways",
+    lazyRouteComponent(() => import("./pages/gateway/gateways.tsx"), "GatewaysPage"),
+  ),
+  page(
+    "/gateways/$gateway",
+    lazyRouteComponent(() => import("./pages/gateway/gateway.tsx"), "GatewayPage"),
+  ),
+  page(
     "/deprecations",
     lazyRouteComponent(() => import("./pages/account/deprecations.tsx"), "DeprecationsPage"),
   ),

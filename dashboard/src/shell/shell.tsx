@@ -78,12 +78,7 @@ function Signed({ user }: { readonly user: User | null }) {
         >
           <Icon name="menu" />
         </ActionIcon>
-        <button
-          type="button"
-          className={css["find"]}
-          onClick={() => setOpen("palette")}
-          aria-label="Go to a zone, a page or an action Ctrl K"
-        >
+        <button type="button" className={css["find"]} onClick={() => setOpen("palette")}>
           <Icon name="search" size={16} />
           <span>Go to a zone, a page or an action</span>
           <kbd>Ctrl K</kbd>

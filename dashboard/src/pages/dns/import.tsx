@@ -1,22 +1,22 @@
 import { Button, Switch, Textarea } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { DnsImport } from "#model/dns/dns-import.ts";
+import type { DnsImport, ImportLine } from "#model/dns/dns-import.ts";
 import type { Zone } from "#model/zones/zone.ts";
-import { api, apiText } from "../../api/client.ts";
+import { api, apiText, type Reply } from "../../api/client.ts";
 import { useRead } from "../../api/hooks.ts";
 import { List } from "../../parts/list.tsx";
 import { Badge, Card, Fault, Notice, PageHead } from "../../parts/page.tsx";
 import { count, Time } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";
 import { ZoneGate } from "../start/zone-gate.tsx";
-import { compareZoneFiles } from "./zone-file-diff.ts";
 import css from "./import.module.css";
 
 interface Imported {
-  readonly recs_added?: number;
-  readonly total_records_parsed?: number;
+  readonly recs_added: number;
+  readonly total_records_parsed: number;
   readonly import?: DnsImport;
+  readonly report?: readonly ImportLine[];
 }
 
 const LINES_SHOWN_MAX = 200;
@@ -29,14 +29,15 @@ function Import({ zone }: { readonly zone: Zone }) {
   const [text, setText] = useState("");
   const [isProxied, setProxied] = useState(false);
   const imports = useRead<DnsImport[]>(`${base}/import`, { everyMs: 5000 });
-  const compare = useMutation({ mutationFn: async () => compareZoneFiles(await apiText(`${base}/export`), text, zone.name) });
+  const send = (isTrial: boolean): Promise<Reply<Imported>> => {
+    const form = new FormData();
+    form.set("file", new Blob([text], { type: "text/plain" }), "zone.txt");
+    form.set("proxied", String(isProxied));
+    return api<Imported>("POST", `${base}/import${isTrial ? "?dry_run=true" : ""}`, form);
+  };
+  const compare = useMutation({ mutationFn: () => send(true) });
   const apply = useMutation({
-    mutationFn: () => {
-      const form = new FormData();
-      form.set("file", new Blob([text], { type: "text/plain" }), "zone.txt");
-      form.set("proxied", String(isProxied));
-      return api<Imported>("POST", `${base}/import`, form);
-    },
+    mutationFn: () => send(false),
     onSuccess: () => {
       compare.reset();
       return client.invalidateQueries();
@@ -54,7 +55,9 @@ function Import({ zone }: { readonly zone: Zone }) {
     link.click();
     URL.revokeObjectURL(link.href);
   };
-  const diff = compare.data;
+  const lines = text.split(/\r?\n/);
+  const diff = compare.data?.result;
+  const shown = (diff?.report ?? []).filter(({ action }) => action !== "unchanged");
   return (
     <>
       <PageHead title="Import and export" lead="A zone file adds records; what is there already stays as it is.">
@@ -105,30 +108,26 @@ function Import({ zone }: { readonly zone: Zone }) {
           {diff && (
             <div className={tools["stack"]} aria-label="What the import does">
               <p className={tools["hint"]}>
-                <b className="num">{count(diff.added.length)}</b> new, <b className="num">{count(diff.same)}</b> there already
-                {diff.unread > 0 && (
-                  <>
-                    , <b className="num">{count(diff.unread)}</b> lines that only the server can judge
-                  </>
-                )}
-                .
+                <b className="num">{count(diff.recs_added)}</b> of <b className="num">{count(diff.total_records_parsed)}</b> records are
+                new.
               </p>
               <ol className={css["diff"]}>
-                {diff.added.slice(0, LINES_SHOWN_MAX).map((line) => (
-                  <li key={line}>{line}</li>
+                {shown.slice(0, LINES_SHOWN_MAX).map(({ line, action, message }) => (
+                  <li key={line} data-action={action}>
+                    {lines[line - 1]}
+                    {message !== undefined && <i>{message}</i>}
+                  </li>
                 ))}
               </ol>
-              {diff.added.length > LINES_SHOWN_MAX && (
-                <p className={tools["quiet"]}>and {count(diff.added.length - LINES_SHOWN_MAX)} more</p>
-              )}
+              {shown.length > LINES_SHOWN_MAX && <p className={tools["quiet"]}>and {count(shown.length - LINES_SHOWN_MAX)} more lines</p>}
               <div className={tools["row"]}>
                 <Button
-                  disabled={diff.added.length + diff.unread === 0}
+                  disabled={diff.recs_added === 0}
                   loading={apply.isPending}
                   loaderProps={{ type: "dots" }}
                   onClick={() => apply.mutate()}
                 >
-                  Import {diff.unread === 0 ? `${count(diff.added.length)} ${diff.added.length === 1 ? "record" : "records"}` : ""}
+                  Import {count(diff.recs_added)} {diff.recs_added === 1 ? "record" : "records"}
                 </Button>
               </div>
             </div>
@@ -142,7 +141,7 @@ function Import({ zone }: { readonly zone: Zone }) {
             <Notice tone="good">
               {apply.data.result.import
                 ? "The import goes on by itself; leaving this page is safe."
-                : `${count(apply.data.result.recs_added ?? 0)} records were added.`}
+                : `${count(apply.data.result.recs_added)} records were added.`}
             </Notice>
           )}
         </div>

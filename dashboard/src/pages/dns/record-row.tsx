@@ -150,13 +150,10 @@ export const RecordRow = memo(function RecordRow({ record, index, start, height,
         </span>
       </span>
       <span role="gridcell" className={`${css["changed"]} num`}>
-        <button
-          type="button"
-          className={css["more"]}
-          tabIndex={-1}
-          onClick={() => actions.open(record)}
-          aria-label={`Edit ${type} ${name}`}
-        >
+        <button type="button" className={css["more"]} tabIndex={-1} onClick={() => actions.open(record)}>
+          <span className="unseen">
+            Edit {type} {name}, changed
+          </span>
           <Time of={changed} as="day" />
           <Icon name="edit" size={14} />
         </button>

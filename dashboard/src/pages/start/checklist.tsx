@@ -50,7 +50,7 @@ export function Checklist({ zone }: { readonly zone: Zone }) {
     {
       title: "Turn attack detection on",
       hint: "Managed rules block what is known to be an attack.",
-      to: "/zones/$zone",
+      to: "/zones/$zone/security/managed",
       isDone: managed.isError
         ? false
         : managed.data && managed.data.result.rules.some(({ action, enabled }) => action === "execute" && enabled),
@@ -58,7 +58,7 @@ export function Checklist({ zone }: { readonly zone: Zone }) {
     {
       title: "See a request",
       hint: "The first visitor shows that everything works.",
-      to: "/zones/$zone",
+      to: "/zones/$zone/traffic",
       isDone: requests.data && requests.data.result.length > 0,
     },
   ];

@@ -1,1 +1,0 @@
-var e={tools:`_tools_7z18b_1`,find:`_find_7z18b_9`,pager:`_pager_7z18b_12`,form:`_form_7z18b_21`,row:`_row_7z18b_25`,two:`_two_7z18b_31`,wide:`_wide_7z18b_37`,quiet:`_quiet_7z18b_45`,hint:`_hint_7z18b_49`,stack:`_stack_7z18b_54`,inset:`_inset_7z18b_58`,tabs:`_tabs_7z18b_61`,link:`_link_7z18b_86`};export{e as t};

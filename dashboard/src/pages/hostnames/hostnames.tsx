@@ -1,0 +1,169 @@
+import { Button, Textarea, TextInput } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import type { CustomHostname } from "#model/hostnames/custom-hostname.ts";
+import type { Zone } from "#model/zones/zone.ts";
+import { api } from "../../api/client.ts";
+import { useRead } from "../../api/hooks.ts";
+import { useAddress } from "../../api/search.ts";
+import { Icon } from "../../parts/icon.tsx";
+import { List } from "../../parts/list.tsx";
+import { Actions, Dialog } from "../../parts/modal.tsx";
+import { Badge, Card, Empty, Failed, Loading, Notice, PageHead } from "../../parts/page.tsx";
+import { count, Time } from "../../parts/time.tsx";
+import tools from "../../parts/tools.module.css";
+import { useTyped } from "../../parts/use-typed.ts";
+import { ZoneGate } from "../start/zone-gate.tsx";
+import { sentenceOf } from "./sentence.ts";
+
+const PER_PAGE = 50;
+
+export const HostnamesPage = () => <ZoneGate>{(zone) => <Hostnames zone={zone} />}</ZoneGate>;
+
+function Hostnames({ zone }: { readonly zone: Zone }) {
+  const [{ search, page = "1" }, go] = useAddress();
+  const [typed, setTyped] = useTyped(search, (text) => go({ search: text, page: undefined }, { replace: true }));
+  const [isAdding, setAdding] = useState(false);
+  const query = new URLSearchParams({ per_page: String(PER_PAGE), page });
+  if (search !== undefined) query.set("hostname", search);
+  const read = useRead<CustomHostname[]>(`/zones/${zone.id}/custom_hostnames?${query.toString()}`, {
+    keepsPrevious: true,
+    everyMs: 15_000,
+  });
+  const total = read.data?.result_info?.total_count ?? 0;
+  return (
+    <>
+      <PageHead title="Custom hostnames" lead="Names of your customers that lead to this zone's site, each with a certificate of its own.">
+        <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAdding(true)}>
+          Add hostnames
+        </Button>
+      </PageHead>
+      <div className={tools["tools"]}>
+        <TextInput
+          data-search
+          size="xs"
+          className={tools["find"]}
+          placeholder="Search hostnames"
+          aria-label="Search hostnames"
+          leftSection={<Icon name="search" size={16} />}
+          value={typed}
+          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+      </div>
+      <Card>
+        {read.error ? (
+          <Failed error={read.error} onAgain={() => void read.refetch()} />
+        ) : !read.data ? (
+          <Loading />
+        ) : read.data.result.length === 0 ? (
+          <Empty title={search === undefined ? "There is no custom hostname yet" : "No hostname fits"}>
+            {search === undefined && <p>Add the name that a customer wants to use; you get the records that the customer has to make.</p>}
+          </Empty>
+        ) : (
+          <List<CustomHostname>
+            label="Custom hostnames"
+            rows={read.data.result}
+            keyOf={({ id }) => id}
+            columns={[
+              {
+                head: "Hostname",
+                width: "auto",
+                cell: ({ hostname }) => (
+                  <Link to="/zones/$zone/hostnames/$hostname" params={{ zone: zone.name, hostname }}>
+                    {hostname}
+                  </Link>
+                ),
+              },
+              {
+                head: "State",
+                width: "auto",
+                cell: (one) => {
+                  const { text, tone } = sentenceOf(one);
+                  return (
+                    <>
+                      <Badge tone={tone}>{one.status}</Badge> {text}
+                    </>
+                  );
+                },
+              },
+              { head: "Certificate until", width: "130px", isMinor: true, cell: ({ ssl }) => <Time of={ssl?.expires_on} as="day" /> },
+              { head: "Added", width: "80px", isMinor: true, cell: ({ created_at }) => <Time of={created_at} as="day" /> },
+            ]}
+          />
+        )}
+      </Card>
+      {total > PER_PAGE && (
+        <div className={tools["pager"]}>
+          <Button variant="default" disabled={page === "1"} onClick={() => go({ page: String(Number(page) - 1) })}>
+            Previous
+          </Button>
+          <span>
+            Page {page} of {Math.ceil(total / PER_PAGE)}
+          </span>
+          <Button variant="default" disabled={Number(page) * PER_PAGE >= total} onClick={() => go({ page: String(Number(page) + 1) })}>
+            Next
+          </Button>
+        </div>
+      )}
+      {isAdding && <AddHostnames zone={zone} onClose={() => setAdding(false)} />}
+    </>
+  );
+}
+
+/** One name a line; each is told for itself, and what is wrong stays in the list. */
+function AddHostnames({ zone, onClose }: { readonly zone: Zone; readonly onClose: () => void }) {
+  const client = useQueryClient();
+  const [text, setText] = useState("");
+  const [done, setDone] = useState(0);
+  const names = [...new Set(text.split(/\s+/).filter(Boolean))];
+  const add = useMutation({
+    mutationFn: async () => {
+      const failed: string[] = [];
+      for (const [at, hostname] of names.entries()) {
+        const body = { hostname, ssl: { method: "http", type: "dv" } };
+        await api("POST", `/zones/${zone.id}/custom_hostnames`, body).catch((error: Error) => failed.push(`${hostname}: ${error.message}`));
+        setDone(at + 1);
+      }
+      await client.invalidateQueries();
+      return failed;
+    },
+    onSuccess: (failed) => (failed.length === 0 ? onClose() : setText(failed.map((line) => line.split(":", 1)[0]).join("\n"))),
+  });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    add.mutate();
+  };
+  return (
+    <Dialog title="Add hostnames" onClose={onClose}>
+      <form className={tools["form"]} onSubmit={submit}>
+        <Textarea
+          label="Hostnames"
+          description="One a line. Each gets a certificate, validated over HTTP."
+          rows={5}
+          value={text}
+          onChange={({ currentTarget }) => setText(currentTarget.value)}
+          spellCheck={false}
+          required
+          data-autofocus
+        />
+        {add.isPending && <p className={tools["hint"]}>{`${count(done)} of ${count(names.length)}`}</p>}
+        {add.data && add.data.length > 0 && (
+          <Notice tone="bad" title="These were not added">
+            {add.data.map((line) => (
+              <p key={line}>{line}</p>
+            ))}
+          </Notice>
+        )}
+        <Actions>
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" disabled={names.length === 0} loading={add.isPending} loaderProps={{ type: "dots" }}>
+            Add {names.length > 1 ? count(names.length) : ""}
+          </Button>
+        </Actions>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,107 @@
+import { TextInput } from "@mantine/core";
+import type { LoggedRequest } from "#model/events/request-log.ts";
+import type { Zone } from "#model/zones/zone.ts";
+import { useRead } from "../../api/hooks.ts";
+import { useAddress } from "../../api/search.ts";
+import { Choice } from "../../parts/choice.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { List } from "../../parts/list.tsx";
+import { Badge, Card, Chip, Empty, Failed, Loading, PageHead } from "../../parts/page.tsx";
+import { Time } from "../../parts/time.tsx";
+import tools from "../../parts/tools.module.css";
+import { useTyped } from "../../parts/use-typed.ts";
+import { ZoneGate } from "../start/zone-gate.tsx";
+
+export const RequestsPage = () => <ZoneGate>{(zone) => <Requests zone={zone} />}</ZoneGate>;
+
+const CHIPS = ["host", "client_ip", "status", "country", "ray_id"] as const;
+
+/** What the edge answered, newest first; live while it is open. */
+function Requests({ zone }: { readonly zone: Zone }) {
+  const [search, go] = useAddress();
+  const [typed, setTyped] = useTyped(search["path.contains"], (text) => go({ "path.contains": text }, { replace: true }));
+  const { live = "on" } = search;
+  const query = new URLSearchParams({ per_page: "100" });
+  for (const name of [...CHIPS, "path.contains"]) if (search[name] !== undefined) query.set(name, search[name]);
+  const read = useRead<LoggedRequest[]>(`/zones/${zone.id}/logs/requests?${query.toString()}`, {
+    keepsPrevious: true,
+    ...(live === "on" ? { everyMs: 3000 } : {}),
+  });
+  const pick = (name: (typeof CHIPS)[number], value: string) => (
+    <button type="button" className={tools["pick"]} onClick={() => go({ [name]: value })}>
+      {value}
+    </button>
+  );
+  return (
+    <>
+      <PageHead title="Requests" lead="What the edge answered, the newest first.">
+        <Choice
+          label="Live"
+          isQuiet
+          value={live}
+          options={[
+            ["on", "Live"],
+            ["off", "Paused"],
+          ]}
+          onChange={(value) => go({ live: value === "on" ? undefined : value })}
+        />
+      </PageHead>
+      <div className={tools["tools"]}>
+        <TextInput
+          data-search
+          size="xs"
+          className={tools["find"]}
+          placeholder="Part of a path"
+          aria-label="Search paths"
+          leftSection={<Icon name="search" size={16} />}
+          value={typed}
+          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+        {CHIPS.filter((name) => search[name] !== undefined).map((name) => (
+          <Chip key={name} name={name.replace("_", " ")} value={search[name] ?? ""} onRemove={() => go({ [name]: undefined })} />
+        ))}
+      </div>
+      <Card>
+        {read.error ? (
+          <Failed error={read.error} onAgain={() => void read.refetch()} />
+        ) : !read.data ? (
+          <Loading />
+        ) : read.data.result.length === 0 ? (
+          <Empty title="No request yet">
+            <p>Send a record's traffic through the edge; the first visitor appears here.</p>
+          </Empty>
+        ) : (
+          <List<LoggedRequest>
+            label="Requests"
+            rows={read.data.result}
+            keyOf={({ ray_id }) => ray_id}
+            columns={[
+              {
+                head: "Time",
+                width: "84px",
+                cell: ({ occurred_at, ray_id }) => (
+                  <span title={`Ray ID ${ray_id}`}>
+                    <Time of={occurred_at} as="exact" />
+                  </span>
+                ),
+              },
+              {
+                head: "Status",
+                width: "70px",
+                cell: ({ status }) => <Badge tone={status < 400 ? "good" : status < 500 ? "warn" : "bad"}>{status}</Badge>,
+              },
+              {
+                head: "Request",
+                width: "auto",
+                cell: ({ method, host, path, query: asked }) => `${method} ${host}${path}${asked === "" ? "" : `?${asked}`}`,
+              },
+              { head: "Cache", width: "90px", isMinor: true, cell: ({ cache_status }) => cache_status || "–" },
+              { head: "ms", width: "60px", isFigure: true, isMinor: true, cell: ({ duration_ms }) => duration_ms.toFixed(1) },
+              { head: "From", width: "140px", isMinor: true, cell: ({ client_ip }) => pick("client_ip", client_ip) },
+            ]}
+          />
+        )}
+      </Card>
+    </>
+  );
+}
