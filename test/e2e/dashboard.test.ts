@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { after, before, describe, test } from "node:test";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { apiCaller, succeed } from "../support/api.ts";
+import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
+import { findTool } from "../../tools/system-tools.ts";
+
+const chrome = findTool("chromium");
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+const PASSWORD = "correct horse battery";
+/** Runs in the page, which has no types here. */
+const WATCHER = `
+  addEventListener("securitypolicyviolation", (event) => fault(event.violatedDirective + " broken"));
+  globalThis.alert = () => fault("a script of somebody else ran");
+`;
+const GRAVE = `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
+  violations.filter(({ impact }) => ["serious", "critical"].includes(impact)).map(({ id, nodes }) => id + " " + nodes[0].target.join(" ")))`;
+const CANARY = "<img src=x onerror=alert(1)>";
+
+/** What a person does, in a browser, against a real server. */
+describe("the dashboard", { skip: chrome === undefined && "chromium is not installed" }, () => {
+  let server: Selvedge;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  const faults: string[] = [];
+  const origin = (): string => new URL(server.ready.api).origin;
+  const watch = async (watched: BrowserContext): Promise<void> => {
+    await watched.exposeFunction("fault", (text: string) => void faults.push(text));
+    await watched.addInitScript({ content: WATCHER });
+    watched.on("request", (request) => void (new URL(request.url()).origin === origin() || faults.push(`asked ${request.url()}`)));
+    watched.on("weberror", (error) => void faults.push(String(error.error())));
+  };
+  before(async () => {
+    server = await startSelvedge();
+    browser = await chromium.launch({ executablePath: chrome ?? "", args: FLAGS });
+    context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: "light" });
+    await watch(context);
+    page = await context.newPage();
+    page.setDefaultTimeout(60_000);
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.stop();
+  });
+
+  test("the first visitor sets it up with the token that the terminal printed, and is signed in", async () => {
+    await page.goto(origin());
+    await page.getByLabel("Token from the terminal").fill(server.ready.token ?? "");
+    await page.getByLabel("Your e-mail").fill("ada@example.com");
+    await page.locator("input[name=password]").fill(PASSWORD);
+    await page.getByRole("button", { name: "Create the first user" }).click();
+    await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
+    const kept = await page.evaluate<string>("location.href + JSON.stringify(localStorage) + document.cookie");
+    assert.ok(!kept.includes(server.ready.token ?? "-"), "the token is kept nowhere");
+    assert.ok(!kept.includes("selvedge="), "no script can read the cookie");
+  });
+
+  test("a zone is added; what others wrote in its records stays text on the pages that follow", async () => {
+    await page.goto(`${origin()}/zones`);
+    await page.getByRole("button", { name: "Add a zone" }).first().click();
+    await page.getByLabel("Domain").fill("shop.example");
+    await page.getByRole("button", { name: "Add the zone" }).click();
+    await page.getByRole("heading", { name: "shop.example", level: 1 }).waitFor();
+    const call = apiCaller(server.ready);
+    const [zone] = await succeed(call("GET", "/zones?name=shop.example"));
+    const add = (body: object): Promise<unknown> => succeed(call("POST", `/zones/${zone.id}/dns_records`, body));
+    await add({ type: "TXT", name: "canary", content: `"${CANARY}"`, comment: CANARY });
+  });
+
+  const PAGES = [
+    ["/", "Home"],
+    ["/zones", "Zones"],
+    ["/zones/shop.example", "shop.example"],
+    ["/zones/shop.example/dns/records", "DNS records"],
+    ["/zones/shop.example/dns/import", "Import and export"],
+    ["/zones/shop.example/dns/dnssec", "DNSSEC"],
+    ["/zones/shop.example/security/events", "Security events"],
+    ["/zones/shop.example/security/rules", "Rules"],
+    ["/zones/shop.example/security/managed", "Managed rules"],
+    ["/zones/shop.example/hostnames", "Custom hostnames"],
+    ["/zones/shop.example/traffic", "Requests"],
+    ["/gateways", "AI gateway"],
+    ["/deprecations", "Deprecations"],
+    ["/account", "Account"],
+    ["/account/sessions", "Account"],
+    ["/account/members", "Account"],
+    ["/account/audit", "Account"],
+  ] as const;
+
+  test("every page opens from its address, and can be used without sight", async () => {
+    for (const [colorScheme, width] of [["light", 1280]] as const) {
+      const other = await browser.newContext({ viewport: { width, height: 800 }, colorScheme, storageState: await context.storageState() });
+      await watch(other);
+      const shown = await other.newPage();
+      shown.setDefaultTimeout(60_000);
+      for (const [path, title] of PAGES) {
+        await shown.goto(origin() + path);
+        await shown.getByRole("heading", { name: title, level: 1 }).waitFor();
+        assert.ok(await shown.evaluate<boolean>("document.documentElement.scrollWidth <= innerWidth"), `${path} is too wide at ${width}`);
+        await shown.evaluate(axe);
+        const grave = await shown.evaluate<string[]>(GRAVE);
+        assert.deepEqual(grave, [], `${path}, ${colorScheme}, ${width}`);
+      }
+      await other.close();
+    }
+  });
+
+  test("who signs out is out, and comes back with e-mail and password", async () => {
+    await page.goto(origin());
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await page.getByLabel("E-mail").fill("ada@example.com");
+    await page.locator("input[name=password]").fill("a wrong password");
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await page.getByText("Error 10436").waitFor();
+    await page.locator("input[name=password]").fill(PASSWORD);
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
+  });
+
+  test("nothing broke the policy, asked elsewhere or ran what others wrote", () => assert.deepEqual(faults, []));
+});
