@@ -14,12 +14,13 @@ export interface Costs {
   of(step: Step, usage: Usage, isCached: boolean): Cost;
 }
 
-/** A kept answer costs nothing; else what the request says counts, then what the provider's owner says, then the table. */
+/** A kept answer costs nothing; else what the request says counts, then what the provider's owner says, then what the provider told, then the table. */
 export const createCosts = (prices: Prices): Costs => ({
   of: ({ provider, model, options, price }, usage, isCached) => {
     if (isCached) return { cost: 0, isCustom: false };
     if (options.customCost !== undefined) return { cost: customCost(options.customCost, usage), isCustom: true };
     if (price !== undefined) return { cost: price(model, usage), isCustom: true };
+    if (typeof usage.toldCost === "number") return { cost: usage.toldCost, isCustom: false };
     return { cost: prices.cost(provider, model, usage), isCustom: false };
   },
 });

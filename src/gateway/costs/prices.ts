@@ -1,5 +1,7 @@
 import type { Clock } from "#kernel/clock.ts";
 import type { Usage } from "#gateway/usage/usage-formats.ts";
+import { tierFactor } from "./service-tiers.ts";
+import { HOUR_WRITE_FACTOR, unlistedAudio } from "./unlisted-prices.ts";
 
 /** What providers charge, from a table that comes with the program. */
 export interface Prices {
@@ -19,6 +21,8 @@ export interface ListedPrice {
 }
 
 type Library = typeof import("@pydantic/genai-prices");
+type ModelPrice = import("@pydantic/genai-prices").ModelPrice;
+type Price = ModelPrice[string];
 
 /** Providers by their names in the table; those that are left out have no prices there. */
 const TABLE_NAMES: Readonly<Record<string, string>> = {
@@ -43,9 +47,25 @@ const TABLE_NAMES: Readonly<Record<string, string>> = {
 /** Dollars a token where these do not depend on how many there are; null where they do, or no price is known. */
 interface Rate {
   readonly perTokens: { readonly input: number; readonly output: number } | null;
-  readonly isKnown: boolean;
+  /** Dollars a million, by the table's names; undefined where no price is known. */
+  readonly prices: ModelPrice | undefined;
   readonly untilMs: number;
 }
+
+type Detail = Exclude<keyof Usage, "tokensIn" | "tokensOut" | "searches" | "tier" | "toldCost">;
+
+/** Parts of what went in and came out that have prices of their own: what counts and prices are called in the table. */
+const DETAILS: readonly (readonly [Detail, string, string])[] = [
+  ["tokensCacheRead", "cache_read_tokens", "cache_read_mtok"],
+  ["tokensCacheWrite", "cache_write_tokens", "cache_write_mtok"],
+  ["tokensCacheWriteHour", "cache_write_1h_tokens", "cache_write_1h_mtok"],
+  ["tokensReasoning", "output_reasoning_tokens", "output_reasoning_mtok"],
+  ["tokensAudioIn", "input_audio_tokens", "input_audio_mtok"],
+  ["tokensAudioCacheRead", "cache_audio_read_tokens", "cache_audio_read_mtok"],
+  ["tokensAudioOut", "output_audio_tokens", "output_audio_mtok"],
+  ["tokensImageIn", "input_image_tokens", "input_image_mtok"],
+  ["tokensImageOut", "output_image_tokens", "output_image_mtok"],
+];
 
 /** Prices have days and hours from which they hold. */
 const RATE_MS = 600_000;
@@ -66,27 +86,21 @@ export function createPrices({ clock, importTable = importLibrary }: PricesDeps)
   let loading: Promise<void> | undefined;
   const rates = new Map<string, Rate>();
 
-  const priceOf = (calcPrice: Library["calcPrice"], table: string, model: string, usage: Usage) =>
-    calcPrice(
-      {
-        input_tokens: usage.tokensIn ?? 0,
-        output_tokens: usage.tokensOut ?? 0,
-        cache_read_tokens: usage.tokensCacheRead ?? 0,
-        cache_write_tokens: usage.tokensCacheWrite ?? 0,
-      },
-      model,
-      { providerId: table, timestamp: new Date(clock.nowMs()) },
-    );
+  const priceOf = (calcPrice: Library["calcPrice"], table: string, model: string, usage: Usage, prices: ModelPrice = {}) => {
+    const counts: Record<string, number> = { input_tokens: usage.tokensIn ?? 0, output_tokens: usage.tokensOut ?? 0 };
+    for (const [detail, name, price] of DETAILS) if (usage[detail] && price in prices) counts[name] = usage[detail];
+    return calcPrice(counts, model, { providerId: table, timestamp: new Date(clock.nowMs()) });
+  };
 
   const rateOf = (calcPrice: Library["calcPrice"], table: string, model: string): Rate => {
     const key = `${table}\n${model}`;
     const nowMs = clock.nowMs();
     const kept = rates.get(key);
     if (kept !== undefined && kept.untilMs > nowMs && kept.untilMs <= nowMs + RATE_MS) return kept;
-    const price = priceOf(calcPrice, table, model, { tokensIn: 1, tokensOut: 1 });
-    const { input_mtok: input, output_mtok: output } = price?.model_price ?? {};
+    const prices = priceOf(calcPrice, table, model, { tokensIn: 1, tokensOut: 1 })?.model_price;
+    const { input_mtok: input, output_mtok: output } = prices ?? {};
     const perTokens = typeof input === "number" && typeof output === "number" ? { input: input / MILLION, output: output / MILLION } : null;
-    const rate = { perTokens, isKnown: price !== null, untilMs: nowMs + RATE_MS };
+    const rate = { perTokens, prices, untilMs: nowMs + RATE_MS };
     const [oldest] = rates.size < RATES_MAX ? [] : rates.keys();
     if (oldest !== undefined) rates.delete(oldest);
     rates.set(key, rate);
@@ -117,18 +131,46 @@ export function createPrices({ clock, importTable = importLibrary }: PricesDeps)
       if (library === undefined || table === undefined || model === "" || (usage.tokensIn === null && usage.tokensOut === null))
         return null;
       try {
-        const { perTokens, isKnown } = rateOf(library.calcPrice, table, model);
-        if (!isKnown) return null;
-        const isPlain = perTokens !== null && !usage.tokensCacheRead && !usage.tokensCacheWrite;
-        if (isPlain) return rounded((usage.tokensIn ?? 0) * perTokens.input + (usage.tokensOut ?? 0) * perTokens.output);
-        const price = priceOf(library.calcPrice, table, model, usage);
-        return price === null ? null : rounded(price.total_price);
+        const { perTokens, prices } = rateOf(library.calcPrice, table, model);
+        if (prices === undefined) return null;
+        const tokens =
+          perTokens === null || DETAILS.some(([detail, , price]) => usage[detail] && price in prices)
+            ? priceOf(library.calcPrice, table, model, usage, prices)?.total_price
+            : (usage.tokensIn ?? 0) * perTokens.input + (usage.tokensOut ?? 0) * perTokens.output + perThousand(prices["requests_kcount"]);
+        if (tokens === undefined) return null;
+        const all = tokens + unlisted(model, usage, prices);
+        const factor = usage.tier ? tierFactor(provider, model, usage.tier) : 1;
+        return rounded(all * factor + (usage.searches ?? 0) * perThousand(prices["web_searches_kcount"]));
       } catch {
         // Counts that contradict each other have no price.
         return null;
       }
     },
   };
+}
+
+const perThousand = (price: Price): number => (typeof price === "number" ? price / 1000 : 0);
+
+/** Dollars a million of what is asked about, by how much goes in. */
+function perMillion(price: Price, tokensIn: number): number {
+  if (price === undefined || typeof price === "number") return price ?? 0;
+  return price.tiers.findLast(({ start }) => tokensIn > start)?.price ?? price.base;
+}
+
+/** What is to be paid beside the table's price for parts that it has no price of. */
+function unlisted(model: string, usage: Usage, prices: ModelPrice): number {
+  const { tokensIn, tokensCacheWriteHour: hour, tokensAudioIn, tokensAudioOut } = usage;
+  if (!hour && !tokensAudioIn && !tokensAudioOut) return 0;
+  const of = (name: string): number => perMillion(prices[name], tokensIn ?? 0);
+  let dollars = 0;
+  if (hour && !("cache_write_1h_mtok" in prices))
+    dollars += hour * (HOUR_WRITE_FACTOR * of("input_mtok") - of("cache_write_mtok" in prices ? "cache_write_mtok" : "input_mtok"));
+  const audio = "input_audio_mtok" in prices || "output_audio_mtok" in prices ? undefined : unlistedAudio(model);
+  if (audio !== undefined) {
+    dollars += (tokensAudioIn ?? 0) * (audio.audioIn - of("input_mtok"));
+    dollars += (tokensAudioOut ?? 0) * (audio.audioOut - of("output_mtok"));
+  }
+  return dollars / MILLION;
 }
 
 /** Sums of binary fractions end in noise that no provider charges. */

@@ -34,13 +34,36 @@ export function countTexts({ request, answer }: CountedTexts, countPiece: CountP
   };
   const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   return {
-    tokensIn: request === null ? null : count(plainText(parsedJson(bufferOf(request).toString("utf8")))),
+    tokensIn: request === null ? null : count(plainText(parsedJson(bufferOf(request).toString("utf8")), isFile)),
     tokensOut: answer === null ? null : count(answerText([bufferOf(answer)])),
   };
 }
 
-/** Without the tokenizer lengths are taken: of all of a request, and of what a short answer says. */
+/** A picture, sound or document in base64: long and bare, or of any length as an address that holds it. Slashes may be escaped. */
+const FILE_ADDRESS = /^data:[^,"]{0,256};base64,/;
+const BASE64 = /^[A-Za-z0-9+/=_\\-]*$/;
+const FILE_CHARACTERS_MIN = 1024;
+const isFile = (text: string): boolean => FILE_ADDRESS.test(text) || (text.length >= FILE_CHARACTERS_MIN && BASE64.test(text));
+
+/** Without the tokenizer lengths are taken: of a request without the files in it, and of what a short answer says. */
 export const countLengths = ({ request, answer }: CountedTexts): TokenCounts => ({
-  tokensIn: request === null ? null : Math.ceil(request.length / BYTES_A_TOKEN),
+  tokensIn:
+    request === null
+      ? null
+      : Math.ceil(lengthWithoutFiles(Buffer.from(request.buffer, request.byteOffset, request.length)) / BYTES_A_TOKEN),
   tokensOut: answer === null ? null : Math.ceil(answerText([Buffer.from(answer)]).length / BYTES_A_TOKEN),
 });
+
+const QUOTE = 0x22;
+
+/** Goes from quote to quote, since to parse a large request would hold up every other; of a long text it looks at both ends. */
+function lengthWithoutFiles(request: Buffer): number {
+  let length = request.length;
+  for (let from = 0, at; (at = request.indexOf(QUOTE, from)) >= 0; from = at + 1) {
+    if (at - from < FILE_CHARACTERS_MIN) continue;
+    const start = request.toString("latin1", from, from + FILE_CHARACTERS_MIN);
+    const end = request.toString("latin1", at - FILE_CHARACTERS_MIN / 2, at);
+    if ((FILE_ADDRESS.test(start) || BASE64.test(start)) && BASE64.test(end)) length -= at - from;
+  }
+  return length;
+}

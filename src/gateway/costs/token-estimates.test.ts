@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
+import { countLengths, countTexts } from "./token-counts.ts";
 import { createEstimates, type StreamEnd } from "./token-estimates.ts";
 import { Pieces } from "#gateway/http/chunks.ts";
 import type { Step } from "#gateway/request/plan.ts";
@@ -55,4 +56,29 @@ test("names of special tokens and words without end are text like any other", as
     }),
     { numRuns: 60 },
   );
+});
+
+test("files in a request are no text, with the tokenizer and before it is there", () => {
+  const picture = Buffer.alloc(300_000, 0xa7).toString("base64");
+  const parts = [
+    { type: "image_url", image_url: { url: `data:image/png;base64,${picture}` } },
+    { type: "image", source: { type: "base64", media_type: "image/png", data: picture } },
+    { type: "input_audio", input_audio: { format: "wav", data: picture } },
+    { inlineData: { mimeType: "image/png", data: picture } },
+    { image: { format: "png", source: { bytes: picture } } },
+    { type: "file", file: { filename: "a.pdf", file_data: `data:application/pdf;base64,${picture.replaceAll("/", "\\/")}` } },
+  ];
+  for (const part of parts) {
+    const request = Buffer.from(JSON.stringify({ messages: [{ role: "user", content: [{ type: "text", text: "hi" }, part] }] }));
+    const atOnce = countLengths({ request, answer: null }).tokensIn ?? Infinity;
+    assert.ok(atOnce > 0 && atOnce < 100, `${atOnce} tokens: ${JSON.stringify(part).slice(0, 100)}`);
+    const counted = countTexts({ request, answer: null }, (text) => text.length / 4).tokensIn ?? Infinity;
+    assert.ok(counted > 0 && counted < 100, `${counted} tokens: ${JSON.stringify(part).slice(0, 100)}`);
+  }
+  const prose = Buffer.from(JSON.stringify({ messages: [{ role: "user", content: `data: ${"so it goes, and on. ".repeat(200)}` }] }));
+  for (const counts of [
+    countLengths({ request: prose, answer: null }),
+    countTexts({ request: prose, answer: null }, (text) => text.length / 4),
+  ])
+    assert.ok((counts.tokensIn ?? 0) > 900, `${counts.tokensIn}`);
 });

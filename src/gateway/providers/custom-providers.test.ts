@@ -94,3 +94,28 @@ test("a step at an address that may not be reached is passed over for the next o
   const refused = await postJson(`${base}/gw`, [step("custom-inner")]);
   assert.deepEqual([refused.status, rows.length], [400, 2]);
 });
+
+test("an account's own provider is asked for the counts of a stream, and a client that did not ask is not told", async (t) => {
+  const counts = { prompt_tokens: 10, completion_tokens: 5 };
+  const provider = await testProvider(t, (res) => {
+    res.writeHead(200, { "content-type": "text/event-stream" });
+    res.write('data: {"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\n');
+    res.end(`data: ${JSON.stringify({ choices: [], usage: counts })}\n\ndata: [DONE]\n\n`);
+  });
+  const costs = [{ model: "big", rule: "equals", input: 1, output: 2 }] as const;
+  const { base, rows } = await gatewayFront(t, { ops: [gatewayOp("gw"), providerOp("mine", provider.url, { costs })] });
+  const streamed = { ...TEST_CHAT, model: "big", stream: true };
+  const texts: string[] = [];
+  for (const path of ["custom-mine/chat/completions", "custom-mine/v1/chat/completions"])
+    texts.push(await (await postJson(`${base}/gw/${path}`, streamed)).text());
+  texts.push(await (await postJson(`${base}/gw/compat/chat/completions`, { ...streamed, model: "custom-mine/big" })).text());
+  for (const { body } of provider.seen) assert.deepEqual(JSON.parse(body.toString()).stream_options, { include_usage: true });
+  assert.deepEqual(
+    texts.map((text) => [text.includes("usage"), text.includes('"content":"hi"'), text.includes("[DONE]")]),
+    texts.map(() => [false, true, true]),
+  );
+  assert.deepEqual(
+    rows.map(({ cost, estimated }) => [cost, estimated]),
+    texts.map(() => [20, false]),
+  );
+});

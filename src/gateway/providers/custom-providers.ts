@@ -4,7 +4,7 @@ import { createValuesByName } from "#kernel/values-by-name.ts";
 import type { CustomCostEntry, CustomProviderEntry } from "#snapshot/entries.ts";
 import type { Replica } from "#snapshot/feed.ts";
 import { followKind } from "#snapshot/follow.ts";
-import type { Provider, Upstream, Upstreams } from "./providers.ts";
+import { alikeAt, type Provider, type Upstream, type Upstreams } from "./providers.ts";
 import { isSecretName } from "#gateway/http/secret-header.ts";
 import { OPENAI_USAGE, type Usage } from "#gateway/usage/usage-formats.ts";
 
@@ -50,13 +50,16 @@ function upstreamOf(id: string, entry: CustomProviderEntry, sealer: Pick<Sealer,
       entry.headers === undefined
         ? {}
         : (JSON.parse(sealer?.open(entry.headers, `custom-provider:${id}`).toString() ?? "") as Record<string, string>);
+    const known = alikeAt(url.origin);
     const provider: Provider = {
       name: CUSTOM_PREFIX + entry.slug,
       baseAddress: entry.base_url,
       // The address is taken as it is: what follows is appended.
       versionSegment: "",
       chatPaths: CHAT,
-      usage: OPENAI_USAGE,
+      // A known provider under another name tells what it always tells, and is asked what it can be asked.
+      usage: known?.usage ?? OPENAI_USAGE,
+      isAskedForUsage: known?.isAskedForUsage ?? true,
       isGuarded: true,
       headers: Object.entries(headers).flat(),
       isKeyed: Object.keys(headers).some((name) => isSecretName(name.toLowerCase())),

@@ -2,6 +2,7 @@ import { test } from "node:test";
 import assert from "node:assert/strict";
 import { fc } from "../../../test/support/property.ts";
 import { isModelProvider } from "#kernel/model-providers.ts";
+import type { Told } from "#gateway/usage/usage-formats.ts";
 import { PROVIDERS, createUpstreams, placeOf, upstreamPath } from "./providers.ts";
 import { parseRequestPath } from "#gateway/request/request-path.ts";
 
@@ -37,24 +38,13 @@ test("unknown providers and addresses of other schemes are refused at the start"
 
 test("usage is read under both namings, and only from whole numbers", () => {
   const read = PROVIDERS.get("openai")?.usage.read;
-  assert.deepEqual(read?.({ prompt_tokens: 3, completion_tokens: 5 }), {
-    tokensIn: 3,
-    tokensOut: 5,
-    tokensCacheRead: null,
-    tokensReasoning: null,
-  });
-  assert.deepEqual(read?.({ input_tokens: 7, output_tokens: 0 }), {
-    tokensIn: 7,
-    tokensOut: 0,
-    tokensCacheRead: null,
-    tokensReasoning: null,
-  });
-  assert.deepEqual(read?.({ prompt_tokens: "3", completion_tokens: -1 }), {
-    tokensIn: null,
-    tokensOut: null,
-    tokensCacheRead: null,
-    tokensReasoning: null,
-  });
+  const counts = (told: Told): readonly unknown[] => {
+    const usage = read?.(told);
+    return [usage?.tokensIn, usage?.tokensOut, usage?.tokensCacheRead, usage?.tokensReasoning];
+  };
+  assert.deepEqual(counts({ prompt_tokens: 3, completion_tokens: 5 }), [3, 5, null, null]);
+  assert.deepEqual(counts({ input_tokens: 7, output_tokens: 0 }), [7, 0, null, null]);
+  assert.deepEqual(counts({ prompt_tokens: "3", completion_tokens: -1 }), [null, null, null, null]);
   assert.equal(read?.({ prompt_tokens: 9, prompt_tokens_details: { cached_tokens: 4 } }).tokensCacheRead, 4);
   assert.equal(read?.({ completion_tokens: 9, completion_tokens_details: { reasoning_tokens: 6 } }).tokensReasoning, 6);
 });

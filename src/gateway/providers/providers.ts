@@ -6,9 +6,12 @@ import {
   GOOGLE_USAGE,
   NO_USAGE_SHAPE,
   OPENAI_USAGE,
+  OPENROUTER_USAGE,
+  PERPLEXITY_USAGE,
   type Usage,
   type UsageShape,
   VERTEX_USAGE,
+  XAI_USAGE,
 } from "#gateway/usage/usage-formats.ts";
 
 /** Where one request goes at a provider that has an address for each region or customer. */
@@ -174,10 +177,10 @@ const ROWS: readonly Provider[] = [
     compat: ({ model, rest }) => ({ model, rest: `/compatibility/v1${rest}`, query: "" }),
   },
   alike("deepseek", "https://api.deepseek.com"),
-  telling("perplexity-ai", "https://api.perplexity.ai"),
-  alike("openrouter", "https://openrouter.ai/api/v1"),
-  alike("grok", "https://api.x.ai/v1"),
-  alike("xai", "https://api.x.ai/v1"),
+  { ...telling("perplexity-ai", "https://api.perplexity.ai"), usage: PERPLEXITY_USAGE },
+  { ...alike("openrouter", "https://openrouter.ai/api/v1"), usage: OPENROUTER_USAGE },
+  { ...alike("grok", "https://api.x.ai/v1"), usage: XAI_USAGE },
+  { ...alike("xai", "https://api.x.ai/v1"), usage: XAI_USAGE },
   alike("cerebras", "https://api.cerebras.ai/v1"),
   alike("fireworks", "https://api.fireworks.ai/inference/v1"),
   alike("baseten", "https://inference.baseten.co/v1"),
@@ -194,6 +197,10 @@ const ROWS: readonly Provider[] = [
   plain("deepgram", "https://api.deepgram.com/v1"),
   plain("elevenlabs", "https://api.elevenlabs.io/v1"),
 ];
+
+/** The provider at the address, where it is one that speaks the dialect of OpenAI. */
+export const alikeAt = (origin: string): Provider | undefined =>
+  ROWS.find(({ baseAddress, chatPaths }) => chatPaths === CHAT && new URL(baseAddress).origin === origin);
 
 /** Every provider the gateway knows, by name. */
 export const PROVIDERS: ReadonlyMap<string, Provider> = new Map(ROWS.map((provider) => [provider.name, provider]));

@@ -1,4 +1,4 @@
-import { OPENAI_USAGE, type Usage } from "#gateway/usage/usage-formats.ts";
+import { NO_USAGE, OPENAI_USAGE, type Usage } from "#gateway/usage/usage-formats.ts";
 import { objectOf, parsedJson } from "#gateway/http/json.ts";
 
 const CONTINUATION = 0;
@@ -16,9 +16,7 @@ export class SessionUsage {
   /** The provider has said goodbye, of itself or because the client did (RFC 6455 §5.5.1). */
   isClosed = false;
   readonly #onAnswer: (usage: Usage) => void;
-  #tokensIn: number | null = null;
-  #tokensOut: number | null = null;
-  #tokensCacheRead: number | null = null;
+  #sum: Usage = { ...NO_USAGE, tokensCacheRead: null };
   #header = Buffer.alloc(0);
   #isText = false;
   #isFinal = false;
@@ -37,7 +35,7 @@ export class SessionUsage {
   }
 
   get usage(): Usage {
-    return { tokensIn: this.#tokensIn, tokensOut: this.#tokensOut, tokensCacheRead: this.#tokensCacheRead };
+    return this.#sum;
   }
 
   push(bytes: Buffer): void {
@@ -98,12 +96,13 @@ export class SessionUsage {
     const usage = objectOf(objectOf(objectOf(parsedJson(message.toString("utf8")))?.["response"])?.["usage"]);
     if (usage === undefined) return;
     const told = OPENAI_USAGE.read(usage);
-    const { tokensIn, tokensOut, tokensCacheRead = null } = told;
-    this.#tokensIn = added(this.#tokensIn, tokensIn);
-    this.#tokensOut = added(this.#tokensOut, tokensOut);
-    this.#tokensCacheRead = added(this.#tokensCacheRead, tokensCacheRead);
+    this.#sum = withMore(this.#sum, told);
     this.#onAnswer(told);
   }
 }
 
-const added = (sum: number | null, more: number | null): number | null => (more === null ? sum : (sum ?? 0) + more);
+/** Every count is a sum of its own; what is not told adds nothing. */
+function withMore(sum: Usage, more: Usage): Usage {
+  const counts = Object.entries(more).filter(([, count]) => typeof count === "number");
+  return { ...sum, ...Object.fromEntries(counts.map(([name, count]) => [name, Number(sum[name as keyof Usage] ?? 0) + Number(count)])) };
+}

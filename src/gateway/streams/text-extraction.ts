@@ -89,10 +89,10 @@ const indexOf = (item: unknown): number | undefined => {
 };
 
 /** What a model read or said; embedded files are counted otherwise, by each provider in its way. */
-export function plainText(value: unknown): string {
+export function plainText(value: unknown, isLeftOut: (text: string) => boolean = (text) => text.startsWith("data:")): string {
   try {
     return eventTexts(value)
-      .filter(({ text }) => !text.startsWith("data:"))
+      .filter(({ text }) => !isLeftOut(text))
       .map(({ text }) => text)
       .join(" ");
   } catch {

@@ -6,8 +6,22 @@ export interface Usage {
   /** Of what went in: read from the provider's own cache, and written to it. */
   readonly tokensCacheRead?: number | null;
   readonly tokensCacheWrite?: number | null;
+  /** Of what was written: kept for an hour, at a higher price than what is kept for minutes. */
+  readonly tokensCacheWriteHour?: number | null;
   /** Of what came out: thoughts that the client does not see. */
   readonly tokensReasoning?: number | null;
+  /** Of what went in, of what was read from the cache, and of what came out: sounds and pictures, at prices of their own. */
+  readonly tokensAudioIn?: number | null;
+  readonly tokensAudioCacheRead?: number | null;
+  readonly tokensAudioOut?: number | null;
+  readonly tokensImageIn?: number | null;
+  readonly tokensImageOut?: number | null;
+  /** Searches that the provider made, which are paid for beside the tokens. */
+  readonly searches?: number | null;
+  /** The service tier that the answer came from, as the provider names it, in small letters. */
+  readonly tier?: string | null;
+  /** US dollars, where the provider tells what the answer cost. */
+  readonly toldCost?: number | null;
 }
 
 export const NO_USAGE: Usage = { tokensIn: null, tokensOut: null };
@@ -18,8 +32,12 @@ export interface UsageShape {
   /** What a stream tells before its end is not what came out. */
   readonly isCountedAtEnd?: boolean;
   /** Reads the object under one of the keys. */
-  read(usage: Readonly<Record<string, unknown>>): Usage;
+  read(usage: Told): Usage;
+  /** The service tier, where answers tell it beside the counts: of a whole answer or event. */
+  readonly tierOf?: (answer: Told) => unknown;
 }
+
+export type Told = Readonly<Record<string, unknown>>;
 
 /** Of one answer; what is more is no count of tokens, and sums of such could not be kept. */
 const TOKENS_MAX = 1e9;
@@ -27,67 +45,166 @@ const TOKENS_MAX = 1e9;
 const tokens = (value: unknown): number | null =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : null;
 
-const within = (value: unknown, key: string): unknown =>
-  typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[key] : undefined;
+const within = (value: unknown, key: string): unknown => (typeof value === "object" && value !== null ? (value as Told)[key] : undefined);
 
 const sum = (...values: readonly unknown[]): number | null => {
   const known = values.map(tokens).filter((value) => value !== null);
   return known.length === 0 ? null : known.reduce((all, value) => all + value, 0);
 };
 
-/** Chat completions and embeddings name them one way, responses the other. */
+/** More than any answer costs; sums of what is larger could not be kept. */
+const DOLLARS_MAX = 1e6;
+
+const dollars = (value: unknown): number | null =>
+  typeof value === "number" && Number.isFinite(value) && value >= 0 && value <= DOLLARS_MAX ? value : null;
+
+const TIER_CHARACTERS_MAX = 64;
+
+/** Named by a word, or by an object with one as its `type`. */
+export const tierName = (value: unknown): string | null => {
+  const name = within(value, "type") ?? value;
+  return typeof name === "string" && name.length <= TIER_CHARACTERS_MAX ? name.toLowerCase() : null;
+};
+
+/**
+ * What came out, thoughts included. Some providers count thoughts beside the completion: then they are what the total has more than
+ * both counts, or, where no total is told, more than the completion they are said to be a part of.
+ */
+function outOf(into: number | null, out: number | null, thoughts: number | null, total: number | null): number | null {
+  if (out === null) return null;
+  if (total !== null && into !== null) return total > into + out ? total - into : withThoughts(out, thoughts);
+  return withThoughts(out, thoughts);
+}
+
+const withThoughts = (out: number, thoughts: number | null): number => (thoughts !== null && thoughts > out ? out + thoughts : out);
+
+/** Chat completions and embeddings name them one way, responses another, and sessions in speech a third. */
 export const OPENAI_USAGE: UsageShape = {
   keys: ["usage"],
+  tierOf: (answer) => within(answer["response"], "service_tier") ?? answer["service_tier"],
+  read: (usage) => {
+    const inDetails = usage["prompt_tokens_details"] ?? usage["input_tokens_details"] ?? usage["input_token_details"];
+    const outDetails = usage["completion_tokens_details"] ?? usage["output_tokens_details"] ?? usage["output_token_details"];
+    const tokensIn = tokens(usage["prompt_tokens"] ?? usage["input_tokens"]);
+    const tokensOut = tokens(usage["completion_tokens"] ?? usage["output_tokens"]);
+    const tokensReasoning = tokens(within(outDetails, "reasoning_tokens") ?? usage["reasoning_tokens"]);
+    return {
+      tokensIn,
+      tokensOut: outOf(tokensIn, tokensOut, tokensReasoning, tokens(usage["total_tokens"])),
+      tokensCacheRead: tokens(within(inDetails, "cached_tokens") ?? usage["prompt_cache_hit_tokens"]),
+      tokensReasoning,
+      tokensAudioIn: tokens(within(inDetails, "audio_tokens")),
+      tokensAudioCacheRead: tokens(within(within(inDetails, "cached_tokens_details"), "audio_tokens")),
+      tokensAudioOut: tokens(within(outDetails, "audio_tokens")),
+      tokensImageIn: tokens(within(inDetails, "image_tokens")),
+      tokensImageOut: tokens(within(outDetails, "image_tokens")),
+    };
+  },
+};
+
+/** The same with what the answer cost in dollars; whoever pays with a key of its own elsewhere pays that beside it. */
+export const OPENROUTER_USAGE: UsageShape = {
+  ...OPENAI_USAGE,
+  read: (usage) => {
+    const elsewhere = usage["is_byok"] === true ? (dollars(within(usage["cost_details"], "upstream_inference_cost")) ?? 0) : 0;
+    const cost = dollars(usage["cost"]);
+    return { ...OPENAI_USAGE.read(usage), toldCost: cost === null ? null : cost + elsewhere };
+  },
+};
+
+/** The same with the dollars in an object, and with searches. */
+export const PERPLEXITY_USAGE: UsageShape = {
+  ...OPENAI_USAGE,
   read: (usage) => ({
-    tokensIn: tokens(usage["prompt_tokens"] ?? usage["input_tokens"]),
-    tokensOut: tokens(usage["completion_tokens"] ?? usage["output_tokens"]),
-    tokensCacheRead: tokens(within(usage["prompt_tokens_details"] ?? usage["input_tokens_details"], "cached_tokens")),
-    tokensReasoning: tokens(within(usage["completion_tokens_details"] ?? usage["output_tokens_details"], "reasoning_tokens")),
+    ...OPENAI_USAGE.read(usage),
+    searches: tokens(usage["num_search_queries"]),
+    toldCost: dollars(within(usage["cost"], "total_cost")),
   }),
 };
+
+const TICKS_A_DOLLAR = 1e10;
+
+/** The same with the cost in ticks. */
+export const XAI_USAGE: UsageShape = {
+  ...OPENAI_USAGE,
+  read: (usage) => {
+    const ticks = usage["cost_in_usd_ticks"];
+    return { ...OPENAI_USAGE.read(usage), toldCost: typeof ticks === "number" ? dollars(ticks / TICKS_A_DOLLAR) : null };
+  },
+};
+
+const isOpenAi = (usage: Told): boolean => "prompt_tokens" in usage || "completion_tokens" in usage;
 
 /** What was read from or written to the provider's own cache was sent all the same. */
 export const ANTHROPIC_USAGE: UsageShape = {
   keys: ["usage"],
   isCountedAtEnd: true,
-  read: (usage) => ({
-    tokensIn: sum(usage["input_tokens"], usage["cache_creation_input_tokens"], usage["cache_read_input_tokens"]),
-    tokensOut: tokens(usage["output_tokens"]),
-    tokensCacheRead: tokens(usage["cache_read_input_tokens"]),
-    tokensCacheWrite: tokens(usage["cache_creation_input_tokens"]),
-    tokensReasoning: tokens(within(usage["output_tokens_details"], "thinking_tokens")),
-  }),
+  read: (usage) => {
+    if (isOpenAi(usage)) return OPENAI_USAGE.read(usage);
+    const written = usage["cache_creation"];
+    const hour = tokens(within(written, "ephemeral_1h_input_tokens"));
+    const tokensCacheWrite = tokens(usage["cache_creation_input_tokens"]) ?? sum(hour, within(written, "ephemeral_5m_input_tokens"));
+    return {
+      tokensIn: sum(usage["input_tokens"], tokensCacheWrite, usage["cache_read_input_tokens"]),
+      tokensOut: tokens(usage["output_tokens"]),
+      tokensCacheRead: tokens(usage["cache_read_input_tokens"]),
+      tokensCacheWrite,
+      tokensCacheWriteHour: hour,
+      tokensReasoning: tokens(within(usage["output_tokens_details"], "thinking_tokens")),
+      searches: tokens(within(usage["server_tool_use"], "web_search_requests")),
+      tier: tierName(usage["service_tier"]),
+    };
+  },
 };
+
+/** Tokens of one kind in `[{"modality":"AUDIO","tokenCount":1}]`. */
+const ofModality = (details: unknown, modality: string): number | null =>
+  Array.isArray(details)
+    ? sum(...details.filter((detail) => within(detail, "modality") === modality).map((detail) => within(detail, "tokenCount")))
+    : null;
 
 /** Thoughts are paid for as what comes out is. */
 export const GOOGLE_USAGE: UsageShape = {
-  keys: ["usageMetadata"],
-  read: (usage) => ({
-    tokensIn: sum(usage["promptTokenCount"], usage["toolUsePromptTokenCount"]),
-    tokensOut: sum(usage["candidatesTokenCount"], usage["thoughtsTokenCount"]),
-    tokensCacheRead: tokens(usage["cachedContentTokenCount"]),
-    tokensReasoning: tokens(usage["thoughtsTokenCount"]),
-  }),
+  keys: ["usageMetadata", "usage"],
+  read: (usage) => {
+    if (isOpenAi(usage)) return OPENAI_USAGE.read(usage);
+    return {
+      tokensIn: sum(usage["promptTokenCount"], usage["toolUsePromptTokenCount"]),
+      tokensOut: sum(usage["candidatesTokenCount"], usage["thoughtsTokenCount"]),
+      tokensCacheRead: tokens(usage["cachedContentTokenCount"]),
+      tokensReasoning: tokens(usage["thoughtsTokenCount"]),
+      tokensAudioIn: ofModality(usage["promptTokensDetails"], "AUDIO"),
+      tokensAudioCacheRead: ofModality(usage["cacheTokensDetails"], "AUDIO"),
+      tokensAudioOut: ofModality(usage["candidatesTokensDetails"], "AUDIO"),
+      tokensImageIn: ofModality(usage["promptTokensDetails"], "IMAGE"),
+      tokensImageOut: ofModality(usage["candidatesTokensDetails"], "IMAGE"),
+      tier: tierName(usage["serviceTier"] ?? usage["trafficType"]),
+    };
+  },
 };
 
 /** Models of several makers: each answers in the shape of its own. */
 export const VERTEX_USAGE: UsageShape = {
   keys: ["usageMetadata", "usage"],
   isCountedAtEnd: true,
-  read: (usage) => {
-    if ("prompt_tokens" in usage || "completion_tokens" in usage) return OPENAI_USAGE.read(usage);
-    return "input_tokens" in usage || "output_tokens" in usage ? ANTHROPIC_USAGE.read(usage) : GOOGLE_USAGE.read(usage);
-  },
+  read: (usage) => ("input_tokens" in usage || "output_tokens" in usage ? ANTHROPIC_USAGE.read(usage) : GOOGLE_USAGE.read(usage)),
 };
 
+/** What is paid for is told beside all that the model read; it is the last key, since the last of them counts. */
 export const COHERE_USAGE: UsageShape = {
-  keys: ["tokens"],
-  read: (usage) => ({ tokensIn: tokens(usage["input_tokens"]), tokensOut: tokens(usage["output_tokens"]) }),
+  keys: ["usage", "tokens", "billed_units"],
+  read: OPENAI_USAGE.read,
 };
+
+const ofTtl = (details: unknown, ttl: string): number | null =>
+  Array.isArray(details)
+    ? sum(...details.filter((detail) => within(detail, "ttl") === ttl).map((detail) => within(detail, "inputTokens")))
+    : null;
 
 /** Models of several makers: their own shapes, and that of Converse. */
 export const BEDROCK_USAGE: UsageShape = {
   keys: ["usage"],
+  tierOf: (answer) => answer["serviceTier"] ?? answer["service_tier"],
   read: (usage) => {
     if (tokens(usage["inputTokens"]) === null && tokens(usage["outputTokens"]) === null) return ANTHROPIC_USAGE.read(usage);
     return {
@@ -95,6 +212,7 @@ export const BEDROCK_USAGE: UsageShape = {
       tokensOut: tokens(usage["outputTokens"]),
       tokensCacheRead: tokens(usage["cacheReadInputTokens"]),
       tokensCacheWrite: tokens(usage["cacheWriteInputTokens"]),
+      tokensCacheWriteHour: ofTtl(usage["cacheDetails"], "1h"),
     };
   },
 };

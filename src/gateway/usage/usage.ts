@@ -1,6 +1,6 @@
 import { AmazonEventStreamReader, AmazonStreamError } from "#wire/http/amazon-event-stream.ts";
 import { Pieces } from "#gateway/http/chunks.ts";
-import { NO_USAGE, type Usage, type UsageShape } from "./usage-formats.ts";
+import { NO_USAGE, tierName, type Told, type Usage, type UsageShape } from "./usage-formats.ts";
 
 /** What is kept of an unfinished event or of a long answer: usage stands near its end. */
 const KEPT_BYTES_MAX = 64 * 1024;
@@ -92,20 +92,39 @@ export class UsageReader {
   }
 
   #read(bytes: Buffer): void {
+    let hasFound = false;
     for (const key of this.#keys) {
       // Some providers tell what went in at the start of a stream, and what came out at its end.
       for (const found of this.#mode === "events" ? everyUsage(bytes, key) : lastUsages(bytes, key)) {
-        const { tokensIn, tokensOut, tokensCacheRead, tokensCacheWrite, tokensReasoning } = this.#shape.read(found);
-        this.#usage = {
-          tokensIn: tokensIn ?? this.#usage.tokensIn,
-          tokensOut: tokensOut ?? this.#usage.tokensOut,
-          tokensCacheRead: tokensCacheRead ?? this.#usage.tokensCacheRead ?? null,
-          tokensCacheWrite: tokensCacheWrite ?? this.#usage.tokensCacheWrite ?? null,
-          tokensReasoning: tokensReasoning ?? this.#usage.tokensReasoning ?? null,
-        };
+        this.#usage = merged(this.#usage, this.#shape.read(found));
+        hasFound = true;
       }
     }
+    const { tierOf } = this.#shape;
+    if (!hasFound || tierOf === undefined) return;
+    const answer = answerWithTier(bytes, this.#mode === "events");
+    const tier = answer === undefined ? null : tierName(tierOf(answer));
+    if (tier !== null) this.#usage = { ...this.#usage, tier };
   }
+}
+
+/** The later word counts, where there is one. */
+function merged(known: Usage, told: Usage): Usage {
+  const later = Object.entries(told).filter(([, value]) => value !== null && value !== undefined);
+  return { ...known, ...Object.fromEntries(later) };
+}
+
+const TIER_KEYS = ['service_tier"', 'serviceTier"'].map((key) => Buffer.from(key));
+const COLON = Buffer.from(":");
+
+/** The answer, or the last event, that tells its service tier: whole, since requests whose words it repeats may hold such a key too. */
+function answerWithTier(bytes: Buffer, isEvents: boolean): Told | undefined {
+  const at = Math.max(...TIER_KEYS.map((key) => bytes.lastIndexOf(key)));
+  if (at < 0) return undefined;
+  if (!isEvents) return parsed(bytes, 0, bytes.length);
+  const lineEnd = bytes.indexOf(LF, at);
+  const line = bytes.subarray(bytes.lastIndexOf(LF, at) + 1, lineEnd < 0 ? bytes.length : lineEnd);
+  return parsed(line, line.indexOf(COLON) + 1, line.length);
 }
 
 /** The last bytes of what was appended: at least half the bound, at most all of it. */
@@ -153,8 +172,6 @@ function keysOf(shape: UsageShape): readonly Buffer[] {
   if (keys === undefined) keysByShape.set(shape, (keys = shape.keys.map((key) => Buffer.from(`${key}"`))));
   return keys;
 }
-
-type Told = Readonly<Record<string, unknown>>;
 
 const OBJECTS_MAX = 16;
 

@@ -1,0 +1,32 @@
+/** What an answer of a service tier costs, as a multiple of the provider's usual price. */
+interface TierRow {
+  readonly providers: RegExp;
+  /** As answers name it, in small letters. */
+  readonly tier: RegExp;
+  readonly model?: RegExp;
+  readonly factor: number;
+}
+
+const OPENAI = /^(?:openai|azure-openai)$/;
+const GOOGLE = /^google-/;
+const PRIORITY = /^(?:on_demand_)?priority$/;
+
+/** From the providers' price lists (2026-09). The first that fits counts; every other tier has the usual price, as one bought ahead has. */
+const ROWS: readonly TierRow[] = [
+  { providers: /^(?:openai|azure-openai|anthropic|google-.*|aws-bedrock)$/, tier: /^batch$/, factor: 0.5 },
+  { providers: /^(?:openai|azure-openai|google-.*|aws-bedrock)$/, tier: /^(?:on_demand_)?flex$/, factor: 0.5 },
+  { providers: OPENAI, tier: PRIORITY, model: /^gpt-4o-mini/, factor: 5 / 3 },
+  { providers: OPENAI, tier: PRIORITY, model: /^gpt-4o/, factor: 1.7 },
+  { providers: OPENAI, tier: PRIORITY, model: /^(?:gpt-4\.1(?!-nano)|o3)/, factor: 1.75 },
+  { providers: OPENAI, tier: PRIORITY, model: /^o4-mini/, factor: 20 / 11 },
+  { providers: OPENAI, tier: PRIORITY, model: /^gpt-5-mini/, factor: 1.8 },
+  { providers: OPENAI, tier: PRIORITY, factor: 2 },
+  { providers: GOOGLE, tier: PRIORITY, factor: 1.8 },
+  { providers: /^aws-bedrock$/, tier: PRIORITY, factor: 1.75 },
+];
+
+/** `tier`: as the answer names it, in small letters. */
+export function tierFactor(provider: string, model: string, tier: string): number {
+  const fits = (row: TierRow): boolean => row.tier.test(tier) && row.providers.test(provider) && (row.model?.test(model) ?? true);
+  return ROWS.find(fits)?.factor ?? 1;
+}
