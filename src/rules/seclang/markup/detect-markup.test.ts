@@ -48,6 +48,12 @@ test("markup that runs nothing, and text, are not", () => {
   for (const text of [...BENIGN_VALUES.filter((value) => !DECLARED.test(value)), ...HARMLESS]) assert.ok(!detectMarkup(text), text);
 });
 
+test("a handler is found behind tags within tags, values without an end and long names", () => {
+  for (const piece of ["error<", "<a ", "<a/b=", "<a b=", "<a/", "<a=", "<a\0", '<a x=y"', "<a b='<' "])
+    for (const tag of ["<script>", " <b onclick=x>", "'><b onclick=x>", '"><b onclick=x>'])
+      assert.ok(detectMarkup(`${piece.repeat(200)} ${tag}`), JSON.stringify([piece, tag]));
+});
+
 test("no text makes it do anything but answer", () => {
   fc.assert(
     fc.property(

@@ -3,6 +3,8 @@ import { ACTIVE_ATTRIBUTES, ACTIVE_ELEMENTS, ACTIVE_SCHEME, ADDRESS_ATTRIBUTES, 
 
 const TEXT_BYTES_MAX = 65_536;
 const BYTE_STEPS = 10;
+/** Longer than any name of an element that does something. */
+const NAME_BYTES_MAX = 64;
 
 /**
  * Whether a text, put into a page, would run something there: read as content, and as the value of an attribute in each kind of quotes and
@@ -18,15 +20,17 @@ export function detectMarkup(given: string): boolean {
 }
 
 /** What stands behind the quote that ends a value: attributes, and content behind the end of the tag. */
-const leavesAttribute = (text: string, from: number): boolean => new Attributes(text, from, false).isActive();
+const leavesAttribute = (text: string, from: number): boolean => new Attributes(text, from, undefined).isActive();
 
 /** A value without quotes ends at a space or at the end of the tag. */
 function leavesUnquoted(text: string): boolean {
   const end = text.search(/[\t\n\f\r />]/);
-  return end !== -1 && new Attributes(text, end, false).isActive();
+  return end !== -1 && new Attributes(text, end, undefined).isActive();
 }
 
 function isActiveContent(text: string, start: number): boolean {
+  const tags: Tags = { seen: new Set(), from: 0, end: 0 };
+  let end = 0;
   for (let at = text.indexOf("<", start); at !== -1; at = text.indexOf("<", at + 1)) {
     const next = text[at + 1] ?? "";
     if (next === "!" || next === "?") {
@@ -35,12 +39,16 @@ function isActiveContent(text: string, start: number): boolean {
     }
     const from = next === "/" ? at + 2 : at + 1;
     if (!isLetter(text.charCodeAt(from))) continue;
-    const end = endOfName(text, from);
-    const name = text.slice(from, end).replaceAll("\0", "").toLowerCase();
+    // A name that holds the next tag ends where that one ends.
+    if (from > end) end = endOfName(text, from);
+    const name = text
+      .slice(from, Math.min(end, from + NAME_BYTES_MAX))
+      .replaceAll("\0", "")
+      .toLowerCase();
     // The end of an element does nothing, whatever it is called; behind it nothing is an attribute.
     if (next === "/") continue;
     if (ACTIVE_ELEMENTS.has(name.slice(name.indexOf(":") + 1)) || /^(?:svg|xsl)/.test(name)) return true;
-    if (new Attributes(text, end, true).isActive()) return true;
+    if (new Attributes(text, end, tags).isActive()) return true;
   }
   return false;
 }
@@ -50,17 +58,28 @@ function isActiveDeclaration(text: string): boolean {
   return /^!(?:doctype|entity|element|attlist|\[cdata\[)|^\?(?:import|xml|xsl)|^!--[^>]{0,100}(?:`|\[if\b)/i.test(text);
 }
 
+/** What is known of a text from the tags before, so that tags within tags are read once. */
+interface Tags {
+  /** Where attributes began: from there on nothing was found. */
+  readonly seen: Set<number>;
+  /** The last value without quotes: one that begins inside of it ends where it ends. */
+  from: number;
+  end: number;
+}
+
 /** The attributes of a tag, from a place inside of it to its end. */
 class Attributes {
   readonly #text: string;
   readonly #isInTag: boolean;
+  readonly #tags: Tags | undefined;
   #at: number;
 
-  /** `isInTag`: it is sure that there is a tag, so every handler counts, and not only those that browsers know. */
-  constructor(text: string, at: number, isInTag: boolean) {
+  /** With `tags` it is sure that there is a tag, so every handler counts, and not only those that browsers know. */
+  constructor(text: string, at: number, tags: Tags | undefined) {
     this.#text = text;
     this.#at = at;
-    this.#isInTag = isInTag;
+    this.#isInTag = tags !== undefined;
+    this.#tags = tags;
   }
 
   isActive(): boolean {
@@ -69,8 +88,8 @@ class Attributes {
       const char = text[this.#at]!;
       if (isSeparator(text.charCodeAt(this.#at))) this.#at++;
       else if (char === ">") return false;
-      else if (char === "<" && !this.#isInTag) return false;
-      else if (this.#isActiveAttribute()) return true;
+      else if ((char === "<" && !this.#isInTag) || this.#tags?.seen.has(this.#at)) return false;
+      else if ((this.#tags?.seen.add(this.#at), this.#isActiveAttribute())) return true;
     }
     return false;
   }
@@ -96,8 +115,11 @@ class Attributes {
       this.#at = end === -1 ? text.length : end + 1;
       return text.slice(from + 1, end === -1 ? undefined : end);
     }
+    const tags = this.#tags;
     let end = from;
+    if (tags && from > tags.from && from < tags.end) end = tags.end;
     while (end < text.length && text[end] !== ">" && !isSpace(text.charCodeAt(end))) end++;
+    if (tags) [tags.from, tags.end] = [from, end];
     this.#at = end;
     return text.slice(from, end);
   }
