@@ -9,7 +9,7 @@ import { definitionOf } from "./definition-of.ts";
 import { ListScan } from "./list-scan.ts";
 import { compileCore } from "./compile-core.ts";
 import { shownCause, shownPart } from "#rules/managed/matched-part.ts";
-import { ARGUMENTS, BODY, FILES } from "#rules/managed/signatures/signature.ts";
+import { ARGUMENTS, BODY, FILES, UPLOADS } from "#rules/managed/signatures/places.ts";
 import { createSignatureSet, type LeftOut, type SignatureSet } from "#rules/managed/signatures/signature-set.ts";
 import { SIGNATURES } from "#rules/managed/signatures/table.ts";
 import { exceptingWhole, leftOutOf, rememberVariants } from "./part-exceptions.ts";
@@ -47,10 +47,7 @@ function compileRules(ruleset: ManagedRuleset, rules: readonly ManagedRule[], co
   const definition = { id: ruleset.id, phase: ruleset.phase, version: ruleset.version, rules: rules.map(definitionOf) };
   const compiled = compile(definition, predicates);
   const byId = new Map(rules.map((rule) => [rule.id, rule]));
-  const explained = compiled.rules.map((rule): CompiledRule => {
-    const explain = explanation(byId.get(rule.definition.id)!);
-    return explain === undefined ? rule : { ...rule, explain };
-  });
+  const explained = compiled.rules.map((rule) => judging(rule, byId.get(rule.definition.id)!));
   const isDispatched = predicates.size > 0;
   // Before requests come rather than with the first of them.
   if (isDispatched) signatureSet();
@@ -74,6 +71,20 @@ function exceptingParts(rule: CompiledRule, { signature }: ManagedRule, leftOut:
     ...rule,
     applies: (request) => signatureSet().matches(request, signature, leftOut),
     explain: (request) => signatureSet().explain(request, signature, leftOut),
+    ...(rule.points === null ? {} : { points: (request) => rule.increment * signatureSet().hits(request, signature, leftOut) }),
+  };
+}
+
+/** With where it found what it looks for, and, of a rule that adds to a score, as much for each value that it hits. */
+function judging(compiled: CompiledRule, rule: ManagedRule): CompiledRule {
+  const explain = explanation(rule);
+  const { signature } = rule;
+  return {
+    ...compiled,
+    ...(explain === undefined ? {} : { explain }),
+    ...(signature === undefined || compiled.increment === 0
+      ? {}
+      : { points: (request) => compiled.increment * signatureSet().hits(request, signature) }),
   };
 }
 
@@ -88,7 +99,7 @@ function explanation({ signature, shows, cause }: ManagedRule): CompiledRule["ex
   };
 }
 
-const looksAtBody = (signature = -1): boolean => ((SIGNATURES[signature]?.targets ?? 0) & (ARGUMENTS | BODY | FILES)) !== 0;
+const looksAtBody = (signature = -1): boolean => ((SIGNATURES[signature]?.targets ?? 0) & (ARGUMENTS | BODY | FILES | UPLOADS)) !== 0;
 
 /** One for a thread, made when the first zone wants it: no zone needs it by itself. */
 let created: SignatureSet | undefined;

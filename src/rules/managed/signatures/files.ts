@@ -1,12 +1,15 @@
 import { signaturesOf, type SignatureRow } from "./rows.ts";
-import { ARGUMENTS, FILES, HEADERS, INPUT, PATH, type Signature } from "./signature.ts";
+import { isInternalAddress } from "./internal-address.ts";
+import { namesSystemFile } from "./system-files.ts";
+import { ANYWHERE, ARGUMENTS, FILES, HEADERS, INPUT, PATH } from "./places.ts";
+import type { Signature } from "./signature.ts";
 
 const INCLUSION: readonly SignatureRow[] = [
   {
     slug: "lfi-traversal",
     title: "Path traversal: several steps upwards",
-    pattern: String.raw`(?:^|[/=:;,?&"' ])(?:\.{2,4}/){2}`,
-    needs: ["../"],
+    pattern: String.raw`(?:^|[/=:;,?&"' ({@])(?:\.{2,4};?/){2}`,
+    needs: ["../", "..;/"],
     targets: INPUT | PATH | FILES | HEADERS,
     hits: [
       "../../../../etc/hosts",
@@ -19,6 +22,23 @@ const INCLUSION: readonly SignatureRow[] = [
       "..%u2215..%u2216/../../x",
     ],
     misses: ["wait.../then", "a../b", "see ../next"],
+  },
+  {
+    slug: "lfi-odd-step",
+    title: "Path traversal: a step upwards with a slash in disguise, or to a file that tells something",
+    pattern: String.raw`\.\.(?:[\xc0\xc1]|%(?:[a-z0-9]{2}|u[0-9a-f]{4})|0x[0-9a-f]{2}|2f\.\.2f|2f(?:etc|var|usr|proc)|5c\.\.5c|c0af|c1(?:9c|af)|\x1a)|(?:^|[/=:;,?&"' ])\.\.;?/[^ ]{0,120}(?:etc/|passwd|shadow|\.ini|\.conf|\.env|\.git|\.ssh|\.htaccess|web-inf|web\.config|wp-config|id_rsa|access[._]log|error[._]log|proc/self)|(?:^|/)\.{5,64}/(?:\.{2,64}/)?`,
+    needs: [".."],
+    targets: ANYWHERE | FILES,
+    hits: [
+      "..0x5c..0x5cx",
+      "../etc/shadow",
+      "..2f..2fetc2fpasswd",
+      "/..%c1%pc../x",
+      "../.env",
+      "/......../x",
+      "..;/WEB-INF/web.xml",
+    ],
+    misses: ["../images/logo.png", "wait...", "50..%", "see ../README.md", "a..b"],
   },
   {
     slug: "lfi-step",
@@ -41,8 +61,9 @@ const INCLUSION: readonly SignatureRow[] = [
   {
     slug: "lfi-unix-files",
     title: "Local file inclusion: files of a Unix system",
-    pattern: String.raw`(?:^|[/:=" '])(?:etc/(?:passwd|shadow|gshadow|group|hosts|master\.passwd|sudoers|crontab|fstab|issue|ssh/|ssl/private|mysql/|apache2/|nginx/|httpd/|php[0-9.]{0,4}/|samba/|exports|security/)|proc/(?:self|version|cmdline|environ|mounts|net/|sched_debug|\d{1,7}/(?:environ|cmdline|fd|maps|status))|var/(?:log/(?:apache|nginx|httpd|auth|syslog|messages|mail|secure|wtmp|lastlog)|run/secrets|lib/(?:mysql|php|mlocate)|mail/)|root/\.(?:bash|ssh|profile|aws|kube)|usr/local/(?:apache|nginx|etc/php)|boot/grub|dev/(?:tcp|udp)/)`,
+    detect: namesSystemFile,
     targets: INPUT | PATH | FILES | HEADERS,
+    needs: ["etc/", "proc/", "sys/", "var/", "root/.", "home/", "usr/", "opt/", "dev/", "boot/", "web-inf/", "php.ini", "log", "conf/", "system/", "library/webserver", "volumes/", "private/", "/.", ".bash", ".ssh", ".profile", ".netrc", ".ht", "php/"],
     hits: [
       "/etc/passwd",
       "....//....//etc/passwd",
@@ -53,13 +74,23 @@ const INCLUSION: readonly SignatureRow[] = [
       "/proc/1/cmdline",
       "file=/var/run/secrets/token",
     ],
-    misses: ["etc. passwords", "/products/self", "the /var/logs", "/docs/etc/how-to"],
+    misses: ["etc. passwords", "/products/self", "the /var/logs", "/docs/etc/how-to", "/files/etc/passwd.md", "add it to /etc/fstab and reboot", "/usr/bin/python3", "/usr/share/doc", "/home/me/notes.txt", "/logistics"],
+  },
+  {
+    slug: "lfi-base64",
+    title: "Path traversal in base64",
+    pattern: String.raw`^(?:li4v){2}|^l2v0yy9(?:wyxnz|zagfkb|ncm91c|ob3n0)`,
+    needs: ["li4vli4v", "l2v0yy9"],
+    targets: INPUT | PATH,
+    hits: ["Li4vLi4vLi4vZXRjL3Bhc3N3ZA==", "L2V0Yy9wYXNzd2Q="],
+    misses: ["Li4v", "SGVsbG8gd29ybGQ="],
   },
   {
     slug: "lfi-windows-files",
     title: "Local file inclusion: files of a Windows system",
-    pattern: String.raw`(?:^|[/:=" '])(?:(?:windows|winnt)/(?:win\.ini|system\.ini|system32/|repair/|debug/|php\.ini|panther/|temp/)|inetpub/wwwroot|windows/system32|(?:c|d):/(?:windows|boot\.ini|inetpub|xampp|users/[a-z0-9._]{1,30}/(?:desktop|appdata|ntuser)))|[/:]boot\.ini`,
+    pattern: String.raw`(?:^|[/:=" '])(?:(?:windows|winnt)/(?:win\.ini|system\.ini|system32/(?:drivers|config|cmd|inetsrv|logfiles|eula)|repair/|debug/|php\.ini|panther/|temp/|my\.ini)|inetpub/(?:wwwroot|logs|ftproot)|(?:c|d|e):/(?:windows/|winnt/|boot\.ini|inetpub/|xampp/|wamp|apache|php[0-9]?/|nginx/|mysql/|autoexec|program files(?: \(x86\))?/(?:apache|mysql|php|filezilla|xampp|microsoft iis|tomcat)|users/[a-z0-9._]{1,30}/(?:desktop|appdata|ntuser)|documents and settings/))|[/:]boot\.ini`,
     targets: INPUT | PATH | FILES | HEADERS,
+    needs: ["windows/", "winnt/", "inetpub/", "c:/", "d:/", "e:/", "boot.ini"],
     hits: [
       "c:\\windows\\win.ini",
       "..\\..\\boot.ini",
@@ -129,13 +160,12 @@ const INCLUSION: readonly SignatureRow[] = [
   {
     slug: "lfi-nul",
     title: "A NUL byte in a name",
-    pattern: String.raw`%00|\\0(?:$|\.)`,
-    needs: ["%00", "\\0"],
-    reading: "plain",
+    pattern: String.raw`^[^ ]{1,200}\x00(?:$|\.[a-z0-9]{1,5})`,
+    needs: ["\0"],
+    reading: "lines",
     targets: PATH | ARGUMENTS | FILES,
-    hits: ["x\\0.png"],
+    hits: ["index.php\0.png", "/x/y%00"],
     misses: ["100%", "a0b"],
-    paranoia: 2,
   },
 ];
 
@@ -169,8 +199,17 @@ const REQUESTS: readonly SignatureRow[] = [
       "http://user@127.0.0.1/",
     ],
     misses: ["https://example.com/localhost", "http://10.example.com/", "https://local.example/"],
-    isCertain: false,
+    certainty: "likely",
     score: 5,
+  },
+  {
+    slug: "ssrf-internal",
+    title: "Server-side request forgery: this machine, disguised or by its services",
+    detect: isInternalAddress,
+    needs: [":/", ":\\"],
+    targets: INPUT | HEADERS | PATH,
+    hits: ["http://127.0.0.1/", "http://localhost/admin", "http://2130706433/", "http://[::1]:22/", "http://0x7f.1/", "http://a@127.0.0.1/", "http://127.0.0.1:6379/", "http://10.0.0.1.nip.io/"],
+    misses: ["http://localhost:3000/callback", "http://127.0.0.1:53682/", "https://example.com/localhost", "http://localhost.example/"],
   },
   {
     slug: "ssrf-schemes",

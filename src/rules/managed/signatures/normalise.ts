@@ -1,13 +1,20 @@
 import { charge } from "#rules/budget.ts";
 import { lowerBytes } from "#rules/text/text-functions.ts";
 
+/** A value as programs behind the edge may come to see it. */
+export interface Decoded {
+  /** Without NUL bytes, with single spaces for all white space. */
+  readonly text: string;
+  /** With its line breaks and everything else in its place. */
+  readonly lines: string;
+}
+
 /**
- * A value as the programs behind it may come to see it: escapes of URLs, HTML and scripts resolved, overlong and full-width
- * spellings made plain, NUL bytes gone, blanks made single spaces, in lower case. Time is linear in the value.
+ * Escapes of URLs, HTML and scripts resolved, overlong and full-width spellings made plain, in lower case. Time is linear in the value.
  */
-export function normalise(value: string, plusIsSpace: boolean): string {
-  if (!NEEDS_WORK.test(value)) return value;
-  let text = plusIsSpace && value.includes("+") ? value.replaceAll("+", " ") : value;
+export function normalise(value: string): Decoded {
+  if (!NEEDS_WORK.test(value)) return { text: value, lines: value };
+  let text = value;
   for (let round = 0; round < ROUNDS_MAX && text.includes("%"); round++) {
     charge(text.length * DECODE_STEPS);
     const decoded = decodeUrl(text);
@@ -15,27 +22,32 @@ export function normalise(value: string, plusIsSpace: boolean): string {
     text = decoded;
   }
   if (WIDE.test(text)) text = narrow(text);
-  if (text.includes("&")) {
+  for (let round = 0; round < ENTITY_ROUNDS_MAX && text.includes("&"); round++) {
     charge(text.length * DECODE_STEPS);
-    text = decodeEntities(text);
+    const decoded = decodeEntities(text);
+    if (decoded === text) break;
+    text = decoded;
   }
   if (text.includes("\\")) {
     charge(text.length * DECODE_STEPS);
     text = decodeScript(text);
   }
-  if (text.includes("\0")) text = text.replaceAll("\0", "");
-  return lowerBytes(BLANKS.test(text) ? text.replace(ALL_BLANKS, " ") : text);
+  const lines = lowerBytes(text);
+  const whole = lines.includes("\0") ? lines.replaceAll("\0", "") : lines;
+  return { text: BLANKS.test(whole) ? whole.replace(ALL_BLANKS, " ") : whole, lines };
 }
 
 /** Anything but lower-case words with plain punctuation. */
 const NEEDS_WORK = /[^ !-$'-*,-[\]-~]|[A-Z&%+]| {2}/;
 const ROUNDS_MAX = 3;
+/** `&amp;lt;` is a bracket to whoever reads it twice. */
+const ENTITY_ROUNDS_MAX = 2;
 /** What a byte costs of a text in which escapes are looked for. */
 const DECODE_STEPS = 12;
 const BLANKS = /[\t\n\v\f\r\xa0]| {2}/;
 const ALL_BLANKS = /[\t\n\v\f\r \xa0]+/g;
 // UTF-8 of overlong ASCII, and of the full-width forms.
-const WIDE = /[\xc0\xc1\xef]/;
+const WIDE = /[\xc0\xc1\xef]|\xe0\x80|\xf0\x80\x80/;
 
 const byte = (hex: string): string => String.fromCharCode(Number.parseInt(hex, 16));
 
@@ -48,11 +60,22 @@ const decodeUrl = (text: string): string =>
 /** Full-width characters are what they look like; others beyond Latin-1 stand for nothing that anything looks for. */
 function ofCodePoint(point: number): string {
   if (point < 0x100) return String.fromCharCode(point);
-  return point > 0xff00 && point < 0xff5f ? String.fromCharCode(point - 0xfee0) : "\x1a";
+  return point > 0xff00 && point < 0xff5f ? String.fromCharCode(point - 0xfee0) : (BEST_FITS.get(point) ?? "\x1a");
 }
+
+/** What file systems and servers take for a slash or a dot (the best-fit mapping of Windows, and others). */
+const BEST_FITS: ReadonlyMap<number, string> = new Map([
+  ...[0x2044, 0x2215, 0x29f8].map((point): [number, string] => [point, "/"]),
+  ...[0x2216, 0x29f5, 0x29f9].map((point): [number, string] => [point, "\\"]),
+  [0x2024, "."],
+  [0xfe52, "."],
+]);
 
 const narrow = (text: string): string =>
   text
+    .replace(/(?:\xf0\x80\x80|\xe0\x80)[\x80-\xbf]/g, (bytes) => String.fromCharCode(bytes.charCodeAt(bytes.length - 1) & 0x3f))
+    // A second byte that is none is taken for what it is.
+    .replace(/\xc0[./\\]/g, (pair) => pair[1]!)
     .replace(/[\xc0\xc1][\x80-\xbf]/g, (pair) => String.fromCharCode(((pair.charCodeAt(0) & 1) << 6) | (pair.charCodeAt(1) & 0x3f)))
     .replace(/\xef([\xbc\xbd])([\x80-\xbf])/g, (_whole, second: string, third: string) =>
       ofCodePoint(0xf000 | ((second.charCodeAt(0) & 0x3f) << 6) | (third.charCodeAt(0) & 0x3f)),
@@ -61,22 +84,37 @@ const narrow = (text: string): string =>
 const ENTITIES: Readonly<Record<string, string>> = {
   amp: "&",
   apos: "'",
+  bsol: "\\",
   colon: ":",
+  comma: ",",
+  dollar: "$",
   equals: "=",
+  excl: "!",
+  grave: "`",
   gt: ">",
+  lbrace: "{",
+  lbrack: "[",
+  lcub: "{",
   lpar: "(",
+  lsqb: "[",
   lt: "<",
   newline: "\n",
   nbsp: " ",
+  period: ".",
   quot: '"',
+  rbrace: "}",
+  rbrack: "]",
+  rcub: "}",
   rpar: ")",
+  rsqb: "]",
+  semi: ";",
   sol: "/",
   tab: "\t",
 };
 
 const decodeEntities = (text: string): string =>
   text.replace(
-    /&(?:#x0{0,8}([0-9a-f]{1,6})|#0{0,8}([0-9]{1,7})|(amp|apos|colon|equals|gt|lpar|lt|newline|nbsp|quot|rpar|sol|tab));?/gi,
+    /&(?:#x0{0,8}([0-9a-f]{1,6})|#0{0,8}([0-9]{1,7})|(amp|apos|bsol|colon|comma|dollar|equals|excl|grave|gt|lbrace|lbrack|lcub|lpar|lsqb|lt|newline|nbsp|period|quot|rbrace|rbrack|rcub|rpar|rsqb|semi|sol|tab));?/gi,
     (_whole, hex: string | undefined, decimal: string | undefined, name: string | undefined) => {
       if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? "";
       return ofCodePoint(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16));
@@ -115,19 +153,22 @@ export function withoutComments(text: string): string {
 
 const spaced = (text: string): string => text.replaceAll("*/", " ").replace(/ {2,}/g, " ");
 
-/** What a file system reads: one kind of slash, once, and no `.` among the names. */
+/** What a file system reads: one kind of slash, once, and no `.` among the names. A NUL byte ends it. */
 export function plainPath(text: string): string {
-  const slashes = text.includes("\\") ? text.replaceAll("\\", "/") : text;
+  const dots = text.includes("0x") ? text.replace(/0x(?:2f|5c)/g, "/").replaceAll("0x2e", ".") : text;
+  const slashes = dots.includes("\\") ? dots.replaceAll("\\", "/") : dots;
   // linear: pumped
   return /\/\.?\//.test(slashes) ? slashes.replace(/\/(?:\.?\/)+/g, "/") : slashes;
 }
 
-/** What a shell reads: quotes, escapes and empty variables within words are nothing, and `$IFS` is a space. */
+/** What a shell reads, its lines apart: quotes, escapes and empty variables within words are nothing, and `$IFS` is a space. */
 export function unquoted(text: string): string {
-  if (!/['"\\^$`{]/.test(text)) return text;
+  if (!/['"\\^$`{\t\r\0\xa0]| {2}/.test(text)) return text;
   return text
+    .replace(/[\t\v\f\xa0\0]+/g, " ")
+    .replace(/\r\n?/g, "\n")
     .replace(/\$\{ifs[^}]{0,20}\}|\$ifs(?:\$[0-9])?/g, " ")
     .replace(/\{([a-z]{2,10}),([^}]{0,200})\}/g, (_whole, name: string, rest: string) => `${name} ${rest.replaceAll(",", " ")}`)
-    .replace(/['"\\^`]|\$[@*0-9]|\$\{[@*0-9]\}/g, "")
+    .replace(/['"\\^]|\$[@*0-9]|\$\{[@*0-9]\}/g, "")
     .replace(/ {2,}/g, " ");
 }

@@ -4,16 +4,16 @@ import { formArguments } from "#rules/body/form.ts";
 import { bodyReading } from "#rules/body/request-body.ts";
 import type { RequestView } from "../../views.ts";
 import { joinedByComments } from "./joined-comments.ts";
-import { normalise } from "./normalise.ts";
-import { AGENT, ARGUMENTS, BODY, COOKIES, FILES, HEADERS, PATH } from "./signature.ts";
+import { type Decoded, normalise } from "./normalise.ts";
+import { AGENT, ARGUMENTS, BODY, COOKIES, FILES, HEADERS, PATH, UPLOADS } from "./places.ts";
 
-/** Takes a normalised value; `part` is the field of expressions that it is in, and `name` its name there, where it has one. */
-export type TakePiece = (text: string, target: number, part: string, name: string) => void;
+/** Takes a value; `part` is the field of expressions that it is in, and `name` its name there, where it has one. */
+export type TakePiece = (value: Decoded, target: number, part: string, name: string) => void;
 
 /** Calls `take` with every value of a request that signatures look at. */
 export function eachPiece(request: RequestView, take: TakePiece): void {
   const value: TakeValue = (text, target, part, name) => {
-    if (text.length >= PIECE_BYTES_MIN) take(normalise(text, false), target, part, name);
+    if (text.length >= PIECE_BYTES_MIN) take(normalise(text), target, part, name);
   };
   value(request.path, PATH, "http.request.uri.path", "");
   const args: Argument[] = [];
@@ -24,10 +24,19 @@ export function eachPiece(request: RequestView, take: TakePiece): void {
   const reading = bodyReading(request);
   const names = new Set<string>();
   for (const argument of reading.args) takeArgument(argument, value, names);
-  for (const { filenames } of reading.files) for (const name of filenames) value(name, FILES, "http.request.body.multipart.filenames", "");
+  for (const { filenames, text } of reading.files) {
+    for (const name of filenames) value(name, FILES, "http.request.body.multipart.filenames", "");
+    value(text.slice(0, FILE_BYTES_MAX), UPLOADS, "http.request.body.multipart", "");
+  }
+  for (const { types, dispositions, encodings } of reading.parts)
+    for (const text of [...types, ...encodings, ...dispositions])
+      if (STRANGE.test(text)) value(text, HEADERS, "http.request.body.multipart", "");
   for (const text of [...reading.texts, ...reading.xml]) value(text, BODY, "http.request.body.raw", "");
   takeJoined(args.length === 0 ? reading.args : [...args, ...reading.args], value);
 }
+
+/** A program that servers run says so at its beginning, or behind a picture's head. */
+const FILE_BYTES_MAX = 16_384;
 
 type TakeValue = (text: string, target: number, part: string, name: string) => void;
 

@@ -1,23 +1,27 @@
 import { simplifyTest } from "#rules/regex/regex-linear.ts";
 import { requiredParts } from "#rules/regex/regex-parts.ts";
 import { parseRegex } from "#rules/regex/regex-syntax.ts";
-import { type AttackCategory, INPUT, PATH, type Signature } from "./signature.ts";
+import { ANYWHERE } from "./places.ts";
+import type { AttackCategory, Certainty, Signature, Test } from "./signature.ts";
 
 /** What a row says beside its pattern; what it leaves out is as below. */
 export interface SignatureRow {
   readonly slug: string;
   readonly title: string;
-  readonly pattern: string;
+  /** One of the two. */
+  readonly pattern?: string;
+  readonly detect?: (text: string) => boolean;
+  readonly unless?: Signature["unless"];
   /** By default what the pattern itself shows. */
   readonly needs?: readonly string[];
-  /** By default what visitors can put values into, and the path. */
+  /** By default everything but files. */
   readonly targets?: number;
   readonly reading?: Signature["reading"];
   readonly paranoia?: Signature["paranoia"];
-  /** By default 5, less by one for each level of paranoia. */
+  /** What one value that it hits adds to a score. By default that of its certainty. */
   readonly score?: number;
-  /** By default those of the first level are. */
-  readonly isCertain?: boolean;
+  /** By default those of the first level are certain, those of the second likely. */
+  readonly certainty?: Certainty;
   readonly hits: readonly string[];
   readonly misses: readonly string[];
 }
@@ -30,20 +34,32 @@ export const signaturesOf = (
 ): readonly Signature[] =>
   rows.map((row) => {
     const paranoia = row.paranoia ?? 1;
+    const certainty = row.certainty ?? CERTAINTIES[paranoia - 1]!;
     return {
       category,
-      targets: INPUT | PATH,
+      targets: ANYWHERE,
       reading,
-      score: 6 - paranoia,
-      isCertain: paranoia === 1,
+      score: SCORES[certainty],
       ...row,
+      looksFor: testOf(row),
+      certainty,
       paranoia,
       needs: row.needs ?? shownBy(row),
     };
   });
 
+/** As the Core Rule Set scores what is critical, an error and a warning. */
+const SCORES: Readonly<Record<Certainty, number>> = { certain: 5, likely: 4, possible: 3 };
+const CERTAINTIES: readonly Certainty[] = ["certain", "likely", "possible", "possible"];
+
+function testOf({ slug, pattern, detect }: SignatureRow): Test {
+  if (pattern !== undefined) return { pattern };
+  if (detect !== undefined) return { detect };
+  throw new Error(`${slug} looks for nothing`);
+}
+
 function shownBy({ slug, pattern }: SignatureRow): readonly string[] {
-  const parts = requiredParts(simplifyTest(parseRegex(pattern)));
-  if (parts === null || parts.folded) throw new Error(`the pattern of ${slug} shows no literal that every match has in it`);
+  const parts = pattern === undefined ? null : requiredParts(simplifyTest(parseRegex(pattern)));
+  if (parts === null || parts.folded) throw new Error(`${slug} shows no literal that every match has in it`);
   return parts.texts;
 }

@@ -1,5 +1,6 @@
 import { signaturesOf, type SignatureRow } from "./rows.ts";
-import { AGENT, ARGUMENTS, HEADERS, PATH, type Signature } from "./signature.ts";
+import { AGENT, ARGUMENTS, HEADERS, PATH } from "./places.ts";
+import type { Signature } from "./signature.ts";
 
 const ROWS: readonly SignatureRow[] = [
   {
@@ -96,7 +97,7 @@ const ROWS: readonly SignatureRow[] = [
       "/cgi-bin/luci/;stok=x",
     ],
     misses: ["/products/manager", "/actuators/linear", "/wp-content/themes/a.css", "/health", "/api/v1/users"],
-    isCertain: false,
+    certainty: "likely",
     score: 4,
   },
   {

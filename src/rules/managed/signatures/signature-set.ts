@@ -3,7 +3,7 @@ import { rememberLast } from "#rules/text/memo.ts";
 import { compileRegexTest, type RegexTest } from "#rules/regex/regex.ts";
 import type { RequestView } from "../../views.ts";
 import { createLiteralAutomaton } from "./literal-automaton.ts";
-import { plainPath, unquoted, withoutComments } from "./normalise.ts";
+import { type Decoded, plainPath, unquoted, withoutComments } from "./normalise.ts";
 import { eachPiece } from "./pieces.ts";
 import type { Matched } from "#rules/managed/matched-part.ts";
 import type { Reading, Signature } from "./signature.ts";
@@ -14,6 +14,8 @@ export interface SignatureSet {
   candidates(request: RequestView): readonly number[];
   /** Whether the request has the signature of this number, in a place that is not left out. */
   matches(request: RequestView, number: number, leftOut?: LeftOut): boolean;
+  /** How many values have it; no more than a hundred are counted. */
+  hits(request: RequestView, number: number, leftOut?: LeftOut): number;
   /** The values that have it, as signatures read values: one for each of the first places. */
   explain(request: RequestView, number: number, leftOut?: LeftOut): readonly Matched[];
 }
@@ -31,14 +33,17 @@ const MATCHED_CHARACTERS_MAX = 200;
 /** So many places of a request are told of a signature. */
 const PLACES_MAX = 16;
 
-const READINGS: readonly Reading[] = ["plain", "sql", "path", "shell"];
-/** What a value is in each reading, where that differs. */
-const READ: Readonly<Record<Reading, (text: string) => string>> = {
-  plain: (text) => text,
-  sql: withoutComments,
-  path: plainPath,
-  shell: unquoted,
+const READINGS: readonly Reading[] = ["sql", "path", "shell", "lines"];
+/** What a value is in each reading. */
+const READ: Readonly<Record<Reading, (value: Decoded) => string>> = {
+  plain: ({ text }) => text,
+  sql: ({ text }) => withoutComments(text),
+  path: ({ lines }) => plainPath(lines),
+  shell: ({ lines }) => unquoted(lines),
+  lines: ({ lines }) => lines,
 };
+
+const HITS_MAX = 100;
 
 /** Of signatures at one place of a text: no more than that, and nearly always one. */
 const STEPS_MAX = 10_000_000;
@@ -66,7 +71,7 @@ const NOTHING: Inspection = { texts: new Map(), numbers: [], verdicts: new Map()
 export function createSignatureSet(signatures: readonly Signature[]): SignatureSet {
   const literals = [...new Set(signatures.flatMap(({ needs }) => needs))];
   const automaton = createLiteralAutomaton(literals);
-  const patterns: (RegexTest | undefined)[] = [];
+  const tests: (TextTest | undefined)[] = [];
   const rows = literals.map((literal) =>
     signatures.flatMap(({ needs, targets, reading }, number) => (needs.includes(literal) ? [{ number, targets, reading }] : [])),
   );
@@ -77,11 +82,10 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
 
   const inspect = rememberLast((request: RequestView): Inspection => {
     let texts: Map<number, Texts> | null = null;
-    const look = (text: string, target: number, reading: Reading, isSame: boolean, part: string, name: string): void => {
+    const look = (text: string, target: number, reading: Reading, isSame: boolean, place: Place): void => {
       charge(text.length * LOOK_STEPS + PIECE_STEPS);
       const serial = ++looks;
       let founds = 0;
-      let place: Place | null = null;
       automaton.scan(text, (literal) => {
         founds++;
         if (lastLooks[literal] === serial) return;
@@ -89,7 +93,6 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
         for (const row of rows[literal]!) {
           // A reading that changes nothing was seen already.
           if ((row.targets & target) === 0 || (row.reading !== reading && !isSame)) continue;
-          place ??= { part, name };
           const known = (texts ??= new Map<number, Texts>()).get(row.number);
           const places = known?.get(text);
           if (places !== undefined) {
@@ -100,13 +103,14 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
       });
       charge(founds * FOUND_STEPS);
     };
-    eachPiece(request, (text, target, part, name) => {
+    eachPiece(request, (value, target, part, name) => {
+      const place = { part, name };
       // It was made ready already, and is read in other ways.
-      charge(text.length * READ_STEPS);
-      look(text, target, "plain", true, part, name);
+      charge(value.lines.length * READ_STEPS);
+      look(value.text, target, "plain", true, place);
       for (const reading of READINGS) {
-        const read = READ[reading](text);
-        if (read !== text) look(read, target, reading, false, part, name);
+        const read = READ[reading](value);
+        if (read !== value.text) look(read, target, reading, false, place);
       }
     });
     if (texts === null) return NOTHING;
@@ -114,12 +118,7 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
     return { texts: found, numbers: [...found.keys()].sort((a, b) => a - b), verdicts: new Map() };
   });
 
-  const patternOf = (number: number): RegexTest => (patterns[number] ??= compileRegexTest(signatures[number]!.pattern, STEPS_MAX));
-
-  const test = (text: string, number: number): boolean => {
-    charge(text.length * TEST_STEPS + PIECE_STEPS);
-    return patternOf(number).test(text);
-  };
+  const test = (text: string, number: number): boolean => (tests[number] ??= createTest(signatures[number]!))(text);
 
   return {
     candidates: (request) => inspect(request).numbers,
@@ -131,6 +130,15 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
       let verdict = verdicts.get(number);
       if (verdict === undefined) verdicts.set(number, (verdict = candidates.keys().some((text) => test(text, number))));
       return verdict;
+    },
+    hits: (request, number, leftOut = () => false) => {
+      // One object for each value, however many readings of it have the signature.
+      const hit = new Set<Place>();
+      for (const [text, places] of inspect(request).texts.get(number) ?? []) {
+        if (hit.size >= HITS_MAX) break;
+        if (test(text, number)) for (const place of places) if (!leftOut(place)) hit.add(place);
+      }
+      return Math.min(hit.size, HITS_MAX);
     },
     explain: (request, number, leftOut = () => false) => {
       const matched: Matched[] = [];
@@ -148,3 +156,14 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
 }
 
 const isPlace = (a: Place, b: Place): boolean => a.part === b.part && a.name === b.name;
+
+type TextTest = (text: string) => boolean;
+
+function createTest({ looksFor, unless }: Signature): TextTest {
+  if ("detect" in looksFor) return looksFor.detect;
+  const pattern: RegexTest = compileRegexTest(looksFor.pattern, STEPS_MAX);
+  return (text) => {
+    charge(text.length * TEST_STEPS + PIECE_STEPS);
+    return pattern.test(text) && unless?.(text) !== true;
+  };
+}

@@ -1,20 +1,11 @@
-/** Where a signature looks; several may be joined with `|`. */
-export const PATH = 1;
-/** Names and values of query, form, parts and JSON. */
-export const ARGUMENTS = 2;
-export const COOKIES = 4;
-/** Values of header fields but for those that have a place of their own or none. */
-export const HEADERS = 8;
-export const AGENT = 16;
-/** Names of uploaded files. */
-export const FILES = 32;
-/** Bodies that are neither form nor parts nor JSON. */
-export const BODY = 64;
-/** What a visitor can put a value into. */
-export const INPUT = ARGUMENTS | COOKIES | BODY;
+/**
+ * How a value is read (normalise.ts): in one line, without SQL's comments, as a path, as a shell's words, or decoded and no more, for
+ * tokenisers that know what line breaks and comments are.
+ */
+export type Reading = "plain" | "sql" | "path" | "shell" | "lines";
 
-/** How a value is read (normalise.ts): as it is, without SQL's comments, as a path, as a shell's words. */
-export type Reading = "plain" | "sql" | "path" | "shell";
+/** How sure a hit is: `certain` decides by itself, `likely` and `possible` add to a score. Paranoia says who asks at all. */
+export type Certainty = "certain" | "likely" | "possible";
 
 export type AttackCategory =
   | "sqli"
@@ -31,13 +22,17 @@ export type AttackCategory =
   | "upload"
   | "protocol";
 
-/** A pattern for one kind of attack. Its slug never changes: rule ids are made of it. */
+/** A pattern in Rust's syntax, proven to take linear time, or a tokeniser that charges for itself. */
+export type Test = { readonly pattern: string } | { readonly detect: (text: string) => boolean };
+
+/** What one kind of attack looks like. Its slug never changes: rule ids are made of it. */
 export interface Signature {
   readonly slug: string;
   readonly title: string;
   readonly category: AttackCategory;
-  /** In Rust's syntax, over normalised text: lower case, single spaces. Proven to take linear time. */
-  readonly pattern: string;
+  readonly looksFor: Test;
+  /** Texts of which it says nothing, whatever is in them. */
+  readonly unless?: ((text: string) => boolean) | undefined;
   /** Every match has one of them in it. */
   readonly needs: readonly string[];
   readonly targets: number;
@@ -46,8 +41,7 @@ export interface Signature {
   readonly paranoia: 1 | 2 | 3 | 4;
   /** How much it adds to a request's score. */
   readonly score: number;
-  /** Certain enough to decide by itself. */
-  readonly isCertain: boolean;
+  readonly certainty: Certainty;
   /** Values that it finds, and values that look alike and are harmless, before any encoding. */
   readonly hits: readonly string[];
   readonly misses: readonly string[];

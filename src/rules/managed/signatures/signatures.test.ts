@@ -5,7 +5,8 @@ import { testRequest } from "#rules/testing/views.ts";
 import type { RequestView } from "../../views.ts";
 import { ATTACKS } from "#rules/managed/testing/attacks.cases.ts";
 import { BENIGN_AGENTS, BENIGN_PATHS, BENIGN_VALUES } from "#rules/managed/testing/benign.cases.ts";
-import { AGENT, ARGUMENTS, BODY, COOKIES, FILES, HEADERS, PATH, type Signature } from "./signature.ts";
+import { AGENT, ARGUMENTS, BODY, COOKIES, FILES, HEADERS, PATH } from "./places.ts";
+import type { Signature } from "./signature.ts";
 import { createSignatureSet } from "./signature-set.ts";
 import { SIGNATURES } from "./table.ts";
 
@@ -55,7 +56,8 @@ const PLACES: readonly (readonly [target: number, request: (value: string) => Re
 test("each signature finds its hits at each of its places, and nothing in its misses", () => {
   const wrong: string[] = [];
   for (const signature of SIGNATURES) {
-    const { pattern, targets } = signature;
+    const { looksFor, targets } = signature;
+    const pattern = "pattern" in looksFor ? looksFor.pattern : "^";
     for (const [target, request] of PLACES) {
       if ((signature.targets & target) === 0) continue;
       for (const hit of signature.hits) {
@@ -74,10 +76,10 @@ test("each signature finds its hits at each of its places, and nothing in its mi
 test("patterns run on the runtime's engine in linear time, and rows are whole", () => {
   const slugs = new Set<string>();
   const wrong: string[] = [];
-  for (const { slug, pattern, needs, hits, misses, title } of SIGNATURES) {
+  for (const { slug, looksFor, needs, hits, misses, title } of SIGNATURES) {
     if (slugs.has(slug)) wrong.push(`${slug} is there twice`);
     slugs.add(slug);
-    if (compileRegexTest(pattern, 10_000_000).engine !== "native") wrong.push(`${slug} is not proven linear`);
+    if ("pattern" in looksFor && compileRegexTest(looksFor.pattern, 10_000_000).engine !== "native") wrong.push(`${slug} is not proven linear`);
     if (needs.length === 0 || needs.some((need) => need === "" || need !== need.toLowerCase()))
       wrong.push(`${slug} needs ${JSON.stringify(needs)}`);
     if (hits.length === 0 || misses.length === 0 || title === "") wrong.push(`${slug} is not whole`);
@@ -96,7 +98,7 @@ const JOURNEYS: readonly RequestView[] = [
 test("nothing that visitors write is taken for an attack by a rule that blocks, and little adds to a score", () => {
   const wrong = JOURNEYS.flatMap((request) =>
     found(request)
-      .filter(({ isCertain }) => isCertain)
+      .filter(({ certainty }) => certainty === "certain")
       .map(({ slug }) => `${slug}: ${request.path}?${request.query} ${request.body?.raw ?? ""}`),
   );
   assert.deepEqual(wrong, []);
@@ -111,7 +113,7 @@ test("nothing that visitors write is taken for an attack by a rule that blocks, 
 
 test("of attacks that the signatures were not made from, nine in ten are blocked", () => {
   const attacks = Object.values(ATTACKS).flat();
-  const missed = attacks.filter((attack) => !found(PLACES[0]![1](attack)).some(({ isCertain }) => isCertain));
+  const missed = attacks.filter((attack) => !found(PLACES[0]![1](attack)).some(({ certainty }) => certainty === "certain"));
   assert.ok(missed.length <= attacks.length / 10, JSON.stringify(missed));
 });
 

@@ -1,7 +1,6 @@
 import { signaturesOf, type SignatureRow } from "./rows.ts";
-import { AGENT, HEADERS, INPUT, PATH, type Signature } from "./signature.ts";
-
-const ANYWHERE = INPUT | PATH | HEADERS | AGENT;
+import { injectsSql, isStatement } from "./sql-injection.ts";
+import type { Signature } from "./signature.ts";
 
 const QUOTES = ["'", '"', "`"];
 const joined = (words: readonly string[]): readonly string[] =>
@@ -9,11 +8,41 @@ const joined = (words: readonly string[]): readonly string[] =>
 
 const ROWS: readonly SignatureRow[] = [
   {
+    slug: "sqli-tokens",
+    title: "SQL injection: a text that becomes part of a statement",
+    detect: injectsSql,
+    needs: ["'", '"', "or", "and", "||", "&&", "union", "select", ";", "--", "/*", "#", "sleep", "benchmark", "order by", "having", "waitfor", ")"],
+    reading: "lines",
+    hits: [
+      "' UNION SELECT username || ':' || password FROM users--",
+      "' or true--",
+      "' or 1 --",
+      "1'or'1",
+      "1e0union select",
+      "1 union distinctrow select 1",
+      "' or id in (1,2)#",
+      "1 or 1 between 0 and 2--",
+      '1")) as a where 1=1 and 2=2#',
+      "x') as a where 3=3",
+      "1' in boolean mode) or 1=1#",
+      "1,(select (case when (1=2) then 1 else 0 end))",
+      "%' and '%'='",
+    ],
+    misses: [
+      'status in ("Open","In Progress") OR assignee = currentUser()',
+      'project = X AND "Epic Link" = "X-1"',
+      "select name, count(*) from orders where state = 'open' or state = 'new' group by name",
+      "rock 'n' roll",
+      "2 > 1 or 1 < 2",
+      "it's 5 o'clock -- somewhere",
+    ],
+  },
+  {
     slug: "sqli-union-select",
     title: "SQL injection: UNION SELECT",
     pattern: String.raw`\bunion(?: all| distinct)?[ (]{1,3}select[ (]{1,2}(?:all |distinct |top \d{1,4} )?(?:['"0-9@*(\\~!+-]|null\b|[a-z0-9_.]{1,40} ?(?:[,(]|from\b|as\b))`,
+    unless: isStatement,
     needs: ["union"],
-    targets: ANYWHERE,
     hits: [
       "1 union select null,null",
       "-1' UNION ALL SELECT 1,@@version,3-- ",
@@ -28,6 +57,8 @@ const ROWS: readonly SignatureRow[] = [
     slug: "sqli-tautology",
     title: "SQL injection: a condition that always holds",
     pattern: String.raw`['"${"`"}][ )]{0,4}(?:or|and|xor|\|\||&&)[ (]{0,4}(?:not )?(?:['"${"`"}][0-9a-z_@ ]{0,12}['"${"`"}]|[0-9a-z_@.]{1,12}) ?(?:=|<>|!=|<|>|like\b) ?['"${"`"}(0-9a-z_@%]`,
+    certainty: "likely",
+    unless: isStatement,
     needs: joined(["or", "and", "xor", "||", "&&"]),
     hits: ["' or 1=1", "' OR '1'='1", "x') or ('a'='a", '" or ""="a', "admin' || '1'='1' -- ", "' and 1=2 --", "'/**/or/**/1=1#"],
     misses: ["either 'yes' or 'no' is fine", "it's 5 o'clock or 6", "Rock 'n' Roll and Blues = fun?", "'quoted' and more"],
@@ -36,6 +67,8 @@ const ROWS: readonly SignatureRow[] = [
     slug: "sqli-numeric-tautology",
     title: "SQL injection: a numeric condition behind a number",
     pattern: String.raw`^-?\d{1,12}[ )]{1,3}(?:or|and|xor|\|\||&&)[ (]{1,3}(?:not )?-?\d{1,12} ?(?:=|<>|!=|<|>|like\b) ?-?\d`,
+    certainty: "likely",
+    unless: isStatement,
     needs: ["or ", "or(", "and ", "and(", "||", "&&"],
     hits: ["1 or 1=1", "5) and (3=3", "-1 OR 2>1", "1 and 1=2 union"],
     misses: ["1 or 2 apples", "5 and 6 people", "10 and over"],
@@ -44,6 +77,8 @@ const ROWS: readonly SignatureRow[] = [
     slug: "sqli-comment-end",
     title: "SQL injection: a quote that ends the value, and a comment behind it",
     pattern: String.raw`^[^'"]{0,64}['"][ );]{0,4}(?:--(?: |$|-)|#$|/\*$|;%00)`,
+    certainty: "likely",
+    unless: isStatement,
     needs: ["--", "#", "/*", ";%00"],
     hits: ["admin'--", "admin' -- ", "x') #", "1';--"],
     misses: ["it's fine -- really", "say 'hello' -- then leave", "rock'n'roll #1"],
@@ -51,7 +86,8 @@ const ROWS: readonly SignatureRow[] = [
   {
     slug: "sqli-stacked",
     title: "SQL injection: a second statement",
-    pattern: String.raw`['")0-9] ?; ?(?:select |insert into |update [a-z0-9_."\[\]]{1,40} set |delete from |drop (?:table|database|schema|view|user|procedure) |create (?:table|user|database|function|or replace) |alter (?:table|user|database) |truncate (?:table )?|exec(?:ute)? |declare @|shutdown\b|grant |backup database )`,
+    pattern: String.raw`['")0-9] ?; ?(?:select |insert into |update [a-z0-9_."\[\]]{1,40} set |delete from |drop (?:table|database|schema|view|user|procedure) |create (?:table|user|database|function|or replace) |alter (?:table|user|database) |truncate (?:table )?|exec(?:ute)? |declare @|shutdown\b|grant |call [a-z_.]{1,60} ?\(|begin |if |iif ?\(|select ?\(|desc(?:ribe)? |backup database )`,
+    unless: isStatement,
     needs: [";"],
     hits: [
       "1; drop table users",
@@ -65,9 +101,8 @@ const ROWS: readonly SignatureRow[] = [
   {
     slug: "sqli-time",
     title: "SQL injection: waiting",
-    pattern: String.raw`(?:\bsleep ?\( ?(?:\d|\(|@|if)|\bpg_sleep ?\(|\bbenchmark ?\( ?\d{3,12} ?,|waitfor ?(?:delay|time) ?['"@(]|dbms_(?:lock\.sleep|pipe\.receive_message) ?\(|\brandomblob ?\( ?\d{6}|generate_series ?\( ?1 ?, ?\d{6})`,
+    pattern: String.raw`(?:(?:^|[^.a-z0-9_])sleep ?\( ?(?:\d|\(|@|if|__)|\bpg_sleep ?\(|\bbenchmark ?\( ?\d{3,12} ?,|waitfor ?(?:delay|time) ?['"@(]|dbms_(?:lock\.sleep|pipe\.receive_message) ?\(|\brandomblob ?\( ?\d{6}|generate_series ?\( ?1 ?, ?\d{6})`,
     needs: ["sleep", "benchmark", "waitfor", "dbms_", "randomblob", "generate_series"],
-    targets: ANYWHERE,
     hits: [
       "1 and sleep(5)",
       "'; waitfor delay '0:0:5'--",
@@ -82,6 +117,7 @@ const ROWS: readonly SignatureRow[] = [
     slug: "sqli-schema",
     title: "SQL injection: names of a database's own tables",
     pattern: String.raw`(?:\binformation_schema ?\.|\bfrom ?(?:sys\.)?(?:sysobjects|syscolumns|sys\.tables|sysusers)\b|\bpg_catalog ?\.|\bfrom ?pg_(?:shadow|user|tables|class)\b|\bsqlite_(?:master|schema)\b|\bmysql ?\. ?user\b|\ball_tab(?:les|_columns)\b|\buser_tab_columns\b|\bmsysaccessobjects\b)`,
+    certainty: "likely",
     needs: [
       "information_schema",
       "sysobjects",
@@ -125,7 +161,6 @@ const ROWS: readonly SignatureRow[] = [
     title: "SQL injection: stored procedures that reach the system",
     pattern: String.raw`\b(?:xp_(?:cmdshell|dirtree|fileexist|regread|regwrite|servicecontrol|availablemedia|subdirs)|sp_(?:executesql|oacreate|oamethod|configure|addextendedproc|makewebtask|password)|sys_(?:exec|eval))\b`,
     needs: ["xp_", "sp_", "sys_e"],
-    targets: ANYWHERE,
     hits: ["'; exec master..xp_cmdshell 'dir'", "exec sp_executesql N'select'", "select sys_eval('id')"],
     misses: ["exp_cmd", "sp_hello", "windows xp_theme"],
   },
@@ -133,6 +168,7 @@ const ROWS: readonly SignatureRow[] = [
     slug: "sqli-error",
     title: "SQL injection: values in error messages",
     pattern: String.raw`(?:\b(?:extractvalue|updatexml) ?\( ?[^,]{1,40}, ?(?:concat|0x|\(|char|\d|null)|\bfloor ?\( ?rand ?\( ?0|\bexp ?\( ?~|\bprocedure analyse ?\(|\bgtid_subset ?\(|\bcast ?\( ?\(? ?select\b|\bconvert ?\( ?int ?, ?\(?[^)]{0,20}select\b|\bctxsys\.drithsx|\bxmltype ?\( ?(?:chr|\())`,
+    unless: isStatement,
     needs: ["extractvalue", "updatexml", "floor", "exp", "analyse", "gtid_subset", "cast", "convert", "ctxsys", "xmltype"],
     hits: [
       "1 and extractvalue(1,concat(0x7e,version()))",
@@ -147,6 +183,7 @@ const ROWS: readonly SignatureRow[] = [
     slug: "sqli-functions",
     title: "SQL injection: functions that tell of the database",
     pattern: String.raw`(?:\b(?:select|and|or|union|where|having|,|=|\() ?\(?(?:@@(?:version|hostname|datadir|basedir|servername)|(?:version|database|schema|user|current_user|session_user|system_user|db_name|suser_name|sqlite_version|banner) ?\( ?\))|\bconcat(?:_ws)? ?\( ?(?:0x|char ?\(|chr ?\(|'~|database|user|version)|\bgroup_concat ?\( ?[a-z_@]|\bchar ?\( ?\d{2,3} ?(?:,|\)[ +|])|\bchr ?\( ?\d{2,3} ?\) ?\|\|)`,
+    unless: isStatement,
     needs: ["@@", "()", "( )", "concat", "char", "chr"],
     hits: [
       "1 and @@version like '5%'",
@@ -162,6 +199,7 @@ const ROWS: readonly SignatureRow[] = [
     slug: "sqli-subquery",
     title: "SQL injection: a query within a value",
     pattern: String.raw`[=(,|<>+-] ?\( ?select [^;]{1,80} from `,
+    unless: isStatement,
     needs: ["select "],
     hits: ["1=(select count(*) from users)", "1 and 1<(select ascii(x) from y)", "if((select 1 from dual),1,2)"],
     misses: ["(select one from the list)", "please (select) from these"],
@@ -171,6 +209,7 @@ const ROWS: readonly SignatureRow[] = [
     slug: "sqli-blind",
     title: "SQL injection: comparing single characters",
     pattern: String.raw`\b(?:ascii|ord|unicode) ?\( ?(?:substr|substring|mid|lower|left|right)[a-z]{0,8} ?\(|\b(?:substr|substring|mid) ?\( ?\(? ?(?:select|user|database|version|@@|current_user)|\b(?:left|right) ?\( ?(?:user|database|version|current_user|@@version) ?[(,]`,
+    unless: isStatement,
     needs: ["ascii", "ord", "unicode", "substr", "mid", "left", "right"],
     hits: ["1 and ascii(substring(user(),1,1))>64", "and substr((select 1),1,1)=1", "mid(version(),1,1)"],
     misses: ["ascii (table)", "substring of a select list", "left (select a side)"],
@@ -179,6 +218,7 @@ const ROWS: readonly SignatureRow[] = [
     slug: "sqli-order-by",
     title: "SQL injection: counting columns",
     pattern: String.raw`(?:['")]|^-?\d{1,10}) ?(?:order|group) by \d{1,3}(?: ?,| ?--| ?#| ?/\*|$)|\bhaving \d{1,10} ?= ?\d|['")] ?limit \d{1,5} ?, ?\d{1,5} ?(?:--|#|into|procedure|union)`,
+    unless: isStatement,
     needs: ["order by", "group by", "having", "limit"],
     hits: ["1 order by 10--", "' order by 3#", "1) group by 5", "' having 1=1--"],
     misses: ["order by 10 pm", "group by 3 people", "having 2 dogs"],
@@ -187,11 +227,12 @@ const ROWS: readonly SignatureRow[] = [
     slug: "sqli-operator-end",
     title: "SQL injection: operators on a quote",
     pattern: String.raw`['"] ?(?:\+|\|\||\*|/|-|\^|%|&) ?(?:['"]|\(? ?select|char|chr|[0-9]{1,6}(?:\+|-|\*|/))|'=['0]`,
+    unless: isStatement,
     needs: ["'", '"'],
     hits: ["'=0--+", "'-'", "' || 'a", "x'+'y", "'^'1"],
     misses: ["rock 'n' roll", "it's a-ok", "the 'a'-team's"],
     paranoia: 2,
-    isCertain: false,
+    certainty: "likely",
   },
   {
     slug: "sqli-keywords",

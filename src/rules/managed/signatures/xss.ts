@@ -1,14 +1,12 @@
+import { isEmbedding, isJsx } from "./benign-markup.ts";
 import { signaturesOf, type SignatureRow } from "./rows.ts";
-import { AGENT, HEADERS, INPUT, PATH, type Signature } from "./signature.ts";
-
-const ANYWHERE = INPUT | PATH | HEADERS | AGENT;
+import type { Signature } from "./signature.ts";
 
 const ROWS: readonly SignatureRow[] = [
   {
     slug: "xss-script-tag",
     title: "Cross-site scripting: a script element",
-    pattern: String.raw`<[ /]{0,2}script(?:[ />]|$)`,
-    targets: ANYWHERE,
+    pattern: String.raw`<[ /]{0,2}(?:[a-z]{1,10}:)?s\W{0,3}cript(?:[ />\x00-\x1f;+]|$|[^a-z0-9 ]{1,3}[a-z]{2,20} ?=)|<[ /]{0,2}script[^a-z0-9.,)? -]`,
     hits: [
       "<script>alert(1)</script>",
       '"><SCRIPT SRC=//evil.example/x.js>',
@@ -22,9 +20,9 @@ const ROWS: readonly SignatureRow[] = [
   {
     slug: "xss-event-handler",
     title: "Cross-site scripting: an event handler in an element",
-    pattern: String.raw`<[a-z!?][^<>]*[ /"']on[a-z]{3,25} ?=`,
+    pattern: String.raw`<[a-z!?~/][^<>]*[ /"'${"`"}]on[a-z]{3,25} ?=`,
+    unless: isJsx,
     needs: ["<"],
-    targets: ANYWHERE,
     hits: [
       "<img src=x onerror=alert(1)>",
       "<svg/onload=alert(1)>",
@@ -33,7 +31,7 @@ const ROWS: readonly SignatureRow[] = [
       "<details open ontoggle=alert(1)>",
       "<x onpointerrawupdate=y>",
     ],
-    misses: ["a < b, and on load = 5", "<p>turn it on = good</p>", "<b>on click</b>"],
+    misses: ["<Button onClick={save}>x</Button>", "<a onClick={() => go(1)}>", "a < b, and on load = 5", "<p>turn it on = good</p>", "<b>on click</b>"],
   },
   {
     slug: "xss-attribute-handler",
@@ -42,7 +40,7 @@ const ROWS: readonly SignatureRow[] = [
     needs: ["on"],
     hits: ['" onmouseover=alert(1) x="', "' autofocus onfocus='alert(1)", 'x"onerror="alert(1)'],
     misses: ['turn it "on" = fine', 'he said "go on"', "on click = next"],
-    isCertain: false,
+    certainty: "likely",
   },
   {
     slug: "xss-script-url",
@@ -62,7 +60,8 @@ const ROWS: readonly SignatureRow[] = [
   {
     slug: "xss-elements",
     title: "Cross-site scripting: elements that load or run something",
-    pattern: String.raw`<(?:iframe|frame|frameset|object|embed|applet|base|meta|isindex|xml|xss|layer|ilayer|bgsound|portal|foreignobject|animate|set|animatetransform|animatemotion)[ /][^<>]*(?:src|srcdoc|data|codebase|code|href|http-equiv|attributename|from|to|values) ?=`,
+    pattern: String.raw`<(?:iframe|frame|frameset|object|embed|applet|base|meta|isindex|xml|xss|layer|ilayer|bgsound|portal|foreignobject|animate|set|animatetransform|animatemotion)[ /][^<>]*(?:src|srcdoc|data|codebase|code|classid|href|http-equiv|attributename|from|to|values) ?=`,
+    unless: isEmbedding,
     needs: ["<"],
     hits: [
       "<iframe src=//evil.example>",
@@ -73,15 +72,16 @@ const ROWS: readonly SignatureRow[] = [
       "<meta http-equiv=refresh content=0>",
       "<animate attributename=href values=x>",
     ],
-    misses: ["<b>iframe</b> src", "set <to> = 5", "the meta src = x"],
+    misses: ['<iframe src="https://www.youtube.com/embed/x" allowfullscreen></iframe>', '<meta http-equiv="Content-Type" content="text/html">', "<b>iframe</b> src", "set <to> = 5", "the meta src = x"],
   },
   {
     slug: "xss-script-link",
     title: "Cross-site scripting: links, forms and pictures with scripts",
-    pattern: String.raw`<[a-z][^<>]*[ /"'](?:href|src|action|formaction|background|poster|data|style|content) ?=[ "'\x01-\x1f]{0,10}(?:javascript|vbscript|data:text/html|data:image/svg|expression)`,
+    pattern: String.raw`<[a-z][^<>]*[ /"'](?:href|src|action|formaction|background|poster|data|style|content|dynsrc|lowsrc|to|from|values) ?=[ "'${"`"}\x01-\x1f]{0,10}(?:j ?a ?v ?a ?s ?c ?r ?i ?p ?t|v ?b ?s ?c ?r ?i ?p ?t|livescript|mocha|data:text/(?:html|xml|javascript)|data:application|data:[,;]|expression|&\{)`,
     needs: ["<"],
     hits: [
       "<a href=javascript:alert(1)>",
+      "<img src='java\tscript:x'>",
       "<form action='javascript:x'>",
       "<button formaction=javascript:alert(1)>",
       '<iframe src="data:text/html,x">',
@@ -89,9 +89,18 @@ const ROWS: readonly SignatureRow[] = [
     misses: ['<a href="https://javascript.info">', '<img src="/javascript.png">', "a < b href=javascript"],
   },
   {
+    slug: "xss-dom-value",
+    title: "Cross-site scripting: a script as a value",
+    pattern: String.raw`^[^ ]{0,80}\b(?:document(?: ?\.|\[ ?["'${"`"}]?)(?:cookie|write|domain|location|body)|(?:window|self|top|parent|this|globalthis|frames) ?\[ ?["'${"`"}/+]|window\.(?:location|name)|localstorage\.getitem|string\.fromcharcode ?\(|eval ?\( ?(?:atob|string|name|location|unescape|["'${"`"}(])|(?:settimeout|setinterval) ?\( ?["'${"`"}]?(?:alert|eval|document|location)|constructor ?\. ?constructor ?\(|\[["']constructor["']\])|['"${"`"})}] ?[-+;,*/|&] ?\(?(?:document|window|self|top|parent|eval|location|import) ?[.(\[=]`,
+    needs: ["document", "window", "self", "top", "parent", "this", "frames", "localstorage", "fromcharcode", "eval", "settimeout", "setinterval", "constructor", "location", "import"],
+    hits: ["document.cookie", "'-document.write(1)-'", "eval(atob('YWxlcnQ='))", "String.fromCharCode(88,83)", "top['al'+'ert'](1)", "\";location='//evil.example'//"],
+    misses: ["the document. Cookies are fine", "to read it call document.cookie", "function f() { return document.title; }", "desktop ['x']"],
+  },
+  {
     slug: "xss-dom",
     title: "Cross-site scripting: what scripts do with a page",
     pattern: String.raw`\b(?:document ?\.(?:cookie\b|write(?:ln)? ?\(|domain\b|location ?=|body\.(?:innerhtml|append))|window ?\.(?:location ?=|name ?=|onerror)|(?:self|top|parent|window|this|globalthis)\[["'${"`"}/]|localstorage ?\. ?getitem|string ?\. ?fromcharcode ?\(|eval ?\( ?(?:atob|string|name|location|unescape|["'${"`"}])|(?:settimeout|setinterval|function) ?\( ?["'${"`"}][^"'${"`"}]{1,60}\(|\.innerhtml ?=|\.outerhtml ?=|constructor ?\. ?constructor ?\(|\[["']constructor["']\])`,
+    certainty: "likely",
     needs: [
       "document",
       "window",
@@ -123,15 +132,15 @@ const ROWS: readonly SignatureRow[] = [
   {
     slug: "xss-alert",
     title: "Cross-site scripting: the calls that tests for it make",
-    pattern: String.raw`(?:^|[^a-z0-9_. ]|[(;,=:] )(?:alert|confirm|prompt)(?:\(|${"`"}) ?(?:\d|['"${"`"}/]|document|window|location|origin|xss|\))`,
+    pattern: String.raw`(?:^|[^a-z0-9_])(?:alert|confirm|prompt)(?: ?\(|${"`"}) ?(?:\(? ?\d{1,8} ?[)${"`"}]|['"${"`"}/\\]{0,2} ?xss|\(?(?:document|window|self|top|this)\b|origin|location|string\.from|['"${"`"}/]{1,2}[a-z]{0,12}['"${"`"}/]{1,2} ?\) ?(?:[;/-]{0,3}$|//|<|['"]))|^[^ ]{0,40}[^a-z0-9_. ](?:alert|confirm|prompt)(?:\(|${"`"})|(?:^|[^a-z0-9_])(?:alert|confirm|prompt)(?:\.(?:call|apply|bind)|\?\.)[ (${"`"}]|= ?(?:alert|confirm|prompt) ?[;,>/&]`,
     needs: ["alert", "confirm", "prompt"],
     hits: ["'-alert(1)-'", "\";alert('xss');//", "${alert(1)}", "`${prompt`1`}", "{{constructor.constructor('alert(1)')()}}"],
-    misses: ["please confirm (1 of 2)", "red alert (5 minutes)", "prompt ('the question')"],
+    misses: ["save(); alert('Saved to the list');", "please confirm (1 of 2)", "red alert (5 minutes)", "prompt ('the question')"],
   },
   {
     slug: "xss-svg-math",
     title: "Cross-site scripting: drawings and formulas that run scripts",
-    pattern: String.raw`<(?:svg|math)(?:[ />][^<>]{0,100}|[ />])(?:<(?:script|animate|set|use|image|foreignobject|style|mtext|mglyph|annotation-xml|handler|a )|on[a-z]{3,20} ?=)`,
+    pattern: String.raw`<(?:svg|math)(?:[ />][^<>]{0,100}|[ />])(?:<(?:script|animate|set[ />]|foreignobject|annotation-xml|handler|mtext><(?:style|mglyph|table)|mglyph|(?:use|image|a)[ /][^<>]{0,100}href ?= ?["']?(?:data:|javascript|//|https?:|[^"'# ]))|on[a-z]{3,20} ?=)`,
     needs: ["<svg", "<math"],
     hits: ["<svg><script>alert(1)", "<svg onload=alert(1)>", "<math><mtext><style>", "<svg><use href=x>"],
     misses: ["<svg width=1><path d=x/>", "<math><mi>x</mi>"],
@@ -139,9 +148,9 @@ const ROWS: readonly SignatureRow[] = [
   {
     slug: "xss-css",
     title: "Cross-site scripting: style sheets that run or load something",
-    pattern: String.raw`(?:expression ?\( ?(?:alert|eval|document|window|this)|behaviou?r ?: ?url ?\(|-moz-binding ?: ?url|@import ?["'(]|<style[ />][^<]{0,200}(?:@import|url ?\( ?["']?(?:javascript|http)))`,
+    pattern: String.raw`(?:expression ?\( ?(?:alert|eval|document|window|this)|behaviou?r ?: ?url ?\( ?["']?(?:https?|//|[^ "']{1,80}\.htc)|-moz-binding ?: ?url|@import ?(?:url ?\()? ?["'(]{0,2}(?:javascript|data|//evil|[^"')]{1,100}(?:xss|\.js\b))|<style[ />][^<]{0,200}(?:url ?\( ?["']?javascript|expression ?\()|url ?\( ?["']?javascript:)`,
     needs: ["expression", "behavio", "-moz-binding", "@import", "<style"],
-    hits: ["width:expression(alert(1))", "behavior:url(x.htc)", "-moz-binding:url(x)", "@import'//evil.example'"],
+    hits: ["width:expression(alert(1))", "behavior:url(x.htc)", "-moz-binding:url(x)", "@import'javascript:alert(1)'"],
     misses: ["an expression (facial)", "behaviour: good", "@imported goods"],
   },
   {
@@ -151,6 +160,14 @@ const ROWS: readonly SignatureRow[] = [
     needs: ["[]", "!+", "+("],
     hits: ["(![]+[])[+[]]+([![]]+[][[]])[+!+[]+[+[]]]+"],
     misses: ["[[]]", "a[(1+2)]", "!!!!!!!!!!"],
+  },
+  {
+    slug: "xss-odd-elements",
+    title: "Cross-site scripting: elements of old browsers, and links to scripts",
+    pattern: String.raw`<\?(?:import|xml:namespace)|<xss\b|<marquee[ />]|<link[ /][^<>]{0,300}href ?= ?["']?(?:javascript|data:|[^"'<> ]{1,100}\.(?:js|css)\b[^<>]{0,20}xss)|<(?:br|p|td|div)[ /][^<>]{0,100}(?:expression ?\(|behaviou?r ?:|&\{)|<(?:body|html)[ /][^<>]{0,60}on[a-z]{3,20}[^a-z0-9<>=]{1,30}=|style ?= ?["'][^"']{0,80}(?:expression ?\(|javascript ?:)`,
+    needs: ["<?", "<xss", "<marquee", "<link", "<br", "<p", "<td", "<div", "<body", "<html", "style"],
+    hits: ["<?import namespace=x>", "<xss id=x tabindex=1>", "<marquee>x</marquee>", "<link rel=stylesheet href=javascript:alert(1)>", '<br size="&{alert(1)}">'],
+    misses: ['<?xml version="1.0"?>', '<link rel="stylesheet" href="/a.css">', "<p>x</p>", '<div style="color:red">'],
   },
   {
     slug: "xss-tag",

@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { MANAGED_RULESET_ID, REQUEST_ROWS, ruleIdOf, SCORES_RULESET_ID } from "./request-rulesets.ts";
+import { generatedAttacks, KINDS } from "./testing/generated-attacks.ts";
+import { generatedBenign } from "./testing/generated-benign.ts";
+import { managedMatches, type RequestChanges } from "./testing/managed-request.ts";
+
+const EACH = 240;
+const isStopped = (request: RequestChanges): boolean =>
+  [MANAGED_RULESET_ID, SCORES_RULESET_ID].some((id) => managedMatches(id, request).some(({ action }) => action === "block"));
+
+for (const kind of Object.keys(KINDS) as (keyof typeof KINDS)[]) {
+  test(`of generated attacks at least 95 in 100 are stopped without any setting: ${kind}`, () => {
+    const attacks = generatedAttacks(kind, EACH, 1);
+    assert.ok(attacks.length >= 200, `only ${attacks.length} are different`);
+    const missed = attacks.filter(({ request }) => !isStopped(request));
+    const named = missed.slice(0, Number(process.env["SHOW"] ?? 20)).map(({ place, text }) => `${place}: ${text}`);
+    assert.ok(missed.length <= attacks.length / 20, `${missed.length} of ${attacks.length} pass: ${JSON.stringify(named, null, 1)}`);
+  });
+}
+
+test("of requests of real work at most one in a thousand is stopped without any setting", () => {
+  const slugs = new Map(REQUEST_ROWS.map(({ slug }) => [ruleIdOf(MANAGED_RULESET_ID, slug), slug]));
+  const requests = generatedBenign(4000, 2);
+  const stopped = requests.flatMap((request) => {
+    const match = [MANAGED_RULESET_ID, SCORES_RULESET_ID].flatMap((id) => managedMatches(id, request)).find(({ action }) => action === "block");
+    return match === undefined ? [] : [`${slugs.get(match.rule.id) ?? match.rule.description}: ${decodeURIComponent(JSON.stringify(request).replaceAll("%", "%25"))}`];
+  });
+  assert.ok(stopped.length <= requests.length / 1000, `${stopped.length} of ${requests.length}: ${JSON.stringify(stopped.slice(0, 40), null, 1)}`);
+});

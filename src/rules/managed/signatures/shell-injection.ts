@@ -1,0 +1,81 @@
+import { charge } from "#rules/budget.ts";
+import { AMBIGUOUS_PROGRAMS, CERTAIN_PROGRAMS, LISTING_PROGRAMS, WAITING_PROGRAMS } from "./shell-programs.ts";
+
+const BYTE_STEPS = 8;
+const WORD_STEPS = 60;
+const WORD_BYTES_MAX = 80;
+const ARGUMENT_BYTES_MAX = 200;
+/** As much of a value before a separator as names, numbers and addresses have. */
+const PREFIX_BYTES_MAX = 256;
+
+/**
+ * Whether a text becomes a command of the shell that it is given to as a part of one: nothing or one word, then a separator or the
+ * beginning of a substitution, then a program. Sentences and whole scripts are not: in them something else comes first. Takes what a
+ * shell reads (normalise.ts), and, for substitutions, what was written.
+ */
+export function injectsShell(text: string): boolean {
+  charge(Math.min(text.length, PREFIX_BYTES_MAX) * BYTE_STEPS);
+  const from = leading(text);
+  for (let at = from; at < Math.min(text.length, from + PREFIX_BYTES_MAX); at++) {
+    const opened = openerAt(text, at);
+    if (opened === 0) {
+      // A sentence, or a program and its arguments.
+      if (/\s/.test(text[at]!) && !isBeforeSeparator(text, at)) return false;
+      continue;
+    }
+    charge(WORD_STEPS);
+    const prefix = text.slice(from, at).trim();
+    if (isProgram(prefix) || prefix.startsWith("#!")) return false;
+    if (isCommand(text, at + opened, prefix, opened > 1 || text[at] === "`")) return true;
+    at += opened - 1;
+  }
+  return false;
+}
+
+/** Quotes and brackets that end what the text was put into. */
+const leading = (text: string): number => /^[ \t'")}\]]{0,20}/.exec(text)![0].length;
+
+const isBeforeSeparator = (text: string, at: number): boolean => /^\s{1,4}(?:[;|&\n`]|\$\()/.test(text.slice(at, at + 6));
+
+/** How many bytes begin a command there; 0 where none does. */
+function openerAt(text: string, at: number): number {
+  const char = text[at]!;
+  if (char === "$") return text[at + 1] === "(" ? 2 : text.startsWith("{ifs}", at + 1) ? 6 : 0;
+  if (char === "|" || char === "&") return text[at + 1] === char ? 2 : 1;
+  return char === ";" || char === "\n" || char === "`" ? 1 : 0;
+}
+
+/** A program with arguments that only programs have, or alone where it tells enough by itself. */
+function isCommand(text: string, from: number, prefix: string, isSubstitution: boolean): boolean {
+  const rest = text.slice(from, from + WORD_BYTES_MAX + ARGUMENT_BYTES_MAX);
+  const word = /^[\s({!+]{0,8}(?:(?:sudo|nohup|exec|command|time|env|busybox) )?(?:[.~\w-]{0,40}\/){0,6}([a-z][\w.+-]{0,30})(?=$|[\s;|&<>)`#{}$+(])/.exec(rest);
+  if (word === null) return false;
+  const name = word[1]!.replace(/\.(?:exe|com|bat)$/, "");
+  const after = rest.slice(word[0].length);
+  const argument = /^[^;|&\n`)]{0,200}/.exec(after)![0].replace(/^[\s+]+/, "");
+  const isPath = word[0].includes("bin/");
+  if (isPath && (CERTAIN_PROGRAMS.has(name) || isAmbiguous(name))) return true;
+  if (CERTAIN_PROGRAMS.has(name)) return !after.startsWith("(");
+  if (!isAmbiguous(name)) return false;
+  if (isArgumentOfProgram(name, argument)) return true;
+  return argument.trim() === "" && isAlone(after, prefix, isSubstitution) && LISTING_PROGRAMS.has(name);
+}
+
+const isAmbiguous = (name: string): boolean => AMBIGUOUS_PROGRAMS.has(name) || LISTING_PROGRAMS.has(name) || WAITING_PROGRAMS.has(name);
+const isProgram = (name: string): boolean => name !== "" && (CERTAIN_PROGRAMS.has(name) || isAmbiguous(name));
+
+function isArgumentOfProgram(name: string, argument: string): boolean {
+  if (WAITING_PROGRAMS.has(name) && /^-?\d/.test(argument)) return true;
+  return /^(?:-{1,2}[a-z0-9]|\/[a-z0-9*?.]{1,}|~|\.{1,2}\/|\*|\$[a-z({@]|%[a-z]{3,20}%|[a-z]:[\\/]|\d{1,3}\.\d{1,3}\.\d|https?:|[<>] ?[/&\w])/.test(argument) ||
+    (/^[\w./-]{1,60}\s*[<>]{1,2}/.test(argument));
+}
+
+/** Nothing follows, and what stands before is no word of a list of words. */
+function isAlone(after: string, prefix: string, isSubstitution: boolean): boolean {
+  if (isSubstitution) return /^\s*[)`;|&]?/.test(after) && /^\s*(?:$|[)`])/.test(after);
+  if (!/^\s*(?:$|[;|&\n#]\s*(?:$|[^a-z\s]|echo|cat|true))/.test(after)) return false;
+  return !WORDS.test(prefix) || /^\s*[;|&\n#]/.test(after);
+}
+
+/** Names with separators between them, such as columns. The prefix is short. */
+const WORDS = /^(?:[a-z_][\w-]{3,}|[^\s;|&\n]{0,80}[a-z_][\w-]*(?:\s*[;|&\n]+\s*[a-z_][\w-]*)+)$/;

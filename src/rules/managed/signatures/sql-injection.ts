@@ -1,0 +1,98 @@
+import { charge } from "#rules/budget.ts";
+import { PLAIN_SHAPES, QUOTED_SHAPES, type SqlShape } from "#rules/seclang/sql/sql-shapes.ts";
+import { readSql, type SqlTokens } from "#rules/seclang/sql/sql-tokens.ts";
+
+/** Longer values are looked at as far as this, and again from the quotes in the rest. */
+const TEXT_BYTES_MAX = 8192;
+const TOKEN_STEPS = 30;
+const QUOTES = ["'", '"'] as const;
+
+/**
+ * Whether a text becomes part of the statement that it is put into: behind a number, or behind a quote that ends a text. A whole
+ * statement is none: who sends one talks to a program that takes statements. Texts are in lower case.
+ */
+export function injectsSql(given: string): boolean {
+  charge(Math.min(given.length, TEXT_BYTES_MAX) * TOKEN_STEPS);
+  const text = given.length > TEXT_BYTES_MAX ? given.slice(0, TEXT_BYTES_MAX) : given;
+  if (isStatement(text)) return false;
+  if (injectsPlain(text) || QUOTES.some((quote) => injectsQuoted(text, quote))) return true;
+  return given.length > TEXT_BYTES_MAX && injectsFarAway(given);
+}
+
+/** A text that begins as a whole statement does: `select … from`, `insert into …`. */
+export function isStatement(text: string): boolean {
+  return /^[\s(;]{0,10}(?:(?:explain|explain analyze|begin;|start transaction;) ?)?(?:select\s(?!.{0,200}\b(?:into\s+(?:out|dump)file|load_file)).{1,400}?\sfrom\s|with\s+(?:recursive\s+)?["\w]{1,60}\s*(?:\([^)]{0,200}\)\s*)?as\s*\(|insert\s+(?:ignore\s+)?into\s+\S|replace\s+into\s+\S|update\s+\S{1,100}\s+set\s|delete\s+from\s+\S|create\s+(?:or\s+replace\s+)?(?:unique\s+|temporary\s+|materialized\s+)?(?:table|view|index|function|database|schema|user|role|trigger|procedure|type|extension|sequence)\s|alter\s+(?:table|user|role|database)\s|drop\s+(?:table|view|index|database|schema|user|role|function)\s|truncate\s+(?:table\s+)?\w|show\s+(?:tables|databases|create|columns|index|processlist|variables|status|grants)|describe\s+\w|grant\s+\w|merge\s+into\s|copy\s+\S{1,60}\s+(?:from|to)\s)/s.test(
+    text,
+  );
+}
+
+/** Every further piece of a long text that begins at a quote, up to the next ones. */
+function injectsFarAway(text: string): boolean {
+  for (let from = TEXT_BYTES_MAX - OVERLAP; from < text.length; from += TEXT_BYTES_MAX - OVERLAP) {
+    const piece = text.slice(from, from + TEXT_BYTES_MAX);
+    charge(piece.length * TOKEN_STEPS);
+    if (injectsPlain(piece) || QUOTES.some((quote) => injectsQuoted(piece, quote))) return true;
+  }
+  return false;
+}
+
+const OVERLAP = 512;
+
+function injectsPlain(text: string): boolean {
+  const tokens = readSql(text, "")!;
+  if (tokens.hasConditional && /[UETBF&]/.test(tokens.kinds)) return true;
+  if (tokens.hasComment && /^.{0,5}[1s]U/.test(tokens.kinds)) return true;
+  return hasShape(OWN_PLAIN_SHAPES, tokens) || comparesConstants(text, tokens);
+}
+
+/** A name in double quotes is no constant, unless it is compared with itself. */
+function comparesConstants(text: string, tokens: SqlTokens): boolean {
+  if (!hasShape(CONSTANTS, tokens) || isSearch(text)) return false;
+  if (!text.includes('"') || /"([^"]{0,60})"\s*(?:=|like)\s*"\1"/.test(text)) return true;
+  return hasShape(CONSTANTS, readSql(text.replace(/"[a-z][^"]{0,60}"/g, " n "), "")!);
+}
+
+function injectsQuoted(text: string, quote: "'" | '"'): boolean {
+  if (!text.includes(quote)) return false;
+  const tokens = readSql(text, quote);
+  if (tokens === null) return false;
+  if (/^s\)*;?c$/.test(tokens.kinds)) return endsStatement(text, quote, tokens);
+  return hasShape(OWN_QUOTED_SHAPES, tokens) && !(quote === '"' && isSearch(text));
+}
+
+/** A comment behind a quote cuts a statement off where it says nothing itself, or what stands before the quote is one word. */
+const endsStatement = (text: string, quote: string, { lastComment }: SqlTokens): boolean =>
+  /^[\s+;*/-]*$/.test(lastComment) || !/\s/.test(text.slice(0, text.indexOf(quote)).trim());
+
+/** Languages for searches compare names with texts, and join that with `and`: JQL, Lucene, filters of interfaces. */
+const isSearch = (text: string): boolean => /^[\s(]*(?:not )?(?:[a-z][\w.]{0,60}|"[\w .[\]-]{1,60}") *(?:!?[=~:]|[<>]=?|(?:not )?in *\(|is (?:not )?(?:empty|null))/.test(text) && !/--|\/\*|#|;/.test(text);
+
+const shape = (name: string, source: string): SqlShape => ({ name, pattern: new RegExp(source) });
+const hasShape = (shapes: readonly SqlShape[], { kinds }: SqlTokens): boolean => shapes.some(({ pattern }) => pattern.test(kinds));
+
+/** Constants that are compared, behind a condition; a comparison before it makes that a sentence of mathematics unless a comment follows. */
+const CONSTANTS: readonly SqlShape[] = [
+  shape("number, constants compared", String.raw`^[1n)(]{0,6}&[(a]*(?:1\)*o[(a]*[1s]|s\)*o[(a]*[1s])`),
+  shape("constants compared, comment", String.raw`^.{0,12}&[(a]*(?:1\)*o[(a]*[1s]|s\)*o[(a]*[1s]).{0,10}c$`),
+];
+
+const OWN_PLAIN_SHAPES: readonly SqlShape[] = [
+  ...PLAIN_SHAPES.filter(({ name }) => name !== "constants compared"),
+  shape("closed, condition", String.raw`^[1n]\)+(?:kn)?(?:k[(a]*[1s]o|&+[(a]*[1sn(fF])`),
+  shape("number, condition", String.raw`^[(a]*1k[1s]o[1s]`),
+  shape("number, case", String.raw`^[1n]\)*,[(a]*(?:C|E[(a]*[(C1sV])|^[1n]\)*&+\(?E`),
+  shape("closed, statement", String.raw`^[1n]\)*;+\(*(?:E[(a]*[(C1sVfF]|kn\(|nn\()`),
+  shape("number, list of a search", String.raw`^1\)*&n\)*o\(`),
+  shape("number, nothing", String.raw`^1\)*&+[(a]*1\)*$`),
+];
+
+const OWN_QUOTED_SHAPES: readonly SqlShape[] = [
+  ...QUOTED_SHAPES,
+  shape("closed, condition", String.raw`^s\)+(?:kn)?(?:k[(a]*[1s]o|&+[(a]*[1sn(fFEC])`),
+  shape("text, where", String.raw`^s\)*(?:kn)?k[(a]*[1s]o[(a]*[1s]`),
+  shape("text, mode of a search", String.raw`^sonn\)`),
+  shape("text, condition in brackets", String.raw`^s\)*&+[(a]*(?:[fF]\(|\(*E|C)`),
+  shape("text, statement", String.raw`^s\)*;+\(*(?:E|T|W|kn[kc;(.]|nn\(|nF\(|n\(|f\(|F\()`),
+  shape("text, list", String.raw`^s\)*,[(a]*(?:E|C|[1s],)`),
+  shape("text, column and comment", String.raw`^s\)*[&o][(a]*[n1s]\)*c$`),
+];

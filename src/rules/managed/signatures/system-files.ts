@@ -1,0 +1,41 @@
+import { charge } from "#rules/budget.ts";
+
+const TEXT_STEPS = 400;
+
+/**
+ * Whether a text is the path of a file or folder of a Unix system that tells something, from its root, or has one of the best known in
+ * it. Sentences that speak of such files are not.
+ */
+export function namesSystemFile(text: string): boolean {
+  charge(TEXT_STEPS + text.length);
+  const begin = text.slice(0, PATH_BYTES_MAX);
+  const from = /^(?:[a-z0-9_]{1,20}[=:]|file:(?:\/\/)?)?[~."'/\x00]{0,64}/.exec(begin)![0].length;
+  const rest = begin.slice(from);
+  return (from > 0 && !/\s/.test(rest.trim()) && SYSTEM_FILES.some((files) => files.test(rest))) || KNOWN_FILE.test(begin);
+}
+
+const PATH_BYTES_MAX = 1024;
+
+/** In whatever they are: the end of a value, of an argument of a call, of a text. */
+const KNOWN_FILE = /^etc\/{1,3}(?:passwd|shadow)\b|(?:^[^ ]{0,200}|[="'(<>|])\/{1,3}etc\/{1,3}(?:passwd|shadow|group|hosts|issue|hostname)(?:\x00|[?#&;|"')%<]|$)/;
+
+const files = (source: string): RegExp => new RegExp(`^(?:${source})`);
+
+/** Behind the first slash. */
+const SYSTEM_FILES: readonly RegExp[] = [
+  files(
+    "etc/(?:passwd|shadow|gshadow|group|hosts|hostname|host\\.conf|master\\.passwd|sudoers|crontab|cron\\.|fstab|mtab|issue|motd|resolv\\.conf|inetd|os-release|redhat-release|debian_version|network|ssh/|ssl/|mysql/|my\\.cnf|apache[0-9]?/|nginx/|httpd/|php[0-9.]{0,4}[/.]|samba/|exports|security/|profile|bash|init\\.d|rc\\.|ld\\.so|syslog|vsftpd|proftp|pure-ftpd|wu-ftpd|ftp|aliases|services|x11/|sysconfig/|kubernetes/|at\\.|lighttpd|chrootusers|logrotate|modules|termcap|updatedb)",
+  ),
+  files(
+    "(?:proc|sys)/(?:self|version|cpuinfo|meminfo|cmdline|environ|mounts|net/|sched_debug|stat|interrupts|modules|filesystems|ioports|partitions|swaps|kernel|[0-9]{1,7}/)",
+  ),
+  files(
+    "var/(?:log|adm|apache2?|cpanel|local|mysql|www/(?:logs?|conf|mgr|[^ ]{0,60}\\.(?:ht|log))|run/(?:secrets|utmp)|lib/(?:mysql|php|mlocate|postgresql)|mail/|spool/|webmin/)",
+  ),
+  files("root/\\.[a-z]|home/[a-z0-9._-]{1,32}/\\.[a-z]|\\.?(?:bash_(?:profile|history|logout|rc)|bashrc)$"),
+  files(
+    "usr/(?:local/(?:apache|nginx|etc|php|lib/php|zeus|cpanel|pureftpd|www/logs|psa|mysql)|lib/(?:php|cron|rpm/rpm|security)|etc/|spool/|ports/|sbin/pure|home/)",
+  ),
+  files("opt/(?:lampp|xampp|apache|nginx|httpd|lsws|solr|tomcat)[^ ]{0,60}/(?:conf|logs?|etc|bin)|(?:logs?|apache[0-9]?|httpd|nginx|xampp|lampp)/(?:[^ ]{0,40}/)?(?:access|error|security|pure)[._-]?"),
+  files("dev/(?:tcp|udp|fd|stdin|null|random|zero)|boot/(?:grub|initrd|config)|web-inf/|meta-inf/|php[0-9]?/php\\.ini|(?:system|volumes)/[a-z0-9_]{1,20}/(?:system|usr|etc|opt|webbackup|library)|private/(?:etc|var)/|library/webserver"),
+];
