@@ -23,6 +23,13 @@ export function addJson(text: string, { args }: Findings): { readonly depth: num
   });
 }
 
+/** Whether each line of a text is an object or an array of JSON. */
+export function isJsonLines(text: string): boolean {
+  if (!/^[{[]/.test(text) || !text.includes("\n")) return false;
+  charge(text.length * STRICT_STEPS);
+  return text.split("\n").every((line) => line.trim() === "" || (/^[{[]/.test(line) && parse(line) !== undefined));
+}
+
 /** Adds a body whose type says JSON, and why programs may read something else in it. `isCut`: there is more of it than `body`. */
 export function addJsonBody(body: string, type: string, isCut: boolean, findings: Findings): void {
   const { causes } = findings;

@@ -6,7 +6,7 @@ import { decodeCharset, isPlainCharset } from "./charsets.ts";
 import { undoCodings } from "./codings.ts";
 import { type ContentType, readContentTypes } from "./content-type.ts";
 import { formArguments } from "./form.ts";
-import { addJson, addJsonBody, beginsAsJson } from "./json-body.ts";
+import { addJson, addJsonBody, beginsAsJson, isJsonLines } from "./json-body.ts";
 import { addMultipart } from "./multipart-body.ts";
 import { addXmlBody } from "./xml.ts";
 
@@ -98,6 +98,8 @@ const READERS: Readonly<Record<BodyKind, Reader>> = {
     findings.texts.push(text);
   },
   text: (text, _type, _isCut, findings) => {
+    // Events that are sent as lines of JSON have been read as that to their ends: there is no other text in them.
+    if (isJsonLines(text)) return;
     findings.texts.push(text);
     if (/[=&]/.test(text)) formArguments(text, "form", "", findings.args);
   },

@@ -23,8 +23,15 @@ test("of requests of real work at most one in a thousand is stopped without any 
   const slugs = new Map(REQUEST_ROWS.map(({ slug }) => [ruleIdOf(MANAGED_RULESET_ID, slug), slug]));
   const requests = generatedBenign(4000, 2);
   const stopped = requests.flatMap((request) => {
-    const match = [MANAGED_RULESET_ID, SCORES_RULESET_ID].flatMap((id) => managedMatches(id, request)).find(({ action }) => action === "block");
-    return match === undefined ? [] : [`${slugs.get(match.rule.id) ?? match.rule.description}: ${decodeURIComponent(JSON.stringify(request).replaceAll("%", "%25"))}`];
+    const match = [MANAGED_RULESET_ID, SCORES_RULESET_ID]
+      .flatMap((id) => managedMatches(id, request))
+      .find(({ action }) => action === "block");
+    return match === undefined
+      ? []
+      : [`${slugs.get(match.rule.id) ?? match.rule.description}: ${decodeURIComponent(JSON.stringify(request).replaceAll("%", "%25"))}`];
   });
-  assert.ok(stopped.length <= requests.length / 1000, `${stopped.length} of ${requests.length}: ${JSON.stringify(stopped.slice(0, 40), null, 1)}`);
+  assert.ok(
+    stopped.length <= requests.length / 1000,
+    `${stopped.length} of ${requests.length}: ${JSON.stringify(stopped.slice(0, 40), null, 1)}`,
+  );
 });

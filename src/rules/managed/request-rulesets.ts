@@ -111,7 +111,8 @@ export const SCORES: ManagedRuleset = {
       suspicion: paranoia,
       description: title,
       categories: [category, `paranoia-level-${paranoia}`],
-      enabled: true,
+      // What the higher levels look for is in much honest work, and each value of it counts.
+      enabled: paranoia <= 2,
     })),
     ...bodyRules(SCORES_RULESET_ID),
     SCORE_EXCEEDED,

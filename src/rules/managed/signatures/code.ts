@@ -30,7 +30,7 @@ const TEMPLATES: readonly SignatureRow[] = [
     slug: "template-objects",
     title: "Template injection: ways from a template to the system",
     // Of braces that are repeated each is looked behind as far as the next one only.
-    pattern: String.raw`(?:\{|<%|<#|#set ?\(|\$)[^{}<]{0,120}(?:__(?:class|globals|builtins|mro|subclasses|init|import|base)__|request ?[.|] ?(?:application|environ|attr|__)|self ?\. ?_|config ?(?:\.(?:items|from|__|secret|root)|\[ ?['"](?:secret|sql)|\|)|lipsum ?[.|\[]|cycler ?[.|\[]|joiner ?[.|\[]|getruntime|class\.forname|getclass ?\( ?\)|t\(java\.|freemarker\.|['"]\?new ?\(|\?api\b|_self\.|registerundefinedfiltercallback|\|? ?(?:filter|map|sort|reduce) ?\( ?['"(\[{]{0,3}(?:system|passthru|exec|id)\b|system ?\( ?['"]|popen ?\(|os\.popen|range\.constructor|process\.(?:mainmodule|binding)|require ?\( ?['"](?:child_process|fs|os)|__proto__|constructor ?[.(\[]|settings\.secret|smarty\.(?:version|server|template_object)|php\}|lookup string\.|\.exec ?\( ?['"]|\|passthru|url_for\.__|get_flashed_messages\.__|app\.request\.|dump ?\( ?app)`,
+    pattern: String.raw`(?:\{|<%|<#|#set ?\(|\$[a-z]{1,20}\.)[^{}<]{0,120}(?:__(?:class|globals|builtins|mro|subclasses|init|import|base)__|request ?[.|] ?(?:application|environ|attr|__)|self ?\. ?_|config ?(?:\.(?:items|from|__|secret|root)|\[ ?['"](?:secret|sql)|\|)|lipsum ?[.|\[]|cycler ?[.|\[]|joiner ?[.|\[]|getruntime|class\.forname|getclass ?\( ?\)|t\(java\.|freemarker\.|['"]\?new ?\(|\?api\b|_self\.|registerundefinedfiltercallback|\|? ?(?:filter|map|sort|reduce) ?\( ?['"(\[{]{0,3}(?:system|passthru|exec)\b|system ?\( ?['"]|popen ?\(|os\.popen|range\.constructor|process\.(?:mainmodule|binding)|require ?\( ?['"]child_process|__proto__|constructor ?(?:\.|\[|\( ?['"])|settings\.secret|smarty\.(?:version|server|template_object)|php\}|lookup string\.|\|passthru|url_for\.__|get_flashed_messages\.__|app\.request\.|dump ?\( ?app)`,
     needs: ["{", "<%", "<#", "#set", "$"],
     hits: [
       "{{config.items()}}",
@@ -47,8 +47,35 @@ const TEMPLATES: readonly SignatureRow[] = [
     slug: "template-probe",
     title: "Template injection: a probe as a whole value",
     pattern: String.raw`^[^ ]{0,20}\{\{ ?(?:config|self|request|settings|session|app|_self|_context|globals|g|env|this|dump\([a-z_]{0,20}\)|debug|\$on\.constructor|[a-z]{1,10}\.__[a-z]{1,20}|['"][^'"]{0,20}['"] ?\. ?(?:toupper|tolower|upper|lower|join|__)[a-z]{0,8}) ?(?:\(\)|\(\))? ?\}\}|^[^ ]{0,20}\{% ?(?:debug|import|include|extends|for [a-z]{1,10} in [(\[]|if [(\['"])[^%]{0,80}%\}|^[^ ]{0,20}\{(?:php|literal|\$smarty\.[a-z]{1,30}|system\(|exec\(|if [a-z_]{2,20}\()|^#(?:set|foreach|include|evaluate) ?\(|^\$\{\{? ?[a-z.]{1,40}\.(?:getclass|class)\b|^<%= ?(?:[a-z0-9_.:'"]{1,40} ?(?:\.|\()|\d)|^#\{ ?(?:[a-z0-9_.:]{1,40} ?[.(]|\d)|^\$\{@[a-z_]{1,20} ?\(|\{\$\{@?[a-z_]{2,20} ?\(|^[^ ]{0,10}\$\{ ?(?:sleep|phpinfo|print|system|eval|passthru|exec|md5|die) ?\(`,
-    needs: ["{{", "{%", "{php", "{literal", "{$smarty", "{system", "{exec", "{if", "#set", "#foreach", "#include", "#evaluate", "${", "<%=", "#{"],
-    hits: ["{{config}}", "{{ self }}", "{{'a'.toUpperCase()}}", "{% debug %}", "{php}echo `id`;{/php}", "{$smarty.version}", "#set($x=1)", "<%= File.open('/x') %>", "{${sleep(20)}}", "${@print(md5(1))}"],
+    needs: [
+      "{{",
+      "{%",
+      "{php",
+      "{literal",
+      "{$smarty",
+      "{system",
+      "{exec",
+      "{if",
+      "#set",
+      "#foreach",
+      "#include",
+      "#evaluate",
+      "${",
+      "<%=",
+      "#{",
+    ],
+    hits: [
+      "{{config}}",
+      "{{ self }}",
+      "{{'a'.toUpperCase()}}",
+      "{% debug %}",
+      "{php}echo `id`;{/php}",
+      "{$smarty.version}",
+      "#set($x=1)",
+      "<%= File.open('/x') %>",
+      "{${sleep(20)}}",
+      "${@print(md5(1))}",
+    ],
     misses: ["{{name}}", "Hello {{ user.name }}", "{{ config.title }}", "{% if user %}x{% endif %}", "${name}", "<%= name %>"],
   },
   {
@@ -73,7 +100,7 @@ const PHP: readonly SignatureRow[] = [
   {
     slug: "php-call",
     title: "PHP injection: a call as a value",
-    pattern: String.raw`^[^ ]{0,24}?(?:^|[^a-z0-9_.> ] ?)@?(?:system|exec|shell_exec|passthru|popen|proc_open|pcntl_exec|assert|eval|create_function|call_user_func(?:_array)?|preg_replace|file_(?:get|put)_contents|fopen|readfile|highlight_file|show_source|base64_decode|gzinflate|str_rot13|unserialize|phpinfo|ini_set|putenv|scandir|glob|phpversion|php_uname|getenv|print_r|var_dump|die) ?\( ?(?:['"${"`"}$@]|base64_|chr ?\(|\) ?(?:;|$|\})|str_|get_|system|phpinfo|gz|\d{1,6} ?\) ?;)`,
+    pattern: String.raw`^[^ ]{0,24}?(?:^|[^a-z0-9_.> ] ?)@?(?:system|exec|shell_exec|passthru|popen|proc_open|pcntl_exec|assert|eval|create_function|call_user_func(?:_array)?|preg_replace|file_(?:get|put)_contents|fopen|readfile|highlight_file|show_source|base64_decode|gzinflate|str_rot13|unserialize|phpinfo|ini_set|putenv|scandir|glob|phpversion|php_uname|getenv|print_r|var_dump|die) ?\( ?(?:['"${"`"}$@]|base64_|chr ?\(|\) ?(?:;|$|\})|str_|get_|system\(|phpinfo\(|gz|\d{1,6} ?\) ?;)`,
     needs: ["("],
     hits: [";system('id')", "phpinfo()", "eval($_POST[x])", "';phpinfo();//", "print_r(scandir('/'))", "call_user_func('system','id')"],
     misses: ["the system (old)", "call exec('ls') from a script", "re.exec('x')", "eval()uation", "db.exec('x')"],
@@ -170,7 +197,15 @@ const NODE: readonly SignatureRow[] = [
       '{"rce":"_$$ND_FUNC$$_function(){}"}',
       "this.constructor.constructor('return process')()",
     ],
-    misses: ["requires (fs)", "the process. Exit", "import (goods)", "process.environment", "const fs = require('fs')", "process.env.HOME", "app.listen(process.env.PORT)"],
+    misses: [
+      "requires (fs)",
+      "the process. Exit",
+      "import (goods)",
+      "process.environment",
+      "const fs = require('fs')",
+      "process.env.HOME",
+      "app.listen(process.env.PORT)",
+    ],
   },
   {
     slug: "node-prototype",
@@ -265,7 +300,10 @@ const DATA: readonly SignatureRow[] = [
 
 /** Programs report where they failed: class names with lines. */
 function isStackTrace(text: string): boolean {
-  return /(?:\bat |["']module["']: ?["'])[\w.$/]{3,200}(?:\([\w.]{1,80}(?::\d{1,6})?\)|["'])/.test(text.slice(0, 65_536)) && !/getruntime|processbuilder\(|\.exec\(|classloader/.test(text);
+  return (
+    /(?:\bat |["']module["']: ?["'])[\w.$/]{3,200}(?:\([\w.]{1,80}(?::\d{1,6})?\)|["'])/.test(text.slice(0, 65_536)) &&
+    !/getruntime|processbuilder\(|\.exec\(|classloader/.test(text)
+  );
 }
 
 /** Documents of XHTML begin so. */

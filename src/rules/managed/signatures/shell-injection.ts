@@ -27,6 +27,8 @@ export function injectsShell(text: string): boolean {
     const prefix = text.slice(from, at).trim();
     if (isProgram(prefix) || prefix.startsWith("#!")) return false;
     if (isCommand(text, at + opened, prefix, opened > 1 || text[at] === "`")) return true;
+    // What follows other lines is a text or a script.
+    if (text[at] === "\n" && prefix !== "") return false;
     at += opened - 1;
   }
   return false;
@@ -48,7 +50,10 @@ function openerAt(text: string, at: number): number {
 /** A program with arguments that only programs have, or alone where it tells enough by itself. */
 function isCommand(text: string, from: number, prefix: string, isSubstitution: boolean): boolean {
   const rest = text.slice(from, from + WORD_BYTES_MAX + ARGUMENT_BYTES_MAX);
-  const word = /^[\s({!+]{0,8}(?:(?:sudo|nohup|exec|command|time|env|busybox) )?(?:[.~\w-]{0,40}\/){0,6}([a-z][\w.+-]{0,30})(?=$|[\s;|&<>)`#{}$+(])/.exec(rest);
+  const word =
+    /^[\s({!+]{0,8}(?:(?:sudo|nohup|exec|command|time|env|busybox) )?(?:[.~\w-]{0,40}\/){0,6}([a-z][\w.+-]{0,30})(?=$|[\s;|&<>)`#{}$+(])/.exec(
+      rest,
+    );
   if (word === null) return false;
   const name = word[1]!.replace(/\.(?:exe|com|bat)$/, "");
   const after = rest.slice(word[0].length);
@@ -66,8 +71,11 @@ const isProgram = (name: string): boolean => name !== "" && (CERTAIN_PROGRAMS.ha
 
 function isArgumentOfProgram(name: string, argument: string): boolean {
   if (WAITING_PROGRAMS.has(name) && /^-?\d/.test(argument)) return true;
-  return /^(?:-{1,2}[a-z0-9]|\/[a-z0-9*?.]{1,}|~|\.{1,2}\/|\*|\$[a-z({@]|%[a-z]{3,20}%|[a-z]:[\\/]|\d{1,3}\.\d{1,3}\.\d|https?:|[<>] ?[/&\w])/.test(argument) ||
-    (/^[\w./-]{1,60}\s*[<>]{1,2}/.test(argument));
+  return (
+    /^(?:-{1,2}[a-z0-9]|\/[a-z0-9*?.]{1,}|~|\.{1,2}\/|\*|\$[a-z({@]|%[a-z]{3,20}%|[a-z]:[\\/]|\d{1,3}\.\d{1,3}\.\d|https?:|[<>] ?[/&\w])/.test(
+      argument,
+    ) || /^[\w./-]{1,60}\s*[<>]{1,2}/.test(argument)
+  );
 }
 
 /** Nothing follows, and what stands before is no word of a list of words. */

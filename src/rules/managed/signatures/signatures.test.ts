@@ -79,7 +79,8 @@ test("patterns run on the runtime's engine in linear time, and rows are whole", 
   for (const { slug, looksFor, needs, hits, misses, title } of SIGNATURES) {
     if (slugs.has(slug)) wrong.push(`${slug} is there twice`);
     slugs.add(slug);
-    if ("pattern" in looksFor && compileRegexTest(looksFor.pattern, 10_000_000).engine !== "native") wrong.push(`${slug} is not proven linear`);
+    if ("pattern" in looksFor && compileRegexTest(looksFor.pattern, 10_000_000).engine !== "native")
+      wrong.push(`${slug} is not proven linear`);
     if (needs.length === 0 || needs.some((need) => need === "" || need !== need.toLowerCase()))
       wrong.push(`${slug} needs ${JSON.stringify(needs)}`);
     if (hits.length === 0 || misses.length === 0 || title === "") wrong.push(`${slug} is not whole`);

@@ -57,7 +57,9 @@ function injectsQuoted(text: string, quote: "'" | '"'): boolean {
   const tokens = readSql(text, quote);
   if (tokens === null) return false;
   if (/^s\)*;?c$/.test(tokens.kinds)) return endsStatement(text, quote, tokens);
-  return hasShape(OWN_QUOTED_SHAPES, tokens) && !(quote === '"' && isSearch(text));
+  // A path in quotes has names with slashes between them.
+  const isNames = NAMES.test(tokens.kinds) && !/^\/[\w.]/.test(text.slice(text.indexOf(quote) + 1));
+  return (isNames || hasShape(OWN_QUOTED_SHAPES, tokens)) && !(quote === '"' && isSearch(text));
 }
 
 /** A comment behind a quote cuts a statement off where it says nothing itself, or what stands before the quote is one word. */
@@ -65,10 +67,14 @@ const endsStatement = (text: string, quote: string, { lastComment }: SqlTokens):
   /^[\s+;*/-]*$/.test(lastComment) || !/\s/.test(text.slice(0, text.indexOf(quote)).trim());
 
 /** Languages for searches compare names with texts, and join that with `and`: JQL, Lucene, filters of interfaces. */
-const isSearch = (text: string): boolean => /^[\s(]*(?:not )?(?:[a-z][\w.]{0,60}|"[\w .[\]-]{1,60}") *(?:!?[=~:]|[<>]=?|(?:not )?in *\(|is (?:not )?(?:empty|null))/.test(text) && !/--|\/\*|#|;/.test(text);
+const isSearch = (text: string): boolean =>
+  /^[\s(]*(?:not )?(?:[a-z][\w.]{0,60}|"[\w .[\]-]{1,60}") *(?:!?[=~:]|[<>]=?|(?:not )?in *\(|is (?:not )?(?:empty|null))/.test(text) &&
+  !/--|\/\*|#|;/.test(text);
 
 const shape = (name: string, source: string): SqlShape => ({ name, pattern: new RegExp(source) });
 const hasShape = (shapes: readonly SqlShape[], { kinds }: SqlTokens): boolean => shapes.some(({ pattern }) => pattern.test(kinds));
+
+const NAMES = /^s\)*[ao]n[ao]/;
 
 /** Constants that are compared, behind a condition; a comparison before it makes that a sentence of mathematics unless a comment follows. */
 const CONSTANTS: readonly SqlShape[] = [
@@ -80,14 +86,15 @@ const OWN_PLAIN_SHAPES: readonly SqlShape[] = [
   ...PLAIN_SHAPES.filter(({ name }) => name !== "constants compared"),
   shape("closed, condition", String.raw`^[1n]\)+(?:kn)?(?:k[(a]*[1s]o|&+[(a]*[1sn(fF])`),
   shape("number, condition", String.raw`^[(a]*1k[1s]o[1s]`),
-  shape("number, case", String.raw`^[1n]\)*,[(a]*(?:C|E[(a]*[(C1sV])|^[1n]\)*&+\(?E`),
+  shape("number, case", String.raw`^[1n]\)*,[(a]*(?:C|E[(a]*[(C1sV])|^1\)*&+\(?E|^n\)*&+\(E`),
   shape("closed, statement", String.raw`^[1n]\)*;+\(*(?:E[(a]*[(C1sVfF]|kn\(|nn\()`),
   shape("number, list of a search", String.raw`^1\)*&n\)*o\(`),
   shape("number, nothing", String.raw`^1\)*&+[(a]*1\)*$`),
 ];
 
 const OWN_QUOTED_SHAPES: readonly SqlShape[] = [
-  ...QUOTED_SHAPES,
+  ...QUOTED_SHAPES.filter(({ name }) => name !== "text, names" && name !== "text, call"),
+  shape("text, call", String.raw`^s\)*a?[(a]*(?:F\(|E[(a1nvV]|C[1sn(])|^s\)*a[(a]*f\(`),
   shape("closed, condition", String.raw`^s\)+(?:kn)?(?:k[(a]*[1s]o|&+[(a]*[1sn(fFEC])`),
   shape("text, where", String.raw`^s\)*(?:kn)?k[(a]*[1s]o[(a]*[1s]`),
   shape("text, mode of a search", String.raw`^sonn\)`),

@@ -17,7 +17,8 @@ export function namesSystemFile(text: string): boolean {
 const PATH_BYTES_MAX = 1024;
 
 /** In whatever they are: the end of a value, of an argument of a call, of a text. */
-const KNOWN_FILE = /^etc\/{1,3}(?:passwd|shadow)\b|(?:^[^ ]{0,200}|[="'(<>|])\/{1,3}etc\/{1,3}(?:passwd|shadow|group|hosts|issue|hostname)(?:\x00|[?#&;|"')%<]|$)/;
+const KNOWN_FILE =
+  /^etc\/{1,3}(?:passwd|shadow)\b|(?:^[^ ]{0,200}|[="'(<>|])\/{1,3}etc\/{1,3}(?:passwd|shadow|group|hosts|issue|hostname)(?:\x00|[?#&;|"')%<]|$)/;
 
 const files = (source: string): RegExp => new RegExp(`^(?:${source})`);
 
@@ -36,6 +37,10 @@ const SYSTEM_FILES: readonly RegExp[] = [
   files(
     "usr/(?:local/(?:apache|nginx|etc|php|lib/php|zeus|cpanel|pureftpd|www/logs|psa|mysql)|lib/(?:php|cron|rpm/rpm|security)|etc/|spool/|ports/|sbin/pure|home/)",
   ),
-  files("opt/(?:lampp|xampp|apache|nginx|httpd|lsws|solr|tomcat)[^ ]{0,60}/(?:conf|logs?|etc|bin)|(?:logs?|apache[0-9]?|httpd|nginx|xampp|lampp)/(?:[^ ]{0,40}/)?(?:access|error|security|pure)[._-]?"),
-  files("dev/(?:tcp|udp|fd|stdin|null|random|zero)|boot/(?:grub|initrd|config)|web-inf/|meta-inf/|php[0-9]?/php\\.ini|(?:system|volumes)/[a-z0-9_]{1,20}/(?:system|usr|etc|opt|webbackup|library)|private/(?:etc|var)/|library/webserver"),
+  files(
+    "opt/(?:lampp|xampp|apache|nginx|httpd|lsws|solr|tomcat)[^ ]{0,60}/(?:conf|logs?|etc|bin)|(?:logs?|apache[0-9]?|httpd|nginx|xampp|lampp)/(?:[^ ]{0,40}/)?(?:access|error|security|pure)[._-]?",
+  ),
+  files(
+    "dev/(?:tcp|udp|fd|stdin|null|random|zero)|boot/(?:grub|initrd|config)|web-inf/|meta-inf/|php[0-9]?/php\\.ini|(?:system|volumes)/[a-z0-9_]{1,20}/(?:system|usr|etc|opt|webbackup|library)|private/(?:etc|var)/|library/webserver",
+  ),
 ];
