@@ -9,6 +9,7 @@ const TEXT_STEPS = 300;
 export function isInternalAddress(text: string): boolean {
   charge(TEXT_STEPS);
   const address =
+    // linear: at most 8192 bytes (callers cut what they give, and its repetitions are bounded)
     /^\W{0,3}(?:url ?[=:] ?)?(?:https?|ftp|wss?):[/\\]{1,3}((?:[^/@\s]{0,80}@)?)(\[[0-9a-f:.%]{2,60}\]|[^/:?#\\\s]{1,120})(?::(\d{0,6}))?([^\s]{0,300})/.exec(
       text.slice(0, 512),
     );
@@ -24,6 +25,7 @@ const isLocal = (host: string): boolean => isDisguised(host) || /^(?:localhost|1
 
 /** This machine in numbers, in octal or hexadecimal, mapped into IPv6, cut short, or behind a public name. */
 const isDisguised = (host: string): boolean =>
+  // linear: at most 8192 bytes (callers cut what they give, and its repetitions are bounded)
   /^(?:0|0\.0\.0\.0|127\.\d{1,8}|127\.\d{1,3}\.\d{1,5}|127\.(?!0\.0\.1$)\d{1,3}\.\d{1,3}\.\d{1,3}|0x7f[0-9a-fx.]{0,12}|0{0,3}177(?:\.\d{1,12}){0,3}|017700000001|2130706433|(?:2852039166|3232235521|167772161|2886729729)|\[(?:::|0:0:0:0:0:0:0:[01]|::ffff:[0-9a-f:.]{3,20}|::127\.0\.0\.1|0{1,4}(?::0{1,4}){6}:0{0,3}1)\]|(?:[\w.-]{0,80}\.)?(?:localtest\.me|lvh\.me|localhost\.localdomain|localdomain|(?:127|10|192|172|169)[.-]\d{1,3}[.-]\d{1,3}[.-]\d{1,3}\.(?:nip|xip|sslip)\.io|spoofed\.burpcollaborator\.net|vcap\.me)|localhost\.|\W{1,4}localhost)$/.test(
     host,
   );

@@ -51,6 +51,7 @@ function openerAt(text: string, at: number): number {
 function isCommand(text: string, from: number, prefix: string, isSubstitution: boolean): boolean {
   const rest = text.slice(from, from + WORD_BYTES_MAX + ARGUMENT_BYTES_MAX);
   const word =
+    // linear: at most 8192 bytes (callers cut what they give, and its repetitions are bounded)
     /^[\s({!+]{0,8}(?:(?:sudo|nohup|exec|command|time|env|busybox) )?(?:[.~\w-]{0,40}\/){0,6}([a-z][\w.+-]{0,30})(?=$|[\s;|&<>)`#{}$+(])/.exec(
       rest,
     );
@@ -80,10 +81,18 @@ function isArgumentOfProgram(name: string, argument: string): boolean {
 
 /** Nothing follows, and what stands before is no word of a list of words. */
 function isAlone(after: string, prefix: string, isSubstitution: boolean): boolean {
-  if (isSubstitution) return /^\s*[)`;|&]?/.test(after) && /^\s*(?:$|[)`])/.test(after);
-  if (!/^\s*(?:$|[;|&\n#]\s*(?:$|[^a-z\s]|echo|cat|true))/.test(after)) return false;
-  return !WORDS.test(prefix) || /^\s*[;|&\n#]/.test(after);
+  const rest = after.trimStart();
+  const next = rest[0] ?? "";
+  if (isSubstitution) return next === "" || next === ")" || next === "`";
+  const behind = rest.slice(1).trimStart();
+  if (next !== "" && (!";|&\n#".includes(next) || /^[a-z]/.test(behind))) return false;
+  return !isList(prefix) || next !== "";
 }
 
-/** Names with separators between them, such as columns. The prefix is short. */
-const WORDS = /^(?:[a-z_][\w-]{3,}|[^\s;|&\n]{0,80}[a-z_][\w-]*(?:\s*[;|&\n]+\s*[a-z_][\w-]*)+)$/;
+/** Names with separators between them, such as columns, or one of at least four letters. */
+function isList(prefix: string): boolean {
+  const words = prefix.split(/[;|&\n]/).map((word) => word.trim());
+  return words.length === 1
+    ? /^[a-z_][\w-]{3}/.test(prefix) && !/[^\w-]/.test(prefix)
+    : words.every((word) => /[a-z_][\w-]{0,80}$/.test(word));
+}

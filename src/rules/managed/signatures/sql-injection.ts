@@ -20,7 +20,9 @@ export function injectsSql(given: string): boolean {
 }
 
 /** A text that begins as a whole statement does: `select … from`, `insert into …`. */
-export function isStatement(text: string): boolean {
+export function isStatement(given: string): boolean {
+  const text = given.slice(0, 1024);
+  // linear: at most 8192 bytes (callers cut what they give, and its repetitions are bounded)
   return /^[\s(;]{0,10}(?:(?:explain|explain analyze|begin;|start transaction;) ?)?(?:select\s(?!.{0,200}\b(?:into\s+(?:out|dump)file|load_file)).{1,400}?\sfrom\s|with\s+(?:recursive\s+)?["\w]{1,60}\s*(?:\([^)]{0,200}\)\s*)?as\s*\(|insert\s+(?:ignore\s+)?into\s+\S|replace\s+into\s+\S|update\s+\S{1,100}\s+set\s|delete\s+from\s+\S|create\s+(?:or\s+replace\s+)?(?:unique\s+|temporary\s+|materialized\s+)?(?:table|view|index|function|database|schema|user|role|trigger|procedure|type|extension|sequence)\s|alter\s+(?:table|user|role|database)\s|drop\s+(?:table|view|index|database|schema|user|role|function)\s|truncate\s+(?:table\s+)?\w|show\s+(?:tables|databases|create|columns|index|processlist|variables|status|grants)|describe\s+\w|grant\s+\w|merge\s+into\s|copy\s+\S{1,60}\s+(?:from|to)\s)/s.test(
     text,
   );
@@ -48,6 +50,7 @@ function injectsPlain(text: string): boolean {
 /** A name in double quotes is no constant, unless it is compared with itself. */
 function comparesConstants(text: string, tokens: SqlTokens): boolean {
   if (!hasShape(CONSTANTS, tokens) || isSearch(text)) return false;
+  // linear: at most 8192 bytes (callers cut what they give, and its repetitions are bounded)
   if (!text.includes('"') || /"([^"]{0,60})"\s*(?:=|like)\s*"\1"/.test(text)) return true;
   return hasShape(CONSTANTS, readSql(text.replace(/"[a-z][^"]{0,60}"/g, " n "), "")!);
 }
@@ -68,6 +71,7 @@ const endsStatement = (text: string, quote: string, { lastComment }: SqlTokens):
 
 /** Languages for searches compare names with texts, and join that with `and`: JQL, Lucene, filters of interfaces. */
 const isSearch = (text: string): boolean =>
+  // linear: at most 8192 bytes (callers cut what they give, and its repetitions are bounded)
   /^[\s(]*(?:not )?(?:[a-z][\w.]{0,60}|"[\w .[\]-]{1,60}") *(?:!?[=~:]|[<>]=?|(?:not )?in *\(|is (?:not )?(?:empty|null))/.test(text) &&
   !/--|\/\*|#|;/.test(text);
 
