@@ -1,5 +1,5 @@
 import { signaturesOf, type SignatureRow } from "./rows.ts";
-import { HEADERS, INPUT, PATH } from "./places.ts";
+import { ARGUMENTS, COOKIES, HEADERS, INPUT, PATH } from "./places.ts";
 import type { Signature } from "./signature.ts";
 
 const TEMPLATES: readonly SignatureRow[] = [
@@ -293,6 +293,7 @@ const DATA: readonly SignatureRow[] = [
     pattern: String.raw`^[^\r\n ]{0,300}[\r\n]{1,8}[ \t]?(?:[^\r\n]{0,60}[\r\n]{1,4})?(?:set-cookie2?|location|content-type|content-length|content-disposition|refresh|link|access-control-[a-z-]{3,30}|transfer-encoding|status|server|cache-control|host|via|content-security-policy|x-[a-z-]{2,30}|bcc|cc|to|subject|from|reply-to|mime-version) ?:|^[^\r\n ]{0,300}[\r\n]{1,8}(?:http/[0-9]|<html|<script|(?:get|post|put) /)|(?:\xe5\x98\x8a|\xe5\x98\x8d)(?:[a-z-]{3,30}:|\xe5\x98)`,
     needs: ["\r", "\n", "\xe5\x98"],
     reading: "lines",
+    targets: ARGUMENTS | COOKIES | PATH,
     hits: ["x\r\nSet-Cookie: a=b", "%0d%0aLocation: http://evil.example", "a\r\n\r\nHTTP/1.1 200 OK", "%0aContent-Length: 0"],
     misses: ["set a cookie", "my location: home", "over http/s", "name: x\nlocation: Berlin", "Dear all,\nsee you\nTo: do"],
   },

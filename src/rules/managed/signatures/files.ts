@@ -189,7 +189,7 @@ const INCLUSION: readonly SignatureRow[] = [
   {
     slug: "lfi-nul",
     title: "A NUL byte in a name",
-    pattern: String.raw`^[^ ]{1,200}\x00(?:$|\.[a-z0-9]{1,5})`,
+    pattern: String.raw`^[!-~]{1,200}\x00(?:$|\.[a-z0-9]{1,5})`,
     needs: ["\0"],
     reading: "lines",
     targets: PATH | ARGUMENTS | FILES,

@@ -102,7 +102,7 @@ const OWN_QUOTED_SHAPES: readonly SqlShape[] = [
   shape("closed, condition", String.raw`^s\)+(?:kn)?(?:k[(a]*[1s]o|&+[(a]*[1sn(fFEC])`),
   shape("text, where", String.raw`^s\)*(?:kn)?k[(a]*[1s]o[(a]*[1s]`),
   shape("text, mode of a search", String.raw`^sonn\)`),
-  shape("text, condition in brackets", String.raw`^s\)*&+[(a]*(?:[fF]\(|\(*E|C)`),
+  shape("text, condition in brackets", String.raw`^s\)*&+[(a]*(?:[fF]\(|E|C)`),
   shape("text, statement", String.raw`^s\)*;+\(*(?:E|T|W|kn[kc;(.]|nn\(|nF\(|n\(|f\(|F\()`),
   shape("text, list", String.raw`^s\)*,[(a]*(?:E|C|[1s],)`),
   shape("text, column and comment", String.raw`^s\)*[&o][(a]*[n1s]\)*c$`),
