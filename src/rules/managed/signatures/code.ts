@@ -290,7 +290,7 @@ const DATA: readonly SignatureRow[] = [
   {
     slug: "header-injection",
     title: "A response header in a value",
-    pattern: String.raw`^[^\r\n ]{0,300}[\r\n]{1,8}[ \t]?(?:[^\r\n]{0,60}[\r\n]{1,4})?(?:set-cookie2?|location|content-type|content-length|content-disposition|refresh|link|access-control-[a-z-]{3,30}|transfer-encoding|status|server|cache-control|host|via|content-security-policy|x-[a-z-]{2,30}|bcc|cc|to|subject|from|reply-to|mime-version) ?:|^[^\r\n ]{0,300}[\r\n]{1,8}(?:http/[0-9]|<html|<script|(?:get|post|put) /)|(?:\xe5\x98\x8a|\xe5\x98\x8d)(?:[a-z-]{3,30}:|\xe5\x98)`,
+    pattern: String.raw`^(?:[^-\r\n ][^\r\n ]{0,300})?[\r\n]{1,8}[ \t]?(?:[^\r\n]{0,60}[\r\n]{1,4})?(?:set-cookie2?|location|content-type|content-length|content-disposition|refresh|link|access-control-[a-z-]{3,30}|transfer-encoding|status|server|cache-control|host|via|content-security-policy|x-[a-z-]{2,30}|bcc|cc|to|subject|from|reply-to|mime-version) ?:|^(?:[^-\r\n ][^\r\n ]{0,300})?[\r\n]{1,8}(?:http/[0-9]|<html|<script|(?:get|post|put) /)|(?:\xe5\x98\x8a|\xe5\x98\x8d)(?:[a-z-]{3,30}:|\xe5\x98)`,
     needs: ["\r", "\n", "\xe5\x98"],
     reading: "lines",
     targets: ARGUMENTS | COOKIES | PATH,
