@@ -9,7 +9,7 @@ import type { ErrorName } from "#kernel/errors/error-codes.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { addressKey, createRateLimiter, isBeyondGuessing, type RateLimitConfig, type Standing } from "#kernel/net/rate-limiter.ts";
 import { readCredential } from "./auth.ts";
-import { assertOwnPage } from "./session-cookie.ts";
+import { assertOwnPage } from "#api/dashboard/session-cookie.ts";
 import { checkIdentifiers } from "./identifiers.ts";
 import { readReason } from "./change-reason.ts";
 import { rateHeaders, rateMessage } from "./rate-limit.ts";

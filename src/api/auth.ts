@@ -3,7 +3,7 @@ import type { Credential } from "#control/access/authenticate.ts";
 import { isApiKey, isTokenSecret } from "#control/access/secrets.ts";
 import { type ErrorItem, PlatformError } from "#kernel/errors/errors.ts";
 import { isEmail } from "#model/access/user.ts";
-import { readSessionCookie } from "./session-cookie.ts";
+import { readSessionCookie } from "#api/dashboard/session-cookie.ts";
 
 /**
  * The credential of a request: one of the two forms of SPEC 5.2, where Authorization wins if both are there, or the cookie of a session. Throws

@@ -11,7 +11,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { createExecutor, type Settled } from "./execute.ts";
 import { FORM_OVERHEAD_BYTES } from "./form-body.ts";
 import type { Route } from "./route.ts";
-import { sessionCookie } from "./session-cookie.ts";
+import { sessionCookie } from "#api/dashboard/session-cookie.ts";
 
 /** What is known of a request while it is under way. */
 export interface RequestState {

@@ -15,7 +15,7 @@ import { createAdmission, type RouteLimits } from "./admission.ts";
 import { type ApiDateConfig, createApiDate } from "./api-date.ts";
 import { badHeader } from "./auth.ts";
 import { answerBrokenRequest, answerExpectation, watchAnswer } from "./connection/broken-request.ts";
-import { createDashboardFiles } from "./dashboard-files.ts";
+import { createDashboardFiles } from "#api/dashboard/dashboard-files.ts";
 import { failureEnvelope } from "./envelope.ts";
 import type { Settled } from "./execute.ts";
 import { type Failure, toFailure } from "./failure.ts";

@@ -1,8 +1,8 @@
 import type { FeedSource } from "./feed.ts";
 import type { Delta } from "./entries.ts";
 import type { FeedLog, FeedPort, Position } from "./feed.ts";
-import type { LastGoodFiles } from "./last-good.ts";
-import { createLastGoodKeeper } from "./last-good-keeper.ts";
+import type { LastGoodFiles } from "#snapshot/last-good/last-good.ts";
+import { createLastGoodKeeper } from "#snapshot/last-good/last-good-keeper.ts";
 import { createRecentDeltas } from "./recent.ts";
 import { createSettlement } from "./settlement.ts";
 import { createSubscriber, type Subscriber } from "./subscriber.ts";

@@ -1,9 +1,9 @@
 import { begins, FEED } from "#kernel/process/heartbeat.ts";
 import type { Delta, EntryKind, RecordEntry } from "./entries.ts";
-import { NO_HISTORY } from "./base-file.ts";
+import { NO_HISTORY } from "#snapshot/last-good/base-file.ts";
 import type { AppliedOp, FeedLog, FeedMessage, FeedPort, Position, Replica, Rest } from "./feed.ts";
 import { largeDelta, NAMES_AT_ONCE, namesOf } from "./large-delta.ts";
-import { readLastGood } from "./last-good.ts";
+import { readLastGood } from "#snapshot/last-good/last-good.ts";
 import { createSnapshotState } from "./state.ts";
 import { createTurnsOfWork } from "./turns-of-work.ts";
 

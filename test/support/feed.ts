@@ -1,7 +1,7 @@
 import { MessageChannel } from "node:worker_threads";
 import type { Delta, EntryKind, Op, StagedRecord } from "#snapshot/entries.ts";
 import type { FeedLog, FeedPort, FullCopy, Position, Snapshot } from "#snapshot/feed.ts";
-import { readLastGood } from "#snapshot/last-good.ts";
+import { readLastGood } from "#snapshot/last-good/last-good.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import type { FeedSource } from "#snapshot/feed.ts";
 import { createSnapshotState } from "#snapshot/state.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { systemClock } from "#kernel/clock.ts";
-import { checkLastGood, lastGoodPosition } from "#snapshot/last-good.ts";
+import { checkLastGood, lastGoodPosition } from "#snapshot/last-good/last-good.ts";
 import { openStore } from "#store/database/open.ts";
 import { openSqlite } from "#store/database/sqlite.ts";
 import { databaseUrl, loadConfig } from "#app/config/config.ts";

@@ -4,7 +4,7 @@ import { bootstrap, type Bootstrapped, type IgnoredPreset } from "#control/acces
 import type { LocalCa } from "#acme/local-ca.ts";
 import { isoMicros } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
-import { NO_HISTORY } from "#snapshot/base-file.ts";
+import { NO_HISTORY } from "#snapshot/last-good/base-file.ts";
 import type { Position } from "#snapshot/feed.ts";
 import { isSameInstallation } from "#store/database/history.ts";
 import { verifyKey } from "#store/database/key-file.ts";

@@ -1,6 +1,6 @@
 import { createSealer, type Sealer } from "#kernel/crypto/seal.ts";
 import type { LocalCa } from "#acme/local-ca.ts";
-import { checkLastGood, lastGoodPosition, type LastGoodFiles } from "#snapshot/last-good.ts";
+import { checkLastGood, lastGoodPosition, type LastGoodFiles } from "#snapshot/last-good/last-good.ts";
 import { openKeyFile } from "#store/database/key-file.ts";
 import { DatabaseFault, dialectOf } from "#store/database/open.ts";
 import type { Store } from "#store/database/store.ts";

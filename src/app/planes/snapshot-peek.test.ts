@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createLastGoodKeeper } from "#snapshot/last-good-keeper.ts";
+import { createLastGoodKeeper } from "#snapshot/last-good/last-good-keeper.ts";
 import type { Op } from "#snapshot/entries.ts";
 import { mayHoldZones } from "./snapshot-peek.ts";
 

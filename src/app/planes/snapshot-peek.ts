@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import { journalPath } from "#snapshot/last-good.ts";
+import { journalPath } from "#snapshot/last-good/last-good.ts";
 
 /** A full copy begins with its zones (control/rebuild.ts); what has a longer journal has more than a gateway's tokens. */
 const LOOK_BYTES = 65_536;

@@ -1,6 +1,6 @@
 import { type BaseFile, readBaseFile } from "./base-file.ts";
-import type { EntryKind, Op } from "./entries.ts";
-import type { FeedLog, Position } from "./feed.ts";
+import type { EntryKind, Op } from "#snapshot/entries.ts";
+import type { FeedLog, Position } from "#snapshot/feed.ts";
 import { type JournalContent, readJournal } from "./journal.ts";
 
 /** The journal of the base file at `path`. */

@@ -3,11 +3,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { fc } from "../../test/support/property.ts";
-import { readCopy } from "../../test/support/feed.ts";
-import type { Delta, Op } from "./entries.ts";
+import { fc } from "../../../test/support/property.ts";
+import { readCopy } from "../../../test/support/feed.ts";
+import type { Delta, Op } from "#snapshot/entries.ts";
 import { NO_HISTORY, writeBaseFile } from "./base-file.ts";
-import type { Position } from "./feed.ts";
+import type { Position } from "#snapshot/feed.ts";
 import { createJournal } from "./journal.ts";
 import { checkLastGood, journalPath } from "./last-good.ts";
 

@@ -1,9 +1,9 @@
 import { NO_HISTORY, writeBaseFile } from "./base-file.ts";
-import { type Delta, opsWeight } from "./entries.ts";
-import type { FeedLog, Position } from "./feed.ts";
+import { type Delta, opsWeight } from "#snapshot/entries.ts";
+import type { FeedLog, Position } from "#snapshot/feed.ts";
 import { continueJournal, createJournal, type Journal } from "./journal.ts";
 import { checkLastGood, type LastGoodFiles, journalPath, lastGoodPosition } from "./last-good.ts";
-import type { FeedSource } from "./feed.ts";
+import type { FeedSource } from "#snapshot/feed.ts";
 
 /** Keeps the last good copy on disk up to date, shortly after each change. */
 export interface LastGoodKeeper {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { type ApiServer, startApi } from "../../test/support/api-server.ts";
+import { type ApiServer, startApi } from "../../../test/support/api-server.ts";
 
 describe("the dashboard's files", () => {
   const folder = mkdtempSync(join(tmpdir(), "selvedge-pages-"));

@@ -4,11 +4,11 @@ import { mkdir, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { createTestSource, dump, readCopy } from "../../test/support/feed.ts";
+import { createTestSource, dump, readCopy } from "../../../test/support/feed.ts";
 import { readJournal } from "./journal.ts";
 import { createLastGoodKeeper, type LastGoodKeeper } from "./last-good-keeper.ts";
 import { checkLastGood, journalPath } from "./last-good.ts";
-import { createSnapshotState } from "./state.ts";
+import { createSnapshotState } from "#snapshot/state.ts";
 
 function fixture(t: TestContext, source = createTestSource()) {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-keeper-"));

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Position, SnapshotPages } from "./feed.ts";
+import type { Position, SnapshotPages } from "#snapshot/feed.ts";
 import { readLines } from "#kernel/file-lines.ts";
 
 /** Which base file a journal continues. */

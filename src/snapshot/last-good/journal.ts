@@ -1,7 +1,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { type BaseFile, FORMAT, NO_HISTORY } from "./base-file.ts";
-import { type Delta, opsWeight } from "./entries.ts";
+import { type Delta, opsWeight } from "#snapshot/entries.ts";
 import { readLines } from "#kernel/file-lines.ts";
 
 /**
