@@ -36,6 +36,7 @@ import { createBodyReader } from "#gateway/request/request-body.ts";
 import { createRequestOptions } from "#gateway/request/request-options.ts";
 import { createMetadataReader } from "#gateway/logs/log-options.ts";
 import { createGatewayRoutes } from "#gateway/plans/gateway-routes.ts";
+import { OPEN_TO_PAGES, withoutProvidersOwn } from "#gateway/request/cross-origin.ts";
 import { createResponseFields } from "#gateway/request/response-fields.ts";
 import { createRunner } from "#gateway/exchange/runner.ts";
 import { createSpendJournal, NO_JOURNAL } from "#gateway/limits/journal.ts";
@@ -73,6 +74,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   const { config, clock, metrics, upstreams, replica, sealer, rateLimits } = deps;
   const { limits } = config;
   const rules = createHeaderRules(config.vendorPrefix);
+  const openRules = withoutProvidersOwn(rules);
   const fields = createResponseFields(config.vendorPrefix, clock);
   const requestOptions = createRequestOptions(config.vendorPrefix);
   const prices = createPrices(deps);
@@ -109,6 +111,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     await prices.load();
     const body = Buffer.from(JSON.stringify(models.of(gateway)));
     const headers = ["content-type", "application/json", "content-length", String(body.length), ...fields.forRefusal(req.headers)];
+    if (gateway.authentication && req.headers.origin !== undefined) headers.push(...OPEN_TO_PAGES);
     answer.begin(200, headers);
     answer.end(body);
   };
@@ -179,12 +182,14 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
       const { plan, first } = found;
       const eventId = fields.eventId(req.headers);
       const record = begin(req, admitted, body, eventId);
+      const ownFields = fields.forAnswer(req.headers, { id: record.id, isLogged: record.isLogged, eventId });
+      const isOpen = admitted.gateway.authentication && req.headers.origin !== undefined;
       const guarding = guards.of(admitted.gateway, record);
       const exchange = new Exchange(
         {
           answer,
-          rules,
-          fields: fields.forAnswer(req.headers, { id: record.id, isLogged: record.isLogged, eventId }),
+          rules: isOpen ? openRules : rules,
+          fields: isOpen ? (step, isCached) => [...ownFields(step, isCached), ...OPEN_TO_PAGES] : ownFields,
           costOf: costs.of,
           estimates,
           guards: guarding?.transforms ?? NO_GUARDS,

@@ -17,6 +17,7 @@ import { createForwarder } from "./forwarder.ts";
 import { createUpstreams } from "#gateway/providers/providers.ts";
 import { createRateLimits } from "#gateway/limits/rate-limits.ts";
 import { readSubprotocols } from "./realtime/subprotocols.ts";
+import { isPreflight, OPEN_TO_PAGES, preflightFields } from "#gateway/request/cross-origin.ts";
 import { createResponseFields } from "#gateway/request/response-fields.ts";
 import { createUniversalSockets } from "#gateway/realtime/universal-socket.ts";
 
@@ -48,6 +49,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     // A body nobody reads would have to be taken in to reuse the connection; a large one is not worth it.
     const isLarge = !req.isComplete() && !(Number(req.headers["content-length"]) <= config.limits.requestBufferBytes);
     const headers = fields.forRefusal(req.headers);
+    if (req.headers.origin !== undefined && admission.isOpenToPages(req)) headers.push(...OPEN_TO_PAGES);
     if (retryAfterSeconds > 0) headers.push("retry-after", String(retryAfterSeconds));
     sendError(answer, refusal, headers, isLarge);
   };
@@ -61,6 +63,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
     // RFC 9112 §3.2.
     if (req.headers.host === undefined && req.minorVersion === 1) return refuse(req, answer, { name: "aig_bad_request" });
     if (active.value >= config.limits.requestsMax) return refuse(req, answer, { name: "aig_overloaded" });
+    if (isPreflight(req.method, req.headers) && admission.isOpenToPages(req)) {
+      answer.begin(204, preflightFields(req.headers));
+      return answer.end();
+    }
     const admitted = admission.decide(req);
     if ("name" in admitted) return refuse(req, answer, admitted);
     const waitSeconds = rateLimits.take(admitted.gateway);

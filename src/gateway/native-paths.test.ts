@@ -42,6 +42,12 @@ const NATIVE: Readonly<Record<string, readonly (readonly [path: string, url: str
       "https://acme.openai.azure.com/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21",
       { "api-key": "provider-key" },
     ],
+    [
+      "/acme/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21",
+      "https://acme.openai.azure.com/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21",
+      { "api-key": "provider-key" },
+    ],
+    ["/acme/openai/v1/chat/completions", "https://acme.openai.azure.com/openai/v1/chat/completions", { "api-key": "provider-key" }],
   ],
   "aws-bedrock": [
     [
@@ -54,18 +60,34 @@ const NATIVE: Readonly<Record<string, readonly (readonly [path: string, url: str
     ],
   ],
   mistral: [["/v1/chat/completions", "https://api.mistral.ai/v1/chat/completions", BEARER]],
-  groq: [["/chat/completions", "https://api.groq.com/openai/v1/chat/completions", BEARER]],
+  groq: [
+    ["/chat/completions", "https://api.groq.com/openai/v1/chat/completions", BEARER],
+    ["/openai/v1/chat/completions", "https://api.groq.com/openai/v1/chat/completions", BEARER],
+  ],
   cohere: [["/v2/chat", "https://api.cohere.com/v2/chat", BEARER]],
   deepseek: [["/chat/completions", "https://api.deepseek.com/chat/completions", BEARER]],
   "perplexity-ai": [["/chat/completions", "https://api.perplexity.ai/chat/completions", BEARER]],
-  openrouter: [["/v1/chat/completions", "https://openrouter.ai/api/v1/chat/completions", BEARER]],
+  openrouter: [
+    ["/v1/chat/completions", "https://openrouter.ai/api/v1/chat/completions", BEARER],
+    ["/api/v1/chat/completions", "https://openrouter.ai/api/v1/chat/completions", BEARER],
+  ],
   grok: [["/v1/chat/completions", "https://api.x.ai/v1/chat/completions", BEARER]],
   xai: [["/v1/chat/completions", "https://api.x.ai/v1/chat/completions", BEARER]],
   cerebras: [["/v1/chat/completions", "https://api.cerebras.ai/v1/chat/completions", BEARER]],
-  fireworks: [["/chat/completions", "https://api.fireworks.ai/inference/v1/chat/completions", BEARER]],
+  fireworks: [
+    ["/chat/completions", "https://api.fireworks.ai/inference/v1/chat/completions", BEARER],
+    ["/inference/v1/chat/completions", "https://api.fireworks.ai/inference/v1/chat/completions", BEARER],
+  ],
   baseten: [["/v1/chat/completions", "https://inference.baseten.co/v1/chat/completions", BEARER]],
   parallel: [["/v1/tasks/runs", "https://api.parallel.ai/v1/tasks/runs", { "x-api-key": "provider-key" }]],
-  huggingface: [["/bigcode/starcoder", "https://api-inference.huggingface.co/models/bigcode/starcoder", BEARER]],
+  huggingface: [
+    ["/v1/chat/completions", "https://router.huggingface.co/v1/chat/completions", BEARER],
+    ["/chat/completions", "https://router.huggingface.co/v1/chat/completions", BEARER],
+    ["/bigcode/starcoder", "https://router.huggingface.co/hf-inference/models/bigcode/starcoder", BEARER],
+    ["/models/bigcode/starcoder", "https://router.huggingface.co/hf-inference/models/bigcode/starcoder", BEARER],
+    ["/hf-inference/models/bigcode/starcoder", "https://router.huggingface.co/hf-inference/models/bigcode/starcoder", BEARER],
+    ["/together/v1/chat/completions", "https://router.huggingface.co/together/v1/chat/completions", BEARER],
+  ],
   replicate: [["/predictions", "https://api.replicate.com/v1/predictions", BEARER]],
   fal: [["/fal-ai/flux/dev", "https://fal.run/fal-ai/flux/dev", { authorization: "Key provider-key" }]],
   ideogram: [["/v1/ideogram-v3/generate", "https://api.ideogram.ai/v1/ideogram-v3/generate", { "api-key": "provider-key" }]],
@@ -86,6 +108,20 @@ test("every provider of the table is asked where its own clients ask", () => {
       const place = upstream && placeOf(upstream, rest);
       assert.equal(place && `${place.origin}${place.path}${query === undefined ? "" : `?${query}`}`, url);
     }
+});
+
+test("a path that repeats the provider's own base, or a part of it, is not asked for twice", () => {
+  const upstreams = createUpstreams({});
+  for (const [name, { baseAddress, place }] of PROVIDERS) {
+    const { origin, pathname } = new URL(baseAddress);
+    if (place !== undefined || pathname === "/") continue;
+    const segments = pathname.split("/").slice(1);
+    for (const prefix of [pathname, `/${segments.at(-1)}`, ""]) {
+      const upstream = upstreams.find("", name);
+      const found = upstream && placeOf(upstream, `${prefix}/chat/completions`);
+      assert.equal(found && found.origin + found.path, `${origin}${pathname}/chat/completions`, name);
+    }
+  }
 });
 
 test("a path that leads nowhere is refused with what it should look like", async (t) => {

@@ -9,6 +9,7 @@ import { createDefaultGateways } from "./default-gateways.ts";
 import { createGatewayDomains } from "./domains.ts";
 import { createGateways } from "./gateways.ts";
 import { type Place, type Upstream, type Upstreams, pathAdvice, placeOf } from "#gateway/providers/providers.ts";
+import { originForm } from "#gateway/request/origin-form.ts";
 import { type RequestPath, parseRequestPath } from "#gateway/request/request-path.ts";
 
 /** A request that may go on: whose it is and who plans it. */
@@ -32,6 +33,8 @@ export type Route =
 export interface Admission {
   /** The request's destination, or the reason why it is refused. Looks at the head only. */
   decide(req: Pick<ClientRequest, "target" | "headers" | "address">): Admitted | Refusal;
+  /** Whether pages of other sites may read its answers: those of a gateway that wants a token, which no browser adds by itself. */
+  isOpenToPages(req: Pick<ClientRequest, "target" | "headers">): boolean;
   /** Whether the Host field is a name of a gateway. */
   isDomain(host: string): boolean;
 }
@@ -56,10 +59,18 @@ export function createAdmission(deps: {
   const authenticator = createAuthenticator({ replica, clock, vendorPrefix: config.vendorPrefix });
   const defaults = createDefaultGateways(deps);
   const refused = (name: GatewayErrorName): Refusal => ({ name });
+  const pathOf = ({ target, headers: { host } }: Pick<ClientRequest, "target" | "headers">): RequestPath | undefined => {
+    const own = originForm(target, host);
+    return own === undefined ? undefined : parseRequestPath(domains.completed(host, own));
+  };
   return {
     isDomain: domains.has,
+    isOpenToPages: (req) => {
+      const path = pathOf(req);
+      return path !== undefined && gateways.find(path.accountId, path.gatewayId)?.authentication === true;
+    },
     decide: (req) => {
-      const path = parseRequestPath(domains.completed(req.headers.host, req.target));
+      const path = pathOf(req);
       if (path === undefined) return { name: "aig_bad_request", message: PATH_ADVICE };
       const gateway =
         gateways.find(path.accountId, path.gatewayId) ??

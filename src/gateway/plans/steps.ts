@@ -55,6 +55,7 @@ export function stepOf({ upstream, place, rest, query, ...spec }: StepSpec): Ste
 }
 
 const strip: MakeTransform = (head) => (isPlainStream(head) ? new UsageStrip() : undefined);
+const stripUnasked: MakeTransform = (head) => (isPlainStream(head) ? new UsageStrip(false) : undefined);
 
 /** Transforms of each stream that passes unchanged; asks the provider for token counts. */
 function watched(
@@ -64,8 +65,10 @@ function watched(
 ): Pick<Step, "body" | "transforms"> {
   const kind = method === "POST" ? streamKindOf(rest) : undefined;
   if (kind === undefined) return { body, transforms: method === "POST" && isAmazonPath(rest) ? AMAZON_TRANSFORMS : PLAIN_TRANSFORMS };
-  const asking = provider.isAskedForUsage && kind.hasUsageOption && body.kind === "whole" ? askForUsage(body.bytes) : undefined;
+  // Undefined where the client asks itself, or for no stream.
+  const asking = kind.hasUsageOption && body.kind === "whole" ? askForUsage(body.bytes) : undefined;
   if (asking === undefined) return { body, transforms: [watching(kind), watchingJson] };
+  if (provider.isAskedForUsage !== true) return { body, transforms: [watching(kind), stripUnasked, watchingJson] };
   return { body: { kind: "whole", bytes: asking }, transforms: [watching(kind), strip, watchingJson] };
 }
 

@@ -37,6 +37,8 @@ export interface Provider {
   readonly name: string;
   /** Where it is reached unless the operator says otherwise; the rest of the path is appended. */
   readonly baseAddress: string;
+  /** The path of the base address, where it is more than the version: clients whose own base lacks it send it with the rest. */
+  readonly basePrefix?: string;
   /** A version that the rest of the path may repeat: clients send `/v1/chat/completions` as well as `/chat/completions`. */
   readonly versionSegment: string;
   /** Paths, below the version, whose body must be a JSON object with a model (reference: code 2019). */
@@ -92,11 +94,22 @@ const plain = (name: string, baseAddress: string): Provider => ({
 /** The latest that knows every field of a chat completion, for requests that name none. */
 const AZURE_VERSION = "2025-04-01-preview";
 const AZURE_PATH = /^\/([a-z0-9][a-z0-9-]{0,62})\/([A-Za-z0-9._-]{1,64})(\/.*)?$/i;
+const AZURE_OWN = /^\/(?:deployments|v1)\//;
 const VERTEX_PATH = /^(?:\/v1(?:beta1)?)?\/projects\/[^/]+\/locations\/([a-z0-9-]{1,40})\//;
 /** Express mode: a key stands for a project, and there is one address for every place. */
 const VERTEX_EXPRESS_PATH = /^(?:\/v1(?:beta1)?)?\/publishers\/[^/]+\/models\//;
 // linear: pumped
 const BEDROCK_PATH = /^\/(bedrock-[a-z-]{1,30}|bedrock)\/([a-z]{2}(?:-[a-z]+){1,3}-\d)(\/.*)$/;
+
+const HUGGING_FACE = "https://router.huggingface.co";
+/** Where the router has what is asked for; other paths name the provider behind it (`/together/v1/…`), and stay as they are. */
+function huggingFacePath(rest: string): string {
+  if (/^\/(?:chat\/completions|responses|models)$/.test(rest)) return `/v1${rest}`;
+  if (rest.startsWith("/models/")) return `/hf-inference${rest}`;
+  const [, owner, model, below = "v1"] = rest.split("/", 4);
+  const isModel = owner !== "v1" && owner !== "hf-inference" && model !== undefined && model !== "v1" && below === "v1";
+  return isModel ? `/hf-inference/models${rest}` : rest;
+}
 
 const ROWS: readonly Provider[] = [
   alike("openai", "https://api.openai.com/v1"),
@@ -138,11 +151,13 @@ const ROWS: readonly Provider[] = [
     chatPaths: NONE,
     usage: OPENAI_USAGE,
     isAskedForUsage: true,
-    modelInPath: /^\/[^/]+\/([^/]+)/,
+    // The provider's own clients write `/{resource}/openai/deployments/{deployment}/…` or `/{resource}/openai/v1/…`.
+    modelInPath: /^\/[^/]+\/(?:openai\/deployments\/)?(?!openai\/v1\/)([^/]+)/,
     place: (rest) => {
       const [, resource, deployment, below = ""] = AZURE_PATH.exec(rest) ?? [];
       if (resource === undefined || deployment === undefined) return undefined;
-      return { origin: `https://${resource.toLowerCase()}.openai.azure.com`, path: `/openai/deployments/${deployment}${below}` };
+      const path = deployment === "openai" && AZURE_OWN.test(below) ? `/openai${below}` : `/openai/deployments/${deployment}${below}`;
+      return { origin: `https://${resource.toLowerCase()}.openai.azure.com`, path };
     },
     pathForm: "/{resource}/{deployment}/…",
     compat: ({ model, rest, query }) => {
@@ -186,9 +201,10 @@ const ROWS: readonly Provider[] = [
   alike("baseten", "https://inference.baseten.co/v1"),
   telling("parallel", "https://api.parallel.ai"),
   {
-    ...alike("huggingface", "https://api-inference.huggingface.co/models"),
-    modelInPath: /^\/([^/]+\/[^/]+)/,
-    compat: ({ model, rest }) => ({ model, rest: `/${model}/v1${rest}`, query: "" }),
+    // Chats of every maker are asked below `/v1`; a model's own path leads to the provider's own inference.
+    ...alike("huggingface", HUGGING_FACE),
+    modelInPath: /^\/(?:hf-inference\/)?(?:models\/)?(?!v1\/|models\/|chat\/)([^/]+\/[^/]+)/,
+    place: (rest) => ({ origin: HUGGING_FACE, path: huggingFacePath(rest) }),
   },
   plain("replicate", "https://api.replicate.com/v1"),
   plain("fal", "https://fal.run"),
@@ -203,7 +219,13 @@ export const alikeAt = (origin: string): Provider | undefined =>
   ROWS.find(({ baseAddress, chatPaths }) => chatPaths === CHAT && new URL(baseAddress).origin === origin);
 
 /** Every provider the gateway knows, by name. */
-export const PROVIDERS: ReadonlyMap<string, Provider> = new Map(ROWS.map((provider) => [provider.name, provider]));
+export const PROVIDERS: ReadonlyMap<string, Provider> = new Map(
+  ROWS.map((provider) => {
+    const prefix = withoutEnd(new URL(provider.baseAddress).pathname, "/");
+    const isMore = prefix !== "" && prefix !== `/${provider.versionSegment}`;
+    return [provider.name, isMore ? { ...provider, basePrefix: prefix } : provider];
+  }),
+);
 
 /** Where a provider's requests go. */
 export interface Upstream {
@@ -249,8 +271,10 @@ export function placeOf(upstream: Upstream, rest: string): Place | undefined {
   return place === undefined || !isReplaced ? place : { origin, path: basePath + place.path };
 }
 
-/** The path below the version: both `/chat/completions` and `/v1/chat/completions` give the former. */
+/** The path below the version: `/chat/completions`, `/v1/chat/completions` and `/openai/v1/chat/completions` give the first. */
 export function pathBelowVersion(provider: Provider, rest: string): string {
+  const { basePrefix } = provider;
+  if (basePrefix !== undefined && rest.startsWith(`${basePrefix}/`)) return rest.slice(basePrefix.length);
   const version = `/${provider.versionSegment}`;
   return rest.startsWith(`${version}/`) ? rest.slice(version.length) : rest;
 }

@@ -30,9 +30,15 @@ const EVENT_BYTES_MAX = 256 * 1024;
 
 /** Takes the counts out of a stream for a client that did not ask for them: the event that only has them, and the key elsewhere. */
 export class UsageStrip implements AnswerTransform {
+  readonly #isAsked: boolean;
   /** Lines that have not ended. */
   #held: Buffer[] = [];
   #heldBytes = 0;
+
+  /** `isAsked`: by the gateway. What a provider tells of itself stays, but for events without a choice, at which clients fail. */
+  constructor(isAsked = true) {
+    this.#isAsked = isAsked;
+  }
 
   head(head: AnswerHead): AnswerHead {
     return head;
@@ -40,9 +46,9 @@ export class UsageStrip implements AnswerTransform {
 
   chunk(bytes: Buffer): Buffer | undefined {
     const isWhole = bytes[bytes.length - 1] === LF;
-    if (this.#heldBytes === 0 && isWhole) return stripped(bytes);
+    if (this.#heldBytes === 0 && isWhole) return stripped(bytes, this.#isAsked);
     const end = bytes.lastIndexOf(LF) + 1;
-    const lines = end === 0 ? undefined : stripped(Buffer.concat([...this.#taken(), bytes.subarray(0, end)]));
+    const lines = end === 0 ? undefined : stripped(Buffer.concat([...this.#taken(), bytes.subarray(0, end)]), this.#isAsked);
     if (end < bytes.length) this.#held.push(bytes.subarray(end));
     this.#heldBytes += bytes.length - end;
     if (this.#heldBytes <= EVENT_BYTES_MAX) return lines;
@@ -50,7 +56,7 @@ export class UsageStrip implements AnswerTransform {
   }
 
   end(): Buffer | undefined {
-    return this.#heldBytes === 0 ? undefined : stripped(Buffer.concat(this.#taken()));
+    return this.#heldBytes === 0 ? undefined : stripped(Buffer.concat(this.#taken()), this.#isAsked);
   }
 
   #taken(): readonly Buffer[] {
@@ -62,13 +68,13 @@ export class UsageStrip implements AnswerTransform {
 }
 
 /** Whole lines; an event of these streams is one line, and a line that goes takes the empty one after it along. */
-function stripped(bytes: Buffer): Buffer {
-  const short = withoutNull(bytes);
+function stripped(bytes: Buffer, isAsked: boolean): Buffer {
+  const short = isAsked ? withoutNull(bytes) : bytes.includes(USAGE) ? undefined : bytes;
   if (short !== undefined) return short;
   const kept = bytes
     .toString("utf8")
     .split(/(?<=\n)/)
-    .map((line) => (line.startsWith("data:") && line.includes('"usage"') ? strippedLine(line) : line));
+    .map((line) => (line.startsWith("data:") && line.includes('"usage"') ? strippedLine(line, isAsked) : line));
   return Buffer.from(kept.filter((line, i) => line !== "" && !(kept[i - 1] === "" && line.trim() === "")).join(""));
 }
 
@@ -88,11 +94,12 @@ function withoutNull(bytes: Buffer): Buffer | undefined {
   return Buffer.concat(kept);
 }
 
-function strippedLine(line: string): string {
+function strippedLine(line: string, isAsked: boolean): string {
   const shortened = line.replace(/,\s*"usage"\s*:\s*null/, "");
-  if (!shortened.includes('"usage"')) return shortened;
-  const { usage: _usage, ...rest } = objectOf(parsedJson(line.slice("data:".length))) ?? {};
-  const choices = rest["choices"];
-  if (choices === undefined) return line;
-  return Array.isArray(choices) && choices.length === 0 ? "" : `data: ${JSON.stringify(rest)}\n`;
+  if (!shortened.includes('"usage"')) return isAsked ? shortened : line;
+  const { usage, ...rest } = objectOf(parsedJson(line.slice("data:".length))) ?? {};
+  const { choices } = rest;
+  if (Array.isArray(choices) ? choices.length === 0 && usage !== undefined : choices === undefined && objectOf(usage) !== undefined)
+    return "";
+  return choices === undefined || !isAsked ? line : `data: ${JSON.stringify(rest)}\n`;
 }
