@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { after, before, describe, test } from "node:test";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { apiCaller, succeed } from "../support/api.ts";
@@ -8,7 +7,7 @@ import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
 import { findTool } from "../../tools/system-tools.ts";
 
 const chrome = findTool("chromium");
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const axe = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 const FLAGS = [
   "--no-sandbox",
   "--disable-gpu",

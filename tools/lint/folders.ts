@@ -167,7 +167,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "connection",
     ".",
   ],
-  snapshot: ["edge-settings.ts", "entries.ts", "feed.ts", "last-good", "."],
+  snapshot: ["edge-settings.ts", "entries.ts", "record-layers.ts", "feed.ts", "last-good", "."],
   "app/cli": ["outcome.ts", "api-client.ts", "config-input.ts", "record-line.ts", "token-store.ts", "zone", "."],
   "edge/detection": ["body-cut.ts", "utf32.ts", "transcoder.ts", "job.ts", "multipart", "."],
 };
