@@ -74,6 +74,7 @@ describe("the route table", () => {
         "zone-rulesets-expressions-check",
         "account-rulesets-trace",
         "account-rulesets-expressions-check",
+        "zone-rulesets-exceptions-from-event",
         "sensitive-data-scan",
       ],
     );
