@@ -8,7 +8,7 @@ import { UntranslatableError } from "#gateway/http/json.ts";
 
 /** The requests as JSON would carry them: what is undefined is not there. */
 const anthropic = (body: unknown): any => JSON.parse(JSON.stringify(anthropicRequest(readChat(body), "m")));
-const google = (body: unknown): any => JSON.parse(JSON.stringify(googleRequest(readChat(body))));
+const google = (body: unknown): any => JSON.parse(JSON.stringify(googleRequest(readChat(body), "gemini-2.5-pro")));
 const hello = [{ role: "user", content: "hello" }];
 const PIXEL = "iVBORw0KGgo=";
 

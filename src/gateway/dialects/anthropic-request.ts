@@ -8,13 +8,14 @@ const TOKENS_MAX_DEFAULT = 4096;
 export function anthropicRequest(asked: Chat, model: string): Json {
   const chat = toldJson(asked);
   if (chat.choices !== 1) throw new UntranslatableError("n: this provider returns one choice per request");
-  const output = { ...effortOf(chat.effort), ...formatOf(chat.format) };
+  const output = { ...(WITHOUT_EFFORT.test(model) ? {} : effortOf(chat.effort)), ...formatOf(chat.format) };
   const choice = toolChoiceOf(chat);
   const { body } = chat;
+  const system = blocksOf(chat.system);
   return {
     model,
-    max_tokens: chat.tokensMax ?? TOKENS_MAX_DEFAULT,
-    ...(chat.system.length === 0 ? {} : { system: chat.system.map(blockOf) }),
+    ...limitsOf(chat),
+    ...(system.length === 0 ? {} : { system }),
     messages: messagesOf(chat.turns),
     // OpenAI's range goes to 2, this one to 1.
     ...(chat.temperature === undefined ? {} : { temperature: Math.min(1, chat.temperature) }),
@@ -26,9 +27,26 @@ export function anthropicRequest(asked: Chat, model: string): Json {
     ...(Object.keys(output).length === 0 ? {} : { output_config: output }),
     // Fields of this provider that its users add to requests of OpenAI's shape.
     ...(body.has("top_k") ? { top_k: body.number("top_k") } : {}),
-    ...(body.has("thinking") ? { thinking: body.object("thinking") } : {}),
   };
 }
+
+/** Models from before there was effort, which refuse it. */
+const WITHOUT_EFFORT = /claude-(?:instant|[23]|opus-4(?![-.][5-9])|(?:sonnet|haiku)-4(?![-.][6-9]))/;
+const THINKING_TOKENS_MIN = 1024;
+
+/** Thinking is part of the answer's bound here and must be less: a client's own bound stays, the gateway's makes room. */
+function limitsOf({ body, tokensMax }: Chat): Json {
+  const thinking = body.object("thinking");
+  const budget = thinking?.["budget_tokens"];
+  if (typeof budget !== "number") return { max_tokens: tokensMax ?? TOKENS_MAX_DEFAULT, ...(thinking === undefined ? {} : { thinking }) };
+  const max = tokensMax ?? budget + TOKENS_MAX_DEFAULT;
+  if (max <= THINKING_TOKENS_MIN) body.refuse("thinking", `needs max_tokens of more than ${THINKING_TOKENS_MIN}`);
+  return { max_tokens: max, thinking: { ...thinking, budget_tokens: Math.min(budget, max - 1) } };
+}
+
+/** Without texts of white space alone, which the provider refuses. */
+const blocksOf = (parts: readonly Part[]): readonly Json[] =>
+  parts.filter((part) => part.kind !== "text" || part.text.trim() !== "").map(blockOf);
 
 /** Turns of one role are joined: results of parallel calls must stand together, and before what the user says with them. */
 function messagesOf(turns: readonly Turn[]): readonly Json[] {
@@ -45,17 +63,22 @@ function messagesOf(turns: readonly Turn[]): readonly Json[] {
 }
 
 function turnBlocks(turn: Turn): readonly Json[] {
-  const blocks = turn.parts.map(blockOf);
+  const blocks = blocksOf(turn.parts);
   if (turn.role === "user") return blocks;
   if (turn.role === "tool") return [{ type: "tool_result", tool_use_id: turn.callId, ...(blocks.length === 0 ? {} : { content: blocks }) }];
   return [...blocks, ...turn.calls.map(({ id, name, input }) => ({ type: "tool_use", id, name, input }))];
 }
 
-function blockOf(part: Part): Json {
-  if (part.kind === "text")
-    return { type: "text", text: part.text, ...(part.cacheControl === undefined ? {} : { cache_control: part.cacheControl }) };
+const blockOf = (part: Part): Json => ({
+  ...unmarked(part),
+  ...(part.cacheControl === undefined ? {} : { cache_control: part.cacheControl }),
+});
+
+function unmarked(part: Part): Json {
+  if (part.kind === "text") return { type: "text", text: part.text };
   if (part.kind === "file") return { type: "document", source: { type: "file", file_id: part.id } };
   if (part.kind === "link") {
+    if (/^gs:/i.test(part.url)) throw new UntranslatableError("messages: this provider does not read gs:// addresses");
     const isDocument = /\.pdf(?:[?#]|$)/i.test(part.url);
     return { type: isDocument ? "document" : "image", source: { type: "url", url: part.url } };
   }
@@ -70,10 +93,11 @@ function blockOf(part: Part): Json {
   throw new UntranslatableError(`messages: content of type ${mediaType} cannot be sent to this provider`);
 }
 
-const toolOf = ({ name, description, parameters }: Chat["tools"][number]): Json => ({
+const toolOf = ({ name, description, parameters, cacheControl }: Chat["tools"][number]): Json => ({
   name,
   ...(description === undefined ? {} : { description }),
   input_schema: { type: "object", properties: {}, ...parameters },
+  ...(cacheControl === undefined ? {} : { cache_control: cacheControl }),
 });
 
 const CHOICES: Readonly<Record<Exclude<ToolChoice["kind"], "one">, string>> = { auto: "auto", none: "none", required: "any" };

@@ -38,10 +38,13 @@ export interface TextPart {
 export type Part =
   | TextPart
   /** `data` is base64. */
-  | { readonly kind: "bytes"; readonly mediaType: string; readonly data: string; readonly name?: string | undefined }
-  | { readonly kind: "link"; readonly url: string }
+  | ({ readonly kind: "bytes"; readonly mediaType: string; readonly data: string; readonly name?: string | undefined } & Marked)
+  /** At `http(s)://`, or in Google's storage at `gs://`. */
+  | ({ readonly kind: "link"; readonly url: string } & Marked)
   /** A file that the provider has already. */
-  | { readonly kind: "file"; readonly id: string };
+  | ({ readonly kind: "file"; readonly id: string } & Marked);
+
+type Marked = Pick<TextPart, "cacheControl">;
 
 export interface ToolCall {
   readonly id: string;
@@ -55,6 +58,7 @@ export interface Tool {
   readonly name: string;
   readonly description?: string | undefined;
   readonly parameters?: Json | undefined;
+  readonly cacheControl?: Json | undefined;
 }
 
 export type ToolChoice = { readonly kind: "auto" | "none" | "required" } | { readonly kind: "one"; readonly name: string };
@@ -97,7 +101,7 @@ function readMessages(messages: readonly Reader[]): Pick<Chat, "system" | "turns
   const names = new Map<string, string>();
   for (const message of messages) {
     const role = message.text("role");
-    const parts = readContent(message);
+    const parts = withMark(readContent(message), message.object("cache_control"));
     if (role === "system" || role === "developer") {
       for (const part of parts) if (part.kind === "text") system.push(part);
     } else if (role === "user") turns.push({ role, parts });
@@ -133,12 +137,17 @@ function readContent(message: Reader): readonly Part[] {
   return [...message.readers("content").flatMap(readPart), ...said];
 }
 
+/** A mark on a message is one on the last of its parts, up to which it is kept. */
+function withMark(parts: readonly Part[], cacheControl: Json | undefined): readonly Part[] {
+  return cacheControl === undefined ? parts : parts.map((part, i) => (i === parts.length - 1 ? { ...part, cacheControl } : part));
+}
+
 /** Providers refuse empty texts; a message may well have one beside its tool calls. */
 const textParts = (text: string): readonly TextPart[] => (text === "" ? [] : [{ kind: "text", text }]);
 
 /** Kinds of content parts, and what each is at the providers. */
 const PART_READERS: Readonly<Record<string, (part: Reader) => readonly Part[]>> = {
-  text: (part) => textParts(part.text("text")).map((text) => ({ ...text, cacheControl: part.object("cache_control") })),
+  text: (part) => textParts(part.text("text")),
   refusal: (part) => textParts(part.text("refusal")),
   image_url: (part) => {
     const image = part.reader("image_url");
@@ -162,7 +171,9 @@ const PART_READERS: Readonly<Record<string, (part: Reader) => readonly Part[]>> 
 function readPart(part: Reader): readonly Part[] {
   const type = part.text("type");
   const read = Object.hasOwn(PART_READERS, type) ? PART_READERS[type] : undefined;
-  return read === undefined ? part.refuse("type", `content of type ${type} cannot be sent to this provider`) : read(part);
+  return read === undefined
+    ? part.refuse("type", `content of type ${type} cannot be sent to this provider`)
+    : withMark(read(part), part.object("cache_control"));
 }
 
 /** RFC 2397 with base64, which is how clients embed what they do not link. */
@@ -174,7 +185,7 @@ function readAddress(from: Reader, key: string): Part {
   // Of a long image only the beginning is looked at.
   const head = DATA_URL.exec(url.slice(0, 256));
   if (head !== null) return { kind: "bytes", mediaType: (head[1] ?? "").toLowerCase(), data: url.slice(head[0].length) };
-  if (/^https?:\/\//i.test(url)) return { kind: "link", url };
+  if (/^(?:https?|gs):\/\//i.test(url)) return { kind: "link", url };
   return from.refuse(key, "must be an http(s) URL or a data URL with a media type and base64");
 }
 
@@ -191,7 +202,12 @@ function readCall(call: Reader): ToolCall {
 function readTool(tool: Reader): Tool {
   if (tool.text("type") !== "function") tool.refuse("type", "this provider accepts only functions as tools");
   const made = tool.reader("function");
-  return { name: made.text("name"), description: made.optionalText("description"), parameters: made.object("parameters") };
+  return {
+    name: made.text("name"),
+    description: made.optionalText("description"),
+    parameters: made.object("parameters"),
+    cacheControl: tool.object("cache_control") ?? made.object("cache_control"),
+  };
 }
 
 function readToolChoice(body: Reader): { readonly choice: ToolChoice; readonly allowed?: ReadonlySet<string> } | undefined {

@@ -2,8 +2,8 @@ import type { Chat, Part, ToolChoice, Turn } from "./chat.ts";
 import { type Json, objectOf, parsedJson, UntranslatableError } from "#gateway/http/json.ts";
 
 /** A chat completion request as a request to generate content. */
-export function googleRequest(chat: Chat): Json {
-  const generation = generationConfig(chat);
+export function googleRequest(chat: Chat, model: string): Json {
+  const generation = generationConfig(chat, model);
   const choice = chat.toolChoice;
   const declarations = chat.tools.map(({ name, description, parameters }) => ({
     name,
@@ -20,13 +20,13 @@ export function googleRequest(chat: Chat): Json {
   };
 }
 
-function generationConfig(chat: Chat): Json {
+function generationConfig(chat: Chat, model: string): Json {
   const { body, format, effort } = chat;
   const seed = body.number("seed");
   const presencePenalty = body.number("presence_penalty");
   const frequencyPenalty = body.number("frequency_penalty");
   const topK = body.number("top_k");
-  const thinkingBudget = effort === undefined || !Object.hasOwn(THINKING_TOKENS, effort) ? undefined : THINKING_TOKENS[effort];
+  const thinkingConfig = effort === undefined || !Object.hasOwn(THINKING_TOKENS, effort) ? undefined : thinkingOf(effort, model);
   return {
     ...(chat.tokensMax === undefined ? {} : { maxOutputTokens: chat.tokensMax }),
     ...(chat.temperature === undefined ? {} : { temperature: chat.temperature }),
@@ -39,12 +39,29 @@ function generationConfig(chat: Chat): Json {
     ...(frequencyPenalty === undefined ? {} : { frequencyPenalty }),
     ...(format === undefined ? {} : { responseMimeType: "application/json" }),
     ...(format?.kind === "schema" ? { responseJsonSchema: format.schema } : {}),
-    ...(thinkingBudget === undefined ? {} : { thinkingConfig: { thinkingBudget } }),
+    ...(thinkingConfig === undefined ? {} : { thinkingConfig }),
   };
 }
 
 /** Tokens for thinking where OpenAI's users say how hard a model shall think. */
 const THINKING_TOKENS: Readonly<Record<string, number>> = { none: 0, minimal: 1024, low: 1024, medium: 8192, high: 24_576, xhigh: 24_576 };
+
+/** From the third generation on a level stands in for the budget. Models that are not `flash` have but two of them. */
+const LEVELS: Readonly<Record<string, readonly [flash: string, others: string]>> = {
+  none: ["minimal", "low"],
+  minimal: ["minimal", "low"],
+  low: ["low", "low"],
+  medium: ["medium", "high"],
+  high: ["high", "high"],
+  xhigh: ["high", "high"],
+};
+
+/** Whoever asks for thinking is told what was thought, as far as the provider tells it. */
+function thinkingOf(effort: string, model: string): Json {
+  const thoughts = effort === "none" ? {} : { includeThoughts: true };
+  if (!/gemini-[3-9]/.test(model)) return { thinkingBudget: THINKING_TOKENS[effort], ...thoughts };
+  return { thinkingLevel: LEVELS[effort]?.[model.includes("flash") ? 0 : 1], ...thoughts };
+}
 
 function contentsOf(turns: readonly Turn[]): readonly Json[] {
   const contents: { readonly role: "user" | "model"; readonly parts: Json[] }[] = [];
