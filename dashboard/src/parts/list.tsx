@@ -21,21 +21,22 @@ interface ListProps<T> {
 /** A table of less than some hundred rows; longer ones are virtual. */
 export const List = <T,>({ label, columns, rows, keyOf }: ListProps<T>) => (
   <div className={css["box"]} tabIndex={0} role="region" aria-label={label}>
-    <table className={css["table"]} aria-label={label}>
-      <thead>
-        <tr>
+    {/* A phone shows each row as a block, which takes the table's roles away unless they are named. */}
+    <table className={css["table"]} aria-label={label} role="table">
+      <thead role="rowgroup">
+        <tr role="row">
           {columns.map(({ head, isMinor, isFigure, width }) => (
-            <th key={head} scope="col" data-minor={isMinor} data-figure={isFigure} style={{ width }}>
+            <th key={head} scope="col" role="columnheader" data-minor={isMinor} data-figure={isFigure} style={{ width }}>
               {head}
             </th>
           ))}
         </tr>
       </thead>
-      <tbody>
+      <tbody role="rowgroup">
         {rows.map((row, index) => (
-          <tr key={keyOf(row, index)}>
-            {columns.map(({ head, cell, isMinor, isFigure }) => (
-              <td key={head} data-minor={isMinor} data-figure={isFigure}>
+          <tr role="row" key={keyOf(row, index)}>
+            {columns.map(({ head, cell, isMinor, isFigure, width }) => (
+              <td key={head} role="cell" data-minor={isMinor} data-figure={isFigure} data-wide={!width.endsWith("px") || undefined}>
                 {cell(row)}
               </td>
             ))}

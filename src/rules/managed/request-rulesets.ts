@@ -96,7 +96,7 @@ export const SCORES: ManagedRuleset = {
   id: SCORES_RULESET_ID,
   name: "OWASP Core Ruleset",
   description:
-    "Adds up signs of attacks in the Core Rule Set's levels of paranoia; rules of this program's own. `selvedge waf crs install FILE.tar.gz` brings the Core Rule Set itself",
+    "Adds up signs of attacks by the paranoia levels of the Core Rule Set. These are Selvedge's own rules; to install the Core Rule Set itself, run: selvedge waf crs install FILE.tar.gz",
   phase: PHASE,
   version: "own-1",
   actions: ACTIONS,

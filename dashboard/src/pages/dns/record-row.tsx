@@ -122,7 +122,7 @@ export const RecordRow = memo(function RecordRow({ record, index, start, height,
         )}
       </span>
       <span role="gridcell" className={`${css["content"]} num`}>
-        {cell("content", content)}
+        {cell("content", type === "MX" ? `${record.priority ?? 0} ${content}` : content)}
       </span>
       <span role="gridcell" className={css["traffic"]}>
         {proxiable ? (
