@@ -31,7 +31,38 @@ const TEMPLATES: readonly SignatureRow[] = [
     title: "Template injection: ways from a template to the system",
     // Of braces that are repeated each is looked behind as far as the next one only.
     pattern: String.raw`(?:\{|<%|<#|#set ?\(|\$[a-z]{1,20}\.)[^{}<]{0,120}(?:__(?:class|globals|builtins|mro|subclasses|init|import|base)__|request ?[.|] ?(?:application|environ|attr|__)|self ?\. ?_|config ?(?:\.(?:items|from|__|secret|root)|\[ ?['"](?:secret|sql)|\|)|lipsum ?[.|\[]|cycler ?[.|\[]|joiner ?[.|\[]|getruntime|class\.forname|getclass ?\( ?\)|t\(java\.|freemarker\.|['"]\?new ?\(|\?api\b|_self\.|registerundefinedfiltercallback|\|? ?(?:filter|map|sort|reduce) ?\( ?['"(\[{]{0,3}(?:system|passthru|exec)\b|system ?\( ?['"]|popen ?\(|os\.popen|range\.constructor|process\.(?:mainmodule|binding)|require ?\( ?['"]child_process|__proto__|constructor ?(?:\.|\[|\( ?['"])|settings\.secret|smarty\.(?:version|server|template_object)|php\}|lookup string\.|\|passthru|url_for\.__|get_flashed_messages\.__|app\.request\.|dump ?\( ?app)`,
-    needs: ["{", "<%", "<#", "#set", "$"],
+    needs: [
+      "__",
+      "request",
+      "self",
+      "config",
+      "lipsum",
+      "cycler",
+      "joiner",
+      "getruntime",
+      "class.forname",
+      "getclass",
+      "t(java",
+      "freemarker",
+      "?new",
+      "?api",
+      "registerundefined",
+      "system",
+      "passthru",
+      "exec",
+      "popen",
+      "range.constructor",
+      "process.",
+      "require",
+      "constructor",
+      "settings.secret",
+      "smarty",
+      "php}",
+      "lookup string",
+      "url_for",
+      "get_flashed",
+      "dump",
+    ],
     hits: [
       "{{config.items()}}",
       "{{''.__class__.__mro__[1].__subclasses__()}}",
@@ -101,6 +132,7 @@ const PHP: readonly SignatureRow[] = [
     slug: "php-call",
     title: "PHP injection: a call as a value",
     pattern: String.raw`^[^ ]{0,24}?(?:^|[^a-z0-9_.> ] ?)@?(?:system|exec|shell_exec|passthru|popen|proc_open|pcntl_exec|assert|eval|create_function|call_user_func(?:_array)?|preg_replace|file_(?:get|put)_contents|fopen|readfile|highlight_file|show_source|base64_decode|gzinflate|str_rot13|unserialize|phpinfo|ini_set|putenv|scandir|glob|phpversion|php_uname|getenv|print_r|var_dump|die) ?\( ?(?:['"${"`"}$@]|base64_|chr ?\(|\) ?(?:;|$|\})|str_|get_|system\(|phpinfo\(|gz|\d{1,6} ?\) ?;)`,
+    beginsValue: true,
     needs: ["("],
     hits: [";system('id')", "phpinfo()", "eval($_POST[x])", "';phpinfo();//", "print_r(scandir('/'))", "call_user_func('system','id')"],
     misses: ["the system (old)", "call exec('ls') from a script", "re.exec('x')", "eval()uation", "db.exec('x')"],
@@ -254,8 +286,8 @@ const DATA: readonly SignatureRow[] = [
   {
     slug: "xpath-union",
     title: "XPath injection: another path",
-    pattern: String.raw`['"] ?\)?\] ?\| ?/{1,2}[a-z*]|['"] ?\) ?\] ?/|['"]\]/\*|(?:\bor|\band|\|) ?/{1,2}(?:\*|[a-z]{1,20}(?:/|::|\[))`,
-    needs: ["]", "/"],
+    pattern: String.raw`['"]\)?\] ?\| ?/{1,2}[a-z*]|['"]\)\]/|['"]\]/\*|(?:\bor|\band) ?/{1,2}(?:\*|[a-z]{1,20}(?:/|::|\[))`,
+    needs: ["']", '"]', "')]", '")]', "or /", "or/", "and /", "and/"],
     hits: ["x'] | //user/*", "' or //user[1]", "'] | //a/* | b['"],
     misses: ["see a['b']", "and /home", "https://a.example/b"],
   },
@@ -290,14 +322,21 @@ const DATA: readonly SignatureRow[] = [
   {
     slug: "header-injection",
     title: "A response header in a value",
-    pattern: String.raw`^(?:[^-\r\n ][^\r\n ]{0,300})?[\r\n]{1,8}[ \t]?(?:[^\r\n]{0,60}[\r\n]{1,4})?(?:set-cookie2?|location|content-type|content-length|content-disposition|refresh|link|access-control-[a-z-]{3,30}|transfer-encoding|status|server|cache-control|host|via|content-security-policy|x-[a-z-]{2,30}|bcc|cc|to|subject|from|reply-to|mime-version) ?:|^(?:[^-\r\n ][^\r\n ]{0,300})?[\r\n]{1,8}(?:http/[0-9]|<html|<script|(?:get|post|put) /)|(?:\xe5\x98\x8a|\xe5\x98\x8d)(?:[a-z-]{3,30}:|\xe5\x98)`,
-    needs: ["\r", "\n", "\xe5\x98"],
+    pattern: String.raw`^[^\r\n ]{0,300}[\r\n]{1,8}[ \t]?(?:[^\r\n]{0,60}[\r\n]{1,4})?(?:set-cookie2?|location|content-type|content-length|content-disposition|refresh|link|access-control-[a-z-]{3,30}|transfer-encoding|status|server|cache-control|host|via|content-security-policy|x-[a-z-]{2,30}|bcc|cc|to|subject|from|reply-to|mime-version) ?:|^[^\r\n ]{0,300}[\r\n]{1,8}(?:http/[0-9]|<html|<script|(?:get|post|put) /)`,
+    beginsValue: true,
+    unless: isNestedPart,
+    needs: [":", "http/", "<html", "<script", " /"],
     reading: "lines",
     targets: ARGUMENTS | COOKIES | PATH,
     hits: ["x\r\nSet-Cookie: a=b", "%0d%0aLocation: http://evil.example", "a\r\n\r\nHTTP/1.1 200 OK", "%0aContent-Length: 0"],
     misses: ["set a cookie", "my location: home", "over http/s", "name: x\nlocation: Berlin", "Dear all,\nsee you\nTo: do"],
   },
 ];
+
+/** A part within a part has a head of its own. */
+function isNestedPart(text: string): boolean {
+  return /^--[\w'()+,./:=?-]{1,70}\r?\ncontent-disposition: ?[a-z-]{1,20};/.test(text) && text.trimEnd().endsWith("--");
+}
 
 /** Programs report where they failed: class names with lines. */
 function isStackTrace(text: string): boolean {

@@ -22,7 +22,7 @@ export function normalise(value: string): Decoded {
     text = decoded;
   }
   if (WIDE.test(text)) text = narrow(text);
-  for (let round = 0; round < ENTITY_ROUNDS_MAX && text.includes("&"); round++) {
+  for (let round = 0; round < ENTITY_ROUNDS_MAX && REFERENCE.test(text); round++) {
     charge(text.length * DECODE_STEPS);
     const decoded = decodeEntities(text);
     if (decoded === text) break;
@@ -42,6 +42,7 @@ const NEEDS_WORK = /[^ !-$'-*,-[\]-~]|[A-Z&%+]| {2}/;
 const ROUNDS_MAX = 3;
 /** `&amp;lt;` is a bracket to whoever reads it twice. */
 const ENTITY_ROUNDS_MAX = 2;
+const REFERENCE = /&[#a-z]/i;
 /** What a byte costs of a text in which escapes are looked for. */
 const DECODE_STEPS = 12;
 const BLANKS = /[\t\n\v\f\r\xa0]| {2}/;

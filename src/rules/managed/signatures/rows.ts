@@ -12,6 +12,7 @@ export interface SignatureRow {
   readonly pattern?: string;
   readonly detect?: (text: string) => boolean;
   readonly unless?: Signature["unless"];
+  readonly beginsValue?: boolean;
   /** By default what the pattern itself shows. */
   readonly needs?: readonly string[];
   /** By default everything but files. */

@@ -33,7 +33,8 @@ const MATCHED_CHARACTERS_MAX = 200;
 /** So many places of a request are told of a signature. */
 const PLACES_MAX = 16;
 
-const READINGS: readonly Reading[] = ["sql", "path", "shell", "lines"];
+/** Those that are looked through by themselves; what lines have in them is in the text without line breaks too. */
+const READINGS: readonly Reading[] = ["sql", "path", "shell"];
 /** What a value is in each reading. */
 const READ: Readonly<Record<Reading, (value: Decoded) => string>> = {
   plain: ({ text }) => text,
@@ -44,6 +45,7 @@ const READ: Readonly<Record<Reading, (value: Decoded) => string>> = {
 };
 
 const HITS_MAX = 100;
+const BEGINNING_BYTES_MAX = 1024;
 
 /** Of signatures at one place of a text: no more than that, and nearly always one. */
 const STEPS_MAX = 10_000_000;
@@ -82,7 +84,7 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
 
   const inspect = rememberLast((request: RequestView): Inspection => {
     let texts: Map<number, Texts> | null = null;
-    const look = (text: string, target: number, reading: Reading, isSame: boolean, place: Place): void => {
+    const look = (text: string, target: number, reading: Reading, isSame: boolean, place: Place, lines = text): void => {
       charge(text.length * LOOK_STEPS + PIECE_STEPS);
       const serial = ++looks;
       let founds = 0;
@@ -93,12 +95,13 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
         for (const row of rows[literal]!) {
           // A reading that changes nothing was seen already.
           if ((row.targets & target) === 0 || (row.reading !== reading && !isSame)) continue;
+          const read = row.reading === "lines" ? lines : text;
           const known = (texts ??= new Map<number, Texts>()).get(row.number);
-          const places = known?.get(text);
+          const places = known?.get(read);
           if (places !== undefined) {
             if (places.at(-1) !== place) places.push(place);
-          } else if (known !== undefined) known.set(text, [place]);
-          else texts.set(row.number, new Map([[text, [place]]]));
+          } else if (known !== undefined) known.set(read, [place]);
+          else texts.set(row.number, new Map([[read, [place]]]));
         }
       });
       charge(founds * FOUND_STEPS);
@@ -107,7 +110,7 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
       const place = { part, name };
       // It was made ready already, and is read in other ways.
       charge(value.lines.length * READ_STEPS);
-      look(value.text, target, "plain", true, place);
+      look(value.text, target, "plain", true, place, value.lines);
       for (const reading of READINGS) {
         const read = READ[reading](value);
         if (read !== value.text) look(read, target, reading, false, place);
@@ -159,10 +162,11 @@ const isPlace = (a: Place, b: Place): boolean => a.part === b.part && a.name ===
 
 type TextTest = (text: string) => boolean;
 
-function createTest({ looksFor, unless }: Signature): TextTest {
+function createTest({ looksFor, unless, beginsValue }: Signature): TextTest {
   if ("detect" in looksFor) return looksFor.detect;
   const pattern: RegexTest = compileRegexTest(looksFor.pattern, STEPS_MAX);
-  return (text) => {
+  return (given) => {
+    const text = beginsValue === true ? given.slice(0, BEGINNING_BYTES_MAX) : given;
     charge(text.length * TEST_STEPS + PIECE_STEPS);
     return pattern.test(text) && unless?.(text) !== true;
   };

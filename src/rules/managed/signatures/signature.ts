@@ -31,6 +31,8 @@ export interface Signature {
   readonly title: string;
   readonly category: AttackCategory;
   readonly looksFor: Test;
+  /** It is about how values begin: their first kilobyte is looked at. */
+  readonly beginsValue?: boolean | undefined;
   /** Texts of which it says nothing, whatever is in them. */
   readonly unless?: ((text: string) => boolean) | undefined;
   /** Every match has one of them in it. */

@@ -1,3 +1,5 @@
+import { compileRegexTest } from "#rules/regex/regex.ts";
+import { withoutComments } from "./normalise.ts";
 import { signaturesOf, type SignatureRow } from "./rows.ts";
 import { injectsSql, isStatement } from "./sql-injection.ts";
 import type { Signature } from "./signature.ts";
@@ -6,60 +8,17 @@ const QUOTES = ["'", '"', "`"];
 const joined = (words: readonly string[]): readonly string[] =>
   QUOTES.flatMap((quote) => ["", " ", ")", ") "].flatMap((gap) => words.map((word) => `${quote}${gap}${word}`)));
 
+const UNION_SELECT = String.raw`\bunion(?: all| distinct)?[ (]{1,3}select[ (]{1,2}(?:all |distinct |top \d{1,4} )?(?:['"0-9@*(\\~!+-]|null\b|[a-z0-9_.]{1,40} ?(?:[,(]|from\b|as\b))`;
+const union = compileRegexTest(UNION_SELECT, 10_000_000);
+
+/** What the row for UNION SELECT says is left to it, so that an exception of that rule lets the request pass. */
+const injectsOtherwise = (text: string): boolean => injectsSql(text) && !union.test(withoutComments(text.replace(/[\s\0\xa0]+/g, " ")));
+
 const ROWS: readonly SignatureRow[] = [
-  {
-    slug: "sqli-tokens",
-    title: "SQL injection: a text that becomes part of a statement",
-    detect: injectsSql,
-    needs: [
-      "'",
-      '"',
-      "or",
-      "and",
-      "||",
-      "&&",
-      "union",
-      "select",
-      ";",
-      "--",
-      "/*",
-      "#",
-      "sleep",
-      "benchmark",
-      "order by",
-      "having",
-      "waitfor",
-      ")",
-    ],
-    reading: "lines",
-    hits: [
-      "' UNION SELECT username || ':' || password FROM users--",
-      "' or true--",
-      "' or 1 --",
-      "1'or'1",
-      "1e0union select",
-      "1 union distinctrow select 1",
-      "' or id in (1,2)#",
-      "1 or 1 between 0 and 2--",
-      '1")) as a where 1=1 and 2=2#',
-      "x') as a where 3=3",
-      "1' in boolean mode) or 1=1#",
-      "1,(select (case when (1=2) then 1 else 0 end))",
-      "%' and '%'='",
-    ],
-    misses: [
-      'status in ("Open","In Progress") OR assignee = currentUser()',
-      'project = X AND "Epic Link" = "X-1"',
-      "select name, count(*) from orders where state = 'open' or state = 'new' group by name",
-      "rock 'n' roll",
-      "2 > 1 or 1 < 2",
-      "it's 5 o'clock -- somewhere",
-    ],
-  },
   {
     slug: "sqli-union-select",
     title: "SQL injection: UNION SELECT",
-    pattern: String.raw`\bunion(?: all| distinct)?[ (]{1,3}select[ (]{1,2}(?:all |distinct |top \d{1,4} )?(?:['"0-9@*(\\~!+-]|null\b|[a-z0-9_.]{1,40} ?(?:[,(]|from\b|as\b))`,
+    pattern: UNION_SELECT,
     unless: isStatement,
     needs: ["union"],
     hits: [
@@ -270,6 +229,55 @@ const ROWS: readonly SignatureRow[] = [
     hits: ["');--('=')#('", "';';';';';';';';"],
     misses: ["a - b - c", "it's 'fine'"],
     paranoia: 4,
+  },
+  {
+    slug: "sqli-tokens",
+    title: "SQL injection: a text that becomes part of a statement",
+    detect: injectsOtherwise,
+    needs: [
+      "'",
+      '"',
+      "or",
+      "and",
+      "||",
+      "&&",
+      "union",
+      "select",
+      ";",
+      "--",
+      "/*",
+      "#",
+      "sleep",
+      "benchmark",
+      "order by",
+      "having",
+      "waitfor",
+      ")",
+    ],
+    reading: "lines",
+    hits: [
+      "' UNION SELECT username || ':' || password FROM users--",
+      "' or true--",
+      "' or 1 --",
+      "1'or'1",
+      "1e0union select",
+      "1 union distinctrow select 1",
+      "' or id in (1,2)#",
+      "1 or 1 between 0 and 2--",
+      '1")) as a where 1=1 and 2=2#',
+      "x') as a where 3=3",
+      "1' in boolean mode) or 1=1#",
+      "1,(select (case when (1=2) then 1 else 0 end))",
+      "%' and '%'='",
+    ],
+    misses: [
+      'status in ("Open","In Progress") OR assignee = currentUser()',
+      'project = X AND "Epic Link" = "X-1"',
+      "select name, count(*) from orders where state = 'open' or state = 'new' group by name",
+      "rock 'n' roll",
+      "2 > 1 or 1 < 2",
+      "it's 5 o'clock -- somewhere",
+    ],
   },
 ];
 
