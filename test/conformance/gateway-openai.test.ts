@@ -232,12 +232,12 @@ describe("openai's client with embeddings through the unified endpoint", () => {
 describe("providers that take OpenAI's dialect below a path of their own", () => {
   for (const [provider, model, path] of [
     ["cohere", "command-a-03-2025", "/compatibility/v1/chat/completions"],
-    ["huggingface", "org/model", "/models/org/model/v1/chat/completions"],
+    ["huggingface", "org/model", "/v1/chat/completions"],
   ] as const)
     test(provider, async (t) => {
       const asked = await testProvider(t, (res) => answerChat(res, "Hi."));
       const { gateway, rows } = await mockedFront(t, {
-        providers: { [provider]: provider === "huggingface" ? `${asked.url}/models` : asked.url },
+        providers: { [provider]: asked.url },
       });
       await client(`${gateway}/compat`).chat.completions.create(asking(`${provider}/${model}`, "hello"));
       assert.deepEqual([asked.seen[0]?.url, JSON.parse(asked.seen[0]?.body ?? "").model, rows[0]?.tokens_in], [path, model, 10]);

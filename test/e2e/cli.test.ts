@@ -329,6 +329,7 @@ test("zone import creates the zone, waits where the rate limit asks it to, and n
     zone_id: null,
     created: 0,
     skipped: 0,
+    report: [],
     failed: [{ line: 10, message: "odd (81058)" }],
   });
   assert.match(refused.err, /rate limit is reached; continuing in 1 s/);
