@@ -25,7 +25,9 @@ describe("what npm packs", () => {
 
   test("is the program with its maps, and nothing that only a checkout needs", (t) => {
     t.diagnostic(`${installed.size} bytes, ${installed.unpackedSize} unpacked, ${installed.files.length} files`);
-    const besides = installed.files.filter((path) => !/^(bin|dist)\/[\w/-]+\.js(\.map)?$/.test(path));
+    const built = /^(?:(?:bin|dist)\/[\w/-]+\.js(?:\.map)?|dashboard\/dist\/.*)$/;
+    const besides = installed.files.filter((path) => !built.test(path));
+    assert.ok(installed.files.includes("dashboard/dist/index.html"));
     assert.deepEqual(besides.toSorted(), ["LICENSE", "README.md", "dist/package.json", "package.json"]);
     assert.deepEqual(
       installed.files.filter((path) => /\btesting\b|\btest\b/.test(path)),
