@@ -1,31 +1,19 @@
-/** A place of a request that signatures look at. */
-export interface Place {
-  /** As rows of operators name it. */
-  readonly name: string;
-  readonly bit: number;
-  readonly title: string;
-}
-
+/** The places of a request that signatures look at; a signature names several by joining their bits. */
 export const PATH = 1;
+/** Names and values of query, form, parts, JSON and XML. */
 export const ARGUMENTS = 2;
+/** Names and values of cookies. */
 export const COOKIES = 4;
+/** Values of header fields, and heads of parts, without those that have a place of their own. */
 export const HEADERS = 8;
+/** The field User-Agent. */
 export const AGENT = 16;
+/** Names of uploaded files. */
 export const FILES = 32;
+/** Bodies that are neither form nor parts nor JSON. */
 export const BODY = 64;
+/** The beginnings of uploaded files. */
 export const UPLOADS = 128;
-
-/** Every place there is; a signature names several by joining their bits. */
-export const PLACES: readonly Place[] = [
-  { name: "path", bit: PATH, title: "the path" },
-  { name: "arguments", bit: ARGUMENTS, title: "names and values of query, form, parts, JSON and XML" },
-  { name: "cookies", bit: COOKIES, title: "names and values of cookies" },
-  { name: "headers", bit: HEADERS, title: "values of header fields, and heads of parts, without those that have a place of their own" },
-  { name: "user-agent", bit: AGENT, title: "User-Agent" },
-  { name: "file-names", bit: FILES, title: "names of uploaded files" },
-  { name: "files", bit: UPLOADS, title: "beginnings of uploaded files" },
-  { name: "body", bit: BODY, title: "bodies that are neither form nor parts nor JSON" },
-];
 
 /** What a visitor can put a value into. */
 export const INPUT = ARGUMENTS | COOKIES | BODY;
