@@ -39,8 +39,9 @@ const READINGS: readonly Reading[] = ["sql", "path", "shell"];
 const READ: Readonly<Record<Reading, (value: Decoded) => string>> = {
   plain: ({ text }) => text,
   sql: ({ text }) => withoutComments(text),
-  path: ({ lines }) => plainPath(lines),
-  shell: ({ lines }) => unquoted(lines),
+  // Only what ends a path, or separates commands, is worth a text that is not the one of others.
+  path: ({ text, lines }) => plainPath(lines.includes("\0") ? lines : text),
+  shell: ({ text, lines }) => unquoted(/[\n\r]/.test(lines) ? lines : text),
   lines: ({ lines }) => lines,
 };
 
@@ -63,12 +64,14 @@ interface Inspection {
   readonly texts: ReadonlyMap<number, Texts>;
   readonly numbers: readonly number[];
   readonly verdicts: Map<number, boolean>;
+  /** What is known of single texts, by signature. */
+  readonly hitTexts: Map<number, Map<string, boolean>>;
 }
 
 /** Each text with all places that have it. */
 type Texts = Map<string, Place[]>;
 
-const NOTHING: Inspection = { texts: new Map(), numbers: [], verdicts: new Map() };
+const NOTHING: Inspection = { texts: new Map(), numbers: [], verdicts: new Map(), hitTexts: new Map() };
 
 export function createSignatureSet(signatures: readonly Signature[]): SignatureSet {
   const literals = [...new Set(signatures.flatMap(({ needs }) => needs))];
@@ -118,28 +121,40 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
     });
     if (texts === null) return NOTHING;
     const found: Map<number, Texts> = texts;
-    return { texts: found, numbers: [...found.keys()].sort((a, b) => a - b), verdicts: new Map() };
+    return { texts: found, numbers: [...found.keys()].sort((a, b) => a - b), verdicts: new Map(), hitTexts: new Map() };
   });
 
   const test = (text: string, number: number): boolean => (tests[number] ??= createTest(signatures[number]!))(text);
 
+  /** Each text of a request is asked once. */
+  const isHit = ({ hitTexts }: Inspection, text: string, number: number): boolean => {
+    const known = hitTexts.get(number) ?? new Map<string, boolean>();
+    hitTexts.set(number, known);
+    let hit = known.get(text);
+    if (hit === undefined) known.set(text, (hit = test(text, number)));
+    return hit;
+  };
+
   return {
     candidates: (request) => inspect(request).numbers,
     matches: (request, number, leftOut) => {
-      const { texts, verdicts } = inspect(request);
+      const inspection = inspect(request);
+      const { texts, verdicts } = inspection;
       const candidates = texts.get(number);
       if (candidates === undefined) return false;
-      if (leftOut !== undefined) return candidates.entries().some(([text, places]) => !places.every(leftOut) && test(text, number));
+      if (leftOut !== undefined)
+        return candidates.entries().some(([text, places]) => !places.every(leftOut) && isHit(inspection, text, number));
       let verdict = verdicts.get(number);
-      if (verdict === undefined) verdicts.set(number, (verdict = candidates.keys().some((text) => test(text, number))));
+      if (verdict === undefined) verdicts.set(number, (verdict = candidates.keys().some((text) => isHit(inspection, text, number))));
       return verdict;
     },
     hits: (request, number, leftOut = () => false) => {
       // One object for each value, however many readings of it have the signature.
       const hit = new Set<Place>();
-      for (const [text, places] of inspect(request).texts.get(number) ?? []) {
+      const inspection = inspect(request);
+      for (const [text, places] of inspection.texts.get(number) ?? []) {
         if (hit.size >= HITS_MAX) break;
-        if (test(text, number)) for (const place of places) if (!leftOut(place)) hit.add(place);
+        if (isHit(inspection, text, number)) for (const place of places) if (!leftOut(place)) hit.add(place);
       }
       return Math.min(hit.size, HITS_MAX);
     },
