@@ -1,9 +1,9 @@
 /**
- * What the rules of one request may cost, and as much again those of its response, in steps of about a nanosecond: a tenth of a
+ * What the rules of one request may cost, and as much again those of its response, in steps of about a nanosecond: an eighth of a
  * second of a thread. What walks over texts or arrays charges by their length, so that a request is ended at the same step on any
  * machine (ADR 0075).
  */
-export const STEPS_MAX = 100_000_000;
+export const STEPS_MAX = 120_000_000;
 
 /** What an item of an array costs beside what is done with it. */
 export const ITEM_STEPS = 30;

@@ -178,7 +178,7 @@ export const WORST: readonly Worst[] = [
   {
     name: "parts of parts",
     expression: (i) => `any(http.request.body.multipart.content_types[*][*] matches "${i}")`,
-    body: `--b\r\nContent-Type: b\r\n\r\n${"a".repeat(100)}\r\n`.repeat(1000),
+    body: `--b\r\nContent-Type: ${"b".repeat(20)}\r\n\r\n${"a".repeat(80)}\r\n`.repeat(1000),
     type: MULTIPART,
   },
   { name: "Base64", expression: (i) => `decode_base64(substring(${raw}, ${4 * i})) eq "b"`, body: LONG },
