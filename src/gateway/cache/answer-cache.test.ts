@@ -115,7 +115,12 @@ test("a stream is kept and played again as a stream; one that was cut, or that s
   });
   const { base, rows } = await gatewayFront(t, { ops: [KEEPING], providers: { openai: provider.url } });
   const stream = async (user: string): Promise<readonly [string | null, string | null, string]> => {
-    const answer = await postJson(`${base}/gw/openai/chat/completions`, { ...TEST_CHAT, stream: true, user });
+    const answer = await postJson(`${base}/gw/openai/chat/completions`, {
+      ...TEST_CHAT,
+      stream: true,
+      stream_options: { include_usage: true },
+      user,
+    });
     const text = await answer.text().catch(() => "cut");
     return [answer.headers.get("svc-aig-cache-status"), answer.headers.get("content-type"), text];
   };

@@ -79,6 +79,20 @@ export const ERROR_CODES = {
     cause: "The token does not exist, is disabled or has expired.",
     remedy: "Create or roll a token.",
   },
+  token_location: {
+    code: 9109,
+    status: 403,
+    message: "Cannot use the access token from location",
+    cause: "The token has an address condition, and the client's address does not meet it.",
+    remedy: "Call from an allowed address or edit the token's condition.",
+  },
+  unauthorized_resource: {
+    code: 9109,
+    status: 403,
+    message: "Unauthorized to access requested resource",
+    cause: "The resource belongs to another account, or does not exist.",
+    remedy: "Use a credential of the account that owns it.",
+  },
   wrong_password: {
     code: 10436,
     status: 403,
@@ -113,20 +127,6 @@ export const ERROR_CODES = {
     message: "This request cannot be authenticated in this form",
     cause: "An e-mail address with a password is for signing in alone; a session does not sign in.",
     remedy: "Use a token, or sign in with POST /user/sessions.",
-  },
-  token_location: {
-    code: 9109,
-    status: 403,
-    message: "Cannot use the access token from location",
-    cause: "The token has an address condition, and the client's address does not meet it.",
-    remedy: "Call from an allowed address or edit the token's condition.",
-  },
-  unauthorized_resource: {
-    code: 9109,
-    status: 403,
-    message: "Unauthorized to access requested resource",
-    cause: "The resource belongs to another account, or does not exist.",
-    remedy: "Use a credential of the account that owns it.",
   },
   unknown_key: {
     code: 9103,
