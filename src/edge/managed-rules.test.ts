@@ -97,7 +97,10 @@ test("sensitivity: the less there is of it, the surer a rule has to be; a rule's
   const levels = (["default", "medium", "low", "eoff"] as const).map((sensitivity_level) => ({ ...all, sensitivity_level }));
   for (const ruleset of [MANAGED, SCORES]) {
     const [most = [], medium = [], low = [], none = []] = levels.map((overrides) => titles(ruleset, overrides));
-    assert.ok(most.length > medium.length && medium.length > low.length && low.length > 0, ruleset.name);
+    assert.ok(
+      most.length > medium.length && medium.length > low.length && low.length > 0,
+      `${ruleset.name}: ${[most, medium, low].map(({ length }) => length).join(", ")}`,
+    );
     assert.deepEqual([most.length, none], [ruleset.rules.length, []]);
     assert.ok(low.every((title) => medium.includes(title)));
   }
@@ -209,9 +212,10 @@ test("scores add up to the threshold, by the levels of paranoia that are on", as
   });
   await withRules(at(10_000), async () => assert.equal(await get(attack), 200));
   const first = { categories: [2, 3, 4].map((level) => ({ category: `paranoia-level-${level}`, enabled: false })) };
-  // Markup alone adds up to something only at the higher levels.
+  const every = { categories: [3, 4].map((level) => ({ category: `paranoia-level-${level}`, enabled: true })) };
+  // Markup alone adds up to something only at the higher levels, which wait to be turned on.
   await withRules(at(3, first), async () => assert.equal(await get("/?a=%3Cp%3Ehello%3C/p%3E"), 200));
-  await withRules(at(3), async () => assert.equal(await get("/?a=%3Cp%3Ehello%3C/p%3E"), 403));
+  await withRules(at(3, every), async () => assert.equal(await get("/?a=%3Cp%3Ehello%3C/p%3E"), 403));
 });
 
 test("the account's deployment runs before the zone's, each where its expression applies", async () => {
