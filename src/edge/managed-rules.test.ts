@@ -97,10 +97,10 @@ test("sensitivity: the less there is of it, the surer a rule has to be; a rule's
   const levels = (["default", "medium", "low", "eoff"] as const).map((sensitivity_level) => ({ ...all, sensitivity_level }));
   for (const ruleset of [MANAGED, SCORES]) {
     const [most = [], medium = [], low = [], none = []] = levels.map((overrides) => titles(ruleset, overrides));
-    assert.ok(
-      most.length > medium.length && medium.length > low.length && low.length > 0,
-      `${ruleset.name}: ${[most, medium, low].map(({ length }) => length).join(", ")}`,
-    );
+    const lengths = [most, medium, low].map(({ length }) => length).join(", ");
+    assert.ok(most.length >= medium.length && medium.length > low.length && low.length > 0, `${ruleset.name}: ${lengths}`);
+    // The rows that suspect least are of the higher levels of paranoia, which only scores know.
+    if (ruleset === SCORES) assert.ok(most.length > medium.length, lengths);
     assert.deepEqual([most.length, none], [ruleset.rules.length, []]);
     assert.ok(low.every((title) => medium.includes(title)));
   }
