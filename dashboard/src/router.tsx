@@ -9,7 +9,7 @@ const root = createRootRoute({
   errorComponent: ({ error }) => <Failed error={error as Error} />,
 });
 
-/** What an address says besides its path: texts alone. Anything else in it is dropped, so that no link breaks a page. */
+/** Search parameters as text. Other values are dropped, so that no link breaks a page. */
 export type Search = Readonly<Record<string, string | undefined>>;
 
 const texts = (search: Record<string, unknown>): Search =>

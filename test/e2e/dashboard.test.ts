@@ -78,6 +78,32 @@ describe("the dashboard", { skip: chrome === undefined && "chromium is not insta
     await add({ type: "TXT", name: "canary", content: `"${CANARY}"`, comment: CANARY });
   });
 
+  test("a record is added, mistakes are shown beside their field, and its content is changed in its row", async () => {
+    await page.goto(`${origin()}/zones/shop.example/dns/records`);
+    await page.getByRole("button", { name: "Add a record" }).click();
+    const form = page.getByRole("dialog");
+    await form.getByRole("textbox", { name: "Name" }).fill("www");
+    await form.getByRole("textbox", { name: "Content" }).fill("192.0.2.999");
+    await form.getByRole("button", { name: "Add the record" }).click();
+    await form.getByText(/IPv4/).first().waitFor();
+    await form.getByRole("textbox", { name: "Content" }).fill("192.0.2.7");
+    await form.getByRole("button", { name: "Add the record" }).click();
+    await form.waitFor({ state: "hidden" });
+    const row = page.getByRole("row").filter({ hasText: "192.0.2.7" });
+    await row.waitFor();
+    await row.getByText("192.0.2.7").dblclick();
+    const editor = page.getByLabel("Content of A www.shop.example");
+    await editor.fill("192.0.2.8");
+    await editor.press("Enter");
+    await page.getByRole("row").filter({ hasText: "192.0.2.8" }).waitFor();
+    await page.getByLabel("Search records").fill("canary");
+    await page.getByRole("row").filter({ hasText: "192.0.2.8" }).waitFor({ state: "detached" });
+    const call = apiCaller(server.ready);
+    const [zone] = await succeed(call("GET", "/zones?name=shop.example"));
+    const [record] = await succeed(call("GET", `/zones/${zone.id}/dns_records?name=www.shop.example`));
+    assert.deepEqual([record.content, page.url().includes("canary")], ["192.0.2.8", true]);
+  });
+
   const PAGES = [
     ["/", "Home"],
     ["/zones", "Zones"],
@@ -99,7 +125,10 @@ describe("the dashboard", { skip: chrome === undefined && "chromium is not insta
   ] as const;
 
   test("every page opens from its address, and can be used without sight", async () => {
-    for (const [colorScheme, width] of [["light", 1280]] as const) {
+    for (const [colorScheme, width] of [
+      ["light", 1280],
+      ["dark", 390],
+    ] as const) {
       const other = await browser.newContext({ viewport: { width, height: 800 }, colorScheme, storageState: await context.storageState() });
       await watch(other);
       const shown = await other.newPage();

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** What a page asked of the API, for "show as API call". */
+/** The calls that a page made, for "show as API call". */
 export interface NotedCall {
   readonly method: string;
   readonly path: string;

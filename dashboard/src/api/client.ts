@@ -71,7 +71,7 @@ export async function api<T>(method: string, path: string, body?: unknown, optio
   return envelope;
 }
 
-/** GraphQL has an envelope of its own. */
+/** GraphQL responses use their own envelope. */
 export async function graphql<T>(query: string, variables: object, signal?: AbortSignal): Promise<T> {
   const response = await fetch(`${BASE}/graphql`, {
     method: "POST",

@@ -17,7 +17,7 @@ interface ReadOptions {
   readonly keepsPrevious?: boolean;
 }
 
-/** What a GET answers; nothing is asked while there is no path. */
+/** The response to a GET. Sends no request while the path is undefined. */
 export const useRead = <T>(path: string | undefined, { everyMs, keepsPrevious }: ReadOptions = {}): UseQueryResult<Reply<T>> =>
   useQuery({
     queryKey: ["get", path],

@@ -8,7 +8,7 @@ interface ConfirmProps {
   readonly title: string;
   readonly action: string;
   readonly children: ReactNode;
-  /** What has to be typed where nothing brings it back. */
+  /** The text to type before an action that cannot be undone. */
   readonly typed?: string;
   readonly error: Error | null;
   readonly isPending: boolean;

@@ -7,7 +7,7 @@ interface DialogProps {
   readonly onClose: () => void;
   readonly children: ReactNode;
   readonly size?: number;
-  /** What cannot be put away by a click beside it. */
+  /** True for a dialog that a click outside does not close. */
   readonly isFirm?: boolean;
 }
 

@@ -75,7 +75,7 @@ export const Notice = ({
   </div>
 );
 
-/** What the API says, with its code as a link to its page. */
+/** The API's error message. Its code links to the page about it. */
 export function Fault({ error }: { readonly error: Error }) {
   if (!(error instanceof ApiError)) return <>{error.message}</>;
   return (

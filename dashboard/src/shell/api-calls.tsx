@@ -9,7 +9,7 @@ import css from "./api-calls.module.css";
 
 type Form = "curl" | "sdk";
 
-/** What the page has just asked of the API, to be done again by a program. */
+/** The last calls of the page, as commands and code to run again. */
 export function ApiCalls({ onClose }: { readonly onClose: () => void }) {
   const calls = useCalls();
   const [form, setForm] = useState<Form>("curl");

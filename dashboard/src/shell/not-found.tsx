@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { Empty } from "../parts/page.tsx";
 
 export const NotFound = () => (
-  <Empty title="There is no such page">
+  <Empty title="Page not found">
     <p>
       The address may be mistyped, or of an older version. <Link to="/">Go to Home</Link>
     </p>

@@ -102,12 +102,13 @@ export function apiConfig(live: LiveConfig, allowsHost: HostGate): ApiConfig {
     },
     periodSeconds: 60,
   };
+  const dashboard = dashboardFolder();
   return {
     vendorPrefix: vendor.prefix,
     ...{ date, rateLimit, allowsHost },
     hasOpenApi: () => live.current().api.openapi,
     limits: { dns_import: { bodyBytesMax: dns.import_bytes_max, rateLimit: importRateLimit } },
-    dashboard: dashboardFolder(),
+    ...(dashboard === undefined ? {} : { dashboard }),
     ...live.tls(),
   };
 }

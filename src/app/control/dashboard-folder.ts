@@ -2,10 +2,12 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Where the dashboard's built files are: beside the `src/` or the `dist/` that runs. A folder that is not there serves nothing. */
-export function dashboardFolder(start: string = dirname(fileURLToPath(import.meta.resolve("#package.json")))): string {
-  for (let folder = start; ; folder = dirname(folder)) {
-    const built = join(folder, "dashboard", "dist");
-    if (folder === dirname(folder) || existsSync(join(built, "index.html"))) return built;
-  }
+/**
+ * The folder of the dashboard's built files, in the package. A build has a `package.json` in `dist/`, one folder below the package's
+ * own. Undefined if the package has no dashboard.
+ */
+export function dashboardFolder(program: string = dirname(fileURLToPath(import.meta.resolve("#package.json")))): string | undefined {
+  return [program, dirname(program)]
+    .map((folder) => join(folder, "dashboard", "dist"))
+    .find((folder) => existsSync(join(folder, "index.html")));
 }

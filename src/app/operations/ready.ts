@@ -22,6 +22,7 @@ export interface ReadyLine {
 /** The same for people. */
 export function readyText(ready: ReadyLine, dataDir: string): string {
   const rows: readonly (readonly [string, string])[] = [
+    ["Dashboard", new URL("/", ready.api).href],
     ["Management API", ready.api],
     ["Operations", ready.ops],
     ["AI gateway", ready.gateway],

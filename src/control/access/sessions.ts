@@ -99,7 +99,7 @@ export function createSessions({ store, clock, ended }: SessionsDeps): Sessions 
     },
     isOpen: async () => (await oldestUser(store.read))?.password_hash === null,
     setUp: async (call, { email, password, label = "" }) => {
-      if (!isEmail(email)) throw new PlatformError("invalid_input", { message: "This is no e-mail address.", source: "/email" });
+      if (!isEmail(email)) throw new PlatformError("invalid_input", { message: "Enter a valid e-mail address.", source: "/email" });
       await assertFirst(store.read, call);
       const password_hash = await hashPassword(password);
       return commit({ store }, call, async (unit) => {

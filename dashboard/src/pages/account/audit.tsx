@@ -50,8 +50,8 @@ export function AuditPage() {
             keyOf={({ id }) => id}
             columns={[
               { head: "When", width: "130px", cell: ({ when }) => <Time of={when} /> },
-              { head: "What", width: "auto", cell: ({ action: { type } }) => <b>{type}</b> },
-              { head: "Who", width: "auto", cell: ({ actor }) => actor.email ?? `${actor.type} ${actor.id.slice(0, 8)}` },
+              { head: "Action", width: "auto", cell: ({ action: { type } }) => <b>{type}</b> },
+              { head: "Actor", width: "auto", cell: ({ actor }) => actor.email ?? `${actor.type} ${actor.id.slice(0, 8)}` },
               { head: "Address", width: "130px", isMinor: true, cell: ({ actor }) => <span className="mono">{actor.ip}</span> },
               { head: "Resource", width: "auto", isMinor: true, cell: ({ resource }) => <span className="mono">{resource.id}</span> },
             ]}

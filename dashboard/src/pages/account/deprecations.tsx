@@ -10,7 +10,7 @@ import { count, Time } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";
 import css from "./deprecations.module.css";
 
-/** What ends when, and who still calls it. */
+/** Deprecations by date, and the tokens that still use them. */
 export function DeprecationsPage() {
   const account = useAccount();
   const [{ show = "all" }, go] = useAddress();
@@ -23,7 +23,7 @@ export function DeprecationsPage() {
     .toSorted((a, b) => (a.date < b.date ? 1 : -1));
   return (
     <>
-      <PageHead title="Deprecations" lead="What ends or changes on a date, and which tokens still depend on it.">
+      <PageHead title="Deprecations" lead="Interfaces that end or change on a date, and the tokens that still use them.">
         <Choice
           label="Show"
           isQuiet
@@ -36,13 +36,13 @@ export function DeprecationsPage() {
           onChange={(value) => go({ show: value === "all" ? undefined : value })}
         />
       </PageHead>
-      <Card title="Who still calls what">
+      <Card title="Tokens that still use them">
         {calls.error ? (
           <Failed error={calls.error} onAgain={() => void calls.refetch()} />
         ) : !calls.data ? (
           <Loading />
         ) : calls.data.result.length === 0 ? (
-          <p className={tools["quiet"]}>Nobody has called anything that ends.</p>
+          <p className={tools["quiet"]}>No token has used a deprecated interface.</p>
         ) : (
           <List<DeprecationCall>
             label="Calls of deprecated interfaces"
@@ -52,7 +52,7 @@ export function DeprecationsPage() {
               { head: "Day", width: "90px", cell: ({ day }) => <Time of={day} as="day" /> },
               { head: "Token or user", width: "auto", cell: ({ token_id }) => <span className="mono">{token_id}</span> },
               { head: "Route", width: "auto", isMinor: true, cell: ({ route }) => <span className="mono">{route}</span> },
-              { head: "What ends", width: "auto", cell: ({ deprecation_id }) => <a href={`#${deprecation_id}`}>{deprecation_id}</a> },
+              { head: "Deprecation", width: "auto", cell: ({ deprecation_id }) => <a href={`#${deprecation_id}`}>{deprecation_id}</a> },
               { head: "Calls", width: "70px", isFigure: true, cell: (call) => count(call.calls) },
             ]}
           />

@@ -9,7 +9,7 @@ export function MembersPage() {
   const read = useRead<AccountMember[]>(account && `/accounts/${account.id}/members?per_page=50`);
   return (
     <>
-      <PageHead title="Account" lead="Who works in this account, and what their roles let them do." />
+      <PageHead title="Account" lead="The members of this account and their roles." />
       <AccountTabs />
       <Card title="Members">
         {read.error ? (

@@ -17,7 +17,7 @@ const WORDS: Readonly<Record<string, readonly [string, Tone]>> = {
   pending: ["signed; the parent does not say so yet", "warn"],
   disabled: ["not signed", "plain"],
   "pending-disabled": ["still signed, until caches have forgotten", "warn"],
-  error: ["the parent's DS record fits no key", "bad"],
+  error: ["the parent's DS record matches none of the zone's keys", "bad"],
 };
 
 function DnssecOf({ zone }: { readonly zone: Zone }) {
@@ -85,7 +85,7 @@ function DnssecOf({ zone }: { readonly zone: Zone }) {
         )}
       </Card>
       {parent && isSigned && (
-        <Card title="What the parent zone says">
+        <Card title="State at the parent zone">
           <Facts
             of={[
               ["DS records of our keys", parent.key_tags.length === 0 ? "none yet" : parent.key_tags.join(", ")],

@@ -106,7 +106,7 @@ function Import({ zone }: { readonly zone: Zone }) {
             </Notice>
           )}
           {diff && (
-            <div className={tools["stack"]} aria-label="What the import does">
+            <div className={tools["stack"]} aria-label="Changes of the import">
               <p className={tools["hint"]}>
                 <b className="num">{count(diff.recs_added)}</b> of <b className="num">{count(diff.total_records_parsed)}</b> records are
                 new.

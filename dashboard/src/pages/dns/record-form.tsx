@@ -8,7 +8,7 @@ import { Actions, Dialog } from "../../parts/modal.tsx";
 import { Fault, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
 
-/** What the content of a type looks like; every type that the API knows can be entered in presentation format. */
+/** An example of the content for each type. The form accepts every type of the API in presentation format. */
 const TYPES: readonly (readonly [string, string])[] = [
   ["A", "203.0.113.10"],
   ["AAAA", "2001:db8::10"],
@@ -87,7 +87,7 @@ export function RecordForm({ zoneId, zone, record, onClose, onDone }: FormProps)
         </div>
         <Textarea
           label="Content"
-          description={type === "CNAME" ? "The name whose addresses count." : undefined}
+          description={type === "CNAME" ? "The name to resolve instead." : undefined}
           placeholder={types.find(([one]) => one === type)?.[1] ?? ""}
           value={content}
           onChange={({ currentTarget }) => setContent(currentTarget.value)}

@@ -124,7 +124,7 @@ function Records({ zone }: { readonly zone: Zone }) {
         lead={
           <>
             <b className="num">{total === undefined ? "…" : count(total)}</b>{" "}
-            {isFiltered ? "fit the filters" : `of ${zone.name}, served the moment they are saved`}
+            {isFiltered ? "match the filters" : `in ${zone.name}, served as soon as they are saved`}
           </>
         }
       >
@@ -209,7 +209,7 @@ function Records({ zone }: { readonly zone: Zone }) {
           ) : total === 0 ? (
             <div role="row">
               <div role="gridcell">
-                <Empty title={isFiltered ? "No record fits these filters" : "This zone has no records yet"}>
+                <Empty title={isFiltered ? "No record matches these filters" : "This zone has no records yet"}>
                   {isFiltered ? (
                     <Button variant="default" onClick={() => go({ search: undefined, type: undefined, proxied: undefined })}>
                       Remove all filters
@@ -243,7 +243,7 @@ function Records({ zone }: { readonly zone: Zone }) {
           )}
         </div>
         {picked.size > 0 && (
-          <div className={css["bulk"]} role="toolbar" aria-label="What to do with the selected records">
+          <div className={css["bulk"]} role="toolbar" aria-label="Actions for the selected records">
             {count(picked.size)} selected
             <Button variant="subtle" color="red" onClick={() => setRemoving(true)}>
               Delete

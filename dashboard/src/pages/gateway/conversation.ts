@@ -3,7 +3,7 @@ export interface Turn {
   readonly text: string;
 }
 
-/** What was asked and answered, of the forms that chats have; a stream's pieces put together. Other bodies are shown as they are. */
+/** The messages of a logged request and response. Joins the events of a stream; shows bodies of unknown formats unchanged. */
 export function conversationOf(request: string, response: string): readonly Turn[] {
   const asked = parse(request);
   const turns = Array.isArray(asked?.["messages"])

@@ -37,7 +37,7 @@ export function GatewaysPage() {
         ) : !read.data ? (
           <Loading />
         ) : read.data.result.length === 0 ? (
-          <Empty title="There is no gateway yet">
+          <Empty title="No gateways yet">
             <p>Create one, then change the base URL of an application; nothing else changes there.</p>
           </Empty>
         ) : (

@@ -23,7 +23,7 @@ interface Answer {
 
 const DAY_SECONDS = 86_400;
 
-/** What the models of a gateway cost in the last day. */
+/** The cost of a gateway's models in the last 24 hours. */
 export function Spend({ accountId, gateway }: { readonly accountId: string; readonly gateway: string }) {
   const { data } = useQuery({
     queryKey: ["spend", accountId, gateway],

@@ -38,7 +38,7 @@ function HostnameOf({ zone }: { readonly zone: Zone }) {
         <Loading />
       </div>
     );
-  if (!one) return <Empty title={`${hostname} is no custom hostname of ${zone.name}`} />;
+  if (!one) return <Empty title={`${zone.name} has no custom hostname ${hostname}`} />;
   const { text, tone } = sentenceOf(one);
   return (
     <>

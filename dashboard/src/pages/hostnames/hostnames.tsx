@@ -34,7 +34,7 @@ function Hostnames({ zone }: { readonly zone: Zone }) {
   const total = read.data?.result_info?.total_count ?? 0;
   return (
     <>
-      <PageHead title="Custom hostnames" lead="Names of your customers that lead to this zone's site, each with a certificate of its own.">
+      <PageHead title="Custom hostnames" lead="Your customers' names for this zone's site, each with its own certificate.">
         <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAdding(true)}>
           Add hostnames
         </Button>
@@ -57,7 +57,7 @@ function Hostnames({ zone }: { readonly zone: Zone }) {
         ) : !read.data ? (
           <Loading />
         ) : read.data.result.length === 0 ? (
-          <Empty title={search === undefined ? "There is no custom hostname yet" : "No hostname fits"}>
+          <Empty title={search === undefined ? "No custom hostnames yet" : "No hostname matches"}>
             {search === undefined && <p>Add the name that a customer wants to use; you get the records that the customer has to make.</p>}
           </Empty>
         ) : (

@@ -7,7 +7,7 @@ export function sentenceOf({ status, ssl, verification_errors = [] }: CustomHost
   if (status === "moved") return { text: "It points elsewhere now.", tone: "bad" };
   if (status === "blocked") return { text: "Its name is held by another zone.", tone: "bad" };
   if (status !== "active") return { text: verification_errors[0] ?? "Waiting for the customer's CNAME or TXT record.", tone: "warn" };
-  if (ssl === undefined) return { text: "Active, without a certificate of its own.", tone: "good" };
+  if (ssl === undefined) return { text: "Active, without its own certificate.", tone: "good" };
   if (ssl.status === "active") return { text: "Active, with its certificate.", tone: "good" };
   return { text: `Reached already; the certificate is ${ssl.status.replaceAll("_", " ")}.`, tone: "warn" };
 }

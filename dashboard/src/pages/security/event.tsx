@@ -89,7 +89,7 @@ function EventOf({ zone }: { readonly zone: Zone }) {
             />
           </Card>
           {event.matches.length > 0 && (
-            <Card title="What matched">
+            <Card title="Matched parts">
               <List<Match>
                 label="Matches"
                 rows={event.matches}

@@ -48,7 +48,7 @@ function Events({ zone }: { readonly zone: Zone }) {
   const chips = CHIPS.filter((name) => search[name] !== undefined);
   return (
     <>
-      <PageHead title="Security events" lead="What rules did to requests. An event opens to say why.">
+      <PageHead title="Security events" lead="Actions that rules took. Open an event to see why.">
         <Choice
           label="Time"
           isQuiet
@@ -83,7 +83,7 @@ function Events({ zone }: { readonly zone: Zone }) {
         ) : !read.data ? (
           <Loading />
         ) : read.data.result.length === 0 ? (
-          <Empty title={chips.length > 0 ? "No event fits these filters" : "No rule has done anything in this time"}>
+          <Empty title={chips.length > 0 ? "No event matches these filters" : "No rule has acted in this time"}>
             {chips.length > 0 && (
               <Button variant="default" onClick={() => go(Object.fromEntries(chips.map((name) => [name, undefined])))}>
                 Remove all filters

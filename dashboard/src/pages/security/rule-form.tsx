@@ -42,7 +42,7 @@ export function RuleForm({ zone, phase, ruleset, rule, exception, onClose }: For
       action,
       enabled: rule?.enabled ?? true,
       ...(parameters ? { action_parameters: parameters } : {}),
-      // What it skips stands below it.
+      // A skip rule applies to the rules below it.
       ...(rule || action !== "skip" ? {} : { position: { before: "" } }),
     };
     const { position: _position, ...first } = { position: undefined, ...body };
@@ -72,14 +72,14 @@ export function RuleForm({ zone, phase, ruleset, rule, exception, onClose }: For
           />
         </div>
         <div>
-          <h2 id="when">When a request fits</h2>
+          <h2 id="when">When a request matches</h2>
           <Suspense fallback={<pre className="mono">{expression}</pre>}>
             <ExpressionEditor zone={zone.id} phase={phase.id} value={expression} onChange={setExpression} labelledBy="when" />
           </Suspense>
         </div>
         {action === "skip" && (
           <Notice tone="warn">
-            What fits passes all {phase.id === "http_request_firewall_managed" ? "managed" : "remaining custom"} rules.
+            Matching requests pass all {phase.id === "http_request_firewall_managed" ? "managed" : "remaining custom"} rules.
           </Notice>
         )}
         <TryIt zone={zone} />
@@ -101,7 +101,7 @@ export function RuleForm({ zone, phase, ruleset, rule, exception, onClose }: For
   );
 }
 
-/** What the rules that are saved now do to a described request. */
+/** Runs the saved rules on a described request. */
 function TryIt({ zone }: { readonly zone: Zone }) {
   const [url, setUrl] = useState(`https://www.${zone.name}/`);
   const [ip, setIp] = useState("192.0.2.1");

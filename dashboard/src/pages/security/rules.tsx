@@ -63,7 +63,7 @@ function Rules({ zone }: { readonly zone: Zone }) {
         ) : read.isPending ? (
           <Loading />
         ) : rules.length === 0 ? (
-          <Empty title="There is no rule yet">
+          <Empty title="No rules yet">
             <p>{phase.hint}</p>
             <Button onClick={() => setForm("new")}>Add a rule</Button>
           </Empty>

@@ -31,7 +31,7 @@ interface TopsProps {
   readonly onPick: (name: string, value: string) => void;
 }
 
-/** What is most among the events; a click filters by it. */
+/** The most frequent values among the events. A click filters by one. */
 export function Tops({ zoneId, since, onPick }: TopsProps) {
   const { data } = useQuery({
     queryKey: ["tops", zoneId, since],

@@ -19,7 +19,7 @@ export function WafMigration({ zone }: { readonly zone: Zone }) {
   const [isReviewing, setReviewing] = useState(false);
   const [step, setStep] = useState<Step>();
   const config = useRead<WafMigrationConfig>(isReviewing || step !== undefined ? `${base}/waf_migration/config?phase_two=1` : undefined);
-  // What was changed while both versions ran is what stays.
+  // The new WAF keeps the changes that were made while both versions ran.
   const deployed = useRead<Ruleset>(step === "pending" ? `${base}/rulesets/phases/http_request_firewall_managed/entrypoint` : undefined);
   const write = useWrite<Ruleset>(base);
   const state = status.data?.result;
@@ -83,7 +83,7 @@ export function WafMigration({ zone }: { readonly zone: Zone }) {
           onConfirm={() => deploy(step)}
         >
           {step === "pending"
-            ? "Managed rules take over at once. There is no way back to the previous WAF."
+            ? "Managed rules take over at once. You cannot go back to the previous WAF."
             : "Both versions run. Nothing is turned off yet."}
         </Confirm>
       )}

@@ -8,7 +8,7 @@ import css from "./attention.module.css";
 
 const SHOWN_MAX = 6;
 
-/** What does not work by itself, one click from where it is mended. */
+/** Problems that need a person, each with a link to the page that solves it. */
 export function Attention({ account, zones }: { readonly account: string; readonly zones: readonly Zone[] | undefined }) {
   const calls = useRead<DeprecationCall[]>(`/accounts/${account}/deprecation_calls?per_page=50`);
   if (!zones) return <Loading />;

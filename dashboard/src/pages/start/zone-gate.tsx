@@ -17,7 +17,7 @@ export function ZoneGate({ children }: { readonly children: (zone: Zone) => Reac
       </div>
     );
   return (
-    <Empty title={`There is no zone ${name} here`}>
+    <Empty title={`Zone ${name} not found`}>
       <p>It may have been deleted, or belong to an account that you cannot see.</p>
       <Link to="/zones" className={tools["link"]}>
         All zones

@@ -54,7 +54,7 @@ export function ZonesPage() {
         ) : !read.data ? (
           <Loading />
         ) : read.data.result.length === 0 ? (
-          <Empty title={isFiltered ? "No zone fits" : "There is no zone yet"}>
+          <Empty title={isFiltered ? "No zone matches" : "No zones yet"}>
             {!isFiltered && <p>A zone is a domain that this server answers for. Add yours, then its records.</p>}
             {!isFiltered && <Button onClick={() => setAdding(true)}>Add a zone</Button>}
           </Empty>

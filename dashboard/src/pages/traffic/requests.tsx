@@ -16,7 +16,7 @@ export const RequestsPage = () => <ZoneGate>{(zone) => <Requests zone={zone} />}
 
 const CHIPS = ["host", "client_ip", "status", "country", "ray_id"] as const;
 
-/** What the edge answered, newest first; live while it is open. */
+/** The edge's requests, newest first, updated while the page is open. */
 function Requests({ zone }: { readonly zone: Zone }) {
   const [search, go] = useAddress();
   const [typed, setTyped] = useTyped(search["path.contains"], (text) => go({ "path.contains": text }, { replace: true }));
@@ -34,7 +34,7 @@ function Requests({ zone }: { readonly zone: Zone }) {
   );
   return (
     <>
-      <PageHead title="Requests" lead="What the edge answered, the newest first.">
+      <PageHead title="Requests" lead="Requests that the edge answered, newest first.">
         <Choice
           label="Live"
           isQuiet
