@@ -74,6 +74,14 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
     neededBy: "test",
     purpose: "judges zones as registries do before they delegate",
   },
+  { name: "gcc", debianPackage: "gcc", neededBy: "test", purpose: "reads the system's headers" },
+  {
+    name: "libc6-dev",
+    debianPackage: "libc6-dev",
+    neededBy: "test",
+    purpose: "has those headers",
+    file: "/usr/include/malloc.h",
+  },
   { name: "openssl", debianPackage: "openssl", neededBy: "test", purpose: "verifies certificates and handshakes" },
   { name: "testssl", debianPackage: "testssl.sh", neededBy: "test", purpose: "judges the edge's TLS" },
   {

@@ -8,7 +8,7 @@ import { endLateChildren } from "./late-children.ts";
 import { printFailures, runSteps } from "./quick-checks.ts";
 import { ROOT, STATIC_STEPS, stepEnvironment, testFlags } from "./steps.ts";
 import { findTool, inCi, provideTools } from "./system-tools.ts";
-import { unitTestSteps } from "./unit-tests.ts";
+import { unitTestSteps, withoutNativeStep } from "./unit-tests.ts";
 
 /** The rounds of the fault tests take minutes on a busy machine. */
 const FILE_TIMEOUT_MS = 600_000;
@@ -35,7 +35,7 @@ await postgres?.stop();
 rmSync(directory, { recursive: true });
 
 async function runAll(): Promise<number> {
-  const units = unitTestSteps();
+  const units = [...unitTestSteps(), withoutNativeStep()];
   const failures = await runSteps([...STATIC_STEPS, ...units]);
   // By default the runner leaves one core idle, which is half of a small machine.
   const systems = await run(["test/**/*.test.ts"], availableParallelism());

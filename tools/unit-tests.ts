@@ -23,6 +23,19 @@ export function unitTestSteps(): readonly Step[] {
   ];
 }
 
+/** Of each plane, tests that reach its sockets. Those that run on both kinds of sockets by themselves are not here. */
+const WITHOUT_NATIVE = [
+  ...["http2", "lent-bodies", "proxy-protocol", "request-bodies", "request-rows", "rule-phases", "scanned-bodies", "tls", "worker"].map(
+    (name) => `src/edge/${name}.test.ts`,
+  ),
+  ...["browser-clients", "gateway", "gateway-wire", "native-paths", "streams", "worker"].map((name) => `src/gateway/${name}.test.ts`),
+  "src/nameserver/worker.test.ts",
+];
+
+/** They pass once more where no part of the planes uses native system calls (`runtime.native`). */
+export const withoutNativeStep = (): Step =>
+  stepOf("without native calls", ["--import", new URL("without-native.ts", import.meta.url).href, ...WITHOUT_NATIVE]);
+
 const stepOf = (name: string, files: readonly string[]): Step => ({
   name,
   command: "node",

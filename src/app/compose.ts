@@ -13,6 +13,7 @@ import { renewCertificates } from "#jobs/renew-certificates.ts";
 import { sendNotifications } from "#jobs/send-notifications.ts";
 import { watchDnssec } from "#jobs/watch-dnssec.ts";
 import { watchSecurityEvents } from "#jobs/watch-security-events.ts";
+import type { OnMissing } from "#kernel/process/native-transport.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { anyZone } from "#store/zones/zones.ts";
 import { planeAddresses } from "#app/operations/addresses.ts";
@@ -40,6 +41,8 @@ export interface Running {
   shown(): Promise<void>;
   /** Reads configuration and certificates again; what cannot be used changes nothing and is logged. */
   reload(): void;
+  /** For parts of the program that try native system calls later. */
+  readonly onNotNative: OnMissing;
   /** Drains the planes and the API within the time, then closes the databases. */
   close(drainMs: number): Promise<void>;
 }
@@ -77,6 +80,7 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
     });
     closing.addDraining((drainMs) => planes.stop(drainMs));
     running = planes;
+    transport.report();
     urlOfGateways = planeAddresses(config, { api: 0, ops: 0 }, planes.ports).gateway;
 
     const api = openApi(deps, { store, control, threads: [reader, batches], publisher, planes, metrics, live, transport, stalls }, closing);
@@ -97,7 +101,8 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
     const { account_id, token } = first;
     const ready: ReadyLine = { event: "ready", ...addresses, account_id, ...(token === null ? {} : { token }), pid: process.pid, took_ms };
     const reload = createReload({ live, log, metrics, listeners: [api.reload, planes.reload] });
-    return { ready, reload, shown: async () => (token === null ? undefined : firstTokenShown(store)), close: closing.close };
+    const shown = async (): Promise<void> => (token === null ? undefined : firstTokenShown(store));
+    return { ready, reload, shown, onNotNative: transport.add, close: closing.close };
   } catch (error) {
     await closing.close(0);
     throw error;

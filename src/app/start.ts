@@ -34,7 +34,7 @@ export async function startServer(
   );
   signals.onReload(running.reload);
   giveBackHeapWhenQuiet({ bytesMax: HEAP_BYTES_MAX });
-  keepPagesFew();
+  keepPagesFew(running.onNotNative);
   await asked;
   log.info("draining");
   await running.close(DRAIN_MS);

@@ -79,7 +79,7 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
   const clearanceKey = deriveKey(sealKey, "clearance", 32);
   const originRoots = [readFileSync(data.localRootPath, "utf8")];
   const socketCalls = await loadSocketCalls(voice.notNative);
-  const timeSlices = await loadTimeSlices();
+  const timeSlices = await loadTimeSlices(voice.notNative);
   const yields = (thread: number): boolean => timeSlices?.askFor(DETECTOR_SLICE_NS, thread) ?? false;
   const tap = createTap({ port: data.tap, metrics, yields, placeIn: socketCalls?.placeIn, onFirstUse: () => voice.needed("detector") });
   useSharedCoreRules(data.config.coreRules);

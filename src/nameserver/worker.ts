@@ -41,7 +41,7 @@ async function run(
   const voice = createWorkerVoice(parent);
   const metrics = createMetrics();
   const sockets = await loadSystemSockets(voice.notNative);
-  (await loadTimeSlices())?.askFor(SLICE_NS);
+  (await loadTimeSlices(voice.notNative))?.askFor(SLICE_NS);
   const replica = await openReplica({
     port: createMessagePortFeed(feed),
     name,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
+import { Resolver } from "node:dns/promises";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rename, writeFile } from "node:fs/promises";
@@ -147,7 +148,7 @@ test("SIGHUP reads the keys of the file that can change, and names those that ne
   assert.match((await head()).get("ratelimit-policy") ?? "", /w=4000$/, "a variable goes before the file, as at the start");
   const metrics = await (await fetch(new URL("/metrics", selvedge.ready.api))).text();
   assert.match(metrics, /^selvedge_config_reloads_total\{result="done"\} 1$/m);
-  assert.match(metrics, /^selvedge_transport_fallback\{part="datagrams"\} \d$/m);
+  assert.match(metrics, /^selvedge_transport_fallback\{part="datagrams",reason=".*"\} \d$/m);
 });
 
 test("SIGUSR1 and SIGUSR2 do nothing, and SIGHUP during the start ends nothing", async (t) => {
@@ -234,12 +235,45 @@ test("where koffi does not load, the reason is logged once, and stands in status
   const zone = { name: "example.com", account: { id: selvedge.ready.account_id }, type: "full" };
   assert.equal((await api(selvedge, selvedge.ready.token ?? "", "POST", "/zones", zone)).status, 200);
   const lines = selvedge.log().split("\n");
-  for (const part of ["DNS over UDP uses Node.js", "edge and gateway connections use Node.js"])
+  for (const part of ["DNS over UDP uses Node.js", "edge and gateway connections use Node.js", "edge TLS uses Node.js"])
     assert.equal(lines.filter((line) => line.includes(part) && line.includes("no koffi today")).length, 1, part);
+  assert.equal(lines.filter((line) => line.includes('"level":40') && line.includes("no koffi today")).length, 1, "one line for all");
   const metrics = await (await fetch(new URL("/metrics", selvedge.ready.api))).text();
-  assert.match(metrics, /^selvedge_transport_fallback\{part="datagrams"\} 1$/m);
+  assert.match(metrics, /^selvedge_transport_fallback\{part="datagrams",reason="no koffi today"\} 1$/m);
   const program = join(import.meta.dirname, "../../bin/selvedge.js");
   const status = String(execFileSync(process.execPath, [program, "status", "--data", selvedge.dataDir]));
   assert.match(status, /^status +ready$/m);
   assert.match(status, /^notice +.*no koffi today/m);
+});
+
+test("runtime.native says whether native system calls are used, and log, metrics and status say so too", async (t) => {
+  for (const native of ["auto", "off"] as const) {
+    const selvedge = await startSelvedge({ args: ["--runtime-native", native] });
+    t.after(() => selvedge.stop());
+    const token = selvedge.ready.token ?? "";
+    const zone = { name: "example.com", account: { id: selvedge.ready.account_id }, type: "full" };
+    const { result } = (await api(selvedge, token, "POST", "/zones", zone)).body as any;
+    const record = { type: "A", name: "www", content: "192.0.2.1", ttl: 60 };
+    assert.equal((await api(selvedge, token, "POST", `/zones/${result.id}/dns_records`, record)).status, 200);
+    const resolver = new Resolver();
+    resolver.setServers([selvedge.ready.dns]);
+    assert.deepEqual(await resolver.resolve4("www.example.com"), ["192.0.2.1"]);
+    assert.equal((await fetch(selvedge.ready.http)).status, 530, "the error page of an unknown host");
+    // Some time after the start.
+    await eventually(() => native === "auto" || /freed memory back late/.test(selvedge.log()));
+    const warnings = selvedge
+      .log()
+      .split("\n")
+      .filter((line) => line.includes('"level":40') && line.includes("native"));
+    assert.deepEqual(warnings, []);
+    const metrics = await (await fetch(new URL("/metrics", selvedge.ready.api))).text();
+    const program = join(import.meta.dirname, "../../bin/selvedge.js");
+    const status = String(execFileSync(process.execPath, [program, "status", "--data", selvedge.dataDir]));
+    for (const part of ["datagrams", "connections", "tls", "time_slices"]) {
+      const sample = native === "auto" ? `{part="${part}",reason=""} 0` : `{part="${part}",reason="runtime.native is off"} 1`;
+      assert.ok(metrics.includes(`\nselvedge_transport_fallback${sample}\n`), `${sample}\n${selvedge.log()}`);
+    }
+    assert.equal(/^notice +.*runtime\.native is off/m.test(status), native === "off");
+    assert.match(selvedge.log(), native === "auto" ? /"msg":"native system calls are in use"/ : /"native":\[\],"fallback":\{/);
+  }
 });

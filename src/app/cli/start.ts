@@ -1,3 +1,4 @@
+import { setNativeMode } from "#kernel/process/native-transport.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { type Config, loadConfig } from "#app/config/config.ts";
 import { earlyPrograms, loadThreadsEarly } from "#app/threads/prestart.ts";
@@ -15,6 +16,8 @@ export interface StartOptions {
 export async function start(flags: readonly string[], { newInstallation = false }: StartOptions = {}): Promise<ExitCode> {
   const load = (): Config => loadConfig(configInput(flags));
   const config = load();
+  // Before any thread starts.
+  setNativeMode(config.runtime.native);
   const early = loadThreadsEarly(earlyPrograms(mayHoldZones(planeFiles(config.data).lastGood)));
   try {
     // After the configuration, so that a mistake in it is reported before the whole server is loaded.

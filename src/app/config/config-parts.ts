@@ -25,6 +25,7 @@ const TITLES: { readonly [S in Section]: string } = {
   events: "Events and logs",
   notifications: "Notifications",
   log: "Process",
+  runtime: "Process",
   json: "Process",
   insecure_bind: "Process",
 };

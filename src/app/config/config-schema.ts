@@ -489,6 +489,11 @@ export const CONFIG_KEYS = {
     default: [],
     doc: "Networks in which webhooks and log destinations may be, in addition to the Internet. While api.host is loopback, this machine and its network are allowed.",
   },
+  "runtime.native": {
+    type: "native",
+    default: "auto",
+    doc: "auto: use system calls and OpenSSL directly where koffi loads, which is faster; off: use only Node.js. `selvedge status` shows what is in use.",
+  },
   insecure_bind: { type: "switch", default: false, doc: "Allow public addresses without TLS or with the unchanged first token." },
   json: { type: "switch", default: false, doc: "Print results as JSON, one object per line." },
 } as const satisfies Readonly<Record<string, Key>>;

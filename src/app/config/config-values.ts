@@ -4,6 +4,7 @@ import type { Binding } from "#acme/client.ts";
 import type { IssuerName } from "#control/certificates/choose-authority.ts";
 import type { OwnershipConfig } from "#control/ownership/policy.ts";
 import { type IsoDate, parseIsoDate } from "#kernel/clock.ts";
+import type { NativeMode } from "#kernel/process/native-transport.ts";
 import type { RecordPolicy } from "#model/dns/prepared-record.ts";
 import { parseHostname } from "#kernel/net/hostname.ts";
 
@@ -25,6 +26,7 @@ export interface ConfigTypes {
   readonly day: IsoDate | "";
   readonly database: string;
   readonly level: LogLevel;
+  readonly native: NativeMode;
   readonly activation: OwnershipConfig["activation"];
   readonly txt_content: RecordPolicy["txtContent"];
   readonly names_rule: Exclude<RecordPolicy["names"], "any">;
@@ -60,6 +62,7 @@ const ACTIVATIONS: readonly OwnershipConfig["activation"][] = ["auto", "at_once"
 const TXT_CONTENTS: readonly ConfigTypes["txt_content"][] = ["quoted", "as_sent"];
 const NAMES_RULES: readonly ConfigTypes["names_rule"][] = ["letter_first", "rfc1123"];
 const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
+const NATIVE_MODES: readonly NativeMode[] = ["auto", "off"];
 const SWITCH_WORDS: Readonly<Record<string, boolean>> = {
   true: true,
   yes: true,
@@ -134,6 +137,7 @@ export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigT
     secret: true,
   },
   level: { expects: `one of ${LEVELS.join(", ")}`, accept: (value) => LEVELS.find((level) => level === value) },
+  native: { expects: `one of ${NATIVE_MODES.join(", ")}`, accept: (value) => NATIVE_MODES.find((mode) => mode === value) },
   activation: { expects: `one of ${ACTIVATIONS.join(", ")}`, accept: (value) => ACTIVATIONS.find((one) => one === value) },
   txt_content: { expects: `one of ${TXT_CONTENTS.join(", ")}`, accept: (value) => TXT_CONTENTS.find((one) => one === value) },
   names_rule: { expects: `one of ${NAMES_RULES.join(", ")}`, accept: (value) => NAMES_RULES.find((one) => one === value) },

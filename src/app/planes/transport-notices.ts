@@ -1,34 +1,50 @@
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
-import type { NativePart, OnMissing } from "#kernel/process/native-transport.ts";
+import { type NativePart, type OnMissing, TURNED_OFF } from "#kernel/process/native-transport.ts";
 import type { Log } from "#app/log/log.ts";
 
-/** Remembers which parts of the transport Node.js carries, and why. */
+/** Remembers which parts of the program use native system calls, and why the others do not. */
 export interface TransportNotices {
-  /** Each part is logged once, however many threads have it. */
+  /** Each part counts once, however many threads report it. */
   readonly add: OnMissing;
-  /** A sentence for each, for `selvedge status`. */
+  /** After the start: logs one line about all parts. A part that is added later has a line of its own. */
+  report(): void;
+  /** A sentence for each part that does not, for `selvedge status`. */
   list(): readonly string[];
 }
 
 const PARTS: Readonly<Record<NativePart, string>> = {
-  datagrams: "DNS over UDP uses Node.js, one datagram per call",
-  connections: "edge and gateway connections use Node.js",
-  tls: "edge TLS uses Node.js",
+  datagrams: "DNS over UDP uses Node.js, one datagram per call, which is slower",
+  connections: "edge and gateway connections use Node.js, which is slower",
+  tls: "edge TLS uses Node.js, which is slower",
+  time_slices: "threads run with the system's time slices, so responses wait longer on a busy CPU",
+  memory: "the process gives freed memory back late",
 };
+const NAMES = Object.keys(PARTS) as readonly NativePart[];
 
 export function createTransportNotices(log: Log, metrics: MetricRegistry): TransportNotices {
-  const gauge = (part: NativePart) =>
-    metrics.gauge("selvedge_transport_fallback", "1 if this part of the transport uses Node.js instead of native system calls", { part });
-  const gauges = { datagrams: gauge("datagrams"), connections: gauge("connections"), tls: gauge("tls") };
-  const notices = new Map<NativePart, string>();
+  const reasons = new Map<NativePart, string>();
+  let isReported = false;
+  const gaugeOf = (part: NativePart, reason: string) =>
+    metrics.gauge("selvedge_transport_fallback", "1 if this part does not use native system calls, with the reason", { part, reason });
+  const sentence = (part: NativePart): string => `${PARTS[part]}: ${reasons.get(part)}`;
+  // What the operator turned off is not a fault.
+  const levelOf = (parts: readonly NativePart[]): "info" | "warn" =>
+    parts.every((part) => reasons.get(part) === TURNED_OFF) ? "info" : "warn";
   return {
     add: (part, reason) => {
-      if (notices.has(part)) return;
-      gauges[part].value = 1;
-      const notice = `${PARTS[part]}, which is slower: ${reason}`;
-      notices.set(part, notice);
-      log.warn({ part, reason }, notice);
+      if (reasons.has(part)) return;
+      reasons.set(part, reason);
+      gaugeOf(part, reason).value = 1;
+      if (isReported) log[levelOf([part])]({ part, reason }, sentence(part));
     },
-    list: () => [...notices.values()],
+    report: () => {
+      isReported = true;
+      const missing = NAMES.filter((part) => reasons.has(part));
+      for (const part of NAMES) if (!reasons.has(part)) gaugeOf(part, "").value = 0;
+      const native = NAMES.filter((part) => !reasons.has(part));
+      const fields = { native, fallback: Object.fromEntries(reasons) };
+      log[levelOf(missing)](fields, missing.length === 0 ? "native system calls are in use" : missing.map(sentence).join("; "));
+    },
+    list: () => NAMES.filter((part) => reasons.has(part)).map(sentence),
   };
 }

@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
-import { keepLoaded } from "#wire/native/keep-loaded.ts";
+import { type OnMissing, reasonOf } from "#kernel/process/native-transport.ts";
+import { loadKoffi } from "#wire/native/koffi.ts";
+import { LINUX } from "#wire/native/linux.ts";
 
 /** Pages of memory that the process holds without need. */
 export interface Pages {
@@ -17,17 +19,15 @@ const WORKED_US = 500_000;
 /** Threads that allocate wait for it, so it is put off while a CPU is busy for more than a fifth of the time, but not for ever. */
 const BUSY_US = 500_000;
 const PUT_OFF_MAX = 12;
-/** madvise(2) of Linux: the pages are read again from the file when they are wanted. */
-const MADV_DONTNEED = 4;
 
 /** Lets go of the pages that the start has left, and later of those that work has left. */
-export function keepPagesFew(): void {
+export function keepPagesFew(onMissing: OnMissing): void {
   // Where the system does not let us, the pages stay.
-  setTimeout(() => void begin().catch(() => undefined), FIRST_MS).unref();
+  setTimeout(() => void begin(onMissing).catch(() => undefined), FIRST_MS).unref();
 }
 
-async function begin(): Promise<void> {
-  const pages = await loadPages();
+async function begin(onMissing: OnMissing): Promise<void> {
+  const pages = await loadPages(onMissing);
   if (pages === null) return;
   let seen = 0;
   let worked = 0;
@@ -47,21 +47,22 @@ async function begin(): Promise<void> {
   pages.giveBackProgram();
 }
 
-/** Null where koffi does not load, or the C library is another one than Linux mostly has. */
-export async function loadPages(): Promise<Pages | null> {
+/** Null, with a call of `onMissing`, where koffi does not load, or the C library is another one than Linux mostly has. */
+export async function loadPages(onMissing: OnMissing = () => undefined): Promise<Pages | null> {
   try {
-    const { default: koffi } = await import("koffi");
-    keepLoaded(koffi);
+    const koffi = await loadKoffi();
     const libc = koffi.load("libc.so.6");
     const trim = libc.func("int malloc_trim(size_t keep)");
     const advise = libc.func("int madvise(uintptr_t start, size_t bytes, int advice)");
     return {
       giveBackFreed: () => new Promise((resolve) => void trim.async(0, () => resolve())),
       giveBackProgram: () => {
-        for (const { start, bytes } of unchangedMappings(process.execPath)) advise(start, bytes, MADV_DONTNEED);
+        // madvise(2): the pages are read again from the file when they are used.
+        for (const { start, bytes } of unchangedMappings(process.execPath)) advise(start, bytes, LINUX.MADV_DONTNEED);
       },
     };
-  } catch {
+  } catch (error) {
+    onMissing("memory", reasonOf(error));
     return null;
   }
 }

@@ -3,7 +3,8 @@ import { isMapped } from "#kernel/net/ip.ts";
 import { createAnswerRuns } from "./gso-batch.ts";
 import { createMessageHeaders, DATAGRAMS_MAX, NAME_STRIDE, slab } from "./mmsghdr.ts";
 import { createDatagram, type Datagram, OUTPUT_BYTES } from "#nameserver/message/datagram.ts";
-import { AF_INET6, type SystemSockets } from "./system-sockets.ts";
+import { LINUX, STRUCTS } from "#wire/native/linux.ts";
+import type { SystemSockets } from "./system-sockets.ts";
 
 /**
  * Room for datagrams that are received together, and for the answers that are sent together. Each slot holds one
@@ -22,9 +23,8 @@ export interface DatagramBatch {
   send(fd: number): number;
 }
 
-/** struct sockaddr_in and sockaddr_in6. */
-const IPV4_NAME_BYTES = 16;
-const IPV6_NAME_BYTES = 28;
+const { bytes: IPV4_NAME_BYTES, sin_addr: IPV4_AT, sin_port: PORT_AT } = STRUCTS.sockaddr_in;
+const { bytes: IPV6_NAME_BYTES, sin6_addr: IPV6_AT } = STRUCTS.sockaddr_in6;
 // Strides that are no power of two: slots would otherwise compete for the same lines of the processor's cache.
 const INPUT_STRIDE = 4096 + 64;
 const OUTPUT_STRIDE = OUTPUT_BYTES + 64;
@@ -45,7 +45,7 @@ export function createDatagramBatch(sockets: SystemSockets, family: 4 | 6, clock
       const address = addressAt(names, name);
       datagram.start = slot * INPUT_STRIDE;
       datagram.length = headers.receivedBytes(slot);
-      datagram.port = ((names[name + 2] as number) << 8) | (names[name + 3] as number);
+      datagram.port = ((names[name + PORT_AT] as number) << 8) | (names[name + PORT_AT + 1] as number);
       datagram.addressStart = address;
       datagram.addressBytes = address === name + IPV6_AT ? 16 : 4;
       datagram.outStart = slot * OUTPUT_STRIDE;
@@ -64,13 +64,9 @@ export function createDatagramBatch(sockets: SystemSockets, family: 4 | 6, clock
   };
 }
 
-/** In struct sockaddr_in and sockaddr_in6, behind the family and the port in the order of the network (ip(7), ipv6(7)). */
-const IPV4_AT = 4;
-const IPV6_AT = 8;
-
 /** Where the address stands in the name at `name`; of an IPv4 one on a socket for both its last 4 bytes. */
 function addressAt(names: Buffer, name: number): number {
   // The machine's order is little-endian, and no family has a second byte.
-  if (names[name] !== AF_INET6) return name + IPV4_AT;
+  if (names[name] !== LINUX.AF_INET6) return name + IPV4_AT;
   return name + IPV6_AT + (isMapped(names, name + IPV6_AT) ? 12 : 0);
 }

@@ -1,3 +1,4 @@
+import { LINUX, STRUCTS } from "#wire/native/linux.ts";
 import type { SystemSockets } from "./system-sockets.ts";
 
 /** More than this in one call gains nothing and lets answers wait for each other; the kernel's own bound is 1024. */
@@ -33,23 +34,23 @@ export interface MessageHeaders {
   readonly holds: readonly Uint8Array[];
 }
 
-/** struct msghdr and mmsghdr of LP64 systems, recvmmsg(2), in 32-bit words: name, its length, iov, its count, control, its length, …, bytes received. */
-const HEADER_WORDS = 16;
-const NAME = 0;
-const NAME_LENGTH = 2;
-const IOV = 4;
-const IOV_COUNT = 6;
-const CONTROL = 8;
-const CONTROL_LENGTH = 10;
-const RECEIVED = 14;
-/** struct iovec: address and length. */
-const IOV_WORDS = 4;
-const IOV_LENGTH = 2;
-/** struct cmsghdr with the option UDP_SEGMENT (udp(7)): length, level, type, and two bytes in room for eight. */
-const CONTROL_WORDS = 6;
-const CONTROL_BYTES = CONTROL_WORDS * 4;
-const CONTROL_HEAD = [CONTROL_BYTES - 6, 0, 17, 103] as const;
-const SEGMENT = 4;
+const { msghdr, mmsghdr, iovec, cmsghdr } = STRUCTS;
+// Offsets in 32-bit words.
+const HEADER_WORDS = mmsghdr.bytes / 4;
+const NAME = msghdr.msg_name / 4;
+const NAME_LENGTH = msghdr.msg_namelen / 4;
+const IOV = msghdr.msg_iov / 4;
+const IOV_COUNT = msghdr.msg_iovlen / 4;
+const CONTROL = msghdr.msg_control / 4;
+const CONTROL_LENGTH = msghdr.msg_controllen / 4;
+const RECEIVED = mmsghdr.msg_len / 4;
+const IOV_WORDS = iovec.bytes / 4;
+const IOV_LENGTH = iovec.iov_len / 4;
+/** struct cmsghdr with the option UDP_SEGMENT (udp(7)): its length has 64 bits, and its value two bytes, padded to eight. */
+const CONTROL_BYTES = cmsghdr.bytes + 8;
+const CONTROL_WORDS = CONTROL_BYTES / 4;
+const CONTROL_HEAD = [cmsghdr.bytes + 2, 0, LINUX.IPPROTO_UDP, LINUX.UDP_SEGMENT] as const;
+const SEGMENT = cmsghdr.bytes / 4;
 
 /** At first header `i` has one part, which is the whole payload of slot `i`. */
 export function createMessageHeaders(sockets: SystemSockets, { names, nameBytes, payload, payloadStride }: SlotMemory): MessageHeaders {

@@ -1,7 +1,8 @@
 import { getSystemErrorName } from "node:util";
 import type { IpAddress } from "#kernel/net/ip.ts";
 import { type OnMissing, reasonOf, unknownPlatform } from "#kernel/process/native-transport.ts";
-import { keepLoaded } from "#wire/native/keep-loaded.ts";
+import { type Koffi, type Library, loadKoffi } from "#wire/native/koffi.ts";
+import { LINUX, STRUCTS } from "#wire/native/linux.ts";
 import { createWakeUp, type WakeUp } from "#wire/native/wake-up.ts";
 import { RECEIVE_BUFFER_BYTES } from "./udp.ts";
 
@@ -37,21 +38,9 @@ export interface SocketWatch {
   close(): void;
 }
 
-/** Values of Linux, the same on x64 and arm64: socket(2), socket(7), ip(7), ipv6(7), udp(7), recv(2). */
-const AF_INET = 2;
-export const AF_INET6 = 10;
-const SOCK_DGRAM = 2;
-const SOCK_CLOEXEC = 0o2000000;
-const SOL_SOCKET = 1;
-const SO_RCVBUF = 8;
-const SO_REUSEPORT = 15;
-const IPPROTO_IP = 0;
-const IP_MTU_DISCOVER = 10;
-const IP_PMTUDISC_PROBE = 3;
-const IPPROTO_UDP = 17;
-const UDP_SEGMENT = 103;
-const MSG_DONTWAIT = 0x40;
-const SOCKET_ADDRESS_BYTES_MAX = 28;
+const { AF_INET, AF_INET6, SOCK_DGRAM, SOCK_CLOEXEC, SOL_SOCKET, SO_RCVBUF, SO_REUSEPORT, MSG_DONTWAIT } = LINUX;
+const { IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE, IPPROTO_UDP, UDP_SEGMENT } = LINUX;
+const { sockaddr_in, sockaddr_in6 } = STRUCTS;
 
 const LAYOUT_KNOWN: ReadonlySet<string> = new Set(["linux-x64", "linux-arm64"]);
 
@@ -62,16 +51,14 @@ export async function loadSystemSockets(onMissing: OnMissing = () => undefined):
     return undefined;
   }
   try {
-    const { default: koffi } = await import("koffi");
-    keepLoaded(koffi);
-    return bindings(koffi);
+    return bindings(await loadKoffi());
   } catch (error) {
     onMissing("datagrams", reasonOf(error));
     return undefined;
   }
 }
 
-function bindings(koffi: typeof import("koffi").default): SystemSockets {
+function bindings(koffi: Koffi): SystemSockets {
   const libc = koffi.load("libc.so.6");
   const recvmmsg = libc.func("int recvmmsg(int fd, uintptr_t headers, uint32_t count, int flags, uintptr_t timeout)");
   const sendmmsg = libc.func("int sendmmsg(int fd, uintptr_t headers, uint32_t count, int flags)");
@@ -95,13 +82,7 @@ function bindings(koffi: typeof import("koffi").default): SystemSockets {
   };
 }
 
-type Koffi = typeof import("koffi").default;
-
-function opening(
-  koffi: Koffi,
-  libc: ReturnType<Koffi["load"]>,
-  close: (fd: number) => number,
-): Pick<SystemSockets, "cutsMessages" | "bindUdp" | "portOf"> {
+function opening(koffi: Koffi, libc: Library, close: (fd: number) => number): Pick<SystemSockets, "cutsMessages" | "bindUdp" | "portOf"> {
   const socket = libc.func("int socket(int domain, int type, int protocol)");
   const bind = libc.func("int bind(int fd, void *address, uint32_t length)");
   const getsockname = libc.func("int getsockname(int fd, void *address, void *length)");
@@ -138,9 +119,9 @@ function opening(
       }
     },
     portOf: (fd) => {
-      const address = Buffer.alloc(SOCKET_ADDRESS_BYTES_MAX);
+      const address = Buffer.alloc(sockaddr_in6.bytes);
       checked("getsockname", getsockname(fd, address, Int32Array.of(address.length)));
-      return address.readUInt16BE(2);
+      return address.readUInt16BE(sockaddr_in.sin_port);
     },
   };
 }
@@ -194,9 +175,9 @@ function awaitFirst(koffi: Koffi, fd: number, onReadable: () => void): SocketWat
 
 /** struct sockaddr_in or sockaddr_in6 (ip(7), ipv6(7)): the family in the machine's order, the port in the network's. */
 function socketAddress({ family, bytes }: IpAddress, port: number): Buffer {
-  const address = Buffer.alloc(family === 4 ? 16 : 28);
-  address.writeUInt16LE(family === 4 ? AF_INET : AF_INET6, 0);
-  address.writeUInt16BE(port, 2);
-  address.set(bytes, family === 4 ? 4 : 8);
+  const address = Buffer.alloc(family === 4 ? sockaddr_in.bytes : sockaddr_in6.bytes);
+  address.writeUInt16LE(family === 4 ? AF_INET : AF_INET6, sockaddr_in.sin_family);
+  address.writeUInt16BE(port, sockaddr_in.sin_port);
+  address.set(bytes, family === 4 ? sockaddr_in.sin_addr : sockaddr_in6.sin6_addr);
   return address;
 }

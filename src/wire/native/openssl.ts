@@ -1,3 +1,4 @@
+import type { Koffi, Library } from "./koffi.ts";
 import { atTurnEnd, type TurnTask } from "#kernel/process/tick-queue.ts";
 
 /**
@@ -69,31 +70,44 @@ export const TICKET_KEY_BYTES = 80;
 /** The versions whose values below have been compared with openssl/ssl.h: those of one ABI (OpenSSL's versioning policy). */
 const MAJOR = 3;
 
-/** openssl/ssl.h, openssl/tls1.h. */
-const VERSIONS: Readonly<Record<TlsVersion, number>> = { "1.2": 0x0303, "1.3": 0x0304 };
-const MODE = 33;
-const CLEAR_MODE = 78;
-const MODES = { partialWrite: 0x1, movingWriteBuffer: 0x2, autoRetry: 0x4, releaseBuffers: 0x10 };
-const SESSION_CACHE_MODE = 44;
-const SERVER_NAME_CALLBACK = 53;
-const TICKET_KEYS = 59;
-const EXTRA_CHAIN_CERTIFICATE = 14;
-const MIN_VERSION = 123;
-const MAX_VERSION = 124;
-const OPTIONS = { serverPreference: 2 ** 22, noRenegotiation: 2 ** 30 };
-const HOST_NAME = 0;
-const ALPN_OK = 0;
-const ALPN_FATAL = 2;
-const ALPN_NEGOTIATED = 1;
-const [WANT_READ, WANT_WRITE, ZERO_RETURN] = [2, 3, 6];
+/** By the names of OpenSSL's headers, with which `headers.test.ts` compares them. */
+export const OPENSSL = {
+  OPENSSL_FULL_VERSION_STRING: 7,
+  TLS1_2_VERSION: 0x0303,
+  TLS1_3_VERSION: 0x0304,
+  SSL_CTRL_EXTRA_CHAIN_CERT: 14,
+  SSL_CTRL_MODE: 33,
+  SSL_CTRL_SET_SESS_CACHE_MODE: 44,
+  SSL_CTRL_SET_TLSEXT_SERVERNAME_CB: 53,
+  SSL_CTRL_SET_TLSEXT_TICKET_KEYS: 59,
+  SSL_CTRL_CLEAR_MODE: 78,
+  SSL_CTRL_SET_MIN_PROTO_VERSION: 123,
+  SSL_CTRL_SET_MAX_PROTO_VERSION: 124,
+  SSL_MODE_ENABLE_PARTIAL_WRITE: 0x1,
+  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER: 0x2,
+  SSL_MODE_AUTO_RETRY: 0x4,
+  SSL_MODE_RELEASE_BUFFERS: 0x10,
+  SSL_SESS_CACHE_OFF: 0,
+  SSL_OP_CIPHER_SERVER_PREFERENCE: 2 ** 22,
+  SSL_OP_NO_RENEGOTIATION: 2 ** 30,
+  SSL_TLSEXT_ERR_OK: 0,
+  SSL_TLSEXT_ERR_ALERT_FATAL: 2,
+  TLSEXT_NAMETYPE_host_name: 0,
+  OPENSSL_NPN_NEGOTIATED: 1,
+  SSL_ERROR_WANT_READ: 2,
+  SSL_ERROR_WANT_WRITE: 3,
+  SSL_ERROR_ZERO_RETURN: 6,
+  BIO_C_SET_BUF_MEM: 114,
+  BIO_C_SET_BUF_MEM_EOF_RETURN: 130,
+} as const;
+
+const VERSIONS: Readonly<Record<TlsVersion, number>> = { "1.2": OPENSSL.TLS1_2_VERSION, "1.3": OPENSSL.TLS1_3_VERSION };
+const MODES = OPENSSL.SSL_MODE_ENABLE_PARTIAL_WRITE | OPENSSL.SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | OPENSSL.SSL_MODE_RELEASE_BUFFERS;
 /** Of its own making, it would differ between threads. */
 const SESSION_CONTEXT = "edge";
 const ALPN_BYTES_MAX = 255;
 /** Where a protocol's length is written, behind the address of its name; and where the name is copied to. */
 const [LENGTH_AT, ALPN_AT] = [8, 16];
-
-type Koffi = typeof import("koffi").default;
-type Library = ReturnType<Koffi["load"]>;
 
 /** Where connections are fed from, at an address that does not change. */
 interface Place {
@@ -104,21 +118,17 @@ interface Place {
 /** Throws where Node.js was built with another OpenSSL, or without its symbols. */
 export function loadOpenSsl(koffi: Koffi, place: Place): OpenSsl {
   const node = koffi.load(null);
-  const version = node.func("const char *OpenSSL_version(int what)")(FULL_VERSION) as string;
+  const version = node.func("const char *OpenSSL_version(int what)")(OPENSSL.OPENSSL_FULL_VERSION_STRING) as string;
   if (!version.startsWith(`${MAJOR}.`) || process.versions.openssl !== version) throw new Error(`OpenSSL is ${version}`);
   return { ...contexts(koffi, node), ...connections(koffi, node), ...food(koffi, node, place) };
 }
 
-/** OPENSSL_FULL_VERSION_STRING (openssl/crypto.h). */
-const FULL_VERSION = 7;
-
 type Food = Pick<ConnectionCalls, "open" | "feed" | "isFed" | "takeBack">;
 
-/** openssl/bio.h. */
-const BIO_SET_BUF_MEM = 114;
-const BIO_SET_EOF_RETURN = 130;
-/** struct buf_mem_st (openssl/buffer.h) of 64 bits: how many bytes are there, where they are, for how many there is room, and flags; in words of 32. */
-const BUF_MEM = { words: 8, length: 0, data: 2, room: 4 };
+/** struct buf_mem_st (openssl/buffer.h): how many bytes there are, their address, the size of the memory; and its own size. */
+export const BUF_MEM_ST = { length: 0, data: 8, max: 16, bytes: 32 } as const;
+/** The same in words of 32 bits. */
+const BUF_MEM = { words: BUF_MEM_ST.bytes / 4, length: BUF_MEM_ST.length / 4, data: BUF_MEM_ST.data / 4, room: BUF_MEM_ST.max / 4 };
 const WORD = 2 ** 32;
 
 /**
@@ -156,9 +166,9 @@ function food(koffi: Koffi, node: Library, { raw, at }: Place): Food {
   };
   const bio = newMemoryBio(at, 0) as number;
   if (bio === 0) throw new Error("no memory");
-  control(bio, BIO_SET_BUF_MEM, 0, Number(koffi.address(described)));
+  control(bio, OPENSSL.BIO_C_SET_BUF_MEM, 0, Number(koffi.address(described)));
   // Where nothing is left, more is to be asked for, and it is no end.
-  control(bio, BIO_SET_EOF_RETURN, -1, 0);
+  control(bio, OPENSSL.BIO_C_SET_BUF_MEM_EOF_RETURN, -1, 0);
   proveFood(koffi, node, { bio, raw, feed, left: takeBack });
   return {
     open: (context, fd) => {
@@ -245,11 +255,15 @@ function connections(koffi: Koffi, node: Library): Omit<ConnectionCalls, keyof F
       if (length > 0) copy(at + ALPN_AT, Number(found.readBigUInt64LE()), length);
       return found.toString("latin1", ALPN_AT, ALPN_AT + length);
     },
-    serverName: (ssl) => serverName(ssl, HOST_NAME) as string | null,
+    serverName: (ssl) => serverName(ssl, OPENSSL.TLSEXT_NAMETYPE_host_name) as string | null,
   };
 }
 
-const FAILURES: Readonly<Record<number, Failure>> = { [WANT_READ]: "reading", [WANT_WRITE]: "writing", [ZERO_RETURN]: "end" };
+const FAILURES: Readonly<Record<number, Failure>> = {
+  [OPENSSL.SSL_ERROR_WANT_READ]: "reading",
+  [OPENSSL.SSL_ERROR_WANT_WRITE]: "writing",
+  [OPENSSL.SSL_ERROR_ZERO_RETURN]: "end",
+};
 
 /**
  * What another call left in the thread's list of errors, a connection's or one of Node's, would be taken for the next one's
@@ -300,22 +314,23 @@ function contexts(koffi: Koffi, node: Library): Pick<OpenSsl, "createContext" | 
   const configure = (context: number, options: ServerContextOptions): boolean => {
     const { ciphers, ticketKey } = options;
     const named = (isNew: boolean): string => ciphers.filter((name) => name.startsWith("TLS_") === isNew).join(":");
-    setOptions(context, OPTIONS.serverPreference + OPTIONS.noRenegotiation);
-    control(context, MODE, MODES.partialWrite | MODES.movingWriteBuffer | MODES.releaseBuffers, 0);
+    setOptions(context, OPENSSL.SSL_OP_CIPHER_SERVER_PREFERENCE + OPENSSL.SSL_OP_NO_RENEGOTIATION);
+    control(context, OPENSSL.SSL_CTRL_MODE, MODES, 0);
     // A read ends with a record that has nothing for us: who sends only such ones is to be noticed.
-    control(context, CLEAR_MODE, MODES.autoRetry, 0);
+    control(context, OPENSSL.SSL_CTRL_CLEAR_MODE, OPENSSL.SSL_MODE_AUTO_RETRY, 0);
     // Sessions are in tickets only.
-    control(context, SESSION_CACHE_MODE, 0, 0);
+    control(context, OPENSSL.SSL_CTRL_SET_SESS_CACHE_MODE, OPENSSL.SSL_SESS_CACHE_OFF, 0);
     setTimeout(context, options.sessionSeconds);
-    setCallback(context, SERVER_NAME_CALLBACK, acceptName);
+    setCallback(context, OPENSSL.SSL_CTRL_SET_TLSEXT_SERVERNAME_CB, acceptName);
     setAlpn(context, selectAlpn, options.http2 ? 1 : 0);
     return (
-      control(context, MIN_VERSION, VERSIONS[options.minVersion], 0) === 1 &&
-      control(context, MAX_VERSION, VERSIONS[options.maxVersion], 0) === 1 &&
+      control(context, OPENSSL.SSL_CTRL_SET_MIN_PROTO_VERSION, VERSIONS[options.minVersion], 0) === 1 &&
+      control(context, OPENSSL.SSL_CTRL_SET_MAX_PROTO_VERSION, VERSIONS[options.maxVersion], 0) === 1 &&
       setSuites(context, named(true)) === 1 &&
       setCiphers(context, named(false)) === 1 &&
       setSessionContext(context, SESSION_CONTEXT, SESSION_CONTEXT.length) === 1 &&
-      (ticketKey === null || controlWith(context, TICKET_KEYS, TICKET_KEY_BYTES, ticketKey.subarray(0, TICKET_KEY_BYTES)) === 1) &&
+      (ticketKey === null ||
+        controlWith(context, OPENSSL.SSL_CTRL_SET_TLSEXT_TICKET_KEYS, TICKET_KEY_BYTES, ticketKey.subarray(0, TICKET_KEY_BYTES)) === 1) &&
       useCertificates(context, options)
     );
   };
@@ -360,7 +375,7 @@ function certificateCalls(koffi: Koffi, node: Library, control: (...args: readon
       const isUsed = own !== 0 && useCertificate(context, own) === 1;
       freeCertificate(own);
       for (let issuer = isUsed ? nextCertificate(bio) : 0; issuer !== 0; issuer = nextCertificate(bio)) {
-        if (control(context, EXTRA_CHAIN_CERTIFICATE, 0, issuer) === 1) continue;
+        if (control(context, OPENSSL.SSL_CTRL_EXTRA_CHAIN_CERT, 0, issuer) === 1) continue;
         freeCertificate(issuer);
         return false;
       }
@@ -393,7 +408,7 @@ function alpnCallback(koffi: Koffi, node: Library): unknown {
   const choose = (_ssl: number, out: number, outLength: number, theirs: number, theirsLength: number, http2: number): number => {
     const skipped = http2 === 1 ? 0 : HTTP2_BYTES;
     const chosen: unknown = select(out, outLength, at + skipped, ours.length - skipped, theirs, theirsLength);
-    return chosen === ALPN_NEGOTIATED ? ALPN_OK : ALPN_FATAL;
+    return chosen === OPENSSL.OPENSSL_NPN_NEGOTIATED ? OPENSSL.SSL_TLSEXT_ERR_OK : OPENSSL.SSL_TLSEXT_ERR_ALERT_FATAL;
   };
   return koffi.register(choose, koffi.pointer(type));
 }

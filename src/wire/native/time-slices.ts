@@ -1,3 +1,7 @@
+import { type OnMissing, reasonOf, unknownPlatform } from "#kernel/process/native-transport.ts";
+import { loadKoffi } from "./koffi.ts";
+import { LINUX, ofPlatform, STRUCTS, SYSTEM_CALLS } from "./linux.ts";
+
 /** Scheduling attributes of a thread of this process. Thread 0 is the calling thread. */
 export interface TimeSlices {
   /** The requested time slice in nanoseconds; 0 without a request, and on kernels before 6.12. */
@@ -6,32 +10,29 @@ export interface TimeSlices {
   askFor(sliceNs: number, thread?: number): boolean;
 }
 
-/** Numbers of the system calls sched_getattr(2) and sched_setattr(2). */
-const CALLS: Readonly<Record<string, readonly [get: number, set: number]>> = { "linux-x64": [315, 314], "linux-arm64": [275, 274] };
-
-/** The first version of struct sched_attr, and the offsets of its policy and `sched_runtime`. */
-const ATTRIBUTES_BYTES = 48;
-const POLICY_AT = 4;
-const RUNTIME_AT = 24;
-/** The policy of ordinary threads, for which `sched_runtime` is the slice. */
-const SCHED_OTHER = 0;
+const { sched_policy: POLICY_AT, sched_runtime: RUNTIME_AT } = STRUCTS.sched_attr;
 
 /**
  * On a busy CPU, a thread with short slices is scheduled sooner, without a larger share: the kernel picks the thread
  * whose slice would end first, and lets it preempt one with longer slices. In the same way, a thread with long slices
- * lets others run sooner. Undefined if koffi is not available or the platform is unknown.
+ * lets others run sooner. Undefined, with a call of `onMissing`, if koffi is not available or the platform is unknown.
  */
-export async function loadTimeSlices(): Promise<TimeSlices | undefined> {
-  const calls = CALLS[`${process.platform}-${process.arch}`];
-  if (calls === undefined) return undefined;
+export async function loadTimeSlices(onMissing: OnMissing = () => undefined): Promise<TimeSlices | undefined> {
+  const calls = ofPlatform(SYSTEM_CALLS);
+  if (calls === undefined) {
+    onMissing("time_slices", unknownPlatform());
+    return undefined;
+  }
   try {
-    const { default: koffi } = await import("koffi");
+    const koffi = await loadKoffi();
     const libc = koffi.load("libc.so.6");
     const get = libc.func("long syscall(long number, long thread, void *attributes, uint32_t size, uint32_t flags)");
     const set = libc.func("long syscall(long number, long thread, void *attributes, uint32_t flags)");
-    const attributes = new DataView(new ArrayBuffer(ATTRIBUTES_BYTES));
+    const attributes = new DataView(new ArrayBuffer(LINUX.SCHED_ATTR_SIZE_VER0));
+    // The policy of ordinary threads, for which `sched_runtime` is the slice.
     const isOrdinary = (thread: number): boolean =>
-      get(calls[0], thread, attributes.buffer, ATTRIBUTES_BYTES, 0) === 0 && attributes.getUint32(POLICY_AT, true) === SCHED_OTHER;
+      get(calls.SYS_sched_getattr, thread, attributes.buffer, LINUX.SCHED_ATTR_SIZE_VER0, 0) === 0 &&
+      attributes.getUint32(POLICY_AT, true) === LINUX.SCHED_OTHER;
     const sliceNs = (thread = 0): number => (isOrdinary(thread) ? Number(attributes.getBigUint64(RUNTIME_AT, true)) : 0);
     return {
       sliceNs,
@@ -39,10 +40,11 @@ export async function loadTimeSlices(): Promise<TimeSlices | undefined> {
         // The operator gave the thread another policy.
         if (!isOrdinary(thread)) return false;
         attributes.setBigUint64(RUNTIME_AT, BigInt(wantedNs), true);
-        return set(calls[1], thread, attributes.buffer, 0) === 0 && sliceNs(thread) === wantedNs;
+        return set(calls.SYS_sched_setattr, thread, attributes.buffer, 0) === 0 && sliceNs(thread) === wantedNs;
       },
     };
-  } catch {
+  } catch (error) {
+    onMissing("time_slices", reasonOf(error));
     return undefined;
   }
 }

@@ -1,3 +1,5 @@
+import type { Koffi } from "./koffi.ts";
+
 /** Lets Node's event loop wake up when the descriptor can be read. Nothing is called. */
 export type WakeUp = (fd: number) => WakeUpHandle;
 
@@ -9,7 +11,8 @@ export interface WakeUpHandle {
   close(): void;
 }
 
-const UV_READABLE = 1;
+/** uv.h. */
+export const UV_READABLE = 1;
 
 /**
  * koffi's handle of libuv for a descriptor, without its callback: that would be called as well in a thread that is being
@@ -17,7 +20,7 @@ const UV_READABLE = 1;
  * its own that does nothing, so that only the waiting ends; immediates run next. The handle stays koffi's, which closes it
  * together with the thread. Throws where the symbols of libuv are not found.
  */
-export function createWakeUp(koffi: typeof import("koffi").default): WakeUp {
+export function createWakeUp(koffi: Koffi): WakeUp {
   const node = koffi.load(null);
   const getLoop = node.func("int napi_get_uv_event_loop(void *env, _Out_ void **loop)");
   const visit = koffi.proto("void (void *handle, void *argument)");

@@ -6,7 +6,8 @@ import { loadOpenSsl, type OpenSsl } from "#wire/native/openssl.ts";
 import { PLACE_BYTES, type ReadPlace, readPlaces } from "#wire/connections/buffers/buffer-slots.ts";
 import { READ_BUFFER } from "#wire/connections/buffers/read-buffer.ts";
 import type { End } from "#wire/connections/transport/transport.ts";
-import { keepLoaded } from "#wire/native/keep-loaded.ts";
+import { type Koffi, type Library, loadKoffi } from "#wire/native/koffi.ts";
+import { EPOLL_EVENTS, LINUX, ofPlatform, STRUCTS } from "#wire/native/linux.ts";
 import { createWakeUp, type WakeUp } from "#wire/native/wake-up.ts";
 
 /** The system's calls for TCP, as they are. None of them waits. A result below zero is an error's number, negated. */
@@ -74,17 +75,12 @@ export interface SecureCalls {
   receive(fd: number): number;
 }
 
-/** Values of Linux, the same on x64 and arm64: epoll_ctl(2), errno(3). */
-export const EPOLLIN = 0x1;
-export const EPOLLOUT = 0x4;
-export const EPOLLERR = 0x8;
-export const EPOLLHUP = 0x10;
-export const EPOLLRDHUP = 0x2000;
-export const EPOLLET = 1 << 31;
-export const EAGAIN = -11;
+export const { EPOLLIN, EPOLLOUT, EPOLLERR, EPOLLHUP, EPOLLRDHUP, EPOLLET } = LINUX;
+/** As the results of calls. */
+export const EAGAIN = -LINUX.EAGAIN;
 /** What is against TLS has this number here. */
-export const EPROTO = -71;
-export const EINPROGRESS = -115;
+export const EPROTO = -LINUX.EPROTO;
+export const EINPROGRESS = -LINUX.EINPROGRESS;
 
 /** The longest text that is sent at once. */
 export const TEXT_BYTES_MAX = 32_768;
@@ -98,49 +94,33 @@ const SEND_BYTES = TEXT_BYTES_MAX + PLACE_BYTES;
 /** A hundred answers of a kilobyte. */
 const OUTBOX_BYTES = 128 * 1024;
 
-/** socket(2), socket(7), tcp(7), ipv6(7), send(2), epoll_create(2). */
-const [AF_INET, AF_INET6] = [2, 10];
-const SOCK_STREAM = 1;
-const SOCK_NONBLOCK = 0o4000;
-const SOCK_CLOEXEC = 0o2000000;
-const EPOLL_CLOEXEC = SOCK_CLOEXEC;
-const [EPOLL_CTL_ADD, EPOLL_CTL_DEL, EPOLL_CTL_MOD] = [1, 2, 3];
-const SOL_SOCKET = 1;
-const SO_ERROR = 4;
-const SO_LINGER = 13;
-const SHUT_WR = 1;
-const MSG_DONTWAIT = 0x40;
-const MSG_NOSIGNAL = 0x4000;
-const MSG_MORE = 0x8000;
+const { AF_INET, AF_INET6, SOCK_STREAM, SOCK_NONBLOCK, SOCK_CLOEXEC, SHUT_WR, MSG_DONTWAIT, MSG_NOSIGNAL, MSG_MORE } = LINUX;
+const { EPOLL_CLOEXEC, EPOLL_CTL_ADD, EPOLL_CTL_DEL, EPOLL_CTL_MOD, SOL_SOCKET, SO_ERROR, SO_LINGER } = LINUX;
+const { sockaddr_in, sockaddr_in6, linger } = STRUCTS;
 const SEND_FLAGS = MSG_DONTWAIT | MSG_NOSIGNAL;
-const SOCKET_ADDRESS_BYTES_MAX = 28;
+const SOCKET_ADDRESS_BYTES_MAX = sockaddr_in6.bytes;
 
 /** Level and name of each. */
 const OPTIONS = {
-  reuseAddress: [SOL_SOCKET, 2],
-  sendBufferBytes: [SOL_SOCKET, 7],
-  reusePort: [SOL_SOCKET, 15],
-  noDelay: [6, 1],
-  onlyIpv6: [41, 26],
+  reuseAddress: [SOL_SOCKET, LINUX.SO_REUSEADDR],
+  sendBufferBytes: [SOL_SOCKET, LINUX.SO_SNDBUF],
+  reusePort: [SOL_SOCKET, LINUX.SO_REUSEPORT],
+  noDelay: [LINUX.IPPROTO_TCP, LINUX.TCP_NODELAY],
+  onlyIpv6: [LINUX.IPPROTO_IPV6, LINUX.IPV6_V6ONLY],
 } as const;
 export type SocketOption = keyof typeof OPTIONS;
 
-/** Where the parts of struct epoll_event are, in words of 32 bits: it is packed on x64 alone (linux/eventpoll.h). */
-const EVENT_LAYOUTS = {
-  "linux-x64": { words: 3, fd: 1, id: 2 },
-  "linux-arm64": { words: 4, fd: 2, id: 3 },
-} as const;
-
 /** Null where koffi is not installed or does not load, or the system is not one whose values we know; `onMissing` is told which. */
 export async function loadSocketCalls(onMissing: OnMissing = () => undefined): Promise<SocketCalls | null> {
-  const layout = EVENT_LAYOUTS[`${process.platform}-${process.arch}` as keyof typeof EVENT_LAYOUTS];
-  if (layout === undefined) {
-    onMissing("connections", unknownPlatform());
+  const missing = (reason: string): null => {
+    onMissing("connections", reason);
+    onMissing("tls", reason);
     return null;
-  }
+  };
+  const layout = ofPlatform(EPOLL_EVENTS);
+  if (layout === undefined) return missing(unknownPlatform());
   try {
-    const { default: koffi } = await import("koffi");
-    keepLoaded(koffi);
+    const koffi = await loadKoffi();
     const libc = koffi.load("libc.so.6");
     const [outbox, outboxAt] = memory(koffi, OUTBOX_BYTES);
     return {
@@ -153,8 +133,7 @@ export async function loadSocketCalls(onMissing: OnMissing = () => undefined): P
       secure: secureCalls(koffi, libc, outboxAt, onMissing),
     };
   } catch (error) {
-    onMissing("connections", reasonOf(error));
-    return null;
+    return missing(reasonOf(error));
   }
 }
 
@@ -166,9 +145,6 @@ export function listenError(errno: number, address: string, port: number): NodeJ
 
 /** `ECONNRESET` and the like. */
 export const errorCode = (errno: number): string => getSystemErrorName(errno);
-
-type Koffi = typeof import("koffi").default;
-type Libc = ReturnType<Koffi["load"]>;
 
 /** What calls read and write by address. It must not be collected while this thread may call. */
 const kept: (Uint8Array | SharedArrayBuffer)[] = [];
@@ -193,7 +169,7 @@ function placeIn(koffi: Koffi, memory: SharedArrayBuffer, offset: number): ReadP
   return { buffer: Buffer.from(koffi.view(at, PLACE_BYTES)), at: Number(at) };
 }
 
-function secureCalls(koffi: Koffi, libc: Libc, outboxAt: number, onMissing: OnMissing): SecureCalls | null {
+function secureCalls(koffi: Koffi, libc: Library, outboxAt: number, onMissing: OnMissing): SecureCalls | null {
   try {
     const recv = libc.func("intptr_t recv(int fd, uintptr_t bytes, size_t length, int flags)");
     const [buffer, at] = memory(koffi, SEND_BYTES);
@@ -216,7 +192,7 @@ type Ends = Pick<
   "open" | "bind" | "listen" | "accept" | "peer" | "connect" | "localEnd" | "set" | "pendingError" | "shutdown" | "close" | "resetOnClose"
 >;
 
-function ends(koffi: Koffi, libc: Libc): Ends {
+function ends(koffi: Koffi, libc: Library): Ends {
   const socket = libc.func("int socket(int domain, int type, int protocol)");
   const bind = libc.func("int bind(int fd, uintptr_t address, uint32_t length)");
   const listen = libc.func("int listen(int fd, int backlog)");
@@ -244,7 +220,7 @@ function ends(koffi: Koffi, libc: Libc): Ends {
     localEnd: (fd) => {
       length.writeInt32LE(SOCKET_ADDRESS_BYTES_MAX);
       if (getsockname(fd, nameAt, lengthAt) < 0) return { address: "", port: 0 };
-      return { address: readName(name), port: name.readUInt16BE(2) };
+      return { address: readName(name), port: name.readUInt16BE(sockaddr_in.sin_port) };
     },
     set: (fd, option, to) => {
       const [level, number] = OPTIONS[option];
@@ -262,17 +238,17 @@ function ends(koffi: Koffi, libc: Libc): Ends {
       close(fd);
     },
     resetOnClose: (fd) => {
-      // struct linger: on, and for no second.
-      value.writeInt32LE(1, 0);
-      value.writeInt32LE(0, 4);
-      setsockopt(fd, SOL_SOCKET, SO_LINGER, valueAt, 8);
+      // On, for 0 seconds.
+      value.writeInt32LE(1, linger.l_onoff);
+      value.writeInt32LE(0, linger.l_linger);
+      setsockopt(fd, SOL_SOCKET, SO_LINGER, valueAt, linger.bytes);
     },
   };
 }
 
 type Bytes = Pick<SocketCalls, "receive" | "sendText" | "sendTextAndBytes" | "send" | "sendGathered">;
 
-function bytes(koffi: Koffi, libc: Libc, outboxAt: number): Bytes {
+function bytes(koffi: Koffi, libc: Library, outboxAt: number): Bytes {
   const recv = libc.func("intptr_t recv(int fd, uintptr_t bytes, size_t length, int flags)");
   const sendAt = libc.func("int send(int fd, uintptr_t bytes, size_t length, int flags)");
   const sendBytes = libc.func("int send(int fd, void *bytes, size_t length, int flags)");
@@ -316,12 +292,14 @@ function put(into: Buffer, at: number, text: string): void {
 
 type Epoll = Pick<SocketCalls, "epollCreate" | "epollAdd" | "epollModify" | "epollRemove" | "epollWait" | "eventsAt" | "fdAt" | "idAt">;
 
-function epoll(koffi: Koffi, libc: Libc, layout: (typeof EVENT_LAYOUTS)[keyof typeof EVENT_LAYOUTS]): Epoll {
+function epoll(koffi: Koffi, libc: Library, { data, bytes }: (typeof EPOLL_EVENTS)[keyof typeof EPOLL_EVENTS]): Epoll {
   const create = libc.func("int epoll_create1(int flags)");
   const control = libc.func("int epoll_ctl(int epoll, int operation, int fd, uintptr_t event)");
   const wait = libc.func("int epoll_wait(int epoll, uintptr_t events, int count, int timeout)");
   const [one, oneAt] = memory(koffi, 16);
-  const [many, manyAt] = memory(koffi, EVENTS_MAX * layout.words * 4);
+  const [many, manyAt] = memory(koffi, EVENTS_MAX * bytes);
+  // Of the 8 bytes of data, 4 are the descriptor and 4 the number of the socket.
+  const layout = { words: bytes / 4, fd: data / 4, id: data / 4 + 1 };
   const words = new Int32Array(many.buffer, many.byteOffset, EVENTS_MAX * layout.words);
   const result = (returned: number): number => (returned < 0 ? -koffi.errno() : returned);
   const describe = (fd: number, events: number, id: number): number => {
@@ -346,13 +324,14 @@ function epoll(koffi: Koffi, libc: Libc, layout: (typeof EVENT_LAYOUTS)[keyof ty
 /** struct sockaddr_in or sockaddr_in6 (ip(7), ipv6(7)): the family in the machine's order, the port in the network's. Returns its length. */
 function writeName(into: Buffer, { family, bytes: address }: IpAddress, port: number): number {
   into.fill(0);
-  into.writeUInt16LE(family === 4 ? AF_INET : AF_INET6, 0);
-  into.writeUInt16BE(port, 2);
-  into.set(address, family === 4 ? 4 : 8);
-  return family === 4 ? 16 : 28;
+  into.writeUInt16LE(family === 4 ? AF_INET : AF_INET6, sockaddr_in.sin_family);
+  into.writeUInt16BE(port, sockaddr_in.sin_port);
+  into.set(address, family === 4 ? sockaddr_in.sin_addr : sockaddr_in6.sin6_addr);
+  return family === 4 ? sockaddr_in.bytes : sockaddr_in6.bytes;
 }
 
 function readName(name: Buffer): string {
-  if (name.readUInt16LE(0) === AF_INET) return `${name[4]}.${name[5]}.${name[6]}.${name[7]}`;
-  return formatIp(unmapIp({ family: 6, bytes: name.subarray(8, 24) }));
+  const { sin_family, sin_addr: at } = sockaddr_in;
+  if (name.readUInt16LE(sin_family) === AF_INET) return `${name[at]}.${name[at + 1]}.${name[at + 2]}.${name[at + 3]}`;
+  return formatIp(unmapIp({ family: 6, bytes: name.subarray(sockaddr_in6.sin6_addr, sockaddr_in6.sin6_addr + 16) }));
 }

@@ -1,0 +1,32 @@
+import { readFileSync } from "node:fs";
+import { nativeMode, TURNED_OFF } from "#kernel/process/native-transport.ts";
+
+export type Koffi = typeof import("koffi").default;
+export type Library = ReturnType<Koffi["load"]>;
+
+/**
+ * koffi, in memory until the process ends. The only import of it. Rejects with the reason if `runtime.native` is off, or if koffi is
+ * not installed or does not load.
+ */
+export async function loadKoffi(): Promise<Koffi> {
+  if (nativeMode() === "off") throw new Error(TURNED_OFF);
+  const { default: koffi } = await import("koffi");
+  keepLoaded(koffi);
+  return koffi;
+}
+
+/** dlfcn.h of Linux: the library is already loaded, and stays. */
+export const DLFCN = { RTLD_NOW: 0x2, RTLD_NOLOAD: 0x4, RTLD_NODELETE: 0x1000 } as const;
+
+/**
+ * Node.js unloads koffi's library with the last thread that uses it, and only then calls its functions that close handles of the
+ * event loop: these are no longer in memory, and the process ends.
+ */
+function keepLoaded(koffi: Koffi): void {
+  const maps = readFileSync("/proc/self/maps", "latin1").split("\n");
+  const line = maps.find((line) => line.includes("koffi") && line.endsWith(".node"));
+  const path = line?.slice(line.indexOf("/"));
+  if (path === undefined) throw new Error("koffi's library is not where Linux keeps libraries");
+  const open = koffi.load(null).func("void *dlopen(const char *path, int mode)");
+  if (open(path, DLFCN.RTLD_NOW | DLFCN.RTLD_NOLOAD | DLFCN.RTLD_NODELETE) === null) throw new Error(`${path} is not loaded`);
+}
