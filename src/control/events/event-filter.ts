@@ -31,7 +31,7 @@ interface ScopeCondition {
 /** What may be given more than once, of both kinds of rows. */
 const SHARED = ["host", "path", "method", "country", "user_agent", "status"] as const;
 const OF_EVENTS = ["ruleset_id", "action", "service", "phase"] as const;
-const OF_REQUESTS = ["scheme", "origin_status", "cache_status", "edge_error"] as const;
+const OF_REQUESTS = ["scheme", "origin_status", "cache_status", "edge_error", "edge_error_name"] as const;
 
 /** What rows can hold: a misspelt word would find nothing, and a tail would wait for it for good. */
 const KNOWN: Readonly<Record<string, ReadonlySet<string>>> = {

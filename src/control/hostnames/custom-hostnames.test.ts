@@ -3,6 +3,7 @@ import { fixedClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { newId } from "#kernel/crypto/ids.ts";
 import { MOVED_RETENTION_MS } from "#model/hostnames/custom-hostname-states.ts";
+import { ACTIVE_RECHECK_MS } from "./hostname-checks.ts";
 import { insertAccount } from "#store/access/accounts.ts";
 import type { Store } from "#store/database/store.ts";
 import { controlOver } from "../../../test/support/control.ts";
@@ -62,6 +63,33 @@ storeTest(
     await assert.rejects(control.customHostnames.get(saas, made.id), failing(1436));
   },
 );
+
+storeTest("SPEC 7, error 1016: hostnames show at once that the fallback origin or its record is missing", async ({ store }) => {
+  const { control, clock, call, saas, point } = await world(store);
+  await point("shop", "origin.service.test");
+  await point("own", "origin.service.test");
+  const { id } = await control.customHostnames.create(call(), saas, { hostname: "shop.customer.test" });
+  const own = await control.customHostnames.create(call(), saas, {
+    hostname: "own.customer.test",
+    custom_origin_server: "origin.service.test",
+  });
+  const errors = async () => (await control.customHostnames.get(saas, id)).verification_errors;
+  await control.fallbackOrigins.remove(call(), saas);
+  assert.deepEqual(await errors(), ["Zone does not have a fallback origin set."]);
+  for (let check = 0; check < 3; check++) {
+    clock.advance(ACTIVE_RECHECK_MS);
+    await control.hostnameChecks.checkDue(call(), 10);
+  }
+  const { status, verification_errors } = await control.customHostnames.get(saas, id);
+  assert.deepEqual([status, verification_errors], ["active", ["Zone does not have a fallback origin set."]]);
+  await control.fallbackOrigins.put(call(), saas, { origin: "absent.service.test" });
+  assert.deepEqual(await errors(), ["The fallback origin of the zone has no proxied A, AAAA or CNAME record."]);
+  const { items } = await control.customHostnames.list(saas, {}, { page: 1, per_page: 5 });
+  const byName = Object.fromEntries(items.map((item) => [item.hostname, item.verification_errors]));
+  assert.deepEqual(byName, { "shop.customer.test": await errors(), "own.customer.test": own.verification_errors });
+  await control.fallbackOrigins.put(call(), saas, { origin: "origin.service.test" });
+  assert.equal(await errors(), undefined);
+});
 
 storeTest("whoever wants to know is told of a hostname's certificate, of the zones that a policy names", async ({ store }) => {
   const { control, call, account_id, saas, customer, point } = await world(store);

@@ -34,6 +34,7 @@ import {
 import type { Store, Unit } from "#store/database/store.ts";
 import { lockZone } from "#store/zones/zones.ts";
 import type { CertificateIssuer } from "./certificate-issuer.ts";
+import { originErrorOf } from "./fallback-origins.ts";
 import { hostnameColumns } from "./hostname-columns.ts";
 import type { HostnameChecks } from "./hostname-checks.ts";
 import { readBranding } from "./hostname-input.ts";
@@ -89,7 +90,10 @@ export function createCustomHostnames(deps: CustomHostnamesDeps): CustomHostname
     if (row === undefined) throw new PlatformError("hostname_not_found");
     return row;
   };
-  const show = async (zone: ZoneRef, id: string): Promise<CustomHostname> => hostnameView(await load(store.read, zone, id), vendorPrefix);
+  const show = async (zone: ZoneRef, id: string): Promise<CustomHostname> => {
+    const row = await load(store.read, zone, id);
+    return hostnameView(row, vendorPrefix, await originErrorOf(store.read, zone.id));
+  };
   /** Looks at once, and lets the issuer begin. */
   const begin = async (call: Call, id: string, wantsCertificate: boolean): Promise<void> => {
     await within(LOOK_MS_MAX, checks.check(call, id));
@@ -112,6 +116,7 @@ export function createCustomHostnames(deps: CustomHostnamesDeps): CustomHostname
       const isWhole = isWholeHostnameList(filter);
       const state = await listState(store.read, "custom_hostnames", [zone.id]);
       const db = isQuick(state, isWhole) ? store.read : store.scan;
+      const originError = await originErrorOf(store.read, zone.id);
       return pages({
         list: [zone.id, filter],
         state,
@@ -120,7 +125,7 @@ export function createCustomHostnames(deps: CustomHostnamesDeps): CustomHostname
         items: (part) => listCustomHostnames(db, zone.id, filter, part),
         count: () => countListedHostnames(db, zone.id, filter),
         keyOf: hostnameListKey(filter),
-        view: (row) => hostnameView(row, vendorPrefix),
+        view: (row) => hostnameView(row, vendorPrefix, originError),
       });
     },
 

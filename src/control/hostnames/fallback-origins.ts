@@ -11,6 +11,7 @@ import { hostedIn, hostedName } from "#store/zones/local-names.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { zoneRowById } from "#store/zones/zones.ts";
 import { checkedName, NAME_ERRORS } from "./hostname-names.ts";
+import { VERIFICATION_ERRORS } from "./judge-hostname.ts";
 
 /** Where custom hostnames lead that have no origin of their own. Throws `fallback_origin_not_found`. */
 export interface FallbackOrigins {
@@ -77,6 +78,13 @@ async function view(db: Unit["db"], row: FallbackOriginRow): Promise<FallbackOri
     created_at: row.created_at,
     updated_at: row.updated_at,
   };
+}
+
+/** Why custom hostnames of the zone without an origin of their own have none now; null if they have one. */
+export async function originErrorOf(db: Unit["db"], zoneId: string): Promise<string | null> {
+  const row = await fallbackOrigin(db, zoneId);
+  if (row === undefined) return VERIFICATION_ERRORS.origin;
+  return (await isProxiedName(db, zoneId, row.origin)) ? null : VERIFICATION_ERRORS.originRecord;
 }
 
 const ADDRESS_TYPES = new Set(["A", "AAAA", "CNAME"]);

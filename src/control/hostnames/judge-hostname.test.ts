@@ -16,6 +16,7 @@ const facts = (more: Partial<HostnameFacts> = {}): HostnameFacts => ({
   countsAddresses: true,
   isHeld: false,
   hasOrigin: true,
+  isActive: false,
   ...more,
 });
 
@@ -41,6 +42,9 @@ test("what proves that a name was given to the zone, and what does not", () => {
     [{ aliases: ["service.test"], hasOrigin: false }, [origin]],
   ];
   for (const [more, errors] of invalid) assert.deepEqual(judgeHostname(facts(more)), { verdict: "invalid", errors }, JSON.stringify(more));
+  const active = facts({ aliases: ["service.test"], hasOrigin: false, isActive: true });
+  assert.deepEqual(judgeHostname(active), { verdict: "valid", errors: [origin] }, "an active hostname stays active without an origin");
+  assert.equal(judgeHostname({ ...active, aliases: [] }).verdict, "invalid");
   assert.deepEqual(judgeHostname(facts({ aliases: ["service.test"], isHeld: true })), { verdict: "held", errors: [held] });
 });
 

@@ -22,6 +22,8 @@ export interface HostnameFacts {
   /** A hold on the name by the zone that it lies in. */
   readonly isHeld: boolean;
   readonly hasOrigin: boolean;
+  /** An active hostname stays so without an origin: its visitors get error 1016, and its errors say why. */
+  readonly isActive: boolean;
 }
 
 export type Judgement =
@@ -35,6 +37,7 @@ export const VERIFICATION_ERRORS = {
   cname: "custom hostname does not CNAME to this zone.",
   addresses: "None of the A or AAAA records are owned by this account and the pre-generated ownership verification token was not found.",
   origin: "Zone does not have a fallback origin set.",
+  originRecord: "The fallback origin of the zone has no proxied A, AAAA or CNAME record.",
   unproved:
     "The ownership of this zone is not proved, so a CNAME to it does not validate the hostname. Prove the zone or publish the ownership verification token.",
   inactive: "This zone is not active; it serves custom hostnames only when it is active.",
@@ -43,8 +46,9 @@ export const VERIFICATION_ERRORS = {
 /** Whether the hostname's owner has given it to the zone (SPEC 3.2, SPEC 7). */
 export function judgeHostname(facts: HostnameFacts): Judgement {
   if (facts.isHeld) return { verdict: "held", errors: [VERIFICATION_ERRORS.held] };
-  const errors = [...(facts.hasOrigin ? [] : [VERIFICATION_ERRORS.origin]), ...ownershipErrors(facts)];
-  if (errors.length === 0) return { verdict: "valid", errors };
+  const ownership = ownershipErrors(facts);
+  const errors = facts.hasOrigin ? ownership : [VERIFICATION_ERRORS.origin, ...ownership];
+  if (errors.length === 0 || (facts.isActive && ownership.length === 0)) return { verdict: "valid", errors };
   const isKnown = facts.isChainKnown && facts.addresses !== null && facts.texts !== null;
   return { verdict: isKnown ? "invalid" : "unknown", errors };
 }

@@ -63,9 +63,10 @@ export async function lookAtHostname(deps: LookDeps, row: CustomHostnameRow, zon
     countsAddresses: !isActiveThere && (await countsAddresses(deps, dns, row, zone)),
     isHeld,
     hasOrigin,
+    isActive: row.status === "active",
   };
   const judgement = judgeHostname(facts);
-  if (judgement.verdict === "valid" || !hasOrigin) return { judgement, home };
+  if (judgement.verdict === "valid" || (!hasOrigin && !facts.isActive)) return { judgement, home };
   // The edge shows tokens to everybody: only the hostname's own server proves anything.
   const others = addresses !== null && !addresses.some(facts.isOurs) ? addresses : [];
   const httpToken = others.length > 0 && (await deps.showsToken(row.hostname, others, places.httpPaths, row.ownership_token));
@@ -83,6 +84,7 @@ const NOTHING: Omit<HostnameFacts, "zoneName" | "isHeld"> = {
   isOurs: () => false,
   countsAddresses: false,
   hasOrigin: false,
+  isActive: false,
 };
 
 /** All accounts share them: those of trusted accounts count, and of nobody in another account's zone. */

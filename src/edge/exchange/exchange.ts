@@ -13,6 +13,7 @@ import type { Head } from "#wire/http/parsed-head.ts";
 import type { RequestTarget } from "#wire/http/target.ts";
 import type { CacheRule, CacheStatus } from "./cache-decision.ts";
 import type { Coding, Algorithm, OriginPlan, UnsentBody } from "./decisions.ts";
+import { type EdgeErrorName, nameOfEdgeError } from "#edge/pages/edge-errors.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import { mediaType } from "#edge/http/media-type.ts";
 import type { CustomHostnameEntry } from "#snapshot/entries.ts";
@@ -132,6 +133,8 @@ export class Exchange implements RequestView, RuleRun {
   contentType = "";
   /** Code of the edge error that answers the request; empty for none. */
   edgeError = "";
+  /** Name of the edge error, which tells apart causes that share a code; empty for none. */
+  edgeErrorName: EdgeErrorName | "" = "";
   /** Milliseconds until the head of the origin's response; undefined without an origin request. */
   originTtfbMs: number | undefined = undefined;
   /** The clock for measuring the edge's time; null if nothing measures it. */
@@ -190,6 +193,7 @@ export class Exchange implements RequestView, RuleRun {
     this.status = page.status;
     this.contentType = mediaType(page.contentType);
     this.edgeError = page.error === undefined ? "" : String(page.error.code);
+    this.edgeErrorName = page.error === undefined ? "" : nameOfEdgeError(page.error);
   }
 
   get isCleared(): boolean {

@@ -53,6 +53,7 @@ export function createRecorder({ events, clock, metrics }: RecorderDeps): (excha
       content_type: exchange.contentType,
       cache_status: exchange.cacheStatus ?? "",
       edge_error: exchange.edgeError,
+      edge_error_name: exchange.edgeErrorName,
       country: exchange.place?.country ?? "",
     };
     const logged = exchange.logged.map(({ phase, match }): RequestEvent => ({

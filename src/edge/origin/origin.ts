@@ -52,11 +52,11 @@ export function createOriginSelector(deps: OriginDeps): OriginSelector {
     select: (exchange) => {
       if (exchange.ownOrigin !== null) return exchange.ownOrigin;
       const name = originName(deps.zones, exchange);
-      const proxied = name === undefined ? "unroutable" : findProxied(deps.zones, exchange, name);
+      const proxied = name === undefined ? "fallback_origin_missing" : findProxied(deps.zones, exchange, name);
       // A rule may name another origin; only a proxied record makes the edge serve the name at all.
-      const isRouted = exchange.originHost !== "" && proxied !== "unroutable";
+      const isRouted = exchange.originHost !== "" && proxied !== "unroutable" && proxied !== "fallback_origin_missing";
       const found = isRouted ? follow(deps.zones, accountOf(exchange), exchange.originHost) : proxied;
-      if (typeof found === "string") return found;
+      if (typeof found === "string") return found === "unroutable" ? causeOf(deps.zones, exchange) : found;
       if ("addresses" in found) return plan(exchange, found.addresses);
       const addresses = deps.resolve(found.outside);
       return addresses instanceof Promise ? addresses.then((late) => plan(exchange, late)) : plan(exchange, addresses);
@@ -83,6 +83,13 @@ const SNI_OF_HOST = ":request_host_header:";
 /** The name whose records say where the request goes: the host itself, or what its custom hostname leads to; undefined where that was not set. */
 const originName = (zones: Zones, { customHostname: hostname, host }: Exchange): string | undefined =>
   hostname === null ? host : zones.customHostnames.originOf(hostname);
+
+/** Why a served name has no origin (SPEC 7, error 1016). */
+function causeOf({ customHostnames }: Zones, { customHostname, host, zone }: Exchange): EdgeErrorName {
+  if (customHostname !== null) return "hostname_origin_missing";
+  if (zone?.names.addressRecords(host).some(isProxied) === true) return "unroutable";
+  return customHostnames.wildcard(host) === undefined ? "unroutable" : "wildcard_shadowed";
+}
 
 /** What the name's own records say. Only proxied ones are served: the others never point visitors here. */
 function findProxied(zones: Zones, exchange: Exchange, name: string): Found {

@@ -113,6 +113,35 @@ export const EDGE_ERRORS = {
     message: "This host name has no origin: it has no proxied DNS record, or the record's target has no address.",
     place: "origin",
   },
+  hostname_pending: {
+    code: 1016,
+    status: 530,
+    title: "Custom hostname not validated",
+    message: "The validation of this custom hostname is incomplete: the hostname does not CNAME to the zone that serves it.",
+    place: "origin",
+  },
+  fallback_origin_missing: {
+    code: 1016,
+    status: 530,
+    title: "Fallback origin not set",
+    message: "The zone that serves this custom hostname does not have a fallback origin.",
+    place: "origin",
+  },
+  hostname_origin_missing: {
+    code: 1016,
+    status: 530,
+    title: "Custom hostname has no origin",
+    message: "The origin of this custom hostname has no proxied DNS record, or the record's target has no address.",
+    place: "origin",
+  },
+  wildcard_shadowed: {
+    code: 1016,
+    status: 530,
+    title: "Wildcard hostname not used",
+    message:
+      "A wildcard custom hostname covers this host name, but the name lies in a zone of its own, whose DNS takes precedence and has no proxied record for it. Add the name as an individual custom hostname.",
+    place: "origin",
+  },
   cross_account: {
     code: 1014,
     status: 409,
@@ -188,6 +217,13 @@ export const EDGE_ERRORS = {
 } as const satisfies Record<string, EdgeError>;
 
 export type EdgeErrorName = keyof typeof EDGE_ERRORS;
+
+const NAMES: ReadonlyMap<EdgeError, EdgeErrorName> = new Map(
+  Object.entries(EDGE_ERRORS).map(([name, error]) => [error, name as EdgeErrorName]),
+);
+
+/** The name of a row, which tells apart causes that share a code. */
+export const nameOfEdgeError = (error: EdgeError): EdgeErrorName => NAMES.get(error)!;
 
 /** The row for a status that the parser refuses a request with. */
 export function errorForStatus(status: number): EdgeErrorName {

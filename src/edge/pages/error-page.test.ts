@@ -35,6 +35,7 @@ test("JSON pages are the API's envelope with the ray id", () => {
     errors: [{ code: 1016, message: `Origin DNS error. ${EDGE_ERRORS.unroutable.message}` }],
     messages: [],
     result: null,
+    error_name: "unroutable",
     ray_id: "abc",
   });
 });
@@ -79,6 +80,7 @@ for (const [name, error] of Object.entries(EDGE_ERRORS)) {
       errors: [{ code: error.code, message: `${error.title}. ${error.message}` }],
       messages: [],
       result: null,
+      error_name: name,
       ray_id: "0123456789abcdef",
     });
   });

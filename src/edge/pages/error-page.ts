@@ -1,4 +1,4 @@
-import type { EdgeError } from "./edge-errors.ts";
+import { type EdgeError, nameOfEdgeError } from "./edge-errors.ts";
 import { htmlPage } from "./html-page.ts";
 
 /** A complete answer that the edge gives itself. */
@@ -58,4 +58,4 @@ export function prefersJson(accept: string): boolean {
 }
 
 const jsonBody = (error: EdgeError, rayId: string): string =>
-  `${JSON.stringify({ success: false, errors: [{ code: error.code, message: `${error.title}. ${error.message}` }], messages: [], result: null, ray_id: rayId })}\n`;
+  `${JSON.stringify({ success: false, errors: [{ code: error.code, message: `${error.title}. ${error.message}` }], messages: [], result: null, error_name: nameOfEdgeError(error), ray_id: rayId })}\n`;

@@ -237,7 +237,8 @@ function findZone(exchange: Exchange, { zones, clearance, places, tap }: Pipelin
   const token = hostnameToken(exchange, zones);
   if (token !== null) return token;
   const serving = zones.serving(exchange.host);
-  if (serving === null || serving.zone.entry.paused) return plainPage(exchange, "unroutable");
+  if (serving === null) return plainPage(exchange, zones.customHostnames.isPending(exchange.host) ? "hostname_pending" : "unroutable");
+  if (serving.zone.entry.paused) return plainPage(exchange, "unroutable");
   const { zone, hostname } = serving;
   exchange.zone = zone;
   exchange.customHostname = hostname;

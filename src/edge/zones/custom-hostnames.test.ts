@@ -6,6 +6,8 @@ import { after, before, test } from "node:test";
 import type { TLSSocket } from "node:tls";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { systemClock } from "#kernel/clock.ts";
+import { EDGE_ERRORS, type EdgeErrorName } from "#edge/pages/edge-errors.ts";
+import { escapeHtml } from "#edge/pages/html-document.ts";
 import type { CustomHostnameEntry, Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { fc } from "../../../test/support/property.ts";
@@ -60,14 +62,24 @@ test("a custom hostname is served from the fallback origin, under its own name",
   assert.deepEqual([row?.zone_id, row?.host], ["zone", "shop.customer.example"]);
 });
 
-test("SPEC 7.5, error 1016: hostnames that wait, and those without a fallback origin or its record", async () => {
-  const answer = await get("wait.customer.example");
-  assert.match(answer, /^HTTP\/1\.1 530 /);
-  assert.match(answer, /1016/);
+/** The page and the request row have the same cause. */
+async function causeAt(host: string): Promise<EdgeErrorName> {
+  const answer = await get(host);
+  assert.match(answer, /^HTTP\/1\.1 530 [^]*Error 1016/);
+  const row = edge.requests.at(-1);
+  assert.deepEqual([row?.host, row?.edge_error], [host, "1016"]);
+  const name = row?.edge_error_name as EdgeErrorName;
+  assert.ok(answer.includes(escapeHtml(EDGE_ERRORS[name].message)), name);
+  return name;
+}
+
+test("SPEC 7.5, error 1016: each cause has its own text", async () => {
+  assert.equal(await causeAt("wait.customer.example"), "hostname_pending");
+  assert.equal(await causeAt("nobody.customer.example"), "unroutable");
   edge.replica.apply([fallbackOp(null)]);
-  assert.equal(await statusOf("shop.customer.example"), "530");
+  assert.equal(await causeAt("shop.customer.example"), "fallback_origin_missing");
   edge.replica.apply([fallbackOp("absent.service.example")]);
-  assert.equal(await statusOf("shop.customer.example"), "530");
+  assert.equal(await causeAt("shop.customer.example"), "hostname_origin_missing");
   edge.replica.apply([fallbackOp("origin.service.example")]);
   assert.equal(await statusOf("shop.customer.example"), "200");
   edge.replica.apply([{ kind: "custom_hostname", id: "id-shop.customer.example", value: null }]);
@@ -81,7 +93,7 @@ test("SPEC 7.5, error 1016: a wildcard gives way to a zone of the name, an exact
   assert.equal(await statusOf("any.customer.example"), "200");
   assert.equal(await statusOf("a.b.customer.example"), "200");
   edge.replica.apply([zoneOp("other", "any.customer.example")]);
-  assert.equal(await statusOf("any.customer.example"), "530", "the zone has no record, and its priority wins all the same");
+  assert.equal(await causeAt("any.customer.example"), "wildcard_shadowed", "the zone has no record, and its priority wins all the same");
   edge.replica.apply([hostnameOp("any.customer.example")]);
   assert.equal(await statusOf("any.customer.example"), "200");
   edge.replica.apply([

@@ -8,6 +8,8 @@ export interface CustomHostnames {
   exact(host: string): CustomHostnameEntry | undefined;
   /** Likewise, under the closest name above it that covers what is below. */
   wildcard(host: string): CustomHostnameEntry | undefined;
+  /** Whether one of exactly this name waits for its validation, in whatever zone. */
+  isPending(host: string): boolean;
   /** The name in the zone that leads to its origin; undefined where none was set. */
   originOf(entry: CustomHostnameEntry): string | undefined;
   /** Of a hostname that is active or waits for its validation. */
@@ -19,10 +21,17 @@ export interface CustomHostnames {
 export function createCustomHostnames(isZoneServed: (zoneId: string) => boolean): CustomHostnames {
   const ids = new LargeMap<CustomHostnameEntry>();
   const active = new LargeMap<CustomHostnameEntry>();
+  /** How many zones wait for a name. */
+  const pending = new LargeMap<number>();
   const fallbacks = new LargeMap<FallbackOriginEntry>();
   /** Names are only walked up where one of them covers what is below. */
   let wildcards = 0;
 
+  const addPending = (hostname: string, change: 1 | -1): void => {
+    const count = (pending.get(hostname) ?? 0) + change;
+    if (count === 0) pending.delete(hostname);
+    else pending.set(hostname, count);
+  };
   const remove = (id: string): void => {
     const entry = ids.get(id);
     if (entry === undefined) return;
@@ -30,11 +39,12 @@ export function createCustomHostnames(isZoneServed: (zoneId: string) => boolean)
     // Another may have the name by now: within a delta the order says nothing.
     if (active.get(entry.hostname) === entry) active.delete(entry.hostname);
     if (entry.active && entry.wildcard) wildcards--;
+    if (!entry.active) addPending(entry.hostname, -1);
   };
   const put = (id: string, entry: CustomHostnameEntry): void => {
     remove(id);
     ids.set(id, entry);
-    if (!entry.active) return;
+    if (!entry.active) return addPending(entry.hostname, 1);
     active.set(entry.hostname, entry);
     if (entry.wildcard) wildcards++;
   };
@@ -56,6 +66,7 @@ export function createCustomHostnames(isZoneServed: (zoneId: string) => boolean)
       }
       return undefined;
     },
+    isPending: (host) => pending.has(host),
     originOf: (entry) => entry.origin ?? fallbacks.get(entry.zone_id)?.origin,
     byId: (id) => ids.get(id),
     apply: (op) => {
@@ -65,7 +76,7 @@ export function createCustomHostnames(isZoneServed: (zoneId: string) => boolean)
       else put(op.id, op.value);
     },
     rebuild: (snapshot) => {
-      for (const index of [ids, active, fallbacks]) index.clear();
+      for (const index of [ids, active, pending, fallbacks]) index.clear();
       wildcards = 0;
       for (const [zoneId, entry] of snapshot.entries("fallback_origin")) putFallback(zoneId, entry);
       for (const [id, entry] of snapshot.entries("custom_hostname")) put(id, entry);

@@ -30,6 +30,8 @@ export interface RequestRow {
   readonly country?: string;
   /** What the edge itself refused or answered the request with (edge-errors.ts); empty where it did not. */
   readonly edge_error?: string;
+  /** Name of that error, which tells apart causes that share a code; empty where there is none. */
+  readonly edge_error_name?: string;
 }
 
 /** Fields of a request and its response by the name that a rule gave: an array where the field stood more than once. */

@@ -119,6 +119,7 @@ export const EVENT_SCHEMA: { readonly [T in EventTable]: TableSchema<T> } = {
       cache_status: "text",
       country: "text",
       edge_error: "text",
+      edge_error_name: "text",
     },
     { facets: ["site", "host", "agent", "request_kind"], indexes: [["site", "at_ms"]] },
   ),

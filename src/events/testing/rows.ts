@@ -56,6 +56,7 @@ export const testRequestRow = (changes: Partial<RequestRow> = {}): RequestRow =>
   cache_status: "",
   country: "",
   edge_error: "",
+  edge_error_name: "",
   ...changes,
 });
 

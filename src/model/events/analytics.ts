@@ -155,6 +155,7 @@ export const ANALYTICS_DATASETS = {
       cacheStatus: { column: "cache_status", kind: "text", isLowerCase: true, emptyAs: "none" },
       edgeResponseContentTypeName: text("content_type"),
       edgeError: text("edge_error"),
+      edgeErrorName: text("edge_error_name"),
       originResponseStatus: integer("origin_status"),
       // Visitors', where elsewhere there are those of code at the edge as well; and every installation is one place.
       requestSource: constant("eyeball"),

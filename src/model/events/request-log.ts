@@ -34,6 +34,8 @@ export const LoggedRequest = Type.Object({
   cache_status: Type.String(),
   /** Empty where the edge did not refuse or answer the request itself. */
   edge_error: Type.String(),
+  /** Tells apart causes that share a code, such as the four of 1016; empty where `edge_error` is. */
+  edge_error_name: Type.String(),
   bytes_in: Type.Integer(),
   bytes_out: Type.Integer(),
   duration_ms: Type.Number(),
@@ -49,6 +51,7 @@ const FILTERS = {
   cache_status: Texts,
   /** What the edge itself refused or answered the request with. */
   edge_error: Texts,
+  edge_error_name: Texts,
 } as const;
 
 export const LoggedRequestFilter = Type.Object(FILTERS);
