@@ -174,7 +174,7 @@ describe("the activity log", () => {
       assert.match(csv.headers.get("content-disposition") ?? "", /requests\.csv/);
       const [head, line, end] = csv.text.split("\r\n");
       assert.equal(head?.split(",").length, line?.split(",").length);
-      assert.match(line ?? "", /,\/n\/0,,'=crawler\/1,502,,hit,,10,20,1\.5,$/);
+      assert.match(line ?? "", /,\/n\/0,,'=crawler\/1,502,,hit,,,10,20,1\.5,$/);
       assert.equal(end, "");
     }
   });
