@@ -84,6 +84,14 @@ const routes = [
     lazyRouteComponent(() => import("./pages/gateway/gateway.tsx"), "GatewayPage"),
   ),
   page(
+    "/gateways/$gateway/requests",
+    lazyRouteComponent(() => import("./pages/gateway/gateway-requests.tsx"), "GatewayRequestsPage"),
+  ),
+  page(
+    "/gateways/$gateway/settings",
+    lazyRouteComponent(() => import("./pages/gateway/gateway-settings.tsx"), "GatewaySettingsPage"),
+  ),
+  page(
     "/deprecations",
     lazyRouteComponent(() => import("./pages/account/deprecations.tsx"), "DeprecationsPage"),
   ),

@@ -1,53 +1,25 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 import { apiCaller, succeed } from "../support/api.ts";
+import { chrome, graveViolations, startBrowser, type TestBrowser } from "../support/browser.ts";
 import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
-import { findTool } from "../../tools/system-tools.ts";
 
-const chrome = findTool("chromium");
-const axe = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
-const FLAGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
 const PASSWORD = "correct horse battery";
-/** Runs in the page, which has no types here. */
-const WATCHER = `
-  addEventListener("securitypolicyviolation", (event) => fault(event.violatedDirective + " broken"));
-  globalThis.alert = () => fault("a script of somebody else ran");
-`;
-const GRAVE = `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
-  violations.filter(({ impact }) => ["serious", "critical"].includes(impact)).map(({ id, nodes }) => id + " " + nodes[0].target.join(" ")))`;
 const CANARY = "<img src=x onerror=alert(1)>";
 
 /** What a person does, in a browser, against a real server. */
 describe("the dashboard", { skip: chrome === undefined && "chromium is not installed" }, () => {
   let server: Selvedge;
-  let browser: Browser;
+  let browser: TestBrowser;
   let context: BrowserContext;
   let page: Page;
-  const faults: string[] = [];
   const origin = (): string => new URL(server.ready.api).origin;
-  const watch = async (watched: BrowserContext): Promise<void> => {
-    await watched.exposeFunction("fault", (text: string) => void faults.push(text));
-    await watched.addInitScript({ content: WATCHER });
-    watched.on("request", (request) => void (new URL(request.url()).origin === origin() || faults.push(`asked ${request.url()}`)));
-    watched.on("weberror", (error) => void faults.push(String(error.error())));
-  };
   before(async () => {
     server = await startSelvedge();
-    browser = await chromium.launch({ executablePath: chrome ?? "", args: FLAGS });
-    context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: "light" });
-    await watch(context);
+    browser = await startBrowser(origin);
+    context = await browser.context();
     page = await context.newPage();
-    page.setDefaultTimeout(60_000);
   });
   after(async () => {
     await browser?.close();
@@ -129,17 +101,13 @@ describe("the dashboard", { skip: chrome === undefined && "chromium is not insta
       ["light", 1280],
       ["dark", 390],
     ] as const) {
-      const other = await browser.newContext({ viewport: { width, height: 800 }, colorScheme, storageState: await context.storageState() });
-      await watch(other);
+      const other = await browser.context({ viewport: { width, height: 800 }, colorScheme, storageState: await context.storageState() });
       const shown = await other.newPage();
-      shown.setDefaultTimeout(60_000);
       for (const [path, title] of PAGES) {
         await shown.goto(origin() + path);
         await shown.getByRole("heading", { name: title, level: 1 }).waitFor();
         assert.ok(await shown.evaluate<boolean>("document.documentElement.scrollWidth <= innerWidth"), `${path} is too wide at ${width}`);
-        await shown.evaluate(axe);
-        const grave = await shown.evaluate<string[]>(GRAVE);
-        assert.deepEqual(grave, [], `${path}, ${colorScheme}, ${width}`);
+        assert.deepEqual(await graveViolations(shown), [], `${path}, ${colorScheme}, ${width}`);
       }
       await other.close();
     }
@@ -158,5 +126,5 @@ describe("the dashboard", { skip: chrome === undefined && "chromium is not insta
     await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
   });
 
-  test("nothing broke the policy, asked elsewhere or ran what others wrote", () => assert.deepEqual(faults, []));
+  test("nothing broke the policy, asked elsewhere or ran what others wrote", () => assert.deepEqual(browser.faults, []));
 });

@@ -13,7 +13,7 @@ export function CopyBlock({ text, label }: { readonly text: string; readonly lab
   };
   return (
     <div className={css["block"]}>
-      <pre tabIndex={0} aria-label={label}>
+      <pre tabIndex={0} role="group" aria-label={label}>
         {text}
       </pre>
       <ActionIcon variant="subtle" color="gray" aria-label={isCopied ? `${label} copied` : `Copy ${label}`} onClick={() => void copy()}>

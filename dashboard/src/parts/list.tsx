@@ -9,6 +9,8 @@ export interface Column<T> {
   /** Left out on a phone. */
   readonly isMinor?: boolean;
   readonly isFigure?: boolean;
+  /** One line, cut where it ends. */
+  readonly isLine?: boolean;
 }
 
 interface ListProps<T> {
@@ -35,8 +37,15 @@ export const List = <T,>({ label, columns, rows, keyOf }: ListProps<T>) => (
       <tbody role="rowgroup">
         {rows.map((row, index) => (
           <tr role="row" key={keyOf(row, index)}>
-            {columns.map(({ head, cell, isMinor, isFigure, width }) => (
-              <td key={head} role="cell" data-minor={isMinor} data-figure={isFigure} data-wide={!width.endsWith("px") || undefined}>
+            {columns.map(({ head, cell, isMinor, isFigure, isLine, width }) => (
+              <td
+                key={head}
+                role="cell"
+                data-minor={isMinor}
+                data-figure={isFigure}
+                data-line={isLine}
+                data-wide={!width.endsWith("px") || undefined}
+              >
                 {cell(row)}
               </td>
             ))}

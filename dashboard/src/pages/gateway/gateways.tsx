@@ -9,6 +9,7 @@ import { Actions, Dialog } from "../../parts/modal.tsx";
 import { Badge, Card, Empty, Failed, Fault, Loading, PageHead } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";
+import { Spend } from "./spend.tsx";
 
 const FIRST = {
   cache_invalidate_on_update: true,
@@ -68,6 +69,7 @@ export function GatewaysPage() {
           />
         )}
       </Card>
+      {account && read.data && read.data.result.length > 0 && <Spend scope={{ kind: "accounts", id: account.id }} gateway={undefined} />}
       {isAdding && path !== undefined && <CreateGateway path={path} onClose={() => setAdding(false)} />}
     </>
   );

@@ -1,19 +1,25 @@
 import { Button, TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
+import { lazy, Suspense, useMemo } from "react";
 import type { SecurityEvent } from "#model/events/security-event.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { useRead } from "../../api/hooks.ts";
-import { secondsAgo } from "../../api/now.ts";
+import { groupsNode, useGroups } from "../../api/analytics.ts";
 import { useAddress } from "../../api/search.ts";
-import { Choice } from "../../parts/choice.tsx";
+import { type TimeRange, useTimeRange } from "../../api/time-range.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
 import { Badge, Card, Chip, Empty, Failed, Loading, PageHead, type Tone } from "../../parts/page.tsx";
-import { Time } from "../../parts/time.tsx";
+import { count, Time } from "../../parts/time.tsx";
+import { TimePicker } from "../../parts/time-picker.tsx";
 import tools from "../../parts/tools.module.css";
 import { useTyped } from "../../parts/use-typed.ts";
 import { ZoneGate } from "../start/zone-gate.tsx";
+import { sinceUntil } from "../traffic/since-until.ts";
+import { actionSeries } from "./action-series.ts";
 import { Tops } from "./tops.tsx";
+
+const TimeChart = lazy(async () => ({ default: (await import("../../parts/time-chart.tsx")).TimeChart }));
 
 export const EventsPage = () => <ZoneGate>{(zone) => <Events zone={zone} />}</ZoneGate>;
 
@@ -25,7 +31,6 @@ export const TONES: Readonly<Record<string, Tone>> = {
   js_challenge: "warn",
   challenge: "warn",
 };
-const SECONDS: Readonly<Record<string, number>> = { "1h": 3600, "24h": 86_400, "7d": 604_800 };
 const CHIPS = ["action", "rule_id", "client_ip", "country", "host", "path", "service"] as const;
 const NAMES: Readonly<Record<(typeof CHIPS)[number], string>> = {
   action: "Action",
@@ -36,32 +41,78 @@ const NAMES: Readonly<Record<(typeof CHIPS)[number], string>> = {
   path: "Path",
   service: "Service",
 };
+/** The same filters, as analytics name them. */
+const DIMENSIONS: Readonly<Record<(typeof CHIPS)[number] | "path.contains", string>> = {
+  action: "action",
+  rule_id: "ruleId",
+  client_ip: "clientIP",
+  country: "clientCountryName",
+  host: "clientRequestHTTPHost",
+  path: "clientRequestPath",
+  service: "source",
+  "path.contains": "clientRequestPath_like",
+};
+const LISTS = [
+  ["rule_id", "Rules", "ruleId"],
+  ["path", "Paths", "clientRequestPath"],
+  ["client_ip", "Addresses", "clientIP"],
+  ["country", "Countries", "clientCountryName"],
+  ["host", "Hosts", "clientRequestHTTPHost"],
+] as const;
+const likeOf = (text: string): string => `%${text.replaceAll(/[%_\\]/g, String.raw`\$&`)}%`;
+
+interface ChartProps {
+  readonly zoneId: string;
+  readonly range: TimeRange;
+  readonly filter: object;
+}
+
+function EventsChart({ zoneId, range, filter }: ChartProps) {
+  const [, go] = useAddress();
+  const read = useGroups<"events", { readonly ts: string } & Readonly<Record<string, string>>>(
+    { kind: "zones", id: zoneId },
+    { events: groupsNode("firewallEventsAdaptiveByTimeGroups", range, `count dimensions { ts: ${range.dimension} action }`, { filter }) },
+  );
+  const series = useMemo(() => read.data && actionSeries(read.data.events, range), [read.data, range.sinceMs, range.untilMs, range.stepMs]);
+  if (read.error) return <Failed error={read.error} onAgain={() => void read.refetch()} />;
+  if (!series) return <Loading />;
+  return (
+    <Suspense fallback={<Loading />}>
+      <TimeChart
+        label="Security events by action"
+        range={range}
+        series={series}
+        format={count}
+        onBrush={(since, until) => go({ since, until })}
+        height={170}
+      />
+    </Suspense>
+  );
+}
 
 function Events({ zone }: { readonly zone: Zone }) {
   const [search, go] = useAddress();
-  const { time = "24h" } = search;
+  const range = useTimeRange();
   const [typed, setTyped] = useTyped(search["path.contains"], (text) => go({ "path.contains": text }, { replace: true }));
-  const since = secondsAgo(SECONDS[time] ?? 86_400).slice(0, 16);
-  const query = new URLSearchParams({ per_page: "100", since: `${since}:00Z` });
+  const query = new URLSearchParams([["per_page", "100"], ...sinceUntil(range).map((pair) => [...pair])]);
   for (const name of [...CHIPS, "path.contains"]) if (search[name] !== undefined) query.set(name, search[name]);
   const read = useRead<SecurityEvent[]>(`/zones/${zone.id}/security/events?${query.toString()}`, { keepsPrevious: true });
   const chips = CHIPS.filter((name) => search[name] !== undefined);
+  const filter = Object.fromEntries(
+    ([...CHIPS, "path.contains"] as const).flatMap((name) => {
+      const value = search[name];
+      if (value === undefined) return [];
+      return [[DIMENSIONS[name], name === "path.contains" ? likeOf(value) : value]];
+    }),
+  );
+  const scope = { kind: "zones", id: zone.id } as const;
+  const shownOf = (name: (typeof CHIPS)[number]): string =>
+    (name === "rule_id" && read.data?.result.find(({ rule_id }) => rule_id === search[name])?.rule_description) || (search[name] ?? "");
   return (
     <>
-      <PageHead title="Security events" lead="Actions that rules took. Open an event to see why.">
-        <Choice
-          label="Time"
-          isQuiet
-          value={time}
-          options={[
-            ["1h", "Last hour"],
-            ["24h", "Last 24 hours"],
-            ["7d", "Last 7 days"],
-          ]}
-          onChange={(value) => go({ time: value })}
-        />
+      <PageHead title="Security events" lead="Actions that rules took. Drag over the chart to look closer, and open an event to see why.">
+        <TimePicker range={range} />
       </PageHead>
-      <Tops zoneId={zone.id} since={`${since}:00Z`} onPick={(name, value) => go({ [name]: value })} />
       <div className={tools["tools"]}>
         <TextInput
           data-search
@@ -74,9 +125,20 @@ function Events({ zone }: { readonly zone: Zone }) {
           onChange={({ currentTarget }) => setTyped(currentTarget.value)}
         />
         {chips.map((name) => (
-          <Chip key={name} name={NAMES[name]} value={search[name] ?? ""} onRemove={() => go({ [name]: undefined })} />
+          <Chip key={name} name={NAMES[name]} value={shownOf(name)} onRemove={() => go({ [name]: undefined })} />
         ))}
       </div>
+      <Card>
+        <EventsChart zoneId={zone.id} range={range} filter={filter} />
+      </Card>
+      <Tops
+        scope={scope}
+        range={range}
+        node="firewallEventsAdaptiveGroups"
+        filter={filter}
+        lists={LISTS}
+        onPick={(name, value) => go({ [name]: value })}
+      />
       <Card>
         {read.error ? (
           <Failed error={read.error} onAgain={() => void read.refetch()} />
@@ -98,10 +160,10 @@ function Events({ zone }: { readonly zone: Zone }) {
             columns={[
               {
                 head: "Time",
-                width: "90px",
+                width: "120px",
                 cell: ({ occurred_at, id }) => (
                   <Link to="/zones/$zone/security/events/$event" params={{ zone: zone.name, event: id }} search={{ at: occurred_at }}>
-                    <Time of={occurred_at} as="exact" />
+                    <Time of={occurred_at} />
                   </Link>
                 ),
               },
@@ -110,12 +172,23 @@ function Events({ zone }: { readonly zone: Zone }) {
                 width: "110px",
                 cell: ({ action }) => <Badge tone={TONES[action] ?? "plain"}>{action.replaceAll("_", " ")}</Badge>,
               },
-              { head: "Rule", width: "auto", cell: ({ rule_description, rule_id }) => rule_description || rule_id },
-              { head: "Request", width: "auto", cell: ({ method, host, path }) => `${method} ${host}${path}` },
+              {
+                head: "Rule",
+                width: "25%",
+                isLine: true,
+                cell: ({ rule_description, rule_id }) => <span title={rule_description}>{rule_description || rule_id}</span>,
+              },
+              {
+                head: "Request",
+                width: "35%",
+                isLine: true,
+                cell: ({ method, host, path }) => <span title={`${method} ${host}${path}`}>{`${method} ${host}${path}`}</span>,
+              },
               {
                 head: "From",
-                width: "150px",
+                width: "16%",
                 isMinor: true,
+                isLine: true,
                 cell: ({ client_ip, country }) => `${client_ip}${country === "" ? "" : ` (${country})`}`,
               },
             ]}

@@ -1,66 +1,60 @@
-import { useQuery } from "@tanstack/react-query";
-import { graphql } from "../../api/client.ts";
+import { groupsNode, type Scope, useGroups } from "../../api/analytics.ts";
+import type { TimeRange } from "../../api/time-range.ts";
 import { count } from "../../parts/time.tsx";
 import css from "./tops.module.css";
 
-const QUERY = `query ($zone: string!, $since: Time!) { viewer { zones(filter: { zoneTag: $zone }) {
-  action: firewallEventsAdaptiveGroups(limit: 5, filter: { datetime_geq: $since }, orderBy: [count_DESC]) { count dimensions { value: action } }
-  path: firewallEventsAdaptiveGroups(limit: 5, filter: { datetime_geq: $since }, orderBy: [count_DESC]) { count dimensions { value: clientRequestPath } }
-  client_ip: firewallEventsAdaptiveGroups(limit: 5, filter: { datetime_geq: $since }, orderBy: [count_DESC]) { count dimensions { value: clientIP } }
-  country: firewallEventsAdaptiveGroups(limit: 5, filter: { datetime_geq: $since }, orderBy: [count_DESC]) { count dimensions { value: clientCountryName } }
-} } }`;
-
-const LISTS = [
-  ["action", "Actions"],
-  ["path", "Paths"],
-  ["client_ip", "Addresses"],
-  ["country", "Countries"],
-] as const;
-
-interface Group {
-  readonly count: number;
-  readonly dimensions: { readonly value: string };
-}
-interface Answer {
-  readonly viewer: { readonly zones: readonly Readonly<Record<(typeof LISTS)[number][0], readonly Group[]>>[] };
-}
-
 interface TopsProps {
-  readonly zoneId: string;
-  readonly since: string;
+  readonly scope: Scope;
+  readonly range: TimeRange;
+  readonly node: "firewallEventsAdaptiveGroups" | "httpRequestsAdaptiveGroups";
+  /** Joined with the range. */
+  readonly filter?: object;
+  /** The name that a pick has, a title, and the dimension. */
+  readonly lists: readonly (readonly [string, string, string])[];
   readonly onPick: (name: string, value: string) => void;
 }
 
-/** The most frequent values among the events. A click filters by one. */
-export function Tops({ zoneId, since, onPick }: TopsProps) {
-  const { data } = useQuery({
-    queryKey: ["tops", zoneId, since],
-    queryFn: ({ signal }) => graphql<Answer>(QUERY, { zone: zoneId, since }, signal),
-    placeholderData: (old) => old,
-  });
-  const found = data?.viewer.zones[0];
+const SHOWN_MAX = 5;
+
+/** The most frequent values. A click filters by one. */
+export function Tops({ scope, range, node, filter = {}, lists, onPick }: TopsProps) {
+  const nodes = Object.fromEntries(
+    lists.map(([name, , dimension]) => [
+      name,
+      groupsNode(node, range, `count dimensions { value: ${dimension} ${dimension === "ruleId" ? "label: description" : ""} }`, {
+        filter,
+        order: "count_DESC",
+        limit: SHOWN_MAX,
+      }),
+    ]),
+  );
+  const { data } = useGroups<string, { readonly value: string | number; readonly label?: string }>(scope, nodes);
   return (
     <div className={css["tops"]}>
-      {LISTS.map(([name, title]) => {
-        const groups = found?.[name] ?? [];
+      {lists.map(([name, title]) => {
+        const groups = data?.[name] ?? [];
         const most = groups[0]?.count ?? 1;
         return (
           <section key={name} aria-label={title}>
             <h2>{title}</h2>
             <ol>
-              {groups.map(({ count: of, dimensions: { value } }) => (
-                <li key={value}>
-                  <button
-                    type="button"
-                    disabled={value === ""}
-                    style={{ backgroundSize: `${(of / most) * 100}% 100%` }}
-                    onClick={() => onPick(name, value)}
-                  >
-                    <span>{value === "" ? "unknown" : value.replaceAll("_", " ")}</span>
-                    <b className="num">{count(of)}</b>
-                  </button>
-                </li>
-              ))}
+              {groups.map(({ count: of, dimensions: { value, label } }) => {
+                const shown = label || String(value).replaceAll("_", " ") || "unknown";
+                return (
+                  <li key={`${value} ${label}`}>
+                    <button
+                      type="button"
+                      disabled={value === ""}
+                      title={shown}
+                      style={{ backgroundSize: `${(of / most) * 100}% 100%` }}
+                      onClick={() => onPick(name, String(value))}
+                    >
+                      <span>{shown}</span>
+                      <b className="num">{count(of)}</b>
+                    </button>
+                  </li>
+                );
+              })}
               {groups.length === 0 && <li className={css["none"]}>none</li>}
             </ol>
           </section>

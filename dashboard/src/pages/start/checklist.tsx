@@ -15,14 +15,14 @@ interface Step {
 }
 
 /** The way of a site behind the edge; each tick is what the server says now. */
-export function Checklist({ zone }: { readonly zone: Zone }) {
+export function useSteps(zone: Zone): readonly Step[] {
   const base = `/zones/${zone.id}`;
   const usage = useRead<DnsRecordUsage>(`${base}/dns_records/usage`);
   const proxied = useRead<unknown[]>(`${base}/dns_records?proxied=true&per_page=5`);
   const packs = useRead<{ status: string }[]>(`${base}/ssl/certificate_packs`);
   const managed = useRead<Ruleset>(`${base}/rulesets/phases/http_request_firewall_managed/entrypoint`);
   const requests = useRead<unknown[]>(`${base}/logs/requests?per_page=1`);
-  const steps: readonly Step[] = [
+  return [
     {
       title: "Add its records",
       hint: "Type them, or import a zone file.",
@@ -62,12 +62,16 @@ export function Checklist({ zone }: { readonly zone: Zone }) {
       isDone: requests.data && requests.data.result.length > 0,
     },
   ];
+}
+
+export function Checklist({ zone }: { readonly zone: Zone }) {
+  const steps = useSteps(zone);
   const done = steps.filter(({ isDone }) => isDone === true).length;
   return (
-    <>
-      <p className={css["count"]}>
+    <details open={done < steps.length} key={String(done < steps.length)}>
+      <summary className={css["count"]}>
         <b className="num">{done}</b> of <b className="num">{steps.length}</b> done
-      </p>
+      </summary>
       <ol className={css["steps"]}>
         {steps.map(({ title, hint, to, isDone }) => (
           <li key={title} data-done={isDone === true}>
@@ -82,6 +86,6 @@ export function Checklist({ zone }: { readonly zone: Zone }) {
           </li>
         ))}
       </ol>
-    </>
+    </details>
   );
 }

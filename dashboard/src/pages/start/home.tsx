@@ -1,73 +1,39 @@
-import { Link } from "@tanstack/react-router";
-import { useQuery } from "@tanstack/react-query";
-import { graphql } from "../../api/client.ts";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { groupsNode, type Scope, useGroups } from "../../api/analytics.ts";
 import { useAccount, useRead } from "../../api/hooks.ts";
-import { secondsAgo } from "../../api/now.ts";
 import { useAddress } from "../../api/search.ts";
-import { Choice } from "../../parts/choice.tsx";
+import { type TimeRange, useTimeRange } from "../../api/time-range.ts";
+import { List } from "../../parts/list.tsx";
 import { Card, Empty, Failed, Loading, PageHead } from "../../parts/page.tsx";
-import { bytes, count, money } from "../../parts/time.tsx";
+import { TimePicker } from "../../parts/time-picker.tsx";
+import { count, money } from "../../parts/time.tsx";
 import type { Zone } from "#model/zones/zone.ts";
 import tools from "../../parts/tools.module.css";
+import { Traffic } from "../traffic/traffic.tsx";
 import { Attention } from "./attention.tsx";
 import { Checklist } from "./checklist.tsx";
 import { Health } from "./health.tsx";
-import css from "./home.module.css";
-
-const SPANS = [
-  ["1h", "Last hour"],
-  ["24h", "Last 24 hours"],
-  ["7d", "Last 7 days"],
-] as const;
-const HOURS: Readonly<Record<string, number>> = { "1h": 1, "24h": 24, "7d": 168 };
-
-const QUERY = `query ($account: string!, $since: Time!) {
-  viewer { accounts(filter: { accountTag: $account }) {
-    all: httpRequestsAdaptiveGroups(limit: 1, filter: { datetime_geq: $since }) { count sum { edgeResponseBytes } }
-    cached: httpRequestsAdaptiveGroups(limit: 1, filter: { datetime_geq: $since, cacheStatus: "HIT" }) { count }
-    threats: firewallEventsAdaptiveGroups(limit: 10, filter: { datetime_geq: $since }) { count }
-    dns: dnsAnalyticsAdaptiveGroups(limit: 1, filter: { datetime_geq: $since }) { count }
-    models: aiGatewayRequestsAdaptiveGroups(limit: 1, filter: { datetime_geq: $since }) { count sum { cost } }
-  } }
-}`;
-
-interface Groups {
-  readonly count: number;
-  readonly sum?: { readonly edgeResponseBytes?: number; readonly cost?: number };
-}
-interface Answer {
-  readonly viewer: { readonly accounts: readonly Readonly<Record<"all" | "cached" | "threats" | "dns" | "models", readonly Groups[]>>[] };
-}
 
 export function HomePage() {
   const account = useAccount();
-  const [{ time = "24h" }, go] = useAddress();
+  const range = useTimeRange();
   const zones = useRead<Zone[]>("/zones?per_page=50&order=name");
   const newest = zones.data?.result.toSorted((a, b) => (a.created_on < b.created_on ? 1 : -1))[0];
+  const scope = account && ({ kind: "accounts", id: account.id } as const);
   return (
     <>
       <PageHead title="Home" lead={account?.name}>
-        <Choice label="Time" isQuiet value={time} options={SPANS} onChange={(value) => go({ time: value })} />
+        <TimePicker range={range} />
       </PageHead>
-      {account && <Figures account={account.id} time={time} />}
+      {scope && newest && <Traffic scope={scope} range={range} />}
       <div className={tools["wide"]}>
         <div>
           <Card title="What needs you">{account && <Attention account={account.id} zones={zones.data?.result} />}</Card>
-          <Card title="This server">
-            <Health />
-          </Card>
+          {scope && newest && <Busiest scope={scope} range={range} zones={zones.data?.result ?? []} />}
+          {scope && <Models scope={scope} range={range} />}
         </div>
         <div>
-          <Card
-            title={newest ? `First steps with ${newest.name}` : "First steps"}
-            aside={
-              newest && (
-                <Link to="/zones/$zone" params={{ zone: newest.name }} className={tools["link"]}>
-                  Open
-                </Link>
-              )
-            }
-          >
+          <Card title={newest ? `First steps with ${newest.name}` : "First steps"}>
             {zones.error ? (
               <Failed error={zones.error} onAgain={() => void zones.refetch()} />
             ) : !zones.data ? (
@@ -83,40 +49,115 @@ export function HomePage() {
               </Empty>
             )}
           </Card>
+          <Card title="This server">
+            <Health />
+          </Card>
         </div>
       </div>
     </>
   );
 }
 
-function Figures({ account, time }: { readonly account: string; readonly time: string }) {
-  const { data, error } = useQuery({
-    queryKey: ["home", account, time],
-    queryFn: ({ signal }) => {
-      const since = secondsAgo((HOURS[time] ?? 24) * 3600);
-      return graphql<Answer>(QUERY, { account, since }, signal);
-    },
-    refetchInterval: 60_000,
+interface FiguresProps {
+  readonly scope: Scope;
+  readonly range: TimeRange;
+}
+
+interface Row {
+  readonly zone: Zone;
+  readonly requests: number;
+  readonly events: number;
+  readonly queries: number;
+}
+
+/** Each zone's figures; a click leads to its overview of the same time. */
+function Busiest({ scope, range, zones }: FiguresProps & { readonly zones: readonly Zone[] }) {
+  const [{ time, since, until }] = useAddress();
+  const fields = "count dimensions { zoneTag }";
+  const { data } = useGroups<"requests" | "events" | "queries", { readonly zoneTag: string }>(scope, {
+    requests: groupsNode("httpRequestsAdaptiveGroups", range, fields, { order: "count_DESC", limit: 50 }),
+    events: groupsNode("firewallEventsAdaptiveGroups", range, fields, { order: "count_DESC", limit: 50 }),
+    queries: groupsNode("dnsAnalyticsAdaptiveGroups", range, fields, { order: "count_DESC", limit: 50 }),
   });
-  const found = data?.viewer.accounts[0];
-  const of = (name: keyof NonNullable<typeof found>): number => found?.[name].reduce((sum, group) => sum + group.count, 0) ?? 0;
-  const requests = of("all");
-  const figures = [
-    ["Requests", count(requests)],
-    ["Security events", count(of("threats"))],
-    ["From the cache", requests === 0 ? "–" : `${Math.round((of("cached") / requests) * 100)} %`],
-    ["Sent to visitors", bytes(found?.all[0]?.sum?.edgeResponseBytes ?? 0)],
-    ["DNS queries", count(of("dns"))],
-    ["Spent on models", money(found?.models[0]?.sum?.cost ?? 0)],
-  ] as const;
+  const of = (name: "requests" | "events" | "queries", id: string): number =>
+    data?.[name].find(({ dimensions }) => dimensions.zoneTag === id)?.count ?? 0;
+  const rows = zones
+    .map((zone): Row => ({ zone, requests: of("requests", zone.id), events: of("events", zone.id), queries: of("queries", zone.id) }))
+    .toSorted((a, b) => b.requests - a.requests || b.queries - a.queries)
+    .slice(0, 6);
   return (
-    <dl className={css["figures"]} aria-label="Figures" title={error?.message}>
-      {figures.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd className="num">{data ? value : error ? "?" : "…"}</dd>
-        </div>
-      ))}
-    </dl>
+    <Card title="Zones">
+      <List<Row>
+        label="Zones by requests"
+        rows={rows}
+        keyOf={({ zone }) => zone.id}
+        columns={[
+          {
+            head: "Zone",
+            width: "auto",
+            cell: ({ zone }) => (
+              <Link to="/zones/$zone" params={{ zone: zone.name }} search={{ time, since, until } as never}>
+                {zone.name}
+              </Link>
+            ),
+          },
+          { head: "Requests", width: "90px", isFigure: true, cell: ({ requests }) => count(requests) },
+          { head: "Security events", width: "120px", isFigure: true, isMinor: true, cell: ({ events }) => count(events) },
+          { head: "DNS queries", width: "100px", isFigure: true, isMinor: true, cell: ({ queries }) => count(queries) },
+        ]}
+      />
+    </Card>
+  );
+}
+
+interface Used {
+  readonly model: string;
+  readonly gateway: string;
+}
+
+/** What models cost; a click leads to the gateway that asked them. */
+function Models({ scope, range }: FiguresProps) {
+  const navigate = useNavigate();
+  const [{ time, since, until }] = useAddress();
+  const { data } = useGroups<"models", Used>(scope, {
+    models: groupsNode("aiGatewayRequestsAdaptiveGroups", range, "count sum { cost } dimensions { model gateway }", {
+      order: "sum_cost_DESC",
+      limit: 6,
+    }),
+  });
+  const models = data?.models ?? [];
+  if (models.length === 0) return null;
+  return (
+    <Card title="Spent on models" aside={<b className="num">{money(models.reduce((sum, one) => sum + (one.sum?.["cost"] ?? 0), 0))}</b>}>
+      <List
+        label="Spend by model"
+        rows={models}
+        keyOf={({ dimensions }) => `${dimensions.gateway} ${dimensions.model}`}
+        columns={[
+          {
+            head: "Model",
+            width: "auto",
+            cell: ({ dimensions: { model, gateway } }) => (
+              <button
+                type="button"
+                className={tools["pick"]}
+                onClick={() =>
+                  void navigate({
+                    to: "/gateways/$gateway",
+                    params: { gateway },
+                    search: { model, time: time ?? "24h", since, until } as never,
+                  })
+                }
+              >
+                {model || "unknown"}
+              </button>
+            ),
+          },
+          { head: "Gateway", width: "120px", isMinor: true, cell: ({ dimensions }) => dimensions.gateway },
+          { head: "Requests", width: "90px", isFigure: true, cell: (one) => count(one.count) },
+          { head: "Cost", width: "90px", isFigure: true, cell: ({ sum }) => money(sum?.["cost"] ?? 0) },
+        ]}
+      />
+    </Card>
   );
 }

@@ -3,13 +3,16 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Zone } from "#model/zones/zone.ts";
 import { useRead, useWrite, useZone } from "../../api/hooks.ts";
+import { useTimeRange } from "../../api/time-range.ts";
 import { CopyBlock } from "../../parts/copy-block.tsx";
 import { Confirm } from "../../parts/confirm.tsx";
 import { List } from "../../parts/list.tsx";
 import { Badge, Card, Facts, Fault, Notice, PageHead } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
+import { TimePicker } from "../../parts/time-picker.tsx";
 import tools from "../../parts/tools.module.css";
-import { Checklist } from "./checklist.tsx";
+import { Traffic, TrafficTops } from "../traffic/traffic.tsx";
+import { Checklist, useSteps } from "./checklist.tsx";
 import { ZoneGate } from "./zone-gate.tsx";
 
 interface Pack {
@@ -28,6 +31,11 @@ function Overview({ zone }: { readonly zone: Zone }) {
   const remove = useWrite<{ id: string }>("/zones");
   const [isRemoving, setRemoving] = useState(false);
   const packs = useRead<Pack[]>(`/zones/${zone.id}/ssl/certificate_packs`);
+  const range = useTimeRange();
+  const steps = useSteps(zone);
+  const isOpen = steps.some(({ isDone }) => isDone === false);
+  const hasTraffic = steps.at(-1)?.isDone === true;
+  const scope = { kind: "zones", id: zone.id } as const;
   return (
     <>
       <PageHead title={zone.name} lead={SENTENCES[zone.status]}>
@@ -43,9 +51,7 @@ function Overview({ zone }: { readonly zone: Zone }) {
             Look again now
           </Button>
         )}
-        <Button variant="default" onClick={() => setRemoving(true)}>
-          Delete the zone
-        </Button>
+        {hasTraffic && <TimePicker range={range} />}
       </PageHead>
       {check.error && (
         <div className={tools["inset"]}>
@@ -53,6 +59,12 @@ function Overview({ zone }: { readonly zone: Zone }) {
             <Fault error={check.error} />
           </Notice>
         </div>
+      )}
+      {hasTraffic && (
+        <>
+          <Traffic scope={scope} range={range} />
+          <TrafficTops scope={scope} range={range} zone={zone.name} />
+        </>
       )}
       <div className={tools["wide"]}>
         <div>
@@ -99,10 +111,19 @@ function Overview({ zone }: { readonly zone: Zone }) {
           </Card>
         </div>
         <div>
-          <Card title="First steps">
-            <Checklist zone={zone} />
-          </Card>
-          <Card title="Facts">
+          {isOpen && (
+            <Card title="First steps">
+              <Checklist zone={zone} />
+            </Card>
+          )}
+          <Card
+            title="Facts"
+            aside={
+              <Button variant="subtle" color="red" onClick={() => setRemoving(true)}>
+                Delete the zone
+              </Button>
+            }
+          >
             <Facts
               of={[
                 [

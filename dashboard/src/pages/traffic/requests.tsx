@@ -3,25 +3,31 @@ import type { LoggedRequest } from "#model/events/request-log.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { useRead } from "../../api/hooks.ts";
 import { useAddress } from "../../api/search.ts";
+import { useTimeRange } from "../../api/time-range.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { List } from "../../parts/list.tsx";
 import { Badge, Card, Chip, Empty, Failed, Loading, PageHead } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
+import { TimePicker } from "../../parts/time-picker.tsx";
 import tools from "../../parts/tools.module.css";
 import { useTyped } from "../../parts/use-typed.ts";
 import { ZoneGate } from "../start/zone-gate.tsx";
+import { sinceUntil } from "./since-until.ts";
 
 export const RequestsPage = () => <ZoneGate>{(zone) => <Requests zone={zone} />}</ZoneGate>;
 
-const CHIPS = ["host", "client_ip", "status", "country", "ray_id"] as const;
+const CHIPS = ["host", "path", "client_ip", "status", "country", "ray_id"] as const;
 
 /** The edge's requests, newest first, updated while the page is open. */
 function Requests({ zone }: { readonly zone: Zone }) {
   const [search, go] = useAddress();
   const [typed, setTyped] = useTyped(search["path.contains"], (text) => go({ "path.contains": text }, { replace: true }));
   const { live = "on" } = search;
-  const query = new URLSearchParams({ per_page: "100" });
+  const range = useTimeRange();
+  // Without a time the newest are shown, whatever their age.
+  const isTimed = search["time"] !== undefined || range.span === "";
+  const query = new URLSearchParams([["per_page", "100"], ...(isTimed ? sinceUntil(range).map((pair) => [...pair]) : [])]);
   for (const name of [...CHIPS, "path.contains"]) if (search[name] !== undefined) query.set(name, search[name]);
   const read = useRead<LoggedRequest[]>(`/zones/${zone.id}/logs/requests?${query.toString()}`, {
     keepsPrevious: true,
@@ -35,6 +41,7 @@ function Requests({ zone }: { readonly zone: Zone }) {
   return (
     <>
       <PageHead title="Requests" lead="Requests that the edge answered, newest first.">
+        {isTimed && <TimePicker range={range} />}
         <Choice
           label="Live"
           isQuiet
@@ -92,7 +99,8 @@ function Requests({ zone }: { readonly zone: Zone }) {
               },
               {
                 head: "Request",
-                width: "auto",
+                width: "60%",
+                isLine: true,
                 cell: ({ method, host, path, query: asked }) => `${method} ${host}${path}${asked === "" ? "" : `?${asked}`}`,
               },
               { head: "Cache", width: "90px", isMinor: true, cell: ({ cache_status }) => cache_status || "–" },

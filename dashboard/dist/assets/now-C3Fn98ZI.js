@@ -1,1 +1,0 @@
-var e=()=>Date.now(),t=t=>new Date(e()-t*1e3).toISOString();export{t};

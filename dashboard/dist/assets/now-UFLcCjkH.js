@@ -1,0 +1,1 @@
+var e=()=>Date.now(),t=t=>new Date(e()-t*1e3).toISOString();export{t as n,e as t};

@@ -1,1 +1,0 @@
-var e={tools:`_tools_i2q4w_1`,find:`_find_i2q4w_9`,pager:`_pager_i2q4w_12`,form:`_form_i2q4w_21`,row:`_row_i2q4w_25`,two:`_two_i2q4w_31`,wide:`_wide_i2q4w_37`,quiet:`_quiet_i2q4w_45`,hint:`_hint_i2q4w_49`,stack:`_stack_i2q4w_54`,inset:`_inset_i2q4w_58`,tabs:`_tabs_i2q4w_61`,link:`_link_i2q4w_86`,pick:`_pick_i2q4w_118`};export{e as t};

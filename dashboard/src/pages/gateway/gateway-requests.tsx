@@ -1,0 +1,95 @@
+import { TextInput } from "@mantine/core";
+import { useState } from "react";
+import type { GatewayLog } from "#model/gateways/gateway-log.ts";
+import { useRead } from "../../api/hooks.ts";
+import { useAddress } from "../../api/search.ts";
+import { Icon } from "../../parts/icon.tsx";
+import { List } from "../../parts/list.tsx";
+import { Badge, Card, Empty, Failed, Loading } from "../../parts/page.tsx";
+import { count, money, Time } from "../../parts/time.tsx";
+import tools from "../../parts/tools.module.css";
+import { useTyped } from "../../parts/use-typed.ts";
+import { GatewayFrame } from "./gateway.tsx";
+import { LogDetail } from "./log-detail.tsx";
+
+export const GatewayRequestsPage = () => <GatewayFrame>{(base) => <Requests base={base} />}</GatewayFrame>;
+
+function Requests({ base }: { readonly base: string }) {
+  const [{ search }, go] = useAddress();
+  const [typed, setTyped] = useTyped(search, (text) => go({ search: text }, { replace: true }));
+  const query = new URLSearchParams({ per_page: "50", order_by: "created_at", order_by_direction: "desc" });
+  if (search !== undefined) query.set("search", search);
+  const logs = useRead<GatewayLog[]>(`${base}/logs?${query.toString()}`, { everyMs: 5000, keepsPrevious: true });
+  const [opened, setOpened] = useState<string>();
+  return (
+    <>
+      <div className={tools["tools"]}>
+        <TextInput
+          data-search
+          size="xs"
+          className={tools["find"]}
+          placeholder="Model, provider, path or metadata"
+          aria-label="Search requests"
+          leftSection={<Icon name="search" size={16} />}
+          value={typed}
+          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+      </div>
+      <Card>
+        {logs.error ? (
+          <Failed error={logs.error} onAgain={() => void logs.refetch()} />
+        ) : !logs.data ? (
+          <Loading />
+        ) : logs.data.result.length === 0 ? (
+          <Empty title={search === undefined ? "No request yet" : "No request matches"}>
+            {search === undefined && <p>Point an application here: its address is under Connect and settings.</p>}
+          </Empty>
+        ) : (
+          <List<GatewayLog>
+            label="Requests of the gateway"
+            rows={logs.data.result}
+            keyOf={(log) => log.id}
+            columns={[
+              {
+                head: "Time",
+                width: "120px",
+                cell: (log) => (
+                  <button
+                    type="button"
+                    className={tools["pick"]}
+                    onClick={() => setOpened(log.id)}
+                    aria-label={`Open the request of ${log.created_at}`}
+                  >
+                    <Time of={log.created_at} />
+                  </button>
+                ),
+              },
+              { head: "Model", width: "auto", cell: ({ model, provider }) => `${model || "unknown"} (${provider})` },
+              {
+                head: "Metadata",
+                width: "auto",
+                isMinor: true,
+                cell: ({ metadata }) => <span className={tools["quiet"]}>{metadata === "" ? "–" : metadata}</span>,
+              },
+              {
+                head: "Status",
+                width: "70px",
+                cell: ({ status_code, success }) => <Badge tone={success ? "good" : "bad"}>{status_code}</Badge>,
+              },
+              {
+                head: "Tokens",
+                width: "90px",
+                isFigure: true,
+                isMinor: true,
+                cell: ({ tokens_in, tokens_out }) => `${count(tokens_in ?? 0)} / ${count(tokens_out ?? 0)}`,
+              },
+              { head: "Cost", width: "80px", isFigure: true, cell: ({ cost }) => (cost === null ? "–" : money(cost)) },
+              { head: "ms", width: "60px", isFigure: true, isMinor: true, cell: ({ duration }) => count(duration) },
+            ]}
+          />
+        )}
+      </Card>
+      {opened !== undefined && <LogDetail path={`${base}/logs/${opened}`} onClose={() => setOpened(undefined)} />}
+    </>
+  );
+}

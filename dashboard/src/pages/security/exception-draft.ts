@@ -1,0 +1,66 @@
+import type { SecurityEvent } from "#model/events/security-event.ts";
+import type { ExceptionDraft } from "#model/rulesets/exception.ts";
+
+export const quoted = (text: string): string => `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+
+/** This host, this path and this method. */
+const expressionFor = ({ host, path, method }: SecurityEvent): string =>
+  `http.request.method eq ${quoted(method)} and http.host eq ${quoted(host)} and http.request.uri.path eq ${quoted(path)}`;
+
+/** What a rule of each phase is skipped by, and where. Of managed rules for requests the API drafts it: they find parts. */
+const SKIPS: Readonly<
+  Record<string, (event: SecurityEvent) => Pick<ExceptionDraft, "phase"> & { readonly skips: object; readonly before: string }>
+> = {
+  http_request_firewall_custom: ({ rule_id, deployed_by }) => ({
+    phase: "http_request_firewall_custom",
+    skips: { ruleset: "current" },
+    before: deployed_by || rule_id,
+  }),
+  http_ratelimit: () => ({ phase: "http_request_firewall_custom", skips: { phases: ["http_ratelimit"] }, before: "" }),
+  http_response_firewall_managed: ({ ruleset_id, rule_id, deployed_by }) => ({
+    phase: "http_response_firewall_managed",
+    skips: { rules: { [ruleset_id]: [rule_id] } },
+    before: deployed_by,
+  }),
+};
+
+/** Undefined where the API drafts it. */
+export function draftOf(event: SecurityEvent): ExceptionDraft | undefined {
+  const made = SKIPS[event.phase]?.(event);
+  if (!made) return undefined;
+  return {
+    phase: made.phase,
+    ruleset_id: null,
+    rule: {
+      action: "skip",
+      action_parameters: made.skips as Record<string, unknown>,
+      expression: expressionFor(event),
+      description: `Exception of event ${event.id} (${event.rule_description || event.rule_id})`,
+      enabled: true,
+      position: { before: made.before },
+    },
+  };
+}
+
+const AND = " and ";
+
+/** Comparisons joined by `and`; a text in quotes may hold the word. */
+export function clausesOf(expression: string): readonly string[] {
+  const clauses: string[] = [];
+  let from = 0;
+  let isQuoted = false;
+  for (let at = 0; at < expression.length; at++) {
+    const char = expression[at];
+    if (char === "\\" && isQuoted) at++;
+    else if (char === '"') isQuoted = !isQuoted;
+    else if (!isQuoted && expression.startsWith(AND, at)) {
+      clauses.push(expression.slice(from, at));
+      from = at + AND.length;
+      at = from - 1;
+    }
+  }
+  return [...clauses, expression.slice(from)].map((clause) => clause.trim()).filter(Boolean);
+}
+
+/** Nothing chosen is every request. */
+export const joined = (clauses: readonly string[]): string => (clauses.length === 0 ? "true" : clauses.join(" and "));

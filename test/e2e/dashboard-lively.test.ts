@@ -1,0 +1,176 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import type { BrowserContext, Page } from "playwright-core";
+import { apiCaller, succeed } from "../support/api.ts";
+import { chrome, graveViolations, startBrowser, type TestBrowser } from "../support/browser.ts";
+import { readUntil } from "../support/eventually.ts";
+import { chat, fillAccount, GATEWAY, get, startSurroundings, type Surroundings, visitSite, ZONE } from "../support/lively-account.ts";
+import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
+
+const TOKEN = "0123456789abcdefghijklmnopqrstuvwxyzABCD";
+const DAY_MS = 86_400_000;
+const SHIFTED = new URL("../support/shifted-clock.ts", import.meta.url).href;
+
+/** What people look for in an account with visitors, attacks and chats, some of them of yesterday. */
+describe("the dashboard of a lively account", { skip: chrome === undefined && "chromium is not installed" }, () => {
+  let around: Surroundings;
+  let dataDir: string;
+  let server: Selvedge;
+  let browser: TestBrowser;
+  let context: BrowserContext;
+  let page: Page;
+  let zoneId: string;
+  const origin = (): string => new URL(server.ready.api).origin;
+  const start = (env: Readonly<Record<string, string>> = {}): Promise<Selvedge> =>
+    startSelvedge({
+      dataDir,
+      args: around.args,
+      env: { SELVEDGE_BOOTSTRAP_TOKEN: TOKEN, SELVEDGE_EDGE_PLACE_DATABASES: join(dataDir, "places.mmdb"), ...env },
+    });
+  const call = (method: string, path: string, body?: object) => succeed(apiCaller(server.ready, TOKEN)(method, path, body));
+  const open = (path: string): Promise<unknown> => page.goto(origin() + path);
+
+  before(async () => {
+    around = await startSurroundings();
+    dataDir = await mkdtemp(join(tmpdir(), "selvedge-lively-"));
+    await writeFile(join(dataDir, "places.mmdb"), around.places);
+    server = await start({ NODE_OPTIONS: `--import ${SHIFTED}`, TEST_CLOCK_SHIFT_MS: String(-DAY_MS) });
+    ({ zoneId } = await fillAccount(server, TOKEN, around.originPort));
+    await chat(server);
+    await server.stop();
+    server = await start();
+    await visitSite(server);
+    await chat(server);
+    await readUntil(
+      () => call("GET", `/zones/${zoneId}/security/events`),
+      ({ length }: { length: number }) => length === 4,
+    );
+    browser = await startBrowser(origin);
+    context = await browser.context({ timezoneId: "UTC" });
+    const signedIn = await fetch(`${server.ready.api}/user/sessions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+      body: "{}",
+    });
+    const [name = "", value = ""] = (signedIn.headers.get("set-cookie") ?? "").split(";", 1)[0]?.split("=") ?? [];
+    await context.addCookies([{ name, value, url: origin(), httpOnly: true, sameSite: "Strict" }]);
+    page = await context.newPage();
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.stop().catch(() => undefined);
+    await around?.close();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  test("yesterday's spend by team is three choices away from the first page", async () => {
+    await open("/");
+    await page.getByRole("link", { name: "AI gateway" }).click();
+    await page.getByLabel("Time", { exact: true }).selectOption("yesterday");
+    await page.getByLabel("By", { exact: true }).selectOption("team");
+    const spend = page.getByRole("table", { name: "Spend by team" });
+    await spend.getByRole("cell", { name: "search" }).waitFor();
+    const rows = await spend.getByRole("row").allInnerTexts();
+    const yesterday = await call("GET", `/accounts/${server.ready.account_id}/ai-gateway/gateways/${GATEWAY}/logs?per_page=50`);
+    assert.equal(yesterday.length, 8, "four of yesterday and four of today");
+    assert.deepEqual(
+      rows.slice(1).map((row) => row.split(/\s+/).slice(0, 2)),
+      [
+        ["search", "2"],
+        ["support", "2"],
+      ],
+    );
+    assert.match(page.url(), /time=yesterday.*by=team|by=team.*time=yesterday/);
+    assert.deepEqual(await graveViolations(page), []);
+  });
+
+  test("the charts of a zone: a figure chooses what is drawn, a click on a bar leads closer, and Back leads out", async () => {
+    await open(`/zones/${ZONE}?time=1h`);
+    const figures = page.getByRole("group", { name: "What the chart shows" });
+    await figures.getByRole("button", { name: /Requests\s*12/ }).waitFor();
+    await figures.getByRole("button", { name: /Errors\s*6 \(50 %\)/ }).waitFor();
+    await figures.getByRole("button", { name: /Security events\s*4/ }).click();
+    const chart = page.getByRole("img", { name: /^Security events by action/ });
+    await page.getByRole("region", { name: "Rules" }).getByText("Admin from outside the office").waitFor();
+    const box = await chart.boundingBox();
+    assert.ok(box);
+    await page.mouse.click(box.x + box.width - 30, box.y + 60);
+    await page.waitForURL(/since=.*until=/);
+    await page.getByRole("button", { name: /^Remove the filter Time/ }).waitFor();
+    await page.goBack();
+    await page.getByLabel("Time", { exact: true }).waitFor();
+    assert.equal(await page.getByLabel("Time", { exact: true }).inputValue(), "1h");
+    await page
+      .getByRole("region", { name: "Paths" })
+      .getByRole("button", { name: /\/search/ })
+      .click();
+    await page.getByRole("heading", { name: "Security events", level: 1 }).waitFor();
+    await page
+      .getByRole("link", { name: /\d\d:\d\d/ })
+      .nth(1)
+      .waitFor();
+    assert.equal(new URL(page.url()).searchParams.get("path"), "/search");
+  });
+
+  test("why a request was blocked, and what lets it pass: a rule that is seen before it is saved, for that argument alone", async () => {
+    const attack = `/search?q=${encodeURIComponent("1' union select password from users--")}`;
+    assert.equal(await get(server.ready.http, attack), 403);
+    await open(`/zones/${ZONE}/security/events?path=/search`);
+    await page
+      .getByRole("row")
+      .filter({ hasText: "SQL injection" })
+      .getByRole("link", { name: /\d\d:\d\d/ })
+      .first()
+      .click();
+    await page.getByRole("cell", { name: "the query argument q" }).waitFor();
+    const before = await call("GET", `/zones/${zoneId}/rulesets/phases/http_request_firewall_managed/entrypoint`);
+    await page.getByRole("button", { name: "Allow this" }).click();
+    const added = page.getByRole("listitem").filter({ hasText: "http.request.uri.args" });
+    await added.getByText('http.host eq "www.shop.example"').waitFor();
+    assert.deepEqual(await graveViolations(page), []);
+    assert.deepEqual(
+      await call("GET", `/zones/${zoneId}/rulesets/phases/http_request_firewall_managed/entrypoint`),
+      before,
+      "a draft writes nothing",
+    );
+    await page.getByRole("button", { name: "Save the exception" }).click();
+    await page.getByText("The exception is saved").waitFor();
+    await page.getByText("It passes to the origin").waitFor();
+    assert.equal(await get(server.ready.http, attack), 200);
+    assert.equal(await get(server.ready.http, attack.replace("?q=", "?other=")), 403);
+  });
+
+  const HOSTILE = [
+    [`/zones/${ZONE}/security/events`, "onerror%3Dalert"],
+    [`/zones/${ZONE}/traffic`, "onerror%3Dalert"],
+    [`/zones/${ZONE}/dns/records?search=canary`, "<img src=x"],
+    [`/gateways/${GATEWAY}/requests`, "<img src=x"],
+    ["/gateways?by=user", "<img src=x"],
+    [`/zones/${ZONE}/hostnames`, "app.customer.example"],
+  ] as const;
+
+  test("what visitors, customers and providers wrote is text on every page", async () => {
+    for (const [path, text] of HOSTILE) {
+      await open(path);
+      await page.getByText(text).first().waitFor();
+      assert.equal(await page.locator("img[src='x']").count(), 0, path);
+    }
+    await open(`/gateways/${GATEWAY}/requests`);
+    await page
+      .getByRole("button", { name: /^Open the request of/ })
+      .first()
+      .click();
+    await page.getByRole("dialog").getByText("Of course. <img src=x").waitFor();
+    await open(`/zones/${ZONE}/security/events?path.contains=/admin/%25`);
+    await page
+      .getByRole("link", { name: /\d\d:\d\d/ })
+      .first()
+      .click();
+    await page.getByText("<img src=x onerror=alert(1)>").waitFor();
+  });
+
+  test("nothing broke the policy, asked elsewhere or ran what others wrote", () => assert.deepEqual(browser.faults, []));
+});
