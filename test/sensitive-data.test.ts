@@ -14,7 +14,7 @@ import { localReads } from "#events/read/read-client.ts";
 import { createEventSink } from "#events/write/sink.ts";
 import { testRequestRow, testSecurityRow } from "#events/testing/rows.ts";
 import { DEFAULT_RETENTION, type WriterData } from "#events/write/writer-config.ts";
-import { createTap } from "#edge/detection/tap.ts";
+import { createBodyTee } from "#edge/detection/tap.ts";
 import { beginTest, testSubject } from "#edge/testing/subject.ts";
 import type { DetectorWorkerData } from "#edge/detection/worker.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
@@ -49,7 +49,7 @@ test("a response with a card number becomes one event, and the number is nowhere
   const detector = await startDetector({ tap: [taps.port2], events: events.port1, feed: feed.port2, lastGoodPath, sealKeyPath });
   // A failed assertion must not leave threads that keep the process alive.
   t.after(() => Promise.all([writer.terminate(), detector.terminate(), publisher.close()]));
-  const tap = createTap({ port: taps.port1, metrics: createMetrics() });
+  const tap = createBodyTee({ port: taps.port1, metrics: createMetrics() });
 
   const body = Buffer.from(`<p>Your card ${CARD} and the other one, ${SPACED_CARD}, expire soon. ${CARD}</p>`);
   for (const [ray_id, end] of [

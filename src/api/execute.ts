@@ -1,6 +1,6 @@
 import { API_CALL, begins } from "#kernel/process/heartbeat.ts";
 import { Readable } from "node:stream";
-import { type Call, type CursorPage, type Page, TrialOver } from "#control/call.ts";
+import { type Call, type CursorPage, type Page, DryRunEnd } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import type { DatedRequest } from "#deprecations/engine.ts";
 import type { Facts, JsonObject, Query } from "#deprecations/interpretation.ts";
@@ -70,7 +70,7 @@ export function createExecutor(route: Route, control: Control, settled: Settled)
     const heads = { last_event_id: lastEventId, prefers_async: prefersAsync };
     const asked = { control, call, params, query: typedQuery, body, resolved, page, cursor, ...heads } as Parameters<Route["handler"]>[0];
     const reply = await route.handler(asked).catch((error: unknown) => {
-      if (error instanceof TrialOver) return TRIED;
+      if (error instanceof DryRunEnd) return TRIED;
       throw error;
     });
     if (reply === TRIED) return { type: "application/json", body: successEnvelope(null, [], null) };

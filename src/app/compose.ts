@@ -19,7 +19,7 @@ import { anyZone } from "#store/zones/zones.ts";
 import { planeAddresses } from "#app/operations/addresses.ts";
 import { startAnnouncements } from "#app/operations/notify-changes.ts";
 import { createClosing } from "#app/operations/disposables.ts";
-import { mayHoldZones } from "#app/planes/snapshot-peek.ts";
+import { snapshotMayHaveZones } from "#app/planes/snapshot-peek.ts";
 import { createLiveConfig } from "#app/config/live-config.ts";
 import { openApi } from "#app/control/open-api.ts";
 import { openControl, openPublisher } from "#app/control/open-control.ts";
@@ -70,7 +70,7 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
     const asked = { metrics, urlOfGateways: () => urlOfGateways, serverHealth: () => serverHealth(store, running) };
     const { control, reader, batches } = await openControl(deps, state, asked, closing);
     const publisher = await openPublisher(deps, state, control, closing);
-    const hasZones = state.isLate ? mayHoldZones(files.lastGood) : await anyZone(store.read);
+    const hasZones = state.isLate ? snapshotMayHaveZones(files.lastGood) : await anyZone(store.read);
     const transport = createTransportNotices(log, metrics);
     const stalls = createStalls({ clock, log, metrics });
     closing.add(async () => stalls.close());

@@ -5,7 +5,7 @@ import { compose } from "./compose.ts";
 import type { ComposeDeps } from "#app/control/compose-deps.ts";
 import type { Config } from "#app/config/config.ts";
 import { createLog } from "#app/log/log.ts";
-import { keepPagesFew } from "#app/threads/memory-trim.ts";
+import { trimMemory } from "#app/threads/memory-trim.ts";
 import { readyText } from "#app/operations/ready.ts";
 import { listenForSignals } from "#app/threads/signals.ts";
 
@@ -34,7 +34,7 @@ export async function startServer(
   );
   signals.onReload(running.reload);
   giveBackHeapWhenQuiet({ bytesMax: HEAP_BYTES_MAX });
-  keepPagesFew(running.onNotNative);
+  trimMemory(running.onNotNative);
   await asked;
   log.info("draining");
   await running.close(DRAIN_MS);

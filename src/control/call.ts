@@ -63,7 +63,7 @@ export interface Call {
 }
 
 /** How a trial ends that would have succeeded as a write. */
-export class TrialOver extends Error {}
+export class DryRunEnd extends Error {}
 
 /** A call by the program itself. */
 export const systemCall = (name: string): Call => ({ actor: systemActor(name), request_id: name, rev: null });

@@ -1,9 +1,9 @@
-import { type Call, TrialOver } from "#control/call.ts";
+import { type Call, DryRunEnd } from "#control/call.ts";
 import type { Store, Unit, WriteOptions } from "#store/database/store.ts";
 
 /**
  * Runs one unit of work and notes its revision on the call, so that the API can wait for the planes. Of a trial it
- * throws `TrialOver` in the end, which undoes the unit.
+ * throws `DryRunEnd` in the end, which undoes the unit.
  */
 export async function commit<T>(
   deps: { readonly store: Store },
@@ -13,7 +13,7 @@ export async function commit<T>(
 ): Promise<T> {
   const tried = async (unit: Unit): Promise<T> => {
     await work(unit);
-    throw new TrialOver();
+    throw new DryRunEnd();
   };
   const { result, rev } = await deps.store.write(call.dry_run === true ? tried : work, options);
   if (rev !== null) call.rev = Math.max(call.rev ?? 0, rev);

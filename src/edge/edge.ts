@@ -1,5 +1,5 @@
 import { createCidrSet } from "#kernel/net/cidr.ts";
-import type { NeighbourName, TicketKeys } from "#kernel/process/worker-protocol.ts";
+import type { PeerName, TicketKeys } from "#kernel/process/worker-protocol.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
@@ -19,14 +19,14 @@ import { createAcmeChallenges } from "./stages/acme-challenge.ts";
 import { createChallenges } from "./stages/challenge.ts";
 import type { EdgeConfig } from "./config.ts";
 import type { EdgeContext } from "#edge/pipeline/context.ts";
-import type { Tap } from "./detection/tap.ts";
+import type { BodyTee } from "./detection/tap.ts";
 import type { SocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { SocketLoop } from "#wire/connections/epoll/socket-loop.ts";
 import type { Transport } from "#wire/connections/transport/transport.ts";
 import { createDohRoute, type DohRoute } from "#edge/origin/doh-route.ts";
 import { createGatewayRoute, type GatewayRoute } from "#edge/origin/gateway-route.ts";
 import type { RuleLeftOut } from "#edge/zones/entry-points.ts";
-import type { Arrival } from "#edge/exchange/exchange.ts";
+import type { ConnectionInfo } from "#edge/exchange/exchange.ts";
 import { Http2Connection } from "#edge/http2/connection.ts";
 import { rayField } from "#edge/http/ray-field.ts";
 import { createHeldBodies } from "#edge/exchange/request-buffer.ts";
@@ -39,7 +39,7 @@ import { createOriginTlsClient } from "#edge/origin/origin-tls.ts";
 import { createOriginSelector } from "#edge/origin/origin.ts";
 import { createPipeline } from "#edge/pipeline/pipeline.ts";
 import { createPlaces, type PlaceDatabases, type Places } from "./geoip.ts";
-import { createRecorder } from "#edge/logs/access-log.ts";
+import { createAccessLog } from "#edge/logs/access-log.ts";
 import { createResolver } from "#edge/origin/resolver.ts";
 import { createTimers } from "#kernel/timers.ts";
 import { createTlsFront } from "#edge/tls/sni-router.ts";
@@ -52,7 +52,7 @@ import { createZones, type Serving, type Zones } from "#edge/zones/zones.ts";
 export interface EdgeDeps {
   readonly replica: Replica;
   readonly events: RequestSink;
-  readonly tap: Pick<Tap, "takes" | "begin">;
+  readonly tap: Pick<BodyTee, "takes" | "begin">;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
   /** Null: Node.js has every connection. */
@@ -75,7 +75,7 @@ export interface Edge {
   /** Takes no more connections, lets requests under way finish within the time, then closes what is left. */
   close(timeoutMs: number): Promise<void>;
   /** Where another plane takes from now on what is its own. */
-  neighbourAt(name: NeighbourName, port: number): void;
+  neighbourAt(name: PeerName, port: number): void;
   /** What session tickets are sealed and opened with from now on. */
   useTicketKeys(keys: TicketKeys): void;
   /** Databases of places from now on. */
@@ -115,7 +115,7 @@ export function createEdge(deps: EdgeDeps): Edge {
   const admission = createAdmission({ metrics, ...config.limits });
   let listeners: readonly Listener[] = [];
 
-  const serve = (transport: Transport, arrival: Arrival, protocol: string): void => {
+  const serve = (transport: Transport, arrival: ConnectionInfo, protocol: string): void => {
     welcome(context, transport, arrival, protocol);
     open.value = connections.size;
     transport.whenClosed(() => (open.value = connections.size));
@@ -272,13 +272,13 @@ function createContext(deps: EdgeDeps, { zones, doh, gateways, places }: Lookups
     ray: rayField(config.vendorPrefix),
     connections: new Set(),
     isDraining: () => state.closing,
-    record: createRecorder({ events: deps.events, clock, metrics }),
+    record: createAccessLog({ events: deps.events, clock, metrics }),
     report,
   };
 }
 
 /** Speaks what was agreed on in the handshake; without one, and where nothing was, that is HTTP/1.x. */
-function welcome(context: EdgeContext, transport: Transport, arrival: Arrival, protocol: string): void {
+function welcome(context: EdgeContext, transport: Transport, arrival: ConnectionInfo, protocol: string): void {
   if (protocol === "h2") new Http2Connection(context, transport, arrival);
   else new ClientConnection(context, transport, arrival);
 }

@@ -13,9 +13,9 @@ import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import { loadSocketCalls, type SocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import type { TapMessage } from "./detection/job.ts";
-import { Borrower } from "./detection/lent-reads.ts";
+import { BufferUser } from "./detection/lent-reads.ts";
 import { createRingReader } from "./detection/ring.ts";
-import { createTap } from "./detection/tap.ts";
+import { createBodyTee } from "./detection/tap.ts";
 import { httpOrigin, siteOps, startEdge, type TestEdge } from "#edge/testing/edge.ts";
 import { rulesetOp } from "#edge/testing/entries.ts";
 
@@ -37,17 +37,17 @@ interface Site {
 async function site(t: TestContext, socketCalls: SocketCalls | null, answer: Parameters<typeof httpOrigin>[0]): Promise<Site> {
   const origin = await httpOrigin(answer);
   const { port1, port2 } = new MessageChannel();
-  const tap = createTap({ port: port1, metrics: createMetrics(), placeIn: calls?.placeIn });
+  const tap = createBodyTee({ port: port1, metrics: createMetrics(), placeIn: calls?.placeIn });
   const { message } = receiveMessageOnPort(port2) as { readonly message: Extract<TapMessage, { readonly ring: SharedArrayBuffer }> };
   const { ring, lent: memory } = message;
   const bodies: Buffer[] = [];
   const ended = new Set<number>();
   let lent = 0;
-  const borrower = memory === null ? null : new Borrower(memory);
+  const borrower = memory === null ? null : new BufferUser(memory);
   const counted =
     borrower === null
       ? null
-      : Object.assign(Object.create(borrower) as Borrower, {
+      : Object.assign(Object.create(borrower) as BufferUser, {
           giveBack: (place: number, length: number) => {
             lent++;
             borrower.giveBack(place, length);

@@ -6,13 +6,13 @@ import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { createSealer, deriveKey } from "#kernel/crypto/seal.ts";
 import { loadTimeSlices } from "#wire/native/time-slices.ts";
-import { createWorkerVoice } from "#kernel/process/worker-protocol.ts";
+import { createWorkerChannel } from "#kernel/process/worker-protocol.ts";
 import { useSharedCoreRules } from "#rules/managed/shared-core-rules.ts";
 import { createEventSink } from "#events/write/sink.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { openReplica } from "#snapshot/replica.ts";
 import type { EdgeConfig } from "./config.ts";
-import { createTap } from "./detection/tap.ts";
+import { createBodyTee } from "./detection/tap.ts";
 import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { createEdge } from "./edge.ts";
 
@@ -41,7 +41,7 @@ if (parentPort) await run(parentPort, await givenWork<EdgeWorkerData>());
 
 /** The edge as a thread: replica in, sockets out, and the words of worker-protocol.ts. */
 async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
-  const voice = createWorkerVoice(parent);
+  const voice = createWorkerChannel(parent);
   const onError = (error: unknown): void =>
     voice.log("error", "the edge closed a connection after an internal error", {
       error: error instanceof Error ? (error.stack ?? error.message) : String(error),
@@ -81,7 +81,7 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
   const socketCalls = await loadSocketCalls(voice.notNative);
   const timeSlices = await loadTimeSlices(voice.notNative);
   const yields = (thread: number): boolean => timeSlices?.askFor(DETECTOR_SLICE_NS, thread) ?? false;
-  const tap = createTap({ port: data.tap, metrics, yields, placeIn: socketCalls?.placeIn, onFirstUse: () => voice.needed("detector") });
+  const tap = createBodyTee({ port: data.tap, metrics, yields, placeIn: socketCalls?.placeIn, onFirstUse: () => voice.needed("detector") });
   useSharedCoreRules(data.config.coreRules);
   const edge = createEdge({
     ...{ replica, events, tap, metrics, sealer, clearanceKey, originRoots, socketCalls, onError },

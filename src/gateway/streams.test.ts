@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { eventually } from "../../test/support/eventually.ts";
 import { gatewayFront, postJson, TEST_CHAT, testProvider } from "../../test/support/gateway-front.ts";
 import { fc } from "../../test/support/property.ts";
-import { askForUsage, UsageStrip } from "#gateway/streams/usage-option.ts";
+import { requestUsage, UsageFilter } from "#gateway/streams/usage-option.ts";
 import { RefusalError } from "#gateway/http/errors.ts";
 import type { AnswerTransform } from "#gateway/request/plan.ts";
 import { streamKindOf } from "#gateway/streams/stream-formats.ts";
@@ -123,7 +123,7 @@ describe("streams that pass as they are", () => {
 describe("token counts that the client did not ask for", () => {
   test("are asked of the provider by one more field", () => {
     const asked = (text: string): unknown => {
-      const bytes = askForUsage(Buffer.from(text));
+      const bytes = requestUsage(Buffer.from(text));
       return bytes === undefined ? undefined : JSON.parse(bytes.toString());
     };
     assert.deepEqual(asked(' { "stream": true, "model": "m" }'), { stream: true, model: "m", stream_options: { include_usage: true } });
@@ -154,7 +154,7 @@ describe("token counts that the client did not ask for", () => {
     const kept = events.slice(0, 4).map(({ usage: _usage, ...rest }: { usage?: unknown }) => rest);
     fc.assert(
       fc.property(places, (at) => {
-        const { text } = passed(new UsageStrip(), cutAt(bytes, at));
+        const { text } = passed(new UsageFilter(), cutAt(bytes, at));
         const read = text.split("\n").filter((line) => line !== "");
         assert.deepEqual(read.slice(-2), [": ping", "data: [DONE]"]);
         assert.deepEqual(
@@ -167,7 +167,7 @@ describe("token counts that the client did not ask for", () => {
   });
 
   test("what is held is bounded: a line without end passes as it is", () => {
-    const strip = new UsageStrip();
+    const strip = new UsageFilter();
     const piece = Buffer.alloc(64 * 1024, "x");
     let sent = 0;
     for (let i = 0; i < 40; i++) sent += strip.chunk(piece)?.length ?? 0;

@@ -6,7 +6,7 @@ import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
 import { growHeapWhenCollectedOften } from "#kernel/process/heap-growth.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { createSealer } from "#kernel/crypto/seal.ts";
-import { createWorkerVoice } from "#kernel/process/worker-protocol.ts";
+import { createWorkerChannel } from "#kernel/process/worker-protocol.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { openReplica } from "#snapshot/replica.ts";
 import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
@@ -18,7 +18,7 @@ import { createGateway } from "./gateway.ts";
 /** The gateway plane's thread: opens its copy of the snapshot, listens, and answers the main thread. */
 if (parentPort === null) throw new Error("gateway/worker.ts runs as a worker thread");
 const data = await givenWork<GatewayWorkerData>();
-const voice = createWorkerVoice(parentPort);
+const voice = createWorkerChannel(parentPort);
 
 const metrics = createMetrics();
 const events = createEventSink({ port: data.events, metrics });

@@ -6,7 +6,7 @@ import { givenWork } from "#kernel/process/worker-bootstrap.ts";
 import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { createSealer, deriveKey } from "#kernel/crypto/seal.ts";
-import { createWorkerVoice } from "#kernel/process/worker-protocol.ts";
+import { createWorkerChannel } from "#kernel/process/worker-protocol.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { openReplica } from "#snapshot/replica.ts";
 import type { NameserverConfig } from "./config.ts";
@@ -38,7 +38,7 @@ async function run(
   parent: MessagePort,
   { name, config, feed, events: eventsPort, lastGoodPath, sealKeyPath }: NameserverWorkerData,
 ): Promise<void> {
-  const voice = createWorkerVoice(parent);
+  const voice = createWorkerChannel(parent);
   const metrics = createMetrics();
   const sockets = await loadSystemSockets(voice.notNative);
   (await loadTimeSlices(voice.notNative))?.askFor(SLICE_NS);

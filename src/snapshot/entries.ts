@@ -1,7 +1,7 @@
 import type { RouteCondition } from "#rules/route-conditions.ts";
 import type { CustomPattern } from "#rules/detectors/engine/custom.ts";
 import type { WordList } from "#rules/detectors/engine/words.ts";
-import type { PreviousSlot } from "#rules/previous-waf/slots.ts";
+import type { LegacyPhase } from "#rules/previous-waf/slots.ts";
 import type { ZoneProof } from "#model/zones/zone-proof.ts";
 import type { EdgeSettings } from "./edge-settings.ts";
 
@@ -221,7 +221,7 @@ export interface RulesetEntry {
   readonly kind: "root" | "zone" | "custom";
   readonly phase: string;
   /** What the zone has of the firewall before rulesets: it runs beside the zone's entry point of the phase. */
-  readonly slot?: PreviousSlot;
+  readonly slot?: LegacyPhase;
   readonly name: string;
   readonly version: string;
   readonly rules: readonly RuleEntry[];

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { MessageChannel, Worker } from "node:worker_threads";
 import { createMetrics } from "#kernel/process/metrics.ts";
-import { createTap, type Tap } from "#edge/detection/tap.ts";
+import { createBodyTee, type BodyTee } from "#edge/detection/tap.ts";
 import { testSubject } from "#edge/testing/subject.ts";
 import type { Benchmark, Measurement } from "./benchmark.ts";
 import { allCpus, freePort, otherCpus, startScript } from "./program.ts";
@@ -120,7 +120,7 @@ async function startTap() {
   worker.postMessage(port2, [port2]);
   await once(worker, "message");
   const metrics = createMetrics();
-  const tap = createTap({ port: port1, metrics });
+  const tap = createBodyTee({ port: port1, metrics });
   const shed = (): number => metrics.samples().find(({ name }) => name === "selvedge_detection_shed_total")?.value ?? 0;
   const measure = async (seconds: number): Promise<Readonly<Record<string, number>>> => {
     const [large, small]: [number[], number[]] = [[], []];
@@ -149,7 +149,7 @@ async function startTap() {
 
 const scope = testSubject();
 
-function copy(tap: Tap, bytes: number): void {
+function copy(tap: BodyTee, bytes: number): void {
   const subject = testSubject({ at_ms: Date.now() });
   const body = tap.begin(scope, subject, subject);
   let left = bytes;

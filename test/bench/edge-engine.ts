@@ -8,7 +8,7 @@ import { createMetrics } from "#kernel/process/metrics.ts";
 import { createSealer } from "#kernel/crypto/seal.ts";
 import { EDGE_LIMITS } from "#edge/config.ts";
 import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
-import { createTap, type Tap } from "#edge/detection/tap.ts";
+import { createBodyTee, type BodyTee } from "#edge/detection/tap.ts";
 import { createEdge } from "#edge/edge.ts";
 import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import type { Op } from "#snapshot/entries.ts";
@@ -47,13 +47,13 @@ const detection: readonly Op[] = [
 const metrics = createMetrics();
 const socketCalls = await loadSocketCalls();
 
-async function startDetection(): Promise<Pick<Tap, "takes" | "begin">> {
+async function startDetection(): Promise<Pick<BodyTee, "takes" | "begin">> {
   const worker = new Worker(new URL("detection-tap-reader.ts", import.meta.url));
   const { port1, port2 } = new MessageChannel();
   worker.postMessage(port2, [port2]);
   await once(worker, "message");
   worker.unref();
-  return createTap({ port: port1, metrics, placeIn: socketCalls?.placeIn });
+  return createBodyTee({ port: port1, metrics, placeIn: socketCalls?.placeIn });
 }
 
 const edge = createEdge({

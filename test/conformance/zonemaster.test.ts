@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { Op } from "#snapshot/entries.ts";
 import { dsRdata } from "#wire/dns/dnssec-key.ts";
-import { masterText } from "#wire/dns/record-types.ts";
+import { presentationText } from "#wire/dns/record-types.ts";
 import type { NameserverProgram } from "../support/nameserver-program.ts";
 import { layNetwork, type Program } from "../support/network-namespaces.ts";
 import { keyRdata } from "../support/signed-server.ts";
@@ -35,7 +35,7 @@ const UNSIGNED: readonly Op[] = [
 ];
 const SIGNED: readonly Op[] = [...UNSIGNED, dnssecOp("z", [KEY], [KEY.id])];
 
-const dsOf = (key: typeof KEY): string => masterText("DS", dsRdata(ZONE, keyRdata(key))).replaceAll(" ", ",");
+const dsOf = (key: typeof KEY): string => presentationText("DS", dsRdata(ZONE, keyRdata(key))).replaceAll(" ", ",");
 
 /** What it warns of that has nothing to do with the server. */
 const ACCEPTED: Readonly<Record<string, string>> = {

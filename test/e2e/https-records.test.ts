@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { CLASS, TYPE } from "#wire/dns/codes.ts";
 import { decodeMessage } from "#wire/dns/message.ts";
-import { masterText } from "#wire/dns/record-types.ts";
+import { presentationText } from "#wire/dns/record-types.ts";
 import { apiCaller, succeed } from "../support/api.ts";
 import { askUdp, queryFor } from "../support/dns-client.ts";
 import { type Selvedge, startSelvedge } from "../support/selvedge.ts";
@@ -14,7 +14,7 @@ import { removeDirectory } from "../support/temporary.ts";
 async function httpsOf({ ready }: Selvedge, name: string): Promise<readonly string[]> {
   const [response] = await askUdp(Number(ready.dns.split(":")[1]), [queryFor(name, TYPE.HTTPS, 1)]);
   const { answers } = decodeMessage(response as Buffer);
-  return answers.filter((one) => one.class === CLASS.IN).map(({ rdata }) => masterText("HTTPS", rdata));
+  return answers.filter((one) => one.class === CLASS.IN).map(({ rdata }) => presentationText("HTTPS", rdata));
 }
 
 test("SPEC 2.3: a proxied name says at which port HTTP/2 is spoken, also where the system has chosen the port", async (t) => {

@@ -16,11 +16,11 @@ const source = (path: string): string => JSON.stringify(new URL(`../../src/${pat
 /** Says `alive` to whoever connects, and fails at the first byte that anybody sends. */
 const SCRIPT = `
   import { parentPort, workerData } from "node:worker_threads";
-  import { createWorkerVoice } from ${source("kernel/process/worker-protocol.ts")};
+  import { createWorkerChannel } from ${source("kernel/process/worker-protocol.ts")};
   import { LoopListener } from ${source("wire/connections/epoll/loop-listener.ts")};
   import { loadSocketCalls } from ${source("wire/connections/epoll/socket-calls.ts")};
   import { SocketLoop } from ${source("wire/connections/epoll/socket-loop.ts")};
-  const voice = createWorkerVoice(parentPort);
+  const voice = createWorkerChannel(parentPort);
   const loop = new SocketLoop(await loadSocketCalls(), () => undefined);
   const listener = new LoopListener(loop, {
     address: { family: 4, bytes: Uint8Array.of(127, 0, 0, 1) },

@@ -9,7 +9,7 @@ import type { Log } from "#app/log/log.ts";
 import { channel, startPlaneWorker } from "#app/threads/plane-worker.ts";
 import { WATCH_LIMITS, type WatchLimits } from "#app/threads/watchdog.ts";
 import type { DetectorWorkerData } from "#edge/detection/worker.ts";
-import { createTap, type Tap } from "#edge/detection/tap.ts";
+import { createBodyTee, type BodyTee } from "#edge/detection/tap.ts";
 import { beginTest } from "#edge/testing/subject.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
@@ -42,7 +42,7 @@ async function detection(t: TestContext, watch: WatchLimits) {
   t.after(() => publisher.close());
   const metrics = createMetrics();
   const { near, far } = channel();
-  const tap = createTap({ port: near, metrics });
+  const tap = createBodyTee({ port: near, metrics });
   t.after(() => tap.close());
   let [restarts, silent] = [0, 0];
   const failures: unknown[] = [];
@@ -79,7 +79,7 @@ async function detection(t: TestContext, watch: WatchLimits) {
   return { tap, value, scanned, fault, failures, restarts: () => restarts, silent: () => silent };
 }
 
-const send = (tap: Tap, count: number): void => {
+const send = (tap: BodyTee, count: number): void => {
   for (let i = 0; i < count; i++) {
     const [content_encoding, bytes] = BODIES[i % BODIES.length]!;
     beginTest(tap, { content_encoding })?.last(bytes, 0, bytes.length);

@@ -4,7 +4,7 @@ import type { NameserverConfig } from "#nameserver/config.ts";
 import type { DnssecKeyEntry, Op } from "#snapshot/entries.ts";
 import { createMemoryReplica, type MemoryReplica } from "#snapshot/memory-replica.ts";
 import { dnskeyRdata, dsRdata } from "#wire/dns/dnssec-key.ts";
-import { masterText } from "#wire/dns/record-types.ts";
+import { presentationText } from "#wire/dns/record-types.ts";
 import { NAMESERVER_PARTS, nameserverConfig } from "./nameserver.ts";
 import { recordOp, serialOp, zoneOp } from "./zone-entries.ts";
 import { dnssecOp, zoneKey } from "./zone-keys.ts";
@@ -19,10 +19,11 @@ export interface SignedServer {
 }
 
 export const keyRdata = (key: DnssecKeyEntry): Buffer => dnskeyRdata(Buffer.from(key.public_key, "base64"));
-const dsText = (zone: string, key: DnssecKeyEntry): string => masterText("DS", dsRdata(zone, keyRdata(key)));
+const dsText = (zone: string, key: DnssecKeyEntry): string => presentationText("DS", dsRdata(zone, keyRdata(key)));
 
 /** A line of a file of trust anchors, as Unbound, drill and ldns-verify-zone read it. */
-export const anchorText = (zone: string, key: DnssecKeyEntry): string => `${zone}. 3600 IN DNSKEY ${masterText("DNSKEY", keyRdata(key))}\n`;
+export const anchorText = (zone: string, key: DnssecKeyEntry): string =>
+  `${zone}. 3600 IN DNSKEY ${presentationText("DNSKEY", keyRdata(key))}\n`;
 
 const SOURCES = { name_servers: ["ns1.signed.test", "ns2.signed.test"], ns_ttl: 3600 };
 

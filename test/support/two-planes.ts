@@ -10,7 +10,7 @@ import { createMemoryReplica, type MemoryReplica } from "#snapshot/memory-replic
 import { RCODE, TYPE } from "#wire/dns/codes.ts";
 import { decodeMessage } from "#wire/dns/message.ts";
 import { formatName } from "#wire/dns/name.ts";
-import { masterText, recordTypeByCode, typeCode } from "#wire/dns/record-types.ts";
+import { presentationText, recordTypeByCode, typeCode } from "#wire/dns/record-types.ts";
 import { askUdp, queryFor } from "./dns-client.ts";
 import { NAMESERVER_PARTS, nameserverConfig, SEALER } from "./nameserver.ts";
 
@@ -124,7 +124,7 @@ function linesOf(response: Buffer): readonly string[] {
       .filter(({ type }) => type !== OPT && type !== RRSIG)
       .map(({ name, type, rdata }) => {
         const row = recordTypeByCode(type);
-        return `${section} ${formatName(name)} ${row?.name ?? type} ${row ? masterText(row.name, rdata) : Buffer.from(rdata).toString("hex")}`;
+        return `${section} ${formatName(name)} ${row?.name ?? type} ${row ? presentationText(row.name, rdata) : Buffer.from(rdata).toString("hex")}`;
       })
       .sort();
   return [rcode, ...lines("an", answers), ...lines("ns", authorities), ...lines("ad", additionals)];

@@ -1,6 +1,6 @@
 import type { DnsRecord } from "#model/dns/dns-record.ts";
 import { attributesText } from "#model/dns/record-attributes.ts";
-import { encodeContent, masterText, RdataError } from "#wire/dns/record-types.ts";
+import { encodeContent, presentationText, RdataError } from "#wire/dns/record-types.ts";
 
 /** A record as a line of a zone file (RFC 1035 §5.1), with what such a file has no place for in its comment. */
 export function recordLine(record: DnsRecord, zoneName: string): string {
@@ -13,7 +13,7 @@ export function recordLine(record: DnsRecord, zoneName: string): string {
 /** A newer server may have types that this program does not know: their content stands as it is. */
 function rdataText({ type, content, priority }: DnsRecord, zoneName: string): string {
   try {
-    return masterText(type, encodeContent(type, content, { origin: zoneName, priority }));
+    return presentationText(type, encodeContent(type, content, { origin: zoneName, priority }));
   } catch (error) {
     if (error instanceof RdataError) return [...(priority === undefined ? [] : [priority]), content].join(" ");
     throw error;

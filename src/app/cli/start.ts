@@ -3,7 +3,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { type Config, loadConfig } from "#app/config/config.ts";
 import { earlyPrograms, loadThreadsEarly } from "#app/threads/prestart.ts";
 import { listenFailure } from "#app/config/listeners.ts";
-import { mayHoldZones } from "#app/planes/snapshot-peek.ts";
+import { snapshotMayHaveZones } from "#app/planes/snapshot-peek.ts";
 import { planeFiles } from "#app/planes/plane-files.ts";
 import { configInput } from "./config-input.ts";
 import { CliError, EXIT, type ExitCode } from "./outcome.ts";
@@ -18,7 +18,7 @@ export async function start(flags: readonly string[], { newInstallation = false 
   const config = load();
   // Before any thread starts.
   setNativeMode(config.runtime.native);
-  const early = loadThreadsEarly(earlyPrograms(mayHoldZones(planeFiles(config.data).lastGood)));
+  const early = loadThreadsEarly(earlyPrograms(snapshotMayHaveZones(planeFiles(config.data).lastGood)));
   try {
     // After the configuration, so that a mistake in it is reported before the whole server is loaded.
     const { startServer } = await import("../start.ts");

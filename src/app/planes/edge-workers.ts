@@ -1,5 +1,5 @@
 import { systemClock } from "#kernel/clock.ts";
-import type { NeighbourName } from "#kernel/process/worker-protocol.ts";
+import type { PeerName } from "#kernel/process/worker-protocol.ts";
 import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
 import { createPlaceFiles } from "./geoip-files.ts";
 import { edgeCacheDisk } from "./plane-caches.ts";
@@ -15,7 +15,7 @@ export interface EdgeWorkers {
   /** The first one takes the sockets over, where there are some. */
   start(name: string, siblings: Bound, sockets: ZoneSockets | null): PlaneWorker;
   /** Another plane takes what is its own at this port. */
-  neighbourAt(name: NeighbourName, port: number): void;
+  neighbourAt(name: PeerName, port: number): void;
   /** Ends what is renewed for them; the threads themselves are stopped with all that serve. */
   stop(): void;
 }
@@ -35,7 +35,7 @@ export function createEdgeWorkers(
     onChanged: (databases) => workers.forEach((edge) => edge.usePlaces(databases)),
   });
   /** 0 until they listen; edges that have started by then are told. */
-  const neighbours: Record<NeighbourName, number> = { doh: 0, gateway: 0 };
+  const neighbours: Record<PeerName, number> = { doh: 0, gateway: 0 };
   return {
     start: (name, siblings, sockets) => {
       const worker = serve({

@@ -8,7 +8,7 @@ import type { Config } from "#app/config/config.ts";
 import { gatewayCacheDisk } from "./plane-caches.ts";
 import type { PlaneFiles } from "./plane-files.ts";
 import type { LiveConfig } from "#app/config/live-config.ts";
-import type { GatewayFront, NeighbourName } from "#kernel/process/worker-protocol.ts";
+import type { GatewayFront, PeerName } from "#kernel/process/worker-protocol.ts";
 import type { Bound } from "#app/threads/plane-worker.ts";
 import { certificateNames } from "#app/config/tls-files.ts";
 
@@ -41,7 +41,7 @@ export const nameserverConfig = (config: Config, bound: Bound, edge: Bound, rate
 export const edgeConfig = (
   config: Config,
   bound: Bound,
-  { doh, gateway }: Readonly<Record<NeighbourName, number>>,
+  { doh, gateway }: Readonly<Record<PeerName, number>>,
 ): Omit<EdgeConfig, "ticketKeys" | "cacheDisk" | "counters" | "places" | "coreRules"> => ({
   host: config.edge.host,
   httpPort: bound["http"] ?? config.http.port,

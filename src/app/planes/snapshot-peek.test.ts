@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { createLastGoodKeeper } from "#snapshot/last-good/last-good-keeper.ts";
 import type { Op } from "#snapshot/entries.ts";
-import { mayHoldZones } from "./snapshot-peek.ts";
+import { snapshotMayHaveZones } from "./snapshot-peek.ts";
 
 const op = (kind: string, value: object | null): Op => ({ kind, id: "1", value }) as unknown as Op;
 const TOKEN = op("token", { name: 'a "kind":"zone" of its own' });
@@ -15,7 +15,7 @@ test("a copy may hold zones where it names one, in the base file or in the journ
   const directory = mkdtempSync(join(tmpdir(), "selvedge-glance-"));
   t.after(() => rmSync(directory, { recursive: true }));
   const path = join(directory, "snapshot.last-good");
-  assert.equal(mayHoldZones(path), false);
+  assert.equal(snapshotMayHaveZones(path), false);
 
   const keep = async (base: readonly Op[], journal: readonly Op[]): Promise<void> => {
     const keeper = createLastGoodKeeper({
@@ -36,11 +36,11 @@ test("a copy may hold zones where it names one, in the base file or in the journ
     await keeper.close();
   };
   await keep([TOKEN], [TOKEN]);
-  assert.equal(mayHoldZones(path), false);
+  assert.equal(snapshotMayHaveZones(path), false);
   await keep([TOKEN], [TOKEN, ZONE]);
-  assert.equal(mayHoldZones(path), true);
+  assert.equal(snapshotMayHaveZones(path), true);
   await keep([ZONE, TOKEN], []);
-  assert.equal(mayHoldZones(path), true);
+  assert.equal(snapshotMayHaveZones(path), true);
   writeFileSync(path, "x".repeat(100_000));
-  assert.equal(mayHoldZones(path), true);
+  assert.equal(snapshotMayHaveZones(path), true);
 });

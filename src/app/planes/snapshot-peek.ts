@@ -9,7 +9,7 @@ const ZONE = '"kind":"zone"';
  * Whether the last good copy may hold zones, before anything is loaded that could read it. A mistake costs time or memory,
  * and no more: threads that are not there by then are started, and those that nobody needs are ended.
  */
-export const mayHoldZones = (lastGoodPath: string): boolean => [lastGoodPath, journalPath(lastGoodPath)].some(mayName);
+export const snapshotMayHaveZones = (lastGoodPath: string): boolean => [lastGoodPath, journalPath(lastGoodPath)].some(mayName);
 
 function mayName(path: string): boolean {
   const bytes = Buffer.allocUnsafe(LOOK_BYTES);

@@ -20,6 +20,8 @@ const PARTS: Readonly<Record<NativePart, string>> = {
   memory: "the process gives freed memory back late",
 };
 const NAMES = Object.keys(PARTS) as readonly NativePart[];
+/** Memory is trimmed for the first time after the start. */
+const AT_START = NAMES.filter((part) => part !== "memory");
 
 export function createTransportNotices(log: Log, metrics: MetricRegistry): TransportNotices {
   const reasons = new Map<NativePart, string>();
@@ -40,8 +42,8 @@ export function createTransportNotices(log: Log, metrics: MetricRegistry): Trans
     report: () => {
       isReported = true;
       const missing = NAMES.filter((part) => reasons.has(part));
-      for (const part of NAMES) if (!reasons.has(part)) gaugeOf(part, "").value = 0;
-      const native = NAMES.filter((part) => !reasons.has(part));
+      const native = AT_START.filter((part) => !reasons.has(part));
+      for (const part of native) gaugeOf(part, "").value = 0;
       const fields = { native, fallback: Object.fromEntries(reasons) };
       log[levelOf(missing)](fields, missing.length === 0 ? "native system calls are in use" : missing.map(sentence).join("; "));
     },

@@ -4,9 +4,9 @@ import { test } from "node:test";
 import { getHeapStatistics } from "node:v8";
 import { eventually } from "../../../test/support/eventually.ts";
 import { giveBackHeap } from "#kernel/process/heap.ts";
-import { loadPages } from "./memory-trim.ts";
+import { loadMemoryTrim } from "./memory-trim.ts";
 
-const pages = await loadPages();
+const pages = await loadMemoryTrim();
 const skip = pages === null;
 
 const kilobytes = (name: "RssFile" | "RssAnon"): number =>

@@ -21,13 +21,13 @@ const BUSY_US = 500_000;
 const PUT_OFF_MAX = 12;
 
 /** Lets go of the pages that the start has left, and later of those that work has left. */
-export function keepPagesFew(onMissing: OnMissing): void {
+export function trimMemory(onMissing: OnMissing): void {
   // Where the system does not let us, the pages stay.
   setTimeout(() => void begin(onMissing).catch(() => undefined), FIRST_MS).unref();
 }
 
 async function begin(onMissing: OnMissing): Promise<void> {
-  const pages = await loadPages(onMissing);
+  const pages = await loadMemoryTrim(onMissing);
   if (pages === null) return;
   let seen = 0;
   let worked = 0;
@@ -48,7 +48,7 @@ async function begin(onMissing: OnMissing): Promise<void> {
 }
 
 /** Null, with a call of `onMissing`, where koffi does not load, or the C library is another one than Linux mostly has. */
-export async function loadPages(onMissing: OnMissing = () => undefined): Promise<Pages | null> {
+export async function loadMemoryTrim(onMissing: OnMissing = () => undefined): Promise<Pages | null> {
   try {
     const koffi = await loadKoffi();
     const libc = koffi.load("libc.so.6");

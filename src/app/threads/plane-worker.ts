@@ -2,7 +2,7 @@ import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
 import type { MetricSample } from "#kernel/process/metrics.ts";
 import type { OnMissing } from "#kernel/process/native-transport.ts";
 import { closeLeft } from "#kernel/process/fd-registry.ts";
-import type { FromWorker, GatewayFront, NeighbourName, SinkName, TicketKeys, ToWorker } from "#kernel/process/worker-protocol.ts";
+import type { FromWorker, GatewayFront, PeerName, SinkName, TicketKeys, ToWorker } from "#kernel/process/worker-protocol.ts";
 import type { EarlyThreads } from "./prestart.ts";
 import type { Log } from "#app/log/log.ts";
 import { threadLimits } from "./thread-limits.ts";
@@ -37,7 +37,7 @@ export interface PlaneWorker {
   /** The thread that this one sends to as `to` is a new one. */
   reconnect(to: SinkName, port: MessagePort): void;
   /** Another plane can be reached at this port; the next start is to be told by its own configuration. */
-  introduce(name: NeighbourName, port: number): void;
+  introduce(name: PeerName, port: number): void;
   useTicketKeys(keys: TicketKeys): void;
   usePlaces(databases: readonly SharedArrayBuffer[]): void;
   /** The next start is to be told by its own configuration. */

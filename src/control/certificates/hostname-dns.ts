@@ -4,7 +4,7 @@ import { answersItself, type HostedName, hostedName } from "#store/zones/local-n
 import type { Store } from "#store/database/store.ts";
 
 /** What a name has of a type; or that nobody could say. */
-export type Looked = { readonly found: readonly string[] } | { readonly failed: string };
+export type DnsCheckResult = { readonly found: readonly string[] } | { readonly failed: string };
 
 /** The DNS as an account sees it that points at names (store/zones/local-names.ts). */
 export type HostnameDns = (viewerAccountId: string) => NamesOfHostnames;
@@ -12,11 +12,11 @@ export type HostnameDns = (viewerAccountId: string) => NamesOfHostnames;
 /** What control asks of the names of custom hostnames. Nothing here rejects. */
 export interface NamesOfHostnames {
   /** The target of the name's own CNAME: one or none. */
-  cname(name: string): Promise<Looked>;
+  cname(name: string): Promise<DnsCheckResult>;
   /** IPv4 and IPv6 addresses, aliases followed. */
-  addresses(name: string): Promise<Looked>;
+  addresses(name: string): Promise<DnsCheckResult>;
   /** Texts, each with its strings joined. */
-  txt(name: string): Promise<Looked>;
+  txt(name: string): Promise<DnsCheckResult>;
   /** The zone here that answers for the name, and its serial; null where the world answers. */
   home(name: string): Promise<HomeZone | null>;
   /** The account whose zone the name lies in, whoever answers for it; null where there is no such zone here. */
@@ -46,7 +46,7 @@ export function createHostnameDns({ store, resolvers }: { readonly store: Store;
   const resolver = new dns.Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
   if (resolvers.length > 0) resolver.setServers([...resolvers]);
 
-  const outside = async (name: string, type: Type): Promise<Looked> => {
+  const outside = async (name: string, type: Type): Promise<DnsCheckResult> => {
     try {
       return { found: (await ASK[type](resolver, name)).slice(0, ANSWERS_MAX).map((text) => (type === "TXT" ? text : canonical(text))) };
     } catch (error) {
@@ -55,7 +55,7 @@ export function createHostnameDns({ store, resolvers }: { readonly store: Store;
     }
   };
   /** Follows aliases through zones here until the world has to be asked, which follows the rest itself. */
-  const ask = async (viewer: string, name: string, type: Type): Promise<Looked> => {
+  const ask = async (viewer: string, name: string, type: Type): Promise<DnsCheckResult> => {
     let at = name;
     let pointing = viewer;
     for (let length = 0; length < CHAIN_LENGTH_MAX; length++) {

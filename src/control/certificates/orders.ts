@@ -18,7 +18,7 @@ import { changeProofs, placementOf } from "./placement.ts";
 import type { WorkOnOrder } from "./work-on-order.ts";
 
 /** A certificate that somebody wants. */
-export interface CertificateWish extends CertificateOwner {
+export interface CertificateRequest extends CertificateOwner {
   readonly zone_id: string;
   readonly hosts: readonly string[];
   readonly method: "http" | "txt";
@@ -31,7 +31,7 @@ export interface CertificateWish extends CertificateOwner {
 /** Certificates that are being asked for. One owner has one order at a time. */
 export interface CertificateOrders {
   /** Puts the order down, in place of one for something else; one for the same is worked on again at once. */
-  request(unit: Unit, wish: CertificateWish): Promise<void>;
+  request(unit: Unit, wish: CertificateRequest): Promise<void>;
   /** Begins with what is due, as far as there is room; gives the number of those. */
   turn(): Promise<number>;
   /** Works on the owner's order now, unless somebody else does; resolves when it has come as far as it comes now. */

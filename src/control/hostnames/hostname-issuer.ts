@@ -2,7 +2,7 @@ import type { CertificateIssuer } from "#control/hostnames/certificate-issuer.ts
 import { customHostname, type CustomHostnameRow } from "#store/hostnames/custom-hostnames.ts";
 import type { Store } from "#store/database/store.ts";
 import { zoneRowById } from "#store/zones/zones.ts";
-import type { CertificateOrders, CertificateWish } from "#control/certificates/orders.ts";
+import type { CertificateOrders, CertificateRequest } from "#control/certificates/orders.ts";
 
 /** Certificates for custom hostnames, from whichever authority may issue them. */
 export const createHostnameIssuer = ({
@@ -27,7 +27,7 @@ export const createHostnameIssuer = ({
 });
 
 /** What proves a name over HTTP proves nothing of those below it (RFC 8555 §7.1.3). */
-const wishOf = ({ id, zone_id, hostname, wildcard, ssl_method, certificate_authority }: CustomHostnameRow): CertificateWish => ({
+const wishOf = ({ id, zone_id, hostname, wildcard, ssl_method, certificate_authority }: CustomHostnameRow): CertificateRequest => ({
   owner_kind: "custom_hostname",
   owner_id: id,
   zone_id,

@@ -8,7 +8,7 @@ import type { Store } from "#store/database/store.ts";
 import { type ZoneRow, zoneRowById } from "#store/zones/zones.ts";
 import type { ShowsToken } from "./fetch-token.ts";
 import { isNameHeld } from "./hold.ts";
-import type { HostnameDns, Looked, NamesOfHostnames } from "#control/certificates/hostname-dns.ts";
+import type { HostnameDns, DnsCheckResult, NamesOfHostnames } from "#control/certificates/hostname-dns.ts";
 import { type HostnameFacts, judgeHostname, type Judgement, VERIFICATION_ERRORS } from "./judge-hostname.ts";
 import { ownershipPlaces } from "./ownership.ts";
 
@@ -114,12 +114,12 @@ async function aliasesOf(dns: NamesOfHostnames, hostname: string, zone: ZoneRow)
 }
 
 /** One that is known suffices where it proves something; together they are known only where all are. */
-function together(looked: readonly Looked[]): readonly string[] | null {
+function together(looked: readonly DnsCheckResult[]): readonly string[] | null {
   const known = looked.flatMap((one) => foundIn(one) ?? []);
   return known.length > 0 || looked.every((one) => "found" in one) ? known : null;
 }
 
-const foundIn = (looked: Looked): readonly string[] | null => ("found" in looked ? looked.found : null);
+const foundIn = (looked: DnsCheckResult): readonly string[] | null => ("found" in looked ? looked.found : null);
 
 async function isActiveElsewhere(store: Store, row: CustomHostnameRow, zone: ZoneRow): Promise<boolean> {
   for (const other of await activeHostnames(store.read, row.hostname)) {

@@ -3,7 +3,7 @@ import { systemClock } from "#kernel/clock.ts";
 import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { runInBackground } from "#kernel/process/thread-priority.ts";
-import { createWorkerVoice } from "#kernel/process/worker-protocol.ts";
+import { createWorkerChannel } from "#kernel/process/worker-protocol.ts";
 import { batchReader } from "./batch-order.ts";
 import type { BatchAnswer, BatchRequest } from "./thread-batches.ts";
 
@@ -12,7 +12,7 @@ const main = parentPort;
 if (main === null) throw new Error("control/logpush/batch-thread.ts runs as a worker thread");
 
 runInBackground();
-const voice = createWorkerVoice(main);
+const voice = createWorkerChannel(main);
 const metrics = createMetrics();
 const records = metrics.counter("selvedge_logpush_records_total", "Gateway logs written to files for Logpush jobs");
 const read = batchReader(systemClock);

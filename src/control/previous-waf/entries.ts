@@ -1,5 +1,5 @@
 import { chosenIn } from "#control/open-zone/setting-views.ts";
-import { PREVIOUS_SLOT_NAMES, PREVIOUS_SLOTS, type PreviousSlot } from "#rules/previous-waf/slots.ts";
+import { PREVIOUS_SLOT_NAMES, PREVIOUS_SLOTS, type LegacyPhase } from "#rules/previous-waf/slots.ts";
 import type { Op, RuleEntry, RulesetEntry } from "#snapshot/entries.ts";
 import { allFirewallObjects } from "#store/rulesets/firewall-objects.ts";
 import type { Unit } from "#store/database/store.ts";
@@ -15,15 +15,15 @@ export type FirewallZone = Pick<ZoneRow, "id" | "account_id" | "edge_settings" |
 /** Setting `waf`, for as long as there is a previous WAF. */
 export const isPreviousWafOn = (zone: FirewallZone): boolean => zone.waf_migration !== "pending" && chosenIn(zone).waf?.value === "on";
 
-const COMPILE: Readonly<Record<PreviousSlot, (firewall: PreviousFirewall, zone: FirewallZone) => readonly RuleEntry[]>> = {
+const COMPILE: Readonly<Record<LegacyPhase, (firewall: PreviousFirewall, zone: FirewallZone) => readonly RuleEntry[]>> = {
   firewall_rules: compileFirewallRules,
   rate_limits: compileRateLimits,
   previous_waf: (firewall, zone) => (zone.waf_migration === "pending" ? [] : compilePreviousWaf(firewall, isPreviousWafOn(zone))),
 };
 
 /** What planes have of a zone's firewall before rulesets, by slot; null where nothing. */
-export function slotEntries(zone: FirewallZone, firewall: PreviousFirewall): Readonly<Record<PreviousSlot, RulesetEntry | null>> {
-  const entry = (slot: PreviousSlot): RulesetEntry | null => {
+export function slotEntries(zone: FirewallZone, firewall: PreviousFirewall): Readonly<Record<LegacyPhase, RulesetEntry | null>> {
+  const entry = (slot: LegacyPhase): RulesetEntry | null => {
     const rules = COMPILE[slot](firewall, zone);
     if (rules.length === 0) return null;
     const { phase, service } = PREVIOUS_SLOTS[slot];
@@ -35,8 +35,8 @@ export function slotEntries(zone: FirewallZone, firewall: PreviousFirewall): Rea
 /** What one state of a zone's firewall makes of another in the planes. */
 export function slotOps(
   zone: FirewallZone,
-  before: Readonly<Record<PreviousSlot, RulesetEntry | null>>,
-  after: Readonly<Record<PreviousSlot, RulesetEntry | null>>,
+  before: Readonly<Record<LegacyPhase, RulesetEntry | null>>,
+  after: Readonly<Record<LegacyPhase, RulesetEntry | null>>,
 ): readonly Op[] {
   return PREVIOUS_SLOT_NAMES.flatMap((slot): Op[] =>
     JSON.stringify(before[slot]) === JSON.stringify(after[slot]) ? [] : [{ kind: "ruleset", id: `${zone.id}/${slot}`, value: after[slot] }],

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { PREVIOUS_SLOT_NAMES, PREVIOUS_SLOTS, type PreviousSlot } from "#rules/previous-waf/slots.ts";
+import { PREVIOUS_SLOT_NAMES, PREVIOUS_SLOTS, type LegacyPhase } from "#rules/previous-waf/slots.ts";
 import type { RulesetEntry } from "#snapshot/entries.ts";
 import type { RulesetRow } from "#store/rulesets/rulesets.ts";
 import type { Unit } from "#store/database/store.ts";
@@ -20,7 +20,7 @@ export async function slotRows(
   return { before: running("before"), after: running("after") };
 }
 
-function rowOf(slot: PreviousSlot, entry: RulesetEntry | null): RulesetRow | null {
+function rowOf(slot: LegacyPhase, entry: RulesetEntry | null): RulesetRow | null {
   if (entry === null) return null;
   const rules = JSON.stringify(entry.rules);
   return {

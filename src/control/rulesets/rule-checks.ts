@@ -6,7 +6,7 @@ import { escapePointer } from "#rules/parameters/shape.ts";
 import { ruleProblems } from "#rules/check.ts";
 import { createRegexTable, REGEX_PLACES_MAX } from "#rules/regex/regex-table.ts";
 import type { StoredRule } from "./rules.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { RulesetContext } from "./surroundings.ts";
 
 /** Rules that are to be written, and where in the request body each of them stands: `/rules/0`, or empty where the body is the rule. */
 export type Placed<R> = readonly (readonly [rule: R, pointer: string])[];
@@ -17,9 +17,9 @@ export type Placed<R> = readonly (readonly [rule: R, pointer: string])[];
  */
 export interface RuleChecks {
   /** Throws what is wrong with the first rule that cannot be saved. `beside`: the rules of the ruleset that stay. */
-  check(writes: Placed<RuleWrite>, beside: readonly StoredRule[], phase: string, around: Surroundings): Promise<void>;
+  check(writes: Placed<RuleWrite>, beside: readonly StoredRule[], phase: string, around: RulesetContext): Promise<void>;
   /** Throws where they have not been checked, or what they were checked against has changed. */
-  assertChecked(write: RuleWrite, phase: string, around: Surroundings): void;
+  assertChecked(write: RuleWrite, phase: string, around: RulesetContext): void;
   /** Looks, and then acts; both again where what was looked at has changed before it acted. */
   before<T>(look: () => Promise<void>, act: () => Promise<T>): Promise<T>;
 }
@@ -38,9 +38,9 @@ class SurroundingsChanged extends PlatformError {
 export function createRuleChecks(slices: Slices): RuleChecks {
   /** What each rule was checked against; a request's rules go with it. */
   const checked = new WeakMap<RuleWrite, string>();
-  const against = (phase: string, around: Surroundings): string => `${phase} ${around.kind} ${around.fingerprint}`;
+  const against = (phase: string, around: RulesetContext): string => `${phase} ${around.kind} ${around.fingerprint}`;
 
-  function* checking(writes: Placed<RuleWrite>, beside: readonly StoredRule[], phase: string, around: Surroundings): Work<void> {
+  function* checking(writes: Placed<RuleWrite>, beside: readonly StoredRule[], phase: string, around: RulesetContext): Work<void> {
     const regexes = createRegexTable(REGEX_PLACES_MAX);
     const within = { ...around, regexes };
     const begun = `rules of phase ${phase}`;

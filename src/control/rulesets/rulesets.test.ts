@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { systemActor, type Call, TrialOver } from "#control/call.ts";
+import { systemActor, type Call, DryRunEnd } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import { SCORES_RULESET_ID } from "#rules/managed/request-rulesets.ts";
 import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
@@ -263,7 +263,7 @@ storeTest("a trial finds the errors of its write and changes nothing", async ({ 
   await rulesets.update(call(), zone, id, { rules: [block("true")] });
   const before = [await rulesets.get(zone, id), await versions.list(zone, id), await store.revision()];
   const trial = (): Call => ({ ...call(), dry_run: true });
-  const over = (error: unknown) => error instanceof TrialOver;
+  const over = (error: unknown) => error instanceof DryRunEnd;
   await assert.rejects(rulesets.create(trial(), zone, { kind: "zone", phase: RESPONSE_PHASE }), over);
   await assert.rejects(rulesets.create(trial(), zone, { kind: "zone", phase: CUSTOM_PHASE }), failing(20217, "/kind"));
   await assert.rejects(rulesets.putEntryPoint(trial(), zone, RESPONSE_PHASE, {}), over);

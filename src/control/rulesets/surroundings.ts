@@ -6,13 +6,13 @@ import { ruleListsOf } from "#store/rulesets/rule-lists.ts";
 import { rulesetsOf } from "#store/rulesets/rulesets.ts";
 import type { Unit } from "#store/database/store.ts";
 
-export interface Surroundings extends RuleContext {
+export interface RulesetContext extends RuleContext {
   /** Changes with all that a check of a rule looks at. */
   readonly fingerprint: string;
 }
 
 /** What the rules of a ruleset may name beside themselves. */
-export async function surroundingsOf(db: Unit["db"], scope: RulesetScope, kind: string): Promise<Surroundings> {
+export async function surroundingsOf(db: Unit["db"], scope: RulesetScope, kind: string): Promise<RulesetContext> {
   const rulesets = await rulesetsOf(db, { level: "account", owner_id: scope.account_id });
   const lists = new Map((await ruleListsOf(db, scope.account_id)).map(({ name, kind }) => [name, kind as ListKind]));
   const customs = new Map(rulesets.filter((row) => row.kind === "custom").map(({ id, name, phase }) => [id, { name, phase }]));

@@ -5,7 +5,7 @@ import type { Replica } from "#snapshot/feed.ts";
 import type { Head } from "#wire/http/parsed-head.ts";
 import { dropFields } from "#wire/http/hop-by-hop.ts";
 import { Exchange } from "#edge/exchange/exchange.ts";
-import type { Visitor } from "#edge/exchange/response-sink.ts";
+import type { ResponseSink } from "#edge/exchange/response-sink.ts";
 import type { OriginHeads } from "#edge/origin/origin-head.ts";
 import type { ResponseStages } from "#edge/exchange/response-stages.ts";
 import type { Timers } from "#kernel/timers.ts";
@@ -22,7 +22,7 @@ import { noteReceived, receivedUrls } from "#edge/cache/store/original-urls.ts";
 import { createRefusals } from "#edge/cache/fill/hit-for-miss.ts";
 import { CONDITION_NAMES } from "#edge/cache/key/request-facts.ts";
 import { readFields } from "#edge/cache/policy/response-fields.ts";
-import { createShelves, type ShelvesDeps } from "#edge/cache/store/tiered-store.ts";
+import { createTieredStore, type ShelvesDeps } from "#edge/cache/store/tiered-store.ts";
 import type { Asked, StoredResponse } from "#edge/cache/store/stored-response.ts";
 import { codingsAsked } from "#edge/compression/accept-encoding.ts";
 import { type FieldChange, fieldChange } from "#rules/actions/field-change.ts";
@@ -33,7 +33,7 @@ export interface CacheRequest {
   readonly exchange: Exchange;
   readonly buffer: Buffer;
   readonly head: Head;
-  readonly visitor: Visitor;
+  readonly visitor: ResponseSink;
   /** Called with the reader before it answers. */
   taken(reader: CacheReader): void;
   /** Sends the head to the origin without the cache. */
@@ -67,7 +67,7 @@ export interface CacheDeps {
   readonly originHeads: OriginHeads;
   readonly pipeline: ResponseStages;
   /** Sends a request to its origin for a visitor or a fill. */
-  launch(exchange: Exchange, originHead: string, visitor: Visitor): Source;
+  launch(exchange: Exchange, originHead: string, visitor: ResponseSink): Source;
   readonly vendorPrefix: string;
   readonly memoryBytesMax: number;
   /** Null to cache in memory only. */
@@ -96,7 +96,7 @@ interface Prepared {
 export function createEdgeCache(deps: CacheDeps): EdgeCache {
   const { clock, memoryBytesMax, vendorPrefix, waitMs, replica } = deps;
   const purges = createPurges(replica);
-  const shelves = createShelves({ ...deps, isPurged: purges.isPurged });
+  const shelves = createTieredStore({ ...deps, isPurged: purges.isPurged });
   const refusals = createRefusals();
   const fills = new Map<string, Fill>();
   let underWayBytes = 0;

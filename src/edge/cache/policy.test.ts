@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import { EDGE_SETTINGS_DEFAULTS } from "#snapshot/edge-settings.ts";
-import { answerTo } from "#edge/cache/key/preconditions.ts";
+import { evaluatePreconditions } from "#edge/cache/key/preconditions.ts";
 import { hasCachedExtension } from "#edge/cache/policy/extensions.ts";
 import { ageAt, useAt } from "#edge/cache/policy/freshness.ts";
 import { keyedQuery, primaryKey } from "#edge/cache/key/primary-key.ts";
 import { secondaryKey } from "#edge/cache/key/secondary-key.ts";
 import { storedHead } from "#edge/cache/serve/stored-head.ts";
 import { StoredResponse } from "#edge/cache/store/stored-response.ts";
-import { storableOf, type StoringRequest } from "#edge/cache/policy/cacheability.ts";
+import { cacheabilityOf, type StoringRequest } from "#edge/cache/policy/cacheability.ts";
 
 const NOW_MS = Date.UTC(2026, 0, 15, 12);
 const at = (seconds: number): string => new Date(NOW_MS + seconds * 1000).toUTCString();
@@ -26,7 +26,7 @@ const REQUEST: StoringRequest = {
 type Lines = readonly (readonly [name: string, value: string])[];
 
 const store = (status: number, lines: Lines, request: Partial<StoringRequest> = {}) =>
-  storableOf(
+  cacheabilityOf(
     status,
     lines.map(([name, value]) => ({ name, key: name.toLowerCase(), value })),
     { ...REQUEST, ...request },
@@ -336,10 +336,10 @@ const ANSWERS: readonly (readonly [
 ];
 for (const [fields, kind, changes] of ANSWERS) {
   test(`a request with ${JSON.stringify(fields)} of ${JSON.stringify(changes ?? "the usual")}`, () =>
-    assert.equal(answerTo({ method: "GET", ...fieldsOf(fields) }, { ...STORED, ...changes }, NOW_MS).kind, kind));
+    assert.equal(evaluatePreconditions({ method: "GET", ...fieldsOf(fields) }, { ...STORED, ...changes }, NOW_MS).kind, kind));
 }
 
 test("HEAD has conditions, and no ranges", () => {
   const request = fieldsOf({ range: ["bytes=0-9"] });
-  assert.equal(answerTo({ method: "HEAD", ...request }, STORED, NOW_MS).kind, "whole");
+  assert.equal(evaluatePreconditions({ method: "HEAD", ...request }, STORED, NOW_MS).kind, "whole");
 });

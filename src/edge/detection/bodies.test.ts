@@ -14,7 +14,7 @@ import { httpOrigin, siteOps, startEdge } from "#edge/testing/edge.ts";
 import { rulesetOp } from "#edge/testing/entries.ts";
 import { createDetector } from "./detector.ts";
 import { SCANNED_BYTES_MAX } from "./job.ts";
-import { createTap } from "./tap.ts";
+import { createBodyTee } from "./tap.ts";
 import { eventually, settled } from "../../../test/support/eventually.ts";
 
 const CARD = "4716461583322103";
@@ -46,7 +46,7 @@ async function site(t: TestContext, answer: RequestListener): Promise<Site> {
     valueHash: createValueHash(Buffer.alloc(32, 1)),
   });
   detector.attach(port2);
-  const tap = createTap({ port: port1, metrics });
+  const tap = createBodyTee({ port: port1, metrics });
   const scan = { action: "execute", expression: "true", action_parameters: { id: SENSITIVE_DATA_RULESET_ID } };
   const ops = [...siteOps(origin.port), rulesetOp("scan", "zone", "zone", "http_response_firewall_managed", [scan])];
   const edge = await startEdge(ops, { tap });

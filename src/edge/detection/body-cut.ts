@@ -12,7 +12,7 @@ export type BodyEnd = "whole" | "broken" | "partial";
 const ENDS: readonly BodyEnd[] = ["whole", "broken", "partial"];
 
 /** What holds where both do, of a body and of what was made of it. */
-export const worseEnd = (one: BodyEnd, other: BodyEnd): BodyEnd => (ENDS.indexOf(one) < ENDS.indexOf(other) ? other : one);
+export const worseTruncation = (one: BodyEnd, other: BodyEnd): BodyEnd => (ENDS.indexOf(one) < ENDS.indexOf(other) ? other : one);
 
 export const isCutAtStart = (cut: BodyCut): boolean => cut === "start" || cut === "both";
 export const isCutAtEnd = (cut: BodyCut): boolean => cut === "end" || cut === "both";

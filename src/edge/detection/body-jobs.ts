@@ -1,6 +1,6 @@
 import type { CompiledDetectors } from "#rules/detectors/engine/compiled.ts";
 import { BodyScanner, scanBuffer, type ScanResult } from "#rules/detectors/engine/scan.ts";
-import { type BodyEnd, isCutAtEnd, isCutAtStart, worseEnd } from "./body-cut.ts";
+import { type BodyEnd, isCutAtEnd, isCutAtStart, worseTruncation } from "./body-cut.ts";
 import { createCodedKeeper, createDecoders, type Decoder, type DecodingLoad, unnamedCodingOf } from "./decode.ts";
 import { codingsOf, isJson, isMultipart, isUntyped, SCANNED_BYTES_MAX, type ScanPlan } from "./job.ts";
 import { createKeeper } from "./keeper.ts";
@@ -74,7 +74,7 @@ export function createBodyJobs(bufferBytes: number, load: DecodingLoad): (option
         (decoder ?? body).write(scanned);
       },
       end: (how) => {
-        const last = came > SCANNED_BYTES_MAX ? "partial" : isCutAtEnd(plan.cut) ? worseEnd(how, "broken") : how;
+        const last = came > SCANNED_BYTES_MAX ? "partial" : isCutAtEnd(plan.cut) ? worseTruncation(how, "broken") : how;
         if (decoder === null) finish(last);
         else decoder.end(last);
       },

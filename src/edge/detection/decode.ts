@@ -1,6 +1,6 @@
 import type { Transform } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from "node:zlib";
-import { type BodyEnd, worseEnd } from "./body-cut.ts";
+import { type BodyEnd, worseTruncation } from "./body-cut.ts";
 import { type Encoding, SCANNED_BYTES_MAX } from "./job.ts";
 import { createKeeper, type Keeper, type KeptText } from "./keeper.ts";
 import { beginsAsAscii, beginsAsText } from "./text-only.ts";
@@ -210,7 +210,7 @@ class Decoding implements Decoder {
     this.#current = null;
     this.#waiting.length = 0;
     this.#tellLoad();
-    this.#deps.onEnd(worseEnd(how, this.#how));
+    this.#deps.onEnd(worseTruncation(how, this.#how));
   }
 
   #closeStream(): void {

@@ -14,7 +14,7 @@ import { createCompiledCache, type Policies } from "./compiled-cache.ts";
 import { eventOf } from "./event.ts";
 import { type DetectorMessage, planOf, type ScanPlan, SHED, subjectOf, type TapMessage } from "./job.ts";
 import { createFairShare } from "./fair-share.ts";
-import { Borrower } from "./lent-reads.ts";
+import { BufferUser } from "./lent-reads.ts";
 import { examine } from "./matches.ts";
 import { NO_JOB } from "./line.ts";
 import { createPoller } from "./poller.ts";
@@ -233,7 +233,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
           return poller.wake();
         }
         if ("givesWay" in message) return void (givesWay = message.givesWay);
-        tap.ring = createRingReader(message.ring, message.lent === null ? null : new Borrower(message.lent));
+        tap.ring = createRingReader(message.ring, message.lent === null ? null : new BufferUser(message.lent));
         poller.wake();
       });
       const message: DetectorMessage = { thread };

@@ -7,8 +7,8 @@ import { READ_BUFFER } from "#wire/connections/buffers/read-buffer.ts";
 import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { inOneTurn } from "#kernel/process/tick-queue.ts";
 import { fc } from "../../../test/support/property.ts";
-import { LateTap } from "./late-tap.ts";
-import { Borrower, ReadLender } from "./lent-reads.ts";
+import { DeferredTee } from "./late-tap.ts";
+import { BufferUser, BufferPool } from "./lent-reads.ts";
 import { createRing, createRingReader, createRingWriter } from "./ring.ts";
 
 const calls = await loadSocketCalls();
@@ -33,10 +33,10 @@ const step = fc.oneof(
 test("whatever sockets read in whatever turns, the detector gets what was read", { skip }, () => {
   let [lent, aside] = [0, 0];
   const property = fc.property(fc.array(step, { minLength: 5, maxLength: 60 }), (steps) => {
-    const lender = new ReadLender(calls!.placeIn);
+    const lender = new BufferPool(calls!.placeIn);
     const ring = createRing(64 * 1024 * 1024);
-    const borrower = new Borrower(lender.memory);
-    const counted = Object.assign(Object.create(borrower) as Borrower, {
+    const borrower = new BufferUser(lender.memory);
+    const counted = Object.assign(Object.create(borrower) as BufferUser, {
       giveBack: (place: number, length: number) => {
         lent++;
         borrower.giveBack(place, length);
@@ -60,8 +60,8 @@ test("whatever sockets read in whatever turns, the detector gets what was read",
     };
     const detect = (): void => void reader.read(Number.POSITIVE_INFINITY, ({ job, bytes }) => note(got, job, bytes));
     let [fill, jobs] = [0, 0];
-    const responses = new Map<number, { readonly job: number; readonly tap: LateTap }>();
-    const begin = (): { readonly job: number; readonly tap: LateTap } => {
+    const responses = new Map<number, { readonly job: number; readonly tap: DeferredTee }>();
+    const begin = (): { readonly job: number; readonly tap: DeferredTee } => {
       const job = ++jobs;
       const write = (bytes: Uint8Array, start: number, end: number, isEnd: boolean): void => {
         for (let at = start; at < end; at += 64 * 1024) {
@@ -76,7 +76,7 @@ test("whatever sockets read in whatever turns, the detector gets what was read",
         end: () => undefined,
         abort: () => undefined,
       };
-      return { job, tap: new LateTap({ begin: () => body, report: (error) => assert.fail(String(error)) }) };
+      return { job, tap: new DeferredTee({ begin: () => body, report: (error) => assert.fail(String(error)) }) };
     };
     const plain = new PlainChannel({
       ...calls!,

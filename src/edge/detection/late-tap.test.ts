@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { doLateTasks, inOneTurn } from "#kernel/process/tick-queue.ts";
-import { LateTap, type LateTapOptions } from "./late-tap.ts";
+import { DeferredTee, type LateTapOptions } from "./late-tap.ts";
 
 /** One in which nothing comes. */
 const inTurn = (work: () => void): void =>
@@ -26,7 +26,7 @@ function tapped(changes: Partial<LateTapOptions> = {}) {
     };
   };
   const report = (error: unknown): void => void seen.push(String(error));
-  return { begin: () => new LateTap({ begin, report, ...changes }), seen };
+  return { begin: () => new DeferredTee({ begin, report, ...changes }), seen };
 }
 
 const text = Buffer.from("one two three");

@@ -1,4 +1,4 @@
-import { afterSends, type LateTask } from "#kernel/process/tick-queue.ts";
+import { afterSends, type DeferredTask } from "#kernel/process/tick-queue.ts";
 import type { BodyTap } from "./tap.ts";
 
 export interface LateTapOptions {
@@ -13,7 +13,7 @@ export interface LateTapOptions {
  * that is when all answers of the turn have left. Elsewhere `settle` has to be called before the buffer of a piece, or of the
  * response's head, is used for anything else.
  */
-export class LateTap implements LateTask {
+export class DeferredTee implements DeferredTask {
   private readonly options: LateTapOptions;
   private hasBegun = false;
   private tap: BodyTap | null = null;

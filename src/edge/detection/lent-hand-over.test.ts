@@ -11,7 +11,7 @@ import { fc } from "../../../test/support/property.ts";
 import { httpOrigin, siteOps, startEdge } from "#edge/testing/edge.ts";
 import { rulesetOp } from "#edge/testing/entries.ts";
 import type { TapMessage } from "./job.ts";
-import { createTap } from "./tap.ts";
+import { createBodyTee } from "./tap.ts";
 import { bodyOf, COUNTS, LENT, type LentReaderData, SHORT, WHOLE } from "#edge/testing/lent-reader.ts";
 
 const calls = await loadSocketCalls();
@@ -63,7 +63,7 @@ test("whatever readers are slow or die amid what they were lent, bodies are whol
     const counts = new SharedArrayBuffer(COUNTS * 4);
     const count = (which: number): number => Atomics.load(new Int32Array(counts), which);
     const { port1, port2 } = new MessageChannel();
-    const tap = createTap({ port: port1, metrics, placeIn: calls!.placeIn, ringBytes: RING_BYTES });
+    const tap = createBodyTee({ port: port1, metrics, placeIn: calls!.placeIn, ringBytes: RING_BYTES });
     const [first = 1, ...others] = records;
     let reading = startReading(port2, counts, first, slowMs);
     const scan = { action: "execute", expression: "true", action_parameters: { id: SENSITIVE_DATA_RULESET_ID } };

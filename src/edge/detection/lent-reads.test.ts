@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { PLACE_BYTES, readPlaces } from "#wire/connections/buffers/buffer-slots.ts";
 import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { fc } from "../../../test/support/property.ts";
-import { Borrower, ReadLender } from "./lent-reads.ts";
+import { BufferUser, BufferPool } from "./lent-reads.ts";
 import { createRing, createRingReader, createRingWriter, type RingReader, type RingWriter } from "./ring.ts";
 
 const calls = await loadSocketCalls();
@@ -12,7 +12,7 @@ const LENGTH = PLACE_BYTES;
 const PLACES = 32;
 
 interface Lending {
-  readonly lender: ReadLender;
+  readonly lender: BufferPool;
   readonly writer: RingWriter;
   readonly reader: RingReader;
   /** How many records were lent, of those that were read. */
@@ -20,11 +20,11 @@ interface Lending {
 }
 
 function lending(ringBytes = 1024 * 1024): Lending {
-  const lender = new ReadLender(calls!.placeIn);
+  const lender = new BufferPool(calls!.placeIn);
   const ring = createRing(ringBytes);
-  const borrower = new Borrower(lender.memory);
+  const borrower = new BufferUser(lender.memory);
   let lent = 0;
-  const counted = Object.assign(Object.create(borrower) as Borrower, {
+  const counted = Object.assign(Object.create(borrower) as BufferUser, {
     giveBack: (place: number, length: number) => {
       lent++;
       borrower.giveBack(place, length);

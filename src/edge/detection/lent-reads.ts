@@ -19,7 +19,7 @@ const freeIn = (memory: SharedArrayBuffer): Int32Array => new Int32Array(memory,
 const returnedIn = (memory: SharedArrayBuffer): Int32Array => new Int32Array(memory, RETURNED_AT, 1);
 
 /** The edge's side. */
-export class ReadLender {
+export class BufferPool {
   readonly memory = createLentMemory();
   private readonly free = freeIn(this.memory);
   private readonly returned = returnedIn(this.memory);
@@ -70,7 +70,7 @@ export class ReadLender {
 }
 
 /** The detector's side. */
-export class Borrower {
+export class BufferUser {
   private readonly memory: SharedArrayBuffer;
   private readonly free: Int32Array;
   private readonly returned: Int32Array;

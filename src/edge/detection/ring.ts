@@ -1,5 +1,5 @@
 import { copyBytes } from "#kernel/copy-bytes.ts";
-import type { Borrower, ReadLender } from "./lent-reads.ts";
+import type { BufferUser, BufferPool } from "./lent-reads.ts";
 
 /**
  * A queue of records in memory that two threads share: one writes, the other reads. Neither waits for the other, nothing is
@@ -58,7 +58,7 @@ export interface RingWriterOptions {
   /** Jobs that may be open at the same time. */
   readonly endsMax: number;
   readonly rewindBytes?: number;
-  readonly lender?: ReadLender | null;
+  readonly lender?: BufferPool | null;
   /** Called at most once for each time that the reader sleeps or dozes. */
   wake(): void;
 }
@@ -177,7 +177,7 @@ export function createRingWriter(
       if (text.length > 0) data.write(text, textAt, "latin1");
       if (isLent) {
         const word = (at + RECORD) >> WORD_SHIFT;
-        words[word] = (lender as ReadLender).lend(end - start);
+        words[word] = (lender as BufferPool).lend(end - start);
         words[word + 1] = start;
       } else copyBytes(bytes, start, end, data, textAt + text.length);
       publish(at + need);
@@ -194,7 +194,7 @@ export function createRingWriter(
   };
 }
 
-export function createRingReader(ring: SharedArrayBuffer, borrower: Borrower | null = null): RingReader {
+export function createRingReader(ring: SharedArrayBuffer, borrower: BufferUser | null = null): RingReader {
   const control = new Int32Array(ring, 0, CONTROL_BYTES >> WORD_SHIFT);
   const words = new Int32Array(ring, CONTROL_BYTES);
   const data = Buffer.from(ring, CONTROL_BYTES);

@@ -13,7 +13,7 @@ import type { DetectionEntry } from "#snapshot/entries.ts";
 import { createDetector } from "./detector.ts";
 import { SCANNED_BYTES_MAX, type ScanSubject, type TapMessage } from "./job.ts";
 import { createRingReader } from "./ring.ts";
-import { createTap, type Tap, type TapDeps } from "./tap.ts";
+import { createBodyTee, type BodyTee, type BodyTeeDeps } from "./tap.ts";
 import { beginTest, testSubject } from "#edge/testing/subject.ts";
 import { eventually, settled } from "../../../test/support/eventually.ts";
 
@@ -22,7 +22,7 @@ const VISA = DETECTORS_BY_ID.get("fin.card_visa")!;
 const PAGE = Buffer.from(`<p>${CARD}</p>`);
 
 interface Bench {
-  readonly tap: Tap;
+  readonly tap: BodyTee;
   readonly rows: SecurityEventRow[];
   readonly metrics: MetricRegistry;
   /** What the detector has read. */
@@ -34,7 +34,7 @@ interface Bench {
 /** A tap and a detector on one thread, over a real channel. */
 function bench(
   t: TestContext,
-  options: Partial<TapDeps> = {},
+  options: Partial<BodyTeeDeps> = {},
   policy?: DetectionEntry,
   ofAccount?: DetectionEntry,
   clock: Clock = fixedClock(1_700_000_000_000),
@@ -51,7 +51,7 @@ function bench(
     pollMs: 1,
   });
   detector.attach(port2);
-  const tap = createTap({ port: port1, metrics, ...options });
+  const tap = createBodyTee({ port: port1, metrics, ...options });
   t.after(() => {
     tap.close();
     detector.close();
@@ -62,7 +62,7 @@ function bench(
 
 const value = (metrics: MetricRegistry, name: string): number => metrics.samples().find((sample) => sample.name === name)?.value ?? 0;
 
-function send(tap: Tap, body: Uint8Array, changes: Parameters<typeof testSubject>[0] = {}, pieceBytes = 1000): void {
+function send(tap: BodyTee, body: Uint8Array, changes: Parameters<typeof testSubject>[0] = {}, pieceBytes = 1000): void {
   const tapped = beginTest(tap, changes);
   assert.ok(tapped);
   for (let at = 0; at < body.length; at += pieceBytes) tapped.chunk(body, at, Math.min(at + pieceBytes, body.length));
@@ -553,7 +553,7 @@ test("a detector that is started again is sent what comes from then on", async (
 test("bodies that a detector has not come to the end of when it dies are counted as shed", async (t) => {
   const { port1, port2 } = new MessageChannel();
   const metrics = createMetrics();
-  const tap = createTap({ port: port1, metrics });
+  const tap = createBodyTee({ port: port1, metrics });
   const shed = (): number => value(metrics, "selvedge_detection_shed_total");
   const told = new Promise((resolve) => port2.once("message", resolve));
   const { ring } = (await told) as Exclude<TapMessage, null | { readonly givesWay: true }>;
@@ -587,7 +587,7 @@ test("a body that was cut short is shed once, wherever the detector was when it 
   for (const isRead of [true, false]) {
     const { port1, port2 } = new MessageChannel();
     const metrics = createMetrics();
-    const tap = createTap({ port: port1, metrics, jobsMax: 1 });
+    const tap = createBodyTee({ port: port1, metrics, jobsMax: 1 });
     const shed = (): number => value(metrics, "selvedge_detection_shed_total");
     const { message } = receiveMessageOnPort(port2) as { readonly message: Extract<TapMessage, { readonly ring: SharedArrayBuffer }> };
     for (let i = 0; i < 2; i++) beginTest(tap)?.chunk(PAGE, 0, PAGE.length);
@@ -605,7 +605,7 @@ test("a body that was cut short is shed once, wherever the detector was when it 
 
 test("a body in one piece is one record, and what many have in common is told once for each kind", (t) => {
   const { port1, port2 } = new MessageChannel();
-  const tap = createTap({ port: port1, metrics: createMetrics() });
+  const tap = createBodyTee({ port: port1, metrics: createMetrics() });
   t.after(() => tap.close());
   const { message } = receiveMessageOnPort(port2) as { readonly message: { readonly ring: SharedArrayBuffer } };
   const reader = createRingReader(message.ring);
@@ -666,7 +666,7 @@ test("the first body that is copied says that the detector is needed, once", asy
 test("a detector that the system has give way is told so, by the number of its thread", async (t) => {
   const { port1, port2 } = new MessageChannel();
   const asked: number[] = [];
-  const tap = createTap({ port: port1, metrics: createMetrics(), yields: (thread) => asked.push(thread) > 0 });
+  const tap = createBodyTee({ port: port1, metrics: createMetrics(), yields: (thread) => asked.push(thread) > 0 });
   t.after(() => tap.close());
   const said: TapMessage[] = [];
   port2.on("message", (message: TapMessage) => void said.push(message));

@@ -14,11 +14,11 @@ import {
   type TapMessage,
 } from "./job.ts";
 import { Line, NO_JOB, PIECE_BYTES_MAX } from "./line.ts";
-import { ReadLender } from "./lent-reads.ts";
+import { BufferPool } from "./lent-reads.ts";
 import { createRing, createRingWriter, type JobEnd } from "./ring.ts";
 
 /** Copies bodies of responses for the detector without making the edge wait for it. */
-export interface Tap {
+export interface BodyTee {
   /** Whether bodies of the media type are scanned at all: asked first, since most responses of a page are not. */
   takes(mediaType: string): boolean;
   /**
@@ -43,7 +43,7 @@ export interface BodyTap {
   abort(): void;
 }
 
-export interface TapDeps {
+export interface BodyTeeDeps {
   /** To the detector worker; the tap closes it. */
   readonly port: MessagePort;
   readonly metrics: MetricRegistry;
@@ -67,7 +67,7 @@ const SUBJECT_BYTES = 512;
 /** They are kept as signed numbers of 32 bits. */
 const JOB_MAX = 2 ** 31 - 1;
 
-export function createTap(deps: TapDeps): Tap {
+export function createBodyTee(deps: BodyTeeDeps): BodyTee {
   const { port: firstPort, metrics, onFirstUse, yields = () => false, placeIn, ringBytes = RING_BYTES, jobsMax = JOBS_MAX } = deps;
   const tapped = metrics.counter(
     "selvedge_detection_responses_total",
@@ -78,7 +78,7 @@ export function createTap(deps: TapDeps): Tap {
     "selvedge_detection_unknown_coding_total",
     "Responses not scanned because of their Content-Encoding",
   );
-  const lender = placeIn === undefined ? null : new ReadLender(placeIn);
+  const lender = placeIn === undefined ? null : new BufferPool(placeIn);
   /** Bodies of which a part has been written, oldest first. */
   const open = new Set<Body>();
   let lastJob = NO_JOB;

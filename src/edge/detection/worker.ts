@@ -6,7 +6,7 @@ import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { createSealer } from "#kernel/crypto/seal.ts";
 import { runInBackground, systemThread } from "#kernel/process/thread-priority.ts";
-import { createWorkerVoice } from "#kernel/process/worker-protocol.ts";
+import { createWorkerChannel } from "#kernel/process/worker-protocol.ts";
 import { createEventSink } from "#events/write/sink.ts";
 import { createValueHash, VALUE_HASH_PURPOSE } from "#rules/detectors/engine/value-hash.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
@@ -32,7 +32,7 @@ runInBackground();
 const { tap, events: eventsPort, feed, lastGoodPath, sealKeyPath } = await givenWork<DetectorWorkerData>();
 const metrics = createMetrics();
 const events = createEventSink({ port: eventsPort, metrics });
-const voice = createWorkerVoice(main);
+const voice = createWorkerChannel(main);
 const replica = await openReplica({
   port: createMessagePortFeed(feed),
   name: "detector",

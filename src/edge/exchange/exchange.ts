@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Tap } from "#edge/detection/tap.ts";
+import type { BodyTee } from "#edge/detection/tap.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { LoggedFields } from "#events/rows/rows.ts";
 import type { Exhausted } from "#rules/budget.ts";
@@ -24,7 +24,7 @@ import type { Places } from "#edge/geoip.ts";
 import type { Zone } from "#edge/zones/zones.ts";
 
 /** The connection of a request; the same for each of its requests. */
-export interface Arrival {
+export interface ConnectionInfo {
   /** The fields that tell the origin about the client, as header lines; undefined before the first request. */
   told?: string;
   readonly clientIp: string;
@@ -41,7 +41,7 @@ export interface Arrival {
  * for each request.
  */
 export class Exchange implements RequestView, RuleRun {
-  readonly arrival: Arrival;
+  readonly arrival: ConnectionInfo;
   readonly ray_id: string;
   readonly at_ms: number;
   readonly startedMs: number;
@@ -94,7 +94,7 @@ export class Exchange implements RequestView, RuleRun {
   /** The GeoIP lookup; null if no zone was found. */
   places: Pick<Places, "of"> | null = null;
   /** Copies the bodies that the zone wants scanned; null if no zone was found. */
-  tap: Pick<Tap, "takes" | "begin"> | null = null;
+  tap: Pick<BodyTee, "takes" | "begin"> | null = null;
   /** Knows which visitors passed a challenge; null if no zone was found. */
   clearance: { has(exchange: Exchange): boolean } | null = null;
   private cleared: boolean | undefined;
@@ -151,7 +151,7 @@ export class Exchange implements RequestView, RuleRun {
   private fields: ReadonlyMap<string, readonly string[]> | null = null;
   private seed = "";
 
-  constructor(rayId: string, atMs: number, startedMs: number, arrival: Arrival) {
+  constructor(rayId: string, atMs: number, startedMs: number, arrival: ConnectionInfo) {
     this.arrival = arrival;
     this.ray_id = rayId;
     this.at_ms = atMs;

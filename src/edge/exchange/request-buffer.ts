@@ -4,20 +4,20 @@ import type { Trailer } from "#wire/http/chunked.ts";
 import { BodyBuffer } from "#edge/http/body-buffer.ts";
 
 /** Receives a request body after the rules accepted the request. */
-export interface BodyTaker {
+export interface RequestBodySink {
   /** `buffer[start, end)` is valid only during the call. */
   onRequestBody(buffer: Buffer, start: number, end: number): void;
   onRequestEnd(trailers: readonly Trailer[]): void;
 }
 
 /** The memory that a thread's buffered request bodies share. */
-export interface HeldBodies {
+export interface RequestBuffers {
   /** `announced`: Content-Length, or -1 if unknown. */
   open(announced: number): HeldBody;
 }
 
 /** Buffers up to `eachBytesMax` bytes of a body for rules, and up to `bytesMax` bytes of all bodies together. */
-export function createHeldBodies(eachBytesMax: number, bytesMax: number, metrics: MetricRegistry): HeldBodies {
+export function createHeldBodies(eachBytesMax: number, bytesMax: number, metrics: MetricRegistry): RequestBuffers {
   const held = metrics.gauge("selvedge_edge_held_body_bytes", "Bytes of request bodies buffered for rules");
   const take = (bytes: number): boolean => {
     if (bytes > 0 && held.value + bytes > bytesMax) return false;
@@ -89,7 +89,7 @@ export class HeldBody implements BodyView {
   }
 
   /** Forwards the buffered bytes. `keeps`: keep them for response rules. */
-  sendTo(taker: BodyTaker, keeps: boolean): void {
+  sendTo(taker: RequestBodySink, keeps: boolean): void {
     this.isSent = true;
     for (const piece of this.pieces()) taker.onRequestBody(piece, 0, piece.length);
     if (this.trailers !== null) taker.onRequestEnd(this.trailers);

@@ -4,7 +4,7 @@ import type { Head } from "#wire/http/parsed-head.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 
 /** Writes responses to a visitor, in any HTTP version. Buffers are valid only during the call. */
-export interface Visitor {
+export interface ResponseSink {
   /** Starts reading the request body, because a rule reads it or the origin is ready. May be called twice. */
   admitBody(): void;
   onOriginDrain(): void;

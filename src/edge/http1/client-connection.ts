@@ -4,8 +4,8 @@ import type { Head } from "#wire/http/parsed-head.ts";
 import type { EdgeContext, OpenConnection } from "#edge/pipeline/context.ts";
 import { type EdgeErrorName, errorForStatus } from "#edge/pages/edge-errors.ts";
 import type { Page } from "#edge/pages/error-page.ts";
-import type { Arrival, Exchange } from "#edge/exchange/exchange.ts";
-import type { Visitor } from "#edge/exchange/response-sink.ts";
+import type { ConnectionInfo, Exchange } from "#edge/exchange/exchange.ts";
+import type { ResponseSink } from "#edge/exchange/response-sink.ts";
 import { ClientDeadlines, type Waiting } from "#wire/connections/http/client-deadlines.ts";
 import {
   ANSWERED,
@@ -35,7 +35,7 @@ import { SocketWriter } from "#wire/connections/transport/socket-writer.ts";
 import type { Transport, TransportHandler } from "#wire/connections/transport/transport.ts";
 
 /** One visitor's connection of HTTP/1.x: takes its requests one after the other, forwards each and writes its response. */
-export class ClientConnection implements Visitor, RequestHandler, TransportHandler, OpenConnection, Waiting {
+export class ClientConnection implements ResponseSink, RequestHandler, TransportHandler, OpenConnection, Waiting {
   private readonly edge: EdgeContext;
   private readonly transport: Transport;
   private readonly flow: RequestFlow;
@@ -51,7 +51,7 @@ export class ClientConnection implements Visitor, RequestHandler, TransportHandl
   private counted = 0;
   private writtenBefore = 0;
 
-  constructor(edge: EdgeContext, transport: Transport, arrival: Arrival) {
+  constructor(edge: EdgeContext, transport: Transport, arrival: ConnectionInfo) {
     this.edge = edge;
     this.transport = transport;
     this.flow = new RequestFlow(edge, arrival, this);

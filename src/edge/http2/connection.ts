@@ -1,5 +1,5 @@
 import type { Transport, TransportHandler } from "#wire/connections/transport/transport.ts";
-import { atTurnEnd, type TurnTask } from "#kernel/process/tick-queue.ts";
+import { atTickEnd, type TickTask } from "#kernel/process/tick-queue.ts";
 import { ERROR } from "#wire/http2/codes.ts";
 import type { Chunk } from "#wire/http2/frame-writer.ts";
 import type { RequestFields } from "#wire/http2/request-fields.ts";
@@ -9,16 +9,16 @@ import { ClientDeadlines } from "#wire/connections/http/client-deadlines.ts";
 import type { EdgeLimits } from "#edge/config.ts";
 import { networkOf } from "#edge/limits/admission.ts";
 import type { EdgeContext, OpenConnection } from "#edge/pipeline/context.ts";
-import type { Arrival } from "#edge/exchange/exchange.ts";
+import type { ConnectionInfo } from "#edge/exchange/exchange.ts";
 import { Http2Stream } from "./stream.ts";
 
 /** While so much waits for a client that takes nothing, nothing more is read from it either: each answer it asks for would wait as well. */
 const OUTPUT_BYTES_MAX = 262_144;
 
 /** One visitor's connection of HTTP/2, which carries many requests at once. */
-export class Http2Connection implements OpenConnection, SessionOwner, TransportHandler, TurnTask {
+export class Http2Connection implements OpenConnection, SessionOwner, TransportHandler, TickTask {
   private readonly edge: EdgeContext;
-  private readonly arrival: Arrival;
+  private readonly arrival: ConnectionInfo;
   private readonly transport: Transport;
   private readonly session: Session;
   private readonly requests = new Set<Http2Stream>();
@@ -35,7 +35,7 @@ export class Http2Connection implements OpenConnection, SessionOwner, TransportH
   private isClosed = false;
   private sinceMs: number;
 
-  constructor(edge: EdgeContext, transport: Transport, arrival: Arrival) {
+  constructor(edge: EdgeContext, transport: Transport, arrival: ConnectionInfo) {
     this.edge = edge;
     this.arrival = arrival;
     this.transport = transport;
@@ -105,7 +105,7 @@ export class Http2Connection implements OpenConnection, SessionOwner, TransportH
   onOutput(): void {
     if (this.isDue) return;
     this.isDue = true;
-    atTurnEnd(this);
+    atTickEnd(this);
   }
 
   onFault(): void {
@@ -113,7 +113,7 @@ export class Http2Connection implements OpenConnection, SessionOwner, TransportH
     this.onOutput();
   }
 
-  onTurnEnd(): void {
+  onTickEnd(): void {
     this.isDue = false;
     this.guard(() => this.send());
   }

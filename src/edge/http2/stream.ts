@@ -9,8 +9,8 @@ import { ClientDeadlines } from "#wire/connections/http/client-deadlines.ts";
 import type { EdgeContext } from "#edge/pipeline/context.ts";
 import type { EdgeErrorName } from "#edge/pages/edge-errors.ts";
 import type { Page } from "#edge/pages/error-page.ts";
-import type { Arrival } from "#edge/exchange/exchange.ts";
-import type { Visitor } from "#edge/exchange/response-sink.ts";
+import type { ConnectionInfo } from "#edge/exchange/exchange.ts";
+import type { ResponseSink } from "#edge/exchange/response-sink.ts";
 import { acceptsWebSocket } from "./web-socket.ts";
 import { readRequestHead, readTrailers } from "./request-head.ts";
 import { Http2Responder } from "./responder.ts";
@@ -29,7 +29,7 @@ interface StreamOwner {
 }
 
 /** One request of an HTTP/2 connection, and the stream that its answer goes to. */
-export class Http2Stream implements Visitor, StreamHandler, Checked {
+export class Http2Stream implements ResponseSink, StreamHandler, Checked {
   private readonly edge: EdgeContext;
   private readonly stream: ServerStream;
   private readonly owner: StreamOwner;
@@ -47,14 +47,14 @@ export class Http2Stream implements Visitor, StreamHandler, Checked {
   /** What is left of the body by its announced length; -1 where none was. */
   private bodyLeft = -1;
   /** The body has come to its end, and nobody was told yet. */
-  private isEndDue = false;
+  private isFinPending = false;
   private trailers: readonly Trailer[] = [];
   /** Of a request for a WebSocket; empty for all others. */
   private webSocketKey = "";
   /** Both sides send what they like. */
   private isTunnel = false;
 
-  constructor(edge: EdgeContext, arrival: Arrival, stream: ServerStream, owner: StreamOwner) {
+  constructor(edge: EdgeContext, arrival: ConnectionInfo, stream: ServerStream, owner: StreamOwner) {
     this.edge = edge;
     this.stream = stream;
     this.owner = owner;
@@ -129,7 +129,7 @@ export class Http2Stream implements Visitor, StreamHandler, Checked {
       const read = readTrailers(trailers);
       if (read === null) return this.refuse("bad_request");
       this.trailers = read;
-      this.isEndDue = true;
+      this.isFinPending = true;
       if (this.isReading || this.isTunnel) this.handOnEnd();
     });
   }
@@ -151,7 +151,7 @@ export class Http2Stream implements Visitor, StreamHandler, Checked {
 
   admitBody(): void {
     // What follows a request for a WebSocket waits for the answer to it.
-    if (this.webSocketKey !== "" || (this.stream.isRemoteDone && !this.isEndDue)) return;
+    if (this.webSocketKey !== "" || (this.stream.isRemoteDone && !this.isFinPending)) return;
     if (!this.isReading) {
       this.isReading = true;
       this.handOnEarly();
@@ -253,11 +253,11 @@ export class Http2Stream implements Visitor, StreamHandler, Checked {
     for (const piece of early ?? [])
       if (this.isTunnel) this.handOnRaw(piece, 0, piece.length);
       else this.handOn(piece, 0, piece.length);
-    if (this.isEndDue) this.handOnEnd();
+    if (this.isFinPending) this.handOnEnd();
   }
 
   private handOnEnd(): void {
-    this.isEndDue = false;
+    this.isFinPending = false;
     if (this.flow.exchange === null) return;
     if (this.isTunnel) this.flow.endRaw();
     else this.flow.onRequestEnd(this.trailers);

@@ -6,7 +6,7 @@ import { NodeTransport } from "#wire/connections/transport/node-transport.ts";
 import type { SocketLoop } from "#wire/connections/epoll/socket-loop.ts";
 import type { Transport } from "#wire/connections/transport/transport.ts";
 import type { Admission } from "#edge/limits/admission.ts";
-import { readProxied } from "./proxy-protocol.ts";
+import { acceptProxied } from "./proxy-protocol.ts";
 
 export interface ListenOptions {
   readonly host: string;
@@ -100,5 +100,5 @@ function admit(options: ListenOptions, transport: Transport): void {
     options.onConnection(transport, clientIp);
   };
   if (!proxies.has(peer)) return proceed(peer);
-  readProxied(transport, proxyHeaderTimeoutMs, (clientIp) => proceed(clientIp ?? peer));
+  acceptProxied(transport, proxyHeaderTimeoutMs, (clientIp) => proceed(clientIp ?? peer));
 }

@@ -6,7 +6,7 @@ import { PROXY_HEADER_BYTES_MAX, readProxyHeader } from "#wire/proxy/proxy-heade
  * be attached to: `done` gets the visitor's address, null where the balancer speaks for itself. A connection that does
  * not begin with a header in time is closed.
  */
-export function readProxied(transport: Transport, timeoutMs: number, done: (clientIp: string | null) => void): void {
+export function acceptProxied(transport: Transport, timeoutMs: number, done: (clientIp: string | null) => void): void {
   const pieces: Buffer[] = [];
   let length = 0;
   let isDone = false;

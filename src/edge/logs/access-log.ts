@@ -8,7 +8,7 @@ import type { Exhausted } from "#rules/budget.ts";
 import type { Match } from "#rules/engine/compiled-rule.ts";
 import { RULES_SERVICE } from "#rules/services.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
-import { createSealing, eventMatches } from "./matched-data.ts";
+import { createMatchedDataEncryptor, eventMatches } from "./matched-data.ts";
 import { withoutPasswords, withoutSecrets } from "#edge/http/secret-parameters.ts";
 
 const NO_MATCHES: RequestEvent["matches"] = [];
@@ -20,11 +20,11 @@ interface RecorderDeps {
 }
 
 /** Writes the rows of a finished request: one for itself, and one for each rule that logged or blocked. */
-export function createRecorder({ events, clock, metrics }: RecorderDeps): (exchange: Exchange) => void {
+export function createAccessLog({ events, clock, metrics }: RecorderDeps): (exchange: Exchange) => void {
   const requests = metrics.counter("selvedge_edge_requests_total", "Requests answered by the edge");
   const bytesOut = metrics.counter("selvedge_edge_response_bytes_total", "Bytes of responses sent to visitors, including headers");
   const exhausted = metrics.counter("selvedge_edge_rules_exhausted_total", "Requests whose rules exceeded the step limit of one request");
-  const sealing = createSealing(clock);
+  const sealing = createMatchedDataEncryptor(clock);
   const ruleOf = rememberLastOfTwo(eventRule);
   return (exchange) => {
     requests.value++;

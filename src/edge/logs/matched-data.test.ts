@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newEnvelopeKeys, openEnvelope } from "#kernel/crypto/envelope.ts";
-import { createSealing } from "./matched-data.ts";
+import { createMatchedDataEncryptor } from "./matched-data.ts";
 
 test("so many envelopes are sealed in a second, and no more, whatever attackers send", () => {
   let nowMs = 5000;
   const { public_key, private_key } = newEnvelopeKeys();
-  const seal = createSealing({ monotonicMs: () => nowMs });
+  const seal = createMatchedDataEncryptor({ monotonicMs: () => nowMs });
   const sealed = Array.from({ length: 210 }, (_, i) => seal(public_key, `text ${i}`));
   assert.deepEqual([sealed.filter((envelope) => envelope !== undefined).length, sealed[200]], [200, undefined]);
   nowMs += 1000;

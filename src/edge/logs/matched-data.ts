@@ -10,7 +10,7 @@ export type Sealing = (publicKey: string, text: string) => string | undefined;
 /** An envelope costs a tenth of a millisecond: attackers must not make a thread spend its time on them. */
 const ENVELOPES_PER_SECOND = 200;
 
-export function createSealing(clock: Pick<Clock, "monotonicMs">): Sealing {
+export function createMatchedDataEncryptor(clock: Pick<Clock, "monotonicMs">): Sealing {
   let second = 0;
   let sealed = 0;
   return (publicKey, text) => {

@@ -1,7 +1,7 @@
 import type { Head } from "#wire/http/parsed-head.ts";
 import { dropFields, fieldNames, type FieldNames } from "#wire/http/hop-by-hop.ts";
 import { framingField, keptLines } from "#wire/http/write.ts";
-import type { Arrival, Exchange } from "#edge/exchange/exchange.ts";
+import type { ConnectionInfo, Exchange } from "#edge/exchange/exchange.ts";
 import { dropEdited, type ResponseEdits } from "#edge/http/header-edits.ts";
 
 /** Writes heads for origins. */
@@ -45,7 +45,7 @@ export function createOriginHeads(prefix: string): OriginHeads {
   const loopEnd = `${prefix}\r\n\r\n`;
   const end = `\r\nCDN-Loop: ${loopEnd}`;
   /** Ends where the ray stands. */
-  const tell = ({ clientIp, scheme }: Arrival): string =>
+  const tell = ({ clientIp, scheme }: ConnectionInfo): string =>
     flat(
       `X-Forwarded-For: ${clientIp}\r\nX-Forwarded-Proto: ${scheme}\r\n${prefix}-connecting-ip: ${clientIp}\r\n` +
         `${prefix}-visitor: {"scheme":"${scheme}"}\r\n${prefix}-ray: `,

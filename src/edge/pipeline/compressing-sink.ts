@@ -5,7 +5,7 @@ import type { Head } from "#wire/http/parsed-head.ts";
 import type { EdgeContext } from "./context.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
-import type { Visitor } from "#edge/exchange/response-sink.ts";
+import type { ResponseSink } from "#edge/exchange/response-sink.ts";
 import type { Coding } from "#edge/exchange/decisions.ts";
 import { WHOLE_BYTES_MAX } from "#edge/compression/codecs.ts";
 
@@ -26,8 +26,8 @@ export interface ResponseSource {
  * Compresses response bodies if the exchange asks for it, and pauses the source while the visitor is behind. It stands
  * between source and writer, so that earlier stages see the uncompressed body.
  */
-export class EncodedVisitor implements Visitor {
-  private readonly visitor: Visitor;
+export class EncodedVisitor implements ResponseSink {
+  private readonly visitor: ResponseSink;
   private readonly source: ResponseSource;
   private readonly edge: Pick<EdgeContext, "codecs" | "report">;
   /** Null to pass the body unchanged. */
@@ -43,7 +43,7 @@ export class EncodedVisitor implements Visitor {
   /** Bytes written to the compression stream that it has not consumed yet. */
   private pendingBytes = 0;
 
-  constructor(visitor: Visitor, source: ResponseSource, edge: Pick<EdgeContext, "codecs" | "report">) {
+  constructor(visitor: ResponseSink, source: ResponseSource, edge: Pick<EdgeContext, "codecs" | "report">) {
     this.visitor = visitor;
     this.source = source;
     this.edge = edge;

@@ -5,7 +5,7 @@ import type { EdgeLimits } from "#edge/config.ts";
 import type { WindowBudget } from "#wire/http2/window-budget.ts";
 import type { SocketLoop } from "#wire/connections/epoll/socket-loop.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
-import type { HeldBodies } from "#edge/exchange/request-buffer.ts";
+import type { RequestBuffers } from "#edge/exchange/request-buffer.ts";
 import type { RayField } from "#edge/http/ray-field.ts";
 import type { OriginHeads } from "#edge/origin/origin-head.ts";
 import type { OriginSelector } from "#edge/origin/origin.ts";
@@ -30,7 +30,7 @@ export interface EdgeContext {
   readonly originHeads: OriginHeads;
   readonly pools: UpstreamPools;
   readonly cache: EdgeCache;
-  readonly heldBodies: HeldBodies;
+  readonly heldBodies: RequestBuffers;
   readonly codecs: Codecs;
   readonly ray: RayField;
   /** Null if Node.js handles all connections. */

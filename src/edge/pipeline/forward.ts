@@ -1,9 +1,9 @@
-import type { Visitor } from "#edge/exchange/response-sink.ts";
+import type { ResponseSink } from "#edge/exchange/response-sink.ts";
 import type { Trailer } from "#wire/http/chunked.ts";
 import type { Framing } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/parsed-head.ts";
 import { chunkStart, lastChunk } from "#wire/http/write.ts";
-import type { LateTap } from "#edge/detection/late-tap.ts";
+import type { DeferredTee } from "#edge/detection/late-tap.ts";
 import type { EdgeErrorName } from "#edge/pages/edge-errors.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
@@ -52,7 +52,7 @@ const FAULT_ERRORS: Readonly<Record<UpstreamFault, EdgeErrorName>> = {
 export class Forward implements UpstreamSink, UpstreamTaker {
   private readonly deps: ForwardDeps;
   private readonly request: ForwardRequest;
-  private readonly visitor: Visitor;
+  private readonly visitor: ResponseSink;
   private connection: UpstreamConnection | null = null;
   private waiting: Waiting | null = null;
   private attempt = 0;
@@ -61,9 +61,9 @@ export class Forward implements UpstreamSink, UpstreamTaker {
   private answered = false;
   private over = false;
   private sentMs = 0;
-  private tap: LateTap | null = null;
+  private tap: DeferredTee | null = null;
 
-  constructor(deps: ForwardDeps, request: ForwardRequest, visitor: Visitor) {
+  constructor(deps: ForwardDeps, request: ForwardRequest, visitor: ResponseSink) {
     this.deps = deps;
     this.request = request;
     this.visitor = visitor;

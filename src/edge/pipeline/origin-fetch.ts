@@ -1,7 +1,7 @@
 import type { EdgeErrorName } from "#edge/pages/edge-errors.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
 import { Forward, type ForwardDeps } from "./forward.ts";
-import type { Visitor } from "#edge/exchange/response-sink.ts";
+import type { ResponseSink } from "#edge/exchange/response-sink.ts";
 import type { OriginSelector } from "#edge/origin/origin.ts";
 import type { OriginPlan } from "#edge/exchange/decisions.ts";
 import { edgePage } from "./pipeline.ts";
@@ -18,7 +18,7 @@ const NO_STAGES: ForwardDeps["pipeline"] = { response: () => null, substitute: (
 
 /** Sends requests without a body to origins, for one visitor or several. */
 export function createLaunch({ pools, origins, report }: LaunchDeps) {
-  return (exchange: Exchange, head: string, visitor: Visitor): Source => {
+  return (exchange: Exchange, head: string, visitor: ResponseSink): Source => {
     let forward: Forward | null = null;
     let isAborted = false;
     const send = (plan: OriginPlan | EdgeErrorName): void => {

@@ -14,13 +14,13 @@ import type { Algorithm } from "#edge/exchange/decisions.ts";
 import type { Codecs } from "#edge/compression/codecs.ts";
 import type { Clearance } from "#edge/challenge/clearance.ts";
 import type { DohRoute } from "#edge/origin/doh-route.ts";
-import { LateTap } from "#edge/detection/late-tap.ts";
-import type { Tap } from "#edge/detection/tap.ts";
+import { DeferredTee } from "#edge/detection/late-tap.ts";
+import type { BodyTee } from "#edge/detection/tap.ts";
 import { EDGE_ERRORS, type EdgeErrorName } from "#edge/pages/edge-errors.ts";
 import { blockPage, errorPage, type Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
 import { contentTypeOf, editedView, type OwnView, responseView } from "#edge/exchange/response-view.ts";
-import { applySettings, type EdgePorts } from "#edge/stages/zone-settings.ts";
+import { applyZoneSettings, type EdgePorts } from "#edge/stages/zone-settings.ts";
 import type { GatewayRoute } from "#edge/origin/gateway-route.ts";
 import { mediaType } from "#edge/http/media-type.ts";
 import { editResponse, setField } from "#edge/http/header-edits.ts";
@@ -61,7 +61,7 @@ export interface Pipeline extends ResponseStages {
 
 export interface PipelineDeps {
   readonly zones: Zones;
-  readonly tap: Pick<Tap, "takes" | "begin">;
+  readonly tap: Pick<BodyTee, "takes" | "begin">;
   readonly doh: DohRoute;
   readonly gateways: GatewayRoute;
   /** Name in CDN-Loop, with which the edge detects loops (RFC 8586). */
@@ -90,7 +90,7 @@ const REQUEST_STAGES: readonly Stage[] = [
   { name: "gateway", run: passToGateway },
   { name: "zone", run: findZone },
   { name: "loop", run: refuseLoop },
-  { name: "settings", run: (exchange, { ports }) => applySettings(exchange, ports()) },
+  { name: "settings", run: (exchange, { ports }) => applyZoneSettings(exchange, ports()) },
   { name: "challenge", run: (exchange, { challenges }) => challenges.redeem(exchange) },
   // http_request_sanitize would run here.
   phase("http_request_dynamic_redirect", redirectPage),
@@ -173,12 +173,12 @@ function judge(stages: readonly ResponseStage[], exchange: Exchange, buffer: Buf
  * Runs the rules of `SCANS`, which do not change the response, after the response was sent. Runs them at once if they
  * may skip later rules or read the request body, which is released with the response.
  */
-function scanLater({ tap, report }: PipelineDeps, scans: readonly CompiledRuleset[], exchange: Exchange, original: OwnView): LateTap {
+function scanLater({ tap, report }: PipelineDeps, scans: readonly CompiledRuleset[], exchange: Exchange, original: OwnView): DeferredTee {
   const begin = () => scan(tap, scans, exchange, original);
   const { zone } = exchange;
-  if ((zone?.rulesets(LOGS) ?? NO_RULESETS).length === 0 && zone?.readsBody(SCANS) !== true) return new LateTap({ begin, report });
+  if ((zone?.rulesets(LOGS) ?? NO_RULESETS).length === 0 && zone?.readsBody(SCANS) !== true) return new DeferredTee({ begin, report });
   const body = begin();
-  return new LateTap({ begin: () => body, report });
+  return new DeferredTee({ begin: () => body, report });
 }
 
 /** Phases of rate limits, whose expressions may read the response when it is counted. */

@@ -10,9 +10,9 @@ import type { CacheReader } from "#edge/cache/serve/cache-reader.ts";
 import { EncodedVisitor, type ResponseSource } from "./compressing-sink.ts";
 import type { EdgeContext } from "./context.ts";
 import type { EdgeErrorName } from "#edge/pages/edge-errors.ts";
-import { type Arrival, Exchange } from "#edge/exchange/exchange.ts";
+import { type ConnectionInfo, Exchange } from "#edge/exchange/exchange.ts";
 import { Forward } from "./forward.ts";
-import type { Visitor } from "#edge/exchange/response-sink.ts";
+import type { ResponseSink } from "#edge/exchange/response-sink.ts";
 import type { HeldBody } from "#edge/exchange/request-buffer.ts";
 import type { OriginPlan } from "#edge/exchange/decisions.ts";
 import type { Page } from "#edge/pages/error-page.ts";
@@ -45,7 +45,7 @@ export class RequestFlow implements ResponseSource {
   /** The request in progress. */
   exchange: Exchange | null = null;
   private readonly edge: EdgeContext;
-  private readonly arrival: Arrival;
+  private readonly arrival: ConnectionInfo;
   private readonly visitor: EncodedVisitor;
   private forward: Forward | null = null;
   /** The reader that answers from the cache; null otherwise. */
@@ -54,7 +54,7 @@ export class RequestFlow implements ResponseSource {
   private bodyBytes = 0;
   private held: Held | null = null;
 
-  constructor(edge: EdgeContext, arrival: Arrival, visitor: Visitor) {
+  constructor(edge: EdgeContext, arrival: ConnectionInfo, visitor: ResponseSink) {
     this.edge = edge;
     this.arrival = arrival;
     this.visitor = new EncodedVisitor(visitor, this, edge);

@@ -7,7 +7,7 @@ import type { ManagedExecution } from "#rules/managed/managed-ruleset.ts";
 import type { ZoneEntry } from "#snapshot/entries.ts";
 import { cutOf } from "../detection/body-cut.ts";
 import type { ScanScope } from "../detection/job.ts";
-import type { BodyTap, Tap } from "../detection/tap.ts";
+import type { BodyTap, BodyTee } from "../detection/tap.ts";
 import { EDGE_ERRORS } from "#edge/pages/edge-errors.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
@@ -25,7 +25,7 @@ const SCANS = phaseNumber("http_response_firewall_managed");
 
 /** Asks the rules of the phase about a response as it came. Where its body goes; null where none wants it, or it is not one that can be scanned. */
 export function scan(
-  tap: Pick<Tap, "takes" | "begin">,
+  tap: Pick<BodyTee, "takes" | "begin">,
   rulesets: readonly CompiledRuleset[],
   exchange: Exchange,
   original: OwnView,
@@ -45,7 +45,7 @@ const alwaysOf = rememberLast(unconditionalMatches);
 const matchesOf = (rulesets: readonly CompiledRuleset[], exchange: Exchange, view: OwnView): readonly Match[] =>
   (exchange.skips === null ? alwaysOf(rulesets) : null) ?? runPhase(rulesets, exchange, exchange, view);
 
-function tapOf(tap: Pick<Tap, "takes" | "begin">, exchange: Exchange, match: Match, response: OwnView): BodyTap | null {
+function tapOf(tap: Pick<BodyTee, "takes" | "begin">, exchange: Exchange, match: Match, response: OwnView): BodyTap | null {
   const { zone } = exchange;
   const { content_type } = response;
   if (zone === null || !tap.takes(content_type)) return null;

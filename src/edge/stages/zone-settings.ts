@@ -12,7 +12,7 @@ export interface EdgePorts {
 }
 
 /** What a zone's settings make of a request before any rule sees it: an answer, and fields of every answer. */
-export function applySettings(exchange: Exchange, ports: EdgePorts): Page | null {
+export function applyZoneSettings(exchange: Exchange, ports: EdgePorts): Page | null {
   const settings = exchange.zone?.settings ?? EDGE_SETTINGS_DEFAULTS;
   if (settings === EDGE_SETTINGS_DEFAULTS) return null;
   if (isMisdirected(exchange, settings)) return refusal(exchange, "misdirected");

@@ -11,7 +11,7 @@ import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica, type MemoryReplica } from "#snapshot/memory-replica.ts";
 import { EDGE_LIMITS, type EdgeConfig, type EdgeLimits } from "#edge/config.ts";
 import { planOf, planText, type ScanSubject, subjectOf, subjectText } from "#edge/detection/job.ts";
-import type { Tap } from "#edge/detection/tap.ts";
+import type { BodyTee } from "#edge/detection/tap.ts";
 import { loadSocketCalls, type SocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { closedInTheEnd } from "#kernel/testing/left-open.ts";
 import { createEdge } from "#edge/edge.ts";
@@ -47,7 +47,7 @@ export interface TestEdge {
 /** An edge on free loopback ports, whose events and scanned bodies a test can look at. */
 export async function startEdge(
   ops: readonly Op[],
-  given: Partial<EdgeConfig> & { readonly socketCalls?: SocketCalls | null; readonly tap?: Tap; readonly sealer?: Sealer } = {},
+  given: Partial<EdgeConfig> & { readonly socketCalls?: SocketCalls | null; readonly tap?: BodyTee; readonly sealer?: Sealer } = {},
   limits: Partial<EdgeLimits> = {},
   originRoots: readonly string[] = [],
 ): Promise<TestEdge> {

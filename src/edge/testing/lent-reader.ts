@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { Borrower } from "#edge/detection/lent-reads.ts";
+import { BufferUser } from "#edge/detection/lent-reads.ts";
 import { createRingReader } from "#edge/detection/ring.ts";
 
 /** What a reading thread is given, and what it has counted, by their places in `counts`. */
@@ -31,10 +31,10 @@ function read({ ring, lent, counts: memory, recordsMax, slowMs }: LentReaderData
   const nothing = new Int32Array(new SharedArrayBuffer(4));
   const rest = (ms: number): void => void Atomics.wait(nothing, 0, 0, ms);
   const jobs = new Map<number, { readonly body: Buffer; at: number }>();
-  const borrower = new Borrower(lent);
+  const borrower = new BufferUser(lent);
   let records = 0;
   let isLent = false;
-  const counted = Object.assign(Object.create(borrower) as Borrower, {
+  const counted = Object.assign(Object.create(borrower) as BufferUser, {
     bytes: (place: number, start: number, length: number) => {
       isLent = true;
       Atomics.add(counts, LENT, 1);

@@ -1,6 +1,6 @@
 import { executeManaged, SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import type { ScannedRequest, ScanSubject } from "#edge/detection/job.ts";
-import type { BodyTap, Tap } from "#edge/detection/tap.ts";
+import type { BodyTap, BodyTee } from "#edge/detection/tap.ts";
 
 const managed = executeManaged({ id: SENSITIVE_DATA_RULESET_ID });
 
@@ -39,7 +39,7 @@ export const requestOf = (subject: ScanSubject): ScannedRequest => ({
 });
 
 /** Begins a body with such a subject, in a scope of its own. */
-export function beginTest(tap: Tap, changes: Partial<ScanSubject> = {}): BodyTap | null {
+export function beginTest(tap: BodyTee, changes: Partial<ScanSubject> = {}): BodyTap | null {
   const subject = testSubject(changes);
   return tap.begin(subject, requestOf(subject), subject);
 }

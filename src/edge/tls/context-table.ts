@@ -9,7 +9,7 @@ export type TlsPolicy = Pick<EdgeSettings, "min_tls_version" | "tls_1_3" | "http
  * Something for each certificate in use, each policy that it is asked for under, and each ticket key: the versions of a
  * connection, what it is offered by ALPN and which tickets it can open are decided before its handshake begins.
  */
-export interface ByPolicy<T> {
+export interface ContextTable<T> {
   /** `ticketKeyName` is that of an offered ticket, where it is one of ours. Null where the certificate's key does not open. */
   get(certificateId: string, policy: TlsPolicy, ticketKeyName: string): T | null;
   useTicketKeys(keys: TicketKeys): void;
@@ -19,7 +19,7 @@ export interface ByPolicy<T> {
   clear(): void;
 }
 
-export interface ByPolicyDeps<T> {
+export interface ContextTableDeps<T> {
   readonly certificates: Certificates;
   /** Certificates that are kept open: those above the limit that were not asked for the longest are closed. */
   readonly certificatesMax: number;
@@ -31,7 +31,7 @@ export interface ByPolicyDeps<T> {
 export const SESSION_SECONDS = 7_200;
 const KEY_NAME_BYTES = 16;
 
-export function createByPolicy<T>(deps: ByPolicyDeps<T>): ByPolicy<T> {
+export function createContextTable<T>(deps: ContextTableDeps<T>): ContextTable<T> {
   /** By certificate, in the order of use; then by policy and key. */
   const opened = new Map<string, Map<string, T | null>>();
   let keys = new Map<string, Buffer>();

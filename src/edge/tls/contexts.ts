@@ -1,14 +1,14 @@
 import { hkdfSync } from "node:crypto";
 import { type OpenSsl, TICKET_KEY_BYTES } from "#wire/native/openssl.ts";
-import { type ByPolicy, type ByPolicyDeps, createByPolicy, SESSION_SECONDS } from "./context-table.ts";
+import { type ContextTable, type ContextTableDeps, createContextTable, SESSION_SECONDS } from "./context-table.ts";
 
-export interface TlsContextsDeps extends Pick<ByPolicyDeps<number>, "certificates" | "certificatesMax"> {
+export interface TlsContextsDeps extends Pick<ContextTableDeps<number>, "certificates" | "certificatesMax"> {
   readonly openSsl: OpenSsl;
 }
 
 /** Contexts of OpenSSL, for connections of our own loop. */
-export const createTlsContexts = ({ openSsl, ...deps }: TlsContextsDeps): ByPolicy<number> =>
-  createByPolicy({
+export const createTlsContexts = ({ openSsl, ...deps }: TlsContextsDeps): ContextTable<number> =>
+  createContextTable({
     ...deps,
     make: ({ cert, key, ciphers }, policy, ticketKey) => {
       const context = openSsl.createContext({

@@ -1,8 +1,8 @@
 import { createServer, type Server, type TLSSocket } from "node:tls";
 import { EDGE_ALPN } from "#edge/config.ts";
-import { type ByPolicy, type ByPolicyDeps, createByPolicy, SESSION_SECONDS } from "./context-table.ts";
+import { type ContextTable, type ContextTableDeps, createContextTable, SESSION_SECONDS } from "./context-table.ts";
 
-export interface TlsServersDeps extends Pick<ByPolicyDeps<Server>, "certificates" | "certificatesMax"> {
+export interface TlsServersDeps extends Pick<ContextTableDeps<Server>, "certificates" | "certificatesMax"> {
   readonly handshakeTimeoutMs: number;
   onSecure(socket: TLSSocket): void;
   /** A handshake failed: it is the client's doing and costs the connection only. */
@@ -13,8 +13,8 @@ export interface TlsServersDeps extends Pick<ByPolicyDeps<Server>, "certificates
 const OLD_PROTOCOL = "http/1.0";
 
 /** Servers of Node's, of which none listens. */
-export const createTlsServers = (deps: TlsServersDeps): ByPolicy<Server> =>
-  createByPolicy({
+export const createTlsServers = (deps: TlsServersDeps): ContextTable<Server> =>
+  createContextTable({
     ...deps,
     make: (options, policy, ticketKey) =>
       createServer(

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { BlockTable, Removed } from "#events/blocks/block-tables.ts";
 import type { EventTable } from "#events/rows/rows.ts";
 import { EVENT_TABLES } from "#events/rows/schema.ts";
-import { type Holding, placeColumns, readHoldings, rowSizes } from "./tenant-usage.ts";
+import { type Holding, placeColumns, readTenantUsage, rowSizes } from "./tenant-usage.ts";
 
 /** Makes room at the expense of who takes the most of it (ADR 0053). To be called within a transaction. */
 export interface FairEviction {
@@ -26,7 +26,7 @@ export function createFairEviction(db: DatabaseSync, blocks: ReadonlyMap<EventTa
   let left = 0;
 
   const read = (): void => {
-    holdings = readHoldings(db);
+    holdings = readTenantUsage(db);
     readMs = nowMs();
     left = totalOf(holdings) * GONE_SHARE;
   };

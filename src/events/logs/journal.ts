@@ -1,7 +1,7 @@
 import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, writeSync, writevSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
-import { atTurnEnd, type TurnTask } from "#kernel/process/tick-queue.ts";
+import { atTickEnd, type TickTask } from "#kernel/process/tick-queue.ts";
 import { ENTRY_COLUMNS, entryCells, type GatewayLogEntry, type GatewayLogSink, type KeptWatcher } from "./entry.ts";
 import { RECORD_HEAD_BYTES, ROW_BYTES_MAX, type SegmentHeader, segmentOf, segmentPath, writeRecordHead } from "./segment.ts";
 
@@ -86,14 +86,14 @@ export function createLogJournal({ directory, metrics, segmentBytesMax = SEGMENT
     records++;
   };
 
-  const onTurnEnd = (): void => {
+  const onTickEnd = (): void => {
     isDue = false;
     flush();
     const told = watchers;
     watchers = [];
     for (const watcher of told) watcher.onKept();
   };
-  const task: TurnTask = { onTurnEnd };
+  const task: TickTask = { onTickEnd };
 
   return {
     append: (entry, watcher) => {
@@ -101,10 +101,10 @@ export function createLogJournal({ directory, metrics, segmentBytesMax = SEGMENT
       if (watcher !== undefined) watchers.push(watcher);
       if (isDue) return;
       isDue = true;
-      atTurnEnd(task);
+      atTickEnd(task);
     },
     close: () => {
-      onTurnEnd();
+      onTickEnd();
       end();
     },
   };

@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { type ArrivalQuery, type Arrivals, lastRow, NONE_ARRIVED, readArrivals } from "./rows-since.ts";
+import { type ArrivalQuery, type Arrivals, lastRow, NO_NEW_ROWS, readArrivals } from "./rows-since.ts";
 import { countMatches, firstMatches, firstPlaces, inDirection, type MatchQuery } from "#events/blocks/block-reads.ts";
 import { createEventConnection } from "#events/database/connection.ts";
 import { readGroups } from "./group-sql.ts";
@@ -80,7 +80,7 @@ export function openEventQueries(path: string): EventQueries {
         return Number(rows?.["n"]) + countMatches(open, table, where as Where);
       }),
     page: (table, query) => read(NO_ROWS, (open) => readPage(open, table, query)),
-    arrivals: (table, query) => read({ ...NONE_ARRIVED, lastRow: query.afterRow }, (open) => readArrivals(open, table, query)),
+    arrivals: (table, query) => read({ ...NO_NEW_ROWS, lastRow: query.afterRow }, (open) => readArrivals(open, table, query)),
     lastRow: (table) => read(0, (open) => lastRow(open, table)),
     groups: (table, query) => read([], (open) => readGroups(open, table, query as GroupQuery)),
     close: connection.close,

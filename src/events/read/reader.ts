@@ -3,7 +3,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { systemClock } from "#kernel/clock.ts";
-import { createWorkerVoice } from "#kernel/process/worker-protocol.ts";
+import { createWorkerChannel } from "#kernel/process/worker-protocol.ts";
 import { type EventQueries, openEventQueries } from "./queries.ts";
 import type { ReadMessage, ReadReply } from "./read-client.ts";
 
@@ -11,7 +11,7 @@ import type { ReadMessage, ReadReply } from "./read-client.ts";
 const main = parentPort;
 if (main === null) throw new Error("events/read/reader.ts runs as a worker thread");
 
-const voice = createWorkerVoice(main);
+const voice = createWorkerChannel(main);
 const queries = openEventQueries((workerData as { readonly path: string }).path);
 const metrics = createMetrics();
 const reads = metrics.counter("selvedge_events_reads_total", "Event queries answered");

@@ -31,7 +31,7 @@ export interface Arrivals<T extends EventTable> {
   readonly isAtLeast: boolean;
 }
 
-export const NONE_ARRIVED = { rows: [], hasMore: false, passedOver: 0, isAtLeast: false } as const;
+export const NO_NEW_ROWS = { rows: [], hasMore: false, passedOver: 0, isAtLeast: false } as const;
 
 export function readArrivals<T extends EventTable>(
   db: DatabaseSync,
@@ -43,7 +43,7 @@ export function readArrivals<T extends EventTable>(
   const after = afterRow > newest ? 0 : afterRow;
   const from = Math.max(after, newest - behindMax);
   const end = Math.min(newest, from + lookedAtMax);
-  if (from === end) return { ...NONE_ARRIVED, lastRow: newest };
+  if (from === end) return { ...NO_NEW_ROWS, lastRow: newest };
   const condition = whereSql(db, table, where as Where);
   const between = (first: number, last: number): Sql =>
     fromRows(table, both(condition, { sql: "row_id > ? AND row_id <= ?", values: [first, last] }));

@@ -1,5 +1,5 @@
 import { AS_BEFORE, type PackedFacet, type PackedTexts } from "./packed-rows.ts";
-import { FACET_LEADS, facetColumns, type FacetName } from "./schema.ts";
+import { DICTIONARY_LEADS, facetColumns, type FacetName } from "./schema.ts";
 
 // Each gathers one column of a batch. Classes, because every request passes through them.
 
@@ -70,7 +70,7 @@ export class FacetPacker {
 
   constructor(name: FacetName) {
     this.columns = facetColumns(name);
-    this.lead = FACET_LEADS[name];
+    this.lead = DICTIONARY_LEADS[name];
   }
 
   /** `isAsBefore`: whoever pushes knows that the row before has the same combination; false where it does not know. */

@@ -27,7 +27,7 @@ export const EVENT_FACETS = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /** The column of each facet that tells most combinations apart. */
-export const FACET_LEADS: Readonly<Record<FacetName, string>> = {
+export const DICTIONARY_LEADS: Readonly<Record<FacetName, string>> = {
   site: "zone_id",
   host: "host",
   agent: "user_agent",

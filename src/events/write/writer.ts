@@ -9,7 +9,7 @@ import { givenWork } from "#kernel/process/worker-bootstrap.ts";
 import { giveBackHeapWhenQuiet } from "#kernel/process/heap.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { runInBackground } from "#kernel/process/thread-priority.ts";
-import { createWorkerVoice } from "#kernel/process/worker-protocol.ts";
+import { createWorkerChannel } from "#kernel/process/worker-protocol.ts";
 import { createDiskReserve } from "#events/retention/disk-reserve.ts";
 import { createDiskRoom, type Volume } from "#events/retention/disk-quota.ts";
 import { isFull } from "#events/database/full-disk.ts";
@@ -46,7 +46,7 @@ const INDEX_BYTES = 1024 * 1024;
 
 const STANDARD_ERROR = 2;
 
-const voice = createWorkerVoice(main);
+const voice = createWorkerChannel(main);
 const { nowMs, monotonicMs } = systemClock;
 const metrics = createMetrics();
 if (control !== undefined) watchControl(control);

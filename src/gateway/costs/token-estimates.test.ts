@@ -3,7 +3,7 @@ import { after, test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import { countLengths, countTexts } from "./token-counts.ts";
 import { createEstimates, type StreamEnd } from "./token-estimates.ts";
-import { Pieces } from "#gateway/http/chunks.ts";
+import { ChunkList } from "#gateway/http/chunks.ts";
 import type { Step } from "#gateway/request/plan.ts";
 import { ANTHROPIC_USAGE, NO_USAGE, OPENAI_USAGE, type Usage, type UsageShape } from "#gateway/usage/usage-formats.ts";
 
@@ -19,7 +19,7 @@ function guessed(
   const body = { kind: "whole", bytes: Buffer.from(JSON.stringify({ messages: [{ role: "user", content: prompt }] })) } as const;
   const step = { path: "/chat/completions", usage, body } as unknown as Step;
   const stream = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: answer } }] })}\n\n`;
-  const came = new Pieces();
+  const came = new ChunkList();
   came.push(Buffer.from(stream));
   return estimates.complete(step, told, came, end);
 }

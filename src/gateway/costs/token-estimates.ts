@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { Pieces } from "#gateway/http/chunks.ts";
+import type { ChunkList } from "#gateway/http/chunks.ts";
 import type { Step } from "#gateway/request/plan.ts";
 import { requestKind } from "#gateway/request/endpoint-types.ts";
 import { streamKindOf } from "#gateway/streams/stream-formats.ts";
@@ -12,7 +12,7 @@ export interface Estimates {
    * where nothing can or need be guessed. Where a client waits for the end it does not wait for the tokenizer to be loaded: then
    * lengths are taken. Never rejects.
    */
-  complete(step: Step, told: Usage, answer: Pick<Pieces, "length" | "joined">, end: StreamEnd): Promise<Usage> | Usage | undefined;
+  complete(step: Step, told: Usage, answer: Pick<ChunkList, "length" | "joined">, end: StreamEnd): Promise<Usage> | Usage | undefined;
   /** Resolves when all that is under way is told. */
   close(): Promise<void>;
 }
@@ -28,19 +28,19 @@ export function createEstimates(): Estimates {
   return {
     complete: (step, told, answer, end) => {
       // Some tell what went in at the start of a stream, and the first token with it.
-      const isOutTold = told.tokensOut !== null && (end === "finished" || !step.usage.isCountedAtEnd);
-      if (answer.length === 0 || (told.tokensIn !== null && isOutTold)) return undefined;
+      const hasOutputCount = told.tokensOut !== null && (end === "finished" || !step.usage.isCountedAtEnd);
+      if (answer.length === 0 || (told.tokensIn !== null && hasOutputCount)) return undefined;
       const isEmbedding = requestKind(step.path).model_type === "embedding";
       if (isEmbedding ? told.tokensIn !== null : streamKindOf(step.path) === undefined) return undefined;
       const texts = {
         request: told.tokensIn === null && step.body.kind === "whole" ? step.body.bytes : null,
         // Numbers, of which nobody pays for the writing.
-        answer: isOutTold || isEmbedding ? null : answer.joined(),
+        answer: hasOutputCount || isEmbedding ? null : answer.joined(),
       };
       const completed = ({ tokensIn, tokensOut }: TokenCounts): Usage => ({
         ...told,
         tokensIn: told.tokensIn ?? tokensIn,
-        tokensOut: isOutTold ? told.tokensOut : Math.max(told.tokensOut ?? 0, tokensOut ?? 0),
+        tokensOut: hasOutputCount ? told.tokensOut : Math.max(told.tokensOut ?? 0, tokensOut ?? 0),
       });
       const counted = counter.count(texts, end !== "client gone");
       return counted instanceof Promise ? counted.then(completed) : completed(counted);

@@ -1,4 +1,4 @@
-import { type AnswerFormat, type Chat, type Part, toldJson, type ToolChoice, type Turn } from "./chat.ts";
+import { type AnswerFormat, type Chat, type Part, withJsonInstruction, type ToolChoice, type Turn } from "./chat.ts";
 import { type Json, UntranslatableError } from "#gateway/http/json.ts";
 
 /** The dialect wants a bound where OpenAI's needs none; every model of the provider takes this one. */
@@ -6,7 +6,7 @@ const TOKENS_MAX_DEFAULT = 4096;
 
 /** A chat completion request as a request for messages. */
 export function anthropicRequest(asked: Chat, model: string): Json {
-  const chat = toldJson(asked);
+  const chat = withJsonInstruction(asked);
   if (chat.choices !== 1) throw new UntranslatableError("n: this provider returns one choice per request");
   const output = { ...(WITHOUT_EFFORT.test(model) ? {} : effortOf(chat.effort)), ...formatOf(chat.format) };
   const choice = toolChoiceOf(chat);

@@ -1,9 +1,9 @@
-import { type Chat, type Part, toldJson, type Tool, type ToolChoice, type Turn } from "./chat.ts";
+import { type Chat, type Part, withJsonInstruction, type Tool, type ToolChoice, type Turn } from "./chat.ts";
 import { type Json, objectOf, parsedJson, UntranslatableError } from "#gateway/http/json.ts";
 
 /** A chat completion request as one of Converse (Amazon Bedrock, `POST /model/{id}/converse`). */
 export function bedrockRequest(asked: Chat, model: string): Json {
-  const chat = toldJson(asked);
+  const chat = withJsonInstruction(asked);
   if (chat.choices !== 1) throw new UntranslatableError("n: this provider returns one choice per request");
   const blocks = createBlocks();
   const inference = {

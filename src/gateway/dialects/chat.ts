@@ -121,7 +121,7 @@ function readMessages(messages: readonly Reader[]): Pick<Chat, "system" | "turns
 }
 
 /** `json_object` for a dialect without words for it: the model is told. */
-export function toldJson(chat: Chat): Chat {
+export function withJsonInstruction(chat: Chat): Chat {
   if (chat.format?.kind !== "json") return chat;
   return { ...chat, system: [...chat.system, { kind: "text", text: JSON_ASKED }], format: undefined };
 }

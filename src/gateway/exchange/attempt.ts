@@ -1,6 +1,6 @@
 import type { GatewayErrorName } from "#gateway/http/errors.ts";
 import type { CacheFill } from "#gateway/cache/fill.ts";
-import type { AnswerSource, Asker, Exchange } from "./exchange.ts";
+import type { AnswerSource, AttemptHandle, Exchange } from "./exchange.ts";
 import type { HeaderObject } from "#wire/http/header-object.ts";
 import type { ProviderCall } from "#gateway/providers/provider-call.ts";
 import type { AnswerHandler } from "#gateway/providers/answer-handler.ts";
@@ -36,7 +36,7 @@ const STATUS_OF_NO_ANSWER = 0;
  * that, the response goes to the client and there is no retry. A class, because the gateway creates one for each
  * request.
  */
-export class Attempt implements AnswerHandler, AnswerSource, Asker {
+export class Attempt implements AnswerHandler, AnswerSource, AttemptHandle {
   readonly #options: AttemptOptions;
   #call: ProviderCall | undefined;
   #timer: NodeJS.Timeout | undefined;

@@ -8,7 +8,7 @@ import { sendError } from "#gateway/listen/send-error.ts";
 import { ANSWER_BYTES_KEPT, type Estimates, type StreamEnd } from "#gateway/costs/token-estimates.ts";
 import type { FlatHeaders, HeaderRules } from "#gateway/http/headers.ts";
 import type { LogRecord } from "#gateway/logs/log.ts";
-import { Pieces } from "#gateway/http/chunks.ts";
+import { ChunkList } from "#gateway/http/chunks.ts";
 import type { AnswerHead, AnswerTransform, MakeTransform, Step } from "#gateway/request/plan.ts";
 import { hasLastEvent } from "#gateway/streams/stream-end.ts";
 import type { SpendClaim } from "#gateway/limits/spend-limits.ts";
@@ -46,7 +46,7 @@ export interface ExchangeOptions {
 }
 
 /** A request to a provider, or one that waits to be sent. */
-export interface Asker {
+export interface AttemptHandle {
   leave(): void;
 }
 
@@ -91,10 +91,10 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
   #sentLast = NO_BYTES;
   #sentBefore = NO_BYTES;
   /** The response body, from which tokens are estimated if the provider reports none. */
-  readonly #answer = new Pieces();
+  readonly #answer = new ChunkList();
   #isSettled = false;
   #ending: Ending = NOTHING;
-  #asker: Asker | undefined;
+  #asker: AttemptHandle | undefined;
   #source: AnswerSource | undefined;
   #claim: Pick<SpendClaim, "charge"> | undefined;
 
@@ -111,7 +111,7 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
   }
 
   /** Notified when the client no longer needs the response; one at a time. */
-  set asker(asker: Asker | undefined) {
+  set asker(asker: AttemptHandle | undefined) {
     this.#asker = asker;
   }
 

@@ -5,14 +5,14 @@ import { askWhole } from "#gateway/providers/fetch-buffered.ts";
 import { placeOf, type Upstreams } from "#gateway/providers/providers.ts";
 
 /** A text and who said it. */
-export interface Said {
+export interface ChatTurn {
   readonly role: "user" | "assistant";
   readonly content: string;
 }
 
 export interface Classifier {
   /** Hazards in the last of what was said, as `S1` to `S13`; empty for none. Rejects where the model did not say. */
-  hazards(said: readonly Said[]): Promise<readonly string[]>;
+  hazards(said: readonly ChatTurn[]): Promise<readonly string[]>;
 }
 
 const TIMEOUT_MS = 15_000;

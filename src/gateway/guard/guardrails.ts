@@ -3,14 +3,14 @@ import { type GatewayErrorName, type Refusal, RefusalError } from "#gateway/http
 import type { FlatHeaders } from "#gateway/http/headers.ts";
 import type { AnswerTransform, MakeTransform, ReadyBody } from "#gateway/request/plan.ts";
 import { parsedJson } from "#gateway/http/json.ts";
-import type { Classifier, Said } from "./classifier.ts";
+import type { Classifier, ChatTurn } from "./classifier.ts";
 import { answerText, plainText } from "#gateway/streams/text-extraction.ts";
 
 type Actions = NonNullable<GatewayEntry["guardrails"]>["prompt"];
 type Side = "prompt" | "response";
 
 /** Guardrails for one request. */
-export interface Guarding {
+export interface GuardrailRun {
   /** What a blocked prompt is refused with. */
   checkPrompt(body: ReadyBody): Promise<Refusal | undefined>;
   /** Holds an answer until the model has seen all of it. */
@@ -20,7 +20,7 @@ export interface Guarding {
 
 export interface Guardrails {
   /** Undefined for a gateway that has none. */
-  guard(gateway: GatewayEntry): Guarding | undefined;
+  guard(gateway: GatewayEntry): GuardrailRun | undefined;
 }
 
 const BLOCKED: Readonly<Record<Side, GatewayErrorName>> = {
@@ -40,7 +40,7 @@ export function createGuardrails(classifier: Classifier | undefined, vendorPrefi
   };
 }
 
-class RequestGuarding implements Guarding {
+class RequestGuarding implements GuardrailRun {
   readonly #classifier: Classifier | undefined;
   readonly #actions: Readonly<Record<Side, Actions>>;
   readonly #fieldName: string;
@@ -87,7 +87,7 @@ class RequestGuarding implements Guarding {
       },
       end: () => Buffer.concat(chunks),
       verdict: async () => {
-        const asked: Said = { role: "user", content: this.#prompt.slice(-PIECE_CHARACTERS_MAX) || "-" };
+        const asked: ChatTurn = { role: "user", content: this.#prompt.slice(-PIECE_CHARACTERS_MAX) || "-" };
         const refusal = await this.#judge(
           "response",
           pieces(answerText(chunks), (content) => [asked, { role: "assistant", content }]),
@@ -97,7 +97,7 @@ class RequestGuarding implements Guarding {
     };
   }
 
-  async #judge(side: Side, asked: readonly (readonly Said[])[]): Promise<Refusal | undefined> {
+  async #judge(side: Side, asked: readonly (readonly ChatTurn[])[]): Promise<Refusal | undefined> {
     const actions = this.#actions[side];
     if (Object.keys(actions).length === 0 || asked.length === 0) return undefined;
     try {
@@ -116,8 +116,8 @@ class RequestGuarding implements Guarding {
 
 const isBlocking = (actions: Actions): boolean => Object.values(actions).includes("BLOCK");
 
-function pieces(text: string, said: (content: string) => readonly Said[]): readonly (readonly Said[])[] {
-  const all: (readonly Said[])[] = [];
+function pieces(text: string, said: (content: string) => readonly ChatTurn[]): readonly (readonly ChatTurn[])[] {
+  const all: (readonly ChatTurn[])[] = [];
   for (let at = 0; at < text.length && all.length <= PIECES_MAX; at += PIECE_CHARACTERS_MAX)
     all.push(said(text.slice(at, at + PIECE_CHARACTERS_MAX)));
   return all;

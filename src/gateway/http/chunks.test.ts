@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
-import { Pieces } from "./chunks.ts";
+import { ChunkList } from "./chunks.ts";
 
 test("what was pushed comes out again in order, whatever lies beside what", () => {
   const piece = fc.record({ memory: fc.nat(2), skip: fc.boolean(), length: fc.nat(9) });
@@ -10,7 +10,7 @@ test("what was pushed comes out again in order, whatever lies beside what", () =
       const memories = [Buffer.allocUnsafeSlow(600), Buffer.allocUnsafeSlow(600), Buffer.allocUnsafeSlow(600)];
       for (const [i, memory] of memories.entries()) for (let at = 0; at < memory.length; at++) memory[at] = (at * 3 + i) & 0xff;
       const used = [0, 0, 0];
-      const kept = new Pieces();
+      const kept = new ChunkList();
       const all: Buffer[] = [];
       for (const { memory, skip, length } of pieces) {
         const start = (used[memory] ?? 0) + (skip ? 1 : 0);
@@ -33,7 +33,7 @@ test("what was pushed comes out again in order, whatever lies beside what", () =
 
 test("pieces that lie side by side are kept as one", () => {
   const memory = Buffer.from("one two three");
-  const kept = new Pieces();
+  const kept = new ChunkList();
   for (const [from, to] of [
     [0, 4],
     [4, 8],

@@ -2,7 +2,7 @@
  * Bytes that nobody changes, in the order in which they came. Those that lie side by side in memory, as the pieces of one
  * answer do, are kept as one, so that a stream of many small pieces costs little to keep.
  */
-export class Pieces {
+export class ChunkList {
   length = 0;
   #closed: Buffer[] = NONE;
   /** Where the last one begins, the memory it lies in, and its end there: it may grow. */

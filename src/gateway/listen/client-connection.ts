@@ -30,7 +30,7 @@ import { isPersistent } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/parsed-head.ts";
 import { requestHeaderObject } from "#wire/http/header-object.ts";
 import { type AnswerOwner, ClientAnswer } from "./response-writer.ts";
-import type { BodyTaker, ClientRequest } from "./client-request.ts";
+import type { BodyReceiver, ClientRequest } from "./client-request.ts";
 
 /** What connections need of the plane. */
 export interface ClientOwner {
@@ -68,7 +68,7 @@ export class ClientConnection implements RequestHandler, TransportHandler, Answe
   private request: ClientRequest | undefined;
   private paused: ClientRequest | undefined;
   private answer: ClientAnswer | undefined;
-  private taker: BodyTaker | undefined;
+  private taker: BodyReceiver | undefined;
 
   constructor(owner: ClientOwner, transport: Transport) {
     this.owner = owner;
@@ -223,7 +223,7 @@ export class ClientConnection implements RequestHandler, TransportHandler, Answe
     this.settle();
   }
 
-  private take(taker: BodyTaker): void {
+  private take(taker: BodyReceiver): void {
     if (this.reader.isComplete) return taker.onEnd();
     this.taker = taker;
     if (this.isAwaitingLeave) {
@@ -321,4 +321,4 @@ export class ClientConnection implements RequestHandler, TransportHandler, Answe
 }
 
 /** For a body that nobody needs, so that its connection can be used again. */
-const PASSED_OVER: BodyTaker = { onData: () => undefined, onEnd: () => undefined, onGone: () => undefined };
+const PASSED_OVER: BodyReceiver = { onData: () => undefined, onEnd: () => undefined, onGone: () => undefined };

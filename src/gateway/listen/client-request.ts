@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 
 /** Who takes a request's body. Either `onEnd` or `onGone` comes at last, once. */
-export interface BodyTaker {
+export interface BodyReceiver {
   /** Bytes that nobody will change. */
   onData(bytes: Buffer): void;
   onEnd(): void;
@@ -25,7 +25,7 @@ export interface ClientRequest {
   /** All of it has come. */
   isComplete(): boolean;
   /** Once; until then the body is not read. A client that waits for leave to send it (RFC 9110 §10.1.1) gets it now. */
-  take(taker: BodyTaker): void;
+  take(taker: BodyReceiver): void;
   /** Nothing more of the body is read until `resume`. */
   pause(): void;
   resume(): void;

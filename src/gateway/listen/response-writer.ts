@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "#kernel/net/node-http.ts";
 import type { SocketWriter } from "#wire/connections/transport/socket-writer.ts";
 import type { Transport } from "#wire/connections/transport/transport.ts";
-import { atTurnEnd, type TurnTask } from "#kernel/process/tick-queue.ts";
+import { atTickEnd, type TickTask } from "#kernel/process/tick-queue.ts";
 import { isBodiless } from "#wire/http/framing.ts";
 import { formatHttpDate } from "#wire/http/http-date.ts";
 import { chunkStart } from "#wire/http/write.ts";
@@ -44,7 +44,7 @@ export type AnswerSink = Pick<
 >;
 
 /** Writes the answer to one request. A class, since one is made for every request. */
-export class ClientAnswer implements TurnTask {
+export class ClientAnswer implements TickTask {
   watcher: AnswerWatcher | undefined;
   /** Told once, at the end or when the client has gone; the same function for every answer. */
   onOver: (() => void) | undefined;
@@ -126,10 +126,10 @@ export class ClientAnswer implements TurnTask {
   flush(): void {
     if (this.#isFlushDue || this.#isOver || !this.hasBegun) return;
     this.#isFlushDue = true;
-    atTurnEnd(this);
+    atTickEnd(this);
   }
 
-  onTurnEnd(): void {
+  onTickEnd(): void {
     this.#isFlushDue = false;
     if (!this.#isOver) this.#writer.flush();
   }

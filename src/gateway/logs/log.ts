@@ -6,10 +6,10 @@ import type { EventSink, GatewayLogRow } from "#events/rows/rows.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { Metric, MetricRegistry } from "#kernel/process/metrics.ts";
 import type { GatewayEntry } from "#snapshot/entries.ts";
-import { atTurnEnd } from "#kernel/process/tick-queue.ts";
+import { atTickEnd } from "#kernel/process/tick-queue.ts";
 import { createLogOptions, type LogOptions } from "./log-options.ts";
 import type { SpanExporter } from "#gateway/tracing/span-exporter.ts";
-import { Pieces } from "#gateway/http/chunks.ts";
+import { ChunkList } from "#gateway/http/chunks.ts";
 import type { ReadyBody, Step } from "#gateway/request/plan.ts";
 import { requestKind } from "#gateway/request/endpoint-types.ts";
 import { createSecretMask, credentialsOf } from "./secret-mask.ts";
@@ -106,7 +106,7 @@ function createTools({ events, logs, clock, metrics, spans }: GatewayLogDeps) {
   const rowsOnly: GatewayLogSink = {
     append: ({ row, keep }, watcher) => {
       if (keep.mode !== "none") events.push("gateway_logs", row);
-      if (watcher !== undefined) atTurnEnd({ onTurnEnd: () => watcher.onKept() });
+      if (watcher !== undefined) atTickEnd({ onTickEnd: () => watcher.onKept() });
     },
   };
   return {
@@ -134,7 +134,7 @@ class Recorder implements LogRecord {
   #noted: Partial<GatewayLogRow> | undefined;
   #firstByteMs: number | null = null;
   #endedMs: number | undefined;
-  #chunks = new Pieces();
+  #chunks = new ChunkList();
   #heldBytes = 0;
   #keepsBody: boolean;
   #isOpen = true;

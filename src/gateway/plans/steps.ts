@@ -1,5 +1,5 @@
 import { pathBelowVersion, type Place, type Upstream } from "#gateway/providers/providers.ts";
-import { askForUsage, UsageStrip } from "#gateway/streams/usage-option.ts";
+import { requestUsage, UsageFilter } from "#gateway/streams/usage-option.ts";
 import type { MakeTransform, PlanRequest, ReadyBody, Step } from "#gateway/request/plan.ts";
 import type { FlatHeaders } from "#gateway/http/headers.ts";
 import { MODEL_CHARACTERS_MAX, readModel, readModelFromForm, readModelFromHead } from "#gateway/request/request-model.ts";
@@ -54,8 +54,8 @@ export function stepOf({ upstream, place, rest, query, ...spec }: StepSpec): Ste
   };
 }
 
-const strip: MakeTransform = (head) => (isPlainStream(head) ? new UsageStrip() : undefined);
-const stripUnasked: MakeTransform = (head) => (isPlainStream(head) ? new UsageStrip(false) : undefined);
+const strip: MakeTransform = (head) => (isPlainStream(head) ? new UsageFilter() : undefined);
+const stripUnasked: MakeTransform = (head) => (isPlainStream(head) ? new UsageFilter(false) : undefined);
 
 /** Transforms of each stream that passes unchanged; asks the provider for token counts. */
 function watched(
@@ -66,7 +66,7 @@ function watched(
   const kind = method === "POST" ? streamKindOf(rest) : undefined;
   if (kind === undefined) return { body, transforms: method === "POST" && isAmazonPath(rest) ? AMAZON_TRANSFORMS : PLAIN_TRANSFORMS };
   // Undefined where the client asks itself, or for no stream.
-  const asking = kind.hasUsageOption && body.kind === "whole" ? askForUsage(body.bytes) : undefined;
+  const asking = kind.hasUsageOption && body.kind === "whole" ? requestUsage(body.bytes) : undefined;
   if (asking === undefined) return { body, transforms: [watching(kind), watchingJson] };
   if (provider.isAskedForUsage !== true) return { body, transforms: [watching(kind), stripUnasked, watchingJson] };
   return { body: { kind: "whole", bytes: asking }, transforms: [watching(kind), strip, watchingJson] };

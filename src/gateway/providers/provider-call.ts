@@ -1,7 +1,7 @@
 import type { AnswerHandler } from "./answer-handler.ts";
 import type { UpstreamConnection, UpstreamFault, UpstreamSink } from "#wire/connections/http/upstream-connection.ts";
 import { READ_BUFFER } from "#wire/connections/buffers/read-buffer.ts";
-import { atTurnEnd, type TurnTask } from "#kernel/process/tick-queue.ts";
+import { atTickEnd, type TickTask } from "#kernel/process/tick-queue.ts";
 import type { Head } from "#wire/http/parsed-head.ts";
 import { responseHeaderObject } from "#wire/http/header-object.ts";
 import { chunkStart, lastChunk } from "#wire/http/write.ts";
@@ -39,7 +39,7 @@ const nextRoom = (bytes: number): number => (bytes === 0 ? 0 : Math.min(ROOM_BYT
 const isEventStream = (contentType: unknown): boolean => typeof contentType === "string" && /^text\/event-stream\b/i.test(contentType);
 
 /** One question and its answer over one connection. A class, since one is made for every request. */
-export class ProviderCall implements UpstreamSink, TurnTask, Resting {
+export class ProviderCall implements UpstreamSink, TickTask, Resting {
   readonly visitorAddress = "";
   readonly #question: Question;
   #handler: AnswerHandler;
@@ -118,10 +118,10 @@ export class ProviderCall implements UpstreamSink, TurnTask, Resting {
 
   /** What is asked in one turn goes out together at its end: then the other side is woken up once for many questions. */
   onConnected(): void {
-    atTurnEnd(this);
+    atTickEnd(this);
   }
 
-  onTurnEnd(): void {
+  onTickEnd(): void {
     if (this.#isOver) return;
     const { head, body, method } = this.#question;
     const connection = this.#connection as UpstreamConnection;

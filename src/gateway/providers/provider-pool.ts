@@ -12,7 +12,7 @@ import type { GatewayLimits } from "#gateway/config.ts";
 import { ProviderCall } from "./provider-call.ts";
 import type { AnswerHandler } from "./answer-handler.ts";
 import type { ReadTicks } from "./read-coalescing.ts";
-import { questionOf, type ProviderRequest } from "./provider-request.ts";
+import { providerRequestOf, type ProviderRequest } from "./provider-request.ts";
 
 /** Kept-alive connections to one origin. */
 export interface ProviderPool {
@@ -95,7 +95,7 @@ export function createProviderPool(spec: ProviderPoolSpec): ProviderPool {
 
   return {
     ask: (request, handler) => {
-      const question = questionOf(request, host);
+      const question = providerRequestOf(request, host);
       const call = new ProviderCall(question ?? NO_QUESTION, handler, limits, spec.ticks);
       if (question === undefined) call.fail("aig_upstream_failed");
       else begin(call);

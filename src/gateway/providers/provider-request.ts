@@ -17,7 +17,7 @@ const TARGET = /^\/[\x21-\x7e]*$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** The request as it goes out; undefined where something in it cannot stand in a head. */
-export function questionOf({ method, target, headers, body }: ProviderRequest, host: string): Question | undefined {
+export function providerRequestOf({ method, target, headers, body }: ProviderRequest, host: string): Question | undefined {
   let fields = "";
   for (let i = 0; i + 1 < headers.length; i += 2) {
     const [name, value] = [headers[i] as string, headers[i + 1] as string];

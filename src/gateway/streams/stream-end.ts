@@ -1,6 +1,6 @@
 import { RefusalError } from "#gateway/http/errors.ts";
 import type { AnswerHead, AnswerTransform, MakeTransform } from "#gateway/request/plan.ts";
-import { Pieces } from "#gateway/http/chunks.ts";
+import { ChunkList } from "#gateway/http/chunks.ts";
 import type { Mark, StreamKind } from "./stream-formats.ts";
 
 /** Of the end of a stream so much is kept to see `[DONE]` or an error there. */
@@ -28,7 +28,7 @@ export const watching =
  */
 class StreamTruth implements AnswerTransform {
   readonly #kind: StreamKind;
-  readonly #held = new Pieces();
+  readonly #held = new ChunkList();
   #hasEnd = false;
   #hasFailed = false;
 

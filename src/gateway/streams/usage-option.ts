@@ -10,7 +10,7 @@ const ASKED = Buffer.from('"stream_options":{"include_usage":true},');
  * The body of a streamed chat completion with the question for token counts in it; undefined where it has that already,
  * asks for no stream, or is none. What the client did not ask for is taken out of the answer by UsageStrip.
  */
-export function askForUsage(bytes: Buffer): Buffer | undefined {
+export function requestUsage(bytes: Buffer): Buffer | undefined {
   if (!bytes.includes(STREAM)) return undefined;
   const body = objectOf(parsedJson(bytes.toString("utf8")));
   if (body?.["stream"] !== true) return undefined;
@@ -29,7 +29,7 @@ const COMMA = 0x2c;
 const EVENT_BYTES_MAX = 256 * 1024;
 
 /** Takes the counts out of a stream for a client that did not ask for them: the event that only has them, and the key elsewhere. */
-export class UsageStrip implements AnswerTransform {
+export class UsageFilter implements AnswerTransform {
   readonly #isAsked: boolean;
   /** Lines that have not ended. */
   #held: Buffer[] = [];

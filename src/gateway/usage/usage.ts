@@ -1,5 +1,5 @@
 import { AmazonEventStreamReader, AmazonStreamError } from "#wire/http/amazon-event-stream.ts";
-import { Pieces } from "#gateway/http/chunks.ts";
+import { ChunkList } from "#gateway/http/chunks.ts";
 import { NO_USAGE, tierName, type Told, type Usage, type UsageShape } from "./usage-formats.ts";
 
 /** What is kept of an unfinished event or of a long answer: usage stands near its end. */
@@ -31,7 +31,7 @@ export class UsageReader {
   readonly #keys: readonly Buffer[];
   #mode: Mode;
   #frames: AmazonEventStreamReader | undefined;
-  readonly #held = new Pieces();
+  readonly #held = new ChunkList();
   readonly #kept = new Tail();
   #usage: Usage = NO_USAGE;
 

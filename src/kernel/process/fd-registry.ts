@@ -17,7 +17,7 @@ export function opened(fd: number): number {
 }
 
 /** Call before closing `fd` or giving it to Node.js: afterwards, another thread may get its number. */
-export function letGo(fd: number): void {
+export function releaseFd(fd: number): void {
   if (fd >= 0 && fd < DESCRIPTORS_MAX) OWN_DESCRIPTORS[fd >> 5]! &= ~(1 << (fd & 31));
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { eventually } from "../../../test/support/eventually.ts";
-import { afterSends, atTurnEnd, doLateTasks, inOneTurn } from "./tick-queue.ts";
+import { afterSends, atTickEnd, doLateTasks, inOneTurn } from "./tick-queue.ts";
 
 /** One after which nothing has come. */
 const inTurn = (work: () => void): void =>
@@ -17,13 +17,13 @@ const inTurn = (work: () => void): void =>
 function diary() {
   const done: string[] = [];
   const task = (name: string, then: () => void = () => undefined) => ({
-    onTurnEnd: () => {
+    onTickEnd: () => {
       done.push(name);
       then();
     },
   });
   const first = task("first", () => {
-    atTurnEnd(task("of the first"));
+    atTickEnd(task("of the first"));
     queueMicrotask(() => done.push("over"));
   });
   return { done, task, first };
@@ -31,7 +31,7 @@ function diary() {
 
 test("a turn that comes before tasks were due does them, and leaves what they add to the next one", async () => {
   const { done, first } = diary();
-  atTurnEnd(first);
+  atTickEnd(first);
   inTurn(() => done.push("work"));
   assert.deepEqual(done, ["work", "first"]);
   await eventually(() => done.length >= 4);
@@ -40,8 +40,8 @@ test("a turn that comes before tasks were due does them, and leaves what they ad
 
 test("tasks are done once each in the order in which they were added; what they add comes in the next turn", async () => {
   const { done, task, first } = diary();
-  atTurnEnd(first);
-  atTurnEnd(task("second"));
+  atTickEnd(first);
+  atTickEnd(task("second"));
   await Promise.resolve();
   assert.deepEqual(done, []);
   await eventually(() => done.length >= 4);
@@ -56,7 +56,7 @@ test("what is for after the sends of a turn is done after what its end brings, o
     assert.equal(afterSends(late("early")), true);
     doLateTasks();
     afterSends(late("late"));
-    atTurnEnd({ onTurnEnd: () => done.push("end") });
+    atTickEnd({ onTickEnd: () => done.push("end") });
     done.push("work");
   });
   assert.deepEqual(done, ["early", "work", "end", "late"]);
@@ -79,7 +79,7 @@ test("before late tasks it is looked whether anything has come, a few times, and
       () => {
         done.push("look");
         if (left-- === 0) return false;
-        atTurnEnd({ onTurnEnd: () => void done.push("end") });
+        atTickEnd({ onTickEnd: () => void done.push("end") });
         assert.ok(afterSends({ onAllSent: () => void done.push("late") }));
         return true;
       },

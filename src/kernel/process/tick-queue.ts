@@ -1,26 +1,26 @@
 /** Something that is done once at the end of a turn of the event loop, however often it was asked for in it. */
-export interface TurnTask {
-  onTurnEnd(): void;
+export interface TickTask {
+  onTickEnd(): void;
 }
 
 /** Something that nobody whom the turn answers has to wait for. */
-export interface LateTask {
+export interface DeferredTask {
   onAllSent(): void;
 }
 
 /** Node's event loop has others that wait for their turns. */
 const LOOKS_MAX = 4;
 
-let due: TurnTask[] = [];
+let due: TickTask[] = [];
 /** The first `lateCount` of these: the array keeps its room, since there may be one for each read. */
-const late: (LateTask | null)[] = [];
+const late: (DeferredTask | null)[] = [];
 let lateCount = 0;
 let isAmidTurn = false;
 /** Where tasks wait that no turn of ours has brought. One may come before it: what its tasks add is for the turn after. */
 let soon: NodeJS.Immediate | null = null;
 
 /** Has the task done when all that has come in this turn was read. It is to be added once, and must not throw. */
-export function atTurnEnd(task: TurnTask): void {
+export function atTickEnd(task: TickTask): void {
   if (!isAmidTurn) soon ??= setImmediate(run);
   due.push(task);
 }
@@ -29,7 +29,7 @@ export function atTurnEnd(task: TurnTask): void {
  * Has the task done when all that the turn sends has left, or before the sockets' loop reads anything over what a handler was
  * given in this turn: that is still as it was. False outside of such a turn, where nothing is known of either. It is to be added once, and must not throw.
  */
-export function afterSends(task: LateTask): boolean {
+export function afterSends(task: DeferredTask): boolean {
   if (isAmidTurn) late[lateCount++] = task;
   return isAmidTurn;
 }
@@ -75,5 +75,5 @@ function run(): void {
   soon = null;
   const tasks = due;
   due = [];
-  for (const task of tasks) task.onTurnEnd();
+  for (const task of tasks) task.onTickEnd();
 }

@@ -44,7 +44,7 @@ export type ToWorker =
   /** The operator changed the gateway's TLS or host settings. */
   | { readonly type: "front"; readonly front: GatewayFront }
   /** Another plane accepts passed requests on a local port. */
-  | { readonly type: "neighbour"; readonly name: NeighbourName; readonly port: number }
+  | { readonly type: "neighbour"; readonly name: PeerName; readonly port: number }
   /** Stop accepting, finish current work within the time, then send `drained`. */
   | { readonly type: "drain"; readonly timeoutMs: number };
 
@@ -66,22 +66,22 @@ export interface GatewayFront {
 export type SinkName = "events" | "detector";
 
 /** Services that planes offer each other over loopback. */
-export type NeighbourName = "doh" | "gateway";
+export type PeerName = "doh" | "gateway";
 
-export interface WorkerDuties {
+export interface WorkerHandlers {
   readonly metrics: MetricRegistry;
   /** Resolves when no work is left; the thread then ends. */
   drain(timeoutMs: number): Promise<void>;
   attach?(port: MessagePort): void;
   reconnect?(to: SinkName, port: MessagePort): void;
-  neighbour?(name: NeighbourName, port: number): void;
+  neighbour?(name: PeerName, port: number): void;
   ticketKeys?(keys: TicketKeys): void;
   front?(front: GatewayFront): void;
   places?(databases: readonly SharedArrayBuffer[]): void;
 }
 
 /** A worker's channel to the main thread. */
-export interface WorkerVoice {
+export interface WorkerChannel {
   listening(addresses: Readonly<Record<string, number>>): void;
   notified(zoneId: string, from: string): void;
   readdressed(zoneId: string, addresses: string): void;
@@ -92,7 +92,7 @@ export interface WorkerVoice {
 }
 
 /** Available before the handlers exist: logs, and then answers the main thread with `serve`. */
-export function createWorkerVoice(main: MessagePort): WorkerVoice & { serve(duties: WorkerDuties): void } {
+export function createWorkerChannel(main: MessagePort): WorkerChannel & { serve(duties: WorkerHandlers): void } {
   const say = (message: FromWorker): void => main.postMessage(message);
   say({ type: "descriptors", descriptors: OWN_DESCRIPTORS });
   return {

@@ -10,7 +10,7 @@ export interface Question {
 }
 
 /** An answer under construction. */
-export type Draft = {
+export type AnswerDraft = {
   -readonly [K in keyof Answer]: Answer[K] extends ReadonlySet<NameKey>
     ? Set<NameKey>
     : Answer[K] extends readonly AnswerSet[]
@@ -20,7 +20,7 @@ export type Draft = {
 
 /** Context for building the parts of an answer. */
 export interface Work {
-  readonly draft: Draft;
+  readonly draft: AnswerDraft;
   readonly zones: Zones;
   readonly edge: EdgeFront;
   readonly findOutside: FindOutside;

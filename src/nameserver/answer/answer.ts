@@ -3,12 +3,12 @@ import { RCODE, TYPE } from "#wire/dns/codes.ts";
 import { type DnsName, type NameKey, keyOf } from "#wire/dns/name.ts";
 import { addReferral, addTargets } from "./additional-section.ts";
 import type { Answer, AnswerSet, Denial, SetOrigin } from "./answer-rrset.ts";
-import type { Draft, Question, Work } from "./answer-context.ts";
+import type { AnswerDraft, Question, Work } from "./answer-context.ts";
 import { aliasAt, flatten } from "./flatten.ts";
 import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
 import { type Lookup, lookup, visibleSet } from "#nameserver/zones/lookup.ts";
 import type { FindOutside } from "#nameserver/external/external-names.ts";
-import { redirected } from "./dname.ts";
+import { substituteDname } from "./dname.ts";
 import type { RecordSet } from "#nameserver/zones/rrset.ts";
 import type { Zones } from "#nameserver/zones/zones.ts";
 import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
@@ -22,7 +22,7 @@ const NOWHERE: FindOutside = () => ({ rdatas: [], ttl: Number.POSITIVE_INFINITY,
 
 /** The authoritative answer to a query of class IN (RFC 1034 §4.3.2). Pure: depends only on its arguments. */
 export function answer(zones: Zones, edge: EdgeFront, question: Question, findOutside = NOWHERE): Answer {
-  const draft: Draft = {
+  const draft: AnswerDraft = {
     rcode: RCODE.NOERROR,
     authoritative: true,
     answers: [],
@@ -96,7 +96,7 @@ function step(work: Work, question: Question, found: Lookup, first: boolean): Dn
 }
 
 /** `ttl`: upper limit, if external servers contributed. */
-function deny(draft: Draft, denial: Exclude<Denial, { kind: "delegation" }>, ttl = Number.POSITIVE_INFINITY): void {
+function deny(draft: AnswerDraft, denial: Exclude<Denial, { kind: "delegation" }>, ttl = Number.POSITIVE_INFINITY): void {
   const soa = negativeSoa(denial.zone);
   draft.authorities.push({ ...soa, ttl: Math.min(soa.ttl, ttl) });
   draft.denial = denial;
@@ -107,12 +107,12 @@ function deny(draft: Draft, denial: Exclude<Denial, { kind: "delegation" }>, ttl
  * A DNAME that points to names above itself applies again to what it produced (§3.2), which gets shorter each time; any other
  * applies once: it would produce ever longer names, or the same, and the resolver continues by itself.
  */
-function redirect(draft: Draft, question: Question, found: Extract<Lookup, { kind: "redirected" }>): DnsName | undefined {
+function redirect(draft: AnswerDraft, question: Question, found: Extract<Lookup, { kind: "redirected" }>): DnsName | undefined {
   const { name, type } = question;
   const { zone, owner, set } = found;
   const isGiven = draft.answers.some((given) => given.type === TYPE.DNAME && given.origin?.zone === zone && given.origin.source === owner);
   if (isGiven && (set.rdatas[0]?.length ?? 0) >= owner.length) return undefined;
-  const target = redirected(name, found);
+  const target = substituteDname(name, found);
   if (!isGiven)
     draft.answers.push({
       name: name.subarray(name.length - owner.length),

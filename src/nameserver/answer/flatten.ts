@@ -2,7 +2,7 @@ import { EXTENDED_ERROR, TYPE } from "#wire/dns/codes.ts";
 import { type DnsName, keyOf, type NameKey } from "#wire/dns/name.ts";
 import type { Work } from "./answer-context.ts";
 import { isReplaced, isProxied, type Lookup, lookup, visibleSet } from "#nameserver/zones/lookup.ts";
-import { redirected } from "./dname.ts";
+import { substituteDname } from "./dname.ts";
 import type { RecordSet } from "#nameserver/zones/rrset.ts";
 import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
@@ -73,7 +73,7 @@ export function flatten(work: Work, found: Found, type: number): RecordSet | und
       target = there.ours;
     } else if (next.kind === "redirected") {
       ttl = Math.min(ttl, next.set.ttl);
-      target = redirected(target, next);
+      target = substituteDname(target, next);
     } else if (next.kind === "found") {
       const there = visibleSet(edge, next.zone, next.source, next.node, type);
       if (there) return set(there.rdatas, there.ttl);

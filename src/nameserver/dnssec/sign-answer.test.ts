@@ -7,7 +7,7 @@ import type { Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { RCODE, TYPE } from "#wire/dns/codes.ts";
 import { formatName, isWithin, keyOf, nameOfKey, parseAbsoluteName } from "#wire/dns/name.ts";
-import { RECORD_TYPES, masterText, recordTypeByCode, typeCode } from "#wire/dns/record-types.ts";
+import { RECORD_TYPES, presentationText, recordTypeByCode, typeCode } from "#wire/dns/record-types.ts";
 import { typesOf } from "#wire/dns/type-bitmap.ts";
 import { WireReader } from "#wire/dns/wire-reader.ts";
 import { assertSigned, readRrsig } from "../../../test/support/dnssec-verifier.ts";
@@ -79,7 +79,7 @@ function lines(found: Answer): string[] {
   const show = (section: string, sets: readonly AnswerSet[]): string[] =>
     sets.flatMap(({ name, type, rdatas }) =>
       rdatas.map((rdata) => {
-        const text = type === TYPE.RRSIG ? typeName(readRrsig(rdata).type) : masterText(typeName(type), rdata);
+        const text = type === TYPE.RRSIG ? typeName(readRrsig(rdata).type) : presentationText(typeName(type), rdata);
         return `${section} ${formatName(name)} ${typeName(type)} ${text}`;
       }),
     );

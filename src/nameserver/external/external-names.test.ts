@@ -5,7 +5,7 @@ import { createMetrics } from "#kernel/process/metrics.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { formatName, parseAbsoluteName } from "#wire/dns/name.ts";
 import { OUTSIDE_LIMITS, type OutsideLimits } from "#nameserver/config.ts";
-import { createOutsideNames, type FindOutside } from "./external-names.ts";
+import { createExternalNames, type FindOutside } from "./external-names.ts";
 import type { Resolution, Resolve } from "./resolve.ts";
 
 const NAME = parseAbsoluteName("www.elsewhere.example");
@@ -20,7 +20,7 @@ function setUp(resolve: Resolve, change: Partial<OutsideLimits> = {}) {
     asked.push(`${formatName(question.name)} ${question.type}`);
     return resolve(question);
   };
-  const names = createOutsideNames({ resolve: counting, clock, metrics, limits: { ...OUTSIDE_LIMITS, ...change } });
+  const names = createExternalNames({ resolve: counting, clock, metrics, limits: { ...OUTSIDE_LIMITS, ...change } });
   /** As an answer does: what is missing is noted, and the answer made again. */
   const ask = async (name = NAME): Promise<string> => {
     const { found } = await names.complete((find: FindOutside) => {

@@ -25,7 +25,7 @@ export interface OutsideSet {
 export type FindOutside = (name: DnsName, type: number) => OutsideSet | undefined;
 
 /** What is behind names elsewhere: looked up once for all who ask, and kept fresh while it is asked for. */
-export interface OutsideNames {
+export interface ExternalNames {
   readonly find: FindOutside;
   /** The same without waiting for anything: never undefined. */
   readonly findNow: FindOutside;
@@ -73,7 +73,7 @@ const ROUNDS_MAX = 4;
 /** So that whoever asks finds a turn while names are looked up that nobody asked for yet. */
 const WARM_LOOKUPS_MAX = 8;
 
-export function createOutsideNames({ resolve, clock, metrics, limits }: OutsideNamesDeps): OutsideNames {
+export function createExternalNames({ resolve, clock, metrics, limits }: OutsideNamesDeps): ExternalNames {
   const entries = new Map<string, Entry>();
   const turns = createTurns(limits.lookupsMax, limits.queuedLookupsMax);
   const warmTurns = createTurns(WARM_LOOKUPS_MAX, limits.queuedLookupsMax);

@@ -5,13 +5,13 @@ import { ANY_ACCOUNT } from "#snapshot/reliance.ts";
 import { nameOfKey } from "#wire/dns/name.ts";
 import type { Zones } from "#nameserver/zones/zones.ts";
 import type { OutsideLimits } from "#nameserver/config.ts";
-import { createOutsideNames, type OutsideNames } from "./external-names.ts";
+import { createExternalNames, type ExternalNames } from "./external-names.ts";
 import { createResolve } from "./resolve.ts";
 import { resolversOf } from "./servers.ts";
 import { isElsewhere, outsideTargets } from "./targets.ts";
 
 /** What aliases of our zones lead to on servers elsewhere. */
-export interface Outside extends Pick<OutsideNames, "find" | "findNow" | "complete"> {
+export interface Outside extends Pick<ExternalNames, "find" | "findNow" | "complete"> {
   /** Looks up what will be asked for: of all the snapshot has, or of what the ops have changed in it. */
   prepare(snapshot: Snapshot, ops: readonly AppliedOp[] | null): void;
   /** Ends every look-up under way. */
@@ -36,7 +36,7 @@ export function createOutside({ resolvers, zones, clock, metrics, limits }: Outs
     limits,
     closing: closing.signal,
   });
-  const names = createOutsideNames({ resolve, clock, metrics, limits });
+  const names = createExternalNames({ resolve, clock, metrics, limits });
   return {
     find: names.find,
     findNow: names.findNow,

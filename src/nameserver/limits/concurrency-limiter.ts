@@ -1,12 +1,12 @@
 /** How many of something may be under way, in all and for each holder. */
-export interface Slots {
+export interface ConcurrencyLimiter {
   readonly taken: number;
   heldBy(holder: string): number;
   /** Undefined where there is none left; else to be called once, when it is over. */
   take(holder: string): (() => void) | undefined;
 }
 
-export function createSlots(max: number, perHolderMax: number): Slots {
+export function createSlots(max: number, perHolderMax: number): ConcurrencyLimiter {
   const holders = new Map<string, number>();
   let taken = 0;
   return {

@@ -1,8 +1,8 @@
 /** Runs `work` in a later turn of the event loop, after what has been given before. */
-export type TakeTurn = (work: () => void) => void;
+export type YieldTurn = (work: () => void) => void;
 
 /** One piece of work a turn, however many wait, so that what comes from the network waits for one piece at most. */
-export function createTurns(): TakeTurn {
+export function createTurns(): YieldTurn {
   const waiting: (() => void)[] = [];
   const run = (): void => {
     const work = waiting.shift();

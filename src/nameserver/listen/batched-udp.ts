@@ -1,5 +1,5 @@
 import type { IpAddress } from "#kernel/net/ip.ts";
-import { letGo, opened } from "#kernel/process/fd-registry.ts";
+import { releaseFd, opened } from "#kernel/process/fd-registry.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import { OUTPUT_BYTES, senderOf } from "#nameserver/message/datagram.ts";
 import { createFloodGauge } from "#nameserver/limits/burst-detector.ts";
@@ -68,7 +68,7 @@ export async function listenBatchedUdp(deps: BatchedUdpDeps): Promise<Listener> 
     close: async () => {
       isOpen = false;
       watch.close();
-      letGo(fd);
+      releaseFd(fd);
       sockets.close(fd);
     },
   };

@@ -3,11 +3,11 @@ import type { Clock } from "#kernel/clock.ts";
 import { isMapped, readIp } from "#kernel/net/ip.ts";
 import { clientOf } from "#nameserver/message/client.ts";
 import { createDatagram, OUTPUT_BYTES } from "#nameserver/message/datagram.ts";
-import { DROPPED, type QuickAnswer } from "#nameserver/responder/fast-path.ts";
+import { DROPPED, type FastPath } from "#nameserver/responder/fast-path.ts";
 import type { Respond, Response } from "#nameserver/responder/respond.ts";
 
 export interface UdpResponders {
-  readonly quickAnswer: QuickAnswer;
+  readonly quickAnswer: FastPath;
   readonly respond: Respond;
   readonly clock: Clock;
 }

@@ -6,7 +6,7 @@ import { type Certificates, SERVICE_CERTIFICATE_ID, secureOptions } from "#snaps
 import { listenBatchedUdp } from "./batched-udp.ts";
 import type { NameserverConfig } from "#nameserver/config.ts";
 import { listenDoh } from "./doh.ts";
-import type { QuickAnswer } from "#nameserver/responder/fast-path.ts";
+import type { FastPath } from "#nameserver/responder/fast-path.ts";
 import type { SystemSockets } from "./system-sockets.ts";
 import { type CreateServer, listenTcp, type TcpResponders } from "./tcp.ts";
 import { type Listener, listenUdp } from "./udp.ts";
@@ -31,7 +31,7 @@ export interface ListenersDeps {
   readonly config: NameserverConfig;
   readonly metrics: MetricRegistry;
   readonly responders: TcpResponders;
-  readonly quickAnswer: QuickAnswer;
+  readonly quickAnswer: FastPath;
   readonly clock: Clock;
   readonly certificates: Certificates;
   readonly sockets: SystemSockets | undefined;

@@ -1,5 +1,5 @@
 import type { MessageStream } from "#nameserver/transfers/message-stream.ts";
-import type { TakeTurn } from "#nameserver/limits/yield-queue.ts";
+import type { YieldTurn } from "#nameserver/limits/yield-queue.ts";
 
 /** One answer of many messages on its way to its client. */
 export interface StreamSender {
@@ -13,7 +13,7 @@ export interface StreamSenderDeps {
   readonly stream: MessageStream;
   write(message: Buffer): void;
   /** Shared by all whose clients would otherwise wait for each other. */
-  readonly takeTurn: TakeTurn;
+  readonly takeTurn: YieldTurn;
   /** More is waiting for the client than is good. */
   isFull(): boolean;
   /** Called once, behind the last message, or where the rest cannot be made. */

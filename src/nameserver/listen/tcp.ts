@@ -8,7 +8,7 @@ import { createConnectionTable } from "./connection-table.ts";
 import type { MessageStream } from "#nameserver/transfers/message-stream.ts";
 import type { Respond, Response } from "#nameserver/responder/respond.ts";
 import { createStreamSender, type StreamSender } from "./stream-sender.ts";
-import { createTurns, type TakeTurn } from "#nameserver/limits/yield-queue.ts";
+import { createTurns, type YieldTurn } from "#nameserver/limits/yield-queue.ts";
 import type { Listener, UdpConfig } from "./udp.ts";
 
 const LENGTH_BYTES = 2;
@@ -93,7 +93,7 @@ interface ServeDeps extends TcpResponders {
   readonly socket: Socket;
   readonly client: Client;
   readonly limits: NameserverLimits;
-  readonly takeTurn: TakeTurn;
+  readonly takeTurn: YieldTurn;
   /** The client has asked something, or taken what it was sent. */
   onActive(): void;
 }

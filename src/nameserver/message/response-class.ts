@@ -13,7 +13,7 @@ export const ERROR_SORT = numberOf("error", "");
  * The sort of a response, as a number that rarely two have in common. Names that a wildcard makes, and names that do
  * not exist, are without end: they count as the wildcard's and the zone's. The type asked for does not matter.
  */
-export function sortOf({ rcode, answers, denial }: Answer): number {
+export function responseClassOf({ rcode, answers, denial }: Answer): number {
   const [first] = answers;
   if (first) return numberOf("answer", first.origin?.source ?? keyOf(first.name));
   if ((rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN) || !denial) return ERROR_SORT;

@@ -3,7 +3,7 @@ import { MessageWriter, OPT_BYTES } from "#wire/dns/message.ts";
 import type { Answer } from "#nameserver/answer/answer-rrset.ts";
 import { echoedEdnsFlags, ednsClassOf, type Exchange, PAYLOAD_BYTES_MAX } from "./exchange.ts";
 import type { Reply } from "./reply.ts";
-import { ERROR_SORT, sortOf } from "./response-class.ts";
+import { ERROR_SORT, responseClassOf } from "./response-class.ts";
 
 /** The answer to the exchange's question. `complete` is false where something had to be left out for want of room. */
 export function encodeAnswer(
@@ -38,7 +38,7 @@ export function encodeAnswer(
   }
   const opcodeAndRd = repeatedFlags(query.flags);
   const flags = FLAG.QR | (found.authoritative ? FLAG.AA : 0) | (fits ? 0 : FLAG.TC) | opcodeAndRd | (found.rcode & 0xf);
-  return { bytes: writer.finish(query.id, flags, counts), rcode: found.rcode, optStart, sort: sortOf(found), complete };
+  return { bytes: writer.finish(query.id, flags, counts), rcode: found.rcode, optStart, sort: responseClassOf(found), complete };
 }
 
 /** Nothing but the request to ask again over TCP. */

@@ -16,7 +16,7 @@ import { truncatedBytes, writeTruncated } from "#nameserver/message/truncated.ts
  * cached: `Respond` then handles it. Returns DROPPED if rate limiting drops the response. The bytes equal those of
  * `Respond`; the function allocates nothing.
  */
-export type QuickAnswer = (datagram: Datagram) => number;
+export type FastPath = (datagram: Datagram) => number;
 
 export interface QuickAnswersDeps {
   readonly cache: AnswerCache;
@@ -32,7 +32,7 @@ export const DROPPED = -1;
 const QUESTION_BYTES_MIN = 5;
 const NOT_A_QUERY = (FLAG.QR | OPCODE_MASK) >> 8;
 
-export function createQuickAnswers({ cache, counters, cookies, rateLimit }: QuickAnswersDeps): QuickAnswer {
+export function createQuickAnswers({ cache, counters, cookies, rateLimit }: QuickAnswersDeps): FastPath {
   /** State that the steps of one call share; numbers only, so that writing them does not allocate. */
   const asked: Asked = { nameEnd: 0, ednsClass: 0, bytesMax: 0, cookieAt: 0 };
 

@@ -10,7 +10,7 @@ import { isSignerType, type SignAnswer, type SignedAnswer } from "#nameserver/dn
 import { ALWAYS_FRESH, type Freshness, freshness } from "#nameserver/dnssec/validity.ts";
 import { ednsClassOf, type Exchange, type Handler } from "#nameserver/message/exchange.ts";
 import type { Reply } from "#nameserver/message/reply.ts";
-import type { FindOutside, OutsideNames } from "#nameserver/external/external-names.ts";
+import type { FindOutside, ExternalNames } from "#nameserver/external/external-names.ts";
 import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
 import { isEndless } from "#nameserver/message/response-class.ts";
 import { encodeAnswer, encodeRefusal, encodeTruncated, type Refusal } from "#nameserver/message/response.ts";
@@ -24,7 +24,7 @@ export interface QuestionsDeps {
   readonly counters: Counters;
   readonly signAnswer: SignAnswer;
   readonly transfers: Pick<TransfersOut, "datagram">;
-  readonly outside: Pick<OutsideNames, "find" | "complete">;
+  readonly outside: Pick<ExternalNames, "find" | "complete">;
   readonly clock: Clock;
 }
 

@@ -9,7 +9,7 @@ import { keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
 import type { Client } from "#nameserver/message/client.ts";
 import { createDatagram, type Datagram } from "#nameserver/message/datagram.ts";
 import { createQueryLog } from "./query-log.ts";
-import { DROPPED, type QuickAnswer } from "./fast-path.ts";
+import { DROPPED, type FastPath } from "./fast-path.ts";
 import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
 const ZONE = { id: "z", entry: { account_id: "a" } } as unknown as ZoneIndex;
@@ -87,7 +87,7 @@ const datagram = (): Datagram => {
   return { ...shared, length: question.length, addressStart: 1, port: 53, outStart: 100 };
 };
 
-const answerQuickly: QuickAnswer = ({ output, outStart }) => response.copy(output, outStart);
+const answerQuickly: FastPath = ({ output, outStart }) => response.copy(output, outStart);
 
 test("a quick answer leaves the row of any other, whatever becomes of its memory, and a dropped one none", (t) => {
   const { rows, log } = setup(t);

@@ -6,7 +6,7 @@ import { formatName, keyOf, readName } from "#wire/dns/name.ts";
 import { recordTypeByCode } from "#wire/dns/record-types.ts";
 import type { Client } from "#nameserver/message/client.ts";
 import { senderOf } from "#nameserver/message/datagram.ts";
-import { DROPPED, type QuickAnswer } from "./fast-path.ts";
+import { DROPPED, type FastPath } from "./fast-path.ts";
 import type { Respond } from "./respond.ts";
 import type { Zones } from "#nameserver/zones/zones.ts";
 
@@ -18,7 +18,7 @@ export interface QueryLog {
   /** Wraps a responder with logging. */
   around(respond: Respond): Respond;
   /** Wraps the fast path with logging. */
-  aroundQuick(quickAnswer: QuickAnswer): QuickAnswer;
+  aroundQuick(quickAnswer: FastPath): FastPath;
   /** Writes pending rows and stops. */
   close(): void;
 }

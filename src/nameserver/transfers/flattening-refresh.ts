@@ -2,7 +2,7 @@ import { TYPE } from "#wire/dns/codes.ts";
 import { answer } from "#nameserver/answer/answer.ts";
 import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
 import { isFlattened } from "#nameserver/zones/lookup.ts";
-import type { OutsideNames } from "#nameserver/external/external-names.ts";
+import type { ExternalNames } from "#nameserver/external/external-names.ts";
 import type { TransferPartners } from "#nameserver/tsig/transfer-acl.ts";
 import type { Zones } from "#nameserver/zones/zones.ts";
 import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
@@ -21,7 +21,7 @@ export interface ApexWatchDeps {
   readonly zones: Zones;
   readonly edge: EdgeFront;
   readonly partners: Pick<TransferPartners, "outgoing">;
-  readonly outside: Pick<OutsideNames, "complete">;
+  readonly outside: Pick<ExternalNames, "complete">;
   readonly intervalMs: number;
   /** Told when a zone's apex has other addresses than before; the text is the same for the same addresses. */
   onReaddressed(zoneId: string, addresses: string): void;

@@ -174,13 +174,13 @@ export function transferredSets(edge: EdgeFront, zone: ZoneIndex, key: NameKey, 
 
 /** The types that the zone signs at a name: those that clients see, except delegations and hidden data. */
 export function signedTypes(edge: EdgeFront, zone: ZoneIndex, key: NameKey, node: NameNode | undefined): number[] {
-  if (isBelowBorder(zone, key)) return [];
+  if (isBelowZoneCut(zone, key)) return [];
   const isCut = key !== zone.key && node?.sets.has(TYPE.NS) === true;
   return visibleTypes(edge, zone, key, node).filter((type) => !isCut || type !== TYPE.NS);
 }
 
 /** Whether the zone's authority ends above the name: its data is glue, or hidden by a DNAME. */
-export function isBelowBorder(zone: ZoneIndex, key: NameKey): boolean {
+export function isBelowZoneCut(zone: ZoneIndex, key: NameKey): boolean {
   // A name at a cut belongs to the zone, as its DS set does.
   return zone.nodes.borders > 0 && borderAbove(zone, key, TYPE.DS) !== undefined;
 }

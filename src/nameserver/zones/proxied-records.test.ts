@@ -4,7 +4,7 @@ import type { Op, RecordEntry, ZoneEntry } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { formatName, keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
-import { masterText, recordTypeByCode } from "#wire/dns/record-types.ts";
+import { presentationText, recordTypeByCode } from "#wire/dns/record-types.ts";
 import { certificateOp, recordOp, zoneOp } from "../../../test/support/zone-entries.ts";
 import { answer } from "#nameserver/answer/answer.ts";
 import { createEdgeFront } from "./proxied-records.ts";
@@ -32,7 +32,7 @@ function https(ops: readonly Op[] | Zones, name: string, edge = EDGE): string[] 
   const zones = "nearestZone" in ops ? (ops as Zones) : zonesOf(ops as readonly Op[]);
   const { answers } = answer(zones, edge, { name: parseAbsoluteName(name), type: TYPE.HTTPS });
   return answers.flatMap(({ ttl, rdatas, type }) =>
-    rdatas.map((rdata) => `${ttl} ${masterText(recordTypeByCode(type)?.name ?? "", rdata)}`),
+    rdatas.map((rdata) => `${ttl} ${presentationText(recordTypeByCode(type)?.name ?? "", rdata)}`),
   );
 }
 

@@ -1,7 +1,7 @@
 import type { PhaseName } from "../phases.ts";
 
 /** What a zone has of the firewall before rulesets: each runs as an entry point of its own, beside those of its phase. */
-export type PreviousSlot = "firewall_rules" | "rate_limits" | "previous_waf";
+export type LegacyPhase = "firewall_rules" | "rate_limits" | "previous_waf";
 
 interface SlotRow {
   /** As events and traces name it: the same in every zone. */
@@ -13,7 +13,7 @@ interface SlotRow {
   readonly runs: "before" | "after";
 }
 
-export const PREVIOUS_SLOTS: Readonly<Record<PreviousSlot, SlotRow>> = {
+export const PREVIOUS_SLOTS: Readonly<Record<LegacyPhase, SlotRow>> = {
   firewall_rules: {
     ruleset_id: "5f1d2c7a9b3e4d60a8c2f4e6b7d90103",
     phase: "http_request_firewall_custom",
@@ -34,4 +34,4 @@ export const PREVIOUS_SLOTS: Readonly<Record<PreviousSlot, SlotRow>> = {
   },
 };
 
-export const PREVIOUS_SLOT_NAMES = Object.keys(PREVIOUS_SLOTS) as readonly PreviousSlot[];
+export const PREVIOUS_SLOT_NAMES = Object.keys(PREVIOUS_SLOTS) as readonly LegacyPhase[];

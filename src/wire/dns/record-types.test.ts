@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import { RdataError, WireError } from "./errors.ts";
 import { LABEL_BYTES_MAX } from "./name.ts";
-import { RECORD_TYPES, describe, encodeContent, encodeData, masterText, readRdata, recordTypeOf, typeCode } from "./record-types.ts";
+import { RECORD_TYPES, describe, encodeContent, encodeData, presentationText, readRdata, recordTypeOf, typeCode } from "./record-types.ts";
 import { WireReader } from "./wire-reader.ts";
 import { parseZoneFile } from "./zonefile.ts";
 import { rdataOf } from "../../../test/support/rdata.ts";
@@ -197,7 +197,7 @@ for (const type of typeNames) {
         assert.equal(hexOf(encodeContent(type, priority === null ? content : `${priority} ${content}`, options)), hexOf(wire));
         // A zone file's signatures are passed over, since whoever serves the zone makes its own.
         if (type === "RRSIG" || type === "NSEC") return;
-        const line = `odd.example.com. 60 IN ${type} ${masterText(type, wire)}\n`;
+        const line = `odd.example.com. 60 IN ${type} ${presentationText(type, wire)}\n`;
         const { records, errors } = parseZoneFile(line, { origin: "example.com" });
         assert.deepEqual([errors, records.map((record) => [record.content, record.priority])], [[], [[content, priority]]]);
         if (data !== null && isText(wire))

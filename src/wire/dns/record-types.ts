@@ -131,7 +131,7 @@ const dataOf = ({ key, codec }: RdataField, value: unknown): object =>
   codec.spread ? (codec.toData(value) as object) : { [key]: codec.toData(value) };
 
 /** RDATA as a master file holds it: the priority in its place, and names absolute. Throws WireError. */
-export function masterText(type: string, rdata: Uint8Array): string {
+export function presentationText(type: string, rdata: Uint8Array): string {
   const known = needType(type);
   if (known.fields.length === 0) return describe(type, rdata).content;
   const values = readFields(known, new WireReader(rdata, { pointers: false }));

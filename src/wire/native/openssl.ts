@@ -1,5 +1,5 @@
 import type { Koffi, Library } from "./koffi.ts";
-import { atTurnEnd, type TurnTask } from "#kernel/process/tick-queue.ts";
+import { atTickEnd, type TickTask } from "#kernel/process/tick-queue.ts";
 
 /**
  * What our own loop needs of the OpenSSL that is a part of Node.js, as its manual has it (SSL_new(3) and the pages around it).
@@ -280,15 +280,15 @@ function clearedErrors(node: Library): () => void {
 /** Node.js and what fails here leave that list empty, so that reads and writes need not look at it each. */
 function onceATurn(work: () => void): () => void {
   let isDone = false;
-  const task: TurnTask = {
-    onTurnEnd: () => {
+  const task: TickTask = {
+    onTickEnd: () => {
       isDone = false;
     },
   };
   return () => {
     if (isDone) return;
     isDone = true;
-    atTurnEnd(task);
+    atTickEnd(task);
     work();
   };
 }

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { attributesText, type RecordFlags } from "#model/dns/record-attributes.ts";
 import type { ZoneEntry } from "#snapshot/entries.ts";
 import type { DnsRecordRow } from "#store/dns/record-row.ts";
-import { absoluteText, masterText } from "#wire/dns/record-types.ts";
+import { absoluteText, presentationText } from "#wire/dns/record-types.ts";
 import { parseAbsoluteName } from "#wire/dns/name.ts";
 
 /** What of a record a zone file tells. */
@@ -54,7 +54,7 @@ function line(row: FiledRow): string {
     ...(row.proxied === 1 ? { proxied: true } : {}),
     settings: JSON.parse(row.settings) as RecordFlags,
   });
-  const data = masterText(row.type, Buffer.from(row.rdata, "base64"));
+  const data = presentationText(row.type, Buffer.from(row.rdata, "base64"));
   return `${absolute(row.name)}\t${row.ttl}\tIN\t${row.type}\t${data}${attributes === "" ? "" : ` ; ${attributes}`}\n`;
 }
 

@@ -3,20 +3,20 @@ import type { Trailer } from "#wire/http/chunked.ts";
 import { BY_LENGTH, CHUNKED, type Framing, NO_BODY } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/parsed-head.ts";
 import type { Page } from "#edge/pages/error-page.ts";
-import type { Visitor } from "#edge/exchange/response-sink.ts";
+import type { ResponseSink } from "#edge/exchange/response-sink.ts";
 import { browserTtlOf } from "#edge/cache/policy/cache-rule.ts";
-import { type Fill, OVER, PASSED, REFUSED_MS, SHARED, TOLD_ONE } from "./fill.ts";
+import { type Fill, DONE, PASS, REFUSED_MS, COLLAPSED, SINGLE_CLIENT } from "./fill.ts";
 import { readFields, type ResponseField, withDate } from "#edge/cache/policy/response-fields.ts";
 import { refreshed } from "#edge/cache/serve/freshen.ts";
 import { storedHead } from "#edge/cache/serve/stored-head.ts";
 import { StoredResponse } from "#edge/cache/store/stored-response.ts";
-import { STORED_STATUSES, type Storable, storableOf, withheldFields } from "#edge/cache/policy/cacheability.ts";
+import { STORED_STATUSES, type Storable, cacheabilityOf, withheldFields } from "#edge/cache/policy/cacheability.ts";
 
 /** Freshness of a failed response, in milliseconds: the origin may recover soon. */
 const FAILED_MS = 1_000;
 
 /** Receives the origin's response for a fill, in place of a visitor. */
-export class FillArrival implements Visitor {
+export class FillArrival implements ResponseSink {
   private readonly fill: Fill;
   private readonly readers: Fill["readers"];
   private readonly keeping: Fill["keeping"];
@@ -56,7 +56,7 @@ export class FillArrival implements Visitor {
     if (stale !== null && head.status === 304) return this.confirm(stale, readFields(buffer, head), nowMs);
     if (stale !== null && head.status >= 500 && nowMs < stale.freshness.spareUntilMs) return this.useSpare(stale);
     const fields = withDate(readFields(buffer, head), nowMs);
-    const storable = this.fill.isDoomed ? null : storableOf(head.status, fields, this.storing(nowMs));
+    const storable = this.fill.isDoomed ? null : cacheabilityOf(head.status, fields, this.storing(nowMs));
     if (storable !== null) this.withhold(fields, head.status, nowMs);
     const length = framing === NO_BODY ? 0 : framing === BY_LENGTH ? head.contentLength : null;
     const reason = latin1(buffer, head.reasonStart, head.reasonEnd);
@@ -69,18 +69,18 @@ export class FillArrival implements Visitor {
   }
 
   sendBody(buffer: Buffer, start: number, end: number): void {
-    if (this.fill.stage === OVER) return;
-    if (this.fill.stage !== PASSED) this.gather(buffer, start, end);
-    if (this.fill.stage === SHARED) return;
+    if (this.fill.stage === DONE) return;
+    if (this.fill.stage !== PASS) this.gather(buffer, start, end);
+    if (this.fill.stage === COLLAPSED) return;
     this.readers.told?.sendBody(buffer, start, end);
   }
 
   sendEnd(trailers: readonly Trailer[]): void {
-    if (this.fill.stage === OVER) return;
+    if (this.fill.stage === DONE) return;
     const { stage, isDoomed, status } = this.fill;
     const { told, others } = this.readers;
-    this.fill.stage = OVER;
-    if (stage === PASSED) return told?.finish(trailers);
+    this.fill.stage = DONE;
+    if (stage === PASS) return told?.finish(trailers);
     if (this.keeping.isOnDisk) {
       this.keeping.finishOnDisk(isDoomed);
       this.fill.release(null);
@@ -88,15 +88,15 @@ export class FillArrival implements Visitor {
     }
     const response = this.keeping.finish(isDoomed);
     this.fill.release(null);
-    if (stage === SHARED) return this.readers.pump();
+    if (stage === COLLAPSED) return this.readers.pump();
     told?.finish(trailers);
     for (const reader of others) this.readers.give(reader, response, "HIT");
     for (const reader of this.readers.ofParts()) this.readers.give(reader, response, told === undefined ? status : "HIT");
   }
 
   flush(): boolean {
-    if (this.fill.stage === SHARED) this.readers.pump();
-    if (this.fill.stage === SHARED || this.fill.stage === OVER) return true;
+    if (this.fill.stage === COLLAPSED) this.readers.pump();
+    if (this.fill.stage === COLLAPSED || this.fill.stage === DONE) return true;
     const { hasRoom } = this.keeping;
     return this.readers.told?.flush() !== false && hasRoom;
   }
@@ -118,7 +118,7 @@ export class FillArrival implements Visitor {
     const everyone = this.readers.everyone();
     this.fill.close(null);
     for (const reader of everyone) {
-      if (stage === SHARED || reader === told) reader.cut();
+      if (stage === COLLAPSED || reader === told) reader.cut();
       else this.readers.sendAway(reader);
     }
   }
@@ -155,7 +155,7 @@ export class FillArrival implements Visitor {
   }
 
   private beginShared(reason: string, storable: Storable, length: number): void {
-    this.fill.stage = SHARED;
+    this.fill.stage = COLLAPSED;
     this.keeping.begin(reason, storable, length);
     for (const reader of this.readers.everyone()) this.fill.share(reader);
   }
@@ -163,7 +163,7 @@ export class FillArrival implements Visitor {
   private tellOne(reason: string, storable: Storable, framing: Framing, length: number | null): void {
     const { owner, request } = this.fill;
     const { told } = this.readers;
-    this.fill.stage = TOLD_ONE;
+    this.fill.stage = SINGLE_CLIENT;
     this.keeping.beginUnknown(reason, storable);
     if (this.keeping.isOnDisk) this.readers.sendOthersAway();
     const passing = new StoredResponse(request.asked, reason, storable, "", 0);
@@ -176,7 +176,7 @@ export class FillArrival implements Visitor {
     const others = this.readers.everyone().filter((reader) => reader !== told);
     const { stale } = this.fill.request;
     const status = isRefused && !this.fill.isDoomed && STORED_STATUSES.has(head.status) ? "BYPASS" : this.fill.status;
-    this.fill.stage = PASSED;
+    this.fill.stage = PASS;
     if (stale !== null && head.status < 500) this.fill.owner.drop(stale);
     const keptMs = head.status >= 500 ? FAILED_MS : REFUSED_MS;
     this.fill.release(this.fill.isDoomed ? null : { status, keptMs, isForParts: false });
@@ -189,7 +189,7 @@ export class FillArrival implements Visitor {
     const { keeping } = this;
     const { body } = keeping;
     if (body !== null) {
-      if (this.fill.stage === SHARED) return body.append(buffer, start, end);
+      if (this.fill.stage === COLLAPSED) return body.append(buffer, start, end);
       const length = body.length + end - start;
       const isKept = keeping.fits(length);
       if ((!isKept || length > this.fill.partsLengthMax) && this.fill.dismissParts()) return;
@@ -199,7 +199,7 @@ export class FillArrival implements Visitor {
     if (keeping.appendOnDisk(buffer, start, end)) return;
     // Too large to store: the one reader that streams it gets all of it, the others repeat the request.
     keeping.giveUp();
-    this.fill.stage = PASSED;
+    this.fill.stage = PASS;
     this.fill.release({ status: this.fill.status, keptMs: REFUSED_MS, isForParts: false });
     this.readers.sendOthersAway();
   }

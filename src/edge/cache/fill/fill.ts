@@ -6,17 +6,17 @@ import { FillReaders, isFor } from "./fill-waiters.ts";
 import type { StoredResponse } from "#edge/cache/store/stored-response.ts";
 
 /** Progress of a fill. */
-type Stage = typeof WAITING | typeof SHARED | typeof TOLD_ONE | typeof PASSED | typeof OVER;
+type Stage = typeof WAITING | typeof COLLAPSED | typeof SINGLE_CLIENT | typeof PASS | typeof DONE;
 
 /** Before the head of the response. */
 const WAITING = 0;
 /** The length is known: all readers read along. */
-export const SHARED = 1;
+export const COLLAPSED = 1;
 /** The length is unknown: one reader streams the response, the others wait for its end. */
-export const TOLD_ONE = 2;
+export const SINGLE_CLIENT = 2;
 /** Not stored: one reader streams the response, nobody waits. */
-export const PASSED = 3;
-export const OVER = 4;
+export const PASS = 3;
+export const DONE = 4;
 
 /** How long to remember that a response cannot be shared, in milliseconds: origins seldom change their mind. */
 export const REFUSED_MS = 30_000;
@@ -56,7 +56,7 @@ export class Fill implements Waited {
 
   /** Not known yet whether the response will be stored in full. */
   get isWaiting(): boolean {
-    return this.stage === WAITING || (this.stage === TOLD_ONE && !this.keeping.isOnDisk);
+    return this.stage === WAITING || (this.stage === SINGLE_CLIENT && !this.keeping.isOnDisk);
   }
 
   /** A single reader streams the response at its own pace. */
@@ -72,12 +72,12 @@ export class Fill implements Waited {
   join(reader: CacheReader): void {
     this.readers.add(reader);
     reader.waitFor(this);
-    if (this.stage === SHARED) this.share(reader);
+    if (this.stage === COLLAPSED) this.share(reader);
   }
 
   /** Sends readers that wait for the head or the end to the origin, when their wait is over. */
   sendWaitersAway(): void {
-    if (this.stage === SHARED) return;
+    if (this.stage === COLLAPSED) return;
     this.readers.sendOthersAway();
     // If only range requests wait, keep one of them waiting for the head.
     if (this.stage !== WAITING || this.readers.wantWhole) this.dismissParts();
@@ -91,8 +91,8 @@ export class Fill implements Waited {
   onReaderGone(reader: CacheReader): void {
     const { told } = this.readers;
     this.readers.forget(reader);
-    if (this.stage === OVER || this.isBackground) return;
-    if (this.readers.isEmpty || (reader === told && this.stage >= TOLD_ONE)) this.abandon();
+    if (this.stage === DONE || this.isBackground) return;
+    if (this.readers.isEmpty || (reader === told && this.stage >= SINGLE_CLIENT)) this.abandon();
   }
 
   /** Aborts the fill; readers that are left go to the origin. */
@@ -126,7 +126,7 @@ export class Fill implements Waited {
 
   /** Ends the fill; stores nothing more. */
   close(refused: Refusal | null): void {
-    this.stage = OVER;
+    this.stage = DONE;
     this.keeping.giveUp();
     this.release(refused);
   }

@@ -26,7 +26,7 @@ const NOT_MODIFIED: Answer = { kind: "not_modified" };
  * Evaluates the preconditions of a GET or HEAD in the order of RFC 9110 §13.2.2. Requests with If-Match or
  * If-Unmodified-Since go to the origin and never come here.
  */
-export function answerTo(request: RequestFields & { readonly method: string }, stored: Representation, nowMs: number): Answer {
+export function evaluatePreconditions(request: RequestFields & { readonly method: string }, stored: Representation, nowMs: number): Answer {
   if (isNotModified(request, stored, nowMs)) return NOT_MODIFIED;
   const [range] = request.headers("range");
   if (range === undefined || request.method !== "GET" || stored.status !== 200 || stored.length === null) return WHOLE;

@@ -52,7 +52,7 @@ const NEVER_STORED: ReadonlySet<number> = new Set([206, 304]);
  * What to store of a response to GET. Null if a shared cache must not store it (RFC 9111 §3), a rule forbids it, or it
  * could never be used.
  */
-export function storableOf(status: number, received: readonly ResponseField[], request: StoringRequest): Storable | null {
+export function cacheabilityOf(status: number, received: readonly ResponseField[], request: StoringRequest): Storable | null {
   const { rule } = request;
   // Of these, the first visitor may get those that are not stored as well, with the cache's own behind them.
   if (received.length > FIELDS_MAX - OWN_FIELDS_MAX) return null;

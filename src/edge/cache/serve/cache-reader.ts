@@ -3,15 +3,15 @@ import type { Trailer } from "#wire/http/chunked.ts";
 import { type Framing, responseFraming } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/parsed-head.ts";
 import { KEPT_BODY_BYTES_MAX } from "#edge/compression/codecs.ts";
-import type { LateTap } from "#edge/detection/late-tap.ts";
+import type { DeferredTee } from "#edge/detection/late-tap.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
-import type { Visitor } from "#edge/exchange/response-sink.ts";
+import type { ResponseSink } from "#edge/exchange/response-sink.ts";
 import type { ResponseStages } from "#edge/exchange/response-stages.ts";
 import { finishPage } from "#edge/stages/finish-page.ts";
 import { browserTtlOf } from "#edge/cache/policy/cache-rule.ts";
 import type { CacheStatus } from "#edge/exchange/cache-decision.ts";
-import { type Answer, answerTo } from "#edge/cache/key/preconditions.ts";
+import { type Answer, evaluatePreconditions } from "#edge/cache/key/preconditions.ts";
 import { hasConditions } from "#edge/cache/key/request-facts.ts";
 import type { UnsentBody } from "#edge/exchange/decisions.ts";
 import { mediaType } from "#edge/http/media-type.ts";
@@ -38,18 +38,18 @@ export class CacheReader {
   /** Fields of the origin's response that are for this visitor only. */
   own: readonly ResponseField[] = [];
   private readonly pipeline: ResponseStages;
-  private readonly visitor: Visitor;
+  private readonly visitor: ResponseSink;
   private readonly alone: () => void;
   private waitsFor: Waited | null = null;
   private held: (() => void) | null = null;
   private source: BodySource | null = null;
   private at = 0;
   private end = 0;
-  private tap: LateTap | null = null;
+  private tap: DeferredTee | null = null;
   private over = false;
 
   /** `alone` sends the request to the origin without the cache. */
-  constructor(pipeline: ResponseStages, exchange: Exchange, visitor: Visitor, alone: () => void) {
+  constructor(pipeline: ResponseStages, exchange: Exchange, visitor: ResponseSink, alone: () => void) {
     this.pipeline = pipeline;
     this.exchange = exchange;
     this.visitor = visitor;
@@ -69,7 +69,7 @@ export class CacheReader {
       return;
     }
     const { exchange } = this;
-    const answer = hasConditions(exchange) ? answerTo(exchange, stored, nowMs) : WHOLE;
+    const answer = hasConditions(exchange) ? evaluatePreconditions(exchange, stored, nowMs) : WHOLE;
     const { buffer, head } = storedHead(stored, answer, stored.length, nowMs, browserTtlOf(exchange), this.own);
     if (answer.kind === "not_modified") exchange.unsent = unsentBody(stored);
     if (answer.kind === "whole") exchange.cachedBody = onePiece(stored);

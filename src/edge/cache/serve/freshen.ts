@@ -1,7 +1,7 @@
 import { formatHttpDate } from "#wire/http/http-date.ts";
 import { type ResponseField, singleValue } from "#edge/cache/policy/response-fields.ts";
 import { type Asked, StoredResponse } from "#edge/cache/store/stored-response.ts";
-import { storableOf, type StoringRequest } from "#edge/cache/policy/cacheability.ts";
+import { cacheabilityOf, type StoringRequest } from "#edge/cache/policy/cacheability.ts";
 
 /** Fields of the stored body, and fields for a single visitor: a 304 does not update them. */
 const NOT_UPDATED = new Set(["content-length", "content-encoding", "content-type", "content-range", "set-cookie", "age"]);
@@ -23,7 +23,7 @@ export function refreshed(
   const age = received.filter(({ key }) => key === "age");
   const date = updated.has("date") ? [] : [{ name: "Date", key: "date", value: formatHttpDate(request.responseMs) }];
   const kept = stored.fields.filter(({ key }) => !updated.has(key) && key !== "date");
-  const storable = storableOf(stored.status, [...kept, ...updates, ...date, ...age], request);
+  const storable = cacheabilityOf(stored.status, [...kept, ...updates, ...date, ...age], request);
   if (storable === null) return null;
   const next = new StoredResponse(asked, stored.reason, storable, stored.secondary, stored.length, stored.file);
   next.body = stored.body;

@@ -10,7 +10,7 @@ import { type Asked, StoredResponse } from "./stored-response.ts";
 import { pieceFrom } from "#edge/http/body-buffer.ts";
 
 /** Storage for responses: in memory, and also on disk for large ones and those requested again. */
-export interface Shelves {
+export interface TieredStore {
   readonly objectBytesMax: number;
   /** 0 without a disk cache. */
   readonly diskObjectBytesMax: number;
@@ -49,7 +49,7 @@ export interface ShelvesDeps {
 const OBJECT_SHARE = 1 / 8;
 const INDEX_SHARE = 1 / 4;
 
-export function createShelves(deps: ShelvesDeps): Shelves {
+export function createTieredStore(deps: ShelvesDeps): TieredStore {
   const { memoryBytesMax, metrics, isPurged } = deps;
   const faults = metrics.counter("selvedge_edge_cache_disk_faults_total", "Failed reads and writes of cache files");
   const onError = (error: unknown): void => {

@@ -3,7 +3,7 @@ import { createTranscoder, type Transcoder } from "#edge/detection/transcoder.ts
 import { PendingBytes } from "#wire/http/pending-bytes.ts";
 import { withoutCutEdges } from "./cut-edges.ts";
 import { type PartHead, parsePartHead } from "./part-head.ts";
-import { undoing } from "./transfer-encodings.ts";
+import { decoderFor } from "./transfer-encodings.ts";
 
 /** Of `--`, the boundary, `--` and spaces. */
 const DELIMITER_BYTES_MAX = 84;
@@ -87,7 +87,7 @@ export class Multipart implements Transcoder {
 
   private beginPart({ type, charset, encoding, boundary, cut }: PartHead): void {
     if (boundary !== "" && this.boundaries.length < BOUNDARIES_MAX) this.boundaries.push(boundary);
-    this.part = undoing(encoding, isScannedType(type) ? createTranscoder(charset, this.onText) : NOWHERE);
+    this.part = decoderFor(encoding, isScannedType(type) ? createTranscoder(charset, this.onText) : NOWHERE);
     if (this.part === null && cut !== "none") this.part = withoutCutEdges(cut, this.to);
   }
 

@@ -1,7 +1,7 @@
 import type { Transcoder } from "#edge/detection/transcoder.ts";
 
 /** Undoes a transfer encoding and passes on what comes of it; null where it is none that hides anything (RFC 2045 §6.2). */
-export function undoing(encoding: string, to: Transcoder): Transcoder | null {
+export function decoderFor(encoding: string, to: Transcoder): Transcoder | null {
   if (encoding === "base64") return base64(to);
   return encoding === "quoted-printable" ? quotedPrintable(to) : null;
 }

@@ -53,7 +53,7 @@ const tens = (first: number): readonly number[] => Array.from({ length: 10 }, (_
 const DIGIT_SCRIPTS = [0xff10, 0x660, 0x6f0, 0x966];
 
 /**
- * Texts, in Latin-1, at which a value may be written in another way than it is shown: `mayHide` tells at a glance, and `isWorth` looks
+ * Texts, in Latin-1, at which a value may be written in another way than it is shown: `mayTransform` tells at a glance, and `isWorth` looks
  * around. None has three bytes alone: the prefilter would stop at each of these, whatever follows.
  */
 export const HINTS: readonly string[] = [
@@ -91,7 +91,7 @@ const isAddress = (bytes: Uint8Array, at: number): boolean =>
   bytes[at] === COLON || (bytes[at] === PERCENT && ((bytes[at + 2] ?? 0) | 0x20) === SMALL_A);
 
 /** Whether what a hint is about is no character, in the midst of others, or a character of values. */
-export function mayHide(bytes: Uint8Array, at: number): boolean {
+export function mayTransform(bytes: Uint8Array, at: number): boolean {
   if (isAddress(bytes, at)) return true;
   const start = unitStart(bytes, at);
   if (readUnit(bytes, start, bytes.length) === 1) return false;

@@ -9,7 +9,7 @@ import { GRAM_BYTES } from "./gram-groups.ts";
 import { type Literal, LITERAL_BYTES_MAX } from "./literals.ts";
 import type { Named } from "./named-index.ts";
 import { AT_SIGN, COLON, INPUT_BYTES } from "./prefilter.ts";
-import { isWorth, mayHide, rawEnd, render, renderBuffer } from "./rendered.ts";
+import { isWorth, mayTransform, rawEnd, render, renderBuffer } from "./rendered.ts";
 import {
   continuesNumber,
   continuesSeries,
@@ -331,7 +331,7 @@ export class BodyScanner {
     if (this.#hidden === undefined) return;
     this.#candidates += GLANCE_CANDIDATES;
     // What is near behind such a place is rendered along with it.
-    if (at < (this.#hidden.at(-1) ?? -HINT_BYTES) + HINT_BYTES || !mayHide(view, at)) return;
+    if (at < (this.#hidden.at(-1) ?? -HINT_BYTES) + HINT_BYTES || !mayTransform(view, at)) return;
     this.#candidates += HINT_CANDIDATES;
     if (isWorth(view, at)) this.#hidden.push(at);
   }

@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import { type IpAddress, parseIp } from "#kernel/net/ip.ts";
-import { letGo } from "#kernel/process/fd-registry.ts";
+import { releaseFd } from "#kernel/process/fd-registry.ts";
 import type { Channel } from "./channel.ts";
 import type { SecureChannel } from "./secure-channel.ts";
 import { PLACE_BYTES } from "#wire/connections/buffers/buffer-slots.ts";
@@ -53,7 +53,7 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
   /** Something is to be done once the kernel takes more. */
   private waitsForRoom = false;
   /** Of which telling the other side the end is left. */
-  private isEndDue = false;
+  private isFinPending = false;
   private isTask = false;
   /** Of the next read. */
   private readBytes = READ_BYTES;
@@ -199,7 +199,7 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
     this.sender.sendGathered();
     const { fd, early, closers } = this;
     this.loop.remove(this);
-    letGo(fd);
+    releaseFd(fd);
     this.fd = -1;
     this.handler = NOBODY;
     this.closers = null;
@@ -332,7 +332,7 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
   private roomCame(): void {
     this.waitsForRoom = false;
     if (this.sender.waitingBytes > 0) this.flush();
-    else if (this.isEndDue) this.sent();
+    else if (this.isFinPending) this.sent();
     // A read that has to send something first.
     if (this.channel.waitsForRoom && this.fd >= 0) {
       this.isReadable = true;
@@ -371,9 +371,9 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
   /** False while the kernel has no room for it. */
   private hasSaidEnd(): boolean {
     if (this.fd < 0) return false;
-    this.isEndDue = this.channel.sayEnd() === EAGAIN;
-    if (this.isEndDue) this.watchForRoom();
-    return !this.isEndDue;
+    this.isFinPending = this.channel.sayEnd() === EAGAIN;
+    if (this.isFinPending) this.watchForRoom();
+    return !this.isFinPending;
   }
 
   /** Nothing can be sent any more; what the other side said before it left may still be of use. */

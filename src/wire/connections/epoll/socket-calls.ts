@@ -1,7 +1,7 @@
 import { getSystemErrorName } from "node:util";
 import { formatIp, type IpAddress, unmapIp } from "#kernel/net/ip.ts";
 import { type OnMissing, reasonOf, unknownPlatform } from "#kernel/process/native-transport.ts";
-import { letGo, opened } from "#kernel/process/fd-registry.ts";
+import { releaseFd, opened } from "#kernel/process/fd-registry.ts";
 import { loadOpenSsl, type OpenSsl } from "#wire/native/openssl.ts";
 import { PLACE_BYTES, type ReadPlace, readPlaces } from "#wire/connections/buffers/buffer-slots.ts";
 import { READ_BUFFER } from "#wire/connections/buffers/read-buffer.ts";
@@ -234,7 +234,7 @@ function ends(koffi: Koffi, libc: Library): Ends {
     },
     shutdown: (fd) => result(shutdown(fd, SHUT_WR)),
     close: (fd) => {
-      letGo(fd);
+      releaseFd(fd);
       close(fd);
     },
     resetOnClose: (fd) => {
