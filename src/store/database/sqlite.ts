@@ -18,13 +18,20 @@ export function openSqlite(path: string, mode: "write" | "read" | "migrate"): Se
     throw error;
   }
   const statement = statementCache(db);
+  // A statement's own count leaves out what a cascade takes along.
+  const total = db.prepare("SELECT total_changes() AS total");
+  const changes = (): number => Number(total.get()!["total"]);
   let lost: unknown = null;
   return {
     query: async (sql, parameters = []) => {
       if (lost !== null) throw lost;
       const wasInTransaction = db.isTransaction;
       try {
-        return run(statement(sql), parameters as SQLInputValue[]);
+        const prepared = statement(sql);
+        if (!prepared.writes) return run(prepared, parameters as SQLInputValue[]);
+        const before = changes();
+        const rows = run(prepared, parameters as SQLInputValue[]);
+        return { ...rows, touched: changes() - before };
       } catch (error) {
         // A full disk ends the whole transaction. What followed would be committed statement by statement.
         if (wasInTransaction && !db.isTransaction) lost = error;
@@ -71,7 +78,10 @@ function setPragma(db: DatabaseSync, { name, set, reads }: Pragma): void {
 interface Prepared {
   readonly statement: StatementSync;
   readonly columns: readonly string[];
+  readonly writes: boolean;
 }
+
+const WRITES = /^\s*(?:delete|insert|update|with)\s/i;
 
 /** Prepared statements by text; the one unused for longest leaves first. */
 function statementCache(db: DatabaseSync): (sql: string) => Prepared {
@@ -83,7 +93,7 @@ function statementCache(db: DatabaseSync): (sql: string) => Prepared {
     } else {
       const statement = db.prepare(sql);
       statement.setReturnArrays(true);
-      prepared = { statement, columns: statement.columns().map((column) => column.name) };
+      prepared = { statement, columns: statement.columns().map((column) => column.name), writes: WRITES.test(sql) };
       if (cache.size >= STATEMENTS_MAX) cache.delete(cache.keys().next().value!);
     }
     cache.set(sql, prepared);

@@ -28,7 +28,9 @@ const CHANGING = COLUMNS.filter((column) => column !== "id" && column !== "zone_
 
 const WHOLE_ROWS = { width: COLUMNS.length, shared: 0 } as const;
 const KEYS = { width: 1, shared: 1 } as const;
-const KEYS_ALONE = { width: 1, shared: 0 } as const;
+/** Each key takes a whole row away, with its tags. */
+const ROWS_IN_ZONE = { ...KEYS, touched: COLUMNS.length } as const;
+const TAGS_OF_KEYS = { width: 1, shared: 0, touched: COLUMNS.length } as const;
 
 const rowOf = (values: readonly unknown[]): WholeRow =>
   Object.fromEntries(COLUMNS.map((column, i) => [column, values[i]])) as unknown as WholeRow;
@@ -52,7 +54,7 @@ const replace = prepareSetQuery<[], unknown>(WHOLE_ROWS, (db, tuples) =>
 /** In words of no index: SQLite would rather read a zone of a million records than look up four. */
 const IN_ZONE = sql<string>`zone_id || ''`;
 
-const remove = prepareSetQuery<[zoneId: string], unknown>(KEYS, (db, tuples, zoneId) =>
+const remove = prepareSetQuery<[zoneId: string], unknown>(ROWS_IN_ZONE, (db, tuples, zoneId) =>
   db.deleteFrom("dns_records").where(IN_ZONE, "=", zoneId).where("id", "in", keysOf(tuples)),
 );
 
@@ -81,7 +83,7 @@ const insertTags = prepareSetQuery<[], unknown>(TAG_ROWS, (db, tuples) =>
 );
 type TagRow = Selectable<DnsRecordTagsTable>;
 
-const removeTags = prepareSetQuery<[], unknown>(KEYS_ALONE, (db, tuples) =>
+const removeTags = prepareSetQuery<[], unknown>(TAGS_OF_KEYS, (db, tuples) =>
   db.deleteFrom("dns_record_tags").where("record_id", "in", keysOf(tuples)),
 );
 

@@ -15,15 +15,22 @@ const SIZES = [256, 64, 16, 4, 1] as const;
 /** Of one statement, which runs in one go: some milliseconds where a row has many indexes. Either dialect takes more. */
 const VALUES_MAX = 2_000;
 
+/** `touched`: values that a statement writes or deletes for each tuple, where these are more than it is given. */
+export interface SetShape<P extends readonly unknown[]> {
+  readonly width: number;
+  readonly shared: P["length"];
+  readonly touched?: number;
+}
+
 /**
  * A query that takes sets: `build` gets as many tuples of `width` values as fit one statement, and the values
  * that all statements share. Sets of thousands leave the event loop free between statements.
  */
 export function prepareSetQuery<P extends readonly unknown[], R>(
-  { width, shared }: { readonly width: number; readonly shared: P["length"] },
+  { width, shared, touched = 0 }: SetShape<P>,
   build: (db: Kysely<Tables>, tuples: readonly (readonly unknown[])[], ...shared: P) => Compilable<R>,
 ): SetQuery<P, R> {
-  const sizes = SIZES.filter((size) => size * width <= VALUES_MAX);
+  const sizes = SIZES.filter((size) => size * Math.max(width, touched) <= VALUES_MAX);
   const statements = new Map<number, PreparedQuery<readonly unknown[], R>>(
     sizes.map((size) => [
       size,

@@ -24,6 +24,8 @@ export interface Session {
 export interface Rows {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
   readonly affected: number;
+  /** Rows that the calling thread wrote or deleted, with those that went with them; left out where a server did it. */
+  readonly touched?: number;
 }
 
 export type DialectName = "sqlite" | "postgres";
