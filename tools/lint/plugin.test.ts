@@ -21,6 +21,7 @@ const LAYER = "selvedge(layers)";
 const CLOCK = "selvedge(clock)";
 const SHAPE = "selvedge(shape)";
 const LINEAR = "selvedge(linear)";
+const STATEMENTS = "selvedge(statements)";
 const COPIES = "selvedge(copies)";
 
 const SAMPLES: readonly Sample[] = [
@@ -181,6 +182,26 @@ const SAMPLES: readonly Sample[] = [
   {
     path: "src/edge/copies-none.ts",
     text: "export let x: number[] = [];\nexport const f = (y: number[], m: Map<string, number[]>) => {\n  x = [...y, 1];\n  m.set('a', [...y]);\n};",
+    fires: [],
+  },
+  {
+    path: "src/store/statements-1.ts",
+    text: 'export const f = (db: any, zone: string) => db.deleteFrom("certificates").where("zone_id", "=", zone).execute();',
+    fires: [STATEMENTS],
+  },
+  {
+    path: "src/store/statements-2.ts",
+    text: 'export const f = (db: any) => db.updateTable("zones").set({ paused: 1 }).where("paused", "=", 0).execute();\nexport const g = (db: any) => db.selectFrom("zones").where("id", "=", "z").execute();',
+    fires: [STATEMENTS],
+  },
+  {
+    path: "src/store/statements-by-key.ts",
+    text: 'export const f = (db: any) => db.deleteFrom("zones").where("id", "=", "z").execute();\nexport const g = (db: any) => db.deleteFrom("counters").where("name", "=", "rev").execute();',
+    fires: [],
+  },
+  {
+    path: "src/store/statements-few.ts",
+    text: 'export const f = (db: any) =>\n  // few: one for each node\n  db.deleteFrom("event_count_nodes").where("counted_ms", "<", 1).execute();',
     fires: [],
   },
 ];

@@ -3,7 +3,8 @@ import { copies } from "./copies-rule.ts";
 import { linear } from "./linear-rule.ts";
 import { layers } from "./layers-rule.ts";
 import { shape } from "./shape-rule.ts";
+import { statements } from "./statements-rule.ts";
 
 // The linter loads a plugin by its default export.
 // oxlint-disable-next-line import/no-default-export
-export default { meta: { name: "selvedge" }, rules: { layers, clock, shape, linear, copies } };
+export default { meta: { name: "selvedge" }, rules: { layers, clock, shape, linear, copies, statements } };

@@ -1,4 +1,5 @@
-import type { Insertable, Kysely, Selectable, Updateable } from "kysely";
+import { type Insertable, type Kysely, type Selectable, type Updateable, sql } from "kysely";
+import { deleteOwned } from "#store/queries/in-pieces.ts";
 import type { AccountsTable, Tables } from "#store/queries/tables.ts";
 
 export type AccountRow = Selectable<AccountsTable>;
@@ -59,6 +60,7 @@ export async function updateAccount(db: Kysely<Tables>, id: string, change: Upda
 }
 
 export async function deleteAccount(db: Kysely<Tables>, id: string): Promise<void> {
+  await deleteOwned(db, "accounts", sql`id = ${id}`);
   await db.deleteFrom("accounts").where("id", "=", id).execute();
 }
 

@@ -1,4 +1,5 @@
-import type { Insertable, Kysely, Selectable, Updateable } from "kysely";
+import { type Insertable, type Kysely, type Selectable, type Updateable, sql } from "kysely";
+import { deleteOwned } from "#store/queries/in-pieces.ts";
 import type { Tables, TokensTable } from "#store/queries/tables.ts";
 
 export type TokenRow = Selectable<TokensTable>;
@@ -56,6 +57,7 @@ export async function updateToken(db: Kysely<Tables>, id: string, change: Update
 }
 
 export async function deleteToken(db: Kysely<Tables>, id: string): Promise<void> {
+  await deleteOwned(db, "tokens", sql`id = ${id}`);
   await db.deleteFrom("tokens").where("id", "=", id).execute();
 }
 

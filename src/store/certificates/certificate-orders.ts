@@ -110,6 +110,7 @@ export const claimOrderOf = async (
 
 /** Of a process that is gone: its orders are in nobody's hands. */
 export async function releaseOrders(db: Db): Promise<void> {
+  // few: those that one process had in its hands
   await db.updateTable("certificate_orders").set({ lease_ms: 0 }).where("lease_ms", ">", 0).execute();
 }
 

@@ -34,6 +34,7 @@ import { listStates } from "#store/migrations/0063-list-states.ts";
 import { sessions } from "#store/migrations/0135-sessions.ts";
 import { history } from "#store/migrations/0068-history.ts";
 import { zoneNamesReversed } from "#store/migrations/0136-zone-names-reversed.ts";
+import { ownedByIndex } from "#store/migrations/0160-owned-by-index.ts";
 import { importReports } from "#store/migrations/0130-import-reports.ts";
 import type { Dialect, Session } from "#store/queries/session.ts";
 
@@ -81,6 +82,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 130, name: "import-reports", statements: importReports },
   { version: 135, name: "sessions", statements: sessions },
   { version: 136, name: "zone-names-reversed", statements: zoneNamesReversed },
+  { version: 160, name: "owned-by-index", statements: ownedByIndex },
 ];
 
 /**

@@ -1,14 +1,15 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { Position, Change, ChangeSet } from "./store.ts";
+import { deleteInPieces } from "#store/queries/in-pieces.ts";
 import { insertRows, type RowShape } from "#store/queries/rows.ts";
-import type { Dialect, Session } from "#store/queries/session.ts";
+import { type Dialect, kyselyOver, type Session } from "#store/queries/session.ts";
 import type { Tables } from "#store/queries/tables.ts";
 import { AUDIT_ROW, type OpenUnit } from "./unit.ts";
 
 /** How many revisions `changes` holds at least. A replica that is further behind takes a full copy. */
 export const REVISIONS_KEPT = 50_000;
 /** Old rows go this many revisions at a time, so that few commits pay for it. */
-const TRIM_EVERY = 1_000;
+const TRIM_EVERY = 50;
 
 const CHANGE_ROW: RowShape = { table: "changes", columns: ["rev", "seq", "kind", "id", "value"] };
 
@@ -40,7 +41,8 @@ export async function flushUnits(
   await insertRows(session, dialect, CHANGE_ROW, changeRows);
   await session.query(`UPDATE counters SET value = ${dialect.placeholder(1)} WHERE name = 'rev'`, [head]);
   if (Math.floor(head / TRIM_EVERY) > Math.floor(rev / TRIM_EVERY)) {
-    await session.query(`DELETE FROM changes WHERE rev <= ${dialect.placeholder(1)}`, [head - REVISIONS_KEPT]);
+    const db = kyselyOver(dialect, session.query);
+    await deleteInPieces(db, { table: "changes", key: ["rev", "seq"], where: sql`rev <= ${head - REVISIONS_KEPT}` });
   }
   return revs;
 }

@@ -1,4 +1,5 @@
-import type { Kysely, Selectable } from "kysely";
+import { type Kysely, type Selectable, sql } from "kysely";
+import { deleteInPieces } from "#store/queries/in-pieces.ts";
 import type { CustomNameServersTable, Tables } from "#store/queries/tables.ts";
 
 export type CustomNameServerRow = Selectable<CustomNameServersTable>;
@@ -30,7 +31,7 @@ export async function deleteCustomNameServer(db: Kysely<Tables>, accountId: stri
 }
 
 export async function deleteCustomNameServersOf(db: Kysely<Tables>, accountId: string): Promise<void> {
-  await db.deleteFrom("custom_name_servers").where("account_id", "=", accountId).execute();
+  await deleteInPieces(db, { table: "custom_name_servers", key: ["account_id", "name"], where: sql`account_id = ${accountId}` });
 }
 
 /** The zone of the account that is `name` or the closest above it, among `names`: every name from `name` up. */

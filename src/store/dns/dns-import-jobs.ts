@@ -1,4 +1,5 @@
-import type { Kysely, Selectable, Updateable } from "kysely";
+import { type Kysely, type Selectable, type Updateable, sql } from "kysely";
+import { deleteOwned } from "#store/queries/in-pieces.ts";
 import type { DnsImportJobsTable, Tables } from "#store/queries/tables.ts";
 
 export type DnsImportJobRow = Selectable<DnsImportJobsTable>;
@@ -18,7 +19,7 @@ export const importFilePart = async (db: Db, jobId: string, part: number): Promi
     ?.content;
 
 export async function deleteImportFile(db: Db, jobId: string): Promise<void> {
-  await db.deleteFrom("dns_import_files").where("job_id", "=", jobId).execute();
+  await deleteOwned(db, "dns_import_jobs", sql`id = ${jobId}`);
 }
 
 /** False where the job is not in one of the states any more. */
@@ -49,15 +50,22 @@ export const openImportJobs = (db: Db): Promise<DnsImportJobRow[]> =>
     .orderBy("id")
     .execute();
 
+/** Each import forgets more than it adds. */
+const FORGOTTEN_AT_ONCE = 20;
+
 /** A zone remembers its last ones only. */
 export async function forgetImportJobs(db: Db, zoneId: string, kept: number): Promise<void> {
-  const old = db
+  const old = await db
     .selectFrom("dns_import_jobs")
     .select("id")
     .where("zone_id", "=", zoneId)
     .where("finished_on", "is not", null)
     .orderBy("created_on", "desc")
-    .limit(1_000)
-    .offset(kept);
-  await db.deleteFrom("dns_import_jobs").where("id", "in", old).execute();
+    .limit(FORGOTTEN_AT_ONCE)
+    .offset(kept)
+    .execute();
+  for (const { id } of old) {
+    await deleteImportFile(db, id);
+    await db.deleteFrom("dns_import_jobs").where("id", "=", id).execute();
+  }
 }

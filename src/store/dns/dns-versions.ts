@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
-import type { Kysely, Selectable } from "kysely";
+import { type Kysely, type Selectable, sql } from "kysely";
+import { deleteInPieces } from "#store/queries/in-pieces.ts";
 import { prepareQuery } from "#store/queries/prepared-query.ts";
 import type { DnsVersionsTable, Tables } from "#store/queries/tables.ts";
 
@@ -179,6 +180,9 @@ export const versionSizes = (db: Db, zoneId: string): Promise<Pick<DnsVersionRow
     .orderBy("version", "desc")
     .execute();
 
+/** Each holds up to `CHANGES_PER_ROW` changes. */
+const DELETED_AT_ONCE = 20;
+
 /** Parts of large versions are only told, for others to delete over time. */
 const deleteBetween = async (db: Db, zoneId: string, above: number, below: number): Promise<readonly number[]> => {
   const large = await db
@@ -189,8 +193,9 @@ const deleteBetween = async (db: Db, zoneId: string, above: number, below: numbe
     .where("version", "<", below)
     .where("parts_key", "is not", null)
     .execute();
-  for (const table of ["dns_versions", "dns_version_parts"] as const)
-    await db.deleteFrom(table).where("zone_id", "=", zoneId).where("version", ">", above).where("version", "<", below).execute();
+  const where = sql`zone_id = ${zoneId} AND version > ${above} AND version < ${below}`;
+  await deleteInPieces(db, { table: "dns_versions", key: ["zone_id", "version"], where }, DELETED_AT_ONCE);
+  await deleteInPieces(db, { table: "dns_version_parts", key: ["zone_id", "version", "part"], where }, DELETED_AT_ONCE);
   return large.flatMap(({ parts_key }) => (parts_key === null ? [] : [parts_key]));
 };
 

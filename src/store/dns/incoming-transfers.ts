@@ -1,4 +1,5 @@
-import type { Kysely, Selectable, Updateable } from "kysely";
+import { type Kysely, type Selectable, type Updateable, sql } from "kysely";
+import { updateInPieces } from "#store/queries/in-pieces.ts";
 import type { IncomingTransferStatesTable, Tables } from "#store/queries/tables.ts";
 
 type Db = Kysely<Tables>;
@@ -53,12 +54,12 @@ export async function beginIncoming(db: Db, zoneId: string, nowMs: number): Prom
 
 /** Makes the checks due of those of the account's zones whose last one failed. */
 export async function retryIncoming(db: Db, accountId: string, nowMs: number): Promise<void> {
-  await db
-    .updateTable("incoming_transfer_states")
-    .set({ next_check_ms: nowMs })
-    .where("failures", ">", 0)
-    .where("zone_id", "in", (eb) => eb.selectFrom("zones").select("id").where("account_id", "=", accountId))
-    .execute();
+  await updateInPieces(db, {
+    table: "incoming_transfer_states",
+    key: ["zone_id"],
+    set: sql`next_check_ms = ${nowMs}`,
+    where: sql`failures > 0 AND next_check_ms > ${nowMs} AND zone_id IN (SELECT id FROM zones WHERE account_id = ${accountId})`,
+  });
 }
 
 /** False where the zone has no state any more. */

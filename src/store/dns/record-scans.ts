@@ -1,5 +1,6 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { DnsRecordRow } from "./record-row.ts";
+import { deleteInPieces } from "#store/queries/in-pieces.ts";
 import type { Tables } from "#store/queries/tables.ts";
 
 type Db = Kysely<Tables>;
@@ -12,7 +13,7 @@ export async function scanCandidates(db: Db, zoneId: string): Promise<DnsRecordR
 
 /** A new scan takes the place of the one before. */
 export async function replaceScanCandidates(db: Db, zoneId: string, found: readonly DnsRecordRow[]): Promise<void> {
-  await db.deleteFrom("dns_scan_candidates").where("zone_id", "=", zoneId).execute();
+  await deleteInPieces(db, { table: "dns_scan_candidates", key: ["id"], where: sql`zone_id = ${zoneId}` });
   for (const row of found) {
     await db
       .insertInto("dns_scan_candidates")

@@ -45,7 +45,9 @@ test("a turn creates, replaces or deletes some of the records that a unit does, 
   const path = join(directory, "control.db");
   const store = await openStore({ url: `sqlite:${path}`, clock: systemClock });
   await store.write(async ({ db }) => {
-    await sql`INSERT INTO accounts (id, name, type, settings, created_on) VALUES ('a', 'a', 'standard', '{}', '') ON CONFLICT DO NOTHING`.execute(db);
+    await sql`INSERT INTO accounts (id, name, type, settings, created_on) VALUES ('a', 'a', 'standard', '{}', '') ON CONFLICT DO NOTHING`.execute(
+      db,
+    );
     await sql`INSERT INTO zones (id, account_id, name, status, type, paused, plan, name_servers, settings, serial, record_count, vanity_name_servers, created_on, modified_on) VALUES ('z', 'a', 'example', 'active', 'full', 0, 'pro', '[]', '{}', 1, 1, '[]', '', '')`.execute(
       db,
     );

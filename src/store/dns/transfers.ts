@@ -1,4 +1,5 @@
-import type { Kysely, Selectable } from "kysely";
+import { type Kysely, type Selectable, sql } from "kysely";
+import { deleteInPieces } from "#store/queries/in-pieces.ts";
 import type { Tables, TransferObjectsTable, ZoneTransfersTable } from "#store/queries/tables.ts";
 
 export type TransferObjectRow = Selectable<TransferObjectsTable>;
@@ -43,7 +44,7 @@ export async function deleteTransferObject(db: Kysely<Tables>, id: string): Prom
 }
 
 export async function deleteTransferObjectsOf(db: Kysely<Tables>, accountId: string): Promise<void> {
-  await db.deleteFrom("transfer_objects").where("account_id", "=", accountId).execute();
+  await deleteInPieces(db, { table: "transfer_objects", key: ["id"], where: sql`account_id = ${accountId}` });
 }
 
 export const zoneTransfer = (db: Kysely<Tables>, zoneId: string, direction: TransferDirection): Promise<ZoneTransferRow | undefined> =>
@@ -81,5 +82,6 @@ export async function deleteZoneTransfer(db: Kysely<Tables>, zoneId: string, dir
 }
 
 export async function deleteZoneTransfersOf(db: Kysely<Tables>, zoneId: string): Promise<void> {
+  // few: one for each direction
   await db.deleteFrom("zone_transfers").where("zone_id", "=", zoneId).execute();
 }

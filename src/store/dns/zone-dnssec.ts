@@ -58,6 +58,7 @@ export async function deleteDnssecKey(db: Kysely<Tables>, id: string): Promise<v
 
 /** The keys go with it. */
 export async function deleteDnssecOfZone(db: Kysely<Tables>, zoneId: string): Promise<void> {
+  // few: the keys of one zone
   await db.deleteFrom("zone_dnssec_keys").where("zone_id", "=", zoneId).execute();
   await db.deleteFrom("zone_dnssec").where("zone_id", "=", zoneId).execute();
 }

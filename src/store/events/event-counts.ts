@@ -1,4 +1,5 @@
-import { type Kysely, type Selectable, sql } from "kysely";
+import { type Kysely, type RawBuilder, type Selectable, sql } from "kysely";
+import { deleteInPieces } from "#store/queries/in-pieces.ts";
 import type { EventCountNodesTable, EventCountsTable, Tables } from "#store/queries/tables.ts";
 
 export type EventCountRow = Selectable<EventCountsTable>;
@@ -54,18 +55,18 @@ export async function putCountNode(db: Db, row: EventCountNode): Promise<void> {
     .execute();
 }
 
+const deleteCounts = (db: Db, where: RawBuilder<unknown>): Promise<void> =>
+  deleteInPieces(db, { table: "event_counts", key: ["kind", "zone_id", "service", "hour_ms", "node"], where });
+
 /** The node's counts of hours outside of the times. */
 export async function deleteOwnCounts(db: Db, node: string, keep: { readonly beforeMs: number; readonly afterMs: number }): Promise<void> {
-  await db
-    .deleteFrom("event_counts")
-    .where("node", "=", node)
-    .where((eb) => eb.or([eb("hour_ms", "<", keep.beforeMs), eb("hour_ms", ">", keep.afterMs)]))
-    .execute();
+  await deleteCounts(db, sql`node = ${node} AND (hour_ms < ${keep.beforeMs} OR hour_ms > ${keep.afterMs})`);
 }
 
 /** Counts of hours before the time, and nodes that have counted nothing since. */
 export async function deleteCountsBefore(db: Db, beforeMs: number): Promise<void> {
-  await db.deleteFrom("event_counts").where("hour_ms", "<", beforeMs).execute();
+  await deleteCounts(db, sql`hour_ms < ${beforeMs}`);
+  // few: one for each node
   await db.deleteFrom("event_count_nodes").where("counted_ms", "<", beforeMs).execute();
 }
 

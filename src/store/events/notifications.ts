@@ -1,4 +1,5 @@
-import type { Kysely, Selectable } from "kysely";
+import { type Kysely, type Selectable, sql } from "kysely";
+import { deleteInPieces, deleteOwned, updateInPieces } from "#store/queries/in-pieces.ts";
 import type {
   NotificationDeliveriesTable,
   NotificationPoliciesTable,
@@ -54,7 +55,8 @@ export async function updatePolicy(db: Db, id: string, values: Partial<PolicyRow
 
 /** What waits to be sent for it is not sent any more. */
 export async function deletePolicy(db: Db, id: string): Promise<void> {
-  await db.deleteFrom("notification_deliveries").where("policy_id", "=", id).where("status", "=", "pending").execute();
+  await deleteInPieces(db, { table: "notification_deliveries", key: ["id"], where: sql`policy_id = ${id} AND status = 'pending'` });
+  await deleteOwned(db, "notification_policies", sql`id = ${id}`);
   await db.deleteFrom("notification_policies").where("id", "=", id).execute();
 }
 
@@ -100,34 +102,30 @@ export async function putSpike(db: Db, row: SpikeRow): Promise<void> {
     .execute();
 }
 
+const SPIKES = { table: "notification_spikes", key: ["policy_id", "subject"] } as const;
+
 /** They are over; when they were told of stays known. */
 export async function endSpikes(db: Db, policyId: string): Promise<void> {
-  await db.updateTable("notification_spikes").set({ above: 0 }).where("policy_id", "=", policyId).execute();
+  await updateInPieces(db, { ...SPIKES, set: sql`above = 0`, where: sql`policy_id = ${policyId} AND above != 0` });
 }
 
 export async function forgetSpikes(db: Db, policyId: string): Promise<void> {
-  await db.deleteFrom("notification_spikes").where("policy_id", "=", policyId).execute();
+  await deleteInPieces(db, { ...SPIKES, where: sql`policy_id = ${policyId}` });
 }
 
 export type Destination = Pick<DeliveryRow, "mechanism_type" | "mechanism">;
 
 /** What waits for the policy and is to go anywhere else than to these has failed for this reason. */
 export async function failPending(db: Db, policyId: string, destinations: readonly Destination[], error: string): Promise<void> {
-  await db
-    .updateTable("notification_deliveries")
-    .set({ status: "failed", error })
-    .where("policy_id", "=", policyId)
-    .where("status", "=", "pending")
-    .where((eb) =>
-      eb.not(
-        eb.or(
-          destinations.map(({ mechanism_type, mechanism }) =>
-            eb.and([eb("mechanism_type", "=", mechanism_type), eb("mechanism", "=", mechanism)]),
-          ),
-        ),
-      ),
-    )
-    .execute();
+  const kept = destinations.map(
+    ({ mechanism_type, mechanism }) => sql`AND NOT (mechanism_type = ${mechanism_type} AND mechanism = ${mechanism})`,
+  );
+  await updateInPieces(db, {
+    table: "notification_deliveries",
+    key: ["id"],
+    set: sql`status = 'failed', error = ${error}`,
+    where: sql`policy_id = ${policyId} AND status = 'pending' ${sql.join(kept, sql` `)}`,
+  });
 }
 
 export async function insertDeliveries(db: Db, rows: readonly DeliveryRow[]): Promise<void> {
@@ -262,5 +260,9 @@ export async function countDeliveries(db: Db, accountId: string, filter: History
 }
 
 export async function deleteDeliveriesBefore(db: Db, beforeMs: number): Promise<void> {
-  await db.deleteFrom("notification_deliveries").where("created_ms", "<", beforeMs).where("status", "!=", "pending").execute();
+  await deleteInPieces(db, {
+    table: "notification_deliveries",
+    key: ["id"],
+    where: sql`created_ms < ${beforeMs} AND status != 'pending'`,
+  });
 }

@@ -1,4 +1,5 @@
-import type { Kysely, Selectable } from "kysely";
+import { type Kysely, type Selectable, sql } from "kysely";
+import { deleteInPieces } from "#store/queries/in-pieces.ts";
 import type { GatewayDomainsTable, Tables } from "#store/queries/tables.ts";
 
 export type GatewayDomainRow = Selectable<GatewayDomainsTable>;
@@ -37,10 +38,12 @@ export async function deleteGatewayDomains(
   which: Readonly<Partial<Pick<GatewayDomainRow, "hostname" | "zone_id" | "account_id" | "gateway_id">>>,
 ): Promise<string[]> {
   const rows = await db
-    .deleteFrom("gateway_domains")
+    .selectFrom("gateway_domains")
+    .select("hostname")
     .where((eb) => eb.and(which))
-    .returning("hostname")
     .execute();
+  const conditions = Object.entries(which).map(([column, value]) => sql`${sql.ref(column)} = ${value}`);
+  await deleteInPieces(db, { table: "gateway_domains", key: ["hostname"], where: sql.join(conditions, sql` AND `) });
   return rows.map(({ hostname }) => hostname);
 }
 

@@ -1,4 +1,5 @@
-import type { Kysely, Selectable } from "kysely";
+import { type Kysely, type Selectable, sql } from "kysely";
+import { deleteInPieces } from "#store/queries/in-pieces.ts";
 import type { GatewayObjectsTable, Tables } from "#store/queries/tables.ts";
 
 export type GatewayObjectRow = Selectable<GatewayObjectsTable>;
@@ -59,8 +60,6 @@ export async function putGatewayObject(db: Kysely<Tables>, row: GatewayObjectRow
 
 /** With what has it as its parent. */
 export async function deleteGatewayObject(db: Kysely<Tables>, id: string): Promise<void> {
-  await db
-    .deleteFrom("gateway_objects")
-    .where((eb) => eb.or([eb("id", "=", id), eb("parent_id", "=", id)]))
-    .execute();
+  await deleteInPieces(db, { table: "gateway_objects", key: ["id"], where: sql`parent_id = ${id}` });
+  await db.deleteFrom("gateway_objects").where("id", "=", id).execute();
 }

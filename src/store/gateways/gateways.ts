@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable } from "kysely";
 import { sql } from "kysely";
+import { deleteOwned } from "#store/queries/in-pieces.ts";
 import { type ListPart, partOf, type RowKey } from "#store/queries/list-pages.ts";
 import { textTest } from "#store/queries/like.ts";
 import type { GatewaysTable, Tables } from "#store/queries/tables.ts";
@@ -31,6 +32,7 @@ export async function updateGateway(
   id: string,
   values: { readonly settings: string; readonly modified_at: string },
 ): Promise<void> {
+  // few: its key is account and id
   await db
     .updateTable("gateways")
     .set(values)
@@ -39,6 +41,8 @@ export async function updateGateway(
 }
 
 export async function deleteGateway(db: Kysely<Tables>, accountId: string, id: string): Promise<void> {
+  await deleteOwned(db, "gateways", sql`account_id = ${accountId} AND id = ${id}`);
+  // few: its key is account and id
   await db
     .deleteFrom("gateways")
     .where((eb) => eb.and(one(accountId, id)))

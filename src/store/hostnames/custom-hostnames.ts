@@ -1,5 +1,6 @@
 import { type Expression, type ExpressionBuilder, type Kysely, type Selectable, type SqlBool, sql, type Updateable } from "kysely";
 import { namesUp } from "#store/zones/local-names.ts";
+import { updateInPieces } from "#store/queries/in-pieces.ts";
 import { type ListPart, listState, partOf, type RowKey } from "#store/queries/list-pages.ts";
 import { textTest } from "#store/queries/like.ts";
 import type { CustomHostnameCertificatesTable, CustomHostnamesTable, Tables } from "#store/queries/tables.ts";
@@ -54,12 +55,12 @@ export async function deleteCustomHostname(db: Kysely<Tables>, id: string): Prom
 
 /** Pending ones of a zone are looked at in the next moment. */
 export async function checkPendingNow(db: Kysely<Tables>, zoneId: string, nowMs: number): Promise<void> {
-  await db
-    .updateTable("custom_hostnames")
-    .set({ next_check_ms: nowMs })
-    .where("zone_id", "=", zoneId)
-    .where("status", "=", "pending")
-    .execute();
+  await updateInPieces(db, {
+    table: "custom_hostnames",
+    key: ["id"],
+    set: sql`next_check_ms = ${nowMs}`,
+    where: sql`zone_id = ${zoneId} AND status = 'pending' AND (next_check_ms IS NULL OR next_check_ms > ${nowMs})`,
+  });
 }
 
 /** Whose time has come, the longest overdue first. */

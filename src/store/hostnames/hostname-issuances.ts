@@ -1,4 +1,5 @@
-import type { Kysely, Selectable } from "kysely";
+import { type Kysely, type Selectable, sql } from "kysely";
+import { deleteInPieces } from "#store/queries/in-pieces.ts";
 import type { HostnameIssuancesTable, Tables } from "#store/queries/tables.ts";
 
 type Db = Kysely<Tables>;
@@ -10,6 +11,7 @@ export const hostnameIssuances = (db: Db, accountId: string): Promise<HostnameIs
 
 /** Forgets what was taken up to `fromMs`, and what a clock that has been set back since says of the future; gives how many. */
 export async function forgetIssuances(db: Db, accountId: string, { fromMs, nowMs }: { fromMs: number; nowMs: number }): Promise<number> {
+  // few: the issuances of a minute, which are limited
   const gone = await db
     .deleteFrom("hostname_issuance_times")
     .where("account_id", "=", accountId)
@@ -34,7 +36,7 @@ export async function addIssuance(db: Db, accountId: string, nowMs: number, take
 /** From then on the account begins anew. */
 export async function lockIssuances(db: Db, accountId: string, untilMs: number): Promise<void> {
   await putRow(db, { account_id: accountId, taken: 0, locked_until_ms: untilMs });
-  await db.deleteFrom("hostname_issuance_times").where("account_id", "=", accountId).execute();
+  await deleteInPieces(db, { table: "hostname_issuance_times", key: ["account_id", "at_ms"], where: sql`account_id = ${accountId}` });
 }
 
 async function putRow(db: Db, row: HostnameIssuancesRow): Promise<void> {

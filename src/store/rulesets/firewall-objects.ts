@@ -1,4 +1,5 @@
-import type { Insertable, Kysely, Selectable } from "kysely";
+import { type Insertable, type Kysely, type Selectable, sql } from "kysely";
+import { deleteInPieces } from "#store/queries/in-pieces.ts";
 import type { FirewallObjectsTable, Tables } from "#store/queries/tables.ts";
 
 export type FirewallObjectRow = Selectable<FirewallObjectsTable>;
@@ -37,5 +38,10 @@ export async function deleteFirewallObject(db: Kysely<Tables>, zoneId: string, k
 }
 
 export async function deleteFirewallObjectsOf(db: Kysely<Tables>, zoneId: string, kinds: readonly string[]): Promise<void> {
-  await db.deleteFrom("firewall_objects").where("zone_id", "=", zoneId).where("kind", "in", kinds).execute();
+  if (kinds.length === 0) return;
+  await deleteInPieces(db, {
+    table: "firewall_objects",
+    key: ["zone_id", "kind", "id"],
+    where: sql`zone_id = ${zoneId} AND kind IN (${sql.join(kinds)})`,
+  });
 }

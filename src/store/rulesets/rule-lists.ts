@@ -1,4 +1,5 @@
 import { type Kysely, type Selectable, sql } from "kysely";
+import { deleteInPieces, deleteOwned } from "#store/queries/in-pieces.ts";
 import { escapeLike } from "#store/queries/like.ts";
 import type { RuleListItemsTable, RuleListOperationsTable, RuleListsTable, Tables } from "#store/queries/tables.ts";
 
@@ -23,6 +24,7 @@ export async function updateRuleList(db: Kysely<Tables>, id: string, values: Par
 }
 
 export async function deleteRuleList(db: Kysely<Tables>, id: string): Promise<void> {
+  await deleteOwned(db, "rule_lists", sql`id = ${id}`);
   await db.deleteFrom("rule_lists").where("id", "=", id).execute();
 }
 
@@ -84,8 +86,8 @@ export const itemValues = async (db: Kysely<Tables>, listId: string, from: numbe
       .execute()
   ).map(({ value }) => value);
 
-/** A statement has so many parameters at most. */
-const ROWS_AT_ONCE = 500;
+/** Of one statement, which runs in one go. */
+const ROWS_AT_ONCE = 100;
 
 export async function insertItems(db: Kysely<Tables>, rows: readonly RuleListItemRow[]): Promise<void> {
   for (let at = 0; at < rows.length; at += ROWS_AT_ONCE)
@@ -121,5 +123,9 @@ export const operationById = (db: Kysely<Tables>, accountId: string, id: string)
 
 /** Forgets operations that began before. */
 export async function deleteOperationsBefore(db: Kysely<Tables>, accountId: string, before: string): Promise<void> {
-  await db.deleteFrom("rule_list_operations").where("account_id", "=", accountId).where("created_on", "<", before).execute();
+  await deleteInPieces(db, {
+    table: "rule_list_operations",
+    key: ["id"],
+    where: sql`account_id = ${accountId} AND created_on < ${before}`,
+  });
 }

@@ -8,6 +8,7 @@ export type RulesetVersionRow = Selectable<RulesetVersionsTable>;
 export async function keepVersion(db: Kysely<Tables>, row: RulesetRow, kept: number): Promise<void> {
   const { id: ruleset_id, version, name, description, rules, last_updated } = row;
   await db.insertInto("ruleset_versions").values({ ruleset_id, version, name, description, rules, last_updated }).execute();
+  // few: the one that a new version is too many
   await db
     .deleteFrom("ruleset_versions")
     .where("ruleset_id", "=", ruleset_id)

@@ -1,4 +1,5 @@
-import type { Insertable, Kysely, Selectable, Updateable } from "kysely";
+import { type Insertable, type Kysely, type Selectable, type Updateable, sql } from "kysely";
+import { deleteInPieces, deleteOwned } from "#store/queries/in-pieces.ts";
 import type { RulesetsTable, Tables } from "#store/queries/tables.ts";
 
 export type RulesetRow = Selectable<RulesetsTable>;
@@ -67,9 +68,15 @@ export async function updateRuleset(db: Kysely<Tables>, id: string, values: Upda
 }
 
 export async function deleteRuleset(db: Kysely<Tables>, id: string): Promise<void> {
+  await deleteOwned(db, "rulesets", sql`id = ${id}`);
   await db.deleteFrom("rulesets").where("id", "=", id).execute();
 }
 
+/** Each holds all its rules. */
+const RULESETS_AT_ONCE = 10;
+
 export async function deleteRulesetsOf(db: Kysely<Tables>, owner: RulesetOwner): Promise<void> {
-  await db.deleteFrom("rulesets").where("level", "=", owner.level).where("owner_id", "=", owner.owner_id).execute();
+  const where = sql`level = ${owner.level} AND owner_id = ${owner.owner_id}`;
+  await deleteOwned(db, "rulesets", where);
+  await deleteInPieces(db, { table: "rulesets", key: ["id"], where }, RULESETS_AT_ONCE);
 }

@@ -1,3 +1,4 @@
+import { deleteOwned } from "#store/queries/in-pieces.ts";
 import { nowSeconds, STEP_MAX, SERIAL_MAX } from "#store/queries/zone-serial.ts";
 import {
   type Expression,
@@ -94,6 +95,7 @@ export async function updateZone(db: Kysely<Tables>, id: string, values: Updatea
 }
 
 export async function deleteZone(db: Kysely<Tables>, id: string): Promise<void> {
+  await deleteOwned(db, "zones", sql`id = ${id}`);
   await db.deleteFrom("zones").where("id", "=", id).execute();
 }
 

@@ -1,0 +1,108 @@
+import { type Kysely, type RawBuilder, sql } from "kysely";
+import type { Tables } from "./tables.ts";
+
+type Db = Kysely<Tables>;
+type TableName = keyof Tables & string;
+
+/** Rows of one statement, which runs in one go. */
+export const PIECE_ROWS = 100;
+/** The same of rows that hold whole documents. */
+const PIECE_DOCUMENTS = 10;
+
+export interface MatchingRows {
+  readonly table: TableName;
+  /** The primary key. */
+  readonly key: readonly string[];
+  readonly where: RawBuilder<unknown>;
+}
+
+/**
+ * Deletes all rows that match, however many there are, some in each statement; the unit's session leaves the event loop to others
+ * between them. What refers to the rows goes first (`deleteOwned`): a cascade runs in one go.
+ */
+export async function deleteInPieces(db: Db, { table, key, where }: MatchingRows, atOnce = PIECE_ROWS): Promise<void> {
+  await inPieces(db, sql`DELETE FROM ${sql.table(table)}`, { table, key, where }, atOnce);
+}
+
+/** The same for a change after which a row does not match any more. */
+export async function updateInPieces(db: Db, { set, ...rows }: MatchingRows & { readonly set: RawBuilder<unknown> }): Promise<void> {
+  await inPieces(db, sql`UPDATE ${sql.table(rows.table)} SET ${set}`, rows, PIECE_ROWS);
+}
+
+async function inPieces(db: Db, verb: RawBuilder<unknown>, { table, key, where }: MatchingRows, atOnce: number): Promise<void> {
+  const some = sql`SELECT ${listed(key)} FROM ${sql.table(table)} WHERE ${where} LIMIT ${sql.lit(atOnce)}`;
+  const piece = sql`${verb} WHERE ${columns(key)} IN (${some})`;
+  for (;;) {
+    const { numAffectedRows = 0n } = await piece.execute(db);
+    if (numAffectedRows < BigInt(atOnce)) return;
+  }
+}
+
+/** Deletes what a cascade would take along with the rows of a table that match, in pieces. The rows themselves stay. */
+export async function deleteOwned(db: Db, owner: TableName, where: RawBuilder<unknown>): Promise<void> {
+  for (const { table, key, by, of = ["id"], holdsDocuments = false } of OWNED[owner] ?? []) {
+    const owned = sql`${columns(by)} IN (SELECT ${listed(of)} FROM ${sql.table(owner)} WHERE ${where})`;
+    await deleteOwned(db, table, owned);
+    await deleteInPieces(db, { table, key, where: owned }, holdsDocuments ? PIECE_DOCUMENTS : PIECE_ROWS);
+  }
+}
+
+const listed = (names: readonly string[]): RawBuilder<unknown> => sql.join(names.map((name) => sql.ref(name)));
+const columns = (names: readonly string[]): RawBuilder<unknown> => sql`(${listed(names)})`;
+
+export interface Owned {
+  readonly table: TableName;
+  /** The primary key. */
+  readonly key: readonly string[];
+  /** The columns that refer to the owner, and those of the owner that they refer to: `id` unless others are named. */
+  readonly by: readonly string[];
+  readonly of?: readonly string[];
+  readonly holdsDocuments?: true;
+}
+
+const ID = ["id"];
+const ofZone = (table: TableName, key: readonly string[] = ID): Owned => ({ table, key, by: ["zone_id"] });
+const ofAccount = (table: TableName, key: readonly string[] = ID): Owned => ({ table, key, by: ["account_id"] });
+const ofGateway = (table: TableName): Owned => ({ table, key: ID, by: ["account_id", "gateway_id"], of: ["account_id", "id"] });
+
+/** By owner, the tables of which it may have any number of rows that go with it. */
+export const OWNED: Readonly<Partial<Record<TableName, readonly Owned[]>>> = {
+  accounts: [
+    ...(["rule_lists", "rule_list_operations", "gateway_objects", "account_sensitive_data_objects"] as const).map((table) =>
+      ofAccount(table),
+    ),
+    ...(["notification_silences", "notification_deliveries", "notification_policies", "notification_webhooks"] as const).map((table) =>
+      ofAccount(table),
+    ),
+    ofAccount("access_apps"),
+    ofAccount("logpush_jobs"),
+    ofAccount("gateway_domains", ["hostname"]),
+    ofAccount("hostname_issuance_times", ["account_id", "at_ms"]),
+  ],
+  zones: [
+    ofZone("custom_hostname_certificates"),
+    ofZone("custom_hostnames"),
+    ofZone("certificate_orders"),
+    ofZone("certificate_renewals", ["owner_kind", "owner_id"]),
+    ofZone("custom_certificates"),
+    ofZone("dns_scan_candidates"),
+    ofZone("dns_record_counts", ["zone_id", "facet"]),
+    ofZone("dns_import_jobs"),
+    ofZone("sensitive_data_objects"),
+    ofZone("firewall_objects", ["zone_id", "kind", "id"]),
+    ofZone("access_apps"),
+    ofZone("gateway_domains", ["hostname"]),
+  ],
+  dns_records: [{ table: "dns_record_tags", key: ["record_id", "tag_key"], by: ["record_id"] }],
+  dns_import_jobs: [{ table: "dns_import_files", key: ["job_id", "part"], by: ["job_id"], holdsDocuments: true }],
+  custom_hostnames: [{ table: "custom_hostname_certificates", key: ID, by: ["custom_hostname_id"] }],
+  rule_lists: [{ table: "rule_list_items", key: ["list_id", "id"], by: ["list_id"] }],
+  rulesets: [{ table: "ruleset_versions", key: ["ruleset_id", "version"], by: ["ruleset_id"], holdsDocuments: true }],
+  gateways: [ofGateway("gateway_datasets"), ofGateway("gateway_evaluations")],
+  notification_policies: [
+    { table: "notification_silences", key: ID, by: ["policy_id"] },
+    { table: "notification_spikes", key: ["policy_id", "subject"], by: ["policy_id"] },
+  ],
+  users: [{ table: "sessions", key: ID, by: ["user_id"] }],
+  tokens: [{ table: "sessions", key: ID, by: ["token_id"] }],
+};
