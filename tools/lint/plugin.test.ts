@@ -21,6 +21,9 @@ const LAYER = "selvedge(layers)";
 const CLOCK = "selvedge(clock)";
 const SHAPE = "selvedge(shape)";
 const LINEAR = "selvedge(linear)";
+/** Something that makes statements. */
+const DB =
+  "interface Db {\n  readonly deleteFrom: (table: string) => Db;\n  readonly updateTable: (table: string) => Db;\n  readonly selectFrom: (table: string) => Db;\n  readonly set: (values: object) => Db;\n  readonly where: (column: string, is: string, value: string | number) => Db;\n  readonly execute: () => void;\n}\n";
 const STATEMENTS = "selvedge(statements)";
 const COPIES = "selvedge(copies)";
 
@@ -186,22 +189,28 @@ const SAMPLES: readonly Sample[] = [
   },
   {
     path: "src/store/statements-1.ts",
-    text: 'export const f = (db: any, zone: string) => db.deleteFrom("certificates").where("zone_id", "=", zone).execute();',
+    text: DB + 'export const f = (db: Db, zone: string) => db.deleteFrom("certificates").where("zone_id", "=", zone).execute();',
     fires: [STATEMENTS],
   },
   {
     path: "src/store/statements-2.ts",
-    text: 'export const f = (db: any) => db.updateTable("zones").set({ paused: 1 }).where("paused", "=", 0).execute();\nexport const g = (db: any) => db.selectFrom("zones").where("id", "=", "z").execute();',
+    text:
+      DB +
+      'export const f = (db: Db) => db.updateTable("zones").set({ paused: 1 }).where("paused", "=", 0).execute();\nexport const g = (db: Db) => db.selectFrom("zones").where("id", "=", "z").execute();',
     fires: [STATEMENTS],
   },
   {
     path: "src/store/statements-by-key.ts",
-    text: 'export const f = (db: any) => db.deleteFrom("zones").where("id", "=", "z").execute();\nexport const g = (db: any) => db.deleteFrom("counters").where("name", "=", "rev").execute();',
+    text:
+      DB +
+      'export const f = (db: Db) => db.deleteFrom("zones").where("id", "=", "z").execute();\nexport const g = (db: Db) => db.deleteFrom("counters").where("name", "=", "rev").execute();',
     fires: [],
   },
   {
     path: "src/store/statements-few.ts",
-    text: 'export const f = (db: any) =>\n  // few: one for each node\n  db.deleteFrom("event_count_nodes").where("counted_ms", "<", 1).execute();',
+    text:
+      DB +
+      'export const f = (db: Db) =>\n  // few: one for each node\n  db.deleteFrom("event_count_nodes").where("counted_ms", "<", 1).execute();',
     fires: [],
   },
 ];

@@ -37,13 +37,19 @@ interface Job {
   readonly key: NameKey;
 }
 
+/** One whose names are gone through, after the signatures of names that it no longer has. */
+interface WholeZone extends Job {
+  readonly tidying: Generator<void>;
+  readonly names: ZoneWalk;
+}
+
 export function createBackgroundSigner({ zones, edge, signatures, clock }: BackgroundSignerDeps): BackgroundSigner {
   /** By zone: several deltas in a row ask for the same names, the apex above all. */
   const changed = new Map<string, Job & { readonly names: Set<NameKey> }>();
   const whole = new Map<string, Job>();
   /** The keys of signed zones by their ids. */
   const signed = new Map<string, NameKey>();
-  let walk: (Job & { readonly names: ZoneWalk }) | undefined;
+  let walk: WholeZone | undefined;
   let slice: NodeJS.Timeout | undefined;
   let nextSweep: NodeJS.Timeout | undefined;
 
@@ -72,11 +78,12 @@ export function createBackgroundSigner({ zones, edge, signatures, clock }: Backg
     if (!zone || name === undefined || !signName(zone, name)) changed.delete(job.id);
   };
 
-  const stepWalk = (job: Job & { readonly names: ZoneWalk }): void => {
+  const stepWalk = (job: WholeZone): void => {
     const zone = zoneOf(job);
     try {
+      if (zone && job.tidying.next().done !== true) return;
       const found = zone && job.names.next();
-      if (!found || !signName(zone, found[0])) endWalk();
+      if (found !== null && (!found || !signName(zone!, found[0]))) endWalk();
     } catch {
       // So much has changed since it began that what is left is signed as it is asked for, or by the next one.
       endWalk();
@@ -87,8 +94,9 @@ export function createBackgroundSigner({ zones, edge, signatures, clock }: Backg
     whole.delete(job.id);
     const zone = zoneOf(job);
     if (!zone) return;
-    signatures.keepOnly(zone, (name) => name === zone.key || zone.nodes.get(name) !== undefined);
-    if (signName(zone, zone.key)) walk = { ...job, names: zone.nodes.walk() };
+    if (!signName(zone, zone.key)) return;
+    const tidying = signatures.keepOnly(zone, (name) => name === zone.key || zone.nodes.get(name) !== undefined);
+    walk = { ...job, tidying, names: zone.nodes.walk() };
   };
 
   /** Does a little of what there is to do; false where there is nothing. */

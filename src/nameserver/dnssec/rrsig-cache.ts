@@ -1,4 +1,5 @@
 import type { Clock } from "#kernel/clock.ts";
+import { LargeMap } from "#kernel/large-map.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import type { DnssecEntry } from "#snapshot/entries.ts";
 import { TYPE } from "#wire/dns/codes.ts";
@@ -7,6 +8,9 @@ import { rrsigRdata, type SignedSet } from "#wire/dns/rrsig.ts";
 import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 import type { Keyring } from "./keyring.ts";
 import { type Freshness, isFresh, validityAt } from "./validity.ts";
+
+/** Names whose signatures one step looks at. */
+const NAMES_AT_ONCE = 500;
 
 /** The signatures over one set. */
 export interface Signed extends Freshness {
@@ -28,8 +32,8 @@ export interface Signatures {
   forget(zone: { readonly id: string }, names: Iterable<NameKey>): void;
   /** Drops what is kept for zones that are not among these. */
   retain(zoneIds: { has(id: string): boolean }): void;
-  /** Drops what is kept for other names of the zone. */
-  keepOnly(zone: { readonly id: string }, isThere: (name: NameKey) => boolean): void;
+  /** Drops what is kept for other names of the zone; each step looks at some names. */
+  keepOnly(zone: { readonly id: string }, isThere: (name: NameKey) => boolean): Generator<void>;
 }
 
 export interface SignaturesDeps {
@@ -52,13 +56,13 @@ interface Kept extends Freshness, Omit<SignedSet, "owner"> {
 /** With other keys nothing of what was signed before is of use. */
 interface KeptZone {
   readonly dnssec: DnssecEntry;
-  readonly byName: Map<NameKey, Kept[]>;
+  readonly byName: LargeMap<Kept[]>;
   /** Only where the zone is transferred to other servers. */
-  readonly chain: Map<NameKey, Kept[]>;
+  readonly chain: LargeMap<Kept[]>;
 }
 
 export function createSignatures({ keyring, clock, metrics }: SignaturesDeps): Signatures {
-  const zones = new Map<string, KeptZone>();
+  const zones = new LargeMap<KeptZone>();
   const count = (kind: string) =>
     metrics.counter("selvedge_dns_signatures_total", "Signatures over RRsets, by whether they were cached or created", { kind });
   const counters = { kept: count("kept"), made: count("made") };
@@ -75,7 +79,7 @@ export function createSignatures({ keyring, clock, metrics }: SignaturesDeps): S
   const keptIn = (zone: ZoneIndex, dnssec: DnssecEntry): KeptZone => {
     const known = zones.get(zone.id);
     if (known?.dnssec === dnssec) return known;
-    const empty: KeptZone = { dnssec, byName: new Map(), chain: new Map() };
+    const empty: KeptZone = { dnssec, byName: new LargeMap(), chain: new LargeMap() };
     zones.set(zone.id, empty);
     return empty;
   };
@@ -107,9 +111,14 @@ export function createSignatures({ keyring, clock, metrics }: SignaturesDeps): S
     retain: (zoneIds) => {
       for (const id of zones.keys()) if (!zoneIds.has(id)) zones.delete(id);
     },
-    keepOnly: (zone, isThere) => {
+    keepOnly: function* (zone, isThere) {
       const known = zones.get(zone.id);
-      for (const sets of known ? [known.byName, known.chain] : []) for (const name of sets.keys()) if (!isThere(name)) sets.delete(name);
+      let looked = 0;
+      for (const sets of known ? [known.byName, known.chain] : [])
+        for (const name of sets.keys()) {
+          if (!isThere(name)) sets.delete(name);
+          if (++looked % NAMES_AT_ONCE === 0) yield;
+        }
     },
   };
 }

@@ -8,6 +8,7 @@ import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
 import { isBelowDname, isFlattened, transferredSets, visibleSet } from "#nameserver/zones/lookup.ts";
 import { mergeSorted } from "./merge-sorted.ts";
 import type { RecordSet, RecordSets } from "#nameserver/zones/rrset.ts";
+import { NAMES_PASSED_AT_ONCE } from "#nameserver/zones/zone-walk.ts";
 import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
 export interface SignedZoneDeps {
@@ -45,19 +46,24 @@ const NAMES_AT_ONCE = 1000;
 /**
  * A signed zone as servers get it that serve it without its keys: every set as clients see it, with its signatures, and
  * the whole chain of NSEC records (RFC 4035 §2), since they cannot deny by compact denial. The sets are those of the
- * first call of `next`; the SOA comes first, and once. Undefined now and then while the names are put in order: a good
- * moment for others. `zone.dnssec` must be there. Signatures have a week left at the least. Throws UnusableKeysError, and
+ * first call of `next`; the SOA comes first, and once. Undefined now and then while the names are put in order, and behind
+ * many that have nothing to sign: a good moment for others. `zone.dnssec` must be there. Signatures have a week left at the least. Throws UnusableKeysError, and
  * ZoneWalkError where too much changes meanwhile.
  */
 export function* signedZone(zone: ZoneIndex, deps: SignedZoneDeps): Generator<AnswerSet | undefined, void> {
   const apex = apexOwner(zone, deps);
   const hidden: Name[] = [];
   const owners = ownersBelow(zone, deps.edge, yield* sortedNames(zone), hidden);
-  for (let owner: Owner | undefined = apex; owner;) {
-    const next: Owner | undefined = owners.next().value ?? undefined;
-    yield* signedOwner(zone, deps.signatures, owner, (next ?? apex).key);
+  let owner = apex;
+  for (const next of owners) {
+    if (next === undefined) {
+      yield undefined;
+      continue;
+    }
+    yield* signedOwner(zone, deps.signatures, owner, next.key);
     owner = next;
   }
+  yield* signedOwner(zone, deps.signatures, owner, apex.key);
   for (const { key, sets } of hidden) for (const { type, ttl, rdatas } of sets.values()) yield { name: nameOfKey(key), type, ttl, rdatas };
 }
 
@@ -89,7 +95,11 @@ function* sortedNames(zone: ZoneIndex): Generator<undefined, readonly (readonly 
   const walk = zone.nodes.walk();
   const lists: Name[][] = [[]];
   try {
-    for (let found = walk.next(); found; found = walk.next()) {
+    for (let found = walk.next(); found !== undefined; found = walk.next()) {
+      if (found === null) {
+        yield undefined;
+        continue;
+      }
       const [key, sets] = found;
       const last = lists.at(-1) as Name[];
       if (key !== zone.key) last.push({ key, order: canonicalOrder(key), sets });
@@ -105,19 +115,34 @@ function* sortedNames(zone: ZoneIndex): Generator<undefined, readonly (readonly 
   return lists;
 }
 
-/** The zone's own names in canonical order; those below a delegation, which follow it there, go to `hidden`. */
-function* ownersBelow(zone: ZoneIndex, edge: EdgeFront, lists: readonly (readonly Name[])[], hidden: Name[]): Generator<Owner, void> {
+/**
+ * The zone's own names in canonical order; those below a delegation, which follow it there, go to `hidden`. Undefined behind many
+ * names that are not the zone's own.
+ */
+function* ownersBelow(
+  zone: ZoneIndex,
+  edge: EdgeFront,
+  lists: readonly (readonly Name[])[],
+  hidden: Name[],
+): Generator<Owner | undefined, void> {
+  let passed = 0;
   // A DNAME at the apex hides everything else.
   let border: NameKey | undefined = zone.nodes.get(zone.key)?.sets.has(TYPE.DNAME) === true ? zone.key : undefined;
   for (const name of mergeSorted(lists, (a, b) => a.order < b.order)) {
     const { key, sets } = name;
+    if (++passed === NAMES_PASSED_AT_ONCE) {
+      passed = 0;
+      yield undefined;
+    }
     if (border !== undefined && isWithin(key, border)) {
       if (!isBelowDname(zone, key)) hidden.push(name);
       continue;
     }
     border = sets.has(TYPE.NS) || sets.has(TYPE.DNAME) ? key : undefined;
     const owner = ownerAt(zone, edge, key, sets);
-    if (owner.sets.length + owner.foreign.length > 0) yield owner;
+    if (owner.sets.length + owner.foreign.length === 0) continue;
+    passed = 0;
+    yield owner;
   }
 }
 

@@ -5,6 +5,7 @@ import { isFlattened, transferredSets } from "#nameserver/zones/lookup.ts";
 import { signedZone, type SignedZoneDeps } from "#nameserver/dnssec/signed-zone.ts";
 import { soaOf, type ZoneVersion } from "#nameserver/zones/zone-journal.ts";
 import type { RecordSet, RecordSets } from "#nameserver/zones/rrset.ts";
+import { NAMES_PASSED_AT_ONCE } from "#nameserver/zones/zone-walk.ts";
 import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
 /** One record of a transfer. */
@@ -18,8 +19,11 @@ export interface TransferRecord {
 /** The addresses that the zone's name has now, whichever way it has them; types that it has none of are left out. */
 export type ApexAddresses = (zone: ZoneIndex) => readonly RecordSet[];
 
-/** The whole zone as it is at the first call of `next`, between two copies of its SOA (RFC 5936 §2.2). */
-export function* wholeZone(zone: ZoneIndex, edge: EdgeFront, addresses: ApexAddresses): Generator<TransferRecord, void> {
+/**
+ * The whole zone as it is at the first call of `next`, between two copies of its SOA (RFC 5936 §2.2). Undefined behind many names
+ * that have nothing to send.
+ */
+export function* wholeZone(zone: ZoneIndex, edge: EdgeFront, addresses: ApexAddresses): Generator<TransferRecord | undefined, void> {
   const walk = zone.nodes.walk();
   try {
     const flattened = isFlattened(zone, zone.nodes.get(zone.key)?.sets) ? addresses(zone) : [];
@@ -27,9 +31,15 @@ export function* wholeZone(zone: ZoneIndex, edge: EdgeFront, addresses: ApexAddr
     yield soa;
     for (const set of zone.apex.values()) if (set.type !== TYPE.SOA) yield* recordsOf(zone.key, set);
     for (const set of flattened) yield* recordsOf(zone.key, set);
-    for (let found = walk.next(); found; found = walk.next()) {
-      const [key, sets] = found;
-      for (const set of transferredSets(edge, zone, key, sets)) yield* recordsOf(key, set);
+    let passed = 0;
+    for (let found = walk.next(); found !== undefined; found = walk.next()) {
+      const sent = found && transferredSets(edge, zone, found[0], found[1]);
+      passed = sent?.length === 0 ? passed + 1 : 0;
+      if (sent === null || passed === NAMES_PASSED_AT_ONCE) {
+        passed = 0;
+        yield undefined;
+      }
+      for (const set of sent ?? []) yield* recordsOf(found![0], set);
     }
     yield soa;
   } finally {
@@ -47,23 +57,39 @@ export function* wholeSignedZone(zone: ZoneIndex, deps: SignedZoneDeps): Generat
   yield soa;
 }
 
-/** What changed from version to version, the oldest first (RFC 1995 §4). */
-export function* differences(zone: ZoneIndex, edge: EdgeFront, versions: readonly ZoneVersion[]): Generator<TransferRecord, void> {
+/** What changed from version to version, the oldest first (RFC 1995 §4). Undefined behind many names that have nothing to send. */
+export function* differences(
+  zone: ZoneIndex,
+  edge: EdgeFront,
+  versions: readonly ZoneVersion[],
+): Generator<TransferRecord | undefined, void> {
   const soa = soaRecord(zone, zone.apex);
   yield soa;
   for (const { apexBefore, apexAfter, names } of versions) {
-    const changes = [
-      { key: zone.key, before: withoutSoa(apexBefore), after: withoutSoa(apexAfter) },
-      ...names.map(({ key, before, after }) => ({
-        key,
-        before: transferredSets(edge, zone, key, before),
-        after: transferredSets(edge, zone, key, after),
-      })),
-    ];
+    /** What one state has of the names that the other has not. */
+    const side = function* (from: "before" | "after", to: "before" | "after"): Generator<TransferRecord | undefined, void> {
+      const apex = { before: withoutSoa(apexBefore), after: withoutSoa(apexAfter) };
+      yield* missing(zone.key, apex[from], apex[to]);
+      let passed = 0;
+      for (const name of names) {
+        passed += 1;
+        for (const record of missing(
+          name.key,
+          transferredSets(edge, zone, name.key, name[from]),
+          transferredSets(edge, zone, name.key, name[to]),
+        )) {
+          passed = 0;
+          yield record;
+        }
+        if (passed < NAMES_PASSED_AT_ONCE) continue;
+        passed = 0;
+        yield undefined;
+      }
+    };
     yield soaRecord(zone, apexBefore);
-    for (const { key, before, after } of changes) yield* missing(key, before, after);
+    yield* side("before", "after");
     yield soaRecord(zone, apexAfter);
-    for (const { key, before, after } of changes) yield* missing(key, after, before);
+    yield* side("after", "before");
   }
   yield soa;
 }

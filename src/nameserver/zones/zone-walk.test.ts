@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { countedWork } from "../../../test/support/counted-work.ts";
 import { fc } from "../../../test/support/property.ts";
 import { TYPE } from "#wire/dns/codes.ts";
 import { keyOf, type NameKey, parseAbsoluteName } from "#wire/dns/name.ts";
 import { LargeMap } from "#kernel/large-map.ts";
 import { createZoneNodes, type ZoneNodes } from "./zone-nodes.ts";
 import type { RecordSets, StoredRecord } from "./rrset.ts";
-import { createZoneWalks, type WalkedNode, type ZoneWalk, ZoneWalkError } from "./zone-walk.ts";
+import { createZoneWalks, NAMES_PASSED_AT_ONCE, type WalkedNode, type ZoneWalk, ZoneWalkError } from "./zone-walk.ts";
 
 type Step = { readonly do: "put" | "remove"; readonly name: number; readonly value: number } | { readonly do: "settle" | "read" | "start" };
 
@@ -150,4 +151,34 @@ test("a walk breaks where the map is split while it reads", () => {
   for (let i = 0; i < 100; i++) nodes.add(keyOf(parseAbsoluteName(`n${i}.z`)), recordOf(60, 1));
   nodes.settle();
   assert.throws(() => walk.next(), ZoneWalkError);
+});
+
+test("a walk passes over some names without records at a time", () => {
+  const sets: RecordSets = new Map([[TYPE.A, { type: TYPE.A, ttl: 60, rdatas: [Uint8Array.of(1)], proxied: false }]]);
+  const nodes = new LargeMap<WalkedNode>();
+  const count = 20 * NAMES_PASSED_AT_ONCE;
+  for (let order = 0; order < count; order++) nodes.set(`${order}`, { sets: order === count - 1 ? sets : new Map(), order });
+  const walks = createZoneWalks(nodes);
+  const whole = walks.start(count);
+  // Names that were there when it began, and are gone before it comes to them.
+  const changing = walks.start(count);
+  for (let order = 0; order < count; order++) {
+    walks.keep(`${order}`);
+    nodes.delete(`${order}`);
+    nodes.set(`${order}`, { sets, order: count + order });
+  }
+  for (const walk of [whole, changing]) {
+    let most = 0;
+    const found: unknown[] = [];
+    for (let done = false; !done;) {
+      const work = countedWork(() => {
+        const next = walk.next();
+        done = next === undefined;
+        if (next) found.push(next[0]);
+      });
+      most = Math.max(most, work);
+    }
+    assert.deepEqual(found, [`${count - 1}`]);
+    assert.ok(most <= 6 * NAMES_PASSED_AT_ONCE, `${most} steps in one turn`);
+  }
 });

@@ -4,11 +4,19 @@ import type { RecordSets } from "./rrset.ts";
 
 /** An iterator over a zone's names as they were when it started, whatever changes meanwhile. */
 export interface ZoneWalk {
-  /** The next name with records, in no particular order; undefined at the end. Throws ZoneWalkError if too much has changed. */
-  next(): readonly [name: NameKey, sets: RecordSets] | undefined;
+  /**
+   * The next name with records, in no particular order; undefined at the end. Null after `NAMES_PASSED_AT_ONCE` names without
+   * records: leave the event loop to others before you go on. Throws ZoneWalkError if too much has changed.
+   */
+  next(): WalkedName | null | undefined;
   /** Call when no more names are needed. */
   close(): void;
 }
+
+export type WalkedName = readonly [name: NameKey, sets: RecordSets];
+
+/** Names without records that one step passes over: a tenth of a millisecond. */
+export const NAMES_PASSED_AT_ONCE = 500;
 
 /** So much changed during the walk that its old state cannot be retained. */
 export class ZoneWalkError extends Error {
@@ -90,8 +98,9 @@ function createWalk(nodes: Nodes, end: number, layers: readonly Layer[], keptMax
     }
     return node.sets;
   };
-  const living = (): readonly [NameKey, RecordSets] | undefined => {
-    while (entries) {
+  const living = (): WalkedName | null | undefined => {
+    for (let passed = 0; entries; passed++) {
+      if (passed === NAMES_PASSED_AT_ONCE) return null;
       const { value, done } = entries.next();
       // What was created after the start stands behind everything else in its part.
       if (done === true || value[1].order >= end) {
@@ -116,10 +125,12 @@ function createWalk(nodes: Nodes, end: number, layers: readonly Layer[], keptMax
     kept.clear();
   };
   /** Names that the map no longer has, or has only as names created after the start. */
-  const gone = (): readonly [NameKey, RecordSets] | undefined => {
+  const gone = (): WalkedName | null | undefined => {
+    let passed = 0;
     for (const [key, sets] of kept) {
       kept.delete(key);
       if (sets.size > 0) return [key, sets];
+      if (++passed === NAMES_PASSED_AT_ONCE) return null;
     }
     return undefined;
   };
@@ -127,7 +138,8 @@ function createWalk(nodes: Nodes, end: number, layers: readonly Layer[], keptMax
   return {
     next: () => {
       if (broken) throw new ZoneWalkError();
-      return living() ?? gone();
+      const found = living();
+      return found === undefined ? gone() : found;
     },
     keep: (key, by) => {
       const node = nodes.get(key);
