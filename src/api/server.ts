@@ -5,7 +5,7 @@ import type { Deprecation } from "#deprecations/deprecation.ts";
 import { createDeprecationEngine } from "#deprecations/engine.ts";
 import { DEPRECATIONS } from "#deprecations/table.ts";
 import type { Clock, IsoDate } from "#kernel/clock.ts";
-import { PlatformError } from "#kernel/errors/errors.ts";
+import { type ErrorItem, PlatformError } from "#kernel/errors/errors.ts";
 import { askedHost, type HostGate, hostFieldsOf } from "#kernel/net/host-gate.ts";
 import { newRayId } from "#kernel/crypto/ids.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
@@ -16,6 +16,8 @@ import { type ApiDateConfig, createApiDate } from "./api-date.ts";
 import { badHeader } from "./auth.ts";
 import { answerBrokenRequest, answerExpectation, watchAnswer } from "./connection/broken-request.ts";
 import { createDashboardFiles } from "#api/dashboard/dashboard-files.ts";
+import { DOCS_PATH } from "./docs/doc-layout.ts";
+import { addDocs } from "./docs/doc-routes.ts";
 import { failureEnvelope } from "./envelope.ts";
 import type { Settled } from "./execute.ts";
 import { type Failure, toFailure } from "./failure.ts";
@@ -49,6 +51,8 @@ export interface ApiConfig {
   readonly bodyBytesMax?: number;
   /** The folder of the dashboard's built files, which are served at `/`. */
   readonly dashboard?: string;
+  /** The folder of the documentation, which is served at `/docs` where the OpenAPI document is. */
+  readonly docs?: string;
   /** Of routes that have limits of their own. */
   readonly limits?: RouteLimits;
 }
@@ -85,6 +89,7 @@ const LIMITS: RouteLimits = { dns_import: { bodyBytesMax: 256 * 1024, rateLimit:
 export function createApi(deps: ApiDeps): FastifyInstance {
   const { control, clock, config, log, deprecations = DEPRECATIONS } = deps;
   const limits = config.limits ?? LIMITS;
+  const hasOpenApi = config.hasOpenApi ?? (() => true);
   const app = createHttp(config, clock, (error, _request, reply) => {
     // The framework runs no hook and keeps no state for an address that it cannot read.
     addHeaders(reply);
@@ -137,7 +142,14 @@ export function createApi(deps: ApiDeps): FastifyInstance {
       .code(status)
       .headers(extra)
       .type(JSON_TYPE)
-      .send(failureEnvelope(dated?.errors(errors) ?? errors));
+      .send(failureEnvelope(withPages(dated?.errors(errors) ?? errors, reply)));
+  }
+  /** Each error's page, at the address that the client has called. */
+  function withPages(errors: readonly ErrorItem[], { request }: FastifyReply): readonly ErrorItem[] {
+    const { host } = request.headers;
+    if (config.docs === undefined || host === undefined || !hasOpenApi()) return errors;
+    const base = `${config.tls === undefined ? "http" : "https"}://${host}${DOCS_PATH}/errors/`;
+    return errors.map((error) => ({ ...error, documentation_url: `${base}${error.code}` }));
   }
   addRequestMetrics(app, deps.metrics, clock);
   app.setErrorHandler((error, request, reply) => fail(error, request, reply));
@@ -172,9 +184,10 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     });
   addPublicDocuments(app, {
     ...{ basePath: BASE_PATH, routes: deps.routes, deprecations },
-    hasOpenApi: config.hasOpenApi ?? (() => true),
+    hasOpenApi,
     isSetupOpen: control.access.sessions.isOpen,
   });
+  if (config.docs !== undefined) addDocs(app, config.docs, hasOpenApi);
   // What has no end of its own would keep the server from ending.
   app.addHook("preClose", async () => {
     control.securityEvents.close();

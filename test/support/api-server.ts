@@ -42,6 +42,8 @@ export interface ApiServerOptions {
   readonly bodyBytesMax?: number;
   readonly tls?: ApiConfig["tls"];
   readonly dashboard?: string;
+  readonly docs?: string;
+  readonly hasOpenApi?: () => boolean;
   /** No limits of their own for any route unless said. */
   readonly limits?: NonNullable<ApiConfig["limits"]>;
   readonly routes?: ApiDeps["routes"];
@@ -99,6 +101,8 @@ export async function startApi(options: ApiServerOptions = {}): Promise<ApiServe
       limits: options.limits ?? { dns_import: { bodyBytesMax: 256 * 1024, rateLimit: { requests: 0, periodSeconds: 60 } } },
       ...(options.tls ? { tls: options.tls } : {}),
       ...(options.dashboard ? { dashboard: options.dashboard } : {}),
+      ...(options.docs ? { docs: options.docs } : {}),
+      ...(options.hasOpenApi ? { hasOpenApi: options.hasOpenApi } : {}),
       ...(options.bodyBytesMax === undefined ? {} : { bodyBytesMax: options.bodyBytesMax }),
     },
   });

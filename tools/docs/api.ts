@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import { ROUTES } from "#api/routes/table.ts";
+import { RESOURCES } from "#api/routes/table.ts";
 import type { Route } from "#api/route.ts";
 import { code, type Page, page, pathTemplate, table } from "./page.ts";
 
@@ -15,18 +15,32 @@ interface Schema {
   readonly enum?: readonly unknown[];
 }
 
+const FOLDER = "docs/reference/api";
+const SOURCE = "the route table, src/api/routes/";
+const NOTE =
+  "Paths are below the base address, which ends with `/client/v4`. Every answer has the envelope `result`, `success`, `errors`, `messages`.";
+
 export function apiPages(): readonly Page[] {
-  const index = table(
-    ["Method", "Path", "What it does", "Permission, any of"],
-    ROUTES.map((row) => [row.method, code(pathTemplate(row.path)), `[${row.summary}](#${row.id})`, row.permissions.join(", ")]),
-  );
-  const note =
-    "Paths are below the base address, which ends with `/client/v4`. Every answer has the envelope `result`, `success`, `errors`, `messages`.";
-  return [page("docs/reference/api.md", "Management API", "the route table, src/api/routes/", note, index, ...ROUTES.map(section))];
+  const parts = RESOURCES.flatMap(({ name, routes }) => [`## [${name}](${slug(name)}.md)`, routeTable(routes, `${slug(name)}.md`)]);
+  return [
+    page(`${FOLDER}/README.md`, "Management API", SOURCE, NOTE, ...parts),
+    ...RESOURCES.map(({ name, routes }) =>
+      page(`${FOLDER}/${slug(name)}.md`, name, SOURCE, NOTE, routeTable(routes, ""), ...routes.map(section)),
+    ),
+  ];
 }
+
+const routeTable = (routes: readonly Route[], file: string): string =>
+  table(
+    ["Method", "Path", "What it does"],
+    routes.map((row) => [row.method, code(pathTemplate(row.path)), `[${row.summary}](${file}#${row.id})`]),
+  );
+
+const slug = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
 
 function section(row: Route): string {
   const parts = [`<a id="${row.id}"></a>\n\n## ${row.summary}`, code(`${row.method} ${pathTemplate(row.path)}`)];
+  if (row.permissions.length > 0) parts.push(`Permission, any of: ${row.permissions.join(", ")}.`);
   if (row.query) parts.push(`### Query\n\n${fields(row.query, "Required")}`);
   if (row.body) parts.push(`### ${row.body_type ? "Form (multipart/form-data)" : "Body"}\n\n${fields(row.body, "Required")}`);
   parts.push(

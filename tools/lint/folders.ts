@@ -165,6 +165,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "followed.ts",
     "routes",
     "connection",
+    "docs",
     ".",
   ],
   snapshot: ["edge-settings.ts", "entries.ts", "record-layers.ts", "feed.ts", "last-good", "."],

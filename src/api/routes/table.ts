@@ -48,54 +48,41 @@ import { ZONE_DASHBOARD_ROUTES } from "#api/routes/zones/zone-dashboard.ts";
 import { ZONE_SETTING_ROUTES } from "#api/routes/zones/zone-settings.ts";
 import { ZONE_ROUTES } from "#api/routes/zones/zones.ts";
 
-/** Every route, in the order in which the reference lists them. */
-export const ROUTES: readonly Route[] = [
-  ...USER_ROUTES,
-  ...SESSION_ROUTES,
-  ...BILLING_ROUTES,
-  ...TOKEN_ROUTES,
-  ...MEMBERSHIP_ROUTES,
-  ...ACCOUNT_ROUTES,
-  ...ACCOUNT_MEMBER_ROUTES,
-  ...ORGANIZATION_ROUTES,
-  ...DEPRECATION_CALL_ROUTES,
-  ...ZONE_ROUTES,
-  ...ZONE_HOLD_ROUTES,
-  ...ZONE_SETTING_ROUTES,
-  ...CERTIFICATE_PACK_ROUTES,
-  ...CUSTOM_CERTIFICATE_ROUTES,
-  ...CUSTOM_HOSTNAME_ROUTES,
-  ...CACHE_ROUTES,
-  ...DNS_RECORD_ROUTES,
-  ...DNS_SCAN_ROUTES,
-  ...DNS_ZONE_FILE_ROUTES,
-  ...DNS_VERSION_ROUTES,
-  ...DNS_SETTINGS_ROUTES,
-  ...DNSSEC_ROUTES,
-  ...CUSTOM_NAME_SERVER_ROUTES,
-  ...SECONDARY_DNS_ROUTES,
-  ...RULESET_ROUTES,
-  ...EXCEPTION_ROUTES,
-  ...RULE_LIST_ROUTES,
-  ...FIREWALL_RULE_ROUTES,
-  ...RATE_LIMIT_ROUTES,
-  ...PREVIOUS_WAF_ROUTES,
-  ...PAGE_RULE_ROUTES,
-  ...PAGE_SHIELD_ROUTES,
-  ...WAF_MIGRATION_ROUTES,
-  ...SECURITY_EVENT_ROUTES,
-  ...ZONE_DASHBOARD_ROUTES,
-  ...REQUEST_LOG_ROUTES,
-  ...SENSITIVE_DATA_ROUTES,
-  ...LOGPUSH_ROUTES,
-  ...NOTIFICATION_ROUTES,
-  ...GATEWAY_ROUTES,
-  ...GATEWAY_DOMAIN_ROUTES,
-  ...ACCESS_APP_ROUTES,
-  ...DLP_PROFILE_ROUTES,
-  ...GATEWAY_PROVIDER_ROUTES,
-  ...GATEWAY_DYNAMIC_ROUTES,
-  ...GATEWAY_LOG_ROUTES,
-  ...GATEWAY_DATASET_ROUTES,
-  ...GRAPHQL_ROUTES,
+/** Routes about one subject, which the reference shows on one page. */
+export interface Resource {
+  readonly name: string;
+  readonly routes: readonly Route[];
+}
+
+/** Every route by its subject, in the order in which the reference lists them. */
+export const RESOURCES: readonly Resource[] = [
+  { name: "Users and sessions", routes: [...USER_ROUTES, ...SESSION_ROUTES, ...MEMBERSHIP_ROUTES, ...BILLING_ROUTES] },
+  { name: "API tokens", routes: TOKEN_ROUTES },
+  {
+    name: "Accounts and members",
+    routes: [...ACCOUNT_ROUTES, ...ACCOUNT_MEMBER_ROUTES, ...ORGANIZATION_ROUTES, ...DEPRECATION_CALL_ROUTES],
+  },
+  { name: "Zones", routes: [...ZONE_ROUTES, ...ZONE_HOLD_ROUTES, ...ZONE_SETTING_ROUTES] },
+  { name: "Certificates", routes: [...CERTIFICATE_PACK_ROUTES, ...CUSTOM_CERTIFICATE_ROUTES] },
+  { name: "Custom hostnames", routes: CUSTOM_HOSTNAME_ROUTES },
+  { name: "Cache", routes: CACHE_ROUTES },
+  { name: "DNS records", routes: [...DNS_RECORD_ROUTES, ...DNS_SCAN_ROUTES, ...DNS_ZONE_FILE_ROUTES, ...DNS_VERSION_ROUTES] },
+  { name: "DNS settings and DNSSEC", routes: [...DNS_SETTINGS_ROUTES, ...DNSSEC_ROUTES, ...CUSTOM_NAME_SERVER_ROUTES] },
+  { name: "Secondary DNS", routes: SECONDARY_DNS_ROUTES },
+  { name: "Rulesets", routes: [...RULESET_ROUTES, ...EXCEPTION_ROUTES] },
+  { name: "Lists", routes: RULE_LIST_ROUTES },
+  {
+    name: "Previous WAF and page rules",
+    routes: [...FIREWALL_RULE_ROUTES, ...RATE_LIMIT_ROUTES, ...PREVIOUS_WAF_ROUTES, ...PAGE_RULE_ROUTES, ...WAF_MIGRATION_ROUTES],
+  },
+  { name: "Page Shield", routes: PAGE_SHIELD_ROUTES },
+  { name: "Security events and requests", routes: [...SECURITY_EVENT_ROUTES, ...REQUEST_LOG_ROUTES, ...LOGPUSH_ROUTES] },
+  { name: "Analytics", routes: [...ZONE_DASHBOARD_ROUTES, ...GRAPHQL_ROUTES] },
+  { name: "Sensitive data", routes: [...SENSITIVE_DATA_ROUTES, ...DLP_PROFILE_ROUTES] },
+  { name: "Notifications", routes: NOTIFICATION_ROUTES },
+  { name: "AI gateways", routes: [...GATEWAY_ROUTES, ...GATEWAY_DOMAIN_ROUTES, ...GATEWAY_PROVIDER_ROUTES, ...GATEWAY_DYNAMIC_ROUTES] },
+  { name: "AI gateway logs", routes: [...GATEWAY_LOG_ROUTES, ...GATEWAY_DATASET_ROUTES] },
+  { name: "Access applications", routes: ACCESS_APP_ROUTES },
 ];
+
+export const ROUTES: readonly Route[] = RESOURCES.flatMap(({ routes }) => routes);

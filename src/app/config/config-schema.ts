@@ -36,7 +36,7 @@ export const CONFIG_KEYS = {
     type: "switch",
     default: true,
     reload: true,
-    doc: "Serve the OpenAPI document to everyone at /client/v4/openapi.json. Off: do not serve it.",
+    doc: "Serve the OpenAPI document (/client/v4/openapi.json) and the documentation (/docs) to everyone. Off: do not serve them.",
   },
   "ops.host": {
     type: "host",

@@ -8,7 +8,7 @@ import { isLoopbackHost } from "#app/config/bind-safety.ts";
 import type { Config } from "#app/config/config.ts";
 import type { LiveConfig } from "#app/config/live-config.ts";
 import { edgeAddresses, retentionOf } from "#app/planes/plane-configs.ts";
-import { dashboardFolder } from "./dashboard-folder.ts";
+import { packageFolders } from "./package-folders.ts";
 import { certificateNames, readRoots, readTls } from "#app/config/tls-files.ts";
 
 /** What use-cases are told of the operator's configuration. */
@@ -102,13 +102,14 @@ export function apiConfig(live: LiveConfig, allowsHost: HostGate): ApiConfig {
     },
     periodSeconds: 60,
   };
-  const dashboard = dashboardFolder();
+  const { dashboard, docs } = packageFolders();
   return {
     vendorPrefix: vendor.prefix,
     ...{ date, rateLimit, allowsHost },
     hasOpenApi: () => live.current().api.openapi,
     limits: { dns_import: { bodyBytesMax: dns.import_bytes_max, rateLimit: importRateLimit } },
     ...(dashboard === undefined ? {} : { dashboard }),
+    ...(docs === undefined ? {} : { docs }),
     ...live.tls(),
   };
 }
