@@ -14,7 +14,7 @@ import { localReads } from "#events/read/read-client.ts";
 import { createEventSink } from "#events/write/sink.ts";
 import { testRequestRow, testSecurityRow } from "#events/testing/rows.ts";
 import { DEFAULT_RETENTION, type WriterData } from "#events/write/writer-config.ts";
-import { createBodyTee } from "#edge/detection/tap.ts";
+import { createBodyTee } from "#edge/detection/body-tee.ts";
 import { beginTest, testSubject } from "#edge/testing/subject.ts";
 import type { DetectorWorkerData } from "#edge/detection/worker.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { type Call, type CursorPage, type Page, DryRunEnd } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import type { DatedRequest } from "#deprecations/engine.ts";
-import type { Facts, JsonObject, Query } from "#deprecations/interpretation.ts";
+import type { Facts, JsonObject, Query } from "#deprecations/effect-handler.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { cursorInfo, type Message, pagedEnvelope, resultInfo, successEnvelope } from "./envelope.ts";
 import { readCursorPage, readPage } from "./paging.ts";

@@ -1,5 +1,5 @@
 import { listAt } from "#kernel/lists.ts";
-import type { Query } from "#deprecations/interpretation.ts";
+import type { Query } from "#deprecations/effect-handler.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 
 const FILTERS_MAX = 50;

@@ -1,7 +1,7 @@
 import type { CursorRequest, PageRequest } from "#control/call.ts";
 import type { ErrorName } from "#kernel/errors/error-codes.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import type { Query } from "#deprecations/interpretation.ts";
+import type { Query } from "#deprecations/effect-handler.ts";
 import type { Route } from "./route.ts";
 
 export const PER_PAGE_DEFAULT = 20;

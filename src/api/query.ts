@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import type { Query } from "#deprecations/interpretation.ts";
+import type { Query } from "#deprecations/effect-handler.ts";
 import type { ErrorName } from "#kernel/errors/error-codes.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { compileCheck } from "./validation.ts";

@@ -5,7 +5,7 @@ import type { Control } from "#control/control.ts";
 import type { CallCounter } from "#deprecations/call-counter.ts";
 import type { DatedRequest, DeprecationEngine } from "#deprecations/engine.ts";
 import { noticeHeaders } from "#deprecations/notice.ts";
-import type { Query } from "#deprecations/interpretation.ts";
+import type { Query } from "#deprecations/effect-handler.ts";
 import type { Clock, IsoDate } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { createExecutor, type Settled } from "./execute.ts";

@@ -3,7 +3,7 @@ import type { Static, TSchema } from "typebox";
 import type { Call, CursorPage, CursorRequest, Page, PageRequest } from "#control/call.ts";
 import type { Credential } from "#control/access/authenticate.ts";
 import type { Control } from "#control/control.ts";
-import type { Query } from "#deprecations/interpretation.ts";
+import type { Query } from "#deprecations/effect-handler.ts";
 import type { ErrorName } from "#kernel/errors/error-codes.ts";
 import type { PermissionGroupName } from "#model/access/permission-groups.ts";
 

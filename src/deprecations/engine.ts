@@ -3,7 +3,7 @@ import type { IsoDate } from "#kernel/clock.ts";
 import type { ErrorItem } from "#kernel/errors/errors.ts";
 import type { Deprecation } from "./deprecation.ts";
 import { interpret } from "./effects/interpreters.ts";
-import type { Facts, Interpretation, JsonObject, Query, Sides } from "./interpretation.ts";
+import type { Facts, Interpretation, JsonObject, Query, Sides } from "./effect-handler.ts";
 
 /** The interface as it was on one day, for one route. */
 export interface DatedRoute {

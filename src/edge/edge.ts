@@ -19,7 +19,7 @@ import { createAcmeChallenges } from "./stages/acme-challenge.ts";
 import { createChallenges } from "./stages/challenge.ts";
 import type { EdgeConfig } from "./config.ts";
 import type { EdgeContext } from "#edge/pipeline/context.ts";
-import type { BodyTee } from "./detection/tap.ts";
+import type { BodyTee } from "./detection/body-tee.ts";
 import type { SocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { SocketLoop } from "#wire/connections/epoll/socket-loop.ts";
 import type { Transport } from "#wire/connections/transport/transport.ts";

@@ -12,10 +12,10 @@ import { createMetrics } from "#kernel/process/metrics.ts";
 import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import { loadSocketCalls, type SocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { eventually } from "../../test/support/eventually.ts";
-import type { TapMessage } from "./detection/job.ts";
-import { BufferUser } from "./detection/lent-reads.ts";
+import type { TapMessage } from "./detection/scan-plan.ts";
+import { BufferUser } from "./detection/shared-buffers.ts";
 import { createRingReader } from "./detection/ring.ts";
-import { createBodyTee } from "./detection/tap.ts";
+import { createBodyTee } from "./detection/body-tee.ts";
 import { httpOrigin, siteOps, startEdge, type TestEdge } from "#edge/testing/edge.ts";
 import { rulesetOp } from "#edge/testing/entries.ts";
 

@@ -12,7 +12,7 @@ import { createEventSink } from "#events/write/sink.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { openReplica } from "#snapshot/replica.ts";
 import type { EdgeConfig } from "./config.ts";
-import { createBodyTee } from "./detection/tap.ts";
+import { createBodyTee } from "./detection/body-tee.ts";
 import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { createEdge } from "./edge.ts";
 

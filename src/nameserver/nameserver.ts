@@ -25,7 +25,7 @@ import type { SystemSockets } from "#nameserver/listen/system-sockets.ts";
 import { createTransferPartners } from "#nameserver/tsig/transfer-acl.ts";
 import { createTransfersOut } from "#nameserver/transfers/xfr-server.ts";
 import { createZoneJournal } from "#nameserver/zones/zone-journal.ts";
-import { readHost } from "#nameserver/zones/zone-readers.ts";
+import { readHost } from "#nameserver/zones/entry-decoders.ts";
 import { createZones } from "#nameserver/zones/zones.ts";
 
 export interface Nameserver {

@@ -3,7 +3,7 @@ import { createEventReader } from "#app/control/event-reader.ts";
 import { systemCall } from "#control/call.ts";
 import { createDeliveries } from "#control/notifications/delivery/deliveries.ts";
 import { createEventCounts } from "#control/notifications/spikes/event-counts.ts";
-import { createOwnRounds } from "#control/notifications/spikes/rounds.ts";
+import { createWindowClaims } from "#control/notifications/spikes/window-claims.ts";
 import { createNotificationWatch } from "#control/notifications/spikes/watch.ts";
 import { openEventDatabase } from "#events/database/database.ts";
 import { packed, testSecurityRow } from "#events/testing/rows.ts";
@@ -67,7 +67,7 @@ function alertLooks(name: string, perWindow: number): Benchmark {
         clock,
         counts: createEventCounts(reader.reads),
         deliveries,
-        rounds: createOwnRounds(),
+        rounds: createWindowClaims(),
       });
       const call = systemCall("bench");
       clock.advance(10_000);

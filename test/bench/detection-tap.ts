@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { MessageChannel, Worker } from "node:worker_threads";
 import { createMetrics } from "#kernel/process/metrics.ts";
-import { createBodyTee, type BodyTee } from "#edge/detection/tap.ts";
+import { createBodyTee, type BodyTee } from "#edge/detection/body-tee.ts";
 import { testSubject } from "#edge/testing/subject.ts";
 import type { Benchmark, Measurement } from "./benchmark.ts";
 import { allCpus, freePort, otherCpus, startScript } from "./program.ts";

@@ -8,7 +8,7 @@ import { createMetrics } from "#kernel/process/metrics.ts";
 import { createSealer } from "#kernel/crypto/seal.ts";
 import { EDGE_LIMITS } from "#edge/config.ts";
 import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
-import { createBodyTee, type BodyTee } from "#edge/detection/tap.ts";
+import { createBodyTee, type BodyTee } from "#edge/detection/body-tee.ts";
 import { createEdge } from "#edge/edge.ts";
 import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import type { Op } from "#snapshot/entries.ts";

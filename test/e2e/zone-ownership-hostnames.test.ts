@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createHomeOf } from "#control/certificates/home-of.ts";
+import { createHostingZoneOf } from "#control/certificates/hosting-zone.ts";
 import { createHostnameDns } from "#control/certificates/hostname-dns.ts";
 import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import type { CustomHostname } from "#model/hostnames/custom-hostname.ts";
@@ -215,7 +215,10 @@ scenario("28: CAA records of a zone that B made up keep no authority from A's ho
 
 scenario("30: a zone of B's at a name of A's for validation records hides none of them", async (world) => {
   const site = await world.zone(world.a, "v.test");
-  const homeOf = createHomeOf({ store: world.store, dns: createHostnameDns({ store: world.store, resolvers: [world.planes.resolver] }) });
+  const homeOf = createHostingZoneOf({
+    store: world.store,
+    dns: createHostnameDns({ store: world.store, resolvers: [world.planes.resolver] }),
+  });
   const home = { zone_id: site.id, name: "id.dcv.v.test" };
   for (const claim of CLAIMS) {
     const theirs = await world.zone(world.b, "dcv.v.test", claim);

@@ -9,7 +9,7 @@ import type { Log } from "#app/log/log.ts";
 import { channel, startPlaneWorker } from "#app/threads/plane-worker.ts";
 import { WATCH_LIMITS, type WatchLimits } from "#app/threads/watchdog.ts";
 import type { DetectorWorkerData } from "#edge/detection/worker.ts";
-import { createBodyTee, type BodyTee } from "#edge/detection/tap.ts";
+import { createBodyTee, type BodyTee } from "#edge/detection/body-tee.ts";
 import { beginTest } from "#edge/testing/subject.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";

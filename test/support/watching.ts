@@ -8,7 +8,7 @@ import { controlOver } from "./control.ts";
 import { createDeliveries } from "#control/notifications/delivery/deliveries.ts";
 import type { WindowCount } from "#control/notifications/spikes/event-counts.ts";
 import { createNotificationPolicies } from "#control/notifications/policies/policies.ts";
-import { createOwnRounds } from "#control/notifications/spikes/rounds.ts";
+import { createWindowClaims } from "#control/notifications/spikes/window-claims.ts";
 import { createSilences } from "#control/notifications/policies/silences.ts";
 import { createNotificationWatch, type FailedLook } from "#control/notifications/spikes/watch.ts";
 
@@ -40,7 +40,7 @@ export async function watching(store: Store, ofWatch = store) {
     windows: async (_kind: SpikeKind, _zone: string, _service: string | null, fromMs: number, toMs: number) =>
       Array.from({ length: (toMs - fromMs) / (5 * MINUTE_MS) }, () => current.usual),
   };
-  const watch = createNotificationWatch({ store: ofWatch, clock, counts, deliveries, rounds: createOwnRounds() });
+  const watch = createNotificationWatch({ store: ofWatch, clock, counts, deliveries, rounds: createWindowClaims() });
   const policies = createNotificationPolicies({ store, clock, deliveries, ready: { email: false } });
   const policy = async (alert_type: string, filters?: Record<string, string[]>, alert_interval?: string) =>
     policies.create(call(), account_id, {

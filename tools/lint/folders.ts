@@ -142,7 +142,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   wire: ["dns", "proxy", "http", "http2", "tls", "web-socket", "x509", "native", "connections"],
   "wire/connections": ["buffers", "transport", "epoll", "http"],
   "wire/http2": ["hpack", "."],
-  deprecations: ["deprecation.ts", "interpretation.ts", "effects", "."],
+  deprecations: ["deprecation.ts", "effect-handler.ts", "effects", "."],
   api: [
     "route.ts",
     "failure.ts",
@@ -161,8 +161,8 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "gateway-log-query.ts",
     "zone-of.ts",
     "execute.ts",
-    "exported.ts",
-    "followed.ts",
+    "file-response.ts",
+    "event-stream-response.ts",
     "routes",
     "connection",
     "docs",
@@ -170,7 +170,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   ],
   snapshot: ["edge-settings.ts", "entries.ts", "record-layers.ts", "feed.ts", "last-good", "."],
   "app/cli": ["outcome.ts", "api-client.ts", "config-input.ts", "record-line.ts", "token-store.ts", "zone", "."],
-  "edge/detection": ["body-cut.ts", "utf32.ts", "transcoder.ts", "job.ts", "multipart", "."],
+  "edge/detection": ["body-cut.ts", "utf32.ts", "transcoder.ts", "scan-plan.ts", "multipart", "."],
 };
 
 /** Files in one folder, tests apart. */

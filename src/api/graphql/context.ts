@@ -1,7 +1,7 @@
 import type * as GraphQl from "graphql";
 import type { Req } from "#api/route.ts";
 import type { AnalyticsScope } from "#model/events/analytics.ts";
-import type { InTurn } from "./turns.ts";
+import type { InTurn } from "./serial-executor.ts";
 
 /** What resolvers get besides the query. */
 export interface GraphQlContext {

@@ -8,7 +8,7 @@ import { withKnownVariables } from "./known-variables.ts";
 import { settingsField } from "./node-settings.ts";
 import { boundSteps } from "./query-steps.ts";
 import { boundVariables, depthRule, introspectionRule } from "./query-bounds.ts";
-import { createTurns } from "./turns.ts";
+import { createSerialExecutor } from "./serial-executor.ts";
 
 export interface GraphQlRequest {
   readonly query: string;
@@ -43,7 +43,7 @@ export async function executeGraphQl(request: GraphQlRequest, req: GraphQlContex
   const { data = null, errors } = await graphql.execute({
     schema,
     document,
-    contextValue: { req, seen: {}, inTurn: createTurns() } satisfies GraphQlContext,
+    contextValue: { req, seen: {}, inTurn: createSerialExecutor() } satisfies GraphQlContext,
     variableValues: request.variables ?? {},
     operationName: request.operationName ?? null,
     options: { maxCoercionErrors: ERRORS_MAX },

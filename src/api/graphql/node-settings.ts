@@ -3,7 +3,7 @@ import { ANALYTICS_LIMIT_MAX } from "#model/events/analytics.ts";
 import { ALWAYS_NULL } from "./analytics-types.ts";
 import type { FieldConfig, GraphQlContext } from "./context.ts";
 import { reachOf } from "./node-reach.ts";
-import { VALUES_IN_ROW_MAX } from "./turns.ts";
+import { VALUES_IN_ROW_MAX } from "./serial-executor.ts";
 
 /** What the nodes beside it allow, as clients ask for it before they ask for data. */
 export function settingsField(

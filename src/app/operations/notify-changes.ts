@@ -1,4 +1,4 @@
-import { createNotifier, type Notifier } from "#control/transfers/notifier.ts";
+import { createNotifySender, type NotifySender } from "#control/transfers/notify-sender.ts";
 import { createNotifySocket } from "#control/transfers/notify-socket.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
@@ -19,8 +19,8 @@ export interface AnnouncementsDeps {
 }
 
 /** Tells other servers from now on what changes in the zones that they fetch. */
-export async function startAnnouncements({ config, publisher, clock, log, ...deps }: AnnouncementsDeps): Promise<Notifier> {
-  const notifier = createNotifier({
+export async function startAnnouncements({ config, publisher, clock, log, ...deps }: AnnouncementsDeps): Promise<NotifySender> {
+  const notifier = createNotifySender({
     ...deps,
     socket: createNotifySocket({ host: config.dns.host, clock }),
     settled: publisher.settled,

@@ -8,7 +8,7 @@ import { findSessionByHash, type SessionRow, touchSession } from "#store/access/
 import { findTokenByHash, findTokenById } from "#store/access/tokens.ts";
 import { findUser, findUserByEmail, type UserRow } from "#store/access/users.ts";
 import { parseTimestamp } from "#model/timestamp.ts";
-import { createFreshCache } from "./fresh-cache.ts";
+import { createCommitInvalidatedCache } from "./commit-invalidated-cache.ts";
 import { createPasswordCheck } from "./password-check.ts";
 import { sessionEndMs } from "./session-end.ts";
 import { addressGate, ownerReach, type Reach, readTokenFacts, tokenActor, type TokenFacts } from "./token-facts.ts";
@@ -61,7 +61,7 @@ interface KnownUser {
 }
 
 export function createAuthenticator({ store, clock }: { readonly store: Store; readonly clock: Clock }): Authenticator {
-  const tokens = createFreshCache<KnownToken>({
+  const tokens = createCommitInvalidatedCache<KnownToken>({
     store,
     clock,
     entriesMax: CREDENTIALS_KEPT_MAX,
@@ -72,7 +72,7 @@ export function createAuthenticator({ store, clock }: { readonly store: Store; r
       return { facts, admits: addressGate(facts) };
     },
   });
-  const users = createFreshCache<KnownUser>({
+  const users = createCommitInvalidatedCache<KnownUser>({
     store,
     clock,
     entriesMax: CREDENTIALS_KEPT_MAX,
@@ -82,7 +82,7 @@ export function createAuthenticator({ store, clock }: { readonly store: Store; r
     },
   });
 
-  const sessions = createFreshCache<KnownSession>({
+  const sessions = createCommitInvalidatedCache<KnownSession>({
     store,
     clock,
     entriesMax: CREDENTIALS_KEPT_MAX,

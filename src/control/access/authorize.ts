@@ -4,7 +4,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { type AccountRow, findAccount } from "#store/access/accounts.ts";
 import { type ZoneScope, zoneScope } from "#store/access/scopes.ts";
 import type { Store } from "#store/database/store.ts";
-import { createFreshCache } from "./fresh-cache.ts";
+import { createCommitInvalidatedCache } from "./commit-invalidated-cache.ts";
 import { type Groups, holdsAnywhere, holdsForUser, holdsInAccount, holdsInZone, touchesAccount, touchesZone } from "./grants.ts";
 
 /** What a route's path is about, as far as it was resolved. */
@@ -34,7 +34,7 @@ const SCOPES_KEPT_MAX = 10_000;
 const NOTHING: ResolvedScope = { account: null, zone: null };
 
 export function createAuthorizer({ store, clock }: { readonly store: Store; readonly clock: Clock }): Authorizer {
-  const zones = createFreshCache<ResolvedScope & { readonly zone: NonNullable<ResolvedScope["zone"]> }>({
+  const zones = createCommitInvalidatedCache<ResolvedScope & { readonly zone: NonNullable<ResolvedScope["zone"]> }>({
     store,
     clock,
     entriesMax: SCOPES_KEPT_MAX,
@@ -43,7 +43,12 @@ export function createAuthorizer({ store, clock }: { readonly store: Store; read
       return row && zoneResolved(row);
     },
   });
-  const accounts = createFreshCache<AccountRow>({ store, clock, entriesMax: SCOPES_KEPT_MAX, load: (id) => findAccount(store.read, id) });
+  const accounts = createCommitInvalidatedCache<AccountRow>({
+    store,
+    clock,
+    entriesMax: SCOPES_KEPT_MAX,
+    load: (id) => findAccount(store.read, id),
+  });
 
   async function inAccount(actor: Actor, accountId: string, groups: Groups): Promise<ResolvedScope> {
     const account = await accounts.get(accountId);

@@ -9,10 +9,10 @@ import { createAccountStore } from "./account-store.ts";
 import { createChooseAuthority, type IssuerName } from "./choose-authority.ts";
 import { createLookUpCaa } from "./look-up-caa.ts";
 import { type CertificateOrders, createCertificateOrders } from "./orders.ts";
-import { createHomeOf } from "./home-of.ts";
+import { createHostingZoneOf } from "./hosting-zone.ts";
 import type { OrderOwners } from "./owner.ts";
 import { type CertificateRenewals, createCertificateRenewals } from "./renewals.ts";
-import { createWorkOnOrder } from "./work-on-order.ts";
+import { createOrderSteps } from "./order-steps.ts";
 import { createZoneOwner } from "./zone-owner.ts";
 
 /** What the operator chose. */
@@ -55,12 +55,12 @@ export function createCertificateOrdering(deps: {
     clock,
     config: { ...config.acme, timeoutMs: REQUEST_MS_MAX, pollTimeoutMs: POLL_MS_MAX },
   });
-  const workOn = createWorkOnOrder({
+  const workOn = createOrderSteps({
     ...{ store, clock, sealer: deps.sealer, ca: deps.ca, authorities },
     choose: createChooseAuthority({ authorities, lookUpCaa: createLookUpCaa(deps) }),
     owners: { zone: createZoneOwner(deps), custom_hostname: deps.hostnames },
     preference: { zone: config.zones, custom_hostname: config.hostnames },
-    homeOf: createHomeOf(deps),
+    homeOf: createHostingZoneOf(deps),
   });
   const orders = createCertificateOrders({ store, clock, workOn, onError });
   const renewals = createCertificateRenewals({ store, clock, orders, authorities, zonePreference: config.zones });

@@ -15,7 +15,7 @@ import {
 } from "#store/certificates/certificate-orders.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { changeProofs, placementOf } from "./placement.ts";
-import type { WorkOnOrder } from "./work-on-order.ts";
+import type { OrderSteps } from "./order-steps.ts";
 
 /** A certificate that somebody wants. */
 export interface CertificateRequest extends CertificateOwner {
@@ -46,7 +46,7 @@ export interface CertificateOrders {
 export interface CertificateOrdersDeps {
   readonly store: Store;
   readonly clock: Clock;
-  readonly workOn: WorkOnOrder;
+  readonly workOn: OrderSteps;
   /** A failure of ours, not of an authority. */
   onError(error: unknown): void;
 }

@@ -8,7 +8,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { type EventScope, inScope } from "./event-filter.ts";
 import { csvHead, csvLines, ndjsonLines } from "./event-text.ts";
 import type { RowMarks } from "./row-marks.ts";
-import { createSeats } from "./seats.ts";
+import { createStreamLimiter } from "./stream-limiter.ts";
 import type { TailSource } from "./tail.ts";
 
 export type LogTable = "security_events" | "requests";
@@ -55,7 +55,7 @@ export function createRowLog<T extends LogTable, V extends object>(
   { table, view, columns }: LogSource<T, V>,
   marks: RowMarks,
 ): RowLog<T, V> {
-  const seats = createSeats({ ...EXPORTS, takers: "exports", what: "be made" });
+  const seats = createStreamLimiter({ ...EXPORTS, takers: "exports", what: "be made" });
 
   const positionOf = (cursor: string, scope: EventScope, where: Where<T>): RowPosition => {
     const position = marks.read(cursor, scope, where);

@@ -5,10 +5,10 @@ import type { EventTables } from "#events/rows/rows.ts";
 import type { Where } from "#events/sql/where-sql.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-import { createTurns } from "#kernel/turns.ts";
+import { createSemaphore } from "#kernel/semaphore.ts";
 import type { EventScope } from "./event-filter.ts";
 import type { RowMarks } from "./row-marks.ts";
-import { createSeats } from "./seats.ts";
+import { createStreamLimiter } from "./stream-limiter.ts";
 
 /** Readers of what comes, at the same time: of all accounts, and of one, so that none takes all places. */
 const READERS_MAX = 100;
@@ -73,10 +73,10 @@ export interface TailSource<T extends TailedTable> {
  * where it comes back with an identifier that nobody knows any more.
  */
 export function createTails<T extends TailedTable>({ reads, clock }: TailDeps, source: TailSource<T>, marks: RowMarks): Tails<T> {
-  const seats = createSeats({ ofOne: READERS_OF_ONE_MAX, ofAll: READERS_MAX, takers: "clients", what: "follow events" });
+  const seats = createStreamLimiter({ ofOne: READERS_OF_ONE_MAX, ofAll: READERS_MAX, takers: "clients", what: "follow events" });
   const closing = new AbortController();
   // Readers of security events and of requests have places of their own.
-  const looks = createTurns(LOOKS_AT_ONCE_MAX, READERS_MAX);
+  const looks = createSemaphore(LOOKS_AT_ONCE_MAX, READERS_MAX);
 
   /**
    * Gives text and no rows: what waits for its reader is held until that reads. Where the events cannot be read just now, the next look finds

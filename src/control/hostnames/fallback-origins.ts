@@ -11,7 +11,7 @@ import { hostedIn, hostedName } from "#store/zones/local-names.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { zoneRowById } from "#store/zones/zones.ts";
 import { checkedName, NAME_ERRORS } from "./hostname-names.ts";
-import { VERIFICATION_ERRORS } from "./judge-hostname.ts";
+import { VERIFICATION_ERRORS } from "./evaluate-hostname.ts";
 
 /** Where custom hostnames lead that have no origin of their own. Throws `fallback_origin_not_found`. */
 export interface FallbackOrigins {

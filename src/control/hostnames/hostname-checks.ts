@@ -15,7 +15,7 @@ import {
 import type { Unit } from "#store/database/store.ts";
 import { lockZone, type ZoneRow, zoneRowById } from "#store/zones/zones.ts";
 import type { CertificateIssuer } from "./certificate-issuer.ts";
-import { type LookDeps, lookAtHostname, type Seen } from "./look-at-hostname.ts";
+import { type LookDeps, probeHostname, type Seen } from "./probe-hostname.ts";
 import { removeHostname } from "./remove-hostname.ts";
 
 /** Looks at custom hostnames and moves them along (SPEC 3.2). */
@@ -45,7 +45,7 @@ export function createHostnameChecks(deps: CheckDeps): HostnameChecks {
     if (row === undefined || (row.status !== "pending" && row.status !== "active")) return;
     const zone = await zoneRowById(store.read, row.zone_id);
     if (zone === undefined) return;
-    const seen = await lookAtHostname(deps, row, zone);
+    const seen = await probeHostname(deps, row, zone);
     const isNew = await commit(deps, call, async (unit) => {
       await lockZone(unit.db, zone.id);
       const now = await customHostname(unit.db, id);

@@ -1,7 +1,7 @@
 import type { CertificateAuthority, CustomHostname, HostnameSsl } from "#model/hostnames/custom-hostname.ts";
 import type { HostnameStatus, SslStatus } from "#model/hostnames/custom-hostname-states.ts";
 import type { CustomHostnameRow } from "#store/hostnames/custom-hostnames.ts";
-import { VERIFICATION_ERRORS } from "./judge-hostname.ts";
+import { VERIFICATION_ERRORS } from "./evaluate-hostname.ts";
 import { ownershipView } from "./ownership.ts";
 
 /**

@@ -10,7 +10,7 @@ import { createEventCounts } from "#control/notifications/spikes/event-counts.ts
 import { createNotificationHistory, type NotificationHistory } from "#control/notifications/delivery/history.ts";
 import { createNotificationPolicies, type NotificationPolicies } from "#control/notifications/policies/policies.ts";
 import { createCountPublisher } from "#control/notifications/spikes/publish-counts.ts";
-import { createOwnRounds } from "#control/notifications/spikes/rounds.ts";
+import { createWindowClaims } from "#control/notifications/spikes/window-claims.ts";
 import { createSharedCounts } from "#control/notifications/spikes/shared-counts.ts";
 import { createSharedRounds } from "#control/notifications/spikes/shared-rounds.ts";
 import { createEmailSender, type MailServer } from "#control/notifications/delivery/send-email.ts";
@@ -50,7 +50,7 @@ export interface NotificationsDeps {
 /** Several nodes may share PostgreSQL, each with events of its own; the embedded database is one node's. */
 function countsOf({ store, events, nodeId }: NotificationsDeps): Pick<NotificationWatchDeps, "counts" | "rounds"> {
   const counts = createEventCounts(events);
-  if (store.dialect === "sqlite") return { counts, rounds: createOwnRounds() };
+  if (store.dialect === "sqlite") return { counts, rounds: createWindowClaims() };
   const publisher = createCountPublisher({ store, counts, node: nodeId });
   return { counts: createSharedCounts({ store }), rounds: createSharedRounds({ store, publisher }) };
 }

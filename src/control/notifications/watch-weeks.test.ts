@@ -17,7 +17,7 @@ import { failing } from "../../../test/support/failing.ts";
 import { createDeliveries } from "#control/notifications/delivery/deliveries.ts";
 import { createEventCounts, type EventCounts } from "#control/notifications/spikes/event-counts.ts";
 import { createNotificationPolicies } from "#control/notifications/policies/policies.ts";
-import { createOwnRounds } from "#control/notifications/spikes/rounds.ts";
+import { createWindowClaims } from "#control/notifications/spikes/window-claims.ts";
 import { historyOf, WINDOW_MS } from "#control/notifications/spikes/spikes.ts";
 import { createNotificationWatch } from "#control/notifications/spikes/watch.ts";
 
@@ -48,7 +48,7 @@ async function watching(t: TestContext, countsOf: (zones: readonly string[], dir
   const deliveries = createDeliveries(parts);
   const policies = createNotificationPolicies({ store, clock, deliveries, ready: { email: false } });
   /** A node's; another one begins without having looked. */
-  const start = () => createNotificationWatch({ store, clock, counts, deliveries, rounds: createOwnRounds() });
+  const start = () => createNotificationWatch({ store, clock, counts, deliveries, rounds: createWindowClaims() });
   return {
     clock,
     zones,

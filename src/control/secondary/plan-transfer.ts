@@ -14,7 +14,7 @@ import type { ResourceRecord } from "#wire/dns/message.ts";
 import { formatName, keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
 import { typeCode } from "#wire/dns/record-types.ts";
 import { type Transfer, TransferError, type ZoneDifference } from "#wire/dns/transfer-reader.ts";
-import { apexOf } from "./apex-copy.ts";
+import { apexOf } from "./transferred-apex.ts";
 import { copiedRecord, keyOfRecord, keyOfRow, type RecordKey, recordKey, roleOf, storedTtl, typeName } from "./copied-record.ts";
 import { createSetSizes } from "./set-sizes.ts";
 import { netDifference } from "./net-difference.ts";

@@ -1,4 +1,4 @@
 import type { EndpointGone } from "../deprecation.ts";
-import type { Interpreter } from "../interpretation.ts";
+import type { EffectHandler } from "../effect-handler.ts";
 
-export const endpointGone: Interpreter<EndpointGone> = () => ({ before: { always: true }, after: { gone: true } });
+export const endpointGone: EffectHandler<EndpointGone> = () => ({ before: { always: true }, after: { gone: true } });

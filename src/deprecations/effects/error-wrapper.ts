@@ -1,7 +1,7 @@
 import type { ErrorWrapper } from "../deprecation.ts";
-import type { Interpreter } from "../interpretation.ts";
+import type { EffectHandler } from "../effect-handler.ts";
 
-export const errorWrapper: Interpreter<ErrorWrapper> = ({ code, message, wraps }) => ({
+export const errorWrapper: EffectHandler<ErrorWrapper> = ({ code, message, wraps }) => ({
   before: {
     errors: (items) => {
       const all = items.length > 0 && items.every((item) => wraps.some(([from, to]) => item.code >= from && item.code <= to));

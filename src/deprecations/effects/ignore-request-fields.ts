@@ -1,8 +1,8 @@
 import type { IgnoreRequestFields } from "../deprecation.ts";
-import type { Interpretation, Interpreter } from "../interpretation.ts";
+import type { Interpretation, EffectHandler } from "../effect-handler.ts";
 
 /** Handlers never see the fields, on either side of the date. */
-export const ignoreRequestFields: Interpreter<IgnoreRequestFields> = ({ fields }) => {
+export const ignoreRequestFields: EffectHandler<IgnoreRequestFields> = ({ fields }) => {
   const strip: Interpretation = {
     body: (body) =>
       fields.some((field) => Object.hasOwn(body, field))

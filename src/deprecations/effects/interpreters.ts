@@ -1,5 +1,5 @@
 import type { Deprecation, Effect } from "../deprecation.ts";
-import type { Interpreter, Sides } from "../interpretation.ts";
+import type { EffectHandler, Sides } from "../effect-handler.ts";
 import { endpointGone } from "./endpoint-gone.ts";
 import { errorWrapper } from "./error-wrapper.ts";
 import { ignoreRequestFields } from "./ignore-request-fields.ts";
@@ -11,7 +11,7 @@ import { rejectQueryForms } from "./reject-query-forms.ts";
 import { rejectRequestFields } from "./reject-request-fields.ts";
 
 /** One interpreter a kind; the type makes a kind without one an error. */
-const INTERPRETERS: { readonly [K in Effect["kind"]]: Interpreter<Extract<Effect, { kind: K }>> } = {
+const INTERPRETERS: { readonly [K in Effect["kind"]]: EffectHandler<Extract<Effect, { kind: K }>> } = {
   endpoint_gone: endpointGone,
   omit_list_items: omitListItems,
   omit_response_fields: omitResponseFields,
@@ -24,4 +24,4 @@ const INTERPRETERS: { readonly [K in Effect["kind"]]: Interpreter<Extract<Effect
   protocol_rule: () => ({ before: {}, after: {} }),
 };
 
-export const interpret = (row: Deprecation): Sides => (INTERPRETERS[row.effect.kind] as Interpreter<Effect>)(row.effect, row);
+export const interpret = (row: Deprecation): Sides => (INTERPRETERS[row.effect.kind] as EffectHandler<Effect>)(row.effect, row);

@@ -1,8 +1,8 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { AliasField, LegacyAlias } from "../deprecation.ts";
-import type { Interpreter, JsonObject } from "../interpretation.ts";
+import type { EffectHandler, JsonObject } from "../effect-handler.ts";
 
-export const legacyAlias: Interpreter<LegacyAlias> = ({ of, fields, constants }) => ({
+export const legacyAlias: EffectHandler<LegacyAlias> = ({ of, fields, constants }) => ({
   before: {
     always: true,
     body: (body) => (of === "endpoint" ? translateAll(body, fields) : fields.reduce(translate, body)),

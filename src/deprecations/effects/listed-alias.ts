@@ -1,8 +1,8 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { ListedAlias } from "../deprecation.ts";
-import type { Interpreter, JsonObject } from "../interpretation.ts";
+import type { EffectHandler, JsonObject } from "../effect-handler.ts";
 
-export const listedAlias: Interpreter<ListedAlias> = ({ field, newest, type, item }, row) => {
+export const listedAlias: EffectHandler<ListedAlias> = ({ field, newest, type, item }, row) => {
   const without = (body: JsonObject): JsonObject => Object.fromEntries(Object.entries(body).filter(([key]) => key !== field));
   return {
     before: {

@@ -1,9 +1,9 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Deprecation, OmitListItems } from "../deprecation.ts";
-import type { Interpreter, JsonObject } from "../interpretation.ts";
+import type { EffectHandler, JsonObject } from "../effect-handler.ts";
 
 /** Handlers go on listing the items, which belong to other interfaces as well; from the date on they are taken away. */
-export const omitListItems: Interpreter<OmitListItems> = ({ ids }, row) => {
+export const omitListItems: EffectHandler<OmitListItems> = ({ ids }, row) => {
   const isEnded = (object: JsonObject): boolean => typeof object["id"] === "string" && ids.includes(object["id"]);
   return {
     // The copy says that the row concerns the request.

@@ -1,8 +1,8 @@
 import type { LegacyField, LegacyValue, OmitResponseFields } from "../deprecation.ts";
-import type { Facts, Interpreter, JsonObject } from "../interpretation.ts";
+import type { Facts, EffectHandler, JsonObject } from "../effect-handler.ts";
 
 /** The newest shape has no such fields, so there is nothing to take away: until the date they are put in. */
-export const omitResponseFields: Interpreter<OmitResponseFields> = (effect) => ({
+export const omitResponseFields: EffectHandler<OmitResponseFields> = (effect) => ({
   before: {
     // A row for one type of object concerns the requests whose answer shows such an object.
     always: effect.type === undefined,

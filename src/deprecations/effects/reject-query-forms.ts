@@ -1,8 +1,8 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Deprecation, QueryForm, RejectQueryForms } from "../deprecation.ts";
-import type { Interpreter, Query } from "../interpretation.ts";
+import type { EffectHandler, Query } from "../effect-handler.ts";
 
-export const rejectQueryForms: Interpreter<RejectQueryForms> = ({ forms }, row) => ({
+export const rejectQueryForms: EffectHandler<RejectQueryForms> = ({ forms }, row) => ({
   before: { query: (query) => forms.reduce(rewrite, query) },
   after: {
     query: (query) => {

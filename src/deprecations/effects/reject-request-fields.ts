@@ -1,8 +1,8 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { RejectRequestFields } from "../deprecation.ts";
-import type { Interpreter, JsonObject } from "../interpretation.ts";
+import type { EffectHandler, JsonObject } from "../effect-handler.ts";
 
-export const rejectRequestFields: Interpreter<RejectRequestFields> = (effect) => ({
+export const rejectRequestFields: EffectHandler<RejectRequestFields> = (effect) => ({
   before: {
     body: (body) => {
       const inner = legacyPart(effect, body);

@@ -13,8 +13,8 @@ import { SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
 import { httpOrigin, siteOps, startEdge } from "#edge/testing/edge.ts";
 import { rulesetOp } from "#edge/testing/entries.ts";
 import { createDetector } from "./detector.ts";
-import { SCANNED_BYTES_MAX } from "./job.ts";
-import { createBodyTee } from "./tap.ts";
+import { SCANNED_BYTES_MAX } from "./scan-plan.ts";
+import { createBodyTee } from "./body-tee.ts";
 import { eventually, settled } from "../../../test/support/eventually.ts";
 
 const CARD = "4716461583322103";

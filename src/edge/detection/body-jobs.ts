@@ -2,8 +2,8 @@ import type { CompiledDetectors } from "#rules/detectors/engine/compiled.ts";
 import { BodyScanner, scanBuffer, type ScanResult } from "#rules/detectors/engine/scan.ts";
 import { type BodyEnd, isCutAtEnd, isCutAtStart, worseTruncation } from "./body-cut.ts";
 import { createCodedKeeper, createDecoders, type Decoder, type DecodingLoad, unnamedCodingOf } from "./decode.ts";
-import { codingsOf, isJson, isMultipart, isUntyped, SCANNED_BYTES_MAX, type ScanPlan } from "./job.ts";
-import { createKeeper } from "./keeper.ts";
+import { codingsOf, isJson, isMultipart, isUntyped, SCANNED_BYTES_MAX, type ScanPlan } from "./scan-plan.ts";
+import { createTextBuffer } from "./text-buffer.ts";
 import { Multipart } from "./multipart/multipart.ts";
 import { textOnly } from "./text-only.ts";
 import { createTranscoder } from "./transcoder.ts";
@@ -34,7 +34,7 @@ export interface BodyJobOptions {
 
 /** Decoder, transcoder and scanner of each body, over buffers of `bufferBytes` that serve one after the other. */
 export function createBodyJobs(bufferBytes: number, load: DecodingLoad): (options: BodyJobOptions) => BodyJob {
-  const keeper = createKeeper();
+  const keeper = createTextBuffer();
   const codedKeeper = createCodedKeeper();
   // Making a buffer costs several times the scan of a small body.
   const buffers: Buffer[] = [];

@@ -4,7 +4,7 @@ import { DETECTORS_BY_ID } from "#rules/detectors/catalog/table.ts";
 import { isSwitchedOn } from "#rules/managed/own-patterns.ts";
 import { MANAGED_RULESETS, unpackRules } from "#rules/managed/rulesets.ts";
 import type { DetectionEntry } from "#snapshot/entries.ts";
-import type { ScanSubject } from "./job.ts";
+import type { ScanSubject } from "./scan-plan.ts";
 
 /** What the owner of a zone or of an account has said, where that is anything. Entries are frozen: a change brings another one. */
 export type Policies = (id: string) => DetectionEntry | undefined;

@@ -1,8 +1,8 @@
 import type { Transform } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from "node:zlib";
 import { type BodyEnd, worseTruncation } from "./body-cut.ts";
-import { type Encoding, SCANNED_BYTES_MAX } from "./job.ts";
-import { createKeeper, type Keeper, type KeptText } from "./keeper.ts";
+import { type Encoding, SCANNED_BYTES_MAX } from "./scan-plan.ts";
+import { createTextBuffer, type TextBuffer, type BufferedText } from "./text-buffer.ts";
 import { beginsAsAscii, beginsAsText } from "./text-only.ts";
 
 export interface Decoder {
@@ -19,7 +19,7 @@ export interface DecoderDeps {
   onEnd(how: BodyEnd): void;
   readonly load: DecodingLoad;
   /** Has what damaged bodies are decoded from once more. */
-  readonly keeper: Keeper;
+  readonly keeper: TextBuffer;
 }
 
 /** What all decoders of a thread together have before them. */
@@ -38,7 +38,7 @@ export function createDecoders(codings: readonly Encoding[], deps: DecoderDeps):
 }
 
 /** For what is decoded: bodies of which only the last 16 KB before some damage would be missing otherwise. */
-export const createCodedKeeper = (): Keeper => createKeeper(KEPT_BYTES_MAX);
+export const createCodedKeeper = (): TextBuffer => createTextBuffer(KEPT_BYTES_MAX);
 const KEPT_BYTES_MAX = 32 * 1024 * 1024;
 
 const writingTo = (decoder: Decoder, deps: DecoderDeps): DecoderDeps => ({
@@ -55,7 +55,7 @@ class Decoding implements Decoder {
   readonly #deps: DecoderDeps;
   readonly #waiting: Uint8Array[] = [];
   #stream: Opened | null = null;
-  #kept: KeptText | null = null;
+  #kept: BufferedText | null = null;
   /** What the stream has now, and how many bytes it had before and has given. */
   #current: Uint8Array | null = null;
   #fed = 0;

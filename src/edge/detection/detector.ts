@@ -12,11 +12,11 @@ import { textMaskerOf } from "#rules/detectors/masking/text-masker.ts";
 import type { ValueHash } from "#rules/detectors/engine/value-hash.ts";
 import { createCompiledCache, type Policies } from "./compiled-cache.ts";
 import { eventOf } from "./event.ts";
-import { type DetectorMessage, planOf, type ScanPlan, SHED, subjectOf, type TapMessage } from "./job.ts";
+import { type DetectorMessage, planOf, type ScanPlan, SHED, subjectOf, type TapMessage } from "./scan-plan.ts";
 import { createFairShare } from "./fair-share.ts";
-import { BufferUser } from "./lent-reads.ts";
+import { BufferUser } from "./shared-buffers.ts";
 import { examine } from "./matches.ts";
-import { NO_JOB } from "./line.ts";
+import { NO_JOB } from "./detector-channel.ts";
 import { createPoller } from "./poller.ts";
 import { createRingReader, type RingReader, type RingRecord } from "./ring.ts";
 

@@ -4,7 +4,7 @@ import { VISITOR_TEXTS } from "#events/write/mask-rows.ts";
 import type { TextMasker } from "#rules/detectors/masking/text-masker.ts";
 import { MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
 import { DETECTION_SERVICE } from "#rules/services.ts";
-import type { ScanSubject } from "./job.ts";
+import type { ScanSubject } from "./scan-plan.ts";
 import type { ExaminedMatch } from "./matches.ts";
 
 /**

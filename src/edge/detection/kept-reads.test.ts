@@ -7,8 +7,8 @@ import { READ_BUFFER } from "#wire/connections/buffers/read-buffer.ts";
 import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { inOneTurn } from "#kernel/process/tick-queue.ts";
 import { fc } from "../../../test/support/property.ts";
-import { DeferredTee } from "./late-tap.ts";
-import { BufferUser, BufferPool } from "./lent-reads.ts";
+import { DeferredTee } from "./deferred-tee.ts";
+import { BufferUser, BufferPool } from "./shared-buffers.ts";
 import { createRing, createRingReader, createRingWriter } from "./ring.ts";
 
 const calls = await loadSocketCalls();

@@ -10,8 +10,8 @@ import { eventually } from "../../../test/support/eventually.ts";
 import { fc } from "../../../test/support/property.ts";
 import { httpOrigin, siteOps, startEdge } from "#edge/testing/edge.ts";
 import { rulesetOp } from "#edge/testing/entries.ts";
-import type { TapMessage } from "./job.ts";
-import { createBodyTee } from "./tap.ts";
+import type { TapMessage } from "./scan-plan.ts";
+import { createBodyTee } from "./body-tee.ts";
 import { bodyOf, COUNTS, LENT, type LentReaderData, SHORT, WHOLE } from "#edge/testing/lent-reader.ts";
 
 const calls = await loadSocketCalls();

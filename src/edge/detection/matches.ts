@@ -10,7 +10,7 @@ import type { TextMasker } from "#rules/detectors/masking/text-masker.ts";
 import { maskedSample, type ValueHash } from "#rules/detectors/engine/value-hash.ts";
 import type { AllowedDataEntry } from "#snapshot/entries.ts";
 import { allowedAt, isAllAllowed, isAllowed } from "./allowed.ts";
-import type { ScanSubject } from "./job.ts";
+import type { ScanSubject } from "./scan-plan.ts";
 
 /** What became of a scan's findings. */
 export interface Examined {

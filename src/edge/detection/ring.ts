@@ -1,5 +1,5 @@
 import { copyBytes } from "#kernel/copy-bytes.ts";
-import type { BufferUser, BufferPool } from "./lent-reads.ts";
+import type { BufferUser, BufferPool } from "./shared-buffers.ts";
 
 /**
  * A queue of records in memory that two threads share: one writes, the other reads. Neither waits for the other, nothing is

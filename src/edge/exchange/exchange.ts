@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { BodyTee } from "#edge/detection/tap.ts";
+import type { BodyTee } from "#edge/detection/body-tee.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { LoggedFields } from "#events/rows/rows.ts";
 import type { Exhausted } from "#rules/budget.ts";

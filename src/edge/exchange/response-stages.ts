@@ -1,4 +1,4 @@
-import type { DeferredTee } from "#edge/detection/late-tap.ts";
+import type { DeferredTee } from "#edge/detection/deferred-tee.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import type { Framing } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/parsed-head.ts";

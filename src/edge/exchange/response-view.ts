@@ -1,5 +1,5 @@
 import { latin1 } from "#wire/http/bytes.ts";
-import { createRecentTexts } from "#wire/http/recent-texts.ts";
+import { createStringInterner } from "#wire/http/string-interner.ts";
 import { rememberLast } from "#rules/text/memo.ts";
 import type { HeaderFields, ResponseView } from "#rules/views.ts";
 import type { Head } from "#wire/http/parsed-head.ts";
@@ -51,7 +51,7 @@ interface ViewedHead {
   readonly contentEncodings: readonly string[];
 }
 
-const recentType = createRecentTexts();
+const recentType = createStringInterner();
 
 /** Content-Type with its parameters; empty without one. */
 export const contentTypeOf = (buffer: Buffer, { contentTypeIndex: index, offsets }: Head): string =>

@@ -1,6 +1,6 @@
 import type { Clock } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
-import { createTurns } from "#kernel/turns.ts";
+import { createSemaphore } from "#kernel/semaphore.ts";
 import type { ResolverLimits } from "#edge/config.ts";
 import type { LookUp } from "./dns-client.ts";
 
@@ -32,7 +32,7 @@ const NONE: readonly string[] = [];
 /** Keeps what was found for its TTL and renews it before, as long as somebody asks; while look-ups fail, the last good answer stands in. */
 export function createResolver({ lookUp, clock, metrics, limits }: ResolverDeps): Resolver {
   const entries = new Map<string, Entry>();
-  const turns = createTurns(limits.lookupsMax, limits.queuedLookupsMax);
+  const turns = createSemaphore(limits.lookupsMax, limits.queuedLookupsMax);
   const counter = (result: string) =>
     metrics.counter("selvedge_edge_origin_lookups_total", "DNS lookups of origins outside the hosted zones", { result });
   const counters = { found: counter("found"), nothing: counter("nothing"), failed: counter("failed") };

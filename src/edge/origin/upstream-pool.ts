@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { LinkedOrder } from "#kernel/linked-order.ts";
+import { LinkedList } from "#kernel/linked-list.ts";
 import type { Metric, MetricRegistry } from "#kernel/process/metrics.ts";
 import type { EdgeLimits } from "#edge/config.ts";
 import type { OriginHealth } from "./origin-health.ts";
@@ -52,7 +52,7 @@ export function createUpstreamPools(deps: PoolDeps): UpstreamPools {
   };
   const isClosing = (): boolean => closing;
   /** Those of all pools, the longest idle first. */
-  const idleAnywhere = new LinkedOrder<UpstreamConnection>();
+  const idleAnywhere = new LinkedList<UpstreamConnection>();
   const openConnections = deps.metrics.gauge("selvedge_edge_origin_connections", "Open connections to origins");
   const stalledEnded = deps.metrics.counter(
     "selvedge_edge_stalled_exchanges_ended_total",
@@ -112,7 +112,7 @@ interface PoolSpec {
   /** Null: plain TCP. */
   readonly tls: OriginTls | null;
   readonly dial: Dial;
-  readonly idleAnywhere: LinkedOrder<UpstreamConnection>;
+  readonly idleAnywhere: LinkedList<UpstreamConnection>;
   readonly openConnections: Metric;
   readonly stalledEnded: Metric;
   isClosing(): boolean;

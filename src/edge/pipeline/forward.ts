@@ -3,7 +3,7 @@ import type { Trailer } from "#wire/http/chunked.ts";
 import type { Framing } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/parsed-head.ts";
 import { chunkStart, lastChunk } from "#wire/http/write.ts";
-import type { DeferredTee } from "#edge/detection/late-tap.ts";
+import type { DeferredTee } from "#edge/detection/deferred-tee.ts";
 import type { EdgeErrorName } from "#edge/pages/edge-errors.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";

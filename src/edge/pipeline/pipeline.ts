@@ -14,8 +14,8 @@ import type { Algorithm } from "#edge/exchange/decisions.ts";
 import type { Codecs } from "#edge/compression/codecs.ts";
 import type { Clearance } from "#edge/challenge/clearance.ts";
 import type { DohRoute } from "#edge/origin/doh-route.ts";
-import { DeferredTee } from "#edge/detection/late-tap.ts";
-import type { BodyTee } from "#edge/detection/tap.ts";
+import { DeferredTee } from "#edge/detection/deferred-tee.ts";
+import type { BodyTee } from "#edge/detection/body-tee.ts";
 import { EDGE_ERRORS, type EdgeErrorName } from "#edge/pages/edge-errors.ts";
 import { blockPage, errorPage, type Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
@@ -27,7 +27,7 @@ import { editResponse, setField } from "#edge/http/header-edits.ts";
 import type { AcmeChallenges } from "#edge/stages/acme-challenge.ts";
 import type { Challenges } from "#edge/stages/challenge.ts";
 import { customError } from "#edge/stages/custom-error.ts";
-import { countLater, isFromOrigin } from "#edge/stages/count-later.ts";
+import { countResponse, isFromOrigin } from "#edge/stages/count-response.ts";
 import { finishPage } from "#edge/stages/finish-page.ts";
 import { scan } from "#edge/stages/scan.ts";
 import { hostnameToken } from "#edge/stages/hostname-token.ts";
@@ -136,7 +136,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     },
     readsBodyLater,
     substitute: (exchange, buffer, head) => {
-      if (exchange.later.length > 0) countLater(exchange, responseView(exchange, buffer, head), isFromOrigin(exchange));
+      if (exchange.later.length > 0) countResponse(exchange, responseView(exchange, buffer, head), isFromOrigin(exchange));
       const rulesets = exchange.zone?.rulesets(CUSTOM_ERRORS) ?? NO_RULESETS;
       if (rulesets.length === 0 || passesErrors(exchange, head.status)) return null;
       const page = customError(exchange, responseView(exchange, buffer, head));

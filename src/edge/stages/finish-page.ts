@@ -3,7 +3,7 @@ import { phaseNumber } from "#rules/phases.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
 import { editedView, pageView } from "#edge/exchange/response-view.ts";
-import { countLater } from "./count-later.ts";
+import { countResponse } from "./count-response.ts";
 import { customError } from "./custom-error.ts";
 import { logFields } from "./log-fields.ts";
 import { scanPage } from "./scan.ts";
@@ -16,7 +16,7 @@ const LOGS = phaseNumber("http_log_custom_fields");
 export function finishPage(exchange: Exchange, page: Page): Page {
   const { zone } = exchange;
   if (zone === null || exchange.isForMany) return page;
-  if (exchange.later.length > 0) countLater(exchange, pageView(exchange, page), false);
+  if (exchange.later.length > 0) countResponse(exchange, pageView(exchange, page), false);
   const shown = page.isChosen === true ? page : (customError(exchange, pageView(exchange, page)) ?? page);
   const transforms = zone.rulesets(TRANSFORMS);
   if (transforms.length > 0) {

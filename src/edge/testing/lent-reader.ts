@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { BufferUser } from "#edge/detection/lent-reads.ts";
+import { BufferUser } from "#edge/detection/shared-buffers.ts";
 import { createRingReader } from "#edge/detection/ring.ts";
 
 /** What a reading thread is given, and what it has counted, by their places in `counts`. */

@@ -1,6 +1,6 @@
 import { executeManaged, SENSITIVE_DATA_RULESET_ID } from "#rules/managed/rulesets.ts";
-import type { ScannedRequest, ScanSubject } from "#edge/detection/job.ts";
-import type { BodyTap, BodyTee } from "#edge/detection/tap.ts";
+import type { ScannedRequest, ScanSubject } from "#edge/detection/scan-plan.ts";
+import type { BodyTap, BodyTee } from "#edge/detection/body-tee.ts";
 
 const managed = executeManaged({ id: SENSITIVE_DATA_RULESET_ID });
 

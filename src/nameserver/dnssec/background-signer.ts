@@ -2,7 +2,7 @@ import type { Clock } from "#kernel/clock.ts";
 import type { NameKey } from "#wire/dns/name.ts";
 import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
 import { signedTypes, visibleSet } from "#nameserver/zones/lookup.ts";
-import type { ZoneWalk } from "#nameserver/zones/zone-walk.ts";
+import type { ZoneIterator } from "#nameserver/zones/zone-iterator.ts";
 import type { ZoneObserver, Zones } from "#nameserver/zones/zones.ts";
 import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 import type { Signatures } from "./rrsig-cache.ts";
@@ -40,7 +40,7 @@ interface Job {
 /** One whose names are gone through, after the signatures of names that it no longer has. */
 interface WholeZone extends Job {
   readonly tidying: Generator<void>;
-  readonly names: ZoneWalk;
+  readonly names: ZoneIterator;
 }
 
 export function createBackgroundSigner({ zones, edge, signatures, clock }: BackgroundSignerDeps): BackgroundSigner {

@@ -8,7 +8,7 @@ import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
 import { isBelowDname, isFlattened, transferredSets, visibleSet } from "#nameserver/zones/lookup.ts";
 import { mergeSorted } from "./merge-sorted.ts";
 import type { RecordSet, RecordSets } from "#nameserver/zones/rrset.ts";
-import { NAMES_PASSED_AT_ONCE } from "#nameserver/zones/zone-walk.ts";
+import { NAMES_PASSED_AT_ONCE } from "#nameserver/zones/zone-iterator.ts";
 import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
 export interface SignedZoneDeps {
@@ -48,7 +48,7 @@ const NAMES_AT_ONCE = 1000;
  * the whole chain of NSEC records (RFC 4035 §2), since they cannot deny by compact denial. The sets are those of the
  * first call of `next`; the SOA comes first, and once. Undefined now and then while the names are put in order, and behind
  * many that have nothing to sign: a good moment for others. `zone.dnssec` must be there. Signatures have a week left at the least. Throws UnusableKeysError, and
- * ZoneWalkError where too much changes meanwhile.
+ * ZoneIteratorError where too much changes meanwhile.
  */
 export function* signedZone(zone: ZoneIndex, deps: SignedZoneDeps): Generator<AnswerSet | undefined, void> {
   const apex = apexOwner(zone, deps);

@@ -4,7 +4,7 @@ import { TYPE } from "#wire/dns/codes.ts";
 import { type DnsName, keyOf, type NameKey } from "#wire/dns/name.ts";
 import type { ServerQuestion } from "./ask-server.ts";
 import type { OutsideLimits } from "#nameserver/config.ts";
-import { createTurns } from "#kernel/turns.ts";
+import { createSemaphore } from "#kernel/semaphore.ts";
 import type { Resolution, Resolve } from "./resolve.ts";
 
 /** What an answer may say of a name elsewhere. */
@@ -75,8 +75,8 @@ const WARM_LOOKUPS_MAX = 8;
 
 export function createExternalNames({ resolve, clock, metrics, limits }: OutsideNamesDeps): ExternalNames {
   const entries = new Map<string, Entry>();
-  const turns = createTurns(limits.lookupsMax, limits.queuedLookupsMax);
-  const warmTurns = createTurns(WARM_LOOKUPS_MAX, limits.queuedLookupsMax);
+  const turns = createSemaphore(limits.lookupsMax, limits.queuedLookupsMax);
+  const warmTurns = createSemaphore(WARM_LOOKUPS_MAX, limits.queuedLookupsMax);
   const counters = createCounters(metrics);
   let waiters = 0;
 

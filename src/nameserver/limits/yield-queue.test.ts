@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createTurns } from "./yield-queue.ts";
+import { createYieldQueue } from "./yield-queue.ts";
 
 test("one piece of work a turn, in their order, also of work that gives more", async () => {
-  const take = createTurns();
+  const take = createYieldQueue();
   const done: string[] = [];
   let turn = 0;
   const work = (name: string, more: number): void =>

@@ -2,7 +2,7 @@
 export type YieldTurn = (work: () => void) => void;
 
 /** One piece of work a turn, however many wait, so that what comes from the network waits for one piece at most. */
-export function createTurns(): YieldTurn {
+export function createYieldQueue(): YieldTurn {
   const waiting: (() => void)[] = [];
   const run = (): void => {
     const work = waiting.shift();

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createServer } from "#kernel/net/node-http.ts";
 import { MESSAGE_BYTES_MAX } from "#wire/dns/codes.ts";
-import { leastTtl } from "#wire/dns/least-ttl.ts";
+import { minTtl } from "#wire/dns/min-ttl.ts";
 import { clientOf } from "#nameserver/message/client.ts";
 import type { Respond } from "#nameserver/responder/respond.ts";
 import type { Listener } from "./udp.ts";
@@ -53,7 +53,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, respond: Respon
     const response = await respond(packet, clientOf("doh", forwardedFor(req), 0));
     if (response === undefined) throw new DohError(400, "The message is no question.");
     // RFC 8484 §5.1: no cache may keep an answer for longer than the records that it is made of.
-    const headers = { "content-type": MEDIA_TYPE, "cache-control": `max-age=${leastTtl(response)}`, "content-length": response.length };
+    const headers = { "content-type": MEDIA_TYPE, "cache-control": `max-age=${minTtl(response)}`, "content-length": response.length };
     res.writeHead(200, headers).end(response);
   } catch (error) {
     if (!(error instanceof DohError)) throw error;

@@ -8,7 +8,7 @@ import { createConnectionTable } from "./connection-table.ts";
 import type { MessageStream } from "#nameserver/transfers/message-stream.ts";
 import type { Respond, Response } from "#nameserver/responder/respond.ts";
 import { createStreamSender, type StreamSender } from "./stream-sender.ts";
-import { createTurns, type YieldTurn } from "#nameserver/limits/yield-queue.ts";
+import { createYieldQueue, type YieldTurn } from "#nameserver/limits/yield-queue.ts";
 import type { Listener, UdpConfig } from "./udp.ts";
 
 const LENGTH_BYTES = 2;
@@ -44,7 +44,7 @@ export async function listenTcp(
   const open = metrics.gauge("selvedge_dns_tcp_connections", "Open TCP connections to the nameserver", labels);
   const refused = metrics.counter("selvedge_dns_tcp_refused_total", "TCP connections refused because too many were open", labels);
   const sockets = new Map<Socket, Connection>();
-  const takeTurn = createTurns();
+  const takeTurn = createYieldQueue();
   const table = createConnectionTable(limits.tcpConnectionsMax, limits.tcpConnectionsPerAddressMax);
 
   // Whoever leaves amid a handshake is gone; whoever has ended after it may still wait for answers.

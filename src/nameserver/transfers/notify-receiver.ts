@@ -31,7 +31,7 @@ export function createNotifications({ zones, partners, metrics, onNotified }: No
   const counted = (result: "accepted" | "refused"): Metric =>
     metrics.counter("selvedge_dns_notifications_total", "NOTIFY messages received about zones", { result });
   const [accepted, refused] = [counted("accepted"), counted("refused")];
-  const notice = createNotices(onNotified);
+  const notice = createNotifyQueue(onNotified);
 
   const sideOf = ({ id, entry }: ZoneIndex): TransferSide | undefined => (entry.type === "secondary" ? partners.incoming(id) : undefined);
 
@@ -63,7 +63,7 @@ export function createNotifications({ zones, partners, metrics, onNotified }: No
 }
 
 /** Passes a zone's first notice on at once, and of those within the time after it the last one, at its end. */
-function createNotices(send: NotificationsDeps["onNotified"]): NotificationsDeps["onNotified"] {
+function createNotifyQueue(send: NotificationsDeps["onNotified"]): NotificationsDeps["onNotified"] {
   /** The last sender within the time; null while there is none. */
   const repeated = new Map<string, string | null>();
   const notice = (zoneId: string, from: string): void => {

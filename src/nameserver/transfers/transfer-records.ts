@@ -5,7 +5,7 @@ import { isFlattened, transferredSets } from "#nameserver/zones/lookup.ts";
 import { signedZone, type SignedZoneDeps } from "#nameserver/dnssec/signed-zone.ts";
 import { soaOf, type ZoneVersion } from "#nameserver/zones/zone-journal.ts";
 import type { RecordSet, RecordSets } from "#nameserver/zones/rrset.ts";
-import { NAMES_PASSED_AT_ONCE } from "#nameserver/zones/zone-walk.ts";
+import { NAMES_PASSED_AT_ONCE } from "#nameserver/zones/zone-iterator.ts";
 import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
 /** One record of a transfer. */

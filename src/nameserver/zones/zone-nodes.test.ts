@@ -4,7 +4,7 @@ import { fc } from "../../../test/support/property.ts";
 import { keyOf, type NameKey, parentKey, parseAbsoluteName } from "#wire/dns/name.ts";
 import { createZoneNodes, type NameChange, type ZoneNodes } from "./zone-nodes.ts";
 import type { RecordSets, StoredRecord } from "./rrset.ts";
-import type { ZoneWalk } from "./zone-walk.ts";
+import type { ZoneIterator } from "./zone-iterator.ts";
 
 // One below the other, so that names come, go and exist because of others.
 const NAMES = ["a.z", "b.a.z", "c.b.a.z", "d.z", "f.e.d.z"].map((name) => keyOf(parseAbsoluteName(name)));
@@ -73,7 +73,7 @@ test("large changes are seen at once when they are released, whatever else happe
       const seen: Model = new Map();
       let staged: { id: string; changes: Map<string, { key: NameKey; record: StoredRecord } | null> } | null = null;
       let number = 0;
-      const walks: { walk: ZoneWalk; expected: Map<NameKey, string>; read: Map<NameKey, string> }[] = [];
+      const walks: { walk: ZoneIterator; expected: Map<NameKey, string>; read: Map<NameKey, string> }[] = [];
       const readOne = ({ walk, read }: (typeof walks)[number]): boolean => {
         const found = walk.next();
         if (!found) return false;

@@ -3,7 +3,7 @@ import { LargeMap } from "#kernel/large-map.ts";
 import type { NameKey } from "#wire/dns/name.ts";
 import { HeldName, NO_SETS } from "./held-name.ts";
 import { createNameLayers, namesFrom } from "./name-layers.ts";
-import { createZoneWalks, type ZoneWalk, type ZoneWalks } from "./zone-walk.ts";
+import { createZoneIterators, type ZoneIterator, type ZoneIterators } from "./zone-iterator.ts";
 
 /** The names of one zone. Effects of `add` and `remove` become visible with `settle`. */
 export interface ZoneNodes {
@@ -19,7 +19,7 @@ export interface ZoneNodes {
   /** Rebuilds the RRsets of all changed names; once per delta, however many records of a name it changes. */
   settle(onChange?: (change: NameChange) => void): void;
   /** Iterates over the current names, over any length of time. */
-  walk(): ZoneWalk;
+  walk(): ZoneIterator;
   /**
    * Stages one record of a large change, invisible to queries: removes the object `before`, adds `after`. Call once per
    * record. Returns the number of names that it had to change (name-layers.ts, also for `isNext`).
@@ -55,7 +55,7 @@ export function createZoneNodes(foldedAtOnce = NAMES_FOLDED_AT_ONCE, splitSize?:
   const changed = new Map<NameKey, { readonly sets: RecordSets; readonly isBorder: boolean }>();
   /** Names that the delta adds and that had no records before. */
   const fresh: HeldName[] = [];
-  const walks: ZoneWalks = createZoneWalks(nodes);
+  const walks: ZoneIterators = createZoneIterators(nodes);
   let order = 0;
   let borders = 0;
 

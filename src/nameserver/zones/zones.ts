@@ -10,7 +10,7 @@ import { apexSets } from "./apex.ts";
 import { type CertifiedNames, createCertifiedNames } from "./certified-names.ts";
 import { createStaging } from "./staging.ts";
 import { createZoneNodes, type NameChange, type ZoneNodes } from "./zone-nodes.ts";
-import { attempt, joined, ownerOf, readHost, readZone } from "./zone-readers.ts";
+import { attempt, joined, ownerOf, readHost, readZone } from "./entry-decoders.ts";
 
 /** The change of a zone by one delta; undefined states mean that it is not served. */
 export interface ZoneChange {

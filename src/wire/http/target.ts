@@ -1,7 +1,7 @@
 import { latin1, SLASH } from "./bytes.ts";
 import type { Head } from "./parsed-head.ts";
 import { type Authority, formatAuthority, parseAuthority } from "./host.ts";
-import { createRecentTexts } from "./recent-texts.ts";
+import { createStringInterner } from "./string-interner.ts";
 
 /** Where a request wants to go: its target in origin form and the one authority it names. */
 export interface RequestTarget {
@@ -41,7 +41,7 @@ export function readTarget(buffer: Buffer, head: Head, scheme: "http" | "https")
   return split(authority, rest.startsWith("/") ? rest : `/${rest}`, lines);
 }
 
-const recentHost = createRecentTexts();
+const recentHost = createStringInterner();
 
 const AUTHORITIES_MAX = 1_000;
 const authorities = new Map<string, Authority | null>();

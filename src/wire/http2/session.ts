@@ -1,4 +1,4 @@
-import { Allowance } from "./allowance.ts";
+import { TokenBucket } from "./token-bucket.ts";
 import { CHUNK_BYTES } from "./chunk-pool.ts";
 import { ClosedStreams } from "./closed-streams.ts";
 import { ConnectionFault, ERROR, type ErrorCode, SETTING, WINDOW_BYTES_DEFAULT, WINDOW_BYTES_MAX } from "./codes.ts";
@@ -70,8 +70,8 @@ export class Session implements FrameSink, StreamSession {
   private readonly reader: FrameReader;
   private readonly decoder = new HpackDecoder();
   private readonly closed = new ClosedStreams();
-  private readonly resets: Allowance;
-  private readonly idleFrames: Allowance;
+  private readonly resets: TokenBucket;
+  private readonly idleFrames: TokenBucket;
   private readonly peer = peerSettings();
   /** Streams with data that waits, in the order of their turns. */
   private readonly waiting = new Set<ServerStream>();
@@ -87,8 +87,8 @@ export class Session implements FrameSink, StreamSession {
     this.limits = limits;
     this.windows = windows;
     this.reader = new FrameReader(this, limits.headBytesMax);
-    this.resets = new Allowance(limits.resetsMax, limits.resetsPerSecond, owner.nowMs);
-    this.idleFrames = new Allowance(IDLE_FRAMES_MAX, IDLE_FRAMES_PER_SECOND, owner.nowMs);
+    this.resets = new TokenBucket(limits.resetsMax, limits.resetsPerSecond, owner.nowMs);
+    this.idleFrames = new TokenBucket(IDLE_FRAMES_MAX, IDLE_FRAMES_PER_SECOND, owner.nowMs);
     this.output.settings([
       [SETTING.maxConcurrentStreams, limits.streamsMax],
       [SETTING.initialWindowSize, limits.windowBytes],

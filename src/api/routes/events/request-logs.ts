@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import { exported } from "#api/exported.ts";
-import { followed, resumed } from "#api/followed.ts";
+import { exported } from "#api/file-response.ts";
+import { followed, resumed } from "#api/event-stream-response.ts";
 import { route, type Route } from "#api/route.ts";
 import { zoneOf } from "#api/zone-of.ts";
 import { LoggedRequest, LoggedRequestExport, LoggedRequestQuery, LoggedRequestTail } from "#model/events/request-log.ts";

@@ -2,7 +2,7 @@ import { commit } from "#control/commit.ts";
 import { countNodes, lookedAt, putLookedAt } from "#store/events/event-counts.ts";
 import type { Store } from "#store/database/store.ts";
 import type { CountPublisher } from "./publish-counts.ts";
-import { isLongAgo, type Rounds } from "./rounds.ts";
+import { isLongAgo, type WindowClaims } from "./window-claims.ts";
 
 export interface SharedRoundsDeps {
   readonly store: Store;
@@ -16,7 +16,7 @@ const AWAIT_MS = 180_000;
  * Each window is looked at by one node: by the first that finds it counted by all, having written down its own counts. A
  * node that is away holds the others up for three minutes, once.
  */
-export function createSharedRounds({ store, publisher }: SharedRoundsDeps): Rounds {
+export function createSharedRounds({ store, publisher }: SharedRoundsDeps): WindowClaims {
   return {
     begin: async (call, policies, ownEndMs) => {
       await publisher.publish(call, policies, ownEndMs);

@@ -9,8 +9,8 @@ import { spikeAlert } from "#control/notifications/alerts/alert.ts";
 import type { Deliveries } from "#control/notifications/delivery/deliveries.ts";
 import type { EventCounts } from "./event-counts.ts";
 import { intervalMs, meaningOf, policyValue } from "#control/notifications/alerts/policy-rows.ts";
-import type { Rounds } from "./rounds.ts";
-import { createHistories } from "./histories.ts";
+import type { WindowClaims } from "./window-claims.ts";
+import { createBaselines } from "./baselines.ts";
 import { type Usual, usualOf, WINDOW_MS } from "./spikes.ts";
 import { chooser, factsOf, failingShareOf, type Subject, subjectsOf } from "./subjects.ts";
 
@@ -34,7 +34,7 @@ export interface NotificationWatchDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly counts: EventCounts;
-  readonly rounds: Rounds;
+  readonly rounds: WindowClaims;
   readonly deliveries: Deliveries;
 }
 
@@ -47,7 +47,7 @@ const POLICIES_A_TURN = 10;
 
 export function createNotificationWatch(deps: NotificationWatchDeps): NotificationWatch {
   const { store, clock, counts, rounds } = deps;
-  const histories = createHistories(counts);
+  const histories = createBaselines(counts);
   return {
     look: async (call) => {
       const policies = await enabledPolicies(store.read);

@@ -3,7 +3,7 @@ import type { Trailer } from "#wire/http/chunked.ts";
 import { type Framing, responseFraming } from "#wire/http/framing.ts";
 import type { Head } from "#wire/http/parsed-head.ts";
 import { KEPT_BODY_BYTES_MAX } from "#edge/compression/codecs.ts";
-import type { DeferredTee } from "#edge/detection/late-tap.ts";
+import type { DeferredTee } from "#edge/detection/deferred-tee.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
 import type { ResponseSink } from "#edge/exchange/response-sink.ts";

@@ -1,4 +1,4 @@
-import { isScannedType } from "#edge/detection/job.ts";
+import { isScannedType } from "#edge/detection/scan-plan.ts";
 import { createTranscoder, type Transcoder } from "#edge/detection/transcoder.ts";
 import { PendingBytes } from "#wire/http/pending-bytes.ts";
 import { withoutCutEdges } from "./cut-edges.ts";

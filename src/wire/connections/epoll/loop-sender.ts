@@ -1,5 +1,5 @@
 import type { Channel } from "./channel.ts";
-import type { Outbox, Sender } from "./outbox.ts";
+import type { SendQueue, Sender } from "./send-queue.ts";
 import { readPlaces } from "#wire/connections/buffers/buffer-slots.ts";
 import { EAGAIN, TEXT_BYTES_MAX } from "./socket-calls.ts";
 
@@ -28,7 +28,7 @@ export class LoopSender implements Sender {
   /** What waits is the last. */
   isEnding = false;
   private readonly socket: SendingSocket;
-  private readonly outbox: Outbox;
+  private readonly outbox: SendQueue;
   private isGone = false;
   /** Where in the loop's outbox is what goes out at the end of the turn; 0 and 0 where there is nothing. */
   private gatheredStart = 0;
@@ -36,7 +36,7 @@ export class LoopSender implements Sender {
   /** What the kernel did not take, oldest first. */
   private queue: Buffer[] | null = null;
 
-  constructor(socket: SendingSocket, outbox: Outbox) {
+  constructor(socket: SendingSocket, outbox: SendQueue) {
     this.socket = socket;
     this.outbox = outbox;
   }

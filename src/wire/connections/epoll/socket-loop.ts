@@ -1,5 +1,5 @@
 import { PlainChannel } from "./channel.ts";
-import { Outbox } from "./outbox.ts";
+import { SendQueue } from "./send-queue.ts";
 import type { SocketCalls } from "./socket-calls.ts";
 import { inOneTurn } from "#kernel/process/tick-queue.ts";
 
@@ -29,7 +29,7 @@ const IDS = 2 ** 31;
 export class SocketLoop {
   readonly calls: SocketCalls;
   readonly plain: PlainChannel;
-  readonly outbox: Outbox;
+  readonly outbox: SendQueue;
   private readonly report: (error: unknown) => void;
   private epoll = -1;
   private wakeUp: { close(): void } | null = null;
@@ -45,7 +45,7 @@ export class SocketLoop {
   constructor(calls: SocketCalls, report: (error: unknown) => void) {
     this.calls = calls;
     this.plain = new PlainChannel(calls);
-    this.outbox = new Outbox(calls);
+    this.outbox = new SendQueue(calls);
     this.report = report;
   }
 

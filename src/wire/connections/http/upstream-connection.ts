@@ -6,7 +6,7 @@ import { Head } from "#wire/http/parsed-head.ts";
 import { PendingBytes } from "#wire/http/pending-bytes.ts";
 import { SocketWriter } from "#wire/connections/transport/socket-writer.ts";
 import type { Transport, TransportHandler } from "#wire/connections/transport/transport.ts";
-import type { Linked } from "#kernel/linked-order.ts";
+import type { Linked } from "#kernel/linked-list.ts";
 import type { Checked, Timers } from "#kernel/timers.ts";
 
 /** Why there is no connection to an origin: nothing of a request was sent. */

@@ -1,0 +1,275 @@
+import { newPrivateKey } from "#acme/account-key.ts";
+import type { Authorities, OpenAuthority } from "#acme/accounts.ts";
+import { AcmeError } from "#acme/acme-error.ts";
+import { type AuthorityName, authorityNamed } from "#acme/authorities.ts";
+import { type CertificateFacts, certificateFacts, isKeyOf } from "#acme/certificate-facts.ts";
+import { txtName } from "#acme/issuance.ts";
+import type { LocalCa } from "#acme/local-ca.ts";
+import { type Call, systemCall } from "#control/call.ts";
+import { issuedAlert, notIssuedAlert } from "#control/notifications/alerts/alert.ts";
+import { tell } from "#control/notifications/policies/enqueue-alert.ts";
+import type { Clock } from "#kernel/clock.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
+import { checkDelayMs } from "#model/hostnames/custom-hostname-states.ts";
+import { ANY_ACCOUNT } from "#snapshot/reliance.ts";
+import { type CertificateOrderRow, deleteOrder, orderById, putRenewal, updateOrder } from "#store/certificates/certificate-orders.ts";
+import type { Store, Unit } from "#store/database/store.ts";
+import { zoneRowById } from "#store/zones/zones.ts";
+import { type ChooseAuthority, type IssuerName, OrderRefused } from "./choose-authority.ts";
+import type { NewCertificate, OrderOwners, OrderStatus } from "./owner.ts";
+import {
+  changeProofs,
+  foreignProofs,
+  foreignRecords,
+  type Placement,
+  type ProofHome,
+  placementOf,
+  validationRecords,
+} from "./placement.ts";
+
+/** Takes an order as far as it goes now; what it achieves is stored at each step. Rejects only when the signal is aborted or the store fails. */
+export type OrderSteps = (id: string, signal: AbortSignal) => Promise<void>;
+
+export interface WorkDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  /** Null where the installation has no authority of its own. */
+  readonly ca: LocalCa | null;
+  readonly authorities: Authorities;
+  readonly choose: ChooseAuthority;
+  readonly owners: OrderOwners;
+  /** Issuers in the order in which they are taken where the owner leaves the choice. */
+  readonly preference: Readonly<Record<CertificateOrderRow["owner_kind"], readonly IssuerName[]>>;
+  /** Where a zone here, of the same account as the order's, answers for a TXT record of this name; null where the world does. */
+  homeOf(order: CertificateOrderRow, txtName: string): Promise<ProofHome | null>;
+}
+
+/** Attempts after which an order is given up; the pauses between them are those between looks at a hostname (custom-hostnames.md §1). */
+const TRIES_MAX = 119;
+
+/** What an owner sees of an order. */
+const SHOWN = ["status", "error", "authority", "placed"] as const satisfies readonly (keyof CertificateOrderRow)[];
+/** Planes show a proof some milliseconds after it was stored; the authority is asked to look then. */
+const SHOWN_AFTER_MS = 1_000;
+/** An authority that has not made up its mind is asked again. */
+const UNDECIDED_MS = 5_000;
+/** Whoever wants to know is told after so many failures in a row: what passes by itself is nothing to act on. */
+const TELLING_TRIES = 3;
+const ALERTS = { zone: "universal_ssl_event_type", custom_hostname: "custom_ssl_certificate_event_type" } as const;
+const DAY_MS = 86_400_000;
+const RENEW_BEFORE_MS = 30 * DAY_MS;
+/** What is wrong with these is not the order. */
+const ORDER_STANDS: ReadonlySet<string> = new Set(["unavailable", "serverInternal", "rateLimited", "malformed_answer"]);
+
+export function createOrderSteps(deps: WorkDeps): OrderSteps {
+  const { store, clock, sealer, owners } = deps;
+  const call = (): Call => systemCall("certificate-orders");
+
+  /** Writes where the order stands, and gives it back to whoever comes when it is due. */
+  const save = async (
+    row: CertificateOrderRow,
+    values: Partial<CertificateOrderRow>,
+    shown: { readonly isCaaError?: boolean } = {},
+    alsoIn: (unit: Unit, next: CertificateOrderRow) => Promise<void> = async () => undefined,
+  ): Promise<CertificateOrderRow | null> => {
+    const next = { ...row, ...values };
+    const { result: isThere } = await store.write(async (unit) => {
+      // It may have been taken back, or replaced, meanwhile.
+      if ((await orderById(unit.db, row.id)) === undefined) return false;
+      await updateOrder(unit.db, row.id, values);
+      await alsoIn(unit, next);
+      return true;
+    });
+    if (!isThere) return null;
+    // Waiting is no progress that anybody has to be shown.
+    if (SHOWN.every((column) => next[column] === row[column])) return next;
+    const placement = placementOf(next);
+    const hasOwner = await owners[row.owner_kind].progress(call(), row.owner_id, {
+      status: next.status as OrderStatus,
+      authority: next.authority,
+      records: placement === null ? [] : validationRecords(row.method, placement),
+      error: next.error,
+      isCaaError: shown.isCaaError === true,
+    });
+    if (hasOwner) return next;
+    await drop(next);
+    return null;
+  };
+
+  /** Ends an order: its proofs are taken back. */
+  const drop = async (row: CertificateOrderRow, alsoIn: (unit: Unit) => Promise<void> = async () => undefined): Promise<void> => {
+    await store.write(async (unit) => {
+      const present = await orderById(unit.db, row.id);
+      if (present === undefined) return;
+      const placement = placementOf(present);
+      if (placement !== null) await changeProofs(unit, present, placement, "take_back");
+      await deleteOrder(unit.db, row.id);
+      await alsoIn(unit);
+    });
+  };
+
+  const later = (row: CertificateOrderRow, inMs: number, values: Partial<CertificateOrderRow> = {}) =>
+    save(row, { ...values, due_ms: clock.nowMs() + inMs, lease_ms: 0 });
+
+  /** Another try, later each time; the last one ends the order. */
+  const retry = async (
+    row: CertificateOrderRow,
+    failed: { status: OrderStatus; error: string; isCaaError?: boolean; atLeastMs?: number; forgets?: boolean },
+  ): Promise<void> => {
+    const tries = row.tries + 1;
+    const isOver = tries >= TRIES_MAX;
+    const overStatus: OrderStatus = failed.status === "pending_issuance" ? "issuance_timed_out" : "validation_timed_out";
+    const values: Partial<CertificateOrderRow> = {
+      status: isOver ? overStatus : failed.status,
+      error: failed.error,
+      tries,
+      due_ms: clock.nowMs() + Math.max(checkDelayMs(tries), failed.atLeastMs ?? 0),
+      lease_ms: 0,
+      ...(failed.forgets === true ? { placed: null, private_key: null } : {}),
+    };
+    const placement = placementOf(row);
+    const alsoIn = async (unit: Unit): Promise<void> => {
+      if (failed.forgets === true && placement !== null) await changeProofs(unit, row, placement, "take_back");
+      // Without an error it is the customer who is waited for.
+      if (!isOver && (tries !== TELLING_TRIES || failed.error === "")) return;
+      const facts = { hosts: JSON.parse(row.hosts) as string[], authority: row.authority };
+      await tell(unit, clock.nowMs(), ALERTS[row.owner_kind], row.zone_id, (zone) => notIssuedAlert(zone, facts, failed.error, isOver));
+    };
+    const next = await save(row, values, { isCaaError: failed.isCaaError === true }, alsoIn);
+    if (isOver && next !== null) await drop(next);
+  };
+
+  const place = async (row: CertificateOrderRow, signal: AbortSignal): Promise<void> => {
+    const hosts = JSON.parse(row.hosts) as string[];
+    const account_id = (await zoneRowById(store.read, row.zone_id))?.account_id ?? ANY_ACCOUNT;
+    const wanted = { account_id, hosts, method: row.method, requested: row.requested, preference: deps.preference[row.owner_kind] };
+    const opened = await deps.choose(wanted, signal);
+    if (opened === null) return issueLocally(row, hosts);
+    const order = await opened.issuance.place(hosts, row.method, row.replaces, signal);
+    const placement = await withHomes(row, { order, homes: {} });
+    const values = {
+      ...{ placed: JSON.stringify(placement), authority: opened.authority.name, status: "pending_validation", error: "" },
+      ...{ due_ms: clock.nowMs() + SHOWN_AFTER_MS, lease_ms: 0 },
+    };
+    await save(row, values, {}, (unit, next) => changeProofs(unit, next, placement, "show"));
+  };
+
+  /**
+   * Finds where names can be proved here that could not be yet: an alias may have come since, or the name leads here now. The
+   * edge answers for nobody before that, who could else prove a name that another account has here.
+   */
+  const withHomes = async (row: CertificateOrderRow, placement: Placement): Promise<Placement> => {
+    const homes: Record<string, ProofHome> = { ...placement.homes };
+    for (const { host } of foreignProofs(placement)) {
+      const leadsHere = row.method === "http" && (await owners[row.owner_kind].leadsHere(row.owner_id));
+      const home = row.method === "txt" ? await deps.homeOf(row, txtName(host)) : leadsHere ? { zone_id: row.zone_id, name: host } : null;
+      if (home !== null) homes[host] = home;
+    }
+    return { ...placement, homes };
+  };
+
+  const issueLocally = async (row: CertificateOrderRow, hosts: readonly string[]): Promise<void> => {
+    if (deps.ca === null) throw new OrderRefused("terms", "this installation has no local certificate authority");
+    // Nothing else proves to it that the name was given to its owner here.
+    if (!(await owners[row.owner_kind].leadsHere(row.owner_id))) return retry(row, { status: "pending_validation", error: "" });
+    const issued = await deps.ca.issue(await owners[row.owner_kind].localNames(row.owner_id, hosts));
+    await finish(row, { ...issued, hosts, issuer: "local" }, null);
+  };
+
+  /** An authority counts what it looks for in vain, so it is not asked before everything is there. */
+  const isShown = async (row: CertificateOrderRow, placement: Placement): Promise<boolean> => {
+    for (const record of foreignRecords(row.method, placement))
+      if (!(await owners[row.owner_kind].isProofShown(row.owner_id, record))) return false;
+    return true;
+  };
+
+  /** Whether something can be shown now that was missing: then it is, and looked for in a moment. */
+  const showMore = async (row: CertificateOrderRow, placement: Placement): Promise<boolean> => {
+    const next = await withHomes(row, placement);
+    if (foreignProofs(next).length === foreignProofs(placement).length) return false;
+    const values = { placed: JSON.stringify(next), due_ms: clock.nowMs() + SHOWN_AFTER_MS, lease_ms: 0 };
+    await save(row, values, {}, (unit, saved) => changeProofs(unit, saved, next, "show"));
+    return true;
+  };
+
+  const complete = async (
+    row: CertificateOrderRow,
+    placement: Placement,
+    { issuance }: OpenAuthority,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    if (row.private_key === null) {
+      if (await showMore(row, placement)) return;
+      if (!(await isShown(row, placement))) return retry(row, { status: "pending_validation", error: row.error });
+      if (!(await issuance.prove(placement.order, signal))) return void (await later(row, UNDECIDED_MS));
+    }
+    const context = `certificate-order:${row.id}`;
+    const privateKey = row.private_key === null ? newPrivateKey() : sealer.open(row.private_key, context).toString("utf8");
+    // The key is stored before anybody certifies it: whoever comes after a crash goes on with the same.
+    const keyed =
+      row.private_key === null
+        ? await save(row, { private_key: sealer.seal(privateKey, context), status: "pending_issuance", error: "" })
+        : row;
+    if (keyed === null) return;
+    const hosts = JSON.parse(row.hosts) as string[];
+    const chain = await issuance.complete(placement.order, hosts, privateKey, signal);
+    if (chain === null) return void (await later(keyed, UNDECIDED_MS));
+    const facts = await certificateFacts(chain);
+    if (!isKeyOf(chain, privateKey) || !hosts.every((host) => facts.hosts.includes(host)))
+      throw new AcmeError({ type: "badCertificate", detail: "the certificate is for another key or other names" });
+    await finish(keyed, { hosts, chain, privateKey, issuer: row.authority, notBefore: facts.notBefore, notAfter: facts.notAfter }, facts);
+  };
+
+  const finish = async (row: CertificateOrderRow, certificate: NewCertificate, facts: CertificateFacts | null): Promise<void> => {
+    const isDeployed = await owners[row.owner_kind].deploy(call(), row.owner_id, certificate);
+    const lengthMs = Date.parse(certificate.notAfter) - Date.parse(certificate.notBefore);
+    await drop(row, async (unit) => {
+      if (!isDeployed) return;
+      const { owner_kind, owner_id, zone_id, hosts, method, requested } = row;
+      await putRenewal(unit.db, {
+        ...{ owner_kind, owner_id, zone_id, hosts, method, requested },
+        authority: certificate.issuer,
+        renewal_id: facts?.renewalId ?? null,
+        // Of those that live shorter than three months a third is left.
+        renew_ms: Date.parse(certificate.notAfter) - Math.min(RENEW_BEFORE_MS, Math.floor(lengthMs / 3)),
+        advice_ms: clock.nowMs() + DAY_MS,
+      });
+      const told = { hosts: certificate.hosts, authority: certificate.issuer };
+      await tell(unit, clock.nowMs(), ALERTS[owner_kind], zone_id, (zone) => issuedAlert(zone, told, certificate.notAfter));
+    });
+  };
+
+  const failed = async (row: CertificateOrderRow, error: unknown): Promise<void> => {
+    if (error instanceof OrderRefused) {
+      const isCaaError = error.kind === "caa";
+      return retry(row, { status: "pending_issuance", error: isCaaError ? `caa_error: ${error.message}` : error.message, isCaaError });
+    }
+    if (!(error instanceof AcmeError))
+      return retry(row, { status: row.status as OrderStatus, error: `the order could not be processed: ${(error as Error).message}` });
+    if (error.type === "accountDoesNotExist" && authorityNamed(row.authority))
+      await deps.authorities.forgetAccount(row.authority as AuthorityName);
+    const isCaaError = error.type === "caa";
+    return retry(row, {
+      status: row.private_key === null && !isCaaError ? "pending_validation" : "pending_issuance",
+      error: isCaaError ? `caa_error: ${error.message}` : error.message,
+      isCaaError,
+      atLeastMs: error.retryAfterMs ?? 0,
+      forgets: !ORDER_STANDS.has(error.type),
+    });
+  };
+
+  return async (id, signal) => {
+    const row = await orderById(store.read, id);
+    if (row === undefined) return;
+    try {
+      const placement = placementOf(row);
+      if (placement === null) await place(row, signal);
+      else await complete(row, placement, await deps.authorities.open(row.authority as AuthorityName, signal), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const now = await orderById(store.read, id);
+      if (now !== undefined) await failed(now, error);
+    }
+  };
+}

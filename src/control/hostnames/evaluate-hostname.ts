@@ -1,0 +1,65 @@
+import { isWithin } from "#kernel/net/hostname.ts";
+
+/** What was seen of a custom hostname. Null: nobody could say. */
+export interface HostnameFacts {
+  readonly zoneName: string;
+  /** Names that its CNAME leads over, one after the other, as far as somebody could say. */
+  readonly aliases: readonly string[];
+  /** Whether they are all of them. */
+  readonly isChainKnown: boolean;
+  readonly addresses: readonly string[] | null;
+  /** Of the names under which the ownership token may stand. */
+  readonly texts: readonly string[] | null;
+  /** Whether the hostname's own server showed the token. */
+  readonly httpToken: boolean;
+  readonly token: string;
+  /** Whether a CNAME into the zone is meant for this account: of a zone that somebody else may own it is not. */
+  readonly countsAliases: boolean;
+  /** Whether an address is the edge's. */
+  isOurs(address: string): boolean;
+  /** Whether these addresses, which all accounts share, say anything. */
+  readonly countsAddresses: boolean;
+  /** A hold on the name by the zone that it lies in. */
+  readonly isHeld: boolean;
+  readonly hasOrigin: boolean;
+  /** An active hostname stays so without an origin: its visitors get error 1016, and its errors say why. */
+  readonly isActive: boolean;
+}
+
+export type HostnameEvaluation =
+  | { readonly verdict: "valid" | "invalid" | "held"; readonly errors: readonly string[] }
+  /** Nobody who knows has answered; or nothing is to be found out yet. */
+  | { readonly verdict: "unknown" | "waiting"; readonly errors: readonly string[] };
+
+/** Texts that published clients look for (custom-hostnames.md §1; SPEC 7). */
+export const VERIFICATION_ERRORS = {
+  held: "The hostname is associated with a held zone. Please contact the owner of this domain to have the hold removed.",
+  cname: "custom hostname does not CNAME to this zone.",
+  addresses: "None of the A or AAAA records are owned by this account and the pre-generated ownership verification token was not found.",
+  origin: "Zone does not have a fallback origin set.",
+  originRecord: "The fallback origin of the zone has no proxied A, AAAA or CNAME record.",
+  unproved:
+    "The ownership of this zone is not proved, so a CNAME to it does not validate the hostname. Prove the zone or publish the ownership verification token.",
+  inactive: "This zone is not active; it serves custom hostnames only when it is active.",
+} as const;
+
+/** Whether the hostname's owner has given it to the zone (SPEC 3.2, SPEC 7). */
+export function evaluateHostname(facts: HostnameFacts): HostnameEvaluation {
+  if (facts.isHeld) return { verdict: "held", errors: [VERIFICATION_ERRORS.held] };
+  const ownership = ownershipErrors(facts);
+  const errors = facts.hasOrigin ? ownership : [VERIFICATION_ERRORS.origin, ...ownership];
+  if (errors.length === 0 || (facts.isActive && ownership.length === 0)) return { verdict: "valid", errors };
+  const isKnown = facts.isChainKnown && facts.addresses !== null && facts.texts !== null;
+  return { verdict: isKnown ? "invalid" : "unknown", errors };
+}
+
+function ownershipErrors(facts: HostnameFacts): readonly string[] {
+  const { aliases, addresses, texts, token, zoneName } = facts;
+  const leadsHere = aliases.some((alias) => isWithin(alias, zoneName));
+  if (leadsHere && facts.countsAliases) return [];
+  if (texts?.includes(token) === true || facts.httpToken) return [];
+  if (facts.countsAddresses && addresses?.some(facts.isOurs) === true) return [];
+  if (leadsHere) return [VERIFICATION_ERRORS.unproved];
+  // A CNAME elsewhere has said it all; its addresses are another's.
+  return aliases.length > 0 ? [VERIFICATION_ERRORS.cname] : [VERIFICATION_ERRORS.cname, VERIFICATION_ERRORS.addresses];
+}

@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { transferEntries } from "#control/transfers/entries.ts";
+import type { MetricRegistry } from "#kernel/process/metrics.ts";
+import type { Sealer } from "#kernel/crypto/seal.ts";
+import type { Delta, TransferPeerEntry } from "#snapshot/entries.ts";
+import { openTsigKey } from "#snapshot/tsig-key.ts";
+import type { Store } from "#store/database/store.ts";
+import { zoneRowById } from "#store/zones/zones.ts";
+import { RCODE } from "#wire/dns/codes.ts";
+import { parseAbsoluteName } from "#wire/dns/name.ts";
+import { createNotifyQueue } from "./notify-queue.ts";
+import type { NotifySocket } from "./notify-socket.ts";
+
+/** Tells the peers of zones with outgoing transfers of every change, once it can be fetched here (RFC 1996). */
+export interface NotifySender {
+  /** Tells the peers of all zones: nobody knows whether they heard of the last changes before the last stop. */
+  start(): Promise<void>;
+  /** To be called with every delta, in their order; null: some are missing. */
+  published(delta: Delta | null): void;
+  close(): void;
+}
+
+export interface NotifySenderDeps {
+  readonly store: Store;
+  readonly sealer: Sealer;
+  readonly socket: NotifySocket;
+  readonly metrics: MetricRegistry;
+  /** Resolves when the local nameservers have applied the revision, or after the time. */
+  settled(rev: number, timeoutMs: number): Promise<unknown>;
+  log(level: "info" | "warn", message: string, fields: Readonly<Record<string, unknown>>): void;
+}
+
+interface Notice {
+  readonly zoneId: string;
+  readonly peer: TransferPeerEntry;
+}
+
+/** From a nameserver that is further behind the peer would only learn the old serial. */
+const SETTLE_LIMIT_MS = 5_000;
+
+/** Statuses of zones that nameservers hand out. */
+const HANDED_OUT: ReadonlySet<string> = new Set(["active", "moved"]);
+
+export function createNotifySender(deps: NotifySenderDeps): NotifySender {
+  const { store, settled, log, socket, metrics } = deps;
+  /** Of every zone that has had some. */
+  const peersOf = new Map<string, readonly TransferPeerEntry[]>();
+  const heard = (result: "acknowledged" | "refused" | "unanswered") =>
+    metrics.counter("selvedge_dns_notify_total", "NOTIFY messages to other servers about a zone's changes", { result });
+
+  const notices = createNotifyQueue<Notice>({
+    tell: async ({ zoneId, peer }, timeoutMs) => {
+      const zone = await zoneRowById(store.read, zoneId);
+      const key = peer.tsig && openTsigKey(peer.tsig, deps.sealer);
+      // Gone meanwhile, or not proved and so not to be had here, or signed with nothing that the peer would believe.
+      if (!zone || !HANDED_OUT.has(zone.status) || key === undefined) return true;
+      const to = { address: peer.ip, port: peer.port, key: key ?? undefined };
+      const rcode = await socket.notify(parseAbsoluteName(zone.name), to, timeoutMs);
+      if (rcode === null) return false;
+      heard(rcode === RCODE.NOERROR ? "acknowledged" : "refused").value += 1;
+      if (rcode !== RCODE.NOERROR) log("warn", "a peer refused a NOTIFY message for a zone", { zone: zone.name, peer: peer.ip, rcode });
+      return true;
+    },
+    gaveUp: ({ zoneId, peer }) => {
+      heard("unanswered").value += 1;
+      log("warn", "a peer did not respond to a NOTIFY message for a zone", { zone_id: zoneId, peer: peer.ip, port: peer.port });
+    },
+    sleep: async (ms, signal) => {
+      await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
+    },
+  });
+  const tell = (zoneId: string): void => {
+    for (const peer of peersOf.get(zoneId) ?? []) {
+      if (peer.ip !== "") notices.give(`${zoneId} ${peer.ip} ${peer.port}`, { zoneId, peer });
+    }
+  };
+
+  const start = async (): Promise<void> => {
+    // What a delta has said meanwhile is newer.
+    for (const [zoneId, { outgoing }] of await transferEntries(store.read, null))
+      if (!peersOf.has(zoneId)) peersOf.set(zoneId, outgoing?.peers ?? []);
+    for (const zoneId of peersOf.keys()) tell(zoneId);
+  };
+  const startOver = (): void => {
+    peersOf.clear();
+    start().catch((error: unknown) => log("warn", "could not notify the peers of zones", { reason: String(error) }));
+  };
+
+  return {
+    start,
+    published: (delta) => {
+      if (delta === null) return startOver();
+      const news = new Set<string>();
+      for (const op of delta.ops) {
+        if (op.kind === "transfer") peersOf.set(op.id, op.value?.outgoing?.peers ?? []);
+        if ((op.kind === "serial" || op.kind === "transfer") && peersOf.has(op.id)) news.add(op.id);
+      }
+      if (news.size > 0) void settled(delta.rev, SETTLE_LIMIT_MS).then(() => news.forEach(tell));
+    },
+    close: () => {
+      notices.close();
+      socket.close();
+    },
+  };
+}

@@ -1,0 +1,245 @@
+import type { MessagePort } from "node:worker_threads";
+import type { MetricRegistry } from "#kernel/process/metrics.ts";
+import type { SocketCalls } from "#wire/connections/epoll/socket-calls.ts";
+import {
+  codingsOf,
+  type DetectorMessage,
+  isScannedType,
+  SCANNED_BYTES_MAX,
+  SHED,
+  type ScannedRequest,
+  type ScannedResponse,
+  type ScanScope,
+  subjectText,
+  type TapMessage,
+} from "./scan-plan.ts";
+import { DetectorChannel, NO_JOB, PIECE_BYTES_MAX } from "./detector-channel.ts";
+import { BufferPool } from "./shared-buffers.ts";
+import { createRing, createRingWriter, type JobEnd } from "./ring.ts";
+
+/** Copies bodies of responses for the detector without making the edge wait for it. */
+export interface BodyTee {
+  /** Whether bodies of the media type are scanned at all: asked first, since most responses of a page are not. */
+  takes(mediaType: string): boolean;
+  /**
+   * Null when this body is not to be scanned: its type or coding is not one of ours, or there is no room. What `request` says is
+   * read with the first piece.
+   */
+  begin(scope: ScanScope, request: ScannedRequest, response: ScannedResponse): BodyTap | null;
+  /** The detector has been started again and takes bodies here; those under way are scanned no further. */
+  reconnect(port: MessagePort): void;
+  /** Sends what was copied and lets go of the port. */
+  close(): void;
+}
+
+/** One body. Nothing here throws or waits; calls after `last`, `end` or `abort` do nothing. */
+export interface BodyTap {
+  /** Copies `bytes[start, end)`; the caller may reuse the buffer at once. */
+  chunk(bytes: Uint8Array, start: number, end: number): void;
+  /** `chunk` and `end` in one: a body that comes in one piece is one record for the detector. */
+  last(bytes: Uint8Array, start: number, end: number): void;
+  end(): void;
+  /** The response broke off: what was sent to the visitor is scanned, but for what the break goes through. */
+  abort(): void;
+}
+
+export interface BodyTeeDeps {
+  /** To the detector worker; the tap closes it. */
+  readonly port: MessagePort;
+  readonly metrics: MetricRegistry;
+  /** Called when the first body is copied: the detector may not have been started before. */
+  onFirstUse?(): void;
+  /** Has the system let all others interrupt the thread of this number; whether it does. */
+  readonly yields?: (thread: number) => boolean;
+  /** Where it is given, long pieces that were just read are not copied (ADR 0044). */
+  readonly placeIn?: SocketCalls["placeIn"] | undefined;
+  /** How much of bodies may wait for the detector; beyond that, load is shed. */
+  readonly ringBytes?: number;
+  /** Bodies under way at most; the oldest is cut short for a new one, so that endless streams do not hold all places. */
+  readonly jobsMax?: number;
+}
+
+/** A third of a second of an edge at its limit; memory is used as far as the detector is behind. */
+const RING_BYTES = 8 * 1024 * 1024;
+const JOBS_MAX = 256;
+/** Most subjects; a longer one that finds no room is shed with its first piece. */
+const SUBJECT_BYTES = 512;
+/** They are kept as signed numbers of 32 bits. */
+const JOB_MAX = 2 ** 31 - 1;
+
+export function createBodyTee(deps: BodyTeeDeps): BodyTee {
+  const { port: firstPort, metrics, onFirstUse, yields = () => false, placeIn, ringBytes = RING_BYTES, jobsMax = JOBS_MAX } = deps;
+  const tapped = metrics.counter(
+    "selvedge_detection_responses_total",
+    "Responses selected for a sensitive data scan; each is later scanned or shed",
+  );
+  const shed = metrics.counter(...SHED);
+  const unknownCoding = metrics.counter(
+    "selvedge_detection_unknown_coding_total",
+    "Responses not scanned because of their Content-Encoding",
+  );
+  const lender = placeIn === undefined ? null : new BufferPool(placeIn);
+  /** Bodies of which a part has been written, oldest first. */
+  const open = new Set<Body>();
+  let lastJob = NO_JOB;
+  let port = firstPort;
+  let isUsed = false;
+  /** Null while the detector is gone. */
+  let line: DetectorChannel | null = null;
+
+  const leaveOut = (): void => {
+    tapped.value++;
+    shed.value++;
+  };
+
+  /** What the detector has not looked at when it goes, nobody will. */
+  const lose = (): void => {
+    shed.value += line?.unfinished() ?? 0;
+    line = null;
+    open.clear();
+  };
+  const connect = (next: MessagePort): void => {
+    lose();
+    port = next;
+    const memory = createRing(ringBytes);
+    const tell = (message: TapMessage): void => next.postMessage(message);
+    lender?.takeBack();
+    tell({ ring: memory, lent: lender?.memory ?? null });
+    line = new DetectorChannel(createRingWriter(memory, { endsMax: jobsMax, lender, wake: () => wake(next) }));
+    next.on("message", ({ thread }: DetectorMessage) => {
+      if (yields(thread)) tell({ givesWay: true });
+    });
+    next.on("close", () => {
+      if (port === next) lose();
+    });
+    next.unref();
+  };
+  const wake = (sleeper: MessagePort): void => {
+    sleeper.postMessage(null);
+    if (!isUsed) onFirstUse?.();
+    isUsed = true;
+  };
+  connect(firstPort);
+
+  /** Takes the body's place among those that are open; the oldest one gives its own up for it. */
+  const keep = (body: Body): void => {
+    const [oldest] = open.size < jobsMax ? [] : open;
+    oldest?.cut();
+    open.add(body);
+  };
+
+  class Body implements BodyTap {
+    private readonly line: DetectorChannel;
+    private readonly scope: ScanScope;
+    private readonly request: ScannedRequest;
+    private readonly response: ScannedResponse;
+    /** Known from the first piece on. */
+    private job = NO_JOB;
+    /** One byte more than is scanned says that there is more. */
+    private left = SCANNED_BYTES_MAX + 1;
+    private isOver = false;
+
+    constructor(to: DetectorChannel, scope: ScanScope, request: ScannedRequest, response: ScannedResponse) {
+      this.line = to;
+      this.scope = scope;
+      this.request = request;
+      this.response = response;
+    }
+
+    chunk(bytes: Uint8Array, start: number, end: number): void {
+      this.copy(bytes, start, end, false);
+    }
+
+    last(bytes: Uint8Array, start: number, end: number): void {
+      this.copy(bytes, start, end, true);
+    }
+
+    end(): void {
+      this.finish("whole");
+    }
+
+    abort(): void {
+      this.finish("broken");
+    }
+
+    private finish(how: JobEnd): void {
+      if (this.isOver) return;
+      this.isOver = true;
+      // A body of which nothing was copied never reached the detector; one that is not open any more is known to have ended.
+      if (open.delete(this)) this.line.ring.end(this.job, how);
+    }
+
+    /** It is shed, once: should the detector die before it comes to that end, it is not counted again. */
+    cut(): void {
+      shed.value++;
+      this.isOver = true;
+      if (!open.delete(this)) return;
+      this.line.begun--;
+      this.line.ring.end(this.job, "cut");
+    }
+
+    private copy(bytes: Uint8Array, start: number, end: number, isLast: boolean): void {
+      if (this.isOver) return;
+      // The detector that has the beginning is gone, or would have got it.
+      if (this.line !== line) {
+        if (this.job === NO_JOB && start < end) leaveOut();
+        return void (this.isOver = true);
+      }
+      // An empty body is nothing to look at.
+      if (this.job === NO_JOB && start < end) tapped.value++;
+      const stop = Math.min(end, start + this.left);
+      this.left -= stop - start;
+      const isEnd = isLast || this.left === 0;
+      for (let at = start; at < stop;) {
+        const next = this.line.ring.lends(bytes, at, stop) ? stop : Math.min(stop, at + PIECE_BYTES_MAX);
+        if (!this.write(bytes, at, next, isEnd && next === stop)) return this.cut();
+        at = next;
+      }
+      if (isEnd) this.end();
+    }
+
+    /** False when there is no room. */
+    private write(bytes: Uint8Array, start: number, end: number, isEnd: boolean): boolean {
+      const { ring } = this.line;
+      if (this.job !== NO_JOB) {
+        if (!ring.write(this.job, 0, "", bytes, start, end, isEnd)) return false;
+        if (isEnd) open.delete(this);
+        this.isOver = isEnd;
+        return true;
+      }
+      const text = subjectText(this.request, this.response.status);
+      const plan = this.line.planFor(this.scope, this.response);
+      if (plan < 0 || text.length > PIECE_BYTES_MAX) return false;
+      lastJob = lastJob === JOB_MAX ? 1 : lastJob + 1;
+      if (!ring.write(lastJob, plan, text, bytes, start, end, isEnd)) return false;
+      this.job = lastJob;
+      // There is room for its end, and for that of whoever gives way.
+      if (!isEnd) keep(this);
+      this.isOver = isEnd;
+      this.line.begun++;
+      return true;
+    }
+  }
+
+  return {
+    takes: isScannedType,
+    begin: (scope, request, response) => {
+      if (!isScannedType(response.content_type)) return null;
+      if (codingsOf(response.content_encoding) === undefined) {
+        unknownCoding.value++;
+        return null;
+      }
+      if (line === null || !line.ring.hasRoom(SUBJECT_BYTES)) {
+        leaveOut();
+        return null;
+      }
+      return new Body(line, scope, request, response);
+    },
+    reconnect: connect,
+    close: () => {
+      for (const body of Array.from(open)) body.abort();
+      line = null;
+      port.close();
+    },
+  };
+}

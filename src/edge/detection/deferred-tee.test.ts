@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { doLateTasks, inOneTurn } from "#kernel/process/tick-queue.ts";
+import { DeferredTee, type DeferredTeeOptions } from "./deferred-tee.ts";
+
+/** One in which nothing comes. */
+const inTurn = (work: () => void): void =>
+  inOneTurn(
+    () => {
+      work();
+      return false;
+    },
+    () => false,
+  );
+
+function tapped(changes: Partial<DeferredTeeOptions> = {}) {
+  const seen: string[] = [];
+  const begin = () => {
+    seen.push("begin");
+    return {
+      chunk: (bytes: Uint8Array, start: number, end: number) => void seen.push(Buffer.from(bytes.subarray(start, end)).toString()),
+      last: (bytes: Uint8Array, start: number, end: number) =>
+        void seen.push(`${Buffer.from(bytes.subarray(start, end)).toString()}, the last`),
+      end: () => void seen.push("end"),
+      abort: () => void seen.push("abort"),
+    };
+  };
+  const report = (error: unknown): void => void seen.push(String(error));
+  return { begin: () => new DeferredTee({ begin, report, ...changes }), seen };
+}
+
+const text = Buffer.from("one two three");
+const other = Buffer.from("four");
+
+test("outside of a turn, what passed is copied when it is settled, in its order and once", () => {
+  const { begin, seen } = tapped();
+  const late = begin();
+  late.chunk(text, 0, 3);
+  late.chunk(text, 4, 7);
+  assert.deepEqual(seen, []);
+  late.settle();
+  late.settle();
+  assert.deepEqual(seen, ["begin", "one", "two"]);
+  late.chunk(text, 8, 13);
+  late.finish();
+  assert.deepEqual(seen.slice(3), ["three, the last"]);
+});
+
+test("a body whose last piece was copied, or that has none, ends by itself", () => {
+  for (const pieces of [0, 1]) {
+    const { begin, seen } = tapped();
+    const late = begin();
+    if (pieces === 1) late.chunk(text, 0, 3);
+    late.settle();
+    late.finish();
+    assert.deepEqual(seen, ["begin", ...["one"].slice(0, pieces), "end"]);
+  }
+});
+
+test("of a response that breaks off, what was sent is copied before", () => {
+  const { begin, seen } = tapped();
+  const late = begin();
+  late.chunk(text, 0, 3);
+  late.abort();
+  assert.deepEqual(seen, ["begin", "one", "abort"]);
+});
+
+test("in a turn nothing is asked and copied before its end, whatever is settled", () => {
+  const { begin, seen } = tapped();
+  inTurn(() => {
+    const late = begin();
+    late.settle();
+    late.chunk(text, 0, 3);
+    late.chunk(text, 4, 7);
+    late.settle();
+    late.finish();
+    seen.push("sent");
+  });
+  assert.deepEqual(seen, ["sent", "begin", "one", "two, the last"]);
+});
+
+test("what is in one buffer is copied before another one is, and before sockets read anew", () => {
+  const { begin, seen } = tapped();
+  inTurn(() => {
+    const late = begin();
+    late.chunk(text, 0, 3);
+    late.chunk(other, 0, 4);
+    seen.push("sent");
+    doLateTasks();
+    seen.push("read");
+    late.chunk(text, 4, 7);
+    late.finish();
+    seen.push("sent");
+  });
+  assert.deepEqual(seen, ["begin", "one", "sent", "four", "read", "sent", "two, the last"]);
+});
+
+test("a response that breaks off in a turn is told of at once, and nothing of it later", () => {
+  const { begin, seen } = tapped();
+  inTurn(() => {
+    const late = begin();
+    late.chunk(text, 0, 3);
+    late.abort();
+    seen.push("gone");
+  });
+  assert.deepEqual(seen, ["begin", "one", "abort", "gone"]);
+});
+
+test("what rules throw costs the scan of that response, and nothing else", () => {
+  const { begin, seen } = tapped({
+    begin: () => {
+      throw new Error("broken");
+    },
+  });
+  inTurn(() => {
+    const late = begin();
+    late.chunk(text, 0, 3);
+    late.finish();
+    begin().finish();
+  });
+  assert.deepEqual(seen, ["Error: broken", "Error: broken"]);
+});
+
+test("a body that no rule wants is let go of", () => {
+  const { begin, seen } = tapped({
+    begin: () => {
+      seen.push("asked");
+      return null;
+    },
+  });
+  const late = begin();
+  late.chunk(text, 0, 3);
+  late.settle();
+  late.chunk(text, 4, 7);
+  late.finish();
+  late.abort();
+  assert.deepEqual(seen, ["asked"]);
+});

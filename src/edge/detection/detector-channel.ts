@@ -1,0 +1,70 @@
+import { type BodyKind, planText, type ScanScope } from "./scan-plan.ts";
+import { RECORD_BYTES_MAX, type RingWriter } from "./ring.ts";
+
+/** Of a body or a text; heads are limited to 32 KB, of which a subject is a part. */
+export const PIECE_BYTES_MAX = RECORD_BYTES_MAX / 2;
+/** Beyond so many, the detector is told anew. */
+const PLANS_MAX = 1024;
+/** Kinds of bodies of one scope that are looked through: an origin may make up as many as it likes. */
+const KINDS_MAX = 16;
+/** Of the records that tell plans. */
+export const NO_JOB = 0;
+const NO_BYTES = new Uint8Array(0);
+
+/** The way to one detector, and the plans that it has been told, by the labels of records. */
+export class DetectorChannel {
+  readonly ring: RingWriter;
+  /** Bodies of which the detector was sent a part, but for those that were cut short. */
+  begun = 0;
+  private readonly known = new Map<ScanScope, KnownPlan[]>();
+  /** The plan that was asked for last. */
+  private last: (KnownPlan & { readonly scope: ScanScope }) | null = null;
+  private count = 0;
+
+  constructor(ring: RingWriter) {
+    this.ring = ring;
+  }
+
+  /** Bodies that the detector has not come to the end of. */
+  unfinished(): number {
+    // Both are counted in 32 bits.
+    return (this.begun - this.ring.done()) | 0;
+  }
+
+  /** The label of records that follow this plan, which the detector knows; -1 without room to tell it. */
+  planFor(scope: ScanScope, kind: BodyKind): number {
+    const { last } = this;
+    if (last !== null && last.scope === scope && isSame(last.kind, kind)) return last.label;
+    const label = this.known.get(scope)?.find((plan) => isSame(plan.kind, kind))?.label ?? this.tell(scope, kind);
+    this.last = label < 0 ? null : { scope, kind, label };
+    return label;
+  }
+
+  private tell(scope: ScanScope, kind: BodyKind): number {
+    const text = planText(scope, kind);
+    if (text.length > PIECE_BYTES_MAX) return -1;
+    if (this.count === PLANS_MAX) {
+      this.known.clear();
+      this.count = 0;
+    }
+    const label = this.count;
+    if (!this.ring.write(NO_JOB, label, text, NO_BYTES, 0, 0, false)) return -1;
+    this.count++;
+    const plans = this.known.get(scope) ?? [];
+    if (plans.length === KINDS_MAX) plans.length = 0;
+    plans.push({ kind, label });
+    this.known.set(scope, plans);
+    return label;
+  }
+}
+
+interface KnownPlan {
+  readonly kind: BodyKind;
+  readonly label: number;
+}
+
+const isSame = (one: BodyKind, other: BodyKind): boolean =>
+  one.content_type === other.content_type &&
+  one.charset === other.charset &&
+  one.content_encoding === other.content_encoding &&
+  one.cut === other.cut;

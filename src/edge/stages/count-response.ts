@@ -1,0 +1,23 @@
+import { beginCharging, endCharging, isStepsSpent } from "#rules/budget.ts";
+import type { ResponseView } from "#rules/views.ts";
+import type { Exchange } from "#edge/exchange/exchange.ts";
+
+/** Nobody asked the origin for these. */
+const STORED: ReadonlySet<string> = new Set(["HIT", "STALE", "UPDATING"]);
+
+export const isFromOrigin = ({ cacheStatus }: Exchange): boolean => cacheStatus === null || !STORED.has(cacheStatus);
+
+/** What rate limits wait for the response with, once. */
+export function countResponse(exchange: Exchange, response: ResponseView, fromOrigin: boolean): void {
+  for (const later of exchange.later.splice(0)) {
+    beginCharging(exchange, "response");
+    try {
+      later.count(exchange, response, fromOrigin);
+    } catch (error) {
+      if (!isStepsSpent(error)) throw error;
+      exchange.exhausted ??= later.exhausted;
+    } finally {
+      endCharging(exchange);
+    }
+  }
+}
