@@ -29,7 +29,7 @@ import { allCertificates } from "#store/certificates/certificates.ts";
 import { allCustomCertificates } from "#store/certificates/custom-certificates.ts";
 import { allCustomHostnames, allHostnameCertificates, type CustomHostnameRow } from "#store/hostnames/custom-hostnames.ts";
 import { type DnsImportRow, importOfRecord, importsUntouchedSince } from "#store/dns/dns-imports.ts";
-import { partOf, partsKeyOf } from "#store/dns/dns-versions.ts";
+import { versionPartOf, partsKeyOf } from "#store/dns/dns-versions.ts";
 import { decodeWholeChanges } from "#control/dns/changes/version-changes.ts";
 import { recordsAfter } from "#store/dns/dns-records.ts";
 import { allFallbackOrigins } from "#store/hostnames/fallback-origins.ts";
@@ -121,7 +121,7 @@ async function tokenOps(db: Db): Promise<Op[]> {
 /** What large changes have written is staged, and what stood there before is what planes have. */
 async function* stagedPages(db: Db, { id, zone_id }: DnsImportRow): AsyncGenerator<readonly Op[]> {
   for (let part = 0; ; part++) {
-    const found = await partOf(db, zone_id, partsKeyOf(id), part);
+    const found = await versionPartOf(db, zone_id, partsKeyOf(id), part);
     if (found === undefined) return;
     const changes = decodeWholeChanges(found.changes, zone_id);
     const rows = changes.flatMap(({ after }) => (after === null ? [] : [after]));

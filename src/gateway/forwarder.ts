@@ -14,7 +14,7 @@ import type { GatewayConfig } from "./config.ts";
 import { createServiceTokens } from "./credentials/service-account.ts";
 import { createStoredKeys } from "./credentials/stored-keys.ts";
 import { createCosts } from "#gateway/costs/costs.ts";
-import { createEstimates } from "#gateway/costs/token-estimates.ts";
+import { createTokenEstimates } from "#gateway/costs/token-estimates.ts";
 import { Exchange } from "#gateway/exchange/exchange.ts";
 import type { GatewayDeps } from "./gateway-deps.ts";
 import { createHeaderRules } from "#gateway/http/headers.ts";
@@ -80,7 +80,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   const prices = createPrices(deps);
   // Once the whole server is ready: the table takes a moment to load.
   const warmUp = setTimeout(() => void prices.load(), PRICES_WARM_UP_MS).unref();
-  const estimates = createEstimates();
+  const estimates = createTokenEstimates();
   const costs = createCosts(prices);
   const allows = createAddressPolicy(config.host, config.providerAllow ?? [], config.operatorPorts);
   const timers = createTimers(clock);

@@ -20,7 +20,7 @@ import { createQueryLog } from "#nameserver/responder/query-log.ts";
 import { createQuickAnswers } from "#nameserver/responder/fast-path.ts";
 import { createRateLimit } from "#nameserver/limits/rate-limit.ts";
 import { createResponder } from "#nameserver/responder/respond.ts";
-import { createSignatures } from "#nameserver/tsig/tsig-check.ts";
+import { createTsigCheck } from "#nameserver/tsig/tsig-check.ts";
 import type { SystemSockets } from "#nameserver/listen/system-sockets.ts";
 import { createTransferPartners } from "#nameserver/tsig/transfer-acl.ts";
 import { createTransfersOut } from "#nameserver/transfers/xfr-server.ts";
@@ -85,7 +85,7 @@ export function createNameserver(deps: NameserverDeps): Nameserver {
     limits,
     log,
   });
-  const signatures = createSignatures({ zones, partners, clock });
+  const signatures = createTsigCheck({ zones, partners, clock });
   const notifications = createNotifications({ zones, partners, metrics, onNotified });
   const apexWatch = createApexWatch({ zones, edge, partners, outside, intervalMs: limits.apexWatchMs, onReaddressed });
   const respond = createResponder({

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { fixedClock } from "#kernel/clock.ts";
-import { orderOf, putRenewal, renewalOf, updateOrder } from "#store/certificates/certificate-orders.ts";
+import { orderFromRow, putRenewal, renewalOf, updateOrder } from "#store/certificates/certificate-orders.ts";
 import type { Store } from "#store/database/store.ts";
 import { controlOver } from "../support/control.ts";
 import { alertsTold, wantAlerts } from "../support/alerts.ts";
@@ -19,7 +19,7 @@ async function world(store: Store, stub: StubAuthority) {
   const { control, account_id, call } = await controlOver(store, { clock, ordering });
   const { id } = await control.zones.create(call(), { name: "service.test", account: { id: account_id } });
   const zone = { id, name: "service.test", account_id };
-  const orderFor = (hostnameId: string) => orderOf(store.read, { owner_kind: "custom_hostname", owner_id: hostnameId });
+  const orderFor = (hostnameId: string) => orderFromRow(store.read, { owner_kind: "custom_hostname", owner_id: hostnameId });
   const work = async (hostnameId: string): Promise<void> => {
     clock.advance(Math.max(((await orderFor(hostnameId))?.due_ms ?? 0) - clock.nowMs(), 0));
     await control.certificateOrdering.orders.turn();
@@ -143,7 +143,7 @@ storeTest(
       assert.ok(moved >= nowMs + 2 * DAY_MS && moved <= nowMs + 3 * DAY_MS);
       clock.advance(2 * DAY_MS);
       assert.equal(await control.certificateOrdering.renewDue(10), 1);
-      assert.equal((await orderOf(store.read, owner))?.replaces, "key.serial");
+      assert.equal((await orderFromRow(store.read, owner))?.replaces, "key.serial");
       assert.equal(await orderFor(made.id), undefined);
     } finally {
       await control.certificateOrdering.close();

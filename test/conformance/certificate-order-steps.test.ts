@@ -4,7 +4,7 @@ import { type FixedClock, fixedClock } from "#kernel/clock.ts";
 import { rebuildSnapshot } from "#control/rebuild.ts";
 import type { IssuerName } from "#control/certificates/choose-authority.ts";
 import type { Control } from "#control/control.ts";
-import { type CertificateOrderRow, orderOf, renewalOf } from "#store/certificates/certificate-orders.ts";
+import { type CertificateOrderRow, orderFromRow, renewalOf } from "#store/certificates/certificate-orders.ts";
 import { certificatesOfZone } from "#store/certificates/certificates.ts";
 import { openStore } from "#store/database/open.ts";
 import type { Store } from "#store/database/store.ts";
@@ -57,7 +57,7 @@ async function start(t: TestContext, authority: Authority, zones: readonly Issue
   return { clock, store, control, call, addZone, reopen };
 }
 
-const order = (store: Store, zoneId: string) => orderOf(store.read, { owner_kind: "zone", owner_id: zoneId });
+const order = (store: Store, zoneId: string) => orderFromRow(store.read, { owner_kind: "zone", owner_id: zoneId });
 const issuers = async (store: Store, zoneId: string): Promise<string[]> =>
   (await certificatesOfZone(store.read, zoneId)).map(({ issuer }) => issuer);
 

@@ -1,5 +1,5 @@
 import { arrayOf, STRING } from "#rules/expression/values/value-type.ts";
-import type { Argument, Literal, Node, Operator, Value as ValueNode } from "#rules/expression/syntax/ast.ts";
+import type { ArgumentNode, LiteralNode, Node, Operator, Value as ValueNode } from "#rules/expression/syntax/ast.ts";
 import { fieldNamed } from "#rules/expression/fields/fields.ts";
 import { functionNamed } from "#rules/expression/functions/functions.ts";
 import { createRegexTable } from "#rules/regex/regex-table.ts";
@@ -126,23 +126,23 @@ function called(node: ValueNode & { readonly kind: "call" }, context: Context): 
   return first instanceof Items ? first.values.flatMap((item) => apply(item) ?? []) : apply(first);
 }
 
-const isLiteral = (argument: Argument): argument is Literal =>
+const isLiteral = (argument: ArgumentNode): argument is LiteralNode =>
   argument.kind === "string" || argument.kind === "integer" || argument.kind === "word" || argument.kind === "range";
 
-function argumentOf(argument: Argument, context: Context): Found {
+function argumentOf(argument: ArgumentNode, context: Context): Found {
   if (argument.kind === "field" || argument.kind === "call") return valueOf(argument, context);
   if (isLiteral(argument)) return literalOf(argument);
   return evaluate(argument, context);
 }
 
-function literalOf(literal: Literal): Value {
+function literalOf(literal: LiteralNode): Value {
   if (literal.kind === "string") return literal.value;
   if (literal.kind === "integer") return Number.isSafeInteger(Number(literal.value)) ? Number(literal.value) : literal.value;
   if (literal.kind === "word") return literal.text;
   throw new TypeError("a range");
 }
 
-function compare(value: Value, operator: Operator, right: readonly Literal[]): boolean {
+function compare(value: Value, operator: Operator, right: readonly LiteralNode[]): boolean {
   if (operator === "in") return right.some((literal) => isWithin(value, literal));
   const [literal] = right;
   if (literal === undefined) throw new TypeError("nothing on the right");
@@ -164,7 +164,7 @@ const RELATIONS: Readonly<Record<"eq" | "ne" | "lt" | "le" | "gt" | "ge", (order
   ge: (order) => order >= 0,
 };
 
-function isWithin(value: Value, literal: Literal): boolean {
+function isWithin(value: Value, literal: LiteralNode): boolean {
   if (literal.kind === "range" && literal.first.kind === "integer" && literal.last.kind === "integer")
     return BigInt(value as number) >= literal.first.value && BigInt(value as number) <= literal.last.value;
   if (literal.kind === "range" && literal.first.kind === "word" && literal.last.kind === "word")

@@ -1,4 +1,4 @@
-import { NO_BODY, type Named, type TransactionBody, type TransactionFile } from "#rules/seclang/transaction/transaction.ts";
+import { NO_BODY, type NamedValue, type TransactionBody, type TransactionFile } from "#rules/seclang/transaction/transaction.ts";
 import { urlDecodeUni } from "#rules/seclang/transformations/encodings.ts";
 import { htmlEntityDecode } from "#rules/seclang/transformations/encodings.ts";
 
@@ -31,7 +31,7 @@ export function processorOf(contentType: string): string {
   return /^application\/(?:[a-z0-9.-]+\+)?json/.test(type) ? "JSON" : "";
 }
 
-export function readArguments(text: string): readonly Named[] {
+export function readArguments(text: string): readonly NamedValue[] {
   return text
     .split("&")
     .filter((pair) => pair !== "")
@@ -43,7 +43,7 @@ export function readArguments(text: string): readonly Named[] {
     });
 }
 
-export function readCookies(headers: readonly Named[]): readonly Named[] {
+export function readCookies(headers: readonly NamedValue[]): readonly NamedValue[] {
   return headers
     .filter(({ name }) => name.toLowerCase() === "cookie")
     .flatMap(({ value }) => value.split(";"))
@@ -57,8 +57,8 @@ export function readCookies(headers: readonly Named[]): readonly Named[] {
 
 const bytes = (text: string): string => Buffer.from(text, "utf8").toString("latin1");
 
-function readJson(text: string): readonly Named[] {
-  const found: Named[] = [];
+function readJson(text: string): readonly NamedValue[] {
+  const found: NamedValue[] = [];
   const walk = (value: unknown, name: string): void => {
     if (Array.isArray(value)) for (const item of value) walk(item, name);
     else if (typeof value === "object" && value !== null) for (const [key, item] of Object.entries(value)) walk(item, `${name}.${key}`);
@@ -84,9 +84,9 @@ function readXml(text: string): Partial<TransactionBody> {
 function readMultipart(text: string, contentType: string): Partial<TransactionBody> {
   const found = /boundary\s*=\s*(?:"([^"]*)"|([^;\s,]*))/i.exec(contentType);
   if (found === null) throw new Error("no boundary");
-  const bodyArguments: Named[] = [];
+  const bodyArguments: NamedValue[] = [];
   const files: TransactionFile[] = [];
-  const partHeaders: Named[] = [];
+  const partHeaders: NamedValue[] = [];
   for (const piece of text.split(`--${found[1] ?? found[2]}`).slice(1)) {
     if (piece.startsWith("--")) break;
     const part = piece.replace(/^\r?\n/, "").replace(/\r?\n$/, "");

@@ -1,4 +1,4 @@
-import type { Named, TransactionRequest, TransactionResponse } from "#rules/seclang/transaction/transaction.ts";
+import type { NamedValue, TransactionRequest, TransactionResponse } from "#rules/seclang/transaction/transaction.ts";
 import { processorOf, readArguments, readCookies, readPlainBody } from "./plain-reader.ts";
 import type { StageInput } from "./regression-tests.ts";
 
@@ -31,7 +31,7 @@ interface Sent extends Pick<TransactionRequest, "method" | "target" | "protocol"
 }
 
 function fromFields({ method, uri, version, headers, data, completesHeaders }: StageInput): Sent {
-  const named: Named[] = headers.map(([name, value]) => ({ name, value }));
+  const named: NamedValue[] = headers.map(([name, value]) => ({ name, value }));
   const has = (wanted: string): boolean => named.some(({ name }) => name.toLowerCase() === wanted);
   if (completesHeaders) {
     if (data !== "" && !has("content-type")) named.push({ name: "Content-Type", value: "application/x-www-form-urlencoded" });

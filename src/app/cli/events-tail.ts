@@ -5,7 +5,7 @@ import { EventStreamReader } from "#wire/http/event-stream.ts";
 import { loadConfig } from "#app/config/config.ts";
 import { configInput } from "./config-input.ts";
 import { CliError, complain, EXIT, type ExitCode } from "./outcome.ts";
-import { type ApiOptions, explained, openApi, plainZoneName, requireZone } from "./zone/zone-api.ts";
+import { type ApiOptions, explained, openZoneApi, plainZoneName, requireZone } from "./zone/zone-api.ts";
 
 export interface EventsTailOptions extends ApiOptions {
   readonly zone?: string;
@@ -30,7 +30,7 @@ export async function eventsTail(options: EventsTailOptions, flags: readonly str
   const query = queryOf(options);
   if ((options.zone === undefined) === (options.account === undefined)) throw new CliError("set either --zone or --account", EXIT.usage);
   const seconds = secondsOf(options);
-  const api = openApi(options, data);
+  const api = openZoneApi(options, data);
   const scope =
     options.zone === undefined
       ? `/accounts/${encodeURIComponent(options.account ?? "")}`

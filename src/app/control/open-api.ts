@@ -7,7 +7,7 @@ import type { MetricRegistry, MetricSample } from "#kernel/process/metrics.ts";
 import { createHostGate, type HostGate, namesLoopback } from "#kernel/net/host-gate.ts";
 import type { Publisher } from "#snapshot/publisher.ts";
 import type { Store } from "#store/database/store.ts";
-import { portOf } from "#app/operations/addresses.ts";
+import { listenerPort } from "#app/operations/addresses.ts";
 import { isLoopbackHost } from "#app/config/bind-safety.ts";
 import { closeHttp } from "#app/operations/close-http.ts";
 import type { Closing } from "#app/operations/disposables.ts";
@@ -86,7 +86,7 @@ export function openApi(
       });
       closing.addDraining(ops.close);
       await api.listen({ host: config.api.host, port: config.api.port });
-      const ports = { api: portOf(api.server.address()), ops: ops.port };
+      const ports = { api: listenerPort(api.server.address()), ops: ops.port };
       for (const port of Object.values(ports)) createOperatorPorts(operatorPorts).add(port);
       return ports;
     },

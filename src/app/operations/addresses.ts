@@ -26,7 +26,7 @@ export function planeAddresses(
 const authority = (host: string, port: number): string => (host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`);
 
 /** Throws where the API listens on a path. */
-export function portOf(address: AddressInfo | string | null): number {
+export function listenerPort(address: AddressInfo | string | null): number {
   if (address === null || typeof address === "string") throw new Error("the API listens on no port");
   return address.port;
 }

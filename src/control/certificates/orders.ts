@@ -9,7 +9,7 @@ import {
   deleteRenewal,
   hasDueOrders,
   insertOrder,
-  orderOf,
+  orderFromRow,
   releaseOrders,
   updateOrder,
 } from "#store/certificates/certificate-orders.ts";
@@ -102,7 +102,7 @@ export function createCertificateOrders(deps: CertificateOrdersDeps): Certificat
   return {
     request: async (unit, wish) => {
       const { replaces = null, hosts, ...rest } = wish;
-      const present = await orderOf(unit.db, wish);
+      const present = await orderFromRow(unit.db, wish);
       const wanted = { ...rest, hosts: JSON.stringify(hosts) };
       if (present !== undefined && isSame(present, wanted)) return updateOrder(unit.db, present.id, { due_ms: clock.nowMs(), tries: 0 });
       if (present !== undefined) await remove(unit, present);
@@ -132,7 +132,7 @@ export function createCertificateOrders(deps: CertificateOrdersDeps): Certificat
 
 /** Takes an owner's order back. Nothing is revoked: others may still have the certificate (custom-hostnames.md §1). */
 export async function forgetOrder(unit: Unit, owner: CertificateOwner): Promise<void> {
-  const present = await orderOf(unit.db, owner);
+  const present = await orderFromRow(unit.db, owner);
   if (present !== undefined) await remove(unit, present);
   await deleteRenewal(unit.db, owner);
 }

@@ -5,7 +5,7 @@ import type { CertificatePack, CertificateVerification } from "#model/certificat
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { CustomCertificate, CustomCertificateType } from "#model/certificates/custom-certificate.ts";
 import type { SslStatus } from "#model/hostnames/custom-hostname-states.ts";
-import { type CertificateOrderRow, orderOf } from "#store/certificates/certificate-orders.ts";
+import { type CertificateOrderRow, orderFromRow } from "#store/certificates/certificate-orders.ts";
 import { type CertificateRow, certificatesOfZone } from "#store/certificates/certificates.ts";
 import { type CustomCertificateRow, customCertificatesOfZone } from "#store/certificates/custom-certificates.ts";
 import type { Store } from "#store/database/store.ts";
@@ -28,7 +28,7 @@ export function createCertificatePacks({ store, clock }: { readonly store: Store
   /** What authorities issued, or are asked to issue, for the zone. */
   const issued = async (zoneId: string, all: boolean): Promise<readonly CertificatePack[]> => {
     const packs = await Promise.all((await certificatesOfZone(store.read, zoneId)).map((row) => inUse(row, clock.nowMs())));
-    const order = all ? await orderOf(store.read, { owner_kind: "zone", owner_id: zoneId }) : undefined;
+    const order = all ? await orderFromRow(store.read, { owner_kind: "zone", owner_id: zoneId }) : undefined;
     return order === undefined ? packs : [...packs, onOrder(order)];
   };
   const packsOf = async (zoneId: string, all: boolean): Promise<readonly CertificatePack[]> => [

@@ -5,7 +5,7 @@ import type { Clock } from "#kernel/clock.ts";
 import {
   type CertificateRenewalRow,
   dueRenewals,
-  orderOf,
+  orderFromRow,
   renewalOf,
   renewalsToAdvise,
   updateRenewal,
@@ -53,7 +53,7 @@ export function createCertificateRenewals(deps: {
       if (row === undefined || row.renew_ms > clock.nowMs()) return false;
       // The order's own schedule tries again; this is for one that was given up.
       await updateRenewal(unit.db, row, { renew_ms: clock.nowMs() + DAY_MS });
-      if ((await orderOf(unit.db, row)) !== undefined) return false;
+      if ((await orderFromRow(unit.db, row)) !== undefined) return false;
       const { owner_kind, owner_id, zone_id, method, requested, renewal_id: replaces } = row;
       await orders.request(unit, { owner_kind, owner_id, zone_id, method, requested, replaces, hosts: JSON.parse(row.hosts) as string[] });
       return true;

@@ -15,7 +15,7 @@ import {
 import type { Unit } from "#store/database/store.ts";
 import { lockZone, type ZoneRow, zoneRowById } from "#store/zones/zones.ts";
 import type { CertificateIssuer } from "./certificate-issuer.ts";
-import { type LookDeps, probeHostname, type Seen } from "./probe-hostname.ts";
+import { type LookDeps, probeHostname, type ProbeResult } from "./probe-hostname.ts";
 import { removeHostname } from "./remove-hostname.ts";
 
 /** Looks at custom hostnames and moves them along (SPEC 3.2). */
@@ -57,7 +57,7 @@ export function createHostnameChecks(deps: CheckDeps): HostnameChecks {
   };
 
   /** Stores what was seen; says whether the hostname has just become active. */
-  const settle = async (unit: Unit, call: Call, row: CustomHostnameRow, zone: ZoneRow, seen: Seen): Promise<boolean> => {
+  const settle = async (unit: Unit, call: Call, row: CustomHostnameRow, zone: ZoneRow, seen: ProbeResult): Promise<boolean> => {
     const nowMs = clock.nowMs();
     const outcome = outcomeOf(row, seen, nowMs);
     const isMoving = outcome.status !== row.status;
@@ -123,7 +123,7 @@ interface Outcome {
 }
 
 /** What the hostname is from now on, and when it is looked at again. */
-function outcomeOf(row: CustomHostnameRow, { judgement, home }: Seen, nowMs: number): Outcome {
+function outcomeOf(row: CustomHostnameRow, { judgement, home }: ProbeResult, nowMs: number): Outcome {
   const { verdict } = judgement;
   const status = row.status as HostnameStatus;
   const moved: Outcome = { status: "moved", checks: 0, next_check_ms: nowMs + MOVED_RETENTION_MS };
@@ -147,7 +147,7 @@ function outcomeOf(row: CustomHostnameRow, { judgement, home }: Seen, nowMs: num
 }
 
 /** Only those that are looked at by themselves wait for their zone's changes. */
-const homeColumns = (status: HostnameStatus, { home }: Seen) =>
+const homeColumns = (status: HostnameStatus, { home }: ProbeResult) =>
   home === null || status === "moved" || status === "blocked"
     ? { home_zone_id: null, home_serial: null }
     : { home_zone_id: home.zone_id, home_serial: home.serial };

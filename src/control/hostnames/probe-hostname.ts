@@ -13,7 +13,7 @@ import { type HostnameFacts, evaluateHostname, type HostnameEvaluation, VERIFICA
 import { ownershipPlaces } from "./ownership.ts";
 
 /** What a look at a custom hostname gave, and which zone here answered for it. */
-export interface Seen {
+export interface ProbeResult {
   readonly judgement: HostnameEvaluation;
   readonly home: { readonly zone_id: string; readonly serial: number } | null;
 }
@@ -33,7 +33,7 @@ export interface LookDeps {
 const CHAIN_LENGTH_MAX = 8;
 
 /** Really looks: at the DNS, and at the hostname's own server where the DNS does not lead here. Never rejects but for the database. */
-export async function probeHostname(deps: LookDeps, row: CustomHostnameRow, zone: ZoneRow): Promise<Seen> {
+export async function probeHostname(deps: LookDeps, row: CustomHostnameRow, zone: ZoneRow): Promise<ProbeResult> {
   const { store, clock } = deps;
   const isActiveThere = await isActiveElsewhere(store, row, zone);
   // Against somebody who has proved the name, what the account's own zones say is its own word.

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { fixedClock } from "#kernel/clock.ts";
 import { ALERT_TYPES, type AlertTypeName, type SpikeKind } from "#model/events/notification.ts";
-import { orderOf } from "#store/certificates/certificate-orders.ts";
+import { orderFromRow } from "#store/certificates/certificate-orders.ts";
 import type { Store } from "#store/database/store.ts";
 import { alertsTold, wantAlerts } from "../../../test/support/alerts.ts";
 import { controlOver } from "../../../test/support/control.ts";
@@ -51,7 +51,7 @@ const refused =
         const ssl = { method: "http", type: "dv" } as const;
         owner_id = (await control.customHostnames.create(call(), zone, { hostname: "shop.b.test", ssl })).id;
       }
-      const order = () => orderOf(store.read, { owner_kind, owner_id });
+      const order = () => orderFromRow(store.read, { owner_kind, owner_id });
       while (((await order())?.tries ?? Number.POSITIVE_INFINITY) < 3) {
         clock.advance(Math.max(((await order())?.due_ms ?? 0) - clock.nowMs(), 0));
         await certificateOrdering.orders.turn();

@@ -18,7 +18,7 @@ import type { OwnershipPolicy } from "./policy.ts";
 type Db = Unit["db"];
 
 /** What was seen of a zone; `failed` where the parent had to be seen and could not. */
-export interface Seen {
+export interface ZoneEvidence {
   readonly facts: LookFacts;
   readonly parent: ParentView | null;
   readonly failed: string | null;
@@ -53,7 +53,7 @@ export interface LookAtZoneDeps {
 const BUDGET_MS = 5_000;
 
 /** Looks at everything that may show whose the zone is: the zone above where that is here, else the parent and the name itself outside. */
-export async function lookAtZone(deps: LookAtZoneDeps, zone: ZoneRow, sinceMs: number, nowMs: number): Promise<Seen> {
+export async function lookAtZone(deps: LookAtZoneDeps, zone: ZoneRow, sinceMs: number, nowMs: number): Promise<ZoneEvidence> {
   const { store, policy } = deps;
   const db = store.read;
   const mode = await policy.mode(db);

@@ -9,7 +9,7 @@ import { certificatesOfZone } from "#store/certificates/certificates.ts";
 import { claimOf, claimsDue, deleteClaim, putClaim, type ZoneClaimRow } from "#store/zones/zone-claims.ts";
 import { lockZone, zoneRowById, type ZoneRow } from "#store/zones/zones.ts";
 import { type Admission, admit } from "./admission.ts";
-import { lookAtZone, type LookAtZoneDeps, type Seen } from "./look-at-zone.ts";
+import { lookAtZone, type LookAtZoneDeps, type ZoneEvidence } from "./look-at-zone.ts";
 import { newClaim } from "./new-claim.ts";
 import type { Pair } from "./pairs.ts";
 import type { ParentView } from "./parent-view.ts";
@@ -114,14 +114,14 @@ export function createOwnership(deps: OwnershipDeps): Ownership {
   };
 }
 
-const NOTHING_SEEN: Seen = {
+const NOTHING_SEEN: ZoneEvidence = {
   facts: { parentNames: null, pair: [], isPairShared: false, proof: null, isRefusedAbove: false, isFree: false },
   parent: null,
   failed: null,
 };
 
 /** What the look changes, in words; null where nothing but the look itself is to be noted. */
-async function follow(deps: OwnershipDeps, unit: Unit, call: Call, zoneId: string, seen: Seen): Promise<string | null> {
+async function follow(deps: OwnershipDeps, unit: Unit, call: Call, zoneId: string, seen: ZoneEvidence): Promise<string | null> {
   const locked = (await lockZone(unit.db, zoneId)) ? await zoneRowById(unit.db, zoneId) : undefined;
   const claim = await claimOf(unit.db, zoneId);
   // The zone went, or was settled, while it was looked at.

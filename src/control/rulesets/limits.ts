@@ -1,6 +1,6 @@
 import { planOf } from "#model/zones/plan.ts";
 import type { RulesetScope } from "./ruleset-scope.ts";
-import { invalid } from "#control/rulesets/scope.ts";
+import { invalidRuleset } from "#control/rulesets/scope.ts";
 
 /** Bounds that the operator sets (`rules.*`). */
 export interface RulesetLimits {
@@ -19,5 +19,5 @@ export const RULESET_LIMITS: RulesetLimits = { rulesMax: 1000, freeRulesMax: 100
 export function checkRuleCount(limits: RulesetLimits, scope: RulesetScope, count: number): void {
   const free = scope.plan !== null && planOf(scope.plan).name === "free";
   const most = free ? Math.min(limits.freeRulesMax, limits.rulesMax) : limits.rulesMax;
-  if (count > most) throw invalid(`a ruleset${free ? " of a zone of the free plan" : ""} has at most ${most} rules`, "/rules");
+  if (count > most) throw invalidRuleset(`a ruleset${free ? " of a zone of the free plan" : ""} has at most ${most} rules`, "/rules");
 }

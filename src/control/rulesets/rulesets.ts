@@ -11,7 +11,7 @@ import { auditOf, publishRuleset } from "#control/rulesets/publish.ts";
 import { buildRule, checkRefs, placeRule, replaceRules, type RuleBuild, type StoredRule } from "#control/rulesets/rules.ts";
 import { createRuleChecks, type RuleChecks } from "#control/rulesets/rule-checks.ts";
 import type { Slices } from "#kernel/process/slices.ts";
-import { checkKind, entryPointKind, invalid, ownerOf, ownRuleset, phaseFor } from "#control/rulesets/scope.ts";
+import { checkKind, entryPointKind, invalidRuleset, ownerOf, ownRuleset, phaseFor } from "#control/rulesets/scope.ts";
 import type { RulesetScope } from "./ruleset-scope.ts";
 import { checkHeldBack } from "#control/previous-waf/held-back.ts";
 import { surroundingsOf } from "#control/rulesets/surroundings.ts";
@@ -269,7 +269,7 @@ function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
     checkCustomCount: async (unit: Unit, scope: RulesetScope): Promise<void> => {
       const custom = (await rulesetsOf(unit.db, ownerOf(scope))).filter(({ kind }) => kind === "custom");
       if (custom.length >= limits.customRulesetsMax)
-        throw invalid(`an account has at most ${limits.customRulesetsMax} custom rulesets`, "/kind");
+        throw invalidRuleset(`an account has at most ${limits.customRulesetsMax} custom rulesets`, "/kind");
     },
   };
 }
@@ -297,12 +297,12 @@ const KEYS = ["id", "name", "description", "kind", "phase", "version", "last_upd
 
 function checkKeys(body: object): void {
   const unknown = Object.keys(body).find((key) => !KEYS.includes(key));
-  if (unknown !== undefined) throw invalid(`unknown field "${unknown}" of a ruleset`, `/${unknown}`);
+  if (unknown !== undefined) throw invalidRuleset(`unknown field "${unknown}" of a ruleset`, `/${unknown}`);
 }
 
 function checkUnchanged(body: RulesetUpdate, before: { readonly kind: string; readonly phase: string }): void {
   for (const key of ["kind", "phase"] as const) {
-    if (body[key] !== undefined && body[key] !== before[key]) throw invalid(`${key} of a ruleset cannot change`, `/${key}`);
+    if (body[key] !== undefined && body[key] !== before[key]) throw invalidRuleset(`${key} of a ruleset cannot change`, `/${key}`);
   }
 }
 

@@ -37,14 +37,14 @@ const KINDS: Readonly<Record<RulesetScope["level"], readonly string[]>> = { acco
 
 export function checkKind(scope: RulesetScope, kind: string, phase: Phase): void {
   if (!KINDS[scope.level].includes(kind))
-    throw invalid(
+    throw invalidRuleset(
       `'${kind}' is not a valid value for kind because the ${scope.level} level takes ${KINDS[scope.level].join(" or ")}`,
       "/kind",
     );
   if (kind === "custom" && !phase.actions.includes("execute"))
-    throw invalid(`'custom' is not a valid value for kind because nothing executes rulesets in phase ${phase.name}`, "/kind");
+    throw invalidRuleset(`'custom' is not a valid value for kind because nothing executes rulesets in phase ${phase.name}`, "/kind");
 }
 
 export const entryPointKind = (scope: RulesetScope): "zone" | "root" => (scope.level === "zone" ? "zone" : "root");
 
-export const invalid = (message: string, source: string): PlatformError => new PlatformError("ruleset_invalid", { message, source });
+export const invalidRuleset = (message: string, source: string): PlatformError => new PlatformError("ruleset_invalid", { message, source });

@@ -2,7 +2,7 @@ import type { Call } from "#control/call.ts";
 import { commit } from "#control/commit.ts";
 import { auditOf } from "#control/rulesets/publish.ts";
 import { entryPointOf } from "#control/rulesets/entry-point.ts";
-import { invalid, ownRuleset } from "#control/rulesets/scope.ts";
+import { invalidRuleset, ownRuleset } from "#control/rulesets/scope.ts";
 import type { RulesetScope } from "./ruleset-scope.ts";
 import { managedSummary, managedView, rulesetSummary, rulesetView } from "#control/rulesets/view.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
@@ -61,7 +61,8 @@ export function createRulesetVersions(deps: { readonly store: Store }): RulesetV
         const number = numberOf(id, version);
         const kept = await versionOf(unit.db, id, number);
         if (kept === undefined) throw absent(id, version);
-        if (number === row.version) throw invalid(`version ${version} is in force and cannot be deleted; delete the ruleset instead`, "");
+        if (number === row.version)
+          throw invalidRuleset(`version ${version} is in force and cannot be deleted; delete the ruleset instead`, "");
         await deleteVersion(unit.db, id, number);
         unit.audit({ ...auditOf(call, scope, "ruleset.delete_version", id), before: rulesetView({ ...row, ...kept }) });
       }),

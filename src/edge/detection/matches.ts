@@ -5,7 +5,7 @@ import type { Detector } from "#rules/detectors/engine/detector.ts";
 import { jsonPaths } from "#rules/detectors/masking/json-path.ts";
 import { confirmedByProximity } from "#rules/detectors/engine/proximity.ts";
 import type { ScanResult } from "#rules/detectors/engine/scan.ts";
-import type { Finding, Hit } from "#rules/detectors/engine/tallies.ts";
+import type { Finding, DetectorHit } from "#rules/detectors/engine/tallies.ts";
 import type { TextMasker } from "#rules/detectors/masking/text-masker.ts";
 import { maskedSample, type ValueHash } from "#rules/detectors/engine/value-hash.ts";
 import type { AllowedDataEntry } from "#snapshot/entries.ts";
@@ -41,7 +41,7 @@ export function examine(result: ScanResult, deps: ExamineDeps): Examined {
   const { subject, valueHash } = deps;
   const allowed = allowedAt(deps.allowed, subject.path);
   const pathOf = createPaths(result, deps.body, allowed.length > 0);
-  const hashOf = (detector: Detector, { text }: Hit): string => valueHash(subject.zone_id, detector, text);
+  const hashOf = (detector: Detector, { text }: DetectorHit): string => valueHash(subject.zone_id, detector, text);
   let dropped = 0;
   const kept = result.findings.flatMap((finding): Finding[] => {
     const { detector } = finding;
@@ -79,7 +79,7 @@ export function examine(result: ScanResult, deps: ExamineDeps): Examined {
 }
 
 /** A path of each first hit, and of every hit where some may be allowed, all in one walk. */
-function createPaths(result: ScanResult, body: Uint8Array | null, isOfEvery: boolean): (hit: Hit) => string | null {
+function createPaths(result: ScanResult, body: Uint8Array | null, isOfEvery: boolean): (hit: DetectorHit) => string | null {
   if (body === null || result.findings.length === 0) return () => null;
   const asked = result.findings.flatMap(({ hits }) => (isOfEvery ? hits : hits.slice(0, 1)));
   const paths = jsonPaths(body, asked, result.findings);
@@ -90,7 +90,7 @@ const COPIES_MAX = 16;
 /** Of all copies of an event: a page may be full of finds, and a database that is full gives up the oldest rows of everybody. */
 const COPIES_CHARS_MAX = 64 * 1024;
 
-function createCopies(): (hits: readonly Hit[]) => readonly Hit[] {
+function createCopies(): (hits: readonly DetectorHit[]) => readonly DetectorHit[] {
   let left = COPIES_CHARS_MAX;
   return (hits) =>
     hits.slice(0, COPIES_MAX).filter((hit) => {
@@ -105,7 +105,7 @@ function createCopies(): (hits: readonly Hit[]) => readonly Hit[] {
 function asked(
   { public_key, masked_sample }: ScanSubject,
   { hits }: Finding,
-  copiesOf: (hits: readonly Hit[]) => readonly Hit[],
+  copiesOf: (hits: readonly DetectorHit[]) => readonly DetectorHit[],
 ): Pick<EventMatch, "sample" | "matched_data"> {
   const copies = public_key === "" ? [] : copiesOf(hits).map(({ offset, text }) => ({ offset, text: readable(text) }));
   return {

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import { countLengths, countTexts } from "./token-counts.ts";
-import { createEstimates, type StreamEnd } from "./token-estimates.ts";
+import { createTokenEstimates, type StreamEnd } from "./token-estimates.ts";
 import { ChunkList } from "#gateway/http/chunks.ts";
 import type { Step } from "#gateway/request/plan.ts";
 import { ANTHROPIC_USAGE, NO_USAGE, OPENAI_USAGE, type Usage, type UsageShape } from "#gateway/usage/usage-formats.ts";
 
-const estimates = createEstimates();
+const estimates = createTokenEstimates();
 
 function guessed(
   prompt: string,

@@ -6,7 +6,7 @@ import { streamKindOf } from "#gateway/streams/stream-formats.ts";
 import { type CountedTexts, countLengths, type TokenCounts } from "./token-counts.ts";
 import type { Usage } from "#gateway/usage/usage-formats.ts";
 
-export interface Estimates {
+export interface TokenEstimates {
   /**
    * Counts with guesses where the provider told none: of a stream that nobody waited for, or of one that never tells. Undefined
    * where nothing can or need be guessed. Where a client waits for the end it does not wait for the tokenizer to be loaded: then
@@ -23,7 +23,7 @@ export type StreamEnd = "finished" | "cut" | "client gone";
 /** Bytes of an answer that are kept for it. */
 export const ANSWER_BYTES_KEPT = 256 * 1024;
 
-export function createEstimates(): Estimates {
+export function createTokenEstimates(): TokenEstimates {
   const counter = createTokenCounter();
   return {
     complete: (step, told, answer, end) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ClientAnswer } from "#gateway/listen/response-writer.ts";
-import { createEstimates } from "#gateway/costs/token-estimates.ts";
+import { createTokenEstimates } from "#gateway/costs/token-estimates.ts";
 import { Exchange, type ExchangeOptions } from "./exchange.ts";
 import type { Step } from "#gateway/request/plan.ts";
 
@@ -11,7 +11,7 @@ test("the provider hears of a client that leaves before the row is written, what
   const options = {
     answer,
     record: { note: () => undefined, finish: () => order.push("row") },
-    estimates: createEstimates(),
+    estimates: createTokenEstimates(),
     costOf: () => ({ cost: null, isCustom: false }),
     requestBytes: () => 0,
     onSettled: () => order.push("settled"),

@@ -5,7 +5,7 @@ import type { GatewayLimits } from "#gateway/config.ts";
 import type { Cost } from "#gateway/costs/costs.ts";
 import { type Refusal, RefusalError, renderError } from "#gateway/http/errors.ts";
 import { sendError } from "#gateway/listen/send-error.ts";
-import { ANSWER_BYTES_KEPT, type Estimates, type StreamEnd } from "#gateway/costs/token-estimates.ts";
+import { ANSWER_BYTES_KEPT, type TokenEstimates, type StreamEnd } from "#gateway/costs/token-estimates.ts";
 import type { FlatHeaders, HeaderRules } from "#gateway/http/headers.ts";
 import type { LogRecord } from "#gateway/logs/log.ts";
 import { ChunkList } from "#gateway/http/chunks.ts";
@@ -32,7 +32,7 @@ export interface ExchangeOptions {
   /** Fields that are known only when the first byte of the response is sent. */
   readonly lastFields: () => FlatHeaders;
   readonly costOf: (step: Step, usage: Usage, isCached: boolean) => Cost;
-  readonly estimates: Estimates;
+  readonly estimates: TokenEstimates;
   readonly limits: GatewayLimits;
   readonly record: LogRecord;
   /** Bytes of the request body so far. */

@@ -6,7 +6,7 @@ import type { SpendEstimate } from "./ledger.ts";
 import { longestAnswer } from "./model-output-limits.ts";
 
 /** What a step may cost at most, as far as anybody can say before it is asked. */
-export interface Estimates {
+export interface SpendEstimates {
   /** 0 where the model has no price, since nothing is counted for it later either. */
   of(step: Step): SpendEstimate;
   /** What an answer came to: later guesses are no lower. */
@@ -23,7 +23,7 @@ const TOKENS_OUT_LEAST = 1024;
 const ANSWERS_HEARD = 16;
 const MODELS_MAX = 1000;
 
-export function createEstimates(costs: Costs): Estimates {
+export function createSpendEstimates(costs: Costs): SpendEstimates {
   const heard = new Map<string, { readonly answers: number; readonly longest: number }>();
   /** By how many tokens a provider counted more than there seem to be in a request: what it adds of its own. */
   const added = new Map<string, number>();

@@ -3,7 +3,7 @@ import type { Costs } from "#gateway/costs/costs.ts";
 import type { Refusal } from "#gateway/http/errors.ts";
 import type { Step } from "#gateway/request/plan.ts";
 import type { Usage } from "#gateway/usage/usage-formats.ts";
-import { createEstimates } from "./estimate.ts";
+import { createSpendEstimates } from "./estimate.ts";
 import type { Reservation, SpendLedger } from "./ledger.ts";
 import type { SpendBound } from "#gateway/request/spend-bound.ts";
 
@@ -29,7 +29,7 @@ const PARTITION_CHARACTERS_MAX = 256;
 type Metadata = Readonly<Record<string, unknown>>;
 
 export function createSpendLimits({ ledger, costs }: { readonly ledger: SpendLedger; readonly costs: Costs }): SpendLimits {
-  const estimates = createEstimates(costs);
+  const estimates = createSpendEstimates(costs);
   return {
     reserve: (gateway, step, metadata) => {
       const { spend_rules = [] } = gateway;

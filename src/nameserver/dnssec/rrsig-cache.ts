@@ -36,7 +36,7 @@ export interface Signatures {
   keepOnly(zone: { readonly id: string }, isThere: (name: NameKey) => boolean): Generator<void>;
 }
 
-export interface SignaturesDeps {
+export interface RrsigCacheDeps {
   readonly keyring: Keyring;
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
@@ -61,7 +61,7 @@ interface KeptZone {
   readonly chain: LargeMap<Kept[]>;
 }
 
-export function createSignatures({ keyring, clock, metrics }: SignaturesDeps): Signatures {
+export function createRrsigCache({ keyring, clock, metrics }: RrsigCacheDeps): Signatures {
   const zones = new LargeMap<KeptZone>();
   const count = (kind: string) =>
     metrics.counter("selvedge_dns_signatures_total", "Signatures over RRsets, by whether they were cached or created", { kind });

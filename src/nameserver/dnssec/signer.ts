@@ -5,7 +5,7 @@ import type { FeedLog } from "#snapshot/feed.ts";
 import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
 import { createKeyring } from "./keyring.ts";
 import { createAnswerSigner, type SignAnswer } from "./sign-answer.ts";
-import { createSignatures, type Signatures } from "./rrsig-cache.ts";
+import { createRrsigCache, type Signatures } from "./rrsig-cache.ts";
 import { createSigningBudget } from "./signing-budget.ts";
 
 /** What answers and transfers of signed zones are made with. */
@@ -24,6 +24,6 @@ export interface SignerDeps {
 
 export function createSigner(deps: SignerDeps): Signer {
   const { edge, clock } = deps;
-  const signatures = createSignatures({ ...deps, keyring: createKeyring(deps) });
+  const signatures = createRrsigCache({ ...deps, keyring: createKeyring(deps) });
   return { signatures, signAnswer: createAnswerSigner({ edge, signatures, budget: createSigningBudget({ clock }) }) };
 }

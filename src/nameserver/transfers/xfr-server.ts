@@ -13,7 +13,7 @@ import { type Exchange, PAYLOAD_BYTES_MAX } from "#nameserver/message/exchange.t
 import type { Reply } from "#nameserver/message/reply.ts";
 import { createAnswerStream, MESSAGE_BYTES, type MessageStream } from "./message-stream.ts";
 import { encodeAnswer } from "#nameserver/message/response.ts";
-import { createSignatures, type Signature } from "#nameserver/tsig/tsig-check.ts";
+import { createTsigCheck, type Signature } from "#nameserver/tsig/tsig-check.ts";
 import { createSlots } from "#nameserver/limits/concurrency-limiter.ts";
 import { createTransferAccount, type TransferLog } from "./transfer-log.ts";
 import { createTransferContent, type TransferContentDeps } from "./transfer-content.ts";
@@ -55,7 +55,7 @@ interface Granted {
 export function createTransfersOut(deps: TransfersOutDeps): TransfersOut {
   const { metrics, limits, log } = deps;
   const slots = createSlots(limits.transfersMax, limits.transfersPerAddressMax);
-  const signatures = createSignatures(deps);
+  const signatures = createTsigCheck(deps);
   const contentOf = createTransferContent(deps);
   const account = createTransferAccount({ ...deps, timeoutMs: limits.transferTimeoutMs });
   const counters = createCounters(metrics);

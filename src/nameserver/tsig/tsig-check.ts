@@ -24,7 +24,7 @@ export const UNSIGNED: Signature = { key: undefined, isRefused: false, bytes: 0,
 /** Throws WireError where the signature is none (RFC 8945 §5.2: FORMERR). */
 export type ReadSignature = (packet: Buffer, query: Query) => Signature;
 
-export interface SignaturesDeps {
+export interface TsigCheckDeps {
   readonly zones: Zones;
   readonly partners: TransferPartners;
   readonly clock: Clock;
@@ -34,7 +34,7 @@ export interface SignaturesDeps {
  * A key counts for messages about the zones of those who manage it, whatever they are about. Those that wait under the name may be
  * meant as well, as where their primary announces a change; for who has none of their keys the answer is the same without them.
  */
-export function createSignatures({ zones, partners, clock }: SignaturesDeps): ReadSignature {
+export function createTsigCheck({ zones, partners, clock }: TsigCheckDeps): ReadSignature {
   const nowSeconds = (): number => Math.floor(clock.nowMs() / 1000);
   const byOthers = (packet: Buffer, record: TsigRecord, name: NameKey): TsigVerdict | undefined => {
     const keys = zones.named(name).flatMap(({ id }) => partners.keys(id));

@@ -1,9 +1,9 @@
-import type { Asking, Scan } from "#rules/expression/compile/dispatch.ts";
+import type { Asking, DispatchScan } from "#rules/expression/compile/dispatch.ts";
 import type { CompiledRule } from "#rules/engine/compiled-rule.ts";
 import type { RequestView, ResponseView } from "#rules/views.ts";
 
 /** Asks the rules at some places of a ruleset, in their order. */
-export class ListScan implements Scan {
+export class ListScan implements DispatchScan {
   readonly #rules: readonly CompiledRule[];
   readonly #places: readonly number[];
   readonly #request: RequestView;

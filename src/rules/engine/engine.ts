@@ -1,6 +1,6 @@
 import { beginCharging, charge, endCharging, exhaustedAt, isStepsSpent } from "#rules/budget.ts";
 import { MANAGED_RULESETS, withoutRules } from "#rules/managed/rulesets.ts";
-import type { Asking, Scan } from "#rules/expression/compile/dispatch.ts";
+import type { Asking, DispatchScan } from "#rules/expression/compile/dispatch.ts";
 import { addSkips, note, type RuleRun, type SkippedBy, type TraceStep } from "./run.ts";
 import type { CompiledRule, CompiledRuleset, Found, Match } from "./compiled-rule.ts";
 import type { RequestView, ResponseView } from "#rules/views.ts";
@@ -77,7 +77,7 @@ function runRules(ruleset: CompiledRuleset, pass: Pass): boolean {
 }
 
 /** Returns true when the phase is over. */
-function runFound(ruleset: CompiledRuleset, pass: Pass, scan: Scan): boolean {
+function runFound(ruleset: CompiledRuleset, pass: Pass, scan: DispatchScan): boolean {
   for (let rule = ruleset.rules[scan.next()]; rule !== undefined; rule = ruleset.rules[scan.next()]) {
     if (skippedByOf(ruleset, rule, pass.run) !== undefined || pass.score < rule.threshold) continue;
     const over = apply(rule, pass);
@@ -87,7 +87,7 @@ function runFound(ruleset: CompiledRuleset, pass: Pass, scan: Scan): boolean {
 }
 
 /** Whether the rule at a place applies, for places in their order: a trace costs what the request itself does. */
-function appliesBy(scan: Scan): (place: number) => boolean {
+function appliesBy(scan: DispatchScan): (place: number) => boolean {
   let found = -1;
   return (place) => {
     while (found < place) {

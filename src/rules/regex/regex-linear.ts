@@ -87,10 +87,10 @@ export interface RegexCost {
 }
 
 /** Of a pattern that is linear, a bound, whatever the text is. */
-export function costOf(regex: Regex): RegexCost {
-  if (regex.kind === "capture") return costOf(regex.item);
+export function regexCost(regex: Regex): RegexCost {
+  if (regex.kind === "capture") return regexCost(regex.item);
   if (regex.kind === "choice") {
-    const costs = regex.items.map(costOf);
+    const costs = regex.items.map(regexCost);
     return { once: costs.reduce((sum, { once }) => sum + once, 1), perByte: costs.reduce((sum, { perByte }) => sum + perByte, 0) };
   }
   const items = flatten(regex);

@@ -1,5 +1,5 @@
 import { charge } from "#rules/budget.ts";
-import { costOf, isLinear, repeatsOddly, simplifyTest } from "./regex-linear.ts";
+import { regexCost, isLinear, repeatsOddly, simplifyTest } from "./regex-linear.ts";
 import { type Automaton, createAutomaton } from "./regex-automaton.ts";
 import { requiredParts, type RequiredParts } from "./regex-parts.ts";
 import { type ByteSet, without } from "./byte-set.ts";
@@ -65,7 +65,7 @@ const nothing = (): void => undefined;
 
 /** Tests by the runtime's engine, and long texts by an automaton where that is sure to take less time. */
 function nativeOrAutomaton(regex: Regex, test: (text: string) => boolean): (text: string) => boolean {
-  const { once, perByte } = costOf(regex);
+  const { once, perByte } = regexCost(regex);
   const size = sizeOf(regex);
   const staysNative = perByte <= NATIVE_BYTE_STEPS_MAX || size > AUTOMATON_SIZE_MAX;
   const automaton = staysNative ? null : compileTree(regex, size).automaton;
@@ -93,7 +93,7 @@ export function compileRegexReplacer(pattern: string): RegexReplacer {
     return { size, prepare, replace: replaceByAutomaton(automaton, same, same) };
   }
   const native = new RegExp(write(parsed, "native"));
-  const { once, perByte } = costOf(parsed);
+  const { once, perByte } = regexCost(parsed);
   return {
     size,
     prepare: nothing,

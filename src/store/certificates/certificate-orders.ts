@@ -20,7 +20,7 @@ export async function insertOrder(db: Db, row: CertificateOrderRow): Promise<voi
 export const orderById = (db: Db, id: string): Promise<CertificateOrderRow | undefined> =>
   db.selectFrom("certificate_orders").selectAll().where("id", "=", id).executeTakeFirst();
 
-export const orderOf = (db: Db, { owner_kind, owner_id }: CertificateOwner): Promise<CertificateOrderRow | undefined> =>
+export const orderFromRow = (db: Db, { owner_kind, owner_id }: CertificateOwner): Promise<CertificateOrderRow | undefined> =>
   db.selectFrom("certificate_orders").selectAll().where("owner_kind", "=", owner_kind).where("owner_id", "=", owner_id).executeTakeFirst();
 
 export const ordersOfZone = (db: Db, zoneId: string): Promise<CertificateOrderRow[]> =>

@@ -51,7 +51,7 @@ export const lastPart = (db: Db, zoneId: string, partsKey: number): Promise<{ pa
     .limit(1)
     .executeTakeFirst();
 
-export const partOf = (db: Db, zoneId: string, partsKey: number, part: number): Promise<{ changes: string } | undefined> =>
+export const versionPartOf = (db: Db, zoneId: string, partsKey: number, part: number): Promise<{ changes: string } | undefined> =>
   db
     .selectFrom("dns_version_parts")
     .select("changes")

@@ -78,11 +78,11 @@ export function appendTsig(message: Uint8Array, fields: TsigFields): Buffer {
   const rdata = Buffer.concat([
     fields.algorithmName,
     timers(fields),
-    u16(fields.mac.length),
+    uint16(fields.mac.length),
     fields.mac,
-    u16(fields.originalId),
-    u16(fields.error),
-    u16(fields.other.length),
+    uint16(fields.originalId),
+    uint16(fields.error),
+    uint16(fields.other.length),
     fields.other,
   ]);
   const head = Buffer.alloc(10);
@@ -110,7 +110,7 @@ export function timers({ timeSigned, fudgeSeconds }: Pick<TsigRecord, "timeSigne
   return bytes;
 }
 
-export function u16(value: number): Buffer {
+export function uint16(value: number): Buffer {
   const bytes = Buffer.alloc(2);
   bytes.writeUInt16BE(value);
   return bytes;

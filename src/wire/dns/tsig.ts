@@ -2,7 +2,7 @@ import { createHmac, type Hmac, timingSafeEqual } from "node:crypto";
 import { CLASS } from "./codes.ts";
 import { WireError } from "./errors.ts";
 import { type DnsName, keyOf, nameOfKey, parseAbsoluteName } from "./name.ts";
-import { appendTsig, readTsig, timers, TSIG_ERROR, type TsigFields, type TsigRecord, u16, withoutTsig } from "./tsig-record.ts";
+import { appendTsig, readTsig, timers, TSIG_ERROR, type TsigFields, type TsigRecord, uint16, withoutTsig } from "./tsig-record.ts";
 
 /** A secret that two servers share (RFC 8945). */
 export interface TsigKey {
@@ -196,19 +196,19 @@ function sign(
 /** A MAC over what precedes, its length first (RFC 8945 §4.3.1), goes before everything else. */
 function startHmac({ algorithm, secret }: TsigKey, previousMac?: Uint8Array): Hmac {
   const hmac = createHmac(ALGORITHMS.get(algorithm)?.hash ?? "", secret);
-  return previousMac === undefined ? hmac : hmac.update(u16(previousMac.length)).update(previousMac);
+  return previousMac === undefined ? hmac : hmac.update(uint16(previousMac.length)).update(previousMac);
 }
 
 /** RFC 8945 §4.3.3. */
 const variables = ({ name, algorithm }: TsigKey, fields: Pick<TsigFields, "timeSigned" | "fudgeSeconds" | "error" | "other">): Uint8Array =>
   Buffer.concat([
     name,
-    u16(CLASS.ANY),
+    uint16(CLASS.ANY),
     NO_TTL,
     parseAbsoluteName(algorithm),
     timers(fields),
-    u16(fields.error),
-    u16(fields.other.length),
+    uint16(fields.error),
+    uint16(fields.other.length),
     fields.other,
   ]);
 

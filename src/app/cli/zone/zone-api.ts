@@ -10,7 +10,7 @@ export interface ApiOptions {
 }
 
 /** A client for the API that the options, the environment or the running server of the data directory name. */
-export function openApi(options: ApiOptions, dataDir: string, headers: Readonly<Record<string, string>> = {}): ApiClient {
+export function openZoneApi(options: ApiOptions, dataDir: string, headers: Readonly<Record<string, string>> = {}): ApiClient {
   const token = options.token ?? process.env["SELVEDGE_TOKEN"];
   if (token === undefined || token === "") throw new CliError("an API token is required: set SELVEDGE_TOKEN or --token", EXIT.usage);
   const base = options.api ?? process.env["SELVEDGE_API"] ?? runningApi(dataDir);

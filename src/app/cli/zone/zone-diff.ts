@@ -3,7 +3,7 @@ import { loadConfig } from "#app/config/config.ts";
 import { configInput } from "../config-input.ts";
 import { CliError, EXIT, type ExitCode, print } from "../outcome.ts";
 import { recordLine } from "../record-line.ts";
-import { type ApiOptions, explained, openApi, plainZoneName, requireZone } from "./zone-api.ts";
+import { type ApiOptions, explained, openZoneApi, plainZoneName, requireZone } from "./zone-api.ts";
 
 export interface ZoneDiffOptions extends ApiOptions {
   readonly from?: string | undefined;
@@ -20,7 +20,7 @@ export async function zoneDiff(zone: string, options: ZoneDiffOptions, flags: re
     const version = options[name];
     if (version !== undefined) query.set(name, versionNumber(version));
   }
-  const api = openApi(options, data);
+  const api = openZoneApi(options, data);
   const name = plainZoneName(zone);
   const path = `/zones/${await requireZone(api, name)}/dns_versions/diff?${query}`;
   const changes: DnsVersionChange[] = [];

@@ -1,12 +1,12 @@
 import { loadConfig } from "#app/config/config.ts";
 import { configInput } from "../config-input.ts";
 import { EXIT, type ExitCode, print } from "../outcome.ts";
-import { type ApiOptions, explained, openApi, plainZoneName, requireZone } from "./zone-api.ts";
+import { type ApiOptions, explained, openZoneApi, plainZoneName, requireZone } from "./zone-api.ts";
 
 /** Prints the zone as a zone file, which zone import takes back. */
 export async function zoneExport(zone: string, options: ApiOptions, flags: readonly string[]): Promise<ExitCode> {
   const { data, json } = loadConfig(configInput(flags));
-  const api = openApi(options, data);
+  const api = openZoneApi(options, data);
   const name = plainZoneName(zone);
   const path = `/zones/${await requireZone(api, name)}/dns_records/export`;
   const file = await explained(`zone ${name}`, () => api.download(path));

@@ -2,7 +2,7 @@ import type { DnsVersion } from "#model/dns/dns-version.ts";
 import { loadConfig } from "#app/config/config.ts";
 import { configInput } from "../config-input.ts";
 import { CliError, columns, EXIT, type ExitCode, print } from "../outcome.ts";
-import { type ApiOptions, explained, openApi, plainZoneName, requireZone } from "./zone-api.ts";
+import { type ApiOptions, explained, openZoneApi, plainZoneName, requireZone } from "./zone-api.ts";
 
 const LIMIT_MAX = 1000;
 
@@ -15,7 +15,7 @@ export async function zoneHistory(
   const { data, json } = loadConfig(configInput(flags));
   const limit = /^\d{1,4}$/.test(options.limit) ? Number(options.limit) : 0;
   if (limit < 1 || limit > LIMIT_MAX) throw new CliError(`--limit takes a number from 1 to ${LIMIT_MAX}`, EXIT.usage);
-  const api = openApi(options, data);
+  const api = openZoneApi(options, data);
   const name = plainZoneName(zone);
   const path = `/zones/${await requireZone(api, name)}/dns_versions?per_page=${limit}`;
   const versions = (await explained(`zone ${name}`, () => api.call("GET", path))) as readonly DnsVersion[];

@@ -8,7 +8,7 @@ import { loadConfig } from "#app/config/config.ts";
 import { type ApiClient, ApiFailure } from "../api-client.ts";
 import { configInput } from "../config-input.ts";
 import { CliError, complain, EXIT, type ExitCode, print } from "../outcome.ts";
-import { type ApiOptions, explained, findZone, openApi, plainZoneName } from "./zone-api.ts";
+import { type ApiOptions, explained, findZone, openZoneApi, plainZoneName } from "./zone-api.ts";
 
 export interface ZoneImportOptions extends ApiOptions {
   readonly zone: string;
@@ -23,7 +23,7 @@ export interface ZoneImportOptions extends ApiOptions {
 export async function zoneImport(file: string, options: ZoneImportOptions, flags: readonly string[]): Promise<ExitCode> {
   const zone = plainZoneName(options.zone);
   const config = loadConfig(configInput(flags));
-  const api = openApi(options, config.data);
+  const api = openZoneApi(options, config.data);
   const zoneFile = await readInput(file);
   // Before anything is created: a zone without its records would be of no use.
   let failed = options.onError === "skip" ? [] : unreadableLines(zoneFile, zone);

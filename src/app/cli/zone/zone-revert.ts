@@ -2,7 +2,7 @@ import type { DnsVersion, DnsVersionDetail } from "#model/dns/dns-version.ts";
 import { loadConfig } from "#app/config/config.ts";
 import { configInput } from "../config-input.ts";
 import { CliError, EXIT, type ExitCode, print } from "../outcome.ts";
-import { type ApiOptions, explained, openApi, plainZoneName, requireZone } from "./zone-api.ts";
+import { type ApiOptions, explained, openZoneApi, plainZoneName, requireZone } from "./zone-api.ts";
 import { diffLines, versionNumber } from "./zone-diff.ts";
 import { counts } from "./zone-history.ts";
 
@@ -21,7 +21,7 @@ export async function zoneRevert(zone: string, options: ZoneRevertOptions, flags
   const target = versionNumber(version ?? to ?? "");
   // A header's octets: fetch takes them as Latin-1, the API reads them as UTF-8.
   const headers = reason === undefined ? {} : { [`${vendor.prefix}-change-reason`]: Buffer.from(reason, "utf8").toString("latin1") };
-  const api = openApi(options, data, headers);
+  const api = openZoneApi(options, data, headers);
   const name = plainZoneName(zone);
   const versions = `/zones/${await requireZone(api, name)}/dns_versions`;
   const done = await explained(`zone ${name}`, async () => {

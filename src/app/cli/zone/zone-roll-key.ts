@@ -2,7 +2,7 @@ import type { DnssecRollover } from "#model/dns/dnssec.ts";
 import { loadConfig } from "#app/config/config.ts";
 import { configInput } from "../config-input.ts";
 import { EXIT, type ExitCode, print } from "../outcome.ts";
-import { type ApiOptions, explained, openApi, plainZoneName, requireZone } from "./zone-api.ts";
+import { type ApiOptions, explained, openZoneApi, plainZoneName, requireZone } from "./zone-api.ts";
 
 export interface ZoneRollKeyOptions extends ApiOptions {
   readonly status?: boolean;
@@ -11,7 +11,7 @@ export interface ZoneRollKeyOptions extends ApiOptions {
 /** Begins to replace the key of a signed zone, and prints how far that has come. */
 export async function zoneRollKey(zone: string, options: ZoneRollKeyOptions, flags: readonly string[]): Promise<ExitCode> {
   const { data, json } = loadConfig(configInput(flags));
-  const api = openApi(options, data);
+  const api = openZoneApi(options, data);
   const name = plainZoneName(zone);
   const path = `/zones/${await requireZone(api, name)}/dnssec/rollover`;
   const rollover = (await explained(`zone ${name}`, () => api.call(options.status === true ? "GET" : "POST", path))) as DnssecRollover;

@@ -26,7 +26,7 @@ const CODES: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** The class of each byte, 0 for those that no template has. A no-break space in Latin-1 is a space. */
-export const CLASSES = Uint8Array.from({ length: 256 }, (_, byte) => {
+export const CHAIN_CLASSES = Uint8Array.from({ length: 256 }, (_, byte) => {
   const char = String.fromCharCode(byte);
   if (/[0-9]/.test(char)) return DIGIT;
   if (/[A-Za-z]/.test(char)) return LETTER;
@@ -95,7 +95,7 @@ export class Chains {
         }
       }
       let width = 1;
-      let column = CLASSES[byte] as number;
+      let column = CHAIN_CLASSES[byte] as number;
       if (column === 0) {
         if (MAY_SEPARATE[byte] === 0) return count;
         const wide = wideSeparator(bytes, i);
@@ -168,9 +168,9 @@ function expanded(template: string): readonly string[] {
 /** Nothing may follow that would make it a part of something longer: no word character, no further `.5` or `-5`. */
 function isEnd(bytes: Uint8Array, at: number): boolean {
   const byte = bytes[at] ?? 0;
-  const column = CLASSES[byte] as number;
+  const column = CHAIN_CLASSES[byte] as number;
   if (column === DIGIT || column === LETTER || byte === UNDERSCORE) return false;
-  return (column !== DASH && column !== DOT) || CLASSES[bytes[at + 1] ?? 0] !== DIGIT;
+  return (column !== DASH && column !== DOT) || CHAIN_CLASSES[bytes[at + 1] ?? 0] !== DIGIT;
 }
 
 const UNDERSCORE = 0x5f;

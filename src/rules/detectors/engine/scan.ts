@@ -1,5 +1,5 @@
 import { copyBytes } from "#kernel/copy-bytes.ts";
-import { type ChainEnd, CLASSES, DIGIT, LETTER } from "./chains.ts";
+import { type ChainEnd, CHAIN_CLASSES, DIGIT, LETTER } from "./chains.ts";
 import type { CompiledDetectors } from "./compiled.ts";
 import type { DetectorGroup } from "./detector-group.ts";
 import { LABEL_BYTES, textBefore } from "./context.ts";
@@ -247,7 +247,7 @@ export class BodyScanner {
 
   /** A number starts with the digit at `at`, or a code with letters before it. */
   #atDigits(view: Buffer, at: number): void {
-    const before = CLASSES[view[at - 1] ?? 0];
+    const before = CHAIN_CLASSES[view[at - 1] ?? 0];
     if (before === LETTER) {
       const start = lettersStart(view, at);
       if (start >= 0) {
@@ -284,7 +284,7 @@ export class BodyScanner {
 
   #atCountry(view: Buffer, at: number): void {
     const { country_check } = this.#detectors;
-    if (country_check.length === 0 || isUpper(view[at]) !== isUpper(view[at + 1]) || CLASSES[view[at + 3] ?? 0] !== DIGIT) return;
+    if (country_check.length === 0 || isUpper(view[at]) !== isUpper(view[at + 1]) || CHAIN_CLASSES[view[at + 3] ?? 0] !== DIGIT) return;
     this.#tryPatterns(view, at, country_check, ACCOUNT_WINDOW_BYTES);
   }
 

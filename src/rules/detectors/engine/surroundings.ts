@@ -1,4 +1,4 @@
-import { CLASSES, DIGIT, LETTER } from "./chains.ts";
+import { CHAIN_CLASSES, DIGIT, LETTER } from "./chains.ts";
 import { COLON } from "./prefilter.ts";
 
 // What stands before and behind a place of a text: whether something may begin there, and where. All loops are bounded.
@@ -14,7 +14,7 @@ const IS_NAME = Uint8Array.from({ length: 256 }, (_, byte) => (/[A-Za-z0-9._%+-]
 export function nameStart(view: Buffer, at: number): number {
   let start = at;
   while (start > 0 && at - start < NAME_BYTES_MAX && IS_NAME[view[start - 1] as number] === 1) start--;
-  while (start < at && CLASSES[view[start] as number] !== LETTER && CLASSES[view[start] as number] !== DIGIT) start++;
+  while (start < at && CHAIN_CLASSES[view[start] as number] !== LETTER && CHAIN_CLASSES[view[start] as number] !== DIGIT) start++;
   return start;
 }
 
@@ -64,7 +64,7 @@ const WORD_BYTES_MIN = 26;
 export function isLongWord(view: Buffer, at: number): boolean {
   if (view[at] !== ONE && view[at] !== TWO && view[at] !== THREE) return false;
   for (let i = at + 1; i < at + WORD_BYTES_MIN; i++) {
-    const column = CLASSES[view[i] ?? 0];
+    const column = CHAIN_CLASSES[view[i] ?? 0];
     if (column !== DIGIT && column !== LETTER) return false;
   }
   return true;
@@ -82,7 +82,7 @@ export const isUpper = (byte: number | undefined): boolean => byte !== undefined
 
 export function isWord(byte: number | undefined): boolean {
   if (byte === undefined) return false;
-  const column = CLASSES[byte];
+  const column = CHAIN_CLASSES[byte];
   return column === DIGIT || column === LETTER || byte === UNDERSCORE;
 }
 
@@ -104,7 +104,7 @@ const ENDS_TEXT = Uint8Array.from({ length: 256 }, (_, byte) => (/[\s"'<>/]/.tes
 /** Where the word begins whose letters end before `at`; -1 where it is too long or begins with something else. */
 export function lettersStart(view: Buffer, at: number): number {
   let start = at;
-  while (start > 0 && CLASSES[view[start - 1] as number] === LETTER) if (at - --start > LETTERS_MAX) return -1;
+  while (start > 0 && CHAIN_CLASSES[view[start - 1] as number] === LETTER) if (at - --start > LETTERS_MAX) return -1;
   return start === at || (start > 0 && isWord(view[start - 1])) ? -1 : start;
 }
 
@@ -119,7 +119,7 @@ const NUMBER_NAME_BYTES_MAX = 24;
 /** Whether all the letters before `at` are one of these names, or end with such a word. */
 export function isBehindName(view: Buffer, at: number): boolean {
   let start = at;
-  while (start > 0 && CLASSES[view[start - 1] as number] === LETTER) if (at - --start > NUMBER_NAME_BYTES_MAX) return false;
+  while (start > 0 && CHAIN_CLASSES[view[start - 1] as number] === LETTER) if (at - --start > NUMBER_NAME_BYTES_MAX) return false;
   const name = view.toString("latin1", start, at).toLowerCase();
   return NAMES_OF_NUMBERS.has(name) || ENDS_OF_SENTENCES.test(name);
 }
@@ -142,14 +142,14 @@ export function wordsStart(view: Buffer, at: number): number {
 
 export function wordEnd(view: Buffer, start: number): number {
   let end = start;
-  while (CLASSES[view[end] ?? 0] === LETTER) end++;
+  while (CHAIN_CLASSES[view[end] ?? 0] === LETTER) end++;
   return end;
 }
 
 /** Whether the digits are the `5` of `0.5` or of `12-5`: a part of something longer. */
 export function continuesNumber(view: Buffer, at: number): boolean {
   const separator = view[at - 1];
-  return (separator === DOT || separator === DASH) && at > 1 && CLASSES[view[at - 2] ?? 0] === DIGIT;
+  return (separator === DOT || separator === DASH) && at > 1 && CHAIN_CLASSES[view[at - 2] ?? 0] === DIGIT;
 }
 
 /** Whether groups go on that began further left: the last three of `1111 2222 3333 4444` or `AL47 2222 …` are no number. */
@@ -166,7 +166,8 @@ export function continuesSeries(view: Buffer, at: number, text: string): boolean
 function groupBefore(view: Buffer, end: number, expected: number): { readonly hasDigit: boolean } | null {
   let hasDigit = false;
   let length = 0;
-  for (; length <= expected && isWord(view[end - 1 - length]); length++) hasDigit ||= CLASSES[view[end - 1 - length] as number] === DIGIT;
+  for (; length <= expected && isWord(view[end - 1 - length]); length++)
+    hasDigit ||= CHAIN_CLASSES[view[end - 1 - length] as number] === DIGIT;
   return length === expected ? { hasDigit } : null;
 }
 
@@ -176,11 +177,11 @@ const EXPIRY = /^(?:(?:0[1-9]|1[0-2])\d\d|20\d\d)$/;
 
 /** Whether groups of one length go on behind `end`, where `text` ends that is made of such: `2341 2341 2346` before ` 8812` is no number of its own. */
 export function goesOnAsSeries(view: Buffer, end: number, text: string): boolean {
-  if (view[end] !== SPACE || CLASSES[view[end + 1] ?? 0] !== DIGIT) return false;
+  if (view[end] !== SPACE || CHAIN_CLASSES[view[end + 1] ?? 0] !== DIGIT) return false;
   // linear: pumped
   const last = /(?<= )\d+$/.exec(text)?.[0].length;
   if (last === undefined || /^\d+(?= )/.exec(text)?.[0].length !== last) return false;
-  for (let i = 1; i <= last; i++) if (CLASSES[view[end + i] ?? 0] !== DIGIT) return false;
+  for (let i = 1; i <= last; i++) if (CHAIN_CLASSES[view[end + i] ?? 0] !== DIGIT) return false;
   if (isWord(view[end + 1 + last])) return false;
   return text.length < CARD_CHARACTERS_MIN || !EXPIRY.test(view.toString("latin1", end + 1, end + 1 + last));
 }

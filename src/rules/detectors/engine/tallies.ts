@@ -6,11 +6,11 @@ export interface Finding {
   /** Byte offset of the first hit. */
   readonly offset: number;
   /** In the order of the text; the first HITS_MAX of a scan, whatever found them. */
-  readonly hits: readonly Hit[];
+  readonly hits: readonly DetectorHit[];
 }
 
 /** What was found where. It stays in memory, for as long as somebody tells it from what is allowed. */
-export interface Hit {
+export interface DetectorHit {
   /** Bytes from the start of the text. */
   readonly offset: number;
   /** As it stands there or, where it is hidden there (rendered.ts), as it is shown; one char a byte. */
@@ -24,7 +24,7 @@ interface Tally {
   offset: number;
   /** The last hit, so that what lies within it is not counted again. */
   last: { readonly from: number; readonly to: number };
-  readonly hits: (Hit & { readonly to: number })[];
+  readonly hits: (DetectorHit & { readonly to: number })[];
 }
 
 const NO_FINDINGS: readonly Finding[] = [];

@@ -1,6 +1,6 @@
 import { KEY_CHARACTERS_MAX } from "./allowed-place.ts";
 import { isPersonalKey } from "./personal-keys.ts";
-import type { Finding, Hit } from "#rules/detectors/engine/tallies.ts";
+import type { Finding, DetectorHit } from "#rules/detectors/engine/tallies.ts";
 
 /** Deeper values are named by what holds them. */
 const DEPTH_MAX = 32;
@@ -12,7 +12,7 @@ export interface HiddenPart {
 }
 
 /** Where the hits stand in a JSON text, by their offsets, in one walk. Keys that hold a part of a find, or name somebody, are not shown. */
-export function jsonPaths(bytes: Uint8Array, hits: readonly Hit[], findings: readonly Finding[]): ReadonlyMap<number, string> {
+export function jsonPaths(bytes: Uint8Array, hits: readonly DetectorHit[], findings: readonly Finding[]): ReadonlyMap<number, string> {
   const offsets = [...new Set(hits.map(({ offset }) => offset))].sort((a, b) => a - b);
   const hidden = findings
     .flatMap(({ hits: all }) => all.map(({ offset, text }) => ({ from: offset, to: offset + text.length })))

@@ -1,4 +1,4 @@
-import type { Argument, Value as ValueNode } from "#rules/expression/syntax/ast.ts";
+import type { ArgumentNode, Value as ValueNode } from "#rules/expression/syntax/ast.ts";
 import type { Checker } from "./checker.ts";
 import { functionNamed, FUNCTIONS, isOfKind, KINDS, signatureOf } from "#rules/expression/functions/functions.ts";
 import type { Availability, LanguageFunction, Parameter, Problem } from "#rules/expression/functions/language-function.ts";
@@ -72,7 +72,7 @@ function checkCount(checker: Checker, at: Call, called: LanguageFunction): void 
   checker.fail(at, `${at.name}() takes ${count}, found ${at.arguments.length}: ${signatureOf(called)}`);
 }
 
-function checkOne(checker: Checker, called: LanguageFunction, at: Argument, index: number): TypedValue {
+function checkOne(checker: Checker, called: LanguageFunction, at: ArgumentNode, index: number): TypedValue {
   const parameter = called.parameters[index] ?? called.rest;
   const value = checker.argument(at);
   if (parameter === undefined) return value;

@@ -1,5 +1,5 @@
 import { type AddressRange, parseAddressRange } from "#rules/expression/values/address-set.ts";
-import type { Literal, Node, Operator } from "#rules/expression/syntax/ast.ts";
+import type { LiteralNode, Node, Operator } from "#rules/expression/syntax/ast.ts";
 import type { Checker } from "./checker.ts";
 import type { ListKind } from "#rules/expression/values/lists.ts";
 import { BYTES } from "#rules/expression/syntax/parse.ts";
@@ -67,7 +67,7 @@ function regexTest(checker: Checker, at: Comparison, pattern: string): TypedTest
   }
 }
 
-function stringOf(checker: Checker, literal: Literal): string {
+function stringOf(checker: Checker, literal: LiteralNode): string {
   if (literal.kind === "string") return literal.value;
   if (literal.kind === "word" && BYTES.test(literal.text)) return Buffer.from(literal.text.replace(/[:.-]/g, ""), "hex").toString("latin1");
   return wrong(checker, literal, { kind: "string" });
@@ -83,7 +83,7 @@ function integerTest(checker: Checker, at: Comparison): TypedTest {
   return { kind: "integer", relation: at.operator, bound: literal.value };
 }
 
-function integerRange(checker: Checker, literal: Literal): IntegerRange {
+function integerRange(checker: Checker, literal: LiteralNode): IntegerRange {
   if (literal.kind === "integer") return { first: literal.value, last: literal.value };
   if (literal.kind !== "range" || literal.first.kind !== "integer" || literal.last.kind !== "integer")
     return wrong(checker, literal, { kind: "integer" });
@@ -98,7 +98,7 @@ function addressTest(checker: Checker, at: Comparison): TypedTest {
   return { kind: "addresses", items, negated: at.operator === "ne" };
 }
 
-function addressRange(checker: Checker, literal: Literal, inSet: boolean): AddressRange {
+function addressRange(checker: Checker, literal: LiteralNode, inSet: boolean): AddressRange {
   if (literal.kind === "range" && literal.first.kind === "word" && literal.last.kind === "word") {
     const range = parseAddressRange(`${literal.first.text}..${literal.last.text}`);
     return range ?? checker.fail(literal, "a range of addresses goes from one to a later one of the same family");
@@ -108,12 +108,12 @@ function addressRange(checker: Checker, literal: Literal, inSet: boolean): Addre
   return parseAddressRange(literal.text) ?? checker.fail(literal, "not an address or block");
 }
 
-function wrong(checker: Checker, literal: Literal | Node, expected: ValueType): never {
+function wrong(checker: Checker, literal: LiteralNode | Node, expected: ValueType): never {
   const quotes = expected.kind === "ip" && literal.kind === "string" ? ", without quotes" : "";
   return checker.fail(literal, `expected ${typeName(expected)}${quotes}, found ${FOUND[literal.kind] ?? "something else"}`);
 }
 
-const FOUND: Readonly<Partial<Record<(Literal | Node)["kind"], string>>> = {
+const FOUND: Readonly<Partial<Record<(LiteralNode | Node)["kind"], string>>> = {
   string: "String",
   integer: "Integer",
   word: "an address or bytes",

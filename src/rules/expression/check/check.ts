@@ -1,5 +1,5 @@
 import type { CheckContext, Checker } from "./checker.ts";
-import type { Argument, Index, Literal, Node, Value as ValueNode } from "#rules/expression/syntax/ast.ts";
+import type { ArgumentNode, Index, LiteralNode, Node, Value as ValueNode } from "#rules/expression/syntax/ast.ts";
 import { checkCall } from "./check-call.ts";
 import { checkComparison, checkListed } from "./check-comparison.ts";
 import { ExpressionError } from "#rules/expression/syntax/expression-error.ts";
@@ -21,7 +21,7 @@ export function checkExpression(at: Node, context: CheckContext): TypedNode {
 }
 
 /** The same for an expression that gives a value of the type. Throws ExpressionError. */
-export function checkValue(at: Argument, type: ValueType, context: CheckContext): TypedValue {
+export function checkValue(at: ArgumentNode, type: ValueType, context: CheckContext): TypedValue {
   const checker = createChecker(context);
   const value = checker.argument(at);
   if (value.unpacked) checker.fail(at, "gives one value for each item; take one of them, as in [0]");
@@ -83,7 +83,7 @@ function checkTruth(checker: Checker, at: ValueNode): TypedNode {
   return checker.fail(at, `is ${typeName(value.type)}, which needs a comparison`);
 }
 
-function checkArgument(checker: Checker, at: Argument): TypedValue {
+function checkArgument(checker: Checker, at: ArgumentNode): TypedValue {
   if (at.kind === "field" || at.kind === "call") return checker.value(at);
   if (isLiteral(at)) return literalValue(checker, at);
   const node = checker.node(at);
@@ -91,11 +91,11 @@ function checkArgument(checker: Checker, at: Argument): TypedValue {
   return { kind: "answer", node, type: node.many ? arrayOf(BOOLEAN) : BOOLEAN, unpacked: false, text, base: text };
 }
 
-const isLiteral = (at: Argument): at is Literal =>
+const isLiteral = (at: ArgumentNode): at is LiteralNode =>
   at.kind === "string" || at.kind === "integer" || at.kind === "word" || at.kind === "range";
 
 /** A literal among arguments: nothing there says what a word is but the word itself. */
-function literalValue(checker: Checker, at: Literal): TypedValue {
+function literalValue(checker: Checker, at: LiteralNode): TypedValue {
   const made = (type: ValueType, value: string | number | bigint, text: string): TypedValue => ({
     kind: "literal",
     type,

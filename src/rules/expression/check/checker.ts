@@ -1,4 +1,4 @@
-import type { Argument, Value as ValueNode } from "#rules/expression/syntax/ast.ts";
+import type { ArgumentNode, Value as ValueNode } from "#rules/expression/syntax/ast.ts";
 import type { Phase } from "#rules/phases.ts";
 import type { NamedLists } from "#rules/expression/values/lists.ts";
 import type { Field } from "#rules/expression/fields/field.ts";
@@ -32,5 +32,5 @@ export interface Checker {
   readonly calledOnce: Set<string>;
   node(at: Node): TypedNode;
   value(at: ValueNode): TypedValue;
-  argument(at: Argument): TypedValue;
+  argument(at: ArgumentNode): TypedValue;
 }

@@ -1,16 +1,16 @@
 import type { Predicate, RequestView, ResponseView } from "#rules/views.ts";
 import { compileValue } from "./compile.ts";
-import { costOf, type Guard, guardsOf, nameOf } from "./index-guards.ts";
+import { guardCost, type Guard, guardsOf, nameOf } from "./index-guards.ts";
 import { type Lookup, type LookupBuilder, LOOKUPS } from "./dispatch-index.ts";
 import type { TypedNode } from "#rules/expression/check/typed-ast.ts";
 
 /** Many filters, asked of one request after the other without asking each. */
 export interface Dispatch {
   /** Begins with the first filter. A scan is for one request and one phase, within which fields do not change. */
-  scan(request: RequestView, response: ResponseView | null, asking?: Asking): Scan;
+  scan(request: RequestView, response: ResponseView | null, asking?: Asking): DispatchScan;
 }
 
-export interface Scan {
+export interface DispatchScan {
   /** The number of the next filter that applies, in their order; -1 when there is none any more. */
   next(): number;
 }
@@ -53,7 +53,7 @@ function chooseGuards(filters: readonly Predicate[]): readonly (readonly Guard[]
   const sharedBy = new Map<string, number>();
   for (const { names } of rows.flat()) for (const name of names) sharedBy.set(name, (sharedBy.get(name) ?? 0) + 1);
   const shared = (names: readonly string[]): number => names.reduce((sum, name) => sum + (sharedBy.get(name) ?? 0), 0);
-  const ordered = rows.map((row) => row.toSorted((a, b) => shared(a.names) - shared(b.names) || costOf(a.guards) - costOf(b.guards)));
+  const ordered = rows.map((row) => row.toSorted((a, b) => shared(a.names) - shared(b.names) || guardCost(a.guards) - guardCost(b.guards)));
   return ordered.map((row) => row[0]?.guards);
 }
 
@@ -75,7 +75,7 @@ function addBit(words: Uint32Array, number: number): void {
 }
 
 /** One bit for each filter that may apply, taken from the lowest on. */
-class BitScan implements Scan {
+class BitScan implements DispatchScan {
   readonly #filters: readonly Predicate[];
   readonly #request: RequestView;
   readonly #response: ResponseView | null;

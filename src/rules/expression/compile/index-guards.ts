@@ -29,7 +29,7 @@ export function guardsOf(node: TypedNode): readonly Alternatives[] {
   if (node.kind === "truth") return rowOf(guardsOfTruth(node.value));
   if (node.kind === "and") return node.operands.flatMap(guardsOf);
   if (node.kind !== "or") return [];
-  const all = node.operands.map((operand) => guardsOf(operand).toSorted((a, b) => costOf(a) - costOf(b))[0] ?? null);
+  const all = node.operands.map((operand) => guardsOf(operand).toSorted((a, b) => guardCost(a) - guardCost(b))[0] ?? null);
   return all.includes(null) ? [] : rowOf(limited(all.filter((guards) => guards !== null).flat()));
 }
 
@@ -45,7 +45,7 @@ export function nameOf(guard: Guard): string {
 const addressesOf = ({ low, high }: AddressRange): string => `${low.join(".")}-${high.join(".")}`;
 
 /** What nearly every request of a zone has in common tells nothing; few and exact alternatives let the least through. */
-export const costOf = (guards: Alternatives): number =>
+export const guardCost = (guards: Alternatives): number =>
   guards.reduce((sum, guard) => sum + (COMMON.has(guard.value.text) ? 20 : 0) + (guard.kind === "part" ? 2 : 1), 0);
 
 const COMMON: ReadonlySet<string> = new Set(["cf.zone.name", "http.host", "http.request.method", "http.request.version", "cf.tls_version"]);

@@ -10,7 +10,7 @@ export type Node =
       readonly left: Value;
       readonly operator: Operator;
       readonly operator_span: Span;
-      readonly right: readonly Literal[];
+      readonly right: readonly LiteralNode[];
     })
   /** `left in $name` */
   | (Span & {
@@ -41,20 +41,20 @@ export type Operator =
 
 export type Value = Span & { readonly indexes: readonly Index[] } & (
     | { readonly kind: "field"; readonly name: string }
-    | { readonly kind: "call"; readonly name: string; readonly name_span: Span; readonly arguments: readonly Argument[] }
+    | { readonly kind: "call"; readonly name: string; readonly name_span: Span; readonly arguments: readonly ArgumentNode[] }
   );
 
-export type Argument = Value | Literal | Node;
+export type ArgumentNode = Value | LiteralNode | Node;
 
 /** `[0]`, `["key"]` or `[*]`. */
 export type Index = Span &
   ({ readonly kind: "key"; readonly key: string } | { readonly kind: "place"; readonly place: number } | { readonly kind: "each" });
 
-export type Literal =
+export type LiteralNode =
   /** One char per byte. */
   | (Span & { readonly kind: "string"; readonly value: string })
   | (Span & { readonly kind: "integer"; readonly value: bigint })
   /** An address, a block of addresses or bytes: which, the type of the other side decides (`AA:BB:CC:DD:EE:FF:00:11`). */
   | (Span & { readonly kind: "word"; readonly text: string })
   /** Stands in sets only. */
-  | (Span & { readonly kind: "range"; readonly first: Literal; readonly last: Literal });
+  | (Span & { readonly kind: "range"; readonly first: LiteralNode; readonly last: LiteralNode });

@@ -1,4 +1,4 @@
-import type { Argument, Connective, Index, Literal, Node, Operator, Value } from "./ast.ts";
+import type { ArgumentNode, Connective, Index, LiteralNode, Node, Operator, Value } from "./ast.ts";
 import { ExpressionError, type Span } from "./expression-error.ts";
 import { lex, type Token } from "./lex.ts";
 import { readString, type StringUse } from "./strings.ts";
@@ -42,7 +42,7 @@ export function parseExpression(text: string): Node {
 }
 
 /** The syntax tree of an expression that gives a value: a field, a function or a literal. Throws ExpressionError. */
-export function parseValue(text: string): Argument {
+export function parseValue(text: string): ArgumentNode {
   const parser = new Parser(text);
   const value = parser.argument(0, "text");
   parser.expectEnd("expected the end of the expression");
@@ -69,7 +69,7 @@ class Parser {
     return { kind: row.kind, operands, from: first.from, to: this.#previous().to };
   }
 
-  argument(depth: number, use: StringUse): Argument {
+  argument(depth: number, use: StringUse): ArgumentNode {
     const token = this.#peek();
     if (token.kind === "string" || token.kind === "integer" || token.kind === "word") return this.#literal(use);
     const node = this.connective(0, depth);
@@ -143,8 +143,8 @@ class Parser {
     };
   }
 
-  #arguments(name: string, depth: number): readonly Argument[] {
-    const list: Argument[] = [];
+  #arguments(name: string, depth: number): readonly ArgumentNode[] {
+    const list: ArgumentNode[] = [];
     if (this.#takes([")"])) return list;
     do list.push(this.argument(depth + 1, list.length === 1 ? (PATTERN_FUNCTIONS.get(name) ?? "text") : "text"));
     while (this.#takes([","]));
@@ -177,9 +177,9 @@ class Parser {
     return { kind: "listed", left, operator_span, list: name.text, list_span, from: left.from, to: name.to };
   }
 
-  #set(): readonly Literal[] {
+  #set(): readonly LiteralNode[] {
     this.#expect("{");
-    const items: Literal[] = [];
+    const items: LiteralNode[] = [];
     while (!this.#takes(["}"])) {
       items.push(this.#range());
       // Clients separate items by spaces; some write commas.
@@ -189,7 +189,7 @@ class Parser {
     return items;
   }
 
-  #range(): Literal {
+  #range(): LiteralNode {
     const first = this.#literal("text");
     if (!this.#takes([".."])) return first;
     const last = this.#literal("text");
@@ -198,7 +198,7 @@ class Parser {
     return { kind: "range", first, last, ...span };
   }
 
-  #literal(use: StringUse): Literal {
+  #literal(use: StringUse): LiteralNode {
     const token = this.#next();
     if (token.kind === "string") return { kind: "string", value: readString(this.#text, token, use), from: token.from, to: token.to };
     if (token.kind === "integer") return { kind: "integer", value: token.value, from: token.from, to: token.to };

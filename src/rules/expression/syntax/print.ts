@@ -1,4 +1,4 @@
-import type { Argument, Connective, Index, Literal, Node, Value } from "./ast.ts";
+import type { ArgumentNode, Connective, Index, LiteralNode, Node, Value } from "./ast.ts";
 import { writeString } from "./strings.ts";
 
 /**
@@ -10,7 +10,7 @@ export function printExpression(node: Node): string {
 }
 
 /** Of an expression that gives a value. */
-export const printValue = (value: Argument): string => printArgument(value, "text");
+export const printValue = (value: ArgumentNode): string => printArgument(value, "text");
 
 /** What binds tighter has the greater level. */
 const LEVELS: Readonly<Record<Connective, number>> = { or: 1, xor: 2, and: 3 };
@@ -50,15 +50,15 @@ function printIndex(index: Index): string {
   return index.kind === "key" ? `[${writeString(index.key)}]` : `[${index.place}]`;
 }
 
-function printArgument(argument: Argument, use: Use): string {
+function printArgument(argument: ArgumentNode, use: Use): string {
   if (argument.kind === "field" || argument.kind === "call") return printValueNode(argument);
   return isLiteral(argument) ? printLiteral(argument, use) : printNode(argument, 0);
 }
 
-const isLiteral = (argument: Argument): argument is Literal =>
+const isLiteral = (argument: ArgumentNode): argument is LiteralNode =>
   argument.kind === "string" || argument.kind === "integer" || argument.kind === "word" || argument.kind === "range";
 
-function printLiteral(literal: Literal, use: Use): string {
+function printLiteral(literal: LiteralNode, use: Use): string {
   if (literal.kind === "integer") return String(literal.value);
   if (literal.kind === "word") return literal.text;
   if (literal.kind === "range") return `${printLiteral(literal.first, use)}..${printLiteral(literal.last, use)}`;

@@ -4,7 +4,7 @@ import { formArguments } from "#rules/body/form.ts";
 import { readBody } from "#rules/body/read-body.ts";
 import { bodyReading } from "#rules/body/request-body.ts";
 import { joinUri } from "#rules/expression/request/request-parts.ts";
-import type { Named, TransactionBody, TransactionRequest } from "#rules/seclang/transaction/transaction.ts";
+import type { NamedValue, TransactionBody, TransactionRequest } from "#rules/seclang/transaction/transaction.ts";
 import type { RequestView } from "#rules/views.ts";
 
 /** A request as rules in SecLang see it. What programs may read in several ways is there in each of them. */
@@ -49,9 +49,9 @@ export function isCut({ text, args, xml }: BodyReading): boolean {
 }
 
 /** The first ones, the last of them cut. */
-function firstOf(found: readonly Named[]): readonly Named[] {
+function firstOf(found: readonly NamedValue[]): readonly NamedValue[] {
   let left = BODY_CHARACTERS_MAX;
-  const kept: Named[] = [];
+  const kept: NamedValue[] = [];
   for (const { name, value } of found) {
     if (left <= 0) break;
     kept.push(value.length <= left ? { name, value } : { name, value: value.slice(0, left) });
@@ -75,7 +75,7 @@ const PROCESSORS: Readonly<Record<BodyReading["kind"], string>> = {
 };
 
 /** Over HTTP/2 the host stands in a field of its own kind. */
-function headersOf(request: RequestView): readonly Named[] {
+function headersOf(request: RequestView): readonly NamedValue[] {
   const { names, values } = request.header_fields?.() ?? { names: [], values: [] };
   const headers = names.map((name, i) => ({ name, value: values[i] ?? "" }));
   return headers.some(({ name }) => name.toLowerCase() === "host") ? headers : [{ name: "Host", value: request.host }, ...headers];
@@ -87,7 +87,7 @@ function cookiesOf(line: string): readonly Argument[] {
   return found;
 }
 
-function queryArguments(query: string): readonly Named[] {
+function queryArguments(query: string): readonly NamedValue[] {
   if (query === "") return [];
   const found: Argument[] = [];
   formArguments(query, "query", "", found);
@@ -95,7 +95,7 @@ function queryArguments(query: string): readonly Named[] {
 }
 
 /** Each argument with each name and each value that a program may read. */
-const argumentsOf = (found: readonly Argument[]): readonly Named[] =>
+const argumentsOf = (found: readonly Argument[]): readonly NamedValue[] =>
   found.flatMap(({ source, name, value, otherNames, otherValues, path }) => {
     const known = source === "json" ? (path === "" ? "json" : `json.${path}`) : name;
     return [
@@ -125,7 +125,7 @@ function bodyOf(request: RequestView, reading: BodyReading, processor: string): 
   };
 }
 
-const partHeadersOf = (reading: BodyReading): readonly Named[] =>
+const partHeadersOf = (reading: BodyReading): readonly NamedValue[] =>
   reading.parts.flatMap(({ names, dispositions, types, encodings }) => [
     ...dispositions.map((value) => ({ name: names[0] ?? "", value: `Content-Disposition: ${value}` })),
     ...types.map((value) => ({ name: names[0] ?? "", value: `Content-Type: ${value}` })),

@@ -1,9 +1,9 @@
 import { byteAt } from "../transformations/hexadecimal.ts";
-import type { Operator } from "../program/program.ts";
+import type { SecOperator } from "../program/program.ts";
 import { type OperatorTest, whole } from "./operator-test.ts";
 
 /** `32-126,9`: matches values that have any other byte. */
-export function validateByteRange({ words }: Operator): OperatorTest {
+export function validateByteRange({ words }: SecOperator): OperatorTest {
   const allowed = new Uint8Array(256);
   for (const range of words) {
     const [first = "", last = first] = range.split("-");

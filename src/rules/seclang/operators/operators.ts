@@ -1,17 +1,17 @@
 import { createAddressSetOf } from "#rules/expression/values/address-set.ts";
 import { detectMarkup } from "../markup/detect-markup.ts";
-import { createPattern, type Pattern } from "../patterns/pattern.ts";
+import { createPattern, type SecPattern } from "../patterns/pattern.ts";
 import { detectSql } from "../sql/detect-sql.ts";
 import type { Macro } from "../syntax/macro.ts";
 import type { OperatorName } from "../syntax/operator.ts";
 import { SecLangError } from "../syntax/source-error.ts";
-import type { Operator } from "../program/program.ts";
+import type { SecOperator } from "../program/program.ts";
 import { validateByteRange, validateUrlEncoding, validateUtf8 } from "./encodings.ts";
 import { type OperatorTest, whole } from "./operator-test.ts";
 import { createWordFinder } from "./word-finder.ts";
 
 /** An operator of a rule, compiled. Throws SecLangError where its argument cannot be used. */
-export function createOperator(operator: Operator): OperatorTest {
+export function createOperator(operator: SecOperator): OperatorTest {
   try {
     return MAKERS[operator.name](operator);
   } catch (error) {
@@ -20,7 +20,7 @@ export function createOperator(operator: Operator): OperatorTest {
   }
 }
 
-type Maker = (operator: Operator) => OperatorTest;
+type Maker = (operator: SecOperator) => OperatorTest;
 
 /** Compares a value and the argument. */
 const compared =
@@ -55,7 +55,7 @@ const EXPANDED_MAX = 64;
 
 /** A pattern with variables in it: those it has become before are kept. One that is none matches nothing. */
 function expandedPattern(argument: Macro): OperatorTest {
-  const known = new Map<string, Pattern | null>();
+  const known = new Map<string, SecPattern | null>();
   return {
     test: (value, expand, wantsGroups) => {
       const source = expand(argument);
@@ -71,7 +71,7 @@ function expandedPattern(argument: Macro): OperatorTest {
   };
 }
 
-function patternOrNull(source: string): Pattern | null {
+function patternOrNull(source: string): SecPattern | null {
   try {
     return createPattern(source);
   } catch {

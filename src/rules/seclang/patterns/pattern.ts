@@ -7,7 +7,7 @@ import { parsePcre } from "./pcre-parse.ts";
 import { contains, type PcreNode } from "./pcre-node.ts";
 
 /** A pattern of a rule. Whatever it is and whatever the text, its time is linear in the text (ADR 0080). */
-export interface Pattern {
+export interface SecPattern {
   readonly node: PcreNode;
   test(text: string): boolean;
   /** The match and its groups, in order; null where there is none. A group that had no part in it is undefined. */
@@ -19,7 +19,7 @@ export type Groups = readonly (string | undefined)[];
 const NATIVE_STEPS = 4;
 
 /** Reads and compiles a pattern in PCRE's syntax, one char a byte. Throws PatternError. */
-export function createPattern(source: string): Pattern {
+export function createPattern(source: string): SecPattern {
   const node = parsePcre(source);
   // Most patterns are never asked for anything: what asking takes is made when it is first needed.
   let made: Search | undefined;

@@ -1,6 +1,6 @@
 import type { Macro } from "../syntax/macro.ts";
 import type { OperatorName } from "../syntax/operator.ts";
-import type { Place } from "../syntax/source-error.ts";
+import type { SourcePosition } from "../syntax/source-error.ts";
 
 /** Rules in the form in which they travel: plain data, so that every thread compiles the same. */
 export interface Program {
@@ -17,7 +17,7 @@ export interface Program {
 export type EngineMode = "on" | "detection" | "off";
 
 export interface Notice {
-  readonly place: Place;
+  readonly place: SourcePosition;
   readonly text: string;
 }
 
@@ -28,7 +28,7 @@ export type Disruption = "pass" | "block" | "deny" | "drop" | "redirect" | "allo
 /** A rule and those chained to it. It applies where every link does. */
 export interface Rule {
   readonly id: number;
-  readonly place: Place;
+  readonly place: SourcePosition;
   readonly links: readonly Link[];
   readonly message: Macro;
   readonly logdata: Macro;
@@ -52,7 +52,7 @@ export interface Link {
   /** Empty where the link always applies. */
   readonly targets: readonly Target[];
   readonly excluded: readonly Target[];
-  readonly operator: Operator | null;
+  readonly operator: SecOperator | null;
   readonly transformations: readonly string[];
   /** The operator looks at a value after each transformation that changes it, rather than after the last. */
   readonly isMultiMatch: boolean;
@@ -70,13 +70,13 @@ export interface Target {
 
 export type TargetSelector = { readonly kind: "name"; readonly name: string } | { readonly kind: "pattern"; readonly pattern: string };
 
-export interface Operator {
+export interface SecOperator {
   readonly name: OperatorName;
   readonly isNegated: boolean;
   readonly argument: Macro;
   /** Of operators that look for words, or addresses, from the argument or from files. */
   readonly words: readonly string[];
-  readonly place: Place;
+  readonly place: SourcePosition;
 }
 
 /** `setvar`. */

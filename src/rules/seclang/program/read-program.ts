@@ -3,7 +3,7 @@ import { readDirectives } from "../syntax/directives.ts";
 import { refuse, type Text } from "../syntax/source-error.ts";
 import { type LinkResources, ruleFrom } from "./rule-from-draft.ts";
 import type { EngineMode, Notice, Program, Step } from "./program.ts";
-import { has, idOf, isIn, type LinkDraft, phaseOf, readIdRanges, type RuleDraft } from "./rule-draft.ts";
+import { has, idOf, isIn, type LinkDraft, phaseOf, readIdRanges, type SecRuleDraft } from "./rule-draft.ts";
 import { namePattern } from "../patterns/tag-pattern.ts";
 import { lastOf } from "./rule-draft.ts";
 import type { ActionRef } from "../syntax/actions.ts";
@@ -28,17 +28,17 @@ export function readProgram(sources: ProgramSources): Program {
   return reading.end();
 }
 
-type DraftStep = RuleDraft | { readonly marker: string };
+type DraftStep = SecRuleDraft | { readonly marker: string };
 
 class Reading {
   readonly #sources: ProgramSources;
   readonly #steps: DraftStep[] = [];
-  readonly #byId = new Map<number, RuleDraft>();
+  readonly #byId = new Map<number, SecRuleDraft>();
   readonly #defaults = new Map<number, readonly ActionRef[]>();
   readonly #components: string[] = [];
   readonly #notices: Notice[] = [];
   #engine: EngineMode = "on";
-  #open: RuleDraft | null = null;
+  #open: SecRuleDraft | null = null;
   #includes = 0;
 
   constructor(sources: ProgramSources) {
@@ -101,7 +101,7 @@ class Reading {
     if (!has(directive.actions, "chain")) this.#open = null;
   }
 
-  #found(by: "id" | "tag" | "msg", rules: Text): readonly RuleDraft[] {
+  #found(by: "id" | "tag" | "msg", rules: Text): readonly SecRuleDraft[] {
     const all = [...this.#byId.values()];
     if (by === "id") {
       const ranges = readIdRanges(rules);
@@ -149,7 +149,7 @@ const ENGINES: ReadonlyMap<string, EngineMode> = new Map([
 ]);
 
 /** A marker that is not there would skip the rest of the phase. */
-function checkMarkers(phases: readonly (readonly Step[])[], drafts: ReadonlyMap<number, RuleDraft>): void {
+function checkMarkers(phases: readonly (readonly Step[])[], drafts: ReadonlyMap<number, SecRuleDraft>): void {
   for (const steps of phases) {
     const markers = new Set(steps.flatMap((step) => (step.kind === "marker" ? [step.name] : [])));
     const ids = new Set(steps.flatMap((step) => (step.kind === "rule" ? [String(step.rule.id)] : [])));

@@ -4,7 +4,7 @@ import { refuse, type Text } from "../syntax/source-error.ts";
 import type { VariableRef } from "../syntax/variables.ts";
 
 /** A rule while the files are read: later directives may still change it. */
-export interface RuleDraft {
+export interface SecRuleDraft {
   readonly id: number;
   readonly phase: number;
   readonly source: Text;

@@ -1,25 +1,25 @@
 import type { ActionRef } from "../syntax/actions.ts";
 import type { OperatorRef } from "../syntax/operator.ts";
 import { hasVariables, readMacro } from "../syntax/macro.ts";
-import { type Place, refuse, type Text } from "../syntax/source-error.ts";
+import { type SourcePosition, refuse, type Text } from "../syntax/source-error.ts";
 import type { VariableRef } from "../syntax/variables.ts";
 import { transformationOf, TRANSFORMATION_NAMES } from "../transformations/transformations.ts";
 import { readAssignment } from "./assignment.ts";
 import { type ControlResources, readControl } from "./control.ts";
-import type { Disruption, Link, Operator, Rule, Target } from "./program.ts";
-import { has, lastOf, type LinkDraft, numberIn, type RuleDraft } from "./rule-draft.ts";
+import type { Disruption, Link, SecOperator, Rule, Target } from "./program.ts";
+import { has, lastOf, type LinkDraft, numberIn, type SecRuleDraft } from "./rule-draft.ts";
 import { wordsOf } from "./words-of.ts";
 
 export interface LinkResources extends ControlResources {
   readonly dataFile: (name: string, beside: string) => string | null;
-  readonly notice: (place: Place, text: string) => void;
+  readonly notice: (place: SourcePosition, text: string) => void;
 }
 
 const SEVERITIES = ["EMERGENCY", "ALERT", "CRITICAL", "ERROR", "WARNING", "NOTICE", "INFO", "DEBUG"];
 const STATUS = 403;
 
 /** A rule with what `SecDefaultAction` says for its phase. */
-export function ruleFrom(draft: RuleDraft, defaults: readonly ActionRef[], resources: LinkResources): Rule {
+export function ruleFrom(draft: SecRuleDraft, defaults: readonly ActionRef[], resources: LinkResources): Rule {
   const first = draft.links[0]!;
   const actions = [...defaults, ...first.actions];
   const links = draft.links.map((link, place) => linkFrom(link, place === 0 ? defaults : [], resources));
@@ -108,7 +108,7 @@ function transformationsOf(actions: readonly ActionRef[]): readonly string[] {
   return names;
 }
 
-const operatorFrom = (operator: OperatorRef, resources: LinkResources): Operator => ({
+const operatorFrom = (operator: OperatorRef, resources: LinkResources): SecOperator => ({
   name: operator.name,
   isNegated: operator.isNegated,
   argument: operator.name === "rx" || operator.name === "rxGlobal" ? rxArgument(operator.argument) : readMacro(operator.argument),
@@ -117,4 +117,4 @@ const operatorFrom = (operator: OperatorRef, resources: LinkResources): Operator
 });
 
 /** In a pattern, `%{` with no variable's name behind it stands for itself. */
-const rxArgument = (text: Text): Operator["argument"] => (hasVariables(text.text) ? readMacro(text) : text.text);
+const rxArgument = (text: Text): SecOperator["argument"] => (hasVariables(text.text) ? readMacro(text) : text.text);

@@ -1,5 +1,5 @@
 import type { Program } from "#rules/seclang/program/program.ts";
-import type { CompiledRule } from "./compiled-rule.ts";
+import type { CompiledSecRule } from "./compiled-rule.ts";
 import type { PhaseFilter } from "./phase-filter.ts";
 import type { TransformationChains } from "./transformation-chains.ts";
 import type { Scan } from "#rules/seclang/prefilter/scanner.ts";
@@ -7,7 +7,7 @@ import type { Scan } from "#rules/seclang/prefilter/scanner.ts";
 /** What evaluations share. */
 export interface CompiledProgram {
   readonly program: Program;
-  readonly phases: readonly (readonly CompiledRule[])[];
+  readonly phases: readonly (readonly CompiledSecRule[])[];
   readonly filters: readonly (PhaseFilter | null)[];
   readonly chains: TransformationChains;
   readonly scan: (value: string) => Scan;

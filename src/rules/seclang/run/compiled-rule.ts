@@ -6,7 +6,7 @@ import type { Link, Program, Rule, Step, Target } from "../program/program.ts";
 import { isStore } from "../syntax/variable-table.ts";
 import type { TransformationChain, TransformationChains } from "./transformation-chains.ts";
 
-export interface CompiledRule {
+export interface CompiledSecRule {
   readonly rule: Rule;
   readonly links: readonly CompiledLink[];
   /** The step at which the phase goes on where the rule applies and skips. */
@@ -34,7 +34,7 @@ export interface CompiledTarget {
 }
 
 /** The rules of each phase; markers leave nothing behind but the places where skips end. */
-export function compilePhases(program: Program, chains: TransformationChains): readonly (readonly CompiledRule[])[] {
+export function compilePhases(program: Program, chains: TransformationChains): readonly (readonly CompiledSecRule[])[] {
   // A rule that begins with what another one has captured is nowhere in the Core Rule Set: then all captures count.
   const areRead = program.phases.some((steps) => steps.some((step) => step.kind === "rule" && readsCaptures(step.rule.links[0]!)));
   return program.phases.map((steps) => compilePhase(steps, chains, areRead));
@@ -56,7 +56,7 @@ function capturesMatter(links: readonly Link[], place: number, areRead: boolean)
   return areRead || readsCaptures(own) || links.slice(place + 1).some(readsCaptures);
 }
 
-function compilePhase(steps: readonly Step[], chains: TransformationChains, areRead: boolean): readonly CompiledRule[] {
+function compilePhase(steps: readonly Step[], chains: TransformationChains, areRead: boolean): readonly CompiledSecRule[] {
   const rules = steps.flatMap((step) => (step.kind === "rule" ? [step.rule] : []));
   const places = markerPlaces(steps);
   return rules.map((rule, place) => ({

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../../test/support/property.ts";
 import { idsOf, programOf, requestOf, runRequest } from "../testing/requests.ts";
-import type { Named, TransactionBody, TransactionRequest } from "../transaction/transaction.ts";
+import type { NamedValue, TransactionBody, TransactionRequest } from "../transaction/transaction.ts";
 import { createEngine } from "./engine.ts";
 
 const withArguments = (...queryArguments: readonly (readonly [string, string])[]): TransactionRequest =>
@@ -223,7 +223,7 @@ const PIECES = [
   "x",
 ];
 const anyValue = fc.array(fc.constantFrom(...PIECES), { maxLength: 8 }).map((parts) => parts.join(""));
-const anyNamed = fc.array(fc.record<Named>({ name: fc.constantFrom("a", "b", "Utm_x"), value: anyValue }), { maxLength: 4 });
+const anyNamed = fc.array(fc.record<NamedValue>({ name: fc.constantFrom("a", "b", "Utm_x"), value: anyValue }), { maxLength: 4 });
 
 const PATTERNS = [
   "union.{1,9}select",

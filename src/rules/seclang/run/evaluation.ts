@@ -3,7 +3,7 @@ import type { Control, EngineMode } from "../program/program.ts";
 import { integerOf } from "../operators/operators.ts";
 import { type Collections, createCollections } from "../transaction/collections.ts";
 import type { TransactionRequest, TransactionResponse } from "../transaction/transaction.ts";
-import { type CompiledLink, type CompiledRule, compileTarget } from "./compiled-rule.ts";
+import { type CompiledLink, type CompiledSecRule, compileTarget } from "./compiled-rule.ts";
 import { type Candidate, Candidates } from "./candidates.ts";
 import type { Transaction, TransactionOptions } from "./transaction.ts";
 import type { CompiledProgram } from "./compiled-program.ts";
@@ -110,7 +110,7 @@ export class Evaluation implements Transaction {
   }
 
   /** Whether every link of the rule matches; what each does happens as soon as it does. */
-  #applies(rule: CompiledRule, found: readonly Candidate[] | undefined): boolean {
+  #applies(rule: CompiledSecRule, found: readonly Candidate[] | undefined): boolean {
     this.#variables.beginRule(rule.rule);
     this.#hits.beginRule(rule.rule.id);
     this.#points = 0;
@@ -170,7 +170,7 @@ export class Evaluation implements Transaction {
     }
   }
 
-  #report({ rule }: CompiledRule, phase: number): void {
+  #report({ rule }: CompiledSecRule, phase: number): void {
     if (this.#matches.length >= MATCHES_MAX) return;
     this.#matches.push({
       id: rule.id,
@@ -186,7 +186,7 @@ export class Evaluation implements Transaction {
   }
 
   /** Whether the phase ends with a rule that has applied. */
-  #ends({ rule }: CompiledRule, phase: number): boolean {
+  #ends({ rule }: CompiledSecRule, phase: number): boolean {
     const { disruption } = rule;
     if (disruption === "pass" || disruption === "block") return this.#engine === "off";
     if (disruption === "allow-phase") return true;

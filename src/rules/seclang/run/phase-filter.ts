@@ -1,4 +1,4 @@
-import type { CompiledLink, CompiledRule, CompiledTarget } from "./compiled-rule.ts";
+import type { CompiledLink, CompiledSecRule, CompiledTarget } from "./compiled-rule.ts";
 import { joinTouches, NOTHING_TOUCHED, type Touches, type TransformationChain } from "./transformation-chains.ts";
 import { type ByteMask, meets } from "../prefilter/byte-classes.ts";
 import { requiredClasses } from "../prefilter/required-classes.ts";
@@ -43,7 +43,7 @@ export interface FilteredRule {
   readonly list: number;
 }
 
-export function createPhaseFilter(rules: readonly CompiledRule[], builder: ScannerBuilder): PhaseFilter {
+export function createPhaseFilter(rules: readonly CompiledSecRule[], builder: ScannerBuilder): PhaseFilter {
   const isFiltered = new Uint8Array(rules.length);
   const collections = new Map<string, Map<TransformationChain, FilteredRule[]>>();
   for (const [place, { links }] of rules.entries()) {

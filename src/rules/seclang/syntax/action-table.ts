@@ -12,7 +12,7 @@ const data = (argument: ActionRow["argument"]): ActionRow => ({ argument, group:
 const flow = (argument: ActionRow["argument"]): ActionRow => ({ argument, group: "flow" });
 
 // ModSecurity Reference Manual, "Actions". `exec`, `pause`, `prepend` and others that act on the web server are not here.
-export const ACTIONS = {
+export const SEC_ACTIONS = {
   accuracy: metadata("required"),
   allow: disruptive("optional"),
   auditlog: metadata("none"),
@@ -53,4 +53,4 @@ export const ACTIONS = {
   ver: metadata("required"),
 } as const satisfies Readonly<Record<string, ActionRow>>;
 
-export type ActionName = keyof typeof ACTIONS;
+export type SecActionName = keyof typeof SEC_ACTIONS;

@@ -1,9 +1,9 @@
-import { ACTIONS, type ActionName } from "./action-table.ts";
+import { SEC_ACTIONS, type SecActionName } from "./action-table.ts";
 import { refuse, slice, type Text, trimmed } from "./source-error.ts";
 
 /** `msg:'text'`; the argument is empty where there is none. */
 export interface ActionRef {
-  readonly name: ActionName;
+  readonly name: SecActionName;
   readonly argument: Text;
   readonly source: Text;
 }
@@ -42,13 +42,13 @@ function readAction(source: Text): ActionRef {
   const name = NAMES.get(word.toLowerCase());
   if (name === undefined) return refuse(source, `unknown action ${word}`);
   const argument = unquoted(trimmed(slice(source, colon === -1 ? source.text.length : colon + 1)));
-  const { argument: wanted } = ACTIONS[name];
+  const { argument: wanted } = SEC_ACTIONS[name];
   if (wanted === "required" && argument.text === "") return refuse(source, `${name} needs an argument, as in ${name}:value`);
   if (wanted === "none" && argument.text !== "") return refuse(source, `${name} takes no argument`);
   return { name, argument, source };
 }
 
-const NAMES = new Map<string, ActionName>((Object.keys(ACTIONS) as ActionName[]).map((name) => [name.toLowerCase(), name]));
+const NAMES = new Map<string, SecActionName>((Object.keys(SEC_ACTIONS) as SecActionName[]).map((name) => [name.toLowerCase(), name]));
 
 function unquoted(source: Text): Text {
   const { text } = source;

@@ -1,4 +1,4 @@
-import { type Place, SecLangError, type Text } from "./source-error.ts";
+import { type SourcePosition, SecLangError, type Text } from "./source-error.ts";
 
 /** Files, lines and directives are bounded: a directory of rules is input like any other. */
 const FILE_BYTES_MAX = 8 << 20;
@@ -49,7 +49,7 @@ class JoinedLine implements Text {
     this.text += piece;
   }
 
-  at(offset: number): Place {
+  at(offset: number): SourcePosition {
     const piece = this.#pieces.findLast(({ from }) => from <= offset) ?? { from: 0, line: 1, column: 1 };
     return { file: this.#file, line: piece.line, column: piece.column + offset - piece.from };
   }

@@ -1,5 +1,5 @@
 /** Where something stands in a file of rules; line and column begin at 1. */
-export interface Place {
+export interface SourcePosition {
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -7,11 +7,11 @@ export interface Place {
 
 /** A mistake in a file of rules. Its message says where, what is wrong and what to do. */
 export class SecLangError extends Error {
-  readonly place: Place;
+  readonly place: SourcePosition;
   /** The message without the place. */
   readonly problem: string;
 
-  constructor(place: Place, problem: string) {
+  constructor(place: SourcePosition, problem: string) {
     super(`${place.file}:${place.line}:${place.column}: ${problem}`);
     this.name = "SecLangError";
     this.place = place;
@@ -23,7 +23,7 @@ export class SecLangError extends Error {
 export interface Text {
   readonly text: string;
   /** The place of the character at an offset of `text`. */
-  at(offset: number): Place;
+  at(offset: number): SourcePosition;
 }
 
 /** A part of a text. */

@@ -1,5 +1,5 @@
 import { decodePercent } from "#rules/text/url-functions.ts";
-import { type Named, NO_BODY, type TransactionBody, type TransactionRequest, type TransactionResponse } from "./transaction.ts";
+import { type NamedValue, NO_BODY, type TransactionBody, type TransactionRequest, type TransactionResponse } from "./transaction.ts";
 
 /** A value of a collection. */
 export interface Entry {
@@ -54,7 +54,7 @@ type CollectionReader = (parts: Parts) => readonly Entry[];
 
 const entry = (name: string, value: string): Entry => ({ name, lower: name.toLowerCase(), value });
 const one = (value: string): readonly Entry[] => [{ name: "", lower: "", value }];
-const entries = (named: readonly Named[]): readonly Entry[] => named.map(({ name, value }) => entry(name, value));
+const entries = (named: readonly NamedValue[]): readonly Entry[] => named.map(({ name, value }) => entry(name, value));
 const names = (from: readonly Entry[]): readonly Entry[] => from.map(({ name, lower }) => ({ name, lower, value: name }));
 const values = (texts: readonly string[]): readonly Entry[] => texts.map((value) => ({ name: "", lower: "", value }));
 const flag = (isSet: boolean): readonly Entry[] => one(isSet ? "1" : "0");
@@ -74,7 +74,7 @@ const response =
   (parts) =>
     parts.response === null ? NONE : read(parts.response);
 
-const header = ({ headers }: { readonly headers: readonly Named[] }, wanted: string): string =>
+const header = ({ headers }: { readonly headers: readonly NamedValue[] }, wanted: string): string =>
   headers.find(({ name }) => name.toLowerCase() === wanted)?.value ?? "";
 
 /** Without scheme, authority and fragment. */
@@ -147,7 +147,7 @@ const BODY_READERS: readonly (readonly [string, CollectionReader])[] = [
   ...MULTIPART_FLAGS.map((name): [string, CollectionReader] => [name, ({ body }) => flag(body.flags.has(name))]),
 ];
 
-const headerLines = (headers: readonly Named[]): string => headers.map(({ name, value }) => `${name}: ${value}\n`).join("");
+const headerLines = (headers: readonly NamedValue[]): string => headers.map(({ name, value }) => `${name}: ${value}\n`).join("");
 
 const RESPONSE_READERS: readonly (readonly [string, CollectionReader])[] = [
   ["RESPONSE_BODY", response(({ body }) => one(body))],

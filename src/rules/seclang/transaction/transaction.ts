@@ -1,5 +1,5 @@
 /** A name and a value, decoded; texts have one char a byte. */
-export interface Named {
+export interface NamedValue {
   readonly name: string;
   readonly value: string;
 }
@@ -13,10 +13,10 @@ export interface TransactionRequest {
   readonly protocol: string;
   readonly line: string;
   /** Names as they were sent. */
-  readonly headers: readonly Named[];
-  readonly cookies: readonly Named[];
+  readonly headers: readonly NamedValue[];
+  readonly cookies: readonly NamedValue[];
   /** Arguments of the query. */
-  readonly queryArguments: readonly Named[];
+  readonly queryArguments: readonly NamedValue[];
   readonly remoteAddress: string;
   readonly remotePort: number;
   readonly serverAddress: string;
@@ -37,10 +37,10 @@ export interface TransactionBody {
   readonly text: string;
   /** Of all of it, however much is in `text`. */
   readonly bytes: number;
-  readonly bodyArguments: readonly Named[];
+  readonly bodyArguments: readonly NamedValue[];
   readonly files: readonly TransactionFile[];
   /** Whole header lines of parts, by the name of the part. */
-  readonly partHeaders: readonly Named[];
+  readonly partHeaders: readonly NamedValue[];
   readonly xmlTexts: readonly string[];
   readonly xmlAttributes: readonly string[];
   /** Why it could not be read to its end; empty where it could. */
@@ -60,7 +60,7 @@ export interface TransactionFile {
 export interface TransactionResponse {
   readonly status: number;
   readonly protocol: string;
-  readonly headers: readonly Named[];
+  readonly headers: readonly NamedValue[];
   readonly body: string;
 }
 
