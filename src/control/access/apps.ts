@@ -29,7 +29,7 @@ import {
 import { lockAccount } from "#store/access/accounts.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { zoneRowById } from "#store/zones/zones.ts";
-import { checkDestinations, hostsOf, invalidDestination } from "./destinations.ts";
+import { checkDestinations, hostsOf, invalidAccessApp } from "./destinations.ts";
 
 /** Access applications. They are kept and shown; nothing here asks visitors to log in. */
 export interface AccessApps {
@@ -79,8 +79,7 @@ export function createAccessApps(deps: AccessAppsDeps): AccessApps {
   const replace = (call: Call, owner: AccessAppOwner, id: string, body: AccessAppWrite): Promise<AccessAppRow> =>
     commit(deps, call, async (unit) => {
       const before = await load(unit.db, owner, id);
-      if (body.type !== before.type)
-        throw invalidDestination("/type", `The type of an application cannot be changed: it is ${before.type}.`);
+      if (body.type !== before.type) throw invalidAccessApp("/type", `The type of an application cannot be changed: it is ${before.type}.`);
       const value = await checkedValue(unit, owner, id, body);
       const row = { ...before, value, updated_at: isoMicros(deps.clock.nowMicros()) };
       await updateAccessApp(unit.db, row);
@@ -135,21 +134,21 @@ type Fields = Omit<AccessAppWrite, "type">;
 /** What is stored of a body: JSON of the fields that are applications' own, complete. */
 async function checkedValue(unit: Unit, owner: AccessAppOwner, id: string, body: AccessAppWrite): Promise<string> {
   const needs: readonly string[] | undefined = ACCESS_APP_NEEDS[body.type as AccessAppType];
-  if (needs === undefined) throw invalidDestination("/type", `Applications of the type ${body.type} are not available in this version.`);
+  if (needs === undefined) throw invalidAccessApp("/type", `Applications of the type ${body.type} are not available in this version.`);
   for (const field of UNAVAILABLE_ACCESS_FIELDS) {
     const value = (body as Readonly<Record<string, unknown>>)[field] ?? null;
     if (value !== null && !(Array.isArray(value) && value.length === 0))
-      throw invalidDestination(`/${field}`, `${field} is not available in this version.`);
+      throw invalidAccessApp(`/${field}`, `${field} is not available in this version.`);
   }
   const given = Object.fromEntries(ACCESS_APP_FIELDS.filter((field) => body[field] !== undefined).map((field) => [field, body[field]]));
   const value = completed({ ...ACCESS_APP_DEFAULTS[body.type as AccessAppType], ...given } as Fields, needs);
   const missing = needs.find((field) => isEmpty((value as Readonly<Record<string, unknown>>)[field]));
-  if (missing !== undefined) throw invalidDestination(`/${missing}`, `An application of the type ${body.type} needs ${missing}.`);
+  if (missing !== undefined) throw invalidAccessApp(`/${missing}`, `An application of the type ${body.type} needs ${missing}.`);
   const zone = owner.zone_id === null ? undefined : await zoneRowById(unit.db, owner.zone_id);
   checkDestinations(value, body.type, zone?.name);
   await lockAccount(unit.db, owner.account_id);
   const others = (await accessAppsOfAccount(unit.db, owner.account_id)).filter((row) => row.id !== id);
-  if (others.length >= APPS_MAX) throw invalidDestination("", `An account has at most ${APPS_MAX} applications.`);
+  if (others.length >= APPS_MAX) throw invalidAccessApp("", `An account has at most ${APPS_MAX} applications.`);
   checkTaken(others, value);
   return JSON.stringify(value);
 }

@@ -12,7 +12,7 @@ export function checkDestinations({ destinations = [], domain }: Fields, type: s
   if (domain !== undefined && type !== "bookmark") checkUri(domain, "/domain", zoneName);
 }
 
-export const invalidDestination = (source: string, message: string): PlatformError =>
+export const invalidAccessApp = (source: string, message: string): PlatformError =>
   new PlatformError("access_app_invalid", { message, source });
 
 /** Where visitors would be asked: public destinations, with their paths. */
@@ -34,11 +34,11 @@ function checkDestination(destination: AccessDestination, place: string, zoneNam
   if (destination.type !== "private") return;
   const { cidr, hostname } = destination;
   if ((cidr === undefined) === (hostname === undefined))
-    throw invalidDestination(place, "A private destination must have either cidr or hostname.");
+    throw invalidAccessApp(place, "A private destination must have either cidr or hostname.");
   if (hostname !== undefined && parseHostname(hostname) === undefined)
-    throw invalidDestination(`${place}/hostname`, `${hostname} is not a valid host name.`);
+    throw invalidAccessApp(`${place}/hostname`, `${hostname} is not a valid host name.`);
   if (cidr !== undefined && !isCidr(cidr))
-    throw invalidDestination(`${place}/cidr`, `${cidr} is not a network in CIDR notation, such as 10.5.0.0/24.`);
+    throw invalidAccessApp(`${place}/cidr`, `${cidr} is not a network in CIDR notation, such as 10.5.0.0/24.`);
 }
 
 function isCidr(text: string): boolean {
@@ -55,9 +55,9 @@ function checkUri(uri: string, place: string, zoneName: string | undefined): voi
   // A star stands for a label or for a part of one.
   const parsed = parseHostname(name.replaceAll("*", "x"));
   if (parsed === undefined || /[\s?#]/.test(rest))
-    throw invalidDestination(
+    throw invalidAccessApp(
       place,
       `${uri} is not a host name with an optional path, such as app.example.com/admin, without a scheme, query or fragment.`,
     );
-  if (zoneName !== undefined && !isWithin(parsed, zoneName)) throw invalidDestination(place, `${name} is not in the zone ${zoneName}.`);
+  if (zoneName !== undefined && !isWithin(parsed, zoneName)) throw invalidAccessApp(place, `${name} is not in the zone ${zoneName}.`);
 }

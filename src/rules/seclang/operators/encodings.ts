@@ -1,6 +1,6 @@
 import { byteAt } from "../transformations/hexadecimal.ts";
 import type { SecOperator } from "../program/program.ts";
-import { type OperatorTest, whole } from "./operator-test.ts";
+import { type OperatorTest, wholeValueMatch } from "./operator-test.ts";
 
 /** `32-126,9`: matches values that have any other byte. */
 export function validateByteRange({ words }: SecOperator): OperatorTest {
@@ -11,7 +11,7 @@ export function validateByteRange({ words }: SecOperator): OperatorTest {
   }
   return {
     test: (value) => {
-      for (let i = 0; i < value.length; i++) if (allowed[value.charCodeAt(i) & 0xff] === 0) return whole(value, true);
+      for (let i = 0; i < value.length; i++) if (allowed[value.charCodeAt(i) & 0xff] === 0) return wholeValueMatch(value, true);
       return null;
     },
     needs: null,

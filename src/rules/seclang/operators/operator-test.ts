@@ -20,4 +20,4 @@ export type OperatorNeeds =
   | { readonly kind: "none" };
 
 /** A match of the whole value. */
-export const whole = (value: string, isMatch: boolean): Groups | null => (isMatch ? [value] : null);
+export const wholeValueMatch = (value: string, isMatch: boolean): Groups | null => (isMatch ? [value] : null);

@@ -7,7 +7,7 @@ import type { OperatorName } from "../syntax/operator.ts";
 import { SecLangError } from "../syntax/source-error.ts";
 import type { SecOperator } from "../program/program.ts";
 import { validateByteRange, validateUrlEncoding, validateUtf8 } from "./encodings.ts";
-import { type OperatorTest, whole } from "./operator-test.ts";
+import { type OperatorTest, wholeValueMatch } from "./operator-test.ts";
 import { createWordFinder } from "./word-finder.ts";
 
 /** An operator of a rule, compiled. Throws SecLangError where its argument cannot be used. */
@@ -25,7 +25,7 @@ type Maker = (operator: SecOperator) => OperatorTest;
 /** Compares a value and the argument. */
 const compared =
   (fits: (value: string, argument: string) => boolean): Maker =>
-  ({ argument }) => ({ test: (value, expand) => whole(value, fits(value, expand(argument))), needs: null });
+  ({ argument }) => ({ test: (value, expand) => wholeValueMatch(value, fits(value, expand(argument))), needs: null });
 
 const numbers = (fits: (value: number, argument: number) => boolean): Maker =>
   compared((value, argument) => fits(integerOf(value), integerOf(argument)));
@@ -38,7 +38,7 @@ export function integerOf(text: string): number {
 
 const whenever =
   (fits: (value: string) => boolean): Maker =>
-  () => ({ test: (value) => whole(value, fits(value)), needs: null });
+  () => ({ test: (value) => wholeValueMatch(value, fits(value)), needs: null });
 
 const pattern: Maker = ({ argument }) => {
   if (typeof argument !== "string") return expandedPattern(argument);
@@ -65,7 +65,7 @@ function expandedPattern(argument: Macro): OperatorTest {
         known.set(source, (compiled = patternOrNull(source)));
       }
       if (compiled === null) return null;
-      return wantsGroups ? compiled.exec(value) : whole(value, compiled.test(value));
+      return wantsGroups ? compiled.exec(value) : wholeValueMatch(value, compiled.test(value));
     },
     needs: null,
   };
@@ -92,7 +92,7 @@ const words: Maker = ({ words: wanted }) => {
 
 const addresses: Maker = ({ words: wanted }) => {
   const set = createAddressSetOf(wanted);
-  return { test: (value) => whole(value, set.has(value)), needs: null };
+  return { test: (value) => wholeValueMatch(value, set.has(value)), needs: null };
 };
 
 const isWordByte = (text: string, at: number): boolean => /\w/.test(text[at] ?? "");
