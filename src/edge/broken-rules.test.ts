@@ -58,7 +58,7 @@ test("stored rules that no longer compile are left out, counted and told of; eve
   const told = edge.warnings.map(({ ruleset_id, rule_id }) => `${String(ruleset_id)} ${String(rule_id)}`);
   assert.deepEqual(told, ["z z-2", "z z-3", "z z-4", "z z-5", "z z-6", "z z-7", "r r-1", "r r-2"]);
   assert.match(String(edge.warnings[0]?.["message"]), /unknown field "no\.such\.field"|failed to compile/);
-  assert.equal(edge.metrics.samples().find(({ name }) => name === "selvedge_edge_rules_left_out_total")?.value, 8);
+  assert.equal(edge.metrics.samples().find(({ name }) => name === "selvedge_edge_rules_invalid_total")?.value, 8);
 });
 
 test("nothing that is stored makes compiling throw, whatever another version or hand has left there", () => {

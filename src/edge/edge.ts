@@ -85,7 +85,7 @@ export interface Edge {
 export function createEdge(deps: EdgeDeps): Edge {
   const { config, metrics } = deps;
   const doh = createDohRoute(config.doh);
-  const leftOut = metrics.counter("selvedge_edge_rules_left_out_total", "Rules skipped because they failed to compile");
+  const leftOut = metrics.counter("selvedge_edge_rules_invalid_total", "Rules skipped because they failed to compile");
   const ruleLeftOut: RuleLeftOut = (rule) => {
     leftOut.value++;
     deps.warn("skipping a rule that failed to compile", rule);
@@ -94,7 +94,7 @@ export function createEdge(deps: EdgeDeps): Edge {
   const state: EdgeState = { closing: false, ports: { http: config.httpPort, https: config.httpsPort } };
   const places = createPlaces(
     config.places,
-    metrics.counter("selvedge_edge_place_lookups_failed_total", "GeoIP lookups that failed because of a corrupt database"),
+    metrics.counter("selvedge_edge_geoip_errors_total", "GeoIP lookups that failed because of a corrupt database"),
   );
   const gateways = createGatewayRoute({ replica: deps.replica, zones, port: config.gatewayPort });
   const context = createContext(deps, { zones, doh, gateways, places }, state);

@@ -67,7 +67,7 @@ const post = (body: string, fields = "", path = "/"): string =>
   `POST ${path} HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\nContent-Length: ${body.length}\r\n${fields}\r\n${body}`;
 
 const statusOf = (answer: string): number => Number(answer.slice(9, 12));
-const heldBytes = (): number => edge.metrics.samples().find(({ name }) => name === "selvedge_edge_held_body_bytes")?.value ?? -1;
+const heldBytes = (): number => edge.metrics.samples().find(({ name }) => name === "selvedge_edge_request_buffer_bytes")?.value ?? -1;
 
 test("without rules that look at bodies nothing waits for one", async () => {
   await blocking('http.request.uri.path eq "/never"', async () => {

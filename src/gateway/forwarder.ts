@@ -129,7 +129,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     spend,
     rateLimits,
   });
-  const bodies = createBodyReader(limits, metrics.gauge("selvedge_gateway_held_request_bytes", "Bytes of request bodies in memory"));
+  const bodies = createBodyReader(limits, metrics.gauge("selvedge_gateway_buffered_request_bytes", "Bytes of request bodies in memory"));
 
   /** Bodies that are looked into, sent again or kept are needed whole; others pass as they come. */
   const wholeBytesMax = ({ route, gateway }: Admitted): number =>

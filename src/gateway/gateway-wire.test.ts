@@ -223,10 +223,10 @@ test("a client that leaves amid its body leaves no row, since nothing was accept
   let asked = 0;
   const { port, path, rows, value } = await front(t, await provider(t, (_req, res) => void (asked++, res.end())));
   const socket = connect(port, "127.0.0.1", () => socket.write(post(path).slice(0, -10)));
-  await eventually(() => value("selvedge_gateway_held_request_bytes") > 0);
+  await eventually(() => value("selvedge_gateway_buffered_request_bytes") > 0);
   socket.destroy();
   await eventually(() => value("selvedge_gateway_active_requests") === 0);
-  assert.deepEqual([rows.length, asked, value("selvedge_gateway_held_request_bytes")], [0, 0, 0]);
+  assert.deepEqual([rows.length, asked, value("selvedge_gateway_buffered_request_bytes")], [0, 0, 0]);
 });
 
 test("a large body is streamed whole, and one above the limit is refused", async (t) => {
@@ -281,7 +281,7 @@ test("a large body is streamed whole, and one above the limit is refused", async
   );
   await eventually(() => rows.length === 3);
   assert.deepEqual([rows[2]?.status_code, rows[2]?.success, sizes.length], [413, false, 2]);
-  await eventually(() => value("selvedge_gateway_held_request_bytes") === 0);
+  await eventually(() => value("selvedge_gateway_buffered_request_bytes") === 0);
 });
 
 test("a slow reader makes the provider wait instead of filling memory", async (t) => {

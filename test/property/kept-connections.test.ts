@@ -139,7 +139,7 @@ for (const [way, socketCalls] of [
       const told = rows.splice(0).filter(({ status_code }) => status_code !== 499);
       return told.map(({ id: _id, event_id: _event, at_ms: _at, duration_ms: _took, first_byte_ms: _first, ...row }) => row);
     });
-    assert.deepEqual([metric("selvedge_gateway_held_request_bytes"), metric("selvedge_gateway_held_log_bytes")], [0, 0]);
+    assert.deepEqual([metric("selvedge_gateway_buffered_request_bytes"), metric("selvedge_gateway_buffered_log_bytes")], [0, 0]);
   });
 
   test(`the edge over ${way}: any row of requests on one connection is answered as each alone`, async (t) => {

@@ -32,7 +32,7 @@ export function startSinks({ config, log, early, metrics, files, publisher, stal
     onRestart: () => [detector, ...serving].forEach((worker) => worker.reconnect("events", handOver(writer))),
   });
   const restarts = metrics.counter("selvedge_detection_restarts_total", "Detector threads restarted after a crash");
-  const silent = metrics.counter("selvedge_detection_ended_total", "Detector threads terminated as unresponsive");
+  const silent = metrics.counter("selvedge_detection_terminated_total", "Detector threads terminated as unresponsive");
   const detector = createLateWorker("detector", () =>
     startPlaneWorker({
       name: "detector",

@@ -58,7 +58,7 @@ export function createCodecs(metrics: MetricRegistry): Codecs {
       return stream;
     },
     whole,
-    kept: createKept(whole, metrics.counter("selvedge_edge_compressed_again_total", "Compressed bodies reused from the cache")),
+    kept: createKept(whole, metrics.counter("selvedge_edge_compression_cache_hits_total", "Compressed bodies reused from the cache")),
   };
 }
 

@@ -175,7 +175,7 @@ test("what is compressed of a cached body is kept, and goes with it", async (t) 
   const { edge, get } = await site(t, (req, res) =>
     says({ "Cache-Control": "max-age=60", "Content-Type": "text/css" }, req.url === "/long.css" ? LONG : said)(req, res),
   );
-  const again = () => edge.metrics.samples().find(({ name }) => name === "selvedge_edge_compressed_again_total")?.value;
+  const again = () => edge.metrics.samples().find(({ name }) => name === "selvedge_edge_compression_cache_hits_total")?.value;
   const texts = async (path: string, encodings: string) => (await get(path, encodings)).text;
   await get("/a.css");
   for (const encodings of ["gzip", "br", "gzip", "br"]) assert.equal(await texts("/a.css", encodings), TEXT);

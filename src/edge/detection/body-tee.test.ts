@@ -431,7 +431,7 @@ test("what is allowed by value, place, path and rule leaves no event, and is cou
     send(tap, Buffer.from(JSON.stringify(body)), { content_type: "application/json" });
     await scanned(1);
     assert.equal(rows[0]?.matches.length ?? 0, matches, JSON.stringify(entry));
-    assert.equal(value(metrics, "selvedge_detection_allowed_total"), 2 - matches);
+    assert.equal(value(metrics, "selvedge_detection_allowlisted_total"), 2 - matches);
   }
 });
 

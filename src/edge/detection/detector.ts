@@ -75,7 +75,7 @@ export function createDetector({ events, clock, metrics, policies, valueHash, th
   const limited = metrics.counter("selvedge_detection_limited_total", "Scans stopped at their candidate limit");
   const matched = metrics.counter("selvedge_detection_events_total", "Responses with sensitive data");
   const shed = metrics.counter(...SHED);
-  const allowed = metrics.counter("selvedge_detection_allowed_total", "Sensitive data matches ignored because of an allowlist");
+  const allowed = metrics.counter("selvedge_detection_allowlisted_total", "Sensitive data matches ignored because of an allowlist");
   const compiled = createCompiledCache(policies);
   const taps = new Map<MessagePort, Attached>();
   const shares = createFairShare(clock);

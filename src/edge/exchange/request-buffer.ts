@@ -18,7 +18,7 @@ export interface RequestBuffers {
 
 /** Buffers up to `eachBytesMax` bytes of a body for rules, and up to `bytesMax` bytes of all bodies together. */
 export function createHeldBodies(eachBytesMax: number, bytesMax: number, metrics: MetricRegistry): RequestBuffers {
-  const held = metrics.gauge("selvedge_edge_held_body_bytes", "Bytes of request bodies buffered for rules");
+  const held = metrics.gauge("selvedge_edge_request_buffer_bytes", "Bytes of request bodies buffered for rules");
   const take = (bytes: number): boolean => {
     if (bytes > 0 && held.value + bytes > bytesMax) return false;
     held.value += bytes;

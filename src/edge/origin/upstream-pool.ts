@@ -55,7 +55,7 @@ export function createUpstreamPools(deps: PoolDeps): UpstreamPools {
   const idleAnywhere = new LinkedList<UpstreamConnection>();
   const openConnections = deps.metrics.gauge("selvedge_edge_origin_connections", "Open connections to origins");
   const stalledEnded = deps.metrics.counter(
-    "selvedge_edge_stalled_exchanges_ended_total",
+    "selvedge_edge_slow_clients_closed_total",
     "Exchanges closed because a slow visitor blocked requests waiting for the origin",
   );
   const shared = { isClosing, idleAnywhere, openConnections, stalledEnded };

@@ -50,7 +50,7 @@ test("on a disk that fills up the oldest events give way to new ones, whoever fi
   assert.equal(await writer.metric(FAILED), 0);
   assert.equal(idsOf(path, batch - 1), BATCH_ROWS);
   assert.equal(idsOf(path, 0), 0);
-  assert.ok((await writer.metric("selvedge_events_short_disk_total")) > 0);
+  assert.ok((await writer.metric("selvedge_events_disk_full_deletions_total")) > 0);
 
   fillDisk(join(disk, "filler"));
   const end = batch + 40;

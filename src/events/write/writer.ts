@@ -67,7 +67,7 @@ const database = openRepairedDatabase({
 });
 const fileBytes = metrics.gauge("selvedge_events_database_bytes", "Size of the events database, without free pages");
 const maskFailures = metrics.counter("selvedge_events_masker_failures_total", "Times that the code that masks event rows failed to load");
-const damagedLogs = metrics.counter("selvedge_gateway_logs_damaged_total", "Invalid records in gateway logs");
+const damagedLogs = metrics.counter("selvedge_gateway_logs_corrupt_total", "Invalid records in gateway logs");
 const attached = new Set<MessagePort>();
 const indexer = createLogIndexer({
   directory: logSegmentsOf(path),
@@ -80,7 +80,8 @@ const indexer = createLogIndexer({
 const room = createDiskRoom({
   ...{ database, segments: indexer, reserve, volume, monotonicMs },
   short: (reason) => {
-    metrics.counter("selvedge_events_short_disk_total", "Times that events were deleted because the disk was full", { reason }).value++;
+    metrics.counter("selvedge_events_disk_full_deletions_total", "Times that events were deleted because the disk was full", { reason })
+      .value++;
     voice.log("warn", "the disk is full; deleting the oldest events of the largest account", { reason });
   },
 });

@@ -114,7 +114,7 @@ function createTools({ events, logs, clock, metrics, spans }: GatewayLogDeps) {
     spans,
     clock,
     mask: createSecretMask(),
-    held: metrics.gauge("selvedge_gateway_held_log_bytes", "Responses in memory that wait to be logged"),
+    held: metrics.gauge("selvedge_gateway_buffered_log_bytes", "Responses in memory that wait to be logged"),
     requests: { ok: requests("ok"), failed: requests("failed") },
     tokens: { in: tokens("in"), out: tokens("out") },
   };

@@ -190,10 +190,10 @@ function staleSet({ foundMs, lifeMs, ...found }: Good, now: number, { staleMs, s
 
 function createCounters(metrics: MetricRegistry) {
   const lookups = (result: string) =>
-    metrics.counter("selvedge_dns_outside_lookups_total", "Lookups of external names that aliases of hosted zones point to", { result });
+    metrics.counter("selvedge_dns_external_lookups_total", "Lookups of external names that aliases of hosted zones point to", { result });
   return {
     lookups: { found: lookups("found"), nothing: lookups("nothing"), failed: lookups("failed") },
-    names: metrics.gauge("selvedge_dns_outside_names", "External names and types in the cache"),
-    stale: metrics.counter("selvedge_dns_outside_stale_total", "Answers with stale addresses because a new lookup failed"),
+    names: metrics.gauge("selvedge_dns_external_names", "External names and types in the cache"),
+    stale: metrics.counter("selvedge_dns_external_stale_total", "Answers with stale addresses because a new lookup failed"),
   };
 }
