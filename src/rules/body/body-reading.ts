@@ -50,7 +50,9 @@ export interface BodyReading {
   readonly parts: readonly Part[];
   /** The texts of an XML document: with nothing in place of its tags, and with spaces. */
   readonly xml: readonly string[];
-  /** Texts to be looked at as a whole: what is neither form nor parts nor JSON, and what programs may read differently. */
+  /** All that an XML document has in it, once: its text with spaces for tags, its markup, and what tags stand within a word of. */
+  readonly pieces: readonly string[];
+  /** Texts to be looked at as a whole: what is neither form nor parts nor JSON nor XML, and what programs may read differently. */
   readonly texts: readonly string[];
   readonly causes: ReadonlySet<BodyCause>;
 }
@@ -63,11 +65,12 @@ export interface Findings {
   readonly files: BodyFile[];
   readonly parts: Part[];
   readonly xml: string[];
+  readonly pieces: string[];
   readonly texts: string[];
   readonly causes: Set<BodyCause>;
 }
 
-export const createFindings = (): Findings => ({ args: [], files: [], parts: [], xml: [], texts: [], causes: new Set() });
+export const createFindings = (): Findings => ({ args: [], files: [], parts: [], xml: [], pieces: [], texts: [], causes: new Set() });
 
 /** What an argument costs, however short it is. */
 export const ARGUMENT_STEPS = 300;

@@ -25,7 +25,11 @@ function look({ query, cookies = [], types = [], codings = [], body = "" }: OddR
   const reading = readBody({ raw: body, truncated, contentType: types, contentEncoding: codings });
   const all = [...args, ...reading.args];
   const texts = all.flatMap((one) => [one.name, one.value, ...one.otherNames, ...one.otherValues]);
-  return { args: all, isRead: [...texts, ...reading.texts, ...reading.xml].some((text) => EVIL.test(text)), causes: [...reading.causes] };
+  return {
+    args: all,
+    isRead: [...texts, ...reading.texts, ...reading.pieces].some((text) => EVIL.test(text)),
+    causes: [...reading.causes],
+  };
 }
 
 const ALL = [...ODD_REQUESTS, ...MEASURED_BYTES];

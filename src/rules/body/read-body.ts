@@ -93,10 +93,7 @@ const READERS: Readonly<Record<BodyKind, Reader>> = {
     if (!isPlainCharset(type.charset)) findings.causes.add("charset");
   },
   json: (text, { type }, isCut, findings) => addJsonBody(text, type, isCut, findings),
-  xml: (text, _type, isCut, findings) => {
-    addXmlBody(text, isCut, findings);
-    findings.texts.push(text);
-  },
+  xml: (text, _type, isCut, findings) => addXmlBody(text, isCut, findings),
   text: (text, _type, _isCut, findings) => {
     // Events that are sent as lines of JSON have been read as that to their ends: there is no other text in them.
     if (isJsonLines(text)) return;

@@ -8,14 +8,20 @@ const TAG_STEPS = 100;
 
 /**
  * Adds what an XML document says, without carrying out its declarations: its text twice, with nothing and with spaces in place of tags,
- * and the values of its attributes. Comments, processing instructions and the marks of CDATA are taken out, as every parser does.
+ * its tags, and the values of its attributes. Comments, processing instructions and the marks of CDATA are taken out, as every parser does.
  */
 export function addXmlBody(body: string, isCut: boolean, findings: Findings): void {
   charge(body.length * BYTE_STEPS);
   const text = textOf(body, findings.causes);
   if (!BEGINS_AS_XML.test(text)) findings.causes.add("xml-invalid");
-  let [joined, spaced] = ["", ""];
+  let [joined, spaced, markup] = ["", "", ""];
+  const seams: number[] = [];
+  // Reading what a text under way ends with would copy it together each time.
+  let [isBehindTag, endsBlank] = [false, true];
   const add = (piece: string): void => {
+    if (piece === "") return;
+    if (isBehindTag && !endsBlank && !isBlank(piece[0])) seams.push(joined.length);
+    [isBehindTag, endsBlank] = [false, isBlank(piece.at(-1))];
     joined += piece;
     spaced += piece;
   };
@@ -26,17 +32,38 @@ export function addXmlBody(body: string, isCut: boolean, findings: Findings): vo
     if (open === text.length) break;
     const section = SECTIONS.find(([begin]) => text.startsWith(begin, open));
     if (section === undefined) {
-      spaced += " ";
+      if (!isBehindTag) spaced += " ";
+      isBehindTag = true;
       at = readTag(text, open + 1, findings);
+      markup += text.slice(open, at);
     } else {
       const [begin, end, kind] = section;
       const close = text.indexOf(end, open + begin.length);
-      if (kind === "text") add(text.slice(open + begin.length, close === -1 ? text.length : close));
       at = close === -1 ? text.length + 1 : close + end.length;
+      if (kind === "text") add(text.slice(open + begin.length, close === -1 ? text.length : close));
+      else markup += text.slice(open, at);
     }
     if (at > text.length && !isCut) findings.causes.add("xml-invalid");
   }
   findings.xml.push(joined, spaced);
+  findings.pieces.push(spaced, markup, aroundSeams(joined, seams));
+}
+
+const isBlank = (char: string | undefined): boolean => char === undefined || char <= " ";
+
+/** Behind so many bytes the text with spaces says the same. */
+const SEAM_BYTES = 64;
+
+/** What stands around tags that words go on behind: without a space there, nothing else is new. */
+function aroundSeams(joined: string, seams: readonly number[]): string {
+  let around = "";
+  for (let i = 0; i < seams.length;) {
+    const start = Math.max(0, seams[i]! - SEAM_BYTES);
+    let end = seams[i]! + SEAM_BYTES;
+    for (i++; i < seams.length && seams[i]! - SEAM_BYTES <= end; i++) end = seams[i]! + SEAM_BYTES;
+    around += `${joined.slice(start, end)}\n`;
+  }
+  return around;
 }
 
 // linear: pumped

@@ -3,8 +3,8 @@
  * however many literals there are.
  */
 export interface LiteralAutomaton {
-  /** Calls `found` with the number of each literal in the text, perhaps several times. Texts have one char a byte. */
-  scan(text: string, found: (literal: number) => void): void;
+  /** Calls `found` with the number of each literal in the text and the place behind it, each time. Texts have one char a byte. */
+  scan(text: string, found: (literal: number, end: number) => void): void;
 }
 
 export function createLiteralAutomaton(literals: readonly string[]): LiteralAutomaton {
@@ -34,7 +34,7 @@ export function createLiteralAutomaton(literals: readonly string[]): LiteralAuto
     scan: (text, found) => {
       for (let i = 0, state = 0; i < text.length; i++) {
         state = next[state * count + classes[text.charCodeAt(i) & 0xff]!]!;
-        if (isEnd[state] === 1) for (const literal of ends[state]!) found(literal);
+        if (isEnd[state] === 1) for (const literal of ends[state]!) found(literal, i + 1);
       }
     },
   };

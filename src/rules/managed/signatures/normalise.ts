@@ -43,8 +43,9 @@ const ROUNDS_MAX = 3;
 /** `&amp;lt;` is a bracket to whoever reads it twice. */
 const ENTITY_ROUNDS_MAX = 2;
 const REFERENCE = /&[#a-z]/i;
-/** What a byte costs of a text in which escapes are looked for. */
-const DECODE_STEPS = 12;
+/** What a byte costs of a text in which escapes are looked for, and what each of these costs. */
+const DECODE_STEPS = 2;
+const ESCAPE_STEPS = 36;
 const BLANKS = /[\t\n\v\f\r\xa0]| {2}/;
 const ALL_BLANKS = /[\t\n\v\f\r \xa0]+/g;
 // UTF-8 of overlong ASCII, and of the full-width forms.
@@ -54,9 +55,10 @@ const byte = (hex: string): string => String.fromCharCode(Number.parseInt(hex, 1
 
 /** `%41`, and `%u0041` as some servers take it. */
 const decodeUrl = (text: string): string =>
-  text.replace(/%(?:u([0-9a-f]{4})|([0-9a-f]{2}))/gi, (_whole, point: string | undefined, hex: string | undefined) =>
-    point === undefined ? byte(hex ?? "") : ofCodePoint(Number.parseInt(point, 16)),
-  );
+  text.replace(/%(?:u([0-9a-f]{4})|([0-9a-f]{2}))/gi, (_whole, point: string | undefined, hex: string | undefined) => {
+    charge(ESCAPE_STEPS);
+    return point === undefined ? byte(hex ?? "") : ofCodePoint(Number.parseInt(point, 16));
+  });
 
 /** Full-width characters are what they look like; others beyond Latin-1 stand for nothing that anything looks for. */
 function ofCodePoint(point: number): string {
@@ -117,6 +119,7 @@ const decodeEntities = (text: string): string =>
   text.replace(
     /&(?:#x0{0,8}([0-9a-f]{1,6})|#0{0,8}([0-9]{1,7})|(amp|apos|bsol|colon|comma|dollar|equals|excl|grave|gt|lbrace|lbrack|lcub|lpar|lsqb|lt|newline|nbsp|period|quot|rbrace|rbrack|rcub|rpar|rsqb|semi|sol|tab));?/gi,
     (_whole, hex: string | undefined, decimal: string | undefined, name: string | undefined) => {
+      charge(ESCAPE_STEPS);
       if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? "";
       return ofCodePoint(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16));
     },
@@ -126,8 +129,10 @@ const decodeEntities = (text: string): string =>
 const decodeScript = (text: string): string =>
   text.replace(
     /\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|u\{0{0,8}([0-9a-f]{1,6})\})/gi,
-    (_whole, hex: string | undefined, point: string | undefined, braced: string | undefined) =>
-      ofCodePoint(Number.parseInt(hex ?? point ?? braced ?? "0", 16)),
+    (_whole, hex: string | undefined, point: string | undefined, braced: string | undefined) => {
+      charge(ESCAPE_STEPS);
+      return ofCodePoint(Number.parseInt(hex ?? point ?? braced ?? "0", 16));
+    },
   );
 
 /** What a database reads where comments stand between words; the same text where there are none. */

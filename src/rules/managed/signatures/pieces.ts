@@ -31,7 +31,7 @@ export function eachPiece(request: RequestView, take: TakePiece): void {
   for (const { types, dispositions, encodings } of reading.parts)
     for (const text of [...types, ...encodings, ...dispositions])
       if (STRANGE.test(text)) value(text, HEADERS, "http.request.body.multipart", "");
-  for (const text of [...reading.texts, ...reading.xml]) value(text, BODY, "http.request.body.raw", "");
+  for (const text of [...reading.texts, ...reading.pieces]) value(text, BODY, "http.request.body.raw", "");
   takeJoined(args.length === 0 ? reading.args : [...args, ...reading.args], value);
 }
 

@@ -1,12 +1,13 @@
 import { charge } from "../../budget.ts";
 import { rememberLast } from "#rules/text/memo.ts";
-import { compileRegexTest, type RegexTest } from "#rules/regex/regex.ts";
 import type { RequestView } from "../../views.ts";
 import { createLiteralAutomaton } from "./literal-automaton.ts";
 import { type Decoded, plainPath, unquoted, withoutComments } from "./normalise.ts";
 import { eachPiece } from "./pieces.ts";
 import type { Matched } from "#rules/managed/matched-part.ts";
 import type { Reading, Signature } from "./signature.ts";
+import { type Group, requiredGroups } from "./required-groups.ts";
+import { createTextTest, type Spots, type TextTest } from "./text-test.ts";
 
 /** Signatures of which each request is asked once, whoever deploys them. */
 export interface SignatureSet {
@@ -46,18 +47,19 @@ const READ: Readonly<Record<Reading, (value: Decoded) => string>> = {
 };
 
 const HITS_MAX = 100;
-const BEGINNING_BYTES_MAX = 1024;
 
-/** Of signatures at one place of a text: no more than that, and nearly always one. */
-const STEPS_MAX = 10_000_000;
-
-// What a byte costs of a piece that is looked through, read in other ways, and tested; what each literal costs that ends there; and
-// what a piece costs, however short.
+// What a byte costs of a piece that is looked through, and read in other ways; what each literal costs that ends there, and each
+// signature that one of them is of; and what a piece costs, however short.
 const LOOK_STEPS = 6;
 const FOUND_STEPS = 4;
 const READ_STEPS = 5;
-const TEST_STEPS = 5;
+const ROW_STEPS = 30;
 const PIECE_STEPS = 300;
+
+/** Of longer texts it is kept where literals are in them. */
+const LONG_BYTES_MIN = 8192;
+/** A literal that is in a text more often is everywhere. */
+const SPOTS_MAX = 8192;
 
 /** What of a request may have which signature. */
 interface Inspection {
@@ -66,48 +68,63 @@ interface Inspection {
   readonly verdicts: Map<number, boolean>;
   /** What is known of single texts, by signature. */
   readonly hitTexts: Map<number, Map<string, boolean>>;
+  /** Of long texts, where each literal ends. */
+  readonly spots: Map<string, Spots>;
 }
 
 /** Each text with all places that have it. */
 type Texts = Map<string, Place[]>;
 
-const NOTHING: Inspection = { texts: new Map(), numbers: [], verdicts: new Map(), hitTexts: new Map() };
+const NOTHING: Inspection = { texts: new Map(), numbers: [], verdicts: new Map(), hitTexts: new Map(), spots: new Map() };
 
 export function createSignatureSet(signatures: readonly Signature[]): SignatureSet {
-  const literals = [...new Set(signatures.flatMap(({ needs }) => needs))];
+  const groups = signatures.map(groupsOf);
+  const literals = [...new Set(groups.flat(2))];
+  const numbers = new Map(literals.map((literal, number) => [literal, number]));
+  const asked: readonly AskedRow[] = signatures.map(({ targets, reading }, number) => ({
+    number,
+    targets,
+    reading,
+    groups: groups[number]!.map((group) => group.map((literal) => numbers.get(literal)!)),
+  }));
   const automaton = createLiteralAutomaton(literals);
   const tests: (TextTest | undefined)[] = [];
-  const rows = literals.map((literal) =>
-    signatures.flatMap(({ needs, targets, reading }, number) => (needs.includes(literal) ? [{ number, targets, reading }] : [])),
-  );
+  const rows = literals.map((_, literal) => asked.filter((row) => row.groups[0]!.includes(literal)));
 
   /** The look that each literal was found in last: one that stands in a text a thousand times is one. */
   const lastLooks = new Float64Array(literals.length);
   let looks = 0;
 
   const inspect = rememberLast((request: RequestView): Inspection => {
+    const spots = new Map<string, Spots>();
     let texts: Map<number, Texts> | null = null;
     const look = (text: string, target: number, reading: Reading, isSame: boolean, place: Place, lines = text): void => {
       charge(text.length * LOOK_STEPS + PIECE_STEPS);
       const serial = ++looks;
       let founds = 0;
-      automaton.scan(text, (literal) => {
+      const found: AskedRow[] = [];
+      const spotsHere: Map<number, number[] | null> | null = text.length > LONG_BYTES_MIN ? new Map() : null;
+      if (spotsHere !== null) spots.set(text, spotsHere);
+      automaton.scan(text, (literal, end) => {
         founds++;
+        if (spotsHere !== null) addSpot(spotsHere, literal, end);
         if (lastLooks[literal] === serial) return;
         lastLooks[literal] = serial;
-        for (const row of rows[literal]!) {
+        for (const row of rows[literal]!)
           // A reading that changes nothing was seen already.
-          if ((row.targets & target) === 0 || (row.reading !== reading && !isSame)) continue;
-          const read = row.reading === "lines" ? lines : text;
-          const known = (texts ??= new Map<number, Texts>()).get(row.number);
-          const places = known?.get(read);
-          if (places !== undefined) {
-            if (places.at(-1) !== place) places.push(place);
-          } else if (known !== undefined) known.set(read, [place]);
-          else texts.set(row.number, new Map([[read, [place]]]));
-        }
+          if ((row.targets & target) !== 0 && (row.reading === reading || isSame)) found.push(row);
       });
-      charge(founds * FOUND_STEPS);
+      charge(founds * FOUND_STEPS + found.length * ROW_STEPS);
+      for (const row of found) {
+        if (!row.groups.every((group) => group.some((literal) => lastLooks[literal] === serial))) continue;
+        const read = row.reading === "lines" ? lines : text;
+        const known = (texts ??= new Map<number, Texts>()).get(row.number);
+        const places = known?.get(read);
+        if (places !== undefined) {
+          if (places.at(-1) !== place) places.push(place);
+        } else if (known !== undefined) known.set(read, [place]);
+        else texts.set(row.number, new Map([[read, [place]]]));
+      }
     };
     eachPiece(request, (value, target, part, name) => {
       const place = { part, name };
@@ -121,17 +138,19 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
     });
     if (texts === null) return NOTHING;
     const found: Map<number, Texts> = texts;
-    return { texts: found, numbers: [...found.keys()].sort((a, b) => a - b), verdicts: new Map(), hitTexts: new Map() };
+    return { texts: found, numbers: [...found.keys()].sort((a, b) => a - b), verdicts: new Map(), hitTexts: new Map(), spots };
   });
 
-  const test = (text: string, number: number): boolean => (tests[number] ??= createTest(signatures[number]!))(text);
+  const test = ({ spots }: Inspection, text: string, number: number): boolean =>
+    (tests[number] ??= createTextTest(signatures[number]!, asked[number]!.groups))(text, spots.get(text));
 
   /** Each text of a request is asked once. */
-  const isHit = ({ hitTexts }: Inspection, text: string, number: number): boolean => {
+  const isHit = (inspection: Inspection, text: string, number: number): boolean => {
+    const { hitTexts } = inspection;
     const known = hitTexts.get(number) ?? new Map<string, boolean>();
     hitTexts.set(number, known);
     let hit = known.get(text);
-    if (hit === undefined) known.set(text, (hit = test(text, number)));
+    if (hit === undefined) known.set(text, (hit = test(inspection, text, number)));
     return hit;
   };
 
@@ -160,10 +179,11 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
     },
     explain: (request, number, leftOut = () => false) => {
       const matched: Matched[] = [];
-      for (const [text, places] of inspect(request).texts.get(number) ?? []) {
+      const inspection = inspect(request);
+      for (const [text, places] of inspection.texts.get(number) ?? []) {
         if (matched.length >= PLACES_MAX) break;
         const found = places.filter((place) => !leftOut(place) && !matched.some((known) => isPlace(known, place)));
-        if (found.length === 0 || !test(text, number)) continue;
+        if (found.length === 0 || !test(inspection, text, number)) continue;
         for (const { part, name } of found.slice(0, PLACES_MAX - matched.length))
           if (!matched.some((known) => isPlace(known, { part, name })))
             matched.push({ part, name, value: text.slice(0, MATCHED_CHARACTERS_MAX) });
@@ -175,14 +195,25 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
 
 const isPlace = (a: Place, b: Place): boolean => a.part === b.part && a.name === b.name;
 
-type TextTest = (text: string) => boolean;
+/** A signature, and the numbers of the literals that its matches have in them: one of each group. */
+interface AskedRow {
+  readonly number: number;
+  readonly targets: number;
+  readonly reading: Reading;
+  readonly groups: readonly (readonly number[])[];
+}
 
-function createTest({ looksFor, unless, beginsValue }: Signature): TextTest {
-  if ("detect" in looksFor) return looksFor.detect;
-  const pattern: RegexTest = compileRegexTest(looksFor.pattern, STEPS_MAX);
-  return (given) => {
-    const text = beginsValue === true ? given.slice(0, BEGINNING_BYTES_MAX) : given;
-    charge(text.length * TEST_STEPS + PIECE_STEPS);
-    return pattern.test(text) && unless?.(text) !== true;
-  };
+/** Literals are looked for in the text without line breaks, whatever is read then. */
+function groupsOf({ needs, looksFor, reading }: Signature): readonly Group[] {
+  const more = "pattern" in looksFor ? requiredGroups(looksFor.pattern) : [];
+  return [needs, ...more.filter((group) => reading !== "lines" || !group.some((literal) => /[\0- \xa0]/.test(literal)))];
+}
+
+function addSpot(spots: Map<number, number[] | null>, literal: number, end: number): void {
+  const known = spots.get(literal);
+  if (known === undefined) spots.set(literal, [end]);
+  else if (known !== null) {
+    if (known.length === SPOTS_MAX) spots.set(literal, null);
+    else known.push(end);
+  }
 }

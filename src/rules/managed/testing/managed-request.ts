@@ -6,6 +6,7 @@ import type { Match } from "#rules/engine/compiled-rule.ts";
 import type { RequestView } from "#rules/views.ts";
 
 export interface RequestChanges {
+  readonly path?: string;
   readonly query?: string;
   readonly headers?: Readonly<Record<string, readonly string[]>>;
   readonly body?: string;
@@ -15,10 +16,11 @@ export interface RequestChanges {
 const PHASE = "http_request_firewall_managed";
 
 /** A request as the edge shows it: names of header fields as they were sent, and asked for in lower case. */
-export function managedRequest({ query = "", headers = {}, body, truncated = false }: RequestChanges): RequestView {
+export function managedRequest({ path = "/a/b.html", query = "", headers = {}, body, truncated = false }: RequestChanges): RequestView {
   const lower = new Map(Object.entries(headers).map(([name, values]) => [name.toLowerCase(), values]));
   const request = testRequest({
     method: body === undefined ? "GET" : "POST",
+    path,
     query,
     headers,
     ...(body === undefined ? {} : { body: { raw: body, size: body.length, truncated } }),

@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { assertGrowsLinearly } from "../../../../test/support/growth.ts";
+import { fc } from "../../../../test/support/property.ts";
+import { readBody } from "#rules/body/read-body.ts";
+import { createLiteralAutomaton } from "./literal-automaton.ts";
+import { requiredGroups } from "./required-groups.ts";
+import { SIGNATURES } from "./table.ts";
+import { createTextTest } from "./text-test.ts";
+
+const FILLER = "the lamp stands on the desk, it is 7 cm high; and it's bright (or dim) enough to read by. ";
+const ROWS = SIGNATURES.filter(({ looksFor, beginsValue }) => "pattern" in looksFor && beginsValue !== true);
+
+test("of a long text, what is near a signature's literals decides as all of it does", () => {
+  const place = fc.record({ row: fc.constantFrom(...ROWS), before: fc.nat(3000), after: fc.nat(3000), piece: fc.nat(20), cut: fc.nat(3) });
+  fc.assert(
+    fc.property(place, ({ row, before, after, piece, cut }) => {
+      const pieces = [...row.hits, ...row.misses];
+      const written = pieces[piece % pieces.length]!.toLowerCase().slice(cut);
+      const around = (bytes: number): string => FILLER.repeat(Math.ceil(bytes / FILLER.length)).slice(0, bytes);
+      const text = `${around(before)}${written}${around(after)}`;
+      const needed = [row.needs, ...requiredGroups("pattern" in row.looksFor ? row.looksFor.pattern : "")];
+      fc.pre(needed.every((group) => group.some((literal) => text.includes(literal))));
+      const literals = [...new Set(needed.flat())];
+      const groups = needed.map((group) => group.map((literal) => literals.indexOf(literal)));
+      const spots = new Map<number, number[]>();
+      createLiteralAutomaton(literals).scan(text, (literal, end) => {
+        spots.set(literal, [...(spots.get(literal) ?? []), end]);
+      });
+      const isIn = createTextTest(row, groups);
+      assert.equal(isIn(text, spots), isIn(text), `${row.slug}: ${written} behind ${before}, before ${after}`);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("what a pattern finds has one literal of each group in it", () => {
+  for (const { slug, looksFor, hits } of SIGNATURES)
+    if ("pattern" in looksFor)
+      for (const hit of hits.filter((text) => new RegExp(looksFor.pattern).test(text)))
+        for (const group of requiredGroups(looksFor.pattern))
+          assert.ok(
+            group.some((literal) => hit.includes(literal)),
+            `${slug}: ${hit} has none of ${group.join()}`,
+          );
+});
+
+test("an XML document of many small elements is read in time in proportion to it", () => {
+  assertGrowsLinearly("XML", (length) => {
+    const raw = `<r>${"<a>one</a><b>two</b>".repeat(length / 20)}</r>`;
+    return () => readBody({ raw, truncated: false, contentType: ["application/xml"], contentEncoding: [] });
+  });
+});

@@ -1,0 +1,74 @@
+import { readFileSync } from "node:fs";
+import type { RequestChanges } from "./managed-request.ts";
+
+export const WRITTEN_CLASSES = [
+  "commands",
+  "crlf",
+  "deserialisation",
+  "ldap",
+  "lfi",
+  "log4j",
+  "nosql",
+  "prototype",
+  "sql",
+  "ssrf",
+  "ssti",
+  "traversal",
+  "xss",
+  "xxe",
+] as const;
+
+export interface WrittenRequest {
+  readonly line: string;
+  readonly place: string;
+  readonly request: RequestChanges;
+}
+
+const post = (type: string, body: string): RequestChanges => ({
+  headers: { "Content-Type": [type] },
+  body: Buffer.from(body).toString("latin1"),
+});
+
+const FORM = "application/x-www-form-urlencoded";
+const part = (text: string): string => `--bnd7Kx\r\nContent-Disposition: form-data; name="q"\r\n\r\n${text}\r\n--bnd7Kx--\r\n`;
+
+/** Where a line without a place of its own is sent: in each of these. */
+const VALUES: Readonly<Record<string, (text: string) => RequestChanges>> = {
+  query: (text) => ({ query: `page=2&q=${encodeURIComponent(text)}` }),
+  form: (text) => post(FORM, `page=2&q=${encodeURIComponent(text)}`),
+  json: (text) => post("application/json", JSON.stringify({ page: 2, q: text })),
+  part: (text) => post("multipart/form-data; boundary=bnd7Kx", part(text)),
+};
+
+/** A line that begins with `@place` names it, and is sent there as it stands. */
+const PLACES: Readonly<Record<string, (rest: string) => RequestChanges>> = {
+  query: (query) => ({ query }),
+  path: (path) => ({ path, query: "" }),
+  form: (body) => post(FORM, body),
+  json: (body) => post("application/json", body),
+  xml: (body) => post("application/xml", body),
+  body: (rest) => post(...split(rest)),
+  header: (rest) => {
+    const [name, value] = split(rest);
+    return { headers: { [name]: [Buffer.from(value).toString("latin1")] } };
+  },
+};
+
+/** The requests of a list in `written/`. U+2400 to U+241F stand for the control characters, and a line is one text. */
+export function writtenRequests(list: string): readonly WrittenRequest[] {
+  const text = readFileSync(new URL(`written/${list}.txt`, import.meta.url), "utf8");
+  return text.trimEnd().split("\n").flatMap(requestsOf);
+}
+
+function requestsOf(line: string): WrittenRequest[] {
+  const text = line.replace(/[␀-␟]/g, (symbol) => String.fromCharCode(symbol.charCodeAt(0) - 0x2400));
+  const place = /^@([a-z]+) /.exec(text)?.[1];
+  const send = place === undefined ? undefined : PLACES[place];
+  if (place !== undefined && send !== undefined) return [{ line, place, request: send(text.slice(place.length + 2)) }];
+  return Object.entries(VALUES).map(([name, of]) => ({ line, place: name, request: of(text) }));
+}
+
+function split(text: string): [string, string] {
+  const space = text.indexOf(" ");
+  return [text.slice(0, space), text.slice(space + 1)];
+}
