@@ -19,6 +19,7 @@ export class RequestPacker {
   private readonly path = new TextPacker();
   private readonly query = new TextPacker();
   private readonly customFields = new TextPacker();
+  private readonly edgeErrorName = new TextPacker();
   private readonly time = new NumberPacker();
   private readonly status = new NumberPacker();
   private readonly originStatus = new NumberPacker();
@@ -27,7 +28,7 @@ export class RequestPacker {
   private readonly duration = new NumberPacker();
   // In the order of the table's columns.
   private readonly facets = [this.site, this.host, this.agent, this.kind];
-  private readonly texts = [this.ray, this.clientIp, this.path, this.query, this.customFields];
+  private readonly texts = [this.ray, this.clientIp, this.path, this.query, this.customFields, this.edgeErrorName];
   private readonly numbers = [this.time, this.status, this.originStatus, this.bytesIn, this.bytesOut, this.duration];
   private readonly events = new EventPacker();
   private before: RequestRow | null = null;
@@ -46,7 +47,8 @@ export class RequestPacker {
       this.clientIp.push(row.client_ip, at) +
       this.path.push(row.path, at) +
       this.query.push(row.query, at) +
-      this.customFields.push(cellText(row.custom_fields), at);
+      this.customFields.push(cellText(row.custom_fields), at) +
+      this.edgeErrorName.push(row.edge_error_name ?? "", at);
     this.time.push(row.at_ms, at);
     this.status.push(row.status, at);
     this.originStatus.push(row.origin_status ?? Number.NaN, at);
