@@ -74,7 +74,7 @@ export interface PageRequest {
   readonly per_page: number;
 }
 
-/** How much a caller wants, and behind what; the first page where there is no cursor. */
+/** How much a caller wants, and behind what; the first page without a cursor. */
 export interface CursorRequest {
   readonly per_page: number;
   readonly cursor?: string;

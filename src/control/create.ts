@@ -98,7 +98,7 @@ export interface ControlDeps {
   readonly eventReads?: EventReads;
   /** How long events are kept, where the operator has said so. */
   readonly eventRetention?: RetentionLimits;
-  /** Issues a certificate for each new zone; null where the installation has no authority of its own. */
+  /** Issues a certificate for each new zone; null if the installation does not have its own authority. */
   readonly ca: LocalCa | null;
   /** Addresses that the nameserver answers for proxied names. */
   readonly edgeAddresses: readonly string[];

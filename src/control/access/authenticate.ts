@@ -24,7 +24,7 @@ export interface Authenticator {
   /**
    * Who calls, from `ip`. Throws `invalid_token` where the token is unknown, disabled or outside its time,
    * `token_location` where its condition excludes the address, `unknown_key` where e-mail and key do not fit,
-   * `session_ended` where there is no such session any more, `wrong_password`, and `rate_limited` after many of these.
+   * `session_ended` if the session no longer exists, `wrong_password`, and `rate_limited` after many of these.
    */
   authenticate(credential: Credential, ip: string): Promise<Actor>;
   /** Whether the credential was good not long ago: it goes on working while its address is held up for guessing. */
@@ -162,7 +162,7 @@ export function createAuthenticator({ store, clock }: { readonly store: Store; r
     isFamiliar: (credential) => {
       if (credential.type === "token") return tokens.familiar(hashSecret(credential.secret)) !== undefined;
       if (credential.type === "session") return sessions.familiar(hashSecret(credential.secret)) !== undefined;
-      // Guessing passwords has bounds of its own.
+      // Guessing passwords has its own bounds.
       if (credential.type === "password") return true;
       const known = users.familiar(credential.email.toLowerCase());
       return sameHash(known?.row.api_key_hash ?? NO_HASH, hashSecret(credential.key));

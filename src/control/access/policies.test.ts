@@ -35,7 +35,7 @@ test("resources are read in every form and nothing else is", () => {
     assert.equal(parseResource(bad), undefined, bad);
 });
 
-test("the zones of one account have a form of their own", () => {
+test("the zones of one account have their own form", () => {
   const [grant] = compile(policy({ [`com.cloudflare.api.account.${A}`]: { "com.cloudflare.api.account.zone.*": "*" } }, "DNS Write"));
   assert.deepEqual(grant, { effect: "allow", level: "zone", account: A, id: "*", groups: new Set(["DNS Write"]) });
   assert.throws(

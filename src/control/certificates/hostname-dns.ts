@@ -19,7 +19,7 @@ export interface NamesOfHostnames {
   txt(name: string): Promise<DnsCheckResult>;
   /** The zone here that answers for the name, and its serial; null where the world answers. */
   home(name: string): Promise<HomeZone | null>;
-  /** The account whose zone the name lies in, whoever answers for it; null where there is no such zone here. */
+  /** The account whose zone the name lies in, whoever answers for it; null if no account has that zone. */
   accountOf(name: string): Promise<string | null>;
 }
 

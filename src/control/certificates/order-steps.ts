@@ -34,7 +34,7 @@ export interface WorkDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly sealer: Sealer;
-  /** Null where the installation has no authority of its own. */
+  /** Null if the installation does not have its own authority. */
   readonly ca: LocalCa | null;
   readonly authorities: Authorities;
   readonly choose: ChooseAuthority;

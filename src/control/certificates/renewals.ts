@@ -18,7 +18,7 @@ import { zoneHosts } from "./zone-hosts.ts";
 
 /** What time brings to certificates that were ordered. */
 export interface CertificateRenewals {
-  /** Orders anew what is due; gives the number of those. */
+  /** Orders the certificates that are due again; returns how many. */
   renewDue(limit: number): Promise<number>;
   /** Asks authorities when they want certificates renewed (RFC 9773); gives the number of those that were asked about. */
   takeAdvice(limit: number, signal: AbortSignal): Promise<number>;

@@ -36,7 +36,7 @@ const ROWS: readonly SecurityEventRow[] = [
   testSecurityRow({ id: "4", zone_id: "another" }),
 ];
 
-/** An activity log over a database of its own, which goes with the test. */
+/** An activity log over its own database, which goes with the test. */
 async function openLog(t: TestContext) {
   const directory = await mkdtemp(join(tmpdir(), "selvedge-log-"));
   const path = join(directory, "events.db");

@@ -75,7 +75,7 @@ export interface TailSource<T extends TailedTable> {
 export function createTails<T extends TailedTable>({ reads, clock }: TailDeps, source: TailSource<T>, marks: RowMarks): Tails<T> {
   const seats = createStreamLimiter({ ofOne: READERS_OF_ONE_MAX, ofAll: READERS_MAX, takers: "clients", what: "follow events" });
   const closing = new AbortController();
-  // Readers of security events and of requests have places of their own.
+  // Readers of security events and of requests have their own places.
   const looks = createSemaphore(LOOKS_AT_ONCE_MAX, READERS_MAX);
 
   /**

@@ -68,7 +68,7 @@ export interface GatewaysDeps {
   readonly logs?: Pick<GatewayLogStore, "delete">;
   /** Whether there is a model that tells hazards. */
   readonly hasGuardrailModel?: boolean;
-  /** `https://gateway.example`; empty where there is no gateway plane. */
+  /** `https://gateway.example`; empty without a gateway plane. */
   readonly urlOfGateways?: () => string;
 }
 

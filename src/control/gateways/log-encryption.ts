@@ -10,7 +10,7 @@ export interface EncryptedValue {
   readonly data: string;
 }
 
-/** Encrypts the values of one log: they share its key, and each has an iv of its own. */
+/** Encrypts the values of one log: they share its key, and each has its own iv. */
 export type LogEncryption = () => (value: string | Uint8Array) => EncryptedValue;
 
 const MODULUS_BITS_MIN = 2048;

@@ -1,7 +1,7 @@
 /** Whoever gets certificates for custom hostnames. What it achieves it tells `HostnameCertificates`. */
 export interface CertificateIssuer {
   /**
-   * Hostnames that want a certificate anew: just made, edited, or active since a moment. Idempotent, since the same hostname
+   * Hostnames that want a certificate again: just made, edited, or active since a moment. Idempotent, since the same hostname
    * may be named again and again. Resolves when what can be done at once is done; what
    * authorities do never makes it reject.
    */

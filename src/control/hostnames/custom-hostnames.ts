@@ -51,7 +51,7 @@ export interface CustomHostnames {
   get(zone: ZoneRef, id: string): Promise<CustomHostname>;
   /** A name that points here already is active in the answer. */
   create(call: Call, zone: ZoneRef, body: CustomHostnameCreate): Promise<CustomHostname>;
-  /** Starts the validation of a hostname anew that is not active. */
+  /** Starts the validation of an inactive hostname again. */
   edit(call: Call, zone: ZoneRef, id: string, body: CustomHostnameEdit): Promise<CustomHostname>;
   remove(call: Call, zone: ZoneRef, id: string): Promise<{ id: string }>;
   quota(zone: ZoneRef): Promise<CustomHostnameQuota>;

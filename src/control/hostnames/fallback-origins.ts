@@ -13,7 +13,7 @@ import { zoneRowById } from "#store/zones/zones.ts";
 import { checkedName, NAME_ERRORS } from "./hostname-names.ts";
 import { VERIFICATION_ERRORS } from "./evaluate-hostname.ts";
 
-/** Where custom hostnames lead that have no origin of their own. Throws `fallback_origin_not_found`. */
+/** The fallback origin: where custom hostnames without their own origin lead. Throws `fallback_origin_not_found`. */
 export interface FallbackOrigins {
   get(zone: ZoneRef): Promise<FallbackOrigin>;
   /** The name may still lack its record: then its status says so, and visitors get error 1016 (SPEC 7). */
@@ -80,7 +80,7 @@ async function view(db: Unit["db"], row: FallbackOriginRow): Promise<FallbackOri
   };
 }
 
-/** Why custom hostnames of the zone without an origin of their own have none now; null if they have one. */
+/** Why custom hostnames of the zone without their own origin have none now; null if they have one. */
 export async function originErrorOf(db: Unit["db"], zoneId: string): Promise<string | null> {
   const row = await fallbackOrigin(db, zoneId);
   if (row === undefined) return VERIFICATION_ERRORS.origin;

@@ -76,7 +76,7 @@ function isInUse(input: SslInput, row: CustomHostnameRow, before: HostnameSsl | 
   return isSame && row.ssl_status === "active" && before?.custom_certificate === undefined;
 }
 
-/** A certificate begins anew with whatever is said of it. */
+/** A certificate begins again with whatever is said of it. */
 function sslColumns(input: SslInput, row: CustomHostnameRow): Columns {
   const before = row.ssl === null ? undefined : (JSON.parse(row.ssl) as HostnameSsl);
   const ssl: HostnameSsl = {

@@ -10,7 +10,7 @@ import type { Store } from "#store/database/store.ts";
 import { zoneRowById } from "#store/zones/zones.ts";
 import type { OrderOwner } from "#control/certificates/owner.ts";
 
-/** Shown while a certificate that is there already is asked for anew. */
+/** Shown while a certificate that is there already is asked for again. */
 const IN_USE: ReadonlySet<SslStatus> = new Set(["active", "pending_expiration", "expired"]);
 
 /** Custom hostnames, whose `ssl` shows how their orders come along. */

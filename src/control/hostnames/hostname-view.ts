@@ -26,7 +26,7 @@ export function hostnameView(row: CustomHostnameRow, vendorPrefix: string, origi
   };
 }
 
-/** Only hostnames without an origin of their own depend on the fallback origin. */
+/** Only hostnames without their own origin depend on the fallback origin. */
 function withOriginError(row: CustomHostnameRow, checked: readonly string[], originError: string | null): readonly string[] {
   const others = checked.filter((error) => error !== VERIFICATION_ERRORS.origin);
   const isConcerned = row.custom_origin_server === null && (row.status === "pending" || row.status === "active");

@@ -5,7 +5,7 @@ import { type BatchBounds, type LogBatch, readBatch } from "./batch.ts";
 import { createLogEncryption, type LogEncryption, readLogKey } from "#control/gateways/log-encryption.ts";
 import { createRecordWriter } from "./record.ts";
 
-/** What a batch is to be made of, as plain data: a thread of its own can be asked for it. */
+/** What a batch is to be made of, as plain data: its own thread can be asked for it. */
 export interface BatchOrder {
   /** Of the segments. */
   readonly directory: string;

@@ -103,7 +103,7 @@ async function stage(store: Store, directory: string) {
 
 type Stage = Awaited<ReturnType<typeof stage>>;
 
-/** One test on each dialect with logs of its own and somebody who takes them. */
+/** One test on each dialect with its own logs and somebody who takes them. */
 const logpushTest = (
   name: string,
   body: (given: Stage & { receiver: Receiver; journal(): LogJournal; directory: string; again(): Promise<Stage> }) => Promise<void>,

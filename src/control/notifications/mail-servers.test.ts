@@ -131,7 +131,7 @@ test("nothing goes to a server elsewhere whose TLS is missing or not trusted, no
   }
 });
 
-test("a server on this machine may have a certificate of its own, or none", async (t) => {
+test("a server on this machine may have its own certificate, or none", async (t) => {
   for (const options of [certificate(distrusted), { disabledCommands: ["STARTTLS"] }]) {
     const { taken, port } = await mailServer(t, options);
     for (const host of ["127.0.0.1", "localhost"]) await send(at(port, { host, ...LOGIN, username: "" }));

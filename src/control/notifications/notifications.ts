@@ -47,7 +47,7 @@ export interface NotificationsDeps {
   readonly webhookAllowed: OutboundAddressAllowed;
 }
 
-/** Several nodes may share PostgreSQL, each with events of its own; the embedded database is one node's. */
+/** Several nodes may share PostgreSQL, each with its own events; the embedded database is one node's. */
 function countsOf({ store, events, nodeId }: NotificationsDeps): Pick<NotificationWatchDeps, "counts" | "rounds"> {
   const counts = createEventCounts(events);
   if (store.dialect === "sqlite") return { counts, rounds: createWindowClaims() };

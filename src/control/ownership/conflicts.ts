@@ -38,7 +38,7 @@ export function zoneConflicts(
     });
 }
 
-/** For people, and without an end of its own. */
+/** For people, without a full stop at the end. */
 export const conflictText = ({ name, account_id, above }: ZoneConflict): string =>
   above === null
     ? `${name} of account ${account_id}: the name is reserved for this installation`

@@ -108,7 +108,7 @@ async function showsKey({ texts, vendorPrefix }: LookAtZoneDeps, zone: ZoneRow):
   return found.flat().includes(zone.verification_key);
 }
 
-/** A key that was made since the zone waits: one that it had before says nothing anew. */
+/** A key that was made since the zone waits: one that it had before proves nothing new. */
 async function hasDsOfOwnKey(db: Db, zone: ZoneRow, parent: ParentView, sinceMs: number): Promise<boolean> {
   const stored = await loadDnssec(db, zone.id);
   if (stored === undefined || parent.ds.length === 0) return false;

@@ -98,7 +98,7 @@ export async function certify(issuing: Issuing, unit: Unit, zone: ZoneRow): Prom
   await issuing.ordering.orderForZone(unit, zone);
 }
 
-/** What showed the ownership so far shows it no longer: the zone has to be proved anew. */
+/** What showed the ownership so far shows it no longer: the zone has to be proved again. */
 async function stepBack(deps: TransitionDeps, unit: Unit, zone: ZoneRow, status: ZoneStatus, event: WhatHappened): Promise<void> {
   const row = await writeZone(deps, unit, await openZone(unit, zone.id), {
     ...{ status, proof: "none", verification_key: hasNoParent(zone.name) ? "" : newId() },

@@ -7,6 +7,6 @@ export interface RulesetScope {
   readonly zone_id: string | null;
   /** Of the zone. */
   readonly plan: string | null;
-  /** Who asks: each phase has permissions of its own. */
+  /** Who asks: each phase has its own permissions. */
   readonly actor: Actor;
 }

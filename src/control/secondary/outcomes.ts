@@ -20,7 +20,7 @@ import type { SourcePeer, ZoneSource } from "./zone-source.ts";
 export interface Outcomes {
   /**
    * The zone becomes what its primary has: records, apex, serial, history and what planes answer, at once. False where
-   * somebody has changed the zone since it was read, so that the plan has to be made anew.
+   * somebody has changed the zone since it was read, so that the plan has to be made again.
    */
   applied(source: ZoneSource, peer: SourcePeer, method: TransferMethod, plan: TransferPlan): Promise<boolean>;
   /** A peer has nothing newer. An expired zone is answered from again. */

@@ -7,7 +7,7 @@ export interface RecordBudget {
 
 /** One transfer's part. */
 export interface RecordLease {
-  /** Throws TransferError where there is no room for so many more. */
+  /** Throws TransferError if the budget is used up. */
   take(records: number): void;
   /** Gives everything back. */
   release(): void;

@@ -6,7 +6,7 @@ const RETRY = { min: 60, max: 86_400 } as const;
 const EXPIRE_MAX = 126_144_000;
 /** No check is put off for longer. */
 export const CHECK_MS_MAX = REFRESH.max * 1000;
-/** Before the first transfer there is no SOA: the interval doubles from the first to the last. */
+/** Before the first transfer the SOA is unknown: the interval doubles from the first to the last. */
 const FIRST_RETRY_SECONDS = 60;
 const FIRST_RETRY_SECONDS_MAX = 3600;
 /** Of an interval, so that zones that came together do not stay together. */

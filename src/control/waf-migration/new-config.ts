@@ -117,7 +117,7 @@ function scoreOverrides({ sensitivity, action_mode = "challenge" }: WafPackageEd
   };
 }
 
-/** How many groups and rules of the OWASP package have a mode of their own, which the new configuration does not have. */
+/** How many groups and rules of the OWASP package have their own mode, which the new configuration does not have. */
 export function leftBehind({ groups, rules }: PreviousFirewall): number {
   const pack = WAF_PACKAGES.find(({ id }) => id === ANOMALY_PACKAGE_ID);
   const chosen = [...(pack?.groups ?? []), ...(pack?.rules ?? [])].filter(({ id }) => (groups.get(id) ?? rules.get(id) ?? "on") !== "on");

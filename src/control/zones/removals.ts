@@ -29,7 +29,7 @@ export function createRemovals({ store }: { readonly store: Store }): Removals {
       const rows = await someRemovals(store.read, REMOVALS_AT_ONCE);
       if (rows.length === 0) return finished;
       for (const row of rows) {
-        // Each in a turn of its own: what others want to write comes between.
+        // Each in its own turn: what others want to write comes between.
         while (!closed && (await store.write((unit) => KINDS[row.kind]!(unit, row, call))).result);
         if (closed) return finished;
         await store.write(({ db }) => endRemoval(db, row.id));

@@ -54,7 +54,7 @@ interface Rate {
 
 type Detail = Exclude<keyof Usage, "tokensIn" | "tokensOut" | "searches" | "tier" | "toldCost">;
 
-/** Parts of what went in and came out that have prices of their own: what counts and prices are called in the table. */
+/** Parts of what went in and came out that have their own prices: what counts and prices are called in the table. */
 const DETAILS: readonly (readonly [Detail, string, string])[] = [
   ["tokensCacheRead", "cache_read_tokens", "cache_read_mtok"],
   ["tokensCacheWrite", "cache_write_tokens", "cache_write_mtok"],

@@ -18,7 +18,7 @@ import type { ServiceAccount, ServiceTokens } from "./service-account.ts";
 export interface StoredKeys {
   /**
    * The step with a kept key, where the request brings none or asks for one by its alias; else as it is. Throws a
-   * RefusalError where there is no such key, it cannot be used, or whoever asks may not spend it.
+   * RefusalError if the key does not exist, it cannot be used, or whoever asks may not spend it.
    */
   apply(step: Step, asked: Asked): Keyed | Promise<Keyed>;
 }

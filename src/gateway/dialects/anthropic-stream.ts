@@ -78,7 +78,7 @@ export class AnthropicStream implements StreamTranslator {
   blockStop(event: Json): StreamStep {
     const call = this.#calls.get(event["index"]);
     this.#calls.delete(event["index"]);
-    // A call without arguments has no piece of its own there; clients parse what they got.
+    // A call without arguments does not have its own piece there; clients parse what they got.
     if (call === undefined || call.hasArguments) return NO_PIECES;
     return this.#piece({ tool_calls: [{ index: call.index, function: { arguments: call.input } }] });
   }

@@ -41,7 +41,7 @@ export const bedrockCounts = (usage: Json): Counts => ({
   cacheWritten: countOf(usage["cacheWriteInputTokens"]),
 });
 
-/** Models of other makers may answer with errors of their own. */
+/** Models of other makers may answer with their own errors. */
 export function bedrockError(body: unknown, status: number): Json {
   const error = objectOf(body) ?? {};
   const inner = objectOf(error["error"]) ?? {};

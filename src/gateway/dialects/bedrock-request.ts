@@ -101,7 +101,7 @@ const hasCalls = ({ turns }: Chat): boolean =>
 function toolConfigOf(chat: Chat): Json | undefined {
   const { tools, toolChoice } = chat;
   if (toolChoice?.kind === "none") {
-    // There is no word for it; without tools none are called, but earlier calls need them.
+    // The API has no field for it; without tools none are called, but earlier calls need them.
     if (hasCalls(chat))
       throw new UntranslatableError("tool_choice: this provider cannot be prevented from calling tools that were called before");
     return undefined;

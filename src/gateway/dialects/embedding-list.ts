@@ -6,7 +6,7 @@ export interface EmbeddingsAsked {
   readonly dimensions: number | undefined;
 }
 
-/** Throws UntranslatableError where there are no texts: tokens, which OpenAI takes as well, mean nothing to others. */
+/** Throws UntranslatableError if the input has no texts: tokens, which OpenAI takes as well, mean nothing to others. */
 export function readEmbeddings(value: unknown): EmbeddingsAsked {
   const body = new Reader(value, "");
   const input = body.raw("input");

@@ -33,7 +33,7 @@ const STATUS_OF_NO_ANSWER = 0;
 
 /**
  * One request to a provider. Before the response head arrives, the attempt can fail without the client noticing; after
- * that, the response goes to the client and there is no retry. A class, because the gateway creates one for each
+ * that, the response goes to the client and the gateway does not retry. A class, because the gateway creates one for each
  * request.
  */
 export class Attempt implements AnswerHandler, AnswerSource, AttemptHandle {

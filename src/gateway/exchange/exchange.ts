@@ -125,7 +125,7 @@ export class Exchange implements AnswerWatcher, KeptWatcher {
     this.#step = step;
   }
 
-  /** Starts the response; from now on, there is no retry. Returns false if the exchange ended immediately. */
+  /** Starts the response; from now on, the gateway does not retry. Returns false if the exchange ended immediately. */
   begin(status: number, headers: IncomingHttpHeaders, isCached = false): boolean {
     if (this.#isSettled) return false;
     const { rules, limits, isHead, fields, guards } = this.#options;

@@ -23,7 +23,7 @@ export class RefusalError extends Error {
   }
 }
 
-/** What a client is told where there is no room for an error body. */
+/** The message for clients if an error body does not fit. */
 export const refusalMessage = (name: GatewayErrorName): string => ERROR_CODES[name].message;
 
 /** The gateway's error body: `error` is singular, unlike the management envelope's (reference, part A). */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 
 /**
- * Fields that concern one connection only (RFC 9110 §7.6.1), fields that the other side's writer sets anew
+ * Fields that concern one connection only (RFC 9110 §7.6.1), fields that the other side's writer sets again
  * (host, content-length, expect) and accept-encoding: usage is read from the answer, so it must come plain.
  */
 const NOT_FORWARDED: ReadonlySet<string> = new Set([

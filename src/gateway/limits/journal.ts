@@ -25,7 +25,7 @@ export const NO_JOURNAL: SpendJournal = { open: () => [], reserved: () => 0, set
 /** A line: set aside under a number, or settled under it (0: counted without). */
 type Line = readonly ["r" | "s", id: number, ...entries: (readonly [key: string, windowMs: number, startMs: number, amount: number])[]];
 
-/** Above it the file is written anew with the sums alone. */
+/** Above it the file is written again with the sums alone. */
 const FILE_BYTES_MAX = 8 * 1024 * 1024;
 
 /**
@@ -84,7 +84,7 @@ export function createSpendJournal(path: string, failed: () => void = () => unde
     if (file >= 0) closeSync(file);
     file = -1;
     isBehind = false;
-    // Counted from what is kept, so that a file that cannot shrink is not written anew at each line.
+    // Counted from what is kept, so that a file that cannot shrink is not written again at each line.
     bytes = last === undefined ? 0 : -text.length;
   };
 

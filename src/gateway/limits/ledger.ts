@@ -58,7 +58,7 @@ export function createSpendLedger({ clock, journal }: { readonly clock: Clock; r
   const accountOf = (key: string, windowMs: number): Account => {
     const nowMs = clock.nowMs();
     const known = accounts.get(key);
-    // A rule whose window was changed begins anew.
+    // A rule whose window was changed begins again.
     if (known !== undefined && known.windowMs === windowMs) return roll(known, nowMs);
     const account = { windowMs, startMs: nowMs - (nowMs % windowMs), spent: 0, before: 0, reserved: 0 };
     if (accounts.size >= ACCOUNTS_MAX) forgetOne();

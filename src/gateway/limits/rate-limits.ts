@@ -5,7 +5,7 @@ import type { GatewayEntry } from "#snapshot/entries.ts";
 export interface RateLimits {
   /** Counts a request, or says in how many whole seconds there is room for one; 0 where it is within the limit. */
   take(gateway: GatewayEntry): number;
-  /** The same for anything else that has a limit, by a name of its own. */
+  /** The same for anything else that has a limit, by its own name. */
   takeFor(name: string, rate: RateLimit): number;
 }
 
@@ -38,7 +38,7 @@ export function createRateLimits({ clock }: { readonly clock: Clock }): RateLimi
     } else {
       windows.delete(key);
       if (window.startMs !== startMs) {
-        // A clock that was set back begins anew, as an interval that has passed unused does.
+        // A clock that was set back begins again, as an interval that has passed unused does.
         window.before = window.startMs === startMs - intervalMs ? window.count : 0;
         window.count = 0;
         window.startMs = startMs;

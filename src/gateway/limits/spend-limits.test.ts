@@ -30,7 +30,7 @@ function directory(t: TestContext): string {
   return path;
 }
 
-test("a burst spends what the limit allows and no more; the next window begins anew", async (t) => {
+test("a burst spends what the limit allows and no more; the next window begins again", async (t) => {
   const provider = await testProvider(t, (res) => void setTimeout(() => answerChat(res, "hello"), 20));
   const { base, rows, clock } = await gatewayFront(t, {
     ops: [gatewayOp("gw", { spend_rules: [rule({ limit: 1.05 })] }), gatewayOp("free")],

@@ -3,7 +3,7 @@ import type { GatewayEntry } from "#snapshot/entries.ts";
 import type { TraceParent } from "#gateway/tracing/span.ts";
 import { isTraceId } from "#gateway/http/identifiers.ts";
 
-/** What a request says of its own log. */
+/** The options that a request sets for its own log row. */
 export interface LogOptions {
   /** Whether there is a row. */
   readonly collect: boolean;
@@ -61,7 +61,7 @@ export function createMetadataReader(vendorPrefix: string): (headers: IncomingHt
 const said = (text: string | undefined): boolean | undefined =>
   text === undefined ? undefined : ({ true: true, false: false } as Readonly<Record<string, boolean>>)[text.trim().toLowerCase()];
 
-/** The first entries are kept; one value that is no string, number or boolean and there is no metadata (reference, part A). */
+/** The first entries are kept; if one value is not a string, number or boolean, the whole metadata is dropped (reference, part A). */
 export function metadataOf(text: string | undefined): string {
   if (text === undefined || text === "") return "";
   try {

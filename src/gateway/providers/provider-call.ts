@@ -72,7 +72,7 @@ export class ProviderCall implements UpstreamSink, TickTask, Resting {
     return this.#isOver;
   }
 
-  /** There is no connection yet. */
+  /** Not connected yet. */
   waits(giveUp: () => void): void {
     this.#giveUp = giveUp;
   }

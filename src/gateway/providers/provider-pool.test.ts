@@ -154,7 +154,7 @@ for (const [way, loop] of WAYS) {
   });
 }
 
-test("what goes out is what was asked, framed anew", async (t) => {
+test("what goes out is what was asked, framed again", async (t) => {
   const texts: string[] = [];
   const port = await rawProvider(t, (socket, text) => {
     texts.push(text);

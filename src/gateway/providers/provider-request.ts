@@ -13,7 +13,7 @@ export interface ProviderRequest {
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const TARGET = /^\/[\x21-\x7e]*$/;
-/** RFC 9110 §5.5: with a line's end in it, a value would begin a field of its own. */
+/** RFC 9110 §5.5: with a line's end in it, a value would begin its own field. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** The request as it goes out; undefined where something in it cannot stand in a head. */

@@ -6,7 +6,7 @@ import type { Step } from "#gateway/request/plan.ts";
 import { isClaim, type SpendClaim, type SpendLimits } from "#gateway/limits/spend-limits.ts";
 import type { Usage } from "#gateway/usage/usage-formats.ts";
 
-/** Holds a session within the gateway's limits: each of its answers is a claim of its own, and counts as a request. */
+/** Holds a session within the gateway's limits: each of its answers is its own claim, and counts as a request. */
 export interface SessionMeter {
   /** A refusal where nothing is left to begin with. */
   begin(): Refusal | undefined;

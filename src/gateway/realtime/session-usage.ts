@@ -101,7 +101,7 @@ export class SessionUsage {
   }
 }
 
-/** Every count is a sum of its own; what is not told adds nothing. */
+/** Every count is its own sum; what is not told adds nothing. */
 function withMore(sum: Usage, more: Usage): Usage {
   const counts = Object.entries(more).filter(([, count]) => typeof count === "number");
   return { ...sum, ...Object.fromEntries(counts.map(([name, count]) => [name, Number(sum[name as keyof Usage] ?? 0) + Number(count)])) };

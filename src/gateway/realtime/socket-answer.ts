@@ -91,7 +91,7 @@ export class SocketAnswer implements AnswerSink {
     this.#settle();
   }
 
-  /** What would tell the client of a stream that it was cut is told in a message of its own. */
+  /** What would tell the client of a stream that it was cut is told in its own message. */
   cut(_last: Buffer | undefined): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -10,7 +10,7 @@ import type { Subprotocols } from "./subprotocols.ts";
 import { objectOf, parsedJson } from "#gateway/http/json.ts";
 import { SocketAnswer } from "./socket-answer.ts";
 
-/** WebSockets at the universal endpoint: each message is a request of its own, as if it had been posted there. */
+/** WebSockets at the universal endpoint: each message is its own request, as if it had been posted there. */
 export interface UniversalSockets {
   /** A refusal where the handshake is none; then nothing was sent. */
   accept(req: ClientRequest, socket: Duplex, head: Buffer, protocols: Subprotocols): Refusal | undefined;

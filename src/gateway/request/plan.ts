@@ -53,7 +53,7 @@ export interface Step {
 
 export type ReadyBody = Extract<RequestBody, { readonly kind: "whole" | "stream" }>;
 
-/** Made anew for each answer; undefined where this one passes as it is. */
+/** Made again for each answer; undefined where this one passes as it is. */
 export type MakeTransform = (head: AnswerHead) => AnswerTransform | undefined;
 
 export interface AnswerHead {

@@ -7,7 +7,7 @@ import { isEventId } from "#gateway/http/identifiers.ts";
 
 export type Backoff = "constant" | "linear" | "exponential";
 
-/** What a request may ask for itself. Precedence: a step of its own, then the request's fields, then the gateway's settings. */
+/** What a request may ask for itself. Precedence: its own step, then the request's fields, then the gateway's settings. */
 export interface RequestOptions {
   /** Until the provider's first byte; undefined: the gateway's own limit. */
   readonly timeoutMs: number | undefined;

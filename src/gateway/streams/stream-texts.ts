@@ -8,7 +8,7 @@ export interface JoinedText {
   readonly lengths?: readonly number[];
 }
 
-/** Channels of their own; what further ones say is joined in one. */
+/** Each has its own text; further channels share one. */
 const CHANNELS_MAX = 256;
 /** Under which members of an event models say something, in any dialect. */
 const NAMES =

@@ -132,7 +132,7 @@ export function createSpanExporter(deps: SpanExporterDeps): SpanExporter {
       const span = spanOf(facts);
       const bytes = sizeOf(span);
       for (const endpoint of otel) {
-        // What is sealed differs with each write, so an endpoint that was changed has a queue of its own.
+        // What is sealed differs with each write, so an endpoint that was changed has its own queue.
         const name = `${account_id}/${gateway_id} ${endpoint.url} ${endpoint.secret}`;
         const queue = queueFor(name, endpoint, `gateway-otel:${account_id}/${gateway_id}`);
         if (isClosing || queue.waiting.length >= WAITING_SPANS_MAX || bytesWaiting + bytes > WAITING_BYTES_MAX) {

@@ -23,7 +23,7 @@ export type AttributeValue = string | number | boolean;
 
 /** Where a request belongs, as it says itself. */
 export interface TraceParent {
-  /** Undefined: a trace of its own. */
+  /** Undefined: its own trace. */
   readonly traceId: string | undefined;
   readonly parentSpanId: string | undefined;
 }

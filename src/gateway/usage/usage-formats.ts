@@ -10,7 +10,7 @@ export interface Usage {
   readonly tokensCacheWriteHour?: number | null;
   /** Of what came out: thoughts that the client does not see. */
   readonly tokensReasoning?: number | null;
-  /** Of what went in, of what was read from the cache, and of what came out: sounds and pictures, at prices of their own. */
+  /** Of what went in, of what was read from the cache, and of what came out: sounds and pictures, at their own prices. */
   readonly tokensAudioIn?: number | null;
   readonly tokensAudioCacheRead?: number | null;
   readonly tokensAudioOut?: number | null;
@@ -102,7 +102,7 @@ export const OPENAI_USAGE: UsageShape = {
   },
 };
 
-/** The same with what the answer cost in dollars; whoever pays with a key of its own elsewhere pays that beside it. */
+/** The same with what the answer cost in dollars; whoever pays with its own key elsewhere pays that beside it. */
 export const OPENROUTER_USAGE: UsageShape = {
   ...OPENAI_USAGE,
   read: (usage) => {
@@ -183,7 +183,7 @@ export const GOOGLE_USAGE: UsageShape = {
   },
 };
 
-/** Models of several makers: each answers in the shape of its own. */
+/** Models of several makers: each answers in its own shape. */
 export const VERTEX_USAGE: UsageShape = {
   keys: ["usageMetadata", "usage"],
   isCountedAtEnd: true,

@@ -4,7 +4,7 @@ import { createCoreRuleSet } from "#rules/managed/core/core-rule-set.ts";
 
 /** A Core Rule Set in the form in which it is kept on disk and crosses to threads, as JSON. */
 export interface CoreRules {
-  /** Programs of other versions are read anew from their files. */
+  /** Programs of other versions are read again from their files. */
   readonly format: number;
   readonly digest: string;
   readonly directory: string;

@@ -139,7 +139,7 @@ const patched = (row: DnsRecordRow, body: DnsRecordWrite, { zone, policy, now }:
 const overwritten = (row: DnsRecordRow, body: DnsRecordWrite, to: Checked, { zone, policy, now }: Scene): DnsRecordRow | PlatformError =>
   changedRow(row, to instanceof PlatformError ? checked(() => prepareRecord(body, zone, policy, judgedBefore(row))) : to, now);
 
-/** A proxied record has no TTL of its own that could be kept. */
+/** A proxied record does not have its own TTL that could be kept. */
 const judgedBefore = <Row extends ShownRow>(row: Row): Partial<PreparedRecord> =>
   row.proxied === 1 ? { ...row, ttl: TTL_AUTOMATIC } : row;
 
@@ -170,7 +170,7 @@ const named = (body: DnsRecordWrite): DnsRecordWrite =>
 
 const NEVER_NONE: ReadonlySet<string> = new Set(["proxied", "ttl"]);
 
-/** Comment and tags have times of their own, once they were set. */
+/** Comment and tags have their own times, once they were set. */
 function noteTimes(
   after: PreparedRecord,
   before: DnsRecordRow | null,

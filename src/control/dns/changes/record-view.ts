@@ -44,7 +44,7 @@ export function writeOf(row: ShownRow, body: DnsRecordWrite): DnsRecordWrite {
     name: row.name,
     content: row.content,
     ...(keptData === null ? {} : { data: JSON.parse(keptData) as Record<string, unknown> }),
-    // A record that is or becomes proxied has no TTL of its own to judge.
+    // A record that is or becomes proxied does not have its own TTL to check.
     ttl: row.proxied === 1 || body.proxied === true ? TTL_AUTOMATIC : row.ttl,
     proxied: row.proxied === 1 && !newType,
     priority: row.priority,

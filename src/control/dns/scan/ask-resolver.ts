@@ -10,7 +10,7 @@ export type ResolverAddress = string;
 
 /**
  * Asks a resolver for a set and its signatures. It goes over TCP, so that nobody off the path can forge an answer
- * (RFC 5452) on which keys are given up. Throws where there is no answer in time or it belongs to another question.
+ * (RFC 5452) on which keys are given up. Throws if no answer arrives in time, or if it belongs to another query.
  */
 export const askResolver = (address: ResolverAddress, name: DnsName, type: number, timeoutMs: number): Promise<Message> =>
   ask(address, name, type, FLAG.RD, timeoutMs);

@@ -33,7 +33,7 @@ export interface DnsSettings {
 export interface DnsSettingsDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** Host names of the installation's name servers, for zones that have no pair of their own. */
+  /** Host names of the installation's name servers, for zones that do not have their own pair. */
   readonly nameServers: readonly string[];
 }
 

@@ -22,7 +22,7 @@ test("receivers of services get their own form, all others what there is", () =>
   });
 });
 
-test("Slack is sent no marks of its own that an alert has by chance", () => {
+test("Slack does not get its own marks that an alert contains by chance", () => {
   const { text } = sentTo("https://hooks.slack.com/services/T/B/x", "Test of R&D", "<!channel> a > b &lt;");
   assert.equal(text, "*Test of R&amp;D*\n&lt;!channel&gt; a &gt; b &amp;lt;");
 });

@@ -31,7 +31,7 @@ const START = Date.UTC(2026, 0, 15, 10, 0);
 
 const ON_TIME = { lateMs: 0 };
 
-/** Two nodes over one database, each with events of its own, whose looks come at other seconds of the minute. */
+/** Two nodes over one database, each with its own events, whose looks come at other seconds of the minute. */
 async function nodes({ store, open }: StoreFixture, body: (world: Awaited<ReturnType<typeof worldOf>>) => Promise<void>): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-nodes-"));
   const closing: (() => void)[] = [];

@@ -15,7 +15,7 @@ export interface Round {
   readonly isFirst: boolean;
 }
 
-/** Every one: there is no other node. */
+/** Every one: this is the only node. */
 export function createWindowClaims(): WindowClaims {
   let lookedMs = Number.NEGATIVE_INFINITY;
   return {

@@ -74,7 +74,7 @@ const PROCESSORS: Readonly<Record<BodyReading["kind"], string>> = {
   binary: "",
 };
 
-/** Over HTTP/2 the host stands in a field of its own kind. */
+/** Over HTTP/2 the host is in a pseudo-header field. */
 function headersOf(request: RequestView): readonly NamedValue[] {
   const { names, values } = request.header_fields?.() ?? { names: [], values: [] };
   const headers = names.map((name, i) => ({ name, value: values[i] ?? "" }));

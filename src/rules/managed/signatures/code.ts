@@ -333,7 +333,7 @@ const DATA: readonly SignatureRow[] = [
   },
 ];
 
-/** A part within a part has a head of its own. */
+/** A part within a part has its own head. */
 function isNestedPart(text: string): boolean {
   return /^--[\w'()+,./:=?-]{1,70}\r?\ncontent-disposition: ?[a-z-]{1,20};/.test(text) && text.trimEnd().endsWith("--");
 }

@@ -4,7 +4,7 @@ export const PATH = 1;
 export const ARGUMENTS = 2;
 /** Names and values of cookies. */
 export const COOKIES = 4;
-/** Values of header fields, and heads of parts, without those that have a place of their own. */
+/** Values of header fields, and heads of parts, without those that have their own place. */
 export const HEADERS = 8;
 /** The field User-Agent. */
 export const AGENT = 16;

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { ROOT } from "../steps.ts";
+import { type Area, AREAS, WORD_RULES } from "./words.ts";
+
+const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { cwd: ROOT, encoding: "utf8" })
+  .split("\n")
+  .filter((file) => /\.(?:ts|md)$/.test(file) && !file.startsWith("tools/lint/words"));
+
+const areaOf = (file: string): Area | undefined =>
+  (Object.keys(AREAS) as readonly Area[]).find((area) => AREAS[area].test(file) && (area === "pages") === file.endsWith(".md"));
+
+const lines = files.flatMap((file) => {
+  const area = areaOf(file);
+  return area === undefined
+    ? []
+    : readFileSync(join(ROOT, file), "utf8")
+        .split("\n")
+        .map((text, at) => ({ area, text, place: `${file}:${at + 1}` }));
+});
+
+for (const { name, pattern, instead, most } of WORD_RULES)
+  test(`the texts of the project say less and less: ${name}`, () => {
+    for (const area of Object.keys(AREAS) as readonly Area[]) {
+      const found = lines.filter((line) => line.area === area && pattern.test(line.text));
+      const examples = found.slice(-5).map(({ place, text }) => `${place}: ${text.trim()}`);
+      assert.ok(
+        found.length <= most[area],
+        `${area}: ${found.length}, at most ${most[area]}. Instead: ${instead}.\n${examples.join("\n")}`,
+      );
+    }
+  });
