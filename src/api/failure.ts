@@ -38,9 +38,6 @@ const withRoute = (error: PlatformError): readonly ErrorItem[] =>
 
 /** What the HTTP framework refuses by itself, by its code. */
 const FRAMEWORK_ERRORS: Readonly<Record<string, () => PlatformError>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () => new PlatformError("body_too_large"),
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
-    new PlatformError("malformed_http", { message: "The length of the body does not match Content-Length." }),
   FST_ERR_BAD_URL: () => new PlatformError("no_route"),
   FST_ERR_MAX_PARAM_LENGTH: () => new PlatformError("bad_identifier"),
 };

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Control } from "#control/control.ts";
 import { createCallCounter } from "#deprecations/call-counter.ts";
@@ -10,6 +11,7 @@ import { askedHost, type HostGate, hostFieldsOf } from "#kernel/net/host-gate.ts
 import { newRayId } from "#kernel/crypto/ids.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import { createIdleConnections } from "./connection/idle-connections.ts";
+import { requestBytes } from "./connection/request-bytes.ts";
 import { createSlowBodies } from "./connection/slow-bodies.ts";
 import { createAdmission, type RouteLimits } from "./admission.ts";
 import { type ApiDateConfig, createApiDate } from "./api-date.ts";
@@ -234,9 +236,10 @@ function createHttp(config: ApiConfig, clock: Clock, frameworkErrors: FrameworkE
     headersTimeout: HEADERS_TIMEOUT_MS,
     connectionsCheckingInterval: TIMEOUTS_CHECKED_EVERY_MS,
   };
+  const bodyLimit = config.bodyBytesMax ?? BODY_BYTES_MAX;
   const app = Fastify({
     logger: false,
-    bodyLimit: config.bodyBytesMax ?? BODY_BYTES_MAX,
+    bodyLimit,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     forceCloseConnections: "idle",
@@ -264,12 +267,9 @@ function createHttp(config: ApiConfig, clock: Clock, frameworkErrors: FrameworkE
   }, TIMEOUTS_CHECKED_EVERY_MS).unref();
   app.addHook("onClose", async () => clearInterval(sweeping));
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", { parseAs: "buffer" }, (request, bytes, done) => {
-    try {
-      done(null, readBody(request, bytes as Buffer));
-    } catch (error) {
-      done(error as Error);
-    }
+  app.addContentTypeParser("*", async (request: FastifyRequest, payload: IncomingMessage) => {
+    const bytesMax = request.routeOptions.bodyLimit ?? bodyLimit;
+    return readBody(request, await requestBytes(payload, request.headers["content-length"], bytesMax));
   });
   return app;
 }

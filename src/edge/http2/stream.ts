@@ -4,6 +4,7 @@ import type { Head } from "#wire/http/parsed-head.ts";
 import { ERROR } from "#wire/http2/codes.ts";
 import type { HpackEncoder } from "#wire/http2/hpack/encoder.ts";
 import type { RequestFields } from "#wire/http2/request-fields.ts";
+import { PendingChunks } from "#wire/http2/pending-chunks.ts";
 import type { ServerStream, StreamHandler } from "#wire/http2/stream.ts";
 import { ClientDeadlines } from "#wire/connections/http/client-deadlines.ts";
 import type { EdgeContext } from "#edge/pipeline/context.ts";
@@ -40,7 +41,7 @@ export class Http2Stream implements ResponseSink, StreamHandler, Checked {
   private isReading = false;
   private isFlushDue = false;
   /** What came of the body before anybody took it. */
-  private early: Buffer[] | null = null;
+  private early: PendingChunks | null = null;
   /** When the answer to a request that still comes was given. */
   private answeredMs: number | null = null;
   private received = 0;
@@ -117,7 +118,7 @@ export class Http2Stream implements ResponseSink, StreamHandler, Checked {
       else if (this.isTunnel) this.handOnRaw(buffer, start, end);
       else if (this.isReading) this.handOn(buffer, start, end);
       else {
-        (this.early ??= []).push(Buffer.from(buffer.subarray(start, end)));
+        (this.early ??= new PendingChunks()).append(buffer, start, end);
         this.stream.pause();
       }
     });
@@ -146,6 +147,7 @@ export class Http2Stream implements ResponseSink, StreamHandler, Checked {
   /** The stream has closed, or the visitor went away. */
   onClose(): void {
     this.owner.forget(this);
+    this.forgetEarly();
     this.guard(() => this.flow.leave(this.received, this.responder.written));
   }
 
@@ -250,10 +252,18 @@ export class Http2Stream implements ResponseSink, StreamHandler, Checked {
   private handOnEarly(): void {
     const { early } = this;
     this.early = null;
-    for (const piece of early ?? [])
-      if (this.isTunnel) this.handOnRaw(piece, 0, piece.length);
-      else this.handOn(piece, 0, piece.length);
+    while (early !== null && early.length > 0) {
+      const { buffer, start, end } = early;
+      if (this.isTunnel) this.handOnRaw(buffer, start, end);
+      else this.handOn(buffer, start, end);
+      early.drop(end - start);
+    }
     if (this.isFinPending) this.handOnEnd();
+  }
+
+  private forgetEarly(): void {
+    this.early?.clear();
+    this.early = null;
   }
 
   private handOnEnd(): void {
@@ -281,7 +291,7 @@ export class Http2Stream implements ResponseSink, StreamHandler, Checked {
     this.flow.finish(this.received, this.responder.written);
     if (this.stream.isRemoteDone) return;
     this.answeredMs = this.edge.timers.nowMs;
-    this.early = null;
+    this.forgetEarly();
     this.stream.resume();
   }
 

@@ -1,3 +1,4 @@
+import { GatheredBytes } from "#kernel/gathered-bytes.ts";
 import type { IncomingHttpHeaders } from "node:http";
 import { JsonEdges } from "#gateway/streams/json-end.ts";
 import { mediaType } from "#gateway/usage/usage.ts";
@@ -5,7 +6,7 @@ import { KEPT_BYTES_MAX } from "./cached-response.ts";
 
 /** What comes of an answer that may be kept: called once. Undefined: it cannot be. */
 type OnFilled = (
-  answer: { readonly status: number; readonly contentType: string; readonly chunks: Buffer[]; readonly bytes: number } | undefined,
+  answer: { readonly status: number; readonly contentType: string; readonly chunks: readonly Buffer[]; readonly bytes: number } | undefined,
 ) => void;
 
 /** Bytes of answers that are being collected, of all requests together. */
@@ -22,7 +23,7 @@ const STREAM_TAIL_BYTES = 4096;
 /** Collects one answer while it passes. Only a whole and successful one is worth keeping. */
 export class CacheFill {
   readonly #onFilled: OnFilled;
-  #chunks: Buffer[] = [];
+  readonly #gathered = new GatheredBytes();
   #bytes = 0;
   #status = 0;
   #contentType = "";
@@ -46,15 +47,16 @@ export class CacheFill {
     collectedBytes += bytes.length;
     if (this.#bytes > KEPT_BYTES_MAX || collectedBytes > COLLECTED_BYTES_MAX) this.drop();
     // Pieces may be views of a connection's larger buffer, which would be held with them.
-    else this.#chunks.push(Buffer.from(bytes));
+    else this.#gathered.push(Buffer.from(bytes));
   }
 
   end(): void {
     if (!this.#isOpen) return;
     const type = mediaType(this.#contentType);
-    if (type === "text/event-stream" && !hasEnd(this.#chunks)) return this.drop();
-    if (type === "application/json" && isCutJson(this.#chunks)) return this.drop();
-    const answer = { status: this.#status, contentType: this.#contentType, chunks: this.#chunks, bytes: this.#bytes };
+    const chunks = this.#gathered.list();
+    if (type === "text/event-stream" && !hasEnd(chunks)) return this.drop();
+    if (type === "application/json" && isCutJson(chunks)) return this.drop();
+    const answer = { status: this.#status, contentType: this.#contentType, chunks, bytes: this.#bytes };
     this.#close(answer);
   }
 
@@ -66,7 +68,7 @@ export class CacheFill {
   #close(answer: Parameters<OnFilled>[0]): void {
     this.#isOpen = false;
     collectedBytes -= this.#bytes;
-    this.#chunks = [];
+    this.#gathered.clear();
     this.#onFilled(answer);
   }
 }

@@ -1,3 +1,4 @@
+import { GatheredBytes } from "#kernel/gathered-bytes.ts";
 import { type GatewayErrorName, RefusalError, refusalMessage } from "#gateway/http/errors.ts";
 import type { AnswerHead, AnswerTransform } from "#gateway/request/plan.ts";
 import { mediaType } from "#gateway/usage/usage.ts";
@@ -19,18 +20,16 @@ export function createWholeAnswer(
   translate: (body: unknown) => Json | undefined,
   status: number,
 ): AnswerTransform {
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const gathered = new GatheredBytes();
   return {
     head: (head) => ({ ...head, headers: { ...head.headers, "content-type": "application/json" } }),
     chunk: (bytes) => {
-      size += bytes.length;
-      if (size > ANSWER_BYTES_MAX) throw new RefusalError({ name: "aig_answer_unreadable" });
-      chunks.push(bytes);
+      gathered.push(bytes);
+      if (gathered.length > ANSWER_BYTES_MAX) throw new RefusalError({ name: "aig_answer_unreadable" });
       return undefined;
     },
     end: () => {
-      const body = parsedJson(Buffer.concat(chunks).toString("utf8"));
+      const body = parsedJson(gathered.take().toString("utf8"));
       if (status >= 400) return jsonBytes(dialect.error(body, status));
       const answer = translate(body);
       if (answer === undefined) throw new RefusalError({ name: "aig_answer_unreadable" });

@@ -1,3 +1,4 @@
+import { GatheredBytes } from "#kernel/gathered-bytes.ts";
 import { type CompiledDetectors, compileDetectors } from "#rules/detectors/engine/compiled.ts";
 import type { Detector } from "#rules/detectors/engine/detector.ts";
 import { BodyScanner, scanBuffer, type ScanResult } from "#rules/detectors/engine/scan.ts";
@@ -140,15 +141,10 @@ class RequestInspection implements Inspection {
   }
 
   #wholeGuard(isBlocking: boolean, type: string): AnswerTransform {
-    const chunks: Buffer[] = [];
-    let held: Buffer[] = [];
+    const gathered = new GatheredBytes();
+    const held = new GatheredBytes();
     let size = 0;
     let heldMax = /^application\/json\b/i.test(type) ? FLAGGED_BYTES_HELD : 0;
-    const released = (): Buffer => {
-      const all = Buffer.concat(held);
-      held = [];
-      return all;
-    };
     return {
       head: (head) => head,
       chunk: (bytes) => {
@@ -156,13 +152,13 @@ class RequestInspection implements Inspection {
         if (size === 0 && /^\s*\[/.test(bytes.toString("latin1", 0, LIST_BEGINNING_BYTES))) heldMax = 0;
         size += bytes.length;
         if (size > ANSWER_BYTES_MAX && isBlocking) throw new RefusalError({ name: "aig_answer_unreadable" });
-        if (size <= ANSWER_BYTES_MAX) chunks.push(bytes);
+        if (size <= ANSWER_BYTES_MAX) gathered.push(bytes);
         held.push(bytes);
-        return isBlocking || size <= heldMax ? undefined : released();
+        return isBlocking || size <= heldMax ? undefined : held.take();
       },
       end: () => {
-        this.#checkBytes("RESPONSE", Buffer.concat(chunks));
-        return released();
+        this.#checkBytes("RESPONSE", gathered.take());
+        return held.take();
       },
     };
   }

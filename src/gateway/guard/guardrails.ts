@@ -1,3 +1,4 @@
+import { GatheredBytes } from "#kernel/gathered-bytes.ts";
 import type { GatewayEntry } from "#snapshot/entries.ts";
 import { type GatewayErrorName, type Refusal, RefusalError } from "#gateway/http/errors.ts";
 import type { FlatHeaders } from "#gateway/http/headers.ts";
@@ -75,22 +76,20 @@ class RequestGuarding implements GuardrailRun {
   }
 
   #answerGuard(): AnswerTransform {
-    const chunks: Buffer[] = [];
-    let size = 0;
+    const gathered = new GatheredBytes();
     return {
       head: (head) => head,
       chunk: (bytes) => {
-        size += bytes.length;
-        if (size > ANSWER_BYTES_MAX) throw new RefusalError({ name: "aig_answer_unreadable" });
-        chunks.push(bytes);
+        gathered.push(bytes);
+        if (gathered.length > ANSWER_BYTES_MAX) throw new RefusalError({ name: "aig_answer_unreadable" });
         return undefined;
       },
-      end: () => Buffer.concat(chunks),
+      end: () => gathered.joined(),
       verdict: async () => {
         const asked: ChatTurn = { role: "user", content: this.#prompt.slice(-PIECE_CHARACTERS_MAX) || "-" };
         const refusal = await this.#judge(
           "response",
-          pieces(answerText(chunks), (content) => [asked, { role: "assistant", content }]),
+          pieces(answerText(gathered.list()), (content) => [asked, { role: "assistant", content }]),
         );
         if (refusal !== undefined) throw new RefusalError(refusal);
       },

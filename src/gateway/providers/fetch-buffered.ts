@@ -1,3 +1,4 @@
+import { GatheredBytes } from "#kernel/gathered-bytes.ts";
 import type { HeaderObject } from "#wire/http/header-object.ts";
 import type { FlatHeaders } from "#gateway/http/headers.ts";
 import type { ProviderCall } from "./provider-call.ts";
@@ -23,8 +24,7 @@ export function askWhole(
   { timeoutMs, answerBytesMax }: { readonly timeoutMs: number; readonly answerBytesMax: number },
 ): Promise<WholeAnswer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
+    const gathered = new GatheredBytes();
     let status = 0;
     let headers: HeaderObject = {};
     // Set only later: what fails at once has none.
@@ -44,13 +44,12 @@ export function askWhole(
           headers = fields;
         },
         onData: (chunk) => {
-          chunks.push(chunk);
-          bytes += chunk.length;
-          if (bytes > answerBytesMax) fail("the response is too long");
+          gathered.push(chunk);
+          if (gathered.length > answerBytesMax) fail("the response is too long");
         },
         onEnd: () => {
           clearTimeout(limit);
-          resolve({ status, headers, text: Buffer.concat(chunks).toString() });
+          resolve({ status, headers, text: gathered.take().toString() });
         },
         onFailed: (name) => fail(name),
       },

@@ -1,3 +1,5 @@
+import { ANSWER_BYTES_MAX } from "#gateway/dialects/answer-readers.ts";
+import { GatheredBytes } from "#kernel/gathered-bytes.ts";
 import { EventStreamReader } from "#wire/http/event-stream.ts";
 import type { AnswerSink, AnswerWatcher } from "#gateway/listen/response-writer.ts";
 import type { FlatHeaders } from "#gateway/http/headers.ts";
@@ -31,7 +33,7 @@ export class SocketAnswer implements AnswerSink {
   #status = 0;
   #metadata: object = {};
   #events: EventStreamReader | undefined;
-  #chunks: Buffer[] = [];
+  readonly #gathered = new GatheredBytes();
   #isOver = false;
 
   constructor(owner: SocketAnswerOwner) {
@@ -63,12 +65,15 @@ export class SocketAnswer implements AnswerSink {
 
   write(bytes: Buffer): void {
     if (this.#isOver) return;
-    if (this.#events === undefined) return void this.#chunks.push(bytes);
+    if (this.#events === undefined) {
+      this.#gathered.push(bytes);
+      if (this.#gathered.length > ANSWER_BYTES_MAX) this.#giveUp();
+      return;
+    }
     try {
       this.#events.push(bytes);
     } catch {
-      // An event that is larger than any model's.
-      this.cut(undefined);
+      this.#giveUp();
     }
   }
 
@@ -84,7 +89,7 @@ export class SocketAnswer implements AnswerSink {
       this.#events.end();
       this.#owner.send({ type: "universal.done", metadata: this.#metadata });
     } else {
-      const response = bodyOf(Buffer.concat(this.#chunks));
+      const response = bodyOf(this.#gathered.take());
       const what = this.#status >= 400 ? { type: "universal.error", status: this.#status } : { type: "universal.created" };
       this.#owner.send({ ...what, metadata: this.#metadata, response });
     }
@@ -104,6 +109,14 @@ export class SocketAnswer implements AnswerSink {
     if (this.#isOver) return;
     this.isGone = true;
     this.#settle();
+    this.watcher?.clientGone();
+  }
+
+  /** An answer or an event that is larger than any model's: nothing more of it is read. */
+  #giveUp(): void {
+    this.#gathered.clear();
+    this.cut(undefined);
+    this.isGone = true;
     this.watcher?.clientGone();
   }
 

@@ -1,4 +1,5 @@
 import type { Metric } from "#kernel/process/metrics.ts";
+import { GatheredBytes } from "#kernel/gathered-bytes.ts";
 import type { ClientRequest } from "#gateway/listen/client-request.ts";
 import type { GatewayLimits } from "#gateway/config.ts";
 
@@ -33,32 +34,30 @@ export function createBodyReader(limits: GatewayLimits, held: Metric): BodyReade
     if (Number(req.headers["content-length"] ?? 0) > limits.requestBytesMax)
       return Promise.resolve({ kind: "refused", reason: "aig_body_too_large" });
     return new Promise((resolve) => {
-      const chunks: Buffer[] = [];
-      let size = 0;
+      const gathered = new GatheredBytes();
       let queue: BodyQueue | undefined;
       let isSettled = false;
       const settle = (body: RequestBody): void => {
         isSettled = true;
-        if (body.kind === "refused" || body.kind === "gone") held.value -= size;
+        if (body.kind === "refused" || body.kind === "gone") held.value -= gathered.length;
         resolve(body);
       };
       req.take({
         onData: (chunk) => {
           if (queue !== undefined) return queue.push(chunk);
           if (isSettled) return;
-          chunks.push(chunk);
-          size += chunk.length;
+          gathered.push(chunk);
           held.value += chunk.length;
           if (held.value > HELD_BYTES_MAX) settle({ kind: "refused", reason: "aig_overloaded" });
-          else if (size > wholeBytesMax) {
-            const head = Buffer.concat(chunks);
+          else if (gathered.length > wholeBytesMax) {
+            const head = gathered.joined();
             queue = new BodyQueue(head, req, limits.requestBytesMax);
             settle({ kind: "stream", head, stream: queue, length: req.headers["content-length"] });
           }
         },
         onEnd: () => {
           if (queue !== undefined) queue.end();
-          else if (!isSettled) settle({ kind: "whole", bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks) });
+          else if (!isSettled) settle({ kind: "whole", bytes: gathered.take() });
         },
         onGone: () => {
           if (queue !== undefined) queue.fail();
@@ -78,19 +77,19 @@ class BodyQueue implements CountedStream {
   bytes = 0;
   readonly #req: ClientRequest;
   readonly #bytesMax: number;
-  #chunks: Buffer[];
+  #gathered = new GatheredBytes();
   #state: "open" | "ended" | "gone" = "open";
   #wake: (() => void) | undefined;
 
   constructor(head: Buffer, req: ClientRequest, bytesMax: number) {
-    this.#chunks = [head];
+    this.#gathered.push(head);
     this.#req = req;
     this.#bytesMax = bytesMax;
     req.pause();
   }
 
   push(chunk: Buffer): void {
-    this.#chunks.push(chunk);
+    this.#gathered.push(chunk);
     this.#req.pause();
     this.#wake?.();
   }
@@ -107,15 +106,15 @@ class BodyQueue implements CountedStream {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
     for (;;) {
-      const chunks = this.#chunks;
-      this.#chunks = [];
+      const chunks = this.#gathered.list();
+      this.#gathered = new GatheredBytes();
       for (const chunk of chunks) {
         this.bytes += chunk.length;
         if (this.bytes > this.#bytesMax) throw new BodyTooLargeError(`a request body exceeds ${this.#bytesMax} bytes`);
         yield chunk;
       }
       if (this.#state === "gone") throw new Error("the client disconnected while sending its request");
-      if (this.#chunks.length > 0) continue;
+      if (this.#gathered.length > 0) continue;
       if (this.#state === "ended") return;
       this.#req.resume();
       await new Promise<void>((resolve) => (this.#wake = resolve));

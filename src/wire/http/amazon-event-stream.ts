@@ -1,4 +1,5 @@
 import { crc32 } from "node:zlib";
+import { GatheredBytes } from "#kernel/gathered-bytes.ts";
 
 /** One message of an `application/vnd.amazon.eventstream`: header values that are text, by name, and the payload. */
 export interface AmazonMessage {
@@ -23,8 +24,7 @@ const VALUE_BYTES: readonly (number | undefined)[] = [0, 0, 1, 2, 4, 8, undefine
 export class AmazonEventStreamReader {
   readonly #onMessage: (message: AmazonMessage) => void;
   readonly #messageBytesMax: number;
-  #pieces: Buffer[] = [];
-  #heldBytes = 0;
+  readonly #held = new GatheredBytes();
   /** Bytes of the message under way, as far as that is known. */
   #needed = PRELUDE_BYTES;
 
@@ -35,15 +35,15 @@ export class AmazonEventStreamReader {
 
   /** Whether the stream stands between two messages, where alone it may end. */
   get isBetween(): boolean {
-    return this.#heldBytes === 0;
+    return this.#held.length === 0;
   }
 
   push(chunk: Buffer): void {
     if (chunk.length === 0) return;
-    this.#heldBytes += chunk.length;
     // What is held is copied: a chunk belongs to its reader only for now.
-    if (this.#heldBytes < this.#needed) return void this.#pieces.push(Buffer.from(chunk));
-    const bytes = this.#pieces.length === 0 ? chunk : Buffer.concat([...this.#pieces, chunk]);
+    if (this.#held.length + chunk.length < this.#needed) return this.#held.push(Buffer.from(chunk));
+    this.#held.push(chunk);
+    const bytes = this.#held.take();
     let at = 0;
     this.#needed = PRELUDE_BYTES;
     while (bytes.length - at >= PRELUDE_BYTES) {
@@ -53,8 +53,7 @@ export class AmazonEventStreamReader {
       at += this.#needed;
       this.#needed = PRELUDE_BYTES;
     }
-    this.#pieces = at === bytes.length ? [] : [Buffer.from(bytes.subarray(at))];
-    this.#heldBytes = bytes.length - at;
+    if (at < bytes.length) this.#held.push(Buffer.from(bytes.subarray(at)));
   }
 
   #lengthAt(bytes: Buffer, at: number): number {

@@ -1,3 +1,5 @@
+import { GatheredBytes } from "#kernel/gathered-bytes.ts";
+
 /** One event of a `text/event-stream` (WHATWG HTML §9.2.6). */
 export interface StreamEvent {
   /** Empty where the stream names none. */
@@ -30,8 +32,7 @@ export class EventStreamReader {
   /** Undefined where the event that comes has none. */
   #id: string | undefined;
   /** Beginning of a line that has not ended, in the pieces in which it came. */
-  #pieces: Buffer[] = [];
-  #pieceBytes = 0;
+  readonly #pieces = new GatheredBytes();
   #event = "";
   #data: string[] = [];
   #dataLength = 0;
@@ -67,22 +68,19 @@ export class EventStreamReader {
 
   /** Tells an event that lacks only its empty line: providers forget it, and clients take it. */
   end(): void {
-    if (this.#pieceBytes > 0) this.#line(this.#joined(EMPTY));
+    if (this.#pieces.length > 0) this.#line(this.#joined(EMPTY));
     this.#dispatch();
   }
 
   #hold(piece: Buffer): void {
-    this.#pieceBytes += piece.length;
-    this.#checkSize();
     this.#pieces.push(piece);
+    this.#checkSize();
   }
 
   #joined(rest: Buffer): string {
-    if (this.#pieceBytes === 0) return rest.toString("utf8");
-    const line = Buffer.concat([...this.#pieces, rest]).toString("utf8");
-    this.#pieces = [];
-    this.#pieceBytes = 0;
-    return line;
+    if (this.#pieces.length === 0) return rest.toString("utf8");
+    this.#pieces.push(rest);
+    return this.#pieces.take().toString("utf8");
   }
 
   #line(raw: string): void {
@@ -118,7 +116,7 @@ export class EventStreamReader {
   }
 
   #checkSize(): void {
-    if (this.#pieceBytes + this.#dataLength > this.#eventBytesMax)
+    if (this.#pieces.length + this.#dataLength > this.#eventBytesMax)
       throw new EventTooLargeError(`an event is larger than ${this.#eventBytesMax} bytes`);
   }
 }

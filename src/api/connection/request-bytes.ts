@@ -1,0 +1,26 @@
+import type { Readable } from "node:stream";
+import { PlatformError } from "#kernel/errors/errors.ts";
+import { GatheredBytes } from "#kernel/gathered-bytes.ts";
+
+/**
+ * A body of at most so many bytes. The framework's own reader keeps each chunk as an object by itself, and a client chooses how
+ * small these are (RFC 9112 §7.1). Rejects with `body_too_large`, or with what broke the stream; more of it is dropped.
+ */
+export function requestBytes(payload: Readable, lengthSaid: string | undefined, bytesMax: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const tooLarge = (): void => reject(new PlatformError("body_too_large"));
+    if (Number(lengthSaid) > bytesMax) return tooLarge();
+    const gathered = new GatheredBytes();
+    const take = (piece: Buffer): void => {
+      gathered.push(piece);
+      if (gathered.length <= bytesMax) return;
+      payload.off("data", take);
+      gathered.clear();
+      tooLarge();
+    };
+    payload.on("data", take);
+    payload.once("end", () => resolve(gathered.take()));
+    payload.once("error", reject);
+    payload.resume();
+  });
+}
