@@ -1,3 +1,4 @@
+import { GatheredBytes } from "#kernel/gathered-bytes.ts";
 import { NO_USAGE, OPENAI_USAGE, type Usage } from "#gateway/usage/usage-formats.ts";
 import { objectOf, parsedJson } from "#gateway/http/json.ts";
 
@@ -20,9 +21,10 @@ export class SessionUsage {
   #header = Buffer.alloc(0);
   #isText = false;
   #isFinal = false;
+  /** A control frame, which may stand between the parts of a message and is no part of it. */
+  #isControl = false;
   #left = 0;
-  #message: Buffer[] = [];
-  #messageBytes = 0;
+  readonly #message = new GatheredBytes();
 
   /** `onAnswer` hears what each answer of the session came to. */
   constructor(onAnswer: (usage: Usage) => void = () => undefined) {
@@ -51,12 +53,14 @@ export class SessionUsage {
       const payload = rest.subarray(0, this.#left);
       rest = rest.subarray(payload.length);
       this.#left -= payload.length;
-      if (this.#isText && this.#messageBytes + payload.length <= MESSAGE_BYTES_MAX) {
-        this.#message.push(payload);
-        this.#messageBytes += payload.length;
-      } else this.#isText = false;
+      if (!this.#isControl) this.#take(payload);
       if (this.#left === 0) this.#frameEnds();
     }
+  }
+
+  #take(payload: Buffer): void {
+    if (this.#isText && this.#message.length + payload.length <= MESSAGE_BYTES_MAX) this.#message.push(payload);
+    else this.#begin(false);
   }
 
   /** Bytes of the header that were in `bytes`; -1 where it goes on. */
@@ -72,25 +76,24 @@ export class SessionUsage {
     this.#header = Buffer.alloc(0);
     const first = head[0] ?? 0;
     const opcode = first & 0x0f;
-    // Control frames stand between the parts of a message and do not end it.
-    this.#isFinal = (first & 0x80) !== 0 && opcode < 8;
+    this.#isControl = opcode >= CLOSE;
+    this.#isFinal = (first & 0x80) !== 0 && !this.#isControl;
     if (opcode === CLOSE) this.isClosed = true;
     if (opcode === TEXT) this.#begin(true);
-    else if (opcode !== CONTINUATION && opcode < 8) this.#begin(false);
+    else if (opcode !== CONTINUATION && !this.#isControl) this.#begin(false);
     this.#left = short === 127 ? Number(head.readBigUInt64BE(2)) : short === 126 ? head.readUInt16BE(2) : short;
     return length - before;
   }
 
   #begin(isText: boolean): void {
     this.#isText = isText;
-    this.#message = [];
-    this.#messageBytes = 0;
+    this.#message.clear();
   }
 
   #frameEnds(): void {
     if (!this.#isFinal) return;
-    const message = Buffer.concat(this.#message);
     const wasText = this.#isText;
+    const message = this.#message.take();
     this.#begin(false);
     if (!wasText || !message.includes(DONE)) return;
     const usage = objectOf(objectOf(objectOf(parsedJson(message.toString("utf8")))?.["response"])?.["usage"]);

@@ -116,7 +116,7 @@ function serve(
     {
       onText,
       onPing: (payload) => void (socket.writableEnded || socket.write(serverFrame("pong", payload))),
-      onClose: () => end(NORMAL, ""),
+      onClose: (code) => end(code ?? NORMAL, ""),
     },
     { messageBytesMax },
   );

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
+import { bytesOf, heardOf, type Heard, webSocketConversation } from "../../../test/support/web-socket-frames.ts";
 import { ClientFrameReader, serverFrame, WebSocketError } from "./frames.ts";
 
 /** A frame as a client sends it. */
@@ -85,4 +86,31 @@ test("what breaks the rules is told by its code", () => {
       (error) => error instanceof WebSocketError && error.code === code,
       `${code} ${bytes.toString("hex")}`,
     );
+});
+
+test("whatever frames come, and however they are cut: what RFC 6455 makes of them, and the right code", () => {
+  const max = 500;
+  fc.assert(
+    fc.property(webSocketConversation, fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1, maxLength: 5 }), (frames, sizes) => {
+      const bytes = Buffer.concat(frames.map(bytesOf));
+      const events: string[] = [];
+      let end: Heard["end"] = null;
+      const reader = new ClientFrameReader(
+        {
+          onText: (text) => events.push(`text ${text}`),
+          onPing: (payload) => events.push(`ping ${payload.toString("hex")}`),
+          onClose: (code) => (end = { kind: "close", code }),
+        },
+        { messageBytesMax: max },
+      );
+      try {
+        for (let at = 0, i = 0; at < bytes.length; i++) reader.push(Buffer.from(bytes.subarray(at, (at += sizes[i % sizes.length]!))));
+      } catch (error) {
+        if (!(error instanceof WebSocketError)) throw error;
+        end = { kind: "fault", code: error.code };
+      }
+      assert.deepEqual({ events, end }, heardOf(frames, max));
+    }),
+    { numRuns: 3000 },
+  );
 });

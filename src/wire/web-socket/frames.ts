@@ -1,3 +1,5 @@
+import { GatheredBytes } from "#kernel/gathered-bytes.ts";
+
 /** Why a connection ends, as its last frame tells (RFC 6455 §7.4.1). */
 export class WebSocketError extends Error {
   readonly code: number;
@@ -11,7 +13,8 @@ export class WebSocketError extends Error {
 export interface MessageHandler {
   onText(text: string): void;
   onPing(payload: Buffer): void;
-  onClose(): void;
+  /** `code`: what the client gives as its reason; null where it gives none. Nothing is read after it. */
+  onClose(code: number | null): void;
 }
 
 const OPCODES = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
@@ -36,12 +39,11 @@ interface Head {
 export class ClientFrameReader {
   readonly #handler: MessageHandler;
   readonly #messageBytesMax: number;
-  #pieces: Buffer[] = [];
-  #heldBytes = 0;
+  readonly #held = new GatheredBytes();
   #needed = 2;
-  #message: Buffer[] = [];
-  #messageBytes = 0;
+  readonly #message = new GatheredBytes();
   #isWithin = false;
+  #isClosed = false;
 
   constructor(handler: MessageHandler, { messageBytesMax }: { readonly messageBytesMax: number }) {
     this.#handler = handler;
@@ -49,10 +51,10 @@ export class ClientFrameReader {
   }
 
   push(chunk: Buffer): void {
-    this.#heldBytes += chunk.length;
-    this.#pieces.push(chunk);
-    if (this.#heldBytes < this.#needed) return;
-    const bytes = this.#pieces.length === 1 ? chunk : Buffer.concat(this.#pieces);
+    if (this.#isClosed) return;
+    this.#held.push(chunk);
+    if (this.#held.length < this.#needed) return;
+    const bytes = this.#held.take();
     let at = 0;
     this.#needed = 2;
     for (let head = headAt(bytes, at); head !== undefined; head = headAt(bytes, at)) {
@@ -60,37 +62,50 @@ export class ClientFrameReader {
       this.#needed = head.bytes + head.length;
       if (bytes.length - at < this.#needed) break;
       this.#frame(head, unmasked(bytes.subarray(at, at + this.#needed), head.bytes));
+      if (this.#isClosed) return;
       at += this.#needed;
       this.#needed = 2;
     }
-    this.#pieces = at === bytes.length ? [] : [Buffer.from(bytes.subarray(at))];
-    this.#heldBytes = bytes.length - at;
+    const left = bytes.length - at;
+    if (left > 0) this.#held.push(Buffer.from(bytes.subarray(at)));
     // A head that is cut needs at least one byte more.
-    if (this.#heldBytes >= this.#needed) this.#needed = Math.min(this.#heldBytes + 1, HEAD_BYTES_MAX);
+    if (left >= this.#needed) this.#needed = Math.min(left + 1, HEAD_BYTES_MAX);
   }
 
   #check({ isFinal, opcode, length }: Head): void {
     if (opcode >= OPCODES.close) {
       if (!isFinal || length > CONTROL_BYTES_MAX) throw new WebSocketError(PROTOCOL_ERROR, "a control frame is too long or in parts");
     } else if ((opcode === OPCODES.continuation) !== this.#isWithin) throw new WebSocketError(PROTOCOL_ERROR, "a frame is out of turn");
-    else if (this.#messageBytes + length > this.#messageBytesMax) throw new WebSocketError(TOO_BIG, "the message is too long");
+    else if (this.#message.length + length > this.#messageBytesMax) throw new WebSocketError(TOO_BIG, "the message is too long");
   }
 
   #frame({ isFinal, opcode }: Head, payload: Buffer): void {
-    if (opcode === OPCODES.close) return this.#handler.onClose();
+    if (opcode === OPCODES.close) return this.#close(payload);
     if (opcode === OPCODES.ping) return this.#handler.onPing(payload);
     if (opcode === OPCODES.pong) return;
     if (opcode === OPCODES.binary) throw new WebSocketError(UNSUPPORTED, "messages are text");
     this.#message.push(payload);
-    this.#messageBytes += payload.length;
     this.#isWithin = !isFinal;
-    if (!isFinal) return;
-    const message = Buffer.concat(this.#message);
-    this.#message = [];
-    this.#messageBytes = 0;
-    this.#handler.onText(textOf(message));
+    if (isFinal) this.#handler.onText(textOf(this.#message.take()));
+  }
+
+  /** RFC 6455 §5.5.1 and §7.4. */
+  #close(payload: Buffer): void {
+    const code = payload.length < 2 ? null : payload.readUInt16BE(0);
+    if (payload.length === 1 || (code !== null && !isCloseCode(code)))
+      throw new WebSocketError(PROTOCOL_ERROR, "a close gives no valid reason");
+    textOf(payload.subarray(2));
+    this.#isClosed = true;
+    this.#handler.onClose(code);
   }
 }
+
+/** By the bytes of a longer form: what it may say at least. */
+const LEAST_LENGTHS: Readonly<Record<number, number>> = { 0: 0, 2: 126, 8: 65_536 };
+
+/** RFC 6455 §7.4.2, with those of the registry that may be sent: the rest is reserved, or stands for "none was sent". */
+const isCloseCode = (code: number): boolean =>
+  (code >= 1000 && code <= 1014 && code !== 1004 && code !== 1005 && code !== 1006) || (code >= 3000 && code <= 4999);
 
 /** Undefined where it is not whole yet. */
 function headAt(bytes: Buffer, at: number): Head | undefined {
@@ -104,6 +119,9 @@ function headAt(bytes: Buffer, at: number): Head | undefined {
   const extended = short === 127 ? 8 : short === 126 ? 2 : 0;
   if (bytes.length - at < 2 + extended) return undefined;
   const length = extended === 0 ? short : extended === 2 ? bytes.readUInt16BE(at + 2) : Number(bytes.readBigUInt64BE(at + 2));
+  // The shortest form is the only one, and the first bit of the longest is none of the length's.
+  if (length < LEAST_LENGTHS[extended]! || length >= 2 ** 63)
+    throw new WebSocketError(PROTOCOL_ERROR, "a length is written in a wrong form");
   return { isFinal: (first & 0x80) !== 0, opcode, bytes: 2 + extended + MASK_BYTES, length };
 }
 
@@ -116,7 +134,7 @@ function unmasked(frame: Buffer, headBytes: number): Buffer {
 
 function textOf(message: Buffer): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(message);
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(message);
   } catch {
     throw new WebSocketError(NOT_UTF8, "a message is no UTF-8");
   }
