@@ -27,13 +27,15 @@ export interface Frame {
 
 export type Field = readonly [name: string, value: string];
 
-/** A client of HTTP/2 that writes what it is told to, allowed or not. It acknowledges settings and nothing else. */
+/** A client of HTTP/2 that writes what it is told to, allowed or not. It acknowledges settings and nothing else; without settings of its own, not even that. */
 export interface FrameClient {
   readonly socket: TLSSocket;
   readonly frames: readonly Frame[];
   send(...frames: Buffer[]): void;
   /** Waits for a frame; rejects where the connection ended or too much time passed. */
   next(matches: (frame: Frame) => boolean): Promise<Frame>;
+  /** Waits for any frame that has not come yet. */
+  more(): Promise<void>;
   /** Waits until the connection is closed. */
   closed(): Promise<void>;
 }
@@ -46,6 +48,22 @@ export function frame(type: number, flags: number, stream: number, payload: Buff
   head[4] = flags;
   head.writeUInt32BE(stream, 5);
   return Buffer.concat([head, body]);
+}
+
+/** The whole frames in there. */
+export function framesIn(bytes: Buffer): Frame[] {
+  const frames: Frame[] = [];
+  for (let at = 0; at + 9 <= bytes.length;) {
+    const end = at + 9 + bytes.readUIntBE(at, 3);
+    frames.push({
+      type: bytes[at + 3]!,
+      flags: bytes[at + 4]!,
+      stream: bytes.readUInt32BE(at + 5) & 0x7fffffff,
+      payload: bytes.subarray(at + 9, end),
+    });
+    at = end;
+  }
+  return frames;
 }
 
 /** A header block in which every field is a literal that is never compressed (RFC 7541 §6.2.3). */
@@ -77,7 +95,7 @@ export const GET: readonly Field[] = [
 ];
 export const POST: readonly Field[] = [[":method", "POST"], ...GET.slice(1)];
 
-export async function frameClient(port: number, ca: string, settings: Buffer | string = ""): Promise<FrameClient> {
+export async function frameClient(port: number, ca: string, settings: Buffer | string | null = ""): Promise<FrameClient> {
   const socket = connect({ port, host: "127.0.0.1", servername: "www.example.com", ca, ALPNProtocols: ["h2"] });
   const frames: Frame[] = [];
   const listeners = new Set<() => void>();
@@ -102,7 +120,7 @@ export async function frameClient(port: number, ca: string, settings: Buffer | s
       const got: Frame = { type: bytes[3]!, flags: bytes[4]!, stream: bytes.readUInt32BE(5) & 0x7fffffff, payload: bytes.subarray(9, end) };
       bytes = bytes.subarray(end);
       frames.push(got);
-      if (got.type === FRAME.SETTINGS && (got.flags & ACK) === 0) socket.write(frame(FRAME.SETTINGS, ACK, 0));
+      if (settings !== null && got.type === FRAME.SETTINGS && (got.flags & ACK) === 0) socket.write(frame(FRAME.SETTINGS, ACK, 0));
     }
     changed();
   });
@@ -130,12 +148,16 @@ export async function frameClient(port: number, ca: string, settings: Buffer | s
       attempt();
     });
   socket.write(PREFACE);
-  socket.write(frame(FRAME.SETTINGS, 0, 0, settings));
+  if (settings !== null) socket.write(frame(FRAME.SETTINGS, 0, 0, settings));
   return {
     socket,
     frames,
     send: (...out) => void socket.write(Buffer.concat(out)),
     next: (matches) => wait(() => frames.find(matches)),
+    more: () => {
+      const { length } = frames;
+      return wait(() => (frames.length > length ? true : undefined)).then(() => undefined);
+    },
     closed: () => wait(() => (isClosed ? true : undefined)).then(() => undefined),
   };
 }

@@ -184,6 +184,29 @@ test("a request that is taken back holds nothing, whatever waited for it", () =>
   assert.equal(echo.session.isOver, false);
 });
 
+test("late frames of a stream that we have reset are passed over, however many others have ended since", () => {
+  const echo = new Echo();
+  receive(echo, PREFACE, frame(FRAME.SETTINGS, 0, 0), request(1, [], false, POST));
+  echo.session.streams.get(1)!.reset(0);
+  echo.take();
+  for (let stream = 3; stream < 1000; stream += 2) receive(echo, request(stream));
+  echo.take();
+  receive(echo, frame(FRAME.DATA, 0, 1, "late"), frame(FRAME.HEADERS, END_HEADERS | END_STREAM, 1, block([["x-a", "1"]])));
+  assert.deepEqual([frames(echo.take()), echo.session.isOver], [[], false]);
+});
+
+test("a table that a client makes small and large again in one breath is told both sizes, for what the small one drove out", () => {
+  const echo = new Echo();
+  const sizes = Buffer.of(0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0x10, 0);
+  receive(echo, PREFACE, frame(FRAME.SETTINGS, 0, 0), request(1, [["x-a", "1"]]));
+  echo.take();
+  receive(echo, frame(FRAME.SETTINGS, 0, 0, sizes), request(3, [["x-a", "1"]]));
+  const said = echo.take();
+  const head = said.indexOf(Buffer.of(FRAME.HEADERS, END_HEADERS | END_STREAM, 0, 0, 0, 3));
+  // RFC 7541 §6.3: 0, then 4096.
+  assert.deepEqual([...said.subarray(head + 6, head + 10)], [0x20, 0x3f, 0xe1, 0x1f]);
+});
+
 /** The client's end of a connection to a server that echoes. */
 function echoServer(limits: Partial<SessionLimits>): Duplex {
   const [near, far] = duplexPair();

@@ -270,7 +270,8 @@ export class Session implements FrameSink, StreamSession {
     this.isSettled = true;
     const { windowBytes, headerTableBytes } = this.peer;
     readSettings(buffer, start, end, this.peer);
-    if (this.peer.headerTableBytes !== headerTableBytes) this.encoder.limitTable(this.peer.headerTableBytes);
+    if (this.peer.headerTableBytesLeast !== headerTableBytes) this.encoder.limitTable(this.peer.headerTableBytesLeast);
+    if (this.peer.headerTableBytes !== this.peer.headerTableBytesLeast) this.encoder.limitTable(this.peer.headerTableBytes);
     const more = this.peer.windowBytes - windowBytes;
     for (const stream of this.streams.values()) {
       stream.sendWindow += more;
@@ -343,7 +344,9 @@ export class Session implements FrameSink, StreamSession {
   }
 
   private checkNotIdle(id: number): void {
-    if (id > this.lastStream && !this.isClosing) throw new ConnectionFault(ERROR.protocol, "a frame of a stream that was not opened");
+    // Even ones would be ours, and we open none; after our GOAWAY the client may have opened what we pass over.
+    const isIdle = id % 2 === 0 || (id > this.lastStream && !this.isClosing);
+    if (isIdle) throw new ConnectionFault(ERROR.protocol, "a frame of a stream that was not opened");
   }
 
   private onLateData(id: number): void {

@@ -3,21 +3,29 @@ import { ConnectionFault, ERROR, FRAME_BYTES_MAX, SETTING, WINDOW_BYTES_DEFAULT,
 /** What a client's settings say that matters to us (RFC 9113 §6.5.2). */
 export interface PeerSettings {
   headerTableBytes: number;
+  /** The least that the frame said, which its last word may take back: an encoder has to tell both (RFC 7541 §4.2). */
+  headerTableBytesLeast: number;
   /** What each of its streams takes before it says more. */
   windowBytes: number;
 }
 
-export const peerSettings = (): PeerSettings => ({ headerTableBytes: 4096, windowBytes: WINDOW_BYTES_DEFAULT });
+export const peerSettings = (): PeerSettings => ({
+  headerTableBytes: 4096,
+  headerTableBytesLeast: 4096,
+  windowBytes: WINDOW_BYTES_DEFAULT,
+});
 
 const FRAME_BYTES_LIMIT = 0xff_ffff;
 
 /** Reads the payload of a SETTINGS frame, of which the last of each kind counts. Throws `ConnectionFault`. */
 export function readSettings(buffer: Buffer, start: number, end: number, settings: PeerSettings): void {
+  settings.headerTableBytesLeast = settings.headerTableBytes;
   for (let at = start; at < end; at += 6) {
     const value = buffer.readUInt32BE(at + 2);
     switch (buffer.readUInt16BE(at)) {
       case SETTING.headerTableSize:
         settings.headerTableBytes = value;
+        settings.headerTableBytesLeast = Math.min(settings.headerTableBytesLeast, value);
         break;
       case SETTING.enablePush:
       case SETTING.enableConnectProtocol:
