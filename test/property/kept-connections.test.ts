@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { httpOrigin, siteOps, startEdge } from "#edge/testing/edge.ts";
 import { loadSocketCalls } from "#wire/connections/epoll/socket-calls.ts";
+import { startApi } from "../support/api-server.ts";
 import { eventually, settled } from "../support/eventually.ts";
 import { GATEWAY_ACCOUNT, gatewayFront, TEST_CHAT, testProvider } from "../support/gateway-front.ts";
 import { type KeptAnswer, type KeptClient, keptClient } from "../support/kept-client.ts";
@@ -19,8 +20,7 @@ const LARGE_ANSWER = "x".repeat(300_000);
 
 const head = (line: string, fields = ""): string => `${line} HTTP/1.1\r\nhost: www.example.com\r\n${fields}\r\n`;
 const JSON_FIELDS = "content-type: application/json\r\nauthorization: Bearer provider-key\r\n";
-const post = (path: string, body: string, fields = ""): string =>
-  head(`POST ${path}`, `${JSON_FIELDS}${fields}content-length: ${Buffer.byteLength(body)}\r\n`) + body;
+const lengthOf = (body: string): string => `content-length: ${Buffer.byteLength(body)}\r\n`;
 const chunks = (body: string, size: number): string[] =>
   Array.from({ length: Math.ceil(body.length / size) }, (_, i) => body.slice(i * size, (i + 1) * size)).map(
     (chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`,
@@ -34,47 +34,61 @@ const asks =
     return all;
   };
 
-/** `at`: where a chat is posted; `nowhere`: what is refused; `failing`: what the other side refuses. */
-const kindsOf = (at: string, nowhere: string, failing: string, largeAnswer: string): Readonly<Record<string, Kind>> => ({
-  small: asks(post(at, SMALL)),
-  large: asks(post(at, LARGE)),
-  "large, its answer too": asks(post(largeAnswer, LARGE)),
-  "in chunks": asks(
-    `${head(`POST ${at}`, `${JSON_FIELDS}transfer-encoding: chunked\r\n`)}${chunks(SMALL, 10).join("")}0\r\nx-trailer: 1\r\n\r\n`,
-  ),
-  "large, in chunks, piece by piece": async (client) => {
-    client.send(head(`POST ${at}`, `${JSON_FIELDS}transfer-encoding: chunked\r\n`));
-    for (const chunk of chunks(LARGE, 200_000)) {
-      client.send(chunk);
+interface Places {
+  /** Where a small or a large body is posted, what is refused, what the other side refuses, and what answers with a large body. */
+  readonly at: string;
+  readonly nowhere: string;
+  readonly failing: string;
+  readonly largeAnswer: string;
+}
+const CHATS = { fields: JSON_FIELDS, small: SMALL, large: LARGE };
+
+const kindsOf = (
+  { at, nowhere, failing, largeAnswer }: Places,
+  { fields, small, large }: typeof CHATS = CHATS,
+): Readonly<Record<string, Kind>> => {
+  const post = (path: string, body: string): string => head(`POST ${path}`, `${fields}${lengthOf(body)}`) + body;
+  return {
+    small: asks(post(at, small)),
+    large: asks(post(at, large)),
+    "large, its answer too": asks(post(largeAnswer, large)),
+    "in chunks": asks(
+      `${head(`POST ${at}`, `${fields}transfer-encoding: chunked\r\n`)}${chunks(small, 10).join("")}0\r\nx-trailer: 1\r\n\r\n`,
+    ),
+    "large, in chunks, piece by piece": async (client) => {
+      client.send(head(`POST ${at}`, `${fields}transfer-encoding: chunked\r\n`));
+      for (const chunk of chunks(large, 200_000)) {
+        client.send(chunk);
+        await turn();
+      }
+      client.send("0\r\n\r\n");
+      return [await client.next()];
+    },
+    "a large answer": asks(post(largeAnswer, small)),
+    "waits for leave": async (client) => {
+      client.send(head(`POST ${at}`, `${fields}expect: 100-continue\r\ncontent-length: ${large.length}\r\n`));
+      const first = await client.next();
+      client.send(large);
+      return [first, await client.next()];
+    },
+    "two ahead": asks(post(at, small) + post(at, small), 2),
+    "a large one and one ahead": asks(post(at, large) + post(at, small), 2),
+    refused: asks(post(nowhere, small)),
+    "refused, large": asks(post(nowhere, large)),
+    failing: asks(post(failing, small)),
+    "failing, large": asks(post(failing, large)),
+    head: asks(head(`HEAD ${at}`), 1, true),
+    "an upgrade that is refused": asks(head(`GET ${at}`, "connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n")),
+    "an old client": asks(`POST ${at} HTTP/1.0\r\nhost: www.example.com\r\n${fields}content-length: 2\r\n\r\n{}`),
+    "no request": asks("nonsense\r\n\r\n"),
+    "leaves amid its body": async (client) => {
+      client.send(head(`POST ${at}`, `${fields}content-length: ${large.length}\r\n`) + large.slice(0, 1_200_000));
       await turn();
-    }
-    client.send("0\r\n\r\n");
-    return [await client.next()];
-  },
-  "a large answer": asks(post(largeAnswer, SMALL)),
-  "waits for leave": async (client) => {
-    client.send(head(`POST ${at}`, `${JSON_FIELDS}expect: 100-continue\r\ncontent-length: ${LARGE.length}\r\n`));
-    const first = await client.next();
-    client.send(LARGE);
-    return [first, await client.next()];
-  },
-  "two ahead": asks(post(at, SMALL) + post(at, SMALL), 2),
-  "a large one and one ahead": asks(post(at, LARGE) + post(at, SMALL), 2),
-  refused: asks(post(nowhere, SMALL)),
-  "refused, large": asks(post(nowhere, LARGE)),
-  failing: asks(post(failing, SMALL)),
-  "failing, large": asks(post(failing, LARGE)),
-  head: asks(head(`HEAD ${at}`), 1, true),
-  "an upgrade that is refused": asks(head(`GET ${at}`, "connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n")),
-  "an old client": asks(`POST ${at} HTTP/1.0\r\nhost: www.example.com\r\n${JSON_FIELDS}content-length: 2\r\n\r\n{}`),
-  "no request": asks("nonsense\r\n\r\n"),
-  "leaves amid its body": async (client) => {
-    client.send(head(`POST ${at}`, `${JSON_FIELDS}content-length: ${LARGE.length}\r\n`) + LARGE.slice(0, 1_200_000));
-    await turn();
-    client.socket.destroy();
-    return [];
-  },
-});
+      client.socket.destroy();
+      return [];
+    },
+  };
+};
 
 /** Asks all of them of one connection for as long as the other side keeps it, each of them of its own, and compares. */
 async function sameAsAlone(
@@ -82,6 +96,7 @@ async function sameAsAlone(
   port: number,
   kinds: Readonly<Record<string, Kind>>,
   rows: () => Promise<unknown[]>,
+  numRuns = 25,
 ): Promise<void> {
   const alone = new Map<string, { readonly answers: readonly unknown[]; readonly rows: readonly unknown[] }>();
   for (const [name, ask] of Object.entries(kinds)) {
@@ -109,7 +124,7 @@ async function sameAsAlone(
       }
       client.socket.destroy();
     }),
-    { numRuns: 25, endOnFailure: true },
+    { numRuns, endOnFailure: true },
   );
 }
 
@@ -132,7 +147,12 @@ for (const [way, socketCalls] of [
     });
     const { port, rows, metric } = await gatewayFront(t, { providers: { openai: provider.url }, deps: { socketCalls } });
     const gateway = `/v1/${GATEWAY_ACCOUNT}/gw`;
-    const kinds = kindsOf(`${gateway}/openai/chat`, `${gateway}/nobody/chat`, `${gateway}/openai/failing`, `${gateway}/openai/large`);
+    const kinds = kindsOf({
+      at: `${gateway}/openai/chat`,
+      nowhere: `${gateway}/nobody/chat`,
+      failing: `${gateway}/openai/failing`,
+      largeAnswer: `${gateway}/openai/large`,
+    });
     await sameAsAlone(t, port, kinds, async () => {
       await eventually(() => metric("selvedge_gateway_active_requests") === 0);
       // Of those who left, how far they had come depends on the machine.
@@ -152,7 +172,7 @@ for (const [way, socketCalls] of [
     t.after(() => origin.close());
     const edge = await startEdge(siteOps(origin.port), { socketCalls });
     t.after(() => edge.close());
-    const kinds = kindsOf("/chat", "/%00", "/failing", "/large");
+    const kinds = kindsOf({ at: "/chat", nowhere: "/%00", failing: "/failing", largeAnswer: "/large" });
     // When its answer overtakes the body depends on the machine.
     const { "failing, large": _overtaken, ...certain } = kinds;
     await sameAsAlone(t, edge.http, certain, async () => {
@@ -167,3 +187,31 @@ for (const [way, socketCalls] of [
     assert.deepEqual(edge.errors, []);
   });
 }
+
+test("the management API: any row of requests on one connection is answered as each alone", async (t) => {
+  const server = await startApi({
+    failureLimit: { requests: 1_000_000, periodSeconds: 1 },
+    rateLimit: { requests: 1_000_000, periodSeconds: 1 },
+  });
+  t.after(() => server.close());
+  const at = "/client/v4/graphql";
+  const query = "{ __schema { types { name fields { name description } } } }";
+  const fields = `content-type: application/json\r\nauthorization: Bearer ${server.token}\r\n`;
+  const small = JSON.stringify({ query: "{ __typename }" });
+  const large = JSON.stringify({ query: "{ __typename }", variables: { x: "0123456789".repeat(150_000) } });
+  const kinds = kindsOf({ at, nowhere: "/client/v4/nowhere", failing: "/client/v4/zones", largeAnswer: at }, { fields, small, large });
+  // Behind it Node's parser waits for the whole of what it would refuse at once elsewhere.
+  const { "an upgrade that is refused": _upgrade, ...certain } = kinds;
+  const nobody = "content-type: application/json\r\nauthorization: Bearer nobody\r\n";
+  const own: Readonly<Record<string, Kind>> = {
+    ...certain,
+    "a large answer": asks(head(`POST ${at}`, `${fields}${lengthOf(JSON.stringify({ query }))}`) + JSON.stringify({ query })),
+    "nobody's": asks(head(`POST ${at}`, `${nobody}${lengthOf(small)}`) + small),
+    "nobody's, large": asks(head(`POST ${at}`, `${nobody}${lengthOf(large)}`) + large),
+    "too large": asks(head(`POST ${at}`, `${fields}${lengthOf("x".repeat(6_000_000))}`) + "x".repeat(6_000_000)),
+    "too large, in chunks": asks(
+      head(`POST ${at}`, `${fields}transfer-encoding: chunked\r\n`) + chunks("x".repeat(6_000_000), 100_000).join("") + "0\r\n\r\n",
+    ),
+  };
+  await sameAsAlone(t, server.port, own, async () => [], 15);
+});

@@ -19,7 +19,7 @@ export interface KeptClient {
 /** Bounds what never comes. */
 const WAIT_MS = 60_000;
 /** Dates, ids, times: what no two answers share. */
-const ITS_OWN = /^(?:date|age|.*-ray|.*-log-id|.*-event-id|.*-request-id)$/;
+const ITS_OWN = /^(?:date|age|.*-ray|.*-log-id|.*-event-id|.*-request-id|(?:x-)?ratelimit.*)$/;
 const ITS_OWN_TEXT = /\b[0-9a-f]{16}\b|\b[0-9A-HJKMNP-TV-Z]{26}\b/g;
 
 export function keptClient(port: number): KeptClient {

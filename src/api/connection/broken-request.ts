@@ -52,13 +52,29 @@ export function answerBrokenRequest(error: Error, socket: Socket): void {
     return;
   }
   if (!socket.writable) return void socket.destroy();
+  const isAnswering = Array.from(waiting.get(socket) ?? []).some(({ headersSent }) => headersSent);
   // Its request has been answered already, and this came behind it.
-  if (socket.bytesWritten > 0) return close(socket);
+  if (isAnswering || (socket.bytesWritten > 0 && isPadding(error as ParserError))) return close(socket);
   const problem = new PlatformError(("code" in error ? BY_PARSER_CODE[String(error.code)] : undefined) ?? "malformed_http");
   const body = failureEnvelope([problem.toItem()]);
   socket.end(
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ""}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
+}
+
+/** What the HTTP parser says of bytes that it found. */
+interface ParserError {
+  readonly code?: string;
+  readonly rawPacket?: Uint8Array;
+  readonly bytesParsed?: number;
+}
+
+const LETTER = /[A-Za-z]/;
+
+/** Bytes that begin no request, behind one that is whole: some clients pad theirs. */
+function isPadding({ code, rawPacket, bytesParsed = 0 }: ParserError): boolean {
+  if (code === "HPE_CLOSED_CONNECTION") return true;
+  return code === "HPE_INVALID_METHOD" && !LETTER.test(String.fromCharCode(rawPacket?.[bytesParsed] ?? 0));
 }
 
 /** RFC 9110 §10.1.1: an expectation that is not understood. Node would answer without the envelope. */
