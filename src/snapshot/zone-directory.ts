@@ -1,3 +1,4 @@
+import { LargeMap } from "#kernel/large-map.ts";
 import type { ZoneEntry } from "./entries.ts";
 import { isProved, isReliedOn } from "./reliance.ts";
 
@@ -8,7 +9,7 @@ import { isProved, isReliedOn } from "./reliance.ts";
 export type Viewer = string | null;
 
 /** The zones of a plane by their names. Several accounts may have entered the same name; at most one of these zones is active. */
-export interface ZoneDirectory<Key, Zone> {
+export interface ZoneDirectory<Key extends string, Zone> {
   /** Names that questions can be about. */
   readonly size: number;
   clear(): void;
@@ -28,7 +29,7 @@ export interface ZoneDirectory<Key, Zone> {
   standing(): Iterable<Zone>;
 }
 
-export interface ZoneDirectoryDeps<Key, Zone> {
+export interface ZoneDirectoryDeps<Key extends string, Zone> {
   keyOf(zone: Zone): Key;
   /** The name above; undefined above the last one. */
   parentOf(key: Key): Key | undefined;
@@ -36,13 +37,16 @@ export interface ZoneDirectoryDeps<Key, Zone> {
 
 type Listed = { readonly entry: ZoneEntry };
 
-export function createZoneDirectory<Key, Zone extends Listed>({ keyOf, parentOf }: ZoneDirectoryDeps<Key, Zone>): ZoneDirectory<Key, Zone> {
-  const active = new Map<Key, Zone[]>();
-  const moved = new Map<Key, Zone[]>();
-  const waiting = new Map<Key, Zone[]>();
-  const indexFor = ({ entry: { status } }: Zone): Map<Key, Zone[]> => (status === "active" ? active : status === "moved" ? moved : waiting);
+export function createZoneDirectory<Key extends string, Zone extends Listed>({
+  keyOf,
+  parentOf,
+}: ZoneDirectoryDeps<Key, Zone>): ZoneDirectory<Key, Zone> {
+  const active = new LargeMap<Zone[]>();
+  const moved = new LargeMap<Zone[]>();
+  const waiting = new LargeMap<Zone[]>();
+  const indexFor = ({ entry: { status } }: Zone): LargeMap<Zone[]> => (status === "active" ? active : status === "moved" ? moved : waiting);
 
-  const nearestIn = (index: ReadonlyMap<Key, readonly Zone[]>, key: Key): Zone | undefined => {
+  const nearestIn = (index: Pick<LargeMap<readonly Zone[]>, "get">, key: Key): Zone | undefined => {
     for (let name: Key | undefined = key; name !== undefined; name = parentOf(name)) {
       const zones = index.get(name);
       if (zones !== undefined) return zones[0];
@@ -93,7 +97,7 @@ export function createZoneDirectory<Key, Zone extends Listed>({ keyOf, parentOf 
         .take(NAMED_MAX),
     *standing() {
       for (const zones of active.values()) yield zones[0] as Zone;
-      for (const [key, zones] of moved) if (nearestZone(key, null) === zones[0]) yield zones[0] as Zone;
+      for (const [key, zones] of moved) if (nearestZone(key as Key, null) === zones[0]) yield zones[0] as Zone;
     },
   };
 }

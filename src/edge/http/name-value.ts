@@ -7,7 +7,7 @@ const LISTED_MAX = 16;
 
 /** A name that has several records, or names below it: without records of its own it still exists and stops wildcards. */
 class NameWithMore {
-  /** Records at this name and below it. */
+  /** Its records, and the names directly below it that exist: a change goes up only as far as names come or go with it. */
   count: number;
   /** Those of its own with an address. Lists are handed out, and so never changed. */
   #held: readonly RecordEntry[] | Set<RecordEntry>;

@@ -1,3 +1,4 @@
+import { LargeMap } from "#kernel/large-map.ts";
 import { type Slices, type Work, createSlices, finish } from "#kernel/process/slices.ts";
 import { begins, RULES } from "#kernel/process/heartbeat.ts";
 import { compilingRuleset } from "#rules/compile/compile-ruleset.ts";
@@ -40,10 +41,10 @@ export function createEntryPoints(
   slices: Slices = createSlices(),
 ): EntryPoints {
   /** All that run, by the id of their entry. */
-  const placed = new Map<string, Placed>();
-  const byOwner = new Map<string, Map<string, Placed>>();
+  const placed = new LargeMap<Placed>();
+  const byOwner = new LargeMap<Map<string, Placed>>();
   /** The change that each ruleset waits for. */
-  const latest = new Map<string, readonly RulesetChange[]>();
+  const latest = new LargeMap<readonly RulesetChange[]>();
   let version = 0;
 
   function* compile(id: string, entry: RulesetEntry): Work<Placed> {

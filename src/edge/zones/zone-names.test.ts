@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { countedWork } from "../../../test/support/counted-work.ts";
 import { fc } from "../../../test/support/property.ts";
 import type { RecordEntry } from "#snapshot/entries.ts";
 import { createZoneNames } from "./zone-names.ts";
@@ -58,6 +59,7 @@ test("a large change is seen at once when it is released, whatever else comes an
       "stage" as const,
       "stage" as const,
       "unstage" as const,
+      "batch" as const,
       "release" as const,
       "turn" as const,
     ),
@@ -80,6 +82,14 @@ test("a large change is seen at once when it is released, whatever else comes an
         } else if (what === "remove" && one) {
           present.delete(one);
           names.remove(one);
+        } else if (what === "batch") {
+          // A delta that is staged and released before anything else, below what others have staged.
+          const id = `next ${number++}`;
+          const comes = record(name, type);
+          names.stage(id, one, comes, true);
+          names.release(id);
+          if (one) present.delete(one);
+          present.add(comes);
         } else if (what === "stage" || what === "unstage") {
           staged ??= { id: String(number++), comes: new Set(), goes: new Set() };
           const comes = what === "stage" ? record(name, type) : null;
@@ -97,6 +107,25 @@ test("a large change is seen at once when it is released, whatever else comes an
     }),
     { numRuns: 500 },
   );
+});
+
+test("a change costs the names that come and go with it, however many are above it", () => {
+  const deep = `${Array.from({ length: 100 }, () => "a").join(".")}.${ORIGIN}`;
+  const names = createZoneNames(ORIGIN);
+  const records = Array.from({ length: 100 }, (_, i) => record(`n${i}.${deep}`, "A"));
+  const [first, second, ...others] = records;
+  names.add(first!);
+  names.add(second!);
+  for (const one of others) assert.ok(countedWork(() => names.add(one)) <= 20);
+  for (const one of others) assert.ok(countedWork(() => names.remove(one)) <= 20);
+  assert.equal(names.stage("large", undefined, others[0]!), 1 + 1, "itself and the name above, which has one more");
+  assert.ok(countedWork(() => names.add(others[1]!)) <= 30, "also beside a large change");
+  names.release("large");
+  assert.ok(countedWork(() => names.add(others[2]!)) <= 30, "also while it is folded");
+  names.remove(first!);
+  names.remove(second!);
+  for (const one of others.slice(1, 3)) names.remove(one);
+  assert.deepEqual(names.addressRecords(others[0]!.name), [others[0]]);
 });
 
 test("a name takes and loses sixty thousand addresses", () => {

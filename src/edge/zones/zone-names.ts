@@ -9,8 +9,11 @@ export interface ZoneNames {
   remove(record: RecordEntry): void;
   /** A, AAAA and CNAME records for a name, its own or a wildcard's (RFC 4592); empty where it has none. */
   addressRecords(name: string): readonly RecordEntry[];
-  /** Part of a large change, which nobody sees: the very object that goes, and what comes. Returns how many names it had to change. */
-  stage(id: string, before: RecordEntry | undefined, after: RecordEntry | null): number;
+  /**
+   * Part of a large change, which nobody sees: the very object that goes, and what comes. Returns how many names it had to change.
+   * `isNext`: nothing is released or changed before this change, so other large changes see it already.
+   */
+  stage(id: string, before: RecordEntry | undefined, after: RecordEntry | null, isNext?: boolean): number;
   /** Shows all that was staged, at once; then it is folded into the zone's names, some a turn. */
   release(id: string): void;
   /** Forgets what was staged. */
@@ -37,32 +40,95 @@ export function createZoneNames(origin: string, foldedAtOnce = FOLDED_AT_ONCE): 
     }
     return nodes.get(name);
   };
-  /** Of a layer that is not shown a name is its own copy, and null is what has gone. */
-  const change = (layer: Layer | null, name: string, to: (value: NameValue | undefined) => NameValue | undefined): void => {
-    if (layer) {
-      const own = layer.get(name);
-      layer.set(name, to(own === undefined ? copyOf(find(name)) : (own ?? undefined)) ?? null);
-      return;
-    }
-    const before = nodes.get(name);
-    const after = to(before);
-    if (after === undefined) nodes.delete(name);
-    else if (after !== before) nodes.set(name, after);
-  };
-  /** Returns how many names there are. */
-  const changeAbove = (layer: Layer | null, name: string, by: number, only: (at: string) => boolean): number => {
-    let names = 0;
-    for (const at of namesAbove(name, origin)) {
-      names += 1;
-      if (only(at)) change(layer, at, (value) => withCount(value, by));
-    }
-    return names;
-  };
-
   const foldName = (names: Layer, name: string, value: NameValue | null): void => {
     names.delete(name);
     if (value === null) nodes.delete(name);
     else nodes.set(name, value);
+  };
+  /** The name itself, with what shown layers have of it. */
+  const current = (name: string): NameValue | undefined => {
+    if (shown.length > 0)
+      for (const { names } of shown.toReversed()) {
+        const value = names.get(name);
+        if (value !== undefined) foldName(names, name, value);
+      }
+    return nodes.get(name);
+  };
+  const put = (name: string, value: NameValue | undefined): void => {
+    if (value === undefined) nodes.delete(name);
+    else nodes.set(name, value);
+  };
+  /** The layer's own copy of the name, as it is in the layer below if there is one. */
+  const own = (layer: Layer, name: string, below?: Layer): NameValue | undefined => {
+    const known = layer.get(name);
+    if (known !== undefined) return known ?? undefined;
+    const lower = below?.get(name);
+    return copyOf(lower === undefined ? find(name) : (lower ?? undefined));
+  };
+  const putIn = (layer: Layer, name: string, value: NameValue | undefined): void => layer.set(name, value ?? null);
+
+  /** Adds or removes the record, and then names above it as far as they come or go with it; returns how many these are. */
+  const hold = (
+    record: RecordEntry,
+    by: 1 | -1,
+    get: (name: string) => NameValue | undefined,
+    set: (name: string, value: NameValue | undefined) => void,
+  ): number => {
+    const existed = get(record.name);
+    const exists = changed(existed, record, by);
+    set(record.name, exists);
+    let count = 0;
+    let flipped = isFlipped(existed, exists);
+    if (flipped)
+      for (const at of namesAbove(record.name, origin)) {
+        count += 1;
+        const before = get(at);
+        const after = withCount(before, by);
+        set(at, after);
+        flipped = isFlipped(before, after);
+        if (!flipped) break;
+      }
+    return count;
+  };
+  const holdIn = (layer: Layer, record: RecordEntry, by: 1 | -1): number =>
+    hold(
+      record,
+      by,
+      (name) => own(layer, name),
+      (name, value) => putIn(layer, name, value),
+    );
+  /**
+   * A change of the visible names, or of the layer below, as the layer sees it: `seen` names above the record were changed there. Where
+   * the layer has a name its own way, others may come or go in it, and it takes those above for its own that it now sees differently.
+   */
+  const carry = (layer: Layer, record: RecordEntry, by: 1 | -1, seen: number, below?: Layer): void => {
+    const known = layer.get(record.name);
+    let above = seen > 0 ? by : 0;
+    if (known !== undefined) {
+      const value = changed(known ?? undefined, record, by);
+      putIn(layer, record.name, value);
+      above = isFlipped(known ?? undefined, value) ? by : 0;
+    }
+    let level = 1;
+    for (const at of namesAbove(record.name, origin)) {
+      const visibly = level <= seen ? by : 0;
+      if (above === 0 && visibly === 0) return;
+      const has = layer.has(at);
+      if (!has && above === visibly) above = level < seen ? by : 0;
+      else {
+        // A copy has the visible change already.
+        const before = has ? own(layer, at) : withCount(own(layer, at, below), -visibly);
+        const after = above === 0 ? before : withCount(before, above);
+        putIn(layer, at, after);
+        above = isFlipped(before, after) ? by : 0;
+      }
+      level += 1;
+    }
+  };
+  const changeVisibly = (record: RecordEntry, by: 1 | -1): void => {
+    if (by === -1 && current(record.name) === undefined) return;
+    const seen = hold(record, by, current, put);
+    for (const layer of hidden.values()) carry(layer, record, by, seen);
   };
   const fold = (): boolean => {
     const layer = shown.at(-1);
@@ -77,37 +143,10 @@ export function createZoneNames(origin: string, foldedAtOnce = FOLDED_AT_ONCE): 
     }
     return true;
   };
-  /** What shown layers have of the name and those above it; then these are the zone's own to change. */
-  const foldPath = (name: string): void => {
-    for (const { names } of shown.toReversed())
-      for (const at of [name, ...namesAbove(name, origin)]) {
-        const value = names.get(at);
-        if (value !== undefined) foldName(names, at, value);
-      }
-  };
 
   return {
-    add: (record) => {
-      const { name } = record;
-      if (shown.length > 0) foldPath(name);
-      change(null, name, (value) => addedTo(value, record));
-      changeAbove(null, name, 1, () => true);
-      for (const layer of hidden.values()) {
-        if (layer.has(name)) change(layer, name, (value) => addedTo(value, record));
-        changeAbove(layer, name, 1, (at) => layer.has(at));
-      }
-    },
-    remove: (record) => {
-      const { name } = record;
-      if (shown.length > 0) foldPath(name);
-      if (!nodes.has(name)) return;
-      change(null, name, (value) => removedFrom(value, record));
-      changeAbove(null, name, -1, () => true);
-      for (const layer of hidden.values()) {
-        if (layer.has(name)) change(layer, name, (value) => removedFrom(value, record));
-        changeAbove(layer, name, -1, (at) => layer.has(at));
-      }
-    },
+    add: (record) => changeVisibly(record, 1),
+    remove: (record) => changeVisibly(record, -1),
     addressRecords: (name) => {
       const exact = find(name);
       if (exact !== undefined) return recordsOf(exact);
@@ -118,18 +157,19 @@ export function createZoneNames(origin: string, foldedAtOnce = FOLDED_AT_ONCE): 
       }
       return NONE;
     },
-    stage: (id, before, after) => {
+    stage: (id, before, after, isNext = false) => {
       let layer = hidden.get(id);
       if (!layer) hidden.set(id, (layer = new LargeMap()));
+      const others = isNext && hidden.size > 1 ? [...hidden.values()].filter((other) => other !== layer) : [];
       let names = 0;
-      for (const [record, by] of [
-        [before, -1],
-        [after, 1],
-      ] as const) {
-        if (!record) continue;
-        change(layer, record.name, (value) => (by === 1 ? addedTo(value, record) : removedFrom(value, record)));
-        names += 1 + changeAbove(layer, record.name, by, () => true);
-      }
+      const one = (record: RecordEntry, by: 1 | -1): void => {
+        const seen = holdIn(layer, record, by);
+        for (const other of others) carry(other, record, by, seen, layer);
+        names += 1 + seen;
+      };
+      // What comes before what goes: a name that keeps a record keeps those above it.
+      if (after) one(after, 1);
+      if (before) one(before, -1);
       return names;
     },
     release: (id) => {
@@ -142,6 +182,13 @@ export function createZoneNames(origin: string, foldedAtOnce = FOLDED_AT_ONCE): 
     forget: (id) => void hidden.delete(id),
   };
 }
+
+const changed = (value: NameValue | undefined, record: RecordEntry, by: 1 | -1): NameValue | undefined =>
+  by === 1 ? addedTo(value, record) : removedFrom(value, record);
+
+/** Whether the name came or went. */
+const isFlipped = (before: NameValue | undefined, after: NameValue | undefined): boolean =>
+  (before === undefined) !== (after === undefined);
 
 /** Those above it up to the zone's own name. */
 function* namesAbove(name: string, origin: string): Generator<string> {

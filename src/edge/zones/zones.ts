@@ -92,11 +92,11 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
 
   const staging = createStagingSlices(onSlice);
   /** A zone is there before anything but removals is staged for it. */
-  function* stage(changeId: string, zoneId: string, changes: Iterable<StagedChange>): Generator<number> {
+  function* stage(changeId: string, zoneId: string, changes: Iterable<StagedChange>, isNext = false): Generator<number> {
     const names = byId.get(zoneId)?.names;
     if (names) stagedIn.set(changeId, names);
     for (const { before, value } of changes) {
-      if (names) yield names.stage(changeId, before, value);
+      if (names) yield names.stage(changeId, before, value, isNext);
       else if (before) {
         removeRecord(before);
         yield 1;
@@ -113,7 +113,7 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
 
   const apply = (op: AppliedOp): void => {
     if (op.kind === "staged") {
-      if (op.value) staging.add(stage(op.value.import_id, op.value.zone_id, op.changes));
+      if (op.value) staging.add(stage(op.value.import_id, op.value.zone_id, op.changes, op.value.is_next));
     } else if (op.kind === "release") release(op.id, op.value === null);
     else if (op.kind === "zone") {
       if (op.value !== null) putZone(op.value, op.before);

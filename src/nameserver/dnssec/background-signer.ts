@@ -1,4 +1,5 @@
 import type { Clock } from "#kernel/clock.ts";
+import { LargeMap } from "#kernel/large-map.ts";
 import type { NameKey } from "#wire/dns/name.ts";
 import type { EdgeFront } from "#nameserver/zones/proxied-records.ts";
 import { signedTypes, visibleSet } from "#nameserver/zones/lookup.ts";
@@ -37,6 +38,17 @@ interface Job {
   readonly key: NameKey;
 }
 
+/** One of which some names have changed; a large change brings a million. */
+interface Names extends Job {
+  readonly names: LargeMap<true>;
+  rest: Iterator<NameKey, undefined>;
+}
+
+function namesOf(job: Job): Names {
+  const names = new LargeMap<true>();
+  return { ...job, names, rest: names.keys() };
+}
+
 /** One whose names are gone through, after the signatures of names that it no longer has. */
 interface WholeZone extends Job {
   readonly tidying: Generator<void>;
@@ -45,10 +57,10 @@ interface WholeZone extends Job {
 
 export function createBackgroundSigner({ zones, edge, signatures, clock }: BackgroundSignerDeps): BackgroundSigner {
   /** By zone: several deltas in a row ask for the same names, the apex above all. */
-  const changed = new Map<string, Job & { readonly names: Set<NameKey> }>();
-  const whole = new Map<string, Job>();
+  const changed = new Map<string, Names>();
+  const whole = new LargeMap<Job>();
   /** The keys of signed zones by their ids. */
-  const signed = new Map<string, NameKey>();
+  const signed = new LargeMap<NameKey>();
   let walk: WholeZone | undefined;
   let slice: NodeJS.Timeout | undefined;
   let nextSweep: NodeJS.Timeout | undefined;
@@ -71,11 +83,13 @@ export function createBackgroundSigner({ zones, edge, signatures, clock }: Backg
     });
   };
 
-  const stepChanged = (job: Job & { readonly names: Set<NameKey> }): void => {
+  const stepChanged = (job: Names): void => {
     const zone = zoneOf(job);
-    const name = job.names.values().next().value;
-    if (name !== undefined) job.names.delete(name);
-    if (!zone || name === undefined || !signName(zone, name)) changed.delete(job.id);
+    const { value: name, done } = job.rest.next();
+    if (done === true) job.rest = job.names.keys();
+    else job.names.delete(name);
+    const isUsable = zone !== undefined && (name === undefined || signName(zone, name));
+    if (!isUsable || job.names.size === 0) changed.delete(job.id);
   };
 
   const stepWalk = (job: WholeZone): void => {
@@ -133,8 +147,8 @@ export function createBackgroundSigner({ zones, edge, signatures, clock }: Backg
   };
 
   const signSoon = ({ id, key }: Job, names: readonly NameKey[]): void => {
-    const pending = changed.get(id) ?? { id, key, names: new Set() };
-    for (const name of names) pending.names.add(name);
+    const pending = changed.get(id) ?? namesOf({ id, key });
+    for (const name of names) pending.names.set(name, true);
     changed.set(id, pending);
     signatures.forget({ id }, names);
     schedule();

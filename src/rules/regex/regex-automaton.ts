@@ -1,5 +1,6 @@
 import { RE2JS } from "re2js";
 import { charge } from "#rules/budget.ts";
+import type { Learner, LearnedStates } from "./learned-states.ts";
 import { RegexError } from "./regex-syntax.ts";
 
 /** What runs any pattern in time that is linear in the text, and in the worst case in the pattern's own size as well. */
@@ -29,20 +30,42 @@ const TRIED_PLACES_MAX = 262_144;
 /** States that are remembered, of each pattern: less than what the library keeps by itself. */
 const STATES_BYTES_MAX = 1 << 20;
 
-/** Throws RegexError. */
-export function createAutomaton(source: string): Automaton {
+/** What it learns of its texts counts among the `states`. Throws RegexError. */
+export function createAutomaton(source: string, states: LearnedStates): Automaton {
   const automaton = compile(source);
   const size = automaton.re2Input.numberOfInstructions() as number;
+  const { dfa } = automaton.re2Input;
   chargeStates(automaton);
+  const learner: Learner = {
+    get bytes() {
+      return dfa.stateBudget - dfa.memBudget;
+    },
+    forget: () => {
+      dfa.clearCache();
+      left = dfa.memBudget;
+    },
+  };
+  let left: number = dfa.memBudget;
+  /** A text that is stopped by its steps has taught something too. */
+  const learning = <T>(run: () => T): T => {
+    try {
+      return run();
+    } finally {
+      if (dfa.memBudget !== left) {
+        left = dfa.memBudget;
+        states.learned(learner);
+      }
+    }
+  };
   return {
     test: (text) => {
       charge(text.length * BYTE_STEPS);
-      return automaton.test(text);
+      return learning(() => automaton.test(text));
     },
     find: (text) => {
       charge(text.length * BYTE_STEPS + Math.min(text.length * size, TRIED_PLACES_MAX) * PLACE_STEPS);
       const matcher = automaton.matcher(text);
-      if (!matcher.find()) return null;
+      if (!learning(() => matcher.find())) return null;
       const groups = automaton.groupCount();
       return { start: matcher.start(), end: matcher.end(), group: (number) => (number > groups ? "" : (matcher.group(number) ?? "")) };
     },

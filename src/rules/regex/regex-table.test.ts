@@ -31,6 +31,11 @@ test("the places of all expressions together have a bound, and those over charac
   assert.throws(() => characters.test("(?u)ö{900}"), /with \(\?u\) of this rule have 2\d+ places .* at most 2000/);
   characters.beginRule();
   characters.test("(?u)ä{900}");
+  // A class is a large table.
+  characters.beginRule();
+  characters.test(`(?u)${"\\p{L}".repeat(60)}`);
+  characters.test(`(?u)x${"\\p{L}".repeat(60)}`);
+  assert.throws(() => characters.test(`(?u)y${"\\p{L}".repeat(60)}`), /with \(\?u\) of this rule have 2\d+ places .* at most 2000/);
 });
 
 test("a ruleset compiles in pieces, none of which has more than one large expression in it", () => {

@@ -1,3 +1,4 @@
+import { type LearnedStates, statePool } from "./learned-states.ts";
 import { compileRegexReplacer, compileRegexTest, RegexError, type RegexReplacer, type RegexTest } from "./regex.ts";
 
 /**
@@ -8,6 +9,8 @@ export const REGEX_PLACES_MAX = 50_000;
 
 /** Those over characters, `(?u)`, are made at once, which is part of looking at their rule. */
 const CHARACTER_PLACES_MAX = 2000;
+/** A class of characters is a table of hundreds of ranges: it takes as long as so many places. */
+const CLASS_PLACES = 15;
 
 /** The regular expressions of one ruleset, each of them compiled once, however many rules have it. Methods throw RegexError. */
 export interface RegexTable {
@@ -22,6 +25,8 @@ export interface RegexTable {
     test(pattern: string): RegexTest | undefined;
     replacer(pattern: string): RegexReplacer | undefined;
   };
+  /** What its automata have learned of the texts that they were asked about. */
+  readonly states: LearnedStates;
   /** Those that came since the last call and are still to be prepared. */
   takeNew(): readonly Preparable[];
 }
@@ -31,6 +36,9 @@ export type Preparable = Pick<RegexTest, "size" | "prepare">;
 /** `placesMax`: more are refused. `before`: the table of the ruleset that is replaced, whose expressions are taken over. */
 export function createRegexTable(placesMax = Number.POSITIVE_INFINITY, before?: RegexTable): RegexTable {
   const tables = { test: new Map<string, RegexTest>(), replacer: new Map<string, RegexReplacer>() };
+  // Those that are taken over count among the same; what the version before alone has learned is of no more use.
+  const states = before?.states ?? statePool.createGroup();
+  states.forget();
   let places = 0;
   let characterPlaces = 0;
   let fresh: Preparable[] = [];
@@ -45,10 +53,10 @@ export function createRegexTable(placesMax = Number.POSITIVE_INFINITY, before?: 
         `with it the regular expressions of this ruleset have ${places} places once their repetitions are written out; at most ${placesMax} are allowed`,
         0,
       );
-    if (/^\(\?[ims]*u/.test(pattern)) characterPlaces += found.size;
+    if (/^\(\?[ims]*u/.test(pattern)) characterPlaces += found.size + CLASS_PLACES * (pattern.split(/\\p/i).length - 1);
     if (characterPlaces > CHARACTER_PLACES_MAX)
       throw new RegexError(
-        `with it the regular expressions with (?u) of this rule have ${characterPlaces} places once their repetitions are written out; at most ${CHARACTER_PLACES_MAX} are allowed`,
+        `with it the regular expressions with (?u) of this rule have ${characterPlaces} places once their repetitions are written out, with ${CLASS_PLACES} for each \\p{…}; at most ${CHARACTER_PLACES_MAX} are allowed`,
         0,
       );
     known.set(pattern, found);
@@ -56,14 +64,15 @@ export function createRegexTable(placesMax = Number.POSITIVE_INFINITY, before?: 
     return found;
   };
   return {
-    test: (pattern) => find(tables.test, pattern, () => before?.known.test(pattern) ?? compileRegexTest(pattern)),
-    replacer: (pattern) => find(tables.replacer, pattern, () => before?.known.replacer(pattern) ?? compileRegexReplacer(pattern)),
+    test: (pattern) => find(tables.test, pattern, () => before?.known.test(pattern) ?? compileRegexTest(pattern, undefined, states)),
+    replacer: (pattern) => find(tables.replacer, pattern, () => before?.known.replacer(pattern) ?? compileRegexReplacer(pattern, states)),
     beginRule: () => {
       characterPlaces = 0;
     },
     get places() {
       return places;
     },
+    states,
     known: { test: (pattern) => tables.test.get(pattern), replacer: (pattern) => tables.replacer.get(pattern) },
     takeNew: () => {
       const taken = fresh;

@@ -1,6 +1,7 @@
 import { charge } from "#rules/budget.ts";
 import { regexCost, isLinear, repeatsOddly, simplifyTest } from "./regex-linear.ts";
 import { type Automaton, createAutomaton } from "./regex-automaton.ts";
+import { type LearnedStates, statePool } from "./learned-states.ts";
 import { requiredParts, type RequiredParts } from "./regex-parts.ts";
 import { type ByteSet, without } from "./byte-set.ts";
 import { type Assertion, parseRegex, type Regex, RegexError, sizeOf } from "./regex-syntax.ts";
@@ -38,10 +39,10 @@ const MAKING_STEPS = 5000;
 
 /**
  * Reads a pattern in Rust's syntax, one char for each byte. Throws RegexError. `stepsMax`, for patterns that ship with the
- * program: what these may do at one place, where it is bounded. They charge nothing: who asks does.
+ * program: what these may do at one place, where it is bounded. They charge nothing: who asks does. `states`: those of its ruleset.
  */
-export function compileRegexTest(pattern: string, stepsMax?: number): RegexTest {
-  const unicode = unicodePattern(pattern);
+export function compileRegexTest(pattern: string, stepsMax?: number, states = statePool.createGroup()): RegexTest {
+  const unicode = unicodePattern(pattern, states);
   if (unicode !== null) {
     const { automaton, size } = unicode;
     return { engine: "automaton", required: null, size, prepare: nothing, test: (text) => automaton.test(decode(text)) };
@@ -52,10 +53,10 @@ export function compileRegexTest(pattern: string, stepsMax?: number): RegexTest 
   if (isLinear(simple, stepsMax)) {
     const native = new RegExp(write(simple, "native"));
     const test = (text: string): boolean => native.test(text);
-    const tests = stepsMax === undefined ? nativeOrAutomaton(simple, test) : test;
+    const tests = stepsMax === undefined ? nativeOrAutomaton(simple, test, states) : test;
     return { engine: "native", required, size, prepare: nothing, test: tests };
   }
-  const { automaton, prepare } = compileTree(simple, size);
+  const { automaton, prepare } = compileTree(simple, size, states);
   const first = required?.folded === false && required.texts.length === 1 ? (required.texts[0] ?? "") : "";
   const test = (text: string): boolean => indexOfPart(text, first) !== -1 && automaton().test(text);
   return { engine: "automaton", required, size, prepare, test };
@@ -64,11 +65,11 @@ export function compileRegexTest(pattern: string, stepsMax?: number): RegexTest 
 const nothing = (): void => undefined;
 
 /** Tests by the runtime's engine, and long texts by an automaton where that is sure to take less time. */
-function nativeOrAutomaton(regex: Regex, test: (text: string) => boolean): (text: string) => boolean {
+function nativeOrAutomaton(regex: Regex, test: (text: string) => boolean, states: LearnedStates): (text: string) => boolean {
   const { once, perByte } = regexCost(regex);
   const size = sizeOf(regex);
   const staysNative = perByte <= NATIVE_BYTE_STEPS_MAX || size > AUTOMATON_SIZE_MAX;
-  const automaton = staysNative ? null : compileTree(regex, size).automaton;
+  const automaton = staysNative ? null : compileTree(regex, size, states).automaton;
   return (text) => {
     const steps = once + text.length * perByte;
     if (automaton === null || steps <= NATIVE_TEXT_STEPS_MAX) {
@@ -80,8 +81,8 @@ function nativeOrAutomaton(regex: Regex, test: (text: string) => boolean): (text
 }
 
 /** Throws RegexError. */
-export function compileRegexReplacer(pattern: string): RegexReplacer {
-  const unicode = unicodePattern(pattern);
+export function compileRegexReplacer(pattern: string, states = statePool.createGroup()): RegexReplacer {
+  const unicode = unicodePattern(pattern, states);
   if (unicode !== null) {
     const { automaton, size } = unicode;
     return { size, prepare: nothing, replace: replaceByAutomaton(() => automaton, decode, encode) };
@@ -89,7 +90,7 @@ export function compileRegexReplacer(pattern: string): RegexReplacer {
   const parsed = parseRegex(pattern);
   const size = sizeOf(parsed);
   if (!runsNatively(parsed)) {
-    const { automaton, prepare } = compileTree(parsed, size);
+    const { automaton, prepare } = compileTree(parsed, size, states);
     return { size, prepare, replace: replaceByAutomaton(automaton, same, same) };
   }
   const native = new RegExp(write(parsed, "native"));
@@ -128,24 +129,24 @@ const decode = (text: string): string => Buffer.from(text, "latin1").toString("u
 const encode = (text: string): string => Buffer.from(text, "utf8").toString("latin1");
 
 /** An automaton over UTF-16 of what stands behind a leading `(?u)`, with its other flags; null for patterns over bytes. */
-function unicodePattern(pattern: string): { readonly automaton: Automaton; readonly size: number } | null {
+function unicodePattern(pattern: string, states: LearnedStates): { readonly automaton: Automaton; readonly size: number } | null {
   const found = /^\(\?([ims]*)u([ims]*)\)/.exec(pattern);
   if (found === null) return null;
   const flags = `${found[1]}${found[2]}`;
   const body = decode(pattern.slice(found[0].length));
   const size = unicodeSizeOf(body);
   if (size > AUTOMATON_SIZE_MAX) throw new RegexError(TOO_LARGE, 0);
-  return { automaton: createAutomaton((flags === "" ? "" : `(?${flags})`) + body), size };
+  return { automaton: createAutomaton((flags === "" ? "" : `(?${flags})`) + body, states), size };
 }
 
 // An automaton's time is linear in the text, and in the worst case in its own size as well.
 const AUTOMATON_SIZE_MAX = 1000;
 
 /** Made when it is first asked for; whoever has not prepared it is charged then. */
-function compileTree(regex: Regex, size: number): { automaton(): Automaton; prepare(): void } {
+function compileTree(regex: Regex, size: number, states: LearnedStates): { automaton(): Automaton; prepare(): void } {
   if (size > AUTOMATON_SIZE_MAX) throw new RegexError(TOO_LARGE, 0);
   let made: Automaton | undefined;
-  const make = (): Automaton => (made ??= createAutomaton(write(regex, "automaton")));
+  const make = (): Automaton => (made ??= createAutomaton(write(regex, "automaton"), states));
   return {
     prepare: () => void make(),
     automaton: () => {

@@ -1,0 +1,89 @@
+/** What the automata of one ruleset may have learned together. */
+export const GROUP_BYTES_MAX = 16 * 2 ** 20;
+/** The same of all customers' automata of a thread. */
+export const THREAD_BYTES_MAX = 64 * 2 ** 20;
+
+/** An automaton that learns states as texts lead to them. */
+export interface Learner {
+  /** Of the states that it knows. */
+  readonly bytes: number;
+  /** Learns anew from now on, which its next texts pay for. */
+  forget(): void;
+}
+
+/** The automata of one ruleset, which forget all that they have learned where it is too much together. */
+export interface LearnedStates {
+  /** To be called after each use of a learner that has learned something. */
+  learned(learner: Learner): void;
+  /** How much is known. */
+  readonly bytes: number;
+  forget(): void;
+}
+
+/** What the customers' automata of a thread have learned. */
+export interface StatePool {
+  readonly bytes: number;
+  createGroup(): LearnedStates;
+}
+
+/** Where all groups together know more than `bytesMax`, the one that knows most forgets it. */
+export function createStatePool(bytesMax = THREAD_BYTES_MAX, groupBytesMax = GROUP_BYTES_MAX): StatePool {
+  /** Groups go with their rulesets, whenever memory is collected. */
+  const groups = new Map<Tally, WeakRef<LearnedStates>>();
+  const gone = new FinalizationRegistry<Tally>((tally) => {
+    bytes -= tally.bytes;
+    groups.delete(tally);
+  });
+  let bytes = 0;
+
+  const forgetMost = (): void => {
+    let most: Tally | undefined;
+    for (const tally of groups.keys()) if (tally.bytes > (most?.bytes ?? 0)) most = tally;
+    if (most === undefined) return;
+    const group = groups.get(most)!.deref();
+    group?.forget();
+    if (group !== undefined) return;
+    bytes -= most.bytes;
+    most.bytes = 0;
+  };
+
+  return {
+    get bytes() {
+      return bytes;
+    },
+    createGroup: (): LearnedStates => {
+      const tally: Tally = { bytes: 0 };
+      /** Those that know something. */
+      const learners = new Map<Learner, number>();
+      const group: LearnedStates = {
+        get bytes() {
+          return tally.bytes;
+        },
+        learned: (learner) => {
+          const added = learner.bytes - (learners.get(learner) ?? 0);
+          learners.set(learner, learner.bytes);
+          tally.bytes += added;
+          bytes += added;
+          if (tally.bytes > groupBytesMax) group.forget();
+          while (bytes > bytesMax) forgetMost();
+        },
+        forget: () => {
+          for (const learner of learners.keys()) learner.forget();
+          learners.clear();
+          bytes -= tally.bytes;
+          tally.bytes = 0;
+        },
+      };
+      groups.set(tally, new WeakRef(group));
+      gone.register(group, tally);
+      return group;
+    },
+  };
+}
+
+interface Tally {
+  bytes: number;
+}
+
+/** Of the customers' patterns that this thread runs. */
+export const statePool = createStatePool();
