@@ -216,7 +216,7 @@ export function createCustomHostnames(deps: CustomHostnamesDeps): CustomHostname
   };
 
   async function insertChecked(unit: Unit, call: Call, zone: ZoneRef, row: CustomHostnameRow): Promise<void> {
-    await lockZone(unit.db, zone.id);
+    if (!(await lockZone(unit.db, zone.id))) throw new PlatformError("zone_not_found");
     if (perZoneMax === 0) throw new PlatformError("hostname_quota_none");
     if (await customHostnameNamed(unit.db, zone.id, row.hostname)) throw new PlatformError("hostname_duplicate", { source: "/hostname" });
     if ((await countCustomHostnames(unit.db, zone.id)) >= perZoneMax) throw new PlatformError("hostname_quota_exceeded");

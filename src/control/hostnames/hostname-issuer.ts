@@ -1,7 +1,7 @@
 import type { CertificateIssuer } from "#control/hostnames/certificate-issuer.ts";
 import { customHostname, type CustomHostnameRow } from "#store/hostnames/custom-hostnames.ts";
 import type { Store } from "#store/database/store.ts";
-import { zoneRowById } from "#store/zones/zones.ts";
+import { lockZone, zoneRowById } from "#store/zones/zones.ts";
 import type { CertificateOrders, CertificateRequest } from "#control/certificates/orders.ts";
 
 /** Certificates for custom hostnames, from whichever authority may issue them. */
@@ -20,7 +20,9 @@ export const createHostnameIssuer = ({
       // hostname becomes active asks again.
       if ((await zoneRowById(store.read, row.zone_id))?.status !== "active") continue;
       const wish = wishOf(row);
-      await store.write((unit) => orders.request(unit, wish));
+      await store.write(async (unit) => {
+        if (await lockZone(unit.db, row.zone_id)) await orders.request(unit, wish);
+      });
       await orders.workFor(wish);
     }
   },

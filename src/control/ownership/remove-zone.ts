@@ -1,12 +1,10 @@
 import { removeDomains } from "#control/gateways/domains.ts";
 import { removedSlotOps } from "#control/previous-waf/entries.ts";
-import { changeProofs, placementOf } from "#control/certificates/placement.ts";
+import { forgetOrder } from "#control/certificates/orders.ts";
 import { serialEntry } from "#snapshot/compile.ts";
 import { purgesOfZone } from "#store/zones/cache-purges.ts";
-import { ordersOfZone } from "#store/certificates/certificate-orders.ts";
 import { certificatesOfZone, deleteCertificatesOfZone } from "#store/certificates/certificates.ts";
 import { customCertificatesOfZone } from "#store/certificates/custom-certificates.ts";
-import { hostnameCertificatesOfZone, hostnameIdsOfZone } from "#store/hostnames/custom-hostnames.ts";
 import { importOfZone } from "#store/dns/dns-imports.ts";
 import { removeZoneRows } from "#store/database/removals.ts";
 import { fallbackOrigin } from "#store/hostnames/fallback-origins.ts";
@@ -20,8 +18,8 @@ import { deleteZone, zoneRowById } from "#store/zones/zones.ts";
 import { latestSerial } from "#wire/dns/serial.ts";
 
 /**
- * Deletes the zone and everything in it, from the database and from what planes see. Its records and versions, of which
- * there may be a million, are out of everybody's sight at once and deleted over time (removals.ts).
+ * Deletes the zone and everything in it, from the database and from what planes see. Its records, versions and custom hostnames, of
+ * which there may be a million, are out of everybody's sight at once and deleted over time (removals.ts).
  */
 export async function removeZone(unit: Unit, id: string, nowMicros: number): Promise<void> {
   const owner: RulesetOwner = { level: "zone", owner_id: id };
@@ -29,14 +27,14 @@ export async function removeZone(unit: Unit, id: string, nowMicros: number): Pro
   await removeZoneRows(unit.db, id, nowMicros);
   const underWay = await importOfZone(unit.db, id);
   if (underWay) unit.change({ kind: "release", id: underWay.id, value: null });
-  await takeBackOrders(unit, id);
+  await forgetOrder(unit, { owner_kind: "zone", owner_id: id });
   for (const ruleset of await rulesetsOf(unit.db, owner)) unit.change({ kind: "ruleset", id: ruleset.id, value: null });
   const zone = await zoneRowById(unit.db, id);
   if (zone !== undefined) for (const op of await removedSlotOps(unit.db, zone)) unit.change(op);
   for (const certificate of await certificatesOfZone(unit.db, id)) unit.change({ kind: "certificate", id: certificate.id, value: null });
   for (const certificate of await customCertificatesOfZone(unit.db, id))
     unit.change({ kind: "certificate", id: certificate.id, value: null });
-  await removeHostnames(unit, id);
+  if (await fallbackOrigin(unit.db, id)) unit.change({ kind: "fallback_origin", id, value: null });
   if (await dnssecOfZone(unit.db, id)) unit.change({ kind: "dnssec", id, value: null });
   if ((await zoneTransfersOf(unit.db, id)).length > 0) unit.change({ kind: "transfer", id, value: null });
   if (await purgesOfZone(unit.db, id)) unit.change({ kind: "purge", id, value: null });
@@ -61,20 +59,4 @@ async function rememberZone({ db }: Unit, id: string, nowMicros: number): Promis
     serial: latestSerial([...earlier, zone.serial, serialEntry(zone).serial]) ?? zone.serial,
     proof: zone.status === "active" ? zone.proof : "none",
   });
-}
-
-/** Their rows go with the zone's. */
-async function removeHostnames(unit: Unit, zoneId: string): Promise<void> {
-  for (const certificate of await hostnameCertificatesOfZone(unit.db, zoneId))
-    unit.change({ kind: "certificate", id: certificate.id, value: null });
-  for (const id of await hostnameIdsOfZone(unit.db, zoneId)) unit.change({ kind: "custom_hostname", id, value: null });
-  if (await fallbackOrigin(unit.db, zoneId)) unit.change({ kind: "fallback_origin", id: zoneId, value: null });
-}
-
-/** What was shown for certificates on order; the orders themselves go with the zone. */
-async function takeBackOrders(unit: Unit, zoneId: string): Promise<void> {
-  for (const order of await ordersOfZone(unit.db, zoneId)) {
-    const placement = placementOf(order);
-    if (placement !== null) await changeProofs(unit, order, placement, "take_back");
-  }
 }

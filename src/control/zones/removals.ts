@@ -1,7 +1,10 @@
 import type { Call } from "#control/call.ts";
+import { removeHostname } from "#control/hostnames/remove-hostname.ts";
 import { auditActor } from "#control/commit.ts";
 import { deleteSomeOfZone } from "#store/dns/dns-records.ts";
 import { deleteSomeParts, deleteSomeVersions } from "#store/dns/dns-versions.ts";
+import { deleteOrdersOfZone } from "#store/certificates/certificate-orders.ts";
+import { someHostnamesOfZone } from "#store/hostnames/custom-hostnames.ts";
 import { endRemoval, type RemovalRow, someRemovals } from "#store/database/removals.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 
@@ -17,6 +20,7 @@ export interface Removals {
 
 /** Of one unit. Records have nine indexes, and parts of versions many kilobytes. */
 const RECORDS_AT_ONCE = 200;
+const HOSTNAMES_AT_ONCE = 20;
 const VERSIONS_AT_ONCE = 20;
 const REMOVALS_AT_ONCE = 20;
 
@@ -54,6 +58,11 @@ export function createRemovals({ store }: { readonly store: Store }): Removals {
 /** Deletes some of it; false where nothing is left. */
 const KINDS: Readonly<Record<string, (unit: Unit, row: RemovalRow, call: Call) => Promise<boolean>>> = {
   zone: async (unit, { zone_id }, call) => {
+    // Their names are free already, but not what they hold of planes' memory.
+    const hostnames = await someHostnamesOfZone(unit.db, zone_id, HOSTNAMES_AT_ONCE);
+    for (const row of hostnames) await removeHostname(unit, call, row);
+    if (hostnames.length > 0) return true;
+    await deleteOrdersOfZone(unit.db, zone_id);
     const ids = await deleteSomeOfZone(unit.db, zone_id, RECORDS_AT_ONCE);
     if (ids.length === 0) return deleteSomeVersions(unit.db, zone_id, VERSIONS_AT_ONCE);
     for (const id of ids) unit.change({ kind: "record", id, value: null });

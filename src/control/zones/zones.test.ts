@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { isoMicros, systemClock } from "#kernel/clock.ts";
+import { putRenewal } from "#store/certificates/certificate-orders.ts";
+import {
+  activeHostnames,
+  customHostname,
+  dueHostnames,
+  insertCustomHostname,
+  insertHostnameCertificate,
+} from "#store/hostnames/custom-hostnames.ts";
 import { insertAccount } from "#store/access/accounts.ts";
 import { rebuildSnapshot } from "#control/rebuild.ts";
 import { createRemovals } from "./removals.ts";
@@ -150,6 +158,59 @@ storeTest("a zone goes with all of its records, however many they are", async ({
   assert.equal(await versions(), 1);
   assert.deepEqual(await store.read.selectFrom("removals").selectAll().execute(), []);
 });
+
+storeTest(
+  "a zone's custom hostnames end with it, and are deleted some in each unit, with their certificates and orders",
+  async ({ store }) => {
+    const { control, account_id, call } = await controlOver(store);
+    const { id, name } = await control.zones.create(call(), { name: "saas.example", account: { id: account_id } });
+    const zone = { id, name, account_id, plan: "enterprise" };
+    const first = await control.customHostnames.create(call(), zone, { hostname: "first.customer.test" });
+    const count = 100;
+    await store.write(async ({ db }) => {
+      const row = (await customHostname(db, first.id)) ?? assert.fail("no row");
+      const shared = { zone_id: id, hosts: "[]", chain: "", private_key: "", issuer: "", serial_number: "", signature: "" };
+      for (let i = 0; i < count; i++) {
+        const hostname = { ...row, id: `h${i}`, hostname: `h${i}.customer.test`, status: "active", next_check_ms: 0 };
+        await insertCustomHostname(db, hostname);
+        await insertHostnameCertificate(db, {
+          ...{ ...shared, id: `c${i}`, custom_hostname_id: `h${i}`, is_custom: 0, not_before: "", not_after: "", created_on: "" },
+        });
+        const owner = { owner_kind: "custom_hostname", owner_id: `h${i}`, zone_id: id, hosts: "[]", method: "txt", requested: "" } as const;
+        await putRenewal(db, { ...owner, authority: "", renewal_id: null, renew_ms: 0, advice_ms: 0 });
+      }
+    });
+    await control.removals.close();
+    const deletion = call();
+    await control.zones.delete(deletion, id);
+    const rev = deletion.rev ?? 0;
+    // Nobody sees them any more, and their names are free.
+    assert.deepEqual(await activeHostnames(store.read, "h1.customer.test"), []);
+    assert.deepEqual(await dueHostnames(store.read, 1, 10), []);
+    const { ops } = await rebuildSnapshot(store);
+    assert.deepEqual(
+      ops.filter((op) => op.kind === "custom_hostname" || (op.kind === "certificate" && op.id.startsWith("c"))),
+      [],
+    );
+    await createRemovals({ store }).run(call());
+    const deltas = ((await store.changesSince(rev - 1, 1000)) ?? []).map(({ changes }) =>
+      changes
+        .filter(({ kind, value }) => value === null && (kind === "custom_hostname" || kind === "certificate"))
+        .map((change) => change.id),
+    );
+    const ids = new Set(deltas.flat());
+    for (let i = 0; i < count; i++) assert.ok(ids.has(`h${i}`) && ids.has(`c${i}`), `${i}`);
+    assert.ok(Math.max(...deltas.map((changed) => changed.length)) <= 50, "other writes wait for some at most");
+    for (const table of [
+      "custom_hostnames",
+      "custom_hostname_certificates",
+      "certificate_renewals",
+      "certificate_orders",
+      "removals",
+    ] as const)
+      assert.deepEqual(await store.read.selectFrom(table).selectAll().execute(), [], table);
+  },
+);
 
 storeTest("what was left when the program ended is deleted by the next one", async ({ store }) => {
   const { control, account_id, call } = await controlOver(store);

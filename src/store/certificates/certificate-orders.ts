@@ -1,4 +1,5 @@
 import { type Kysely, type Selectable, sql, type Updateable } from "kysely";
+import { deleteInPieces } from "#store/queries/in-pieces.ts";
 import type { CertificateOrdersTable, CertificateRenewalsTable, Tables } from "#store/queries/tables.ts";
 
 export type CertificateOrderRow = Selectable<CertificateOrdersTable>;
@@ -23,8 +24,12 @@ export const orderById = (db: Db, id: string): Promise<CertificateOrderRow | und
 export const orderFromRow = (db: Db, { owner_kind, owner_id }: CertificateOwner): Promise<CertificateOrderRow | undefined> =>
   db.selectFrom("certificate_orders").selectAll().where("owner_kind", "=", owner_kind).where("owner_id", "=", owner_id).executeTakeFirst();
 
-export const ordersOfZone = (db: Db, zoneId: string): Promise<CertificateOrderRow[]> =>
-  db.selectFrom("certificate_orders").selectAll().where("zone_id", "=", zoneId).orderBy("id").execute();
+/** What is left of a zone that is gone. */
+export async function deleteOrdersOfZone(db: Db, zoneId: string): Promise<void> {
+  const where = sql`zone_id = ${zoneId}`;
+  await deleteInPieces(db, { table: "certificate_orders", key: ["id"], where });
+  await deleteInPieces(db, { table: "certificate_renewals", key: ["owner_kind", "owner_id"], where });
+}
 
 /** Those whose proofs somebody has to show. */
 export const placedOrders = (db: Db): Promise<CertificateOrderRow[]> =>

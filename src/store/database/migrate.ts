@@ -35,6 +35,7 @@ import { sessions } from "#store/migrations/0135-sessions.ts";
 import { history } from "#store/migrations/0068-history.ts";
 import { zoneNamesReversed } from "#store/migrations/0136-zone-names-reversed.ts";
 import { ownedByIndex } from "#store/migrations/0160-owned-by-index.ts";
+import { hostnamesOutliveZones } from "#store/migrations/0161-hostnames-outlive-zones.ts";
 import { importReports } from "#store/migrations/0130-import-reports.ts";
 import type { Dialect, Session } from "#store/queries/session.ts";
 
@@ -83,6 +84,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 135, name: "sessions", statements: sessions },
   { version: 136, name: "zone-names-reversed", statements: zoneNamesReversed },
   { version: 160, name: "owned-by-index", statements: ownedByIndex },
+  { version: 161, name: "hostnames-outlive-zones", statements: hostnamesOutliveZones },
 ];
 
 /**

@@ -19,7 +19,14 @@ export const customHostnameNamed = (db: Kysely<Tables>, zoneId: string, hostname
 
 /** Those of all zones that are active under the name: one, but for the moment in which another takes its place. */
 export const activeHostnames = (db: Kysely<Tables>, hostname: string): Promise<CustomHostnameRow[]> =>
-  db.selectFrom("custom_hostnames").selectAll().where("hostname", "=", hostname).where("status", "=", "active").execute();
+  // Those of a zone that is gone have nothing any more.
+  db
+    .selectFrom("custom_hostnames")
+    .innerJoin("zones", "zones.id", "custom_hostnames.zone_id")
+    .selectAll("custom_hostnames")
+    .where("custom_hostnames.hostname", "=", hostname)
+    .where("custom_hostnames.status", "=", "active")
+    .execute();
 
 /** The active ones of these zones under the name and those above it, the closest first. */
 export const activeHostnamesUp = (db: Kysely<Tables>, zoneIds: readonly string[], name: string): Promise<CustomHostnameRow[]> =>
@@ -33,10 +40,15 @@ export const activeHostnamesUp = (db: Kysely<Tables>, zoneIds: readonly string[]
     .execute();
 
 export const allCustomHostnames = (db: Kysely<Tables>): Promise<CustomHostnameRow[]> =>
-  db.selectFrom("custom_hostnames").selectAll().orderBy("id").execute();
+  db
+    .selectFrom("custom_hostnames")
+    .innerJoin("zones", "zones.id", "custom_hostnames.zone_id")
+    .selectAll("custom_hostnames")
+    .orderBy("custom_hostnames.id")
+    .execute();
 
-export const hostnameIdsOfZone = async (db: Kysely<Tables>, zoneId: string): Promise<string[]> =>
-  (await db.selectFrom("custom_hostnames").select("id").where("zone_id", "=", zoneId).execute()).map(({ id }) => id);
+export const someHostnamesOfZone = (db: Kysely<Tables>, zoneId: string, limit: number): Promise<CustomHostnameRow[]> =>
+  db.selectFrom("custom_hostnames").selectAll().where("zone_id", "=", zoneId).limit(limit).execute();
 
 export const countCustomHostnames = async (db: Kysely<Tables>, zoneId: string): Promise<number> =>
   (await listState(db, "custom_hostnames", [zoneId])).rows;
@@ -66,7 +78,14 @@ export async function checkPendingNow(db: Kysely<Tables>, zoneId: string, nowMs:
 /** Whose time has come, the longest overdue first. */
 export const dueHostnames = async (db: Kysely<Tables>, nowMs: number, limit: number): Promise<string[]> =>
   (
-    await db.selectFrom("custom_hostnames").select("id").where("next_check_ms", "<=", nowMs).orderBy("next_check_ms").limit(limit).execute()
+    await db
+      .selectFrom("custom_hostnames")
+      .innerJoin("zones", "zones.id", "custom_hostnames.zone_id")
+      .select("custom_hostnames.id")
+      .where("next_check_ms", "<=", nowMs)
+      .orderBy("next_check_ms")
+      .limit(limit)
+      .execute()
   ).map(({ id }) => id);
 
 /** Which of the names are custom hostnames of the zone, or lie below one with a wildcard; whatever their status. */
@@ -189,11 +208,13 @@ function tests(eb: ExpressionBuilder<Tables, "custom_hostnames">, filter: Hostna
 export const hostnameCertificates = (db: Kysely<Tables>, hostnameId: string): Promise<CustomHostnameCertificateRow[]> =>
   db.selectFrom("custom_hostname_certificates").selectAll().where("custom_hostname_id", "=", hostnameId).orderBy("created_on").execute();
 
-export const hostnameCertificatesOfZone = (db: Kysely<Tables>, zoneId: string): Promise<{ id: string }[]> =>
-  db.selectFrom("custom_hostname_certificates").select("id").where("zone_id", "=", zoneId).execute();
-
 export const allHostnameCertificates = (db: Kysely<Tables>): Promise<CustomHostnameCertificateRow[]> =>
-  db.selectFrom("custom_hostname_certificates").selectAll().orderBy("id").execute();
+  db
+    .selectFrom("custom_hostname_certificates")
+    .innerJoin("zones", "zones.id", "custom_hostname_certificates.zone_id")
+    .selectAll("custom_hostname_certificates")
+    .orderBy("custom_hostname_certificates.id")
+    .execute();
 
 export async function insertHostnameCertificate(db: Kysely<Tables>, row: CustomHostnameCertificateRow): Promise<void> {
   await db.insertInto("custom_hostname_certificates").values(row).execute();

@@ -80,10 +80,6 @@ export const OWNED: Readonly<Partial<Record<TableName, readonly Owned[]>>> = {
     ofAccount("hostname_issuance_times", ["account_id", "at_ms"]),
   ],
   zones: [
-    ofZone("custom_hostname_certificates"),
-    ofZone("custom_hostnames"),
-    ofZone("certificate_orders"),
-    ofZone("certificate_renewals", ["owner_kind", "owner_id"]),
     ofZone("custom_certificates"),
     ofZone("dns_scan_candidates"),
     ofZone("dns_record_counts", ["zone_id", "facet"]),
