@@ -1,43 +1,15 @@
 import { Type } from "typebox";
-import { type Req, type Route, route } from "#api/route.ts";
-import { groupsOfLevel } from "#control/rulesets/phase-permissions.ts";
+import { type Route, route } from "#api/route.ts";
 import type { Call } from "#control/call.ts";
 import type { Control } from "#control/control.ts";
 import type { RulesetScope } from "#control/rulesets/ruleset-scope.ts";
-import { PlatformError } from "#kernel/errors/errors.ts";
-import type { PermissionGroupName } from "#model/access/permission-groups.ts";
-import { CheckedExpression, ExpressionCheck, ExpressionLanguage, ExpressionLanguageQuery } from "#model/rulesets/rule-expression.ts";
-import { RuleTrace, RuleTraceRequest } from "#model/rulesets/rule-trace.ts";
 import { EntryPointQuery } from "#model/rulesets/waf-migration.ts";
 import { Ruleset, RulesetCreate, RulesetSummary, RulesetUpdate, RuleWriteAt } from "#model/rulesets/ruleset.ts";
+import { expressionRoutesOf, traceRouteOf } from "./rule-expressions.ts";
+import { ACCOUNT, type RulesetBase, type RulesetLevel, scopeOf, ZONE } from "./ruleset-level.ts";
+import { versionRoutesOf } from "./ruleset-versions.ts";
 
-/** Where rulesets hang, and who may see and change some of them there: each phase has permissions of its own. The routes below it are the same. */
-interface Level {
-  readonly scope: "account" | "zone";
-  readonly id: string;
-  readonly read: readonly PermissionGroupName[];
-  readonly write: readonly PermissionGroupName[];
-}
-
-const levelOf = (scope: Level["scope"]): Level => ({
-  scope,
-  id: scope,
-  read: groupsOfLevel(scope, "read"),
-  write: groupsOfLevel(scope, "write"),
-});
-
-const ACCOUNT = levelOf("account");
-const ZONE = levelOf("zone");
-
-/** Routes of both scopes are called with the account or the zone resolved. */
-function scopeOf({ resolved, call: { actor } }: Pick<Req<string, unknown, unknown>, "resolved" | "call">): RulesetScope {
-  if (resolved.zone)
-    return { actor, level: "zone", account_id: resolved.zone.account_id, zone_id: resolved.zone.id, plan: resolved.zone.plan };
-  if (resolved.account) return { actor, level: "account", account_id: resolved.account.id, zone_id: null, plan: null };
-  throw new PlatformError("unauthorized_resource");
-}
-
-/** Who looks at a ruleset is told of rules in it that are not run. */
+/** Adds a note for each rule of the ruleset that does not run. */
 async function withNotes(control: Control, call: Call, scope: RulesetScope, ruleset: Ruleset): Promise<Ruleset> {
   const notes = ruleset.kind === "managed" ? [] : await control.ruleTraces.leftOut(scope, ruleset.id);
   if (notes.length > 0) (call.notes ??= []).push(...notes.slice(0, NOTES_MAX));
@@ -46,7 +18,7 @@ async function withNotes(control: Control, call: Call, scope: RulesetScope, rule
 
 const NOTES_MAX = 20;
 
-function rulesetRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone_id">(base: B, level: Level): Route[] {
+function rulesetRoutesOf<const B extends RulesetBase>(base: B, level: RulesetLevel): Route[] {
   const read = { scope: level.scope, permissions: level.read } as const;
   const write = { scope: level.scope, permissions: level.write, paging: "one", result: Ruleset, dry_run: true } as const;
   return [
@@ -157,116 +129,6 @@ function rulesetRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone
       summary: "Delete a rule",
       handler: ({ control, call, resolved, params }) =>
         control.rulesets.deleteRule(call, scopeOf({ resolved, call }), params.ruleset_id, params.rule_id),
-    }),
-  ];
-}
-
-function versionRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone_id">(base: B, level: Level): Route[] {
-  const read = { scope: level.scope, permissions: level.read, method: "GET" } as const;
-  return [
-    route({
-      ...read,
-      path: `${base}/rulesets/phases/:phase/entrypoint/versions`,
-      id: `${level.id}-rulesets-entrypoint-versions-list`,
-      summary: "List the versions of an entry point ruleset, newest first",
-      result: RulesetSummary,
-      paging: "list",
-      handler: ({ control, call, resolved, params }) => control.rulesetVersions.ofEntryPoint(scopeOf({ resolved, call }), params.phase),
-    }),
-    route({
-      ...read,
-      path: `${base}/rulesets/phases/:phase/entrypoint/versions/:ruleset_version`,
-      id: `${level.id}-rulesets-entrypoint-versions-get`,
-      summary: "Show a version of an entry point ruleset",
-      result: Ruleset,
-      paging: "one",
-      handler: ({ control, call, resolved, params }) =>
-        control.rulesetVersions.getOfEntryPoint(scopeOf({ resolved, call }), params.phase, params.ruleset_version),
-    }),
-    route({
-      ...read,
-      path: `${base}/rulesets/:ruleset_id/versions`,
-      id: `${level.id}-rulesets-versions-list`,
-      summary: "List the versions of a ruleset, newest first",
-      result: RulesetSummary,
-      paging: "list",
-      handler: ({ control, call, resolved, params }) => control.rulesetVersions.list(scopeOf({ resolved, call }), params.ruleset_id),
-    }),
-    route({
-      ...read,
-      path: `${base}/rulesets/:ruleset_id/versions/:ruleset_version`,
-      id: `${level.id}-rulesets-versions-get`,
-      summary: "Show a version of a ruleset",
-      result: Ruleset,
-      paging: "one",
-      handler: ({ control, call, resolved, params }) =>
-        control.rulesetVersions.get(scopeOf({ resolved, call }), params.ruleset_id, params.ruleset_version),
-    }),
-    route({
-      scope: level.scope,
-      permissions: level.write,
-      method: "DELETE",
-      path: `${base}/rulesets/:ruleset_id/versions/:ruleset_version`,
-      id: `${level.id}-rulesets-versions-delete`,
-      summary: "Delete a version of a ruleset that is no longer active",
-      dry_run: true,
-      result: Type.Null(),
-      paging: "one",
-      status: 204,
-      handler: async ({ control, call, resolved, params }) => {
-        await control.rulesetVersions.delete(call, scopeOf({ resolved, call }), params.ruleset_id, params.ruleset_version);
-        return null;
-      },
-    }),
-    route({
-      ...read,
-      path: `${base}/rulesets/:ruleset_id/versions/:ruleset_version/by_tag/:rule_tag`,
-      id: `${level.id}-rulesets-versions-by-tag`,
-      summary: "Show the rules of a version that have a tag",
-      result: Ruleset,
-      paging: "one",
-      handler: ({ control, call, resolved, params }) =>
-        control.rulesetVersions.byTag(scopeOf({ resolved, call }), params.ruleset_id, params.ruleset_version, params.rule_tag),
-    }),
-  ];
-}
-
-const traceRouteOf = <const B extends "/accounts/:account_id" | "/zones/:zone_id">(base: B, level: Level): Route =>
-  route({
-    scope: level.scope,
-    permissions: level.read,
-    method: "POST",
-    path: `${base}/rulesets/trace`,
-    id: `${level.id}-rulesets-trace`,
-    summary: "Trace a request through the rules",
-    body: RuleTraceRequest,
-    result: RuleTrace,
-    paging: "one",
-    handler: ({ control, call, resolved, body }) => control.ruleTraces.trace(scopeOf({ resolved, call }), body),
-  });
-
-function expressionRoutesOf<const B extends "/accounts/:account_id" | "/zones/:zone_id">(base: B, level: Level): Route[] {
-  const read = { scope: level.scope, permissions: level.read, paging: "one" } as const;
-  return [
-    route({
-      ...read,
-      method: "POST",
-      path: `${base}/rulesets/expressions`,
-      id: `${level.id}-rulesets-expressions-check`,
-      summary: "Check, format and complete an expression",
-      body: ExpressionCheck,
-      result: CheckedExpression,
-      handler: ({ control, call, resolved, body }) => control.ruleExpressions.check(scopeOf({ resolved, call }), body),
-    }),
-    route({
-      ...read,
-      method: "GET",
-      path: `${base}/rulesets/expressions/language`,
-      id: `${level.id}-rulesets-expressions-language`,
-      summary: "List the fields, functions and operators of a phase's expressions",
-      query: ExpressionLanguageQuery,
-      result: ExpressionLanguage,
-      handler: async ({ control, call, resolved, query }) => control.ruleExpressions.language(scopeOf({ resolved, call }), query.phase),
     }),
   ];
 }

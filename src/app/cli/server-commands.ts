@@ -1,0 +1,50 @@
+import type { Command } from "commander";
+import { addConfigFlags } from "./config-flags.ts";
+import { CLIENT_KEYS, type Finish } from "./command-parts.ts";
+import type { DoctorOptions } from "./doctor.ts";
+import type { StartOptions } from "./start.ts";
+
+/** Adds the commands about the server of a data directory. */
+export function addServerCommands(parent: Command, finish: Finish): void {
+  addStart(parent, finish);
+  addStatus(parent, finish);
+  addDoctor(parent, finish);
+}
+
+function addStart(parent: Command, finish: Finish): void {
+  const command = parent
+    .command("start")
+    .description("Run the server until SIGTERM or Ctrl-C. SIGHUP reloads the configuration and the certificate.")
+    .option(
+      "--new-installation",
+      "start with an empty database although the data directory has been used; the planes stop serving the previous configuration",
+    );
+  const flags = addConfigFlags(command);
+  command.action(async (options: StartOptions) => finish(await (await import("./start.ts")).start(flags, options)));
+}
+
+function addDoctor(parent: Command, finish: Finish): void {
+  const command = parent
+    .command("doctor")
+    .description("Check the files of a stopped server: its database, events and last good copy. Exits 1 if something is wrong.")
+    .option("--new-history", "confirm that you restored the database from an older backup on purpose, so that the planes may serve it");
+  const flags = addConfigFlags(command, ["data", "database.url", "json"]);
+  command.action(async (options: DoctorOptions) => finish(await (await import("./doctor.ts")).doctor(options, flags)));
+}
+
+function addStatus(parent: Command, finish: Finish): void {
+  const command = parent
+    .command("status")
+    .description("Show whether a server uses the data directory, and where its planes listen. Exits 3 if none does.");
+  const flags = addConfigFlags(command, CLIENT_KEYS);
+  command.action(async () => finish(await (await import("./status.ts")).status(flags)));
+}
+
+/** Adds the commands of `selvedge config`. */
+export function addConfig(parent: Command, finish: Finish): void {
+  const command = parent
+    .command("check")
+    .description("Read the configuration as start does, and print each value with its source. Exits 2 if the configuration is invalid.");
+  const flags = addConfigFlags(command);
+  command.action(async () => finish((await import("./config-check.ts")).configCheck(flags)));
+}
