@@ -22,7 +22,7 @@ import type { EdgeContext } from "#edge/pipeline/context.ts";
 import type { BodyTee } from "./detection/body-tee.ts";
 import type { SocketCalls } from "#wire/connections/epoll/socket-calls.ts";
 import { SocketLoop } from "#wire/connections/epoll/socket-loop.ts";
-import type { Transport } from "#wire/connections/transport/transport.ts";
+import type { End, Transport } from "#wire/connections/transport/transport.ts";
 import { createDohRoute, type DohRoute } from "#edge/origin/doh-route.ts";
 import { createGatewayRoute, type GatewayRoute } from "#edge/origin/gateway-route.ts";
 import type { RuleLeftOut } from "#edge/zones/entry-points.ts";
@@ -128,17 +128,13 @@ export function createEdge(deps: EdgeDeps): Edge {
     handshakesFailed: metrics.counter("selvedge_edge_tls_handshakes_failed_total", "Failed TLS handshakes"),
     namesRefused: metrics.counter("selvedge_edge_tls_names_refused_total", "TLS handshakes refused because no certificate covers the name"),
     secure: deps.socketCalls?.secure ?? null,
-    onSecure: (transport, clientIp, { version, cipher, protocol }) => {
-      const { address, port } = transport.localEnd();
-      serve(transport, { clientIp, scheme: "https", serverIp: address, serverPort: port, tls: { version, cipher } }, protocol);
-    },
+    onSecure: (transport, client, { version, cipher, protocol }) =>
+      serve(transport, { ...endsOf(transport, client), scheme: "https", tls: { version, cipher } }, protocol),
   });
   tlsFront.useTicketKeys(config.ticketKeys);
 
-  const servePlain = (transport: Transport, clientIp: string): void => {
-    const { address, port } = transport.localEnd();
-    serve(transport, { clientIp, scheme: "http", serverIp: address, serverPort: port, tls: null }, "");
-  };
+  const servePlain = (transport: Transport, client: End): void =>
+    serve(transport, { ...endsOf(transport, client), scheme: "http", tls: null }, "");
   const listenFor = (scheme: "http" | "https", port: number): Promise<Listener> =>
     openListener({
       // TLS of Node's comes with its connections.
@@ -278,6 +274,12 @@ function createContext(deps: EdgeDeps, { zones, doh, gateways, places }: Lookups
 }
 
 /** Speaks what was agreed on in the handshake; without one, and where nothing was, that is HTTP/1.x. */
+/** Both ends of a connection as its requests know them. */
+function endsOf(transport: Transport, client: End): Pick<ConnectionInfo, "clientIp" | "clientPort" | "serverIp" | "serverPort"> {
+  const { address, port } = transport.localEnd();
+  return { clientIp: client.address, clientPort: client.port, serverIp: address, serverPort: port };
+}
+
 function welcome(context: EdgeContext, transport: Transport, arrival: ConnectionInfo, protocol: string): void {
   if (protocol === "h2") new Http2Connection(context, transport, arrival);
   else new ClientConnection(context, transport, arrival);

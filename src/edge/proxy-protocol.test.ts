@@ -4,6 +4,7 @@ import { after, before, test } from "node:test";
 import { connect as connectTls } from "node:tls";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { systemClock } from "#kernel/clock.ts";
+import { rulesetOp } from "#edge/testing/entries.ts";
 import { httpOrigin, rawClient, siteOps, startEdge, type TestEdge, type TestOrigin } from "#edge/testing/edge.ts";
 
 const REQUEST = "GET / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n";
@@ -77,6 +78,22 @@ for (const [header, clientIp] of HEADERS) {
     );
   });
 }
+
+test("the visitor's port is what the balancer says", async () => {
+  const rule = (expression: string) => rulesetOp("r", "zone", "zone", "http_request_firewall_custom", [{ action: "block", expression }]);
+  edge.replica.apply([rule("cf.edge.client_port eq 5000")]);
+  const [header = ""] = HEADERS[0] ?? [];
+  const plain = rawClient(edge.http);
+  plain.send(`${header}${REQUEST}`);
+  assert.match(await plain.closed(), /^HTTP\/1\.1 403 /);
+  assert.match(await overTls(header, 1), /^HTTP\/1\.1 403 /);
+  // Without a word of the visitor's it is the balancer's own.
+  edge.replica.apply([rule("cf.edge.client_port eq 5000 or cf.edge.client_port lt 1024")]);
+  const own = rawClient(edge.http);
+  own.send(`${LOCAL}${REQUEST}`);
+  assert.match(await own.closed(), /^HTTP\/1\.1 200 /);
+  edge.replica.apply([{ kind: "ruleset", id: "r", value: null }]);
+});
 
 test("limits are the visitor's, not the balancer's", async () => {
   const limited = await startEdge(siteOps(origin.port), { proxyProtocolFrom: ["127.0.0.1"] }, { connectionsPerAddressMax: 1 });

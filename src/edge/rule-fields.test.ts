@@ -30,6 +30,7 @@ test("rules see the request as it came over the socket", async () => {
   const holding = [
     'http.request.version eq "HTTP/1.1" and not ssl',
     `cf.edge.server_port eq ${edge.http} and cf.edge.server_ip eq 127.0.0.1`,
+    'cf.zone.plan eq "FREE" and cf.edge.client_port ge 1024 and cf.edge.client_port ne cf.edge.server_port',
     'any(http.request.headers.names[*] eq "X-Test") and any(http.request.headers.names[*] eq "x-test")',
     'any(http.request.headers["x-test"][*] eq "two")',
     'join(http.request.headers.values, ";") contains ";One;two;"',

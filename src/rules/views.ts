@@ -6,6 +6,7 @@
 export interface RequestView {
   readonly ray_id: string;
   readonly zone_name: string;
+  readonly zone_plan?: "free" | "pro" | "business" | "enterprise" | undefined;
   readonly method: string;
   readonly scheme: "http" | "https";
   /** Validated, lower case, no port. */
@@ -29,6 +30,7 @@ export interface RequestView {
   readonly at_ms?: number | undefined;
   readonly server_ip?: string | undefined;
   readonly server_port?: number | undefined;
+  readonly client_port?: number | undefined;
   readonly tls?: TlsView | undefined;
   readonly body?: BodyView | undefined;
   /** 16 random bytes, the same for the whole request. */

@@ -1,5 +1,5 @@
 import { arrayOf, STRING } from "#rules/expression/values/value-type.ts";
-import type { ArgumentNode, LiteralNode, Node, Operator, Value as ValueNode } from "#rules/expression/syntax/ast.ts";
+import type { ArgumentNode, LiteralNode, Node, Operator, Relation, Value as ValueNode } from "#rules/expression/syntax/ast.ts";
 import { fieldNamed } from "#rules/expression/fields/fields.ts";
 import { functionNamed } from "#rules/expression/functions/functions.ts";
 import { createRegexTable } from "#rules/regex/regex-table.ts";
@@ -54,6 +54,12 @@ function evaluate(node: Node, context: Context): Answer {
     // A missing array is unpacked to no items.
     return value === undefined && isMany(node.value) ? [] : truth(value);
   }
+  if (node.kind === "compared") {
+    const [left, right] = [valueOf(node.left, context), valueOf(node.right, context)];
+    if (left === undefined) return isUnpacked(node.left) ? [] : false;
+    const passes = (value: Value): boolean => right !== undefined && related(value, node.operator, right as Value);
+    return left instanceof Items ? left.values.map(passes) : passes(left);
+  }
   if (node.kind === "comparison") {
     const left = valueOf(node.left, context);
     const passes = (value: Value): boolean => compare(value, node.operator, node.right);
@@ -103,6 +109,15 @@ function valueOf(node: ValueNode, context: Context): Found {
     }
   }
   return value;
+}
+
+/** Addresses are taken as they are written. */
+function related(a: Value, relation: Relation, b: Value): boolean {
+  if (relation === "eq") return a === b;
+  if (relation === "ne") return a !== b;
+  if (relation === "lt") return a < b;
+  if (relation === "le") return a <= b;
+  return relation === "gt" ? a > b : a >= b;
 }
 
 const unpack = (value: Value): readonly Value[] => (Array.isArray(value) ? value : (value as ValueMap).values());

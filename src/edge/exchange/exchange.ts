@@ -16,7 +16,7 @@ import type { Coding, Algorithm, OriginPlan, UnsentBody } from "./decisions.ts";
 import { type EdgeErrorName, nameOfEdgeError } from "#edge/pages/edge-errors.ts";
 import type { Page } from "#edge/pages/error-page.ts";
 import { mediaType } from "#edge/http/media-type.ts";
-import type { CustomHostnameEntry } from "#snapshot/entries.ts";
+import type { CustomHostnameEntry, ZoneEntry } from "#snapshot/entries.ts";
 import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "#snapshot/edge-settings.ts";
 import { editedLines, listLines, parseLines } from "#edge/http/field-lines.ts";
 import { changeField, type ResponseEdits, touches } from "#edge/http/header-edits.ts";
@@ -28,6 +28,8 @@ export interface ConnectionInfo {
   /** The fields that tell the origin about the client, as header lines; undefined before the first request. */
   told?: string;
   readonly clientIp: string;
+  /** Of a connection over a balancer the visitor's, as its PROXY header has it. */
+  readonly clientPort?: number | undefined;
   readonly scheme: "http" | "https";
   /** The local address that the client connected to. */
   readonly serverIp?: string | undefined;
@@ -182,6 +184,14 @@ export class Exchange implements RequestView, RuleRun {
   get hostname_metadata(): string {
     const metadata = this.customHostname?.metadata;
     return metadata === undefined ? "" : metadataText(metadata);
+  }
+
+  get client_port(): number | undefined {
+    return this.arrival.clientPort;
+  }
+
+  get zone_plan(): ZoneEntry["plan"] | undefined {
+    return this.zone?.entry.plan;
   }
 
   get place(): PlaceView | undefined {

@@ -4,7 +4,7 @@ import { parseIp } from "#kernel/net/ip.ts";
 import { LoopListener } from "#wire/connections/epoll/loop-listener.ts";
 import { NodeTransport } from "#wire/connections/transport/node-transport.ts";
 import type { SocketLoop } from "#wire/connections/epoll/socket-loop.ts";
-import type { Transport } from "#wire/connections/transport/transport.ts";
+import type { End, Transport } from "#wire/connections/transport/transport.ts";
 import type { Admission } from "#edge/limits/admission.ts";
 import { acceptProxied } from "./proxy-protocol.ts";
 
@@ -20,8 +20,8 @@ export interface ListenOptions {
   /** Balancers: their connections begin with a PROXY header, before TLS as well. */
   readonly proxies: CidrSet;
   readonly proxyHeaderTimeoutMs: number;
-  /** `clientIp`: the visitor's, whoever made the connection. */
-  onConnection(transport: Transport, clientIp: string): void;
+  /** `client`: the visitor's end, whoever made the connection. */
+  onConnection(transport: Transport, client: End): void;
 }
 
 export interface Listener {
@@ -92,13 +92,13 @@ function admit(options: ListenOptions, transport: Transport): void {
   const { admission, proxies, proxyHeaderTimeoutMs } = options;
   if (!admission.enter()) return transport.destroy();
   transport.whenClosed(admission.leave);
-  const peer = transport.peerAddress;
-  const proceed = (clientIp: string): void => {
-    const release = admission.hold(clientIp);
+  const peer = transport.peer;
+  const proceed = (client: End): void => {
+    const release = admission.hold(client.address);
     if (release === null) return transport.destroy();
     transport.whenClosed(release);
-    options.onConnection(transport, clientIp);
+    options.onConnection(transport, client);
   };
-  if (!proxies.has(peer)) return proceed(peer);
-  acceptProxied(transport, proxyHeaderTimeoutMs, (clientIp) => proceed(clientIp ?? peer));
+  if (!proxies.has(peer.address)) return proceed(peer);
+  acceptProxied(transport, proxyHeaderTimeoutMs, (client) => proceed(client ?? peer));
 }

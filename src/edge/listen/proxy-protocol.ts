@@ -1,12 +1,12 @@
-import type { Transport, TransportHandler } from "#wire/connections/transport/transport.ts";
+import type { End, Transport, TransportHandler } from "#wire/connections/transport/transport.ts";
 import { PROXY_HEADER_BYTES_MAX, readProxyHeader } from "#wire/proxy/proxy-header.ts";
 
 /**
  * Reads the PROXY header that a balancer's connection begins with, and gives the rest back to the connection, which waits to
- * be attached to: `done` gets the visitor's address, null where the balancer speaks for itself. A connection that does
+ * be attached to: `done` gets the visitor's end, null where the balancer speaks for itself. A connection that does
  * not begin with a header in time is closed.
  */
-export function acceptProxied(transport: Transport, timeoutMs: number, done: (clientIp: string | null) => void): void {
+export function acceptProxied(transport: Transport, timeoutMs: number, done: (client: End | null) => void): void {
   const pieces: Buffer[] = [];
   let length = 0;
   let isDone = false;
@@ -23,7 +23,7 @@ export function acceptProxied(transport: Transport, timeoutMs: number, done: (cl
       clearTimeout(timer);
       if (typeof header === "string") return transport.destroy();
       transport.unread(Buffer.concat(pieces).subarray(header.length));
-      done(header.clientIp);
+      done(header.client);
     },
     onDrain: () => undefined,
     onEnd: () => transport.destroy(),

@@ -1,11 +1,12 @@
 import type { Socket } from "node:net";
 import type { Checked, Timers } from "#kernel/timers.ts";
 import { READ_BUFFER, readShared } from "#wire/connections/buffers/read-buffer.ts";
+import type { End } from "#wire/connections/transport/transport.ts";
 
 /** A connection of Node's that has not said yet what it wants. */
 export class NodeArrival implements Checked {
   readonly socket: Socket;
-  readonly clientIp: string;
+  readonly client: End;
   /** The name that it asked for, as it was sent. */
   sentName = "";
   private readonly timers: Timers;
@@ -15,9 +16,9 @@ export class NodeArrival implements Checked {
   private isOver = false;
   private untilMs: number;
 
-  constructor(socket: Socket, clientIp: string, timers: Timers, timeoutMs: number, onBytes: (arrival: NodeArrival, bytes: Buffer) => void) {
+  constructor(socket: Socket, client: End, timers: Timers, timeoutMs: number, onBytes: (arrival: NodeArrival, bytes: Buffer) => void) {
     this.socket = socket;
-    this.clientIp = clientIp;
+    this.client = client;
     this.timers = timers;
     this.onBytes = onBytes;
     this.untilMs = timers.nowMs + timeoutMs;

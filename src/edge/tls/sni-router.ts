@@ -9,7 +9,7 @@ import { LoopSocket } from "#wire/connections/epoll/loop-socket.ts";
 import { NodeTransport } from "#wire/connections/transport/node-transport.ts";
 import { type Agreed, SecureChannel } from "#wire/connections/epoll/secure-channel.ts";
 import type { SecureCalls } from "#wire/connections/epoll/socket-calls.ts";
-import type { Transport } from "#wire/connections/transport/transport.ts";
+import type { End, Transport } from "#wire/connections/transport/transport.ts";
 import { fatalAlert } from "#wire/tls/alert.ts";
 import { readClientHello } from "#wire/tls/client-hello.ts";
 import type { EdgeLimits } from "#edge/config.ts";
@@ -26,8 +26,8 @@ import { VainBytes } from "./record-overhead.ts";
  * before a version is agreed upon, and what can open its session ticket.
  */
 export interface TlsFront {
-  /** Takes over a connection of which nothing was read. `clientIp` comes back with it once it is secure. */
-  accept(transport: Transport, clientIp: string): void;
+  /** Takes over a connection of which nothing was read. `client` comes back with it once it is secure. */
+  accept(transport: Transport, client: End): void;
   useTicketKeys(keys: TicketKeys): void;
   /** Ends the handshakes that are under way. */
   close(): void;
@@ -43,7 +43,7 @@ export interface TlsFrontDeps {
   readonly timers: Timers;
   readonly handshakesFailed: Metric;
   readonly namesRefused: Metric;
-  onSecure(transport: Transport, clientIp: string, agreed: Agreed): void;
+  onSecure(transport: Transport, client: End, agreed: Agreed): void;
 }
 
 /** What is read of a first message: whom it asks for, or why it is refused. */
@@ -65,11 +65,11 @@ export function createTlsFront(deps: TlsFrontDeps): TlsFront {
   const node = createNodeFront(deps, refused);
   const loop = secure === null ? null : createLoopFront(deps, secure, refused);
   return {
-    accept: (transport, clientIp) => {
-      if (loop !== null && transport instanceof LoopSocket) loop.accept(transport, clientIp);
+    accept: (transport, client) => {
+      if (loop !== null && transport instanceof LoopSocket) loop.accept(transport, client);
       else {
         const socket = transport.intoSocket();
-        node.accept(socket, clientIp);
+        node.accept(socket, client);
         socket.resume();
       }
     },
@@ -97,7 +97,7 @@ function readWish({ certificates, policyFor }: TlsFrontDeps, bytes: Buffer): Wis
 }
 
 interface Front<T> extends Omit<TlsFront, "accept"> {
-  accept(connection: T, clientIp: string): void;
+  accept(connection: T, client: End): void;
 }
 
 /** OpenSSL on the sockets of our own loop (ADR 0032). */
@@ -117,12 +117,12 @@ function createLoopFront(deps: TlsFrontDeps, calls: SecureCalls, refused: (alert
     arrival.secure(new SecureChannel(calls, ssl, bytes), wish.sentName, limits.headTimeoutMs);
   };
   return {
-    accept: (socket, clientIp) => {
+    accept: (socket, client) => {
       const arrival = new LoopArrival(socket, timers, limits.headTimeoutMs, {
         onHello: decide,
         onSecure: (agreed) => {
           arriving.delete(arrival);
-          deps.onSecure(socket, clientIp, agreed);
+          deps.onSecure(socket, client, agreed);
         },
         onGone: (isAmidHandshake) => {
           arriving.delete(arrival);
@@ -157,7 +157,7 @@ function createNodeFront(deps: TlsFrontDeps, refused: (alert: Alert) => Buffer):
       else {
         socket.allowHalfOpen = true;
         new VainBytes(arrived.socket, socket, timers);
-        deps.onSecure(new NodeTransport(socket), arrived.clientIp, agreedOf(socket));
+        deps.onSecure(new NodeTransport(socket), arrived.client, agreedOf(socket));
       }
     },
     onFailed: () => deps.handshakesFailed.value++,
@@ -178,9 +178,9 @@ function createNodeFront(deps: TlsFrontDeps, refused: (alert: Alert) => Buffer):
   };
 
   return {
-    accept: (socket, clientIp) => {
+    accept: (socket, client) => {
       const ends = endsOf(socket);
-      const arrival = new NodeArrival(socket, clientIp, timers, limits.headTimeoutMs, decide);
+      const arrival = new NodeArrival(socket, client, timers, limits.headTimeoutMs, decide);
       arriving.set(ends, arrival);
       socket.on("close", () => {
         timers.remove(arrival);

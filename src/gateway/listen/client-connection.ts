@@ -73,7 +73,7 @@ export class ClientConnection implements RequestHandler, TransportHandler, Answe
   constructor(owner: ClientOwner, transport: Transport) {
     this.owner = owner;
     this.transport = transport;
-    this.address = transport.peerAddress;
+    this.address = transport.peer.address;
     this.deadlines = new ClientDeadlines(owner.deadlines, owner.timers);
     this.reader = new Http1Reader(this);
     this.writer = new SocketWriter(transport);

@@ -38,6 +38,8 @@ const request = testRequest({
   at_ms: NOW_SECONDS * 1000 + 123,
   server_ip: "2001:db8::1",
   server_port: 443,
+  client_port: 50_123,
+  zone_plan: "enterprise",
   tls: { version: "TLSv1.3", cipher: "TLS_AES_128_GCM_SHA256" },
   body: { raw: body, size: 160, truncated: false },
   random_seed: "0123456789abcdef",

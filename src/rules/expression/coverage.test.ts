@@ -109,6 +109,8 @@ const known = {
   http_version: "HTTP/2",
   server_ip: "192.0.2.1",
   server_port: 443,
+  client_port: 50_123,
+  zone_plan: "free" as const,
   random_seed: "0123456789abcdef",
 };
 const withBody = (type: string, raw: string): RequestView =>
@@ -166,6 +168,9 @@ const WORDS = [
     "concat",
     "substring",
     "lookup_json_string",
+    "has_key",
+    "has_value",
+    "coalesce",
   ],
   ...[
     "and",

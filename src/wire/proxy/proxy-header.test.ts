@@ -23,25 +23,27 @@ function withChecksum(rest: string): string {
 }
 
 const GOOD: readonly (readonly [why: string, bytes: string, clientIp: string | null])[] = [
-  ["IPv4 as text", "PROXY TCP4 192.0.2.1 198.51.100.2 56324 443\r\n", "192.0.2.1"],
-  ["IPv6 as text", "PROXY TCP6 2001:DB8::0:1 2001:db8::2 56324 443\r\n", "2001:db8::1"],
+  ["IPv4 as text", "PROXY TCP4 192.0.2.1 198.51.100.2 56324 443\r\n", "192.0.2.1 56324"],
+  ["IPv6 as text", "PROXY TCP6 2001:DB8::0:1 2001:db8::2 56324 443\r\n", "2001:db8::1 56324"],
   ["unknown as text", "PROXY UNKNOWN\r\n", null],
   ["unknown as text with what it likes", "PROXY UNKNOWN ffff::1 ffff::2 1 2\r\n", null],
   ["the longest line", `PROXY UNKNOWN ${"x".repeat(91)}\r\n`, null],
-  ["IPv4", binary(0x21, 0x11, V4), "192.0.2.1"],
-  ["IPv6", binary(0x21, 0x21, V6), "2001:db8::1"],
+  ["IPv4", binary(0x21, 0x11, V4), "192.0.2.1 443"],
+  ["IPv6", binary(0x21, 0x21, V6), "2001:db8::1 443"],
   ["a health check of the balancer's own", binary(0x20, 0, ""), null],
   ["a health check with leftovers", binary(0x20, 0x11, `${V4}xx`), null],
   ["a family that is not said", binary(0x21, 0, ""), null],
   ["a local socket", binary(0x21, 0x31, "\0".repeat(216)), null],
-  ["fields that mean nothing here", binary(0x21, 0x11, `${V4}${field(1, "h2")}${field(0xea, "vpce")}`), "192.0.2.1"],
-  ["a checksum", withChecksum(`${V4}${field(4, "\0")}`), "192.0.2.1"],
+  ["fields that mean nothing here", binary(0x21, 0x11, `${V4}${field(1, "h2")}${field(0xea, "vpce")}`), "192.0.2.1 443"],
+  ["a checksum", withChecksum(`${V4}${field(4, "\0")}`), "192.0.2.1 443"],
 ];
 
-for (const [why, bytes, clientIp] of GOOD) {
+for (const [why, bytes, end] of GOOD) {
   test(`a PROXY header: ${why}`, () => {
-    assert.deepEqual(read(bytes), { length: bytes.length, clientIp });
-    assert.deepEqual(read(`${bytes}GET / HTTP/1.1\r\n`), { length: bytes.length, clientIp }, "what follows is not its business");
+    const [address = "", port] = end?.split(" ") ?? [];
+    const client = end === null ? null : { address, port: Number(port) };
+    assert.deepEqual(read(bytes), { length: bytes.length, client });
+    assert.deepEqual(read(`${bytes}GET / HTTP/1.1\r\n`), { length: bytes.length, client }, "what follows is not its business");
     for (let length = 0; length < bytes.length; length++) assert.equal(read(bytes.slice(0, length)), "incomplete", `${length} bytes`);
   });
 }
@@ -90,14 +92,15 @@ test("every address comes back, in both versions, and any change of a byte is ne
   fc.assert(
     fc.property(address, fc.nat(65_535), fc.nat(), fc.integer({ min: 0, max: 255 }), (ip, port, at, byte) => {
       const line = `PROXY TCP${ip.includes(":") ? 6 : 4} ${ip} ${ip} ${port} ${port}\r\n`;
-      assert.deepEqual(read(line), { length: line.length, clientIp: ip });
+      assert.deepEqual(read(line), { length: line.length, client: { address: ip, port } });
       for (const good of [line, withChecksum(V4), binary(0x21, 0x21, V6)]) {
         const bytes = Buffer.from(`${good}GET / HTTP/1.1\r\n\r\n`, "latin1");
         bytes[at % good.length] = byte;
         const header = readProxyHeader(bytes);
         if (typeof header !== "object") continue;
         assert.ok(header.length > 8 && header.length <= bytes.length);
-        assert.ok(header.clientIp === null || canonicalIp(header.clientIp) === header.clientIp);
+        const { client } = header;
+        assert.ok(client === null || (canonicalIp(client.address) === client.address && client.port <= 65_535));
       }
     }),
     { numRuns: 2000 },

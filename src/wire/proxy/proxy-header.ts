@@ -5,8 +5,8 @@ import { crc32cOf } from "./crc32c.ts";
 export interface ProxyHeader {
   /** Bytes of the header; the visitor's own begin behind it. */
   readonly length: number;
-  /** The visitor's address, canonical. Null where the balancer speaks for itself or does not know: then its own address counts. */
-  readonly clientIp: string | null;
+  /** The visitor's end, its address canonical. Null where the balancer speaks for itself or does not know: then its own end counts. */
+  readonly client: { readonly address: string; readonly port: number } | null;
 }
 
 /** Why there is no header: more bytes have to come, or none ever makes it right. */
@@ -42,11 +42,11 @@ function readLine(buffer: Buffer): ProxyHeader | NoProxyHeader {
   const match = LINE.exec(buffer.toString("latin1", 0, end));
   if (match === null) return "malformed";
   const { family, source = "", destination = "", from = "", to = "" } = match.groups ?? {};
-  if (family === undefined) return { length: end, clientIp: null };
+  if (family === undefined) return { length: end, client: null };
   const [address, other] = [parseIp(source), parseIp(destination)];
   if (address === undefined || other === undefined || !isPort(from) || !isPort(to)) return "malformed";
   if (address.family !== Number(family) || other.family !== address.family) return "malformed";
-  return { length: end, clientIp: formatIp(address) };
+  return { length: end, client: { address: formatIp(address), port: Number(from) } };
 }
 
 const isPort = (digits: string): boolean => /^(?:0|[1-9]\d*)$/.test(digits) && Number(digits) <= 65_535;
@@ -65,10 +65,13 @@ function readBinary(buffer: Buffer): ProxyHeader | NoProxyHeader {
   const addressBytes = command === LOCAL ? 0 : ADDRESS_BYTES[family];
   if (addressBytes === undefined || length < 16 + addressBytes) return "malformed";
   if (buffer.length < length) return "incomplete";
-  if (command === LOCAL) return { length, clientIp: null };
+  if (command === LOCAL) return { length, client: null };
   if (!areFieldsGood(buffer.subarray(0, length), 16 + addressBytes)) return "malformed";
-  if (family === 0x11) return { length, clientIp: formatIp({ family: 4, bytes: buffer.subarray(16, 20) }) };
-  return { length, clientIp: family === 0x21 ? formatIp({ family: 6, bytes: buffer.subarray(16, 32) }) : null };
+  if (family !== 0x11 && family !== 0x21) return { length, client: null };
+  const [ip, ports] = family === 0x11 ? [4 as const, 24] : [6 as const, 48];
+  // Both addresses, then both ports, the visitor's first.
+  const bytes = buffer.subarray(16, ip === 4 ? 20 : 32);
+  return { length, client: { address: formatIp({ family: ip, bytes }), port: buffer.readUInt16BE(ports) } };
 }
 
 const CHECKSUM = 0x03;

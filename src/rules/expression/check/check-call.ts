@@ -5,7 +5,7 @@ import type { Availability, LanguageFunction, Parameter, Problem } from "#rules/
 import { fieldNamed } from "#rules/expression/fields/fields.ts";
 import { nearest } from "./suggest.ts";
 import type { TypedValue } from "./typed-ast.ts";
-import { arrayOf, sameType, typeName, type ValueType } from "#rules/expression/values/value-type.ts";
+import { arrayOf, typeName, type ValueType } from "#rules/expression/values/value-type.ts";
 
 type Call = ValueNode & { readonly kind: "call" };
 
@@ -14,12 +14,13 @@ export function checkCall(checker: Checker, at: Call): TypedValue {
   const called = findFunction(checker, at);
   checkCount(checker, at, called);
   const values = at.arguments.map((argument, i) => checkOne(checker, called, argument, i));
-  checkAlike(checker, at, called, values);
   const literals = values.map((value) => (value.kind === "literal" ? value.value : undefined));
   const [first] = values;
   const mapped = first?.unpacked ?? false;
-  const single = typeof called.returns === "function" ? called.returns(values.map((value) => value.type)) : called.returns;
+  const types = values.map((value) => value.type);
   const problem: Problem = (argument, message) => checker.fail(at.arguments[argument] ?? at, message);
+  called.agree?.(types, problem);
+  const single = typeof called.returns === "function" ? called.returns(types) : called.returns;
   const body = called.make(literals, problem, single, checker.context.regexes);
   const type: ValueType = mapped ? arrayOf(single) : single;
   const text = `${called.name}(${values.map((value) => value.text).join(", ")})`;
@@ -88,12 +89,3 @@ function checkOne(checker: Checker, called: LanguageFunction, at: ArgumentNode, 
 }
 
 const wanted = (parameter: Parameter): string => parameter.takes.map((kind) => KINDS[kind]).join(" or ");
-
-/** Arrays are joined with arrays of their own type only. */
-function checkAlike(checker: Checker, at: Call, called: LanguageFunction, values: readonly TypedValue[]): void {
-  if (typeof called.returns !== "function") return;
-  const first = values.find((value) => value.type.kind === "array");
-  if (first === undefined) return;
-  const odd = values.findIndex((value) => !sameType(value.type, first.type));
-  if (odd !== -1) checker.fail(at.arguments[odd] ?? at, `${at.name}() joins ${typeName(first.type)} with its like only`);
-}

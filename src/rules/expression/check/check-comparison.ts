@@ -1,29 +1,47 @@
 import { type AddressRange, parseAddressRange } from "#rules/expression/values/address-set.ts";
-import type { LiteralNode, Node, Operator } from "#rules/expression/syntax/ast.ts";
+import type { LiteralNode, Node } from "#rules/expression/syntax/ast.ts";
 import type { Checker } from "./checker.ts";
 import type { ListKind } from "#rules/expression/values/lists.ts";
-import { BYTES } from "#rules/expression/syntax/parse.ts";
+import type { Span } from "#rules/expression/syntax/expression-error.ts";
+import { BYTES, isRelation } from "#rules/expression/syntax/parse.ts";
 import { RegexError } from "#rules/regex/regex.ts";
-import type { IntegerRange, Relation, TypedNode, TypedTest } from "./typed-ast.ts";
-import { typeName, type ValueType } from "#rules/expression/values/value-type.ts";
+import type { IntegerRange, TypedNode, TypedTest, TypedValue } from "./typed-ast.ts";
+import { sameType, typeName, type ValueType } from "#rules/expression/values/value-type.ts";
 import { wildcardProblem } from "#rules/regex/wildcard.ts";
 
 type Comparison = Node & { readonly kind: "comparison" };
+type Compared = Node & { readonly kind: "compared" };
 type Listed = Node & { readonly kind: "listed" };
-type Compared = "string" | "integer" | "ip";
+type Comparable = "string" | "integer" | "ip";
 
 /** A comparison whose operator and right side go with the type of the left. Throws ExpressionError. */
 export function checkComparison(checker: Checker, at: Comparison): TypedNode {
   const value = checker.value(at.left);
-  const { kind } = value.type;
-  if (kind === "boolean") return checker.fail(at.operator_span, "a Boolean needs no comparison; use the value itself, or not");
-  if (kind === "array" || kind === "map")
-    return checker.fail(at.left, `${typeName(value.type)} cannot be compared; take an item, or unpack it by [*] in any() or all()`);
-  const test = TESTS[kind](checker, at);
+  const test = TESTS[comparable(checker, at, value, at.left)](checker, at);
   return { kind: "test", many: value.unpacked, value, test };
 }
 
-const LIST_TYPES: Readonly<Record<ListKind, Compared>> = { ip: "ip", asn: "integer", hostname: "string", redirect: "string" };
+/** A comparison of two values of the request, which are of one type. Throws ExpressionError. */
+export function checkCompared(checker: Checker, at: Compared): TypedNode {
+  const value = checker.value(at.left);
+  const kind = comparable(checker, at, value, at.left);
+  if (kind === "ip" && at.operator !== "eq" && at.operator !== "ne") checker.fail(at.operator_span, ADDRESS_OPERATORS);
+  const other = checker.value(at.right);
+  if (other.unpacked) checker.fail(at.right, "[*] may stand on the left of a comparison only");
+  if (!sameType(value.type, other.type)) checker.fail(at.right, `expected ${typeName(value.type)}, found ${typeName(other.type)}`);
+  return { kind: "compared", many: value.unpacked, value, relation: at.operator, other };
+}
+
+function comparable(checker: Checker, at: Comparison | Compared, { type }: TypedValue, side: Span): Comparable {
+  if (type.kind === "boolean") return checker.fail(at.operator_span, "a Boolean needs no comparison; use the value itself, or not");
+  if (type.kind === "array" || type.kind === "map")
+    return checker.fail(side, `${typeName(type)} cannot be compared; take an item, or unpack it by [*] in any() or all()`);
+  return type.kind;
+}
+
+const ADDRESS_OPERATORS = "addresses are compared by eq, ne and in";
+
+const LIST_TYPES: Readonly<Record<ListKind, Comparable>> = { ip: "ip", asn: "integer", hostname: "string", redirect: "string" };
 
 /** `left in $name` */
 export function checkListed(checker: Checker, at: Listed): TypedNode {
@@ -36,14 +54,11 @@ export function checkListed(checker: Checker, at: Listed): TypedNode {
   return { kind: "test", many: value.unpacked, value, test: { kind: "list", list } };
 }
 
-const TESTS: Readonly<Record<Compared, (checker: Checker, at: Comparison) => TypedTest>> = {
+const TESTS: Readonly<Record<Comparable, (checker: Checker, at: Comparison) => TypedTest>> = {
   string: stringTest,
   integer: integerTest,
   ip: addressTest,
 };
-
-const RELATIONS: ReadonlySet<string> = new Set<Relation>(["eq", "ne", "lt", "le", "gt", "ge"]);
-const isRelation = (operator: Operator): operator is Relation => RELATIONS.has(operator);
 
 function stringTest(checker: Checker, at: Comparison): TypedTest {
   if (at.operator === "bitwise_and") return checker.fail(at.operator_span, "bitwise_and takes Integers, not String");
@@ -92,8 +107,7 @@ function integerRange(checker: Checker, literal: LiteralNode): IntegerRange {
 }
 
 function addressTest(checker: Checker, at: Comparison): TypedTest {
-  if (at.operator !== "in" && at.operator !== "eq" && at.operator !== "ne")
-    return checker.fail(at.operator_span, "addresses are compared by eq, ne and in");
+  if (at.operator !== "in" && at.operator !== "eq" && at.operator !== "ne") return checker.fail(at.operator_span, ADDRESS_OPERATORS);
   const items = at.right.map((literal) => addressRange(checker, literal, at.operator === "in"));
   return { kind: "addresses", items, negated: at.operator === "ne" };
 }

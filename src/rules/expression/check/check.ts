@@ -1,7 +1,7 @@
 import type { CheckContext, Checker } from "./checker.ts";
 import type { ArgumentNode, Index, LiteralNode, Node, Value as ValueNode } from "#rules/expression/syntax/ast.ts";
 import { checkCall } from "./check-call.ts";
-import { checkComparison, checkListed } from "./check-comparison.ts";
+import { checkCompared, checkComparison, checkListed } from "./check-comparison.ts";
 import { ExpressionError } from "#rules/expression/syntax/expression-error.ts";
 import { fieldExists, fieldNamed, FIELDS } from "#rules/expression/fields/fields.ts";
 import type { Field } from "#rules/expression/fields/field.ts";
@@ -50,6 +50,7 @@ function checkNode(checker: Checker, at: Node): TypedNode {
     return { kind: "not", many: operand.many, operand };
   }
   if (at.kind === "comparison") return checkComparison(checker, at);
+  if (at.kind === "compared") return checkCompared(checker, at);
   if (at.kind === "listed") return checkListed(checker, at);
   if (at.kind === "truth") return checkTruth(checker, at.value);
   return checkConnective(checker, at);
@@ -72,7 +73,7 @@ function checkConnective(checker: Checker, at: Node & { readonly kind: "and" | "
 function basesOf(node: TypedNode): readonly string[] {
   if (node.kind === "constant") return [];
   if (node.kind === "not") return basesOf(node.operand);
-  if (node.kind === "test" || node.kind === "truth") return [node.value.base];
+  if (node.kind === "test" || node.kind === "truth" || node.kind === "compared") return [node.value.base];
   return node.operands.flatMap(basesOf);
 }
 

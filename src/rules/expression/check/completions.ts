@@ -52,7 +52,7 @@ type State =
   | { readonly next: "end" }
   | { readonly next: "operator"; readonly type: ValueType }
   | { readonly next: "index"; readonly type: ValueType }
-  | { readonly next: "literal"; readonly operator: string };
+  | { readonly next: "literal"; readonly operator: string; readonly type: ValueType | null };
 
 /** Null where nothing can be offered: in a string, or behind what is no expression. */
 function stateAfter(text: string): State | null {
@@ -86,8 +86,10 @@ function step(state: State | null, token: Token, previous: Token | undefined, ca
   if (token.text === "*") return state;
   if (token.text === ")") return closed(calls.pop() ?? null);
   if (token.text === "}" || token.text === "true" || token.text === "false") return { next: "end" };
-  if (state?.next === "operator" || state?.next === "literal") return { next: "literal", operator: token.text };
   const type = fieldNamed(token.text)?.type;
+  if (state?.next === "literal" && type !== undefined) return { next: "end" };
+  if (state?.next === "operator") return { next: "literal", operator: token.text, type: state.type };
+  if (state?.next === "literal") return { ...state, operator: token.text };
   return type === undefined ? state : { next: "operator", type };
 }
 
@@ -114,12 +116,17 @@ export const OPERATORS: readonly { readonly label: string; readonly types: reado
   { label: "in", types: ["string", "integer", "ip"], summary: "is one of a set or list" },
 ];
 
+/** Of these the right side may be a field, too. */
+const COMPARING: ReadonlySet<string> = new Set(["eq", "ne", "lt", "le", "gt", "ge", "==", "!=", "<", "<=", ">", ">="]);
+
 const connective = (label: string): Completion => ({ label, kind: "connective", detail: "", summary: "joins two conditions" });
 
 function itemsFor(state: State, phase: Phase, options: CompletionOptions): readonly Completion[] {
   if (state.next === "operand") return operands(phase, options.use ?? "filter");
   if (state.next === "end") return CONNECTIVES.map(connective);
   if (state.next === "literal") {
+    if (COMPARING.has(state.operator))
+      return operands(phase, options.use ?? "filter").filter(({ detail }) => detail === (state.type && typeName(state.type)));
     if (state.operator !== "in") return [];
     return (options.lists ?? []).map((name) => ({ label: `$${name}`, kind: "list", detail: "list", summary: "" }));
   }

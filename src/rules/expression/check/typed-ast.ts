@@ -1,4 +1,5 @@
 import type { AddressRange } from "#rules/expression/values/address-set.ts";
+import type { Relation } from "#rules/expression/syntax/ast.ts";
 import type { Field } from "#rules/expression/fields/field.ts";
 import type { FunctionBody, LanguageFunction } from "#rules/expression/functions/language-function.ts";
 import type { NamedList } from "#rules/expression/values/lists.ts";
@@ -11,6 +12,14 @@ export type TypedNode =
   | { readonly kind: "not"; readonly many: boolean; readonly operand: TypedNode }
   | { readonly kind: "and" | "xor" | "or"; readonly many: boolean; readonly operands: readonly TypedNode[] }
   | { readonly kind: "test"; readonly many: boolean; readonly value: TypedValue; readonly test: TypedTest }
+  | {
+      readonly kind: "compared";
+      readonly many: boolean;
+      readonly value: TypedValue;
+      readonly relation: Relation;
+      /** Of the same type, and never unpacked. */
+      readonly other: TypedValue;
+    }
   | { readonly kind: "truth"; readonly many: boolean; readonly value: TypedValue };
 
 export type TypedValue = {
@@ -37,8 +46,6 @@ export type TypedValue = {
   | { readonly kind: "literal"; readonly value: Value }
   | { readonly kind: "answer"; readonly node: TypedNode }
 );
-
-export type Relation = "eq" | "ne" | "lt" | "le" | "gt" | "ge";
 
 export type TypedTest =
   | { readonly kind: "string"; readonly relation: Relation; readonly bound: string }

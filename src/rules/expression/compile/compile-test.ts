@@ -1,10 +1,11 @@
 import { charge } from "#rules/budget.ts";
-import { createAddressSet } from "#rules/expression/values/address-set.ts";
+import { addressBytes, createAddressSet } from "#rules/expression/values/address-set.ts";
 import type { RegexTest } from "#rules/regex/regex.ts";
 import { rememberedLower } from "#rules/text/text-functions.ts";
 import { indexOfPart } from "#rules/text/text-search.ts";
-import type { IntegerRange, Relation, TypedTest } from "#rules/expression/check/typed-ast.ts";
-import type { Value } from "#rules/expression/values/value-type.ts";
+import type { IntegerRange, TypedTest } from "#rules/expression/check/typed-ast.ts";
+import type { Relation } from "#rules/expression/syntax/ast.ts";
+import type { Value, ValueType } from "#rules/expression/values/value-type.ts";
 import { wildcardTest } from "#rules/regex/wildcard.ts";
 
 type Test = (value: Value) => boolean;
@@ -41,6 +42,29 @@ export function compileTest(test: TypedTest): Test {
   const set = createAddressSet(test.items);
   return test.negated ? (value) => !set.has(value as string) : (value) => set.has(value as string);
 }
+
+/** What two values that are there have to pass; the checker has made sure that they are of this type. */
+export function comparisonOf(relation: Relation, { kind }: ValueType): (a: Value, b: Value) => boolean {
+  if (kind === "ip") return relation === "eq" ? isSameAddress : (a, b) => !isSameAddress(a, b);
+  return COMPARISONS[relation];
+}
+
+/** Integers beyond 2^53 are bigints and all others numbers, so that equal ones are of one kind. */
+const COMPARISONS: Readonly<Record<Relation, (a: Value, b: Value) => boolean>> = {
+  eq: (a, b) => a === b,
+  ne: (a, b) => a !== b,
+  lt: (a, b) => a < b,
+  le: (a, b) => a <= b,
+  gt: (a, b) => a > b,
+  ge: (a, b) => a >= b,
+};
+
+/** Addresses may be written in several ways. */
+const isSameAddress = (a: Value, b: Value): boolean => {
+  if (a === b) return true;
+  const bytes = addressBytes(a as string);
+  return bytes !== undefined && bytes === addressBytes(b as string);
+};
 
 /** From here on it is worth a search whether a text can match at all. */
 const SEARCHED_BYTES_MIN = 1024;

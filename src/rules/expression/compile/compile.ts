@@ -1,6 +1,6 @@
 import { charge, ITEM_STEPS } from "#rules/budget.ts";
 import type { Predicate, RequestView, ResponseView } from "#rules/views.ts";
-import { compileTest } from "./compile-test.ts";
+import { comparisonOf, compileTest } from "./compile-test.ts";
 import type { FunctionBody } from "#rules/expression/functions/language-function.ts";
 import { MADE_BYTES_MAX } from "#rules/text/text-functions.ts";
 import type { TypedNode, TypedValue } from "#rules/expression/check/typed-ast.ts";
@@ -17,6 +17,7 @@ export function compileNode(node: TypedNode): Predicate {
   if (node.kind === "constant") return node.value ? always : never;
   if (node.kind === "truth") return compileTruth(compileValue(node.value));
   if (node.kind === "test") return compileTested(node);
+  if (node.kind === "compared") return compileCompared(node);
   if (node.kind === "not") {
     const operand = compileNode(node.operand);
     return (request, response) => !operand(request, response);
@@ -47,6 +48,20 @@ function compileTested({ value, test }: TypedNode & { readonly kind: "test" }): 
     return given !== undefined && passes(given);
   };
 }
+
+/** With a value missing on either side it is false. */
+function compileCompared({ value, relation, other }: Compared): Predicate {
+  const [left, right] = [compileValue(value), compileValue(other)];
+  const passes = comparisonOf(relation, value.type);
+  return (request, response) => {
+    const a = left(request, response);
+    if (a === undefined) return false;
+    const b = right(request, response);
+    return b !== undefined && passes(a, b);
+  };
+}
+
+type Compared = TypedNode & { readonly kind: "compared" };
 
 /** `decisive` is the answer that ends the row early: true for or, false for and. */
 function compileDecisive(operands: readonly Predicate[], decisive: boolean): Predicate {
@@ -198,6 +213,7 @@ function compileAnswers(node: TypedNode): AnswersReader {
       return items.map(passes);
     };
   }
+  if (node.kind === "compared") return compileComparedAnswers(node);
   const operands = node.operands.map(compileAnswers);
   const join = JOINS[node.kind];
   return (request, response) => {
@@ -205,6 +221,19 @@ function compileAnswers(node: TypedNode): AnswersReader {
     const length = Math.min(...rows.map((row) => row.length));
     charge(length * rows.length * ITEM_STEPS);
     return Array.from({ length }, (_, i) => rows.map((row) => row[i] ?? false).reduce(join));
+  };
+}
+
+function compileComparedAnswers({ value, relation, other }: Compared): AnswersReader {
+  const read = compileValue(value) as ItemsReader;
+  const readOther = compileValue(other);
+  const passes = comparisonOf(relation, value.type);
+  return (request, response) => {
+    const items = read(request, response);
+    if (items === undefined) return [];
+    const b = readOther(request, response);
+    charge(items.length * ITEM_STEPS);
+    return items.map((a) => b !== undefined && passes(a, b));
   };
 }
 

@@ -46,7 +46,21 @@ const certificateFields = [
   ),
 ];
 
+/** As rules of accounts name them, which most often end in `cf.zone.plan eq "ENT"`. */
+const PLANS: Readonly<Record<NonNullable<RequestView["zone_plan"]>, string>> = {
+  free: "FREE",
+  pro: "PRO",
+  business: "BIZ",
+  enterprise: "ENT",
+};
+
 export const CONNECTION_FIELDS: readonly Field[] = [
+  row(
+    "cf.edge.client_port",
+    INTEGER,
+    "The port of the client; behind a balancer, as its PROXY header says.",
+    (request) => request.client_port,
+  ),
   row(
     "cf.edge.client_tcp",
     BOOLEAN,
@@ -71,6 +85,9 @@ export const CONNECTION_FIELDS: readonly Field[] = [
   row("cf.tls_version", STRING, "Version of TLS: TLSv1.2 or TLSv1.3.", (request) => request.tls?.version),
   row("cf.worker.upstream_zone", STRING, "Zone of the function that sent the request; empty, as there are none.", () => ""),
   row("cf.zone.name", STRING, "Name of the zone.", (request) => request.zone_name),
+  row("cf.zone.plan", STRING, "Plan of the zone: FREE, PRO, BIZ or ENT.", (request) =>
+    request.zone_plan === undefined ? undefined : PLANS[request.zone_plan],
+  ),
   row("ip.src", IP, "Address of the client.", (request) => request.client_ip),
   row("ssl", BOOLEAN, "Whether the client's connection is encrypted.", (request) => request.scheme === "https"),
   ...placeFields,

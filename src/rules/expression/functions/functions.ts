@@ -1,13 +1,17 @@
 import type { LanguageFunction, Parameter, Kind } from "./language-function.ts";
 import { ENCODING_FUNCTIONS } from "./encoding-functions.ts";
+import { PRESENCE_FUNCTIONS } from "./presence-functions.ts";
 import { REPLACEMENT_FUNCTIONS } from "./replacement-functions.ts";
 import { STRING_FUNCTIONS } from "./string-functions.ts";
 import type { ValueType } from "#rules/expression/values/value-type.ts";
 
 /** In the order of their names. */
-export const FUNCTIONS: readonly LanguageFunction[] = [...STRING_FUNCTIONS, ...ENCODING_FUNCTIONS, ...REPLACEMENT_FUNCTIONS].toSorted(
-  (a, b) => (a.name < b.name ? -1 : 1),
-);
+export const FUNCTIONS: readonly LanguageFunction[] = [
+  ...STRING_FUNCTIONS,
+  ...ENCODING_FUNCTIONS,
+  ...PRESENCE_FUNCTIONS,
+  ...REPLACEMENT_FUNCTIONS,
+].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 
 const BY_NAME: ReadonlyMap<string, LanguageFunction> = new Map(FUNCTIONS.map((row) => [row.name, row]));
 
@@ -31,10 +35,10 @@ export const KINDS: Readonly<Record<Kind, string>> = {
   strings: "Array<String>",
   booleans: "Array<Boolean>",
   array: "Array",
+  map: "Map",
 };
 
 export function isOfKind(type: ValueType, kind: Kind): boolean {
-  if (kind === "array") return type.kind === "array";
   if (kind === "strings") return type.kind === "array" && type.of.kind === "string";
   if (kind === "booleans") return type.kind === "array" && type.of.kind === "boolean";
   return type.kind === kind;

@@ -5,8 +5,8 @@ import type { RegexTable } from "#rules/regex/regex-table.ts";
 /** Given literals are constants; missing values do not reach it unless the function takes them. Never throws. */
 export type FunctionBody = (...values: readonly (Value | undefined)[]) => Value | undefined;
 
-/** `array` is an array of anything. */
-export type Kind = "string" | "integer" | "boolean" | "ip" | "strings" | "booleans" | "array";
+/** `array` and `map` are of anything. */
+export type Kind = "string" | "integer" | "boolean" | "ip" | "strings" | "booleans" | "array" | "map";
 
 export interface Parameter {
   readonly name: string;
@@ -36,6 +36,8 @@ export interface LanguageFunction {
   readonly stepsPerByte: number;
   /** Missing values are given to the body instead of making its result missing. */
   readonly takesMissing?: true;
+  /** Refuses arguments whose types do not go together. */
+  agree?(types: readonly ValueType[], problem: Problem): void;
   /** The body for these literals; undefined stands for arguments that are none. It gives values of the type `gives`. */
   make(literals: readonly (Value | undefined)[], problem: Problem, gives: ValueType, regexes: Pick<RegexTable, "replacer">): FunctionBody;
 }

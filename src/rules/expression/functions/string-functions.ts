@@ -14,7 +14,7 @@ import {
   substring,
   upperBytes,
 } from "#rules/text/text-functions.ts";
-import { arrayOf, BOOLEAN, INTEGER, IP, STRING, type Value } from "#rules/expression/values/value-type.ts";
+import { arrayOf, BOOLEAN, INTEGER, IP, sameType, STRING, typeName, type Value } from "#rules/expression/values/value-type.ts";
 
 const string = (name: string, more: Partial<Parameter> = {}): Parameter => ({ name, takes: ["string"], ...more });
 const integer = (name: string, more: Partial<Parameter> = {}): Parameter => ({ name, takes: ["integer"], ...more });
@@ -138,6 +138,11 @@ export const STRING_FUNCTIONS: readonly LanguageFunction[] = [
     parameters: [{ name: "value", takes: ["string", "integer", "array"] }],
     rest: { name: "value", takes: ["string", "integer", "array"] },
     returns: (types) => (types[0]?.kind === "array" ? types[0] : STRING),
+    agree: (types, problem) => {
+      const first = types.find((type) => type.kind === "array");
+      const odd = first === undefined ? -1 : types.findIndex((type) => !sameType(type, first));
+      if (first !== undefined && odd !== -1) problem(odd, `concat() joins ${typeName(first)} with its like only`);
+    },
     ...everywhere,
     takesMissing: true,
     make: (_literals, _problem, gives) => {

@@ -12,6 +12,14 @@ export type Node =
       readonly operator_span: Span;
       readonly right: readonly LiteralNode[];
     })
+  /** `left eq right`, both of the request. */
+  | (Span & {
+      readonly kind: "compared";
+      readonly left: Value;
+      readonly operator: Relation;
+      readonly operator_span: Span;
+      readonly right: Value;
+    })
   /** `left in $name` */
   | (Span & {
       readonly kind: "listed";
@@ -25,19 +33,9 @@ export type Node =
 
 export type Connective = "and" | "xor" | "or";
 
-export type Operator =
-  | "eq"
-  | "ne"
-  | "lt"
-  | "le"
-  | "gt"
-  | "ge"
-  | "contains"
-  | "matches"
-  | "wildcard"
-  | "strict wildcard"
-  | "bitwise_and"
-  | "in";
+export type Relation = "eq" | "ne" | "lt" | "le" | "gt" | "ge";
+
+export type Operator = Relation | "contains" | "matches" | "wildcard" | "strict wildcard" | "bitwise_and" | "in";
 
 export type Value = Span & { readonly indexes: readonly Index[] } & (
     | { readonly kind: "field"; readonly name: string }

@@ -1,4 +1,4 @@
-import type { ArgumentNode, Connective, Index, LiteralNode, Node, Operator, Value } from "./ast.ts";
+import type { ArgumentNode, Connective, Index, LiteralNode, Node, Operator, Relation, Value } from "./ast.ts";
 import { ExpressionError, type Span } from "./expression-error.ts";
 import { lex, type Token } from "./lex.ts";
 import { readString, type StringUse } from "./strings.ts";
@@ -13,11 +13,12 @@ export const CONNECTIVES: readonly { readonly kind: Connective; readonly spellin
   { kind: "and", spellings: ["and", "&&"] },
 ];
 
+const RELATIONS = ["eq", "ne", "lt", "le", "gt", "ge"] as const satisfies readonly Relation[];
+export const isRelation = (operator: string): operator is Relation => (RELATIONS as readonly string[]).includes(operator);
+
 /** Each spelling of an operator but `strict wildcard`, which has two words. */
 const OPERATORS: ReadonlyMap<string, Operator> = new Map([
-  ...(["eq", "ne", "lt", "le", "gt", "ge", "contains", "matches", "wildcard", "bitwise_and", "in"] as const).map(
-    (name) => [name, name] as const,
-  ),
+  ...([...RELATIONS, "contains", "matches", "wildcard", "bitwise_and", "in"] as const).map((name) => [name, name] as const),
   ["==", "eq"],
   ["!=", "ne"],
   ["<", "lt"],
@@ -29,6 +30,8 @@ const OPERATORS: ReadonlyMap<string, Operator> = new Map([
 ]);
 
 const WORDS = new Set([...OPERATORS.keys(), ...CONNECTIVES.flatMap((row) => row.spellings), "not", "strict"]);
+
+const CONSTANTS: ReadonlySet<string> = new Set(["true", "false"]);
 
 /** Functions whose second argument is a pattern with a reading of its own. */
 const PATTERN_FUNCTIONS: ReadonlyMap<string, StringUse> = new Map([["wildcard_replace", "wildcard"]]);
@@ -98,12 +101,16 @@ class Parser {
 
   #comparison(depth: number): Node {
     const token = this.#peek();
-    if (this.#takes(["true", "false"]))
+    if (this.#takes([...CONSTANTS]))
       return { kind: "constant", value: token.kind === "name" && token.text === "true", from: token.from, to: token.to };
     const left = this.#value(depth);
     const operator = this.#operator();
     if (operator === null) return { kind: "truth", value: left, from: left.from, to: left.to };
     if (operator.name === "in" && this.#textOf(this.#peek()) === "$") return this.#listed(left, operator.span);
+    if (isRelation(operator.name) && this.#isValueNext()) {
+      const right = this.#value(depth);
+      return { kind: "compared", left, operator: operator.name, operator_span: operator.span, right, from: left.from, to: right.to };
+    }
     const right = operator.name === "in" ? this.#set() : [this.#literal(OPERATOR_USES[operator.name] ?? "text")];
     const end = this.#previous().to;
     return { kind: "comparison", left, operator: operator.name, operator_span: operator.span, right, from: left.from, to: end };
@@ -119,6 +126,12 @@ class Parser {
     if (name === undefined) return null;
     this.#at++;
     return { name, span: token };
+  }
+
+  /** Whether a name comes that is neither a word of the language nor bytes. */
+  #isValueNext(): boolean {
+    const token = this.#peek();
+    return token.kind === "name" && !WORDS.has(token.text) && !CONSTANTS.has(token.text) && !BYTES.test(token.text);
   }
 
   #value(depth: number): Value {
@@ -206,8 +219,10 @@ class Parser {
     if (token.kind === "word" || (token.kind === "name" && BYTES.test(token.text)))
       return { kind: "word", text: token.text, from: token.from, to: token.to };
     const text = this.#textOf(token);
-    if (text === "true" || text === "false") this.#fail(token, "true and false are not compared; use the field itself, or not");
+    if (CONSTANTS.has(text ?? "")) this.#fail(token, "true and false are not compared; use the field itself, or not");
     if (text === "$") this.#fail(token, "a list stands after in");
+    if (token.kind === "name" && !WORDS.has(token.text))
+      this.#fail(token, "a field or function stands behind eq, ne, lt, le, gt and ge only");
     return this.#fail(token, "expected a string, an integer or an address");
   }
 

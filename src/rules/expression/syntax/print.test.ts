@@ -38,6 +38,12 @@ const PRINTED: readonly (readonly [text: string, printed: string])[] = [
   ['any( http.request.headers [ "a" ] [ * ] eq "x" )', 'any(http.request.headers["a"][*] eq "x")'],
   ['http.host strict  wildcard "a*"', 'http.host strict wildcard "a*"'],
   ["(((ssl)))", "ssl"],
+  ["http.host==lower( http.referer )", "http.host eq lower(http.referer)"],
+  [
+    'any(http.request.headers.names[*]>http.request.uri.args["a"][0])',
+    'any(http.request.headers.names[*] gt http.request.uri.args["a"][0])',
+  ],
+  ["http.host eq ab.cd", "http.host eq ab.cd"],
 ];
 
 test("expressions have one canonical form", () => {

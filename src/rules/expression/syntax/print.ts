@@ -20,6 +20,7 @@ function printNode(node: Node, level: number): string {
   if (node.kind === "constant") return String(node.value);
   if (node.kind === "truth") return printValueNode(node.value);
   if (node.kind === "listed") return `${printValueNode(node.left)} in $${node.list}`;
+  if (node.kind === "compared") return `${printValueNode(node.left)} ${node.operator} ${printValueNode(node.right)}`;
   if (node.kind === "comparison") return printComparison(node);
   if (node.kind === "not") return `not ${printNode(node.operand, NOT_LEVEL)}`;
   const own = LEVELS[node.kind];

@@ -29,7 +29,7 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
   fd: number;
   id = 0;
   readonly tls = null;
-  readonly peerAddress: string;
+  readonly peer: End;
   bytesRead = 0;
   private readonly loop: SocketLoop;
   private readonly calls: system.SocketCalls;
@@ -63,13 +63,13 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
   private onSent: (() => void) | null = null;
   private closers: (() => void)[] | null = null;
 
-  constructor(loop: SocketLoop, fd: number, peerAddress: string) {
+  constructor(loop: SocketLoop, fd: number, peer: End) {
     this.loop = loop;
     this.calls = loop.calls;
     this.channel = loop.plain;
     this.sender = new LoopSender(this, loop.outbox);
     this.fd = fd;
-    this.peerAddress = peerAddress;
+    this.peer = peer;
   }
 
   /** One that was accepted: false, and closed, where the system does not let the loop watch it. */
@@ -419,7 +419,7 @@ export class LoopSocket implements Transport, Watched, Task, SendingSocket {
 export function dialThroughLoop(loop: SocketLoop, address: string, port: number): Transport | undefined {
   const ip = parseIp(address);
   if (ip === undefined) return undefined;
-  const socket = new LoopSocket(loop, loop.calls.open(ip.family), address);
+  const socket = new LoopSocket(loop, loop.calls.open(ip.family), { address, port });
   socket.connect(ip, port);
   return socket;
 }

@@ -18,7 +18,7 @@ export interface SocketCalls {
   listen(fd: number, backlog: number): number;
   /** The next connection that came; `peer` tells whose it is until the next call. */
   accept(fd: number): number;
-  peer(): string;
+  peer(): End;
   connect(fd: number, address: IpAddress, port: number): number;
   localEnd(fd: number): End;
   set(fd: number, option: SocketOption, value: number): number;
@@ -215,7 +215,7 @@ function ends(koffi: Koffi, libc: Library): Ends {
       length.writeInt32LE(SOCKET_ADDRESS_BYTES_MAX);
       return opened(result(accept4(fd, nameAt, lengthAt, SOCK_NONBLOCK | SOCK_CLOEXEC)));
     },
-    peer: () => readName(name),
+    peer: () => ({ address: readName(name), port: name.readUInt16BE(2) }),
     connect: (fd, address, port) => result(connect(fd, nameAt, writeName(name, address, port))),
     localEnd: (fd) => {
       length.writeInt32LE(SOCKET_ADDRESS_BYTES_MAX);

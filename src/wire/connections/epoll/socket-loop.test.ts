@@ -164,7 +164,7 @@ test("names are nobody's to look up here, and IPv6 is spoken", { skip: skip || s
   const listener = new LoopListener(loop, {
     ...{ address: parseIp("::")!, port: 0, reusePort: true, backlog: 16 },
     onConnection: (socket) => {
-      peers.push(socket.peerAddress, socket.localEnd().address);
+      peers.push(socket.peer.address, socket.localEnd().address);
       socket.destroy();
     },
   });

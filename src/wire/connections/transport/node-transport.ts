@@ -26,8 +26,8 @@ export class NodeTransport implements Transport {
     this.tls = socket instanceof TLSSocket ? socket : null;
   }
 
-  get peerAddress(): string {
-    return plain(this.socket.remoteAddress);
+  get peer(): End {
+    return { address: plain(this.socket.remoteAddress), port: this.socket.remotePort ?? 0 };
   }
 
   localEnd(): End {

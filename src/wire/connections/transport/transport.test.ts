@@ -238,7 +238,7 @@ for (const [way, loop] of WAYS) {
   test(`${way}: both ends are known`, async () => {
     const { near, far } = await pair(loop);
     assert.deepEqual(near.localEnd(), { address: "127.0.0.1", port: far.remotePort });
-    assert.equal(near.peerAddress, "127.0.0.1");
+    assert.deepEqual(near.peer, { address: "127.0.0.1", port: far.localPort });
     assert.equal(near.tls, null);
     near.destroy();
   });

@@ -27,8 +27,8 @@ export interface End {
  * Nothing calls its handler from within a call of these.
  */
 export interface Transport {
-  /** As text; "" where it is not known. An IPv4 address stands for itself on sockets of both families. */
-  readonly peerAddress: string;
+  /** The other end; an address of "" where it is not known. An IPv4 address stands for itself on sockets of both families. */
+  readonly peer: End;
   localEnd(): End;
   /** Null: plain TCP. */
   readonly tls: TLSSocket | null;
