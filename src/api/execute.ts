@@ -73,8 +73,8 @@ export function createExecutor(route: Route, control: Control, settled: Settled)
       if (error instanceof DryRunEnd) return TRIED;
       throw error;
     });
-    if (reply === TRIED) return { type: "application/json", body: successEnvelope(null, [], null) };
     const notes = (call.notes ?? []).map((message) => ({ code: NOTE, message }));
+    if (reply === TRIED) return { type: "application/json", body: successEnvelope(null, notes, null) };
     const messages = [...notes, ...(call.rev === null ? [] : await waitForPlanes(call.rev, settled))];
     if (route.paging === "raw") return rawAnswer(reply as RawReply, stillAllowed, route.media_type === "text/event-stream");
     return { type: "application/json", body: render(route, reply, messages, dated, { zone: resolved.zone }) };

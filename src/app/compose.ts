@@ -31,7 +31,7 @@ import { createReload } from "./reload.ts";
 import { keepRunFile } from "#app/operations/run-file.ts";
 import { createStalls } from "#app/threads/stalls.ts";
 import { openState } from "#app/control/state.ts";
-import { openCoreRules } from "#app/waf/core-rules.ts";
+import { openRuleFiles } from "#app/waf/rule-files.ts";
 import { createTransportNotices } from "#app/planes/transport-notices.ts";
 
 /** A server that serves on every plane. */
@@ -57,16 +57,11 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
   try {
     const state = await openState(deps, closing);
     const { files, store, sealer, first } = state;
-    const coreRules = openCoreRules({
-      configured: config.waf.crs_directory,
-      installed: files.coreRules,
-      lastGood: files.lastCoreRules,
-      log,
-    });
+    const ruleFiles = openRuleFiles({ config, files, log, onChanged: (material) => running.useRuleMaterial(material) });
     const live = createLiveConfig({ config, tls: state.tls, load: deps.load });
     const metrics = createMetrics();
     let urlOfGateways = "";
-    let running: Pick<Planes, "workers"> = { workers: [] };
+    let running: Pick<Planes, "workers" | "useRuleMaterial"> = { workers: [], useRuleMaterial: () => undefined };
     const asked = { metrics, urlOfGateways: () => urlOfGateways, serverHealth: () => serverHealth(store, running) };
     const { control, reader, batches } = await openControl(deps, state, asked, closing);
     const publisher = await openPublisher(deps, state, control, closing);
@@ -75,7 +70,20 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
     const stalls = createStalls({ clock, log, metrics });
     closing.add(async () => stalls.close());
     const planes = await startPlanes({
-      ...{ config, live, publisher, log, files, early, coreRules, operatorPorts, metrics, hasZones, stalls, onNotNative: transport.add },
+      ...{
+        config,
+        live,
+        publisher,
+        log,
+        files,
+        early,
+        ruleMaterial: ruleFiles.material,
+        operatorPorts,
+        metrics,
+        hasZones,
+        stalls,
+        onNotNative: transport.add,
+      },
       ...planeReports(control, log),
     });
     closing.addDraining((drainMs) => planes.stop(drainMs));
@@ -100,7 +108,12 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
     closing.add(() => runFile.remove());
     const { account_id, token } = first;
     const ready: ReadyLine = { event: "ready", ...addresses, account_id, ...(token === null ? {} : { token }), pid: process.pid, took_ms };
-    const reload = createReload({ live, log, metrics, listeners: [api.reload, planes.reload] });
+    const reload = createReload({
+      live,
+      log,
+      metrics,
+      listeners: [api.reload, planes.reload, () => void ruleFiles.reload(live.current())],
+    });
     const shown = async (): Promise<void> => (token === null ? undefined : firstTokenShown(store));
     return { ready, reload, shown, onNotNative: transport.add, close: closing.close };
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { TicketKeys } from "#kernel/process/worker-protocol.ts";
+import type { RuleMaterial, TicketKeys } from "#kernel/process/worker-protocol.ts";
 import type { WindowLimits } from "#wire/http2/window-budget.ts";
 import type { PlaceDatabases } from "./geoip.ts";
 
@@ -41,8 +41,8 @@ export interface EdgeConfig {
   readonly counters: SharedArrayBuffer;
   /** Databases of places, the same memory for all workers. */
   readonly places: PlaceDatabases;
-  /** The OWASP Core Rule Set in the form that rules/managed/core reads, the same memory for all workers; null where there is none. */
-  readonly coreRules: SharedArrayBuffer | null;
+  /** What the operator's files give to rules, the same memory for all workers. */
+  readonly ruleMaterial: RuleMaterial;
   readonly limits: EdgeLimits;
 }
 

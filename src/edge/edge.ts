@@ -1,5 +1,5 @@
 import { createCidrSet } from "#kernel/net/cidr.ts";
-import type { PeerName, TicketKeys } from "#kernel/process/worker-protocol.ts";
+import type { RuleMaterial, PeerName, TicketKeys } from "#kernel/process/worker-protocol.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
@@ -45,6 +45,7 @@ import { createTimers } from "#kernel/timers.ts";
 import { createTlsFront } from "#edge/tls/sni-router.ts";
 import { createUpstreamPools } from "#edge/origin/upstream-pool.ts";
 import type { EdgePorts } from "#edge/stages/zone-settings.ts";
+import { useRuleMaterial } from "#rules/managed/rule-material.ts";
 import { createCounterTable } from "#rules/rate-limit/counter-table.ts";
 import type { TlsPolicy } from "#edge/tls/context-table.ts";
 import { createZones, type Serving, type Zones } from "#edge/zones/zones.ts";
@@ -80,6 +81,8 @@ export interface Edge {
   useTicketKeys(keys: TicketKeys): void;
   /** Databases of places from now on. */
   usePlaces(databases: PlaceDatabases): void;
+  /** What the operator's files give to rules from now on. */
+  useRuleMaterial(material: RuleMaterial): void;
 }
 
 export function createEdge(deps: EdgeDeps): Edge {
@@ -153,6 +156,10 @@ export function createEdge(deps: EdgeDeps): Edge {
     neighbourAt: (name, port) => (name === "doh" ? doh : gateways).moveTo(port),
     useTicketKeys: tlsFront.useTicketKeys,
     usePlaces: places.use,
+    useRuleMaterial: (material) => {
+      useRuleMaterial(material);
+      zones.recompile()?.catch(deps.onError);
+    },
     listen: async () => {
       const http = await listenFor("http", config.httpPort);
       listeners = [http];

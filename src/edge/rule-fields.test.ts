@@ -76,6 +76,7 @@ test("addresses, headers and targets are computed", async () => {
           headers: {
             "x-made": { operation: "set", ...expression('concat(http.request.headers["x-test"][1], "-", raw.http.request.uri.path)') },
             "x-hash": { operation: "set", ...expression('encode_base64(sha256("my-token"), "p")') },
+            "x-visitor": { operation: "set", ...expression("ip.src") },
             "x-missing": { operation: "set", ...expression('http.request.headers["x-none"][0]') },
           },
         },
@@ -98,6 +99,7 @@ test("addresses, headers and targets are computed", async () => {
   assert.equal(asked.url, "/new/x?y=1");
   assert.equal(asked.headers["x-made"], "two-/old/x");
   assert.equal(asked.headers["x-hash"], "/s5Q0ih/ckWupYGbdfle6L7ClaFPjvHnox8X8drp30Q=");
+  assert.equal(asked.headers["x-visitor"], "127.0.0.1");
   assert.equal(asked.headers["x-missing"], undefined);
   assert.match(await get("/go/away"), /^HTTP\/1\.1 301 [^]*\r\nLocation: https:\/\/www\.example\.com\/gone\/away\r\n/);
 });

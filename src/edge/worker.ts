@@ -7,7 +7,7 @@ import { createMetrics } from "#kernel/process/metrics.ts";
 import { createSealer, deriveKey } from "#kernel/crypto/seal.ts";
 import { loadTimeSlices } from "#wire/native/time-slices.ts";
 import { createWorkerChannel } from "#kernel/process/worker-protocol.ts";
-import { useSharedCoreRules } from "#rules/managed/shared-core-rules.ts";
+import { useRuleMaterial } from "#rules/managed/rule-material.ts";
 import { createEventSink } from "#events/write/sink.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
 import { openReplica } from "#snapshot/replica.ts";
@@ -82,7 +82,7 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
   const timeSlices = await loadTimeSlices(voice.notNative);
   const yields = (thread: number): boolean => timeSlices?.askFor(DETECTOR_SLICE_NS, thread) ?? false;
   const tap = createBodyTee({ port: data.tap, metrics, yields, placeIn: socketCalls?.placeIn, onFirstUse: () => voice.needed("detector") });
-  useSharedCoreRules(data.config.coreRules);
+  useRuleMaterial(data.config.ruleMaterial);
   const edge = createEdge({
     ...{ replica, events, tap, metrics, sealer, clearanceKey, originRoots, socketCalls, onError },
     warn: (message, fields) => voice.log("warn", message, fields),
@@ -94,6 +94,7 @@ async function run(parent: MessagePort, data: EdgeWorkerData): Promise<void> {
     neighbour: edge.neighbourAt,
     ticketKeys: edge.useTicketKeys,
     places: edge.usePlaces,
+    ruleMaterial: edge.useRuleMaterial,
     reconnect: (to, port) => (to === "events" ? events : tap).reconnect(port),
     drain: async (timeoutMs) => {
       await edge.close(timeoutMs);

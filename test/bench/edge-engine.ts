@@ -1,3 +1,4 @@
+import { NO_RULE_MATERIAL } from "#rules/managed/rule-material.ts";
 import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -80,7 +81,7 @@ const edge = createEdge({
     cacheMemoryBytesMax: 1_000_000,
     cacheDisk: null,
     places: [],
-    coreRules: null,
+    ruleMaterial: NO_RULE_MATERIAL,
     resolvers: [],
     ticketKeys: [],
     doh: { hosts: [], port: 0 },

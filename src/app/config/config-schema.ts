@@ -328,10 +328,17 @@ export const CONFIG_KEYS = {
   },
   "rules.lists_max": { type: "count", default: 100, max: 1000, doc: "Maximum number of lists in an account." },
   "rules.list_items_max": { type: "count", default: 100_000, min: 1, max: 1_000_000, doc: "Maximum number of items in a list." },
+  "rules.managed_lists_directory": {
+    type: "text",
+    default: "",
+    reload: true,
+    doc: "Directory of the lists that rules of every account may name as $cf.NAME: NAME.txt has an address, a block or a range in each line; # begins a comment. SIGHUP reads the files again. Without a file, $cf.anonymizer, $cf.botnetcc, $cf.malware, $cf.open_proxies and $cf.vpn are empty.",
+  },
   "waf.crs_directory": {
     type: "text",
     default: "",
-    doc: "Directory of the OWASP Core Rule Set, with rules/*.conf and crs-setup.conf. Empty: the one that selvedge waf crs install has installed, else Debian's modsecurity-crs. none: rules of Selvedge's own.",
+    reload: true,
+    doc: "Directory of the OWASP Core Rule Set, with rules/*.conf and crs-setup.conf. Empty: the one that selvedge waf crs install has installed, else Debian's modsecurity-crs. none: rules of Selvedge's own. SIGHUP reads the files again.",
   },
   "edge.rate_limit_keys_max": {
     type: "count",

@@ -1,5 +1,5 @@
 import { systemClock } from "#kernel/clock.ts";
-import type { PeerName } from "#kernel/process/worker-protocol.ts";
+import type { PeerName, RuleMaterial } from "#kernel/process/worker-protocol.ts";
 import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
 import { createPlaceFiles } from "./geoip-files.ts";
 import { edgeCacheDisk } from "./plane-caches.ts";
@@ -14,6 +14,7 @@ import { createTicketKeyRing } from "./ticket-keys.ts";
 export interface EdgeWorkers {
   /** The first one takes the sockets over, where there are some. */
   start(name: string, siblings: Bound, sockets: ZoneSockets | null): PlaneWorker;
+  useRuleMaterial(material: RuleMaterial): void;
   /** Another plane takes what is its own at this port. */
   neighbourAt(name: PeerName, port: number): void;
   /** Ends what is renewed for them; the threads themselves are stopped with all that serve. */
@@ -22,7 +23,7 @@ export interface EdgeWorkers {
 
 /** `workers` gets each one that is started. */
 export function createEdgeWorkers(
-  { config, files, log, coreRules, operatorPorts }: PlanesDeps,
+  { config, files, log, ruleMaterial, operatorPorts }: PlanesDeps,
   sinks: Sinks,
   serve: Serve,
   workers: PlaneWorker[],
@@ -49,7 +50,7 @@ export function createEdgeWorkers(
           cacheDisk: edgeCacheDisk(config, files, name),
           ticketKeys: ticketKeys.keys(),
           places: places.databases(),
-          coreRules,
+          ruleMaterial: ruleMaterial(),
           operatorPorts,
           counters,
         }),
@@ -61,6 +62,7 @@ export function createEdgeWorkers(
       neighbours[name] = port;
       for (const edge of workers) edge.introduce(name, port);
     },
+    useRuleMaterial: (material) => workers.forEach((edge) => edge.useRuleMaterial(material)),
     stop: () => {
       ticketKeys.stop();
       places.stop();

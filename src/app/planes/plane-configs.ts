@@ -42,7 +42,7 @@ export const edgeConfig = (
   config: Config,
   bound: Bound,
   { doh, gateway }: Readonly<Record<PeerName, number>>,
-): Omit<EdgeConfig, "ticketKeys" | "cacheDisk" | "counters" | "places" | "coreRules"> => ({
+): Omit<EdgeConfig, "ticketKeys" | "cacheDisk" | "counters" | "places" | "ruleMaterial"> => ({
   host: config.edge.host,
   httpPort: bound["http"] ?? config.http.port,
   httpsPort: bound["https"] ?? config.https.port,

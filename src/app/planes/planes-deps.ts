@@ -1,3 +1,4 @@
+import type { RuleMaterial } from "#kernel/process/worker-protocol.ts";
 import type { MessagePort } from "node:worker_threads";
 import type { Bound, PlaneWorker } from "#app/threads/plane-worker.ts";
 import type { Stalls } from "#app/threads/stalls.ts";
@@ -17,8 +18,8 @@ export interface PlanesDeps {
   readonly log: Log;
   readonly files: PlaneFiles;
   readonly early: EarlyThreads;
-  /** The OWASP Core Rule Set, for threads that run rules; null where there is none. */
-  readonly coreRules: SharedArrayBuffer | null;
+  /** What the operator's files give to rules now. */
+  ruleMaterial(): RuleMaterial;
   /** Listeners that what tenants name never reaches. */
   readonly operatorPorts: SharedArrayBuffer;
   readonly metrics: MetricRegistry;

@@ -1,3 +1,4 @@
+import type { RuleMaterial } from "#kernel/process/worker-protocol.ts";
 import type { Ports, ServingSpec, PlanesDeps, Serve } from "./planes-deps.ts";
 import { logSegmentsOf } from "#events/logs/segment.ts";
 import { createMessagePortFeed } from "#snapshot/message-port.ts";
@@ -11,6 +12,7 @@ export interface Planes extends Pick<ZonePlanes, "isWaking" | "awake"> {
   /** Those that should serve by now. */
   readonly workers: readonly PlaneWorker[];
   readonly ports: { readonly dns: number; readonly dot: number; readonly http: number; readonly https: number; readonly gateway: number };
+  useRuleMaterial(material: RuleMaterial): void;
   /** Tells the planes what the live configuration says now. */
   reload(): void;
   /** Stops taking requests, finishes those under way, then writes what events are left. */
@@ -68,6 +70,7 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
         const waking = isWaking() ? zonePlanes.threads : [];
         return [sinks.writer, sinks.detector, ...serving.filter((worker) => worker.isUp() || !waking.includes(worker))];
       },
+      useRuleMaterial: zonePlanes.useRuleMaterial,
       reload: () => gateway.useFront(gatewayFront(deps.live)),
       ...{ ports, isWaking, awake, stop },
     };

@@ -1,5 +1,5 @@
 import { createRateTable } from "#nameserver/limits/rate-limit.ts";
-import { createEdgeWorkers } from "./edge-workers.ts";
+import { createEdgeWorkers, type EdgeWorkers } from "./edge-workers.ts";
 import { createLateZonePlanes, type LateZonePlanes, mayBringZone } from "./lazy-planes.ts";
 import { nameserverConfig } from "./plane-configs.ts";
 import { type Bound, handOver, isFirst, type PlaneWorker, portOf, startSharing } from "#app/threads/plane-worker.ts";
@@ -17,6 +17,7 @@ export interface ZonePlanes {
   awake(withinMs: number): Promise<boolean>;
   /** The AI gateway takes requests of the edge at this port. */
   gatewayAt(port: number): void;
+  readonly useRuleMaterial: EdgeWorkers["useRuleMaterial"];
   /** Their threads, which are stopped by whoever serves with them. */
   readonly threads: readonly PlaneWorker[];
   /** Before its threads are. */
@@ -87,6 +88,7 @@ export function createZonePlanes(deps: PlanesDeps, { sinks, serve, edgeThreads, 
     },
     isWaking: () => late?.isWaking() ?? false,
     awake: async (withinMs) => late?.awake(withinMs) ?? true,
+    useRuleMaterial: edges.useRuleMaterial,
     gatewayAt: (port) => edges.neighbourAt("gateway", port),
     threads,
     stop: () => {

@@ -41,6 +41,7 @@ export function createLateWorker(name: string, start: () => PlaneWorker): LateWo
     introduce: (neighbour, port) => worker?.introduce(neighbour, port),
     useTicketKeys: (keys) => worker?.useTicketKeys(keys),
     usePlaces: (databases) => worker?.usePlaces(databases),
+    useRuleMaterial: (material) => worker?.useRuleMaterial(material),
     useFront: (front) => worker?.useFront(front),
     stop: async (timeoutMs) => {
       isStopped = true;

@@ -2,7 +2,7 @@ import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
 import type { MetricSample } from "#kernel/process/metrics.ts";
 import type { OnMissing } from "#kernel/process/native-transport.ts";
 import { closeLeft } from "#kernel/process/fd-registry.ts";
-import type { FromWorker, GatewayFront, PeerName, SinkName, TicketKeys, ToWorker } from "#kernel/process/worker-protocol.ts";
+import type { RuleMaterial, FromWorker, GatewayFront, PeerName, SinkName, TicketKeys, ToWorker } from "#kernel/process/worker-protocol.ts";
 import type { EarlyThreads } from "./prestart.ts";
 import type { Log } from "#app/log/log.ts";
 import { threadLimits } from "./thread-limits.ts";
@@ -40,6 +40,7 @@ export interface PlaneWorker {
   introduce(name: PeerName, port: number): void;
   useTicketKeys(keys: TicketKeys): void;
   usePlaces(databases: readonly SharedArrayBuffer[]): void;
+  useRuleMaterial(material: RuleMaterial): void;
   /** The next start is to be told by its own configuration. */
   useFront(front: GatewayFront): void;
   /** Lets requests under way finish, then ends the thread. */
@@ -202,6 +203,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
     reconnect: (to, port) => post({ type: "reconnect", to, port }, [port]),
     introduce: (neighbour, port) => post({ type: "neighbour", name: neighbour, port }),
     useTicketKeys: (keys) => post({ type: "ticket_keys", keys }),
+    useRuleMaterial: (material) => post({ type: "rule_material", material }),
     usePlaces: (databases) => post({ type: "places", databases }),
     useFront: (front) => post({ type: "front", front }),
     stop: async (timeoutMs) => {

@@ -11,19 +11,19 @@ import { runPhase } from "#rules/engine/engine.ts";
 import { createCoreRuleSet } from "#rules/managed/core/core-rule-set.ts";
 import { createRun } from "#rules/engine/run.ts";
 import { FORM, posted } from "#rules/testing/budget.cases.ts";
-import { useSharedCoreRules } from "#rules/managed/shared-core-rules.ts";
+import { NO_RULE_MATERIAL, useRuleMaterial } from "#rules/managed/rule-material.ts";
 import { BENIGN_VALUES } from "#rules/managed/testing/benign.cases.ts";
 import { createEngine, type SecLangEngine } from "#rules/seclang/run/engine.ts";
 import { requestOf } from "#rules/seclang/testing/requests.ts";
 import { fc } from "../../../test/support/property.ts";
 import { toolOrSkip } from "../../../test/support/tools.ts";
 import { programFrom, readCoreRulesFiles } from "./core-rules-files.ts";
-import { openCoreRules } from "./core-rules.ts";
+import { findCoreRules, tellCoreRules } from "./core-rules.ts";
 import { installCoreRules } from "./install-core-rules.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "selvedge-crs-"));
 after(() => rmSync(folder, { recursive: true }));
-afterEach(() => useCoreRuleSet(null));
+afterEach(() => useRuleMaterial(NO_RULE_MATERIAL));
 
 const SETUP = 'SecAction "id:900990,phase:1,pass,nolog,setvar:tx.crs_setup_version=999"\n';
 const rule = (id: number): string =>
@@ -49,7 +49,10 @@ function open(configured: string, installed = join(folder, "nowhere"), lastGood 
     info: (_: unknown, text?: string) => void said.push(String(text ?? _)),
     warn: (_: unknown, text?: string) => void said.push(String(text)),
   };
-  const memory = openCoreRules({ configured, installed, lastGood, log: log as never });
+  const found = findCoreRules({ configured, installed, lastGood });
+  tellCoreRules(found, log as never);
+  const { memory } = found;
+  useRuleMaterial({ ...NO_RULE_MATERIAL, coreRules: memory });
   return { memory, said, version: MANAGED_RULESETS.get(SCORES_RULESET_ID)!.version };
 }
 
@@ -62,7 +65,7 @@ test("a directory is compiled once, and what does not compile leaves the last go
   const first = open(directory);
   assert.equal(first.version, "OWASP_CRS/942100");
   const kept = readFileSync(join(folder, "last-good"), "utf8");
-  writeFileSync(join(folder, "last-good"), kept.replace("OWASP_CRS/942100", "OWASP_CRS/kept"));
+  writeFileSync(join(folder, "last-good"), kept.replaceAll("OWASP_CRS/942100", "OWASP_CRS/kept"));
   assert.equal(open(directory).version, "OWASP_CRS/kept", "the compiled form is used as long as no file changes");
   writeFileSync(join(directory, "rules/REQUEST-942.conf"), 'SecRule ARGS "@rx a" \\\n  "id:1,phase:2,explode"\n');
   const broken = open(directory);
@@ -78,8 +81,9 @@ test("a directory is compiled once, and what does not compile leaves the last go
 test("another thread gets the same compiled form", () => {
   const directory = write(join(folder, "b"), { "rules/words.data": "attack", "rules/REQUEST-1.conf": rule(1) });
   const { memory } = open(directory, undefined, join(folder, "last-good-b"));
-  useCoreRuleSet(null);
-  useSharedCoreRules(memory);
+  useRuleMaterial(NO_RULE_MATERIAL);
+  assert.equal(MANAGED_RULESETS.get(SCORES_RULESET_ID)!.version, "own-1");
+  useRuleMaterial({ ...NO_RULE_MATERIAL, coreRules: memory });
   assert.equal(MANAGED_RULESETS.get(SCORES_RULESET_ID)!.version, "OWASP_CRS/1");
 });
 
@@ -101,8 +105,8 @@ test("plugins and settings are where the documentation has them", () => {
     "plugins/x-after.conf": at(5),
   });
   open(directory, undefined, join(folder, "last-good-d"));
-  const { program } = JSON.parse(readFileSync(join(folder, "last-good-d"), "utf8")) as {
-    program: { phases: { rule: { id: number } }[][] };
+  const { program } = {
+    program: JSON.parse(readFileSync(join(folder, "last-good-d"), "utf8").split("\n")[1]!) as { phases: { rule: { id: number } }[][] },
   };
   assert.deepEqual(
     program.phases[1]!.map(({ rule }) => rule.id),

@@ -1,20 +1,27 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { createCoreRuleSet } from "#rules/managed/core/core-rule-set.ts";
-import { useCoreRuleSet } from "#rules/managed/rulesets.ts";
-import type { CoreRules } from "#rules/managed/shared-core-rules.ts";
+import { coreRulesBytes, type CoreRulesHead, coreRulesHead } from "#rules/managed/rule-material.ts";
 import type { Log } from "#app/log/log.ts";
 import { programFrom, readCoreRulesFiles } from "./core-rules-files.ts";
 
-const FORMAT = 1;
-
-export interface CoreRulesDeps {
+export interface CoreRulesPlaces {
   /** As configured: a directory, `none`, or empty for those that are known. */
   readonly configured: string;
   /** Where `selvedge waf crs install` puts one. */
   readonly installed: string;
   /** What compiled last. */
   readonly lastGood: string;
-  readonly log: Pick<Log, "info" | "warn">;
+}
+
+/** Which Core Rule Set there is to use; plain data, which crosses between threads. */
+export interface FoundCoreRules {
+  /** Null: there is none. */
+  readonly directory: string | null;
+  /** Compiled; null where nothing that is there has ever compiled. */
+  readonly memory: SharedArrayBuffer | null;
+  /** Why what is in the directory now is not in use. */
+  readonly problem: string | null;
+  /** Why no copy of it is on disk. */
+  readonly notKept: string | null;
 }
 
 /** Debian's package modsecurity-crs. */
@@ -22,70 +29,61 @@ const DEBIAN = "/usr/share/modsecurity-crs";
 export const INSTALL_HINT = "selvedge waf crs install FILE.tar.gz";
 
 /**
- * Finds the Core Rule Set, compiles it unless that was done before, and puts it in use in this thread; the others get what it gives
- * (rules/managed/shared-core-rules.ts). Where it does not compile, the last one that did stays in use. Null: there is none.
+ * Finds the Core Rule Set and compiles it unless that was done before, which takes a second. Where it does not compile, the last
+ * one that did is to stay in use. Never throws.
  */
-export function openCoreRules({ configured, installed, lastGood, log }: CoreRulesDeps): SharedArrayBuffer | null {
+export function findCoreRules({ configured, installed, lastGood }: CoreRulesPlaces): FoundCoreRules {
   const directory = configured === "" ? [installed, DEBIAN].find((path) => existsSync(path)) : configured;
-  if (directory === undefined || directory === "none") {
-    log.info(`there is no OWASP Core Rule Set: the OWASP ruleset has rules of Selvedge's own; to get the real one: ${INSTALL_HINT}`);
-    useCoreRuleSet(null);
-    return null;
-  }
-  const rules = readRules(directory, lastGood, log);
-  if (rules === null) {
-    useCoreRuleSet(null);
-    return null;
-  }
-  useCoreRuleSet(createCoreRuleSet(rules.program, rules.digest));
-  log.info(
-    { directory: rules.directory, version: rules.program.components[0] ?? "", digest: rules.digest },
-    "the OWASP Core Rule Set is in use",
-  );
-  return shared(JSON.stringify(rules));
-}
-
-function readRules(directory: string, lastGood: string, log: CoreRulesDeps["log"]): CoreRules | null {
+  if (directory === undefined || directory === "none") return { directory: null, memory: null, problem: null, notKept: null };
   const kept = readKept(lastGood);
   try {
     const files = readCoreRulesFiles(directory);
-    if (kept?.digest === files.digest) return kept;
-    const rules: CoreRules = { format: FORMAT, digest: files.digest, directory, program: programFrom(files) };
-    keep(lastGood, rules, log);
-    return rules;
+    if (kept?.head.digest === files.digest) return { directory, memory: kept.memory, problem: null, notKept: null };
+    const program = programFrom(files);
+    const memory = coreRulesBytes({ digest: files.digest, version: program.components[0] ?? "" }, program);
+    return { directory, memory, problem: null, notKept: keep(lastGood, memory) };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    const use =
-      kept === null
-        ? "the OWASP ruleset has rules of Selvedge's own"
-        : `the version that was read last (${kept.digest.slice(0, 12)}) stays in use`;
-    log.warn({ directory, problem: message }, `cannot use the OWASP Core Rule Set: ${message}; ${use}`);
-    return kept;
+    return { directory, memory: kept?.memory ?? null, problem: reasonOf(error), notKept: null };
   }
 }
 
-function readKept(path: string): CoreRules | null {
+/** Says in the log what has come of it. */
+export function tellCoreRules({ directory, memory, problem, notKept }: FoundCoreRules, log: Pick<Log, "info" | "warn">): void {
+  const head = memory === null ? null : coreRulesHead(memory);
+  if (directory === null)
+    log.info(`there is no OWASP Core Rule Set: the OWASP ruleset has rules of Selvedge's own; to get the real one: ${INSTALL_HINT}`);
+  else if (problem !== null) {
+    const use =
+      head === null
+        ? "the OWASP ruleset has rules of Selvedge's own"
+        : `the version that was read last (${head.digest.slice(0, 12)}) stays in use`;
+    log.warn({ directory, problem }, `cannot use the OWASP Core Rule Set: ${problem}; ${use}`);
+  } else log.info({ directory, ...head }, "the OWASP Core Rule Set is in use");
+  if (notKept !== null)
+    log.warn({ problem: notKept }, "cannot keep a copy of the OWASP Core Rule Set; it is compiled again at the next start");
+}
+
+function readKept(path: string): { readonly head: CoreRulesHead; readonly memory: SharedArrayBuffer } | null {
   try {
-    const kept = JSON.parse(readFileSync(path, "utf8")) as CoreRules;
-    return kept.format === FORMAT ? kept : null;
+    const bytes = readFileSync(path);
+    const memory = new SharedArrayBuffer(bytes.length);
+    new Uint8Array(memory).set(bytes);
+    const head = coreRulesHead(memory);
+    return head === null ? null : { head, memory };
   } catch {
     return null;
   }
 }
 
-/** It can be made again from its files: nothing depends on its being on disk. */
-function keep(path: string, rules: CoreRules, log: CoreRulesDeps["log"]): void {
+/** It can be made again from its files: nothing depends on its being on disk. Null: it is. */
+function keep(path: string, memory: SharedArrayBuffer): string | null {
   try {
-    writeFileSync(`${path}.new`, JSON.stringify(rules), { mode: 0o600 });
+    writeFileSync(`${path}.new`, new Uint8Array(memory), { mode: 0o600 });
     renameSync(`${path}.new`, path);
+    return null;
   } catch (error) {
-    log.warn({ path, err: error }, "cannot keep a copy of the OWASP Core Rule Set; it is compiled again at the next start");
+    return reasonOf(error);
   }
 }
 
-function shared(text: string): SharedArrayBuffer {
-  const bytes = Buffer.from(text, "utf8");
-  const memory = new SharedArrayBuffer(bytes.length);
-  new Uint8Array(memory).set(bytes);
-  return memory;
-}
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,6 +1,7 @@
 import type { Slices } from "#kernel/process/slices.ts";
 import { compilingRuleset } from "#rules/compile/compile-ruleset.ts";
 import type { NamedLists } from "#rules/expression/values/lists.ts";
+import { ruleMaterialVersion } from "#rules/managed/rule-material.ts";
 import type { CompiledRuleset } from "#rules/engine/compiled-rule.ts";
 import type { RuleDefinition } from "#rules/definition.ts";
 import type { RulesetRow } from "#store/rulesets/rulesets.ts";
@@ -46,8 +47,8 @@ export function createCompiledRows(slices: Slices): CompiledRows {
     },
     compile: async (row, around) => {
       // The kinds of the lists that it names are checked when it is compiled.
-      const named = [...new Set([...row.rules.matchAll(/\$([a-z0-9_]{1,50})/g)].map((match) => match[1] ?? ""))];
-      const key = JSON.stringify([row.id, row.version, named.map((name) => around.lists.find(name)?.kind ?? "")]);
+      const named = [...new Set([...row.rules.matchAll(/\$([a-z0-9_.]{1,100})/g)].map((match) => match[1] ?? ""))];
+      const key = JSON.stringify([row.id, row.version, ruleMaterialVersion(), named.map((name) => around.lists.find(name)?.kind ?? "")]);
       const known = remembered.get(key);
       if (known !== undefined) return known;
       const work = compilingRuleset(

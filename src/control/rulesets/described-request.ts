@@ -21,7 +21,7 @@ const CLIENT_IP = "192.0.2.1";
 /** Throws `invalid_input` for what is no address of a site or of a visitor. */
 export function describeRequest(
   input: RuleTraceRequest,
-  served: { readonly zone_name?: string; readonly hostname_metadata?: string },
+  served: Pick<Partial<RequestView>, "zone_name" | "zone_plan" | "hostname_metadata">,
   nowMs: number,
 ): DescribedRequest {
   const url = URL.parse(input.url);

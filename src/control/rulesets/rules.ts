@@ -35,6 +35,7 @@ export function buildRule(write: RuleWrite, existing: StoredRule | undefined, bu
   build.assertChecked(write);
   const id = existing?.id ?? newId();
   const action = write.action ?? "";
+  const logging = write.logging ?? loggingOf(action);
   const fields = {
     action,
     action_parameters: completeParameters(action, write.action_parameters ?? {}),
@@ -42,16 +43,21 @@ export function buildRule(write: RuleWrite, existing: StoredRule | undefined, bu
     description: write.description ?? "",
     ref: write.ref !== undefined && write.ref !== "" ? write.ref : (existing?.ref ?? id),
     enabled: write.enabled ?? true,
-    ...(write.logging === undefined ? {} : { logging: write.logging }),
+    ...(logging === undefined ? {} : { logging }),
     ...((write.ratelimit ?? null) === null ? {} : { ratelimit: write.ratelimit as Readonly<Record<string, unknown>> }),
   };
   if (existing && isSame(existing, fields)) return existing;
   return { id, version: String(Number(existing?.version ?? "0") + 1), ...fields, last_updated: build.now };
 }
 
+/** What `logging` is where a rule does not say it: exceptions show theirs. */
+export const loggingOf = (action: string): Rule["logging"] => (action === "skip" ? { enabled: true } : undefined);
+
 function isSame(existing: StoredRule, fields: object): boolean {
   const { id: _, version: __, last_updated: ___, ...kept } = existing;
-  return canonical(kept) === canonical(fields);
+  // Rules of older versions were saved without it.
+  const logging = kept.logging ?? loggingOf(kept.action);
+  return canonical(logging === undefined ? kept : { ...kept, logging }) === canonical(fields);
 }
 
 /** JSON with sorted keys, so that the order in which a client writes them does not make a new version. */

@@ -7,6 +7,7 @@ import { pageAfter } from "#control/cursor.ts";
 import { entryPointOf } from "#control/rulesets/entry-point.ts";
 import { checkRuleCount, RULESET_LIMITS, type RulesetLimits } from "#control/rulesets/limits.ts";
 import { mayUse } from "#control/rulesets/phase-permissions.ts";
+import { inertNotes, note } from "#control/rulesets/inert-notes.ts";
 import { auditOf, publishRuleset } from "#control/rulesets/publish.ts";
 import { buildRule, checkRefs, placeRule, replaceRules, type RuleBuild, type StoredRule } from "#control/rulesets/rules.ts";
 import { createRuleChecks, type RuleChecks } from "#control/rulesets/rule-checks.ts";
@@ -197,9 +198,10 @@ function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
   const limits = { ...RULESET_LIMITS, ...deps.limits };
   const now = (): string => isoMicros(deps.clock.nowMicros());
 
-  const buildOf = async (unit: Unit, scope: RulesetScope, kind: string, phase: string): Promise<RuleBuild> => {
+  const buildOf = async (unit: Unit, scope: RulesetScope, kind: string, phase: string) => {
     const around = await surroundingsOf(unit.db, scope, kind);
-    return { now: now(), assertChecked: (write) => checks.assertChecked(write, phase, around) };
+    const build: RuleBuild = { now: now(), assertChecked: (write) => checks.assertChecked(write, phase, around) };
+    return { ...build, patterns: around.patterns };
   };
   const rulesFrom = (body: RulesetUpdate, scope: RulesetScope, before: readonly StoredRule[], build: RuleBuild): StoredRule[] => {
     const writes = body.rules ?? [];
@@ -223,7 +225,8 @@ function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
     insert: async (unit: Unit, call: Call, scope: RulesetScope, kind: string, phase: Phase, body: RulesetUpdate): Promise<Ruleset> => {
       checkKeys(body);
       const at = now();
-      const rules = rulesFrom(body, scope, [], await buildOf(unit, scope, kind, phase.name));
+      const build = await buildOf(unit, scope, kind, phase.name);
+      const rules = rulesFrom(body, scope, [], build);
       await checkHeldBack(unit, scope.zone_id, phase.name, rules);
       // What is wrong with its rules says more, but without any it would be kept just as vainly.
       if (!phase.runs) throw new PlatformError("ruleset_invalid", { message: notRun(phase) });
@@ -240,14 +243,17 @@ function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
       };
       await insertRuleset(unit.db, row);
       await keepVersion(unit.db, row, limits.versionsKept);
+      note(call, inertNotes(rules, build.patterns));
       return publishRuleset(unit, call, scope, "ruleset.create", null, row);
     },
 
     replace: async (unit: Unit, call: Call, scope: RulesetScope, before: RulesetRow, body: RulesetUpdate): Promise<Ruleset> => {
       checkKeys(body);
       checkUnchanged(body, before);
-      const rules = rulesFrom(body, scope, rulesOf(before), await buildOf(unit, scope, before.kind, before.phase));
+      const build = await buildOf(unit, scope, before.kind, before.phase);
+      const rules = rulesFrom(body, scope, rulesOf(before), build);
       await checkHeldBack(unit, scope.zone_id, before.phase, rules);
+      note(call, inertNotes(rules, build.patterns));
       return save(unit, call, scope, before, {
         name: body.name ?? before.name,
         description: body.description ?? before.description,
@@ -259,10 +265,12 @@ function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
     changeRules: (call: Call, scope: RulesetScope, id: string, change: ChangeRules): Promise<Ruleset> =>
       commit(deps, call, async (unit) => {
         const before = await ownRuleset(unit.db, scope, id, "write");
-        const rules = change(rulesOf(before), await buildOf(unit, scope, before.kind, before.phase));
+        const build = await buildOf(unit, scope, before.kind, before.phase);
+        const rules = change(rulesOf(before), build);
         checkRuleCount(limits, scope, rules.length);
         checkRefs(rules);
         await checkHeldBack(unit, scope.zone_id, before.phase, rules);
+        note(call, inertNotes(rules, build.patterns));
         return save(unit, call, scope, before, { rules: JSON.stringify(rules) });
       }),
 

@@ -93,14 +93,14 @@ storeTest("a stored rule that no longer compiles is told of, by the trace and to
       { action: "block", expression: 'http.request.uri.path eq "/admin"' },
     ],
   });
-  assert.deepEqual(await ruleTraces.leftOut(zone, rulesetId), []);
+  assert.deepEqual(await ruleTraces.notes(zone, rulesetId), []);
   const { rules: stored } = await store.read.selectFrom("rulesets").select("rules").where("id", "=", rulesetId).executeTakeFirstOrThrow();
   const broken = stored.replace("http.request.uri.path eq", "http.request.uri.gone eq");
   await store.write(async ({ db }) => {
     await db.updateTable("rulesets").set({ rules: broken, version: 2 }).where("id", "=", rulesetId).execute();
   });
   const message = /unknown field "http\.request\.uri\.gone"/;
-  const notes = await ruleTraces.leftOut(zone, rulesetId);
+  const notes = await ruleTraces.notes(zone, rulesetId);
   assert.equal(notes.length, 1);
   assert.match(notes[0] ?? "", new RegExp(`^Rule ${rules[0]?.id} does not run: `));
   assert.match(notes[0] ?? "", message);

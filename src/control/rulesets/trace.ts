@@ -3,11 +3,15 @@ import { describeRequest, describeResponse, type DescribedRequest } from "#contr
 import { slotRows } from "#control/previous-waf/slot-rows.ts";
 import { mayUse } from "#control/rulesets/phase-permissions.ts";
 import { type CompiledRows, createCompiledRows } from "#control/rulesets/compiled-rows.ts";
+import { inertNotes } from "#control/rulesets/inert-notes.ts";
+import type { StoredRule } from "#control/rulesets/rules.ts";
+import { ownPatterns } from "#control/detection/own-patterns.ts";
 import type { RulesetScope } from "./ruleset-scope.ts";
 import type { Slices } from "#kernel/process/slices.ts";
 import type { Clock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { isWithin } from "#kernel/net/hostname.ts";
+import { planOf } from "#model/zones/plan.ts";
 import type { RuleTrace, RuleTraceRequest } from "#model/rulesets/rule-trace.ts";
 import { runPhase } from "#rules/engine/engine.ts";
 import type { ListKind, NamedList, NamedLists } from "#rules/expression/values/lists.ts";
@@ -29,8 +33,11 @@ import { zonesOfAccount } from "#store/zones/zones.ts";
 export interface RuleTraces {
   /** Throws `invalid_input` for a description that is none, or of another zone's host. */
   trace(scope: RulesetScope, input: RuleTraceRequest): Promise<RuleTrace>;
-  /** Sentences about rules of a ruleset that do not compile, and are therefore not run: those of an older version perhaps. */
-  leftOut(scope: RulesetScope, rulesetId: string): Promise<readonly string[]>;
+  /**
+   * Sentences about rules of a ruleset that do not compile, and are therefore not run: those of an older version perhaps; and about
+   * what of others has no effect.
+   */
+  notes(scope: RulesetScope, rulesetId: string): Promise<readonly string[]>;
 }
 
 export interface RuleTracesDeps {
@@ -45,20 +52,25 @@ const ANSWERS: Readonly<Record<string, number>> = { block: 403, redirect: 302, s
 export function createRuleTraces({ store, clock, slices }: RuleTracesDeps): RuleTraces {
   const compiledRows = createCompiledRows(slices);
   return {
-    leftOut: async (scope, rulesetId) => {
+    notes: async (scope, rulesetId) => {
       const owners = scope.zone_id === null ? [scope.account_id] : [scope.zone_id];
       const row = (await rulesetsWithRules(store.read, owners)).find(({ id }) => id === rulesetId);
       if (row === undefined) return [];
       const lists = await loadLists(store.read, scope.account_id, [row]);
       const { problems } = await compiledRows.compile(row, { lists, custom: () => undefined });
-      return problems.map(({ rule_id, message }) => `Rule ${rule_id} does not run: ${message}`);
+      const leftOut = problems.map(({ rule_id, message }) => `Rule ${rule_id} does not run: ${message}`);
+      return [...leftOut, ...inertNotes(JSON.parse(row.rules) as StoredRule[], await ownPatterns(store.read, scope))];
     },
     trace: async (scope, input) => {
       const { host } = describeRequest(input, {}, clock.nowMs());
       const { zone, hostname } = await serving(store.read, scope.account_id, host);
       if (scope.zone_id !== null && zone?.id !== scope.zone_id)
         throw new PlatformError("invalid_input", { message: `"url" must name a host of this zone.`, source: "/url" });
-      const served = { zone_name: zone?.name ?? "", hostname_metadata: Buffer.from(hostname?.custom_metadata ?? "").toString("latin1") };
+      const served = {
+        zone_name: zone?.name ?? "",
+        ...(zone === undefined ? {} : { zone_plan: planOf(zone.plan).name }),
+        hostname_metadata: Buffer.from(hostname?.custom_metadata ?? "").toString("latin1"),
+      };
       const request = describeRequest(input, served, clock.nowMs());
       const rulesets = await loadRulesets(store.read, compiledRows, scope, zone?.id ?? null);
       return { zone_name: zone?.name ?? null, ...follow(rulesets, request, input) };
@@ -200,7 +212,7 @@ function isShown(row: RulesetRow, scope: RulesetScope): boolean {
 
 /** Only the lists that a rule names are read. */
 async function loadLists(db: Unit["db"], accountId: string, rows: readonly RulesetRow[]): Promise<NamedLists> {
-  const named = new Set(rows.flatMap(({ rules }) => [...rules.matchAll(/\$([a-z0-9_]{1,50})/g)].map((match) => match[1])));
+  const named = new Set(rows.flatMap(({ rules }) => [...rules.matchAll(/\$([a-z0-9_.]{1,100})/g)].map((match) => match[1])));
   const lists = new Map<string, NamedList>();
   for (const row of await ruleListsOf(db, accountId)) {
     if (!named.has(row.name)) continue;

@@ -1,5 +1,6 @@
 import type { Rule, Ruleset, RulesetSummary } from "#model/rulesets/ruleset.ts";
 import type { ManagedRuleset } from "#rules/managed/managed-ruleset.ts";
+import { loggingOf } from "./rules.ts";
 import type { RulesetHead, RulesetRow } from "#store/rulesets/rulesets.ts";
 
 /** SPEC 2.6: the entry point of `http_response_firewall_managed` says `firewall_managed`. */
@@ -25,7 +26,9 @@ export const rulesetView = (row: RulesetRow): Ruleset => ({
 });
 
 /** Actions without parameters show none. */
-function ruleView({ action_parameters, ...rule }: Rule): Rule {
+function ruleView({ action_parameters, ...saved }: Rule): Rule {
+  const logging = saved.logging ?? loggingOf(saved.action);
+  const rule = logging === undefined ? saved : { ...saved, logging };
   return action_parameters === undefined || Object.keys(action_parameters).length === 0 ? rule : { ...rule, action_parameters };
 }
 

@@ -170,14 +170,25 @@ test("cache key: the query, by name and whatever its order; the origin is asked 
     { ...key({ exclude: { list: ["utm"] } }), on: 'http.request.uri.path eq "/ex.css"' },
     { ...key({ exclude: { all: true } }), on: 'http.request.uri.path eq "/none.css"' },
     { cache_key: { ignore_query_strings_order: true }, on: 'http.request.uri.path eq "/order.css"' },
+    { ...key({}), on: 'http.request.uri.path eq "/all.css"' },
   );
   assert.deepEqual(await variants(get, [["/in.css?a=1&b=1"], ["/in.css?b=2&a=1"], ["/in.css?a=2"], ["/in.css?%61=3&a=1"]]), [0, 0, 2, 0]);
   assert.deepEqual(await variants(get, [["/ex.css?utm=1&b=1"], ["/ex.css?b=1"], ["/ex.css?b=1&%75tm=2"]]), [0, 0, 2]);
   assert.deepEqual(await variants(get, [["/none.css?a"], ["/none.css?b"], ["/none.css"]]), [0, 0, 0]);
+  assert.deepEqual(await variants(get, [["/all.css?a=1&b=1"], ["/all.css?b=1"], ["/all.css?a=1&b=1"]]), [0, 1, 0]);
   assert.deepEqual(await variants(get, [["/order.css?b=1&a=2"], ["/order.css?a=2&b=1"]]), [0, 0]);
   assert.deepEqual(
     asked.map(({ url }) => url),
-    ["/in.css?a=1", "/in.css?a=2", "/ex.css?b=1", "/ex.css?b=1&%75tm=2", "/none.css", "/order.css?a=2&b=1"],
+    [
+      "/in.css?a=1",
+      "/in.css?a=2",
+      "/ex.css?b=1",
+      "/ex.css?b=1&%75tm=2",
+      "/none.css",
+      "/all.css?a=1&b=1",
+      "/all.css?b=1",
+      "/order.css?a=2&b=1",
+    ],
   );
 });
 
@@ -261,6 +272,9 @@ test("what is too old is not shown while it is fetched anew, where a rule says s
   const plain = await site(t, answer);
   await plain.get("/a.css");
   assert.equal((await plain.get("/a.css")).cache, "UPDATING");
+  const silent = await site(t, answer, { serve_stale: {} });
+  await silent.get("/a.css");
+  assert.equal((await silent.get("/a.css")).cache, "UPDATING");
   const strict = await site(t, answer, { serve_stale: { disable_stale_while_updating: true } });
   await strict.get("/a.css");
   assert.equal((await strict.get("/a.css")).cache, "EXPIRED");
@@ -276,6 +290,12 @@ test("an origin's own error page passes where a rule says so, and rules for erro
   ]);
   assert.match((await get("/api")).body, /^body/);
   assert.deepEqual([(await get("/")).body, (await get("/")).status], ["ours", 503]);
+  edge.replica.apply([
+    rulesetOp("errors", "zone", "zone", "http_custom_errors", [
+      { action: "serve_error", expression: "true", action_parameters: { asset_name: "page", status_code: 503 } },
+    ]),
+  ]);
+  assert.deepEqual((await get("/")).status, 502, "an asset that is not there leaves the error as it is");
 });
 
 test("purging a URL takes what a rule made of its query, and writing to it as well", async (t) => {

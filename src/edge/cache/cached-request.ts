@@ -3,7 +3,7 @@ import type { FieldChange } from "#rules/actions/field-change.ts";
 import type { CacheStatus } from "#edge/exchange/cache-decision.ts";
 import { customKeyParts } from "#edge/cache/key/custom-key.ts";
 import { hasCachedExtension } from "#edge/cache/policy/extensions.ts";
-import { cachedQuery, primaryKey } from "#edge/cache/key/primary-key.ts";
+import { cachedQuery, primaryKey, ruledQueryOf } from "#edge/cache/key/primary-key.ts";
 import { type RequestFacts, requestFacts } from "#edge/cache/key/request-facts.ts";
 import type { Asked } from "#edge/cache/store/stored-response.ts";
 
@@ -41,7 +41,7 @@ export function cachedRequest(exchange: Exchange, hasBody: boolean): CachedReque
   const { scheme, host, authority, path } = exchange;
   const port = authority.length === host.length ? null : Number(authority.slice(host.length + 1));
   const asked = { zoneId: zone.entry.id, key, apart, scheme, host, port, path, query, purges: 0 };
-  return { asked: ruledKey?.custom_key?.query_string === undefined ? asked : { ...asked, isQueryRuled: true }, facts, changes };
+  return { asked: ruledQueryOf(ruledKey) === undefined ? asked : { ...asked, isQueryRuled: true }, facts, changes };
 }
 
 /** The origin override of origin rules, as part of the key; empty without one. */

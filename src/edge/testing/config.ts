@@ -1,3 +1,4 @@
+import { NO_RULE_MATERIAL } from "#rules/managed/rule-material.ts";
 import { systemClock } from "#kernel/clock.ts";
 import { createCounterMemory } from "#rules/rate-limit/counter-table.ts";
 import { EDGE_LIMITS, type EdgeConfig } from "#edge/config.ts";
@@ -20,6 +21,6 @@ export const testEdgeConfig = (): EdgeConfig => ({
   cacheMemoryBytesMax: 4_000_000,
   cacheDisk: null,
   places: [],
-  coreRules: null,
+  ruleMaterial: NO_RULE_MATERIAL,
   limits: EDGE_LIMITS,
 });

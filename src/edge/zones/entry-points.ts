@@ -2,6 +2,7 @@ import { LargeMap } from "#kernel/large-map.ts";
 import { type Slices, type Work, createSlices, finish } from "#kernel/process/slices.ts";
 import { begins, RULES } from "#kernel/process/heartbeat.ts";
 import { compilingRuleset } from "#rules/compile/compile-ruleset.ts";
+import { MANAGED_LIST_PREFIX } from "#rules/expression/values/managed-lists.ts";
 import { createRegexTable, type RegexTable } from "#rules/regex/regex-table.ts";
 import type { PhaseName } from "#rules/phases.ts";
 import { PREVIOUS_SLOT_NAMES, PREVIOUS_SLOTS } from "#rules/previous-waf/slots.ts";
@@ -25,6 +26,8 @@ export interface EntryPoints {
   change(changes: readonly RulesetChange[]): Promise<void> | undefined;
   /** These and no others, in this turn; those that are the same as before are not compiled again. */
   replace(entries: Iterable<readonly [id: string, entry: RulesetEntry]>): void;
+  /** Those that what the operator's files give is compiled into, as if each had been saved again. */
+  recompile(): Promise<void> | undefined;
   /** Goes up with each change, so that lists made from `collect` can be kept until then. */
   readonly version: number;
   /** The entry points of a phase for a zone: the account's before the zone's (waf.md), with what it has of older firewalls beside its own. */
@@ -101,14 +104,23 @@ export function createEntryPoints(
     version++;
   }
 
+  const change = (changes: readonly RulesetChange[]): Promise<void> | undefined => {
+    for (const { id } of changes) latest.set(id, changes);
+    let isDone = false;
+    const later = new Promise<void>((resolve, reject) => {
+      slices.start(changing(changes), () => resolve(void (isDone = true)), reject);
+    });
+    return isDone ? undefined : later;
+  };
+
   return {
-    change: (changes) => {
-      for (const { id } of changes) latest.set(id, changes);
-      let isDone = false;
-      const later = new Promise<void>((resolve, reject) => {
-        slices.start(changing(changes), () => resolve(void (isDone = true)), reject);
-      });
-      return isDone ? undefined : later;
+    change,
+    recompile: () => {
+      // What is being compiled may be compiled with what was there before.
+      const newest = new Map<string, RulesetEntry | null>([...placed.values()].map(({ id, entry }) => [id, entry]));
+      for (const [id, changes] of latest) newest.set(id, changes.find((one) => one.id === id)?.entry ?? null);
+      const changes = Array.from(newest, ([id, entry]) => ({ id, entry })).filter(({ entry }) => entry !== null && dependsOnFiles(entry));
+      return changes.length === 0 ? undefined : change(changes);
     },
     replace: (entries) => {
       latest.clear();
@@ -132,6 +144,10 @@ export function createEntryPoints(
     },
   };
 }
+
+/** Whether a rule executes another ruleset or names a list of the operator's. */
+const dependsOnFiles = ({ rules }: RulesetEntry): boolean =>
+  rules.some(({ action, expression }) => action === "execute" || expression.includes(`$${MANAGED_LIST_PREFIX}`));
 
 interface Placed {
   /** Of the entry. */

@@ -39,6 +39,8 @@ export interface Zones {
    */
   serving(host: string): Serving | null;
   readonly customHostnames: CustomHostnames;
+  /** Rulesets whose rules come from the operator's files, once these have changed; as a change of rulesets. */
+  recompile(): Promise<void> | undefined;
 }
 
 export interface Serving {
@@ -182,7 +184,13 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
     while (staging.step());
     return entryPoints.change(rulesets);
   });
-  return { nearestZone: directory.nearestZone, byId: (zoneId) => byId.get(zoneId), serving: recall, customHostnames };
+  return {
+    nearestZone: directory.nearestZone,
+    byId: (zoneId) => byId.get(zoneId),
+    serving: recall,
+    customHostnames,
+    recompile: entryPoints.recompile,
+  };
 }
 
 /** Senders choose hosts: no more of them are kept. */

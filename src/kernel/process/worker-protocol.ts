@@ -41,6 +41,8 @@ export type ToWorker =
   | { readonly type: "ticket_keys"; readonly keys: TicketKeys }
   /** The operator's current GeoIP databases, as whole files in shared memory. */
   | { readonly type: "places"; readonly databases: readonly SharedArrayBuffer[] }
+  /** The operator's files for rules have changed. */
+  | { readonly type: "rule_material"; readonly material: RuleMaterial }
   /** The operator changed the gateway's TLS or host settings. */
   | { readonly type: "front"; readonly front: GatewayFront }
   /** Another plane accepts passed requests on a local port. */
@@ -62,6 +64,14 @@ export interface GatewayFront {
   readonly allowedHosts?: AllowedHosts;
 }
 
+/** What the operator's files give to rules (rules/managed/rule-material.ts), in memory that threads share; null where there are none. */
+export interface RuleMaterial {
+  /** The compiled OWASP Core Rule Set. */
+  readonly coreRules: SharedArrayBuffer | null;
+  /** Lists that rules name as `$cf.NAME`. */
+  readonly lists: SharedArrayBuffer | null;
+}
+
 /** Threads that other threads send to. */
 export type SinkName = "events" | "detector";
 
@@ -78,6 +88,7 @@ export interface WorkerHandlers {
   ticketKeys?(keys: TicketKeys): void;
   front?(front: GatewayFront): void;
   places?(databases: readonly SharedArrayBuffer[]): void;
+  ruleMaterial?(material: RuleMaterial): void;
 }
 
 /** A worker's channel to the main thread. */
@@ -121,6 +132,8 @@ export function createWorkerChannel(main: MessagePort): WorkerChannel & { serve(
             return duties.ticketKeys?.(message.keys);
           case "front":
             return duties.front?.(message.front);
+          case "rule_material":
+            return duties.ruleMaterial?.(message.material);
           case "places":
             return duties.places?.(message.databases);
           case "drain":

@@ -60,6 +60,8 @@ const ACCEPTED: readonly (readonly [ActionName, object, PhaseName?])[] = [
       origin_error_page_passthru: false,
     },
   ],
+  ["set_cache_settings", { serve_stale: {}, cache_key: { custom_key: { query_string: {} } } }],
+  ["serve_error", { asset_name: "500_page", content_type: "text/html" }],
   ["set_cache_control", { "max-age": { operation: "set", value: 60 }, "no-store": { operation: "remove" }, private: { operation: "set" } }],
   ["set_cache_tags", { operation: "add", values: ["a", "b"] }],
 ];
@@ -71,10 +73,10 @@ test("parameters that an action has are accepted", () => {
 
 const REFUSED: readonly (readonly [ActionName, object, string, RegExp, PhaseName?])[] = [
   ["challenge", { x: 1 }, "/x", /unknown parameter "x"; this action has none/],
-  ["serve_error", {}, "", /needs content/],
   ["serve_error", { content: "" }, "/content", /must not be empty/],
   ["serve_error", { content: "x".repeat(10_241) }, "/content", /longer than 10240 bytes/],
-  ["serve_error", { content: "x", asset_name: "a" }, "/asset_name", /cannot run/],
+  ["serve_error", { content: "x", asset_name: "a" }, "", /only one of content or asset_name/],
+  ["serve_error", {}, "", /needs content or asset_name/],
   ["redirect", { from_list: { name: "a", key: "http.request.full_uri" } }, "/from_list", /unknown parameter/],
   ["redirect", {}, "", /needs from_value or from_list/, "http_request_redirect"],
   ["redirect", to({}), "/from_value/target_url", /needs value or expression/],

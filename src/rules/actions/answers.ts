@@ -1,4 +1,4 @@
-import { array, byPlace, object, oneOf, problem, type Shape, text, unavailable, whole } from "#rules/parameters/shape.ts";
+import { array, byPlace, object, oneOf, problem, type Shape, text, whole } from "#rules/parameters/shape.ts";
 import { source, valueExpression } from "#rules/parameters/values.ts";
 
 // linear: pumped
@@ -18,14 +18,15 @@ export const block = object({
   }),
 });
 
+/** With an asset it leaves the response as it is, since there are no assets (inert.ts). */
 export const serveError = object(
   {
     content: text({ bytesMax: ERROR_CONTENT_BYTES_MAX }),
     content_type: oneOf(...CONTENT_TYPES),
     status_code: whole(400, 999),
-    asset_name: unavailable,
+    asset_name: text({ bytesMax: 200 }),
   },
-  { required: ["content"] },
+  { one: ["content", "asset_name"] },
 );
 
 const fromValue = object(

@@ -27,7 +27,9 @@ const keyedHeader: Shape = (value, at, place) => {
 const headerNames = array(keyedHeader);
 
 const allOrList = object({ all: oneOf(true), list: names }, { one: ["all", "list"] });
-const queryString = object({ include: allOrList, exclude: allOrList }, { one: ["include", "exclude"] });
+const oneQueryPart = object({ include: allOrList, exclude: allOrList }, { one: ["include", "exclude"] });
+/** Clients write a part of the settings that says nothing as an empty object. */
+const queryString: Shape = (value, at, place) => (isObject(value) && Object.keys(value).length === 0 ? [] : oneQueryPart(value, at, place));
 
 /** A flag, one of whose values would choose what does not exist here. */
 const never =
@@ -88,7 +90,7 @@ export const setCacheSettings = object(
       cache_by_device_type: flag,
       cache_deception_armor: flag,
     }),
-    serve_stale: object({ disable_stale_while_updating: flag }, { required: ["disable_stale_while_updating"] }),
+    serve_stale: object({ disable_stale_while_updating: flag }),
     respect_strong_etags: flag,
     origin_error_page_passthru: flag,
     origin_cache_control: never(false, "what origins say is heeded as RFC 9111 has it; origin_cache_control can be true"),

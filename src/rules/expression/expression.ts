@@ -3,11 +3,13 @@ import type { CheckContext } from "#rules/expression/check/checker.ts";
 import { compileNode, compileValue as compileTyped, type Reader } from "#rules/expression/compile/compile.ts";
 import { rememberTree } from "#rules/expression/compile/dispatch.ts";
 import { ExpressionError } from "#rules/expression/syntax/expression-error.ts";
+import { HEADER_TRANSFORMS } from "#rules/expression/functions/availability.ts";
 import type { Field } from "#rules/expression/fields/field.ts";
 import { createRegexTable, REGEX_PLACES_MAX, type RegexTable } from "#rules/regex/regex-table.ts";
 import type { NamedLists } from "#rules/expression/values/lists.ts";
+import { lex, type Token } from "#rules/expression/syntax/lex.ts";
 import { parseExpression, parseValue } from "#rules/expression/syntax/parse.ts";
-import type { ValueType } from "#rules/expression/values/value-type.ts";
+import { IP, STRING, type ValueType } from "#rules/expression/values/value-type.ts";
 import { phaseNamed } from "#rules/phases.ts";
 import type { Predicate } from "#rules/views.ts";
 
@@ -41,10 +43,26 @@ export function compileExpression(text: string, phase: string, options: Expressi
  * Compiles an expression that gives a value, as rewrites and redirects have them. What it gives is undefined where a part of it is
  * missing; it never throws and never waits. Throws ExpressionError, and nothing else.
  */
-export function compileValue(text: string, phase: string, type: ValueType, options: ExpressionOptions = {}): Reader {
+export function compileValue(text: string, phase: string, type: ValueType | readonly ValueType[], options: ExpressionOptions = {}): Reader {
   const context = contextOf(text, phase, "value", options);
-  return compileTyped(checkValue(parseValue(text), type, context));
+  return compileTyped(checkValue(parseValue(text), [type].flat(), context));
 }
+
+/** Names of the lists that an expression has after `in $`; none where it cannot be read. */
+export function listsNamed(text: string): readonly string[] {
+  try {
+    const tokens = lex(text);
+    return tokens.flatMap((token, i) => (token.kind === "name" && textOf(tokens[i - 1]) === "$" ? [token.text] : []));
+  } catch {
+    return [];
+  }
+}
+
+const textOf = (token: Token | undefined): string => (token?.kind === "symbol" ? token.text : "");
+
+/** The types of what stands for a text in rules of a phase: a header's value may be an address as it is. */
+export const textTypes = (phase: string): readonly ValueType[] =>
+  (HEADER_TRANSFORMS as readonly string[]).includes(phase) ? [STRING, IP] : [STRING];
 
 function contextOf(text: string, phase: string, use: CheckContext["use"], options: ExpressionOptions): CheckContext {
   const known = phaseNamed(phase);

@@ -1,7 +1,6 @@
-import { compileExpression, compileValue, ExpressionError, type ExpressionOptions } from "./expression.ts";
+import { compileExpression, compileValue, ExpressionError, type ExpressionOptions, textTypes } from "./expression.ts";
 import { parseExpression, parseValue } from "#rules/expression/syntax/parse.ts";
 import { printExpression, printValue } from "#rules/expression/syntax/print.ts";
-import { STRING } from "#rules/expression/values/value-type.ts";
 
 /** `filter`: whether a rule applies; `value`: what a rewrite or redirect writes. */
 export type ExpressionUse = "filter" | "value";
@@ -26,7 +25,7 @@ export function expressionProblem(
 ): ExpressionProblem | null {
   try {
     if (use === "filter") compileExpression(text, phase, options);
-    else compileValue(text, phase, STRING, options);
+    else compileValue(text, phase, textTypes(phase), options);
     return null;
   } catch (error) {
     if (error instanceof ExpressionError) return { message: error.message, line: error.line, column: error.column };

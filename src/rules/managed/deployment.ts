@@ -1,9 +1,21 @@
 import { isEnvelopeKey } from "#kernel/crypto/envelope.ts";
-import { array, flag, object, oneOf, type ParameterPlace, problem, type Shape, whole, type RuleProblem } from "#rules/parameters/shape.ts";
+import {
+  array,
+  flag,
+  object,
+  oneOf,
+  type ParameterPlace,
+  problem,
+  type Shape,
+  text,
+  whole,
+  type RuleProblem,
+} from "#rules/parameters/shape.ts";
 import { OWN_CATEGORY } from "./own-patterns.ts";
 import type { OwnPattern } from "#rules/parameters/rule-context.ts";
 import { MANAGED_RULESETS, SENSITIVE_DATA_RULESET_ID } from "./rulesets.ts";
 import type { ManagedRuleset } from "./managed-ruleset.ts";
+import { isVendorCategory, isVendorRuleId, VENDOR_RULESETS } from "./vendor-names.ts";
 
 /** The parameters of an `execute` rule: which ruleset, and how its rules are changed. */
 export const execute: Shape = (parameters, at, place) => {
@@ -14,9 +26,11 @@ export const execute: Shape = (parameters, at, place) => {
   const custom = place.around.customRulesets.get(id);
   if (custom !== undefined) return customProblems(parameters, at, custom, place);
   const ruleset = MANAGED_RULESETS.get(id);
-  if (ruleset === undefined) return [problem(`${at}/id`, `no ruleset that can be executed has the id "${id}"`)];
-  if (ruleset.phase !== place.phase) return [problem(`${at}/id`, `${ruleset.name} runs in phase ${ruleset.phase}, not in ${place.phase}`)];
-  return managedExecution(ruleset)(parameters, at, place);
+  const vendors = VENDOR_RULESETS.get(id);
+  if (ruleset === undefined && vendors === undefined) return [problem(`${at}/id`, `no ruleset that can be executed has the id "${id}"`)];
+  const { name, phase } = ruleset ?? vendors!;
+  if (phase !== place.phase) return [problem(`${at}/id`, `${name} runs in phase ${phase}, not in ${place.phase}`)];
+  return ruleset === undefined ? vendorExecution(parameters, at, place) : managedExecution(ruleset)(parameters, at, place);
 };
 
 const anyId: Shape = () => [];
@@ -56,13 +70,39 @@ const matchedRequestData = object({ public_key: publicKey });
 const patternsIn = ({ id }: ManagedRuleset, { around }: ParameterPlace): readonly OwnPattern[] =>
   id === SENSITIVE_DATA_RULESET_ID ? (around.patterns ?? []) : [];
 
-/** What is wrong with the rules that an exception names of a ruleset: one that is not there would spare nobody anything. */
+/** What is wrong with the rules that an exception names of a ruleset: one that is neither there nor the vendor's is a mistake. */
 export function exceptedProblems(rulesetId: string, rules: readonly string[], at: string, place: ParameterPlace): RuleProblem[] {
   const ruleset = MANAGED_RULESETS.get(rulesetId);
   if (ruleset === undefined) return [];
   const known = new Set([...ruleset.rules, ...patternsIn(ruleset, place)].map(({ id }) => id));
-  return rules.flatMap((id, index) => (known.has(id) ? [] : [problem(`${at}/${index}`, `${ruleset.name} has no rule "${id}"`)]));
+  return rules.flatMap((id, index) =>
+    known.has(id) || isVendorRuleId(id) ? [] : [problem(`${at}/${index}`, `${ruleset.name} has no rule "${id}"`)],
+  );
 }
+
+const vendorChanges = {
+  action: oneOf("block", "log", "managed_challenge", "js_challenge", "challenge"),
+  enabled: flag,
+  sensitivity_level: oneOf("default", "medium", "low", "eoff"),
+};
+
+/** Of a ruleset that has no rules here, what it says is looked at for its form alone. */
+const vendorExecution = object({
+  id: anyId,
+  version: text({ bytesMax: 64 }),
+  overrides: object({
+    ...vendorChanges,
+    categories: array(object({ category: text({ bytesMax: 64 }), ...vendorChanges }, { required: ["category"] }), {
+      min: 0,
+      max: OVERRIDES_MAX,
+    }),
+    rules: array(object({ id: text({ bytesMax: 64 }), ...vendorChanges, score_threshold: whole(1, 10_000) }, { required: ["id"] }), {
+      min: 0,
+      max: OVERRIDES_MAX,
+    }),
+  }),
+  matched_data: matchedRequestData,
+});
 
 function overridesOf(ruleset: ManagedRuleset): Shape {
   const ids = new Map(ruleset.rules.map((rule) => [rule.id, rule]));
@@ -75,10 +115,12 @@ function overridesOf(ruleset: ManagedRuleset): Shape {
     ...(ruleset.has_sensitivity ? { sensitivity_level: oneOf("default", "medium", "low", "eoff") } : {}),
   };
   const id = known("id", (name, place) =>
-    ids.has(name) || patternsIn(ruleset, place).some((own) => own.id === name) ? null : `${ruleset.name} has no rule "${name}"`,
+    ids.has(name) || isVendorRuleId(name) || patternsIn(ruleset, place).some((own) => own.id === name)
+      ? null
+      : `${ruleset.name} has no rule "${name}"`,
   );
   const category = known("category", (name, place) =>
-    tags.has(name) || patternsIn(ruleset, place).some((own) => name === OWN_CATEGORY || own.tags.includes(name))
+    tags.has(name) || isVendorCategory(name) || patternsIn(ruleset, place).some((own) => name === OWN_CATEGORY || own.tags.includes(name))
       ? null
       : `${ruleset.name} has no category "${name}"`,
   );

@@ -1,5 +1,4 @@
-import { compileValue as compileTyped, ExpressionError, type ExpressionOptions } from "#rules/expression/expression.ts";
-import { STRING } from "#rules/expression/values/value-type.ts";
+import { compileValue as compileTyped, ExpressionError, type ExpressionOptions, textTypes } from "#rules/expression/expression.ts";
 import { isObject, type Shape, text, object, type TextRules, problem } from "./shape.ts";
 import type { RequestView, ResponseView } from "#rules/views.ts";
 
@@ -26,7 +25,7 @@ export const valueExpression: Shape = (value, at, { phase, around }) => {
 
 /** Strings of one char for each byte, as expressions have them. */
 export const compileText = (expression: string, phase: string, options: ExpressionOptions): Read =>
-  compileTyped(expression, phase, STRING, options);
+  compileTyped(expression, phase, textTypes(phase), options);
 
 /**
  * How parameters are read for a request: what they say, with `value` in place of each `expression`. Null where there

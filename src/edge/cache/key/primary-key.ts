@@ -22,9 +22,15 @@ export function primaryKey(zoneId: string, { scheme, authority, path }: KeyedReq
 
 /** The query as part of the key, by a rule or else by the zone's cache level; null if a request with this query is not cached. */
 export function cachedQuery(query: string, settings: EdgeSettings, rule: CacheKeyRule | undefined): string | null {
-  const ruled = rule?.custom_key?.query_string;
+  const ruled = ruledQueryOf(rule);
   const kept = ruled === undefined ? keyedQuery(query, settings) : ruledQuery(query, ruled);
   return kept !== null && rule?.ignore_query_strings_order === true ? sortedQuery(kept) : kept;
+}
+
+/** What a rule says of the query; undefined where it has an empty object or nothing. */
+export function ruledQueryOf(rule: CacheKeyRule | undefined): CustomKey["query_string"] {
+  const ruled = rule?.custom_key?.query_string;
+  return ruled?.include === undefined && ruled?.exclude === undefined ? undefined : ruled;
 }
 
 /** Compares names as sent. Parameters outside the key do not reach the origin either. */

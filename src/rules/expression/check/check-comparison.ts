@@ -1,6 +1,7 @@
 import { type AddressRange, parseAddressRange } from "#rules/expression/values/address-set.ts";
 import type { LiteralNode, Node } from "#rules/expression/syntax/ast.ts";
 import type { Checker } from "./checker.ts";
+import { isManagedList, managedList, managedListNames } from "#rules/expression/values/managed-lists.ts";
 import type { ListKind } from "#rules/expression/values/lists.ts";
 import type { Span } from "#rules/expression/syntax/expression-error.ts";
 import { BYTES, isRelation } from "#rules/expression/syntax/parse.ts";
@@ -46,8 +47,12 @@ const LIST_TYPES: Readonly<Record<ListKind, Comparable>> = { ip: "ip", asn: "int
 /** `left in $name` */
 export function checkListed(checker: Checker, at: Listed): TypedNode {
   const value = checker.value(at.left);
-  const list = checker.context.lists?.find(at.list);
-  if (list === undefined) return checker.fail(at.list_span, `there is no list "${at.list}"`);
+  const isManaged = isManagedList(at.list);
+  const list = isManaged ? managedList(at.list) : checker.context.lists?.find(at.list);
+  if (list === undefined) {
+    const known = isManaged ? `; managed lists are ${managedListNames().join(", ")}` : "";
+    return checker.fail(at.list_span, `there is no list "${at.list}"${known}`);
+  }
   const needed = LIST_TYPES[list.kind];
   if (value.type.kind !== needed)
     return checker.fail(at.list_span, `"${at.list}" is a list of kind ${list.kind}, which holds no ${typeName(value.type)}`);

@@ -20,12 +20,13 @@ export function checkExpression(at: Node, context: CheckContext): TypedNode {
   return node;
 }
 
-/** The same for an expression that gives a value of the type. Throws ExpressionError. */
-export function checkValue(at: ArgumentNode, type: ValueType, context: CheckContext): TypedValue {
+/** The same for an expression that gives a value of one of the types. Throws ExpressionError. */
+export function checkValue(at: ArgumentNode, types: readonly ValueType[], context: CheckContext): TypedValue {
   const checker = createChecker(context);
   const value = checker.argument(at);
   if (value.unpacked) checker.fail(at, "gives one value for each item; take one of them, as in [0]");
-  if (!sameType(value.type, type)) checker.fail(at, `is ${typeName(value.type)}, and ${typeName(type)} is needed here`);
+  if (!types.some((type) => sameType(value.type, type)))
+    checker.fail(at, `is ${typeName(value.type)}, and ${types.map(typeName).join(" or ")} is needed here`);
   return value;
 }
 

@@ -1,0 +1,119 @@
+import { createHash } from "node:crypto";
+import { Worker } from "node:worker_threads";
+import type { RuleMaterial } from "#kernel/process/worker-protocol.ts";
+import { sharedText, useRuleMaterial } from "#rules/managed/rule-material.ts";
+import type { Config } from "#app/config/config.ts";
+import type { Log } from "#app/log/log.ts";
+import { type CoreRulesPlaces, findCoreRules, type FoundCoreRules, tellCoreRules } from "./core-rules.ts";
+import { readManagedLists } from "./managed-list-files.ts";
+
+/** What the operator's files give to rules: in use in this thread, and in the form in which it crosses to others. */
+export interface RuleFiles {
+  material(): RuleMaterial;
+  /** Reads the files again; `onChanged` is told of what has changed. What is wrong is logged, and what was read before stays in use. */
+  reload(config: Config): Promise<void>;
+}
+
+export interface RuleFilesDeps {
+  readonly config: Config;
+  /** Where `selvedge waf crs install` puts a Core Rule Set, and what compiled last. */
+  readonly files: { readonly coreRules: string; readonly lastCoreRules: string };
+  readonly log: Pick<Log, "info" | "warn" | "error">;
+  onChanged(material: RuleMaterial): void;
+}
+
+/** Throws an Error that names the key, the file, the line and the column where a list is wrong. */
+export function openRuleFiles({ config, files, log, onChanged }: RuleFilesDeps): RuleFiles {
+  const lists = createSharedJson();
+  const placesIn = ({ waf }: Config): CoreRulesPlaces => ({
+    configured: waf.crs_directory,
+    installed: files.coreRules,
+    lastGood: files.lastCoreRules,
+  });
+  let material: RuleMaterial = { coreRules: null, lists: null };
+  const useMaterial = (now: RuleMaterial): void => {
+    material = now;
+    useRuleMaterial(material);
+  };
+  const use = (found: FoundCoreRules, now: Omit<RuleMaterial, "coreRules">): void => {
+    // The same rules in another place are no reason to compile again.
+    const coreRules = isSame(found.memory, material.coreRules) ? material.coreRules : found.memory;
+    useMaterial({ ...now, coreRules });
+  };
+  const found = findCoreRules(placesIn(config));
+  tellCoreRules(found, log);
+  use(found, { lists: lists.of(listsIn(config)) });
+
+  const readAgain = async (next: Config, previous: Promise<void>): Promise<void> => {
+    // One after the other, so that the newest is in use at the end.
+    await previous;
+    const before = material;
+    let now: Omit<RuleMaterial, "coreRules"> = before;
+    try {
+      now = { lists: lists.of(listsIn(next)) };
+    } catch (error) {
+      const problem = (error as Error).message;
+      log.error({ problem }, `${problem}; what was read before stays in use`);
+    }
+    try {
+      const core = await findInThread(placesIn(next));
+      tellCoreRules(core, log);
+      use(core, now);
+    } catch (error) {
+      log.error({ err: error }, "cannot read the OWASP Core Rule Set again; what was read before stays in use");
+      useMaterial({ ...now, coreRules: before.coreRules });
+    }
+    if (material.coreRules !== before.coreRules || material.lists !== before.lists) onChanged(material);
+  };
+  let last = Promise.resolve();
+  return {
+    material: () => material,
+    reload: (next) => (last = readAgain(next, last)),
+  };
+}
+
+function listsIn({ rules: { managed_lists_directory: directory } }: Config): object | null {
+  if (directory === "") return null;
+  try {
+    return readManagedLists(directory);
+  } catch (error) {
+    throw new Error(`rules.managed_lists_directory: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+const COMPILE_MS_MAX = 120_000;
+
+function findInThread(places: CoreRulesPlaces): Promise<FoundCoreRules> {
+  const worker = new Worker(new URL(import.meta.resolve("#app/waf/core-rules-thread.ts")), {
+    name: "core-rules",
+    workerData: places,
+    resourceLimits: { maxOldGenerationSizeMb: 512 },
+  });
+  const limit = setTimeout(() => void worker.terminate(), COMPILE_MS_MAX);
+  return new Promise<FoundCoreRules>((resolve, reject) => {
+    worker.once("message", resolve);
+    worker.once("error", reject);
+    worker.once("exit", () => reject(new Error("reading the OWASP Core Rule Set took too long")));
+  }).finally(() => clearTimeout(limit));
+}
+
+function isSame(a: SharedArrayBuffer | null, b: SharedArrayBuffer | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.byteLength === b.byteLength && Buffer.compare(new Uint8Array(a), new Uint8Array(b)) === 0;
+}
+
+/** JSON in shared memory: the same memory for the same value, so that nobody compiles again what has not changed. */
+function createSharedJson(): { of(value: object | null): SharedArrayBuffer | null } {
+  let digest = "";
+  let memory: SharedArrayBuffer | null = null;
+  return {
+    of: (value) => {
+      const text = value === null ? "" : JSON.stringify(value);
+      const now = createHash("sha256").update(text).digest("hex");
+      if (now === digest) return memory;
+      digest = now;
+      memory = value === null ? null : sharedText(text);
+      return memory;
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import { createIpList, type NamedList } from "./lists.ts";
+
+/** Lists of addresses that rules of every account may name as `$cf.NAME`; who knows whom they are about is the operator. */
+export const MANAGED_LIST_PREFIX = "cf.";
+
+/** Those that the service has whose API this is. Any other is known while the operator has a file for it. */
+const KNOWN = ["anonymizer", "botnetcc", "malware", "open_proxies", "vpn"] as const;
+
+/** The operator's files of this thread: addresses and blocks by the name of the list, without its prefix. */
+let contents: ReadonlyMap<string, NamedList> = new Map();
+
+/** Puts the operator's lists in use; rules that name one see it from now on. Throws RangeError naming what is no address or block. */
+export function useManagedLists(lists: Iterable<readonly [name: string, addresses: readonly string[]]>): void {
+  contents = new Map(Array.from(lists, ([name, addresses]) => [name, createIpList(addresses)]));
+}
+
+/** Known lists without a file have nothing in them. */
+const EMPTY = createIpList([]);
+
+/** The list of that name, with its prefix; what it has may change behind it. */
+export function managedList(name: string): NamedList | undefined {
+  const short = name.slice(MANAGED_LIST_PREFIX.length);
+  if (!contents.has(short) && !(KNOWN as readonly string[]).includes(short)) return undefined;
+  return { kind: "ip", has: (value) => (contents.get(short) ?? EMPTY).has(value) };
+}
+
+export const isManagedList = (name: string): boolean => name.startsWith(MANAGED_LIST_PREFIX);
+
+/** Whether the operator has a file for it. */
+export const isFilled = (name: string): boolean => contents.has(name.slice(MANAGED_LIST_PREFIX.length));
+
+/** Names of all that may be named, with their prefix. */
+export const managedListNames = (): readonly string[] =>
+  [...new Set([...KNOWN, ...contents.keys()])].toSorted().map((name) => MANAGED_LIST_PREFIX + name);

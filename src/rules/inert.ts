@@ -1,0 +1,76 @@
+import { listsNamed } from "#rules/expression/expression.ts";
+import { isFilled, isManagedList } from "#rules/expression/values/managed-lists.ts";
+import { MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
+import type { ManagedRuleset } from "#rules/managed/managed-ruleset.ts";
+import { VENDOR_RULESETS } from "#rules/managed/vendor-names.ts";
+import { isObject } from "#rules/parameters/shape.ts";
+
+/** A rule as it was saved. */
+interface SavedRule {
+  readonly action?: string | undefined;
+  readonly action_parameters?: Readonly<Record<string, unknown>> | undefined;
+  readonly expression?: string | undefined;
+}
+
+/** Of patterns of customers' own it is not known here which there are. */
+export type IsOwnPattern = (idOrCategory: string) => boolean;
+
+/**
+ * What a rule says that has no effect here: names that configurations of the service have whose API this is, and lists without a
+ * file. They are kept, since the configuration is written for both; who writes or reads the rule is told. A sentence each.
+ */
+export function inertParts(rule: SavedRule, isOwnPattern: IsOwnPattern = () => false): readonly string[] {
+  const parameters = rule.action_parameters ?? {};
+  return [...listParts(rule.expression ?? ""), ...(PARTS[rule.action ?? ""]?.(parameters, isOwnPattern) ?? [])];
+}
+
+const listParts = (expression: string): readonly string[] =>
+  [...new Set(listsNamed(expression))]
+    .filter((name) => isManagedList(name) && !isFilled(name))
+    .map((name) => `the list $${name} is empty until the operator has a file for it (rules.managed_lists_directory)`);
+
+type Parts = (parameters: Readonly<Record<string, unknown>>, isOwnPattern: IsOwnPattern) => readonly string[];
+
+const PARTS: Readonly<Record<string, Parts>> = {
+  execute: (parameters, isOwnPattern) => {
+    const id = String(parameters["id"]);
+    const vendors = VENDOR_RULESETS.get(id);
+    if (vendors !== undefined) return [`the ruleset ${id} (${vendors.name}) has no rules here and finds nothing: ${vendors.instead}`];
+    const ruleset = MANAGED_RULESETS.get(id);
+    return ruleset === undefined ? [] : overrideParts(ruleset, parameters["overrides"], isOwnPattern);
+  },
+  skip: (parameters, isOwnPattern) => [
+    ...texts(parameters["rulesets"]).flatMap((id) => {
+      const vendors = VENDOR_RULESETS.get(id);
+      return vendors === undefined ? [] : [`the ruleset ${id} (${vendors.name}) has no rules here that could be skipped`];
+    }),
+    ...Object.entries(isObject(parameters["rules"]) ? parameters["rules"] : {}).flatMap(([id, rules]) => {
+      const ruleset = MANAGED_RULESETS.get(id);
+      if (ruleset === undefined) return [];
+      const missing = texts(rules).filter((rule) => !hasRule(ruleset, rule) && !isOwnPattern(rule));
+      return missing.length === 0 ? [] : [`${ruleset.name} has no rule ${missing.join(", ")} here that could be skipped`];
+    }),
+  ],
+  serve_error: ({ asset_name: name }) =>
+    typeof name === "string" ? [`there is no error asset "${name}": responses stay as they are; use content`] : [],
+};
+
+function overrideParts(ruleset: ManagedRuleset, overrides: unknown, isOwnPattern: IsOwnPattern): readonly string[] {
+  if (!isObject(overrides)) return [];
+  const rules = named(overrides["rules"], "id").filter((id) => !hasRule(ruleset, id) && !isOwnPattern(id));
+  const categories = named(overrides["categories"], "category").filter(
+    (name) => !ruleset.rules.some((rule) => rule.categories.includes(name)) && !isOwnPattern(name),
+  );
+  return [
+    ...(rules.length === 0 ? [] : [`${ruleset.name} has no rule ${rules.join(", ")} here: the override has no effect`]),
+    ...(categories.length === 0 ? [] : [`${ruleset.name} has no category ${categories.join(", ")} here: the override has no effect`]),
+  ];
+}
+
+const hasRule = ({ rules }: ManagedRuleset, id: string): boolean => rules.some((rule) => rule.id === id);
+
+const texts = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((entry): entry is string => typeof entry === "string") : [];
+
+const named = (entries: unknown, key: string): readonly string[] =>
+  Array.isArray(entries) ? texts(entries.map((entry: unknown) => (isObject(entry) ? entry[key] : null))) : [];

@@ -1,0 +1,69 @@
+import type { RuleMaterial } from "#kernel/process/worker-protocol.ts";
+import { useManagedLists } from "#rules/expression/values/managed-lists.ts";
+import type { Program } from "#rules/seclang/program/program.ts";
+import { useCoreRuleSet } from "./rulesets.ts";
+import { createCoreRuleSet } from "#rules/managed/core/core-rule-set.ts";
+
+/** What is known of a compiled Core Rule Set without reading it. */
+export interface CoreRulesHead {
+  /** Of the files that it was read from, SHA-256 in hexadecimal. */
+  readonly digest: string;
+  /** As its files say it: `OWASP_CRS/3.3.4`. */
+  readonly version: string;
+}
+
+/** Addresses, blocks and ranges by the name of the list, without its prefix. */
+export type ManagedLists = Readonly<Record<string, readonly string[]>>;
+
+export const NO_RULE_MATERIAL: RuleMaterial = { coreRules: null, lists: null };
+
+let used = NO_RULE_MATERIAL;
+let version = 0;
+
+/** Puts it in use in this thread, before it compiles rulesets; what is the same memory as before stays as it is. */
+export function useRuleMaterial(material: RuleMaterial): void {
+  if (material.coreRules !== used.coreRules) useCoreRules(material.coreRules);
+  if (material.lists !== used.lists)
+    useManagedLists(material.lists === null ? [] : Object.entries(JSON.parse(textOf(material.lists)) as ManagedLists));
+  used = material;
+  version++;
+}
+
+/** Goes up with each change: what was compiled before may be of other rules and lists. */
+export const ruleMaterialVersion = (): number => version;
+
+function useCoreRules(memory: SharedArrayBuffer | null): void {
+  if (memory === null) return useCoreRuleSet(null);
+  const text = textOf(memory);
+  const { digest } = JSON.parse(text.slice(0, text.indexOf("\n"))) as CoreRulesHead;
+  useCoreRuleSet(createCoreRuleSet(JSON.parse(text.slice(text.indexOf("\n") + 1)) as Program, digest));
+}
+
+/** Programs of other formats are read again from their files. */
+const FORMAT = 2;
+const HEAD_BYTES_MAX = 1000;
+
+/** A compiled Core Rule Set as it is kept on disk and crosses to threads. */
+export const coreRulesBytes = (head: CoreRulesHead, program: Program): SharedArrayBuffer =>
+  sharedText(`${JSON.stringify({ format: FORMAT, ...head })}\n${JSON.stringify(program)}`);
+
+/** Null where it is none, or of another format. */
+export function coreRulesHead(memory: SharedArrayBuffer): CoreRulesHead | null {
+  try {
+    const start = Buffer.from(new Uint8Array(memory, 0, Math.min(memory.byteLength, HEAD_BYTES_MAX))).toString("utf8");
+    const { format, digest, version: named } = JSON.parse(start.slice(0, start.indexOf("\n"))) as CoreRulesHead & { format: number };
+    return format === FORMAT ? { digest, version: named } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Decoding needs memory of this thread's own. */
+const textOf = (memory: SharedArrayBuffer): string => Buffer.from(new Uint8Array(memory)).toString("utf8");
+
+export function sharedText(text: string): SharedArrayBuffer {
+  const bytes = Buffer.from(text, "utf8");
+  const memory = new SharedArrayBuffer(bytes.length);
+  new Uint8Array(memory).set(bytes);
+  return memory;
+}
