@@ -41,7 +41,7 @@ export interface EdgeConfig {
   readonly counters: SharedArrayBuffer;
   /** Databases of places, the same memory for all workers. */
   readonly places: PlaceDatabases;
-  /** What the operator's files give to rules, the same memory for all workers. */
+  /** From the operator's files for rules, the same memory for all workers. */
   readonly ruleMaterial: RuleMaterial;
   readonly limits: EdgeLimits;
 }

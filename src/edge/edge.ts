@@ -81,7 +81,7 @@ export interface Edge {
   useTicketKeys(keys: TicketKeys): void;
   /** Databases of places from now on. */
   usePlaces(databases: PlaceDatabases): void;
-  /** What the operator's files give to rules from now on. */
+  /** Puts changed files of the operator's in use. */
   useRuleMaterial(material: RuleMaterial): void;
 }
 

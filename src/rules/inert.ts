@@ -52,7 +52,7 @@ const PARTS: Readonly<Record<string, Parts>> = {
     }),
   ],
   serve_error: ({ asset_name: name }) =>
-    typeof name === "string" ? [`there is no error asset "${name}": responses stay as they are; use content`] : [],
+    typeof name === "string" ? [`the error asset "${name}" does not exist: responses stay as they are; use content`] : [],
 };
 
 function overrideParts(ruleset: ManagedRuleset, overrides: unknown, isOwnPattern: IsOwnPattern): readonly string[] {

@@ -85,7 +85,7 @@ const KEPT: readonly (readonly [what: string, phase: string, rule: object, says:
       expression: "true",
       action_parameters: { asset_name: "500_page", content_type: "text/html", status_code: 500 },
     },
-    [/there is no error asset "500_page"/],
+    [/the error asset "500_page" does not exist/],
   ],
   [
     "cache settings with empty parts",
@@ -105,7 +105,7 @@ const KEPT: readonly (readonly [what: string, phase: string, rule: object, says:
   ],
 ];
 
-test("what public configurations name is kept and shown as it is, and who writes or reads it is told what has no effect", async () => {
+test("names in public configurations are kept and shown as they are, and messages say which of them have no effect", async () => {
   for (const [what, phase, rule, says] of KEPT) {
     const put = await ask(server, "PUT", entryPoint(phase), { body: { rules: [rule] } });
     assert.equal(put.status, 200, `${what}: ${put.text}`);
@@ -130,7 +130,7 @@ test("what public configurations name is kept and shown as it is, and who writes
   }
 });
 
-test("what is neither here nor of the vendor's form is a mistake", async () => {
+test("a name that is neither here nor of the vendor's form is a mistake", async () => {
   for (const [rule, pointer] of [
     [execute("7".repeat(32)), "/rules/0/action_parameters/id"],
     [execute(MANAGED, { overrides: { rules: [{ id: "f".repeat(32) }] } }), "/rules/0/action_parameters/overrides/rules/0/id"],
@@ -146,7 +146,7 @@ test("what is neither here nor of the vendor's form is a mistake", async () => {
     assert.deepEqual([answer.status, answer.body.errors[0]?.source?.pointer], [400, pointer], answer.text);
   }
   const custom = await ask(server, "PUT", entryPoint("http_request_firewall_custom"), { body: { rules: [execute(FREE)] } });
-  assert.equal(custom.status, 400, "it runs in a phase of its own");
+  assert.equal(custom.status, 400, "it runs in one phase alone");
 });
 
 test("an exception shows whether it is logged, and sent back as it was read it is the same rule", async () => {

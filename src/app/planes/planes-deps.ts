@@ -18,7 +18,7 @@ export interface PlanesDeps {
   readonly log: Log;
   readonly files: PlaneFiles;
   readonly early: EarlyThreads;
-  /** What the operator's files give to rules now. */
+  /** The material from the operator's files for rules, as it is now. */
   ruleMaterial(): RuleMaterial;
   /** Listeners that what tenants name never reaches. */
   readonly operatorPorts: SharedArrayBuffer;

@@ -51,7 +51,7 @@ export function findCoreRules({ configured, installed, lastGood }: CoreRulesPlac
 export function tellCoreRules({ directory, memory, problem, notKept }: FoundCoreRules, log: Pick<Log, "info" | "warn">): void {
   const head = memory === null ? null : coreRulesHead(memory);
   if (directory === null)
-    log.info(`there is no OWASP Core Rule Set: the OWASP ruleset has rules of Selvedge's own; to get the real one: ${INSTALL_HINT}`);
+    log.info(`no OWASP Core Rule Set is installed: the OWASP ruleset has rules of Selvedge's own; to get the real one: ${INSTALL_HINT}`);
   else if (problem !== null) {
     const use =
       head === null

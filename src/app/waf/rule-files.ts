@@ -7,7 +7,7 @@ import type { Log } from "#app/log/log.ts";
 import { type CoreRulesPlaces, findCoreRules, type FoundCoreRules, tellCoreRules } from "./core-rules.ts";
 import { readManagedLists } from "./managed-list-files.ts";
 
-/** What the operator's files give to rules: in use in this thread, and in the form in which it crosses to others. */
+/** The operator's files for rules: in use in this thread, and in the form in which they cross to others. */
 export interface RuleFiles {
   material(): RuleMaterial;
   /** Reads the files again; `onChanged` is told of what has changed. What is wrong is logged, and what was read before stays in use. */

@@ -4,7 +4,7 @@ import type { OwnPattern } from "#rules/parameters/rule-context.ts";
 import { inertParts } from "#rules/inert.ts";
 import type { StoredRule } from "./rules.ts";
 
-/** What of the rules has no effect, a sentence each. */
+/** Sentences about parts of the rules that have no effect. */
 export function inertNotes(rules: readonly StoredRule[], patterns: readonly OwnPattern[] = []): readonly string[] {
   const isOwn = (name: string): boolean => name === OWN_CATEGORY || patterns.some(({ id, tags }) => id === name || tags.includes(name));
   return rules.flatMap((rule) => inertParts(rule, isOwn).map((part) => `Rule ${rule.id}: ${part}.`));

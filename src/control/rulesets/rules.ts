@@ -50,7 +50,7 @@ export function buildRule(write: RuleWrite, existing: StoredRule | undefined, bu
   return { id, version: String(Number(existing?.version ?? "0") + 1), ...fields, last_updated: build.now };
 }
 
-/** What `logging` is where a rule does not say it: exceptions show theirs. */
+/** The value of `logging` where a rule does not say it: exceptions show theirs. */
 export const loggingOf = (action: string): Rule["logging"] => (action === "skip" ? { enabled: true } : undefined);
 
 function isSame(existing: StoredRule, fields: object): boolean {

@@ -116,7 +116,7 @@ export function createEntryPoints(
   return {
     change,
     recompile: () => {
-      // What is being compiled may be compiled with what was there before.
+      // A ruleset that is being compiled may be compiled with the files before these.
       const newest = new Map<string, RulesetEntry | null>([...placed.values()].map(({ id, entry }) => [id, entry]));
       for (const [id, changes] of latest) newest.set(id, changes.find((one) => one.id === id)?.entry ?? null);
       const changes = Array.from(newest, ([id, entry]) => ({ id, entry })).filter(({ entry }) => entry !== null && dependsOnFiles(entry));

@@ -18,7 +18,7 @@ export const block = object({
   }),
 });
 
-/** With an asset it leaves the response as it is, since there are no assets (inert.ts). */
+/** With an asset it leaves the response as it is, since assets do not exist here (inert.ts). */
 export const serveError = object(
   {
     content: text({ bytesMax: ERROR_CONTENT_BYTES_MAX }),

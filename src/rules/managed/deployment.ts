@@ -70,7 +70,7 @@ const matchedRequestData = object({ public_key: publicKey });
 const patternsIn = ({ id }: ManagedRuleset, { around }: ParameterPlace): readonly OwnPattern[] =>
   id === SENSITIVE_DATA_RULESET_ID ? (around.patterns ?? []) : [];
 
-/** What is wrong with the rules that an exception names of a ruleset: one that is neither there nor the vendor's is a mistake. */
+/** Problems of the rules that an exception names of a ruleset: one that is neither there nor the vendor's is a mistake. */
 export function exceptedProblems(rulesetId: string, rules: readonly string[], at: string, place: ParameterPlace): RuleProblem[] {
   const ruleset = MANAGED_RULESETS.get(rulesetId);
   if (ruleset === undefined) return [];

@@ -4,7 +4,7 @@ import type { Program } from "#rules/seclang/program/program.ts";
 import { useCoreRuleSet } from "./rulesets.ts";
 import { createCoreRuleSet } from "#rules/managed/core/core-rule-set.ts";
 
-/** What is known of a compiled Core Rule Set without reading it. */
+/** Digest and version of a compiled Core Rule Set, known without reading it. */
 export interface CoreRulesHead {
   /** Of the files that it was read from, SHA-256 in hexadecimal. */
   readonly digest: string;

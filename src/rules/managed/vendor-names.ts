@@ -1,4 +1,4 @@
-/** What configurations of the service whose API this is name and nothing here has: kept as it is, and without effect. */
+/** Names in configurations of the service whose API this is that nothing here has: kept as they are, and without effect. */
 
 /** Its rules have random UUIDs (RFC 9562 §5.4) without hyphens; identifiers of rules here are digests, so that a misspelt one is still refused. */
 const VENDOR_RULE_ID = /^[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}$/;
@@ -14,7 +14,7 @@ export interface VendorRuleset {
   readonly id: string;
   readonly name: string;
   readonly phase: string;
-  /** What to do in its place. */
+  /** The remedy, for messages. */
   readonly instead: string;
 }
 

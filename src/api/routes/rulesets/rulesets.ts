@@ -9,33 +9,7 @@ import { expressionRoutesOf, traceRouteOf } from "./rule-expressions.ts";
 import { ACCOUNT, type RulesetBase, type RulesetLevel, scopeOf, ZONE } from "./ruleset-level.ts";
 import { versionRoutesOf } from "./ruleset-versions.ts";
 
-/** Where rulesets hang, and who may see and change some of them there: each phase has permissions of its own. The routes below it are the same. */
-interface Level {
-  readonly scope: "account" | "zone";
-  readonly id: string;
-  readonly read: readonly PermissionGroupName[];
-  readonly write: readonly PermissionGroupName[];
-}
-
-const levelOf = (scope: Level["scope"]): Level => ({
-  scope,
-  id: scope,
-  read: groupsOfLevel(scope, "read"),
-  write: groupsOfLevel(scope, "write"),
-});
-
-const ACCOUNT = levelOf("account");
-const ZONE = levelOf("zone");
-
-/** Routes of both scopes are called with the account or the zone resolved. */
-function scopeOf({ resolved, call: { actor } }: Pick<Req<string, unknown, unknown>, "resolved" | "call">): RulesetScope {
-  if (resolved.zone)
-    return { actor, level: "zone", account_id: resolved.zone.account_id, zone_id: resolved.zone.id, plan: resolved.zone.plan };
-  if (resolved.account) return { actor, level: "account", account_id: resolved.account.id, zone_id: null, plan: null };
-  throw new PlatformError("unauthorized_resource");
-}
-
-/** Who looks at a ruleset is told of rules in it that are not run, and of what in them has no effect. */
+/** Adds a note for each rule of the ruleset that does not run, and for what in it has no effect. */
 async function withNotes(control: Control, call: Call, scope: RulesetScope, ruleset: Ruleset): Promise<Ruleset> {
   const notes = ruleset.kind === "managed" ? [] : await control.ruleTraces.notes(scope, ruleset.id);
   if (notes.length > 0) (call.notes ??= []).push(...notes.slice(0, NOTES_MAX));

@@ -27,7 +27,7 @@ export function cachedQuery(query: string, settings: EdgeSettings, rule: CacheKe
   return kept !== null && rule?.ignore_query_strings_order === true ? sortedQuery(kept) : kept;
 }
 
-/** What a rule says of the query; undefined where it has an empty object or nothing. */
+/** The rule's part about the query; undefined where it is an empty object or absent. */
 export function ruledQueryOf(rule: CacheKeyRule | undefined): CustomKey["query_string"] {
   const ruled = rule?.custom_key?.query_string;
   return ruled?.include === undefined && ruled?.exclude === undefined ? undefined : ruled;

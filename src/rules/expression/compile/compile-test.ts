@@ -43,7 +43,7 @@ export function compileTest(test: TypedTest): Test {
   return test.negated ? (value) => !set.has(value as string) : (value) => set.has(value as string);
 }
 
-/** What two values that are there have to pass; the checker has made sure that they are of this type. */
+/** The test of two values that are there; the checker has made sure that they are of this type. */
 export function comparisonOf(relation: Relation, { kind }: ValueType): (a: Value, b: Value) => boolean {
   if (kind === "ip") return relation === "eq" ? isSameAddress : (a, b) => !isSameAddress(a, b);
   return COMPARISONS[relation];

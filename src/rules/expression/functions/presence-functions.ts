@@ -4,7 +4,7 @@ import { BOOLEAN, INTEGER, sameType, typeName, type Value, type ValueMap } from 
 
 const everywhere = { filters: "everywhere", values: "everywhere" } as const;
 
-/** What a request has at all, and what stands in for what it has not. */
+/** Functions about values that may be missing. */
 export const PRESENCE_FUNCTIONS: readonly LanguageFunction[] = [
   {
     name: "coalesce",
