@@ -4,6 +4,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { sharePostgres } from "../test/support/postgres.ts";
 import { propertySeed } from "../test/support/property.ts";
+import { forgetTimes, printSlowest, timesFlags } from "./file-times.ts";
 import { endLateChildren } from "./late-children.ts";
 import { printFailures, runSteps } from "./quick-checks.ts";
 import { ROOT, STATIC_STEPS, stepEnvironment, testFlags } from "./steps.ts";
@@ -16,6 +17,7 @@ const FILE_TIMEOUT_MS = 600_000;
 const RUN_TIMEOUT_MS = 3_600_000;
 /** More than so many files that fail at once are a fault of the code, not of the moment. */
 const AGAIN_MAX = 3;
+const SLOWEST = 20;
 
 // `npm test -- FILE…` runs only these; without files everything runs: what `npm run check` does, then the tests of whole systems.
 const asked = process.argv.slice(2);
@@ -35,10 +37,12 @@ await postgres?.stop();
 rmSync(directory, { recursive: true });
 
 async function runAll(): Promise<number> {
+  forgetTimes();
   const units = [...unitTestSteps(), withoutNativeStep()];
   const failures = await runSteps([...STATIC_STEPS, ...units]);
   // By default the runner leaves one core idle, which is half of a small machine.
   const systems = await run(["test/**/*.test.ts"], availableParallelism());
+  printSlowest(SLOWEST);
   printFailures(failures);
   if (failures.size === 0 && systems.exitCode === 0) return 0;
   const failedUnits = units.filter(({ name }) => failures.has(name));
@@ -72,6 +76,7 @@ async function run(testFiles: readonly string[], concurrency: number): Promise<O
   const reporters = [
     ...["--test-reporter=spec", "--test-reporter-destination=stdout"],
     ...[`--test-reporter=${new URL("failed-files.ts", import.meta.url).href}`, `--test-reporter-destination=${failed}`],
+    ...timesFlags(`run of ${concurrency}`),
   ];
   const flags = [...testFlags(FILE_TIMEOUT_MS), `--test-concurrency=${concurrency}`, ...reporters];
   const runner = spawn("node", [...flags, ...testFiles], {

@@ -1,4 +1,5 @@
 import { globSync } from "node:fs";
+import { timesFlags } from "./file-times.ts";
 import { ROOT, type Step, testFlags } from "./steps.ts";
 
 const UNIT_TESTS = ["src/**/*.test.ts", "tools/**/*.test.ts"];
@@ -39,5 +40,12 @@ export const withoutNativeStep = (): Step =>
 const stepOf = (name: string, files: readonly string[]): Step => ({
   name,
   command: "node",
-  args: [...testFlags(TEST_TIMEOUT_MS), "--test-isolation=none", "--test-reporter=spec", ...files],
+  args: [
+    ...testFlags(TEST_TIMEOUT_MS),
+    "--test-isolation=none",
+    "--test-reporter=spec",
+    "--test-reporter-destination=stdout",
+    ...timesFlags(name),
+    ...files,
+  ],
 });

@@ -10,9 +10,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { DatabaseSync } from "node:sqlite";
 import { type EventQueries, openEventQueries } from "#events/read/queries.ts";
 import type { EventTable } from "#events/rows/rows.ts";
+import { roundsOf } from "../support/rounds.ts";
 import { removeDirectory } from "../support/temporary.ts";
 
-const ROUNDS = 30;
+const ROUNDS = roundsOf(10);
 const TABLES = ["requests", "security_events"] as const;
 
 /**

@@ -5,9 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { roundsOf } from "../support/rounds.ts";
 import { api, startSelvedge, type Selvedge } from "../support/selvedge.ts";
 
-const ROUNDS = 20;
+const ROUNDS = roundsOf(7);
 const WRITERS = 8;
 /** Below the quota of a zone, so that a refusal is never mistaken for a loss. */
 const WRITES_PER_ROUND_MAX = 2_000;

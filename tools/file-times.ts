@@ -1,0 +1,48 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join, relative } from "node:path";
+import type { TestEvent } from "node:test/reporters";
+import { ROOT } from "./steps.ts";
+
+/** Where runs leave their times, a file for each. */
+const FOLDER = join(ROOT, "node_modules/.cache/test-times");
+
+/**
+ * A reporter for node:test that writes `MILLISECONDS CPU-MILLISECONDS PATH` for each test of a file. CPU is that of this process, and so
+ * only says something if the tests run in it (--test-isolation=none).
+ */
+// The runner wants it so.
+// oxlint-disable-next-line no-default-export
+export default async function* fileTimes(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  let before = process.cpuUsage();
+  for await (const { type, data } of events) {
+    if (type !== "test:complete" || data.nesting !== 0 || data.file === undefined) continue;
+    const { user, system } = process.cpuUsage(before);
+    before = process.cpuUsage();
+    yield `${Math.round(data.details.duration_ms)} ${Math.round((user + system) / 1000)} ${relative(ROOT, data.file)}\n`;
+  }
+}
+
+export function timesFlags(name: string): readonly string[] {
+  mkdirSync(FOLDER, { recursive: true });
+  return [`--test-reporter=${new URL(import.meta.url).href}`, `--test-reporter-destination=${join(FOLDER, name.replaceAll(/\W+/g, "-"))}`];
+}
+
+/** To be called before a run, and before its flags are made. */
+export const forgetTimes = (): void => rmSync(FOLDER, { recursive: true, force: true });
+
+/** Prints the files that took longest, longest first. */
+export function printSlowest(count: number): void {
+  const files = new Map<string, { ms: number; cpuMs: number }>();
+  for (const name of existsSync(FOLDER) ? readdirSync(FOLDER) : [])
+    for (const [, ms, cpuMs, file = ""] of readFileSync(join(FOLDER, name), "utf8").matchAll(/^(\d+) (\d+) (.+)$/gm)) {
+      const sum = files.get(file) ?? { ms: 0, cpuMs: 0 };
+      files.set(file, { ms: sum.ms + Number(ms), cpuMs: sum.cpuMs + Number(cpuMs) });
+    }
+  const slowest = [...files].toSorted(([, a], [, b]) => b.ms - a.ms).slice(0, count);
+  if (slowest.length === 0) return;
+  console.log("\nslowest test files (seconds; CPU of unit tests)");
+  for (const [file, { ms, cpuMs }] of slowest)
+    console.log(
+      `${(ms / 1000).toFixed(1).padStart(7)} ${file.startsWith("test/") ? "      " : (cpuMs / 1000).toFixed(1).padStart(6)}  ${file}`,
+    );
+}
