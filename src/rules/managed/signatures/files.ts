@@ -10,6 +10,7 @@ const INCLUSION: readonly SignatureRow[] = [
     title: "Path traversal: several steps upwards",
     pattern: String.raw`(?:^|[/=:;,?&"' ({@])(?:\.{2,4};?/){2}`,
     needs: ["../", "..;/"],
+    unless: isImport,
     targets: INPUT | PATH | FILES | HEADERS,
     hits: [
       "../../../../etc/hosts",
@@ -21,12 +22,12 @@ const INCLUSION: readonly SignatureRow[] = [
       "....//....//etc",
       "..%u2215..%u2216/../../x",
     ],
-    misses: ["wait.../then", "a../b", "see ../next"],
+    misses: ["wait.../then", "a../b", "see ../next", "the file is at ../../shared/config.yml"],
   },
   {
     slug: "lfi-odd-step",
     title: "Path traversal: a step upwards with a slash in disguise, or to a file that tells something",
-    pattern: String.raw`\.\.(?:[\xc0\xc1]|%(?:[a-z0-9]{2}|u[0-9a-f]{4})|0x[0-9a-f]{2}|2f\.\.2f|2f(?:etc|var|usr|proc)|5c\.\.5c|c0af|c1(?:9c|af)|\x1a)|(?:^|[/=:;,?&"' ])\.\.;?/[^ ]{0,120}(?:etc/|passwd|shadow|\.ini|\.conf|\.env|\.git|\.ssh|\.htaccess|web-inf|web\.config|wp-config|id_rsa|access[._]log|error[._]log|proc/self)|(?:^|/)\.{5,64}/(?:\.{2,64}/)?`,
+    pattern: String.raw`\.\.(?:[\xc0\xc1]|%(?:[a-z0-9]{2}|u[0-9a-f]{4})|0x[0-9a-f]{2}|2f\.\.2f|2f(?:etc|var|usr|proc)|5c\.\.5c|c0af|c1(?:9c|af)|\x1a)|(?:^|[/=:;,?&"' ])\.\.;?/[^ ]{0,120}(?:etc/|passwd|shadow|\.ini|\.conf|\.env|\.git|\.ssh|\.htaccess|web-inf|web\.config|wp-config|id_rsa|access[._]log|error[._]log|proc/self)|(?:^|/)\.{5,64}/(?:\.{2,64}/)?|(?:\.\.(?: |;[a-z0-9=]{1,20})/){2}`,
     needs: [".."],
     targets: ANYWHERE | FILES,
     hits: ["..0x5c..0x5cx", "../etc/shadow", "..2f..2fetc2fpasswd", "/..%c1%pc../x", "../.env", "/......../x", "..;/WEB-INF/web.xml"],
@@ -118,9 +119,9 @@ const INCLUSION: readonly SignatureRow[] = [
   {
     slug: "lfi-windows-files",
     title: "Local file inclusion: files of a Windows system",
-    pattern: String.raw`(?:^|[/:=" '])(?:(?:windows|winnt)/(?:win\.ini|system\.ini|system32/(?:drivers|config|cmd|inetsrv|logfiles|eula)|repair/|debug/|php\.ini|panther/|temp/|my\.ini)|inetpub/(?:wwwroot|logs|ftproot)|(?:c|d|e):/(?:windows/|winnt/|boot\.ini|inetpub/|xampp/|wamp|apache|php[0-9]?/|nginx/|mysql/|autoexec|program files(?: \(x86\))?/(?:apache|mysql|php|filezilla|xampp|microsoft iis|tomcat)|users/[a-z0-9._]{1,30}/(?:desktop|appdata|ntuser)|documents and settings/))|[/:]boot\.ini`,
+    pattern: String.raw`(?:^|[/:=" '])(?:(?:windows|winnt)/(?:win\.ini|system\.ini|system32/(?:drivers|config|cmd|inetsrv|logfiles|eula)|repair/|debug/|php\.ini|panther/|temp/|my\.ini)|inetpub/(?:wwwroot|logs|ftproot)|(?:c|d|e):/(?:windows/|winnt/|programdata/|unattend\.xml|boot\.ini|inetpub/|xampp/|wamp|apache|php[0-9]?/|nginx/|mysql/|autoexec|program files(?: \(x86\))?/(?:apache|mysql|php|filezilla|xampp|microsoft iis|tomcat)|users/[a-z0-9._]{1,30}/(?:desktop|appdata|ntuser)|documents and settings/))|[/:]boot\.ini|^%(?:windir|systemroot|systemdrive|programdata|appdata)%/`,
     targets: INPUT | PATH | FILES | HEADERS,
-    needs: ["windows/", "winnt/", "inetpub/", "c:/", "d:/", "e:/", "boot.ini"],
+    needs: ["windows/", "winnt/", "inetpub/", "c:/", "d:/", "e:/", "boot.ini", "%/"],
     hits: [
       "c:\\windows\\win.ini",
       "..\\..\\boot.ini",
@@ -176,7 +177,7 @@ const INCLUSION: readonly SignatureRow[] = [
   {
     slug: "lfi-wrappers",
     title: "Local file inclusion: wrappers of streams",
-    pattern: String.raw`(?:^|[=:" '(/])(?:php://(?:input|filter|memory|temp|stdin|fd)|phar://|zip://|compress\.(?:zlib|bzip2)://|expect://|glob://|data://|ogg://|rar://|ssh2\.[a-z]{3,6}://|zlib:|file:///?[a-z./])`,
+    pattern: String.raw`(?:^|[=:" '(/])(?:php://(?:input|filter|memory|temp|stdin|fd)|phar://|zip://|compress\.(?:zlib|bzip2)://|expect://|glob://|data://|ogg://|rar://|ssh2\.[a-z]{3,6}://|zlib:|file:///?[a-z./]|data:[^, ]{0,40},(?:<\?|pd9|pd8)|local_file://|unix:/)`,
     targets: INPUT | PATH | HEADERS,
     hits: [
       "php://filter/convert.base64-encode/resource=index",
@@ -186,6 +187,38 @@ const INCLUSION: readonly SignatureRow[] = [
       "data://text/plain;base64,PD9waHA=",
     ],
     misses: ["php: input", "https://a.example/file", "a profile: //x"],
+  },
+  {
+    slug: "lfi-hidden-files",
+    title: "Local file inclusion: files that name themselves secret",
+    pattern: String.raw`^[^ ?#]{0,200}?(?:(?:^|/)\.(?:git/(?:config|head|index|logs)|svn/(?:entries|wc\.db)|ssh/(?:id_|authorized|config|known)|aws/(?:credentials|config)|kube/config|docker/config)|(?:^|/)(?:web|meta)-inf/(?:web\.xml|classes/|manifest|context)|wp-config\.php(?:[.~_-][a-z]{0,6})$|tomcat-users\.xml|/var/(?:www|run)/[^ ]{0,80}(?:wp-config|\.env|docker\.sock|settings\.py|config\.php)|^/sys/(?:class|kernel|devices|block)/|^/(?:run/secrets|tmp/sess_)|/(?:dump|backup|database|db|site|www|wordpress|mysql)[a-z0-9_-]{0,20}\.(?:sql|bak|old|zip|tgz)(?:\.gz)?$|/config[a-z0-9_-]{0,20}\.(?:php|inc)[.~](?:old|bak|save|orig|txt)?$)`,
+    targets: INPUT | HEADERS | PATH,
+    needs: [
+      "/run/",
+      "/tmp/",
+      "/dump",
+      "/backup",
+      "/database",
+      "/db",
+      "/site",
+      "/www",
+      "/wordpress",
+      "/mysql",
+      "/config",
+      ".git/",
+      ".svn/",
+      ".ssh/",
+      ".aws/",
+      ".kube/",
+      ".docker/",
+      "-inf/",
+      "wp-config",
+      "tomcat-u",
+      "/var/",
+      "/sys/",
+    ],
+    hits: [".git/config", "~/.ssh/id_rsa", "WEB-INF/classes/application.properties", "wp-config.php.bak", "/var/run/docker.sock"],
+    misses: ["the .git/config file", ".gitignore", "https://a.example/web-information", ".npmrc"],
   },
   {
     slug: "lfi-nul",
@@ -236,7 +269,7 @@ const REQUESTS: readonly SignatureRow[] = [
     slug: "ssrf-internal",
     title: "Server-side request forgery: this machine, disguised or by its services",
     detect: isInternalAddress,
-    needs: [":/", ":\\"],
+    needs: [":/", ":\\", "//", "\\\\", "http"],
     targets: INPUT | HEADERS | PATH,
     hits: [
       "http://127.0.0.1/",
@@ -255,6 +288,7 @@ const REQUESTS: readonly SignatureRow[] = [
     title: "Server-side request forgery: protocols that no page has",
     pattern: String.raw`(?:^|[=" '(,])(?:gopher|dict|ldaps?|tftp|netdoc|jar:(?:https?|file)|smb|sftp|rmi|jndi|imap|pop3|telnet)://?[a-z0-9._\[]`,
     needs: [":/"],
+    unless: isDirectory,
     targets: INPUT | HEADERS | PATH,
     hits: ["gopher://127.0.0.1:6379/_SET", "dict://localhost:11211/", "ldap://evil.example/a", "jar:http://evil.example!/x"],
     misses: ["the dict: //", "https://ldap.example/", "a dictionary"],
@@ -262,10 +296,10 @@ const REQUESTS: readonly SignatureRow[] = [
   {
     slug: "rfi-address",
     title: "Remote file inclusion: an address that ends as inclusions do",
-    pattern: String.raw`^(?:https?|ftps?)://[^ ]{3,200}(?:\?$|\.(?:php[345]?|phtml|asp|jsp|txt|inc)\?{1,2}(?:$|[^=]{0,20}$)|%00$)`,
-    needs: ["://"],
+    pattern: String.raw`^(?:(?:https?|ftps?):)?//[^ ]{3,200}(?:\?{1,2}$|\.(?:php[345]?|phtml|asp|jsp|txt|inc)\?{1,2}(?:$|[^=]{0,20}$)|%00$)|^ftps?://[^ ?]{3,200}\.(?:php[345]?|phtml|asp|jsp)$|^\\\\[a-z0-9_.-]{1,60}\\(?:[a-z]\$|admin\$|ipc\$|[^\\ ]{1,60}\\[^ ]{0,80}\.(?:php\d?|phtml|aspx?|jspx?|exe|dll|hta|ps1|bat|scr)$)`,
+    needs: ["//", "\\\\"],
     targets: ARGUMENTS,
-    hits: ["http://evil.example/shell.txt?", "https://evil.example/x.php?", "ftp://evil.example/c99.txt?"],
+    hits: ["\\\\203.0.113.7\\c$\\x", "http://evil.example/shell.txt?", "https://evil.example/x.php?", "ftp://evil.example/c99.txt?"],
     misses: ["https://example.com/page", "https://example.com/?a=b", "http://a.example/x.php?a=b&c=d"],
   },
   {
@@ -300,6 +334,21 @@ const UPLOADS: readonly SignatureRow[] = [
     misses: ["photo.jpg", "a..b.png"],
   },
 ];
+
+/** The address of a directory's entries, as settings have it. */
+function isDirectory(text: string): boolean {
+  return /^ldaps?:\/\/[a-z][a-z0-9-]{0,60}\.[a-z0-9.-]{1,100}(?::\d{1,5})?\/(?:dc|ou|cn|o)=[a-z0-9,= -]{1,200}$/.test(text);
+}
+
+/** What a step upwards leads to in source code and in what is said of it: another file, named in a sentence. */
+function isImport(text: string): boolean {
+  const begin = text.slice(0, 8192);
+  if (/(?:\.{2,4};?\/){3}|etc\/|proc\/|\.env|passwd|windows|\.ini|\.ssh|\.git\/|\.php/.test(begin)) return false;
+  return (
+    begin.slice(0, begin.indexOf("../")).trimStart().includes(" ") ||
+    /^\.\.\/\.\.\/[\w@/-]{1,200}\.(?:[jt]sx?|vue|svelte|s?css|less|map)$/.test(begin)
+  );
+}
 
 export const FILE_INCLUSION: readonly Signature[] = signaturesOf("lfi", INCLUSION, "path");
 export const REQUEST_FORGERY: readonly Signature[] = signaturesOf("rfi-ssrf", REQUESTS);

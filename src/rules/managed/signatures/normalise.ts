@@ -22,6 +22,7 @@ export function normalise(value: string): Decoded {
     text = decoded;
   }
   if (WIDE.test(text)) text = narrow(text);
+  if (text.includes("&") && CODE.test(text)) text = withoutCode(text);
   for (let round = 0; round < ENTITY_ROUNDS_MAX && REFERENCE.test(text); round++) {
     charge(text.length * DECODE_STEPS);
     const decoded = decodeEntities(text);
@@ -49,7 +50,8 @@ const ESCAPE_STEPS = 36;
 const BLANKS = /[\t\n\v\f\r\xa0]| {2}/;
 const ALL_BLANKS = /[\t\n\v\f\r \xa0]+/g;
 // UTF-8 of overlong ASCII, and of the full-width forms.
-const WIDE = /[\xc0\xc1\xef]|\xe0\x80|\xf0\x80\x80/;
+const WIDE =
+  /[\xc0\xc1\xef]|\xe0\x80|\xf0\x80\x80|\xf8\x80\x80\x80|\xfc\x80{4}|\xe2(?:\x80[\xa4\xa5]|\x81\x84|\x88[\x95\x96]|[\x91-\x93])|\xe3\x80\x82/;
 
 const byte = (hex: string): string => String.fromCharCode(Number.parseInt(hex, 16));
 
@@ -74,15 +76,48 @@ const BEST_FITS: ReadonlyMap<number, string> = new Map([
   [0xfe52, "."],
 ]);
 
+/** Letters and digits in circles, and dots and slashes that look like others; `whole` where it is none. */
+function compatible(point: number, whole: string): string {
+  if (point === 0x2025) return "..";
+  if (point >= 0x2460 && point <= 0x2468) return String(point - 0x245f);
+  if (point === 0x24ea) return "0";
+  if (point >= 0x24b6 && point <= 0x24e9) return String.fromCharCode(0x61 + ((point - 0x24b6) % 26));
+  return BEST_FITS.get(point) ?? whole;
+}
+
 const narrow = (text: string): string =>
   text
-    .replace(/(?:\xf0\x80\x80|\xe0\x80)[\x80-\xbf]/g, (bytes) => String.fromCharCode(bytes.charCodeAt(bytes.length - 1) & 0x3f))
+    .replace(/(?:\xfc\x80{4}|\xf8\x80\x80\x80|\xf0\x80\x80|\xe0\x80)[\x80-\xbf]/g, (bytes) =>
+      String.fromCharCode(bytes.charCodeAt(bytes.length - 1) & 0x3f),
+    )
     // A second byte that is none is taken for what it is.
     .replace(/\xc0[./\\]/g, (pair) => pair[1]!)
     .replace(/[\xc0\xc1][\x80-\xbf]/g, (pair) => String.fromCharCode(((pair.charCodeAt(0) & 1) << 6) | (pair.charCodeAt(1) & 0x3f)))
+    .replace(/\xe2([\x80-\x93])([\x80-\xbf])|\xe3\x80\x82/g, (whole, second?: string, third?: string) =>
+      second === undefined || third === undefined
+        ? "."
+        : compatible(0x2000 | ((second.charCodeAt(0) & 0x3f) << 6) | (third.charCodeAt(0) & 0x3f), whole),
+    )
     .replace(/\xef([\xbc\xbd])([\x80-\xbf])/g, (_whole, second: string, third: string) =>
       ofCodePoint(0xf000 | ((second.charCodeAt(0) & 0x3f) << 6) | (third.charCodeAt(0) & 0x3f)),
     );
+
+const CODE = /<(?:code|pre)[ >]/i;
+
+/** In pages that show code, what is written as `&lt;` there stays so. */
+function withoutCode(text: string): string {
+  charge(text.length * DECODE_STEPS);
+  let shown = "";
+  let at = 0;
+  for (const { index } of text.matchAll(/<(?:code|pre)[ >]/gi)) {
+    if (index < at) continue;
+    const end = text.indexOf("<", index + 1);
+    if (end < 0) break;
+    shown += text.slice(at, index) + text.slice(index, end).replace(/&lt;?|&#0{0,8}60;?|&#x0{0,8}3c;?/gi, " ");
+    at = end;
+  }
+  return shown + text.slice(at);
+}
 
 const ENTITIES: Readonly<Record<string, string>> = {
   amp: "&",
@@ -173,6 +208,9 @@ export function unquoted(text: string): string {
   return text
     .replace(/[\t\v\f\xa0\0]+/g, " ")
     .replace(/\r\n?/g, "\n")
+    .replaceAll("$'", "'")
+    .replace(/([a-z])``(?=[a-z])/g, "$1")
+    .replace(/\$\{(?:path|home|pwd):0:1\}/g, "/")
     .replace(/\$\{ifs[^}]{0,20}\}|\$ifs(?:\$[0-9])?/g, " ")
     .replace(/\{([a-z]{2,10}),([^}]{0,200})\}/g, (_whole, name: string, rest: string) => `${name} ${rest.replaceAll(",", " ")}`)
     .replace(/['"\\^]|\$[@*0-9]|\$\{[@*0-9]\}/g, "")

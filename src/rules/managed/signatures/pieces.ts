@@ -62,10 +62,14 @@ function takeArgument({ source, name, value, otherNames, otherValues, path }: Ar
     if (source === "multipart") for (const other of otherNames) take(other, target, names, "");
     seen?.add(name);
   }
+  if (source === "json" && CHAINS.test(path)) take(path, target, names, "");
   take(value, target, part, path);
   // What escapes stand for is seen in the value itself.
   if (source !== "cookie") for (const other of otherValues) take(other, target, part, path);
 }
+
+/** Names that tell something by what leads to them. */
+const CHAINS = /(?:constructor\.prototype|class\.module\.class)/i;
 
 function takeJoined(args: readonly Argument[], value: TakeValue): void {
   const joined = joinedByComments(args);

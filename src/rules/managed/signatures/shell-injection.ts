@@ -15,6 +15,8 @@ const PREFIX_BYTES_MAX = 256;
  */
 export function injectsShell(text: string): boolean {
   charge(Math.min(text.length, PREFIX_BYTES_MAX) * BYTE_STEPS);
+  // Markdown sets programs between such lines.
+  if (text.startsWith("\x60\x60\x60")) return false;
   const from = leading(text);
   for (let at = from; at < Math.min(text.length, from + PREFIX_BYTES_MAX); at++) {
     const opened = openerAt(text, at);
@@ -26,13 +28,33 @@ export function injectsShell(text: string): boolean {
     charge(WORD_STEPS);
     const prefix = text.slice(from, at).trim();
     if (isProgram(prefix) || prefix.startsWith("#!")) return false;
-    if (isCommand(text, at + opened, prefix, opened > 1 || text[at] === "`")) return true;
+    const behind = text.slice(at + opened, at + opened + REST_BYTES_MAX);
+    if (isCommand(text, at + opened, prefix, opened > 1 || text[at] === "`") || isDisguised(behind)) return true;
+    if (/^[\w.:-]{0,64}$/.test(prefix) && (text[at] !== "\n" || prefix === "") && runsProgram(behind)) return true;
     // What follows other lines is a text or a script.
     if (text[at] === "\n" && prefix !== "") return false;
     at += opened - 1;
   }
   return false;
 }
+
+const REST_BYTES_MAX = 512;
+
+/** A path of wildcards, a program that a substitution names, or one behind a variable. */
+const isDisguised = (rest: string): boolean =>
+  /^\s{0,4}(?:\/[\w?*[\]-]{1,12}){2,5}(?=[\s;|&<>]|$)/.test(rest) && /^\s{0,4}[\w/[\]-]{0,24}[?*]/.test(rest)
+    ? true
+    : /^\s{0,4}(?:\$\(|`)\s?(?:printf|echo|tr|rev|base64|cat|a=)\b/.test(rest) ||
+      /^\s{0,4}[a-z_]{1,12}=(?:\$\(|`|[^;&]{1,80}(?:&&|;)\s?\$[a-z_])/.test(rest);
+
+/** Behind one word at most: arguments that files and hosts are, sums, subcommands of Windows, and what is given to a shell. */
+const runsProgram = (rest: string): boolean =>
+  (/^\s{0,4}[a-z]/.test(rest) && /\|\s{0,4}(?:ba|z|k|da)?sh\s{0,4}(?:$|[;&|#)])/.test(rest)) ||
+  /^\s{0,4}(?:host|dig|mv|cp|nc|ssh|ftp|ping|tar|dd|strings|base64|xxd)\s[\w/-]{1,80}[./][\w.-]{1,40}/.test(rest) ||
+  /^\s{0,4}echo\s+[^\n;]{0,60}\$\(\(/.test(rest) ||
+  /^\s{0,4}(?:net\s+(?:user|localgroup|view|use|share|group)|reg\s+(?:query|add|save|delete)|sc\s+(?:query|config|create|stop|start)|for\s+\/[fld]\s|%comspec%|copy\s+[a-z]:|del\s+\/)/.test(
+    rest,
+  );
 
 /** Quotes and brackets that end what the text was put into. */
 const leading = (text: string): number => /^[ \t'")}\]]{0,20}/.exec(text)![0].length;
@@ -73,7 +95,7 @@ const isProgram = (name: string): boolean => name !== "" && (CERTAIN_PROGRAMS.ha
 function isArgumentOfProgram(name: string, argument: string): boolean {
   if (WAITING_PROGRAMS.has(name) && /^-?\d/.test(argument)) return true;
   return (
-    /^(?:-{1,2}[a-z0-9]|\/[a-z0-9*?.]{1,}|~|\.{1,2}\/|\*|\$[a-z({@]|%[a-z]{3,20}%|[a-z]:[\\/]|\d{1,3}\.\d{1,3}\.\d|https?:|[<>] ?[/&\w])/.test(
+    /^(?:-{1,2}[a-z0-9]|\/[a-z0-9*?.]{1,}|~|\.{1,2}\/|\*|\$[a-z({@]|%[a-z]{3,20}%|[a-z]:[\\/]|\d{1,3}\.\d{1,3}\.\d|https?:|<<<|\/\s|-?aux?\b|addr\b|[\w.-]{1,30}\s\/[a-z]|[<>] ?[/&\w])/.test(
       argument,
     ) || /^[\w./-]{1,60}\s*[<>]{1,2}/.test(argument)
   );

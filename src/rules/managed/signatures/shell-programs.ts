@@ -2,7 +2,7 @@ const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
 /** Programs whose names are nothing else: behind a separator each is a command. */
 export const CERTAIN_PROGRAMS = words(
-  "whoami uname wget curl lynx ncat netcat socat telnet nslookup traceroute tracert bash zsh ksh csh dash tcsh busybox python python2 python3 " +
+  "xterm chpasswd whoami uname wget curl lynx ncat netcat socat telnet nslookup traceroute tracert bash zsh ksh csh dash tcsh busybox python python2 python3 " +
     "perl gawk egrep xxd mkfifo mknod killall pkill printenv ifconfig netstat iptables crontab systemctl useradd usermod passwd chattr chmod chown " +
     "apt-get nohup powershell pwsh certutil bitsadmin mshta rundll32 regsvr32 wmic tasklist taskkill ipconfig systeminfo schtasks cscript wscript " +
     "getent lsof lscpu dmesg lsblk ifup nmap tcpdump strace msfvenom sqlmap phpinfo cmd net1 netsh getmac whoami.exe lsb_release arp nbtstat " +
@@ -12,7 +12,7 @@ export const CERTAIN_PROGRAMS = words(
 /** Programs whose names are words too: commands where arguments show it. */
 export const AMBIGUOUS_PROGRAMS = words(
   "cat tac nc sh ssh dig host ruby php node lua awk sed grep head tail more less nl od rev sort tee find xargs kill rm mv cp ln mkdir touch echo " +
-    "printf set export ip route ps top last at service su sudo apt yum dnf pip npm tar zip unzip gzip dd mount nohup type reg net copy del move " +
+    "printf set export ip route ps top last at service su sudo apt yum dnf pip npm tar zip unzip gzip dd mount nohup type ss reg sc net strings copy del move " +
     "ftp fetch env cut tr wc file stat df du free history git gdb vi vim ed eval exec source expr print attrib base64 base32 cacls icacls start ver",
 );
 

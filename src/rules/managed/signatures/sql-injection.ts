@@ -64,6 +64,8 @@ function injectsQuoted(text: string, quote: "'" | '"'): boolean {
   if (!text.includes(quote)) return false;
   const tokens = readSql(text, quote);
   if (tokens === null) return false;
+  // Words in quotes with a word between them: nothing that is joined is true.
+  if (quote === '"' && /^s(?:&s)+$/.test(tokens.kinds) && !/"\s*[0-9]/.test(text)) return false;
   if (/^s\)*;?c$/.test(tokens.kinds)) return endsStatement(text, quote, tokens);
   // A path in quotes has names with slashes between them.
   const isNames = NAMES.test(tokens.kinds) && !/^\/[\w.]/.test(text.slice(text.indexOf(quote) + 1));
@@ -98,6 +100,7 @@ const OWN_PLAIN_SHAPES: readonly SqlShape[] = [
   shape("number, case", String.raw`^[1n]\)*,[(a]*(?:C|E[(a]*[(C1sV])|^1\)*&+\(?E|^n\)*&+\(E`),
   shape("closed, statement", String.raw`^[1n]\)*;+\(*(?:E[(a]*[(C1sVfF]|kn\(|nn\()`),
   shape("number, list of a search", String.raw`^1\)*&n\)*o\(`),
+  shape("number, condition of sums, comment", String.raw`^[1n]\)*&+[(a]*1(?:[oa]+1){2,12}\)*c`),
   shape("number, nothing", String.raw`^1\)*&+[(a]*1\)*$`),
 ];
 

@@ -1,6 +1,7 @@
 import { compileRegexTest } from "#rules/regex/regex.ts";
 import { withoutComments } from "./normalise.ts";
 import { signaturesOf, type SignatureRow } from "./rows.ts";
+import { isSentence } from "./sentence.ts";
 import { injectsSql, isStatement } from "./sql-injection.ts";
 import type { Signature } from "./signature.ts";
 
@@ -12,7 +13,8 @@ const UNION_SELECT = String.raw`\bunion(?: all| distinct)?[ (]{1,3}select[ (]{1,
 const union = compileRegexTest(UNION_SELECT, 10_000_000);
 
 /** What the row for UNION SELECT says is left to it, so that an exception of that rule lets the request pass. */
-const injectsOtherwise = (text: string): boolean => injectsSql(text) && !union.test(withoutComments(text.replace(/[\s\0\xa0]+/g, " ")));
+const injectsOtherwise = (text: string): boolean =>
+  injectsSql(text) && !isSentence(text) && !union.test(withoutComments(text.replace(/[\s\0\xa0]+/g, " ")));
 
 const ROWS: readonly SignatureRow[] = [
   {
@@ -79,7 +81,7 @@ const ROWS: readonly SignatureRow[] = [
   {
     slug: "sqli-time",
     title: "SQL injection: waiting",
-    pattern: String.raw`(?:(?:^|[^.a-z0-9_])sleep ?\( ?(?:\d|\(|@|if|__)|\bpg_sleep ?\(|\bbenchmark ?\( ?\d{3,12} ?,|waitfor ?(?:delay|time) ?['"@(]|dbms_(?:lock\.sleep|pipe\.receive_message) ?\(|\brandomblob ?\( ?\d{6}|generate_series ?\( ?1 ?, ?\d{6})`,
+    pattern: String.raw`(?:(?:^|[^.a-z0-9_])sleep ?\( ?(?:\d{1,9}(?:\.\d{1,6})? ?(?:[)*+/,;'"-]|$)|\(|@|if|__)|\bpg_sleep ?\(|\bbenchmark ?\( ?\d{3,12} ?,|waitfor ?(?:delay|time) ?['"@(]|dbms_(?:lock\.sleep|pipe\.receive_message) ?\(|\brandomblob ?\( ?\d{6}|generate_series ?\( ?1 ?, ?\d{6})`,
     needs: ["sleep", "benchmark", "waitfor", "dbms_", "randomblob", "generate_series"],
     hits: [
       "1 and sleep(5)",
@@ -160,7 +162,7 @@ const ROWS: readonly SignatureRow[] = [
   {
     slug: "sqli-functions",
     title: "SQL injection: functions that tell of the database",
-    pattern: String.raw`(?:\b(?:select|and|or|union|where|having|,|=|\() ?\(?(?:@@(?:version|hostname|datadir|basedir|servername)|(?:version|database|schema|user|current_user|session_user|system_user|db_name|suser_name|sqlite_version|banner) ?\( ?\))|\bconcat(?:_ws)? ?\( ?(?:0x|char ?\(|chr ?\(|'~|database|user|version)|\bgroup_concat ?\( ?[a-z_@]|\bchar ?\( ?\d{2,3} ?(?:,|\)[ +|])|\bchr ?\( ?\d{2,3} ?\) ?\|\|)`,
+    pattern: String.raw`(?:\b(?:select|and|or|union|where|having|,|=|\() ?\(?(?:@@(?:version|hostname|datadir|basedir|servername)|(?:version|database|schema|user|current_user|session_user|system_user|db_name|suser_name|sqlite_version|banner) ?\( ?\))|\bconcat(?:_ws)? ?\( ?(?:0x|char ?\(|chr ?\(|'~|database|user|version)|\bgroup_concat ?\( ?[a-z_@]|\bchar ?\( ?\d{2,3} ?(?:,|\) ?[+|])|\bchr ?\( ?\d{2,3} ?\) ?\|\|)`,
     unless: isStatement,
     needs: ["@@", "()", "( )", "concat", "char", "chr"],
     hits: [
@@ -229,6 +231,15 @@ const ROWS: readonly SignatureRow[] = [
     hits: ["');--('=')#('", "';';';';';';';';"],
     misses: ["a - b - c", "it's 'fine'"],
     paranoia: 4,
+  },
+  {
+    slug: "sqli-expressions",
+    title: "SQL injection: an expression in place of a value",
+    pattern: String.raw`^\(? ?(?:select )?\(?case when [^ ]{1,20} ?= ?[^ ]{1,20} then |^-?\d{1,6} ?[-+*] ?if ?\(|\bunion (?:all )?(?:table [a-z_]{1,40}$|values ?(?:row)? ?\()|['"][ )]{0,3}(?:or|and|\|\||&&) ?(?:q'|n'|x'|b'|date'|\{d'|\$\$|~\d|!\d|@[a-z@])|^[^'"]{0,20}['"] into @[a-z]|^\d{1,6} (?:div|mod) \d{1,6} (?:or|and) \d|\\n ?union (?:all )?select\b`,
+    unless: isStatement,
+    needs: ["case when", "if", "union", "or", "and", "||", "&&", "into @"],
+    hits: ["(case when 1=1 then id else name end)", "1-if(1=1,1,0)", "1 union table users", "' or q'[a]'='a'--", "' or $$a$$=$$a$$"],
+    misses: ["in case when it rains", "the union table is reserved", "'a' or ~b"],
   },
   {
     slug: "sqli-tokens",

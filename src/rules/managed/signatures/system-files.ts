@@ -25,7 +25,7 @@ const files = (source: string): RegExp => new RegExp(`^(?:${source})`);
 /** Behind the first slash. */
 const SYSTEM_FILES: readonly RegExp[] = [
   files(
-    "etc/(?:passwd|shadow|gshadow|group|hosts|hostname|host\\.conf|master\\.passwd|sudoers|crontab|cron\\.|fstab|mtab|issue|motd|resolv\\.conf|inetd|os-release|redhat-release|debian_version|network|ssh/|ssl/|mysql/|my\\.cnf|apache[0-9]?/|nginx/|httpd/|php[0-9.]{0,4}[/.]|samba/|exports|security/|profile|bash|init\\.d|rc\\.|ld\\.so|syslog|vsftpd|proftp|pure-ftpd|wu-ftpd|ftp|aliases|services|x11/|sysconfig/|kubernetes/|at\\.|lighttpd|chrootusers|logrotate|modules|termcap|updatedb)",
+    "etc/(?:[^ ]{1,80}\\.(?:conf|cnf|cfg|ini|key|pem)(?:[^a-z]|$)|passwd|shadow|gshadow|group|hosts|hostname|host\\.conf|master\\.passwd|sudoers|crontab|cron\\.|fstab|mtab|issue|motd|resolv\\.conf|inetd|os-release|redhat-release|debian_version|network|ssh/|ssl/|mysql/|my\\.cnf|apache[0-9]?/|nginx/|httpd/|php[0-9.]{0,4}[/.]|samba/|exports|security/|profile|bash|init\\.d|rc\\.|ld\\.so|syslog|vsftpd|proftp|pure-ftpd|wu-ftpd|ftp|aliases|services|x11/|sysconfig/|kubernetes/|at\\.|lighttpd|chrootusers|logrotate|modules|termcap|updatedb)",
   ),
   files(
     "(?:proc|sys)/(?:self|version|cpuinfo|meminfo|cmdline|environ|mounts|net/|sched_debug|stat|interrupts|modules|filesystems|ioports|partitions|swaps|kernel|[0-9]{1,7}/)",

@@ -54,9 +54,9 @@ const PLACES: Readonly<Record<string, (rest: string) => RequestChanges>> = {
   },
 };
 
-/** The requests of a list in `written/`. U+2400 to U+241F stand for the control characters, and a line is one text. */
+/** The requests of a list, `written-LIST.txt`. U+2400 to U+241F stand for the control characters, and a line is one text. */
 export function writtenRequests(list: string): readonly WrittenRequest[] {
-  const text = readFileSync(new URL(`written/${list}.txt`, import.meta.url), "utf8");
+  const text = readFileSync(new URL(`written-${list}.txt`, import.meta.url), "utf8");
   return text.trimEnd().split("\n").flatMap(requestsOf);
 }
 
