@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { mock } from "node:test";
+import { accessApp, insertAccessApp } from "#store/access/access-apps.ts";
 import { controlOver } from "../../../test/support/control.ts";
 import { failing } from "../../../test/support/failing.ts";
+import { itemsPerTurn } from "../../../test/support/items-per-turn.ts";
 import { storeTest } from "../../../test/support/store.ts";
 
 const PAGE = { page: 1, per_page: 20 };
@@ -30,4 +33,31 @@ storeTest("applications stand before one place each, are their owner's alone, an
   await control.zones.delete(call(), zone.id);
   assert.deepEqual(await ids(ofZone), []);
   assert.equal((await ids(account)).length, 2);
+});
+
+storeTest("applications of an account are read some in each turn", async ({ store }) => {
+  const { control, account_id, call } = await controlOver(store);
+  const { accessApps } = control;
+  const account = { account_id, zone_id: null };
+  const { id } = await accessApps.create(call(), account, { type: "bookmark", domain: "a.acme.example" });
+  await store.write(async ({ db }) => {
+    const row = (await accessApp(db, account, id)) ?? assert.fail("no row");
+    for (let n = 0; n < 100; n++) await insertAccessApp(db, { ...row, id: `app${n}`, value: row.value.replace("a.acme", `a${n}.acme`) });
+  });
+  const turns = itemsPerTurn();
+  const parse = mock.method(JSON, "parse", (text: string) => {
+    turns.add(1);
+    return parse.mock.original(text) as unknown;
+  });
+  try {
+    assert.equal((await accessApps.list(account, {}, PAGE)).total_count, 101);
+    assert.equal((await accessApps.bookmarks.list(account_id)).length, 101);
+    await assert.rejects(
+      accessApps.create(call(), account, { type: "bookmark", domain: "a99.acme.example" }),
+      failing(11010, "/destinations"),
+    );
+  } finally {
+    parse.mock.restore();
+  }
+  assert.ok(turns.most() <= 30, `${turns.most()} in one turn`);
 });

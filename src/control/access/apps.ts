@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import type { Call, Page, PageRequest } from "#control/call.ts";
 import { auditActor, commit } from "#control/commit.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
+import { inTurns } from "#kernel/in-turns.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import {
   ACCESS_APP_DEFAULTS,
@@ -52,6 +53,8 @@ export interface AccessApps {
 }
 
 const APPS_MAX = 1000;
+/** Read in one turn: each may be as large as a request. */
+const APPS_AT_ONCE = 20;
 const NOT_ENFORCED = "The application is stored, but the edge of this installation does not ask visitors to log in.";
 const ENFORCED_ELSEWHERE: ReadonlySet<string> = new Set(["self_hosted", "ssh", "vnc", "rdp", "mcp", "mcp_portal"]);
 
@@ -102,7 +105,11 @@ export function createAccessApps(deps: AccessAppsDeps): AccessApps {
 
   return {
     list: async (owner, query, { page, per_page }) => {
-      const found = (await accessAppsOf(store.read, owner)).map(view).filter((app) => fits(app, query));
+      const found: AccessApp[] = [];
+      await inTurns(await accessAppsOf(store.read, owner), APPS_AT_ONCE, (row) => {
+        const app = view(row);
+        if (fits(app, query)) found.push(app);
+      });
       return { items: found.slice((page - 1) * per_page, page * per_page), page, per_page, total_count: found.length };
     },
     get: async (owner, id) => view(await load(store.read, owner, id)),
@@ -110,8 +117,13 @@ export function createAccessApps(deps: AccessAppsDeps): AccessApps {
     update: async (call, owner, id, body) => warned(call, view(await replace(call, owner, id, body))),
     delete: remove,
     bookmarks: {
-      list: async (accountId) =>
-        (await accessAppsOf(store.read, ofAccount(accountId))).filter(({ type }) => type === "bookmark").map(bookmarkView),
+      list: async (accountId) => {
+        const found: AccessBookmark[] = [];
+        await inTurns(await accessAppsOf(store.read, ofAccount(accountId)), APPS_AT_ONCE, (row) => {
+          if (row.type === "bookmark") found.push(bookmarkView(row));
+        });
+        return found;
+      },
       get: async (accountId, id) => bookmarkView(await load(store.read, ofAccount(accountId), id, "bookmark")),
       create: async (call, accountId, id, body) => bookmarkView(await insert(call, ofAccount(accountId), id, bookmark(body))),
       update: async (call, accountId, id, body) => {
@@ -149,7 +161,7 @@ async function checkedValue(unit: Unit, owner: AccessAppOwner, id: string, body:
   await lockAccount(unit.db, owner.account_id);
   const others = (await accessAppsOfAccount(unit.db, owner.account_id)).filter((row) => row.id !== id);
   if (others.length >= APPS_MAX) throw invalidAccessApp("", `An account has at most ${APPS_MAX} applications.`);
-  checkTaken(others, value);
+  await checkTaken(others, value);
   return JSON.stringify(value);
 }
 
@@ -167,8 +179,11 @@ function completed(value: Fields, needs: readonly string[]): Fields {
 }
 
 /** Two applications before one address could not both be asked. */
-function checkTaken(others: readonly AccessAppRow[], value: Fields): void {
-  const taken = new Set(others.flatMap((row) => hostsOf(JSON.parse(row.value) as Fields)));
+async function checkTaken(others: readonly AccessAppRow[], value: Fields): Promise<void> {
+  const taken = new Set<string>();
+  await inTurns(others, APPS_AT_ONCE, (row) => {
+    for (const host of hostsOf(JSON.parse(row.value) as Fields)) taken.add(host);
+  });
   const host = hostsOf(value).find((one) => taken.has(one));
   if (host !== undefined)
     throw new PlatformError("access_app_exists", { message: `Another application already covers ${host}.`, source: "/destinations" });

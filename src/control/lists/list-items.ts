@@ -5,6 +5,8 @@ import { bucketOf, type ItemForm, readItem, showItem } from "#control/lists/item
 import { listEntryId, listOps, partOf, partsOf } from "#control/lists/list-entries.ts";
 import { listAudit, ownList, RULE_LIST_LIMITS, type RuleListLimits } from "#control/lists/lists.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
+import { inTurns } from "#kernel/in-turns.ts";
+import { piecesOf } from "#kernel/pieces.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { newId } from "#kernel/crypto/ids.ts";
 import type { RuleListItem, RuleListItemsDelete, RuleListItemWrite, RuleListKind, RuleListOperation } from "#model/rulesets/rule-list.ts";
@@ -48,6 +50,9 @@ const OPERATION_TIMEOUT_MS = 60_000;
 const INTERRUPTED_AFTER_MS = 10 * 60_000;
 const OPERATIONS_KEPT_MS = 7 * 24 * 3600_000;
 
+/** Items that one turn reads or compares: a millisecond. */
+const ITEMS_AT_ONCE = 500;
+
 /** What an operation makes of the items that are there. */
 interface ItemChanges {
   readonly insert: readonly (ItemForm & { readonly comment: string })[];
@@ -76,7 +81,7 @@ export function createRuleListItems(deps: RuleListItemsDeps): RuleListItems {
     accountId: string,
     listId: string,
     read: ReadExisting,
-    change: (existing: Existing) => ItemChanges,
+    change: (existing: Existing) => ItemChanges | Promise<ItemChanges>,
   ): Promise<{ operation_id: string }> => {
     const id = newId();
     await commit(deps, call, async (unit) => {
@@ -122,10 +127,10 @@ export function createRuleListItems(deps: RuleListItemsDeps): RuleListItems {
   const formsOf = async (accountId: string, listId: string, items: readonly RuleListItemWrite[]) => {
     const { kind } = await ownList(store.read, accountId, listId);
     const forms = new Map<string, ItemForm & { comment: string }>();
-    for (const [index, item] of items.entries()) {
+    await inTurns(items.entries(), ITEMS_AT_ONCE, ([index, item]) => {
       const form = readItem(kind as RuleListKind, item, `/${index}`);
       forms.set(form.key, { ...form, comment: item.comment ?? "" });
-    }
+    });
     return forms;
   };
 
@@ -149,16 +154,13 @@ export function createRuleListItems(deps: RuleListItemsDeps): RuleListItems {
     add: async (call, accountId, listId, items) => {
       const forms = await formsOf(accountId, listId, items);
       const read: ReadExisting = (db) => itemsWith(db, listId, "item_key", [...forms.keys()]);
-      return begin(call, accountId, listId, read, (existing) => ({ ...mergeItems(existing, forms), remove: [] }));
+      return begin(call, accountId, listId, read, (existing) => mergeItems(existing, forms, false));
     },
 
     replace: async (call, accountId, listId, items) => {
       const forms = await formsOf(accountId, listId, items);
       const read: ReadExisting = (db) => itemKeysOf(db, listId);
-      return begin(call, accountId, listId, read, (existing) => ({
-        ...mergeItems(existing, forms),
-        remove: existing.filter(({ item_key }) => !forms.has(item_key)),
-      }));
+      return begin(call, accountId, listId, read, (existing) => mergeItems(existing, forms, true));
     },
 
     remove: async (call, accountId, listId, { items }) => {
@@ -185,36 +187,50 @@ export function createRuleListItems(deps: RuleListItemsDeps): RuleListItems {
   };
 }
 
-function mergeItems(existing: Existing, forms: ReadonlyMap<string, ItemForm & { readonly comment: string }>): Omit<ItemChanges, "remove"> {
-  const known = new Map(existing.map((row) => [row.item_key, row]));
-  const update = existing.flatMap((row) => {
+/** `others`: items that are not among these go. */
+async function mergeItems(
+  existing: Existing,
+  forms: ReadonlyMap<string, ItemForm & { readonly comment: string }>,
+  others: boolean,
+): Promise<ItemChanges> {
+  const changes = {
+    insert: [] as ItemChanges["insert"][number][],
+    update: [] as ItemChanges["update"][number][],
+    remove: [] as ExistingItem[],
+  };
+  const known = new Set<string>();
+  await inTurns(existing, ITEMS_AT_ONCE, (row) => {
+    known.add(row.item_key);
     const form = forms.get(row.item_key);
-    const isSame = form === undefined || (form.value === row.value && form.comment === row.comment);
-    return isSame ? [] : [{ id: row.id, bucket: row.bucket, value: form.value, comment: form.comment }];
+    if (form === undefined) {
+      if (others) changes.remove.push(row);
+    } else if (form.value !== row.value || form.comment !== row.comment)
+      changes.update.push({ id: row.id, bucket: row.bucket, value: form.value, comment: form.comment });
   });
-  return { insert: [...forms.values()].filter(({ key }) => !known.has(key)), update };
+  await inTurns(forms.values(), ITEMS_AT_ONCE, (form) => {
+    if (!known.has(form.key)) changes.insert.push(form);
+  });
+  return changes;
 }
 
 async function applyChanges(unit: Unit, call: Call, list: RuleListRow, changes: ItemChanges, itemsMax: number, now: string): Promise<void> {
   const count = list.num_items + changes.insert.length - changes.remove.length;
   if (count > itemsMax)
     throw new PlatformError("rule_list_invalid", { message: `a list has at most ${itemsMax} items; it would have ${count}` });
-  const inserted: RuleListItemRow[] = changes.insert.map(({ key, value, comment }) => ({
-    list_id: list.id,
-    id: newId(),
-    item_key: key,
-    bucket: bucketOf(key),
-    value,
-    comment,
-    created_on: now,
-    modified_on: now,
-  }));
   await deleteItems(
     unit.db,
     list.id,
     changes.remove.map(({ id }) => id),
   );
-  await insertItems(unit.db, inserted);
+  const inserted: { readonly bucket: number }[] = [];
+  for (const forms of piecesOf(changes.insert, ITEMS_AT_ONCE)) {
+    const rows = forms.map(({ key, value, comment }): RuleListItemRow => {
+      const times = { created_on: now, modified_on: now };
+      return { list_id: list.id, id: newId(), item_key: key, bucket: bucketOf(key), value, comment, ...times };
+    });
+    for (const { bucket } of rows) inserted.push({ bucket });
+    await insertItems(unit.db, rows);
+  }
   for (const { id, value, comment } of changes.update) await updateItem(unit.db, list.id, id, { value, comment, modified_on: now });
   const after = { ...list, num_items: count, modified_on: now };
   await updateRuleList(unit.db, list.id, { num_items: count, modified_on: now });

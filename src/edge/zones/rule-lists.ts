@@ -1,5 +1,6 @@
+import { inSlices } from "#kernel/in-slices.ts";
 import type { NamedList, NamedLists } from "#rules/expression/values/lists.ts";
-import { listContent } from "#rules/lists/list-content.ts";
+import { type MadeParts, makingList } from "#rules/lists/list-content.ts";
 import type { RedirectList } from "#rules/lists/redirect-list.ts";
 import type { ListEntry } from "#snapshot/entries.ts";
 
@@ -8,6 +9,13 @@ export interface RuleLists {
   put(id: string, entry: ListEntry): void;
   remove(id: string, entry: ListEntry): void;
   clear(): void;
+  /**
+   * Makes some of what changed lists hold, and returns whether there is more. Until a list is made it holds what it held before; one
+   * that held nothing is made at once when it is asked.
+   */
+  step(): boolean;
+  /** The same over the next turns of the event loop. */
+  stepLater(): void;
   /** What an account's rules may name. */
   of(accountId: string): NamedLists;
   redirects(accountId: string, name: string): RedirectList | undefined;
@@ -17,11 +25,24 @@ interface LiveList extends NamedList {
   readonly parts: Map<string, ListEntry>;
   readonly content: NamedList;
   changed(): void;
+  /** False once it is made. */
+  step(): boolean;
 }
 
 export function createRuleLists(): RuleLists {
   const byAccount = new Map<string, Map<string, LiveList>>();
+  /** Those that have changed and are not made. */
+  const changed = new Set<LiveList>();
   const find = (accountId: string, name: string): LiveList | undefined => byAccount.get(accountId)?.get(name);
+  const change = (list: LiveList): void => {
+    list.changed();
+    changed.add(list);
+  };
+  const step = (): boolean => {
+    const [list] = changed;
+    if (list && !list.step()) changed.delete(list);
+    return changed.size > 0;
+  };
   return {
     put: (id, entry) => {
       const lists = byAccount.get(entry.account_id) ?? new Map<string, LiveList>();
@@ -29,15 +50,25 @@ export function createRuleLists(): RuleLists {
       const list = lists.get(entry.name) ?? liveList(entry.kind);
       lists.set(entry.name, list);
       list.parts.set(id, entry);
-      list.changed();
+      change(list);
     },
     remove: (id, entry) => {
       const list = find(entry.account_id, entry.name);
-      list?.parts.delete(id);
-      list?.changed();
-      if (list?.parts.size === 0) byAccount.get(entry.account_id)?.delete(entry.name);
+      if (!list) return;
+      list.parts.delete(id);
+      change(list);
+      if (list.parts.size > 0) return;
+      byAccount.get(entry.account_id)?.delete(entry.name);
+      changed.delete(list);
     },
-    clear: () => byAccount.clear(),
+    clear: () => {
+      byAccount.clear();
+      changed.clear();
+    },
+    step,
+    stepLater: () => {
+      if (changed.size > 0) inSlices(step);
+    },
     of: (accountId) => ({ find: (name) => find(accountId, name) }),
     redirects: (accountId, name) => {
       const content = find(accountId, name)?.content;
@@ -46,15 +77,27 @@ export function createRuleLists(): RuleLists {
   };
 }
 
-/** Its content is made when it is first asked after a change, so that a list of many parts is made once. */
 function liveList(kind: ListEntry["kind"]): LiveList {
   const parts = new Map<string, ListEntry>();
+  const madeParts: MadeParts = new WeakMap();
   let content: NamedList | null = null;
-  const made = (): NamedList =>
-    (content ??= listContent(
+  let making: Generator<undefined, NamedList> | null = null;
+  const step = (): boolean => {
+    making ??= makingList(
       kind,
-      [...parts.values()].flatMap(({ items }) => items),
-    ));
+      Array.from(parts.values(), ({ items }) => items),
+      madeParts,
+    );
+    const { value, done } = making.next();
+    if (done !== true) return true;
+    content = value;
+    making = null;
+    return false;
+  };
+  const made = (): NamedList => {
+    while (content === null) step();
+    return content;
+  };
   return {
     kind,
     parts,
@@ -63,7 +106,8 @@ function liveList(kind: ListEntry["kind"]): LiveList {
     },
     has: (value) => made().has(value),
     changed: () => {
-      content = null;
+      making = null;
     },
+    step,
   };
 }

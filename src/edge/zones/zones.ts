@@ -146,6 +146,7 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
     while (staging.step());
     entryPoints.replace(replica.snapshot.entries("ruleset"));
     customHostnames.rebuild(replica.snapshot);
+    lists.stepLater();
   };
 
   const servedAs = (hostname: CustomHostnameEntry | undefined): Serving | null => {
@@ -171,6 +172,11 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
     return known;
   };
 
+  const rest = (): boolean => {
+    const more = staging.step();
+    return lists.step() || more;
+  };
+
   rebuild();
   replica.onApplied((ops) => {
     served.clear();
@@ -180,8 +186,9 @@ export function createZones(replica: Replica, ruleLeftOut: RuleLeftOut, counters
     for (const op of ops) apply(op);
     // Last, since they name the lists of the same delta.
     const rulesets = ops.flatMap((op) => (op.kind === "ruleset" ? [{ id: op.id, entry: op.value }] : []));
-    if (rulesets.length === 0) return staging.step() ? staging.step : undefined;
+    if (rulesets.length === 0) return rest() ? rest : undefined;
     while (staging.step());
+    lists.stepLater();
     return entryPoints.change(rulesets);
   });
   return {

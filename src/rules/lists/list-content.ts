@@ -1,13 +1,75 @@
-import { createAsnList, createHostnameList, createIpList, type ListKind, type NamedList } from "#rules/expression/values/lists.ts";
-import { createRedirectList, type ListedRedirect } from "./redirect-list.ts";
+import {
+  asnListBuilder,
+  createIpList,
+  hostnameListBuilder,
+  type ListBuilder,
+  type ListKind,
+  type NamedList,
+} from "#rules/expression/values/lists.ts";
+import { type ListedRedirect, redirectListBuilder } from "./redirect-list.ts";
 
 /** A list of these items, in the form in which they are kept and cross to the planes. */
 export function listContent(kind: ListKind, items: readonly unknown[]): NamedList {
-  if (kind === "ip") return createIpList(items as readonly string[]);
-  if (kind === "asn") return createAsnList(items as readonly number[]);
-  if (kind === "redirect") return createRedirectList(items as readonly ListedRedirect[]);
-  return createHostnameList((items as readonly ListedHostname[]).flatMap(namesOf));
+  const work = makingList(kind, [items]);
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
 }
+
+/** Items that one step takes: half a millisecond. Addresses are sorted, and so take some milliseconds. */
+const ITEMS_AT_ONCE = 500;
+const ADDRESSES_AT_ONCE = 4_096;
+
+/** Of parts of a list of addresses, by their items. */
+export type MadeParts = WeakMap<readonly unknown[], readonly NamedList[]>;
+
+/** The same of a list in parts; each step takes some items. What `made` has already is taken from there. */
+export function* makingList(
+  kind: ListKind,
+  parts: Iterable<readonly unknown[]>,
+  made: MadeParts = new WeakMap(),
+): Generator<undefined, NamedList> {
+  if (kind === "ip") return yield* makingIpList(parts as Iterable<readonly string[]>, made);
+  const { add, list } = BUILDERS[kind]();
+  let count = 0;
+  for (const items of parts)
+    for (const item of items) {
+      add(item);
+      if (++count % ITEMS_AT_ONCE === 0) yield;
+    }
+  return list;
+}
+
+function* makingIpList(parts: Iterable<readonly string[]>, made: MadeParts): Generator<undefined, NamedList> {
+  const all: NamedList[] = [];
+  for (const items of parts) {
+    const pieces: NamedList[] = [...(made.get(items) ?? [])];
+    for (let at = pieces.length * ADDRESSES_AT_ONCE; at < items.length; at += ADDRESSES_AT_ONCE) {
+      pieces.push(createIpList(items.slice(at, at + ADDRESSES_AT_ONCE)));
+      yield;
+    }
+    made.set(items, pieces);
+    all.push(...pieces);
+  }
+  const [only] = all;
+  return all.length === 1 && only ? only : { kind: "ip", has: (value) => all.some((piece) => piece.has(value)) };
+}
+
+const BUILDERS: Readonly<Record<Exclude<ListKind, "ip">, () => ListBuilder<unknown>>> = {
+  asn: () => {
+    const { add, list } = asnListBuilder();
+    return { add: (item) => add(item as number), list };
+  },
+  hostname: () => {
+    const { add, list } = hostnameListBuilder();
+    return { add: (item) => namesOf(item as ListedHostname).forEach(add), list };
+  },
+  redirect: () => {
+    const { add, list } = redirectListBuilder();
+    return { add: (item) => add(item as ListedRedirect), list };
+  },
+};
 
 interface ListedHostname {
   readonly url_hostname: string;

@@ -1,5 +1,5 @@
 import { charge } from "#rules/budget.ts";
-import type { NamedList } from "#rules/expression/values/lists.ts";
+import { filled, type ListBuilder, type NamedList } from "#rules/expression/values/lists.ts";
 
 /** An item of a list of redirects, as the list's interface keeps it. */
 export interface ListedRedirect {
@@ -26,16 +26,18 @@ const LOOK_STEPS = 300;
 const BYTE_STEPS = 2;
 
 /** The nearest source wins: the whole path before its parents, the host before its parents, one with a scheme before one without. */
-export function createRedirectList(items: Iterable<ListedRedirect>): RedirectList {
+export const createRedirectList = (items: Iterable<ListedRedirect>): RedirectList => filled(redirectListBuilder(), items);
+
+export function redirectListBuilder(): ListBuilder<ListedRedirect, RedirectList> {
   const bySource = new Map<string, ListedRedirect>();
   // Paths are long, and have numbers, so that a look-up for each host costs no more than the host's length.
   const paths = new Map<string, number>();
-  for (const item of items) {
+  const add = (item: ListedRedirect): void => {
     const { scheme, host, path } = sourceOf(item.source_url);
     const known = paths.get(path) ?? paths.size;
     paths.set(path, known);
     bySource.set(`${scheme}${host} ${known}`, item);
-  }
+  };
 
   const find = (address: string): { readonly item: ListedRedirect; readonly suffix: string } | undefined => {
     const match = /^(https?:\/\/)?([^/?#]+)([^?#]*)/i.exec(address);
@@ -66,7 +68,7 @@ export function createRedirectList(items: Iterable<ListedRedirect>): RedirectLis
     return undefined;
   };
 
-  return {
+  const list: RedirectList = {
     kind: "redirect",
     has: (value) => typeof value === "string" && find(value) !== undefined,
     redirect: (address) => {
@@ -80,6 +82,7 @@ export function createRedirectList(items: Iterable<ListedRedirect>): RedirectLis
       return { location: keepsQuery ? target + address.slice(query) : target, status: item.status_code };
     },
   };
+  return { add, list };
 }
 
 function sourceOf(source: string): { readonly scheme: string; readonly host: string; readonly path: string } {

@@ -54,8 +54,17 @@ export type ExistingItem = Pick<RuleListItemRow, "id" | "item_key" | "value" | "
 const existingItems = (db: Kysely<Tables>, listId: string) =>
   db.selectFrom("rule_list_items").select(["id", "item_key", "value", "comment", "bucket"]).where("list_id", "=", listId);
 
-/** Of every item of a list. */
-export const itemKeysOf = (db: Kysely<Tables>, listId: string): Promise<ExistingItem[]> => existingItems(db, listId).execute();
+/** Of every item of a list, some in each statement. */
+export async function itemKeysOf(db: Kysely<Tables>, listId: string): Promise<ExistingItem[]> {
+  const found: ExistingItem[] = [];
+  for (let after = ""; ;) {
+    const rows = await existingItems(db, listId).where("id", ">", after).orderBy("id").limit(READ_AT_ONCE).execute();
+    for (const row of rows) found.push(row);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < READ_AT_ONCE) return found;
+    after = last.id;
+  }
+}
 
 /** Of the items that have one of the values, however many others there are. */
 export async function itemsWith(
@@ -88,6 +97,7 @@ export const itemValues = async (db: Kysely<Tables>, listId: string, from: numbe
 
 /** Of one statement, which runs in one go. */
 const ROWS_AT_ONCE = 100;
+const READ_AT_ONCE = 1_000;
 
 export async function insertItems(db: Kysely<Tables>, rows: readonly RuleListItemRow[]): Promise<void> {
   for (let at = 0; at < rows.length; at += ROWS_AT_ONCE)

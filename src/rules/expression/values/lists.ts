@@ -26,30 +26,49 @@ export function createIpList(texts: Iterable<string>): NamedList {
   return { kind: "ip", has: (value) => typeof value === "string" && set.has(value) };
 }
 
-export function createAsnList(numbers: Iterable<number>): NamedList {
-  const set = new Set(numbers);
-  return { kind: "asn", has: (value) => typeof value === "number" && set.has(value) };
-}
-
 /** No host name is longer (RFC 1035 §2.3.4), and with all above it a longer text would take the square of its length. */
 const HOST_BYTES_MAX = 255;
 /** What a byte costs that may be a dot, behind which a name is looked for. */
 const HOST_BYTE_STEPS = 100;
 
+/** A list that is made item by item. */
+export interface ListBuilder<Item, List extends NamedList = NamedList> {
+  add(item: Item): void;
+  /** Holds what was added, and what is added afterwards. */
+  readonly list: List;
+}
+
+export function asnListBuilder(): ListBuilder<number> {
+  const set = new Set<number>();
+  return { add: (number) => void set.add(number), list: { kind: "asn", has: (value) => typeof value === "number" && set.has(value) } };
+}
+
 /** Host names; `*.example.com` stands for every name below, and not for `example.com`. */
-export function createHostnameList(names: Iterable<string>): NamedList {
+export function hostnameListBuilder(): ListBuilder<string> {
   const exact = new Set<string>();
   const below = new Set<string>();
-  for (const name of names) {
+  const add = (name: string): void => {
     const lower = lowerBytes(name);
     if (lower.startsWith("*.")) below.add(lower.slice(2));
     else exact.add(lower);
-  }
+  };
   const isBelow = (host: string): boolean => {
     charge(host.length * HOST_BYTE_STEPS);
     for (let dot = host.indexOf("."); dot !== -1; dot = host.indexOf(".", dot + 1)) if (below.has(host.slice(dot + 1))) return true;
     return false;
   };
   const has = (host: string): boolean => exact.has(host) || (below.size > 0 && isBelow(host));
-  return { kind: "hostname", has: (value) => typeof value === "string" && value.length <= HOST_BYTES_MAX && has(lowerBytes(value)) };
+  const list: NamedList = {
+    kind: "hostname",
+    has: (value) => typeof value === "string" && value.length <= HOST_BYTES_MAX && has(lowerBytes(value)),
+  };
+  return { add, list };
+}
+
+export const createAsnList = (numbers: Iterable<number>): NamedList => filled(asnListBuilder(), numbers);
+export const createHostnameList = (names: Iterable<string>): NamedList => filled(hostnameListBuilder(), names);
+
+export function filled<Item, List extends NamedList>({ add, list }: ListBuilder<Item, List>, items: Iterable<Item>): List {
+  for (const item of items) add(item);
+  return list;
 }
