@@ -28,7 +28,7 @@ function rowsOf(text: string): readonly Row[] {
 const hasTest = ({ file, name }: Row): boolean => {
   if (!file.endsWith(".test.ts") || !existsSync(join(ROOT, file))) return false;
   const title = name.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  return new RegExp(`[tT]est\\(\\s*["\`](?:\\$\\{[^}]*\\} )?${title}["\`]`).test(readFileSync(join(ROOT, file), "utf8"));
+  return new RegExp(`(?:[tT]est|scenario)\\(\\s*["\`](?:\\$\\{[^}]*\\} )?${title}["\`]`).test(readFileSync(join(ROOT, file), "utf8"));
 };
 
 test("each sentence of the threat model names a test that there is", () => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { alertsTold, wantAlerts } from "../support/alerts.ts";
 import { test } from "node:test";
 import { failing } from "../support/failing.ts";
 import { toolOrSkip } from "../support/tools.ts";
@@ -49,9 +50,13 @@ scenario("scenario 6 and 7: a second claim has another pair, and wins once the r
   await world.look();
   assert.deepEqual([await world.status(a.id), await world.status(b.id)], ["active", "pending"]);
 
+  await wantAlerts({ ...world, account_id: world.a }, ["zone_moved"]);
   await delegate(world, b);
   await world.look();
   assert.deepEqual([await world.status(a.id), await world.status(b.id)], ["moved", "active"]);
+  // Its owner is told once, and not by whom.
+  assert.deepEqual(await alertsTold(world.store, world.a), [["zone_moved", "Zone a.com has moved"]]);
+  assert.deepEqual(await alertsTold(world.store, world.b), []);
   // What is moved ends after a week.
   world.clock.advance(7 * 86_400_000);
   await world.look();
@@ -237,6 +242,7 @@ scenario("a TXT record at the present name servers proves a zone", async (world)
 
 scenario("a zone moves after three looks in a day that see other servers, and not when nobody answers", async (world) => {
   const a = await proved(world, world.a, "a.com");
+  await wantAlerts({ ...world, account_id: world.a }, ["zone_moved"]);
   await world.parent.set("a.com", "NS", []);
   const days = async (count: number): Promise<void> => {
     for (let hours = 0; hours < count * 24; hours += 6) {
@@ -251,6 +257,7 @@ scenario("a zone moves after three looks in a day that see other servers, and no
   assert.equal(await world.status(a.id), "active");
   await days(1);
   assert.equal(await world.status(a.id), "moved");
+  assert.deepEqual(await alertsTold(world.store, world.a), [["zone_moved", "Zone a.com has moved"]]);
   await delegate(world, a);
   await days(1);
   assert.equal(await world.status(a.id), "active");

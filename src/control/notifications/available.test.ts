@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
-import { fixedClock } from "#kernel/clock.ts";
+import { fixedClock, isoMicros } from "#kernel/clock.ts";
+import { newId } from "#kernel/crypto/ids.ts";
 import { ALERT_TYPES, type AlertTypeName, type SpikeKind } from "#model/events/notification.ts";
+import { insertAccount } from "#store/access/accounts.ts";
 import { orderFromRow } from "#store/certificates/certificate-orders.ts";
 import type { Store } from "#store/database/store.ts";
 import { alertsTold, wantAlerts } from "../../../test/support/alerts.ts";
@@ -104,6 +106,22 @@ const CAUSES: Readonly<Record<AlertTypeName, (store: Store) => Told>> = {
   custom_ssl_certificate_event_type: refused("custom_ssl_certificate_event_type", "custom_hostname"),
   secondary_dns_all_primaries_failing: secondary("secondary_dns_all_primaries_failing", true),
   secondary_dns_zone_successfully_updated: secondary("secondary_dns_zone_successfully_updated", false),
+  zone_moved: async (store) => {
+    const clock = fixedClock("2026-05-01T00:00:00Z");
+    const { control, account_id, call } = await controlOver(store, {
+      clock,
+      nameServers: ["ns1.pool.net", "ns2.pool.net"],
+      ownership: { activation: "delegation" },
+    });
+    await wantAlerts({ control, call, account_id }, ["zone_moved"]);
+    await control.zones.create(call(), { name: "a.test", account: { id: account_id } });
+    const other = newId();
+    const at = isoMicros(clock.nowMicros());
+    await store.write(({ db }) => insertAccount(db, { id: other, name: "B", type: "standard", settings: "{}", created_on: at }));
+    await control.zones.create(call(), { name: "a.test", account: { id: other } });
+    await control.zoneSettling.prove(call(), "a.test", other);
+    return typesTold(store, account_id);
+  },
 };
 
 storeTest("the list of available alerts is that of the types", async ({ store }) => {

@@ -3,6 +3,8 @@ import type { Call } from "#control/call.ts";
 import type { CertificateOrdering } from "#control/certificates/create.ts";
 import { auditActor } from "#control/commit.ts";
 import { addCertificate, issueZoneCertificate } from "#control/certificates/zone-certificate.ts";
+import { movedAlert } from "#control/notifications/alerts/alert.ts";
+import { tell } from "#control/notifications/policies/enqueue-alert.ts";
 import { openZone, writeZone } from "#control/open-zone/change-zone.ts";
 import { removeZone } from "./remove-zone.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
@@ -14,6 +16,7 @@ import { type ZoneEvent, zoneStateAfter } from "#model/zones/zone-states.ts";
 import type { ZoneStatus } from "#model/zones/zone.ts";
 import { certificatesOfZone } from "#store/certificates/certificates.ts";
 import { checkPendingNow } from "#store/hostnames/custom-hostnames.ts";
+import { updateIncomingState } from "#store/dns/incoming-transfers.ts";
 import { formerZones } from "#store/zones/former-zones.ts";
 import type { Unit } from "#store/database/store.ts";
 import { deleteClaim, putClaim } from "#store/zones/zone-claims.ts";
@@ -49,6 +52,10 @@ export async function carryOut(deps: TransitionDeps, unit: Unit, call: Call, zon
   if (next === "gone") await removeZone(unit, zone.id, deps.clock.nowMicros());
   else if (event.kind === "proved") await activate(deps, unit, call, zone, event.proof);
   else await stepBack(deps, unit, zone, next, event);
+  if (zone.status === "active" && (next === "moved" || next === "pending")) {
+    const reason = reasonOf(zone, event);
+    await tell(unit, deps.clock.nowMs(), "zone_moved", zone.id, (row) => movedAlert(row, reason, next));
+  }
   unit.audit({
     action: `zone.${ACTIONS[event.kind]}`,
     actor: auditActor(call),
@@ -62,6 +69,15 @@ export async function carryOut(deps: TransitionDeps, unit: Unit, call: Call, zon
 }
 
 const ACTIONS: Readonly<Record<ZoneEvent, string>> = { proved: "activate", superseded: "move", refused: "refuse", expired: "expire" };
+
+/** Why a zone steps back, for its owner; whose zone is meant instead is not for them to know. */
+function reasonOf({ name, proof }: ZoneRow, { kind, losesPair }: WhatHappened): string {
+  if (kind === "refused") return `The operator has given the names around ${name} to another account.`;
+  if (losesPair !== undefined) return `Another account has proved that it owns ${name}.`;
+  return proof === "consent"
+    ? `The zone above ${name} no longer delegates it to the zone's name servers.`
+    : `The parent of ${name} has named other name servers for a day.`;
+}
 
 async function activate(deps: TransitionDeps, unit: Unit, call: Call, zone: ZoneRow, proof: ZoneProof): Promise<void> {
   const nowMs = deps.clock.nowMs();
@@ -85,6 +101,8 @@ async function activate(deps: TransitionDeps, unit: Unit, call: Call, zone: Zone
   );
   await begin(unit, row, nowMs);
   if (!isNew) return;
+  // What it fetched while it waited was bounded, and may be an hour old.
+  if (row.type === "secondary") await updateIncomingState(unit.db, row.id, { next_check_ms: nowMs });
   // Custom hostnames have waited for nothing but their zone.
   await checkPendingNow(unit.db, row.id, nowMs);
   if (deps.issuing === null) await putClaim(unit.db, { ...newClaim(row, nowMs), next_look_ms: nowMs });

@@ -1,6 +1,7 @@
 import type { AddressPolicy } from "#kernel/net/address-policy.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { Sealer } from "#kernel/crypto/seal.ts";
+import { updateIncomingState } from "#store/dns/incoming-transfers.ts";
 import type { Store } from "#store/database/store.ts";
 import { TransferError } from "#wire/dns/transfer-reader.ts";
 import { fetchZone, type FetchDeps } from "./fetch-zone.ts";
@@ -26,7 +27,16 @@ export interface CheckZoneDeps {
   readonly recordsAtOnceMax: number;
   /** Records that one zone of the plan may have. */
   recordsPerZoneMax(plan: string): number;
+  /** Records that are taken of a zone that waits for a proof, SOA and signatures included. */
+  readonly unprovedRecordsMax: number;
 }
+
+/**
+ * A zone that waits for a proof answers nothing but its apex: it asks its primaries, whoever's they are, no more often. What
+ * there is beyond `unprovedRecordsMax` comes when it is proved.
+ */
+const UNPROVED_EVERY_MS = 3_600_000;
+const waitsForProof = ({ zone }: ZoneSource): boolean => zone.status === "pending" || zone.status === "initializing";
 
 /** Tries to plan a transfer while somebody else keeps changing the zone. */
 const PLANS_MAX = 3;
@@ -40,18 +50,28 @@ export function createCheckZone(deps: CheckZoneDeps): CheckZone {
     return source && { ...source, peers: source.peers.toSorted((a, b) => Number(b.address === first) - Number(a.address === first)) };
   };
   const budget = createRecordBudget(deps.recordsAtOnceMax);
-  const fetchDeps = ({ zone }: ZoneSource): FetchDeps => ({
+  const recordsMax = (source: ZoneSource): number => {
+    const ofPlan = deps.recordsPerZoneMax(source.zone.plan) * RECORDS_FACTOR;
+    return waitsForProof(source) ? Math.min(ofPlan, deps.unprovedRecordsMax) : ofPlan;
+  };
+  const fetchDeps = (source: ZoneSource): FetchDeps => ({
     store,
     outcomes,
     budget,
     primaryAllowed: deps.primaryAllowed,
-    limits: { ...deps.limits, recordsMax: deps.recordsPerZoneMax(zone.plan) * RECORDS_FACTOR },
+    limits: { ...deps.limits, recordsMax: recordsMax(source) },
     nowSeconds: () => Math.floor(clock.nowMs() / 1000),
   });
 
   const askPeers = async (zoneId: string, signal: AbortSignal, first: string | undefined): Promise<"done" | "stopped"> => {
     const reasons: string[] = [];
     let source = await read(zoneId, first);
+    // Whoever wants it sooner: a NOTIFY, its owner, or what its SOA says.
+    const soonestMs = source !== undefined && waitsForProof(source) ? (source.state.checked_ms ?? 0) + UNPROVED_EVERY_MS : 0;
+    if (soonestMs > clock.nowMs()) {
+      await store.write(({ db }) => updateIncomingState(db, zoneId, { next_check_ms: soonestMs }));
+      return "done";
+    }
     let plans = 1;
     for (let at = 0; ;) {
       const peer = source?.peers[at];

@@ -4,6 +4,7 @@ import { rebuildSnapshot } from "#control/rebuild.ts";
 import { type Op, opWeight, type SerialEntry, type ZoneEntry } from "#snapshot/entries.ts";
 import { createSnapshotState } from "#snapshot/state.ts";
 import type { Store } from "#store/database/store.ts";
+import { updateZone } from "#store/zones/zones.ts";
 import { RCODE } from "#wire/dns/codes.ts";
 import { createTsigKey } from "#wire/dns/tsig.ts";
 import { controlOver } from "../../../test/support/control.ts";
@@ -27,7 +28,11 @@ async function secondaryOver(
 ) {
   const { clock = fixedClock("2026-05-01T00:00:00Z"), ixfr = false, tsig = false } = options;
   const { recordsPerZoneMax = 1000 } = options;
-  const { control, account_id, call } = await controlOver(store, { clock, recordsPerZoneMax, secondaryLimits: { idleTimeoutMs: 1_500 } });
+  const { control, account_id, call } = await controlOver(store, {
+    clock,
+    recordsPerZoneMax,
+    secondaryLimits: { idleTimeoutMs: 1_500, unprovedRecordsMax: 20 },
+  });
   const { transfers } = control;
   const { id } = await control.zones.create(call(), { name: NAME, account: { id: account_id }, type: "secondary" });
   const zone = { id, name: NAME, account_id, plan: "free" };
@@ -610,3 +615,43 @@ storeTest("a zone that came by transfer stays editable once it is no secondary, 
     await primary.close();
   }
 });
+
+storeTest(
+  "a zone that waits for a proof asks at most once an hour, and for few records; what there is comes when it is proved",
+  async ({ store }) => {
+    const primary = await startFakePrimary([version(5)]);
+    try {
+      const { control, call, clock, zone, account_id, check, notified, status } = await secondaryOver(store, primary);
+      assert.equal((await status()).status, "ok");
+      await store.write(({ db }) => updateZone(db, zone.id, { status: "pending", proof: "none" }));
+      const asked = (): number => primary.asked.length;
+      const before = asked();
+      primary.versions = [version(6)];
+      for (let i = 0; i < 5; i++) await notified();
+      clock.advance(3_500_000);
+      await notified();
+      assert.equal(asked(), before, "a NOTIFY within the hour leads to no question");
+      clock.advance(200_000);
+      await check();
+      assert.ok(asked() > before);
+      primary.versions = [
+        version(
+          7,
+          Array.from({ length: 50 }, (_, i) => `h${i}.${NAME} 300 A 192.0.2.1`),
+        ),
+      ];
+      clock.advance(3_700_000);
+      await notified();
+      assert.match((await status()).last_error ?? "", /records/);
+      await control.zoneSettling.prove(call(), NAME, account_id);
+      await check();
+      await control.secondaries.idle();
+      assert.deepEqual(
+        [(await status()).status, (await control.dnsRecords.list(zone, {}, { page: 1, per_page: 5 })).total_count],
+        ["ok", 50],
+      );
+    } finally {
+      await primary.close();
+    }
+  },
+);

@@ -51,6 +51,8 @@ export interface SecondaryLimits extends Omit<PrimaryLimits, "recordsMax"> {
   readonly zonesAtOnce: number;
   /** Records that transfers under way hold together. One takes some 400 bytes of memory. */
   readonly recordsAtOnceMax: number;
+  /** Records of a zone that nothing proves. */
+  readonly unprovedRecordsMax: number;
 }
 
 const LIMITS: SecondaryLimits = {
@@ -59,6 +61,7 @@ const LIMITS: SecondaryLimits = {
   bytesMax: 512 * 1024 * 1024,
   zonesAtOnce: 8,
   recordsAtOnceMax: 4_000_000,
+  unprovedRecordsMax: 10_000,
 };
 
 /** Between two checks that a peer asks for. */
@@ -70,7 +73,13 @@ export function createSecondaries(deps: SecondariesDeps): Secondaries {
   const { store, clock, random = Math.random, report = () => {} } = deps;
   const limits: SecondaryLimits = { ...LIMITS, ...deps.limits };
   const outcomes = createOutcomes({ ...deps, random, report, call: () => systemCall("secondary-zones") });
-  const checkZone = createCheckZone({ ...deps, outcomes, limits, recordsAtOnceMax: limits.recordsAtOnceMax });
+  const checkZone = createCheckZone({
+    ...deps,
+    outcomes,
+    limits,
+    recordsAtOnceMax: limits.recordsAtOnceMax,
+    unprovedRecordsMax: limits.unprovedRecordsMax,
+  });
   /** By zone; true where it has to be looked at again afterwards. */
   const underWay = new Map<string, boolean>();
   /** Addresses of the peers to ask first, by zone. */

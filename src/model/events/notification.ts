@@ -80,6 +80,13 @@ export const ALERT_TYPES = [
     description: "A secondary zone was transferred from its primary.",
     filters: ["zones"],
   },
+  {
+    type: "zone_moved",
+    product: "DNS",
+    display_name: "Zone Moved",
+    description: "A zone no longer serves because its parent names other name servers, or because another account has proved its name.",
+    filters: ["zones"],
+  },
 ] as const satisfies readonly AlertType[];
 export type AlertTypeName = (typeof ALERT_TYPES)[number]["type"];
 

@@ -79,6 +79,13 @@ export const notIssuedAlert = (zone: ZoneFacts, { hosts, authority }: Certificat
   data: { ...zoneData(zone), event: isOver ? "given_up" : "failing", hosts: hosts.join(","), authority, error },
 });
 
+/** `reason`: what shows that the name is the zone's no longer; `status`: what the zone is from now on. */
+export const movedAlert = (zone: ZoneFacts, reason: string, status: "moved" | "pending"): Alert => ({
+  subject: status === "moved" ? `Zone ${zone.name} has moved` : `Zone ${zone.name} waits for a proof again`,
+  text: `${reason} ${status === "moved" ? "The edge no longer serves the zone, and it is deleted after 7 days unless it is proved anew." : "The zone is pending and is not served until it is proved anew."} GET /zones/${zone.id} says how.`,
+  data: { ...zoneData(zone), event: status, reason },
+});
+
 export const primariesFailingAlert = (zone: ZoneFacts, reasons: readonly string[], isExpired: boolean): Alert => ({
   subject: isExpired ? `Zone ${zone.name} has expired` : `No primary of ${zone.name} responds`,
   text: `No primary of ${zone.name} responds: ${reasons.join("; ")}.${isExpired ? " The zone has expired; the nameserver no longer answers from it." : ""}`,
