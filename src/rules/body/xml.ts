@@ -54,7 +54,7 @@ const isBlank = (char: string | undefined): boolean => char === undefined || cha
 /** Behind so many bytes the text with spaces says the same. */
 const SEAM_BYTES = 64;
 
-/** What stands around tags that words go on behind: without a space there, nothing else is new. */
+/** The surroundings of tags that words go on behind: without a space there, nothing else is new. */
 function aroundSeams(joined: string, seams: readonly number[]): string {
   let around = "";
   for (let i = 0; i < seams.length;) {

@@ -447,7 +447,7 @@ const DATA: readonly SignatureRow[] = [
   },
 ];
 
-/** What people say of programs begins with words. */
+/** A sentence about programs begins with words. */
 function isSentence(text: string): boolean {
   return /^[a-z']{1,20},? [a-z']{2,20} [`'a-z]{1,20}[ ,.?!(`]/.test(text) && !/[{}$<>;]/.test(text.slice(0, 8192));
 }

@@ -15,7 +15,7 @@ export function isInternalAddress(text: string): boolean {
     );
   if (address === null) return false;
   const [, user = "", host = "", port = "", path = ""] = address;
-  // What some programs take for a name and a password is the host to others.
+  // A name and a password to some programs is the host to others.
   if (isLocal(user.split(/[#\\:@]/, 1)[0]!)) return true;
   if (isService(host)) return true;
   if (!isLocal(host)) return isPrivate(host) && !isCallback(Number(port) || 8080, path);

@@ -44,7 +44,7 @@ const ROUNDS_MAX = 3;
 /** `&amp;lt;` is a bracket to whoever reads it twice. */
 const ENTITY_ROUNDS_MAX = 2;
 const REFERENCE = /&[#a-z]/i;
-/** What a byte costs of a text in which escapes are looked for, and what each of these costs. */
+/** Steps for a byte of a text in which escapes are looked for, and for each of these. */
 const DECODE_STEPS = 2;
 const ESCAPE_STEPS = 36;
 const BLANKS = /[\t\n\v\f\r\xa0]| {2}/;

@@ -11,7 +11,7 @@ const EXACT_MAX = 48;
 /** The beginning of a literal is in every match too, and makes a smaller automaton. */
 const LITERAL_BYTES_MAX = 8;
 
-/** What every match of a pattern has in it: one literal of each group. Those that say most come first; few, or none. */
+/** Groups of which every match of a pattern has one literal each. Those that say most come first; few, or none. */
 export const requiredGroups = (pattern: string): readonly Group[] => best(groupsOf(simplifyTest(parseRegex(pattern))));
 
 function groupsOf(regex: Regex): readonly Group[] {

@@ -13,7 +13,7 @@ export function isSentence(given: string): boolean {
   return ["'", '"', ""].every((quote) => (quote !== "" && !given.includes(quote)) || hasSentence(outside(given, quote)));
 }
 
-/** What is no text in quotes, if the value stands in a text in quotes, or in none. */
+/** The rest without texts in quotes, if the value stands in a text in quotes, or in none. */
 function outside(text: string, quote: string): string {
   if (quote === "") return text.replace(/'[^']*'|"[^"]*"/g, " ? ");
   return text

@@ -48,7 +48,7 @@ const READ: Readonly<Record<Reading, (value: Decoded) => string>> = {
 
 const HITS_MAX = 100;
 
-// What a byte costs of a piece that is looked through, and read in other ways; what each literal costs that ends there, and each
+// Steps for a byte of a piece that is looked through, and read in other ways; what each literal costs that ends there, and each
 // signature that one of them is of; and what a piece costs, however short.
 const LOOK_STEPS = 6;
 const FOUND_STEPS = 4;

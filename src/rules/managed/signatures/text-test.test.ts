@@ -34,7 +34,7 @@ test("of a long text, what is near a signature's literals decides as all of it d
   );
 });
 
-test("what a pattern finds has one literal of each group in it", () => {
+test("each match of a pattern has one literal of each group in it", () => {
   for (const { slug, looksFor, hits } of SIGNATURES)
     if ("pattern" in looksFor)
       for (const hit of hits.filter((text) => new RegExp(looksFor.pattern).test(text)))

@@ -17,11 +17,11 @@ const BEGINNING_BYTES_MAX = 1024;
 /** Of signatures at one place of a text: no more than that, and nearly always one. */
 const STEPS_MAX = 10_000_000;
 
-/** What a byte of a tested piece costs, what a piece costs however short it is, and one of several of a text. */
+/** Steps for a byte of a tested piece, for a piece however short it is, and for one of several of a text. */
 const TEST_STEPS = 5;
 const PIECE_STEPS = 300;
 const WINDOW_STEPS = 60;
-/** What putting one more place in order costs. */
+/** Steps for putting one more place in order. */
 const SPOT_STEPS = 40;
 
 /** `groups`: by number, literals of which every match has one of each group. */
@@ -29,7 +29,7 @@ export function createTextTest({ looksFor, unless, beginsValue }: Signature, gro
   if ("detect" in looksFor) return looksFor.detect;
   const pattern: RegexTest = compileRegexTest(looksFor.pattern, STEPS_MAX);
   const reach = reachOf(looksFor.pattern);
-  // What has to be at the start is not looked for further on.
+  // A match that has to be at the start is not looked for further on.
   const bytesMax = reach?.isAtStart === true ? reach.bytes : Number.POSITIVE_INFINITY;
   const first = firstBytesOf(parseRegex(looksFor.pattern));
   const begins = reach?.isAtStart === true && !first.empty ? tableOf(first.bytes) : null;
@@ -50,7 +50,7 @@ export function createTextTest({ looksFor, unless, beginsValue }: Signature, gro
   return (given, spots) => {
     const text = beginsValue === true ? given.slice(0, BEGINNING_BYTES_MAX) : given;
     const near = spots === undefined || reach === null || text !== given ? null : isNear(text, reach, spots);
-    // What begins or ends with a window need not do so with the text.
+    // A match that begins or ends with a window need not do so with the text.
     const isHit = near === null || (near && reach?.hasEdges === true) ? isIn(text) : near;
     return isHit && unless?.(text) !== true;
   };
@@ -64,7 +64,7 @@ interface Window {
   end: number;
 }
 
-/** What is so many bytes around the rarest group of literals, in order and apart from each other; null where they are everywhere. */
+/** The surroundings of the rarest group of literals, in order and apart from each other; null where they are everywhere. */
 function windowsOf(groups: readonly (readonly number[])[], bytes: number, spots: Spots): readonly Window[] | null {
   const windows: Window[] = [];
   const known = groups.map((group) => group.map((literal) => spots.get(literal))).filter((lists) => !lists.includes(null));

@@ -32,7 +32,7 @@ const post = (type: string, body: string): RequestChanges => ({
 const FORM = "application/x-www-form-urlencoded";
 const part = (text: string): string => `--bnd7Kx\r\nContent-Disposition: form-data; name="q"\r\n\r\n${text}\r\n--bnd7Kx--\r\n`;
 
-/** Where a line without a place of its own is sent: in each of these. */
+/** A line without its own place is sent in each of these. */
 const VALUES: Readonly<Record<string, (text: string) => RequestChanges>> = {
   query: (text) => ({ query: `page=2&q=${encodeURIComponent(text)}` }),
   form: (text) => post(FORM, `page=2&q=${encodeURIComponent(text)}`),
