@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { ROOT } from "./steps.ts";
 
-const PAGES = ["*.md", "docs/*.md", "docs/{adr,divergences,guides,reference,reference/api}/*.md", "src/*/README.md"];
+const PAGES = ["*.md", "docs/*.md", "docs/{adr,divergences,guides,history,reference,reference/api}/*.md", "src/*/README.md"];
 
 test("links between documents lead to files and headings that exist", () => {
   const pages = globSync(PAGES, { cwd: ROOT });
