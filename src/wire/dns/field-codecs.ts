@@ -169,6 +169,18 @@ export const STRING_BYTES_MAX = 255;
 
 const withLength = (bytes: Uint8Array): Buffer => Buffer.concat([Buffer.of(bytes.length), bytes]);
 
+/** Into one buffer: a record may have thousands of strings that are empty. */
+function allWithLength(strings: readonly Uint8Array[]): Buffer {
+  const all = Buffer.alloc(strings.reduce((bytes, { length }) => bytes + 1 + length, 0));
+  let at = 0;
+  for (const bytes of strings) {
+    all[at++] = bytes.length;
+    all.set(bytes, at);
+    at += bytes.length;
+  }
+  return all;
+}
+
 function shortString(bytes: Buffer): Buffer {
   if (bytes.length > STRING_BYTES_MAX) throw new RdataError("must be at most 255 bytes");
   return bytes;
@@ -214,7 +226,7 @@ export const characterStrings: FieldCodec<readonly Buffer[]> = {
     while (!reader.done);
     return strings;
   },
-  bytes: (value) => Buffer.concat(value.map(withLength)),
+  bytes: allWithLength,
   parse: (tokens, { style }) => {
     if (tokens.length === 0) throw new RdataError("must not be empty");
     const allQuoted = tokens.every((token) => token.quoted);
@@ -227,6 +239,7 @@ export const characterStrings: FieldCodec<readonly Buffer[]> = {
 };
 
 function splitText(bytes: Buffer): Buffer[] {
+  if (bytes.length <= STRING_BYTES_MAX) return [bytes];
   const strings = [bytes.subarray(0, STRING_BYTES_MAX)];
   for (let at = STRING_BYTES_MAX; at < bytes.length; at += STRING_BYTES_MAX) strings.push(bytes.subarray(at, at + STRING_BYTES_MAX));
   return strings;
