@@ -9,7 +9,7 @@ import type { ErrorName } from "#kernel/errors/error-codes.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { addressKey, createRateLimiter, isBeyondGuessing, type RateLimitConfig, type Standing } from "#kernel/net/rate-limiter.ts";
 import { readCredential } from "./auth.ts";
-import { assertOwnPage } from "#api/dashboard/session-cookie.ts";
+import { assertNoForeignPage, assertOwnPage } from "#api/dashboard/session-cookie.ts";
 import { checkIdentifiers } from "./identifiers.ts";
 import { readReason } from "./change-reason.ts";
 import { rateHeaders, rateMessage } from "./rate-limit.ts";
@@ -62,6 +62,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     const credential = readCredential(request.headers);
     if (!(route.credentials ?? COMMON_FORMS).includes(credential.type)) throw new PlatformError("credential_form");
     if (credential.type === "session") assertOwnPage(route.method, request.headers);
+    if (credential.type === "password") assertNoForeignPage(request.headers);
     // Of each form by itself: who guesses tokens keeps nobody from an address with e-mail and key.
     const guesser = `${credential.type} ${addressKey(request.ip)}`;
     const standing = failures.look(guesser);

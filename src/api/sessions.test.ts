@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { createAccess } from "#control/access/access.ts";
+import { resetFirstToken } from "#control/access/first-token.ts";
 import { SESSION_IDLE_SECONDS, SESSION_SECONDS_MAX } from "#model/access/session.ts";
 import { type Answer, type ApiServer, ask, startApi } from "../../test/support/api-server.ts";
 
@@ -29,6 +31,10 @@ describe("sessions", () => {
     ask(server, "POST", "/user/sessions", { token: null, headers: { ...ALONE, ...basic(email, password) }, body: { label: "a test" } });
   const by = (held: string, method: string, path: string, body?: object, headers: Record<string, string> = SAME_ORIGIN): Promise<Answer> =>
     ask(server, method, path, { token: null, headers: { ...ALONE, cookie: held, ...headers }, ...(body ? { body } : {}) });
+  const groupId = async (name: string): Promise<string> => {
+    const groups = (await ask(server, "GET", "/user/tokens/permission_groups")).body.result as { name: string; id: string }[];
+    return groups.find((group) => group.name === name)?.id ?? "";
+  };
   before(async () => {
     server = await startApi({ clock });
   });
@@ -148,6 +154,70 @@ describe("sessions", () => {
     assert.equal((await by(held, "POST", "/zones", { name: "no.example", account: { id: server.account_id } })).status, 403);
     await ask(server, "DELETE", `/accounts/${server.account_id}/tokens/${id}`);
     assert.deepEqual(codes(await by(held, "GET", "/zones")), [401, 10437]);
+  });
+
+  test("a token with a new secret ends the sessions that the one before has made, also those that begin at that moment", async () => {
+    const access = createAccess({ store: server.store, clock });
+    const sessionBy = async (token: string): Promise<string> =>
+      cookieOf(await ask(server, "POST", "/user/sessions", { token, body: {}, headers: ALONE }));
+    const made = await ask(server, "POST", "/user/tokens", {
+      body: {
+        name: "leaks",
+        policies: [
+          {
+            effect: "allow",
+            resources: { [`com.cloudflare.api.user.${server.user_id}`]: "*" },
+            permission_groups: [{ id: await groupId("User Details Read") }],
+          },
+        ],
+      },
+    });
+    const { value: leaked, id } = made.body.result;
+    const held = await sessionBy(leaked);
+    const late = await access.authenticate({ type: "token", secret: leaked }, "192.0.2.1");
+    assert.equal((await by(held, "GET", "/user")).status, 200);
+    const rolled = await ask(server, "PUT", `/user/tokens/${id}/value`, { body: {} });
+    assert.deepEqual(codes(await by(held, "GET", "/user")), [401, 10437]);
+    await assert.rejects(access.sessions.create({ actor: late, request_id: "late", rev: null }, {}), { errorName: "invalid_token" });
+    const anew = await sessionBy(rolled.body.result);
+    await ask(server, "PUT", `/user/tokens/${id}`, { body: { name: "renamed", policies: made.body.result.policies } });
+    assert.equal((await by(anew, "GET", "/user")).status, 200, "another name ends nothing");
+    access.close();
+  });
+
+  test("the operator who gives the first token a new secret puts out whoever has signed in with the one before", async () => {
+    const held = cookieOf(await ask(server, "POST", "/user/sessions", { body: {}, headers: ALONE }));
+    assert.equal((await by(held, "GET", "/accounts")).status, 200);
+    const reset = await resetFirstToken({ store: server.store, clock });
+    assert.ok(reset);
+    server = { ...server, token: reset.secret };
+    assert.deepEqual(codes(await by(held, "GET", "/accounts")), [401, 10437]);
+  });
+
+  test("a form of another site signs nobody in, and a session does not begin by a password that has just changed", async () => {
+    const access = createAccess({ store: server.store, clock });
+    const password = `${PASSWORD} 2`;
+    const from = (headers: Record<string, string>) =>
+      ask(server, "POST", "/user/sessions", { token: null, headers: { ...ALONE, ...basic(EMAIL, password), ...headers }, body: {} });
+    for (const headers of [{ "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "same-site" }, { origin: "http://evil.example" }])
+      assert.deepEqual(codes(await from(headers)), [403, 10438], JSON.stringify(headers));
+    for (const headers of [SAME_ORIGIN, {}]) assert.equal((await from(headers)).status, 200, JSON.stringify(headers));
+    const late = await access.authenticate({ type: "password", email: EMAIL, password }, "192.0.2.1");
+    await access.sessions.changePassword({ actor: late, request_id: "change", rev: null }, { current_password: password, password });
+    await assert.rejects(access.sessions.create({ actor: late, request_id: "late", rev: null }, {}), { errorName: "wrong_password" });
+    access.close();
+  });
+
+  test("the password is guessed no faster where it is changed than where it signs in", async () => {
+    shiftMs += 3_600_000;
+    const held = cookieOf(await signIn(EMAIL, `${PASSWORD} 2`));
+    const guess = (at: number) =>
+      by(held, "PUT", "/user/password", { current_password: `a wrong password ${at}`, password: "another good password" });
+    const answers = await Promise.all(Array.from({ length: 25 }, (_, at) => guess(at)));
+    const refused = answers.filter(({ status }) => status === 403).length;
+    assert.ok(refused > 0 && refused <= 20, String(refused));
+    assert.ok(answers.every(({ status }) => status === 403 || status === 429));
+    shiftMs += 3_600_000;
   });
 
   test("a session ends when nobody uses it, and after its longest time in any case", async () => {

@@ -27,6 +27,8 @@ export interface Actor {
   readonly ip: string;
   /** The session by which the actor calls, if it is one. */
   readonly session_id?: string;
+  /** The hash that the credential fitted, as it was in the store then; a session begins only where it still is. Not of a session. */
+  readonly proof?: string | null;
   readonly grants: readonly Grant[];
   /**
    * What the credential's owner holds itself, by account id: grants count only within it, so that a wildcard

@@ -1,3 +1,4 @@
+import type { AddressPolicy } from "#kernel/net/address-policy.ts";
 import { createSlices } from "#kernel/process/slices.ts";
 import type { LocalCa } from "#acme/local-ca.ts";
 import { createAccess } from "#control/access/access.ts";
@@ -135,9 +136,9 @@ export interface ControlDeps {
   /** By which e-mail is sent; none unless given. */
   readonly mailServer?: MailServer | undefined;
   /** Whether primaries of secondary zones may be at this address; public ones alone unless given. */
-  readonly primaryAllowed?: (address: string) => boolean;
+  readonly primaryAllowed?: AddressPolicy;
   /** Whether webhooks of notifications and destinations of logs may be at this address; public ones alone unless given. */
-  readonly webhookAllowed?: (address: string) => boolean;
+  readonly webhookAllowed?: AddressPolicy;
   /** Where the gateway plane is reached: `https://gateway.example`. */
   readonly urlOfGateways?: () => string;
   /** What the threads and the database of this server say; nothing unless given. */

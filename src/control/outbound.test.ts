@@ -13,8 +13,8 @@ import { fc } from "../../test/support/property.ts";
 import { outboundFault } from "./outbound-faults.ts";
 import { readOutboundUrl, sendOutbound } from "./outbound.ts";
 
-const IN_PUBLIC = createAddressPolicy("0.0.0.0", []);
-const ON_LOOPBACK = createAddressPolicy("127.0.0.1", []);
+const IN_PUBLIC = createAddressPolicy("0.0.0.0", [], undefined);
+const ON_LOOPBACK = createAddressPolicy("127.0.0.1", [], undefined);
 
 /** Gives the port. */
 async function listen(t: TestContext, server: Server, host = "127.0.0.1", port = 0): Promise<number> {
@@ -54,7 +54,7 @@ test("every spelling of an address is that address", () => {
     fc.property(spelled, ({ address, text }) => {
       for (const allowed of [IN_PUBLIC, ON_LOOPBACK]) {
         const read = readOutboundUrl(`https://${text}/`, allowed);
-        assert.equal(read instanceof URL, allowed(address), `${text} is ${address}`);
+        assert.equal(read instanceof URL, allowed(address, 443), `${text} is ${address}`);
         if (read instanceof URL) assert.equal(read.hostname, address);
       }
     }),

@@ -161,6 +161,13 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
       assert.doesNotMatch(head, /1\.2\.3\.4|x_forwarded|x-forwarded-host|connection:/i);
     });
 
+    test("the secret of a session with the management API, which browsers send to every port of a host, reaches no origin", async () => {
+      await get("/empty", "Cookie: a=b; selvedge=SECRET\r\nX-Kept: yes\r\nCookie: __Host-selvedge=SECRET; c=d\r\n");
+      const head = seen.at(-1)!;
+      assert.match(head, /\r\nCookie: a=b; selvedge=xxxxxx\r\nX-Kept: yes\r\nCookie: __Host-selvedge=xxxxxx; c=d\r\n/);
+      assert.doesNotMatch(head, /SECRET/);
+    });
+
     test("an origin that is called otherwise by a rule hears what the visitor asked for", async () => {
       const route = edge.replica.snapshot.get("ruleset", "route");
       const parameters = { origin: { port: origin.port }, host_header: "inside.example" };

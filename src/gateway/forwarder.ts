@@ -17,7 +17,7 @@ import { createCosts } from "#gateway/costs/costs.ts";
 import { createTokenEstimates } from "#gateway/costs/token-estimates.ts";
 import { Exchange } from "#gateway/exchange/exchange.ts";
 import type { GatewayDeps } from "./gateway-deps.ts";
-import { createHeaderRules } from "#gateway/http/headers.ts";
+import type { HeaderRules } from "#gateway/http/headers.ts";
 import { createGatewayLog } from "#gateway/logs/log.ts";
 import { createModelList } from "#gateway/plans/model-list.ts";
 import { createSpanExporter } from "#gateway/tracing/span-exporter.ts";
@@ -61,6 +61,7 @@ export interface Forwarder {
 export interface ForwarderDeps extends GatewayDeps {
   readonly upstreams: Upstreams;
   readonly rateLimits: RateLimits;
+  readonly rules: HeaderRules;
   readonly loop: SocketLoop | null;
 }
 
@@ -71,9 +72,8 @@ const SPANS_CLOSE_MS = 2_000;
 const NO_GUARDS: readonly MakeTransform[] = [];
 
 export function createForwarder(deps: ForwarderDeps): Forwarder {
-  const { config, clock, metrics, upstreams, replica, sealer, rateLimits } = deps;
+  const { config, clock, metrics, upstreams, replica, sealer, rateLimits, rules } = deps;
   const { limits } = config;
-  const rules = createHeaderRules(config.vendorPrefix);
   const openRules = withoutProvidersOwn(rules);
   const fields = createResponseFields(config.vendorPrefix, clock);
   const requestOptions = createRequestOptions(config.vendorPrefix);

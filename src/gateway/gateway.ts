@@ -11,6 +11,7 @@ import type { ClientRequest } from "#gateway/listen/client-request.ts";
 import { createEdgeRequests } from "#gateway/listen/edge-request.ts";
 import { createFront } from "#gateway/listen/listener.ts";
 import { type GatewayErrorName, type Refusal, rawError } from "#gateway/http/errors.ts";
+import { createHeaderRules } from "#gateway/http/headers.ts";
 import { sendError } from "#gateway/listen/send-error.ts";
 import { createCustomProviders } from "#gateway/providers/custom-providers.ts";
 import { createForwarder } from "./forwarder.ts";
@@ -37,7 +38,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const admission = createAdmission({ ...deps, upstreams });
   const rateLimits = createRateLimits(deps);
   const loop = deps.socketCalls ? new SocketLoop(deps.socketCalls, deps.onError ?? ignore) : null;
-  const forwarder = createForwarder({ ...deps, loop, upstreams, rateLimits });
+  const rules = createHeaderRules(config.vendorPrefix);
+  const forwarder = createForwarder({ ...deps, loop, upstreams, rateLimits, rules });
   const fields = createResponseFields(config.vendorPrefix, deps.clock);
   const active = metrics.gauge("selvedge_gateway_active_requests", "Gateway requests in progress");
   let isDraining = false;
@@ -62,6 +64,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const onRequest = (req: ClientRequest, answer: AnswerSink): void => {
     // RFC 9112 §3.2.
     if (req.headers.host === undefined && req.minorVersion === 1) return refuse(req, answer, { name: "aig_bad_request" });
+    if (rules.isLoop(req.headers)) return refuse(req, answer, LOOP);
     if (active.value >= config.limits.requestsMax) return refuse(req, answer, { name: "aig_overloaded" });
     if (isPreflight(req.method, req.headers) && admission.isOpenToPages(req)) {
       answer.begin(204, preflightFields(req.headers));
@@ -93,6 +96,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     };
     const protocols = readSubprotocols(req.headers, config.vendorPrefix);
     if (protocols.token !== undefined) req.headers[`${config.vendorPrefix}-aig-authorization`] ??= `Bearer ${protocols.token}`;
+    if (rules.isLoop(req.headers)) return refuseRaw(LOOP);
     if (isDraining) return refuseRaw({ name: "aig_overloaded" });
     if (active.value >= config.limits.requestsMax) return refuseRaw({ name: "aig_overloaded" });
     const admitted = admission.decide(req);
@@ -160,6 +164,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
 }
 
 const MISDIRECTED = { name: "aig_misdirected_host" } as const;
+
+const LOOP = { name: "aig_loop" } as const;
 
 const ignore = (): void => undefined;
 

@@ -4,11 +4,12 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { PLAIN_GATEWAY } from "../support/plain-gateway.ts";
 import { api, startSelvedge } from "../support/selvedge.ts";
 
 /** What a server on loopback permits otherwise: everything here is on this machine. */
-test("webhooks, origins and providers of tenants reach neither the API nor the operations listener, and reach other ports", async (t) => {
+test("webhooks, origins, providers and primaries of tenants reach neither the API nor the operations listener, and reach other ports", async (t) => {
   const selvedge = await startSelvedge({ args: [] });
   t.after(() => selvedge.stop());
   const { api: base, http: edge, ops, gateway, token = "", account_id: account } = selvedge.ready;
@@ -41,6 +42,24 @@ test("webhooks, origins and providers of tenants reach neither the API nor the o
     return (await fetch(`${gateway}/v1/${account}/own/custom-${slug}/metrics`)).status;
   };
 
+  /** Why a primary at the port was not asked. A connection would be told apart by its silence. */
+  const fetchZone = async (host: string, port: number): Promise<string> => {
+    const name = `from-${host.replace(/\W/g, "-")}-${port}.example`;
+    const peer = await call("POST", `/accounts/${account}/secondary_dns/peers`, { name });
+    await call("PUT", `/accounts/${account}/secondary_dns/peers/${peer.id}`, { name, ip: host, port });
+    const secondary = await call("POST", "/zones", { name, type: "secondary", account: { id: account } });
+    const path = `/zones/${secondary.id}/secondary_dns`;
+    const incoming = await call("POST", `${path}/incoming`, { name, peers: [peer.id] });
+    assert.equal(incoming.status, 200, incoming.body);
+    await call("POST", `${path}/force_axfr`, {});
+    for (;;) {
+      const { body } = await call("GET", `${path}/incoming`);
+      const error = /"last_error":"([^"]+)"/.exec(body)?.[1];
+      if (error !== undefined) return error;
+      await setTimeout(20);
+    }
+  };
+
   for (const listener of [base, ops]) {
     const { origin, port } = new URL(listener);
     const webhook = { name: "x", url: `${origin}/metrics` };
@@ -48,8 +67,11 @@ test("webhooks, origins and providers of tenants reach neither the API nor the o
     assert.deepEqual([made.status, /sends no requests/.test(made.body)], [400, true], made.body);
     assert.match(await visit(Number(port)), /^403 /);
     assert.equal(await ask(origin), 400, "a provider");
+    for (const host of ["127.0.0.1", "::ffff:127.0.0.1", "127.0.0.2"])
+      assert.match(await fetchZone(host, Number(port)), /this server sends no queries to its address/, host);
   }
   const { port } = other.address() as AddressInfo;
   assert.match(await visit(port), /^200 another port/);
   assert.equal(await ask(`http://127.0.0.1:${port}`), 200);
+  assert.match(await fetchZone("127.0.0.1", port), /it sent no DNS response/);
 });

@@ -34,6 +34,8 @@ export const gatewayTokenOp = (secret: string): Op => ({
 
 export interface GatewayFront {
   readonly port: number;
+  /** For requests that the edge hands on; 0 unless `config.edgePort` is there. */
+  readonly edgePort: number;
   /** `http://…/v1/{account_id}` */
   readonly base: string;
   readonly rows: GatewayLogRow[];
@@ -69,14 +71,14 @@ export async function gatewayFront(t: TestContext, options: FrontOptions = {}): 
   };
   const events: GatewayDeps["events"] = { push: (table, row) => void (table === "gateway_logs" && rows.push(row as GatewayLogRow)) };
   const gateway = createGateway({ replica, events, clock: { ...clock, monotonicMs: () => 0 }, metrics, config, ...options.deps });
-  const { port } = await gateway.listen();
+  const { port, edgePort } = await gateway.listen();
   t.after(() => gateway.close(500));
   const metric = (name: string): number =>
     metrics
       .samples()
       .filter((sample) => sample.name === name)
       .reduce((sum, sample) => sum + sample.value, 0);
-  return { port, base: `http://127.0.0.1:${port}/v1/${GATEWAY_ACCOUNT}`, rows, replica, clock, metrics, metric };
+  return { port, edgePort, base: `http://127.0.0.1:${port}/v1/${GATEWAY_ACCOUNT}`, rows, replica, clock, metrics, metric };
 }
 
 /** A request as a stand-in for a provider saw it. */

@@ -1,17 +1,14 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { SESSION_SECONDS_MAX } from "#model/access/session.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
-
-/** RFC 6265bis §4.1.3.2: a browser takes a cookie of this name only over TLS, from this host, for all of it. */
-const SECURE_NAME = "__Host-selvedge";
-const NAME = "selvedge";
+import { SECURE_SESSION_COOKIE, SESSION_COOKIE } from "#kernel/net/session-cookie-name.ts";
 
 /** The secret of the session's cookie, or undefined. */
 export function readSessionCookie(headers: IncomingHttpHeaders): string | undefined {
   for (const pair of (headers.cookie ?? "").split(";")) {
     const at = pair.indexOf("=");
     const name = pair.slice(0, Math.max(0, at)).trim();
-    if (name === NAME || name === SECURE_NAME) return pair.slice(at + 1).trim();
+    if (name === SESSION_COOKIE || name === SECURE_SESSION_COOKIE) return pair.slice(at + 1).trim();
   }
   return undefined;
 }
@@ -19,7 +16,7 @@ export function readSessionCookie(headers: IncomingHttpHeaders): string | undefi
 /** Browsers keep the secret from scripts and from requests that other sites start. An empty one takes the cookie away. */
 export const sessionCookie = (secret: string, isSecure: boolean): string =>
   [
-    `${isSecure ? SECURE_NAME : NAME}=${secret}`,
+    `${isSecure ? SECURE_SESSION_COOKIE : SESSION_COOKIE}=${secret}`,
     "Path=/",
     `Max-Age=${secret === "" ? 0 : SESSION_SECONDS_MAX}`,
     "HttpOnly",
@@ -33,10 +30,21 @@ export const sessionCookie = (secret: string, isSecure: boolean): string =>
  * do not trust the connection; a request that changes something must say it.
  */
 export function assertOwnPage(method: string, headers: IncomingHttpHeaders): void {
-  const site = headers["sec-fetch-site"];
-  const { origin, host = "" } = headers;
-  const isOwn = site === undefined ? origin !== undefined && /^https?:\/\/(.*)$/.exec(origin)?.[1] === host : site === "same-origin";
   const isSafe = method === "GET" || method === "HEAD";
-  if (isOwn || (isSafe && site === undefined && origin === undefined)) return;
-  throw new PlatformError("foreign_page");
+  if (isSafe) assertNoForeignPage(headers);
+  else if (!isOwnPage(headers)) throw new PlatformError("foreign_page");
+}
+
+/**
+ * Refuses a request that a page of another site has started, and no program: a form can carry e-mail and password in its address, and would
+ * sign the browser in as somebody else.
+ */
+export function assertNoForeignPage(headers: IncomingHttpHeaders): void {
+  const isProgram = headers["sec-fetch-site"] === undefined && headers.origin === undefined;
+  if (!isProgram && !isOwnPage(headers)) throw new PlatformError("foreign_page");
+}
+
+function isOwnPage({ "sec-fetch-site": site, origin, host = "" }: IncomingHttpHeaders): boolean {
+  if (site !== undefined) return site === "same-origin";
+  return origin !== undefined && /^https?:\/\/(.*)$/.exec(origin)?.[1] === host;
 }

@@ -25,7 +25,6 @@ export const controlConfig = (config: Config) => ({
     isPrivate: [config.dns.host, config.edge.host, config.gateway.host].every(isLoopbackHost),
     ownNames: [...config.dns.name_servers, ...certifiedHosts(config)],
   },
-  parentServers: { isAllowed: createAddressPolicy(config.dns.host, []) },
   scanResolvers: config.dns.scan_resolvers.length > 0 ? config.dns.scan_resolvers : config.dns.resolvers,
   dnssecRolloverDays: config.dns.dnssec_rollover_days,
   records: { names: config.dns.names, txtContent: config.dns.txt_content },
@@ -42,7 +41,6 @@ export const controlConfig = (config: Config) => ({
   hostnameIssuancesPerMinute: config.custom_hostnames.issuances_per_minute,
   ordering: ordering(config),
   mailServer: mailServer(config),
-  primaryAllowed: createAddressPolicy(config.api.host, config.dns.primary_allow),
 });
 
 /** What the first start gives to who asked for it. */
@@ -51,10 +49,13 @@ export const presets = ({ bootstrap: { token, api_key } }: Config): { token?: st
   ...(api_key === "" ? {} : { apiKey: api_key }),
 });
 
+/** A record has none; the edge asks again with the port that it connects to. */
+const NO_PORT = 0;
+
 /** The same answer at the API, when a record is written, as at the edge, when the origin is connected to. */
 function originPolicy(config: Config): (address: IpAddress) => boolean {
-  const allowed = createAddressPolicy(config.edge.host, config.edge.origin_allow);
-  return (address) => allowed(formatIp(address));
+  const allowed = createAddressPolicy(config.edge.host, config.edge.origin_allow, undefined);
+  return (address) => allowed(formatIp(address), NO_PORT);
 }
 
 /** Names that the API and the gateways are reached by; a wildcard stands for what it is below. */

@@ -53,6 +53,8 @@ export async function openControl(
     logSegments: logSegmentsOf(files.events),
     readLogBatch: batches.read,
     ...controlConfig(config),
+    parentServers: { isAllowed: createAddressPolicy(config.dns.host, [], operatorPorts) },
+    primaryAllowed: createAddressPolicy(config.api.host, config.dns.primary_allow, operatorPorts),
     webhookAllowed: createAddressPolicy(config.api.host, config.notifications.webhook_allow, operatorPorts),
     onOrderError: (error) => log.error({ err: error }, "processing a certificate order failed"),
     onSecondaryChecked: createSecondaryReports(log, metrics),

@@ -7,6 +7,7 @@ import { type Accounts, createAccounts } from "./accounts.ts";
 import { type AuditLogs, createAuditLogs } from "./audit-logs.ts";
 import { type Authenticator, createAuthenticator } from "./authenticate.ts";
 import { type Authorizer, createAuthorizer } from "./authorize.ts";
+import { createPasswordCheck } from "./password-check.ts";
 import { createOrganizations, type Organizations } from "./organizations.ts";
 import { createMemberships, type Memberships } from "./memberships.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
@@ -36,7 +37,8 @@ export interface Access {
 
 export function createAccess(deps: { readonly store: Store; readonly clock: Clock }): Access {
   const { store, clock } = deps;
-  const authenticator = createAuthenticator(deps);
+  const passwords = createPasswordCheck(deps);
+  const authenticator = createAuthenticator({ ...deps, passwords });
   const authorizer = createAuthorizer(deps);
   const invalidateAccount = (accountId: string): void => {
     authorizer.invalidate(accountId);
@@ -49,7 +51,7 @@ export function createAccess(deps: { readonly store: Store; readonly clock: Cloc
     authorize: authorizer.authorize,
     tokens: createTokens({ store, clock, invalidate: authenticator.invalidate }),
     users: createUsers(deps),
-    sessions: createSessions({ store, clock, ended: authenticator.endSessions }),
+    sessions: createSessions({ store, clock, passwords, ended: authenticator.endSessions }),
     accounts,
     organizations: createOrganizations({ store, accounts }),
     members: createAccountMembers({ store }),

@@ -9,7 +9,7 @@ import { findTokenByHash, findTokenById } from "#store/access/tokens.ts";
 import { findUser, findUserByEmail, type UserRow } from "#store/access/users.ts";
 import { parseTimestamp } from "#model/timestamp.ts";
 import { createCommitInvalidatedCache } from "./commit-invalidated-cache.ts";
-import { createPasswordCheck } from "./password-check.ts";
+import type { PasswordCheck } from "./password-check.ts";
 import { sessionEndMs } from "./session-end.ts";
 import { addressGate, ownerReach, type Reach, readTokenFacts, tokenActor, type TokenFacts } from "./token-facts.ts";
 
@@ -60,7 +60,13 @@ interface KnownUser {
   readonly reach: Reach;
 }
 
-export function createAuthenticator({ store, clock }: { readonly store: Store; readonly clock: Clock }): Authenticator {
+export interface AuthenticatorDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly passwords: PasswordCheck;
+}
+
+export function createAuthenticator({ store, clock, passwords }: AuthenticatorDeps): Authenticator {
   const tokens = createCommitInvalidatedCache<KnownToken>({
     store,
     clock,
@@ -93,8 +99,6 @@ export function createAuthenticator({ store, clock }: { readonly store: Store; r
       return by && { row, by };
     },
   });
-  const passwords = createPasswordCheck({ store, clock });
-
   async function knownUser(id: string): Promise<KnownUser | undefined> {
     const row = await findUser(store.read, id);
     return row && { row, reach: await ownerReach(store.read, { account_id: null, user_id: row.id }) };
@@ -114,7 +118,10 @@ export function createAuthenticator({ store, clock }: { readonly store: Store; r
     return tokenActor(known.facts, ip);
   }
 
-  const byToken = async (secret: string, ip: string): Promise<Actor> => actorOfToken(await tokens.get(hashSecret(secret)), ip);
+  async function byToken(secret: string, ip: string): Promise<Actor> {
+    const proof = hashSecret(secret);
+    return { ...actorOfToken(await tokens.get(proof), ip), proof };
+  }
 
   async function bySession(secret: string, ip: string): Promise<Actor> {
     const known = await sessions.get(hashSecret(secret));
@@ -130,10 +137,10 @@ export function createAuthenticator({ store, clock }: { readonly store: Store; r
     store.write(({ db }) => touchSession(db, id, isoMicros(clock.nowMicros()))).catch(() => undefined);
 
   async function byPassword(email: string, password: string, ip: string): Promise<Actor> {
-    const { id } = await passwords.userOf(email, password, ip);
+    const { id, password_hash: proof } = await passwords.userOf(email, password, ip);
     const known = await knownUser(id);
     if (!known) throw new PlatformError("wrong_password");
-    return actorOfUser(known, ip);
+    return { ...actorOfUser(known, ip), proof };
   }
 
   async function byKey(email: string, key: string, ip: string): Promise<Actor> {
@@ -141,7 +148,7 @@ export function createAuthenticator({ store, clock }: { readonly store: Store; r
     // The hash is compared for an unknown e-mail too, so that both cases take the same time.
     const fits = sameHash(known?.row.api_key_hash ?? NO_HASH, hashSecret(key));
     if (!known || !fits) throw new PlatformError("unknown_key");
-    return actorOfUser(known, ip);
+    return { ...actorOfUser(known, ip), proof: known.row.api_key_hash };
   }
 
   return {

@@ -8,7 +8,7 @@ import type { Store } from "#store/database/store.ts";
 
 /** Wrong passwords from one address. */
 const PER_ADDRESS: RateLimitConfig = { requests: 20, periodSeconds: 300 };
-/** Wrong passwords of one user from addresses where the user has no session: guessers of many addresses do not lock the user out. */
+/** Wrong passwords of one user from addresses where it has not signed in with its password: guessers of many addresses do not lock the user out. */
 const PER_USER: RateLimitConfig = { requests: 30, periodSeconds: 900 };
 
 export interface PasswordCheck {
@@ -21,7 +21,7 @@ export function createPasswordCheck({ store, clock }: { readonly store: Store; r
   const users = createRateLimiter(PER_USER, clock);
 
   const isKnownPlace = async (userId: string, place: string): Promise<boolean> =>
-    (await listSessions(store.read, { user_id: userId })).some(({ ip }) => addressKey(ip) === place);
+    (await listSessions(store.read, { user_id: userId })).some((session) => session.token_id === null && addressKey(session.ip) === place);
 
   return {
     userOf: async (given, password, ip) => {

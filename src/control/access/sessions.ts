@@ -1,18 +1,19 @@
 import { auditActor, commit } from "#control/commit.ts";
-import type { Call } from "#control/call.ts";
+import type { Actor, Call } from "#control/call.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { newId, newTokenSecret } from "#kernel/crypto/ids.ts";
-import { fitsPassword, hashPassword } from "#kernel/crypto/password.ts";
+import { hashPassword } from "#kernel/crypto/password.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { type PasswordChange, type Session, SESSION_SECONDS_MAX, type SessionCreate, type Setup } from "#model/access/session.ts";
 import { isEmail } from "#model/access/user.ts";
 import { deleteSessions, insertSession, listSessions, type SessionOwner, type SessionRow } from "#store/access/sessions.ts";
-import { oldestUserToken } from "#store/access/tokens.ts";
+import { findTokenById, oldestUserToken } from "#store/access/tokens.ts";
 import { findUser, findUserByEmail, oldestUser, updateUser, type UserRow } from "#store/access/users.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import type { Tables } from "#store/queries/tables.ts";
 import type { Kysely } from "kysely";
 import { hashSecret } from "./authenticate.ts";
+import type { PasswordCheck } from "./password-check.ts";
 import { sessionEndMs } from "./session-end.ts";
 import { ownUser } from "./users.ts";
 
@@ -34,6 +35,7 @@ export interface Sessions {
 export interface SessionsDeps {
   readonly store: Store;
   readonly clock: Clock;
+  readonly passwords: PasswordCheck;
   /** Ends what is cached of the sessions. */
   ended(ids: readonly string[]): void;
 }
@@ -41,7 +43,7 @@ export interface SessionsDeps {
 /** The oldest ends where there would be more. */
 const SESSIONS_PER_OWNER_MAX = 50;
 
-export function createSessions({ store, clock, ended }: SessionsDeps): Sessions {
+export function createSessions({ store, clock, passwords, ended }: SessionsDeps): Sessions {
   async function add(
     unit: Unit,
     call: Call,
@@ -74,7 +76,10 @@ export function createSessions({ store, clock, ended }: SessionsDeps): Sessions 
         .map((row) => view(row, call.actor.session_id)),
     create: (call, { label = "" }) => {
       const { type, id, user_id } = call.actor;
-      return commit({ store }, call, (unit) => add(unit, call, label, { user_id, token_id: type === "token" ? id : null }));
+      return commit({ store }, call, async (unit) => {
+        await assertStillGood(unit.db, call.actor);
+        return add(unit, call, label, { user_id, token_id: type === "token" ? id : null });
+      });
     },
     remove: async (call, id) => {
       await commit({ store }, call, async (unit) => {
@@ -120,8 +125,10 @@ export function createSessions({ store, clock, ended }: SessionsDeps): Sessions 
     changePassword: async (call, { current_password, password }) => {
       const userId = ownUser(call);
       const user = await findUser(store.read, userId);
-      if (!(await fitsPassword(current_password, user?.password_hash ?? null)))
+      await passwords.userOf(user?.email ?? "", current_password, call.actor.ip).catch((error: unknown) => {
+        if (!(error instanceof PlatformError && error.errorName === "wrong_password")) throw error;
         throw new PlatformError("wrong_password", { message: "The current password is wrong.", source: "/current_password" });
+      });
       const password_hash = await hashPassword(password);
       const ids = await commit({ store }, call, async (unit) => {
         await updateUser(unit.db, userId, { password_hash, modified_on: isoMicros(clock.nowMicros()) });
@@ -148,6 +155,17 @@ async function assertFirst(db: Kysely<Tables>, call: Call): Promise<UserRow> {
   if (!isFirst)
     throw new PlatformError("authentication_error", { message: "Set-up takes the first token, which the first start has printed." });
   return user;
+}
+
+/**
+ * Between the check of a credential and the session that begins with it, somebody may have rolled the token or changed the password, which
+ * ends the sessions that there are.
+ */
+async function assertStillGood(db: Kysely<Tables>, { type, id, proof }: Actor): Promise<void> {
+  const isToken = type === "token";
+  const user = isToken ? undefined : await findUser(db, id);
+  const hashes = isToken ? [(await findTokenById(db, id))?.hash] : [user?.password_hash, user?.api_key_hash];
+  if (typeof proof !== "string" || !hashes.includes(proof)) throw new PlatformError(isToken ? "invalid_token" : "wrong_password");
 }
 
 const hasEnded = (row: SessionRow, nowMs: number): boolean => sessionEndMs(row) <= nowMs;

@@ -1,6 +1,7 @@
 import { getServers } from "node:dns";
 import { askAuthority, askResolver, type ResolverAddress } from "#control/dns/scan/ask-resolver.ts";
 import type { Clock } from "#kernel/clock.ts";
+import type { AddressPolicy } from "#kernel/net/address-policy.ts";
 import { isWithin } from "#kernel/net/hostname.ts";
 import { formatIp } from "#kernel/net/ip.ts";
 import { FLAG, RCODE, TYPE } from "#wire/dns/codes.ts";
@@ -27,7 +28,7 @@ export interface ParentViewDeps {
   /** Those of the system where there are none. */
   readonly resolvers: readonly ResolverAddress[];
   /** Whether a server may be asked at this address: names lead anywhere. */
-  readonly isAllowed: (address: string) => boolean;
+  readonly isAllowed: AddressPolicy;
   /** Where parents' servers listen; 53 but in tests. */
   readonly port?: number;
 }
@@ -50,7 +51,7 @@ export function createLookAtParentServers({ clock, resolvers, isAllowed, port = 
     let servers = await serversOf(resolve, await zoneAbove(resolve, name));
     for (let referrals = 0; referrals <= REFERRALS_MAX; referrals++) {
       const addresses = await addressesOf(resolve, servers);
-      const allowed = addresses.filter((address) => isAllowed(address)).slice(0, SERVERS_MAX);
+      const allowed = addresses.filter((address) => isAllowed(address, port)).slice(0, SERVERS_MAX);
       if (allowed.length === 0)
         throw new Error(`none of ${servers.slice(0, SERVER_NAMES_MAX).join(", ")} has an address that may be queried`);
       const views = await Promise.all(

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { test } from "node:test";
-import { createAddressPolicy } from "#kernel/net/address-policy.ts";
+import { type AddressPolicy, createAddressPolicy } from "#kernel/net/address-policy.ts";
+import { createOperatorPorts, sharedOperatorPorts } from "#kernel/net/operator-ports.ts";
 import { fc } from "../../../test/support/property.ts";
 import { keyOf, parseAbsoluteName } from "#wire/dns/name.ts";
 import { type Transfer, TransferError } from "#wire/dns/transfer-reader.ts";
@@ -22,7 +23,7 @@ const fetch = async (
   port: number,
   limits: PrimaryLimits = LIMITS,
   signal = new AbortController().signal,
-  primaryAllowed = (_address: string) => true,
+  primaryAllowed: AddressPolicy = () => true,
 ): Promise<Transfer> => {
   const deps = { limits, budget, primaryAllowed, nowSeconds: () => 1_780_000_000 };
   const connection = await connectPrimary(deps, { address: "127.0.0.1", port, key: null }, parseAbsoluteName(NAME), signal);
@@ -128,9 +129,21 @@ test("nothing is asked of an address that primaries may not have", async (t) => 
   const primary = await startFakePrimary([zoneVersion(NAME, 5, lines)]);
   t.after(() => primary.close());
   const of = (listenHost: string, allow: readonly string[] = []): Promise<Transfer> =>
-    fetch(primary.port, LIMITS, undefined, createAddressPolicy(listenHost, allow));
+    fetch(primary.port, LIMITS, undefined, createAddressPolicy(listenHost, allow, undefined));
   await assert.rejects(of("0.0.0.0"), failing(/^this server sends no queries to its address \(dns\.primary_allow\)$/));
   assert.equal(primary.asked.length, 0);
   assert.equal((await of("127.0.0.1")).kind, "full");
   assert.equal((await of("0.0.0.0", ["127.0.0.0/8"])).kind, "full");
+});
+
+test("nothing is asked where this server listens for its operator, whatever is allowed", async (t) => {
+  const primary = await startFakePrimary([zoneVersion(NAME, 5, lines)]);
+  t.after(() => primary.close());
+  const shared = sharedOperatorPorts();
+  const allowed = createAddressPolicy("127.0.0.1", ["127.0.0.0/8"], shared);
+  assert.equal((await fetch(primary.port, LIMITS, undefined, allowed)).kind, "full");
+  createOperatorPorts(shared).add(primary.port);
+  const asked = primary.asked.length;
+  await assert.rejects(fetch(primary.port, LIMITS, undefined, allowed), failing(/^this server sends no queries to its address/));
+  assert.equal(primary.asked.length, asked);
 });

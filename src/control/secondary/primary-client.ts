@@ -49,7 +49,8 @@ export async function connectPrimary(
 ): Promise<PrimaryConnection> {
   const { limits, budget, nowSeconds, primaryAllowed } = deps;
   const { key } = primary;
-  if (!primaryAllowed(primary.address)) throw new TransferError("this server sends no queries to its address (dns.primary_allow)");
+  if (!primaryAllowed(primary.address, primary.port))
+    throw new TransferError("this server sends no queries to its address (dns.primary_allow)");
   if (key === undefined) throw new TransferError("this server cannot decrypt its TSIG key: enter the secret again");
   const stream = await openMessageStream(primary, limits, signal);
   const lease = budget.lease();

@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { newId } from "#kernel/crypto/ids.ts";
+import { SECURE_SESSION_COOKIE, SESSION_COOKIE } from "#kernel/net/session-cookie-name.ts";
 
 /**
  * Fields that concern one connection only (RFC 9110 §7.6.1), fields that the other side's writer sets again
@@ -18,6 +20,7 @@ const NOT_FORWARDED: ReadonlySet<string> = new Set([
   "content-length",
   "expect",
   "accept-encoding",
+  "cdn-loop",
 ]);
 
 /** Names and values by turns. */
@@ -28,6 +31,8 @@ export interface HeaderRules {
   toProvider(headers: IncomingHttpHeaders): FlatHeaders;
   /** The answer's fields as the client may see them. */
   toClient(headers: IncomingHttpHeaders): FlatHeaders;
+  /** Whether the request has been through this gateway before: it would go round until no connection is left. */
+  isLoop(headers: IncomingHttpHeaders): boolean;
 }
 
 /** Fields of the gateway itself, ours and those of published clients, stay between client and gateway. */
@@ -45,14 +50,37 @@ export function createHeaderRules(vendorPrefix: string): HeaderRules {
     }
     return into;
   };
+  const loop = newLoopName(vendorPrefix);
   return {
-    toProvider: (headers) => copy(headers, ["accept-encoding", "identity"]),
+    toProvider: (headers) => {
+      const passed = headers["cdn-loop"];
+      return copy(headers, ["accept-encoding", "identity", "cdn-loop", passed === undefined ? loop : `${String(passed)}, ${loop}`]);
+    },
     toClient: (headers) => {
       const length = headers["content-length"];
-      return copy(headers, typeof length === "string" ? ["content-length", length] : []);
+      const seen = headers["set-cookie"] === undefined ? headers : withoutSessions(headers);
+      return copy(seen, typeof length === "string" ? ["content-length", length] : []);
     },
+    isLoop: ({ "cdn-loop": passed }) =>
+      passed !== undefined &&
+      String(passed)
+        .split(",")
+        .some((member) => member.trim() === loop),
   };
 }
+
+/** How this gateway calls itself in CDN-Loop (RFC 8586): a gateway of another installation may well be a provider. */
+const newLoopName = (vendorPrefix: string): string => `${vendorPrefix}-aig-${newId()}`;
+
+/** Providers set no session of the management API, which browsers would take for one of this host. */
+function withoutSessions(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const { "set-cookie": given, ...others } = headers;
+  const cookies = [given ?? []].flat();
+  const kept = cookies.filter((cookie) => !OURS.has(cookie.slice(0, Math.max(0, cookie.indexOf("="))).trim()));
+  return kept.length === cookies.length ? headers : { ...others, "set-cookie": kept };
+}
+
+const OURS: ReadonlySet<string> = new Set([SESSION_COOKIE, SECURE_SESSION_COOKIE]);
 
 /** Further hop-by-hop fields that this connection names. */
 function namedByConnection(connection: string | undefined): ReadonlySet<string> | undefined {

@@ -119,3 +119,59 @@ test("an account's own provider is asked for the counts of a stream, and a clien
     texts.map(() => [20, false]),
   );
 });
+
+test("a provider whose address leads back to the gateway gets one request and no endless row of them", async (t) => {
+  const { base, replica, rows, metric } = await gatewayFront(t, { deps: { sealer: SEALER } });
+  const steps = { provider: "custom-loop", endpoint: "x", query: {} };
+  const hiding = SEALER.seal('{"cdn-loop":"nobody","connection":"cdn-loop"}', "custom-provider:hides");
+  replica.apply([
+    providerOp("loop", `${base}/gw/custom-loop`),
+    providerOp("hides", `${base}/gw/custom-hides`, { headers: hiding }),
+    providerOp("other", `${base}/gw/custom-loop`),
+  ]);
+  for (const slug of ["loop", "hides"]) {
+    rows.length = 0;
+    const response = await fetch(`${base}/gw/custom-${slug}/x`);
+    assert.deepEqual([response.status, ((await response.json()) as { internalCode: number }).internalCode], [508, 2914], slug);
+    assert.equal(rows.length, 1, slug);
+  }
+  const refused = metric("selvedge_gateway_refused_total");
+  assert.equal((await postJson(`${base}/gw`, [steps, { ...steps, provider: "custom-other" }])).status, 508);
+  assert.equal(metric("selvedge_gateway_refused_total"), refused + 2, "one for each step");
+  const next = await fetch(`${base}/gw/custom-loop/x`, { headers: { "cdn-loop": "svc-aig, svc-aig-of-another, edge; v=1" } });
+  assert.equal(next.status, 508, "what others have added stands before it");
+});
+
+test("a provider learns no session of the management API, and sets none", async (t) => {
+  const provider = await testProvider(t, (res) => {
+    res.setHeader("set-cookie", ["selvedge=theirs; Path=/", "__Host-selvedge=theirs; Path=/; Secure", "selvedge2=kept"]);
+    answerChat(res, "hello");
+  });
+  const { base } = await gatewayFront(t, { ops: [gatewayOp("gw"), providerOp("mine", provider.url)] });
+  const headers = { cookie: "a=b; selvedge=SECRET; __Host-selvedge=SECRET; c=d" };
+  const response = await postJson(`${base}/gw/custom-mine/chat/completions`, TEST_CHAT, headers);
+  assert.equal(response.status, 200);
+  assert.deepEqual(response.headers.getSetCookie(), ["selvedge2=kept"]);
+  assert.equal(provider.seen.at(-1)?.headers.cookie, "a=b; selvedge=xxxxxx; __Host-selvedge=xxxxxx; c=d");
+});
+
+test("a way back to the gateway through the edge is found as well, and one through another edge or gateway is none", async (t) => {
+  const provider = await testProvider(t, (res) => answerChat(res, "hello"));
+  const ops = [gatewayOp("gw"), providerOp("mine", provider.url)];
+  const { base, edgePort } = await gatewayFront(t, { ops, config: { edgePort: 0 } });
+  const path = `/gw/custom-mine/chat/completions`;
+  assert.equal((await postJson(`${base}${path}`, TEST_CHAT)).status, 200);
+  const name = String(provider.seen.at(-1)?.headers["cdn-loop"]);
+  assert.match(name, /^svc-aig-[0-9a-f]{32}$/);
+  const throughEdge = (passed: string): Promise<Response> =>
+    postJson(base.replace(/:\d+\//, `:${edgePort}/`) + path, TEST_CHAT, { "cdn-loop": passed });
+  assert.equal((await throughEdge(`${name}, svc`)).status, 508);
+  for (const [passed, told] of [
+    ["svc", name],
+    ["far; v=1, svc", `far; v=1, ${name}`],
+    ["svc-aig-0123, svc", `svc-aig-0123, ${name}`],
+  ] as const) {
+    assert.equal((await throughEdge(passed)).status, 200, passed);
+    assert.equal(provider.seen.at(-1)?.headers["cdn-loop"], told);
+  }
+});

@@ -23,7 +23,7 @@ export function preflightFields(headers: IncomingHttpHeaders): FlatHeaders {
 
 /** The same rules without the provider's own fields for pages: two `access-control-allow-origin` are none to a browser. */
 export const withoutProvidersOwn = (rules: HeaderRules): HeaderRules => ({
-  toProvider: rules.toProvider,
+  ...rules,
   toClient: (headers) => {
     const kept = Object.entries(headers).filter(([name]) => !name.startsWith("access-control-"));
     return rules.toClient(Object.fromEntries(kept));

@@ -110,9 +110,10 @@ export const ERROR_CODES = {
   foreign_page: {
     code: 10438,
     status: 403,
-    message: "Only pages of this server may send requests with a session",
-    cause: "The request carries the cookie of a session, and its Sec-Fetch-Site or Origin header names another site or none.",
-    remedy: "Programs authenticate with a token and send no cookie.",
+    message: "Only pages of this server may sign in or send requests with a session",
+    cause:
+      "The request carries the cookie of a session, and its Sec-Fetch-Site or Origin header names another site or none; or it signs in with a password, and these name another site.",
+    remedy: "Programs authenticate with a token, and send neither a cookie nor these headers.",
   },
   already_set_up: {
     code: 10439,
@@ -814,6 +815,14 @@ export const ERROR_CODES = {
     cause:
       "An account added a provider whose address belongs to this machine or its network, and the operator does not allow that address.",
     remedy: "Use a public address, or ask the operator to allow the network in gateway.provider_allow.",
+  },
+  aig_loop: {
+    code: 2914,
+    status: 508,
+    message: "The request has been through the gateway before: the provider's address leads back to it",
+    cause:
+      "The base URL of a provider, or a record or rule behind it, leads to this installation's own gateway; the request's CDN-Loop header says so.",
+    remedy: "Correct the provider's base_url.",
   },
   aig_unknown_route: {
     code: 2908,

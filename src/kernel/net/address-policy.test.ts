@@ -46,8 +46,8 @@ const SPECIAL: readonly (readonly [block: string, why: string, onLoopback: boole
   ["ff00::/8", "multicast", false],
 ];
 
-const PUBLIC = createAddressPolicy("0.0.0.0", []);
-const LOOPBACK = createAddressPolicy("127.0.0.1", []);
+const PUBLIC = createAddressPolicy("0.0.0.0", [], undefined);
+const LOOPBACK = createAddressPolicy("127.0.0.1", [], undefined);
 
 /** An address of the block, most often near its ends. */
 function within(block: string): fc.Arbitrary<string> {
@@ -68,11 +68,11 @@ for (const [block, why, onLoopback] of SPECIAL) {
       fc.property(within(block), (address) => {
         // The most specific block decides: ::1 stands in ::/96, 255.255.255.255 in 240/4.
         if (block === "::/96" && address === "::1") return;
-        assert.equal(PUBLIC(address), false, address);
-        assert.equal(LOOPBACK(address), onLoopback, address);
+        assert.equal(PUBLIC(address, 443), false, address);
+        assert.equal(LOOPBACK(address, 443), onLoopback, address);
         if (parseIp(address)?.family !== 4) return;
-        assert.equal(PUBLIC(`::ffff:${address}`), false, `mapped ${address}`);
-        assert.equal(LOOPBACK(`::ffff:${address}`), onLoopback, `mapped ${address}`);
+        assert.equal(PUBLIC(`::ffff:${address}`, 443), false, `mapped ${address}`);
+        assert.equal(LOOPBACK(`::ffff:${address}`, 443), onLoopback, `mapped ${address}`);
       }),
       { numRuns: 60 },
     );
@@ -85,27 +85,27 @@ test("everything else that IPv4 has, and global unicast of IPv6, is allowed", ()
     fc.property(fc.oneof(fc.ipV4(), within("2000::/3")), (address) => {
       const parsed = parseIp(address) ?? assert.fail(address);
       const special = blocks.find((block) => cidrContains(block, parsed));
-      assert.equal(PUBLIC(address), special === undefined, special && formatCidr(special));
+      assert.equal(PUBLIC(address, 443), special === undefined, special && formatCidr(special));
     }),
     { numRuns: 2000 },
   );
 });
 
 test("the operator's blocks are allowed whatever they are, in every spelling, and nothing beside them", () => {
-  const allows = createAddressPolicy("203.0.113.1", ["10.1.0.0/16", "169.254.169.254/32", "fd00:1::/32"]);
+  const allows = createAddressPolicy("203.0.113.1", ["10.1.0.0/16", "169.254.169.254/32", "fd00:1::/32"], undefined);
   for (const address of ["10.1.2.3", "::ffff:10.1.2.3", "169.254.169.254", "fd00:1::5", "FD00:1:0:0::5"])
-    assert.ok(allows(address), address);
-  for (const address of ["10.2.0.1", "169.254.169.253", "fd00:2::1", "127.0.0.1"]) assert.ok(!allows(address), address);
+    assert.ok(allows(address, 443), address);
+  for (const address of ["10.2.0.1", "169.254.169.253", "fd00:2::1", "127.0.0.1"]) assert.ok(!allows(address, 443), address);
 });
 
 test("a private address to listen at is public: others reach it", () => {
-  assert.equal(createAddressPolicy("10.0.0.1", [])("10.0.0.2"), false);
-  assert.equal(createAddressPolicy("::", [])("::1"), false);
-  assert.equal(createAddressPolicy("::1", [])("10.0.0.2"), true);
-  assert.equal(createAddressPolicy("localhost", [])("127.0.0.1"), true);
+  assert.equal(createAddressPolicy("10.0.0.1", [], undefined)("10.0.0.2", 443), false);
+  assert.equal(createAddressPolicy("::", [], undefined)("::1", 443), false);
+  assert.equal(createAddressPolicy("::1", [], undefined)("10.0.0.2", 443), true);
+  assert.equal(createAddressPolicy("localhost", [], undefined)("127.0.0.1", 443), true);
 });
 
 test("what is no address is refused", () => {
   for (const text of ["", "localhost", "1", "0x7f.1", "127.1", "fe80::1%eth0", "[::1]", "010.0.0.1"])
-    assert.equal(LOOPBACK(text), false, text);
+    assert.equal(LOOPBACK(text, 443), false, text);
 });

@@ -4,17 +4,22 @@ import { parseIp } from "./ip.ts";
 import { createOperatorPorts } from "./operator-ports.ts";
 
 /**
- * Whether something that a tenant named may be connected to at the address. Checked after name resolution, for the address that is
- * then used; with the port where it is known, because the operator's own listeners are never reached.
+ * Whether something that a tenant named may be connected to at the address and port. Checked after name resolution, for the address that is
+ * then used; nobody may leave the port out, because the operator's own listeners are never reached.
  */
-export type AddressPolicy = (address: string, port?: number) => boolean;
+export type AddressPolicy = (address: string, port: number) => boolean;
 
 /**
  * Always allows public addresses and the operator's blocks; allows addresses of this machine and its network only if the
  * edge listens on loopback (DESIGN.md §4). The link-local block, where cloud providers serve credentials, requires a
- * block of the operator. Never allows the ports of this machine that `operatorPorts` says (operator-ports.ts).
+ * block of the operator. Never allows the ports of this machine that `operatorPorts` says (operator-ports.ts); only what
+ * connects to nothing itself goes without them.
  */
-export function createAddressPolicy(listenHost: string, allow: readonly string[], operatorPorts?: SharedArrayBuffer): AddressPolicy {
+export function createAddressPolicy(
+  listenHost: string,
+  allow: readonly string[],
+  operatorPorts: SharedArrayBuffer | undefined,
+): AddressPolicy {
   const ofOperator = operatorPorts && createOperatorPorts(operatorPorts);
   const operators = createCidrSet(allow);
   const listens = parseIp(listenHost);
@@ -22,7 +27,7 @@ export function createAddressPolicy(listenHost: string, allow: readonly string[]
   const classes = isLoopback ? ON_LOOPBACK : IN_PUBLIC;
   const decided = new Map<string, boolean>();
   return (address, port) => {
-    if (port !== undefined && ofOperator?.reaches(address, port) === true) return false;
+    if (ofOperator?.reaches(address, port) === true) return false;
     let allowed = decided.get(address);
     if (allowed === undefined) {
       const parsed = parseIp(address);

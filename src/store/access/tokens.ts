@@ -52,7 +52,13 @@ export async function insertToken(db: Kysely<Tables>, row: Insertable<TokensTabl
   await db.insertInto("tokens").values(row).execute();
 }
 
+/** A token that gets another secret ends the sessions that the one before has made: whoever knew it is out. */
 export async function updateToken(db: Kysely<Tables>, id: string, change: Updateable<TokensTable>): Promise<void> {
+  if (change.hash !== undefined) {
+    const rolled = db.selectFrom("tokens").select("id").where("id", "=", id).where("hash", "!=", change.hash);
+    // few: nobody has more than 50 sessions (control/access/sessions.ts)
+    await db.deleteFrom("sessions").where("token_id", "in", rolled).execute();
+  }
   await db.updateTable("tokens").set(change).where("id", "=", id).execute();
 }
 

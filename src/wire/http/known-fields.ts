@@ -1,6 +1,7 @@
 import { spells } from "./bytes.ts";
 import { readConnection } from "./hop-by-hop.ts";
 import type { Head, HeadFault } from "./parsed-head.ts";
+import { maskSessionCookie } from "./session-cookie.ts";
 
 /** Understands one field: notes it in the head, says whether it is dropped, or refuses the message. */
 type FieldReader = (buffer: Buffer, head: Head, index: number) => HeadFault;
@@ -78,6 +79,11 @@ const FRAMING_AND_HOP_BY_HOP: readonly Row[] = [
   ["proxy-connection", drop],
 ];
 
+const readCookie: FieldReader = (buffer, head, index) => {
+  maskSessionCookie(buffer, head.offsets[index * 4 + 2]!, head.offsets[index * 4 + 3]!);
+  return 0;
+};
+
 /** Other members ask for codings of the connection, of which we have the one that needs no asking (RFC 9110 §10.1.4). */
 const readTe: FieldReader = (buffer, head, index) => {
   head.dropped[index] = 1;
@@ -96,6 +102,7 @@ export const REQUEST_FIELDS = knownFields([
   ["user-agent", note((head, index) => void (head.userAgentIndex = index), false)],
   ["accept", note((head, index) => void (head.acceptIndex = index), false)],
   ["accept-encoding", note((head) => void (head.hasCodings = true), false)],
+  ["cookie", readCookie],
   ["cdn-loop", note((head, index) => void (head.loopIndex = index), true)],
   // Credentials for a proxy are not the origin's business; `Proxy` becomes HTTP_PROXY in CGI programs.
   ["proxy-authorization", drop],
