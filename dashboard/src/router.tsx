@@ -48,6 +48,14 @@ const routes = [
     lazyRouteComponent(() => import("./pages/dns/dnssec.tsx"), "DnssecPage"),
   ),
   page(
+    "/zones/$zone/dns/versions",
+    lazyRouteComponent(() => import("./pages/dns/versions.tsx"), "VersionsPage"),
+  ),
+  page(
+    "/zones/$zone/dns/settings",
+    lazyRouteComponent(() => import("./pages/dns/dns-settings.tsx"), "DnsSettingsPage"),
+  ),
+  page(
     "/zones/$zone/security/events",
     lazyRouteComponent(() => import("./pages/security/events.tsx"), "EventsPage"),
   ),
@@ -58,6 +66,14 @@ const routes = [
   page(
     "/zones/$zone/security/rules",
     lazyRouteComponent(() => import("./pages/security/rules.tsx"), "RulesPage"),
+  ),
+  page(
+    "/zones/$zone/security/try",
+    lazyRouteComponent(() => import("./pages/security/try-request.tsx"), "TryPage"),
+  ),
+  page(
+    "/zones/$zone/security/managed/$ruleset",
+    lazyRouteComponent(() => import("./pages/security/managed-ruleset.tsx"), "ManagedRulesetPage"),
   ),
   page(
     "/zones/$zone/security/managed",

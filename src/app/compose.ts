@@ -61,8 +61,14 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
     const live = createLiveConfig({ config, tls: state.tls, load: deps.load });
     const metrics = createMetrics();
     let urlOfGateways = "";
+    let nameserver = "";
     let running: Pick<Planes, "workers" | "useRuleMaterial"> = { workers: [], useRuleMaterial: () => undefined };
-    const asked = { metrics, urlOfGateways: () => urlOfGateways, serverHealth: () => serverHealth(store, running) };
+    const asked = {
+      metrics,
+      urlOfGateways: () => urlOfGateways,
+      nameserver: () => nameserver || undefined,
+      serverHealth: () => serverHealth(store, running),
+    };
     const { control, reader, batches } = await openControl(deps, state, asked, closing);
     const publisher = await openPublisher(deps, state, control, closing);
     const hasZones = state.isLate ? snapshotMayHaveZones(files.lastGood) : await anyZone(store.read);
@@ -89,7 +95,9 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
     closing.addDraining((drainMs) => planes.stop(drainMs));
     running = planes;
     transport.report();
-    urlOfGateways = planeAddresses(config, { api: 0, ops: 0 }, planes.ports).gateway;
+    const listening = planeAddresses(config, { api: 0, ops: 0 }, planes.ports);
+    urlOfGateways = listening.gateway;
+    nameserver = listening.dns;
 
     const api = openApi(deps, { store, control, threads: [reader, batches], publisher, planes, metrics, live, transport, stalls }, closing);
     await state.withDatabase(async () => {

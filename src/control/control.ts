@@ -6,6 +6,7 @@ import type { Access } from "#control/access/access.ts";
 import type { CachePurges } from "#control/cache/purge.ts";
 import type { DeprecationCalls } from "#control/deprecation-calls.ts";
 import type { RecordScans } from "#control/dns/scan/record-scans.ts";
+import type { ZoneQueries } from "#control/dns/scan/zone-queries.ts";
 import type { Analytics } from "#control/analytics/analytics.ts";
 import type { DnsRecords } from "#control/dns/records/records.ts";
 import type { CustomNameServers } from "#control/dns/settings/custom-name-servers.ts";
@@ -70,6 +71,7 @@ export interface Control extends CustomHostnameControl {
   readonly dnsRecords: DnsRecords;
   readonly dnsVersions: DnsVersions;
   readonly recordScans: RecordScans;
+  readonly zoneQueries: ZoneQueries;
   readonly zoneFiles: ZoneFiles;
   readonly removals: Removals;
   readonly dnsSettings: DnsSettings;

@@ -15,6 +15,7 @@ import { createRecordChanger } from "#control/dns/changes/change-records.ts";
 import { createRecordView } from "#control/dns/changes/record-view.ts";
 import { createRecordScans } from "#control/dns/scan/record-scans.ts";
 import { createDnsRecords } from "#control/dns/records/records.ts";
+import { createZoneQueries } from "#control/dns/scan/zone-queries.ts";
 import { createScanResolver } from "#control/dns/scan/scan-resolver.ts";
 import { createCustomNameServers } from "#control/dns/settings/custom-name-servers.ts";
 import { createApexAddresses } from "#control/dns/dnssec/apex-addresses.ts";
@@ -141,6 +142,8 @@ export interface ControlDeps {
   readonly webhookAllowed?: AddressPolicy;
   /** Where the gateway plane is reached: `https://gateway.example`. */
   readonly urlOfGateways?: () => string;
+  /** Where this installation's nameserver listens; undefined until it does. */
+  readonly nameserver?: () => string | undefined;
   /** What the threads and the database of this server say; nothing unless given. */
   readonly serverHealth?: () => Promise<ServerHealth>;
   /** Where certificates come from; the installation's own authority alone unless given. */
@@ -232,6 +235,7 @@ export function createControl(deps: ControlDeps): Control {
       changer,
       ask: createScanResolver(deps.scanResolvers ?? []),
     }),
+    zoneQueries: createZoneQueries({ store, clock, nameserver: deps.nameserver ?? (() => undefined) }),
     zoneFiles: createZoneFiles({ store, clock, policy: recordPolicy, changer, recordsPerZoneMax, large }),
     dnsSettings,
     apexAddresses: createApexAddresses({ store }),

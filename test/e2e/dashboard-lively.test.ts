@@ -42,6 +42,10 @@ describe("the dashboard of a lively account", { skip: chrome === undefined && "c
     await chat(server);
     await server.stop();
     server = await start();
+    await readUntil(
+      () => get(server.ready.http, "/"),
+      (status) => status === 200,
+    );
     await visitSite(server);
     await chat(server);
     await readUntil(
@@ -90,8 +94,10 @@ describe("the dashboard of a lively account", { skip: chrome === undefined && "c
   test("the charts of a zone: a figure chooses what is drawn, a click on a bar leads closer, and Back leads out", async () => {
     await open(`/zones/${ZONE}?time=1h`);
     const figures = page.getByRole("group", { name: "What the chart shows" });
-    await figures.getByRole("button", { name: /Requests\s*12/ }).waitFor();
-    await figures.getByRole("button", { name: /Errors\s*6 \(50 %\)/ }).waitFor();
+    const logged: readonly { status: number }[] = await call("GET", `/zones/${zoneId}/logs/requests?per_page=1000`);
+    assert.equal(logged.filter(({ status }) => status >= 400).length, 6);
+    await figures.getByRole("button", { name: `Requests ${logged.length}` }).waitFor();
+    await figures.getByRole("button", { name: `Errors 6 (${Math.round((6 / logged.length) * 100)} %)` }).waitFor();
     await figures.getByRole("button", { name: /Security events\s*4/ }).click();
     const chart = page.getByRole("img", { name: /^Security events by action/ });
     await page.getByRole("region", { name: "Rules" }).getByText("Admin from outside the office").waitFor();
@@ -141,6 +147,58 @@ describe("the dashboard of a lively account", { skip: chrome === undefined && "c
     await page.getByText("It passes to the origin").waitFor();
     assert.equal(await get(server.ready.http, attack), 200);
     assert.equal(await get(server.ready.http, attack.replace("?q=", "?other=")), 403);
+  });
+
+  test("a rule is built from rows, or written in the editor, which says what is wrong; another phase has its own form", async () => {
+    await open(`/zones/${ZONE}/security/rules`);
+    await page.getByRole("button", { name: "Add a rule" }).first().click();
+    const form = page.getByRole("dialog");
+    await form.getByLabel("Name").fill("Wages are for Germany");
+    await form.getByLabel("Value of condition 1").fill("/wages");
+    await form.getByRole("button", { name: "Add a condition" }).click();
+    await form.getByLabel("Comparison of condition 2").selectOption("ne");
+    await form.getByLabel("Value of condition 2").fill("DE");
+    await form.getByLabel("How the expression is made").selectOption("write");
+    const editor = form.getByRole("textbox", { name: "Expression" });
+    await editor.fill('http.request.uri.pat contains "/wages"');
+    await form
+      .getByText(/unknown field/)
+      .first()
+      .waitFor();
+    await editor.fill('http.request.uri.path contains "/wages" and ip.src.country ne "DE"');
+    await form.getByText("The expression can be read.").waitFor();
+    await form.getByLabel("How the expression is made").selectOption("build");
+    assert.equal(await form.getByLabel("Value of condition 2").inputValue(), "DE");
+    assert.deepEqual(await graveViolations(page), []);
+    await form.getByRole("button", { name: "Save the rule" }).click();
+    await page.getByText("Wages are for Germany").waitFor();
+    assert.equal(await get(server.ready.http, "/wages", "127.0.0.3"), 403);
+    assert.equal(await get(server.ready.http, "/wages", "127.0.0.2"), 200);
+    await open(`/zones/${ZONE}/security/rules?phase=http_request_dynamic_redirect`);
+    await page.getByRole("button", { name: "Add a rule" }).first().click();
+    await form.getByLabel("Value of condition 1").fill("/old");
+    await form.getByLabel("To", { exact: true }).fill("https://www.shop.example/new");
+    await form.getByRole("button", { name: "Save the rule" }).click();
+    await page.getByText("A rule without a name").waitFor();
+    assert.equal(await get(server.ready.http, "/old"), 302);
+  });
+
+  test("a managed rule is turned off after its change was shown; a described request says what the rules do then", async () => {
+    const attack = `/find?q=${encodeURIComponent("<script>alert(1)</script>")}`;
+    assert.equal(await get(server.ready.http, attack), 403);
+    await open(`/zones/${ZONE}/security/managed`);
+    await page.getByRole("link", { name: "Managed Ruleset", exact: true }).click();
+    await page.getByLabel("Search rules").fill("xss");
+    await page.getByLabel("What rules of xss do").selectOption("log");
+    await page.getByText("as it comes → log").waitFor();
+    assert.equal(await get(server.ready.http, attack), 403, "nothing is written before it is saved");
+    await page.getByRole("button", { name: "Save the changes" }).click();
+    await page.getByText("not saved yet").waitFor({ state: "detached" });
+    assert.equal(await get(server.ready.http, attack), 200);
+    await open(`/zones/${ZONE}/security/try?url=${encodeURIComponent(`http://www.${ZONE}/admin`)}`);
+    await page.getByRole("button", { name: "Try it" }).click();
+    await page.getByText("block in Custom rules").waitFor();
+    assert.deepEqual(await graveViolations(page), []);
   });
 
   const HOSTILE = [

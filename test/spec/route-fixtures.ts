@@ -176,6 +176,7 @@ export const routeFixtures = (
   "dns-records-imports-list": {},
   "dns-records-imports-get": {},
   "dns-records-usage": {},
+  "dns-query": { body: { name: "@", type: "SOA" } },
   "dns-records-scan": {},
   "dns-records-scan-trigger": {},
   "dns-records-scan-list": {},

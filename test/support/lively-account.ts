@@ -101,10 +101,13 @@ export async function visitSite({ ready }: Selvedge, rounds = 1): Promise<void> 
       get(ready.http, path, ips[(at + round) % ips.length] ?? "127.0.0.2", agent);
     for (const [at, path] of ["/", "/", "/assets/a.css", "/assets/a.css", "/assets/a.css", "/shoes", "/gone", "/broken"].entries())
       await visit(path, at);
-    await visit("/admin/login", 1);
-    await visit(`/search?q=${encodeURIComponent("1' union select password from users--")}`, 2);
-    await visit(`/search?q=${encodeURIComponent(`<script>alert(1)</script>${CANARY}`)}`, 3, CANARY);
-    await visit(`/admin/${encodeURIComponent(CANARY)}`, 2, CANARY);
+    const attacks = [
+      await visit("/admin/login", 1),
+      await visit(`/search?q=${encodeURIComponent("1' union select password from users--")}`, 2),
+      await visit(`/search?q=${encodeURIComponent(`<script>alert(1)</script>${CANARY}`)}`, 3, CANARY),
+      await visit(`/admin/${encodeURIComponent(CANARY)}`, 2, CANARY),
+    ];
+    if (attacks.some((status) => status !== 403)) throw new Error(`attacks were answered with ${attacks.join(", ")}`);
   }
 }
 

@@ -1,13 +1,12 @@
-import { autocompletion, type Completion, type CompletionContext, completionKeymap } from "@codemirror/autocomplete";
+import { autocompletion, type Completion, type CompletionContext, completionKeymap, type CompletionResult } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { bracketMatching, HighlightStyle, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
 import { linter, lintKeymap } from "@codemirror/lint";
 import { EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, keymap, tooltips } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import type { CheckedExpression, ExpressionLanguage } from "#model/rulesets/rule-expression.ts";
+import type { CheckedExpression } from "#model/rulesets/rule-expression.ts";
 import { api } from "../api/client.ts";
 import css from "./expression-editor.module.css";
 
@@ -70,35 +69,36 @@ interface Props {
 export function ExpressionEditor({ zone, phase, value, onChange, labelledBy }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
-  const known = useRef<ExpressionLanguage>(undefined);
   const [problem, setProblem] = useState<string>();
-  const { data } = useQuery({
-    queryKey: ["language", phase],
-    staleTime: Number.POSITIVE_INFINITY,
-    queryFn: () => api<ExpressionLanguage>("GET", `/zones/${zone}/rulesets/expressions/language?phase=${phase}`),
-  });
-  known.current = data?.result;
+  const [formatted, setFormatted] = useState<string>();
+  const format = (): void => {
+    const { current } = view;
+    if (current && formatted !== undefined) current.dispatch({ changes: { from: 0, to: current.state.doc.length, insert: formatted } });
+  };
   useEffect(() => {
     // In a shadow root the editor keeps its styles in a constructed sheet; in the page it would add a style element, which the
     // policy refuses.
     const root = host.current!.shadowRoot ?? host.current!.attachShadow({ mode: "open" });
-    const complete = (context: CompletionContext) => {
-      const word = context.matchBefore(/[\w.]*/);
-      if (!word || (word.from === word.to && !context.explicit)) return null;
-      const options: Completion[] = [
-        ...(known.current?.fields ?? []).map(({ name, type }) => ({ label: name, detail: type, type: "property" })),
-        ...[...(known.current?.functions ?? []), ...(known.current?.operators ?? [])].map(({ name, summary }) => ({
-          label: name,
-          detail: summary.slice(0, 60),
-        })),
-      ];
-      return { from: word.from, options, validFor: /^[\w.]*$/ };
+    const complete = async (context: CompletionContext): Promise<CompletionResult | null> => {
+      const word = context.matchBefore(/[\w.$]*/);
+      if (!context.explicit && (!word || word.from === word.to)) return null;
+      const body = { expression: context.state.doc.toString(), phase, complete_at: context.pos };
+      const { result } = await api<CheckedExpression>("POST", `/zones/${zone}/rulesets/expressions`, body, { isShown: false });
+      const { from, items } = result.completions ?? { from: context.pos, items: [] };
+      const options = items.map(({ label, kind, detail, summary }): Completion => ({
+        label,
+        type: kind === "field" ? "property" : kind,
+        detail,
+        info: summary,
+      }));
+      return { from, options, validFor: /^[\w.$]*$/ };
     };
     const check = linter(
       async ({ state }) => {
         const expression = state.doc.toString();
         const { result } = await api<CheckedExpression>("POST", `/zones/${zone}/rulesets/expressions`, { expression, phase });
         setProblem(result.problem?.message);
+        setFormatted(result.formatted ?? undefined);
         if (!result.problem) return [];
         const line = state.doc.line(Math.min(result.problem.line, state.doc.lines));
         const from = Math.min(line.from + result.problem.column - 1, line.to);
@@ -136,9 +136,14 @@ export function ExpressionEditor({ zone, phase, value, onChange, labelledBy }: P
   return (
     <div className={css["frame"]} data-bad={problem !== undefined || undefined} aria-labelledby={labelledBy} role="group">
       <div ref={host} />
-      <p className={css["state"]} role="status">
-        {problem ?? "The expression can be read."}
-      </p>
+      <div className={css["state"]}>
+        <span role="status">{problem ?? "The expression can be read."}</span>
+        {problem === undefined && formatted !== undefined && formatted !== value && (
+          <button type="button" onClick={format}>
+            Format
+          </button>
+        )}
+      </div>
     </div>
   );
 }

@@ -16,10 +16,10 @@ export const Dialog = ({ title, onClose, children, size = 480, isFirm = false }:
   <Modal.Root opened onClose={onClose} size={size} closeOnClickOutside={!isFirm} closeOnEscape={!isFirm}>
     <Modal.Overlay backgroundOpacity={0.4} />
     <Modal.Content aria-label={title}>
-      <header className={css["head"]}>
+      <div className={css["head"]}>
         <h2>{title}</h2>
         {!isFirm && <Modal.CloseButton aria-label="Close" />}
-      </header>
+      </div>
       <div className={css["body"]}>{children}</div>
     </Modal.Content>
   </Modal.Root>

@@ -17,10 +17,10 @@ export function ApiCalls({ onClose }: { readonly onClose: () => void }) {
     <Drawer.Root opened onClose={onClose} position="right" size={560}>
       <Drawer.Overlay backgroundOpacity={0.4} />
       <Drawer.Content aria-label="This page as API calls">
-        <header className={css["head"]}>
+        <div className={css["head"]}>
           <h2>This page as API calls</h2>
           <Drawer.CloseButton aria-label="Close" />
-        </header>
+        </div>
         <div className={css["body"]}>
           <p className={css["lead"]}>Everything here is done by the public API. Newest first; put a token of yours into SELVEDGE_TOKEN.</p>
           <Choice

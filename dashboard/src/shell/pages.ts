@@ -6,15 +6,18 @@ export const ZONE_PAGES = [
     pages: [
       { title: "Records", to: "/zones/$zone/dns/records" },
       { title: "Import and export", to: "/zones/$zone/dns/import" },
+      { title: "Versions", to: "/zones/$zone/dns/versions" },
       { title: "DNSSEC", to: "/zones/$zone/dns/dnssec" },
+      { title: "DNS settings", to: "/zones/$zone/dns/settings" },
     ],
   },
   {
     group: "Security",
     pages: [
       { title: "Events", to: "/zones/$zone/security/events" },
-      { title: "Custom rules", to: "/zones/$zone/security/rules" },
+      { title: "Rules", to: "/zones/$zone/security/rules" },
       { title: "Managed rules", to: "/zones/$zone/security/managed" },
+      { title: "Try a request", to: "/zones/$zone/security/try" },
     ],
   },
   {

@@ -27,15 +27,16 @@ export interface OpenedControl {
   readonly batches: LogBatches;
 }
 
-/** `urlOfGateways` is asked once gateways serve. */
+/** `urlOfGateways` and `nameserver` are asked once the planes serve. */
 export async function openControl(
   { config, log, clock, operatorPorts }: ComposeDeps,
   { store, sealer, ca, files, withDatabase }: State,
   {
     metrics,
     urlOfGateways,
+    nameserver,
     serverHealth,
-  }: { readonly metrics: MetricRegistry; urlOfGateways(): string; serverHealth(): Promise<ServerHealth> },
+  }: { readonly metrics: MetricRegistry; urlOfGateways(): string; nameserver(): string | undefined; serverHealth(): Promise<ServerHealth> },
   closing: Closing,
 ): Promise<OpenedControl> {
   const events = openEventQueries(files.events);
@@ -47,7 +48,7 @@ export async function openControl(
   const batches = createLogBatches(log);
   closing.add(() => batches.close());
   const control = createControl({
-    ...{ store, clock, sealer, events, gatewayLogStore, ca, urlOfGateways, serverHealth },
+    ...{ store, clock, sealer, events, gatewayLogStore, ca, urlOfGateways, nameserver, serverHealth },
     eventReads: reader.reads,
     nodeId: nodeIdIn(files.nodeId),
     logSegments: logSegmentsOf(files.events),

@@ -17,6 +17,8 @@ export interface RecordPages {
   /** Puts a changed record in its place without a new read. */
   replace(record: DnsRecord): void;
   refresh(): void;
+  /** Those of the records that were read already. */
+  known(ids: ReadonlySet<string>): readonly DnsRecord[];
 }
 
 /** The pages of records that stand between two rows of a virtual table. `query` has filters and order. */
@@ -60,6 +62,13 @@ export function useRecordPages(zoneId: string, query: string, firstRow: number, 
           ? { ...old, result: old.result.map((one: DnsRecord) => (one.id === record.id ? record : one)) }
           : old,
       ),
+    known: (ids) => {
+      const found = new Map<string, DnsRecord>();
+      for (const [, reply] of client.getQueriesData<Reply<unknown>>(inZone))
+        if (reply && Array.isArray(reply.result))
+          for (const one of reply.result as readonly DnsRecord[]) if (ids.has(one.id)) found.set(one.id, one);
+      return [...found.values()];
+    },
     refresh: () => void client.invalidateQueries(inZone),
   };
 }

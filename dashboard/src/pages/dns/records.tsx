@@ -14,6 +14,7 @@ import { count } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";
 import { useTyped } from "../../parts/use-typed.ts";
 import { ZoneGate } from "../start/zone-gate.tsx";
+import { BulkEdit } from "./bulk-edit.tsx";
 import { RecordForm } from "./record-form.tsx";
 import { useRecordPages } from "./record-pages.ts";
 import { type Field, RecordRow, type RowActions } from "./record-row.tsx";
@@ -30,6 +31,8 @@ const HEADS = [
   ["changed", "Changed"],
 ] as const;
 const TYPES = ["A", "AAAA", "CNAME", "MX", "TXT", "NS", "SRV", "CAA"];
+/** As many as one write changes at once. */
+const BULK_MAX = 3000;
 const phone = matchMedia("(max-width: 700px)");
 
 export const RecordsPage = () => <ZoneGate>{(zone) => <Records zone={zone} />}</ZoneGate>;
@@ -44,6 +47,8 @@ function Records({ zone }: { readonly zone: Zone }) {
   const [form, setForm] = useState<DnsRecord | "new" | undefined>(opened === "new" ? "new" : undefined);
   const [isRemoving, setRemoving] = useState(false);
   const [fault, setFault] = useState<string>();
+  const [isBulk, setBulk] = useState(false);
+  const [isSelecting, setSelecting] = useState(false);
   const height = phone.matches ? 60 : 38;
   const types = useMemo(() => type?.split(",") ?? [], [type]);
   const query = useMemo(() => {
@@ -111,6 +116,23 @@ function Records({ zone }: { readonly zone: Zone }) {
       event.preventDefault();
       actions.pick(record.id);
     } else if (event.key === "n" && !event.ctrlKey && !event.metaKey) setForm("new");
+  };
+  /** All that match the filters, not those alone that are on the screen. */
+  const selectAll = async (): Promise<void> => {
+    setSelecting(true);
+    const ids: string[] = [];
+    try {
+      for (let page = 1; ids.length < (total ?? 0); page++) {
+        const { result } = await api<DnsRecord[]>("GET", `/zones/${zone.id}/dns_records?${query}&per_page=1000&page=${page}`);
+        if (result.length === 0) break;
+        ids.push(...result.map(({ id }) => id));
+      }
+      setPicked(new Set(ids));
+    } catch (error) {
+      setFault((error as Error).message);
+    } finally {
+      setSelecting(false);
+    }
   };
   const isFiltered = search !== undefined || type !== undefined || proxied !== undefined;
   const done = (): void => {
@@ -245,6 +267,14 @@ function Records({ zone }: { readonly zone: Zone }) {
         {picked.size > 0 && (
           <div className={css["bulk"]} role="toolbar" aria-label="Actions for the selected records">
             {count(picked.size)} selected
+            {total !== undefined && picked.size < total && total <= BULK_MAX && (
+              <Button variant="subtle" color="gray" loading={isSelecting} onClick={() => void selectAll()}>
+                Select all {count(total)}
+              </Button>
+            )}
+            <Button variant="subtle" onClick={() => setBulk(true)}>
+              Edit
+            </Button>
             <Button variant="subtle" color="red" onClick={() => setRemoving(true)}>
               Delete
             </Button>
@@ -261,6 +291,19 @@ function Records({ zone }: { readonly zone: Zone }) {
           record={form === "new" ? undefined : form}
           onClose={() => setForm(undefined)}
           onDone={done}
+        />
+      )}
+      {isBulk && (
+        <BulkEdit
+          zoneId={zone.id}
+          ids={picked}
+          known={pages.known(picked)}
+          onClose={() => setBulk(false)}
+          onDone={() => {
+            setBulk(false);
+            setPicked(new Set());
+            pages.refresh();
+          }}
         />
       )}
       {isRemoving && (

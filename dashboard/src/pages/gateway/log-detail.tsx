@@ -14,10 +14,10 @@ export function LogDetail({ path, onClose }: { readonly path: string; readonly o
     <Drawer.Root opened onClose={onClose} position="right" size={600}>
       <Drawer.Overlay backgroundOpacity={0.4} />
       <Drawer.Content aria-label="A request through the gateway">
-        <header className={css["head"]}>
+        <div className={css["head"]}>
           <h2>A request through the gateway</h2>
           <Drawer.CloseButton aria-label="Close" />
-        </header>
+        </div>
         <div className={css["body"]}>
           {read.error ? (
             <Failed error={read.error} />

@@ -1,33 +1,31 @@
 import { Button } from "@mantine/core";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
-import type { CustomHostname } from "#model/hostnames/custom-hostname.ts";
+import type { CustomHostname, FallbackOrigin } from "#model/hostnames/custom-hostname.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { useRead, useWrite } from "../../api/hooks.ts";
 import { Confirm } from "../../parts/confirm.tsx";
 import { CopyBlock } from "../../parts/copy-block.tsx";
-import { List } from "../../parts/list.tsx";
-import { Badge, Card, Empty, Facts, Failed, Fault, Loading, Notice, PageHead, type Tone } from "../../parts/page.tsx";
+import { CopyRecord } from "../../parts/copy-record.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { Card, Empty, Facts, Failed, Fault, Loading, Notice, PageHead } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";
 import { ZoneGate } from "../start/zone-gate.tsx";
+import { SetFallbackOrigin } from "./fallback-origin.tsx";
+import css from "./hostname.module.css";
+import { messageFor, stepsOf } from "./hostname-steps.ts";
 import { sentenceOf } from "./sentence.ts";
 
 export const HostnamePage = () => <ZoneGate>{(zone) => <HostnameOf zone={zone} />}</ZoneGate>;
 
-interface Check {
-  readonly name: string;
-  readonly expected: string;
-  readonly seen: string;
-  readonly tone: Tone;
-}
-
-/** Why it is not active: each check, what it expects and what it saw. */
+/** Why it is not active: each step, what was seen of it, and the records that are missing. */
 function HostnameOf({ zone }: { readonly zone: Zone }) {
   const { hostname } = useParams({ strict: false }) as { hostname: string };
   const base = `/zones/${zone.id}/custom_hostnames`;
   const navigate = useNavigate();
   const read = useRead<CustomHostname[]>(`${base}?hostname=${encodeURIComponent(hostname)}&per_page=50`, { everyMs: 10_000 });
+  const fallback = useRead<FallbackOrigin>(`${base}/fallback_origin`);
   const write = useWrite<CustomHostname>(base);
   const [isRemoving, setRemoving] = useState(false);
   const one = read.data?.result.find((row) => row.hostname === hostname);
@@ -40,6 +38,7 @@ function HostnameOf({ zone }: { readonly zone: Zone }) {
     );
   if (!one) return <Empty title={`${zone.name} has no custom hostname ${hostname}`} />;
   const { text, tone } = sentenceOf(one);
+  const steps = stepsOf(one, zone.name, fallback.data?.result);
   return (
     <>
       <PageHead title={hostname} lead={text}>
@@ -67,20 +66,38 @@ function HostnameOf({ zone }: { readonly zone: Zone }) {
         </div>
       )}
       <Card title={tone === "good" ? "Checks" : "Why is it not active?"}>
-        <List<Check>
-          label="Checks"
-          rows={checksOf(one, zone)}
-          keyOf={({ name }) => name}
-          columns={[
-            { head: "Check", width: "170px", cell: ({ name }) => <b>{name}</b> },
-            { head: "Expected", width: "auto", cell: ({ expected }) => <span className="mono">{expected}</span> },
-            { head: "Seen", width: "auto", cell: ({ seen, tone: of }) => <Badge tone={of}>{seen}</Badge> },
-          ]}
-        />
+        <ol className={css["steps"]}>
+          {steps.map(({ id, title, state, seen, hint, records, http }) => (
+            <li key={id} data-state={state}>
+              <span className={css["mark"]}>
+                <Icon name={state === "done" ? "check" : state === "failed" ? "alert" : "clock"} size={16} />
+                <span className="unseen">{state}</span>
+              </span>
+              <div className={tools["stack"]}>
+                <div>
+                  <h3>{title}</h3>
+                  <p>{seen}</p>
+                  {hint !== undefined && <p className={tools["quiet"]}>{hint}</p>}
+                </div>
+                {records.map((record) => (
+                  <CopyRecord key={`${record.type} ${record.name} ${record.value}`} {...record} />
+                ))}
+                {http && (
+                  <details>
+                    <summary className={tools["quiet"]}>Or answer over HTTP</summary>
+                    <CopyBlock label="the address and the answer" text={`${http.url}\n${http.body}`} />
+                  </details>
+                )}
+                {id === "origin" && state !== "done" && <SetFallbackOrigin zone={zone} />}
+              </div>
+            </li>
+          ))}
+        </ol>
+        {tone !== "good" && <p className={tools["quiet"]}>The server looks again by itself; this page follows every ten seconds.</p>}
       </Card>
-      {tone !== "good" && (
+      {steps.some(({ records }) => records.length > 0) && (
         <Card title="Send this to the customer">
-          <CopyBlock label="the records" text={recordsFor(one, zone)} />
+          <CopyBlock label="the message" text={messageFor(one, steps)} />
         </Card>
       )}
       <Card title="Certificate">
@@ -114,36 +131,4 @@ function HostnameOf({ zone }: { readonly zone: Zone }) {
       )}
     </>
   );
-}
-
-function checksOf(one: CustomHostname, zone: Zone): readonly Check[] {
-  const isActive = one.status === "active";
-  const errors = (one.ssl?.validation_errors ?? []).map(({ message }) => message).join(" ");
-  const hasCertificate = one.ssl?.status === "active";
-  return [
-    {
-      name: "Hostname",
-      expected: `CNAME ${zone.name}`,
-      seen: isActive ? "as expected" : (one.verification_errors?.[0] ?? one.status),
-      tone: isActive ? "good" : "warn",
-    },
-    ...(one.ssl
-      ? [
-          {
-            name: "Certificate",
-            expected: one.ssl.method === "txt" ? "a TXT record" : "an answer over HTTP",
-            seen: hasCertificate ? "issued" : errors || one.ssl.status.replaceAll("_", " "),
-            tone: hasCertificate ? ("good" as const) : errors === "" ? ("warn" as const) : ("bad" as const),
-          },
-        ]
-      : []),
-  ];
-}
-
-function recordsFor(one: CustomHostname, zone: Zone): string {
-  const lines = [`${one.hostname}. CNAME ${zone.name}.`];
-  if (one.ownership_verification) lines.push(`${one.ownership_verification.name}. TXT "${one.ownership_verification.value}"`);
-  for (const { txt_name, txt_value } of one.ssl?.validation_records ?? [])
-    if (txt_name !== undefined) lines.push(`${txt_name}. TXT "${txt_value}"`);
-  return lines.join("\n");
 }

@@ -10,7 +10,8 @@ import { useRead, useWrite } from "../../api/hooks.ts";
 import { Actions } from "../../parts/modal.tsx";
 import { Card, Failed, Fault, Loading, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
-import { clausesOf, draftOf, joined } from "./exception-draft.ts";
+import { draftOf } from "./exception-draft.ts";
+import { clausesOf, joined } from "./expression-text.ts";
 import { partName, phaseTitle } from "./parts.ts";
 import { RuleDiff } from "./rule-diff.tsx";
 

@@ -1,7 +1,6 @@
 import type { SecurityEvent } from "#model/events/security-event.ts";
 import type { ExceptionDraft } from "#model/rulesets/exception.ts";
-
-export const quoted = (text: string): string => `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+import { quoted } from "./expression-text.ts";
 
 /** This host, this path and this method. */
 const expressionFor = ({ host, path, method }: SecurityEvent): string =>
@@ -41,26 +40,3 @@ export function draftOf(event: SecurityEvent): ExceptionDraft | undefined {
     },
   };
 }
-
-const AND = " and ";
-
-/** Comparisons joined by `and`; a text in quotes may hold the word. */
-export function clausesOf(expression: string): readonly string[] {
-  const clauses: string[] = [];
-  let from = 0;
-  let isQuoted = false;
-  for (let at = 0; at < expression.length; at++) {
-    const char = expression[at];
-    if (char === "\\" && isQuoted) at++;
-    else if (char === '"') isQuoted = !isQuoted;
-    else if (!isQuoted && expression.startsWith(AND, at)) {
-      clauses.push(expression.slice(from, at));
-      from = at + AND.length;
-      at = from - 1;
-    }
-  }
-  return [...clauses, expression.slice(from)].map((clause) => clause.trim()).filter(Boolean);
-}
-
-/** Nothing chosen is every request. */
-export const joined = (clauses: readonly string[]): string => (clauses.length === 0 ? "true" : clauses.join(" and "));

@@ -1,11 +1,13 @@
 import { Switch } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import type { Ruleset, RulesetSummary } from "#model/rulesets/ruleset.ts";
 import type { Zone } from "#model/zones/zone.ts";
 import { ApiError } from "../../api/client.ts";
 import { useRead, useWrite } from "../../api/hooks.ts";
-import { Card, Failed, Fault, Loading, Notice, PageHead } from "../../parts/page.tsx";
+import { Badge, Card, Failed, Fault, Loading, Notice, PageHead } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
 import { ZoneGate } from "../start/zone-gate.tsx";
+import type { Overrides } from "./overrides.ts";
 import { WafMigration } from "./waf-migration.tsx";
 import css from "./managed.module.css";
 
@@ -56,6 +58,10 @@ function PhaseCard({ zone, phase, rulesets }: PhaseProps) {
   const current = read.data?.result;
   const ruleOf = (id: string) =>
     current?.rules.find(({ action, action_parameters }) => action === "execute" && action_parameters?.["id"] === id);
+  const changesOf = (id: string): number => {
+    const { rules = [], categories = [] } = (ruleOf(id)?.action_parameters?.["overrides"] ?? {}) as Overrides;
+    return rules.length + categories.length;
+  };
   const turn = ({ id, name }: RulesetSummary, isOn: boolean): void => {
     const rule = ruleOf(id);
     const added = { action: "execute", action_parameters: { id }, expression: "true", description: name, enabled: true };
@@ -81,9 +87,16 @@ function PhaseCard({ zone, phase, rulesets }: PhaseProps) {
             {rulesets.map((ruleset) => (
               <li key={ruleset.id}>
                 <div>
-                  <b>{ruleset.name}</b>
+                  <Link
+                    className={tools["link"]}
+                    to="/zones/$zone/security/managed/$ruleset"
+                    params={{ zone: zone.name, ruleset: ruleset.id }}
+                  >
+                    {ruleset.name}
+                  </Link>
                   <p>{ruleset.description || `Version ${ruleset.version}`}</p>
                 </div>
+                {changesOf(ruleset.id) > 0 && <Badge tone="accent">{changesOf(ruleset.id)} overrides</Badge>}
                 <Switch
                   aria-label={`${ruleset.name} runs`}
                   checked={ruleOf(ruleset.id)?.enabled ?? false}

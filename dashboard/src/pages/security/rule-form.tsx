@@ -1,16 +1,16 @@
-import { Button, TextInput } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
+import { Button, Textarea, TextInput } from "@mantine/core";
 import { type FormEvent, lazy, Suspense, useState } from "react";
-import type { RuleTrace } from "#model/rulesets/rule-trace.ts";
 import type { Rule, Ruleset } from "#model/rulesets/ruleset.ts";
 import type { Zone } from "#model/zones/zone.ts";
-import { api } from "../../api/client.ts";
 import { useWrite } from "../../api/hooks.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { Actions, Dialog } from "../../parts/modal.tsx";
 import { Fault, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
-import type { Phase } from "./rule-phases.ts";
+import { ExpressionBuilder } from "./expression-builder.tsx";
+import { builtOf } from "./expression-parts.ts";
+import { ParameterFields } from "./parameter-fields.tsx";
+import type { Phase, RuleAction } from "./rule-phases.ts";
 
 const ExpressionEditor = lazy(async () => ({ default: (await import("../../parts/expression-editor.tsx")).ExpressionEditor }));
 
@@ -20,69 +20,105 @@ interface FormProps {
   /** Undefined where the phase has none yet. */
   readonly ruleset: Ruleset | undefined;
   readonly rule: Rule | undefined;
-  /** The expression of an exception that was begun at an event. */
-  readonly exception: string | undefined;
   readonly onClose: () => void;
 }
 
-const SKIP = { ruleset: "current" };
+type Tree = Readonly<Record<string, unknown>>;
 
-export function RuleForm({ zone, phase, ruleset, rule, exception, onClose }: FormProps) {
-  const [description, setDescription] = useState(rule?.description ?? (exception === undefined ? "" : "Exception"));
-  const [expression, setExpression] = useState(rule?.expression ?? exception ?? 'http.request.uri.path contains "/admin"');
-  const [action, setAction] = useState<string>(rule?.action ?? (exception === undefined ? phase.actions[0] : "skip"));
+/** One rule: when, as rows or as text, and then what. */
+export function RuleForm({ zone, phase, ruleset, rule, onClose }: FormProps) {
+  const [description, setDescription] = useState(rule?.description ?? "");
+  const [expression, setExpression] = useState(rule?.expression ?? phase.example);
+  const [action, setAction] = useState<string>(rule?.action ?? phase.actions[0].id);
+  const known: RuleAction = phase.actions.find(({ id }) => id === action) ?? { id: action, title: action.replaceAll("_", " "), fields: [] };
+  const [parameters, setParameters] = useState<Tree>(rule?.action_parameters ?? (known.start as Tree | undefined) ?? {});
+  const [ratelimit, setRatelimit] = useState<Tree | undefined>(rule?.ratelimit ?? (phase.ratelimit as Tree | undefined));
+  const [way, setWay] = useState<"build" | "write">(builtOf(expression) ? "build" : "write");
   const base = `/zones/${zone.id}/rulesets`;
   const write = useWrite<Ruleset>(base);
+  const choose = (next: string): void => {
+    setAction(next);
+    setParameters((phase.actions.find(({ id }) => id === next)?.start as Tree | undefined) ?? {});
+  };
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    const parameters = action === "skip" ? (rule?.action === "skip" ? rule.action_parameters : SKIP) : undefined;
     const body = {
       description,
       expression,
       action,
       enabled: rule?.enabled ?? true,
-      ...(parameters ? { action_parameters: parameters } : {}),
-      // A skip rule applies to the rules below it.
-      ...(rule || action !== "skip" ? {} : { position: { before: "" } }),
+      ...(Object.keys(parameters).length > 0 ? { action_parameters: parameters } : {}),
+      ...(ratelimit ? { ratelimit } : {}),
+      ...(rule?.logging ? { logging: rule.logging } : {}),
     };
-    const { position: _position, ...first } = { position: undefined, ...body };
+    // A skip rule applies to the rules below it.
+    const position = action === "skip" ? { position: { before: "" } } : {};
     const call = rule
       ? { method: "PATCH" as const, path: `${base}/${ruleset?.id}/rules/${rule.id}`, body }
       : ruleset
-        ? { method: "POST" as const, path: `${base}/${ruleset.id}/rules`, body }
-        : { method: "PUT" as const, path: `${base}/phases/${phase.id}/entrypoint`, body: { rules: [first] } };
+        ? { method: "POST" as const, path: `${base}/${ruleset.id}/rules`, body: { ...body, ...position } }
+        : { method: "PUT" as const, path: `${base}/phases/${phase.id}/entrypoint`, body: { rules: [body] } };
     write.mutate(call, { onSuccess: onClose });
   };
   return (
-    <Dialog title={rule ? "Edit the rule" : exception === undefined ? "Add a rule" : "Make an exception"} onClose={onClose} size={680}>
+    <Dialog title={rule ? "Edit the rule" : `Add a rule to “${phase.title}”`} onClose={onClose} size={760}>
       <form className={tools["form"]} onSubmit={submit}>
-        <div className={tools["two"]}>
-          <TextInput
-            label="Name"
-            placeholder="Admin from outside the office"
-            value={description}
-            onChange={({ currentTarget }) => setDescription(currentTarget.value)}
-            data-autofocus
-          />
-          <Choice
-            label="Then"
-            value={action}
-            options={phase.actions.map((one) => [one, one.replaceAll("_", " ")] as const)}
-            onChange={setAction}
-          />
+        <TextInput
+          label="Name"
+          placeholder="Admin from outside the office"
+          value={description}
+          onChange={({ currentTarget }) => setDescription(currentTarget.value)}
+          data-autofocus
+        />
+        <div className={tools["stack"]}>
+          <div className={tools["between"]}>
+            <h2 id="when">When a request matches</h2>
+            <Choice
+              label="How the expression is made"
+              isQuiet
+              value={way}
+              options={[
+                ["build", "Builder"],
+                ["write", "Expression editor"],
+              ]}
+              onChange={setWay}
+            />
+          </div>
+          {way === "build" ? (
+            <ExpressionBuilder value={expression} onChange={setExpression} />
+          ) : (
+            <Suspense fallback={<pre className="mono">{expression}</pre>}>
+              <ExpressionEditor zone={zone.id} phase={phase.id} value={expression} onChange={setExpression} labelledBy="when" />
+            </Suspense>
+          )}
         </div>
-        <div>
-          <h2 id="when">When a request matches</h2>
-          <Suspense fallback={<pre className="mono">{expression}</pre>}>
-            <ExpressionEditor zone={zone.id} phase={phase.id} value={expression} onChange={setExpression} labelledBy="when" />
-          </Suspense>
-        </div>
-        {action === "skip" && (
-          <Notice tone="warn">
-            Matching requests pass all {phase.id === "http_request_firewall_managed" ? "managed" : "remaining custom"} rules.
-          </Notice>
+        {phase.counting && ratelimit && (
+          <div className={tools["stack"]}>
+            <h2>More often than</h2>
+            <ParameterFields fields={phase.counting} value={ratelimit} onChange={setRatelimit} />
+          </div>
         )}
-        <TryIt zone={zone} />
+        <div className={tools["stack"]}>
+          <h2>Then</h2>
+          <div className={tools["two"]}>
+            <Choice
+              label="Action"
+              value={action}
+              options={[
+                ...phase.actions.map(({ id, title }) => [id, title] as const),
+                ...(phase.actions.some(({ id }) => id === action) ? [] : [[action, known.title] as const]),
+              ]}
+              onChange={choose}
+            />
+          </div>
+          {known.fields.length > 0 && <ParameterFields fields={known.fields} value={parameters} onChange={setParameters} />}
+          <AllParameters
+            key={action}
+            value={parameters}
+            onChange={setParameters}
+            isOpen={known.fields.length === 0 && known.start !== undefined}
+          />
+        </div>
         {write.error && (
           <Notice tone="bad">
             <Fault error={write.error} />
@@ -101,28 +137,38 @@ export function RuleForm({ zone, phase, ruleset, rule, exception, onClose }: For
   );
 }
 
-/** Runs the saved rules on a described request. */
-function TryIt({ zone }: { readonly zone: Zone }) {
-  const [url, setUrl] = useState(`https://www.${zone.name}/`);
-  const [ip, setIp] = useState("192.0.2.1");
-  const trace = useMutation({ mutationFn: () => api<RuleTrace>("POST", `/zones/${zone.id}/rulesets/trace`, { url, ip }) });
-  const end = trace.data?.result.terminated_by;
+interface AllProps {
+  readonly value: Tree;
+  readonly onChange: (value: Tree) => void;
+  readonly isOpen: boolean;
+}
+
+/** What no form asks for: the parameters as the API takes them. */
+function AllParameters({ value, onChange, isOpen }: AllProps) {
+  const [text, setText] = useState<string>();
+  const [problem, setProblem] = useState<string>();
+  const change = (next: string): void => {
+    setText(next);
+    try {
+      onChange(JSON.parse(next || "{}") as Tree);
+      setProblem(undefined);
+    } catch (error) {
+      setProblem((error as Error).message);
+    }
+  };
   return (
-    <details>
-      <summary>Try the rules as they are saved now</summary>
-      <div className={tools["stack"]}>
-        <div className={tools["two"]}>
-          <TextInput label="Address" value={url} onChange={({ currentTarget }) => setUrl(currentTarget.value)} />
-          <TextInput label="From" value={ip} onChange={({ currentTarget }) => setIp(currentTarget.value)} />
-        </div>
-        <div className={tools["row"]}>
-          <Button variant="default" loading={trace.isPending} loaderProps={{ type: "dots" }} onClick={() => trace.mutate()}>
-            Try it
-          </Button>
-          {trace.error && <Fault error={trace.error} />}
-          {trace.data && (end ? `Ended by ${end.action.replaceAll("_", " ")} in ${end.phase}.` : "Passes to the origin.")}
-        </div>
-      </div>
+    <details open={isOpen} onToggle={() => setText(undefined)}>
+      <summary className={tools["quiet"]}>All parameters</summary>
+      <Textarea
+        aria-label="All parameters, as JSON"
+        classNames={{ input: tools["mono"] ?? "" }}
+        rows={5}
+        value={text ?? JSON.stringify(value, null, 2)}
+        error={problem}
+        onChange={({ currentTarget }) => change(currentTarget.value)}
+        onBlur={() => problem === undefined && setText(undefined)}
+        spellCheck={false}
+      />
     </details>
   );
 }

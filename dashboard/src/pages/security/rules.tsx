@@ -1,4 +1,5 @@
 import { ActionIcon, Button, Switch } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Rule, Ruleset } from "#model/rulesets/ruleset.ts";
 import type { Zone } from "#model/zones/zone.ts";
@@ -13,19 +14,20 @@ import tools from "../../parts/tools.module.css";
 import { ZoneGate } from "../start/zone-gate.tsx";
 import { TONES } from "./events.tsx";
 import { RuleForm } from "./rule-form.tsx";
-import { PHASES } from "./rule-phases.ts";
+import { CUSTOM_PHASE, PHASES } from "./rule-phases.ts";
 import css from "./rules.module.css";
 
 export const RulesPage = () => <ZoneGate>{(zone) => <Rules zone={zone} />}</ZoneGate>;
 
 function Rules({ zone }: { readonly zone: Zone }) {
-  const [{ phase: asked, except }, go] = useAddress();
-  const phase = PHASES.find(({ id }) => id === asked) ?? PHASES[0];
+  const [{ phase: asked = CUSTOM_PHASE, add }, go] = useAddress();
+  const phase = PHASES.find(({ id }) => id === asked) ?? PHASES.find(({ id }) => id === CUSTOM_PHASE)!;
+  const navigate = useNavigate();
   const base = `/zones/${zone.id}/rulesets`;
   const entry = `${base}/phases/${phase.id}/entrypoint`;
   const read = useRead<Ruleset>(entry);
   const write = useWrite<Ruleset>(base);
-  const [form, setForm] = useState<Rule | "new" | undefined>(except === undefined ? undefined : "new");
+  const [form, setForm] = useState<Rule | "new" | undefined>(add === undefined ? undefined : "new");
   const [removing, setRemoving] = useState<Rule>();
   const isAbsent = read.error instanceof ApiError && read.error.status === 404;
   const ruleset = read.data?.result;
@@ -44,8 +46,14 @@ function Rules({ zone }: { readonly zone: Zone }) {
           isQuiet
           value={phase.id}
           options={PHASES.map(({ id, title }) => [id, title] as const)}
-          onChange={(id) => go({ phase: id, except: undefined })}
+          onChange={(id) => go({ phase: id === CUSTOM_PHASE ? undefined : id })}
         />
+        <Button
+          variant="default"
+          onClick={() => void navigate({ to: "/zones/$zone/security/try", params: { zone: zone.name }, search: {} })}
+        >
+          Try a request
+        </Button>
         <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setForm("new")}>
           Add a rule
         </Button>
@@ -129,10 +137,9 @@ function Rules({ zone }: { readonly zone: Zone }) {
           phase={phase}
           ruleset={ruleset}
           rule={form === "new" ? undefined : form}
-          exception={form === "new" ? except : undefined}
           onClose={() => {
             setForm(undefined);
-            go({ except: undefined }, { replace: true });
+            go({ add: undefined }, { replace: true });
           }}
         />
       )}

@@ -3,11 +3,19 @@ import { useState } from "react";
 import type { Ruleset } from "#model/rulesets/ruleset.ts";
 import type { WafMigrationCheck, WafMigrationConfig, WafMigrationStatus } from "#model/rulesets/waf-migration.ts";
 import type { Zone } from "#model/zones/zone.ts";
+import { type Group, groupsNode, useGroups } from "../../api/analytics.ts";
 import { useRead, useWrite } from "../../api/hooks.ts";
+import { nowMs } from "../../api/now.ts";
+import { useAddress } from "../../api/search.ts";
+import { rangeOf } from "../../api/time-range.ts";
 import { Confirm } from "../../parts/confirm.tsx";
+import { List } from "../../parts/list.tsx";
 import { Badge, Card, Loading, Notice } from "../../parts/page.tsx";
+import { count } from "../../parts/time.tsx";
 import tools from "../../parts/tools.module.css";
 import css from "./managed.module.css";
+
+const DAY_MS = 86_400_000;
 
 type Step = "validation" | "pending";
 
@@ -16,6 +24,7 @@ export function WafMigration({ zone }: { readonly zone: Zone }) {
   const base = `/zones/${zone.id}`;
   const status = useRead<WafMigrationStatus>(`${base}/waf_migration/status`);
   const check = useRead<WafMigrationCheck>(`${base}/waf_migration/check?phase_two=1`);
+  const [{ ready }, go] = useAddress();
   const [isReviewing, setReviewing] = useState(false);
   const [step, setStep] = useState<Step>();
   const config = useRead<WafMigrationConfig>(isReviewing || step !== undefined ? `${base}/waf_migration/config?phase_two=1` : undefined);
@@ -56,6 +65,7 @@ export function WafMigration({ zone }: { readonly zone: Zone }) {
               : "The previous version is turned off by it, which cannot be undone."}
           </p>
         )}
+        {isValidating && <Differences zone={zone} />}
         {isReviewing && (config.data ? <Configuration rules={config.data.result.rules} /> : <Loading />)}
         {check.data.result.compatible && (
           <div className={tools["row"]}>
@@ -65,7 +75,16 @@ export function WafMigration({ zone }: { readonly zone: Zone }) {
               </Button>
             )}
             {isValidating ? (
-              <Button onClick={() => setStep("pending")}>Turn off the previous version</Button>
+              ready === undefined ? (
+                <Button onClick={() => go({ ready: "1" })}>Ready to update</Button>
+              ) : (
+                <>
+                  <Button variant="default" onClick={() => go({ ready: undefined })}>
+                    Not yet
+                  </Button>
+                  <Button onClick={() => setStep("pending")}>Turn off previous version</Button>
+                </>
+              )
             ) : (
               <Button onClick={() => setStep(isEnterprise ? "validation" : "pending")}>Deploy</Button>
             )}
@@ -88,6 +107,53 @@ export function WafMigration({ zone }: { readonly zone: Zone }) {
         </Confirm>
       )}
     </Card>
+  );
+}
+
+interface Difference {
+  readonly source: string;
+  readonly description: string;
+  readonly action: string;
+}
+
+/** What either WAF did in the last day: rules of the new one beside those of the previous one. */
+function Differences({ zone }: { readonly zone: Zone }) {
+  const until = nowMs();
+  const range = rangeOf(until - DAY_MS, until, "24h");
+  const { data } = useGroups<"events", Difference>(
+    { kind: "zones", id: zone.id },
+    {
+      events: groupsNode("firewallEventsAdaptiveGroups", range, "count dimensions { source description action }", {
+        filter: { phase: "http_request_firewall_managed" },
+        order: "count_DESC",
+        limit: 50,
+      }),
+    },
+  );
+  const of = (isPrevious: boolean) =>
+    (data?.events ?? []).filter(({ dimensions }) => dimensions.source.includes("previous") === isPrevious);
+  return (
+    <div className={tools["two"]}>
+      {([false, true] as const).map((isPrevious) => (
+        <div key={String(isPrevious)} className={tools["stack"]}>
+          <h3 className={tools["label"]}>{isPrevious ? "Previous version" : "Managed rules"} in the last 24 hours</h3>
+          {of(isPrevious).length === 0 ? (
+            <p className={tools["quiet"]}>It acted on no request.</p>
+          ) : (
+            <List<Group<Difference>>
+              label={isPrevious ? "Events of the previous version" : "Events of managed rules"}
+              rows={of(isPrevious)}
+              keyOf={({ dimensions }) => `${dimensions.description} ${dimensions.action}`}
+              columns={[
+                { head: "Rule", width: "auto", cell: ({ dimensions }) => dimensions.description || "without a name" },
+                { head: "Action", width: "90px", cell: ({ dimensions }) => dimensions.action.replaceAll("_", " ") },
+                { head: "Requests", width: "80px", isFigure: true, cell: (group) => count(group.count) },
+              ]}
+            />
+          )}
+        </div>
+      ))}
+    </div>
   );
 }
 

@@ -1,0 +1,212 @@
+import { Button, TextInput } from "@mantine/core";
+import { Link, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Rule, Ruleset } from "#model/rulesets/ruleset.ts";
+import type { Zone } from "#model/zones/zone.ts";
+import { ApiError } from "../../api/client.ts";
+import { useRead, useWrite } from "../../api/hooks.ts";
+import { useAddress } from "../../api/search.ts";
+import { Choice } from "../../parts/choice.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { List } from "../../parts/list.tsx";
+import { Badge, Card, Chip, Failed, Fault, Loading, Notice, PageHead } from "../../parts/page.tsx";
+import { count } from "../../parts/time.tsx";
+import tools from "../../parts/tools.module.css";
+import { useTyped } from "../../parts/use-typed.ts";
+import { ZoneGate } from "../start/zone-gate.tsx";
+import { changed, changesBetween, type Override, overrideFor, type Overrides, withOverride } from "./overrides.ts";
+
+export const ManagedRulesetPage = () => <ZoneGate>{(zone) => <ManagedRuleset zone={zone} />}</ZoneGate>;
+
+const SHOWN_MAX = 150;
+const RESPONSES = "http_response_firewall_managed";
+
+function ManagedRuleset({ zone }: { readonly zone: Zone }) {
+  const { ruleset: id } = useParams({ strict: false }) as { ruleset: string };
+  const base = `/zones/${zone.id}/rulesets`;
+  const read = useRead<Ruleset>(`${base}/${id}`);
+  const ruleset = read.data?.result;
+  const entry = useRead<Ruleset>(ruleset && `${base}/phases/${ruleset.phase}/entrypoint`);
+  const isAbsent = entry.error instanceof ApiError && entry.error.status === 404;
+  if (read.error) return <Failed error={read.error} onAgain={() => void read.refetch()} />;
+  if (entry.error && !isAbsent) return <Failed error={entry.error} onAgain={() => void entry.refetch()} />;
+  if (!ruleset || entry.isPending)
+    return (
+      <div className={tools["inset"]}>
+        <Loading />
+      </div>
+    );
+  const deployment = entry.data?.result.rules.find(
+    ({ action, action_parameters }) => action === "execute" && action_parameters?.["id"] === id,
+  );
+  return (
+    <>
+      <PageHead title={ruleset.name} lead={ruleset.description}>
+        <Link className={tools["link"]} to="/zones/$zone/security/managed" params={{ zone: zone.name }}>
+          All managed rules
+        </Link>
+      </PageHead>
+      {deployment ? (
+        <OverridesForm
+          key={deployment.version}
+          zone={zone}
+          ruleset={ruleset}
+          entryId={entry.data?.result.id ?? ""}
+          deployment={deployment}
+        />
+      ) : (
+        <div className={tools["inset"]}>
+          <Notice tone="accent" title="This ruleset is off">
+            Turn it on under managed rules; then single rules and groups can be changed here.
+          </Notice>
+        </div>
+      )}
+    </>
+  );
+}
+
+interface FormProps {
+  readonly zone: Zone;
+  readonly ruleset: Ruleset;
+  readonly entryId: string;
+  readonly deployment: Rule;
+}
+
+/** What the zone changes of the ruleset: of all of it, of groups, and of single rules. Nothing is written before *Save*. */
+function OverridesForm({ zone, ruleset, entryId, deployment }: FormProps) {
+  const [search, go] = useAddress();
+  const [typed, setTyped] = useTyped(search["search"], (text) => go({ search: text }, { replace: true }));
+  const stored = (deployment.action_parameters?.["overrides"] ?? {}) as Overrides;
+  const [draft, setDraft] = useState(stored);
+  const base = `/zones/${zone.id}/rulesets`;
+  const write = useWrite<Ruleset>(base);
+  const changes = changesBetween(stored, draft, ruleset);
+  const isResponse = ruleset.phase === RESPONSES;
+  const categories = [...new Set(ruleset.rules.flatMap(({ categories: of = [] }) => of))].toSorted();
+  const only = search["only"];
+  const wanted = (search["search"] ?? "").toLowerCase();
+  const found = ruleset.rules.filter(
+    ({ id, description, categories: of = [] }) =>
+      (only === undefined || of.includes(only)) &&
+      (search["changed"] === undefined || changed(overrideFor(draft, "rules", id))) &&
+      (wanted === "" || `${id} ${description} ${of.join(" ")}`.toLowerCase().includes(wanted)),
+  );
+  const save = (): void => {
+    const { id: _id, version: _version, last_updated: _updated, ...kept } = deployment;
+    const body = { ...kept, action_parameters: { ...deployment.action_parameters, overrides: draft } };
+    write.mutate({ method: "PATCH", path: `${base}/${entryId}/rules/${deployment.id}`, body });
+  };
+  const choice = (kind: "rules" | "categories", name: string, label: string, usual?: Rule) => (
+    <Choice
+      label={label}
+      isQuiet
+      value={stateOf(overrideFor(draft, kind, name))}
+      options={[
+        ["", usual ? `as it comes (${usual.enabled ? usual.action : "off"})` : "as it comes"],
+        ["off", "off"],
+        ["on", "on"],
+        ["log", "log"],
+        ...(isResponse ? [] : [["block", "block"] as const, ["managed_challenge", "challenge"] as const]),
+      ]}
+      onChange={(state) => setDraft(withOverride(draft, kind, name, changeOf(state)))}
+    />
+  );
+  return (
+    <>
+      {changes.length > 0 && (
+        <Card title={`${count(changes.length)} ${changes.length === 1 ? "change" : "changes"}, not saved yet`}>
+          <div className={tools["stack"]}>
+            <ul className={tools["plain"]}>
+              {changes.map(({ name, before, after }) => (
+                <li key={name}>
+                  <b>{name}</b>: {before} → {after}
+                </li>
+              ))}
+            </ul>
+            {write.error && (
+              <Notice tone="bad">
+                <Fault error={write.error} />
+              </Notice>
+            )}
+            <div className={tools["row"]}>
+              <Button loading={write.isPending} loaderProps={{ type: "dots" }} onClick={save}>
+                Save the changes
+              </Button>
+              <Button variant="default" onClick={() => setDraft(stored)}>
+                Discard
+              </Button>
+            </div>
+          </div>
+        </Card>
+      )}
+      <Card title="Groups">
+        <List
+          label="Groups"
+          rows={categories}
+          keyOf={(category) => category}
+          columns={[
+            {
+              head: "Group",
+              width: "auto",
+              cell: (category) => (
+                <button type="button" className={tools["pick"]} onClick={() => go({ only: category })}>
+                  {category}
+                </button>
+              ),
+            },
+            {
+              head: "Rules",
+              width: "80px",
+              isFigure: true,
+              cell: (category) => count(ruleset.rules.filter(({ categories: of = [] }) => of.includes(category)).length),
+            },
+            { head: "Does", width: "200px", cell: (category) => choice("categories", category, `What rules of ${category} do`) },
+          ]}
+        />
+      </Card>
+      <div className={tools["tools"]}>
+        <TextInput
+          data-search
+          size="xs"
+          className={tools["find"] ?? ""}
+          placeholder="Name, group or identifier"
+          aria-label="Search rules"
+          leftSection={<Icon name="search" size={16} />}
+          value={typed}
+          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+        <Button variant="default" onClick={() => go({ changed: search["changed"] === undefined ? "1" : undefined })}>
+          {search["changed"] === undefined ? "Only changed rules" : "All rules"}
+        </Button>
+        {only !== undefined && <Chip name="Group" value={only} onRemove={() => go({ only: undefined })} />}
+        <span className={tools["quiet"]}>
+          {count(found.length)} of {count(ruleset.rules.length)} rules
+        </span>
+      </div>
+      <Card>
+        <List<Rule>
+          label="Rules of the ruleset"
+          rows={found.slice(0, SHOWN_MAX)}
+          keyOf={({ id }) => id}
+          columns={[
+            { head: "Rule", width: "auto", cell: ({ id, description }) => <span title={id}>{description || id}</span> },
+            {
+              head: "Groups",
+              width: "30%",
+              isMinor: true,
+              cell: ({ categories: of = [] }) => of.map((one) => <Badge key={one}>{one}</Badge>),
+            },
+            { head: "Does", width: "200px", cell: (rule) => choice("rules", rule.id, `What ${rule.description || rule.id} does`, rule) },
+          ]}
+        />
+        {found.length > SHOWN_MAX && <p className={tools["quiet"]}>The first {SHOWN_MAX} are shown: search to find the others.</p>}
+      </Card>
+    </>
+  );
+}
+
+const stateOf = ({ action, enabled }: Override): string => (enabled === false ? "off" : (action ?? (enabled === true ? "on" : "")));
+
+/** Undefined takes the override away. */
+const changeOf = (state: string): Override | undefined =>
+  state === "" ? undefined : state === "off" ? { enabled: false } : state === "on" ? { enabled: true } : { action: state, enabled: true };
