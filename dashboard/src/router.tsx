@@ -48,6 +48,10 @@ const routes = [
     lazyRouteComponent(() => import("./pages/dns/dnssec.tsx"), "DnssecPage"),
   ),
   page(
+    "/zones/$zone/dns/ask",
+    lazyRouteComponent(() => import("./pages/dns/ask.tsx"), "AskPage"),
+  ),
+  page(
     "/zones/$zone/dns/versions",
     lazyRouteComponent(() => import("./pages/dns/versions.tsx"), "VersionsPage"),
   ),

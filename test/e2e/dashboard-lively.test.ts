@@ -160,12 +160,17 @@ describe("the dashboard of a lively account", { skip: chrome === undefined && "c
     await form.getByLabel("Value of condition 2").fill("DE");
     await form.getByLabel("How the expression is made").selectOption("write");
     const editor = form.getByRole("textbox", { name: "Expression" });
-    await editor.fill('http.request.uri.pat contains "/wages"');
+    const write = async (expression: string): Promise<void> => {
+      await editor.click();
+      await page.keyboard.press("Control+A");
+      await page.keyboard.type(expression);
+    };
+    await write('http.request.uri.pat contains "/wages"');
     await form
       .getByText(/unknown field/)
       .first()
       .waitFor();
-    await editor.fill('http.request.uri.path contains "/wages" and ip.src.country ne "DE"');
+    await write('http.request.uri.path contains "/wages" and ip.src.country ne "DE"');
     await form.getByText("The expression can be read.").waitFor();
     await form.getByLabel("How the expression is made").selectOption("build");
     assert.equal(await form.getByLabel("Value of condition 2").inputValue(), "DE");
@@ -198,6 +203,58 @@ describe("the dashboard of a lively account", { skip: chrome === undefined && "c
     await open(`/zones/${ZONE}/security/try?url=${encodeURIComponent(`http://www.${ZONE}/admin`)}`);
     await page.getByRole("button", { name: "Try it" }).click();
     await page.getByText("block in Custom rules").waitFor();
+    assert.deepEqual(await graveViolations(page), []);
+  });
+
+  test("the nameserver is asked, many records are changed at once after a preview, and the version that made it is undone", async () => {
+    await open(`/zones/${ZONE}/dns/ask?name=www`);
+    await page.getByText("goes through the edge").waitFor();
+    await page.getByText(`www.${ZONE}.\t`).waitFor();
+    await page.getByLabel("Name").fill("nowhere");
+    await page.getByRole("button", { name: "Ask", exact: true }).click();
+    await page.getByText("NXDOMAIN", { exact: true }).waitFor();
+    await open(`/zones/${ZONE}/dns/records?type=MX,TXT`);
+    await page.getByLabel(/^Select MX/).check();
+    await page.getByLabel(/^Select TXT/).check();
+    const bulk = page.getByRole("toolbar", { name: "Actions for the selected records" });
+    await bulk.getByRole("button", { name: "Edit" }).click();
+    const form = page.getByRole("dialog");
+    await form.getByLabel("TTL").selectOption("300");
+    assert.equal(await form.getByRole("list", { name: "Preview" }).getByText("ttl 300").count(), 2);
+    await form.getByRole("button", { name: "Change 2 records" }).click();
+    await form.waitFor({ state: "hidden" });
+    const ttls = async (): Promise<readonly number[]> =>
+      (await call("GET", `/zones/${zoneId}/dns_records?type=MX&type=TXT`)).map(({ ttl }: { ttl: number }) => ttl);
+    assert.deepEqual(await ttls(), [300, 300]);
+    await open(`/zones/${ZONE}/dns/versions`);
+    await page.getByRole("table", { name: "Versions" }).getByRole("button").first().click();
+    await page.getByText(`canary.${ZONE} 300 TXT`).waitFor();
+    await page.getByRole("button", { name: "Undo this write" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Undo it" }).click();
+    await page.getByRole("dialog").waitFor({ state: "hidden" });
+    assert.deepEqual(await ttls(), [1, 1]);
+    await open(`/zones/${ZONE}/dns/settings`);
+    await page.getByLabel("Refresh").fill("12");
+    await page.getByRole("button", { name: "Save the settings" }).click();
+    await page.getByText(/600/).first().waitFor();
+    await page.getByLabel("Refresh").fill("7200");
+    await page.getByRole("button", { name: "Save the settings" }).click();
+    await readUntil(
+      () => call("GET", `/zones/${zoneId}/dns_settings`),
+      ({ soa }: { soa: { refresh: number } }) => soa.refresh === 7200,
+    );
+  });
+
+  test("why a custom hostname waits: whose turn it is, with each record to copy", async () => {
+    await open(`/zones/${ZONE}/hostnames`);
+    await page.getByRole("link", { name: "app.customer.example" }).click();
+    await page.getByText("The zone has no fallback origin.").waitFor();
+    const name = page.getByLabel("CNAME record app.customer.example");
+    await name.getByText(ZONE, { exact: true }).waitFor();
+    await page.getByLabel("Fallback origin").selectOption(`www.${ZONE}`);
+    await page.getByRole("button", { name: "Make it the fallback origin" }).click();
+    await page.getByText(`Requests go to www.${ZONE}.`).waitFor();
+    await name.getByText(`www.${ZONE}`).waitFor();
     assert.deepEqual(await graveViolations(page), []);
   });
 

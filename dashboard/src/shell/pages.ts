@@ -6,6 +6,7 @@ export const ZONE_PAGES = [
     pages: [
       { title: "Records", to: "/zones/$zone/dns/records" },
       { title: "Import and export", to: "/zones/$zone/dns/import" },
+      { title: "Ask the nameserver", to: "/zones/$zone/dns/ask" },
       { title: "Versions", to: "/zones/$zone/dns/versions" },
       { title: "DNSSEC", to: "/zones/$zone/dns/dnssec" },
       { title: "DNS settings", to: "/zones/$zone/dns/settings" },

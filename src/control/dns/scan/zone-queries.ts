@@ -6,7 +6,7 @@ import type { Store } from "#store/database/store.ts";
 import { CLASS, FLAG, RCODE, TYPE } from "#wire/dns/codes.ts";
 import type { Message, ResourceRecord } from "#wire/dns/message.ts";
 import { type DnsName, formatName, isWithin, keyOf, parseName, parseAbsoluteName } from "#wire/dns/name.ts";
-import { masterText, recordTypeByCode, typeCode } from "#wire/dns/record-types.ts";
+import { presentationText, recordTypeByCode, typeCode } from "#wire/dns/record-types.ts";
 import { askAuthority, type ResolverAddress } from "./ask-resolver.ts";
 import { causesOf } from "./answer-causes.ts";
 
@@ -102,7 +102,7 @@ function lineOf({ name, type: code, ttl, rdata }: ResourceRecord): Sections["ans
 
 function contentOf(type: string, rdata: Uint8Array): string {
   try {
-    return masterText(type, rdata);
+    return presentationText(type, rdata);
   } catch {
     return `\\# ${rdata.length} ${Buffer.from(rdata).toString("hex")}`;
   }
