@@ -234,15 +234,18 @@ describe("the dashboard of a lively account", { skip: chrome === undefined && "c
     await page.getByRole("dialog").waitFor({ state: "hidden" });
     assert.deepEqual(await ttls(), [1, 1]);
     await open(`/zones/${ZONE}/dns/settings`);
-    await page.getByLabel("Refresh").fill("12");
+    await page.getByLabel("TTL of the NS records").fill("7");
     await page.getByRole("button", { name: "Save the settings" }).click();
-    await page.getByText(/600/).first().waitFor();
-    await page.getByLabel("Refresh").fill("7200");
+    await page.getByText(/must be >= 30/).waitFor();
+    await page.getByLabel("TTL of the NS records").fill("3600");
     await page.getByRole("button", { name: "Save the settings" }).click();
     await readUntil(
       () => call("GET", `/zones/${zoneId}/dns_settings`),
-      ({ soa }: { soa: { refresh: number } }) => soa.refresh === 7200,
+      (settings: { ns_ttl: number }) => settings.ns_ttl === 3600,
     );
+    await page.getByLabel("Refresh").fill("7200");
+    await page.getByRole("button", { name: "Save the settings" }).click();
+    await page.getByText(/Only Enterprise/).waitFor();
   });
 
   test("why a custom hostname waits: whose turn it is, with each record to copy", async () => {

@@ -17,7 +17,7 @@ const FLAGS = [
 const axe = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 /** Runs in the page, which has no types here. */
 const WATCHER = `
-  addEventListener("securitypolicyviolation", (event) => fault(event.violatedDirective + " broken by " + event.blockedURI));
+  addEventListener("securitypolicyviolation", (event) => fault([event.violatedDirective, "broken by", event.blockedURI, event.sourceFile, event.lineNumber, location.pathname].join(" ")));
   globalThis.alert = () => fault("a script of somebody else ran");
 `;
 const GRAVE = `axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>

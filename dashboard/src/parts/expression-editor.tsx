@@ -57,6 +57,16 @@ const look = EditorView.theme({
   },
 });
 
+/** Typed over a selection by the browser itself, the colours would be kept in style attributes, which the policy refuses. */
+const typeOverSelection = EditorView.domEventHandlers({
+  beforeinput: (event, view) => {
+    if (event.inputType !== "insertText" || event.data === null || view.state.selection.main.empty) return false;
+    event.preventDefault();
+    view.dispatch(view.state.replaceSelection(event.data), { userEvent: "input.type", scrollIntoView: true });
+    return true;
+  },
+});
+
 interface Props {
   readonly zone: string;
   readonly phase: string;
@@ -122,6 +132,7 @@ export function ExpressionEditor({ zone, phase, value, onChange, labelledBy }: P
           autocompletion({ override: [complete], icons: false }),
           check,
           keymap.of([...completionKeymap, ...lintKeymap, ...defaultKeymap, ...historyKeymap]),
+          typeOverSelection,
           EditorView.lineWrapping,
           look,
           tooltips({ parent: root as unknown as HTMLElement }),

@@ -48,7 +48,7 @@ function Form({ path, settings }: { readonly path: string; readonly settings: Zo
   const [soa, setSoa] = useState<Readonly<Record<string, unknown>>>({});
   const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
   const faults = write.error instanceof ApiError ? write.error.byField() : {};
-  const shownFaults = Object.keys(faults).filter((name) => name !== "");
+  const isBesideField = Object.keys(faults).some((name) => name === "ns_ttl" || name.startsWith("soa."));
   const body = { ...change, ...(Object.keys(soa).length > 0 ? { soa } : {}) };
   const submit = (event: FormEvent): void => {
     event.preventDefault();
@@ -112,7 +112,7 @@ function Form({ path, settings }: { readonly path: string; readonly settings: Zo
       </Card>
       <div className={tools["inset"]}>
         <div className={tools["stack"]}>
-          {write.error && shownFaults.length === 0 && (
+          {write.error && !isBesideField && (
             <Notice tone="bad">
               <Fault error={write.error} />
             </Notice>
