@@ -3,6 +3,7 @@ import { runPhase } from "#rules/engine/engine.ts";
 import { MANAGED, SCORES } from "#rules/managed/request-rulesets.ts";
 import { createSignatureSet } from "#rules/managed/signatures/signature-set.ts";
 import { SIGNATURES } from "#rules/managed/signatures/table.ts";
+import { createTextTest } from "#rules/managed/signatures/text-test.ts";
 import { createRun } from "#rules/engine/run.ts";
 import { testRequest } from "#rules/testing/views.ts";
 import type { RequestView } from "#rules/views.ts";
@@ -43,7 +44,10 @@ const WORDS = "the lamp stands on the desk and it is bright enough to read by at
 const form = (i: number): string =>
   Array.from({ length: 100 }, (_, n) => `field${n}=${i}+${WORDS.repeat(14).replaceAll(" ", "+")}`).join("&");
 
-const REQUESTS: Readonly<Record<"get" | "json_2kb" | "form_100kb", readonly RequestView[]>> = {
+/** 1 MiB: everything of a body that is looked at. */
+const items = `<items>${Array.from({ length: 5600 }, (_, n) => `<item id="${n}"><title>A lamp in brass &amp; glass</title><note>${n} ${WORDS}; it's ${WORDS}</note></item>`).join("")}</items>`;
+
+const REQUESTS: Readonly<Record<"get" | "json_2kb" | "form_100kb" | "xml_1mb", readonly RequestView[]>> = {
   get: Array.from({ length: 64 }, (_, i) =>
     testRequest({
       path: `/shop/item/${i}/brass-lamp`,
@@ -53,6 +57,8 @@ const REQUESTS: Readonly<Record<"get" | "json_2kb" | "form_100kb", readonly Requ
   ),
   json_2kb: Array.from({ length: 16 }, (_, i) => sending("application/json", document(i))),
   form_100kb: Array.from({ length: 2 }, (_, i) => sending("application/x-www-form-urlencoded", form(i))),
+  // Two, since the last request's values are remembered.
+  xml_1mb: ["a", "b"].map((name) => sending("application/xml", items.replaceAll("items>", `${name}>`))),
 };
 
 /** CPU time of what looks through one request after the other, in microseconds for one. */
@@ -69,9 +75,10 @@ function contender(name: string, scale: number, judge: (request: RequestView) =>
     run: () => {
       const json_us = Math.round(cpuMicros(REQUESTS.json_2kb, Math.ceil(200 * scale), judge));
       const form_us = Math.round(cpuMicros(REQUESTS.form_100kb, Math.ceil(50 * scale), judge));
+      const xml_us = Math.round(cpuMicros(REQUESTS.xml_1mb, Math.ceil(3 * scale), judge));
       return Promise.resolve({
         value: cpuMicros(REQUESTS.get, Math.ceil(500 * scale), judge),
-        also: { json_2kb_us: json_us, form_100kb_us: form_us },
+        also: { json_2kb_us: json_us, form_100kb_us: form_us, xml_1mb_us: xml_us },
       });
     },
   };
@@ -94,7 +101,9 @@ export const rulesManaged: Benchmark = {
     });
     const entry = [compileRuleset({ id: "entry", phase: PHASE, rules: [execute(MANAGED.id), execute(SCORES.id)] })];
     const everyByte = Array.from({ length: 256 }, (_, byte) => String.fromCharCode(byte));
-    const each = createSignatureSet(SIGNATURES.map((signature) => ({ ...signature, needs: everyByte })));
+    const each = createSignatureSet(
+      SIGNATURES.map((signature) => ({ ...signature, looksFor: { detect: createTextTest(signature, []) }, needs: everyByte })),
+    );
     return Promise.resolve({
       ours: contender("selvedge", 1, (request) => runPhase(entry, createRun(), request, null)),
       peers: [contender("each-pattern", 0.05, (request) => SIGNATURES.forEach((_, number) => each.matches(request, number)))],
