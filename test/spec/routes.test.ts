@@ -70,6 +70,7 @@ describe("the route table", () => {
     assert.deepEqual(
       open.map(({ id }) => id),
       [
+        "dns-query",
         "zone-rulesets-trace",
         "zone-rulesets-expressions-check",
         "account-rulesets-trace",
