@@ -59,6 +59,8 @@ test("what does not fit is refused with the parameter's name", () => {
   assert.equal(place({ count: ["1", "2"] }), "/count");
   assert.equal(place({ "name.contains": "x".repeat(11) }), "/name.contains");
   assert.equal(place({ count: "1" }), undefined);
+  assert.equal(place({ many: Array.from({ length: 1000 }, () => "1") }), undefined);
+  assert.equal(place({ many: Array.from({ length: 1001 }, () => "1") }), "/many");
 });
 
 test("property: no text makes the reader fail in a way that is not an answer", () => {
