@@ -223,7 +223,13 @@ test("SPEC 7.12, SPEC 8.7, SPEC 8.8: more than 200 firewall rules, or one with m
   ]);
   assert.match((await put()).body.errors[0].message, /4 KB/);
   await done("DELETE", `${zone.path}/firewall/rules/${long.id}`);
-  await done("PUT", `${zone.path}/${ENTRY}?waf_migration=pending&phase_two=1`, { rules: [] });
+  const unprotected = `${zone.path}/${ENTRY}?waf_migration=pending&phase_two=1`;
+  const disabled = { action: "execute", expression: "true", enabled: false, action_parameters: { id: "efb7b8c949ac4650a09736fc376e9aee" } };
+  for (const body of [{ rules: [] }, {}, { rules: [disabled] }]) await refusedWith(10458, "PUT", unprotected, body);
+  assert.equal((await done("GET", `${zone.path}/waf_migration/status`)).migration_state, "start", "a refusal changes nothing");
+  await done("PUT", `${unprotected}&force=1`, { rules: [] });
+  assert.equal((await done("GET", `${zone.path}/waf_migration/status`)).migration_state, "pending");
+  await done("PUT", unprotected, { rules: [] });
 });
 
 for (const [name, steps] of [

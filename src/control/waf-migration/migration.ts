@@ -35,7 +35,7 @@ export interface WafMigration {
   /** Throws `waf_migration_incompatible`, `waf_migration_too_large`, `previous_waf_gone`. */
   config(call: Call, zoneId: string, phaseTwo: boolean): Promise<WafMigrationConfig>;
   status(zoneId: string): Promise<WafMigrationStatus>;
-  /** Saves the new configuration and takes the step in one unit. Throws `waf_migration_refused`, what `config` throws, and what rulesets throw. */
+  /** Saves the new configuration and takes the step in one unit. Throws `waf_migration_refused`, `waf_migration_unprotected`, what `config` throws, and what rulesets throw. */
   put(call: Call, scope: RulesetScope, phase: string, body: RulesetUpdate, step: MigrationStep): Promise<Ruleset>;
 }
 
@@ -43,6 +43,8 @@ export interface MigrationStep {
   /** As the query has it. */
   readonly mode: string;
   readonly phaseTwo: boolean;
+  /** The zone may be left without any enabled rule. */
+  readonly force: boolean;
 }
 
 export interface WafMigrationDeps {
@@ -77,7 +79,7 @@ export function createWafMigration({ store, clock, rulesets }: WafMigrationDeps)
         migration_state: stateOf(zone),
       };
     },
-    put: async (call, scope, phase, body, { mode: named, phaseTwo }) => {
+    put: async (call, scope, phase, body, { mode: named, phaseTwo, force }) => {
       const mode = MIGRATION_MODES[named];
       const zoneId = scope.zone_id;
       if (phase !== NEW_WAF_PHASE || zoneId === null || mode === undefined)
@@ -85,7 +87,8 @@ export function createWafMigration({ store, clock, rulesets }: WafMigrationDeps)
           message: `waf_migration is for the entry point of phase ${NEW_WAF_PHASE} of a zone`,
           source: "/waf_migration",
         });
-      return rulesets.putEntryPoint(call, scope, phase, body, (unit) => takeStep(unit, call, clock, zoneId, mode, phaseTwo));
+      const protects = force || (body.rules ?? []).some(({ enabled = true }) => enabled);
+      return rulesets.putEntryPoint(call, scope, phase, body, (unit) => takeStep(unit, call, clock, zoneId, { mode, phaseTwo, protects }));
     },
   };
 }
@@ -115,8 +118,15 @@ function checkedLengths(rules: readonly RuleWrite[]): RuleWrite[] {
   return [...rules];
 }
 
+interface Step {
+  readonly mode: MigrationMode;
+  readonly phaseTwo: boolean;
+  /** The new configuration has an enabled rule, or need not have one. */
+  readonly protects: boolean;
+}
+
 /** The zone moves, and what of the previous WAF ends there ends with it, before the same unit saves the new configuration. */
-async function takeStep(unit: Unit, call: Call, clock: Clock, zoneId: string, mode: MigrationMode, phaseTwo: boolean): Promise<void> {
+async function takeStep(unit: Unit, call: Call, clock: Clock, zoneId: string, { mode, phaseTwo, protects }: Step): Promise<void> {
   const zone = await lockedZone(unit, zoneId);
   const from = stateOf(zone);
   const to = targetOf(zone, mode);
@@ -124,6 +134,8 @@ async function takeStep(unit: Unit, call: Call, clock: Clock, zoneId: string, mo
   const firewall = await loadFirewall(unit.db, zoneId);
   checkMigratable(zone, firewall, phaseTwo);
   if (from === to) return;
+  // Nothing leads back to the previous WAF.
+  if (to === "pending" && !protects) throw new PlatformError("waf_migration_unprotected", { source: "/rules" });
   const columns = { waf_migration: to, ...(to === "pending" ? { edge_settings: withoutWaf(zone, isoMicros(clock.nowMicros())) } : {}) };
   await updateZone(unit.db, zoneId, columns);
   for (const op of slotOps(zone, slotEntries(zone, firewall), slotEntries({ ...zone, ...columns }, firewall))) unit.change(op);

@@ -671,6 +671,13 @@ export const ERROR_CODES = {
     cause: "The step is available only to Enterprise zones, or it would reverse a step that the zone has already taken.",
     remedy: "See the message and GET /zones/{zone_id}/waf_migration/status.",
   },
+  waf_migration_unprotected: {
+    code: 10458,
+    status: 400,
+    message: "The migration would leave the zone without any enabled rule of the WAF, and it cannot be undone.",
+    cause: "The step ends the previous WAF, and no rule of the new configuration is enabled.",
+    remedy: "Send the rules of GET /zones/{zone_id}/waf_migration/config, enable one of them, or add force=1.",
+  },
   waf_managed_rules_held_back: {
     code: 10457,
     status: 400,

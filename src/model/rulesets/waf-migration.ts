@@ -52,6 +52,7 @@ export const WafMigrationQuery = Type.Object({ phase_two: PhaseTwo });
 export const EntryPointQuery = Type.Object({
   waf_migration: Type.Optional(Type.Enum(Object.keys(MIGRATION_MODES))),
   phase_two: PhaseTwo,
+  force: Type.Optional(Type.Boolean({ description: "Whether the zone may be left without any enabled rule." })),
 });
 
 const State = Type.Enum([...MIGRATION_STATES]);

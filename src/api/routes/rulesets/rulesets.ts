@@ -61,10 +61,10 @@ function rulesetRoutesOf<const B extends RulesetBase>(base: B, level: RulesetLev
       summary: "Create or replace the entry point ruleset of a phase",
       query: EntryPointQuery,
       body: RulesetUpdate,
-      handler: ({ control, call, resolved, params, query: { waf_migration: mode, phase_two }, body }) => {
+      handler: ({ control, call, resolved, params, query: { waf_migration: mode, phase_two, force }, body }) => {
         const scope = scopeOf({ resolved, call });
         if (mode === undefined) return control.rulesets.putEntryPoint(call, scope, params.phase, body);
-        return control.wafMigration.put(call, scope, params.phase, body, { mode, phaseTwo: phase_two === true });
+        return control.wafMigration.put(call, scope, params.phase, body, { mode, phaseTwo: phase_two === true, force: force === true });
       },
     }),
     route({
