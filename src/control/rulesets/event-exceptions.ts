@@ -75,7 +75,12 @@ async function findEvent(reads: EventExceptionsDeps["reads"], zoneId: string, id
 /** The rule for just this request: its method, host and path, and of what its rules have found the parts alone. */
 function draftOf(event: SecurityEventRow): ExceptionDraft["rule"] {
   const { ruleset_id, rule_id, matches, method, host, path } = event;
-  const found = matches.filter(({ part }) => part !== undefined);
+  const found = matches.filter((match) => match.part !== undefined && !isMasked(match));
+  if (found.length === 0 && matches.some(isMasked))
+    throw new PlatformError("invalid_input", {
+      message: `The event's names of arguments are masked, since they look like sensitive data. Write the exception by hand.`,
+      source: "/event_id",
+    });
   if (found.length === 0)
     throw new PlatformError("invalid_input", {
       message: `The event names no part of the request: it is from before events did. Take a newer one.`,
@@ -124,10 +129,16 @@ function placesIn(matches: readonly EventMatch[]): readonly FoundPlace[] {
 const MATCHES_MAX = 64;
 const RULES_MAX = 32;
 
+/** Its name looked like sensitive data (events/write/mask-match-names.ts), so that nobody knows it any more. */
+const isMasked = ({ name = "" }: EventMatch): boolean => name.includes("[masked]");
+
 /** Why the draft may not be enough. */
 function notesOf({ matches }: SecurityEventRow): readonly string[] {
   const isFull = matches.length >= MATCHES_MAX || new Set(matches.map(({ rule_id }) => rule_id)).size >= RULES_MAX;
-  return isFull ? ["The event does not name everything that its rules have found: the same request may be stopped again."] : [];
+  const hidden = matches.some(isMasked) ? ["The event has masked names of arguments, which the draft leaves out."] : [];
+  return isFull
+    ? [...hidden, "The event does not name everything that its rules have found: the same request may be stopped again."]
+    : hidden;
 }
 
 const quoted = (text: string): string => `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;

@@ -49,6 +49,41 @@ test("security events are masked as requests are, and rows without a find stay t
   assert.ok(EVENT_SCHEMA.requests.facets.includes("agent"));
 });
 
+test("names in matches of events, which visitors choose, are masked by what counts for their zone", () => {
+  const match = (name?: string) => ({
+    detector: "",
+    rule_id: "r",
+    count: 1,
+    offset: 0,
+    confidence: "high",
+    part: "http.request.body.form",
+    ...(name === undefined ? {} : { name }),
+  });
+  const matches = [match("a"), match('the "secret" name'), match()] as never;
+  const maskRows = createRowMasker(mask);
+  const namesIn = (rows: PackedRows): unknown[] =>
+    cells(rows, "matches").map((cell) => (JSON.parse(String(cell)) as { name?: string }[]).map(({ name }) => name));
+  const masked = [["a", 'the "<>" name', undefined]];
+  const rows = packed("security_events", [testSecurityRow({ path: "/", query: "", matches })]);
+  assert.deepEqual(namesIn(maskRows(rows)), masked);
+  assert.ok(hasTexts(rows, 12));
+  const short = packed("security_events", [testSecurityRow({ path: "/", query: "", user_agent: "", matches: [match("short")] as never })]);
+  assert.ok(hasTexts(short, 5) && !hasTexts(short, 6));
+  const requests = packedRequests([[testRequestRow({ path: "/", query: "" }), [testRequestEvent({ matches })]]]);
+  const { events, ...others } = maskRows(requests);
+  assert.deepEqual(events && namesIn(eventsOfRequests(others, events)), masked);
+  assert.ok(hasTexts(requests, 12));
+  const zone = testRequestRow().zone_id;
+  for (const [masking, names] of [
+    ["off", matches],
+    ["all", masked],
+  ] as const) {
+    const { events: chosen, ...rest } = createRowMasker(mask)(requests, new Map([[zone, masking]]));
+    const expected = names === matches ? [["a", 'the "secret" name', undefined]] : masked;
+    assert.deepEqual(chosen && namesIn(eventsOfRequests(rest, chosen)), expected, masking);
+  }
+});
+
 test("of a long name of a program the beginning is kept, once all of it was looked at", () => {
   const agents = ["a".repeat(512), `${"b".repeat(600)}`, `${"c".repeat(510)}secret`];
   const rows = packed(

@@ -1,6 +1,7 @@
 import { AS_BEFORE, type PackedRows, type PackedTexts } from "#events/rows/packed-rows.ts";
 import { TextPacker } from "#events/rows/column-packers.ts";
 import type { LogMasking, Maskings } from "#events/rows/messages.ts";
+import { hasLongName, inMatchNames } from "./mask-match-names.ts";
 import { EVENT_SCHEMA, facetColumns, textColumns } from "#events/rows/schema.ts";
 
 /** Hides what must not be kept of texts, in the parts between separators (rules/detectors/masking/text-masker.ts). */
@@ -26,10 +27,15 @@ export function createRowMasker(mask: MaskTexts, maskOfAll: () => MaskTexts = ()
     all: (texts, separator) => (all ??= maskOfAll())(texts, separator),
     off: (texts) => texts,
   };
+  const maskNames = inMatchNames(mask);
+  const namesMasks: typeof masks = { undoubted: maskNames, all: (texts) => inMatchNames(masks.all)(texts, ""), off: masks.off };
+  const maskMatches = (column: PackedTexts, chosen: readonly LogMasking[] | null): PackedTexts =>
+    chosen === null ? maskColumn(column, "", maskNames) : maskByRow(column, "", chosen, namesMasks);
   return (packed, maskings) => {
     if (!TABLES.has(packed.table)) return packed;
     const chosen = maskings === undefined ? null : maskingOfRows(packed, maskings);
     const texts = packed.texts.map((column, index) => {
+      if (isMatches(packed, index)) return maskMatches(column, chosen);
       const separator = separatorOf(packed, index);
       if (separator === undefined) return column;
       return chosen === null ? maskColumn(column, separator, mask) : maskByRow(column, separator, chosen, masks);
@@ -38,7 +44,10 @@ export function createRowMasker(mask: MaskTexts, maskOfAll: () => MaskTexts = ()
       if (!isAgent(packed, index)) return facet;
       return { ...facet, texts: shortened(maskRepeated(facet.texts, VISITOR_TEXTS.user_agent)) };
     });
-    return { ...packed, texts, facets };
+    const { events } = packed;
+    if (events === undefined) return { ...packed, texts, facets };
+    const chosenOfEvents = chosen && Array.from(events.requests, (row) => chosen[row] ?? "undoubted");
+    return { ...packed, texts, facets, events: { ...events, matches: maskMatches(events.matches, chosenOfEvents) } };
   };
 }
 
@@ -138,7 +147,12 @@ export const hasTexts = (packed: PackedRows, charsMin: number): boolean =>
     ({ lengths }, index) =>
       separatorOf(packed, index) !== undefined && lengths.some((length) => length !== AS_BEFORE && length >= charsMin),
   ) ||
-    packed.facets.some((facet, index) => isAgent(packed, index) && facet.texts.some(({ length }) => length >= charsMin)));
+    packed.facets.some((facet, index) => isAgent(packed, index) && facet.texts.some(({ length }) => length >= charsMin)) ||
+    packed.texts.some(({ text }, index) => isMatches(packed, index) && hasLongName(text, charsMin)) ||
+    (packed.events !== undefined && hasLongName(packed.events.matches.text, charsMin)));
+
+const isMatches = ({ table }: PackedRows, text: number): boolean =>
+  table === "security_events" && (textColumns(table)[text]?.name as string | undefined) === "matches";
 
 const isAgent = ({ table }: PackedRows, facet: number): boolean => EVENT_SCHEMA[table].facets[facet] === "agent";
 
