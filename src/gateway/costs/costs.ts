@@ -1,4 +1,4 @@
-import { customCost } from "#gateway/usage/custom-cost.ts";
+import { COST_MAX, customCost } from "#gateway/usage/custom-cost.ts";
 import type { Step } from "#gateway/request/plan.ts";
 import type { Prices } from "./prices.ts";
 import type { Usage } from "#gateway/usage/usage-formats.ts";
@@ -18,9 +18,12 @@ export interface Costs {
 export const createCosts = (prices: Prices): Costs => ({
   of: ({ provider, model, options, price }, usage, isCached) => {
     if (isCached) return { cost: 0, isCustom: false };
-    if (options.customCost !== undefined) return { cost: customCost(options.customCost, usage), isCustom: true };
-    if (price !== undefined) return { cost: price(model, usage), isCustom: true };
-    if (typeof usage.toldCost === "number") return { cost: usage.toldCost, isCustom: false };
-    return { cost: prices.cost(provider, model, usage), isCustom: false };
+    if (options.customCost !== undefined) return { cost: bounded(customCost(options.customCost, usage)), isCustom: true };
+    if (price !== undefined) return { cost: bounded(price(model, usage)), isCustom: true };
+    if (typeof usage.toldCost === "number") return { cost: bounded(usage.toldCost), isCustom: false };
+    return { cost: bounded(prices.cost(provider, model, usage)), isCustom: false };
   },
 });
+
+/** Sums of costs stay finite, whatever accounts and providers state. */
+const bounded = (cost: number | null): number | null => (cost === null || cost <= COST_MAX ? cost : COST_MAX);

@@ -3,6 +3,9 @@ import type { Usage } from "./usage-formats.ts";
 /** What a request says it costs, in US dollars, instead of the table of prices. */
 export type CustomCost = { readonly total: number } | { readonly perTokenIn: number; readonly perTokenOut: number };
 
+/** US dollars of one request at most. */
+export const COST_MAX = 1_000_000;
+
 /** `{"per_token_in":…,"per_token_out":…}` or `{"total_cost":…}` (reference, part A). Throws RangeError for anything else. */
 export function parseCustomCost(text: string): CustomCost {
   const value = parsed(text);
@@ -33,6 +36,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
 
 function dollars(value: unknown): number {
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
-  if (typeof number !== "number" || !Number.isFinite(number) || number < 0) throw new RangeError("must have amounts that are not negative");
+  if (typeof number !== "number" || !Number.isFinite(number) || number < 0 || number > COST_MAX)
+    throw new RangeError(`must have amounts from 0 to ${COST_MAX}`);
   return number;
 }

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { assertGrowsLinearly } from "../../../test/support/growth.ts";
 import { fc } from "../../../test/support/property.ts";
 import { PROVIDERS } from "#gateway/providers/providers.ts";
+import { COST_MAX, parseCustomCost } from "./custom-cost.ts";
 import { UsageReader } from "./usage.ts";
 
 const openai = PROVIDERS.get("openai");
@@ -160,4 +161,10 @@ test("objects of usage that never end cost no more than their length, and those 
       );
   }
   assert.deepEqual(read("text/event-stream", ['data: {"usage":{"prompt_tokens":1\n', usage]), [5, 6]);
+});
+
+test("costs that a request states are numbers from 0 to a bound, so that sums stay finite", () => {
+  assert.deepEqual(parseCustomCost('{"total_cost":"1000000"}'), { total: COST_MAX });
+  for (const cost of ["-1", "1e308", "1000000.01", '"Infinity"', '"NaN"', "null", '""', "[]"])
+    assert.throws(() => parseCustomCost(`{"total_cost":${cost}}`), RangeError, cost);
 });

@@ -101,3 +101,10 @@ test("special-use names", () => {
   for (const name of ["localhost", "a.localhost", "example", "x.test", "router.home.arpa"]) assert.ok(isSpecialUse(name), name);
   for (const name of ["example.com", "mytest", "1.0.0.127.in-addr.arpa"]) assert.ok(!isSpecialUse(name), name);
 });
+
+test("no control character is removed from a name without a word", () => {
+  const controls = [...Array.from({ length: 32 }, (_, code) => code), 127].map((code) => String.fromCharCode(code));
+  for (const control of controls)
+    for (const name of [`a${control}b.com`, `${control}ab.com`, `ab.com${control}`, `ä${control}b.com`])
+      assert.equal(parseHostname(name), undefined, JSON.stringify(name));
+});

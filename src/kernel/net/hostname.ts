@@ -80,9 +80,9 @@ function toAscii(text: string): string | undefined {
   return (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase();
 }
 
-// Not printable ASCII: also matches control characters, which fail below.
-const NON_ASCII = /[^ -~]/;
-const URL_SAFE = /^(?:[A-Za-z0-9._*-]|[^ -~])*$/;
+// Control characters are ASCII here: URL parsers remove tabs and line breaks from a name without a word.
+const NON_ASCII = /[\u0080-\u{10ffff}]/u;
+const URL_SAFE = /^(?:[A-Za-z0-9._*-]|[\u0080-\u{10ffff}])*$/u;
 
 function nameProblem(name: string, options: HostnameOptions): string | undefined {
   if (name === "") return "it is empty";

@@ -27,8 +27,6 @@ export const ANSWER_CAUSES = [
   "signed",
   "no_response",
 ] as const;
-export type AnswerCause = (typeof ANSWER_CAUSES)[number];
-
 export const DnsQueryResult = Type.Object({
   name: Type.String(),
   type: Type.String(),

@@ -272,3 +272,41 @@ test("node:http2 as a client gets back what it has sent, whatever its settings a
     { numRuns: 60 },
   );
 });
+
+const windowUpdate = (stream: number, increment: number): Buffer => {
+  const payload = Buffer.alloc(4);
+  payload.writeUInt32BE(increment);
+  return frame(FRAME.WINDOW_UPDATE, 0, stream, payload);
+};
+
+for (const [name, stream] of [
+  ["the connection", 0],
+  ["a stream", 1],
+] as const)
+  test(`a flood of small updates of the window of ${name} ends the connection`, () => {
+    const echo = new Echo();
+    const noWindow = Buffer.of(0, 4, 0, 0, 0, 0);
+    receive(echo, PREFACE, frame(FRAME.SETTINGS, 0, 0, noWindow), request(1, [], false, POST));
+    receive(echo, frame(FRAME.DATA, END_STREAM, 1, Buffer.alloc(15_000)));
+    echo.take();
+    let updates = 0;
+    for (; updates < 14_000 && !echo.session.isOver; updates++) {
+      receive(echo, windowUpdate(stream, 1));
+      if (updates % 500 === 0) echo.take();
+    }
+    // The settings were one of the 10,000 frames.
+    assert.equal(updates, 10_000);
+    const end = echo.take();
+    assert.deepEqual([end.at(-14), end.readUInt32BE(end.length - 4)], [FRAME.GOAWAY, 11]);
+  });
+
+test("a client that gives back the window of each small piece goes on", () => {
+  const echo = new Echo();
+  receive(echo, PREFACE, frame(FRAME.SETTINGS, 0, 0));
+  for (let id = 1; id < 60_000; id += 2) {
+    receive(echo, request(id, [], false, POST), frame(FRAME.DATA, END_STREAM, id, "0123456789"));
+    receive(echo, windowUpdate(id, 10), windowUpdate(0, 10));
+    echo.take();
+  }
+  assert.equal(echo.session.isOver, false);
+});

@@ -46,6 +46,10 @@ const DATA_QUEUE_BYTES = CHUNK_BYTES - 1024;
 /** Frames that ask for nothing or only for an answer: no client has a reason to send many. */
 const IDLE_FRAMES_MAX = 10_000;
 const IDLE_FRAMES_PER_SECOND = 1_000;
+/** Updates of windows that data pays for: one of its stream and one of the connection. Smaller data pays only if a window did not cut it. */
+const UPDATES_FOR_DATA = 2;
+const DATA_BYTES_THAT_PAY = 1024;
+const PAID_UPDATES_MAX = 10_000;
 const fields = new RequestFields();
 const trailers = new TrailerFields();
 const NO_TRAILERS: readonly string[] = [];
@@ -76,6 +80,8 @@ export class Session implements FrameSink, StreamSession {
   /** Streams with data that waits, in the order of their turns. */
   private readonly waiting = new Set<ServerStream>();
   private sendWindow = WINDOW_BYTES_DEFAULT;
+  /** Updates of windows that the client may still send for data that it got. */
+  private paidUpdates = 0;
   private receiveWindow = CONNECTION_WINDOW_BYTES;
   private lastStream = 0;
   /** Whose data is being read; null where nobody wants it. */
@@ -161,6 +167,8 @@ export class Session implements FrameSink, StreamSession {
     const length = end - start;
     stream.sendWindow -= length;
     this.sendWindow -= length;
+    const isWhole = stream.sendWindow > 0 && this.sendWindow > 0;
+    if (isWhole || length >= DATA_BYTES_THAT_PAY) this.paidUpdates = Math.min(this.paidUpdates + UPDATES_FOR_DATA, PAID_UPDATES_MAX);
     this.owner.onOutput();
     if (lastAt >= 0 && this.output.extend(lastAt, buffer, start, end)) return lastAt;
     return this.output.data(stream.id, buffer, start, end);
@@ -300,6 +308,9 @@ export class Session implements FrameSink, StreamSession {
   }
 
   onWindowUpdate(id: number, increment: number): void {
+    // Small steps make the server cut its data into as many frames.
+    if (this.paidUpdates > 0) this.paidUpdates--;
+    else this.takeIdleFrame();
     if (id === 0) {
       if (increment === 0) throw new ConnectionFault(ERROR.protocol, "a window that does not grow");
       this.sendWindow += increment;
