@@ -61,6 +61,3 @@ export const useGroups = <N extends string, D = Readonly<Record<string, string>>
     },
   });
 };
-
-/** Whether some of the groups are counted from a sample. */
-export const isAbout = (groups: readonly Group<unknown>[]): boolean => groups.some(({ avg }) => (avg?.sampleInterval ?? 1) > 1);
