@@ -30,7 +30,7 @@ export const DnsImport = Type.Object({
   records_done: Type.Integer({ description: "Number of records processed so far." }),
   recs_added: Type.Integer({ description: "Number of records that were new to the zone; 0 until the import is done." }),
   errors: Type.Array(Type.Object({ code: Type.Integer(), message: Type.String() })),
-  report: Type.Array(ImportLine),
+  report: Type.Array(ImportLine, { description: "At most 1,000 lines; those that were left out come first." }),
   created_on: Type.String(),
   finished_on: Type.Union([Type.String(), Type.Null()]),
 });

@@ -123,6 +123,11 @@ test("$GENERATE is bounded and says what is wrong with it", () => {
   }
 });
 
+test("a number that is too large for a time to live is not taken for a type", () => {
+  for (const ttl of ["2147483648", "12345678901", "9999999999W", "1X"])
+    assert.match(messages(`www ${ttl} A 192.0.2.1`).join(), new RegExp(`^${ttl} is not a time to live: it must be from 0 to 2147483647`));
+});
+
 test("directives stand alone with their word", () => {
   for (const text of ["$TTL 1h 2h", "$TTL", "$TTL x", "$ORIGIN a b", "$ORIGIN", '$ORIGIN "a"', "$INCLUDE", "$WHAT"])
     assert.equal(messages(text).length, 1, text);

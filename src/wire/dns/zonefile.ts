@@ -179,10 +179,15 @@ function readFields(tokens: readonly Token[]): { ttl: number | undefined; type: 
     if (!classSeen && (word === "IN" || word === "CLASS1")) classSeen = true;
     else if (!classSeen && /^(?:CH|HS|CS|CLASS\d+)$/.test(word)) throw new RdataError(`Class ${word} cannot be used here.`);
     else if (ttl === undefined && seconds(word) !== undefined) ttl = seconds(word);
+    else if (ttl === undefined && startsWithDigit(word))
+      throw new RdataError(`${word.slice(0, 32)} is not a time to live: it must be from 0 to ${TTL_SECONDS_MAX} seconds.`);
     else return { ttl, type: word, rdata: tokens.slice(index + 1) };
   }
   throw new RdataError("The record has no type.");
 }
+
+/** No type and no class does. */
+const startsWithDigit = (word: string): boolean => word >= "0" && word < ":";
 
 function nameOf(state: ParserState, word: Token | undefined, what: string): DnsName {
   if (!word || word.quoted) throw new RdataError(`${what} must be a name.`);

@@ -50,10 +50,20 @@ export const keepIn =
     if (problems.length < REPORT_LINES_MAX) problems.push(problem);
   };
 
+/** The report, with a message if it may lack lines of the file. */
+export function tellCut(call: Call, report: readonly ImportLine[]): readonly ImportLine[] {
+  if (report.length >= REPORT_LINES_MAX)
+    (call.notes ??= []).push(
+      `The report has its maximum of ${REPORT_LINES_MAX} lines; lines that were left out come first. The file may have more.`,
+    );
+  return report;
+}
+
 /** One message for all of them. */
 export function tellClamped(call: Call, clamped: readonly ImportEntry[]): void {
   const [first] = clamped;
   if (first === undefined) return;
-  const more = clamped.length === 1 ? "" : ` ${clamped.length - 1} more lines were changed to fit the limits; see report.`;
+  const count = clamped.length >= REPORT_LINES_MAX ? `At least ${clamped.length - 1}` : `${clamped.length - 1}`;
+  const more = clamped.length === 1 ? "" : ` ${count} more lines were changed to fit the limits; see report.`;
   (call.notes ??= []).push(`Line ${first.line}: ${first.clamped}${more}`);
 }

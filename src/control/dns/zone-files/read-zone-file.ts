@@ -120,7 +120,12 @@ function createSlices(): (end: number) => boolean {
 export function refusal(problems: readonly ImportProblem[]): PlatformError {
   const sorted = problems.toSorted((a, b) => a.line - b.line).slice(0, PROBLEMS_MAX);
   const chain = sorted.map(({ line, error }): ErrorItem => ({ code: error.code, message: `Line ${line}: ${error.message}` }));
-  const more = chain.length === 1 ? "" : ` ${chain.length - 1} more cannot be imported either; error_chain lists them.`;
+  // Reading ends at the bound, so nobody knows how many there are.
+  const isCut = problems.length >= PROBLEMS_MAX;
+  const others = isCut
+    ? ` At least ${chain.length - 1} more cannot be imported either; error_chain lists the first ${chain.length}.`
+    : ` ${chain.length - 1} more cannot be imported either; error_chain lists them.`;
+  const more = chain.length === 1 ? "" : others;
   return new PlatformError("dns_zone_file_invalid", { message: `${chain[0]?.message}${more}`, chain });
 }
 

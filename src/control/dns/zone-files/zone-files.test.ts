@@ -437,6 +437,26 @@ quick 5 A 192.0.2.3 ; cf_tags=a,b
 "owner" A 192.0.2.4
 `;
 
+storeTest("a report and a refusal that are not whole say so", async ({ store }) => {
+  const { control, zone, call } = await zoned(store, { plan: "enterprise" });
+  const refusedWith = async (lines: number): Promise<string> =>
+    control.zoneFiles.import(call(), zone, "h A 999.0.2.1\n".repeat(lines), { proxied: false }).then(
+      () => assert.fail("it is refused"),
+      (error: unknown) => (error instanceof PlatformError ? error.message : assert.fail("by another error")),
+    );
+  assert.match(await refusedWith(49), / 48 more .* lists them\.$/);
+  assert.match(await refusedWith(6_000), / At least 49 more .* lists the first 50\.$/);
+  for (const [lines, expected] of [
+    [999, []],
+    [1_500, ["The report has its maximum of 1000 lines; lines that were left out come first. The file may have more."]],
+  ] as const) {
+    const notes: string[] = [];
+    const options = { proxied: false, onError: "skip" } as const;
+    const { report } = await control.zoneFiles.import({ ...call(), notes }, zone, "h A 999.0.2.1\n".repeat(lines), options);
+    assert.deepEqual([report?.length, notes], [Math.min(lines, 1_000), expected]);
+  }
+});
+
 storeTest("each line that is wrong is reported, and the others are imported where it is to be skipped", async ({ store }) => {
   const { create, load, tried, shown } = await zoned(store, { plan: "free" });
   await create({ type: "A", name: "have", content: "192.0.2.9" });

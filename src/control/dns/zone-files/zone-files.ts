@@ -3,7 +3,7 @@ import type { RecordChanger } from "#control/dns/changes/change-records.ts";
 import { PIECE_CHANGES } from "#control/dns/changes/large-change.ts";
 import { createImportJobs, type ImportJobs } from "./import-jobs.ts";
 import { createPieceImport, type PieceImportDeps, throwRefusal } from "./chunked-import.ts";
-import { keepIn, reportOf, skippedLine, tellClamped, trialReport } from "./import-report.ts";
+import { keepIn, reportOf, skippedLine, tellClamped, tellCut, trialReport } from "./import-report.ts";
 import { newEntries } from "./judge-entries.ts";
 import { type ImportEntry, importPieces, type ImportProblem, type ImportScene, readZoneFile, refusal } from "./read-zone-file.ts";
 import { writeZoneFile } from "./write-zone-file.ts";
@@ -115,14 +115,15 @@ export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
         refuse: skips ? keepIn(skipped) : throwRefusal,
       });
       const counts = { recs_added: added.length, total_records_parsed: parsed };
-      if (isTrial) return { ...counts, report: trialReport({ entries, added, ignored, problems: [...problems, ...skipped] }) };
+      if (isTrial)
+        return { ...counts, report: tellCut(call, trialReport({ entries, added, ignored, problems: [...problems, ...skipped] })) };
       if (added.length > 0) {
         const prepared = added.map(({ record }) => record);
         await changer.change(call, zone, { prepared }, { kind: "import" }).catch((error: unknown) => {
           throw withLine(error, added);
         });
       }
-      const report = reportOf(clamped, [...problems, ...skipped]);
+      const report = tellCut(call, reportOf(clamped, [...problems, ...skipped]));
       return report.length === 0 ? counts : { ...counts, report };
     },
   };
