@@ -87,4 +87,25 @@ for (const { title, crs, skip } of [
         assert.equal(await post(path, { comment: "<script>alert(document.cookie)</script>" }), 403, "another attack in the argument");
         assert.equal(await post("/other", { comment: attack }), 403, "the attack on another path");
       });
+
+    test("a path that is masked in the event is found by the text around it", async () => {
+      const attack = "1' union select password from users--";
+      const place = `/zones/${zone}/rulesets/phases/http_request_firewall_managed/entrypoint`;
+      await call(place, { rules: [{ action: "execute", action_parameters: { id: OWN }, expression: "true" }] }, "PUT");
+      const draftFor = async (path: string, known: string): Promise<ExceptionDraft> => {
+        assert.equal(await post(path, { comment: attack }), 403);
+        const [event] = (await readUntil(
+          () => call<SecurityEvent[]>(`/zones/${zone}/security/events?path=${encodeURIComponent(known)}`),
+          ({ length }) => length > 0,
+        )) as [SecurityEvent];
+        assert.match(event.path, /\[masked\]/);
+        return call<ExceptionDraft>(`/zones/${zone}/rulesets/exceptions/from_event`, { event_id: event.id });
+      };
+      const { ruleset_id, rule } = await draftFor("/pay/4111111111111111/done", "/pay/[masked]/done");
+      await call(`/zones/${zone}/rulesets/${ruleset_id}/rules`, rule);
+      assert.equal(await post("/pay/4111111111111111/done", { comment: attack }), 200);
+      assert.equal(await post("/pay/4111111111111111/other", { comment: attack }), 403);
+      assert.equal(await post("/other/4111111111111111/done", { comment: attack }), 403);
+      await assert.rejects(draftFor("/4111111111111111", "/[masked]"), /Write the exception by hand/);
+    });
   });

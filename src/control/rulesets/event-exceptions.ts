@@ -97,15 +97,31 @@ function draftOf(event: SecurityEventRow): ExceptionDraft["rule"] {
   return {
     action: "skip",
     action_parameters: { rules: { [ruleset_id]: rules }, matched },
-    expression: [
-      `http.request.method eq ${quoted(method)}`,
-      `http.host eq ${quoted(host)}`,
-      `http.request.uri.path eq ${quoted(path)}`,
-    ].join(" and "),
+    expression: [`http.request.method eq ${quoted(method)}`, `http.host eq ${quoted(host)}`, ...pathConditions(path)].join(" and "),
     description: `Exception of event ${event.id} (${known?.description ?? rule_id})`,
     enabled: true,
   };
 }
+
+/** A path that is masked in the event is found by what stands around its masks. Throws if that is nothing. */
+function pathConditions(path: string): readonly string[] {
+  const [first = "", ...others] = path.split(MASK);
+  const last = others.pop();
+  if (last === undefined) return [`http.request.uri.path eq ${quoted(path)}`];
+  if (first === "/" && last === "" && others.every((piece) => piece === "" || piece === "/"))
+    throw new PlatformError("invalid_input", {
+      message: "The event's path is masked, since it looks like sensitive data. Write the exception by hand.",
+      source: "/event_id",
+    });
+  return [
+    `starts_with(http.request.uri.path, ${quoted(first)})`,
+    ...others.filter((piece) => piece !== "").map((piece) => `http.request.uri.path contains ${quoted(piece)}`),
+    ...(last === "" ? [] : [`ends_with(http.request.uri.path, ${quoted(last)})`]),
+  ];
+}
+
+/** As the writer of events masks paths and names (events/write/mask-rows.ts). */
+const MASK = "[masked]";
 
 interface FoundPlace {
   readonly part: string;
@@ -130,12 +146,15 @@ const MATCHES_MAX = 64;
 const RULES_MAX = 32;
 
 /** Its name looked like sensitive data (events/write/mask-match-names.ts), so that nobody knows it any more. */
-const isMasked = ({ name = "" }: EventMatch): boolean => name.includes("[masked]");
+const isMasked = ({ name = "" }: EventMatch): boolean => name.includes(MASK);
 
 /** Why the draft may not be enough. */
-function notesOf({ matches }: SecurityEventRow): readonly string[] {
+function notesOf({ matches, path }: SecurityEventRow): readonly string[] {
   const isFull = matches.length >= MATCHES_MAX || new Set(matches.map(({ rule_id }) => rule_id)).size >= RULES_MAX;
-  const hidden = matches.some(isMasked) ? ["The event has masked names of arguments, which the draft leaves out."] : [];
+  const hidden = [
+    ...(matches.some(isMasked) ? ["The event has masked names of arguments, which the draft leaves out."] : []),
+    ...(path.includes(MASK) ? ["The event's path is masked in part: the draft is for every path with the same text around it."] : []),
+  ];
   return isFull
     ? [...hidden, "The event does not name everything that its rules have found: the same request may be stopped again."]
     : hidden;
