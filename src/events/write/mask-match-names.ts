@@ -1,4 +1,4 @@
-import type { MaskTexts } from "./mask-rows.ts";
+import type { MaskTexts } from "./mask-texts.ts";
 
 /** Marks a name in the JSON of an event's matches. */
 const NAME = '"name":"';

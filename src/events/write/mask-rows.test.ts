@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createRowMasker, hasTexts, maskingsIn, type MaskTexts } from "./mask-rows.ts";
+import { createRowMasker, hasTexts, maskingsIn } from "./mask-rows.ts";
+import type { MaskTexts } from "./mask-texts.ts";
 import { type FacetNumber, numberRows, type PackedRows, unpackRows } from "#events/rows/packed-rows.ts";
 import { EVENT_SCHEMA, storedColumns } from "#events/rows/schema.ts";
 import { eventsOfRequests } from "#events/rows/request-events.ts";

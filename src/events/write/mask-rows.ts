@@ -2,10 +2,8 @@ import { AS_BEFORE, type PackedRows, type PackedTexts } from "#events/rows/packe
 import { TextPacker } from "#events/rows/column-packers.ts";
 import type { LogMasking, Maskings } from "#events/rows/messages.ts";
 import { hasLongName, inMatchNames } from "./mask-match-names.ts";
+import type { MaskTexts } from "./mask-texts.ts";
 import { EVENT_SCHEMA, facetColumns, textColumns } from "#events/rows/schema.ts";
-
-/** Hides what must not be kept of texts, in the parts between separators (rules/detectors/masking/text-masker.ts). */
-export type MaskTexts = (texts: readonly string[], separator: string) => readonly string[];
 
 /** `maskings`: of zones that do not want their rows masked as by default. */
 export type RowMasker = (packed: PackedRows, maskings?: Maskings) => PackedRows;

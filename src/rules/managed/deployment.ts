@@ -119,8 +119,12 @@ function overridesOf(ruleset: ManagedRuleset): Shape {
       ? null
       : `${ruleset.name} has no rule "${name}"`,
   );
+  // Published configurations name categories of WAF rulesets alone; anywhere else, an unknown one is a mistake.
+  const keepsVendors = ruleset.id !== SENSITIVE_DATA_RULESET_ID;
   const category = known("category", (name, place) =>
-    tags.has(name) || isVendorCategory(name) || patternsIn(ruleset, place).some((own) => name === OWN_CATEGORY || own.tags.includes(name))
+    tags.has(name) ||
+    (keepsVendors && isVendorCategory(name)) ||
+    patternsIn(ruleset, place).some((own) => name === OWN_CATEGORY || own.tags.includes(name))
       ? null
       : `${ruleset.name} has no category "${name}"`,
   );
