@@ -78,10 +78,18 @@ export const Notice = ({
 /** The API's error message. Its code links to the page about it. */
 export function Fault({ error }: { readonly error: Error }) {
   if (!(error instanceof ApiError)) return <>{error.message}</>;
+  const page = error.faults[0]?.documentation_url;
   return (
     <>
       {error.faults.length === 0 ? error.message : error.faults.map(({ message }) => message).join(" ")}{" "}
-      {error.code > 0 && <span className={css["code"]}>Error {error.code}</span>}
+      {error.code > 0 &&
+        (page === undefined ? (
+          <span className={css["code"]}>Error {error.code}</span>
+        ) : (
+          <a className={css["code"]} href={new URL(page).pathname} target="_blank" rel="noopener">
+            Error {error.code}
+          </a>
+        ))}
     </>
   );
 }

@@ -61,6 +61,12 @@ export const Nav = ({ zone }: { readonly zone: string | undefined }) => (
           </Link>
         </li>
       ))}
+      <li>
+        <a href="/docs" className={css["item"]}>
+          <Icon name="book" size={16} />
+          Documentation
+        </a>
+      </li>
     </ul>
   </nav>
 );
