@@ -25,9 +25,10 @@ describe("what npm packs", () => {
 
   test("is the program with its maps, and nothing that only a checkout needs", (t) => {
     t.diagnostic(`${installed.size} bytes, ${installed.unpackedSize} unpacked, ${installed.files.length} files`);
-    const built = /^(?:(?:bin|dist)\/[\w/-]+\.js(?:\.map)?|dashboard\/dist\/.*)$/;
+    const built = /^(?:(?:bin|dist)\/[\w/-]+\.js(?:\.map)?|dashboard\/dist\/.*|docs\/(?:divergences|errors|guides|reference)\/.*\.md)$/;
     const besides = installed.files.filter((path) => !built.test(path));
-    assert.ok(installed.files.includes("dashboard/dist/index.html"));
+    for (const needed of ["dashboard/dist/index.html", "docs/guides/README.md", "docs/errors/7000.md"])
+      assert.ok(installed.files.includes(needed), needed);
     assert.deepEqual(besides.toSorted(), ["LICENSE", "README.md", "dist/package.json", "package.json"]);
     assert.deepEqual(
       installed.files.filter((path) => /\btesting\b|\btest\b/.test(path)),

@@ -66,7 +66,8 @@ test(
       const answers = await Promise.all([put(`lost-${round}`), put(`gone-${round}`), call("GET", records), call("GET", "/zones")]);
       for (const { status, body } of answers) {
         assert.equal(status, 503);
-        assert.deepEqual(body.errors, [{ code: 10503, message: "The database is not available; retry in a moment" }]);
+        assert.equal(body.errors.length, 1);
+        assert.partialDeepStrictEqual(body.errors[0], { code: 10503, message: "The database is not available; retry in a moment" });
       }
       assert.deepEqual(await resolver.resolve4("before.away.example"), ["192.0.2.1"]);
       await wire.mend();

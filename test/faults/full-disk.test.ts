@@ -25,7 +25,8 @@ test("on a full disk writes are refused by their code, everything else goes on, 
   while ((await put(`fits-${stored}`)).status === 200) assert.ok(stored++ < 5_000, "the disk is not full");
   for (const refused of await Promise.all(Array.from({ length: 20 }, (_, i) => put(`full-${i}`)))) {
     assert.equal(refused.status, 507);
-    assert.deepEqual(refused.body.errors, [{ code: 10507, message: "The server's storage is full; nothing was changed" }]);
+    assert.equal(refused.body.errors.length, 1);
+    assert.partialDeepStrictEqual(refused.body.errors[0], { code: 10507, message: "The server's storage is full; nothing was changed" });
   }
   assert.equal((await call("GET", records)).body.result_info.total_count, stored, "reading goes on, and nothing was stored");
   const ready = await fetch(`${selvedge.ready.ops}/readyz`);
