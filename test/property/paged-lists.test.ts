@@ -156,5 +156,6 @@ storeTest("pages of lists that change are those of a plain sort, and totals thos
     assert.equal(rows, Number(total), table);
   }
   await control.zones.delete(call(), zone.id);
+  await control.removals.run(call());
   assert.equal((await listState(store.read, "custom_hostnames", [zone.id])).rows, 0);
 });
