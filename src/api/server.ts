@@ -149,7 +149,9 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   /** Each error's page, at the address that the client has called. */
   function withPages(errors: readonly ErrorItem[], { request }: FastifyReply): readonly ErrorItem[] {
     const { host } = request.headers;
-    if (config.docs === undefined || host === undefined || !hasOpenApi()) return errors;
+    // A host that is refused is not this server's.
+    const isOurs = host !== undefined && config.allowsHost?.(host) !== false;
+    if (config.docs === undefined || !isOurs || !hasOpenApi()) return errors;
     const base = `${config.tls === undefined ? "http" : "https"}://${host}${DOCS_PATH}/errors/`;
     return errors.map((error) => ({ ...error, documentation_url: `${base}${error.code}` }));
   }

@@ -93,7 +93,7 @@ describe("the dashboard of a lively account", { skip: chrome === undefined && "c
 
   test("the charts of a zone: a figure chooses what is drawn, a click on a bar leads closer, and Back leads out", async () => {
     await open(`/zones/${ZONE}?time=1h`);
-    const figures = page.getByRole("group", { name: "What the chart shows" });
+    const figures = page.getByRole("group", { name: "Metric of the chart" });
     const logged: readonly { status: number }[] = await call("GET", `/zones/${zoneId}/logs/requests?per_page=1000`);
     assert.equal(logged.filter(({ status }) => status >= 400).length, 6);
     await figures.getByRole("button", { name: `Requests ${logged.length}` }).waitFor();

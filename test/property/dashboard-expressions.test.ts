@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compileExpression } from "#rules/expression/expression.ts";
-import { builtOf, type Built, expressionOf, FIELDS, OPERATORS } from "../../dashboard/src/pages/security/expression-parts.ts";
-import { clausesOf, joined, quoted } from "../../dashboard/src/pages/security/expression-text.ts";
+import { builtOf, type Built, expressionOf, FIELDS, OPERATORS } from "../../dashboard/src/pages/security/expression/expression-parts.ts";
+import { clausesOf, joined, quoted } from "../../dashboard/src/pages/security/expression/expression-text.ts";
 import { changesBetween, overrideFor, withOverride } from "../../dashboard/src/pages/security/overrides.ts";
 import { fc } from "../support/property.ts";
 

@@ -8,7 +8,7 @@ import { type Area, AREAS, WORD_RULES } from "./words.ts";
 
 const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { cwd: ROOT, encoding: "utf8" })
   .split("\n")
-  .filter((file) => /\.(?:ts|md)$/.test(file) && !file.startsWith("tools/lint/words"));
+  .filter((file) => /\.(?:tsx?|md)$/.test(file) && !file.startsWith("tools/lint/words"));
 
 const areaOf = (file: string): Area | undefined =>
   (Object.keys(AREAS) as readonly Area[]).find((area) => AREAS[area].test(file) && (area === "pages") === file.endsWith(".md"));
@@ -24,12 +24,9 @@ const lines = files.flatMap((file) => {
 
 for (const { name, pattern, instead, most } of WORD_RULES)
   test(`the texts of the project say less and less: ${name}`, () => {
-    for (const area of Object.keys(AREAS) as readonly Area[]) {
+    for (const [area, bound] of Object.entries(most)) {
       const found = lines.filter((line) => line.area === area && pattern.test(line.text));
       const examples = found.slice(-5).map(({ place, text }) => `${place}: ${text.trim()}`);
-      assert.ok(
-        found.length <= most[area],
-        `${area}: ${found.length}, at most ${most[area]}. Instead: ${instead}.\n${examples.join("\n")}`,
-      );
+      assert.ok(found.length <= bound, `${area}: ${found.length}, at most ${bound}. Instead: ${instead}.\n${examples.join("\n")}`);
     }
   });

@@ -99,7 +99,7 @@ function createPlot(
   const colour = (name: string): string => style.getPropertyValue(name);
   const stepSeconds = range.stepMs / 1000;
   const times = Array.from({ length: (range.untilMs - range.sinceMs) / range.stepMs }, (_, i) => range.sinceMs / 1000 + i * stepSeconds);
-  // What comes first is drawn at the back: the tallest stack goes first.
+  // The first series is drawn at the back, so the tallest stack is the first.
   const drawn = kind === "lines" ? series : series.toReversed();
   const data = drawn.map(({ values }, i) =>
     times.map((_, at) => (kind === "lines" ? values[at] : sumOf(drawn.slice(i).map((one) => one.values[at] ?? 0))) || null),

@@ -7,7 +7,7 @@ import { browserLabel } from "./session.ts";
 import { SignInForm } from "./sign-in-form.tsx";
 import css from "./signed-out.module.css";
 
-/** First run: whoever has the token that the first start printed becomes the first user. */
+/** First run: the holder of the token that the first start printed becomes the first user. */
 export function SetUpForm() {
   const client = useQueryClient();
   const [hasToken, setHasToken] = useState(true);

@@ -39,7 +39,7 @@ export function SignInForm({ hasEnded = false, onSignedIn, way: first = "passwor
   return (
     <form className={css["form"]} onSubmit={submit}>
       <h1>{hasEnded ? "Sign in again" : "Sign in"}</h1>
-      {hasEnded && <p className={css["lead"]}>Your session has ended. What you have typed is still here.</p>}
+      {hasEnded && <p className={css["lead"]}>Your session has ended. Your entries are still here.</p>}
       {signIn.error && (
         <Notice tone="bad">
           <Fault error={signIn.error} />

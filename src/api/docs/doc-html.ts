@@ -1,5 +1,6 @@
 import { posix } from "node:path";
 import { Marked, type Tokens } from "marked";
+import { escapeHtml } from "#kernel/escape-html.ts";
 import { anchorOf } from "./anchor.ts";
 import type { Doc } from "./doc-files.ts";
 import { plainText } from "./plain-text.ts";
@@ -30,7 +31,7 @@ export function docHtml({ folder, markdown }: Doc, isServed: (path: string) => b
       link({ href, tokens }: Tokens.Link): string {
         const text = this.parser.parseInline(tokens);
         const target = linkTarget(href, folder, isServed, base);
-        return target === undefined ? text : `<a href="${escapeAttribute(target)}">${text}</a>`;
+        return target === undefined ? text : `<a href="${escapeHtml(target)}">${text}</a>`;
       },
     },
   });
@@ -45,5 +46,3 @@ function linkTarget(href: string, folder: string, isServed: (path: string) => bo
 }
 
 const withoutEnding = (text: string, ending: string): string => (text.endsWith(ending) ? text.slice(0, -ending.length) : text);
-
-const escapeAttribute = (text: string): string => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");

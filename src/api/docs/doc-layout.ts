@@ -1,3 +1,4 @@
+import { escapeHtml } from "#kernel/escape-html.ts";
 import { type Doc, SECTIONS } from "./doc-files.ts";
 import type { Hit } from "./doc-search.ts";
 
@@ -12,14 +13,14 @@ export function docLayout(title: string, main: string, query = ""): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${escapeText(title)} – Selvedge</title>
+<title>${escapeHtml(title)} – Selvedge</title>
 <link rel="stylesheet" href="${STYLE_PATH}">
 </head>
 <body>
 <header>
 <a class="home" href="${DOCS_PATH}">Selvedge documentation</a>
 <form action="${DOCS_PATH}/search" role="search">
-<input type="search" name="q" value="${escapeText(query)}" maxlength="100" placeholder="Search" aria-label="Search the documentation">
+<input type="search" name="q" value="${escapeHtml(query)}" maxlength="100" placeholder="Search" aria-label="Search the documentation">
 </form>
 <a href="/">Dashboard</a>
 </header>
@@ -36,7 +37,7 @@ export function docIndex(docs: ReadonlyMap<string, Doc>): string {
   const list = SECTIONS.map(({ title, folder }) => {
     const items = [...docs.values()].filter((doc) => doc.folder === `/${folder}`);
     const isLong = items.length > LONG_LIST;
-    const links = items.map((doc) => `<li><a href="${DOCS_PATH}${doc.path}">${escapeText(isLong ? shortTitle(doc) : doc.title)}</a></li>`);
+    const links = items.map((doc) => `<li><a href="${DOCS_PATH}${doc.path}">${escapeHtml(isLong ? shortTitle(doc) : doc.title)}</a></li>`);
     return `<section><h2>${title}</h2><ul class="${isLong ? "many" : "few"}">${links.join("")}</ul></section>`;
   });
   return `<h1>Documentation</h1>\n${list.join("\n")}`;
@@ -48,14 +49,11 @@ const shortTitle = ({ path }: Doc): string => path.slice(path.lastIndexOf("/") +
 export function searchResults(query: string, hits: readonly Hit[]): string {
   const shown = hits.map(
     ({ path, title, heading, anchor, excerpt }) =>
-      `<li><a href="${DOCS_PATH}${path}${anchor === "" ? "" : `#${escapeText(anchor)}`}">${escapeText(heading)}</a> <small>${escapeText(title)}</small><p>${escapeText(excerpt)}</p></li>`,
+      `<li><a href="${DOCS_PATH}${path}${anchor === "" ? "" : `#${escapeHtml(anchor)}`}">${escapeHtml(heading)}</a> <small>${escapeHtml(title)}</small><p>${escapeHtml(excerpt)}</p></li>`,
   );
   const found = hits.length === 0 ? "Nothing has all of these words." : `${hits.length} ${hits.length === 1 ? "part" : "parts"}`;
-  return `<h1>Search: ${escapeText(query)}</h1>\n<p>${found}</p>\n<ol class="hits">${shown.join("\n")}</ol>`;
+  return `<h1>Search: ${escapeHtml(query)}</h1>\n<p>${found}</p>\n<ol class="hits">${shown.join("\n")}</ol>`;
 }
-
-const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-const escapeText = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character]!);
 
 export const STYLE = [
   ":root{--ink:#1c2024;--dim:#60646c;--line:#d9d9e0;--link:#0b68cb;--back:#fcfcfd;--code:#f0f0f3}",

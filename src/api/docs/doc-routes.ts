@@ -14,12 +14,16 @@ interface Library {
   page(doc: Doc): string;
 }
 
-/** Serves the package's documentation at `/docs` to everybody, and the page of each error code, while `isOpen` says so. */
+/** Serves the package's documentation at `/docs` to everyone, with a page for each error code. While `isOpen` returns false, it answers 404. */
 export function addDocs(app: FastifyInstance, root: string, isOpen: () => boolean): void {
   let loading: Promise<Library> | undefined;
   const library = (): Promise<Library> => {
     if (!isOpen()) throw new PlatformError("no_route");
-    return (loading ??= createLibrary(root));
+    // A read that failed, as for want of file descriptors, is tried again by the next request.
+    return (loading ??= createLibrary(root).catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    }));
   };
   app.get(DOCS_PATH, async (_request, reply) => send(reply, docLayout("Documentation", docIndex((await library()).docs))));
   app.get(STYLE_PATH, async (_request, reply) => send(reply, STYLE, "text/css; charset=utf-8"));

@@ -4,6 +4,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import type { EventReads } from "#events/read/read-client.ts";
 import type { EventMatch, SecurityEventRow } from "#events/rows/rows.ts";
 import type { ExceptionDraft, ExceptionRequest } from "#model/rulesets/exception.ts";
+import { MASK } from "#rules/detectors/masking/mask.ts";
 import { isRequestRuleset } from "#rules/managed/excepted-parts.ts";
 import { MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
 import type { PhaseName } from "#rules/phases.ts";
@@ -119,9 +120,6 @@ function pathConditions(path: string): readonly string[] {
     ...(last === "" ? [] : [`ends_with(http.request.uri.path, ${quoted(last)})`]),
   ];
 }
-
-/** As the writer of events masks paths and names (events/write/mask-rows.ts). */
-const MASK = "[masked]";
 
 interface FoundPlace {
   readonly part: string;

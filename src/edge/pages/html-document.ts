@@ -1,3 +1,5 @@
+import { escapeHtml } from "#kernel/escape-html.ts";
+
 /**
  * A page for people. One file with nothing to fetch, for light and dark screens, in words that a screen reader reads in
  * order. `title` is text; `main` and `script` are HTML and a script that was made safe.
@@ -41,7 +43,3 @@ const STYLE = [
   "progress{width:100%;accent-color:var(--good)}",
   ".ray{color:var(--dim);font-size:.875rem;overflow-wrap:anywhere}",
 ].join("");
-
-const ESCAPES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-
-export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => ESCAPES[character]!);

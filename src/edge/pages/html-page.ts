@@ -1,5 +1,6 @@
 import type { EdgeError, FaultPlace } from "./edge-errors.ts";
-import { escapeHtml, htmlDocument, rayLine } from "./html-document.ts";
+import { escapeHtml } from "#kernel/escape-html.ts";
+import { htmlDocument, rayLine } from "./html-document.ts";
 
 /** An error as a page for people: what happened, how far the request came, and what to do. */
 export function htmlPage(error: EdgeError, rayId: string): string {

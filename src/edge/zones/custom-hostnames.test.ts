@@ -7,7 +7,7 @@ import type { TLSSocket } from "node:tls";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { systemClock } from "#kernel/clock.ts";
 import { EDGE_ERRORS, type EdgeErrorName } from "#edge/pages/edge-errors.ts";
-import { escapeHtml } from "#edge/pages/html-document.ts";
+import { escapeHtml } from "#kernel/escape-html.ts";
 import type { CustomHostnameEntry, Op } from "#snapshot/entries.ts";
 import { createMemoryReplica } from "#snapshot/memory-replica.ts";
 import { fc } from "../../../test/support/property.ts";

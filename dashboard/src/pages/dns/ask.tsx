@@ -15,7 +15,7 @@ export const AskPage = () => <ZoneGate>{(zone) => <Ask zone={zone} />}</ZoneGate
 
 const TYPES = ["A", "AAAA", "CNAME", "MX", "TXT", "NS", "SOA", "SRV", "CAA", "HTTPS", "DNSKEY", "DS", "PTR", "TLSA"] as const;
 
-/** What the nameserver answers, as dig shows it, and which records of the zone it comes from. */
+/** The nameserver's answer as dig shows it, and the records of the zone that it comes from. */
 function Ask({ zone }: { readonly zone: Zone }) {
   const [{ name: asked, type: askedType = "A" }, go] = useAddress();
   const [name, setName] = useState(asked ?? "@");
@@ -58,7 +58,7 @@ function Ask({ zone }: { readonly zone: Zone }) {
         <Failed error={read.error} />
       ) : asked === undefined ? (
         <Empty title="Nothing was asked yet">
-          <p>Type a name of the zone. What comes back is told record by record.</p>
+          <p>Enter a name of the zone. The page lists each record of the answer and where it comes from.</p>
         </Empty>
       ) : !found ? (
         <Card>

@@ -70,7 +70,7 @@ export function BulkEdit({ zoneId, ids, known, onClose, onDone }: BulkProps) {
         />
         {names.length > 0 && (
           <div>
-            <p className={tools["label"]}>What changes</p>
+            <p className={tools["label"]}>Changes</p>
             <ol className={css["diff"]} aria-label="Preview">
               {shown.flatMap((record) => {
                 const of = (values: object): string =>

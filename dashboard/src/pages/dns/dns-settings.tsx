@@ -16,7 +16,7 @@ function Settings({ zone }: { readonly zone: Zone }) {
   const read = useRead<ZoneDnsSettings>(path);
   return (
     <>
-      <PageHead title="DNS settings" lead="What the nameserver says of the zone as a whole." />
+      <PageHead title="DNS settings" lead="Settings of the nameserver for the whole zone." />
       {read.error ? (
         <Failed error={read.error} onAgain={() => void read.refetch()} />
       ) : read.data ? (

@@ -51,13 +51,13 @@ function Versions({ zone }: { readonly zone: Zone }) {
                 ),
               },
               { head: "When", width: "130px", cell: ({ created_on }) => <Time of={created_on} /> },
-              { head: "What", width: "90px", cell: ({ kind }) => <Badge>{kind}</Badge> },
+              { head: "Change", width: "90px", cell: ({ kind }) => <Badge>{kind}</Badge> },
               {
                 head: "Records",
                 width: "auto",
                 cell: (one) => <span className="num">{`+${count(one.created)}  ~${count(one.updated)}  −${count(one.deleted)}`}</span>,
               },
-              { head: "Who", width: "auto", isMinor: true, cell: ({ actor }) => actor.name || actor.id },
+              { head: "Actor", width: "auto", isMinor: true, cell: ({ actor }) => actor.name || actor.id },
               { head: "Why", width: "auto", isMinor: true, cell: ({ reason }) => reason ?? "–" },
             ]}
           />
@@ -90,7 +90,7 @@ function Changes({ zone, version, newest, onClose }: ChangesProps) {
   const base = `/zones/${zone.id}/dns_versions`;
   const changes = useRead<DnsVersionChange[]>(`${base}/${version}/changes?per_page=${SHOWN_MAX}`);
   const [asked, setAsked] = useState<"revert" | "restore">();
-  // What going back would do: the newest version compared with this one.
+  // The effect of going back: the newest version compared with this one.
   const back = useRead<DnsVersionChange[]>(
     asked === "restore" && newest !== undefined && newest !== version ? `${base}/diff?from=${newest}&to=${version}` : undefined,
   );

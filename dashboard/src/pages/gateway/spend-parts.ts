@@ -15,7 +15,7 @@ export interface Sums {
   readonly cost: number;
 }
 
-/** What one model, provider or team asked for. */
+/** Requests, tokens and cost of one model, provider or team. */
 export interface Part extends Sums {
   readonly name: string;
   readonly over: { readonly total: Sums; readonly steps: readonly Sums[] };

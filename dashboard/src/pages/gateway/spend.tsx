@@ -61,7 +61,7 @@ export function Spend({ scope, gateway }: SpendProps) {
       <div className={tools["tools"]}>
         <TimePicker range={range} />
         <Choice
-          label="What is shown"
+          label="Metric"
           isQuiet
           value={measure.id}
           options={MEASURES.map(({ id, title }) => [id, title] as const)}

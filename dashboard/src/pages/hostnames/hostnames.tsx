@@ -111,7 +111,7 @@ function Hostnames({ zone }: { readonly zone: Zone }) {
   );
 }
 
-/** One name a line; each is told for itself, and what is wrong stays in the list. */
+/** One name a line. The form reports each name separately and keeps the names that are wrong. */
 function AddHostnames({ zone, onClose }: { readonly zone: Zone; readonly onClose: () => void }) {
   const client = useQueryClient();
   const [text, setText] = useState("");

@@ -11,7 +11,7 @@ import { Actions } from "../../parts/modal.tsx";
 import { Card, Failed, Fault, Loading, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
 import { draftOf } from "./exception-draft.ts";
-import { clausesOf, joined } from "./expression-text.ts";
+import { clausesOf, joined } from "./expression/expression-text.ts";
 import { partName, phaseTitle } from "./parts.ts";
 import { RuleDiff } from "./rule-diff.tsx";
 
@@ -129,7 +129,7 @@ function Form({ zone, draft: { phase, rule }, notes, onClose, onSaved }: FormPro
         )}
       </div>
       <div>
-        <h3 className={tools["label"]}>What changes in “{phaseTitle(phase)}”</h3>
+        <h3 className={tools["label"]}>Changes in “{phaseTitle(phase)}”</h3>
         <RuleDiff rules={ruleset?.rules ?? []} added={stored} position={position} />
       </div>
       {write.error && (

@@ -1,12 +1,12 @@
 import type { SecurityEvent } from "#model/events/security-event.ts";
 import type { ExceptionDraft } from "#model/rulesets/exception.ts";
-import { quoted } from "./expression-text.ts";
+import { quoted } from "./expression/expression-text.ts";
 
 /** This host, this path and this method. */
 const expressionFor = ({ host, path, method }: SecurityEvent): string =>
   `http.request.method eq ${quoted(method)} and http.host eq ${quoted(host)} and http.request.uri.path eq ${quoted(path)}`;
 
-/** What a rule of each phase is skipped by, and where. Of managed rules for requests the API drafts it: they find parts. */
+/** How each phase skips a rule, and where. For managed rules of requests, the API drafts the exception, because they find parts. */
 const SKIPS: Readonly<
   Record<string, (event: SecurityEvent) => Pick<ExceptionDraft, "phase"> & { readonly skips: object; readonly before: string }>
 > = {

@@ -72,7 +72,7 @@ interface FormProps {
   readonly deployment: Rule;
 }
 
-/** What the zone changes of the ruleset: of all of it, of groups, and of single rules. Nothing is written before *Save*. */
+/** The zone's changes to the ruleset: to all of it, to groups, and to single rules. Nothing is written before *Save*. */
 function OverridesForm({ zone, ruleset, entryId, deployment }: FormProps) {
   const [search, go] = useAddress();
   const [typed, setTyped] = useTyped(search["search"], (text) => go({ search: text }, { replace: true }));
@@ -160,7 +160,7 @@ function OverridesForm({ zone, ruleset, entryId, deployment }: FormProps) {
               isFigure: true,
               cell: (category) => count(ruleset.rules.filter(({ categories: of = [] }) => of.includes(category)).length),
             },
-            { head: "Does", width: "200px", cell: (category) => choice("categories", category, `What rules of ${category} do`) },
+            { head: "Does", width: "200px", cell: (category) => choice("categories", category, `Action of ${category}`) },
           ]}
         />
       </Card>
@@ -196,7 +196,7 @@ function OverridesForm({ zone, ruleset, entryId, deployment }: FormProps) {
               isMinor: true,
               cell: ({ categories: of = [] }) => of.map((one) => <Badge key={one}>{one}</Badge>),
             },
-            { head: "Does", width: "200px", cell: (rule) => choice("rules", rule.id, `What ${rule.description || rule.id} does`, rule) },
+            { head: "Does", width: "200px", cell: (rule) => choice("rules", rule.id, `Action of ${rule.description || rule.id}`, rule) },
           ]}
         />
         {found.length > SHOWN_MAX && <p className={tools["quiet"]}>The first {SHOWN_MAX} are shown: search to find the others.</p>}

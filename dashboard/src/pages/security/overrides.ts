@@ -1,4 +1,4 @@
-/** What a deployment changes of a managed rule, or of a group of them. */
+/** The changes that a deployment makes to a managed rule, or to a group of them. */
 export interface Override {
   readonly action?: string;
   readonly enabled?: boolean;

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { Choice } from "../../parts/choice.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import tools from "../../parts/tools.module.css";
-import css from "./expression-builder.module.css";
+import css from "./expression/expression-builder.module.css";
 import type { ParameterField } from "./rule-phases.ts";
 
 type Tree = { readonly [name: string]: unknown };

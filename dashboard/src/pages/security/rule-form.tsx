@@ -7,8 +7,8 @@ import { Choice } from "../../parts/choice.tsx";
 import { Actions, Dialog } from "../../parts/modal.tsx";
 import { Fault, Notice } from "../../parts/page.tsx";
 import tools from "../../parts/tools.module.css";
-import { ExpressionBuilder } from "./expression-builder.tsx";
-import { builtOf } from "./expression-parts.ts";
+import { ExpressionBuilder } from "./expression/expression-builder.tsx";
+import { builtOf } from "./expression/expression-parts.ts";
 import { ParameterFields } from "./parameter-fields.tsx";
 import type { Phase, RuleAction } from "./rule-phases.ts";
 
@@ -143,7 +143,7 @@ interface AllProps {
   readonly isOpen: boolean;
 }
 
-/** What no form asks for: the parameters as the API takes them. */
+/** Parameters without a form of their own, as the API takes them. */
 function AllParameters({ value, onChange, isOpen }: AllProps) {
   const [text, setText] = useState<string>();
   const [problem, setProblem] = useState<string>();

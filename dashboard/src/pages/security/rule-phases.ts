@@ -60,7 +60,7 @@ const rowsOf = (phases: readonly Omit<Phase, "title">[]): readonly Phase[] =>
 export const PHASES: readonly Phase[] = rowsOf([
   {
     id: "http_request_dynamic_redirect",
-    lead: "Requests that are sent elsewhere. The first rule that matches answers.",
+    lead: "Redirects. The first rule that matches answers the request.",
     hint: "Lead an old path to its new place.",
     example: PATH,
     actions: [
@@ -88,7 +88,7 @@ export const PHASES: readonly Phase[] = rowsOf([
   },
   {
     id: "http_request_transform",
-    lead: "The path and the query as the rules below and the origin see them.",
+    lead: "Changes of the path and the query, for the later phases and the origin.",
     hint: "Show one path to visitors and ask the origin for another.",
     example: PATH,
     actions: [
@@ -105,7 +105,7 @@ export const PHASES: readonly Phase[] = rowsOf([
   },
   {
     id: "http_config_settings",
-    lead: "Settings that some requests have otherwise than the zone.",
+    lead: "Settings that differ from the zone's for some requests.",
     hint: "Use another encryption to the origin for one host.",
     example: 'http.host eq ""',
     actions: [
@@ -144,7 +144,7 @@ export const PHASES: readonly Phase[] = rowsOf([
   },
   {
     id: "http_request_origin",
-    lead: "Where the edge fetches what it answers.",
+    lead: "The origin that the edge sends requests to.",
     hint: "Send one path to another machine or port.",
     example: PATH,
     actions: [
@@ -170,7 +170,7 @@ export const PHASES: readonly Phase[] = rowsOf([
   },
   {
     id: "http_ratelimit",
-    lead: "Requests are counted by visitor; whoever sends too many is stopped for a while.",
+    lead: "The edge counts the requests of each visitor and stops visitors that send too many, for a while.",
     hint: "Limit how often one address may try to sign in.",
     example: 'http.request.uri.path eq "/login"',
     actions: MITIGATIONS,
@@ -208,21 +208,21 @@ export const PHASES: readonly Phase[] = rowsOf([
   },
   {
     id: "http_request_firewall_managed",
-    lead: "Requests that managed rules leave alone. An exception stands above the rules that it skips.",
+    lead: "Requests that managed rules do not look at. An exception is above the rules that it skips.",
     hint: "An exception is best made at an event: it then knows host, path and method, and the part that matched.",
     example: PATH,
     actions: [SKIP],
   },
   {
     id: "http_request_late_transform",
-    lead: "Header fields of requests, as the origin gets them.",
+    lead: "Changes of header fields of requests to the origin.",
     hint: "Add a field that the origin expects.",
     example: "true",
     actions: [{ id: "rewrite", title: "Change headers", fields: REWRITTEN, start: { headers: {} } }],
   },
   {
     id: "http_request_cache_settings",
-    lead: "What the cache keeps, and for how long. Later rules add to earlier ones.",
+    lead: "Which responses the cache stores, and for how long. Later rules add to earlier ones.",
     hint: "Keep the files of one folder for a day.",
     example: 'starts_with(http.request.uri.path, "/assets/")',
     actions: [
@@ -262,7 +262,7 @@ export const PHASES: readonly Phase[] = rowsOf([
   },
   {
     id: "http_custom_errors",
-    lead: "What visitors see in place of an error.",
+    lead: "Pages that visitors see instead of errors.",
     hint: "Say that the shop is closed for an hour.",
     example: "http.response.code ge 500",
     actions: [
@@ -290,21 +290,21 @@ export const PHASES: readonly Phase[] = rowsOf([
   },
   {
     id: "http_response_headers_transform",
-    lead: "Header fields of responses, as visitors get them.",
+    lead: "Changes of header fields of responses to visitors.",
     hint: "Add a security header, or take one away.",
     example: "true",
     actions: [{ id: "rewrite", title: "Change headers", fields: REWRITTEN, start: { headers: {} } }],
   },
   {
     id: "http_response_compression",
-    lead: "How responses are compressed, in place of the usual choice.",
+    lead: "How the edge compresses responses, instead of its own choice.",
     hint: "Leave one kind of file as it is.",
     example: 'http.request.uri.path.extension eq "zip"',
     actions: [{ id: "compress_response", title: "Compress", fields: [], start: { algorithms: [{ name: "none" }] } }],
   },
   {
     id: "http_log_custom_fields",
-    lead: "Fields that logs of requests have besides the usual ones.",
+    lead: "Additional fields in request logs.",
     hint: "Keep a header field of each request.",
     example: "true",
     actions: [{ id: "log_custom_field", title: "Log fields", fields: [], start: { request_fields: [{ name: "accept-language" }] } }],

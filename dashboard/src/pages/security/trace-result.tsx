@@ -15,7 +15,7 @@ const RESULTS: Readonly<Record<Step["result"], readonly [string, Tone]>> = {
 };
 const ENDS: ReadonlySet<string> = new Set(["block", "challenge", "js_challenge", "managed_challenge", "redirect", "serve_error"]);
 
-/** What every phase would do with a request. Managed rules that did not match are counted alone. */
+/** Each phase's effect on a request. Managed rules that did not match are counted alone. */
 export function TraceResult({ trace }: { readonly trace: RuleTrace }) {
   const { terminated_by: end, phases, left_out, truncated } = trace;
   return (

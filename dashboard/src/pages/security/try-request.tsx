@@ -15,7 +15,7 @@ export const TryPage = () => <ZoneGate>{(zone) => <Try zone={zone} />}</ZoneGate
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
-/** What every phase would do with a request that is described and not sent. */
+/** Each phase's effect on a request that is described and not sent. */
 function Try({ zone }: { readonly zone: Zone }) {
   const [{ url: asked }] = useAddress();
   const [url, setUrl] = useState(asked ?? `https://www.${zone.name}/`);
@@ -81,7 +81,7 @@ function Try({ zone }: { readonly zone: Zone }) {
           </Card>
         </div>
         <div>
-          <Card title="What happens">
+          <Card title="Result">
             {trace.error ? (
               <Notice tone="bad">
                 <Fault error={trace.error} />

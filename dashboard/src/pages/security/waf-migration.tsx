@@ -116,7 +116,7 @@ interface Difference {
   readonly action: string;
 }
 
-/** What either WAF did in the last day: rules of the new one beside those of the previous one. */
+/** Actions of both WAFs in the last day: rules of the new one beside those of the previous one. */
 function Differences({ zone }: { readonly zone: Zone }) {
   const until = nowMs();
   const range = rangeOf(until - DAY_MS, until, "24h");

@@ -28,7 +28,7 @@ export function HomePage() {
       {scope && newest && <Traffic scope={scope} range={range} />}
       <div className={tools["wide"]}>
         <div>
-          <Card title="What needs you">{account && <Attention account={account.id} zones={zones.data?.result} />}</Card>
+          <Card title="Needs attention">{account && <Attention account={account.id} zones={zones.data?.result} />}</Card>
           {scope && newest && <Busiest scope={scope} range={range} zones={zones.data?.result ?? []} />}
           {scope && <Models scope={scope} range={range} />}
         </div>
@@ -115,7 +115,7 @@ interface Used {
   readonly gateway: string;
 }
 
-/** What models cost; a click leads to the gateway that asked them. */
+/** Cost of models. A click opens the gateway that sent the requests. */
 function Models({ scope, range }: FiguresProps) {
   const navigate = useNavigate();
   const [{ time, since, until }] = useAddress();

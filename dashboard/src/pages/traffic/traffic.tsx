@@ -19,7 +19,7 @@ const milliseconds = (value: number): string => (value < 10 ? `${value.toFixed(1
 const isFromCache = ({ dimensions }: Group<Stamped>): boolean =>
   ["hit", "stale", "updating", "revalidated"].includes(dimensions["cacheStatus"] ?? "");
 
-/** What a chart can show; each has a figure above it, which chooses it. */
+/** The metrics of the chart. Each has a figure above the chart, which selects it. */
 const PANELS = ["requests", "errors", "cache", "attacks", "latency"] as const;
 type Panel = (typeof PANELS)[number];
 
@@ -59,7 +59,7 @@ export function Traffic({ scope, range }: { readonly scope: Scope; readonly rang
   const shown = panels?.[panel];
   return (
     <section className={css["traffic"]} aria-label="Traffic over time">
-      <div className={css["figures"]} role="group" aria-label="What the chart shows">
+      <div className={css["figures"]} role="group" aria-label="Metric of the chart">
         {PANELS.map((one) => (
           <button
             key={one}

@@ -1,4 +1,5 @@
 import { KEY_CHARACTERS_MAX } from "./allowed-place.ts";
+import { MASK } from "./mask.ts";
 import { isPersonalKey } from "./personal-keys.ts";
 import type { Finding, DetectorHit } from "#rules/detectors/engine/tallies.ts";
 
@@ -104,7 +105,7 @@ class Walk {
   #name(bytes: Uint8Array, from: number, to: number): void {
     const top = this.#stack.at(-1);
     if (top === undefined || top.key === null) return;
-    top.key = this.#isHidden(from, to) ? HIDDEN_KEY : keyOf(Buffer.from(bytes.subarray(from, to)).toString());
+    top.key = this.#isHidden(from, to) ? MASK : keyOf(Buffer.from(bytes.subarray(from, to)).toString());
   }
 
   /** Keys are asked about in the order of the text. */
@@ -115,8 +116,7 @@ class Walk {
   }
 }
 
-const HIDDEN_KEY = "[masked]";
-const shownKey = (key: string): string => (isPersonalKey(key) ? HIDDEN_KEY : key);
+const shownKey = (key: string): string => (isPersonalKey(key) ? MASK : key);
 
 /** A key as its readers know it, its beginning if it is long. */
 function keyOf(raw: string): string {

@@ -2,6 +2,7 @@ import { compileDetectors, type CompiledDetectors } from "#rules/detectors/engin
 import { LABEL_BYTES } from "#rules/detectors/engine/context.ts";
 import { FINDABLE_CHARS_MIN } from "#rules/detectors/engine/findable.ts";
 import { BodyScanner, scanBuffer } from "#rules/detectors/engine/scan.ts";
+import { MASK } from "./mask.ts";
 import { plainForms } from "./plain-forms.ts";
 import { DETECTORS, UNDOUBTED_DETECTORS } from "#rules/detectors/catalog/table.ts";
 
@@ -11,7 +12,6 @@ import { DETECTORS, UNDOUBTED_DETECTORS } from "#rules/detectors/catalog/table.t
  */
 export type TextMasker = (texts: readonly string[], separator: string) => readonly string[];
 
-const MASK = "[masked]";
 /** Texts are looked through together up to this many bytes: most of the cost of a short one is in beginning. */
 const TOGETHER_BYTES = 48 * 1024;
 /** Of one text. What has more could keep the thread busy and is hidden as a whole. */
