@@ -194,8 +194,8 @@ describe("the dashboard of a lively account", { skip: chrome === undefined && "c
     await open(`/zones/${ZONE}/security/managed`);
     await page.getByRole("link", { name: "Managed Ruleset", exact: true }).click();
     await page.getByLabel("Search rules").fill("xss");
-    await page.getByLabel("What rules of xss do").selectOption("log");
-    await page.getByText("as it comes → log").waitFor();
+    await page.getByLabel("Action of xss").selectOption("log");
+    await page.getByText("default → log").waitFor();
     assert.equal(await get(server.ready.http, attack), 403, "nothing is written before it is saved");
     await page.getByRole("button", { name: "Save the changes" }).click();
     await page.getByText("not saved yet").waitFor({ state: "detached" });

@@ -102,7 +102,7 @@ function OverridesForm({ zone, ruleset, entryId, deployment }: FormProps) {
       isQuiet
       value={stateOf(overrideFor(draft, kind, name))}
       options={[
-        ["", usual ? `as it comes (${usual.enabled ? usual.action : "off"})` : "as it comes"],
+        ["", usual ? `default (${usual.enabled ? usual.action : "off"})` : "default"],
         ["off", "off"],
         ["on", "on"],
         ["log", "log"],

@@ -52,5 +52,4 @@ export function changesBetween(before: Overrides, after: Overrides, { rules }: N
   });
 }
 
-const wordsOf = ({ action, enabled }: Override): string =>
-  enabled === false ? "off" : (action ?? (enabled === true ? "on" : "as it comes"));
+const wordsOf = ({ action, enabled }: Override): string => (enabled === false ? "off" : (action ?? (enabled === true ? "on" : "default")));
