@@ -1,24 +1,24 @@
-/** What the nameserver is told at its start; plain data, so it crosses to a worker thread. */
+/** The nameserver's configuration; plain data, so that it can be sent to a worker thread. */
 export interface NameserverConfig {
   readonly host: string;
-  /** One number for UDP and TCP; 0: any that is free for both. */
+  /** The same number for UDP and TCP. 0: any port that is free for both. */
   readonly port: number;
-  /** Share the port with other workers; the kernel spreads the questions over them. */
+  /** Share the port with other workers; the kernel distributes queries among them. */
   readonly reusePort: boolean;
-  /** Descriptors that are bound already and become the thread's own; without them it opens what it needs. */
+  /** Sockets that are already bound; the thread takes them over. Without them it binds its own. */
   readonly sockets?: NameserverSockets | undefined;
-  /** IPv4 and IPv6 addresses that proxied names are answered with. */
+  /** IPv4 and IPv6 addresses in the answers for proxied names. */
   readonly edgeAddresses: readonly string[];
-  /** What the edge speaks there over TLS. */
+  /** The protocols that the edge offers at these addresses over TLS. */
   readonly edgeProtocols: EdgeProtocols;
-  /** This server's name for those who ask which one of several answers (RFC 5001); empty: nobody is told. */
+  /** This server's identifier for clients that request NSID (RFC 5001). Empty: the option is not sent. */
   readonly nsid: string;
   readonly rateLimit: RateLimitConfig;
-  /** DNS over TLS (0: any free port); without it there is none. */
+  /** DNS over TLS (0: any free port). Absent: not offered. */
   readonly dot?: { readonly port: number };
-  /** Where the edge brings questions that came over HTTPS (0: any free port); without it none do. */
+  /** The port to which the edge forwards queries over HTTPS (0: any free port). Absent: none are accepted. */
   readonly doh?: { readonly port: number };
-  /** Addresses of the resolvers that know names elsewhere, with a port where it is not 53; none: those of the system. */
+  /** Addresses of the resolvers for external names, with a port if it is not 53. Empty: those of the system. */
   readonly resolvers: readonly string[];
   readonly limits: NameserverLimits;
 }
@@ -29,31 +29,31 @@ export interface NameserverSockets {
   readonly dot: number;
 }
 
-/** Bounds of what clients can make the nameserver hold or wait for. */
+/** Limits on the memory and time that clients can take. */
 export interface NameserverLimits {
-  /** Responses kept ready; each takes 2 KB or less. */
+  /** Cached responses; each takes 2 KB or less. */
   readonly cacheEntriesMax: number;
-  /** Beyond these the connection is closed that has been idle longest. */
+  /** At the limit, the connection that has been idle longest is closed. */
   readonly tcpConnectionsMax: number;
-  /** An IPv6 network of /64 counts as one address. */
+  /** A /64 network of IPv6 counts as one address. */
   readonly tcpConnectionsPerAddressMax: number;
-  /** Between two whole messages of a TCP connection, and for a client to take what it asked for (RFC 7766 §6.2.3). */
+  /** Maximum time between two complete messages of a TCP connection, and for a client to read its responses (RFC 7766 §6.2.3). */
   readonly tcpIdleTimeoutMs: number;
-  /** Responses that wait for a slow TCP client before it is read no further. */
+  /** Bytes of responses buffered for a slow TCP client; above them, no more queries are read from it. */
   readonly tcpBacklogBytesMax: number;
-  /** Questions of a TCP connection whose answers are being looked up before it is read no further. */
+  /** Queries of a TCP connection that wait for lookups; above them, no more queries are read from it. */
   readonly tcpPendingMax: number;
   /** Certificates with an open TLS context. */
   readonly tlsContextsMax: number;
-  /** Zone transfers to other servers at the same time, in all and to one address. */
+  /** Concurrent zone transfers to other servers, in total and per address. */
   readonly transfersMax: number;
   readonly transfersPerAddressMax: number;
-  /** For one whole transfer, however slowly the other server takes it. */
+  /** Maximum time of a whole transfer, however slowly the other server reads it. */
   readonly transferTimeoutMs: number;
-  /** Names and records of past versions that are kept to answer IXFR from. */
+  /** Names and records of past versions that are kept for IXFR. */
   readonly journalWeightMax: number;
   readonly outside: OutsideLimits;
-  /** Between two looks at the addresses of apexes that other servers have copies of. */
+  /** Interval between two checks of the apex addresses of zones that other servers transfer. */
   readonly apexWatchMs: number;
 }
 
@@ -92,57 +92,57 @@ export const NAMESERVER_LIMITS: NameserverLimits = {
   apexWatchMs: 15_000,
 };
 
-/** Bounds of what is asked of servers elsewhere and kept of their answers. */
+/** Limits of lookups of external names and of the cache of their results. */
 export interface OutsideLimits {
-  /** For one server to answer. */
+  /** Maximum time for one server to answer. */
   readonly serverTimeoutMs: number;
-  /** For one look-up with all its servers, retries and aliases. */
+  /** Maximum time of one lookup, with all its servers, retries and aliases. */
   readonly lookupTimeoutMs: number;
-  /** For a question to wait for a look-up; then it is answered with what there is. */
+  /** Maximum time that a query waits for a lookup; after it, the query is answered with the data at hand. */
   readonly waitMs: number;
-  /** Questions that may wait at one time; more are answered with what there is. */
+  /** Queries that may wait at the same time; others are answered with the data at hand. */
   readonly waitersMax: number;
   readonly lookupsMax: number;
-  /** Look-ups that wait for their turn; more fail at once. */
+  /** Lookups that wait to start; others fail at once. */
   readonly queuedLookupsMax: number;
-  /** Names and types that are kept. */
+  /** Cached names and types. */
   readonly entriesMax: number;
-  /** For so long at the least what was found is kept, whatever its TTL, in seconds. */
+  /** Lower limit of the time that a result is cached, whatever its TTL, in seconds. */
   readonly ttlMin: number;
-  /** The most that is believed of a TTL, in seconds. */
+  /** Upper limit of a TTL, in seconds. */
   readonly ttlMax: number;
-  /** The most for which "nothing there" is believed, in seconds. */
+  /** Upper limit of the TTL of a negative answer, in seconds. */
   readonly nothingTtlMax: number;
-  /** After so much of its TTL what is in use is looked up again, so that it never runs out. */
+  /** Share of its TTL after which a result in use is refreshed, so that it does not expire. */
   readonly refreshAfter: number;
-  /** How long the last good answer stands in while look-ups fail (RFC 8767 §4: one to three days). */
+  /** How long the last good result is used while lookups fail (RFC 8767 §4: one to three days). */
   readonly staleMs: number;
-  /** Of an answer that stands in, or that says "nothing" because nothing could be learnt, in seconds (RFC 8767 §4). */
+  /** TTL in seconds of a stale result, and of an empty answer because lookups failed (RFC 8767 §4). */
   readonly staleTtl: number;
-  /** Between two look-ups of a name that fail; doubled up to the other. */
+  /** Delay before a failed lookup is retried; doubles up to the maximum. */
   readonly retryMinMs: number;
   readonly retryMaxMs: number;
-  /** Names that are looked up before anybody asks, when zones arrive or change. */
+  /** Names that are looked up before the first query, when zones arrive or change. */
   readonly warmNamesMax: number;
 }
 
-/** What the operator says about it, and the table that all threads of the server share. */
+/** The operator's settings, and the table that all threads of the server share. */
 export interface RateLimitConfig {
-  /** Responses of one sort to one network in a second; 0: no limit at all. */
+  /** Responses of one class per network and second; 0: no limit at all. */
   readonly perSecond: number;
-  /** Units of 512 started bytes in a second for all responses to one network together; 0: no such limit. */
+  /** Units of up to 512 bytes per network and second, for all responses together; 0: no such limit. */
   readonly allPerSecond: number;
-  /** Of so many responses over the limit one is truncated instead of dropped; 0: none, 1: each. */
+  /** One in so many responses over the limit is truncated instead of dropped; 0: none, 1: each. */
   readonly slip: number;
-  /** Networks in CIDR notation that are never limited. */
+  /** Networks in CIDR notation that are exempt. */
   readonly exempt: readonly string[];
   readonly table: SharedArrayBuffer;
 }
 
-/** What the edge speaks over TLS. */
+/** The protocols that the edge offers over TLS. */
 export interface EdgeProtocols {
-  /** By their ALPN identifiers, the best first. */
+  /** ALPN identifiers, in order of preference. */
   readonly alpn: readonly string[];
-  /** 0: not known. */
+  /** 0: unknown. */
   readonly port: number;
 }

@@ -29,33 +29,36 @@ import { readHost } from "#nameserver/zones/entry-decoders.ts";
 import { createZones } from "#nameserver/zones/zones.ts";
 
 export interface Nameserver {
-  /** Starts answering and resolves to the ports; rejects with the system's error where none can be bound. */
+  /** Starts answering and resolves to the ports; rejects with the system's error if one cannot be bound. */
   listen(): Promise<NameserverPorts>;
-  /** Takes no more questions; connections that do not take their answers within the time are cut off. */
+  /** Stops reading queries. Connections whose clients do not read their answers in time are cut off. */
   close(timeoutMs: number): Promise<void>;
 }
 
 export interface NameserverDeps {
   readonly replica: Replica;
   readonly metrics: MetricRegistry;
-  /** Takes rows of what was asked. */
+  /** Receives rows of the query log. */
   readonly events: EventSink;
   readonly config: NameserverConfig;
   readonly clock: Clock;
-  /** 16 bytes that all servers of a name share, so that a client's cookie is good at each of them (RFC 9018 §5). */
+  /** 16 bytes that all servers of a name share, so that cookies are valid at each of them (RFC 9018 §5). */
   readonly cookieSecret: Uint8Array;
-  /** Opens the keys of transfers and of signed zones. */
+  /** Decrypts TSIG keys and the keys of signed zones. */
   readonly sealer: Sealer;
   readonly log: FeedLog;
-  /** Told that a primary has announced a change of a secondary zone. */
+  /** Called when a primary announces a change of a secondary zone. */
   readonly onNotified: (zoneId: string, from: string) => void;
-  /** Told when the apex of a zone that other servers fetch has other addresses; the same text for the same ones. */
+  /**
+   * Called when a flattened apex of a zone that other servers transfer has other addresses. The text is equal for equal
+   * addresses.
+   */
   readonly onReaddressed: (zoneId: string, addresses: string) => void;
-  /** Carries many datagrams a call where it is given; else one at a time, with the same answers. */
+  /** Handles many datagrams per system call. Without it, one at a time, with the same answers. */
   readonly sockets?: SystemSockets | undefined;
 }
 
-/** The authoritative nameserver. A delta of the replica is answered from when its listener returns. */
+/** The authoritative nameserver. Answers from a delta as soon as the replica's listener returns. */
 export function createNameserver(deps: NameserverDeps): Nameserver {
   const { replica, metrics, config, clock, cookieSecret, sealer, log, onNotified, onReaddressed, sockets } = deps;
   const { limits } = config;

@@ -14,26 +14,29 @@ import { createNameserver } from "./nameserver.ts";
 import { loadSystemSockets } from "#nameserver/listen/system-sockets.ts";
 import { loadTimeSlices } from "#wire/native/time-slices.ts";
 
-/** What the main thread gives a nameserver worker. */
+/** Data from the main thread for a nameserver worker. */
 export interface NameserverWorkerData {
   readonly name: string;
   readonly config: NameserverConfig;
   readonly feed: MessagePort;
   readonly events: MessagePort;
   readonly lastGoodPath: string;
-  /** 32 bytes that open sealed secrets, and of which that of DNS cookies is made: the same in every thread and after every start. */
+  /**
+   * A file of 32 bytes that decrypts sealed secrets and from which the DNS cookie secret is derived; the same for every
+   * thread and after every start.
+   */
   readonly sealKeyPath: string;
 }
 
-/** How long rows of the query log wait for each other: each batch is a transaction, and nobody waits for these rows. */
+/** How long rows of the query log gather: each batch is a transaction, and nothing waits for these rows. */
 const LOG_FLUSH_MS = 1_000;
 
-/** Some answers' worth. Among threads that run for milliseconds at a time an answer would else wait as long as one of them. */
+/** About the time of a few answers. Without it, an answer would wait for other threads that run for milliseconds at a time. */
 const SLICE_NS = 100_000;
 
 if (parentPort) await run(parentPort, await givenWork<NameserverWorkerData>());
 
-/** The nameserver as a thread: replica in, sockets out, and the words of worker-protocol.ts. */
+/** The nameserver as a thread: a replica as input, sockets as output, controlled by worker-protocol.ts. */
 async function run(
   parent: MessagePort,
   { name, config, feed, events: eventsPort, lastGoodPath, sealKeyPath }: NameserverWorkerData,
@@ -47,7 +50,7 @@ async function run(
     name,
     kinds: ["zone", "serial", "record", "staged", "release", "dnssec", "transfer", "certificate"],
     trim: (record) => {
-      // Of aliases it is the target; everything else is answered from the RDATA.
+      // Answers use only the target of a CNAME, and the RDATA of all other types.
       if (record.type !== "CNAME") record.content = "";
     },
     lastGoodPath,

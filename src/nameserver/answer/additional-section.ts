@@ -17,7 +17,7 @@ interface TargetType {
   readonly wanted: readonly number[];
 }
 
-/** Behind order, preference and three strings (RFC 3403 §4.1). */
+/** Offset of the replacement, which follows order, preference and three strings (RFC 3403 §4.1). */
 function replacementOffset(rdata: Uint8Array): number {
   let at = 4;
   for (let string = 0; string < 3; string++) at += 1 + (rdata[at] as number);
@@ -76,7 +76,10 @@ function targetsOf(set: RecordSet, owner: DnsName): DnsName[] {
   return [...targets.values()];
 }
 
-/** The target name. In SVCB and HTTPS, the root means the owner, or with priority 0 that there is no service (RFC 9460 §2.5). */
+/**
+ * The target name. In SVCB and HTTPS, the root means the owner, or with priority 0 that the service is unavailable (RFC
+ * 9460 §2.5).
+ */
 function targetAt(rdata: Uint8Array, offset: TargetType["offset"], type: number, owner: DnsName): DnsName | undefined {
   const target = readStoredName(rdata, typeof offset === "number" ? offset : offset(rdata));
   if ((type !== TYPE.SVCB && type !== TYPE.HTTPS) || keyOf(target) !== ROOT_KEY) return target;

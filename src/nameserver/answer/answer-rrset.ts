@@ -38,7 +38,7 @@ export type Denial =
   /** The zone ends at `cut`. The proof shows the child's DS set, or that it has none. */
   | { readonly kind: "delegation"; readonly zone: ZoneIndex; readonly cut: NameKey };
 
-/** What an answer takes from lookups of external names. */
+/** The part of an answer that depends on lookups of external names. */
 export interface OutsideShare {
   /** Names and types that must be looked up before the answer is complete. */
   readonly missing: readonly { readonly name: DnsName; readonly type: number }[];

@@ -9,28 +9,28 @@ import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 import type { Signatures } from "./rrsig-cache.ts";
 
 /**
- * Makes signatures before anybody asks for them: of what a delta changed right after it, of whole zones at the start and
- * when their keys change, and anew before they run out. In slices, between which questions are answered. What it has not
- * come to yet is signed when it is asked for.
+ * Makes signatures before queries need them: for the names of a delta right after it, for whole zones at start and when
+ * their keys change, and again before signatures expire. Works in slices, between which queries are answered. A query
+ * signs for itself the sets that are not signed yet.
  */
 export interface BackgroundSigner extends ZoneObserver {
-  /** Goes through all signed zones, and does so again every hour. */
+  /** Goes through all signed zones now, and again every hour. */
   sweep(): void;
   close(): void;
 }
 
 export interface BackgroundSignerDeps {
-  /** Read when the first slice runs: zones tell their observers of changes, and so come second. */
+  /** Called when the first slice runs, because zones are created after their observers. */
   readonly zones: () => Pick<Zones, "nearestZone" | "served">;
   readonly edge: EdgeFront;
   readonly signatures: Signatures;
   readonly clock: Clock;
 }
 
-/** Some eighty signatures, and then the thread's other work. */
+/** About eighty signatures; then the thread does its other work. */
 const SLICE_MS = 2;
 const PAUSE_MS = 4;
-/** Signatures are handed out until a week before they run out, so that an hour more or less is nothing. */
+/** Signatures are used until a week before they expire, so an hour more or less does not matter. */
 const SWEEP_INTERVAL_MS = 3_600_000;
 
 interface Job {
@@ -38,7 +38,7 @@ interface Job {
   readonly key: NameKey;
 }
 
-/** One of which some names have changed; a large change brings a million. */
+/** A zone in which some names have changed; a large change has up to a million. */
 interface Names extends Job {
   readonly names: LargeMap<true>;
   rest: Iterator<NameKey, undefined>;
@@ -49,17 +49,17 @@ function namesOf(job: Job): Names {
   return { ...job, names, rest: names.keys() };
 }
 
-/** One whose names are gone through, after the signatures of names that it no longer has. */
+/** A zone whose names are all signed, after the signatures of removed names have been dropped. */
 interface WholeZone extends Job {
   readonly tidying: Generator<void>;
   readonly names: ZoneIterator;
 }
 
 export function createBackgroundSigner({ zones, edge, signatures, clock }: BackgroundSignerDeps): BackgroundSigner {
-  /** By zone: several deltas in a row ask for the same names, the apex above all. */
+  /** By zone, because several deltas in a row change the same names, most often the apex. */
   const changed = new Map<string, Names>();
   const whole = new LargeMap<Job>();
-  /** The keys of signed zones by their ids. */
+  /** The keys of signed zones by zone id. */
   const signed = new LargeMap<NameKey>();
   let walk: WholeZone | undefined;
   let slice: NodeJS.Timeout | undefined;
@@ -74,7 +74,7 @@ export function createBackgroundSigner({ zones, edge, signatures, clock }: Backg
     walk = undefined;
   };
 
-  /** One name's sets. False where the zone's keys cannot be used. */
+  /** Signs the sets of one name. Returns false if the zone's keys are unusable. */
   const signName = (zone: ZoneIndex, owner: NameKey): boolean => {
     const node = zone.nodes.get(owner);
     return signedTypes(edge, zone, owner, node).every((type) => {
@@ -99,7 +99,7 @@ export function createBackgroundSigner({ zones, edge, signatures, clock }: Backg
       const found = zone && job.names.next();
       if (found !== null && (!found || !signName(zone!, found[0]))) endWalk();
     } catch {
-      // So much has changed since it began that what is left is signed as it is asked for, or by the next one.
+      // Too much has changed since the walk began. Queries or the next walk sign the rest.
       endWalk();
     }
   };
@@ -113,7 +113,7 @@ export function createBackgroundSigner({ zones, edge, signatures, clock }: Backg
     walk = { ...job, tidying, names: zone.nodes.walk() };
   };
 
-  /** Does a little of what there is to do; false where there is nothing. */
+  /** Does one piece of the pending work; returns false if none is left. */
   const step = (): boolean => {
     const [next] = changed.values();
     if (next) stepChanged(next);

@@ -10,12 +10,12 @@ import type { NameNode } from "#nameserver/zones/rrset.ts";
 import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
 /**
- * What proves the denial, to be signed: the one NSEC record of compact denial (RFC 9824 §3), which says what exists at the
- * name and that nothing lies right behind it; or of a child that is signed, its DS set.
+ * The unsigned proof of a denial: the one NSEC record of compact denial (RFC 9824 §3), which lists the types at the name
+ * and says that no name follows it directly; or the DS set of a signed child.
  */
 export function proofOf(edge: EdgeFront, denial: Denial): AnswerSet {
   const { zone } = denial;
-  // A name that is made of the zone as a whole: nothing in it holds the proof.
+  // The zone as a whole proves that a name is missing; no name in it holds the proof.
   if (denial.kind === "no_name") return nsecSet(zone, denial.name, zone.key, [TYPE.NXNAME]);
   if (denial.kind === "no_data") return nsecSet(zone, denial.name, denial.source, existing(edge, denial));
   const name = nameOfKey(denial.cut);
@@ -31,18 +31,18 @@ function nsecSet(zone: ZoneIndex, name: Buffer, source: NameKey, types: readonly
   return { name, type: TYPE.NSEC, ttl: zone.negativeTtl, rdatas: [rdata], origin: { zone, source } };
 }
 
-/** `types` without those that every name of a signed zone has. */
+/** `types` excludes NSEC and RRSIG, which every name of a signed zone has. */
 export const nsecRdata = (next: Buffer, types: readonly number[]): Buffer =>
   Buffer.concat([next, typeBitmap([...types, TYPE.RRSIG, TYPE.NSEC])]);
 
 /**
- * What there is at the name. What is looked up only when it is asked for may be there, so that a resolver has to ask;
- * whatever was asked for is not.
+ * The types at the name. Types that are looked up only on a query are listed, so that a resolver asks for them; the type
+ * of the query is not.
  */
 const existing = (edge: EdgeFront, { zone, source, node, type }: Extract<Denial, { kind: "no_data" }>): number[] =>
   typesAt(edge, zone, source, node).filter((present) => present !== type);
 
-/** All types that the name may be seen to have, NSEC and RRSIG apart. */
+/** All types that the name may have in answers, except NSEC and RRSIG. */
 export function typesAt(edge: EdgeFront, zone: ZoneIndex, source: NameKey, node: NameNode | undefined): number[] {
   const types = visibleTypes(edge, zone, source, node);
   if (node?.sets.has(TYPE.CNAME) !== true || types.includes(TYPE.CNAME) || isProxied(zone, node)) return types;
@@ -52,8 +52,9 @@ export function typesAt(edge: EdgeFront, zone: ZoneIndex, source: NameKey, node:
 const ADDRESSES = [TYPE.A, TYPE.AAAA] as const;
 
 /**
- * What an alias leads to that addresses stand in for: whoever asks for other types gets the alias. It cannot be named
- * itself, since the proof would speak of itself as void (RFC 6840 §4.3), nor can what makes a zone of its own.
+ * Types that an alias may have at its target, although address queries are answered without it: queries for them get the
+ * alias. CNAME itself cannot be listed, because the proof would then be invalid (RFC 6840 §4.3); neither can types that
+ * make a zone.
  */
 const BEHIND_ALIAS: readonly number[] = Object.values(RECORD_TYPES)
   .filter(({ name, generated }) => !generated && !["CNAME", "DNAME", "NS", "DS", "DNSKEY"].includes(name))

@@ -10,16 +10,16 @@ import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
 /** The keys of one zone, ready to sign. */
 export interface ZoneKeys {
-  /** Each signs every set of the zone. */
+  /** Each of them signs every set of the zone. */
   readonly zone: readonly SigningKey[];
-  /** Each signs the set of keys, so that a parent may point at any of them (RFC 4035 §2.2). */
+  /** Each of them signs the DNSKEY set, so that the parent may refer to any of them (RFC 4035 §2.2). */
   readonly all: readonly SigningKey[];
 }
 
 export interface Keyring {
   /**
-   * Undefined where the zone should be signed and cannot be: a key does not open, is not the one that the zone
-   * publishes, or none is there to sign with. One bad key is enough, as it may be the one that the parent points at.
+   * Undefined if the zone should be signed but cannot be: a key cannot be decrypted or does not match the published one,
+   * or the zone has no key to sign with. One bad key is enough, because the parent may refer to it.
    */
   keysOf(zone: ZoneIndex): ZoneKeys | undefined;
 }
@@ -51,7 +51,7 @@ export function createKeyring({ sealer, metrics, log }: KeyringDeps): Keyring {
       return { zone, all };
     } catch (error) {
       failures.value += 1;
-      // Without the details of the cryptography, which could tell of the key.
+      // Omits the cryptographic details, which could reveal something about the key.
       const reason = error instanceof Error ? error.message : String(error);
       log("error", "a zone's signing keys are unusable; validating resolvers cannot resolve the zone", {
         zone: entry.name,

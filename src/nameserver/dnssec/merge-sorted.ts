@@ -1,11 +1,11 @@
-/** One sorted list out of many, item by item: nothing is copied, and no step takes longer than another. */
+/** Merges sorted lists item by item: copies nothing, and every step takes about the same time. */
 export function* mergeSorted<T>(lists: readonly (readonly T[])[], isBefore: (a: T, b: T) => boolean): Generator<T, void> {
   const heap = lists.filter((list) => list.length > 0).map((list) => ({ list, at: 0 }));
   const head = (i: number): T => {
     const cursor = heap[i] as (typeof heap)[number];
     return cursor.list[cursor.at] as T;
   };
-  /** Restores the order below `i`: no list begins before the one above it. */
+  /** Restores the heap order below `i`: no list begins before its parent. */
   const sink = (from: number): void => {
     for (let i = from; ;) {
       const children = [2 * i + 1, 2 * i + 2].filter((child) => child < heap.length);

@@ -9,30 +9,30 @@ import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 import type { Keyring } from "./keyring.ts";
 import { type Freshness, isFresh, validityAt } from "./validity.ts";
 
-/** Names whose signatures one step looks at. */
+/** Names whose signatures one step examines. */
 const NAMES_AT_ONCE = 500;
 
 /** The signatures over one set. */
 export interface Signed extends Freshness {
-  /** RDATA of the RRSIG records, one for each key that signs. */
+  /** RDATA of the RRSIG records, one per signing key. */
   readonly rrsigs: readonly Uint8Array[];
 }
 
 export interface Signatures {
   /**
-   * Of a set that the zone holds: made where there are none yet, where the set has changed or their time is running out,
-   * and kept with it. Undefined where the zone's keys cannot be used.
+   * Signatures of a set that the zone stores: from the cache, or made if they are missing, the set has changed or they
+   * expire soon. Undefined if the zone's keys are unusable.
    */
   kept(zone: ZoneIndex, set: SignedSet): Signed | undefined;
-  /** The same for a set of the chain of NSEC records, of which there is another one at each name for compact denial. */
+  /** The same for a set of the NSEC chain. Compact denial has another NSEC set at the same name. */
   chained(zone: ZoneIndex, set: SignedSet): Signed | undefined;
-  /** Of a set that exists in one answer only. */
+  /** Signatures of a set that exists in one answer only; not cached. */
   made(zone: ZoneIndex, set: SignedSet): Signed | undefined;
-  /** Drops what is kept for names of the zone that are gone or have changed. */
+  /** Drops the signatures of removed and changed names of the zone. */
   forget(zone: { readonly id: string }, names: Iterable<NameKey>): void;
-  /** Drops what is kept for zones that are not among these. */
+  /** Drops the signatures of all other zones. */
   retain(zoneIds: { has(id: string): boolean }): void;
-  /** Drops what is kept for other names of the zone; each step looks at some names. */
+  /** Drops the signatures of the zone's other names; each step examines some names. */
   keepOnly(zone: { readonly id: string }, isThere: (name: NameKey) => boolean): Generator<void>;
 }
 
@@ -43,21 +43,21 @@ export interface RrsigCacheDeps {
 }
 
 /**
- * Sets that a parent has to find signed by the key that its DS names, also while another key signs the zone (RFC 4035
- * §2.2, RFC 7344 §4.1).
+ * Sets that every key signs: a parent must find them signed by the key in its DS, even while another key signs the zone
+ * (RFC 4035 §2.2, RFC 7344 §4.1).
  */
 const SIGNED_BY_ALL: ReadonlySet<number> = new Set([TYPE.DNSKEY, TYPE.CDS, TYPE.CDNSKEY]);
 
 interface Kept extends Freshness, Omit<SignedSet, "owner"> {
-  /** As Latin-1 text, which takes a tenth of the memory of small buffers. */
+  /** Latin-1 text takes a tenth of the memory of small buffers. */
   readonly rrsigs: readonly string[];
 }
 
-/** With other keys nothing of what was signed before is of use. */
+/** Signatures of one zone; useless as soon as the zone has other keys. */
 interface KeptZone {
   readonly dnssec: DnssecEntry;
   readonly byName: LargeMap<Kept[]>;
-  /** Only where the zone is transferred to other servers. */
+  /** Filled only if other servers transfer the zone. */
   readonly chain: LargeMap<Kept[]>;
 }
 
@@ -123,7 +123,7 @@ export function createRrsigCache({ keyring, clock, metrics }: RrsigCacheDeps): S
   };
 }
 
-/** Values that do not change keep their array, so that most comparisons look no further. */
+/** Unchanged sets keep their array, so that most comparisons end with the first check. */
 const isSame = (a: Kept, b: SignedSet): boolean =>
   a.ttl === b.ttl &&
   (a.rdatas === b.rdatas ||

@@ -9,10 +9,10 @@ import type { Signatures, Signed } from "./rrsig-cache.ts";
 import type { SigningBudget, SigningClient } from "./signing-budget.ts";
 import { ALWAYS_FRESH, type Freshness, freshness } from "./validity.ts";
 
-/** An answer with its signatures and proofs, and for how long they may be handed out. */
+/** An answer with its signatures and proofs, and the time in which they may be used. */
 export type SignedAnswer =
   | { readonly kind: "signed"; readonly answer: Answer; readonly fresh: Freshness }
-  /** The client has had as many signatures made for it as it may. */
+  /** The client has used up its budget of signatures. */
   | { readonly kind: "exhausted" }
   /** A zone that should be signed cannot be. */
   | { readonly kind: "unusable" };
@@ -20,11 +20,14 @@ export type SignedAnswer =
 export interface SigningQuestion {
   readonly type: number;
   readonly client: SigningClient;
-  /** The client takes NXDOMAIN with the proof that the name has no data (RFC 9824 §5.1). */
+  /** The client accepts NXDOMAIN with the proof that the name has no data (RFC 9824 §5.1). */
   readonly compactOk: boolean;
 }
 
-/** Adds to an answer what resolvers need to trust it. What comes from zones without keys stays as it is. */
+/**
+ * Adds to an answer the signatures and proofs that resolvers need to validate it. Leaves the parts from unsigned zones as
+ * they are.
+ */
 export type SignAnswer = (found: Answer, question: SigningQuestion) => SignedAnswer;
 
 export interface AnswerSignerDeps {
@@ -33,7 +36,7 @@ export interface AnswerSignerDeps {
   readonly budget: SigningBudget;
 }
 
-/** Types that exist only as long as signatures do. */
+/** Types that exist only in signed zones. */
 export const isSignerType = (type: number): boolean => type === TYPE.RRSIG || type === TYPE.NSEC;
 
 export function createAnswerSigner({ edge, signatures, budget }: AnswerSignerDeps): SignAnswer {
@@ -52,19 +55,19 @@ export function createAnswerSigner({ edge, signatures, budget }: AnswerSignerDep
       }
       fresh = freshness(fresh, made);
       const rrsigs: AnswerSet = { name: set.name, type: TYPE.RRSIG, ttl: set.ttl, rdatas: made.rrsigs };
-      // Asked for by their name, signatures stand alone, but for those of the aliases on the way.
+      // In an answer to a query for RRSIG, signatures stand alone, except those of the aliases on the way.
       return type === TYPE.RRSIG && set.type !== TYPE.CNAME ? [rrsigs] : [set, rrsigs];
     };
     const answers = answer.answers.flatMap(signed);
     const authorities = answer.authorities.flatMap(signed);
     if (unusable) return { kind: "unusable" };
-    // What only helps is left out where it cannot be signed.
+    // Additional records are optional, so those that cannot be signed are omitted.
     const additionals = answer.additionals.flatMap(signed);
     return { kind: "signed", answer: { ...answer, answers, authorities, additionals }, fresh };
   };
 }
 
-/** How the set gets its signatures; undefined where none belong to it. */
+/** Makes the set's signatures; undefined if the set is not signed. */
 function signatureFor(signatures: Signatures, set: AnswerSet): (() => Signed | undefined) | undefined {
   const { origin, name, type, rdatas } = set;
   if (origin?.zone.dnssec === undefined) return undefined;
@@ -74,15 +77,15 @@ function signatureFor(signatures: Signatures, set: AnswerSet): (() => Signed | u
   return () => (owner === origin.source ? signatures.kept(origin.zone, signed) : signatures.made(origin.zone, signed));
 }
 
-/** What is signed is the zone's TTL; those of negative answers may be lower (RFC 2308 §5). */
+/** Signatures cover the zone's TTL; a negative answer's TTL may be lower (RFC 2308 §5). */
 function signedTtl(zone: ZoneIndex, { type, ttl }: AnswerSet): number {
   if (type === TYPE.NSEC) return zone.negativeTtl;
   return type === TYPE.SOA ? (zone.apex.get(type)?.ttl ?? ttl) : ttl;
 }
 
 /**
- * Signatures that have to be made for this answer alone: of names that are made of a wildcard, which are signed as if
- * they stood in the zone, and of those that do not exist. Of others there are no more than the zone has names.
+ * Number of signatures that only this answer needs: for names expanded from a wildcard, which are signed under their own
+ * name, and for names that do not exist. All other signatures are bounded by the number of names in the zone.
  */
 function costOf({ answers, authorities, additionals }: Answer): number {
   let cost = 0;
@@ -91,18 +94,18 @@ function costOf({ answers, authorities, additionals }: Answer): number {
   return cost;
 }
 
-/** RFC 9824 §3: to those who know no better, a name that does not exist is one without data. */
+/** RFC 9824 §3: clients without the CO flag get NOERROR without data for a name that does not exist. */
 function withProof(edge: EdgeFront, found: Answer, compactOk: boolean): Answer {
   const { denial } = found;
   if (denial?.zone.dnssec === undefined) return found;
   const rcode = denial.kind === "no_name" && !compactOk ? RCODE.NOERROR : found.rcode;
   const proof = proofOf(edge, denial);
-  // It holds no longer than what it proves.
+  // The proof lives no longer than the negative answer.
   const ttl = found.authorities.reduce((least, set) => (set.type === TYPE.SOA ? Math.min(least, set.ttl) : least), proof.ttl);
   return { ...found, rcode, authorities: [...found.authorities, { ...proof, ttl }] };
 }
 
-/** NSEC by its name, and RRSIG over one set of the name as the least that answers the question (RFC 8482 §4.1). */
+/** Answers a query for NSEC, and one for RRSIG with the signatures of one set, which is enough (RFC 8482 §4.1). */
 function withSignerTypes(edge: EdgeFront, found: Answer, type: number): Answer {
   const { denial } = found;
   if (denial?.kind !== "no_data" || denial.zone.dnssec === undefined) return withProof(edge, found, false);

@@ -14,11 +14,11 @@ import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 export interface SignedZoneDeps {
   readonly edge: EdgeFront;
   readonly signatures: Signatures;
-  /** The addresses that the apex has of another name's, whichever way; types that it has none of are left out. */
+  /** The addresses at a flattened apex, by type; types without an address are omitted. */
   addresses(zone: ZoneIndex): readonly RecordSet[];
 }
 
-/** The zone's keys cannot be used, and without signatures it must not be handed out. */
+/** The zone's keys are unusable, and it must not be sent without signatures. */
 export class UnusableKeysError extends Error {
   constructor() {
     super("the zone's keys cannot be used");
@@ -30,7 +30,7 @@ export class UnusableKeysError extends Error {
 interface Owner {
   readonly key: NameKey;
   readonly sets: readonly RecordSet[];
-  /** What is there without being the zone's own: at a delegation the NS set, and glue (RFC 4035 §2.2). */
+  /** Sets at the name that the zone does not sign: a delegation's NS set, and glue (RFC 4035 §2.2). */
   readonly foreign: readonly RecordSet[];
 }
 
@@ -40,15 +40,15 @@ interface Name {
   readonly sets: RecordSets;
 }
 
-/** Names that are read and put into their order before others have their turn. */
+/** Names that are read and sorted before other work gets its turn. */
 const NAMES_AT_ONCE = 1000;
 
 /**
- * A signed zone as servers get it that serve it without its keys: every set as clients see it, with its signatures, and
- * the whole chain of NSEC records (RFC 4035 §2), since they cannot deny by compact denial. The sets are those of the
- * first call of `next`; the SOA comes first, and once. Undefined now and then while the names are put in order, and behind
- * many that have nothing to sign: a good moment for others. `zone.dnssec` must be there. Signatures have a week left at the least. Throws UnusableKeysError, and
- * ZoneIteratorError where too much changes meanwhile.
+ * A signed zone for servers that serve it without its keys: every set as clients see it, with its signatures, and the
+ * whole chain of NSEC records (RFC 4035 §2), because they cannot make compact denials. The sets are those at the first
+ * call of `next`; the SOA comes first, and once. Yields undefined while names are sorted and after many names without
+ * signatures, so that the caller can let other work run. Requires `zone.dnssec`. Signatures are valid for at least
+ * another week. Throws UnusableKeysError, and ZoneIteratorError if too much changes meanwhile.
  */
 export function* signedZone(zone: ZoneIndex, deps: SignedZoneDeps): Generator<AnswerSet | undefined, void> {
   const apex = apexOwner(zone, deps);
@@ -67,7 +67,7 @@ export function* signedZone(zone: ZoneIndex, deps: SignedZoneDeps): Generator<An
   for (const { key, sets } of hidden) for (const { type, ttl, rdatas } of sets.values()) yield { name: nameOfKey(key), type, ttl, rdatas };
 }
 
-/** One name with its signatures, and the record that says which types it has and which name comes next. */
+/** One name's sets with their signatures, and its NSEC record. */
 function* signedOwner(
   zone: ZoneIndex,
   signatures: Signatures,
@@ -90,7 +90,7 @@ function* withSignatures(set: AnswerSet, signed: ReturnType<Signatures["kept"]>)
   yield { name: set.name, type: TYPE.RRSIG, ttl: set.ttl, rdatas: signed.rrsigs };
 }
 
-/** Lists of the zone's names, but for its own, each in canonical order. */
+/** Lists of the zone's names except the apex, each in canonical order. */
 function* sortedNames(zone: ZoneIndex): Generator<undefined, readonly (readonly Name[])[]> {
   const walk = zone.nodes.walk();
   const lists: Name[][] = [[]];
@@ -116,8 +116,8 @@ function* sortedNames(zone: ZoneIndex): Generator<undefined, readonly (readonly 
 }
 
 /**
- * The zone's own names in canonical order; those below a delegation, which follow it there, go to `hidden`. Undefined behind many
- * names that are not the zone's own.
+ * The names with authoritative data in canonical order. Names below a delegation go to `hidden`. Yields undefined after
+ * many names without such data.
  */
 function* ownersBelow(
   zone: ZoneIndex,
@@ -126,7 +126,7 @@ function* ownersBelow(
   hidden: Name[],
 ): Generator<Owner | undefined, void> {
   let passed = 0;
-  // A DNAME at the apex hides everything else.
+  // A DNAME at the apex hides all names below.
   let border: NameKey | undefined = zone.nodes.get(zone.key)?.sets.has(TYPE.DNAME) === true ? zone.key : undefined;
   for (const name of mergeSorted(lists, (a, b) => a.order < b.order)) {
     const { key, sets } = name;
@@ -152,7 +152,7 @@ function ownerAt(zone: ZoneIndex, edge: EdgeFront, key: NameKey, sets: RecordSet
   return { key, sets: shown.filter(own), foreign: shown.filter((set) => !own(set)) };
 }
 
-/** SOA first. */
+/** The apex; the SOA is its first set. */
 function apexOwner(zone: ZoneIndex, { edge, addresses }: SignedZoneDeps): Owner {
   const sets: RecordSets = zone.nodes.get(zone.key)?.sets ?? new Map();
   const made = Array.from(zone.apex.keys(), (type) => visibleSet(edge, zone, zone.key, { sets }, type)).filter((set) => set !== undefined);

@@ -8,7 +8,7 @@ import { createAnswerSigner, type SignAnswer } from "./sign-answer.ts";
 import { createRrsigCache, type Signatures } from "./rrsig-cache.ts";
 import { createSigningBudget } from "./signing-budget.ts";
 
-/** What answers and transfers of signed zones are made with. */
+/** Makes the signatures of answers and transfers. */
 export interface Signer {
   readonly signatures: Signatures;
   readonly signAnswer: SignAnswer;

@@ -1,32 +1,35 @@
 import type { Clock } from "#kernel/clock.ts";
 
-/** Who signatures are made for. */
+/** The client that causes signatures. */
 export interface SigningClient {
   readonly address: Uint8Array;
-  /** The address is the client's own: it came by TCP, or with a cookie of ours. */
+  /** The client has proved its address: it used TCP, or sent a valid server cookie. */
   readonly isProven: boolean;
 }
 
-/** Bounds what clients can make the server sign: names that do not exist have no end, and a signature costs some 30 µs. */
+/**
+ * Limits how much clients can make the server sign: the number of names that do not exist is unlimited, and a signature
+ * takes about 30 µs.
+ */
 export interface SigningBudget {
-  /** Whether so many signatures may be made for the client now; if so, they are taken from its budget. */
+  /** Whether the client's budget allows so many more signatures; if so, takes them from it. */
   take(client: SigningClient, signatures: number): boolean;
 }
 
 export interface SigningLimits {
-  /** Signatures a second for one network: an IPv4 /24, an IPv6 /56. */
+  /** Signatures per second and network: an IPv4 /24 or an IPv6 /56. */
   readonly perNetwork: number;
-  /** Signatures a second for all together, in one worker. */
+  /** Signatures per second of one worker in total. */
   readonly total: number;
-  /** Networks that are told apart; the one that was heard of least recently is forgotten. */
+  /** Networks with a separate budget; the least recently seen one is forgotten. */
   readonly networksMax: number;
 }
 
 export const SIGNING_LIMITS: SigningLimits = { perNetwork: 500, total: 5000, networksMax: 16_384 };
 
-/** What may be saved up, in seconds. */
+/** Seconds of unused budget that a network may save up. */
 const BURST_SECONDS = 2;
-/** Addresses that may be forged leave this share to those that are not. */
+/** Share of the total budget that clients with unproven addresses cannot use. */
 const RESERVED_SHARE = 0.5;
 
 interface Bucket {

@@ -7,7 +7,7 @@ import { CLASS, FLAG, HEADER_BYTES, OPCODE_MASK } from "#wire/dns/codes.ts";
 import { decodeMessage, encodeMessage, type Message } from "#wire/dns/message.ts";
 import { type DnsName, keyOf } from "#wire/dns/name.ts";
 
-/** A server that is asked: its address and port. */
+/** A resolver's address and port. */
 export interface Server {
   readonly ip: IpAddress;
   readonly port: number;
@@ -18,14 +18,14 @@ export interface ServerQuestion {
   readonly type: number;
 }
 
-/** Datagrams that are not the answer before the question is given up: somebody guesses. */
+/** Datagrams that do not match before the query fails, because somebody is probably guessing. */
 const FORGERIES_MAX = 50;
 const LENGTH_BYTES = 2;
 
 /**
- * Asks one server for all that it can find out (RD), over UDP from a port of its own, over TCP where the answer does
- * not fit. Only what echoes the identifier and the question, and comes from the server's address, is an answer
- * (RFC 5452 §9). Rejects when none comes in time, or one that cannot be read.
+ * Queries one server with recursion desired, over UDP from a random port, then over TCP if the answer is truncated.
+ * Accepts only responses from the server's address that repeat the identifier and the question (RFC 5452 §9). Rejects if
+ * none arrives in time, or one is malformed.
  */
 export async function askServer(server: Server, question: ServerQuestion, signal: AbortSignal): Promise<Message> {
   const overUdp = await askOverUdp(server, question, signal);
@@ -36,15 +36,15 @@ async function askOverUdp(server: Server, question: ServerQuestion, signal: Abor
   signal.throwIfAborted();
   const { id, bytes } = encodeQuestion(question);
   const family = server.ip.family;
-  // Bound to no port by itself: the system picks a random one. Nothing is to be looked up.
+  // Not bound explicitly, so that the system picks a random port. The address is numeric, so nothing is looked up.
   const socket = createSocket({
     type: family === 6 ? "udp6" : "udp4",
     lookup: (address, _options, done) => done(null, address, family),
   });
-  // Closing the process need not wait for an answer.
+  // A pending query must not keep the process alive.
   socket.unref();
   try {
-    // A connected socket takes datagrams of its peer only, and learns when nobody listens there.
+    // A connected socket receives datagrams from its peer only, and gets an error if the port is closed.
     await connected(socket, server, signal);
     signal.throwIfAborted();
     const answered = firstAnswer(socket, id, question, signal);

@@ -1,6 +1,6 @@
 /**
- * Runs the work under a signal that fires when its time is over, or with the signal above it. Both are let go of when the
- * work ends: with AbortSignal.any, one that lives as long as the process would remember each that hung on it.
+ * Runs the work under a signal that fires at the timeout or with the signal `above`. Removes its listener and timer when
+ * the work ends: with AbortSignal.any, a signal that lives as long as the process would collect them.
  */
 export async function underDeadline<T>(timeoutMs: number, above: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   above.throwIfAborted();

@@ -7,38 +7,38 @@ import type { OutsideLimits } from "#nameserver/config.ts";
 import { createSemaphore } from "#kernel/semaphore.ts";
 import type { Resolution, Resolve } from "./resolve.ts";
 
-/** What an answer may say of a name elsewhere. */
+/** The records of an external name for an answer. */
 export interface OutsideSet {
-  /** None: the name has nothing of the type, as far as anybody knows. */
+  /** Empty if the name has no records of the type, or none are known. */
   readonly rdatas: readonly Uint8Array[];
   /** Seconds. */
   readonly ttl: number;
-  /** The name is an alias of this one of ours. */
+  /** The name is an alias of this hosted name. */
   readonly ours?: DnsName;
-  /** `stale`: it was so, and cannot be looked up again. `unknown`: it could never be looked up. */
+  /** `stale`: expired, but cannot be refreshed. `unknown`: no lookup has succeeded. */
   readonly state: "good" | "stale" | "unknown";
-  /** How long an answer that is made of it may be kept. */
+  /** Milliseconds for which an answer that contains it may be cached. */
   readonly keepMs: number;
 }
 
-/** Undefined where a look-up could tell more and has not ended. */
+/** Undefined while a lookup that could find more is running. */
 export type FindOutside = (name: DnsName, type: number) => OutsideSet | undefined;
 
-/** What is behind names elsewhere: looked up once for all who ask, and kept fresh while it is asked for. */
+/** Records of external names: one lookup serves all clients, and results are refreshed while they are in use. */
 export interface ExternalNames {
   readonly find: FindOutside;
-  /** The same without waiting for anything: never undefined. */
+  /** Returns the records known now, without waiting; never undefined. */
   readonly findNow: FindOutside;
   /**
-   * What `make` makes once nothing is missing any more; when that takes too long, or too many wait already, what it makes
-   * of what there is. Rejects only as `make` throws.
+   * The result of `make` once nothing is missing. After the time limit, or if too many queries wait, the result from the
+   * data at hand. Rejects only if `make` throws.
    */
   complete<T extends Lacking>(make: (find: FindOutside) => T): Promise<T>;
-  /** Looks up the addresses of names that will be asked for, a few at a time. */
+  /** Looks up the addresses of names that queries will need, a few at a time. */
   warm(names: Iterable<DnsName>): void;
 }
 
-/** What may have to be made again. */
+/** A result that is incomplete until its missing names are known. */
 interface Lacking {
   readonly outside?: { readonly missing: readonly ServerQuestion[] };
 }
@@ -51,26 +51,26 @@ export interface OutsideNamesDeps {
 }
 
 interface Good extends Resolution {
-  /** Milliseconds on the clock's monotonic scale. */
+  /** When it was found, on the clock's monotonic scale in milliseconds. */
   readonly foundMs: number;
-  /** How long it is believed: for its TTL, and a little while where that is less. */
+  /** How long it is valid, in milliseconds: its TTL, or a minimum if that is longer. */
   readonly lifeMs: number;
 }
 
 interface Entry {
   readonly question: ServerQuestion;
   good: Good | undefined;
-  /** Look-ups that failed since the last that did not. */
+  /** Failed lookups since the last success. */
   failures: number;
   retryMs: number;
   pending: Promise<void> | undefined;
 }
 
-/** While something is about to change, answers are made anew so often. */
+/** How long answers are cached while their data is about to change. */
 const KEEP_BRIEFLY_MS = 1_000;
-/** What one look-up finds may lead to the next, as where a name elsewhere is an alias of one of ours. */
+/** Rounds of lookups for one answer: one result may lead to another name, such as an external alias of a hosted name. */
 const ROUNDS_MAX = 4;
-/** So that whoever asks finds a turn while names are looked up that nobody asked for yet. */
+/** Limit of lookups ahead of queries, so that queries do not wait behind them. */
 const WARM_LOOKUPS_MAX = 8;
 
 export function createExternalNames({ resolve, clock, metrics, limits }: OutsideNamesDeps): ExternalNames {
@@ -92,7 +92,7 @@ export function createExternalNames({ resolve, clock, metrics, limits }: Outside
     return entry;
   };
 
-  /** What was entered first goes first; what is in use comes back with the next question. */
+  /** Removes the oldest entry; an entry in use returns with the next query. */
   const makeRoom = (): void => {
     const oldest = entries.size >= limits.entriesMax ? entries.keys().next().value : undefined;
     if (oldest !== undefined) entries.delete(oldest);
@@ -124,7 +124,7 @@ export function createExternalNames({ resolve, clock, metrics, limits }: Outside
     const stale = !fresh && entry?.good && (isFailing || !waiting) ? staleSet(entry.good, now, limits) : undefined;
     if (entry && (fresh ? fresh.keepMs <= KEEP_BRIEFLY_MS : stale) && now >= entry.retryMs) void lookUp(entry);
     if (fresh) return fresh;
-    // Somebody has waited in vain already, not long ago or for something that has a substitute.
+    // No query waits if a lookup failed a short time ago, or if stale data can be used instead.
     if (waiting && !stale && !(isFailing && now < entry.retryMs)) return undefined;
     if (stale) counters.stale.value += 1;
     return stale ?? { rdatas: [], ttl: limits.staleTtl, state: "unknown", keepMs: KEEP_BRIEFLY_MS };
@@ -132,7 +132,7 @@ export function createExternalNames({ resolve, clock, metrics, limits }: Outside
 
   const warmOne = (question: ServerQuestion): void => {
     const isNew = (): boolean => !entries.has(entryKey(question));
-    // With no turn left, the first who asks waits.
+    // If it cannot start now, the first query starts it and waits.
     if (isNew()) void warmTurns.run(async () => (isNew() ? lookUp(entryOf(question)) : undefined)).catch(() => {});
   };
 
@@ -176,7 +176,7 @@ function goodOf(found: Resolution, foundMs: number, { ttlMin, ttlMax, nothingTtl
   return { ...found, ttl, foundMs, lifeMs: Math.max(ttl, ttlMin) * 1000 };
 }
 
-/** Undefined once its time is over. Answers keep it until it is time to look it up again. */
+/** Undefined after its lifetime. Answers may be cached until the result should be refreshed. */
 function freshSet({ foundMs, lifeMs, ...found }: Good, now: number, { refreshAfter }: OutsideLimits): OutsideSet | undefined {
   const ageMs = now - foundMs;
   if (ageMs >= lifeMs) return undefined;

@@ -10,16 +10,16 @@ import { createResolve } from "./resolve.ts";
 import { resolversOf } from "./servers.ts";
 import { isElsewhere, outsideTargets } from "./targets.ts";
 
-/** What aliases of our zones lead to on servers elsewhere. */
+/** Records of external names that aliases of hosted zones lead to. */
 export interface Outside extends Pick<ExternalNames, "find" | "findNow" | "complete"> {
-  /** Looks up what will be asked for: of all the snapshot has, or of what the ops have changed in it. */
+  /** Looks up names that queries will need: of the whole snapshot, or of the changes in `ops`. */
   prepare(snapshot: Snapshot, ops: readonly AppliedOp[] | null): void;
-  /** Ends every look-up under way. */
+  /** Aborts all running lookups. */
   close(): void;
 }
 
 export interface OutsideDeps {
-  /** Addresses of resolvers, with a port where it is not 53; none: those of the system. */
+  /** Addresses of resolvers, with a port if it is not 53. Empty: those of the system. */
   readonly resolvers: readonly string[];
   readonly zones: Zones;
   readonly clock: Clock;
@@ -31,7 +31,7 @@ export function createOutside({ resolvers, zones, clock, metrics, limits }: Outs
   const closing = new AbortController();
   const resolve = createResolve({
     servers: resolversOf(resolvers),
-    // What is found is kept for all accounts.
+    // Results are shared by all accounts.
     isOurs: (key) => !isElsewhere(zones, nameOfKey(key), ANY_ACCOUNT),
     limits,
     closing: closing.signal,

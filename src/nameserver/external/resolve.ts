@@ -4,44 +4,44 @@ import { type DnsName, keyOf, type NameKey } from "#wire/dns/name.ts";
 import { askServer, type Server, type ServerQuestion } from "./ask-server.ts";
 import { underDeadline } from "./deadline.ts";
 
-/** What there is behind a name elsewhere. No RDATA: it has nothing of the type. Seconds of the lowest TTL on the way. */
+/** The records of an external name; empty if it has none of the type. `ttl`: the lowest on the way, in seconds. */
 export interface Resolution {
   readonly rdatas: readonly Uint8Array[];
   readonly ttl: number;
-  /** The name led to this one of ours, and what is there our own zones know best. */
+  /** The aliases led to this hosted name, whose records the hosted zones have. */
   readonly ours?: DnsName;
 }
 
-/** Rejects when no server gives an answer that can be used. */
+/** Rejects if no server gives a usable answer. */
 export type Resolve = (question: ServerQuestion) => Promise<Resolution>;
 
 export interface ResolveDeps {
   readonly servers: readonly Server[];
-  /** Whether our own zones answer for the name. */
+  /** Whether a hosted zone answers for the name. */
   isOurs(key: NameKey): boolean;
   readonly limits: ResolveLimits;
-  /** Ends every look-up under way. */
+  /** Aborts all running lookups. */
   readonly closing: AbortSignal;
 }
 
 export interface ResolveLimits {
-  /** For one server to answer. */
+  /** Milliseconds for one server to answer. */
   readonly serverTimeoutMs: number;
-  /** For the whole look-up, with all servers and aliases. */
+  /** Milliseconds for the whole lookup, with all servers and aliases. */
   readonly lookupTimeoutMs: number;
 }
 
-/** Each server gets so many chances. */
+/** Attempts per server. */
 const ROUNDS = 2;
 const ALIASES_MAX = 16;
-/** Questions of one look-up: a server that does not follow aliases is asked for each target. */
+/** Queries of one lookup: a server that does not follow aliases is queried for each target. */
 const QUESTIONS_MAX = 8;
-/** A name with more addresses than this gets along with the first ones. */
+/** Records beyond this number are ignored. */
 const RDATAS_MAX = 64;
-/** Seconds that "nothing there" holds where the answer does not say. */
+/** TTL in seconds of negative answers without an SOA record. */
 const NEGATIVE_TTL = 60;
 
-/** Looks up through recursive resolvers, in their order and then again. Aliases are followed where they were not. */
+/** Looks up names through recursive resolvers: in order, then once more. Follows aliases that the resolvers did not follow. */
 export function createResolve({ servers, isOurs, limits, closing }: ResolveDeps): Resolve {
   const ask = async (question: ServerQuestion, overall: AbortSignal): Promise<Message> => {
     let failure: unknown = new Error("no resolver is configured");
@@ -78,7 +78,7 @@ export function createResolve({ servers, isOurs, limits, closing }: ResolveDeps)
   return (question) => underDeadline(limits.lookupTimeoutMs, closing, (overall) => lookUp(question, overall));
 }
 
-/** "No such name" is an answer; a referral to somebody else's servers, as from no resolver, is none. */
+/** NXDOMAIN is an answer. A referral is not: the server does not recurse. */
 function isUsable({ flags, answers, authorities }: Message): boolean {
   const rcode = flags & 0xf;
   if (rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN) return false;
@@ -93,7 +93,7 @@ interface ChainEnd {
   readonly ours: boolean;
 }
 
-/** Where the aliases in the answer lead from the name that was asked for; others in it do not count. */
+/** Follows the aliases in the answer, starting at the queried name; ignores unrelated records. */
 function follow({ answers }: Message, name: DnsName, type: number, isOurs: (key: NameKey) => boolean): ChainEnd {
   const records = answers.filter((record) => record.class === CLASS.IN);
   let target = name;
@@ -113,7 +113,7 @@ function follow({ answers }: Message, name: DnsName, type: number, isOurs: (key:
   throw new Error("the aliases lead round in a circle");
 }
 
-/** RFC 2308 §5; undefined where the answer does not say that there is nothing. */
+/** RFC 2308 §5; undefined if the response is not negative. */
 function negativeTtl({ flags, authorities }: Message): number | undefined {
   const soa = authorities.find((record) => record.type === TYPE.SOA);
   if (soa) return Math.min(soa.ttl, Buffer.from(soa.rdata).readUInt32BE(soa.rdata.length - 4));

@@ -4,11 +4,11 @@ import type { Server } from "./ask-server.ts";
 
 const DNS_PORT = 53;
 
-/** Addresses with or without a port, as in the configuration; those of the system where there are none. */
+/** Parses addresses with or without a port, as in the configuration; without any, returns the system's. */
 export const resolversOf = (texts: readonly string[]): readonly Server[] =>
   (texts.length > 0 ? texts : getServers()).map(serverOf).filter((server) => server !== undefined);
 
-/** `192.0.2.53`, `192.0.2.53:5300`, `2001:db8::53` or `[2001:db8::53]:5300`; undefined where it is none of them. */
+/** `192.0.2.53`, `192.0.2.53:5300`, `2001:db8::53` or `[2001:db8::53]:5300`; undefined for other text. */
 function serverOf(text: string): Server | undefined {
   const alone = parseIp(text);
   if (alone) return { ip: alone, port: DNS_PORT };

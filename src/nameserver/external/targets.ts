@@ -6,8 +6,8 @@ import { lookup } from "#nameserver/zones/lookup.ts";
 import type { Zones } from "#nameserver/zones/zones.ts";
 
 /**
- * Names elsewhere that flattened aliases lead to: of the whole snapshot, or of what the ops have changed. They come one
- * by one, so that whoever has enough of them stops.
+ * External names that flattened aliases lead to, in the whole snapshot or in the changes of `ops`. A generator, so that
+ * the caller can stop early.
  */
 export function* outsideTargets(zones: Zones, snapshot: Snapshot, ops: readonly AppliedOp[] | null): Generator<DnsName> {
   for (const record of changedRecords(snapshot, ops)) {
@@ -23,11 +23,11 @@ function* changedRecords(snapshot: Snapshot, ops: readonly AppliedOp[] | null): 
   const flattened = new Set<string>();
   for (const op of ops ?? []) {
     if (op.kind === "record" && op.value) yield op.value;
-    // Nobody sees them yet, and what they lead to is known when they do.
+    // Staged records are not visible yet, but their targets will be known at their release.
     else if (op.kind === "staged") yield* op.changes.flatMap(({ value }) => (value ? [value] : []));
     else if (op.kind === "zone" && op.value?.flatten_all_cnames === true && op.before?.flatten_all_cnames === false) flattened.add(op.id);
   }
-  // All records are looked through only where a zone's setting makes many of them count at once.
+  // All records are searched only if a zone's setting flattens many at once.
   if (ops !== null && flattened.size === 0) return;
   for (const [, record] of snapshot.entries("record")) if (ops === null || flattened.has(record.zone_id)) yield record;
 }
@@ -37,13 +37,13 @@ function isFlattened(zone: ZoneEntry, record: RecordEntry): boolean {
   return record.name === zone.name || zone.flatten_all_cnames === true || record.settings?.flatten_cname === true;
 }
 
-/** Whether others know what is at the name than the zones that the account relies on. */
+/** Whether the name lies outside the zones that the account trusts, or is delegated. */
 export function isElsewhere(zones: Zones, name: DnsName, accountId: string): boolean {
   const { kind } = lookup(zones, keyOf(name), TYPE.A, accountId);
   return kind === "outside" || kind === "delegated";
 }
 
-/** Undefined where the entry cannot be read: answers leave it out too. */
+/** Undefined if the target is not a name; answers omit it too. */
 function readName(text: string): DnsName | undefined {
   try {
     return parseAbsoluteName(text);

@@ -1,10 +1,13 @@
-/** Tells whether datagrams come so fast that it pays to let some gather: to be told how many were taken, and when on a scale that never jumps. */
+/**
+ * Whether datagrams arrive so fast that waiting for larger batches pays. Called with the number of datagrams received and
+ * the time on a monotonic scale.
+ */
 export type FloodGauge = (datagrams: number, nowMs: number) => boolean;
 
-/** So many within the time begin one. */
+/** So many datagrams within the time start a flood. */
 const BEGIN_DATAGRAMS = 80;
 const BEGIN_MS = 4;
-/** It is over when there were fewer in this time, which is long enough for a pause of whoever sends them. */
+/** A flood ends if fewer than this arrive in the time, which is longer than short pauses of a sender. */
 const END_DATAGRAMS = 80;
 const END_MS = 8;
 

@@ -1,8 +1,8 @@
-/** How many of something may be under way, in all and for each holder. */
+/** Limits concurrent work, in total and per holder. */
 export interface ConcurrencyLimiter {
   readonly taken: number;
   heldBy(holder: string): number;
-  /** Undefined where there is none left; else to be called once, when it is over. */
+  /** Undefined if no slot is free. Otherwise a function to call once, when the work ends. */
   take(holder: string): (() => void) | undefined;
 }
 

@@ -2,66 +2,69 @@ import { randomFillSync } from "node:crypto";
 import type { RateLimitConfig } from "#nameserver/config.ts";
 import { type Cidr, parseCidr } from "#kernel/net/cidr.ts";
 
-/** What becomes of a response over UDP. */
+/** The verdict on a UDP response. */
 export const SEND = 0;
 export const DROP = 1;
-/** An empty answer that sends the client to TCP, which nobody speaks from a forged address. */
+/** Sends an empty, truncated response. The client repeats the query over TCP, which a forged address cannot do. */
 export const TRUNCATE = 2;
 export type Verdict = typeof SEND | typeof DROP | typeof TRUNCATE;
 
 /**
- * Response rate limiting: questions under a forged address are answered to whoever has it, so no network gets more of
- * the same than one that caches could ask for, and not without end of what differs.
+ * Response rate limiting. A forged source address directs responses at a victim, so each network gets limited rates: of
+ * equal responses as many as caches need, and of all responses a total.
  */
 export interface RateLimit {
   /**
-   * Counts a response of the sort (response-class.ts) and of so many bytes to the network, /24 or /56, of the client whose
-   * address of 4 or 16 bytes stands at `start` of `addresses`: an attacked client and its neighbours share a line.
-   * Allocates nothing.
+   * Counts a response of class `sort` (response-class.ts) and `bytes` against the client's /24 or /56 network, because an
+   * attacked client shares its line with its neighbours. The client's address of 4 or 16 bytes is at `start` of
+   * `addresses`. Does not allocate.
    */
   verdict(addresses: Uint8Array, start: number, addressBytes: number, sort: number, bytes: number, nowMs: number): Verdict;
 }
 
-/** What a network may save up while it asks nothing. */
+/** Unused budget that a network may save up. */
 const BURST_MS = 1_000;
-/** Who goes on asking over the limit waits no longer than this once it has stopped. */
+/** Upper limit of overdraft: a client that stops exceeding the limit waits no longer than this. */
 const WINDOW_MS = 15_000;
-/** Started so often, a response is one more unit of the limit of all responses. */
+/** Each started unit of so many bytes counts against the limit of all responses. */
 export const UNIT_BYTES = 512;
 
 const SETS = 16_384;
 const WAYS = 4;
-/** A set is one line of the processor's cache: four points in time, and behind them four tags. */
+/** A set is one cache line: four times, then their four tags. */
 const SET_BYTES = 64;
 const SET_TIMES = SET_BYTES / 8;
 const SET_TAGS = SET_BYTES / 4;
 const TAGS_AT = (WAYS * 8) / 4;
-/** Behind the sets of sorts stand those of networks, so that no number of sorts makes a network be forgotten. */
+/** Separate sets for the totals of networks, so that no number of response classes evicts them. */
 const NETWORKS_FROM = SETS;
 const SEED_AT = 2 * SETS * SET_BYTES;
 const SEED_BYTES = 4;
 
-/** Room for the 65,536 sorts of responses and as many networks that were seen last, whatever comes. */
+/** A table with room for the 65,536 most recent pairs of network and response class, and as many networks. */
 export function createRateTable(): SharedArrayBuffer {
   const table = new SharedArrayBuffer(SEED_AT + SEED_BYTES);
-  // Nobody outside may know which networks share a set.
+  // Random, so that attackers cannot predict which networks share a set.
   randomFillSync(new Uint8Array(table, SEED_AT));
   return table;
 }
 
-/** Throws RangeError on an exemption that is not a network. Threads race for a slot without harm: one response more or less. */
+/**
+ * Throws RangeError if an exemption is not a network. Threads write slots without locks; a race costs at most one
+ * response more or less.
+ */
 export function createRateLimit({ perSecond, allPerSecond, slip, exempt, table }: RateLimitConfig): RateLimit | undefined {
   if (perSecond === 0) return undefined;
   const [seed = 0] = new Int32Array(table, SEED_AT);
   const tags = new Int32Array(table);
-  /** The points in time up to which budgets are spent. */
+  /** For each slot, the time up to which its budget is spent. */
   const spentUntil = new Float64Array(table, 0, 2 * SETS * SET_TIMES);
   const costMs = 1_000 / perSecond;
   const unitMs = allPerSecond === 0 ? 0 : 1_000 / allPerSecond;
   const exemptions = exempt.map(network);
   let random = seed;
 
-  /** Where the time of the tag stands; if nowhere, in place of the one that is forgotten with the least harm: which has the most left. */
+  /** Index of the tag's time. A new tag replaces the one in its set with the most budget left, whose loss does the least harm. */
   const timeOf = (set: number, tag: number, nowMs: number): number => {
     const first = set * SET_TIMES;
     const tagsAt = set * SET_TAGS + TAGS_AT;
@@ -74,17 +77,20 @@ export function createRateLimit({ perSecond, allPerSecond, slip, exempt, table }
     spentUntil[first + oldest] = nowMs - BURST_MS;
     return first + oldest;
   };
-  /** A network that continues to ask the same above the limit gets no answers to it until it stops. */
+  /** A network that keeps repeating a query above the limit gets no answers to it until it stops. */
   const isSortOver = (tag: number, nowMs: number): boolean => {
     const at = timeOf(tag & (SETS - 1), tag, nowMs);
     let spent = spentUntil[at] as number;
-    // Nothing is spent that far ahead: the clock was set back.
+    // A time so far ahead means that the clock was set back.
     if (spent > nowMs + WINDOW_MS + costMs) spent = nowMs - BURST_MS;
     spent = Math.max(spent, nowMs - BURST_MS) + costMs;
     spentUntil[at] = Math.min(spent, nowMs + WINDOW_MS);
     return spent > nowMs;
   };
-  /** Only what is sent is counted, so that a network with many clients still gets its rate. The last response may overdraw. */
+  /**
+   * Counts only sent responses, so that a network with many clients still gets its rate. The last response may overdraw
+   * the budget.
+   */
   const isNetworkOver = (tag: number, bytes: number, nowMs: number): boolean => {
     const at = timeOf(NETWORKS_FROM + (tag & (SETS - 1)), tag, nowMs);
     let spent = spentUntil[at] as number;
@@ -100,14 +106,17 @@ export function createRateLimit({ perSecond, allPerSecond, slip, exempt, table }
       const asker = hashOfNetwork(seed, addresses, start, addressBytes);
       if (!isSortOver(finished(mix(asker, sort)), nowMs) && (unitMs === 0 || !isNetworkOver(finished(asker), bytes, nowMs))) return SEND;
       if (isExempt(exemptions, addresses, start, addressBytes)) return SEND;
-      // No pattern, so that nobody's questions always fall on the dropped ones.
+      // Random instead of every n-th, so that no client's queries are always the dropped ones.
       random = (Math.imul(random, 1_664_525) + 1_013_904_223) | 0;
       return slip > 0 && (random >>> 8) % slip === 0 ? TRUNCATE : DROP;
     },
   };
 }
 
-/** MurmurHash3 over the network, an IPv4 /24 as one word and an IPv6 /56 as two; `finished` ends it, with the sort behind or without. */
+/**
+ * MurmurHash3 of the network, an IPv4 /24 as one word and an IPv6 /56 as two. `finished` completes it, with or without a
+ * response class mixed in.
+ */
 function hashOfNetwork(seed: number, bytes: Uint8Array, start: number, addressBytes: number): number {
   const isIpv4 = addressBytes === 4;
   const head = word(bytes, start);

@@ -1,7 +1,7 @@
-/** Runs `work` in a later turn of the event loop, after what has been given before. */
+/** Runs `work` in a later tick, in order. */
 export type YieldTurn = (work: () => void) => void;
 
-/** One piece of work a turn, however many wait, so that what comes from the network waits for one piece at most. */
+/** One piece of work per tick, so that network events wait for one piece at most. */
 export function createYieldQueue(): YieldTurn {
   const waiting: (() => void)[] = [];
   const run = (): void => {

@@ -18,20 +18,20 @@ export interface BatchedUdpDeps extends UdpResponders {
 }
 
 /**
- * In a flood the thread sleeps between batches, until some more datagrams have come: each batch wakes threads on both sides,
- * which costs as much as an answer or two. An answer waits for up to 75 µs more then, the system's own delay included.
+ * In a flood, the thread sleeps between batches so that more datagrams gather: each batch wakes threads on both sides,
+ * which costs as much as an answer or two. This delays an answer by up to 75 µs, including the system's own delay.
  */
 const PAUSE_US = 25;
-/** So many are worth their batch. */
+/** A batch of so many datagrams is large enough. */
 const GATHERED = 32;
-/** Then deltas, connections and timers of the thread get their turn. */
+/** After this time, the event loop runs deltas, connections and timers of the thread. */
 const TURN_MS = 1;
 const TURN_BATCHES_MAX = 64;
 
 /**
- * DNS over UDP with many datagrams a system call. The event loop says that some wait; they are taken and answered in
- * batches before it goes on. So the thread sleeps, wakes and applies deltas as any other does. Rejects with the system's
- * error where the address cannot be bound.
+ * DNS over UDP with many datagrams per system call. When the event loop reports a readable socket, the thread receives
+ * and answers batches before it continues, so it sleeps, wakes and applies deltas like any other thread. Rejects with the
+ * system's error if the address cannot be bound.
  */
 export async function listenBatchedUdp(deps: BatchedUdpDeps): Promise<Listener> {
   const { sockets, address, config, metrics, clock } = deps;
@@ -56,7 +56,7 @@ export async function listenBatchedUdp(deps: BatchedUdpDeps): Promise<Listener> 
       }
       const nowMs = clock.monotonicMs();
       flood = isFlood(received, nowMs);
-      // One that was alone is seldom followed at once: asking the event loop is cheaper than asking in vain.
+      // After a single datagram, another seldom follows at once, and polling is cheaper than receiving nothing.
       if (nowMs - startMs >= TURN_MS || (!flood && received <= 1)) break;
       if (flood && received < GATHERED) sockets.pause(PAUSE_US);
     }
@@ -74,7 +74,7 @@ export async function listenBatchedUdp(deps: BatchedUdpDeps): Promise<Listener> 
   };
 }
 
-/** For a response that is not known yet when its batch is sent; `name` is where it goes. */
+/** Sends a response that is not known yet when its batch is sent; `name` is the peer's socket address. */
 type SendLater = (response: Promise<Response>, name: Uint8Array) => void;
 
 function answerAll({ quickAnswer, respond }: BatchedUdpDeps, batch: DatagramBatch, received: number, sendLater: SendLater): void {

@@ -2,28 +2,28 @@ import type { Socket } from "node:net";
 import { type Client, subscriberOf } from "#nameserver/message/client.ts";
 import { createSlots } from "#nameserver/limits/concurrency-limiter.ts";
 
-/** The connections of a listener, from the first packet on: one that never shakes hands with TLS is in it as any other. */
+/** The connections of a listener from their first packet on, so that connections without a complete TLS handshake count too. */
 export interface ConnectionTable {
-  /** False where there is no room for the client, who has too many or is one of too many that are all at work. */
+  /** Returns false if the client has too many connections, or all connections are busy. */
   admit(socket: Socket, client: Client): boolean;
-  /** The client's connection has asked or taken something just now. */
+  /** The client's connection was just active. */
   touch(client: Client): void;
   destroyAll(): void;
 }
 
 interface Entry {
   readonly socket: Socket;
-  /** Gives the place free; once. */
+  /** Frees the slot; only the first call has an effect. */
   leave(): void;
 }
 
 /**
- * At most so many in all and for one subscriber. Where all places are taken, the connection goes that has been idle
- * longest (RFC 7766 §6.2.3): connections that are kept for later must not keep those out who are sent to TCP.
+ * Limits connections in total and per subscriber. At the limit, closes the connection that has been idle longest (RFC
+ * 7766 §6.2.3), so that idle connections do not keep out clients that were told to use TCP.
  */
 export function createConnectionTable(max: number, perSubscriberMax: number): ConnectionTable {
   const slots = createSlots(max, perSubscriberMax);
-  /** By the client's address and port, the one that has been idle longest first. */
+  /** By the client's address and port, the longest idle first. */
   const entries = new Map<string, Entry>();
 
   const closeIdlest = (): void => {
@@ -38,7 +38,7 @@ export function createConnectionTable(max: number, perSubscriberMax: number): Co
       const release = slots.take(subscriber);
       if (!release) return false;
       const key = keyOf(client);
-      // Its port is in use again, so that it is gone.
+      // The same port is used again, so the older connection is gone.
       entries.get(key)?.leave();
       const entry: Entry = {
         socket,

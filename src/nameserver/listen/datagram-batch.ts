@@ -7,29 +7,29 @@ import { LINUX, STRUCTS } from "#wire/native/linux.ts";
 import type { SystemSockets } from "./system-sockets.ts";
 
 /**
- * Room for datagrams that are received together, and for the answers that are sent together. Each slot holds one
- * datagram and its answer. Nothing is allocated after it is made.
+ * Buffers for datagrams that are received together and for the answers that are sent together. Each slot holds one
+ * datagram and its answer. Allocates only when it is created.
  */
 export interface DatagramBatch {
-  /** The datagram in the slot, until the next one is looked at: it is the same object every time. */
+  /** The datagram in the slot; the same object every time, valid until the next call. */
   datagram(slot: number): Datagram;
-  /** How many datagrams were waiting and are here now, at most DATAGRAMS_MAX. Forgets those before and their answers. */
+  /** Receives waiting datagrams, at most DATAGRAMS_MAX, and returns their number. Discards the previous batch and its answers. */
   receive(fd: number): number;
-  /** The socket address that the datagram in the slot came from, in memory of its own. */
+  /** A copy of the socket address that sent the datagram in the slot. */
   nameOf(slot: number): Uint8Array;
-  /** The output of the slot is to be sent to where its input came from. */
+  /** Adds the slot's output, to be sent to the sender of its input. */
   answer(slot: number, bytes: number): void;
-  /** Sends the answers; how many the system would not take. */
+  /** Sends the answers; returns how many the system rejected. */
   send(fd: number): number;
 }
 
 const { bytes: IPV4_NAME_BYTES, sin_addr: IPV4_AT, sin_port: PORT_AT } = STRUCTS.sockaddr_in;
 const { bytes: IPV6_NAME_BYTES, sin6_addr: IPV6_AT } = STRUCTS.sockaddr_in6;
-// Strides that are no power of two: slots would otherwise compete for the same lines of the processor's cache.
+// Strides that are not a power of two, so that slots do not compete for the same cache lines.
 const INPUT_STRIDE = 4096 + 64;
 const OUTPUT_STRIDE = OUTPUT_BYTES + 64;
 
-/** For a socket of the family, whose peers all have addresses of the one length. */
+/** For a socket of the family, so that all peers have addresses of the same length. */
 export function createDatagramBatch(sockets: SystemSockets, family: 4 | 6, clock: Clock): DatagramBatch {
   const nameBytes = family === 4 ? IPV4_NAME_BYTES : IPV6_NAME_BYTES;
   const input = slab(INPUT_STRIDE);
@@ -54,7 +54,7 @@ export function createDatagramBatch(sockets: SystemSockets, family: 4 | 6, clock
     receive: (fd) => {
       answers.clear();
       const count = Math.max(0, sockets.receive(fd, headers.address, DATAGRAMS_MAX));
-      // Once for all of them: the time costs as much as a part of an answer.
+      // The clock is read once per batch, because reading it takes a noticeable part of an answer's time.
       datagram.receivedMs = clock.nowMs();
       return count;
     },
@@ -64,9 +64,9 @@ export function createDatagramBatch(sockets: SystemSockets, family: 4 | 6, clock
   };
 }
 
-/** Where the address stands in the name at `name`; of an IPv4 one on a socket for both its last 4 bytes. */
+/** Offset of the address in the socket address at `name`; for an IPv4 client of a dual-stack socket, of its last 4 bytes. */
 function addressAt(names: Buffer, name: number): number {
-  // The machine's order is little-endian, and no family has a second byte.
+  // The machine is little-endian, and both families fit into the first byte.
   if (names[name] !== LINUX.AF_INET6) return name + IPV4_AT;
   return name + IPV6_AT + (isMapped(names, name + IPV6_AT) ? 12 : 0);
 }

@@ -15,17 +15,17 @@ export interface UdpResponders {
 /** Sends a response now, or when it is known. */
 export type Send = (response: Response | Promise<Response>, port: number, address: string) => void;
 
-/** Where an IPv4 address stands that `readIp` has read, or one of an IPv6 socket. */
+/** Offset of an IPv4 address that `readIp` wrote, also of one on an IPv6 socket. */
 const IPV4_AT = 12;
 
-/** Answers datagrams that Node delivers, one at a time. */
+/** Answers datagrams that Node.js delivers one at a time. */
 export function createDelivery({ quickAnswer, respond, clock }: UdpResponders, send: Send) {
   const addresses = Buffer.alloc(16);
   const output = Buffer.alloc(OUTPUT_BYTES);
   const datagram = createDatagram(output, addresses, output);
 
   const quickly = (packet: Buffer, peer: RemoteInfo): number => {
-    // An address with its interface is none for `readIp`.
+    // `readIp` does not read addresses with an interface.
     if (readIp(peer.address, addresses) === 0) return 0;
     const isIpv4 = isMapped(addresses);
     datagram.input = packet;
@@ -38,11 +38,11 @@ export function createDelivery({ quickAnswer, respond, clock }: UdpResponders, s
   };
 
   return (packet: Buffer, peer: RemoteInfo): void => {
-    // Nobody listens on port 0: such a datagram is forged.
+    // Port 0 is not a valid source port: the datagram is forged.
     if (peer.port === 0) return;
     const bytes = quickly(packet, peer);
     if (bytes === DROPPED) return;
-    // Node sends when it likes to: the response needs memory of its own.
+    // Node.js may send later, so the response is copied.
     const response = bytes > 0 ? Buffer.from(output.subarray(0, bytes)) : respond(packet, clientOf("udp", peer.address, peer.port));
     send(response, peer.port, peer.address);
   };

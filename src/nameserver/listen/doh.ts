@@ -8,14 +8,17 @@ import { clientOf } from "#nameserver/message/client.ts";
 import type { Respond } from "#nameserver/responder/respond.ts";
 import type { Listener } from "./udp.ts";
 
-/** Where the edge sends questions. It alone connects here: it ends TLS, bounds connections and says who asks. */
+/**
+ * The edge forwards queries to this address. Only the edge connects here: it terminates TLS, limits connections and adds
+ * the client's address.
+ */
 const HOST = "127.0.0.1";
 /** RFC 8484 §6. */
 export const DOH_PATH = "/dns-query";
 const MEDIA_TYPE = "application/dns-message";
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** What a question is refused with before it is one. */
+/** Rejects a request that contains no DNS message. */
 class DohError extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -27,7 +30,7 @@ class DohError extends Error {
   }
 }
 
-/** DNS over HTTPS (RFC 8484) behind the edge. `port` 0 takes any that is free. */
+/** DNS over HTTPS (RFC 8484) behind the edge. `port` 0: any free port. */
 export async function listenDoh(config: { readonly port: number; readonly reusePort: boolean }, respond: Respond): Promise<Listener> {
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS }, (req, res) => {
     void answer(req, res, respond).catch(() => res.destroy());
@@ -52,7 +55,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, respond: Respon
     const packet = await readQuestion(req);
     const response = await respond(packet, clientOf("doh", forwardedFor(req), 0));
     if (response === undefined) throw new DohError(400, "The message is no question.");
-    // RFC 8484 §5.1: no cache may keep an answer for longer than the records that it is made of.
+    // RFC 8484 §5.1: caches may keep the answer for as long as its lowest TTL at most.
     const headers = { "content-type": MEDIA_TYPE, "cache-control": `max-age=${minTtl(response)}`, "content-length": response.length };
     res.writeHead(200, headers).end(response);
   } catch (error) {
@@ -61,7 +64,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, respond: Respon
   }
 }
 
-/** The edge replaces what visitors claim of themselves, so that there is one address. */
+/** The edge overwrites this header, so it contains exactly one address. */
 const forwardedFor = (req: IncomingMessage): string | undefined => {
   const value = req.headers["x-forwarded-for"];
   return typeof value === "string" ? value : undefined;

@@ -3,46 +3,46 @@ import { createMessageHeaders, DATAGRAMS_MAX, NAME_STRIDE, type SlotMemory, word
 import type { SystemSockets } from "./system-sockets.ts";
 
 /**
- * Answers that leave together. Those of one length to one peer are one message, which the kernel cuts into datagrams
- * when most of its work is done (UDP_SEGMENT, udp(7)): proxies and load balancers ask many questions from one socket.
+ * Answers that are sent together. Answers of one length to one peer become one message, which the kernel splits into
+ * datagrams late in its processing (UDP_SEGMENT, udp(7)): proxies and load balancers send many queries from one socket.
  */
 export interface AnswerRuns {
-  /** Forgets what was added before. */
+  /** Forgets all answers that were added. */
   clear(): void;
-  /** The first `bytes` of the slot's payload go to the slot's peer. Each slot at most once. */
+  /** Adds the first `bytes` of the slot's payload, addressed to the slot's peer. Each slot at most once. */
   add(slot: number, bytes: number): void;
-  /** How many of the answers the system would not take. */
+  /** Sends all; returns how many answers the system rejected. */
   send(fd: number): number;
 }
 
-/** There is no room for more in one message over IPv4, whatever it is cut into. */
+/** The most that one message over IPv4 can hold, even if it is split. */
 const RUN_BYTES_MAX = 65_507;
-/** Twice as many as there can be runs, so that few share one. */
+/** Twice the largest number of runs, so that few share a place. */
 const PLACES = DATAGRAMS_MAX * 2;
 const NO_RUN = 255;
 const NAME_WORDS = NAME_STRIDE / 4;
-/** What tells peers apart: family, port and address of struct sockaddr_in, and all of sockaddr_in6. */
+/** Words that distinguish peers: family, port and address of struct sockaddr_in, and all of sockaddr_in6. */
 const IPV4_WORDS = 2;
 const IPV6_WORDS = 7;
-/** A way out of the machine that does not take what is to be cut, such as one without checksums or with IPsec. */
+/** Errors of a route that does not support UDP_SEGMENT, such as one without checksum offload or with IPsec. */
 const CANNOT_MERGE: readonly number[] = [constants.errno.EINVAL, constants.errno.EIO];
 
 export function createAnswerRuns(sockets: SystemSockets, family: 4 | 6, memory: SlotMemory): AnswerRuns {
   const headers = createMessageHeaders(sockets, memory);
   const names = wordsOf(memory.names);
   const peerWords = family === 4 ? IPV4_WORDS : IPV6_WORDS;
-  /** Of each run: its first slot and its last one, how many it has, and the length of each of its answers. */
+  /** For each run: its first and last slot, its number of answers and the length of each. */
   const [firsts, lasts, counts, lengths] = [numbers(), numbers(), numbers(), numbers()];
-  /** For each slot the next one of its run. */
+  /** For each slot, the next one of its run. */
   const followers = numbers();
-  /** By hash of peer and length the run that was begun last. */
+  /** By hash of peer and length, the most recent run. */
   const places = new Uint8Array(PLACES).fill(NO_RUN);
   let runs = 0;
   let isMerging = sockets.cutsMessages;
 
   const placeOf = (slot: number, bytes: number): number => {
     const at = slot * NAME_WORDS;
-    // The port, and the last word of either kind of address.
+    // The port, and the last word of either address family.
     const peer = (names[at] as number) ^ (names[at + (family === 4 ? 1 : 5)] as number);
     return (Math.imul(peer ^ bytes, 0x9e3779b1) >>> 16) % PLACES;
   };
@@ -66,7 +66,10 @@ export function createAnswerRuns(sockets: SystemSockets, family: 4 | 6, memory: 
       }
     }
   };
-  /** Each of the run as a message of its own. The first header and part are free by then: what they were for has been tried. */
+  /**
+   * Sends each answer of the run as a separate message. Header and part 0 are free, because their own message has been
+   * tried already.
+   */
   const sendAlone = (fd: number, run: number): number => {
     let failed = 0;
     for (let slot = firsts[run] as number, left = counts[run] as number; left > 0; left--, slot = followers[slot] as number) {
@@ -100,7 +103,7 @@ export function createAnswerRuns(sockets: SystemSockets, family: 4 | 6, memory: 
       let failed = 0;
       for (let at = 0; at < runs;) {
         const sent = sockets.send(fd, headers.address + at * headers.strideBytes, runs - at);
-        // The first of the rest is refused, and those behind it are tried without it.
+        // The system rejected the first of the rest; the others are tried without it.
         at += sent > 0 ? sent : 1;
         if (sent > 0) continue;
         const run = at - 1;

@@ -16,13 +16,13 @@ export interface NameserverPorts {
   readonly tcp: number;
   /** DNS over TLS (RFC 7858). */
   readonly dot?: number;
-  /** On loopback, for the edge. */
+  /** DNS over HTTPS on loopback, for the edge. */
   readonly doh?: number;
 }
 
-/** Every socket of a nameserver. */
+/** All sockets of a nameserver. */
 export interface Listeners {
-  /** Rejects with the system's error where an address cannot be bound; then none is. */
+  /** Rejects with the system's error if an address cannot be bound; then none stays bound. */
   open(): Promise<NameserverPorts>;
   close(timeoutMs: number): Promise<void>;
 }
@@ -37,7 +37,7 @@ export interface ListenersDeps {
   readonly sockets: SystemSockets | undefined;
 }
 
-/** Tries of any free UDP port until its number is free for TCP as well. */
+/** Attempts to find a port that is free for both UDP and TCP. */
 const PORT_TRIES = 20;
 
 export function createListeners(deps: ListenersDeps): Listeners {
@@ -67,7 +67,7 @@ export function createListeners(deps: ListenersDeps): Listeners {
     await Promise.all(open.map((listener) => listener.close(timeoutMs)));
     open = [];
   };
-  /** What is open already is closed again when this one cannot be. */
+  /** If this listener fails, closes those that are open already. */
   const add = async (listening: Promise<Listener>): Promise<number> => {
     try {
       const listener = await listening;
@@ -95,14 +95,14 @@ export function createListeners(deps: ListenersDeps): Listeners {
   };
 }
 
-/** Clients that name no server, since they know it by its address, get the installation's own certificate. */
+/** Clients that send no server name get the installation's own certificate. */
 function listenDot({ config, metrics, responders, certificates }: ListenersDeps, port: number): Promise<Listener> {
   const handshakesFailed = metrics.counter("selvedge_dns_tls_handshakes_failed_total", "Failed TLS handshakes with the nameserver");
   const secure: CreateServer = (options, onConnection) => {
     const own = certificates.optionsOf(SERVICE_CERTIFICATE_ID) ?? {};
     const server = createTlsServer({ ...options, ...secureOptions(certificates), ...own, ALPNProtocols: ["dot"] }, onConnection);
     certificates.onChange((ids) => {
-      // A context takes as long as a hundred answers, and those of zones are opened by the name asked for.
+      // Creating a context takes as long as a hundred answers; contexts of zones are created on demand by name.
       if (ids === null || ids.has(SERVICE_CERTIFICATE_ID)) server.setSecureContext(certificates.optionsOf(SERVICE_CERTIFICATE_ID) ?? {});
     });
     return server.on("tlsClientError", () => (handshakesFailed.value += 1));
@@ -115,7 +115,7 @@ function listenDot({ config, metrics, responders, certificates }: ListenersDeps,
 
 function bindUdp({ config: given, sockets, quickAnswer, responders, clock, metrics }: ListenersDeps): Promise<Listener> {
   const config = { ...given, fd: given.sockets?.udp };
-  // A host by name is left to Node, which looks it up.
+  // Node.js resolves a host name; batched UDP needs an address.
   const address = parseIp(config.host);
   return sockets && address
     ? listenBatchedUdp({ sockets, address, config, quickAnswer, respond: responders.respond, clock, metrics })

@@ -1,19 +1,19 @@
 import { LINUX, STRUCTS } from "#wire/native/linux.ts";
 import type { SystemSockets } from "./system-sockets.ts";
 
-/** More than this in one call gains nothing and lets answers wait for each other; the kernel's own bound is 1024. */
+/** More per call gains nothing and delays answers; the kernel's own limit is 1024. */
 export const DATAGRAMS_MAX = 64;
 
-/** The socket address of the slot stands at so many bytes times its number. */
+/** Bytes per slot for its socket address. */
 export const NAME_STRIDE = 32;
 
-/** Memory for one thing of each slot: its own, outside Node's pool, and touched once so that no page is missing later. */
+/** Memory for one item per slot, not shared with Node.js's pool. */
 export const slab = (stride: number): Buffer => Buffer.alloc(DATAGRAMS_MAX * stride);
 
-/** What headers point at: slot `i` of each has its number times the stride. */
+/** The buffers that headers point to; the item of slot `i` is at `i` times the stride. */
 export interface SlotMemory {
   readonly names: Buffer;
-  /** Of the family of the socket. */
+  /** Bytes of a socket address of the socket's family. */
   readonly nameBytes: number;
   readonly payload: Buffer;
   readonly payloadStride: number;
@@ -21,16 +21,19 @@ export interface SlotMemory {
 
 /** The headers of recvmmsg(2) and sendmmsg(2), in memory that the kernel reads and writes. */
 export interface MessageHeaders {
-  /** Where the first stands, and how far the next one is from it. */
+  /** Memory address of the first header, and the distance between two headers. */
   readonly address: number;
   readonly strideBytes: number;
-  /** How many bytes were received with the header. */
+  /** Number of bytes received with the header. */
   receivedBytes(header: number): number;
-  /** The header is for the peer of the slot and has the `count` parts from `part` on. Each segment but the last has `segmentBytes`; 0: all is one datagram. */
+  /**
+   * Points the header to the slot's peer and to `count` parts from `part` on. Each segment except the last has
+   * `segmentBytes`; 0: one datagram.
+   */
   point(header: number, slot: number, part: number, count: number, segmentBytes: number): void;
-  /** The part is the first `bytes` of the slot's payload. */
+  /** Sets the part to the first `bytes` of the slot's payload. */
   setPart(part: number, slot: number, bytes: number): void;
-  /** The kernel's use of memory is invisible to the garbage collector: whoever holds the headers holds it all. */
+  /** Keeps all buffers alive: the garbage collector does not see that the kernel uses them. */
   readonly holds: readonly Uint8Array[];
 }
 
@@ -46,13 +49,13 @@ const CONTROL_LENGTH = msghdr.msg_controllen / 4;
 const RECEIVED = mmsghdr.msg_len / 4;
 const IOV_WORDS = iovec.bytes / 4;
 const IOV_LENGTH = iovec.iov_len / 4;
-/** struct cmsghdr with the option UDP_SEGMENT (udp(7)): its length has 64 bits, and its value two bytes, padded to eight. */
+/** struct cmsghdr with the option UDP_SEGMENT (udp(7)): a 64-bit length, and a value of two bytes, padded to eight. */
 const CONTROL_BYTES = cmsghdr.bytes + 8;
 const CONTROL_WORDS = CONTROL_BYTES / 4;
 const CONTROL_HEAD = [cmsghdr.bytes + 2, 0, LINUX.IPPROTO_UDP, LINUX.UDP_SEGMENT] as const;
 const SEGMENT = cmsghdr.bytes / 4;
 
-/** At first header `i` has one part, which is the whole payload of slot `i`. */
+/** Initially, header `i` has one part: the whole payload of slot `i`. */
 export function createMessageHeaders(sockets: SystemSockets, { names, nameBytes, payload, payloadStride }: SlotMemory): MessageHeaders {
   const [headers, parts, controls] = [slab(HEADER_WORDS * 4), slab(IOV_WORDS * 4), slab(CONTROL_BYTES)];
   const [headerWords, partWords, controlWords] = [wordsOf(headers), wordsOf(parts), wordsOf(controls)];
@@ -74,7 +77,7 @@ export function createMessageHeaders(sockets: SystemSockets, { names, nameBytes,
     partWords[part * IOV_WORDS + IOV_LENGTH] = bytes;
   };
   for (let slot = 0; slot < DATAGRAMS_MAX; slot++) {
-    // As room for a name and as the length of one that was written there it is the same number.
+    // The kernel reads it as the buffer size and overwrites it with the address length, which is the same.
     headerWords[slot * HEADER_WORDS + NAME_LENGTH] = nameBytes;
     copyAddress(headerWords, slot * HEADER_WORDS + CONTROL, controlAddresses, slot);
     controlWords.set(CONTROL_HEAD, slot * CONTROL_WORDS);
@@ -93,7 +96,7 @@ export function createMessageHeaders(sockets: SystemSockets, { names, nameBytes,
 
 export const wordsOf = ({ buffer, byteOffset, length }: Buffer): Uint32Array => new Uint32Array(buffer, byteOffset, length / 4);
 
-/** The addresses of all slots, as pairs of 32-bit words in the order of the machine, which is little-endian. */
+/** The addresses of all slots as pairs of 32-bit words in the machine's order, which is little-endian. */
 function addresses(base: number, stride: number): Uint32Array {
   const each = BigUint64Array.from({ length: DATAGRAMS_MAX }, (_, slot) => BigInt(base + slot * stride));
   return new Uint32Array(each.buffer);

@@ -1,26 +1,26 @@
 import type { MessageStream } from "#nameserver/transfers/message-stream.ts";
 import type { YieldTurn } from "#nameserver/limits/yield-queue.ts";
 
-/** One answer of many messages on its way to its client. */
+/** Sends one response of many messages to its client. */
 export interface StreamSender {
-  /** To be called when the client has taken what was written. */
+  /** Call when the client has read enough of the buffered data. */
   resume(): void;
-  /** The connection is gone. */
+  /** The connection is closed. */
   close(): void;
 }
 
 export interface StreamSenderDeps {
   readonly stream: MessageStream;
   write(message: Buffer): void;
-  /** Shared by all whose clients would otherwise wait for each other. */
+  /** Shared by all senders, so that their clients take turns. */
   readonly takeTurn: YieldTurn;
-  /** More is waiting for the client than is good. */
+  /** Too much data is buffered for the client. */
   isFull(): boolean;
-  /** Called once, behind the last message, or where the rest cannot be made. */
+  /** Called once: after the last message, or if the rest cannot be made. */
   ended(isWhole: boolean): void;
 }
 
-/** Sends one message a turn, so that other clients have theirs meanwhile, and only while the client takes them. */
+/** Sends one message per tick, so that other clients are served in between, and only while the client keeps up. */
 export function createStreamSender({ stream, write, takeTurn, isFull, ended }: StreamSenderDeps): StreamSender {
   let state: "waiting" | "full" | "closed" = "waiting";
 

@@ -6,31 +6,34 @@ import { LINUX, STRUCTS } from "#wire/native/linux.ts";
 import { createWakeUp, type WakeUp } from "#wire/native/wake-up.ts";
 import { RECEIVE_BUFFER_BYTES } from "./udp.ts";
 
-/** The system's calls that carry many datagrams at once, which Node does not offer. None of them waits. */
+/** System calls that handle many datagrams at once, which Node.js does not offer. None of them blocks. */
 export interface SystemSockets {
-  /** The kernel knows UDP_SEGMENT (udp(7)); one that does not would send what is to be cut as it is. */
+  /** Whether the kernel supports UDP_SEGMENT (udp(7)); an older one would send the message unsplit. */
   readonly cutsMessages: boolean;
-  /** A UDP socket that is bound, as a file descriptor. Throws the system's error, with its `code`. */
+  /** Returns the file descriptor of a bound UDP socket. Throws the system's error, with its `code`. */
   bindUdp(address: IpAddress, port: number, reusePort: boolean): number;
-  /** The port that it is bound to. */
+  /** The port that the socket is bound to. */
   portOf(fd: number): number;
   /**
-   * Calls back in each turn of the event loop, which wakes up when something waits in the socket; where the call returns true,
-   * the next turn comes at once. Only one that is closed, which comes before `close`, lets the thread end.
+   * Calls back in each tick in which the socket is readable; if the callback returns true, again in the next tick. A
+   * watch keeps the thread alive until it is closed, which must happen before `close`.
    */
   watch(fd: number, onTurn: () => boolean): SocketWatch;
-  /** Calls back once something waits in the socket. For threads alone that nobody ends by force: that would end the process. */
+  /**
+   * Calls back once when the socket becomes readable. Only for threads that are not terminated by force, which would
+   * crash the process.
+   */
   awaitFirst(fd: number, onReadable: () => void): SocketWatch;
-  /** recvmmsg(2) into `count` headers from the address on: how many were received, or -1 where nothing waits. */
+  /** recvmmsg(2) into `count` headers at the memory address: the number received, or -1 if none waits. */
   receive(fd: number, headers: number, count: number): number;
-  /** sendmmsg(2) of the same: how many were sent before one failed, or the system's error below 0 where that was the first. */
+  /** sendmmsg(2) of the headers: the number sent before a failure, or the system's negative error code if the first failed. */
   send(fd: number, headers: number, count: number): number;
-  /** sendto(2) of one datagram to the socket address `name`: whether the system took it. */
+  /** sendto(2) of one datagram to the socket address `name`; whether the system accepted it. */
   sendTo(fd: number, bytes: Uint8Array, name: Uint8Array): boolean;
   close(fd: number): void;
-  /** The thread sleeps for so long, and up to 50 µs more, which Linux takes for itself. */
+  /** Blocks the thread for the time, plus up to 50 µs that Linux adds. */
   pause(us: number): void;
-  /** Where the memory of `bytes` starts. It stays there for as long as something refers to `bytes`. */
+  /** The memory address of `bytes`, valid while something refers to `bytes`. */
   addressOf(bytes: Uint8Array): number;
 }
 
@@ -44,7 +47,10 @@ const { sockaddr_in, sockaddr_in6 } = STRUCTS;
 
 const LAYOUT_KNOWN: ReadonlySet<string> = new Set(["linux-x64", "linux-arm64"]);
 
-/** Undefined where koffi is not installed or does not load, or the system is not one whose layouts we know; `onMissing` is told which. */
+/**
+ * Undefined if koffi is not installed or does not load, or the platform's struct layouts are unknown; tells `onMissing`
+ * which.
+ */
 export async function loadSystemSockets(onMissing: OnMissing = () => undefined): Promise<SystemSockets | undefined> {
   if (!LAYOUT_KNOWN.has(`${process.platform}-${process.arch}`)) {
     onMissing("datagrams", unknownPlatform());
@@ -107,7 +113,7 @@ function opening(koffi: Koffi, libc: Library, close: (fd: number) => number): Pi
       const fd = checked("socket", socket(address.family === 4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
       try {
         if (reusePort) checked("setsockopt", set(fd, SOL_SOCKET, SO_REUSEPORT, 1));
-        // Without more of it, or with answers in fragments, it works as well.
+        // A smaller buffer or fragmented answers still work, so errors are ignored.
         set(fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_BYTES);
         set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
         const where = socketAddress(address, port);
@@ -135,7 +141,7 @@ function createWatch(wakeUp: WakeUp, fd: number, onTurn: () => boolean): SocketW
     const goesOn = onTurn();
     awaitTurn(goesOn);
     if (goesOn !== isAsked) return;
-    // While it is not asked, the system need not look for it at each datagram either.
+    // While the callback polls, the event loop need not watch the socket.
     isAsked = !goesOn;
     if (isAsked) handle.start();
     else handle.stop();
@@ -154,8 +160,8 @@ function createWatch(wakeUp: WakeUp, fd: number, onTurn: () => boolean): SocketW
 }
 
 /**
- * koffi calls back outside of what Node does around callbacks of its own, where promises, errors and the end of the
- * thread have no place: nothing happens there but that the work is put into the same turn of the event loop.
+ * koffi's callbacks run outside of Node.js's callback scope, where promises, errors and thread termination are not
+ * handled, so the work is deferred to the same tick of the event loop.
  */
 function awaitFirst(koffi: Koffi, fd: number, onReadable: () => void): SocketWatch {
   let isOpen = true;
@@ -173,7 +179,7 @@ function awaitFirst(koffi: Koffi, fd: number, onReadable: () => void): SocketWat
   };
 }
 
-/** struct sockaddr_in or sockaddr_in6 (ip(7), ipv6(7)): the family in the machine's order, the port in the network's. */
+/** struct sockaddr_in or sockaddr_in6 (ip(7), ipv6(7)): the family in machine order, the port in network order. */
 function socketAddress({ family, bytes }: IpAddress, port: number): Buffer {
   const address = Buffer.alloc(family === 4 ? sockaddr_in.bytes : sockaddr_in6.bytes);
   address.writeUInt16LE(family === 4 ? AF_INET : AF_INET6, sockaddr_in.sin_family);

@@ -15,7 +15,7 @@ const LENGTH_BYTES = 2;
 
 export interface TcpResponders {
   readonly respond: Respond;
-  /** An answer of many messages; undefined where `respond` has the answer. */
+  /** A response of many messages; undefined if `respond` answers the message. */
   openStream(packet: Buffer, client: Client): MessageStream | undefined;
 }
 
@@ -24,7 +24,7 @@ export type CreateServer = (
   onConnection: (socket: Socket) => void,
 ) => Server;
 
-/** What carries the messages: TCP itself, or TLS over it. */
+/** The carrier of the messages: TCP itself, or TLS over it. */
 export interface Carrier {
   readonly transport: "tcp" | "dot";
   readonly createServer: CreateServer;
@@ -32,7 +32,7 @@ export interface Carrier {
 
 const PLAIN: Carrier = { transport: "tcp", createServer };
 
-/** DNS over TCP (RFC 7766): many messages a connection. Rejects with the system's error where the address cannot be bound. */
+/** DNS over TCP (RFC 7766): many messages per connection. Rejects with the system's error if the address cannot be bound. */
 export async function listenTcp(
   config: UdpConfig,
   limits: NameserverLimits,
@@ -47,7 +47,7 @@ export async function listenTcp(
   const takeTurn = createYieldQueue();
   const table = createConnectionTable(limits.tcpConnectionsMax, limits.tcpConnectionsPerAddressMax);
 
-  // Whoever leaves amid a handshake is gone; whoever has ended after it may still wait for answers.
+  // A client that ends during the handshake is gone; one that ends after it may still wait for answers.
   const server = create({ noDelay: true, allowHalfOpen: transport === "tcp" }, (socket) => {
     if (socket.destroyed) return;
     socket.allowHalfOpen = true;
@@ -60,13 +60,13 @@ export async function listenTcp(
       open.value = sockets.size;
     });
   });
-  // Before TLS gets to see a connection: one that never shakes hands counts as any other.
+  // Runs before TLS sees the connection, so that one without a handshake counts too.
   server.prependListener("connection", (socket: Socket) => {
     if (table.admit(socket, clientOf(transport, socket.remoteAddress, socket.remotePort))) return;
     refused.value += 1;
     socket.destroy();
   });
-  // Node only reports a handshake that takes too long, and leaves the connection open.
+  // Node.js reports a handshake that takes too long, but leaves the connection open.
   server.on("tlsClientError", (_error: Error, socket: Socket) => socket.destroy());
   server.listen(config.fd === undefined ? { host: config.host, port: config.port, reusePort: config.reusePort } : { fd: config.fd });
   await once(server, "listening");
@@ -85,7 +85,7 @@ export async function listenTcp(
 }
 
 interface Connection {
-  /** Takes no more questions, and ends the connection when the client has its answers. */
+  /** Reads no more queries, and closes the connection once the client has its answers. */
   end(): void;
 }
 
@@ -94,18 +94,18 @@ interface ServeDeps extends TcpResponders {
   readonly client: Client;
   readonly limits: NameserverLimits;
   readonly takeTurn: YieldTurn;
-  /** The client has asked something, or taken what it was sent. */
+  /** The client has sent a query or read an answer. */
   onActive(): void;
 }
 
 /**
- * Reads length-prefixed messages and answers each, for as long as the client keeps up. An answer that has to be looked
- * up is sent when it is known, behind those of questions that were asked later (RFC 7766 §6.2.1.1).
+ * Reads length-prefixed messages and answers each, while the client keeps up. An answer that needs a lookup is sent when
+ * it is known, after those of later queries (RFC 7766 §6.2.1.1).
  */
 function serve({ socket, client, limits, respond, openStream, takeTurn, onActive }: ServeDeps): Connection {
   let chunks: Buffer[] = [];
   let buffered = 0;
-  // What must have arrived before reading on makes sense: a length, then a whole message.
+  // Bytes to wait for before parsing continues: a length, then a whole message.
   let needed = LENGTH_BYTES;
   let pending = 0;
   let closing = false;
@@ -117,7 +117,7 @@ function serve({ socket, client, limits, respond, openStream, takeTurn, onActive
   };
   let sender: StreamSender | undefined;
   const isFull = (): boolean => socket.writableLength > limits.tcpBacklogBytesMax;
-  // Clients of transfers need not tell the messages of two answers apart (RFC 5936 §4.1.1): one comes after the other.
+  // Clients of transfers need not separate the messages of two answers (RFC 5936 §4.1.1), so they are sent in sequence.
   const isBehind = (): boolean => isFull() || pending >= limits.tcpPendingMax || sender !== undefined;
 
   const pump = (): void => {
@@ -163,7 +163,7 @@ function serve({ socket, client, limits, respond, openStream, takeTurn, onActive
   };
   const ended = (isWhole: boolean): void => {
     sender = undefined;
-    // Nobody must take a part for the whole.
+    // The client must not take an incomplete transfer for a complete one.
     if (!isWhole) socket.destroy();
     else if (closing) endWhenDone();
     else goOn();
@@ -175,7 +175,7 @@ function serve({ socket, client, limits, respond, openStream, takeTurn, onActive
     pump();
   };
   const endWhenDone = (): void => {
-    // Ending flushes what the client has not taken yet.
+    // Ending the socket flushes buffered data.
     if (pending === 0 && sender === undefined) socket.end();
   };
 

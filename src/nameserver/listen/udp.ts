@@ -7,7 +7,7 @@ import type { Response } from "#nameserver/responder/respond.ts";
 
 export interface Listener {
   readonly port: number;
-  /** Resolves when nothing of it is left, after `timeoutMs` at the latest. */
+  /** Resolves when everything is closed, after `timeoutMs` at the latest. */
   close(timeoutMs: number): Promise<void>;
 }
 
@@ -15,21 +15,21 @@ export interface UdpConfig {
   readonly host: string;
   readonly port: number;
   readonly reusePort: boolean;
-  /** A descriptor that is bound there already. */
+  /** A descriptor that is already bound to the address. */
   readonly fd?: number | undefined;
 }
 
-/** Questions wait here while the thread is busy; the kernel grants as much of it as its limits allow. */
+/** Size of the buffer for queries that wait while the thread is busy; the kernel grants as much as its limits allow. */
 export const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024;
 
-/** Rejects with the system's error where the address cannot be bound. */
+/** Rejects with the system's error if the address cannot be bound. */
 export async function listenUdp(config: UdpConfig, responders: UdpResponders, metrics: MetricRegistry): Promise<Listener> {
   const sendErrors = udpSendErrors(metrics);
   const family = isIpv6(config.host) ? 6 : 4;
   const socket = createSocket({
     type: family === 6 ? "udp6" : "udp4",
     reusePort: config.reusePort,
-    // Peers are addresses already: nothing is to be looked up for each answer.
+    // Peers are numeric addresses, so nothing is looked up.
     lookup: (address, _options, done) => done(null, address, family),
   });
   const listening = once(socket, "listening");
@@ -53,7 +53,7 @@ export async function listenUdp(config: UdpConfig, responders: UdpResponders, me
   };
 }
 
-/** Sends a response now or when it is known, unless the socket has been closed by then. */
+/** Sends a response now or when it is known, unless the socket is closed by then. */
 function createSend(socket: Socket, onSent: (error: Error | null) => void): Send {
   let open = true;
   socket.once("close", () => (open = false));
@@ -73,6 +73,6 @@ function enlargeBuffer(socket: Socket): void {
   try {
     socket.setRecvBufferSize(RECEIVE_BUFFER_BYTES);
   } catch {
-    // The system's own size then has to do.
+    // Then the system's default size remains.
   }
 }

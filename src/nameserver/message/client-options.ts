@@ -7,17 +7,17 @@ import type { NameserverLimits } from "#nameserver/config.ts";
 import { CLIENT_COOKIE_BYTES, type Cookies, COOKIE_BYTES, isCookieLength } from "./cookies.ts";
 import type { Reply } from "./reply.ts";
 
-/** What one client is told by EDNS options besides the answer, which is the same for all. */
+/** The EDNS options in the response to one client; the rest of a response is the same for all. */
 export interface ClientOptions {
-  /** Whole options, one behind the other. */
+  /** Encoded options, one after the other. */
   readonly bytes: Buffer;
-  /** Responses are filled up to multiples of this, so that their length tells no name; 0: they are not. */
+  /** Responses are padded to multiples of this, so that their length does not reveal the name; 0: no padding. */
   readonly paddingBlockBytes: number;
-  /** The client has a cookie of ours: it really is at its address. */
+  /** The client sent a valid server cookie, so its address is genuine. */
   readonly isKnown: boolean;
-  /** The client has a server cookie, but none of ours, or none any more. */
+  /** The client sent a server cookie that is not valid, or no longer. */
   readonly isForeign: boolean;
-  /** The client's options are not what their RFCs say. */
+  /** The client's options violate their RFCs. */
   readonly isMalformed: boolean;
 }
 
@@ -25,7 +25,7 @@ export type ReadClientOptions = (query: Query, client: Client) => ClientOptions;
 
 export interface ClientOptionsDeps {
   readonly cookies: Cookies;
-  /** This server's name for those who ask for it (RFC 5001); empty: nobody is told. */
+  /** This server's identifier for NSID (RFC 5001). Empty: not sent. */
   readonly nsid: string;
   readonly limits: Pick<NameserverLimits, "tcpIdleTimeoutMs">;
   readonly clock: Clock;
@@ -49,10 +49,10 @@ export function createClientOptions({ cookies, nsid, limits, clock }: ClientOpti
     if (!edns) return NO_CLIENT_OPTIONS;
     const { cookie } = edns;
     if (cookie && !isCookieLength(cookie.length)) return MALFORMED;
-    // The idle time of DoH is that of HTTP, and UDP has none (RFC 7828 §3.2.1).
+    // DoH uses the idle timeout of HTTP, and UDP has none (RFC 7828 §3.2.1).
     const isOwnConnection = transport === "tcp" || transport === "dot";
     const bytes = Buffer.concat([edns.asksNsid ? nsidOption : NONE, edns.asksKeepalive && isOwnConnection ? keepaliveOption : NONE]);
-    // Where anybody can read along there is nothing to hide (RFC 8467 §3).
+    // Padding is useless on an unencrypted transport (RFC 8467 §3).
     const isEncrypted = transport === "dot" || transport === "doh";
     const paddingBlockBytes = edns.hasPadding && isEncrypted ? RESPONSE_PADDING_BLOCK_BYTES : 0;
     if (!cookie) return { ...NO_CLIENT_OPTIONS, bytes, paddingBlockBytes };
@@ -63,7 +63,7 @@ export function createClientOptions({ cookies, nsid, limits, clock }: ClientOpti
   };
 }
 
-/** The option that answers a cookie; arguments and result as of Cookies. */
+/** Writes the option that answers a cookie; arguments and result as of Cookies. */
 export function writeCookieOption(
   cookies: Cookies,
   from: Uint8Array,
@@ -84,7 +84,7 @@ export function writeCookieOption(
   return cookies.answer(from, start, length, addresses, addressStart, addressBytes, seconds, out, outStart + OPTION_HEAD_BYTES);
 }
 
-/** The response with the client's options behind those that it has. */
+/** The response with the client's options after its own. */
 export function withOptions({ bytes, optStart }: Reply, options: ClientOptions, bytesMax: number): Buffer {
   if (optStart === 0) return bytes;
   const padding = paddingOption(bytes.length + options.bytes.length, options.paddingBlockBytes, bytesMax);
@@ -94,7 +94,7 @@ export function withOptions({ bytes, optStart }: Reply, options: ClientOptions, 
   return whole;
 }
 
-/** Says in the OPT record that starts at `optStart` that so many bytes of options more stand in it. */
+/** Adds so many bytes to the option length of the OPT record at `optStart`. */
 export function addToOptions(message: Uint8Array, optStart: number, bytes: number): void {
   const at = optStart + OPT_BYTES - 2;
   const length = (((message[at] as number) << 8) | (message[at + 1] as number)) + bytes;
@@ -117,7 +117,7 @@ function option(code: number, data: Buffer): Buffer {
   return Buffer.concat([head, data]);
 }
 
-/** As RFC 7828 §3.1 counts them, in two bytes. */
+/** In units of 100 ms (RFC 7828 §3.1), as two bytes. */
 function tenthsOfSeconds(ms: number): Buffer {
   const bytes = Buffer.alloc(2);
   bytes.writeUInt16BE(Math.min(Math.floor(ms / 100), 0xffff));

@@ -1,10 +1,10 @@
 import { type IpAddress, parseIp, unmapIp } from "#kernel/net/ip.ts";
 
-/** How a message arrived, and how its answer travels back. */
+/** The transport of a message and its response. */
 export const TRANSPORTS = ["udp", "tcp", "dot", "doh"] as const;
 export type Transport = (typeof TRANSPORTS)[number];
 
-/** Who asks. Over UDP the address may be forged. */
+/** The client of a query. Over UDP the address may be forged. */
 export interface Client {
   readonly transport: Transport;
   /** 4 bytes for IPv4, 16 for IPv6; an IPv4 client of a dual-stack socket has 4. */
@@ -12,18 +12,21 @@ export interface Client {
   readonly port: number;
 }
 
-/** From the texts that Node's sockets give: `fe80::1%eth0` is an address with its interface. */
+/** Parses addresses as Node.js's sockets give them; `fe80::1%eth0` includes an interface. */
 export function clientOf(transport: Transport, address: string | undefined, port: number | undefined): Client {
   const [text = ""] = (address ?? "").split("%");
   return { transport, address: unmapIp(parseIp(text) ?? UNKNOWN).bytes, port: port ?? 0 };
 }
 
-/** The bytes of an IPv6 address that one subscriber has for itself alone: a /64. */
+/** Prefix bytes of an IPv6 subscriber: a /64. */
 const IPV6_SUBSCRIBER_BYTES = 8;
 
-/** Who is bounded as one client: an IPv4 address, or an IPv6 network in which everybody has addresses without end. */
+/**
+ * The key under which limits count a client: an IPv4 address, or an IPv6 /64, in which one subscriber has any number of
+ * addresses.
+ */
 export const subscriberOf = ({ address }: Client): string =>
   Buffer.from(address.length === 4 ? address : address.subarray(0, IPV6_SUBSCRIBER_BYTES)).toString("hex");
 
-/** Node forgets the peer of a connection that is gone already: nobody reads that answer. */
+/** Node.js no longer knows the peer of a closed connection; the answer will not be read. */
 const UNKNOWN: IpAddress = { family: 6, bytes: new Uint8Array(16) };

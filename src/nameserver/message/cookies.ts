@@ -1,20 +1,20 @@
 import { createSipHash } from "#kernel/crypto/siphash.ts";
 
-/** What a client that has no server cookie yet sends (RFC 7873 §4). */
+/** Length of a client cookie, which a client without a server cookie sends alone (RFC 7873 §4). */
 export const CLIENT_COOKIE_BYTES = 8;
 /** Version, three reserved bytes, a timestamp and a hash (RFC 9018 §4). */
 const SERVER_COOKIE_BYTES = 16;
-/** A client's cookie with the server's behind it, as the server sends it. */
+/** A client cookie followed by the server cookie, as the server sends it. */
 export const COOKIE_BYTES = CLIENT_COOKIE_BYTES + SERVER_COOKIE_BYTES;
 const SERVER_COOKIE_BYTES_MIN = 8;
 const SERVER_COOKIE_BYTES_MAX = 32;
 
-/** Lengths other than these make a message malformed (RFC 7873 §5.2.2). */
+/** Other lengths make a message malformed (RFC 7873 §5.2.2). */
 export const isCookieLength = (bytes: number): boolean =>
   bytes === CLIENT_COOKIE_BYTES ||
   (bytes >= CLIENT_COOKIE_BYTES + SERVER_COOKIE_BYTES_MIN && bytes <= CLIENT_COOKIE_BYTES + SERVER_COOKIE_BYTES_MAX);
 
-/** How old a server cookie may be, how far ahead of our clock, and from which age it is replaced (RFC 9018 §4.3). */
+/** Largest age of a server cookie, largest lead over our clock, and the age from which it is renewed (RFC 9018 §4.3). */
 const AGE_SECONDS_MAX = 3600;
 const AHEAD_SECONDS_MAX = 300;
 const RENEWAL_AGE_SECONDS = 1800;
@@ -25,12 +25,12 @@ const TIME_AT = VERSION_AT + 4;
 const HASH_AT = TIME_AT + 4;
 const HASH_BYTES = COOKIE_BYTES - HASH_AT;
 
-/** Server cookies that every server with the same secret makes and knows (RFC 9018). */
+/** Server cookies; all servers with the same secret accept each other's (RFC 9018). */
 export interface Cookies {
   /**
-   * Answers the cookie of a legal length at `start` of `from`, whose client's address of 4 or 16 bytes stands at
-   * `addressStart` of `addresses`: writes the 24 bytes of both cookies to `out` at `outStart` and returns whether the
-   * client's server cookie was ours. It then got an earlier answer at this address. Allocates nothing.
+   * Answers the cookie of valid length at `start` of `from`, whose client address of 4 or 16 bytes is at `addressStart`
+   * of `addresses`. Writes the 24 bytes of both cookies to `out` at `outStart`. Returns whether the server cookie was
+   * valid, which proves the client's address. Does not allocate.
    */
   answer(
     from: Uint8Array,
@@ -45,10 +45,10 @@ export interface Cookies {
   ): boolean;
 }
 
-/** Throws RangeError on a secret that has not 16 bytes. */
+/** Throws RangeError if the secret does not have 16 bytes. */
 export function createCookies(secret: Uint8Array): Cookies {
   const hash = createSipHash(secret);
-  /** Client cookie, version, reserved, timestamp, address: all that the hash is made of (RFC 9018 §4.4). */
+  /** Client cookie, version, reserved, timestamp, address: the input of the hash (RFC 9018 §4.4). */
   const input = new Uint8Array(HASH_AT + 16);
   const expected = new Uint8Array(HASH_BYTES);
 
@@ -80,11 +80,11 @@ export function createCookies(secret: Uint8Array): Cookies {
   };
 }
 
-/** Seconds in serial number arithmetic, so that they outlive the year 2106 (RFC 9018 §4.3): only differences count. */
+/** Seconds as a 32-bit number; differences in serial number arithmetic stay correct beyond 2106 (RFC 9018 §4.3). */
 const timeAt = (bytes: Uint8Array, at: number): number =>
   ((bytes[at] as number) << 24) | ((bytes[at + 1] as number) << 16) | ((bytes[at + 2] as number) << 8) | (bytes[at + 3] as number);
 
-/** Takes as long for a near miss as for any other, so that a hash cannot be found byte by byte. */
+/** Constant time, so that a hash cannot be guessed byte by byte. */
 function equals(bytes: Uint8Array, at: number, expected: Uint8Array): boolean {
   let difference = 0;
   for (let i = 0; i < HASH_BYTES; i++) difference |= (bytes[at + i] as number) ^ (expected[i] as number);

@@ -3,17 +3,17 @@ import { RCODE } from "#wire/dns/codes.ts";
 import { type Transport, TRANSPORTS } from "./client.ts";
 import { DROP, TRUNCATE } from "#nameserver/limits/rate-limit.ts";
 
-/** What the nameserver counts about messages. Two calls with one registry give the same numbers. */
+/** The nameserver's message counters. Two calls with one registry return the same metrics. */
 export interface Counters {
   readonly queries: Readonly<Record<Transport, Metric>>;
   readonly dropped: Metric;
   readonly malformed: Metric;
   readonly internalErrors: Metric;
   readonly cacheHits: Metric;
-  /** Responses that the limit dropped or truncated. */
+  /** Responses that rate limiting dropped or truncated. */
   readonly limited: Readonly<Record<typeof DROP | typeof TRUNCATE, Metric>>;
   readonly signingLimited: Metric;
-  /** Counts a response by its RCODE, whose upper bits come from OPT, and by whether it was truncated. */
+  /** Counts a response by its RCODE, including the upper bits from OPT, and by whether it was truncated. */
   readonly responses: (rcode: number, truncated: boolean) => void;
 }
 

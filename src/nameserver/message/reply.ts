@@ -1,10 +1,10 @@
-/** A whole response, still without the EDNS options that are this client's own. */
+/** A whole response, still without the EDNS options for this client. */
 export interface Reply {
   readonly bytes: Buffer;
-  /** With the upper bits, which the OPT record carries (RFC 6891 §6.1.3). */
+  /** Including the upper bits in the OPT record (RFC 6891 §6.1.3). */
   readonly rcode: number;
-  /** Where the OPT record starts, which is the last one; 0 where there is none. */
+  /** Offset of the OPT record, which is the last record; 0 without one. */
   readonly optStart: number;
-  /** What is limited together with it (rate-sorts.ts). */
+  /** Class for response rate limiting (response-class.ts). */
   readonly sort: number;
 }

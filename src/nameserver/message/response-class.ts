@@ -2,16 +2,16 @@ import { RCODE } from "#wire/dns/codes.ts";
 import { keyOf, type NameKey } from "#wire/dns/name.ts";
 import type { Answer } from "#nameserver/answer/answer-rrset.ts";
 
-/** Responses that say the same are of one sort: what tells them apart is their kind and this name. */
+/** The class of a response: its kind and one name. */
 const KINDS = { error: 1, answer: 2, no_data: 3, no_name: 4, delegation: 5 } as const;
 type Kind = keyof typeof KINDS;
 
-/** Errors have no name: whatever was asked, they are all alike. */
+/** Errors have no name, because all errors count as one class, whatever the query. */
 export const ERROR_SORT = numberOf("error", "");
 
 /**
- * The sort of a response, as a number that rarely two have in common. Names that a wildcard makes, and names that do
- * not exist, are without end: they count as the wildcard's and the zone's. The type asked for does not matter.
+ * The class of a response, as a hash. Wildcards and missing names can produce any number of names: such responses count
+ * under the wildcard or the zone. The query type does not matter.
  */
 export function responseClassOf({ rcode, answers, denial }: Answer): number {
   const [first] = answers;
@@ -21,8 +21,8 @@ export function responseClassOf({ rcode, answers, denial }: Answer): number {
 }
 
 /**
- * Whether there are as many such responses as somebody likes to ask for: the name does not exist or lies in another zone,
- * or a wildcard or a DNAME record made it.
+ * Whether clients can cause any number of such responses: the name does not exist or belongs to another zone, or a
+ * wildcard or DNAME produced it.
  */
 export function isEndless({ answers, denial }: Answer, asked: NameKey): boolean {
   const [first] = answers;

@@ -5,7 +5,7 @@ import { echoedEdnsFlags, ednsClassOf, type Exchange, PAYLOAD_BYTES_MAX } from "
 import type { Reply } from "./reply.ts";
 import { ERROR_SORT, responseClassOf } from "./response-class.ts";
 
-/** The answer to the exchange's question. `complete` is false where something had to be left out for want of room. */
+/** Encodes the answer to the exchange's question. `complete` is false if something did not fit. */
 export function encodeAnswer(
   { packet, query, bytesMax }: Exchange,
   found: Answer,
@@ -26,7 +26,7 @@ export function encodeAnswer(
     });
   const fits = put(1, found.answers) && put(2, found.authorities) && put(3, found.glue);
   if (!fits) {
-    // Empty, so that nobody takes part of an answer for all of it; the client comes back over TCP.
+    // Empty, so that no client mistakes a part for the whole; the client repeats the query over TCP.
     writer.rewind(bodyStart);
     counts.fill(0, 1);
   }
@@ -41,14 +41,14 @@ export function encodeAnswer(
   return { bytes: writer.finish(query.id, flags, counts), rcode: found.rcode, optStart, sort: responseClassOf(found), complete };
 }
 
-/** Nothing but the request to ask again over TCP. */
+/** An empty response that tells the client to repeat the query over TCP. */
 export function encodeTruncated(exchange: Exchange): Reply {
   const reply = encodeRefusal(exchange, { rcode: RCODE.NOERROR });
   reply.bytes.writeUInt16BE(reply.bytes.readUInt16BE(2) | FLAG.TC, 2);
   return reply;
 }
 
-/** Why nothing was looked up: a code of the header, and where it says too little the extended error. */
+/** A response without a lookup: its response code, and an extended error if that says too little. */
 export interface Refusal {
   readonly rcode: number;
   readonly extendedError?: number;
@@ -57,7 +57,7 @@ export interface Refusal {
 export const encodeRefusal = (exchange: Exchange, { rcode, extendedError }: Refusal): Reply =>
   encodeAnswer(exchange, { ...NOTHING, rcode }, extendedError);
 
-/** That the message was understood, by a server that it concerns. */
+/** Acknowledges a message that this server is authoritative for. */
 export const encodeAcknowledgement = (exchange: Exchange): Reply => encodeAnswer(exchange, { ...NOTHING, authoritative: true });
 
 const NOTHING: Answer = {
@@ -71,7 +71,7 @@ const NOTHING: Answer = {
   zones: new Set(),
 };
 
-/** A header alone, for messages whose question cannot be told. */
+/** A header only, for messages whose question cannot be read. */
 export function bareReply(packet: Buffer, rcode: number): Reply {
   const bytes = Buffer.alloc(HEADER_BYTES);
   packet.copy(bytes, 0, 0, 2);
@@ -79,12 +79,12 @@ export function bareReply(packet: Buffer, rcode: number): Reply {
   return { bytes, rcode, optStart: 0, sort: ERROR_SORT };
 }
 
-/** The opcode; and RD of queries alone, since nobody says what a flag means under another opcode (RFC 1035 §4.1.1). */
+/** Echoes the opcode, and RD for queries only: for other opcodes flags have no defined meaning (RFC 1035 §4.1.1). */
 const repeatedFlags = (flags: number): number => flags & ((flags & OPCODE_MASK) === 0 ? OPCODE_MASK | FLAG.RD : OPCODE_MASK);
 
 const NO_OPTIONS = Buffer.alloc(0);
 
-/** The option without a text: the code says it all (RFC 8914 §2). */
+/** The option without a text; the code is sufficient (RFC 8914 §2). */
 function extendedErrorOption(code: number): Buffer {
   const option = Buffer.alloc(6);
   option.writeUInt16BE(OPTION.EXTENDED_ERROR, 0);

@@ -6,13 +6,12 @@ import { echoedEdnsFlags, type EdnsClass, PAYLOAD_BYTES_MAX } from "./exchange.t
 const QUESTION_TAIL_BYTES = 4;
 const ECHOED = (OPCODE_MASK | FLAG.RD) >> 8;
 
-/** What `writeTruncated` writes before the OPT record. */
+/** Length of the output of `writeTruncated` before the OPT record. */
 export const truncatedBytes = (start: number, nameEnd: number): number => nameEnd + QUESTION_TAIL_BYTES - start;
 
 /**
- * Writes an empty, truncated response to the message that starts at `start` of `input` and whose question's name ends at
- * `nameEnd`: its header, its question, and an OPT record without options unless `ednsClass` is 0.
- * Returns its length. Allocates nothing.
+ * Writes an empty, truncated response to the message at `start` of `input` whose query name ends at `nameEnd`: header,
+ * question, and an OPT record without options unless `ednsClass` is 0. Returns its length. Does not allocate.
  */
 export function writeTruncated(
   input: Uint8Array,
@@ -26,7 +25,7 @@ export function writeTruncated(
   for (let i = 0; i < bytes; i++) out[outStart + i] = input[start + i] as number;
   out[outStart + 2] = ((FLAG.QR | FLAG.TC) >> 8) | ((input[start + 2] as number) & ECHOED);
   out[outStart + 3] = 0;
-  // No answers and no authorities; OPT is the only additional record.
+  // Answers and authorities are empty; OPT is the only additional record.
   for (let i = 6; i < HEADER_BYTES; i++) out[outStart + i] = 0;
   if (ednsClass === 0) return bytes;
   out[outStart + HEADER_BYTES - 1] = 1;

@@ -106,7 +106,7 @@ function readUsual({ input, start, length }: Datagram, asked: Asked): boolean {
   return true;
 }
 
-/** Offset after the uncompressed name; 0 if there is none. */
+/** Offset after the uncompressed name; 0 if the name is invalid. */
 function skipName(packet: Uint8Array, start: number, end: number): number {
   for (let at = start; at < end;) {
     const label = packet[at] as number;

@@ -5,7 +5,7 @@ import { createMetrics } from "#kernel/process/metrics.ts";
 import { listenBatchedUdp } from "#nameserver/listen/batched-udp.ts";
 import { loadSystemSockets } from "#nameserver/listen/system-sockets.ts";
 
-// A thread of which nobody knows when it ends: it answers datagrams with themselves.
+// A thread that may be terminated at any time: it answers datagrams with themselves.
 
 const listener = await listenBatchedUdp({
   sockets: (await loadSystemSockets())!,

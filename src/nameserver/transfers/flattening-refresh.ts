@@ -8,11 +8,11 @@ import type { Zones } from "#nameserver/zones/zones.ts";
 import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
 /**
- * Looks now and then at the addresses behind flattened apexes of zones that other servers fetch. These go by the zone's
- * serial, which says nothing of names elsewhere.
+ * Regularly checks the addresses of flattened apexes in zones that other servers transfer. Those servers look at the
+ * zone's serial, which does not change with external names.
  */
 export interface ApexWatch {
-  /** One round; the next one begins a while after it has ended. */
+  /** One round; the next begins some time after its end. */
   look(): Promise<void>;
   close(): void;
 }
@@ -23,7 +23,7 @@ export interface ApexWatchDeps {
   readonly partners: Pick<TransferPartners, "outgoing">;
   readonly outside: Pick<ExternalNames, "complete">;
   readonly intervalMs: number;
-  /** Told when a zone's apex has other addresses than before; the text is the same for the same addresses. */
+  /** Called when a zone's apex has other addresses than before. The text is equal for equal addresses. */
   onReaddressed(zoneId: string, addresses: string): void;
 }
 
@@ -35,7 +35,7 @@ export function createApexWatch({ zones, edge, partners, outside, intervalMs, on
   const isWatched = (zone: ZoneIndex): boolean =>
     zone.entry.type !== "secondary" && partners.outgoing(zone.id) !== undefined && isFlattened(zone, zone.nodes.get(zone.key)?.sets);
 
-  /** Undefined where they cannot be learnt at the moment. */
+  /** Undefined if the addresses are unknown at the moment. */
   const addressesOf = async ({ name }: ZoneIndex): Promise<string | undefined> => {
     const rdatas: string[] = [];
     for (const type of [TYPE.A, TYPE.AAAA]) {

@@ -5,33 +5,33 @@ import { echoedEdnsFlags, ednsClassOf } from "#nameserver/message/exchange.ts";
 import type { Signature } from "#nameserver/tsig/tsig-check.ts";
 import type { TransferRecord } from "./transfer-records.ts";
 
-/** An answer of many messages, each made when the one before is on its way. */
+/** A response of many messages; each is made while the previous one is being sent. */
 export interface MessageStream {
   /**
-   * The next message, without its length; null where it takes longer, and others had better have their turn before the
-   * next call; undefined behind the last. Throws where the rest cannot be made: the connection is to be cut then.
+   * The next message without its length prefix. Null if it takes longer: let other work run before the next call.
+   * Undefined after the last. Throws if the rest cannot be made; then close the connection.
    */
   next(): Buffer | null | undefined;
-  /** To be called when no more messages are wanted, also behind the last. */
+  /** Call when no more messages are needed, also after the last. */
   close(): void;
 }
 
 export interface AnswerStreamSpec {
   readonly packet: Buffer;
   readonly query: Query;
-  /** In their order, and undefined where the next one takes longer; closed with the stream. */
+  /** In order; undefined if the next record takes longer. Closed with the stream. */
   readonly records: Iterator<TransferRecord | undefined, void>;
-  /** What a message is filled up to: less where records take longer to make. */
+  /** Target size of a message: smaller if records take longer to make. */
   readonly messageBytes: number;
-  /** What the OPT record of the answer offers; it stands in the first message only (RFC 5936 §2.2.5). */
+  /** Payload size in the OPT record of the answer, which only the first message has (RFC 5936 §2.2.5). */
   readonly payloadBytes: number;
   readonly signature: Signature;
 }
 
-/** What a message is filled up to: names further back than this cannot be pointed to, and other clients wait meanwhile. */
+/** Target size of a message: compression cannot refer to names beyond it, and other clients wait meanwhile. */
 export const MESSAGE_BYTES = 0x4000;
 
-/** Packs the records of an answer into messages, the question into the first (RFC 5936 §2.2). */
+/** Packs the records of a response into messages; the first contains the question (RFC 5936 §2.2). */
 export function createAnswerStream(spec: AnswerStreamSpec): MessageStream {
   const { query, records, messageBytes, signature } = spec;
   const question = { name: Buffer.from(spec.packet.subarray(HEADER_BYTES, query.nameEnd)), type: query.type, class: query.class };

@@ -12,11 +12,11 @@ export interface NotificationsDeps {
   readonly zones: Pick<Zones, "nearestZone" | "named">;
   readonly partners: Pick<TransferPartners, "incoming">;
   readonly metrics: MetricRegistry;
-  /** The primary at the address says that the zone has changed. Called once in NOTICE_MS for each zone at the most. */
+  /** The primary at the address announced a change of the zone. Called at most once per zone in NOTICE_MS. */
   onNotified(zoneId: string, from: string): void;
 }
 
-/** Between two notices of one zone. */
+/** Minimum interval between two notices of one zone. */
 const NOTICE_MS = 1_000;
 
 const MALFORMED: Refusal = { rcode: RCODE.FORMERR };
@@ -24,8 +24,8 @@ const NO_SECONDARY: Refusal = { rcode: RCODE.NOTAUTH, extendedError: EXTENDED_ER
 const STRANGER: Refusal = { rcode: RCODE.REFUSED, extendedError: EXTENDED_ERROR.PROHIBITED };
 
 /**
- * The opcode NOTIFY (RFC 1996): a primary's word that a secondary zone has changed. What it says of the change is not read:
- * the zone's SOA is asked for. Strangers are refused, so that nobody makes us ask.
+ * Handles the opcode NOTIFY (RFC 1996): a primary announces a change of a secondary zone. Ignores the records in the
+ * message, because the secondary queries the SOA anyway. Refuses strangers, so that they cannot cause queries.
  */
 export function createNotifications({ zones, partners, metrics, onNotified }: NotificationsDeps): Handler {
   const counted = (result: "accepted" | "refused"): Metric =>
@@ -36,8 +36,8 @@ export function createNotifications({ zones, partners, metrics, onNotified }: No
   const sideOf = ({ id, entry }: ZoneIndex): TransferSide | undefined => (entry.type === "secondary" ? partners.incoming(id) : undefined);
 
   /**
-   * The ids of the zones whose primary the sender is, or why it has nothing to say. Several accounts may copy a zone of one name:
-   * key and address say whose primary it is. To strangers those that wait for their proof are not there.
+   * The ids of the zones whose primary is the sender, or the refusal. Several accounts may have a secondary zone of one
+   * name; key and address decide which are meant. To strangers, unproved zones look as if they did not exist.
    */
   const judge = ({ packet, query, client, signature }: Exchange): readonly string[] | Refusal => {
     if (query.type !== TYPE.SOA || query.class !== CLASS.IN) return MALFORMED;
@@ -62,9 +62,9 @@ export function createNotifications({ zones, partners, metrics, onNotified }: No
   };
 }
 
-/** Passes a zone's first notice on at once, and of those within the time after it the last one, at its end. */
+/** Passes on a zone's first notice at once, and the last of those within the interval at its end. */
 function createNotifyQueue(send: NotificationsDeps["onNotified"]): NotificationsDeps["onNotified"] {
-  /** The last sender within the time; null while there is none. */
+  /** The last sender within the interval; null if none. */
   const repeated = new Map<string, string | null>();
   const notice = (zoneId: string, from: string): void => {
     if (repeated.has(zoneId)) {

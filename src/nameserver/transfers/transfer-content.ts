@@ -20,12 +20,12 @@ import { serialOf, type ZoneJournal } from "#nameserver/zones/zone-journal.ts";
 import type { Zones } from "#nameserver/zones/zones.ts";
 import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 
-/** What is sent: all of the zone, what is new in it, or word that nothing is. */
+/** The kind of response: the whole zone, its changes, or its SOA because it is current. */
 export type TransferKind = "axfr" | "ixfr" | "current";
 
 export interface TransferContent {
   readonly kind: TransferKind;
-  /** Undefined now and then, where the next record takes longer. */
+  /** Yields undefined if the next record takes longer. */
   readonly records: Generator<TransferRecord | undefined, void>;
 }
 
@@ -33,13 +33,13 @@ export interface TransferContentDeps {
   readonly zones: Zones;
   readonly edge: EdgeFront;
   readonly journal: ZoneJournal;
-  /** Over the sets of signed zones. */
+  /** Signatures for the sets of signed zones. */
   readonly zoneSignatures: Signatures;
-  /** What is behind the zones' own aliases elsewhere, as far as it is known. */
+  /** Known records of external names that the zones' aliases lead to. */
   readonly findOutside: FindOutside;
 }
 
-/** Decides what a request for the zone is answered with. Throws WireError on a request that cannot be read. */
+/** Decides how to answer a transfer request. Throws WireError if the request is malformed. */
 export function createTransferContent(deps: TransferContentDeps): (zone: ZoneIndex, packet: Buffer, query: Query) => TransferContent {
   const { zones, edge, journal, zoneSignatures, findOutside } = deps;
   const addresses: ApexAddresses = ({ name }) =>
@@ -51,7 +51,7 @@ export function createTransferContent(deps: TransferContentDeps): (zone: ZoneInd
   return (zone, packet, query) => {
     const serial = query.type === TYPE.IXFR ? knownSerial(packet, zone) : undefined;
     if (serial !== undefined && !isSerialAfter(serialOf(zone), serial)) return { kind: "current", records: soaAlone(zone) };
-    // What changes in a signed zone changes its chain of NSEC records, too: it is always sent as a whole.
+    // A change in a signed zone also changes its NSEC chain, so the zone is always sent as a whole.
     if (zone.dnssec) return { kind: "axfr", records: wholeSignedZone(zone, { edge, signatures: zoneSignatures, addresses }) };
     const versions = serial === undefined ? undefined : journal.since(zone, serial);
     if (versions && areDifferences(zone, versions) && isWorthIt(zone, versions)) {
@@ -61,12 +61,12 @@ export function createTransferContent(deps: TransferContentDeps): (zone: ZoneInd
   };
 }
 
-/** The serial of the SOA that an IXFR request has in its authority section (RFC 1995 §3). */
+/** The serial in the authority section of an IXFR request (RFC 1995 §3). */
 function knownSerial(packet: Buffer, zone: ZoneIndex): number | undefined {
   const soa = decodeMessage(packet).authorities.find((record) => record.type === TYPE.SOA && keyOf(record.name) === zone.key);
   return soa && soaSerial(soa.rdata);
 }
 
-/** More differences than there are names are longer than the zone itself. */
+/** More differences than names would take longer than the whole zone. */
 const isWorthIt = (zone: ZoneIndex, versions: readonly { readonly names: readonly unknown[] }[]): boolean =>
   versions.reduce((sum, { names }) => sum + names.length, 0) <= zone.nodes.size;

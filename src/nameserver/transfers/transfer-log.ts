@@ -12,22 +12,22 @@ export type TransferLog = (level: "info" | "warn", message: string, fields: Read
 export interface TransferAccountDeps {
   readonly clock: Clock;
   readonly metrics: MetricRegistry;
-  /** For one whole transfer. */
+  /** Time limit of a whole transfer. */
   readonly timeoutMs: number;
   readonly log: TransferLog;
 }
 
-/** One transfer, as it is told to people and counted. */
+/** One transfer, for the log and the metrics. */
 export interface Transferred {
   readonly zone: ZoneIndex;
   readonly kind: TransferKind;
   readonly client: Client;
   readonly stream: MessageStream;
-  /** Called once, when the transfer is over. */
+  /** Called once, when the transfer ends. */
   ended(): void;
 }
 
-/** Streams that are counted, bounded in time, and told of when they end. */
+/** Counts streams, limits their time and logs their end. */
 export function createTransferAccount({
   clock,
   metrics,

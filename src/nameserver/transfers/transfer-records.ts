@@ -16,12 +16,12 @@ export interface TransferRecord {
   readonly rdata: Uint8Array;
 }
 
-/** The addresses that the zone's name has now, whichever way it has them; types that it has none of are left out. */
+/** The current addresses at a flattened apex, by type; types without an address are omitted. */
 export type ApexAddresses = (zone: ZoneIndex) => readonly RecordSet[];
 
 /**
- * The whole zone as it is at the first call of `next`, between two copies of its SOA (RFC 5936 §2.2). Undefined behind many names
- * that have nothing to send.
+ * The whole zone as at the first call of `next`, between two copies of its SOA (RFC 5936 §2.2). Yields undefined after
+ * many names without records to send.
  */
 export function* wholeZone(zone: ZoneIndex, edge: EdgeFront, addresses: ApexAddresses): Generator<TransferRecord | undefined, void> {
   const walk = zone.nodes.walk();
@@ -47,7 +47,7 @@ export function* wholeZone(zone: ZoneIndex, edge: EdgeFront, addresses: ApexAddr
   }
 }
 
-/** The same with signatures and proofs, for servers that have no key of the zone. Pauses and throws as `signedZone` does. */
+/** The same with signatures and proofs, for servers without the zone's keys. Pauses and throws as `signedZone` does. */
 export function* wholeSignedZone(zone: ZoneIndex, deps: SignedZoneDeps): Generator<TransferRecord | undefined, void> {
   const soa = soaRecord(zone, zone.apex);
   for (const set of signedZone(zone, deps)) {
@@ -57,7 +57,7 @@ export function* wholeSignedZone(zone: ZoneIndex, deps: SignedZoneDeps): Generat
   yield soa;
 }
 
-/** What changed from version to version, the oldest first (RFC 1995 §4). Undefined behind many names that have nothing to send. */
+/** The changes from version to version, oldest first (RFC 1995 §4). Yields undefined after many names without records to send. */
 export function* differences(
   zone: ZoneIndex,
   edge: EdgeFront,
@@ -66,7 +66,7 @@ export function* differences(
   const soa = soaRecord(zone, zone.apex);
   yield soa;
   for (const { apexBefore, apexAfter, names } of versions) {
-    /** What one state has of the names that the other has not. */
+    /** Records of the names in one state that the other state lacks. */
     const side = function* (from: "before" | "after", to: "before" | "after"): Generator<TransferRecord | undefined, void> {
       const apex = { before: withoutSoa(apexBefore), after: withoutSoa(apexAfter) };
       yield* missing(zone.key, apex[from], apex[to]);
@@ -94,14 +94,14 @@ export function* differences(
   yield soa;
 }
 
-/** The zone's SOA alone: nothing is newer, or what is does not fit. */
+/** The zone's SOA alone: the client is up to date, or the changes do not fit. */
 export function* soaAlone(zone: ZoneIndex): Generator<TransferRecord, void> {
   yield soaRecord(zone, zone.apex);
 }
 
 /**
- * Whether the versions can be told as differences: the addresses behind an alias at the apex change without a new serial,
- * and with a DNAME names come and go that did not change themselves.
+ * Whether the versions can be sent as differences. Addresses behind an alias at the apex change without a new serial; a
+ * DNAME hides and reveals names that did not change themselves.
  */
 export const areDifferences = (zone: ZoneIndex, versions: readonly ZoneVersion[]): boolean =>
   !isFlattened(zone, zone.nodes.get(zone.key)?.sets) &&
@@ -114,7 +114,7 @@ export const areDifferences = (zone: ZoneIndex, versions: readonly ZoneVersion[]
 
 const withoutSoa = (apex: RecordSets): RecordSet[] => [...apex.values()].filter(({ type }) => type !== TYPE.SOA);
 
-/** The records of `sets` that `others` have not, a record being its TTL too. */
+/** The records of `sets` that `others` lacks; a different TTL makes a different record. */
 function* missing(key: NameKey, sets: readonly RecordSet[], others: readonly RecordSet[]): Generator<TransferRecord, void> {
   for (const set of sets) {
     const other = others.find(({ type, ttl }) => type === set.type && ttl === set.ttl);

@@ -24,13 +24,13 @@ import type { ZoneIndex } from "#nameserver/zones/zone-index.ts";
 /** Sends zones to other servers: AXFR (RFC 5936) and IXFR (RFC 1995). */
 export interface TransfersOut {
   /**
-   * The answer to a request for a zone or its differences. Undefined where the message is no such request, or one that is
-   * malformed or refused: then it is to be answered like any other message.
+   * The response to a request for a zone or its differences. Undefined if the message is not a valid transfer request, or
+   * is refused: handle it like any other message.
    */
   open(packet: Buffer, client: Client): MessageStream | undefined;
   /**
-   * The answer to IXFR in one message: the differences where they fit, else the zone's SOA, upon which the client comes
-   * back over TCP (RFC 1995 §2). Undefined where it is refused, or came over a connection.
+   * The response to IXFR in one message: the differences if they fit, otherwise the zone's SOA, after which the client
+   * retries over TCP (RFC 1995 §2). Undefined if the request is refused, or came over TCP.
    */
   datagram(exchange: Exchange): Reply | undefined;
 }
@@ -43,7 +43,7 @@ export interface TransfersOutDeps extends TransferContentDeps {
   readonly log: TransferLog;
 }
 
-/** A request that may be answered. */
+/** An accepted request. */
 interface Granted {
   readonly packet: Buffer;
   readonly query: Query;
@@ -67,7 +67,7 @@ export function createTransfersOut(deps: TransfersOutDeps): TransfersOut {
     const messageBytes = zone.dnssec ? SIGNED_MESSAGE_BYTES : MESSAGE_BYTES;
     const stream = createAnswerStream({ packet, query, records, signature, messageBytes, payloadBytes: PAYLOAD_BYTES_MAX });
     active.value = slots.taken;
-    // What is refused is counted by the responder.
+    // The responder counts refused requests.
     counters.queries[client.transport].value += 1;
     counters.responses(RCODE.NOERROR, false);
     const ended = (): void => {
@@ -117,7 +117,7 @@ export function createTransfersOut(deps: TransfersOutDeps): TransfersOut {
   };
 }
 
-/** The zone that is asked for, where the client may have it. */
+/** The requested zone, if the client may transfer it. */
 function grantedZone(
   { zones, partners }: Pick<TransfersOutDeps, "zones" | "partners">,
   packet: Buffer,
@@ -128,15 +128,15 @@ function grantedZone(
   const asked = keyOf(packet, HEADER_BYTES, query.nameEnd - HEADER_BYTES);
   const zone = zones.nearestZone(asked, null);
   if (!zone || zone.key !== asked || query.class !== CLASS.IN || (query.edns?.version ?? 0) > 0) return undefined;
-  // RFC 5936 §2.2.1: what is not answered from is not handed on either.
+  // RFC 5936 §2.2.1: an expired zone is neither served nor transferred.
   if (zone.entry.expired === true) return undefined;
   return partners.outgoing(zone.id)?.admits(client.address, key) === true ? zone : undefined;
 }
 
-/** Some thirty signatures, which take milliseconds where none are kept yet. */
+/** About thirty signatures, which take milliseconds if they are not cached. */
 const SIGNED_MESSAGE_BYTES = 0x1000;
 
-/** No more fit into a datagram, since each takes twelve bytes at least. */
+/** A datagram cannot hold more, because each record takes at least twelve bytes. */
 const DATAGRAM_RECORDS_MAX = 100;
 
 const answerOf = (records: readonly TransferRecord[]): Answer => ({
@@ -150,7 +150,7 @@ const answerOf = (records: readonly TransferRecord[]): Answer => ({
   zones: new Set(),
 });
 
-/** Cheap, since it is asked of every message that comes by TCP. */
+/** Must be cheap, because it runs for every message over TCP. */
 function isTransferRequest(packet: Buffer): boolean {
   // A query with one question.
   if ((packet[2] as number) >> 3 !== 0 || packet.readUInt16BE(4) !== 1) return false;

@@ -6,28 +6,28 @@ import type { Snapshot } from "#snapshot/feed.ts";
 import { openTsigKey } from "#snapshot/tsig-key.ts";
 import type { TsigKey } from "#wire/dns/tsig.ts";
 
-/** Who may fetch a zone from here, or announce it to us. */
+/** The peers that may transfer a zone from here, or that may announce its changes. */
 export interface TransferSide {
-  /** The keys of the side's peers. */
+  /** The keys of these peers. */
   readonly keys: readonly TsigKey[];
   /**
-   * Whether the client is one of them. `key` has signed its message. Without one it is its address that counts: a peer's
-   * that has no key, or one of the account's ACLs, where at least one of the zone's peers needs none.
+   * Whether the client is one of them. `key` has verified the message. Without a key the address decides: it must be that
+   * of a peer without a key, or match one of the account's ACLs if at least one peer of the zone needs no key.
    */
   admits(address: Uint8Array, key: TsigKey | undefined): boolean;
 }
 
-/** The other servers of each zone. */
+/** The transfer peers of each zone. */
 export interface TransferPartners {
   outgoing(zoneId: string): TransferSide | undefined;
   incoming(zoneId: string): TransferSide | undefined;
-  /** Keys that a message about the zone may be signed with. */
+  /** Keys that may sign messages about the zone. */
   keys(zoneId: string): readonly TsigKey[];
 }
 
-/** Reads the entries when they are asked for, so that a change counts at once. */
+/** Reads the entries at each call, so that a change takes effect at once. */
 export function createTransferPartners(snapshot: Snapshot, sealer: Sealer): TransferPartners {
-  // Entries are frozen: what has been made of one holds for as long as it is there.
+  // Entries are frozen, so the value derived from one stays valid.
   const sides = new WeakMap<TransferSideEntry, TransferSide>();
   const sideOf = (entry: TransferSideEntry | null | undefined): TransferSide | undefined => {
     if (!entry) return undefined;
@@ -55,7 +55,7 @@ function createSide({ peers, acl }: TransferSideEntry, sealer: Sealer): Transfer
     admits: (address, key) => {
       if (key) return keys.includes(key);
       const text = formatIp({ family: address.length === 4 ? 4 : 6, bytes: address });
-      // An ACL must not open what a peer's key closes.
+      // An ACL must not admit an address whose peer has a key.
       return keyless.has(text) || (!keyed.has(text) && ranges.has(text));
     },
   };

@@ -7,21 +7,21 @@ import { readTsig, TSIG_ERROR, type TsigRecord } from "#wire/dns/tsig-record.ts"
 import type { TransferPartners } from "./transfer-acl.ts";
 import type { Zones } from "#nameserver/zones/zones.ts";
 
-/** What the signature of a message is worth, and how its response is signed (RFC 8945). */
+/** The result of verifying a message's TSIG, and how to sign its response (RFC 8945). */
 export interface Signature {
-  /** The key that made it; undefined where it is missing or refused. */
+  /** The key that signed the message; undefined if the TSIG is missing or refused. */
   readonly key: TsigKey | undefined;
-  /** Nothing of what the message asks for may be told: the response says NOTAUTH, and why. */
+  /** The message must not be answered: the response is NOTAUTH with the reason. */
   readonly isRefused: boolean;
-  /** By how much signing makes a message longer. */
+  /** Bytes that signing adds to a message. */
   readonly bytes: number;
-  /** Signs the messages of the response, in their order. */
+  /** Signs the messages of the response, in order. */
   sign(message: Buffer): Buffer;
 }
 
 export const UNSIGNED: Signature = { key: undefined, isRefused: false, bytes: 0, sign: (message) => message };
 
-/** Throws WireError where the signature is none (RFC 8945 §5.2: FORMERR). */
+/** Throws WireError if the TSIG record is malformed (RFC 8945 §5.2: FORMERR). */
 export type ReadSignature = (packet: Buffer, query: Query) => Signature;
 
 export interface TsigCheckDeps {
@@ -31,8 +31,9 @@ export interface TsigCheckDeps {
 }
 
 /**
- * A key counts for messages about the zones of those who manage it, whatever they are about. Those that wait under the name may be
- * meant as well, as where their primary announces a change; for who has none of their keys the answer is the same without them.
+ * A key is valid for messages about the zones that use it only. Keys of all zones of the name are tried, also of unproved
+ * ones, for example when their primary announces a change; a client without any of their keys gets the same response as
+ * if these zones did not exist.
  */
 export function createTsigCheck({ zones, partners, clock }: TsigCheckDeps): ReadSignature {
   const nowSeconds = (): number => Math.floor(clock.nowMs() / 1000);
@@ -49,7 +50,7 @@ export function createTsigCheck({ zones, partners, clock }: TsigCheckDeps): Read
     const own = verifyRequest(packet, record, zone ? partners.keys(zone.id) : [], nowSeconds());
     const verdict = own.key ? own : (byOthers(packet, record, name) ?? own);
     const { error, key } = verdict;
-    // The packet's memory may be somebody else's when the response is signed.
+    // The packet's memory may be reused before the response is signed.
     const request: TsigRecord = { ...record, mac: Buffer.from(record.mac) };
     if (error === TSIG_ERROR.NONE && key)
       return { key, isRefused: false, bytes: tsigBytes(key), sign: createAnswerSigner(key, request.mac, nowSeconds) };
@@ -62,5 +63,5 @@ export function createTsigCheck({ zones, partners, clock }: TsigCheckDeps): Read
   };
 }
 
-/** A refusal carries the names that the client has sent; most have less. */
+/** A refusal repeats the client's names; most are shorter than this. */
 const REFUSAL_BYTES = 128;

@@ -89,8 +89,9 @@ export function createNameLayers({ look, place, giveUp, foldedAtOnce }: NameLaye
     layer.folding.named(key, place(key, layer, name), name);
   };
   /**
-   * A change of the visible names, or of the layer below, as the layer sees it. `seen` names have come or gone there; where the layer has a name
-   * its own way, others may do so in it, and it takes those above for its own that it now sees differently.
+   * Applies a change of the visible names, or of the layer below, to the layer. `seen` names have come or gone there. A
+   * name of which the layer has its own copy may come or go in the layer independently; then the layer copies those of
+   * its ancestors whose counts now differ.
    */
   const carry = (layer: Layer, key: NameKey, by: number, ofRecord: boolean, seen: number, below?: Layer): void => {
     let above = ofRecord ? by : 0;
@@ -122,7 +123,7 @@ export function createNameLayers({ look, place, giveUp, foldedAtOnce }: NameLaye
     // The layer may no longer have the record.
     carry(layer, key, -1, name?.remove(record) ?? true, vanished, below);
   };
-  /** As ZoneNodes does with the visible names. */
+  /** As `hold` of ZoneNodes, but in the layer. */
   const hold = (layer: Layer, key: NameKey, by: number): number => {
     let count = 0;
     for (const at of namesFrom(key)) {

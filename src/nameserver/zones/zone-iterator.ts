@@ -26,7 +26,7 @@ export class ZoneIteratorError extends Error {
   }
 }
 
-/** What walks need of a name. */
+/** The properties of a name that walks use. */
 export interface WalkedNode {
   readonly sets: RecordSets;
   /** Grows with each name that is created, as does its place in its part of the map. */
@@ -35,7 +35,7 @@ export interface WalkedNode {
 
 type Nodes = Pick<LargeMap<WalkedNode>, "get" | "parts" | "partOf">;
 
-/** A large change that names become above what the map has (name-layers.ts). */
+/** A large change that becomes visible in layers above the map (name-layers.ts). */
 type Layer = Pick<LargeMap<WalkedNode>, "get">;
 
 /** The active walks over one map of names. */
@@ -44,7 +44,7 @@ export interface ZoneIterators {
   start(nextOrder: number, layers?: readonly Layer[]): ZoneIterator;
   /** Call before a name's state is replaced, with the layer that replaces it if there is one. */
   keep(key: NameKey, by?: Layer): void;
-  /** Ends every walk with ZoneIteratorError: names have got other parts of the map. */
+  /** Ends every walk with ZoneIteratorError, because names have moved to other parts of the map. */
   breakOff(): void;
 }
 
@@ -84,7 +84,7 @@ interface Walk extends ZoneIterator {
 function createWalk(nodes: Nodes, end: number, layers: readonly Layer[], keptMax: number): Walk {
   const { parts } = nodes;
   const kept = new Map<NameKey, RecordSets>();
-  /** The part that it has come to, and the order of the last name in it that was handed out or passed over. */
+  /** The current part, and the order of the last name of it that was returned or skipped. */
   let part = 0;
   let at = -1;
   let entries = parts[0]?.entries();
@@ -102,7 +102,7 @@ function createWalk(nodes: Nodes, end: number, layers: readonly Layer[], keptMax
     for (let passed = 0; entries; passed++) {
       if (passed === NAMES_PASSED_AT_ONCE) return null;
       const { value, done } = entries.next();
-      // What was created after the start stands behind everything else in its part.
+      // Names created after the start come after all others in their part.
       if (done === true || value[1].order >= end) {
         entries = parts[++part]?.entries();
         at = -1;
@@ -144,7 +144,7 @@ function createWalk(nodes: Nodes, end: number, layers: readonly Layer[], keptMax
     keep: (key, by) => {
       const node = nodes.get(key);
       if (broken || !node || isPassed(key, node) || node.order >= end || kept.has(key)) return;
-      // To the walk it is the same before and after.
+      // The walk already sees this layer's state.
       if (by && layers.includes(by)) return;
       kept.set(key, setsOf(key, node));
       if (kept.size > keptMax) breakOff();

@@ -49,9 +49,9 @@ export const NAMES_FOLDED_AT_ONCE = 500;
 
 /** `splitSize` is for tests. */
 export function createZoneNodes(foldedAtOnce = NAMES_FOLDED_AT_ONCE, splitSize?: number): ZoneNodes {
-  /** What is seen, but for what shown layers have above it; some are only places that layers have taken. */
+  /** Visible names, except for the state in visible layers above; some are only slots that layers have reserved. */
   const nodes = new LargeMap<HeldName>(() => walks.breakOff(), splitSize);
-  /** What stood at each name before the delta that is being applied. */
+  /** The state of each changed name before the current delta. */
   const changed = new Map<NameKey, { readonly sets: RecordSets; readonly isBorder: boolean }>();
   /** Names that the delta adds and that had no records before. */
   const fresh: HeldName[] = [];
@@ -90,15 +90,18 @@ export function createZoneNodes(foldedAtOnce = NAMES_FOLDED_AT_ONCE, splitSize?:
     walks.keep(node.key);
     if (changed.has(node.key)) return;
     const { sets } = node;
-    // A name that the delta added was no border before it.
+    // A name that the delta added was not a border before.
     changed.set(node.key, { sets, isBorder: sets !== NO_SETS && node.isBorder });
   };
-  /** The name itself, whatever shown layers had of it. */
+  /** The name with the changes of visible layers merged into it. */
   const current = (key: NameKey): HeldName | undefined => {
     if (layers.shown.length > 0) layers.foldName(key);
     return nodes.get(key);
   };
-  /** Changes what the name holds, and the names above as far as they come or go with it; returns the number of all that do. */
+  /**
+   * Changes the count of the name, and of its ancestors if the name appears or disappears; returns the number of names
+   * that do.
+   */
   const hold = (key: NameKey, by: number): number => {
     let count = 0;
     for (const at of namesFrom(key)) {

@@ -76,7 +76,7 @@ export function createZones(observers: readonly ZoneObserver[] = [], onSlice?: (
   const states = new LargeMap<ZoneState>();
   /** Large changes that are not released yet. */
   const stagedIn = new Map<string, Pick<StagedEntry, "zone_id" | "is_next">>();
-  /** Parts of large deltas that are released and not merged yet: more of them would pile up one above the other. */
+  /** Released parts of large deltas that are not merged yet; more of them would stack up. */
   const merging = new Set<string>();
   const directory = createZoneDirectory<NameKey, ZoneIndex>({ keyOf: ({ key }) => key, parentOf: parentKey });
   let rejected = 0;
@@ -232,7 +232,7 @@ export function createZones(observers: readonly ZoneObserver[] = [], onSlice?: (
     },
     apply: (ops) => {
       const touched = new Map<string, ZoneState | undefined>();
-      // Nobody should have more ops before these are done; who has gets them done at once.
+      // The feed normally waits for staging; if it did not, the rest is indexed before this delta.
       while (staging.step());
       const touch = (id: string | undefined): void => {
         if (id !== undefined && !touched.has(id)) touched.set(id, states.get(id));
@@ -286,7 +286,7 @@ const isServed = ({ status }: Pick<ZoneEntry, "status">): boolean => status === 
 const servedOf = (state: ZoneState | undefined): ZoneIndex | undefined =>
   state && isListed(state) && isServed(state.entry) ? state : undefined;
 
-/** Their answers may change, but not their records. */
+/** The zones of a certificate: their answers may change, but not their records. */
 const certifiedZones = ({ value, before }: Extract<AppliedOp, { readonly kind: "certificate" }>): readonly string[] =>
   [value?.zone_id, before?.zone_id].filter((id) => id !== undefined);
 
