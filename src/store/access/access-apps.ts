@@ -3,7 +3,7 @@ import type { AccessAppsTable, Tables } from "#store/queries/tables.ts";
 
 export type AccessAppRow = Selectable<AccessAppsTable>;
 
-/** Whose applications: an account's own, or those of one of its zones. */
+/** The owner of applications: an account, or one of its zones. */
 export interface AccessAppOwner {
   readonly account_id: string;
   readonly zone_id: string | null;
@@ -18,14 +18,14 @@ const ownedBy = (db: Kysely<Tables>, { account_id, zone_id }: AccessAppOwner) =>
 export const accessAppsOf = (db: Kysely<Tables>, owner: AccessAppOwner): Promise<AccessAppRow[]> =>
   ownedBy(db, owner).orderBy("created_at", "desc").orderBy("id").execute();
 
-/** Those of its zones too. */
+/** Applications of the account and of its zones. */
 export const accessAppsOfAccount = (db: Kysely<Tables>, accountId: string): Promise<AccessAppRow[]> =>
   db.selectFrom("access_apps").selectAll().where("account_id", "=", accountId).execute();
 
 export const accessApp = (db: Kysely<Tables>, owner: AccessAppOwner, id: string): Promise<AccessAppRow | undefined> =>
   ownedBy(db, owner).where("id", "=", id).executeTakeFirst();
 
-/** Whether any account has it: ids of bookmarks are chosen by clients. */
+/** Whether any account uses the id: clients choose the ids of bookmarks. */
 export const accessAppIdTaken = async (db: Kysely<Tables>, id: string): Promise<boolean> =>
   (await db.selectFrom("access_apps").select("id").where("id", "=", id).executeTakeFirst()) !== undefined;
 

@@ -7,7 +7,7 @@ export type AccountRow = Selectable<AccountsTable>;
 export const findAccount = (db: Kysely<Tables>, id: string): Promise<AccountRow | undefined> =>
   db.selectFrom("accounts").selectAll().where("id", "=", id).executeTakeFirst();
 
-/** The same, with the row locked until the transaction ends, so that what is read is what is changed. */
+/** The same, but locks the row until the transaction ends, so that it cannot change between reading and writing. */
 export const lockAccount = (db: Kysely<Tables>, id: string): Promise<AccountRow | undefined> =>
   db
     .updateTable("accounts")
@@ -17,7 +17,7 @@ export const lockAccount = (db: Kysely<Tables>, id: string): Promise<AccountRow 
     .executeTakeFirst();
 
 export interface AccountFilter {
-  /** Only these accounts; null for all. */
+  /** Only these accounts; null: all. */
   readonly ids: readonly string[] | null;
   readonly name: string | undefined;
   readonly direction: "asc" | "desc";
@@ -64,7 +64,7 @@ export async function deleteAccount(db: Kysely<Tables>, id: string): Promise<voi
   await db.deleteFrom("accounts").where("id", "=", id).execute();
 }
 
-/** What still belongs to the account and would be left without an owner. */
+/** Counts the objects that belong to the account and would lose their owner. */
 export async function countOwned(
   db: Kysely<Tables>,
   accountId: string,

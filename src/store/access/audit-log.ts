@@ -2,23 +2,23 @@ import type { ExpressionBuilder, Kysely, Selectable } from "kysely";
 import { type ListPart, partOf } from "#store/queries/list-pages.ts";
 import type { AuditLogTable, Tables } from "#store/queries/tables.ts";
 
-/** Without what objects were before and after. */
+/** An audit row without the object before and after. */
 export type AuditRow = Omit<Selectable<AuditLogTable>, "before" | "after">;
 
-/** All that is given must hold. */
+/** Conditions that must all hold. */
 export interface AuditFilter {
   readonly id?: string | undefined;
   readonly action?: string | undefined;
   readonly actorIp?: string | undefined;
-  /** Identifiers of credentials and users. */
+  /** Ids of credentials and users. */
   readonly actorIds?: readonly string[] | undefined;
   readonly zoneName?: string | undefined;
-  /** In the form of the column: at or after, and before. */
+  /** ISO 8601 with microseconds, as in the column: `since` is inclusive, `before` exclusive. */
   readonly since?: string | undefined;
   readonly before?: string | undefined;
 }
 
-/** Of an account. Identifiers follow the time. */
+/** Rows of an account, by id, which follows the time. */
 export const auditLogOf = (
   db: Kysely<Tables>,
   accountId: string,
@@ -67,7 +67,7 @@ function tests(eb: ExpressionBuilder<Tables, "audit_log">, filter: AuditFilter) 
   ];
 }
 
-/** The addresses of the users who act by themselves or by their tokens, by the identifier of either. */
+/** E-mail addresses of users who act directly or through their tokens, by the id of the user or token. */
 export async function emailsOfActors(db: Kysely<Tables>, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   if (ids.length === 0) return new Map();
   const users = await db.selectFrom("users").select(["id", "email"]).where("id", "in", ids).execute();

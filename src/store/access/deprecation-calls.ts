@@ -1,7 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { DeprecationCallsTable, Tables } from "#store/queries/tables.ts";
 
-/** Adds to the counts that are there. */
+/** Adds to the stored counts. */
 export async function addDeprecationCalls(db: Kysely<Tables>, rows: readonly DeprecationCallsTable[]): Promise<void> {
   for (let from = 0; from < rows.length; from += ROWS_PER_STATEMENT) {
     await db
@@ -16,7 +16,7 @@ export async function addDeprecationCalls(db: Kysely<Tables>, rows: readonly Dep
   }
 }
 
-/** Six parameters a row; SQLite's limit is 32,766. */
+/** A row has six parameters; SQLite allows 32,766. */
 const ROWS_PER_STATEMENT = 500;
 
 /** Newest day first. */

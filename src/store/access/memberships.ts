@@ -20,7 +20,7 @@ export async function findMembership(db: Kysely<Tables>, userId: string, id: str
   return row && split(row);
 }
 
-/** Account id, roles (JSON) and nothing else of the accepted memberships: what a credential's reach is made of. */
+/** Account id and roles (JSON) of the accepted memberships, from which a credential's permissions are computed. */
 export const acceptedMemberships = (db: Kysely<Tables>, userId: string): Promise<{ account_id: string; roles: string }[]> =>
   db.selectFrom("memberships").select(["account_id", "roles"]).where("user_id", "=", userId).where("status", "=", "accepted").execute();
 

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Tables } from "#store/queries/tables.ts";
 
-/** What a path's zone is, as far as permission and legacy fields need it. */
+/** The zone in a request's path, with the fields that permissions and legacy responses need. */
 export interface ZoneScope {
   readonly id: string;
   readonly name: string;
@@ -24,14 +24,14 @@ export const zoneScope = (db: Kysely<Tables>, id: string): Promise<ZoneScope | u
     .where("zones.id", "=", id)
     .executeTakeFirst();
 
-/** The accounts of those of the zones that exist. */
+/** Zone ids to account ids; zones that do not exist are omitted. */
 export async function zoneAccounts(db: Kysely<Tables>, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   if (ids.length === 0) return new Map();
   const rows = await db.selectFrom("zones").select(["id", "account_id"]).where("id", "in", ids).execute();
   return new Map(rows.map((row) => [row.id, row.account_id]));
 }
 
-/** The plans that zones of the accounts are on, each once. */
+/** The distinct plans of the accounts' zones. */
 export async function plansOfAccounts(db: Kysely<Tables>, accountIds: readonly string[]): Promise<ReadonlySet<string>> {
   if (accountIds.length === 0) return new Set();
   const rows = await db.selectFrom("zones").select("plan").distinct().where("account_id", "in", accountIds).execute();

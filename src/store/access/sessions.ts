@@ -3,7 +3,7 @@ import type { SessionsTable, Tables } from "#store/queries/tables.ts";
 
 export type SessionRow = Selectable<SessionsTable>;
 
-/** Whose sessions: a user's, those by the user's tokens among them, or those by one token of an account. */
+/** The owner of sessions: a user, including sessions through the user's tokens, or one token of an account. */
 export type SessionOwner = { readonly user_id: string } | { readonly token_id: string };
 
 export const findSessionByHash = (db: Kysely<Tables>, hash: string): Promise<SessionRow | undefined> =>

@@ -4,7 +4,7 @@ import type { Tables, TokensTable } from "#store/queries/tables.ts";
 
 export type TokenRow = Selectable<TokensTable>;
 
-/** Whose tokens: an account's own, or those of a user. */
+/** The owner of tokens: an account or a user. */
 export type TokenOwner = { readonly account_id: string } | { readonly user_id: string };
 
 export const findTokenByHash = (db: Kysely<Tables>, hash: string): Promise<TokenRow | undefined> =>
@@ -13,7 +13,7 @@ export const findTokenByHash = (db: Kysely<Tables>, hash: string): Promise<Token
 export const findToken = (db: Kysely<Tables>, owner: TokenOwner, id: string): Promise<TokenRow | undefined> =>
   owned(db, owner).selectAll().where("id", "=", id).executeTakeFirst();
 
-/** The user's own tokens and not those that the user made for an account. */
+/** The user's own tokens, without those of accounts. */
 export const listUserTokens = (db: Kysely<Tables>, userId: string): Promise<TokenRow[]> =>
   owned(db, { user_id: userId }).selectAll().orderBy("id").execute();
 
@@ -22,7 +22,7 @@ export const listAccountTokens = (db: Kysely<Tables>, accountId: string): Promis
 
 export interface TokenFilter {
   readonly direction: "asc" | "desc";
-  /** Tokens that ended before this time are left out; null keeps them. */
+  /** Omits tokens that expired before this time; null: includes them. */
   readonly ends_after: string | null;
 }
 
@@ -52,11 +52,11 @@ export async function insertToken(db: Kysely<Tables>, row: Insertable<TokensTabl
   await db.insertInto("tokens").values(row).execute();
 }
 
-/** A token that gets another secret ends the sessions that the one before has made: whoever knew it is out. */
+/** A new secret ends all sessions of the token, because somebody who knew the old one may have signed in. */
 export async function updateToken(db: Kysely<Tables>, id: string, change: Updateable<TokensTable>): Promise<void> {
   if (change.hash !== undefined) {
     const rolled = db.selectFrom("tokens").select("id").where("id", "=", id).where("hash", "!=", change.hash);
-    // few: nobody has more than 50 sessions (control/access/sessions.ts)
+    // few: a token has at most 50 sessions (control/access/sessions.ts)
     await db.deleteFrom("sessions").where("token_id", "in", rolled).execute();
   }
   await db.updateTable("tokens").set(change).where("id", "=", id).execute();
@@ -76,11 +76,11 @@ export const countTokens = async (db: Kysely<Tables>, owner: TokenOwner): Promis
     ).n,
   );
 
-/** Whether a first token that a start printed is still in use as it was printed. */
+/** Whether a bootstrap token still has the secret that the first start printed. */
 export const hasBootstrapToken = async (db: Kysely<Tables>): Promise<boolean> =>
   (await db.selectFrom("tokens").select("id").where("bootstrap", "=", 1).limit(1).executeTakeFirst()) !== undefined;
 
-/** The one that the first start made, unless it was deleted. */
+/** The bootstrap token, unless it was deleted. */
 export const oldestUserToken = (db: Kysely<Tables>, userId: string): Promise<TokenRow | undefined> =>
   owned(db, { user_id: userId }).selectAll().orderBy("issued_on").orderBy("id").limit(1).executeTakeFirst();
 

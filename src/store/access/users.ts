@@ -6,11 +6,11 @@ export type UserRow = Selectable<UsersTable>;
 export const findUser = (db: Kysely<Tables>, id: string): Promise<UserRow | undefined> =>
   db.selectFrom("users").selectAll().where("id", "=", id).executeTakeFirst();
 
-/** `email` in lower case, as stored. */
+/** `email` must be in lower case, as stored. */
 export const findUserByEmail = (db: Kysely<Tables>, email: string): Promise<UserRow | undefined> =>
   db.selectFrom("users").selectAll().where("email", "=", email).executeTakeFirst();
 
-/** The first start's. */
+/** The user that the first start created. */
 export const oldestUser = (db: Kysely<Tables>): Promise<UserRow | undefined> =>
   db.selectFrom("users").selectAll().orderBy("created_on").orderBy("id").limit(1).executeTakeFirst();
 

@@ -6,7 +6,7 @@ export type CertificateOrderRow = Selectable<CertificateOrdersTable>;
 export type CertificateRenewalRow = Selectable<CertificateRenewalsTable>;
 export type OwnerKind = CertificateOrderRow["owner_kind"];
 
-/** Whose certificate it is. */
+/** The zone or custom hostname that a certificate belongs to. */
 export interface CertificateOwner {
   readonly owner_kind: OwnerKind;
   readonly owner_id: string;
@@ -24,14 +24,14 @@ export const orderById = (db: Db, id: string): Promise<CertificateOrderRow | und
 export const orderFromRow = (db: Db, { owner_kind, owner_id }: CertificateOwner): Promise<CertificateOrderRow | undefined> =>
   db.selectFrom("certificate_orders").selectAll().where("owner_kind", "=", owner_kind).where("owner_id", "=", owner_id).executeTakeFirst();
 
-/** What is left of a zone that is gone. */
+/** Deletes the orders and renewals of a deleted zone. */
 export async function deleteOrdersOfZone(db: Db, zoneId: string): Promise<void> {
   const where = sql`zone_id = ${zoneId}`;
   await deleteInPieces(db, { table: "certificate_orders", key: ["id"], where });
   await deleteInPieces(db, { table: "certificate_renewals", key: ["owner_kind", "owner_id"], where });
 }
 
-/** Those whose proofs somebody has to show. */
+/** Orders whose challenges must be answered. */
 export const placedOrders = (db: Db): Promise<CertificateOrderRow[]> =>
   db.selectFrom("certificate_orders").selectAll().where("placed", "is not", null).orderBy("id").execute();
 
@@ -53,8 +53,8 @@ export const hasDueOrders = async (db: Db, nowMs: number): Promise<boolean> =>
     .executeTakeFirst()) !== undefined;
 
 /**
- * Takes those that are due and in nobody's hands into the caller's, until the lease ends: renewals first, then account by
- * account in turn, so that nobody waits for another's thousand zones; of one account at most `perAccount` are in hand.
+ * Claims due orders for the caller until the lease ends: renewals first, then one order per account in turn, so that no
+ * account waits for a thousand orders of another. An account has at most `perAccount` claimed orders.
  */
 export async function claimOrders(db: Db, claim: { nowMs: number; leaseMs: number; limit: number; perAccount: number }): Promise<string[]> {
   const inHand = db
@@ -95,7 +95,7 @@ export async function claimOrders(db: Db, claim: { nowMs: number; leaseMs: numbe
   return rows.map(({ id }) => id);
 }
 
-/** The owner's order, due or not, unless it is in somebody's hands. */
+/** Claims the owner's order, due or not, unless it is claimed already. */
 export const claimOrderOf = async (
   db: Db,
   { owner_kind, owner_id }: CertificateOwner,
@@ -113,9 +113,9 @@ export const claimOrderOf = async (
       .executeTakeFirst()
   )?.id;
 
-/** Of a process that is gone: its orders are in nobody's hands. */
+/** Releases all claimed orders after their process has ended. */
 export async function releaseOrders(db: Db): Promise<void> {
-  // few: those that one process had in its hands
+  // few: the orders that one process had claimed
   await db.updateTable("certificate_orders").set({ lease_ms: 0 }).where("lease_ms", ">", 0).execute();
 }
 
@@ -128,7 +128,7 @@ export async function putRenewal(db: Db, row: CertificateRenewalRow): Promise<vo
     .execute();
 }
 
-/** Of zones that serve: one a turn of each account, before the second of any. */
+/** Due renewals of active zones, taken from each account in turn. */
 export const dueRenewals = (db: Db, nowMs: number, limit: number): Promise<CertificateRenewalRow[]> =>
   db
     .selectFrom("certificate_renewals")
@@ -141,7 +141,7 @@ export const dueRenewals = (db: Db, nowMs: number, limit: number): Promise<Certi
     .limit(limit)
     .execute();
 
-/** Those of which the authority is to be asked when it wants them renewed. */
+/** Renewals for which the authority should be asked for a renewal time (RFC 9773). */
 export const renewalsToAdvise = (db: Db, nowMs: number, limit: number): Promise<CertificateRenewalRow[]> =>
   db
     .selectFrom("certificate_renewals")
@@ -173,7 +173,7 @@ export async function deleteRenewal(db: Db, owner: CertificateOwner): Promise<vo
   await db.deleteFrom("certificate_renewals").where("owner_kind", "=", owner.owner_kind).where("owner_id", "=", owner.owner_id).execute();
 }
 
-/** Active zones that answer for their names and whose certificates are all of other authorities, with none on order. */
+/** Active full zones without a certificate of these authorities and without an order, taken from each account in turn. */
 export const zonesWithoutCertificateOf = (db: Db, issuers: readonly string[], limit: number): Promise<{ id: string; name: string }[]> =>
   db
     .selectFrom("zones")
@@ -207,7 +207,7 @@ export const zonesWithoutCertificateOf = (db: Db, issuers: readonly string[], li
     .limit(limit)
     .execute();
 
-/** Whether the zone has an alias of this name, beside which nothing else can stand (RFC 1034 §3.6.2). */
+/** Whether the zone has a CNAME at this name; other records cannot exist beside it (RFC 1034 §3.6.2). */
 export const hasAlias = async (db: Db, zoneId: string, name: string): Promise<boolean> =>
   (await db
     .selectFrom("dns_records")

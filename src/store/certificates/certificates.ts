@@ -22,7 +22,7 @@ export async function deleteCertificate(db: Kysely<Tables>, id: string): Promise
   await db.deleteFrom("certificates").where("id", "=", id).execute();
 }
 
-/** Of zones that serve: those that end before a point in time, the most urgent first, and those that end after another. */
+/** Certificates of active zones that end before `before`, most urgent first, and those that end after `after`. */
 export const dueCertificates = (
   db: Kysely<Tables>,
   due: { readonly issuer: string; readonly before: string; readonly after: string; readonly limit: number },

@@ -3,7 +3,7 @@ import type { CustomCertificatesTable, Tables } from "#store/queries/tables.ts";
 
 export type CustomCertificateRow = Selectable<CustomCertificatesTable>;
 
-/** In the order in which they go before each other, where they cover the same name. */
+/** By priority: of certificates that cover the same name, the first is used. */
 export const customCertificatesOfZone = (db: Kysely<Tables>, zoneId: string): Promise<CustomCertificateRow[]> =>
   db
     .selectFrom("custom_certificates")
@@ -15,7 +15,7 @@ export const customCertificatesOfZone = (db: Kysely<Tables>, zoneId: string): Pr
     .orderBy("id")
     .execute();
 
-/** In the order in which they came to the planes. */
+/** In the order in which they were sent to the planes. */
 export const allCustomCertificates = (db: Kysely<Tables>): Promise<CustomCertificateRow[]> =>
   db.selectFrom("custom_certificates").selectAll().orderBy("modified_on").orderBy("id").execute();
 

@@ -6,8 +6,8 @@ const RETRY_MS = 25;
 const GIVE_UP_MS = 10_000;
 
 /**
- * Starts a writing transaction. Another process may hold the lock of the SQLite file: waiting happens
- * here, without blocking the thread. PostgreSQL waits at the first lock, with a time limit of its own.
+ * Starts a writing transaction. If another process holds the lock of the SQLite file, waits without blocking the thread.
+ * PostgreSQL waits at the first lock, with its own timeout.
  */
 export async function beginWriting(session: Session, dialect: Dialect, clock: Clock): Promise<void> {
   const giveUpAt = clock.monotonicMs() + GIVE_UP_MS;

@@ -1,35 +1,32 @@
 import type { Session } from "#store/queries/session.ts";
 import type { SqliteThread } from "./sqlite-thread.ts";
 
-/**
- * Moves what was written from SQLite's log into its file, in a thread of its own: in the writer's, everybody would
- * wait for it.
- */
+/** Copies SQLite's write-ahead log into the database file in a separate thread, so that writers do not wait for it. */
 export interface Checkpointer {
-  /** To be called with the writing connection after each commit. */
+  /** Call with the writing connection after each commit. */
   committed(session: Session): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * 32 MB. Each record touches many indexes, and pages that are written again before they leave the log are written
- * once: at SQLite's default of 1000 pages, creating records took half as long again.
+ * 32 MB. Each record changes many indexes, and a page that changes several times before a checkpoint is copied once: with
+ * SQLite's default of 1000 pages, creating records took 50 % longer.
  */
 const PAGES_MIN = 8_000;
-/** While one round is under way the log grows; a few rounds later little is left. */
+/** Rounds per checkpoint: the log grows during each round, but little remains after a few. */
 const ROUNDS_MAX = 8;
-/** 64 MB. A log of so many begins anew, for which the writer waits once, until its last pages are in the file. */
+/** 64 MB. A log of this size is restarted; the writer waits while its last pages are copied. */
 const LOG_PAGES_MAX = 16_000;
-/** 128 MB. Readers of a moment that is long ago have kept it from beginning anew: its room goes back to the disk as well. */
+/** 128 MB. If long-running readers prevented the restart, the log file is also truncated. */
 const LONG_LOG_PAGES = 32_000;
-/** 2 MB, some milliseconds: as much as the writer waits for. */
+/** 2 MB, some milliseconds: the most that the writer waits for. */
 const LAST_PAGES_MAX = 512;
-/** After the last commit the whole log goes into the file and its room back to the disk. */
+/** Time after the last commit before the whole log is copied and truncated. */
 const IDLE_MS = 1_000;
 
-/** How many pages the log holds, and how many of them are in the file as well; -1 where it could not be looked at. */
+/** Pages in the log, and how many of them are also in the file; -1 if unknown. */
 interface LogState {
-  /** Not 0 where a reader or a writer stood in the way. */
+  /** Not 0 if a reader or writer prevented the checkpoint. */
   readonly busy: number;
   readonly log: number;
   readonly checkpointed: number;
@@ -37,7 +34,7 @@ interface LogState {
 
 export function createCheckpointer(thread: SqliteThread): Checkpointer {
   let running: Promise<void> | null = null;
-  /** So little is left that the writer's wait for it is short: then it begins the log anew. */
+  /** So few pages remain that the writer waits briefly, and the log can be restarted. */
   let isNearEnd = false;
   let isLong = false;
   let idle: NodeJS.Timeout | null = null;
@@ -46,8 +43,8 @@ export function createCheckpointer(thread: SqliteThread): Checkpointer {
   const checkpoint = async (mode: "PASSIVE" | "TRUNCATE"): Promise<LogState> =>
     (await thread.query(`PRAGMA wal_checkpoint(${mode})`, [])).rows[0] as unknown as LogState;
 
-  // Failures leave the log as it is: the next commit tries again, and a log that grows on is the writer's own to
-  // checkpoint (sqlite.ts), which reports what is wrong.
+  // A failure leaves the log as it is: the next commit tries again. If the log keeps growing, the writer checkpoints it
+  // itself (sqlite.ts) and reports the error.
   const run = async (): Promise<void> => {
     for (let round = 0; round < ROUNDS_MAX; round++) {
       const { log, checkpointed } = await checkpoint("PASSIVE");
@@ -65,7 +62,7 @@ export function createCheckpointer(thread: SqliteThread): Checkpointer {
       .finally(() => {
         running = null;
       }));
-  /** What is left is little or nothing by then, and who writes meanwhile waits no longer than the file takes to be cut. */
+  /** At this point few pages remain, so a writer waits no longer than truncating the file takes. */
   const giveBack = (): void => {
     idle = null;
     if (running || !hasLog) return;
@@ -90,7 +87,7 @@ export function createCheckpointer(thread: SqliteThread): Checkpointer {
         await alone(() => checkpoint(isLong ? "TRUNCATE" : "PASSIVE"));
         return;
       }
-      // Only looks (since SQLite 3.51).
+      // Only reads the state (since SQLite 3.51).
       const { rows } = await session.query("PRAGMA wal_checkpoint(NOOP)");
       const { log, checkpointed } = rows[0] as unknown as LogState;
       if (log - checkpointed < PAGES_MIN) return;

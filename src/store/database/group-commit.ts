@@ -8,13 +8,13 @@ import type { Unit, WriteOptions, Written } from "./store.ts";
 import { type OpenUnit, openUnit } from "./unit.ts";
 
 /**
- * Runs units one after another on one connection. Those that wait together share one transaction, hence
- * one sync to disk; each stands in a savepoint of its own, so that a failing one undoes only itself. No
- * two units of the whole installation run at the same time: what a unit has read stays true until it ends.
+ * Runs units one after another on one connection. Units that wait at the same time share one transaction, and so one sync
+ * to disk; each has its own savepoint, so that a failure undoes only that unit. No two units of an installation run at
+ * the same time: data that a unit has read stays unchanged until it ends.
  */
 export interface GroupCommit {
   write<T>(work: (unit: Unit) => Promise<T>, options?: WriteOptions): Promise<Written<T>>;
-  /** Finishes what waits, then closes the connection. */
+  /** Finishes waiting units, then closes the connection. */
   close(): Promise<void>;
 }
 
@@ -23,16 +23,16 @@ export interface GroupCommitDeps {
   readonly clock: Clock;
   readonly seen: SeenPosition;
   connect(): Promise<Session>;
-  /** Called after each commit with the connection, and whether planes have to hear of it; the next unit waits for it. */
+  /** Called after each commit with the connection and whether planes have changes to receive; the next unit waits for it. */
   committed(session: Session, news: boolean): Promise<void>;
 }
 
-/** Bounds how long the first unit of a group waits for its commit. */
+/** Limits how long the first unit of a group waits for its commit. */
 const UNITS_PER_GROUP = 128;
-/** A unit waits for nothing but the database, so this much time means that it hangs. */
+/** A unit waits for the database only, so one that takes this long hangs. */
 const UNIT_TIMEOUT_MS = 10_000;
 
-/** A unit that is given so much time changes thousands of rows. */
+/** A unit with at least this timeout counts as large: it changes thousands of rows. */
 const LARGE_UNIT_MS = 15_000;
 
 interface Pending {
@@ -52,21 +52,21 @@ interface Finished {
 export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
   const queue: Pending[] = [];
   let session: Session | null = null;
-  /** How the connection keeps what an undo needs. */
+  /** The connection's current setting for undo data. */
   let undo: string | null = null;
   let running: Promise<void> | null = null;
   let closed = false;
 
   const drain = async (): Promise<void> => {
     while (queue.length > 0) {
-      // Requests that arrived in the same turn of the event loop join the group.
+      // Requests that arrived in the same tick join the group.
       await new Promise(setImmediate);
       const group = queue.splice(0, UNITS_PER_GROUP);
       try {
         await runGroup(deps, await begin(isLarge(group)), group);
       } catch (error) {
         for (const pending of group) pending.reject(withFault(deps.dialect, error));
-        // Nobody knows what state the connection is in: the next group takes a new one.
+        // The connection's state is unknown, so the next group uses a new one.
         await discard();
       }
     }
@@ -76,7 +76,7 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
     await session?.close().catch(() => {});
     session = null;
   };
-  /** A connection in a transaction. One that has idled may be dead by now, which need not cost a unit anything. */
+  /** Returns a connection in a transaction. Replaces one that broke while idle, so that no unit fails because of it. */
   const begin = async (large: boolean): Promise<Session> => {
     if (session !== null) {
       try {
@@ -120,7 +120,7 @@ export function createGroupCommit(deps: GroupCommitDeps): GroupCommit {
 
 const isLarge = (group: readonly Pending[]): boolean => group.some(({ timeoutMs }) => timeoutMs >= LARGE_UNIT_MS);
 
-/** Throws when the transaction, which has begun, fails as a whole; units that had failed by then keep their own error. */
+/** Throws if the transaction fails as a whole; units that failed before keep their own error. */
 async function runGroup(deps: GroupCommitDeps, connection: Session, group: readonly Pending[]): Promise<void> {
   const { dialect } = deps;
   const session = pacedSession(connection);
@@ -145,7 +145,7 @@ async function runGroup(deps: GroupCommitDeps, connection: Session, group: reado
   await deps.committed(session, own === null || newest !== rev);
 }
 
-/** Null when the unit failed and was undone. */
+/** Null if the unit failed and was undone. */
 async function runUnit({ dialect, clock }: GroupCommitDeps, session: Session, pending: Pending): Promise<Finished | null> {
   const unit = openUnit({ dialect, clock, run: (sql, parameters) => session.query(sql, parameters) });
   await session.query("SAVEPOINT unit");

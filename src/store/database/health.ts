@@ -2,29 +2,29 @@ import type { Clock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { Fault } from "#store/queries/session.ts";
 
-/** What clients and probes are told of each fault; where and why is for the log. */
+/** The reason of each fault for clients and probes; paths and details belong in the log. */
 export const FAULT_REASONS: Readonly<Record<Fault, string>> = {
   database_unavailable: "it does not answer",
   database_damaged: "it is damaged; the operator restores it from a backup, or looks with selvedge doctor",
   storage_full: "its disk is full",
 };
 
-/** Whether the database takes writes. */
+/** Whether the database accepts writes. */
 export interface StoreHealth {
-  /** Why not, or null. Asked often, it answers from what it found a moment ago. */
+  /** The reason if it does not, or null. The result is cached for a moment. */
   reason(): Promise<string | null>;
-  /** A write has failed: where there is no room for it there may still be some for the look's small one. */
+  /** Reports a failed write, because on a full disk the small write of the check may still succeed. */
   failed(error: unknown): void;
 }
 
-/** So long after a write that had no room the next one is expected to fail as well. */
+/** After a write failed on a full disk, the store counts as full for this long. */
 const FULL_FOR_MS = 10_000;
 
-/** Whoever asks over the network makes no more writes than these. */
+/** Minimum interval between two checks, so that requests cannot cause more writes. */
 const LOOK_EVERY_MS = 1_000;
 const LOOK_LIMIT_MS = 3_000;
 
-/** `write` changes a row to what it is, so that it reaches the disk as any other write does. */
+/** `write` rewrites a row with the same values, so that it reaches the disk like any other write. */
 export function createStoreHealth({ clock, write }: { readonly clock: Clock; write(): Promise<void> }): StoreHealth {
   let looking: Promise<string | null> | null = null;
   let lookedMs = Number.NEGATIVE_INFINITY;

@@ -7,7 +7,7 @@ import type { Tables } from "#store/queries/tables.ts";
 import { nowSeconds, raisedSerial } from "#store/queries/zone-serial.ts";
 import type { Change, Position } from "./store.ts";
 
-/** The position that the database has, and whether the database itself is the one that its history was made on. */
+/** The database's position, and whether the database is the one on which its history began. */
 export interface StoredPosition {
   readonly history: string | null;
   readonly rev: number;
@@ -19,19 +19,19 @@ const HALF_CHARS = 2 * HALF_BYTES;
 
 const randomHalf = (): string => randomBytes(HALF_BYTES).toString("hex");
 
-/** Whether one is the other before or after a restore. */
+/** Whether both histories belong to the same installation, before or after a restore. */
 export const isSameInstallation = (a: string, b: string): boolean => a.slice(0, HALF_CHARS) === b.slice(0, HALF_CHARS);
 
-/** The highest revision that this process has seen, by which it knows that a database was restored, and the highest serial. */
+/** The highest revision that this process has seen, by which it detects a restored database, and the highest serial. */
 export interface SeenPosition {
   get(): Position | null;
   note(position: Position): void;
-  /** Of zones' serials that follow the clock; 0 before there is one. */
+  /** The highest serial that follows the clock; 0 if none. */
   serial(): number;
   noteSerials(changes: readonly Change[]): void;
 }
 
-/** Serials of a primary that have nothing to do with the clock, such as 2026112601, are not ours to go above. */
+/** Larger distances from the clock are serials of a primary, such as 2026112601, which must not raise ours. */
 const NEAR_CLOCK_SECONDS = 10_000_000;
 
 export function createSeenPosition(clock: Clock): SeenPosition {
@@ -52,10 +52,7 @@ export function createSeenPosition(clock: Clock): SeenPosition {
   };
 }
 
-/**
- * Whether the database goes on with the history that it names: it is the same database, and has not gone back behind what was
- * seen before it was asked.
- */
+/** Whether the database continues its history: it is the original database and is not behind the revision seen before. */
 export const isContinued = (stored: StoredPosition, seen: Position | null): stored is StoredPosition & Position =>
   stored.isOwn && stored.history !== null && (seen?.history !== stored.history || seen.rev <= stored.rev);
 
@@ -63,8 +60,8 @@ const positionQuery = ({ identity }: Dialect): string =>
   `SELECT value, history, history IS NOT NULL AND identity = ${identity} AS own FROM counters WHERE name = 'rev'`;
 
 /**
- * Reads the counter and keeps every other writer away until the transaction ends. Identifiers from a
- * sequence would commit out of order, and a reader that asks for "after rev N" would lose rows.
+ * Reads the revision counter and locks out all other writers until the transaction ends. Numbers from a sequence would
+ * commit out of order, and a reader of "after rev N" would miss rows.
  */
 export async function lockPosition(session: Session, dialect: Dialect): Promise<StoredPosition> {
   const { rows } = await session.query(`${positionQuery(dialect)}${dialect.forUpdate}`);
@@ -82,16 +79,16 @@ function positionOf(row: Readonly<Record<string, unknown>> | undefined): StoredP
   return { rev, history: typeof history === "string" ? history : null, isOwn: own === true || own === 1 };
 }
 
-/** Rows that are loaded after serials were raised would bring back those of the backup. */
+/** Throws while a restore is loading rows: they would overwrite raised serials. */
 async function assertWhole(session: Session, { isWhole }: Dialect): Promise<void> {
   if (isWhole === null || (await session.query(isWhole)).rows[0]?.["found"] === true) return;
   throw new PlatformError("database_unavailable", { cause: new Error("the database is being restored") });
 }
 
 /**
- * Begins a history, within the transaction that has locked the position: the first one, or the one that follows a restore.
- * Then serials go on above those that other servers may have seen since the backup, `served` among them. Throws `database_unavailable` while a
- * restore is under way.
+ * Begins a history in the transaction that has locked the position: the first one, or a new one after a restore. Raises
+ * serials above those that other servers may have seen since the backup, including `served`. Throws
+ * `database_unavailable` during a restore.
  */
 export async function beginHistory(
   session: Session,

@@ -1,10 +1,10 @@
 import type { SqliteThread } from "./sqlite-thread.ts";
 
-/** Looks a database file through, in a thread of its own: all pages, without what indexes say of them. */
+/** Checks all pages of a database file in a separate thread, without comparing indexes with tables. */
 export interface IntegrityCheck {
-  /** Throws what is wrong, where that is found within the time. */
+  /** Throws if damage is found within the time. */
   soon(withinMs: number): Promise<void>;
-  /** What is found in the end, or null. */
+  /** The damage found by the complete check, or null. */
   later(): Promise<string | null>;
   close(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export function createIntegrityCheck(thread: SqliteThread): IntegrityCheck {
     },
     (error: unknown) => error,
   );
-  // Its connection is not needed any more, and would keep the log from being folded in.
+  // An open connection would prevent checkpoints.
   void finding.then(() => thread.close());
   return {
     soon: async (withinMs) => {

@@ -7,13 +7,13 @@ import type { Store } from "./store.ts";
 export interface KeyFileConfig {
   /** `DIR/seal.key`. */
   readonly path: string;
-  /** Forbids a new key: nothing in the database could be opened with it. */
+  /** Forbids creating a key, because it could not decrypt the existing data. */
   readonly databaseExists: boolean;
 }
 
 /**
- * The key that seals secrets in the database: 32 random bytes in a file that only its owner may read.
- * Created, and synced to disk, before the first database. Throws an Error whose message an operator can act on.
+ * The key that seals secrets in the database: 32 random bytes in a file that only its owner may read. Created and synced
+ * to disk before the first database. Throws an Error whose message tells the operator what to do.
  */
 export function openKeyFile({ path, databaseExists }: KeyFileConfig): Buffer {
   const key = readKey(path);
@@ -45,7 +45,7 @@ function readKey(path: string): Buffer | null {
   }
 }
 
-/** Written aside and linked into place: never half a key under the name, never over another process's key. */
+/** Writes a temporary file and links it, so that the key file is never incomplete and never replaces another process's key. */
 function createKey(path: string): void {
   const aside = join(dirname(path), `.seal-${randomBytes(8).toString("hex")}.key`);
   const fd = openSync(aside, "wx", 0o600);
@@ -70,13 +70,13 @@ function createKey(path: string): void {
 
 const CHECK_NAME = "seal_check";
 
-/** Proves at start that the key belongs to this database, rather than at the first secret that does not open. */
+/** Checks at start that the key belongs to this database, so that a wrong key is not discovered later. */
 export async function verifyKey(store: Store, sealer: Sealer, createdOn: string): Promise<void> {
   const find = store.read.selectFrom("secrets").select("value").where("name", "=", CHECK_NAME);
   const stored = await find.executeTakeFirst();
   if (!stored) {
     const row = { name: CHECK_NAME, value: sealer.seal(CHECK_NAME, CHECK_NAME), created_on: createdOn };
-    // Another node may have been first; then its row is checked below.
+    // Another node may have inserted its row first; the row is checked below.
     await store.write(({ db }) =>
       db
         .insertInto("secrets")

@@ -4,16 +4,16 @@ import { type Fault, DIALECTS, type DialectName, kyselyOver } from "#store/queri
 import type { Store } from "./store.ts";
 import type { Tables } from "#store/queries/tables.ts";
 
-/** Why a database cannot be used now: in words that any client may read, without places and names. */
+/** Why the database is unavailable, for any client: without paths and names. */
 export interface Absence {
   readonly fault: Fault;
   readonly reason: string;
 }
 
-/** A store whose database is not there yet: until it joins, every use of it throws why. */
+/** A store whose database is not available yet. Until `join`, every use throws the reason. */
 export interface LateStore extends Store {
   setAbsence(absence: Absence): void;
-  /** From now on it is the store. */
+  /** Uses this store from now on. */
   join(store: Store): void;
 }
 
@@ -23,7 +23,7 @@ export function createLateStore(dialect: DialectName, first: Absence): LateStore
   let joined: Store | null = null;
   let closed = false;
   const absent = (): PlatformError =>
-    // A full disk refuses only writes while the server runs; here there is nothing to read either.
+    // While the server runs, a full disk refuses only writes; before it has started, reads fail too.
     new PlatformError(absence.fault === "database_damaged" ? "database_damaged" : "database_unavailable", {
       message: `The database is not available: ${absence.reason}`,
     });

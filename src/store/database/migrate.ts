@@ -42,11 +42,11 @@ import type { Dialect, Session } from "#store/queries/session.ts";
 export interface Migration {
   readonly version: number;
   readonly name: string;
-  /** Statements in order, for either dialect. */
+  /** Statements in order, for the dialect. */
   statements(dialect: Dialect): readonly string[];
 }
 
-/** In order. A migration that was released never changes; the next one corrects it. */
+/** In order. A released migration never changes; a later one corrects it. */
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, name: "foundation", statements: foundation },
   { version: 2, name: "dns-versions", statements: dnsVersions },
@@ -88,8 +88,8 @@ export const MIGRATIONS: readonly Migration[] = [
 ];
 
 /**
- * Brings the schema up to date: all missing migrations in one transaction, or none. Throws when the
- * database was made by a newer program, which this one could only damage.
+ * Applies all missing migrations in one transaction. Throws if a newer program made the database, because this one could
+ * damage it.
  */
 export async function migrate(
   session: Session,

@@ -30,11 +30,11 @@ export interface StoreConfig {
   /** `sqlite:PATH` or `postgres://…`. */
   readonly url: string;
   readonly clock: Clock;
-  /** A file is looked through, for two seconds before anything else and then beside it: told of what is found later. */
+  /** Called if damage is found. A file is checked for two seconds before it is opened, and then in the background. */
   readonly onDamaged?: (finding: string) => void;
 }
 
-/** Opens the database and brings its schema up to date. Throws an Error whose message an operator can act on. */
+/** Opens the database and applies migrations. Throws an Error whose message tells the operator what to do. */
 export async function openStore({ url, clock, onDamaged }: StoreConfig): Promise<Store> {
   const backend = await openBackend(url);
   const check = onDamaged ? backend.integrityCheck() : null;
@@ -66,7 +66,7 @@ export async function openStore({ url, clock, onDamaged }: StoreConfig): Promise
 
 const CHECK_WAIT_MS = 2_000;
 
-/** A new database begins its history, and one that was restored while nobody had it open another one. */
+/** Begins a history for a new database, and a new one for a database that was restored while it was closed. */
 async function ensureHistory(session: Session, dialect: Dialect, clock: Clock): Promise<void> {
   await beginWriting(session, dialect, clock);
   const stored = await lockPosition(session, dialect);
@@ -74,22 +74,22 @@ async function ensureHistory(session: Session, dialect: Dialect, clock: Clock): 
   await session.query("COMMIT");
 }
 
-/** What a look at a database finds that changes nothing. */
+/** The state of a database, read without changing it. */
 export interface DatabaseState {
-  /** There is one already, hence data that an existing sealing key belongs to. */
+  /** The database exists, so its data belongs to an existing sealing key. */
   readonly exists: boolean;
   readonly isFile: boolean;
-  /** Null where there is none yet; its history is null where an older program made it. */
+  /** Null if the database does not exist; its history is null if an older program made it. */
   readonly position: { readonly history: string | null; readonly rev: number } | null;
 }
 
-/** Throws DatabaseFault where it cannot be looked at. */
+/** Throws DatabaseFault if the database cannot be read. */
 export async function inspectDatabase(url: string): Promise<DatabaseState> {
   const none = { exists: false, isFile: isFile(url), position: null };
   if (isFile(url) && !(existsSync(sqlitePath(url)) && statSync(sqlitePath(url)).size > 0)) return none;
   const backend = await openBackend(url);
   try {
-    // Reading alone: who closes a file that others wrote would fold its log into it, or what of the log can be read.
+    // A read-only connection: closing a writing one would checkpoint the log of another process, even a damaged one.
     const session = await backend.connect("read");
     try {
       const { rows } = await session.query(backend.dialect.hasTables);
@@ -115,7 +115,7 @@ const isFile = (url: string): boolean => url.startsWith(SQLITE);
 
 export const dialectOf = (url: string): DialectName => (isFile(url) ? "sqlite" : "postgres");
 
-/** A database that cannot be used, with a message for the operator, and what clients may know of it. */
+/** A database that cannot be used, with a message for the operator and a reason for clients. */
 export class DatabaseFault extends Error {
   readonly absence: Absence;
 
@@ -126,7 +126,7 @@ export class DatabaseFault extends Error {
   }
 }
 
-/** Says to an operator which database it is, and what helps. */
+/** Adds to the error which database it is and what the operator can do. */
 function explained(error: unknown, url: string, dialect: Dialect): unknown {
   const fault = dialect.fault(error) ?? (error instanceof PlatformError ? (error.errorName as Fault) : null);
   const root = error instanceof PlatformError ? error.cause : error;
@@ -142,16 +142,16 @@ const REMEDIES: Readonly<Record<string, string>> = {
   storage_full: "; make room on its disk",
 };
 
-/** What differs between a file and a server. */
+/** The differences between an SQLite file and a PostgreSQL server. */
 interface Backend {
   readonly dialect: Dialect;
-  /** `migrate`: beside it nobody writes yet, and a program that starts on a busy machine may pause for longer than writers may. */
+  /** `migrate` allows longer pauses than `write`, because no other writer runs yet and the machine may be busy at start. */
   connect(purpose: "write" | "read" | "migrate"): Promise<Session>;
-  /** Opens what `read` runs on, once the schema is there. */
+  /** Opens the connection for `read`, once the schema exists. */
   reader(): Promise<Reader>;
-  /** What `scan` runs on. */
+  /** The connection for `scan`. */
   scanner(reader: Reader): Reader;
-  /** Null where the server sees to it. */
+  /** Null if the server does this itself. */
   checkpointer(): Checkpointer | null;
   integrityCheck(): IntegrityCheck | null;
   close(): Promise<void>;
@@ -164,7 +164,7 @@ interface Reader {
 
 const SQLITE = "sqlite:";
 const STATEMENT_TIMEOUT_MS = 15_000;
-/** Rebuilding every snapshot reads whole tables. */
+/** Rebuilding the snapshot reads whole tables. */
 const REBUILD_STATEMENT_TIMEOUT_MS = 120_000;
 
 async function openBackend(url: string): Promise<Backend> {
@@ -196,7 +196,7 @@ async function openBackend(url: string): Promise<Backend> {
           : { statementTimeoutMs: REBUILD_STATEMENT_TIMEOUT_MS },
       ),
     reader: async () => ({ query: server.query, close: async () => {} }),
-    // The server works beside this process anyway.
+    // The server runs outside this process, so scans do not block it.
     scanner: (reader) => reader,
     checkpointer: () => null,
     integrityCheck: () => null,
@@ -241,7 +241,8 @@ async function createStore(backend: Backend, clock: Clock, condemned: Promise<st
     },
   });
   const close = async (): Promise<void> => {
-    // SQLite folds its log into the file when the last connection closes, which a read-only one cannot do.
+    // SQLite checkpoints the log when the last connection closes, which a read-only one cannot do, so the writer closes
+    // last.
     await scanner.close();
     await checkpointer?.close();
     await reader.close();
@@ -249,7 +250,7 @@ async function createStore(backend: Backend, clock: Clock, condemned: Promise<st
     await backend.close();
   };
   const writeUnlessDamaged: Store["write"] = async (work, options) => {
-    // What is written into a damaged file may not be there when it is looked for.
+    // A write to a damaged file might be lost.
     if (isDamaged) throw new PlatformError("database_damaged");
     return writer.write(work, options);
   };
@@ -273,10 +274,10 @@ async function createStore(backend: Backend, clock: Clock, condemned: Promise<st
     }
   };
   let closing: Promise<void> | null = null;
-  /** Every write looks first whether the database is still the one that it was. */
+  /** A write checks first whether the database was replaced. */
   const look = async (): Promise<void> => void (await writer.write(async () => {}));
   const readOwnPosition = async (db: Kysely<Tables>): Promise<Position | null> => {
-    // What is committed while the database answers is seen before the answer is.
+    // Commits up to this query are included in the result.
     const before = seen.get();
     const stored = await readPosition(db, dialect);
     if (!isContinued(stored, before)) return null;
@@ -299,7 +300,7 @@ async function createStore(backend: Backend, clock: Clock, condemned: Promise<st
     write,
     health: health.reason,
     readAt: async (work) => {
-      // A restore that nobody has noticed yet is, before anything is read under the history from before.
+      // Detects a restore before data is read under the old history.
       await position();
       const session = await backend.connect("read").catch((error: unknown) => {
         throw withFault(dialect, error);
@@ -313,7 +314,7 @@ async function createStore(backend: Backend, clock: Clock, condemned: Promise<st
       } catch (error) {
         throw withFault(dialect, error);
       } finally {
-        // Closing ends the transaction, which had nothing to commit.
+        // Closing ends the transaction, which was read-only.
         await session.close();
       }
     },
@@ -321,7 +322,7 @@ async function createStore(backend: Backend, clock: Clock, condemned: Promise<st
     position,
     changesSince: async (rev, limit, history) => {
       const sets = await readChangesSince(read, position, { rev, limit, history });
-      // Every commit of every node passes here, on its way to this node's planes.
+      // All nodes' commits are read here for this node's planes.
       for (const { changes } of sets ?? []) seen.noteSerials(changes);
       return sets;
     },

@@ -6,16 +6,16 @@ import { type Dialect, kyselyOver, type Session } from "#store/queries/session.t
 import type { Tables } from "#store/queries/tables.ts";
 import { AUDIT_ROW, type OpenUnit } from "./unit.ts";
 
-/** How many revisions `changes` holds at least. A replica that is further behind takes a full copy. */
+/** Minimum number of revisions that `changes` keeps. A replica that is further behind takes a full copy. */
 export const REVISIONS_KEPT = 50_000;
-/** Old rows go this many revisions at a time, so that few commits pay for it. */
+/** Old rows are deleted once per this many revisions, so that few commits pay for it. */
 const TRIM_EVERY = 50;
 
 const CHANGE_ROW: RowShape = { table: "changes", columns: ["rev", "seq", "kind", "id", "value"] };
 
 /**
- * Writes what units collected, and gives each unit with changes the next revision after `rev`. Returns
- * the units' revisions, null for those without changes.
+ * Writes the changes and audit rows of units, and gives each unit with changes the next revision after `rev`. Returns the
+ * units' revisions; null for those without changes.
  */
 export async function flushUnits(
   session: Session,
@@ -48,8 +48,8 @@ export async function flushUnits(
 }
 
 /**
- * See `Store.changesSince`. Every revision has rows, so a missing one was trimmed. `position` is asked after the rows were
- * read: if it still has the history that is wanted, they belong to it.
+ * See `Store.changesSince`. Every revision has rows, so a missing one was trimmed. `position` is read after the rows: if
+ * the history is still the requested one, the rows belong to it.
  */
 export async function readChangesSince(
   db: Kysely<Tables>,
@@ -60,7 +60,7 @@ export async function readChangesSince(
   const newest = await position();
   if (history !== undefined && newest.history !== history) return null;
   if (first.length > 0) return first[0]!.rev === rev + 1 ? first : null;
-  // Nothing after `rev`: either it is the newest, or a commit came in between, or the rows are gone.
+  // No revision after `rev`: it is the newest, a commit came in between, or the rows were trimmed.
   if (newest.rev === rev) return [];
   const second = await readChangeSets(db, rev, limit);
   return second[0]?.rev === rev + 1 ? second : null;

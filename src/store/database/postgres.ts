@@ -1,19 +1,19 @@
 import pg from "pg";
 import { DatabaseUnreachable, type Rows, type Session } from "#store/queries/session.ts";
 
-/** Connections to a PostgreSQL server. Every wait has an end. */
+/** Connections to a PostgreSQL server. Every wait has a timeout. */
 export interface Postgres {
   /** Runs one statement on any connection. */
   query(sql: string, parameters?: readonly unknown[]): Promise<Rows>;
-  /** A connection of one's own, for transactions. */
+  /** Opens a separate connection, for transactions. */
   connect(options: SessionOptions): Promise<Session>;
   close(): Promise<void>;
 }
 
 export interface SessionOptions {
-  /** Longest a single statement may take. */
+  /** Maximum time of a single statement. */
   readonly statementTimeoutMs: number;
-  /** Longest that the server waits for the next statement of a transaction. */
+  /** Maximum time that the server waits for the next statement of a transaction. */
   readonly idleTimeoutMs?: number;
 }
 
@@ -21,14 +21,14 @@ const CONNECTIONS_MAX = 10;
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 15_000;
 const LOCK_TIMEOUT_MS = 10_000;
-/** What reads slowly holds nobody up. */
+/** For reading transactions: a slow reader blocks nobody. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 15_000;
-/** A node that is frozen or cut off inside its transaction holds the revision lock, for which every writer waits. */
+/** For writing transactions: a frozen or disconnected node would hold the revision lock, for which every writer waits. */
 export const WRITER_IDLE_TIMEOUT_MS = 2_000;
-/** The server's own limit strikes first; this one is for a server that does not answer at all. */
+/** The server's own timeout fires first; this one covers a server that does not respond. */
 const ANSWER_GRACE_MS = 5_000;
 
-// Counts are bigint and sums numeric, which pg gives as text. Ours fit a number, and rows must read as on SQLite.
+// pg returns bigint counts and numeric sums as text. Ours fit a number, and rows must read as on SQLite.
 const NUMBER_OIDS: readonly number[] = [pg.types.builtins.INT8, pg.types.builtins.NUMERIC];
 const types: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) => (NUMBER_OIDS.includes(oid) && format !== "binary" ? Number : pg.types.getTypeParser(oid, format)),
@@ -47,13 +47,13 @@ export function createPostgres(url: string): Postgres {
     idle_in_transaction_session_timeout: options.idleTimeoutMs ?? IDLE_IN_TRANSACTION_TIMEOUT_MS,
   });
   const pool = new pg.Pool({ ...config({ statementTimeoutMs: STATEMENT_TIMEOUT_MS }), max: CONNECTIONS_MAX });
-  // An idle connection that breaks is replaced at the next query, which reports what fails then.
+  // An idle connection that breaks is replaced at the next query, which reports a persistent failure.
   pool.on("error", () => {});
   return {
     query: async (sql, parameters = []) => toRows(await answered(pool.query(sql, parameters as unknown[]))),
     connect: async (options) => {
       const client = new pg.Client(config(options));
-      // The query that meets a broken connection rejects; without a listener the event would end the process.
+      // The next query on a broken connection rejects; without a listener the event would end the process.
       client.on("error", () => {});
       await answered(client.connect());
       return {
@@ -67,7 +67,7 @@ export function createPostgres(url: string): Postgres {
 
 const toRows = ({ rows, rowCount }: pg.QueryResult): Rows => ({ rows, affected: rowCount ?? 0 });
 
-/** The client library has no class for what is no answer of the server. */
+/** pg has no error class for a missing response, so any other error means that the server is unreachable. */
 async function answered<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -7,7 +7,7 @@ export type RemovalRow = Selectable<RemovalsTable>;
 
 type Db = Kysely<Tables>;
 
-/** Records and versions of a zone whose row is deleted in the same unit. */
+/** Schedules the removal of a zone's records and versions; the zone's row is deleted in the same unit. */
 export async function removeZoneRows(db: Db, zone_id: string, nowMicros: number): Promise<void> {
   await db
     .insertInto("removals")
@@ -20,7 +20,7 @@ export async function removeParts(db: Db, zone_id: string, partsKeys: readonly n
     await db.insertInto("removals").values({ id: newId(), kind: "parts", zone_id, parts_key, created_on }).execute();
 }
 
-/** The oldest ones. */
+/** The oldest removals. */
 export const someRemovals = (db: Db, limit: number): Promise<RemovalRow[]> =>
   db.selectFrom("removals").selectAll().orderBy("created_on").orderBy("id").limit(limit).execute();
 

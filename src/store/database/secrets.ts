@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Tables } from "#store/queries/tables.ts";
 
-/** What the installation keeps for itself, one value a name; the caller seals what must not be read. */
+/** A named value of the installation; the caller seals confidential ones. */
 export async function secretValue(db: Kysely<Tables>, name: string): Promise<string | null> {
   const row = await db.selectFrom("secrets").select("value").where("name", "=", name).executeTakeFirst();
   return row?.value ?? null;

@@ -6,7 +6,7 @@ export interface ThreadOptions {
   readonly mode: "write" | "read";
 }
 
-/** `errcode` is SQLite's, which a cloned error would lose. */
+/** `errcode` is SQLite's code, which structured cloning of an error would lose. */
 export type ThreadReply =
   | { readonly id: number; readonly rows: Rows }
   | { readonly id: number; readonly message: string; readonly errcode: unknown };

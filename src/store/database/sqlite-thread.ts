@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import type { ThreadOptions, ThreadReply, ThreadRequest } from "./sqlite-messages.ts";
 import type { Rows } from "#store/queries/session.ts";
 
-/** Runs what takes long in a thread of its own with its own connection: SQLite works in the thread that calls it. */
+/** Runs slow queries in a thread with its own connection, because SQLite blocks the calling thread. */
 export interface SqliteThread {
   query(sql: string, parameters: readonly unknown[]): Promise<Rows>;
   close(): Promise<void>;
@@ -13,7 +13,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** The thread starts with the first query, and again with the next one after it died. */
+/** The thread starts with the first query, and restarts with the next query after a crash. */
 export function createSqliteThread(options: ThreadOptions): SqliteThread {
   const waiting = new Map<number, Waiting>();
   let worker: Worker | null = null;
@@ -24,7 +24,7 @@ export function createSqliteThread(options: ThreadOptions): SqliteThread {
     waiting.delete(reply.id);
     if ("rows" in reply) one?.resolve(reply.rows);
     else one?.reject(Object.assign(new Error(reply.message), { errcode: reply.errcode }));
-    // Only while somebody waits does the thread keep the process alive.
+    // The thread keeps the process alive only while queries are pending.
     if (waiting.size === 0) worker?.unref();
   };
   const start = (): Worker => {

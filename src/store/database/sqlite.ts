@@ -3,12 +3,12 @@ import { createPrivately } from "#kernel/crypto/private-file.ts";
 import type { Rows, Session } from "#store/queries/session.ts";
 
 /**
- * A connection to an SQLite file. The writing one creates the file, in WAL mode, and syncs every commit
- * to disk before it returns; a reading one refuses to write. One that migrates may also change the words of a table.
+ * A connection to an SQLite file. `write` creates the file in WAL mode and syncs every commit to disk; `read` rejects
+ * writes; `migrate` may also edit table definitions.
  */
 export function openSqlite(path: string, mode: "write" | "read" | "migrate"): Session {
   if (mode !== "read") createPrivately(path);
-  // A wait inside SQLite stops the whole thread, so it is short; the writer retries without blocking.
+  // Waiting inside SQLite blocks the thread, so the timeout is short; the writer retries without blocking.
   const db = new DatabaseSync(path, { readOnly: mode === "read", enableForeignKeyConstraints: true, timeout: BUSY_TIMEOUT_MS });
   if (mode === "migrate") db.enableDefensive(false);
   try {
@@ -18,7 +18,7 @@ export function openSqlite(path: string, mode: "write" | "read" | "migrate"): Se
     throw error;
   }
   const statement = statementCache(db);
-  // A statement's own count leaves out what a cascade takes along.
+  // A statement's own count excludes rows that a cascade deletes.
   const total = db.prepare("SELECT total_changes() AS total");
   const changes = (): number => Number(total.get()!["total"]);
   let lost: unknown = null;
@@ -33,7 +33,7 @@ export function openSqlite(path: string, mode: "write" | "read" | "migrate"): Se
         const rows = run(prepared, parameters as SQLInputValue[]);
         return { ...rows, touched: changes() - before };
       } catch (error) {
-        // A full disk ends the whole transaction. What followed would be committed statement by statement.
+        // A full disk rolls back the whole transaction. Further statements would be committed one by one.
         if (wasInTransaction && !db.isTransaction) lost = error;
         throw error;
       }
@@ -48,23 +48,23 @@ const STATEMENTS_MAX = 500;
 interface Pragma {
   readonly name: string;
   readonly set: string;
-  /** What the pragma must read as afterwards; null where it cannot be read. */
+  /** The value that the pragma must have afterwards; null if it cannot be read. */
   readonly reads: string | number | null;
   readonly writerOnly: boolean;
 }
 
 const PRAGMAS: readonly Pragma[] = [
   { name: "journal_mode", set: "WAL", reads: "wal", writerOnly: true },
-  // FULL syncs the log on each commit. In WAL mode a build of SQLite may default to NORMAL, which does not.
+  // FULL syncs the log on each commit. In WAL mode, a build of SQLite may default to NORMAL, which does not.
   { name: "synchronous", set: "FULL", reads: 2, writerOnly: true },
   { name: "foreign_keys", set: "ON", reads: 1, writerOnly: true },
-  // 256 MB. The checkpointer's thread comes long before that; where it cannot, the writer does it.
+  // 256 MB. Normally the checkpointer acts long before; if it cannot, the writer checkpoints.
   { name: "wal_autocheckpoint", set: "64000", reads: 64_000, writerOnly: true },
-  // To cut a log of hundreds of megabytes takes a tenth of a second: the checkpointer's thread does it (checkpointer.ts).
+  // Truncating a log of hundreds of megabytes takes 100 ms, so only the checkpointer's thread does it (checkpointer.ts).
   { name: "journal_size_limit", set: "-1", reads: -1, writerOnly: true },
   { name: "temp_store", set: "MEMORY", reads: 2, writerOnly: false },
   { name: "cache_size", set: "-32768", reads: -32768, writerOnly: false },
-  // LIKE as PostgreSQL has it, so that a filter means the same on both.
+  // LIKE is case-sensitive as in PostgreSQL, so that a filter means the same on both.
   { name: "case_sensitive_like", set: "ON", reads: null, writerOnly: false },
 ];
 
@@ -83,7 +83,7 @@ interface Prepared {
 
 const WRITES = /^\s*(?:delete|insert|update|with)\s/i;
 
-/** Prepared statements by text; the one unused for longest leaves first. */
+/** Prepared statements by text; evicts the least recently used. */
 function statementCache(db: DatabaseSync): (sql: string) => Prepared {
   const cache = new Map<string, Prepared>();
   return (sql) => {
@@ -104,7 +104,7 @@ function statementCache(db: DatabaseSync): (sql: string) => Prepared {
 function run({ statement, columns }: Prepared, parameters: readonly SQLInputValue[]): Rows {
   if (columns.length === 0) return { rows: [], affected: Number(statement.run(...parameters).changes) };
   const rows = statement.all(...parameters) as unknown as unknown[][];
-  // node:sqlite's own row objects have no prototype and are slow dictionaries.
+  // node:sqlite's row objects have no prototype and are slow dictionaries.
   return { rows: rows.map((row) => toObject(columns, row)), affected: rows.length };
 }
 

@@ -3,8 +3,8 @@ import type { Clock } from "#kernel/clock.ts";
 import type { Tables } from "#store/queries/tables.ts";
 
 /**
- * One change to what the data planes see. The store keeps it as it is, in commit order; its meaning is
- * `Op` of snapshot/entries.ts, which this layer does not know.
+ * One change of the planes' data. The store keeps it unchanged, in commit order; its meaning is `Op` of
+ * snapshot/entries.ts, which this layer does not know.
  */
 export interface Change {
   readonly kind: string;
@@ -12,29 +12,29 @@ export interface Change {
   readonly value: object | null;
 }
 
-/** Who did what to which object; written in the same transaction as the change. */
+/** The record of a change: actor, action and object. Written in the transaction of the change. */
 export interface AuditEntry {
-  /** Dotted verb: `dns_record.create`. */
+  /** Dotted verb, such as `dns_record.create`. */
   readonly action: string;
   readonly actor: { readonly type: "token" | "user" | "system"; readonly id: string; readonly ip: string };
   readonly account_id: string | null;
   readonly zone_id: string | null;
   readonly resource: { readonly type: string; readonly id: string };
-  /** The object before and after; secrets must not be in them. */
+  /** The object before and after, without secrets. */
   readonly before?: object | null;
   readonly after?: object | null;
 }
 
-/** A unit of work: everything in it becomes durable together, or nothing does. */
+/** A unit of work: all its changes become durable together, or none. */
 export interface Unit {
   readonly db: Kysely<Tables>;
   readonly clock: Clock;
-  /** Published to the planes after the commit, together with the unit's other changes. */
+  /** Adds a change that is published to the planes after the commit. */
   change(change: Change): void;
   audit(entry: AuditEntry): void;
 }
 
-/** The changes of one committed unit. `rev` grows by one per unit, in commit order. */
+/** The changes of one committed unit. `rev` increases by one per unit, in commit order. */
 export interface ChangeSet {
   readonly rev: number;
   readonly changes: readonly Change[];
@@ -42,12 +42,12 @@ export interface ChangeSet {
 
 export interface Written<T> {
   readonly result: T;
-  /** The unit's revision, or null when it changed nothing that planes see. */
+  /** The unit's revision; null if the planes see no change. */
   readonly rev: number | null;
 }
 
 export interface WriteOptions {
-  /** After which the unit is undone, since other units may wait for it; 10 s unless said. */
+  /** Timeout after which the unit is undone, because other units wait for it; default 10 s. */
   readonly timeoutMs?: number;
 }
 
@@ -55,32 +55,35 @@ export interface Store {
   readonly dialect: "sqlite" | "postgres";
   /** Committed data only. */
   readonly read: Kysely<Tables>;
-  /** The same for queries that may read much: nobody but their own kind waits for them. */
+  /** The same for expensive queries, which do not delay those of `read`. */
   readonly scan: Kysely<Tables>;
-  /** Runs `work` and resolves once it is on disk (fsynced). A throw undoes the unit and rejects. */
+  /** Runs `work` and resolves when its changes are on disk (fsynced). An exception undoes the unit and rejects. */
   write<T>(work: (unit: Unit) => Promise<T>, options?: WriteOptions): Promise<Written<T>>;
   /** A consistent view at one revision, for rebuilding snapshots. */
   readAt<T>(work: (db: Kysely<Tables>, rev: number, history: string) => Promise<T>): Promise<T>;
   revision(): Promise<number>;
-  /** The newest revision with its history. A database that was restored has another one, from the first look at it. */
+  /** The newest revision and its history. A restored database gets another history, from the first access on. */
   position(): Promise<Position>;
-  /** Change sets after `rev`, oldest first, at most `limit`; null when some of them are gone already, or are of another history than said. */
+  /**
+   * Change sets after `rev`, oldest first, at most `limit`. Null if some were trimmed, or belong to another history than
+   * the given one.
+   */
   changesSince(rev: number, limit: number, history?: string): Promise<readonly ChangeSet[] | null>;
-  /** Says that the database was put back to an earlier time: what planes have is another history, and they take everything anew. */
+  /** Declares that the database was restored to an earlier time: begins a new history, so planes take a full copy. */
   renewHistory(): Promise<Position>;
-  /** Why nothing can be written at present, in words for anybody, or null. Writes, but no more than once a second. */
+  /** Why writes fail at present, for any client; null if they work. Writes a row, but at most once a second. */
   health(): Promise<string | null>;
-  /** A hint that `changesSince` may have news; other nodes' commits come by polling only. */
+  /** Notifies that `changesSince` may have news; commits of other nodes are only found by polling. */
   onCommit(listener: () => void): () => void;
   close(): Promise<void>;
 }
 
 /**
- * A place in what an installation has committed. Revisions count within one history: a database that was restored goes on
- * with numbers that were given before, under a new history.
+ * A position in the committed changes of an installation. Revisions count within one history: a restored database repeats
+ * numbers that were used before, under a new history.
  */
 export interface Position {
-  /** The installation in 16 hexadecimal digits, then 16 that are new with each restore. */
+  /** 16 hexadecimal digits for the installation, then 16 that change with each restore. */
   readonly history: string;
   readonly rev: number;
 }

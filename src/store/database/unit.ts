@@ -5,18 +5,18 @@ import type { RowShape } from "#store/queries/rows.ts";
 import { type Dialect, kyselyOver, type RunQuery } from "#store/queries/session.ts";
 import type { AuditEntry, Change, Unit } from "./store.ts";
 
-/** A unit under way, with what it has collected for the end of its transaction. */
+/** A running unit with the data collected for the end of its transaction. */
 export interface OpenUnit extends Unit {
   readonly changes: readonly CollectedChange[];
   /** Rows of `AUDIT_ROW`. */
   readonly audits: readonly (readonly unknown[])[];
-  /** Ends the unit: what still uses its `db`, `change` or `audit` afterwards fails. Throws when the audit row is missing. */
+  /** Ends the unit: later use of its `db`, `change` or `audit` fails. Throws if the audit row is missing. */
   end(): void;
-  /** Ends a unit that failed. */
+  /** Ends a failed unit. */
   abandon(): void;
 }
 
-/** A change whose value is text already, so that a value that JSON cannot hold fails its own unit only. */
+/** A change whose value is already JSON, so that a value that cannot be serialized fails its own unit only. */
 export interface CollectedChange {
   readonly kind: string;
   readonly id: string;

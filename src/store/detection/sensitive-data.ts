@@ -3,16 +3,16 @@ import type { AccountSensitiveDataObjectsTable, SensitiveDataObjectsTable, Table
 import { lockAccount } from "#store/access/accounts.ts";
 import { lockZone } from "#store/zones/zones.ts";
 
-/** Without its owner. */
+/** A row without its owner. */
 export type SensitiveDataRow = Omit<Selectable<SensitiveDataObjectsTable>, "zone_id">;
 
 type Db = Kysely<Tables>;
 
-/** The rows of owners of one kind. */
+/** Access to the rows of one kind of owner. */
 export interface SensitiveDataRows {
-  /** One unit at a time changes what the owner has. */
+  /** Locks the owner's objects: one unit at a time changes them. */
   lock(db: Db, ownerId: string): Promise<unknown>;
-  /** Oldest first, whatever they are. */
+  /** The owner's objects of every kind, oldest first. */
   of(db: Db, ownerId: string): Promise<SensitiveDataRow[]>;
   insert(db: Db, ownerId: string, row: SensitiveDataRow): Promise<unknown>;
   update(db: Db, row: SensitiveDataRow): Promise<unknown>;
@@ -47,10 +47,10 @@ export const accountSensitiveData: SensitiveDataRows = {
   delete: (db, id) => db.deleteFrom("account_sensitive_data_objects").where("id", "=", id).execute(),
 };
 
-/** Of every zone, oldest first. */
+/** Objects of every zone, oldest first. */
 export const allSensitiveData = (db: Db): Promise<Selectable<SensitiveDataObjectsTable>[]> =>
   db.selectFrom("sensitive_data_objects").selectAll().orderBy("created_on").orderBy("id").execute();
 
-/** Of every account, oldest first. */
+/** Objects of every account, oldest first. */
 export const allAccountSensitiveData = (db: Db): Promise<Selectable<AccountSensitiveDataObjectsTable>[]> =>
   db.selectFrom("account_sensitive_data_objects").selectAll().orderBy("created_on").orderBy("id").execute();

@@ -34,7 +34,7 @@ export async function deleteCustomNameServersOf(db: Kysely<Tables>, accountId: s
   await deleteInPieces(db, { table: "custom_name_servers", key: ["account_id", "name"], where: sql`account_id = ${accountId}` });
 }
 
-/** The zone of the account that is `name` or the closest above it, among `names`: every name from `name` up. */
+/** The account's zone closest to a name. `names`: the name and all its ancestors. */
 export const closestZone = (
   db: Kysely<Tables>,
   accountId: string,
@@ -45,11 +45,11 @@ export const closestZone = (
     .select(["id", "name"])
     .where("account_id", "=", accountId)
     .where("name", "in", names)
-    // Each of them ends the one before, so that the longest is the closest.
+    // Each is a suffix of the others, so the longest is the closest.
     .orderBy((eb) => eb.fn<number>("length", ["name"]), "desc")
     .executeTakeFirst();
 
-/** The addresses of the name; not where it is proxied, since then the edge answers there. */
+/** The name's addresses, without proxied records, whose addresses are the edge's. */
 export const directAddressesOf = (db: Kysely<Tables>, zoneId: string, name: string): Promise<{ type: string; content: string }[]> =>
   db
     .selectFrom("dns_records")

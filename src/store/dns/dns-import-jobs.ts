@@ -22,7 +22,7 @@ export async function deleteImportFile(db: Db, jobId: string): Promise<void> {
   await deleteOwned(db, "dns_import_jobs", sql`id = ${jobId}`);
 }
 
-/** False where the job is not in one of the states any more. */
+/** False if the job is no longer in one of the states `from`. */
 export async function updateImportJob(
   db: Db,
   id: string,
@@ -40,7 +40,7 @@ export const importJob = (db: Db, zoneId: string, id: string): Promise<DnsImport
 export const importJobsOfZone = (db: Db, zoneId: string, limit: number): Promise<DnsImportJobRow[]> =>
   db.selectFrom("dns_import_jobs").selectAll().where("zone_id", "=", zoneId).orderBy("created_on", "desc").limit(limit).execute();
 
-/** Those that are not over, oldest first. */
+/** Unfinished jobs, oldest first. */
 export const openImportJobs = (db: Db): Promise<DnsImportJobRow[]> =>
   db
     .selectFrom("dns_import_jobs")
@@ -50,10 +50,10 @@ export const openImportJobs = (db: Db): Promise<DnsImportJobRow[]> =>
     .orderBy("id")
     .execute();
 
-/** Each import forgets more than it adds. */
+/** More than an import adds, so that old jobs never accumulate. */
 const FORGOTTEN_AT_ONCE = 20;
 
-/** A zone remembers its last ones only. */
+/** Keeps only the zone's newest jobs. */
 export async function forgetImportJobs(db: Db, zoneId: string, kept: number): Promise<void> {
   const old = await db
     .selectFrom("dns_import_jobs")

@@ -5,24 +5,24 @@ import type { DnsRecordRow } from "./record-row.ts";
 import type { DnsImportsTable, Tables } from "#store/queries/tables.ts";
 
 /**
- * A large change that is under way. What it writes is in the zone's rows already, piece by piece, and is no part of any
- * version yet. The records of an import are told by their identifiers, which begin with the import's; what others have
- * changed is in the parts that will be their version's.
+ * A large change in progress. Its chunks are already in the zone's rows but belong to no version yet. Records of an
+ * import have ids that begin with the import's; changes by other kinds are in version parts that their version will take
+ * over.
  */
 export type DnsImportRow = Selectable<DnsImportsTable>;
 
 type Db = Kysely<Tables>;
 
-/** Half of a record's identifier; the other half counts. */
+/** Half of a record's id; the other half is a counter. */
 export const IMPORT_ID_LENGTH = 16;
 
 export const importedRecordId = (importId: string, number: number): string =>
   importId + number.toString(16).padStart(IMPORT_ID_LENGTH, "0");
 
-/** The import that the record would belong to. */
+/** The id of the import that a record with this id would belong to. */
 export const importOfRecord = (recordId: string): string => recordId.slice(0, IMPORT_ID_LENGTH);
 
-/** False where the zone has one under way. */
+/** False if the zone has a large change in progress. */
 export async function beginImport(db: Db, row: DnsImportRow): Promise<boolean> {
   try {
     await db.insertInto("dns_imports").values(row).execute();
@@ -33,7 +33,7 @@ export async function beginImport(db: Db, row: DnsImportRow): Promise<boolean> {
   }
 }
 
-/** False where it is no longer under way. */
+/** False if it is no longer in progress. */
 export async function touchImport(db: Db, { zone_id, id, touched_on }: DnsImportRow): Promise<boolean> {
   const query = db.updateTable("dns_imports").set({ touched_on }).where("zone_id", "=", zone_id).where("id", "=", id);
   return (await query.executeTakeFirst()).numUpdatedRows > 0n;
@@ -46,13 +46,13 @@ export async function endImport(db: Db, { zone_id, id }: Pick<DnsImportRow, "zon
 export const importOfZone = (db: Db, zoneId: string): Promise<DnsImportRow | undefined> =>
   db.selectFrom("dns_imports").selectAll().where("zone_id", "=", zoneId).executeTakeFirst();
 
-/** Those that nothing was heard of since then; all of them without a time. */
+/** Changes without progress since the time; all changes without a time. */
 export const importsUntouchedSince = (db: Db, since?: string): Promise<DnsImportRow[]> => {
   const all = db.selectFrom("dns_imports").selectAll();
   return (since === undefined ? all : all.where("touched_on", "<", since)).execute();
 };
 
-/** Some of the records that the import has written. */
+/** Some of the records that the import wrote. */
 export const importedRecords = (db: Db, { zone_id, id }: Pick<DnsImportRow, "zone_id" | "id">, limit: number): Promise<DnsRecordRow[]> =>
   db
     .selectFrom("dns_records")

@@ -6,7 +6,7 @@ import { recordKeys, tagKeys } from "./record-keys.ts";
 import { prepareSetQuery } from "#store/queries/in-query.ts";
 import type { DnsRecordsTable, DnsRecordTagsTable, Tables } from "#store/queries/tables.ts";
 
-// Reading and writing many records at once; one is a set of one.
+// Reads and writes many records at once; a single record is a set of one.
 
 type Db = Kysely<Tables>;
 
@@ -23,12 +23,12 @@ const COLUMNS = [
 ] as const;
 type WholeRow = Selectable<DnsRecordsTable>;
 
-/** Every column but the key, which is what a record keeps for life. */
+/** Every column except the key, which never changes. */
 const CHANGING = COLUMNS.filter((column) => column !== "id" && column !== "zone_id");
 
 const WHOLE_ROWS = { width: COLUMNS.length, shared: 0 } as const;
 const KEYS = { width: 1, shared: 1 } as const;
-/** Each key takes a whole row away, with its tags. */
+/** Each key deletes a whole row, with its tags. */
 const ROWS_IN_ZONE = { ...KEYS, touched: COLUMNS.length } as const;
 const TAGS_OF_KEYS = { width: 1, shared: 0, touched: COLUMNS.length } as const;
 
@@ -51,7 +51,7 @@ const replace = prepareSetQuery<[], unknown>(WHOLE_ROWS, (db, tuples) =>
     ),
 );
 
-/** In words of no index: SQLite would rather read a zone of a million records than look up four. */
+/** An expression that no index matches: otherwise SQLite would scan a zone of a million records instead of looking up four. */
 const IN_ZONE = sql<string>`zone_id || ''`;
 
 const remove = prepareSetQuery<[zoneId: string], unknown>(ROWS_IN_ZONE, (db, tuples, zoneId) =>
@@ -89,13 +89,13 @@ const removeTags = prepareSetQuery<[], unknown>(TAGS_OF_KEYS, (db, tuples) =>
 
 const tuples = (keys: readonly string[]): string[][] => keys.map((key) => [key]);
 
-/** A record before and after a write; null where there is none. Never both. */
+/** A record before and after a write; null if it did not exist. At least one is not null. */
 export interface RecordChange {
   readonly before: DnsRecordRow | null;
   readonly after: DnsRecordRow | null;
 }
 
-/** Each record once. Their tags go with them. */
+/** Writes the changes; each record occurs once. Tags are written with their records. */
 export async function writeRecords(db: Db, zoneId: string, changes: readonly RecordChange[]): Promise<void> {
   const deleted: string[] = [];
   const replaced: DnsRecordRow[] = [];
@@ -115,8 +115,8 @@ export async function writeRecords(db: Db, zoneId: string, changes: readonly Rec
 const tagTuples = ({ id, zone_id, name, tags }: DnsRecordRow): (string | number)[][] =>
   tagKeys(tags).map(({ tag_key, tag_reversed, repeated }) => [id, zone_id, tag_key, tag_reversed, name, repeated]);
 
-/** Those of the records that the zone has. */
+/** The zone's records with one of the ids. */
 export const recordsByIds = (db: Db, zoneId: string, ids: readonly string[]): Promise<DnsRecordRow[]> => select(db, tuples(ids), zoneId);
 
-/** What the checks of a write need of the records that have one of the names already. */
+/** Records with one of the names, as the checks of a write need them. */
 export const recordsNamed = (db: Db, zoneId: string, names: readonly string[]) => selectNamed(db, tuples(names), zoneId);

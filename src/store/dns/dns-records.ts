@@ -29,14 +29,14 @@ type Db = Kysely<Tables>;
 export const recordById = (db: Db, zoneId: string, id: string): Promise<DnsRecordRow | undefined> =>
   db.selectFrom("dns_records").select(RECORD_COLUMNS).where("id", "=", id).where("zone_id", "=", zoneId).executeTakeFirst();
 
-/** What planes see of a record. */
+/** Columns of a record that the snapshot contains. */
 const SNAPSHOT_COLUMNS = ["id", "zone_id", "name", "type", "content", "ttl", "proxied", "rdata", "settings"] as const;
 
-/** Everything, by key, `limit` at a time: the rebuild of the snapshot never holds a second copy of the table. */
+/** All records by key, `limit` at a time, so that rebuilding the snapshot never holds a second copy of the table. */
 export const recordsAfter = (db: Db, id: string, limit: number): Promise<Pick<DnsRecordRow, (typeof SNAPSHOT_COLUMNS)[number]>[]> =>
   db.selectFrom("dns_records").select(SNAPSHOT_COLUMNS).where("id", ">", id).orderBy("id").limit(limit).execute();
 
-/** Deletes some of the zone's records and gives their ids; none when none is left. */
+/** Deletes some of the zone's records and returns their ids; an empty array when none are left. */
 export async function deleteSomeOfZone(db: Db, zoneId: string, limit: number): Promise<readonly string[]> {
   const some = db.selectFrom("dns_records").select("id").where("zone_id", "=", zoneId).limit(limit);
   const rows = await db.deleteFrom("dns_records").where("id", "in", some).returning("id").execute();

@@ -5,7 +5,7 @@ import { prepareQuery } from "#store/queries/prepared-query.ts";
 import type { DnsVersionsTable, Tables } from "#store/queries/tables.ts";
 
 export type DnsVersionRow = Selectable<DnsVersionsTable>;
-/** A version less its changes. */
+/** A version without its changes. */
 export type DnsVersionHead = Omit<DnsVersionRow, "changes">;
 
 type Db = Kysely<Tables>;
@@ -37,10 +37,10 @@ export async function insertVersionPart(db: Db, zoneId: string, version: number,
   await db.insertInto("dns_version_parts").values({ zone_id: zoneId, version, part, changes }).execute();
 }
 
-/** Where a large change keeps what it changed until it is a version, and from then on too: serials begin at 1. */
+/** Key under which a large change stores its changes, before and after it is a version. Negative, because serials begin at 1. */
 export const partsKeyOf = (changeId: string): number => -Number.parseInt(changeId.slice(0, 12), 16) - 1;
 
-/** The last of what a large change has kept; undefined where nothing is left. */
+/** The last stored part of a large change; undefined if none is left. */
 export const lastPart = (db: Db, zoneId: string, partsKey: number): Promise<{ part: number; changes: string } | undefined> =>
   db
     .selectFrom("dns_version_parts")
@@ -64,14 +64,14 @@ export async function deletePart(db: Db, zoneId: string, partsKey: number, part:
   await db.deleteFrom("dns_version_parts").where("zone_id", "=", zoneId).where("version", "=", partsKey).where("part", "=", part).execute();
 }
 
-/** Deletes some of a large version's parts; false where none is left. */
+/** Deletes some parts of a large version; false if none is left. */
 export async function deleteSomeParts(db: Db, zoneId: string, partsKey: number, limit: number): Promise<boolean> {
   const some = db.selectFrom("dns_version_parts").select("part").where("zone_id", "=", zoneId).where("version", "=", partsKey).limit(limit);
   const query = db.deleteFrom("dns_version_parts").where("zone_id", "=", zoneId).where("version", "=", partsKey).where("part", "in", some);
   return (await query.executeTakeFirst()).numDeletedRows > 0n;
 }
 
-/** Deletes some of a zone's versions, with or without their parts; false where none is left. */
+/** Deletes some of a zone's versions and their parts; false if none is left. */
 export async function deleteSomeVersions(db: Db, zoneId: string, limit: number): Promise<boolean> {
   const parts = await db.selectFrom("dns_version_parts").select(["version", "part"]).where("zone_id", "=", zoneId).limit(limit).execute();
   for (const { version, part } of parts) await deletePart(db, zoneId, version, part);
@@ -85,7 +85,7 @@ export async function deleteSomeVersions(db: Db, zoneId: string, limit: number):
 export const versionHead = (db: Db, zoneId: string, version: number): Promise<DnsVersionHead | undefined> =>
   db.selectFrom("dns_versions").select(HEAD).where("zone_id", "=", zoneId).where("version", "=", version).executeTakeFirst();
 
-/** The newest, and the oldest that is still kept; null where the zone has none. */
+/** The newest and oldest stored versions; null if the zone has none. */
 export async function versionRange(db: Db, zoneId: string): Promise<{ oldest: number; newest: number } | null> {
   const { oldest, newest } = await db
     .selectFrom("dns_versions")
@@ -117,11 +117,11 @@ export async function listVersions(
   return { items, total: Number(total) };
 }
 
-/** Changes in one row: those of larger versions go on in parts. */
+/** Changes per row; those of larger versions continue in parts. */
 export const CHANGES_PER_ROW = 250;
 const VERSIONS_AT_ONCE = 50;
 
-/** The changes of the versions after `after` up to `upTo`, oldest first: texts of `CHANGES_PER_ROW` changes at most. */
+/** The changes of the versions after `after` up to `upTo`, oldest first: texts of at most `CHANGES_PER_ROW` changes. */
 export async function* versionChanges(db: Db, zoneId: string, after: number, upTo: number): AsyncGenerator<string> {
   for (let at = after; ;) {
     const rows = await db
@@ -160,7 +160,7 @@ async function* versionParts(db: Db, row: DnsVersionHead): AsyncGenerator<string
 export const changeCount = ({ created, updated, deleted }: Pick<DnsVersionHead, "created" | "updated" | "deleted">): number =>
   created + updated + deleted;
 
-/** The newest but `n - 1`, or null where there are not as many. */
+/** The n-th newest version, or null if the zone has fewer. */
 export async function nthNewestVersion(db: Db, zoneId: string, n: number): Promise<number | null> {
   const query = db.selectFrom("dns_versions").select("version").where("zone_id", "=", zoneId);
   const row = await query
@@ -171,7 +171,7 @@ export async function nthNewestVersion(db: Db, zoneId: string, n: number): Promi
   return row?.version ?? null;
 }
 
-/** Of all that are kept, newest first. */
+/** Sizes of all stored versions, newest first. */
 export const versionSizes = (db: Db, zoneId: string): Promise<Pick<DnsVersionRow, "version" | "created" | "updated" | "deleted">[]> =>
   db
     .selectFrom("dns_versions")
@@ -180,10 +180,10 @@ export const versionSizes = (db: Db, zoneId: string): Promise<Pick<DnsVersionRow
     .orderBy("version", "desc")
     .execute();
 
-/** Each holds up to `CHANGES_PER_ROW` changes. */
+/** Versions per statement; each holds up to `CHANGES_PER_ROW` changes. */
 const DELETED_AT_ONCE = 20;
 
-/** Parts of large versions are only told, for others to delete over time. */
+/** Deletes versions. Returns the keys of large versions' parts, for the caller to delete over time. */
 const deleteBetween = async (db: Db, zoneId: string, above: number, below: number): Promise<readonly number[]> => {
   const large = await db
     .selectFrom("dns_versions")

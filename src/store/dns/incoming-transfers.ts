@@ -10,8 +10,8 @@ export const incomingState = (db: Db, zoneId: string): Promise<IncomingState | u
   db.selectFrom("incoming_transfer_states").selectAll().where("zone_id", "=", zoneId).executeTakeFirst();
 
 /**
- * Zones of type secondary whose check is due, those first that have waited longest. No check is put off until after
- * `latestMs`: such a time is from a clock that has been set back since.
+ * Secondary zones whose check is due, the longest overdue first. A check later than `latestMs` also counts as due: it was
+ * set by a clock that was ahead.
  */
 export const dueIncoming = (
   db: Db,
@@ -31,7 +31,7 @@ export const dueIncoming = (
     .limit(limit)
     .execute();
 
-/** Takes the zone's check for this node until the time; false where another node has it, or where it has changed. */
+/** Claims the zone's check for this node until the time; false if another node has claimed it, or it has changed. */
 export async function claimIncoming(db: Db, zoneId: string, seenMs: number, untilMs: number): Promise<boolean> {
   const claimed = await db
     .updateTable("incoming_transfer_states")
@@ -43,7 +43,7 @@ export async function claimIncoming(db: Db, zoneId: string, seenMs: number, unti
   return claimed !== undefined;
 }
 
-/** Makes the zone's check due, and begins its state where there is none. */
+/** Makes the zone's check due, and creates its state if needed. */
 export async function beginIncoming(db: Db, zoneId: string, nowMs: number): Promise<void> {
   await db
     .insertInto("incoming_transfer_states")
@@ -52,7 +52,7 @@ export async function beginIncoming(db: Db, zoneId: string, nowMs: number): Prom
     .execute();
 }
 
-/** Makes the checks due of those of the account's zones whose last one failed. */
+/** Makes checks due for the account's zones whose last check failed. */
 export async function retryIncoming(db: Db, accountId: string, nowMs: number): Promise<void> {
   await updateInPieces(db, {
     table: "incoming_transfer_states",
@@ -62,7 +62,7 @@ export async function retryIncoming(db: Db, accountId: string, nowMs: number): P
   });
 }
 
-/** False where the zone has no state any more. */
+/** False if the zone's state no longer exists. */
 export async function updateIncomingState(db: Db, zoneId: string, values: Updateable<IncomingTransferStatesTable>): Promise<boolean> {
   const updated = await db
     .updateTable("incoming_transfer_states")

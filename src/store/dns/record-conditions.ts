@@ -3,7 +3,7 @@ import { escapeLike, type TextOperator } from "#store/queries/like.ts";
 import { afterPrefix } from "./record-keys.ts";
 import { reversed } from "#store/queries/reversed.ts";
 
-/** One condition of a list. Values are folded as the column is: lower case, and content as `contentKey` does. */
+/** One condition of a list. Values are folded like the column: lower case, and content as by `contentKey`. */
 export type RecordTest =
   | TextTest
   | { readonly on: "commented"; readonly value: boolean }
@@ -22,7 +22,7 @@ export type TextColumn = "name" | "content" | "comment";
 
 export interface TagTest {
   readonly on: "tag";
-  /** `anywhere` looks into names and values alike; the others are on the value of the tag that they name. */
+  /** `anywhere` searches names and values; the other operators apply to the value of the named tag. */
   readonly operator: TextOperator | "present" | "absent" | "anywhere";
   readonly name: string;
   readonly value: string;
@@ -32,7 +32,7 @@ export type Condition = RawBuilder<SqlBool>;
 
 export const ALWAYS: Condition = sql`1 = 1`;
 
-/** In words that no index begins with, for judging rows that are found by other means. */
+/** A condition that no index matches, to filter rows that were found by other means. */
 export function judging(test: RecordTest): Condition {
   switch (test.on) {
     case "type":
@@ -55,7 +55,7 @@ export const joined = (parts: readonly Condition[], match: "any" | "all"): Condi
   parts.length === 0 ? ALWAYS : sql`(${sql.join(parts, match === "any" ? sql` OR ` : sql` AND `)})`;
 
 const PLAIN = { name: sql`name`, content: sql`content_key`, comment: sql`comment_key` } as const;
-/** The whole text, in words that are in no index. */
+/** The whole text, as expressions that no index matches. */
 const WHOLE = { ...PLAIN, name: sql`(name || '')` } as const;
 
 function judgedText({ on, operator, value }: TextTest): Condition {
@@ -78,7 +78,7 @@ export function prefixed(text: RawBuilder<unknown>, prefix: string): Condition {
   return after === null ? sql`${text} >= ${prefix}` : sql`(${text} >= ${prefix} AND ${text} < ${after})`;
 }
 
-/** On one of the record's tags, by the columns of `dns_record_tags`. */
+/** A condition on one of the record's tags, by the columns of `dns_record_tags`. */
 export function tagCondition({ operator, name, value }: TagTest): Condition {
   switch (operator) {
     case "present":
@@ -99,6 +99,6 @@ export function tagCondition({ operator, name, value }: TagTest): Condition {
 
 function taggedRow(test: TagTest): Condition {
   const tags = sql`FROM dns_record_tags WHERE record_id = dns_records.id AND ${tagCondition(test)}`;
-  // Counted, since PostgreSQL would read the tags of the whole zone at once for a NOT EXISTS.
+  // A count, because PostgreSQL would read the tags of the whole zone at once for NOT EXISTS.
   return test.operator === "absent" ? sql`(tagged = 0 OR (SELECT count(*) ${tags}) = 0)` : sql`(tagged = 1 AND EXISTS (SELECT 1 ${tags}))`;
 }

@@ -4,14 +4,14 @@ import { tagKeys } from "./record-keys.ts";
 import { prepareSetQuery } from "#store/queries/in-query.ts";
 import type { Tables } from "#store/queries/tables.ts";
 
-// How many records of a zone have a facet: what a filter may ask for that most records have. A count of those would
-// read most of an index, at some 15 million records a second.
+// Counts of a zone's records per facet: the properties of filters that may match most records. Counting those would read
+// most of an index, at about 15 million records per second.
 
 type Db = Kysely<Tables>;
 
 type Counted = Pick<DnsRecordRow, "type" | "proxied" | "comment" | "tags">;
 
-/** Facets whose records are counted, or all other records of the zone. */
+/** Facets whose records are counted, or all records of the zone without them. */
 export interface Facets {
   readonly facets: readonly string[];
   readonly others: boolean;
@@ -20,7 +20,7 @@ export interface Facets {
 export const typeFacet = (type: string): string => `type:${type}`;
 export const PROXIED = "proxied";
 export const COMMENTED = "commented";
-/** The name folded, as `tagKeys` has it. */
+/** `name` is folded, as by `tagKeys`. */
 export const tagFacet = (name: string): string => `tag:${name}`;
 
 function facetsOf({ type, proxied, comment, tags }: Counted): readonly string[] {
@@ -56,7 +56,7 @@ const forgetEmpty = prepareSetQuery<[zoneId: string], unknown>(FACETS, (db, tupl
     .where("count", "=", 0),
 );
 
-/** In the transaction that writes the records. */
+/** Updates the counts in the transaction that writes the records. */
 export async function countRecords(
   db: Db,
   zoneId: string,
@@ -73,12 +73,12 @@ export async function countRecords(
   const tuples = [...added].filter(([, by]) => by !== 0);
   if (tuples.length === 0) return;
   await add(db, tuples, zoneId);
-  // Anybody can think of new tags for ever.
+  // Clients can invent any number of tags, so empty counts are deleted.
   const fewer = tuples.filter(([, by]) => by < 0).map(([facet]) => [facet]);
   if (fewer.length > 0) await forgetEmpty(db, fewer, zoneId);
 }
 
-/** Records that have one of the facets, of which no record may have two; or all others. */
+/** Number of records with one of the facets, of which no record may have two; or of all others. */
 export async function countedRecords(db: Db, zoneId: string, { facets, others }: Facets): Promise<number> {
   const { rows } = await sql<{ counted: number; records: number }>`
     SELECT record_count AS records, (

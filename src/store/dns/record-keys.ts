@@ -1,17 +1,17 @@
 import { reversed } from "#store/queries/reversed.ts";
 import type { RecordKeys, DnsRecordRow } from "./record-row.ts";
 
-/** One tag as filters compare it: `name:value`, with the colon also where there is no value. */
+/** One tag as filters compare it: `name:value`, with the colon even without a value. */
 export interface TagKeys {
   readonly tag_key: string;
-  /** The value backwards, behind the name as it is: a filter on the end of a value names the tag. */
+  /** The name, then the value reversed: a filter on the end of a value names the tag. */
   readonly tag_reversed: string;
   readonly name: string;
-  /** 1 where the record has several tags of this name, so that whoever counts records counts it once. */
+  /** 1 if the record has several tags of this name, so that a count includes the record once. */
   readonly repeated: number;
 }
 
-/** Characters of a long text that an index holds: an index row has less room than content. */
+/** Characters of a long text in an index: an index row has less room than content. */
 export const KEY_LENGTH_MAX = 64;
 
 export function recordKeys(row: Pick<DnsRecordRow, "name" | "content_key" | "comment" | "tags">): RecordKeys {
@@ -28,7 +28,7 @@ export function recordKeys(row: Pick<DnsRecordRow, "name" | "content_key" | "com
   };
 }
 
-/** The tags of a row, each once: two that differ in case only are the same to a filter. */
+/** A row's distinct tags; a filter does not distinguish case. */
 export function tagKeys(tags: string): readonly TagKeys[] {
   if (tags === "[]") return [];
   const keys = new Map<string, ReturnType<typeof splitTag>>();
@@ -47,32 +47,32 @@ export function tagKeys(tags: string): readonly TagKeys[] {
   }));
 }
 
-/** `name` or `name:value`, folded; without a value it is empty. */
+/** Splits and folds `name` or `name:value`; without a value it is empty. */
 export function splitTag(tag: string): { readonly name: string; readonly value: string } {
   const text = folded(tag);
   const colon = text.indexOf(":");
   return colon < 0 ? { name: text, value: "" } : { name: text.slice(0, colon), value: text.slice(colon + 1) };
 }
 
-/** Case does not count in filters. Half a surrogate pair is stored as U+FFFD, so it is compared as that. */
+/** Filters ignore case. Lone surrogates are stored as U+FFFD, so they are compared as that. */
 export const folded = (text: string): string => text.toWellFormed().toLowerCase();
 
-/** The first characters, as `substr` counts them: by code point. */
+/** The first characters by code point, as `substr` counts them. */
 export function keyHead(text: string): string {
   return text.length <= KEY_LENGTH_MAX ? text : [...text].slice(0, KEY_LENGTH_MAX).join("");
 }
 
-/** The last characters, backwards. */
+/** The last characters, reversed. */
 export function keyTail(text: string): string {
   return text.length <= KEY_LENGTH_MAX ? reversed(text) : [...text.toWellFormed()].slice(-KEY_LENGTH_MAX).toReversed().join("");
 }
 
-/** The least text that is greater than every text with this prefix, in order of code points; null where there is none. */
+/** The least text greater than every text with this prefix, by code point; null if none exists. */
 export function afterPrefix(prefix: string): string | null {
   const points = [...prefix];
   for (let last = points.pop(); last !== undefined; last = points.pop()) {
     const point = (last.codePointAt(0) ?? 0) + 1;
-    // Surrogates are no characters, and nothing follows the last character of all.
+    // Surrogates are not characters, and the last code point has no successor.
     if (point <= 0x10ffff) return points.join("") + String.fromCodePoint(point === 0xd800 ? 0xe000 : point);
   }
   return null;

@@ -25,23 +25,23 @@ import type { Tables } from "#store/queries/tables.ts";
 
 type Db = Kysely<Tables>;
 
-/** What decides between ways of finding the same page. */
+/** Limits that decide between ways of finding the same page. */
 export interface ListCosts {
-  /** Entries of an index that take the thread a few milliseconds. */
+  /** Index entries that take a few milliseconds to read. */
   readonly entriesMax: number;
-  /** How many entries of an index are read while one row is. */
+  /** Index entries that can be read in the time of one row. */
   readonly entriesPerRow: number;
 }
 
 const COSTS: ListCosts = { entriesMax: 2_000, entriesPerRow: 12 };
 
 /**
- * One page of a zone's records, and how many there are. No statistics are needed. Whatever may read more than some
- * thousand entries of an index runs on `store.scan`, where nobody else waits for it.
+ * One page of a zone's records, and the total. Needs no database statistics. Queries that may read more than some
+ * thousand index entries run on `store.scan`, so that they delay only each other.
  */
 export async function listRecords(store: Store, list: RecordList, window: ListWindow, costs: ListCosts = COSTS): Promise<FoundRecords> {
   const { read } = store;
-  // A zone of a few records is read in no time, so that its lists need not wait for those that are not.
+  // A small zone is read quickly, so its lists need not wait behind slow ones.
   const dbs: Databases = { read, scan: window.records <= costs.entriesMax ? read : store.scan };
   const { test } = list;
   if (test === null) {
@@ -57,15 +57,15 @@ export async function listRecords(store: Store, list: RecordList, window: ListWi
 
 type Databases = Pick<Store, "read" | "scan">;
 
-/** What is known before any record is read. */
+/** Facts that are known before any record is read. */
 interface Known extends ListCosts {
   readonly source: RecordSource;
   readonly total: number | null;
 }
 
 /**
- * The list in its usual order: indexes have the names of all that the filter finds, so that no row is read but those
- * of the page. Where they are many, the page may be found sooner in the index of names, in which the next is near.
+ * The list in its default order. The indexes contain the names of all matches, so only the page's rows are read. If there
+ * are many matches, the page may be found sooner in the index of names, where the next match is near.
  */
 async function listByNames({ read, scan }: Databases, list: Filtered, window: ListWindow, known: Known): Promise<FoundRecords> {
   const { source, entriesMax, entriesPerRow } = known;
@@ -88,7 +88,7 @@ async function listByNames({ read, scan }: Databases, list: Filtered, window: Li
   return pageByNames(scan, list, window, { names: bounded && rest === null ? readAgain(names) : kept(names), total });
 }
 
-/** Null where the index finds more than a few. */
+/** Null if the index finds more than a few. */
 async function fewOf(db: Db, list: Filtered, window: ListWindow, { source, entriesMax }: Known): Promise<FoundRecords | null> {
   const { rest } = source;
   if (rest !== null) return fewFound(db, list, window, { candidates: source.rows(entriesMax + 1), rest, max: entriesMax });
@@ -96,14 +96,14 @@ async function fewOf(db: Db, list: Filtered, window: ListWindow, { source, entri
   return found.total <= entriesMax ? found : null;
 }
 
-/** Reading a range of an index twice costs less than keeping it, unless much in between is left out. */
+/** Reading an index range twice is cheaper than materializing it, unless many entries in it do not match. */
 const readAgain = (names: RawBuilder<unknown>): RawBuilder<unknown> => sql`NOT MATERIALIZED (${names})`;
 const kept = (names: RawBuilder<unknown>): RawBuilder<unknown> => sql`MATERIALIZED (${names})`;
 
 /**
- * A list in another order: where an index finds few, they are read and sorted; where many, they are looked for in the
- * index of the order if there is one. Between the two lies √(end of page × records in the zone), at which both read as
- * many rows.
+ * A list in another order. If an index finds few matches, they are read and sorted; if many, the page is searched in the
+ * index of the order, if one exists. The limit is √(end of page × records in the zone), at which both read the same
+ * number of rows.
  */
 async function listByRows({ read, scan }: Databases, list: Filtered, window: ListWindow, known: Known): Promise<FoundRecords> {
   const { source, entriesMax } = known;
@@ -121,14 +121,14 @@ async function listByRows({ read, scan }: Databases, list: Filtered, window: Lis
   return { items: await items, total };
 }
 
-/** The identifiers of a page that may be of any length, one after the other: a million rows are dear to hand over, one text is not. */
+/** The ids of a page of any length, concatenated: returning a million rows is expensive, one text is not. */
 export async function listRecordIds(store: Store, list: RecordList, { limit, offset, from = null }: ListWindow): Promise<string> {
   const { test, zone_id } = list;
   const source = test && sourceOf(test, zone_id);
   const condition = source ? sql`${source.rows(null)} AND ${source.rest ?? ALWAYS}` : ofZone(list);
   const place = ORDERED_BY_INDEX.has(list.order) ? from : null;
   const rest = place === null ? condition : sql`${condition} AND ${behind(list, place)}`;
-  // The page is cut out before its rows are numbered: else all of the zone's would be.
+  // The page is selected before its rows are numbered; otherwise all rows of the zone would be.
   const { rows } = await sql<{ ids: string | null }>`
     SELECT string_agg(id, '' ORDER BY position) AS ids FROM (
       SELECT id, row_number() OVER (ORDER BY ${orderOf(list)}) AS position FROM (
@@ -139,6 +139,6 @@ export async function listRecordIds(store: Store, list: RecordList, { limit, off
   return rows[0]?.ids ?? "";
 }
 
-/** What a count of the zone's records holds for: any change of a record raises the serial. */
+/** The state for which a count of the zone's records is valid: any change of a record raises the serial. */
 export const zoneState = (db: Db, zoneId: string): Promise<{ serial: number; record_count: number } | undefined> =>
   db.selectFrom("zones").select(["serial", "record_count"]).where("id", "=", zoneId).executeTakeFirst();

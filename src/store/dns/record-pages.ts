@@ -5,13 +5,13 @@ import { type Condition, judging, type RecordTest } from "./record-conditions.ts
 import { keyHead } from "./record-keys.ts";
 import type { Tables } from "#store/queries/tables.ts";
 
-// The queries that pages of a list are made of; store/dns/record-lists.ts chooses between them.
+// Queries for pages of a list; store/dns/record-lists.ts chooses between them.
 
 type Db = Kysely<Tables>;
 
 export interface RecordList {
   readonly zone_id: string;
-  /** Null for all records of the zone. */
+  /** Null: all records of the zone. */
   readonly test: RecordTest | null;
   readonly order: "type" | "name" | "content" | "ttl" | "proxied";
   readonly direction: "asc" | "desc";
@@ -20,11 +20,11 @@ export interface RecordList {
 export interface ListWindow {
   readonly limit: number;
   readonly offset: number;
-  /** A record of this list from which on it is read, and how many stand before the next; null or absent from the first one on. */
+  /** A record of this list after which reading starts, and the number of records up to it; null or absent: from the start. */
   readonly from?: RecordPlace | null;
-  /** Records in the zone, whatever the filter. */
+  /** Number of records in the zone, regardless of the filter. */
   readonly records: number;
-  /** Records that the filter finds, where somebody has counted them since the zone last changed. */
+  /** Number of matching records, if it was counted since the zone last changed. */
   readonly known_total: number | null;
 }
 
@@ -38,12 +38,12 @@ export interface FoundRecords {
   readonly total: number;
 }
 
-/** A list that has a filter. */
+/** A list with a filter. */
 export interface Filtered extends RecordList {
   readonly test: RecordTest;
 }
 
-/** Entries of the order's index that are read to the end of the page. */
+/** Number of index entries that are read up to the end of the page. */
 export const entriesTo = ({ limit, offset, from }: ListWindow): number => offset - (from?.position ?? 0) + limit;
 
 export const ORDERED_BY_INDEX: ReadonlySet<RecordList["order"]> = new Set(["name", "type", "content"]);
@@ -52,7 +52,7 @@ export const ofZone = ({ zone_id }: RecordList): Condition => sql`zone_id = ${zo
 
 const columns = sql.join(RECORD_COLUMNS.map((column) => sql.ref(column)));
 
-/** Counts the names unless that is done, and sorts them, then reads the rows of those that are on the page. */
+/** Counts the names unless the total is known, sorts them, then reads the rows of the page. */
 export async function pageByNames(
   db: Db,
   list: Filtered,
@@ -60,11 +60,11 @@ export async function pageByNames(
   { names, total }: { readonly names: RawBuilder<unknown>; readonly total: number | null },
 ): Promise<FoundRecords> {
   const count = total === null ? sql`(SELECT count(*) FROM found)` : sql`CAST(${total} AS bigint)`;
-  // Rows of the page's first name may be on the page before.
+  // Rows of the page's first name may belong to the previous page.
   const beforePage = list.direction === "asc" ? sql`name < (SELECT min(name) FROM on_page)` : sql`name > (SELECT max(name) FROM on_page)`;
   const skipped = offset === 0 ? sql`0` : sql`${offset} - (SELECT count(*) FROM found WHERE ${beforePage})`;
-  // The count stands in one row, beside which the page may be empty. The names are not in the words of an index, or else
-  // SQLite may go through all names of the zone so as not to sort.
+  // The count has its own row, because the page may be empty. The name is an expression that no index matches; otherwise
+  // SQLite may scan all names of the zone to avoid sorting.
   const { rows } = await sql<DnsRecordRow & { found_count: number }>`
     WITH found AS ${names}, on_page AS MATERIALIZED (
       SELECT name FROM found ORDER BY name || '' ${sql.raw(list.direction)} LIMIT ${limit} OFFSET ${offset}
@@ -76,7 +76,7 @@ export async function pageByNames(
   return { items: rows[0]?.id === null ? [] : rows, total: rows[0]?.found_count ?? 0 };
 }
 
-/** Looks through the zone in the order of names, but only as far as about so many rows. */
+/** Scans the zone in the order of names, but at most about `rowsMax` rows. */
 export async function walkNames(db: Db, list: Filtered, window: ListWindow, rowsMax: number): Promise<readonly DnsRecordRow[]> {
   const [beyond, all] = list.direction === "asc" ? [sql`<=`, "\u{10ffff}"] : [sql`>=`, ""];
   const { from } = window;
@@ -85,7 +85,7 @@ export async function walkNames(db: Db, list: Filtered, window: ListWindow, rows
   return selectRows(db, list, window, sql`${ofZone(list)} AND name ${beyond} coalesce((${last}), ${all}) AND ${judging(list.test)}`);
 }
 
-/** Finds the candidates by their index, then keeps, sorts and counts what else fits; null where there are more than `max`. */
+/** Finds the candidates by their index, then filters, sorts and counts them; null if there are more than `max`. */
 export async function fewFound(
   db: Db,
   list: RecordList,
@@ -113,7 +113,7 @@ interface Counts {
   readonly found_count: number;
 }
 
-/** The page out of all that fit, in the order in which the zone's index has them. */
+/** The page of all matches, in the order of the zone's index. */
 export const inOrder = (db: Db, list: RecordList, window: ListWindow): Promise<readonly DnsRecordRow[]> =>
   selectRows(db, list, window, list.test === null ? ofZone(list) : sql`${ofZone(list)} AND ${judging(list.test)}`);
 
@@ -123,7 +123,7 @@ export async function selectRows(db: Db, list: RecordList, window: ListWindow, c
   const skipped = window.offset - (from?.position ?? 0);
   const wanted = from === null ? condition : sql<never>`${condition} AND ${behind(list, from)}`;
   const page = sql`ORDER BY ${orderOf(list)} LIMIT ${window.limit} OFFSET ${skipped}`;
-  // What is sorted or passed over is found in the index, before any row is read.
+  // Sorting and skipping use the index only; rows are read for the page alone.
   const { rows } =
     isByIndex && skipped <= SKIPPED_WITH_ROWS
       ? await sql<DnsRecordRow>`SELECT ${columns} FROM dns_records WHERE ${wanted} ${page}`.execute(db)
@@ -133,7 +133,7 @@ export async function selectRows(db: Db, list: RecordList, window: ListWindow, c
   return rows;
 }
 
-/** PostgreSQL reads the row of each entry that it passes over. */
+/** Beyond this offset the index is read alone, because PostgreSQL reads the row of each skipped entry. */
 const SKIPPED_WITH_ROWS = 1_000;
 
 export async function countRows(db: Db, query: RawBuilder<unknown>): Promise<number> {
@@ -141,7 +141,7 @@ export async function countRows(db: Db, query: RawBuilder<unknown>): Promise<num
   return rows[0]?.total ?? 0;
 }
 
-/** Name, type and id make one order of records that are otherwise equal; all in one direction, as indexes are. */
+/** Name, type and id make the order of equal records unique; all in one direction, like the indexes. */
 const ORDERS: Readonly<Record<RecordList["order"], readonly string[]>> = {
   name: ["name", "type", "id"],
   type: ["type", "name", "id"],
@@ -150,7 +150,7 @@ const ORDERS: Readonly<Record<RecordList["order"], readonly string[]>> = {
   proxied: ["proxied", "name", "type", "id"],
 };
 
-/** What follows a record in the order of an index. */
+/** Records after the given one in the order of an index. */
 export function behind(list: RecordList, { row }: RecordPlace): Condition {
   const terms = list.order === "content" ? ["content_head", ...ORDERS.content] : ORDERS[list.order];
   const values: Readonly<Record<string, string>> = { ...row, content_head: keyHead(row.content_key) };
@@ -158,14 +158,14 @@ export function behind(list: RecordList, { row }: RecordPlace): Condition {
   return sql`(${left}) ${list.direction === "asc" ? sql`>` : sql`<`} (${right})`;
 }
 
-/** For sorting what was read. */
+/** The order for sorting rows that were read. */
 const sortedBy = ({ order, direction }: RecordList): RawBuilder<unknown> =>
   sql.join(ORDERS[order].map((term) => sql`${sql.raw(term)} ${sql.raw(direction)}`));
 
-/** The columns that `orderOf` and `sortedBy` speak of. */
+/** The columns that `orderOf` and `sortedBy` use. */
 export const orderColumns = (list: RecordList): RawBuilder<unknown> =>
   sql.raw([...new Set(["id", ...ORDERS[list.order], ...(list.order === "content" ? ["content_head"] : [])])].join(", "));
 
-/** The same order, in words of the index that has it. */
+/** The same order, in terms of the index that provides it. */
 export const orderOf = (list: RecordList): RawBuilder<unknown> =>
   list.order === "content" ? sql`content_head ${sql.raw(list.direction)}, ${sortedBy(list)}` : sortedBy(list);

@@ -5,13 +5,13 @@ import type { Tables } from "#store/queries/tables.ts";
 
 type Db = Kysely<Tables>;
 
-/** What scans of the zone have found. */
+/** Candidates that the last scan of the zone found. */
 export async function scanCandidates(db: Db, zoneId: string): Promise<DnsRecordRow[]> {
   const rows = await db.selectFrom("dns_scan_candidates").select("record").where("zone_id", "=", zoneId).orderBy("id").execute();
   return rows.map(({ record }) => JSON.parse(record) as DnsRecordRow);
 }
 
-/** A new scan takes the place of the one before. */
+/** Replaces the candidates of the previous scan. */
 export async function replaceScanCandidates(db: Db, zoneId: string, found: readonly DnsRecordRow[]): Promise<void> {
   await deleteInPieces(db, { table: "dns_scan_candidates", key: ["id"], where: sql`zone_id = ${zoneId}` });
   for (const row of found) {

@@ -16,21 +16,21 @@ import { COMMENTED, type Facets, PROXIED, tagFacet, typeFacet } from "./record-c
 import { keyHead, KEY_LENGTH_MAX, keyTail } from "./record-keys.ts";
 import { reversed } from "#store/queries/reversed.ts";
 
-/** How the records of a zone that fit a test are found by indexes. */
+/** A way to find a zone's records that match a test by an index. */
 export interface RecordSource {
-  /** A query for their names, each as often as there are records, from indexes alone if possible; all unless there is a `max`. */
+  /** Query for the names of matches, one per record, from the index alone if possible; at most `max` unless null. */
   names(max: number | null): RawBuilder<unknown>;
-  /** The same for those that fit another condition on rows of `dns_records` as well. */
+  /** The same for matches that also satisfy a condition on rows of `dns_records`. */
   namesIf(also: Condition): RawBuilder<unknown>;
-  /** A condition that their rows fit, in words of one index. Whoever takes at most `max` rows says so. */
+  /** A condition on matching rows that one index serves. `max`: the largest number of rows that the caller reads. */
   rows(max: number | null): Condition;
-  /** What the rows must fit besides; null where they are all that the test asks for. */
+  /** The remaining condition on these rows; null if they all match the test. */
   readonly rest: Condition | null;
-  /** Whether the range of the index holds nothing but such rows, so that a search for few of them ends soon. */
+  /** Whether the index range contains only such rows, so that a search for few of them ends soon. */
   readonly bounded: boolean;
-  /** Whether the index has them in the order of their names. */
+  /** Whether the index returns them in the order of their names. */
   readonly ordered: boolean;
-  /** The smaller, the fewer records it can be expected to find. */
+  /** A smaller rank means that fewer matches are expected. */
   readonly rank: number;
 }
 
@@ -53,7 +53,7 @@ export function sourceOf(test: RecordTest, zoneId: string): RecordSource {
   }
 }
 
-/** What counts the records that fit the test, where they are counted all the time. */
+/** The maintained counts that give the number of matches; null if these are not counted. */
 export function facetsOf(test: RecordTest): Facets | null {
   switch (test.on) {
     case "type":
@@ -75,7 +75,7 @@ export function facetsOf(test: RecordTest): Facets | null {
   }
 }
 
-/** Ranks of sources that read the whole of an index, and from which on what they find may be most of the zone. */
+/** Ranks of sources that read a whole index, and the rank from which a source may match most of the zone. */
 const RANK_CONTAINS = 20;
 const RANK_ZONE = 21;
 const RANK_BROAD = 7;
@@ -93,14 +93,14 @@ function ofRecords(zoneId: string, condition: Condition, rank: number): RecordSo
   };
 }
 
-/** Judges all records of the zone: by the index of names if that has what the test is about, by their rows if not. */
+/** Checks all records of the zone: by the index of names if it contains the tested columns, otherwise by their rows. */
 const ofZone = (zoneId: string, test: RecordTest): RecordSource => ({ ...ofRecords(zoneId, judging(test), RANK_ZONE), bounded: false });
 
 const limited = (max: number | null): RawBuilder<unknown> => (max === null ? sql`` : sql` LIMIT ${max}`);
 
 /**
- * What one of the tests finds, if the others judge it fit. A few rows are best asked of the test that is likely to find
- * the fewest; but a test that most of the zone may fit is worse than reading an index that has all the test is about.
+ * Finds the matches of one test and filters them by the others. For a few rows, the test with the fewest expected matches
+ * is best; but a test that most of the zone may match is worse than an index with all tested columns.
  */
 function conjunction(tests: readonly RecordTest[], zoneId: string): RecordSource {
   const sources = tests.map((test) => sourceOf(test, zoneId));
@@ -127,16 +127,16 @@ function conjunction(tests: readonly RecordTest[], zoneId: string): RecordSource
 const leastBy = <T>(items: readonly T[], key: (item: T) => number): number =>
   items.reduce((least, item, i) => (key(item) < key(items[least] as T) ? i : least), 0);
 
-/** Whether the index of names tells without a row which records fit. */
+/** Whether the index of names contains all tested columns. */
 function inIndexOfNames(test: RecordTest): boolean {
   if (test.on === "any" || test.on === "all") return test.tests.every(inIndexOfNames);
   return test.on !== "content" && test.on !== "comment";
 }
 
-/** Each test repeats those before it. */
+/** Limit, because each alternative repeats the tests before it. */
 const ALTERNATIVES_MAX = 8;
 
-/** What the first test finds, then what the second finds and not the first, and so on. */
+/** Matches of the first test, then those of the second that the first does not match, and so on. */
 function disjunction(tests: readonly RecordTest[], zoneId: string): RecordSource {
   const zone = ofZone(zoneId, { on: "any", tests });
   if (tests.length > ALTERNATIVES_MAX) return zone;
@@ -152,7 +152,7 @@ function disjunction(tests: readonly RecordTest[], zoneId: string): RecordSource
   return { ...zone, names: (max) => sql`SELECT name FROM (${namesIf(ALWAYS)}) AS alternative${limited(max)}`, namesIf };
 }
 
-/** The beginning and the end of the text, as indexes hold them. */
+/** The first and last characters of the text, as in the indexes. */
 const HEAD = { name: sql`name`, content: sql`content_head`, comment: sql`comment_head` } as const;
 const TAIL = { name: sql`name_reversed`, content: sql`content_reversed`, comment: sql`comment_reversed` } as const;
 const WHOLE = { content: sql`content_key`, comment: sql`comment_key` } as const;
@@ -173,19 +173,19 @@ function textSource(test: TextTest, zoneId: string): RecordSource {
       : operator === "startswith"
         ? prefixed(HEAD[on], whole ? value : keyHead(value))
         : prefixed(TAIL[on], whole ? reversed(value) : keyTail(value));
-  // A shorter text than the index holds is told by the index alone.
+  // A text shorter than the index's limit is decided by the index alone.
   const certain = whole || value.length < KEY_LENGTH_MAX;
   return ofRecords(zoneId, certain ? (found as Condition) : sql`${found} AND ${judging(test)}`, rank);
 }
 
-/** The index tells of all texts that are shorter than what it holds; only the row of a longer one is read. */
+/** Shorter texts are decided by the index; only rows of longer ones are read. */
 function containingText(on: TextColumn, part: string): Condition {
   if (on === "name") return containing(HEAD.name, part);
   const [head, whole] = [HEAD[on], WHOLE[on]];
   return sql`${head} >= '' AND CASE WHEN length(${head}) < ${sql.lit(KEY_LENGTH_MAX)} THEN ${containing(head, part)} ELSE ${containing(whole, part)} END`;
 }
 
-/** Exact values of one column, as a list; null where the tests are others. */
+/** A list of exact values of one column; null if the tests are of another form. */
 function exactValues(tests: readonly RecordTest[], zoneId: string): RecordSource | null {
   const [first] = tests;
   if (first === undefined || !tests.every((test) => test.on === first.on)) return null;
@@ -199,7 +199,7 @@ function exactValues(tests: readonly RecordTest[], zoneId: string): RecordSource
 
 function tagSource(test: TagTest, zoneId: string): RecordSource {
   const tagged = (repeated: number): Condition => sql`zone_id = ${zoneId} AND repeated = ${repeated} AND ${tagCondition(test)}`;
-  // Of a record with several tags, or several of the name, more than one may fit.
+  // Several tags of one record may match, so records are made distinct.
   const found =
     test.operator === "anywhere"
       ? sql`SELECT DISTINCT record_id, record_name AS name FROM dns_record_tags WHERE zone_id = ${zoneId} AND repeated IN (0, 1) AND ${tagCondition(test)}`
@@ -212,7 +212,7 @@ function tagSource(test: TagTest, zoneId: string): RecordSource {
     rows,
     rank: test.operator === "exact" ? 3 : 6,
     rest: null,
-    // The values of one tag are as many as its records.
+    // A tag has as many values as records, so the range contains only matches.
     bounded: test.operator !== "contains" && test.operator !== "anywhere",
     ordered: false,
   };

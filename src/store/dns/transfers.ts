@@ -13,7 +13,7 @@ const owned = (db: Kysely<Tables>, accountId: string, kind: TransferKind) =>
 export const transferObjects = (db: Kysely<Tables>, accountId: string, kind: TransferKind): Promise<TransferObjectRow[]> =>
   owned(db, accountId, kind).orderBy("created_on").orderBy("id").execute();
 
-/** Objects of every kind: the account's, or all there are. */
+/** Objects of every kind, of one account or of all. */
 export const transferObjectsOf = (db: Kysely<Tables>, accountId: string | null): Promise<TransferObjectRow[]> =>
   db
     .selectFrom("transfer_objects")
@@ -53,7 +53,7 @@ export const zoneTransfer = (db: Kysely<Tables>, zoneId: string, direction: Tran
 export const zoneTransfersOf = (db: Kysely<Tables>, zoneId: string): Promise<ZoneTransferRow[]> =>
   db.selectFrom("zone_transfers").selectAll().where("zone_id", "=", zoneId).execute();
 
-/** Both directions of every zone of the account, or of all zones. */
+/** Both directions of every zone of the account, or of all accounts. */
 export const zoneTransfersOfAccount = (
   db: Kysely<Tables>,
   accountId: string | null,

@@ -14,13 +14,13 @@ export const dnssecKeysOfZone = (db: Kysely<Tables>, zoneId: string): Promise<Dn
 export const allDnssec = (db: Kysely<Tables>): Promise<ZoneDnssecRow[]> =>
   db.selectFrom("zone_dnssec").selectAll().orderBy("zone_id").execute();
 
-/** Of each zone oldest first. */
+/** By zone, oldest first. */
 export const allDnssecKeys = (db: Kysely<Tables>): Promise<DnssecKeyRow[]> =>
   db.selectFrom("zone_dnssec_keys").selectAll().orderBy("zone_id").orderBy("created_on").orderBy("id").execute();
 
 /**
- * Zones that are signed and whose parent is to be looked at, those that have waited longest first. No look is put off
- * until after `latest`: such a time is from a clock that has been set back since.
+ * Signed zones whose parent should be checked, the longest overdue first. A check later than `latest` also counts as due:
+ * it was set by a clock that was ahead.
  */
 export const dnssecLooksDue = (
   db: Kysely<Tables>,
@@ -56,7 +56,7 @@ export async function deleteDnssecKey(db: Kysely<Tables>, id: string): Promise<v
   await db.deleteFrom("zone_dnssec_keys").where("id", "=", id).execute();
 }
 
-/** The keys go with it. */
+/** Deletes the zone's row and its keys. */
 export async function deleteDnssecOfZone(db: Kysely<Tables>, zoneId: string): Promise<void> {
   // few: the keys of one zone
   await db.deleteFrom("zone_dnssec_keys").where("zone_id", "=", zoneId).execute();

@@ -18,7 +18,7 @@ export type ZoneFileRow = Pick<DnsRecordRow, (typeof COLUMNS)[number]>;
 
 const ROWS_AT_ONCE = 1000;
 
-/** All records of a zone in the order of their names, a page at a time, along the index of names. */
+/** All records of a zone in the order of their names, page by page, using the index of names. */
 export async function* zoneFileRows(db: Kysely<Tables>, zoneId: string): AsyncGenerator<readonly ZoneFileRow[]> {
   for (let last: ZoneFileRow | undefined; ;) {
     const after = last ?? { name: "", type: "", id: "" };

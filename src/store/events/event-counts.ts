@@ -7,7 +7,7 @@ export type EventCountNode = Selectable<EventCountNodesTable>;
 
 type Db = Kysely<Tables>;
 
-/** Of every zone and node, in the hours that touch the times. */
+/** Counts of every zone and node, in the hours that overlap the times. */
 export const countsInTimes = (db: Db, kind: string, hours: { readonly fromMs: number; readonly toMs: number }): Promise<EventCountRow[]> =>
   db
     .selectFrom("event_counts")
@@ -17,7 +17,7 @@ export const countsInTimes = (db: Db, kind: string, hours: { readonly fromMs: nu
     .where("hour_ms", "<", hours.toMs)
     .execute();
 
-/** Of one zone: all services unless one is named. */
+/** Counts of one zone, of all services or of the named one. */
 export const countsOfZone = (
   db: Db,
   of: { readonly kind: string; readonly zoneId: string; readonly service: string | null },
@@ -39,7 +39,7 @@ export async function putCounts(db: Db, rows: readonly EventCountRow[]): Promise
     .execute();
 }
 
-/** Zones of which the node has counted something. */
+/** Zones for which the node has counts. */
 export const zonesCounted = async (db: Db, node: string, kind: string): Promise<readonly string[]> =>
   (await db.selectFrom("event_counts").select("zone_id").distinct().where("node", "=", node).where("kind", "=", kind).execute()).map(
     ({ zone_id }) => zone_id,
@@ -58,12 +58,12 @@ export async function putCountNode(db: Db, row: EventCountNode): Promise<void> {
 const deleteCounts = (db: Db, where: RawBuilder<unknown>): Promise<void> =>
   deleteInPieces(db, { table: "event_counts", key: ["kind", "zone_id", "service", "hour_ms", "node"], where });
 
-/** The node's counts of hours outside of the times. */
+/** Deletes the node's counts of hours outside the times. */
 export async function deleteOwnCounts(db: Db, node: string, keep: { readonly beforeMs: number; readonly afterMs: number }): Promise<void> {
   await deleteCounts(db, sql`node = ${node} AND (hour_ms < ${keep.beforeMs} OR hour_ms > ${keep.afterMs})`);
 }
 
-/** Counts of hours before the time, and nodes that have counted nothing since. */
+/** Deletes counts of hours before the time, and nodes that have counted nothing since. */
 export async function deleteCountsBefore(db: Db, beforeMs: number): Promise<void> {
   await deleteCounts(db, sql`hour_ms < ${beforeMs}`);
   // few: one for each node
@@ -72,7 +72,7 @@ export async function deleteCountsBefore(db: Db, beforeMs: number): Promise<void
 
 const LOOKED = "alerts_looked_ms";
 
-/** The end of the last window that a node has looked at. */
+/** The end of the last window that any node evaluated. */
 export const lookedAt = async (db: Db): Promise<number | undefined> =>
   (await db.selectFrom("counters").select("value").where("name", "=", LOOKED).executeTakeFirst())?.value;
 
@@ -84,7 +84,7 @@ export async function putLookedAt(db: Db, endMs: number): Promise<void> {
     .execute();
 }
 
-/** Of the accounts. */
+/** Pairs of account and zone id for the accounts. */
 export const zoneIdsOf = async (db: Db, accountIds: readonly string[]): Promise<readonly (readonly [account: string, zone: string])[]> =>
   (await db.selectFrom("zones").select(["account_id", "id"]).where("account_id", "in", accountIds).execute()).map(({ account_id, id }) => [
     account_id,

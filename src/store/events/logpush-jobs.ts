@@ -8,7 +8,7 @@ type Db = Kysely<Tables>;
 export const logpushJobsOf = (db: Db, accountId: string): Promise<LogpushJobRow[]> =>
   db.selectFrom("logpush_jobs").selectAll().where("account_id", "=", accountId).orderBy("id").execute();
 
-/** Of every account. */
+/** Enabled jobs of every account. */
 export const enabledLogpushJobs = (db: Db): Promise<LogpushJobRow[]> =>
   db.selectFrom("logpush_jobs").selectAll().where("enabled", "=", 1).orderBy("id").execute();
 

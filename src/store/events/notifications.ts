@@ -38,7 +38,7 @@ export async function deleteWebhook(db: Db, id: string): Promise<void> {
 export const policiesOf = (db: Db, accountId: string): Promise<PolicyRow[]> =>
   db.selectFrom("notification_policies").selectAll().where("account_id", "=", accountId).orderBy("created_on").orderBy("id").execute();
 
-/** Of every account. */
+/** Enabled policies of every account. */
 export const enabledPolicies = (db: Db): Promise<PolicyRow[]> =>
   db.selectFrom("notification_policies").selectAll().where("enabled", "=", 1).orderBy("id").execute();
 
@@ -53,7 +53,7 @@ export async function updatePolicy(db: Db, id: string, values: Partial<PolicyRow
   await db.updateTable("notification_policies").set(values).where("id", "=", id).execute();
 }
 
-/** What waits to be sent for it is not sent any more. */
+/** Also deletes its pending deliveries. */
 export async function deletePolicy(db: Db, id: string): Promise<void> {
   await deleteInPieces(db, { table: "notification_deliveries", key: ["id"], where: sql`policy_id = ${id} AND status = 'pending'` });
   await deleteOwned(db, "notification_policies", sql`id = ${id}`);
@@ -93,7 +93,7 @@ export async function isSilenced(db: Db, policyId: string, nowMs: number): Promi
 export const spikesOf = (db: Db, policyId: string): Promise<SpikeRow[]> =>
   db.selectFrom("notification_spikes").selectAll().where("policy_id", "=", policyId).execute();
 
-/** Inserts the row of the policy's subject or replaces it. */
+/** Inserts or replaces the row of the policy's subject. */
 export async function putSpike(db: Db, row: SpikeRow): Promise<void> {
   await db
     .insertInto("notification_spikes")
@@ -104,7 +104,7 @@ export async function putSpike(db: Db, row: SpikeRow): Promise<void> {
 
 const SPIKES = { table: "notification_spikes", key: ["policy_id", "subject"] } as const;
 
-/** They are over; when they were told of stays known. */
+/** Ends the policy's spikes; the time of the last notification stays stored. */
 export async function endSpikes(db: Db, policyId: string): Promise<void> {
   await updateInPieces(db, { ...SPIKES, set: sql`above = 0`, where: sql`policy_id = ${policyId} AND above != 0` });
 }
@@ -115,7 +115,7 @@ export async function forgetSpikes(db: Db, policyId: string): Promise<void> {
 
 export type Destination = Pick<DeliveryRow, "mechanism_type" | "mechanism">;
 
-/** What waits for the policy and is to go anywhere else than to these has failed for this reason. */
+/** Marks the policy's pending deliveries to any other destination than these as failed, with the error. */
 export async function failPending(db: Db, policyId: string, destinations: readonly Destination[], error: string): Promise<void> {
   const kept = destinations.map(
     ({ mechanism_type, mechanism }) => sql`AND NOT (mechanism_type = ${mechanism_type} AND mechanism = ${mechanism})`,
@@ -138,11 +138,11 @@ export async function insertDeliveries(db: Db, rows: readonly DeliveryRow[]): Pr
 
 export interface DueTimes {
   readonly nowMs: number;
-  /** Nobody waits for so long: later times were set by a clock that was ahead. */
+  /** The latest plausible due time; later ones were set by a clock that was ahead. */
   readonly latestMs: number;
 }
 
-/** Those that have been due longest of each account, `eachMax` of one at most: first the first of all accounts. */
+/** Due deliveries, at most `eachMax` per account: first the longest overdue of each account. */
 export const dueDeliveries = (db: Db, { nowMs, latestMs }: DueTimes, eachMax: number, limit: number): Promise<DeliveryRow[]> =>
   db
     .selectFrom((from) =>
@@ -170,8 +170,8 @@ export const pendingDeliveries = (db: Db, ids: readonly string[]): Promise<Deliv
   db.selectFrom("notification_deliveries").selectAll().where("id", "in", ids).where("status", "=", "pending").orderBy("id").execute();
 
 /**
- * Takes the attempt for the caller: false where another took it, or the delivery has ended. `due_ms` is when the next
- * one may be made, should the caller never come back.
+ * Claims the attempt for the caller; false if another process claimed it, or the delivery has ended. `dueMs`: when the
+ * next attempt may be made if the caller does not finish.
  */
 export async function claimDelivery(db: Db, row: DeliveryRow, dueMs: number): Promise<boolean> {
   const { numUpdatedRows } = await db
@@ -184,7 +184,7 @@ export async function claimDelivery(db: Db, row: DeliveryRow, dueMs: number): Pr
   return numUpdatedRows === 1n;
 }
 
-/** It has arrived, whatever was to become of it by then. */
+/** Marks the delivery as sent, whatever its status is by now. */
 export async function arrived(db: Db, { id }: DeliveryRow, sentOn: string): Promise<void> {
   await db
     .updateTable("notification_deliveries")
@@ -194,7 +194,7 @@ export async function arrived(db: Db, { id }: DeliveryRow, sentOn: string): Prom
     .execute();
 }
 
-/** Stores how the attempt after `row` failed, unless another one was begun since, or nothing more is to be sent. */
+/** Stores the failure of the attempt after `row`, unless another attempt began since or the delivery has ended. */
 export async function attemptFailed(db: Db, row: DeliveryRow, values: Partial<DeliveryRow>): Promise<void> {
   await db
     .updateTable("notification_deliveries")
@@ -206,10 +206,10 @@ export async function attemptFailed(db: Db, row: DeliveryRow, values: Partial<De
 }
 
 export interface SentTimes {
-  /** ISO 8601, as `sent_on`. */
+  /** ISO 8601, as in `sent_on`. */
   readonly from: string;
   readonly to: string;
-  /** No delivery that was sent then was begun earlier. */
+  /** Lower limit of the creation time: no delivery sent in this time was created earlier. */
   readonly begunMs: number;
 }
 

@@ -5,21 +5,21 @@ import type { GatewayDatasetsTable, GatewayEvaluationsTable, Tables } from "#sto
 export type GatewayDatasetRow = Selectable<GatewayDatasetsTable>;
 export type GatewayEvaluationRow = Selectable<GatewayEvaluationsTable>;
 
-/** Whose: nothing is read without both. */
+/** The key of a gateway; every query needs both parts. */
 export interface GatewayKey {
   readonly account_id: string;
   readonly gateway_id: string;
 }
 
 export interface NamedPage {
-  /** A part of the name, and the whole name, whatever the case; empty for all. */
+  /** A part of the name and the whole name, ignoring case; empty: all. */
   readonly search: string;
   readonly name: string;
   readonly limit: number;
   readonly offset: number;
 }
 
-/** What is kept below a gateway and has a name. */
+/** Tables of named objects that belong to a gateway. */
 type Named = "gateway_datasets" | "gateway_evaluations";
 
 /** Newest first. */

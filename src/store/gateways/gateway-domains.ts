@@ -3,7 +3,7 @@ import { deleteInPieces } from "#store/queries/in-pieces.ts";
 import type { GatewayDomainsTable, Tables } from "#store/queries/tables.ts";
 
 export type GatewayDomainRow = Selectable<GatewayDomainsTable>;
-/** With what is said of the zone that the name lies in. */
+/** With the status of the zone that contains the name. */
 export type GatewayDomainWithZone = GatewayDomainRow & { readonly zone_status: string };
 
 const withZone = (db: Kysely<Tables>) =>
@@ -13,7 +13,7 @@ const withZone = (db: Kysely<Tables>) =>
     .selectAll("gateway_domains")
     .select("zones.status as zone_status");
 
-/** Of every account: a name belongs to one gateway. */
+/** The domain of any account: a name belongs to one gateway. */
 export const gatewayDomain = (db: Kysely<Tables>, hostname: string): Promise<GatewayDomainWithZone | undefined> =>
   withZone(db).where("gateway_domains.hostname", "=", hostname).executeTakeFirst();
 
@@ -32,7 +32,7 @@ export async function insertGatewayDomain(db: Kysely<Tables>, row: GatewayDomain
   await db.insertInto("gateway_domains").values(row).execute();
 }
 
-/** Those of one zone, of one gateway or of one name; the names that were deleted. */
+/** Deletes the domains of one zone, of one gateway or of one name; returns the deleted names. */
 export async function deleteGatewayDomains(
   db: Kysely<Tables>,
   which: Readonly<Partial<Pick<GatewayDomainRow, "hostname" | "zone_id" | "account_id" | "gateway_id">>>,
@@ -47,7 +47,7 @@ export async function deleteGatewayDomains(
   return rows.map(({ hostname }) => hostname);
 }
 
-/** Zones with one of these names that serve and that the account relies on (the rule of snapshot/reliance.ts). */
+/** Active zones with one of these names that the account relies on (rule of snapshot/reliance.ts). */
 export const reliedZones = (
   db: Kysely<Tables>,
   names: readonly string[],

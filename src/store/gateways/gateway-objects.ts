@@ -12,10 +12,10 @@ export type GatewayObjectKind =
   | "route_deployment"
   | "dlp_profile";
 
-/** Where objects of one kind are; without a parent those of all. */
+/** The place of objects of one kind; without `parent_id`, those of all parents. */
 export interface GatewayObjectPlace {
   readonly account_id: string;
-  /** Empty for what belongs to the account alone. */
+  /** Empty if the object belongs to the account alone. */
   readonly gateway_id: string;
   readonly kind: GatewayObjectKind;
   readonly parent_id?: string;
@@ -44,7 +44,7 @@ export const gatewayObject = (db: Kysely<Tables>, place: GatewayObjectPlace, id:
 export const allGatewayObjects = (db: Kysely<Tables>, kind: GatewayObjectKind): Promise<GatewayObjectRow[]> =>
   db.selectFrom("gateway_objects").selectAll().where("kind", "=", kind).orderBy("created_at").orderBy("id").execute();
 
-/** What belongs to one gateway. */
+/** Objects of one gateway. */
 export const objectsOfGateway = (db: Kysely<Tables>, accountId: string, gatewayId: string): Promise<GatewayObjectRow[]> =>
   db.selectFrom("gateway_objects").selectAll().where("account_id", "=", accountId).where("gateway_id", "=", gatewayId).execute();
 
@@ -58,7 +58,7 @@ export async function putGatewayObject(db: Kysely<Tables>, row: GatewayObjectRow
     .execute();
 }
 
-/** With what has it as its parent. */
+/** Also deletes the objects whose parent it is. */
 export async function deleteGatewayObject(db: Kysely<Tables>, id: string): Promise<void> {
   await deleteInPieces(db, { table: "gateway_objects", key: ["id"], where: sql`parent_id = ${id}` });
   await db.deleteFrom("gateway_objects").where("id", "=", id).execute();

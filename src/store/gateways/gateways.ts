@@ -49,7 +49,7 @@ export async function deleteGateway(db: Kysely<Tables>, accountId: string, id: s
     .execute();
 }
 
-/** Newest first, as the field's lists are; `search` is a part of the id. */
+/** Newest first; `search` is a part of the id. */
 export const listGateways = (db: Kysely<Tables>, accountId: string, search: string, part: ListPart): Promise<GatewayRow[]> =>
   partOf(found(db, accountId, search).selectAll(), ["created_at", "id"], "desc", part).execute();
 

@@ -17,9 +17,9 @@ export const customHostnameOfZone = (db: Kysely<Tables>, zoneId: string, id: str
 export const customHostnameNamed = (db: Kysely<Tables>, zoneId: string, hostname: string): Promise<{ id: string } | undefined> =>
   db.selectFrom("custom_hostnames").select("id").where("zone_id", "=", zoneId).where("hostname", "=", hostname).executeTakeFirst();
 
-/** Those of all zones that are active under the name: one, but for the moment in which another takes its place. */
+/** Active custom hostnames with the name, of all zones: one, except while one replaces another. */
 export const activeHostnames = (db: Kysely<Tables>, hostname: string): Promise<CustomHostnameRow[]> =>
-  // Those of a zone that is gone have nothing any more.
+  // Without hostnames of deleted zones, which are no longer served.
   db
     .selectFrom("custom_hostnames")
     .innerJoin("zones", "zones.id", "custom_hostnames.zone_id")
@@ -28,7 +28,7 @@ export const activeHostnames = (db: Kysely<Tables>, hostname: string): Promise<C
     .where("custom_hostnames.status", "=", "active")
     .execute();
 
-/** The active ones of these zones under the name and those above it, the closest first. */
+/** Active custom hostnames of these zones at the name and its ancestors, closest first. */
 export const activeHostnamesUp = (db: Kysely<Tables>, zoneIds: readonly string[], name: string): Promise<CustomHostnameRow[]> =>
   db
     .selectFrom("custom_hostnames")
@@ -65,7 +65,7 @@ export async function deleteCustomHostname(db: Kysely<Tables>, id: string): Prom
   await db.deleteFrom("custom_hostnames").where("id", "=", id).execute();
 }
 
-/** Pending ones of a zone are looked at in the next moment. */
+/** Makes the checks of a zone's pending hostnames due now. */
 export async function checkPendingNow(db: Kysely<Tables>, zoneId: string, nowMs: number): Promise<void> {
   await updateInPieces(db, {
     table: "custom_hostnames",
@@ -75,7 +75,7 @@ export async function checkPendingNow(db: Kysely<Tables>, zoneId: string, nowMs:
   });
 }
 
-/** Whose time has come, the longest overdue first. */
+/** Ids of hostnames whose check is due, the longest overdue first. */
 export const dueHostnames = async (db: Kysely<Tables>, nowMs: number, limit: number): Promise<string[]> =>
   (
     await db
@@ -88,7 +88,7 @@ export const dueHostnames = async (db: Kysely<Tables>, nowMs: number, limit: num
       .execute()
   ).map(({ id }) => id);
 
-/** Which of the names are custom hostnames of the zone, or lie below one with a wildcard; whatever their status. */
+/** The names that are custom hostnames of the zone, or lie below one with a wildcard, whatever their status. */
 export async function servedHostnames(db: Kysely<Tables>, zoneId: string, names: ReadonlySet<string>): Promise<ReadonlySet<string>> {
   const above = [...new Set([...names].flatMap(namesUp))];
   const rows = await db
@@ -101,12 +101,12 @@ export async function servedHostnames(db: Kysely<Tables>, zoneId: string, names:
   return new Set([...names].filter((name) => namesUp(name).some((one) => (one === name ? wildcards.has(one) : wildcards.get(one)))));
 }
 
-/** A statement has so many parameters at most. */
+/** Limit of parameters per statement. */
 const NAMES_MAX = 5_000;
 
-/** Whose names lie in a zone here that has changed since they were looked at, or is gone. */
+/** Hostnames in a hosted zone that has changed since their last check, or was deleted. */
 export async function hostnamesOfChangedHomes(db: Kysely<Tables>, limit: number): Promise<string[]> {
-  // Most hostnames of a zone were looked at under the same serial: an index has all of it, and zones are looked up once each.
+  // Most hostnames of a zone were checked at the same serial: the index has this data, and each zone is looked up once.
   const homes = await db
     .selectFrom((from) =>
       from
@@ -143,7 +143,7 @@ export interface HostnameFilter {
   readonly contains?: string | undefined;
   readonly withSsl?: boolean;
   readonly sslStatus?: string | undefined;
-  /** As shown: `caa_error` stands over the others. */
+  /** As displayed: `caa_error` overrides the other states. */
   readonly status?: string | undefined;
   readonly certificateAuthority?: string | undefined;
   readonly wildcard?: boolean | undefined;
@@ -177,11 +177,11 @@ export async function countListedHostnames(db: Kysely<Tables>, zoneId: string, f
   return Number(total);
 }
 
-/** What the list is sorted by; null where that may be nothing. */
+/** The sort key of the list; null if it may contain null. */
 export const hostnameListKey = ({ order }: HostnameFilter): ((row: CustomHostnameRow) => RowKey) | null =>
   order === "ssl" ? ({ created_at, id }) => [created_at, id] : null;
 
-/** Whether the filter leaves nothing out. */
+/** Whether the filter excludes nothing. */
 export const isWholeHostnameList = ({ order: _order, direction: _direction, withSsl, ...tests }: HostnameFilter): boolean =>
   withSsl !== true && Object.values(tests).every((test) => test === undefined);
 

@@ -9,7 +9,7 @@ export type HostnameIssuancesRow = Selectable<HostnameIssuancesTable>;
 export const hostnameIssuances = (db: Db, accountId: string): Promise<HostnameIssuancesRow | undefined> =>
   db.selectFrom("hostname_issuances").selectAll().where("account_id", "=", accountId).executeTakeFirst();
 
-/** Forgets what was taken up to `fromMs`, and what a clock that has been set back since says of the future; gives how many. */
+/** Deletes issuances up to `fromMs`, and those in the future, from a clock that was ahead; returns their number. */
 export async function forgetIssuances(db: Db, accountId: string, { fromMs, nowMs }: { fromMs: number; nowMs: number }): Promise<number> {
   // few: the issuances of a minute, which are limited
   const gone = await db
@@ -21,7 +21,7 @@ export async function forgetIssuances(db: Db, accountId: string, { fromMs, nowMs
   return gone.reduce((sum, { taken }) => sum + taken, 0);
 }
 
-/** One more at this time, and as many in all. */
+/** Adds an issuance at this time, and sets the total. */
 export async function addIssuance(db: Db, accountId: string, nowMs: number, taken: number): Promise<void> {
   await putRow(db, { account_id: accountId, taken, locked_until_ms: 0 });
   await db
@@ -33,7 +33,7 @@ export async function addIssuance(db: Db, accountId: string, nowMs: number, take
     .execute();
 }
 
-/** From then on the account begins anew. */
+/** Locks the account until the time and resets its counts. */
 export async function lockIssuances(db: Db, accountId: string, untilMs: number): Promise<void> {
   await putRow(db, { account_id: accountId, taken: 0, locked_until_ms: untilMs });
   await deleteInPieces(db, { table: "hostname_issuance_times", key: ["account_id", "at_ms"], where: sql`account_id = ${accountId}` });

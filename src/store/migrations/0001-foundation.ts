@@ -1,6 +1,6 @@
 import type { Dialect } from "#store/queries/session.ts";
 
-/** Every table of the foundation. Statements in order; they run in one transaction. */
+/** All tables of the first version. Statements in order; they run in one transaction. */
 export function foundation({ text, integer, tableOptions }: Dialect): readonly string[] {
   const table = (name: string, columns: readonly string[]): string => `CREATE TABLE ${name} (${columns.join(", ")}) ${tableOptions}`;
   return [
@@ -38,7 +38,7 @@ export function foundation({ text, integer, tableOptions }: Dialect): readonly s
       `account_id ${text} REFERENCES accounts (id)`,
       `user_id ${text} REFERENCES users (id)`,
       `name ${text} NOT NULL`,
-      // Authentication looks a token up by the hash of its secret.
+      // Authentication looks a token up by its hash.
       `hash ${text} NOT NULL UNIQUE`,
       `status ${text} NOT NULL`,
       `policies ${text} NOT NULL`,
@@ -89,8 +89,8 @@ export function foundation({ text, integer, tableOptions }: Dialect): readonly s
       `created_on ${text} NOT NULL`,
       `modified_on ${text} NOT NULL`,
     ]),
-    // The RRset of a name, the conflict checks, and a zone's list in its default order. Not on content:
-    // TXT content outgrows what an index row holds, and within one RRset there is little to search.
+    // For RRsets of a name, conflict checks and the default order of lists. Without content, because TXT content exceeds
+    // the size of an index row and an RRset has few records.
     "CREATE INDEX dns_records_by_name ON dns_records (zone_id, name, type, id)",
     table("rulesets", [
       `id ${text} PRIMARY KEY`,
@@ -105,7 +105,7 @@ export function foundation({ text, integer, tableOptions }: Dialect): readonly s
       `last_updated ${text} NOT NULL`,
     ]),
     "CREATE INDEX rulesets_by_owner ON rulesets (level, owner_id, phase)",
-    // An account or zone has one entry point a phase, and any number of custom rulesets.
+    // An account or zone has one entry point per phase, and any number of custom rulesets.
     "CREATE UNIQUE INDEX rulesets_entry_points ON rulesets (level, owner_id, phase) WHERE kind IN ('root', 'zone')",
     table("gateways", [
       `account_id ${text} NOT NULL REFERENCES accounts (id)`,

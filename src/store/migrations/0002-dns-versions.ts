@@ -1,6 +1,6 @@
 import type { Dialect } from "#store/queries/session.ts";
 
-/** What each write of a zone's records changed, for history, comparison and undo. */
+/** The changes of each write of a zone's records, for history, comparison and undo. */
 export function dnsVersions({ text, integer, clusteredTableOptions }: Dialect): readonly string[] {
   return [
     `ALTER TABLE zones ADD COLUMN dns_version_count ${integer} NOT NULL DEFAULT 0`,
@@ -18,7 +18,7 @@ export function dnsVersions({ text, integer, clusteredTableOptions }: Dialect): 
       `changes ${text} NOT NULL`,
       "PRIMARY KEY (zone_id, version)",
     ].join(", ")}) ${clusteredTableOptions}`,
-    // Most versions hold one change, which stays in the version's own row; an import's go on here.
+    // Most versions have one change, which is in the version's own row; those of an import continue here.
     `CREATE TABLE dns_version_parts (${[
       `zone_id ${text} NOT NULL`,
       `version ${integer} NOT NULL`,

@@ -1,6 +1,6 @@
 import type { Dialect, DialectName } from "#store/queries/session.ts";
 
-/** What filters of a zone's records need to find them without reading the zone (store/dns/record-keys.ts). */
+/** Columns and indexes that filter a zone's records without reading them all (store/dns/record-keys.ts). */
 export function recordLists({ name, text, tableOptions }: Dialect): readonly string[] {
   return [
     `ALTER TABLE dns_records ADD COLUMN name_reversed ${text} NOT NULL DEFAULT ''`,
@@ -14,7 +14,7 @@ export function recordLists({ name, text, tableOptions }: Dialect): readonly str
       `tag_reversed ${text} NOT NULL`,
       "PRIMARY KEY (record_id, tag_key)",
     ].join(", ")}) ${tableOptions}`,
-    // What a scan found and nobody has decided about.
+    // Candidates of a scan that have been neither accepted nor rejected.
     `CREATE TABLE dns_scan_candidates (${[
       `id ${text} PRIMARY KEY`,
       `zone_id ${text} NOT NULL REFERENCES zones (id) ON DELETE CASCADE`,
@@ -22,10 +22,10 @@ export function recordLists({ name, text, tableOptions }: Dialect): readonly str
     ].join(", ")}) ${tableOptions}`,
     "CREATE INDEX dns_scan_candidates_by_zone ON dns_scan_candidates (zone_id)",
     ...EXISTING[name],
-    // The filter and the order by type.
+    // For the filter and the order by type.
     "CREATE INDEX dns_records_by_type ON dns_records (zone_id, type, name, id)",
     "CREATE INDEX dns_records_proxied ON dns_records (zone_id, proxied, name, type, id) WHERE proxied = 1",
-    // 64 characters of a text: store/dns/record-keys.ts, KEY_LENGTH_MAX.
+    // 64 characters of a text: KEY_LENGTH_MAX of store/dns/record-keys.ts.
     "CREATE INDEX dns_records_by_content ON dns_records (zone_id, substr(content_key, 1, 64))",
     "CREATE INDEX dns_records_by_name_end ON dns_records (zone_id, name_reversed)",
     "CREATE INDEX dns_records_by_content_end ON dns_records (zone_id, content_reversed)",
@@ -36,11 +36,11 @@ export function recordLists({ name, text, tableOptions }: Dialect): readonly str
   ];
 }
 
-/** Text backwards in SQLite's own words, which has no function for it. */
+/** Reverses text in SQLite, which has no function for it. */
 const backwards = (value: string): string =>
   `(WITH RECURSIVE turned (n, result) AS (SELECT 0, '' UNION ALL SELECT n + 1, substr(${value}, n + 1, 1) || result FROM turned WHERE n < length(${value})) SELECT result FROM turned ORDER BY n DESC LIMIT 1)`;
 
-/** Keys of the records that there are already. Letters beyond ASCII keep their case until the record is written again. */
+/** Keys of existing records. Letters beyond ASCII keep their case until the record is written again. */
 const EXISTING: Readonly<Record<DialectName, readonly string[]>> = {
   sqlite: [
     `UPDATE dns_records SET comment_key = lower(comment), name_reversed = ${backwards("name")}, content_reversed = ${backwards("substr(content_key, -64)")}`,

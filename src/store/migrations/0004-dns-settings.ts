@@ -1,6 +1,6 @@
 import type { Dialect } from "#store/queries/session.ts";
 
-/** DNS settings of accounts, DNSSEC keys, the two sides of zone transfers, and name servers under names of one's own. */
+/** DNS settings of accounts, DNSSEC keys, both directions of zone transfers, and custom name servers. */
 export function dnsSettings({ text, integer, tableOptions }: Dialect): readonly string[] {
   const table = (name: string, columns: readonly string[]): string => `CREATE TABLE ${name} (${columns.join(", ")}) ${tableOptions}`;
   return [

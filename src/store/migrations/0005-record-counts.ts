@@ -1,6 +1,6 @@
 import type { Dialect, DialectName } from "#store/queries/session.ts";
 
-/** What lists of a zone's records need to count and page without reading rows (store/dns/record-sources.ts). */
+/** Columns, counts and indexes that count and page a zone's records without reading rows (store/dns/record-sources.ts). */
 export function recordCounts({ name, text, integer, clusteredTableOptions }: Dialect): readonly string[] {
   return [
     `ALTER TABLE dns_records ADD COLUMN commented ${integer} NOT NULL DEFAULT 0`,
@@ -15,7 +15,7 @@ export function recordCounts({ name, text, integer, clusteredTableOptions }: Dia
     `UPDATE dns_record_tags SET repeated = 1 WHERE EXISTS (SELECT 1 FROM dns_record_tags AS other
        WHERE other.record_id = dns_record_tags.record_id AND other.tag_key <> dns_record_tags.tag_key
          AND ${TAG_NAME[name]("other.tag_key")} = ${TAG_NAME[name]("dns_record_tags.tag_key")})`,
-    // How many records of a zone have a facet (store/dns/record-counts.ts).
+    // Number of a zone's records per facet (store/dns/record-counts.ts).
     `CREATE TABLE dns_record_counts (${[
       `zone_id ${text} NOT NULL REFERENCES zones (id) ON DELETE CASCADE`,
       `facet ${text} NOT NULL`,
@@ -27,8 +27,8 @@ export function recordCounts({ name, text, integer, clusteredTableOptions }: Dia
     "INSERT INTO dns_record_counts SELECT zone_id, 'commented', count(*) FROM dns_records WHERE commented = 1 GROUP BY zone_id",
     `INSERT INTO dns_record_counts SELECT zone_id, 'tag:' || tag_name, count(*) FROM (
        SELECT DISTINCT zone_id, record_id, ${TAG_NAME[name]("tag_key")} AS tag_name FROM dns_record_tags) AS tagged GROUP BY zone_id, tag_name`,
-    // Each index has the name, by which lists are sorted, so that the names on a page are known before any row is read;
-    // that of names has whatever else is short.
+    // Each index contains the name, by which lists are sorted, so that a page's names are known before any row is read;
+    // the index of names also contains all other short columns.
     ...INDEXES.flatMap(([index, definition]) => [`DROP INDEX ${index}`, `CREATE INDEX ${index} ON ${definition}`]),
   ];
 }

@@ -1,6 +1,6 @@
 import type { Dialect } from "#store/queries/session.ts";
 
-/** Large imports of zone files that are under way (store/dns/dns-imports.ts). */
+/** Large imports of zone files in progress (store/dns/dns-imports.ts). */
 export function dnsImports({ text, tableOptions }: Dialect): readonly string[] {
   return [
     `CREATE TABLE dns_imports (${[

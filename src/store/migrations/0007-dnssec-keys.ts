@@ -1,6 +1,6 @@
 import type { Dialect } from "#store/queries/session.ts";
 
-/** Several keys for each zone, how far a rollover has come, and what was last seen of the DS at the parent. */
+/** Several keys per zone, the progress of rollovers, and the DS last seen at the parent. */
 export function dnssecKeys({ text, integer, tableOptions }: Dialect): readonly string[] {
   return [
     `CREATE TABLE zone_dnssec_keys (

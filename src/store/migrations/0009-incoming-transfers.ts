@@ -1,6 +1,6 @@
 import type { Dialect } from "#store/queries/session.ts";
 
-/** When zones of type secondary were last asked about at their primaries, and when they are next. */
+/** Times of the last and next check of secondary zones at their primaries. */
 export function incomingTransfers({ text, integer, tableOptions }: Dialect): readonly string[] {
   return [
     `CREATE TABLE incoming_transfer_states (${[
@@ -16,7 +16,7 @@ export function incomingTransfers({ text, integer, tableOptions }: Dialect): rea
       `last_error ${text}`,
     ].join(", ")}) ${tableOptions}`,
     "CREATE INDEX incoming_transfer_states_due ON incoming_transfer_states (next_check_ms)",
-    // Configurations from before zones were transferred begin with a check.
+    // Existing configurations begin with a check.
     `INSERT INTO incoming_transfer_states (zone_id, next_check_ms, forced, failures)
       SELECT zone_id, 0, 0, 0 FROM zone_transfers WHERE direction = 'incoming'`,
   ];

@@ -1,6 +1,6 @@
 import type { Dialect } from "#store/queries/session.ts";
 
-/** Versions of rulesets, and the accounts' lists that rules look things up in. */
+/** Versions of rulesets, and accounts' lists for use in rules. */
 export function rules({ text, integer, tableOptions }: Dialect): readonly string[] {
   const table = (name: string, columns: readonly string[]): string => `CREATE TABLE ${name} (${columns.join(", ")}) ${tableOptions}`;
   return [
@@ -13,7 +13,7 @@ export function rules({ text, integer, tableOptions }: Dialect): readonly string
       `last_updated ${text} NOT NULL`,
       "PRIMARY KEY (ruleset_id, version)",
     ]),
-    // Rulesets from before versions were kept begin with the one they have.
+    // Existing rulesets begin with their current version.
     `INSERT INTO ruleset_versions (ruleset_id, version, name, description, rules, last_updated)
       SELECT id, version, name, description, rules, last_updated FROM rulesets`,
     table("rule_lists", [

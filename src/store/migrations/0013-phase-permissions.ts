@@ -5,7 +5,10 @@ interface Group {
 
 const group = (id: string, name: string): Group => ({ id, name });
 
-/** Before, whoever could write some of a level's rules could write all of them: what stands beside each of these from now on. */
+/**
+ * Permissions for the rules of single phases. Until now, one permission allowed writing all rules of a level; these are
+ * added beside it.
+ */
 const ZONE: readonly Group[] = [
   group("3245da1cf36c45c3847bb9b483c62f97", "Cache Settings Read"),
   group("9ff81cbbe65c400b97d92c3c1033cab6", "Cache Settings Write"),
@@ -31,7 +34,7 @@ const ACCOUNT: readonly Group[] = [
 const ZONE_WAF = group("fb6778dc191143babbfaa57993f1d275", "Zone WAF Write");
 const ACCOUNT_RULESETS = group("56907406c3d548ed902070ec4df0e328", "Account Rulesets Write");
 
-/** Only a token that was given every permission holds all of these: API Tokens, Account API Tokens, DNS, Zone and AI Gateway Run. */
+/** Only a token with every permission has all of these: API Tokens, Account API Tokens, DNS, Zone and AI Gateway Run. */
 const OF_EVERYTHING = [
   "686d18d5ac6c441c867cbf6771e58a0a",
   "5bc3f8b21c554832afc660159ab75fa4",
@@ -40,7 +43,10 @@ const OF_EVERYTHING = [
   "644535f4ed854494a59cb289d634b257",
 ];
 
-/** Tokens with every permission get those that have come since, so that they stay what they were. Others keep to what they name. */
+/**
+ * Tokens with every permission also get the new ones, so that they keep every permission. Other tokens keep those that
+ * they name.
+ */
 export const phasePermissions = (): readonly string[] =>
   [
     { beside: ZONE_WAF, groups: ZONE },

@@ -1,14 +1,14 @@
 import type { Dialect } from "#store/queries/session.ts";
 
-/** What accounts keep for their gateways: keys for providers, providers of their own with costs, dynamic routes. */
+/** Accounts' objects for their gateways: provider keys, custom providers with costs, dynamic routes. */
 export const gatewayObjects = ({ text, tableOptions }: Dialect): readonly string[] => [
   `CREATE TABLE gateway_objects (${[
     `id ${text} PRIMARY KEY`,
     `account_id ${text} NOT NULL REFERENCES accounts (id) ON DELETE CASCADE`,
-    // Empty for what belongs to the account alone.
+    // Empty if the object belongs to the account alone.
     `gateway_id ${text} NOT NULL`,
     `kind ${text} NOT NULL`,
-    // What it belongs to besides: the provider of a cost, the route of a version.
+    // The object's parent: the provider of a cost, the route of a version.
     `parent_id ${text} NOT NULL`,
     `value ${text} NOT NULL`,
     `created_at ${text} NOT NULL`,

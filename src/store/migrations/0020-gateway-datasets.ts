@@ -1,6 +1,6 @@
 import type { Dialect } from "#store/queries/session.ts";
 
-/** What of a gateway's logs is looked at together, and what came of it. Both go with their gateway. */
+/** Datasets of a gateway's logs, and their evaluations. Both are deleted with their gateway. */
 export function gatewayDatasets({ text, integer, tableOptions }: Dialect): readonly string[] {
   const table = (name: string, columns: readonly string[]): string =>
     `CREATE TABLE ${name} (id ${text} PRIMARY KEY, account_id ${text} NOT NULL, gateway_id ${text} NOT NULL, name ${text} NOT NULL, ${columns.join(", ")}, created_at ${text} NOT NULL, modified_at ${text} NOT NULL, FOREIGN KEY (account_id, gateway_id) REFERENCES gateways (account_id, id) ON DELETE CASCADE) ${tableOptions}`;

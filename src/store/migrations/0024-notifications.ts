@@ -1,6 +1,6 @@
 import type { Dialect } from "#store/queries/session.ts";
 
-/** What accounts are told of, by whom it is received, and what was sent or still has to be. */
+/** Notification policies, their receivers, and notifications that were sent or are pending. */
 export function notifications({ text, integer, tableOptions }: Dialect): readonly string[] {
   const table = (name: string, columns: readonly string[]): string => `CREATE TABLE ${name} (${columns.join(", ")}) ${tableOptions}`;
   const owner = `account_id ${text} NOT NULL REFERENCES accounts (id) ON DELETE CASCADE`;

@@ -1,12 +1,12 @@
 import type { Dialect } from "#store/queries/session.ts";
 
-/** Host names under which gateways are reached; each belongs to one gateway. */
+/** Hostnames of gateways; each belongs to one gateway. */
 export const gatewayDomains = ({ text, tableOptions }: Dialect): readonly string[] => [
   `CREATE TABLE gateway_domains (${[
     `hostname ${text} PRIMARY KEY`,
     `account_id ${text} NOT NULL REFERENCES accounts (id) ON DELETE CASCADE`,
     `gateway_id ${text} NOT NULL`,
-    // The zone that the name lies in, which is the account's.
+    // The account's zone that contains the name.
     `zone_id ${text} NOT NULL REFERENCES zones (id) ON DELETE CASCADE`,
     `min_tls ${text} NOT NULL`,
     `created_at ${text} NOT NULL`,

@@ -1,6 +1,6 @@
 import type { Dialect } from "#store/queries/session.ts";
 
-/** Names of others that a zone serves, their certificates, where they lead by default, and zones whose names are held back. */
+/** Custom hostnames, their certificates, their fallback origins, and zone holds. */
 export function customHostnames({ text, integer, tableOptions }: Dialect): readonly string[] {
   const table = (name: string, columns: readonly string[]): string => `CREATE TABLE ${name} (${columns.join(", ")}) ${tableOptions}`;
   const zone = `zone_id ${text} NOT NULL REFERENCES zones (id) ON DELETE CASCADE`;

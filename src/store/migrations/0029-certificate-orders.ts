@@ -1,6 +1,6 @@
 import type { Dialect } from "#store/queries/session.ts";
 
-/** Certificates that are being asked for, and when those that were issued are to be asked for again. */
+/** Pending certificate orders, and renewal times of issued certificates. */
 export function certificateOrders({ text, integer, tableOptions }: Dialect): readonly string[] {
   const table = (name: string, columns: readonly string[]): string => `CREATE TABLE ${name} (${columns.join(", ")}) ${tableOptions}`;
   const owner = [

@@ -1,11 +1,11 @@
 import type { Dialect } from "#store/queries/session.ts";
 
-/** What zones keep for the firewall before rulesets, and how far each has come on its way from it. */
+/** Zones' objects of the previous firewall, and the progress of their migration to rulesets. */
 export const previousWaf = ({ text, tableOptions }: Dialect): readonly string[] => [
   `CREATE TABLE firewall_objects (${[
     `zone_id ${text} NOT NULL REFERENCES zones (id) ON DELETE CASCADE`,
     `kind ${text} NOT NULL`,
-    // Packages, groups and rules are the same ones in every zone.
+    // Packages, groups and rules have the same ids in every zone.
     `id ${text} NOT NULL`,
     `value ${text} NOT NULL`,
     `created_on ${text} NOT NULL`,

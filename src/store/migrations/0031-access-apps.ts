@@ -5,7 +5,7 @@ export const accessApps = ({ text, tableOptions }: Dialect): readonly string[] =
   `CREATE TABLE access_apps (${[
     `id ${text} PRIMARY KEY`,
     `account_id ${text} NOT NULL REFERENCES accounts (id) ON DELETE CASCADE`,
-    // Null for those of the account itself.
+    // Null if it belongs to the account itself.
     `zone_id ${text} REFERENCES zones (id) ON DELETE CASCADE`,
     `type ${text} NOT NULL`,
     `aud ${text} NOT NULL`,

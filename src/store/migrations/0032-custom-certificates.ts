@@ -1,6 +1,6 @@
 import type { Dialect } from "#store/queries/session.ts";
 
-/** Certificates that zones' owners brought. */
+/** Certificates that zones' owners uploaded. */
 export const customCertificates = ({ text, integer, tableOptions }: Dialect): readonly string[] => [
   `CREATE TABLE custom_certificates (${[
     `id ${text} PRIMARY KEY`,

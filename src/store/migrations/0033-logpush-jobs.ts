@@ -1,6 +1,6 @@
 import type { Dialect } from "#store/queries/session.ts";
 
-/** Jobs that push logs. How far each is lies beside the logs, on the machine that has them. */
+/** Jobs that push logs. The progress of each is stored with the logs, on the machine that has them. */
 export const logpushJobs = ({ text, integer, tableOptions }: Dialect): readonly string[] => [
   `CREATE TABLE logpush_jobs (${[
     `id ${integer} PRIMARY KEY`,

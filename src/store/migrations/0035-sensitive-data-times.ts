@@ -3,13 +3,13 @@ import type { Dialect } from "#store/queries/session.ts";
 const TABLES = ["sensitive_data_objects", "account_sensitive_data_objects"];
 const COLUMNS = ["created_on", "modified_on"];
 
-/** Times of milliseconds had been written as if they were microseconds: all of them lie in 1970, and say when it was all the same. */
+/** Milliseconds had been stored as microseconds: all these times are in 1970, and can be converted back. */
 export const sensitiveDataTimes = ({ name }: Dialect): readonly string[] =>
   TABLES.flatMap((table) =>
     COLUMNS.map((column) => `UPDATE ${table} SET ${column} = ${TIMES_THOUSAND[name](column)} WHERE ${column} LIKE '1970-%'`),
   );
 
-/** Whole seconds of the wrong time are thousands of right ones; its six decimals are what is left of them in milliseconds. */
+/** A whole second of the wrong time is a thousand seconds of the right one; its six decimals are the remaining milliseconds. */
 const TIMES_THOUSAND: Readonly<Record<Dialect["name"], (column: string) => string>> = {
   sqlite: (column) => {
     const ms = `(CAST(strftime('%s', substr(${column}, 1, 19)) AS INTEGER) * 1000000 + CAST(substr(${column}, 21, 6) AS INTEGER))`;

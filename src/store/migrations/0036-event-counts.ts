@@ -1,6 +1,6 @@
 import type { Dialect } from "#store/queries/session.ts";
 
-/** What each node counted in its own events database, for alerts about all of them together (ADR 0054). */
+/** Counts of each node's events database, for alerts across all nodes (ADR 0054). */
 export function eventCounts({ text, integer, tableOptions }: Dialect): readonly string[] {
   const table = (name: string, columns: readonly string[]): string => `CREATE TABLE ${name} (${columns.join(", ")}) ${tableOptions}`;
   return [

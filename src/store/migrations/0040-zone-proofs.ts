@@ -1,14 +1,15 @@
 import type { Dialect } from "#store/queries/session.ts";
 
-/** Columns of `zones` so far, in the order of their making. */
+/** All columns of `zones` at this version, in the order of their creation. */
 const COLUMNS =
   "id, account_id, name, status, type, paused, plan, name_servers, settings, serial, record_count, vanity_name_servers, activated_on, created_on, modified_on, dns_version_count, edge_settings, waf_migration";
 
 const FIRST_ACCOUNT = "(SELECT id FROM accounts ORDER BY created_on, id LIMIT 1)";
 
 /**
- * Who owns a name (docs/guides/zone-ownership.md). A name may be claimed by several accounts and be active once; zones of the first account
- * have the operator's word, and those of others serve as before and are looked up.
+ * Proofs of zone ownership (docs/guides/zone-ownership.md). Several accounts may claim a name, and one zone of it is
+ * active. Zones of the first account are proved by the operator; existing zones of others keep serving while their
+ * ownership is checked.
  */
 export function zoneProofs(dialect: Dialect): readonly string[] {
   const { text, integer, tableOptions } = dialect;
@@ -25,7 +26,7 @@ export function zoneProofs(dialect: Dialect): readonly string[] {
     "CREATE UNIQUE INDEX zones_by_account ON zones (account_id, name)",
     "CREATE INDEX zones_by_name ON zones (name)",
     "CREATE UNIQUE INDEX zones_active_by_name ON zones (name) WHERE status = 'active'",
-    // What is to be found out about a zone's owner, and when. Zones that nothing is to be found out about have none.
+    // Pending checks of a zone's ownership, and their times. Zones without pending checks have no row.
     table("zone_claims", [
       `zone_id ${text} PRIMARY KEY REFERENCES zones (id) ON DELETE CASCADE`,
       `since_ms ${integer} NOT NULL`,
@@ -40,7 +41,8 @@ export function zoneProofs(dialect: Dialect): readonly string[] {
     ]),
     "CREATE INDEX zone_claims_by_look ON zone_claims (next_look_ms)",
     `INSERT INTO zone_claims (zone_id, since_ms, next_look_ms, looks, seen_looks, elsewhere_looks, reason) SELECT id, 0, 0, 0, 0, 0, '' FROM zones WHERE proof = 'none'`,
-    // Zones that once were active, by name and account: a later zone of the name has another pair for a while, and a higher serial for good.
+    // Zones that were active, by name and account: a later zone of the name gets another pair for a while, and always a
+    // higher serial.
     table("former_zones", [
       `name ${text} NOT NULL`,
       `account_id ${text} NOT NULL`,
@@ -53,7 +55,7 @@ export function zoneProofs(dialect: Dialect): readonly string[] {
   ];
 }
 
-/** SQLite cannot take a constraint away from a table: a copy without it takes its place (https://www.sqlite.org/lang_altertable.html §7). */
+/** SQLite cannot drop a constraint: a copy without it replaces the table (https://www.sqlite.org/lang_altertable.html §7). */
 const withoutUniqueName = ({ text, integer, tableOptions }: Dialect): readonly string[] => [
   `CREATE TABLE zones_copy (${[
     `id ${text} PRIMARY KEY`,

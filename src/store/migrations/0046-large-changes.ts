@@ -1,19 +1,16 @@
 import type { Dialect } from "#store/queries/session.ts";
 
-/**
- * Large changes of a zone in pieces, whatever made them; imports as jobs; and what is deleted over time, after everybody
- * has lost sight of it.
- */
+/** Large changes of a zone in chunks; imports as jobs; and rows that are deleted over time, when they are no longer visible. */
 export function largeChanges(dialect: Dialect): readonly string[] {
   const { text, integer, tableOptions } = dialect;
   const table = (name: string, columns: readonly string[]): string => `CREATE TABLE ${name} (${columns.join(", ")}) ${tableOptions}`;
   return [
-    // Records of a zone that is gone stay until their turn comes.
+    // Records of a deleted zone stay until they are removed over time.
     ...(dialect.name === "sqlite" ? WITHOUT_ZONE_REFERENCE : ["ALTER TABLE dns_records DROP CONSTRAINT dns_records_zone_id_fkey"]),
     `ALTER TABLE dns_imports ADD COLUMN kind ${text} NOT NULL DEFAULT 'import'`,
-    // Of changes under way, which are taken back: their parts had no name of their own.
+    // Parts of changes in progress, which are undone: they had no key.
     "DELETE FROM dns_version_parts WHERE version = 0",
-    // Where the parts of a version are that were written before it had a number; null: under its own.
+    // Key of a version's parts that were written before it had a number; null: its number.
     `ALTER TABLE dns_versions ADD COLUMN parts_key ${integer}`,
     table("removals", [
       `id ${text} PRIMARY KEY`,
@@ -39,7 +36,7 @@ export function largeChanges(dialect: Dialect): readonly string[] {
     ]),
     "CREATE INDEX dns_import_jobs_by_zone ON dns_import_jobs (zone_id, created_on)",
     "CREATE INDEX dns_import_jobs_by_status ON dns_import_jobs (status, created_on)",
-    // The file, which is read again where the program that imported it has ended.
+    // The file, which is read again after the process that imported it has ended.
     table("dns_import_files", [
       `job_id ${text} NOT NULL REFERENCES dns_import_jobs (id) ON DELETE CASCADE`,
       `part ${integer} NOT NULL`,
@@ -49,7 +46,7 @@ export function largeChanges(dialect: Dialect): readonly string[] {
   ];
 }
 
-/** Nothing on disk changes but the table's own words (https://www.sqlite.org/lang_altertable.html §7). */
+/** Only the table's definition changes (https://www.sqlite.org/lang_altertable.html §7). */
 const WITHOUT_ZONE_REFERENCE: readonly string[] = [
   "PRAGMA writable_schema = ON",
   `UPDATE sqlite_schema SET sql = replace(replace(sql, 'NOT NULL REFERENCES zones (id)', 'NOT NULL'), 'NOT NULL REFERENCES "zones" (id)', 'NOT NULL')

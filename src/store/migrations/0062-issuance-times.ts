@@ -1,6 +1,9 @@
 import type { Dialect } from "#store/queries/session.ts";
 
-/** Certificates asked for in the last minute as rows: the list that stood in one text was written anew for each. Nobody misses a minute of it. */
+/**
+ * Certificates requested in the last minute, as rows: the previous list was one text, which each request rewrote. Old
+ * rows are dropped, since only the last minute counts.
+ */
 export function issuanceTimes({ text, integer, tableOptions }: Dialect): readonly string[] {
   const account = `account_id ${text} NOT NULL REFERENCES accounts (id) ON DELETE CASCADE`;
   const table = (name: string, columns: readonly string[]): string => `CREATE TABLE ${name} (${columns.join(", ")}) ${tableOptions}`;

@@ -1,9 +1,9 @@
 import type { Dialect } from "#store/queries/session.ts";
 
-/** A table that is listed in pages: whose its rows are, and the columns by which lists of it are sorted and filtered. */
+/** A table that is listed in pages: the owner of its rows, and the columns by which lists are sorted and filtered. */
 interface Listed {
   readonly table: string;
-  /** The column that says so; rows without one are in no list. */
+  /** The owner's column; rows without an owner are in no list. */
   readonly owner: string;
   readonly columns: readonly string[];
 }
@@ -16,20 +16,21 @@ const LISTED: readonly Listed[] = [
     owner: "zone_id",
     columns: ["hostname", "wildcard", "status", "ssl_status", "caa_error", "certificate_authority", "custom_origin_server", "created_at"],
   },
-  // Never changed.
+  // Rows are never updated.
   { table: "audit_log", owner: "account_id", columns: [] },
 ];
 
 /**
- * How many rows each list has, and a number that any change of it raises: a page says its total without counting, and what one
- * page found out holds for the next while the number is the same (ADR 0062). Triggers, so that no writer forgets, cascades included.
+ * Number of rows of each list, and a number that any change of it raises: a page gives its total without counting, and
+ * results of one page stay valid for the next while the number is unchanged (ADR 0062). Triggers cover every writer,
+ * including cascades.
  */
 export function listStates(dialect: Dialect): readonly string[] {
   const { text, integer, tableOptions } = dialect;
   return [
     `CREATE TABLE list_states (list ${text} NOT NULL, owner ${text} NOT NULL, row_count ${integer} NOT NULL, version ${integer} NOT NULL, PRIMARY KEY (list, owner)) ${tableOptions}`,
     ...LISTED.flatMap((listed) => [begin(listed), ...(dialect.name === "sqlite" ? sqliteTriggers : postgresTriggers)(listed)]),
-    // Without these a page sorts all rows of its list.
+    // Without these indexes, a page would sort all rows of its list.
     "CREATE INDEX custom_hostnames_by_creation ON custom_hostnames (zone_id, created_at, id)",
     "CREATE INDEX custom_hostnames_by_ssl_status ON custom_hostnames (zone_id, ssl_status, id)",
     "CREATE INDEX gateways_by_creation ON gateways (account_id, created_at, id)",
@@ -62,7 +63,7 @@ function postgresTriggers({ table, owner, columns }: Listed): readonly string[] 
     `CREATE FUNCTION ${name(on)}() RETURNS trigger LANGUAGE plpgsql AS $body$ BEGIN INSERT INTO list_states (list, owner, row_count, version) ${insert} ${RAISED}; RETURN NULL; END $body$`,
     `CREATE TRIGGER ${name(on)} AFTER ${when} EXECUTE FUNCTION ${name(on)}()`,
   ];
-  // In one order, so that two writers never wait for each other.
+  // In a fixed order, so that two writers never deadlock.
   const counted = (by: number): string =>
     `SELECT '${table}', ${owner}, ${by} * count(*), 1 FROM changed WHERE ${owner} IS NOT NULL GROUP BY ${owner} ORDER BY ${owner}`;
   return [

@@ -1,6 +1,6 @@
 import type { Dialect } from "#store/queries/session.ts";
 
-/** Passwords of users, and the browsers that are signed in. */
+/** Passwords of users, and their browser sessions. */
 export const sessions = ({ text, tableOptions }: Dialect): readonly string[] => [
   `ALTER TABLE users ADD COLUMN password_hash ${text}`,
   `CREATE TABLE sessions (${[

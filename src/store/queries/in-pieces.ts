@@ -4,9 +4,9 @@ import type { Tables } from "./tables.ts";
 type Db = Kysely<Tables>;
 type TableName = keyof Tables & string;
 
-/** Rows of one statement, which runs in one go. */
+/** Rows per statement, which runs without a pause. */
 export const PIECE_ROWS = 100;
-/** The same of rows that hold whole documents. */
+/** Rows per statement if they contain whole documents. */
 const PIECE_DOCUMENTS = 10;
 
 export interface MatchingRows {
@@ -17,14 +17,14 @@ export interface MatchingRows {
 }
 
 /**
- * Deletes all rows that match, however many there are, some in each statement; the unit's session leaves the event loop to others
- * between them. What refers to the rows goes first (`deleteOwned`): a cascade runs in one go.
+ * Deletes all matching rows in several statements; the unit's session yields to the event loop between them. Delete
+ * referring rows first (`deleteOwned`), because a cascade runs without a pause.
  */
 export async function deleteInPieces(db: Db, { table, key, where }: MatchingRows, atOnce = PIECE_ROWS): Promise<void> {
   await inPieces(db, sql`DELETE FROM ${sql.table(table)}`, { table, key, where }, atOnce);
 }
 
-/** The same for a change after which a row does not match any more. */
+/** Updates in the same way; after the update, a row must no longer match. */
 export async function updateInPieces(db: Db, { set, ...rows }: MatchingRows & { readonly set: RawBuilder<unknown> }): Promise<void> {
   await inPieces(db, sql`UPDATE ${sql.table(rows.table)} SET ${set}`, rows, PIECE_ROWS);
 }
@@ -38,7 +38,7 @@ async function inPieces(db: Db, verb: RawBuilder<unknown>, { table, key, where }
   }
 }
 
-/** Deletes what a cascade would take along with the rows of a table that match, in pieces. The rows themselves stay. */
+/** Deletes the rows that a cascade would delete with the matching rows, in pieces. The matching rows themselves stay. */
 export async function deleteOwned(db: Db, owner: TableName, where: RawBuilder<unknown>): Promise<void> {
   for (const { table, key, by, of = ["id"], holdsDocuments = false } of OWNED[owner] ?? []) {
     const owned = sql`${columns(by)} IN (SELECT ${listed(of)} FROM ${sql.table(owner)} WHERE ${where})`;
@@ -54,7 +54,7 @@ export interface Owned {
   readonly table: TableName;
   /** The primary key. */
   readonly key: readonly string[];
-  /** The columns that refer to the owner, and those of the owner that they refer to: `id` unless others are named. */
+  /** The referring columns, and the owner's columns that they refer to; default `id`. */
   readonly by: readonly string[];
   readonly of?: readonly string[];
   readonly holdsDocuments?: true;
@@ -65,7 +65,7 @@ const ofZone = (table: TableName, key: readonly string[] = ID): Owned => ({ tabl
 const ofAccount = (table: TableName, key: readonly string[] = ID): Owned => ({ table, key, by: ["account_id"] });
 const ofGateway = (table: TableName): Owned => ({ table, key: ID, by: ["account_id", "gateway_id"], of: ["account_id", "id"] });
 
-/** By owner, the tables of which it may have any number of rows that go with it. */
+/** For each owner, the tables that may have any number of its rows, which are deleted with it. */
 export const OWNED: Readonly<Partial<Record<TableName, readonly Owned[]>>> = {
   accounts: [
     ...(["rule_lists", "rule_list_operations", "gateway_objects", "account_sensitive_data_objects"] as const).map((table) =>

@@ -12,10 +12,10 @@ export type SetQuery<P extends readonly unknown[], R> = (
 
 // Few sizes, so that few statements are prepared.
 const SIZES = [256, 64, 16, 4, 1] as const;
-/** Of one statement, which runs in one go: some milliseconds where a row has many indexes. Either dialect takes more. */
+/** Values per statement, which runs without a pause: some milliseconds if a row has many indexes. Both dialects allow more. */
 const VALUES_MAX = 2_000;
 
-/** `touched`: values that a statement writes or deletes for each tuple, where these are more than it is given. */
+/** `touched`: values that a statement writes or deletes per tuple, if more than its parameters. */
 export interface SetShape<P extends readonly unknown[]> {
   readonly width: number;
   readonly shared: P["length"];
@@ -23,8 +23,8 @@ export interface SetShape<P extends readonly unknown[]> {
 }
 
 /**
- * A query that takes sets: `build` gets as many tuples of `width` values as fit one statement, and the values
- * that all statements share. Sets of thousands leave the event loop free between statements.
+ * Prepares a query over sets of tuples. `build` gets as many tuples of `width` values as fit one statement, and the
+ * values that all statements share. Large sets yield to the event loop between statements.
  */
 export function prepareSetQuery<P extends readonly unknown[], R>(
   { width, shared, touched = 0 }: SetShape<P>,

@@ -1,16 +1,16 @@
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql, type SqlBool } from "kysely";
 import type { Tables } from "./tables.ts";
 
-/** Tables of which triggers count the rows of each owner (ADR 0062). */
+/** Tables whose rows per owner are counted by triggers (ADR 0062). */
 export type CountedList = "zones" | "gateways" | "custom_hostnames" | "audit_log";
 
-/** How a list stands. `version` grows with any change of what it shows in which order. */
+/** The state of a list. `version` increases with any change of its contents or order. */
 export interface ListState {
   readonly rows: number;
   readonly version: number;
 }
 
-/** Of the lists of these owners together; null for those of all. */
+/** The combined state of the owners' lists; null: of all lists. */
 export async function listState(db: Kysely<Tables>, list: CountedList, owners: readonly string[] | null): Promise<ListState> {
   const query = db.selectFrom("list_states").where("list", "=", list);
   const { rows, version } = await (owners === null ? query : query.where("owner", "in", owners.length === 0 ? [""] : owners))
@@ -19,18 +19,18 @@ export async function listState(db: Kysely<Tables>, list: CountedList, owners: r
   return { rows: Number(rows), version: Number(version) };
 }
 
-/** Values of the columns that a list is sorted by, in their order. */
+/** Values of the columns that a list is sorted by, in order. */
 export type RowKey = readonly (string | number)[];
 
 /** A part of a list. */
 export interface ListPart {
   readonly limit: number;
   readonly offset: number;
-  /** The key of a row from which on it is read, and how many rows stand before the next; null from the first one on. */
+  /** The key of a row after which reading starts, and the number of rows up to it; null: from the start. */
   readonly from?: { readonly position: number; readonly row: RowKey } | null;
 }
 
-/** The rows of the part, in the order of columns that tell rows apart, all in one direction: an index of them is read from `from` on. */
+/** The rows of the part, sorted by columns that identify a row, all in one direction; their index is read from `from` on. */
 export function partOf<DB, TB extends keyof DB, O>(
   query: SelectQueryBuilder<DB, TB, O>,
   columns: readonly string[],

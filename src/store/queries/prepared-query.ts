@@ -1,10 +1,10 @@
 import type { Compilable, CompiledQuery, DialectAdapter, Kysely } from "kysely";
 import type { Tables } from "./tables.ts";
 
-/** A query whose text is made once for each dialect; a call fills in its parameters and gives the rows. */
+/** A query whose text is built once per dialect; a call fills in its parameters and returns the rows. */
 export type PreparedQuery<P extends readonly unknown[], R> = (db: Kysely<Tables>, ...parameters: P) => Promise<R[]>;
 
-/** Stands for a parameter while the text is made. */
+/** Stands for a parameter while the text is built. */
 class Placeholder {
   readonly index: number;
 
@@ -14,8 +14,8 @@ class Placeholder {
 }
 
 /**
- * Building a query and turning it into text takes as long as running it, which the few queries notice that every
- * record's creation makes. `build` must only pass its parameters on as values, never look into them.
+ * Building a query and compiling it to text takes as long as running it, which matters for the few queries of every
+ * record creation. `build` must only pass its parameters on as values, and never read them.
  */
 export function prepareQuery<P extends readonly unknown[], R>(
   build: (db: Kysely<Tables>, ...parameters: P) => Compilable<R>,

@@ -1,19 +1,19 @@
 import { setImmediate } from "node:timers/promises";
 import type { Dialect, Session } from "./session.ts";
 
-/** A table's columns in the order in which `insertRows` is given values. */
+/** A table and its columns in the order of the values for `insertRows`. */
 export interface RowShape {
   readonly table: string;
   readonly columns: readonly string[];
 }
 
-// Few sizes, so that few statements are prepared; PostgreSQL pays a round trip each.
+// Few sizes, so that few statements are prepared; on PostgreSQL each is a round trip.
 const ROWS_PER_STATEMENT = [64, 8, 1] as const;
 
-/** Sets of thousands leave the event loop free after this many rows. */
+/** Large inserts yield to the event loop after this many rows. */
 const ROWS_PER_TURN = 1024;
 
-/** Inserts many rows in few statements, with texts that stay the same so that they stay prepared. */
+/** Inserts many rows in few statements, whose constant texts stay prepared. */
 export async function insertRows(
   session: Session,
   dialect: Dialect,

@@ -24,13 +24,13 @@ export interface Session {
 export interface Rows {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
   readonly affected: number;
-  /** Rows that the calling thread wrote or deleted, with those that went with them; left out where a server did it. */
+  /** Rows that the calling thread wrote or deleted, including cascades; absent if a server did the work. */
   readonly touched?: number;
 }
 
 export type DialectName = "sqlite" | "postgres";
 
-/** The server could not be reached or did not answer in time, as opposed to answering with an error. */
+/** The server could not be reached or did not answer in time; other errors are its answers. */
 export class DatabaseUnreachable extends Error {
   constructor(cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
@@ -38,54 +38,54 @@ export class DatabaseUnreachable extends Error {
   }
 }
 
-/** What can be wrong with a database through no fault of the query. */
+/** Faults of the database itself, not of a query. */
 export type Fault = Extract<ErrorName, "database_unavailable" | "database_damaged" | "storage_full">;
 
-/** Where the two dialects differ, so that no other file asks which one it has. */
+/** Everything that differs between the two dialects, so that no other file depends on the dialect. */
 export interface Dialect {
   readonly name: DialectName;
   readonly adapter: DialectAdapter;
   readonly compiler: QueryCompiler;
   introspector(db: Kysely<Tables>): SqliteIntrospector | PostgresIntrospector;
-  /** Starts a transaction that may write. */
+  /** Starts a writing transaction. */
   readonly begin: string;
   /**
-   * Said before a transaction that changes thousands of rows, and before the next usual one: where what an undo needs is
-   * kept. Null where the server sees to it.
+   * Statements before a transaction that changes thousands of rows, and before the next usual one: where undo data is
+   * stored. Null if the server manages this.
    */
   readonly undo: { readonly large: string; readonly usual: string } | null;
   /** Starts a read-only transaction whose statements all see the same commit. */
   readonly beginSnapshot: string;
-  /** Appended to a SELECT to lock what it reads; SQLite's write transaction is exclusive as a whole. */
+  /** Appended to a SELECT to lock its rows; SQLite's writing transaction is exclusive anyway. */
   readonly forUpdate: string;
-  /** Has a row where there are tables of ours, whose `found` is not false. */
+  /** Returns a row, whose `found` is not false, if our tables exist. */
   readonly hasTables: string;
-  /** Has a row whose `found` is false while a dump is being loaded; null where a restore is one step. */
+  /** Returns a row whose `found` is false while a dump is being loaded; null if a restore is one step. */
   readonly isWhole: string | null;
-  /** Tells this database from a copy of what is in it: another one, or the same one brought back to an earlier time. */
+  /** Distinguishes this database from a copy of its contents: another database, or the same one restored to an earlier time. */
   readonly identity: string;
-  /** Column types of the migrations. Text compares by code point on both. */
+  /** Column types for migrations. Both compare text by code point. */
   readonly text: string;
   readonly integer: string;
-  /** Keeps other nodes from migrating at the same time; null where `begin` does so already. */
+  /** Prevents other nodes from migrating at the same time; null if `begin` does so already. */
   readonly migrationLock: string | null;
   /**
-   * Said around a migration, which may put a copy of a table in its place: what refers to the table must not go with it.
-   * Null where the server can change a table as it is.
+   * Statements around a migration, which may replace a table with a copy: rows that refer to the table must not be
+   * deleted. Null if the server can change a table in place.
    */
   readonly looseReferences: { readonly begin: string; readonly end: string } | null;
   /** Options after a table's closing parenthesis. */
   readonly tableOptions: string;
-  /** The same for a table that is only ever read in the order of its primary key, and is kept in it where the dialect can. */
+  /** Table options for a table that is only read in the order of its primary key; stored in that order if the dialect can. */
   readonly clusteredTableOptions: string;
   placeholder(position: number): string;
-  /** Another process holds the lock that `begin` needs; trying again helps. */
+  /** Another process holds the lock that `begin` needs; retrying helps. */
   isBusy(error: unknown): boolean;
   /** A row with the same key exists. */
   isUniqueViolation(error: unknown): boolean;
-  /** Null where the error is one of the query. */
+  /** Null if the query itself is wrong. */
   fault(error: unknown): Fault | null;
-  /** The error of a query that is right for every database of ours, whichever version made it. */
+  /** Converts the error of a query that is valid for every version of our schema. */
   unreadable(error: unknown): unknown;
 }
 
@@ -104,7 +104,7 @@ const SQLITE_FAULTS: Readonly<Record<number, Fault>> = {
   // CORRUPT, NOTADB.
   11: "database_damaged",
   26: "database_damaged",
-  // FULL, and IOERR_SHMSIZE, which is what a full disk says while a file is opened.
+  // FULL, and IOERR_SHMSIZE, which opening a file on a full disk returns.
   13: "storage_full",
   4874: "storage_full",
 };
@@ -113,11 +113,11 @@ const POSTGRES_FAULTS: Readonly<Record<string, Fault>> = {
   "53100": "storage_full",
   XX001: "database_damaged",
   XX002: "database_damaged",
-  // Cancelled for time, a lock not granted in time, a server that only reads.
+  // Cancelled by timeout, lock not granted in time, read-only server.
   "57014": "database_unavailable",
   "55P03": "database_unavailable",
   "25006": "database_unavailable",
-  // The server ended a transaction that stood still.
+  // The server ended an idle transaction.
   "25P03": "database_unavailable",
   "25P04": "database_unavailable",
   // Connection lost, rolled back by the server, out of resources, shut down, failing disk.
@@ -137,13 +137,15 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     compiler: new SqliteQueryCompiler(),
     introspector: (db) => new SqliteIntrospector(db),
     begin: "BEGIN IMMEDIATE",
-    // A savepoint keeps every page as it was: in memory for speed, but 100,000 records have some 500 MB of them.
+    // A savepoint keeps the previous content of every changed page. Memory is faster, but 100,000 records need some 500
+    // MB.
     undo: { large: "PRAGMA temp_store = FILE", usual: "PRAGMA temp_store = MEMORY" },
     beginSnapshot: "BEGIN",
     forUpdate: "",
     hasTables: "SELECT 1 AS found FROM sqlite_master WHERE name = 'schema_migrations'",
     isWhole: null,
-    // A file is a copy of itself: one that was put back is known by its revision, against the last good copy beside it.
+    // Copies of a file cannot be told apart: a restored one is recognized by its revision, compared with the last good
+    // copy beside it.
     identity: "'file'",
     text: "text",
     integer: "integer",
@@ -158,7 +160,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
       const code = Number(property(error, "errcode"));
       return SQLITE_FAULTS[code] ?? SQLITE_FAULTS[code & 0xff] ?? null;
     },
-    // Noise in a file's header reads as a schema of another format, which is an error like that of a wrong query.
+    // Garbage in a file's header looks like a schema of another format, with the same error code as a wrong query.
     unreadable: (error) =>
       Number(property(error, "errcode")) === SQLITE_ERROR ? new PlatformError("database_damaged", { cause: error }) : error,
   },
@@ -172,15 +174,15 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     beginSnapshot: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     forUpdate: " FOR UPDATE",
     hasTables: "SELECT to_regclass('schema_migrations') IS NOT NULL AS found",
-    // pg_restore and psql make the keys of tables once all rows are there, and those that refer to other tables last.
+    // pg_restore and psql create keys after all rows, and foreign keys last.
     isWhole: "SELECT EXISTS (SELECT 1 FROM pg_constraint WHERE contype = 'f' AND conrelid = to_regclass('zones')) AS found",
-    // What a dump is restored into has other identifiers; recovery to a point in time and failover begin a time line, which
-    // the names of the log's files start with.
+    // A database restored from a dump has other identifiers; point-in-time recovery and failover begin a new timeline,
+    // which is the start of WAL file names.
     identity:
       "(SELECT oid FROM pg_database WHERE datname = current_database())::text || '/' || 'counters'::regclass::oid::text || '/' || CASE WHEN pg_is_in_recovery() THEN 'standby' ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END",
     text: 'text COLLATE "C"',
     integer: "bigint",
-    // Any number serves, as long as every node takes the same.
+    // Any number works, as long as every node uses the same.
     looseReferences: null,
     migrationLock: "SELECT pg_advisory_xact_lock(7355608801)",
     tableOptions: "",
@@ -197,7 +199,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   },
 };
 
-/** The error as callers are to see it: a fault of the database by its code, anything else as it is. */
+/** The error for callers: a fault of the database as its code, any other error unchanged. */
 export function withFault(dialect: Dialect, error: unknown): unknown {
   const fault = dialect.fault(error);
   return fault === null ? error : new PlatformError(fault, { cause: error });
@@ -206,7 +208,7 @@ export function withFault(dialect: Dialect, error: unknown): unknown {
 /** Whether a write failed because a row with the same key exists, on either dialect. */
 export const isUniqueViolation = (error: unknown): boolean => Object.values(DIALECTS).some((dialect) => dialect.isUniqueViolation(error));
 
-/** Runs a compiled query for Kysely. Whoever hands it out decides on which connection, and for how long. */
+/** Runs a compiled query for Kysely. The provider decides on which connection, and for how long. */
 export type RunQuery = (sql: string, parameters: readonly unknown[]) => Promise<Rows>;
 
 /** A Kysely that runs every query through `run` and refuses to manage transactions itself. */

@@ -1,8 +1,8 @@
 import type { Generated } from "kysely";
 
 /**
- * Columns as both dialects hold them: text, 64-bit integers below 2^53, and JSON as text. Booleans are
- * 0/1 and times ISO 8601 text with microseconds, so that a row reads the same on SQLite and PostgreSQL.
+ * Columns as both dialects store them: text, 64-bit integers below 2^53, and JSON as text. Booleans are 0/1 and times ISO
+ * 8601 text with microseconds, so that a row reads the same on SQLite and PostgreSQL.
  */
 export interface Tables {
   accounts: AccountsTable;
@@ -77,7 +77,7 @@ export interface LogpushJobsTable {
   enabled: number;
   /** `destination_conf`, sealed with the context `logpush:{id}`. */ destination: string;
   /** JSON of `LogpushSettings`. */ settings: string;
-  /** When it was last enabled: older logs are not pushed. Unix milliseconds. */ since_ms: number;
+  /** When it was last enabled, in Unix milliseconds: older logs are not pushed. */ since_ms: number;
   last_complete: string | null;
   last_error: string | null;
   error_message: string | null;
@@ -88,7 +88,7 @@ export interface AccountsTable {
   name: string;
   type: string;
   settings: string;
-  /** What its new zones begin with, and what holds for all of them. */
+  /** Defaults for new zones, and settings that apply to all zones. */
   dns_settings: Generated<string>;
   created_on: string;
 }
@@ -101,7 +101,7 @@ export interface UsersTable {
   country: string | null;
   zipcode: string | null;
   /** SHA-256 of the global API key, hexadecimal. */ api_key_hash: string | null;
-  /** Argon2id, as kernel/crypto/password.ts writes it; null for a user who does not sign in by one. */ password_hash: Generated<
+  /** Argon2id, as kernel/crypto/password.ts writes it; null if the user does not sign in with a password. */ password_hash: Generated<
     string | null
   >;
   created_on: string;
@@ -137,9 +137,9 @@ export interface SessionsTable {
   id: string;
   /** SHA-256 of the cookie's secret, hexadecimal. */
   hash: string;
-  /** Null for a session by a token of an account. */
+  /** Null for a session through a token of an account. */
   user_id: string | null;
-  /** The token that signed in: the session has its permissions, and ends with it. */
+  /** The token that signed in: the session has its permissions and ends with it. */
   token_id: string | null;
   label: string;
   ip: string;
@@ -151,7 +151,7 @@ export interface ZonesTable {
   id: string;
   account_id: string;
   name: string;
-  /** The name backwards (0136); null in rows from before. */
+  /** The name reversed (migration 0136); null in older rows. */
   name_reversed: string | null;
   status: string;
   type: string;
@@ -160,52 +160,55 @@ export interface ZonesTable {
   name_servers: string;
   settings: string;
   serial: number;
-  /** DNS records of the zone, kept by the statement that raises the serial, so that no insert has to count. */
+  /** Number of the zone's DNS records, updated by the statement that raises the serial, so that inserts need not count. */
   record_count: number;
-  /** Versions that writes of its records have made so far; says when old ones are to go. */
+  /** Number of versions that writes of its records have made; decides when old ones are deleted. */
   dns_version_count: Generated<number>;
   vanity_name_servers: string;
-  /** Settings of its traffic that were chosen (model/zones/zone-settings.ts). */
+  /** Traffic settings that differ from their defaults (model/zones/zone-settings.ts). */
   edge_settings: Generated<string>;
   /** `MigrationState` of model/rulesets/waf-migration.ts. */
   waf_migration: Generated<string>;
   /** `ZoneProof` of model/zones/zone-proof.ts. */
   proof: string;
-  /** What a TXT record at the zone's present name servers proves its ownership with; empty where it cannot. */
+  /** Key in a TXT record at the zone's current name servers that proves ownership; empty if that is impossible. */
   verification_key: string;
-  /** JSON: the name servers that the parent had when it was first asked; null before that. */
+  /** JSON: the parent's name servers at the first check; null before it. */
   original_name_servers: string | null;
-  /** JSON: the installation's name servers that the parent is to name; empty where none was free, so that a delegation proves nothing. */
+  /**
+   * JSON: the installation's name servers to which the parent should delegate; empty if none was free, so that a
+   * delegation proves nothing.
+   */
   pair: string;
   activated_on: string | null;
   created_on: string;
   modified_on: string;
 }
-/** What is to be found out about a zone's owner, and when; zones that nothing is to be found out about have none. */
+/** Pending checks of a zone's ownership, and their times; zones without pending checks have no row. */
 export interface ZoneClaimsTable {
   zone_id: string;
-  /** When the zone came into its status. */
+  /** When the zone entered its status. */
   since_ms: number;
   next_look_ms: number;
   looks: number;
-  /** Looks in a row, and the first of them, that saw the zone's pair at the parent. */
+  /** Consecutive checks that saw the zone's pair at the parent, and the first of them. */
   seen_looks: number;
   seen_ms: number | null;
-  /** Looks in a row, and the first of them, that saw other name servers there. */
+  /** Consecutive checks that saw other name servers there, and the first of them. */
   elsewhere_looks: number;
   elsewhere_since_ms: number | null;
-  /** When the owner last asked for a look. */
+  /** When the owner last requested a check. */
   asked_ms: number | null;
-  /** What the last look missed, for people. */
+  /** What the last check found missing, for people. */
   reason: string;
 }
-/** Zones that once were active and are gone, by name and account. */
+/** Deleted zones that were active, by name and account. */
 export interface FormerZonesTable {
   name: string;
   account_id: string;
-  /** JSON: the pair it had. */
+  /** JSON: its former pair. */
   pair: string;
-  /** The highest that its name ever had. */
+  /** The highest serial that its name ever had. */
   serial: number;
   proof: string;
   deleted_ms: number;
@@ -216,9 +219,9 @@ export interface DnsRecordsTable {
   /** Absolute owner name, lower case, no trailing dot. */
   name: string;
   type: string;
-  /** As the API shows it. */
+  /** In the API's format. */
   content: string;
-  /** White space and quotes folded away, lower case: what filters and the duplicate check compare. */
+  /** White space and quotes normalized, lower case: compared by filters and the duplicate check. */
   content_key: string;
   /** JSON, or null for types without structured content. */
   data: string | null;
@@ -235,7 +238,7 @@ export interface DnsRecordsTable {
   tags_modified_on: string | null;
   created_on: string;
   modified_on: string;
-  /** For filters only, made by store/dns/record-keys.ts. */
+  /** For filters only; derived in store/dns/record-keys.ts. */
   name_reversed: string;
   content_head: string;
   content_reversed: string;
@@ -245,34 +248,34 @@ export interface DnsRecordsTable {
   commented: number;
   tagged: number;
 }
-/** A row for each tag of a record, gone with the record; for filters only. */
+/** One row per tag of a record, deleted with the record; for filters only. */
 export interface DnsRecordTagsTable {
   record_id: string;
   zone_id: string;
   tag_key: string;
   tag_reversed: string;
   record_name: string;
-  /** 1 where the record has several tags of one name. */
+  /** 1 if the record has several tags of one name. */
   repeated: number;
 }
-/** How many records of a zone have a facet; see store/dns/record-counts.ts. */
+/** Number of a zone's records per facet; see store/dns/record-counts.ts. */
 export interface DnsRecordCountsTable {
   zone_id: string;
   facet: string;
   count: number;
 }
-/** What a scan found and nobody has decided about. */
+/** Candidates of a scan that have been neither accepted nor rejected. */
 export interface DnsScanCandidatesTable {
   id: string;
   zone_id: string;
   /** The row that the record would have, as JSON. */
   record: string;
 }
-/** Large changes that are under way, at most one a zone. */
+/** Large changes in progress, at most one per zone. */
 export interface DnsImportsTable {
   zone_id: string;
   id: string;
-  /** `import`, which leaves what was there as it is, or what undoes, restores or transfers. */
+  /** `import`, which keeps existing records, or the kind of change that undoes, restores or transfers. */
   kind: Generated<string>;
   /** When it last wrote something. */
   touched_on: string;
@@ -284,9 +287,9 @@ export interface DnsVersionsTable {
   created_on: string;
   /** JSON: type, id and name. */
   actor: string;
-  /** What made it: `create`, `batch`, `revert` and so on. */
+  /** The kind of write: `create`, `batch`, `revert` and so on. */
   kind: string;
-  /** The version that a `revert` took back, or that a `restore` went back to. */
+  /** The version that a `revert` undid, or that a `restore` returned to. */
   refers_to: number | null;
   reason: string | null;
   /** Records that the write created, updated and deleted. */
@@ -295,38 +298,38 @@ export interface DnsVersionsTable {
   deleted: number;
   /** JSON array of the first changes, each `{ before, after }`; further ones are in `dns_version_parts`. */
   changes: string;
-  /** What stands for the version in `dns_version_parts`; null: its own number. */
+  /** The version's key in `dns_version_parts`; null: its number. */
   parts_key: Generated<number | null>;
 }
-/** What is deleted a few rows at a time. Nobody sees it any more. */
+/** Rows to be deleted a few at a time; they are no longer visible. */
 export interface RemovalsTable {
   id: string;
-  /** `zone`: records and versions of a zone that is gone; `parts`: of a version that is no longer kept. */
+  /** `zone`: records and versions of a deleted zone; `parts`: those of a deleted version. */
   kind: string;
   zone_id: string;
   parts_key: number | null;
   created_on: string;
 }
-/** Imports that go on without their caller. */
+/** Imports that continue after their request. */
 export interface DnsImportJobsTable {
   id: string;
   zone_id: string;
   account_id: string;
-  /** `receiving` until its file is whole, then `queued`, `running`, `done` or `failed`. */
+  /** `receiving` until its file is complete, then `queued`, `running`, `done` or `failed`. */
   status: string;
   proxied: number;
-  /** Records of the file, and how many of them have been gone through. */
+  /** Number of records in the file, and how many have been processed. */
   total: number;
   records: number;
-  /** Those that were new to the zone, once it is done. */
+  /** Number of records that were new to the zone, once it is done. */
   added: number;
-  /** JSON: who asked for it. */
+  /** JSON: the actor who requested it. */
   actor: string;
   reason: string | null;
-  /** JSON: what is wrong, as the API tells it. */
+  /** JSON: the error as the API returns it. */
   error: string | null;
   on_error: string;
-  /** JSON: lines that were changed or left out. */
+  /** JSON: lines that were changed or skipped. */
   report: string | null;
   created_on: string;
   touched_on: string;
@@ -357,7 +360,7 @@ export interface RulesetsTable {
   rules: string;
   last_updated: string;
 }
-/** The newest versions of each ruleset, the one in force among them. */
+/** The newest versions of each ruleset, including the current one. */
 export interface RulesetVersionsTable {
   ruleset_id: string;
   version: number;
@@ -380,11 +383,11 @@ export interface RuleListsTable {
 export interface RuleListItemsTable {
   list_id: string;
   id: string;
-  /** What makes an item the same as another: its canonical form. */
+  /** The item's canonical form, which identifies it. */
   item_key: string;
-  /** 16 bits of a hash of the key: which part of the list's snapshot has it. */
+  /** 16 bits of a hash of the key, which select the part of the list's snapshot. */
   bucket: number;
-  /** The item as planes have it, JSON. */
+  /** The item as planes receive it, JSON. */
   value: string;
   comment: string;
   created_on: string;
@@ -400,7 +403,7 @@ export interface RuleListOperationsTable {
   created_on: string;
   completed: string | null;
 }
-/** What a zone keeps for the firewall before rulesets. Packages, groups and rules have a row where they differ from how they begin. */
+/** A zone's objects of the previous firewall. Packages, groups and rules have a row only if they differ from their defaults. */
 export interface FirewallObjectsTable {
   zone_id: string;
   kind: string;
@@ -413,11 +416,11 @@ export interface FirewallObjectsTable {
 export interface GatewaysTable {
   account_id: string;
   id: string;
-  /** The gateway object as JSON, less its key and times. */ settings: string;
+  /** The gateway object as JSON, without its key and times. */ settings: string;
   created_at: string;
   modified_at: string;
 }
-/** What is kept below a gateway and has a name. */
+/** Named objects that belong to a gateway. */
 interface NamedTable {
   id: string;
   account_id: string;
@@ -431,16 +434,16 @@ export interface GatewayDatasetsTable extends NamedTable {
   /** JSON. */ filters: string;
 }
 export interface GatewayEvaluationsTable extends NamedTable {
-  /** JSON of the datasets as they were. */ datasets: string;
+  /** JSON of the datasets at that time. */ datasets: string;
   /** JSON. */ results: string;
   total_logs: number;
 }
 export interface GatewayObjectsTable {
   id: string;
   account_id: string;
-  /** Empty for what belongs to the account alone. */ gateway_id: string;
+  /** Empty if the object belongs to the account alone. */ gateway_id: string;
   kind: string;
-  /** The provider of a cost, the route of a version or a deployment; else empty. */ parent_id: string;
+  /** The provider of a cost, the route of a version or deployment; otherwise empty. */ parent_id: string;
   /** JSON. */ value: string;
   created_at: string;
   modified_at: string;
@@ -448,7 +451,7 @@ export interface GatewayObjectsTable {
 export interface AccessAppsTable {
   /** A UUID. */ id: string;
   account_id: string;
-  /** Null for those of the account itself. */ zone_id: string | null;
+  /** Null if it belongs to the account itself. */ zone_id: string | null;
   type: string;
   /** 64 hexadecimal characters. */ aud: string;
   /** JSON of all other fields. */ value: string;
@@ -459,7 +462,7 @@ export interface GatewayDomainsTable {
   /** Canonical. */ hostname: string;
   account_id: string;
   gateway_id: string;
-  /** The zone that the name lies in. */ zone_id: string;
+  /** The zone that contains the name. */ zone_id: string;
   min_tls: string;
   created_at: string;
   modified_at: string;
@@ -475,7 +478,7 @@ export interface CertificatesTable {
   not_after: string;
   created_on: string;
 }
-/** Certificates that a zone's owner brought. */
+/** Certificates that a zone's owner uploaded. */
 export interface CustomCertificatesTable {
   id: string;
   zone_id: string;
@@ -484,7 +487,7 @@ export interface CustomCertificatesTable {
   priority: number;
   /** All names of the certificate, JSON. */
   hosts: string;
-  /** Those that are the zone's, JSON. */
+  /** The names that belong to the zone, JSON. */
   served_hosts: string;
   chain: string;
   /** Sealed, context `certificate:{id}`. */ private_key: string;
@@ -497,7 +500,7 @@ export interface CustomCertificatesTable {
   uploaded_on: string;
   modified_on: string;
 }
-/** How far the zone's DNSSEC has come: `DnssecLife` of model/dns/dnssec-life.ts, whose times are ISO text here. */
+/** The state of the zone's DNSSEC: `DnssecLife` of model/dns/dnssec-life.ts, with times as ISO text. */
 export interface ZoneDnssecTable {
   zone_id: string;
   status: string;
@@ -506,23 +509,23 @@ export interface ZoneDnssecTable {
   rollover_since: string;
   /** Ids of keys, JSON. */
   ds_named: string;
-  /** Tags of the parent's DS records that name none of the zone's keys, JSON. */
+  /** Tags of the parent's DS records that match none of the zone's keys, JSON. */
   ds_others: string;
   ds_since: string;
   ds_ttl: number;
-  /** When the parent was last seen; empty before. */
+  /** When the parent was last checked; empty before. */
   looked_on: string;
-  /** Why the last look failed; empty where it did not. */
+  /** Why the last check failed; empty if it succeeded. */
   look_failure: string;
-  /** Failures since the last look that succeeded. */
+  /** Failures since the last successful check. */
   look_failures: number;
   next_look_on: string;
-  /** When the serial was last raised so that other servers fetch the zone's signatures anew. */
+  /** When the serial was last raised so that other servers fetch new signatures. */
   refetch_on: string;
   multi_signer: number;
   modified_on: string;
 }
-/** Keys of zones: one, two while one takes over from the other. */
+/** Keys of zones: one, or two during a rollover. */
 export interface ZoneDnssecKeysTable {
   id: string;
   zone_id: string;
@@ -537,7 +540,7 @@ export interface TransferObjectsTable {
   account_id: string;
   /** `acl`, `peer` or `tsig`. */
   kind: string;
-  /** The object as JSON, less its id; a TSIG's secret sealed, context `tsig:{id}`. */
+  /** The object as JSON, without its id; a TSIG's secret sealed, context `tsig:{id}`. */
   value: string;
   created_on: string;
 }
@@ -550,17 +553,17 @@ export interface ZoneTransfersTable {
   created_on: string;
   modified_on: string;
 }
-/** How a zone of type secondary stands with its primaries. Times are milliseconds since 1970. */
+/** The state of a secondary zone. Times are milliseconds since 1970. */
 export interface IncomingTransferStatesTable {
   zone_id: string;
-  /** A check that is under way puts this ahead, so that no other node takes the zone meanwhile. */
+  /** A running check moves this into the future, so that no other node takes the zone. */
   next_check_ms: number;
   /** 1: the next check transfers the whole zone, whatever its serial. */
   forced: number;
-  /** Checks since the last one that a peer answered. */
+  /** Consecutive checks without an answer from any peer. */
   failures: number;
   checked_ms: number | null;
-  /** When a peer last confirmed that our copy is the newest; the zone's expiry counts from here. */
+  /** When a peer last confirmed that our copy is current; the zone's expiry counts from here. */
   confirmed_ms: number | null;
   transferred_ms: number | null;
   /** `AXFR` or `IXFR`. */
@@ -568,7 +571,7 @@ export interface IncomingTransferStatesTable {
   peer_id: string | null;
   last_error: string | null;
 }
-/** A certificate that is being asked for; control/certificates/ says what its columns mean. */
+/** A certificate order; control/certificates/ describes its columns. */
 export interface CertificateOrdersTable {
   id: string;
   owner_kind: "zone" | "custom_hostname";
@@ -577,26 +580,26 @@ export interface CertificateOrdersTable {
   /** JSON array. */
   hosts: string;
   method: "http" | "txt";
-  /** The authority that was asked for; empty where the service chooses. */
+  /** The requested authority; empty: any. */
   requested: string;
-  /** The one that was chosen; empty until then. */
+  /** The chosen authority; empty until then. */
   authority: string;
   status: string;
-  /** Why the last attempt failed, for the owner; empty where none did. */
+  /** Why the last attempt failed, for the owner; empty if none did. */
   error: string;
   /** `PlacedOrder` of acme/issuance.ts, as JSON. */
   placed: string | null;
   /** PKCS #8 PEM, sealed with the context `certificate-order:{id}`. */
   private_key: string | null;
-  /** The certificate that it renews, as its authority names it (RFC 9773 §4.1). */
+  /** The certificate that it renews, as identified to its authority (RFC 9773 §4.1). */
   replaces: string | null;
   tries: number;
   due_ms: number;
-  /** Until then somebody works on it. */
+  /** The order is claimed until then. */
   lease_ms: number;
   created_ms: number;
 }
-/** Of the certificate in use that came from an order. */
+/** Renewal times of the current certificate, if it came from an order. */
 export interface CertificateRenewalsTable {
   owner_kind: "zone" | "custom_hostname";
   owner_id: string;
@@ -605,10 +608,10 @@ export interface CertificateRenewalsTable {
   method: "http" | "txt";
   requested: string;
   authority: string;
-  /** As the authority names it when it is asked for advice; null where it gives none. */
+  /** Identifier for asking the authority for a renewal time; null if it offers none. */
   renewal_id: string | null;
   renew_ms: number;
-  /** When the authority is asked for advice again. */
+  /** When the authority is asked again. */
   advice_ms: number;
 }
 /** `value` is the entry of the snapshot as JSON. */
@@ -616,7 +619,7 @@ export interface CachePurgesTable {
   zone_id: string;
   value: string;
 }
-/** `value` is what the API shows, without ids and times, as JSON. */
+/** `value` is the object as the API returns it, without id and times, as JSON. */
 interface SensitiveDataColumns {
   id: string;
   /** `allowed` or `pattern`. */
@@ -637,7 +640,7 @@ export interface CustomNameServersTable {
   ns_set: number;
   created_on: string;
 }
-/** Things sealed with the key file that belong to the installation, such as the local CA's key. */
+/** Values of the installation, sealed with the key file, such as the local CA's key. */
 export interface SecretsTable {
   name: string;
   value: string;
@@ -645,7 +648,7 @@ export interface SecretsTable {
 }
 export interface DeprecationCallsTable {
   day: string;
-  /** The account that the route was called on; empty for routes of no account. */
+  /** The account of the call; empty for routes without an account. */
   account_id: string;
   deprecation_id: string;
   token_id: string;
@@ -677,9 +680,9 @@ export interface AuditLogTable {
 export interface CountersTable {
   name: string;
   value: Generated<number>;
-  /** Of the revisions (history.ts). */
+  /** The history of the revisions (history.ts). */
   history: string | null;
-  /** The database that the history was made on, as its dialect tells databases apart. */
+  /** The identity of the database on which the history began, as its dialect defines it. */
   identity: string | null;
 }
 export interface NotificationWebhooksTable {
@@ -687,9 +690,9 @@ export interface NotificationWebhooksTable {
   account_id: string;
   name: string;
   url: string;
-  /** Sealed; empty where there is none. */
+  /** Sealed; empty if none. */
   secret: string;
-  /** How the receiver wants to be spoken to. */
+  /** The receiver's format. */
   kind: string;
   created_on: string;
   last_success: string | null;
@@ -714,12 +717,12 @@ export interface NotificationSilencesTable {
   created_on: string;
   modified_on: string;
 }
-/** What a policy has told of, so that one spike is told of once. */
+/** Spikes that a policy has notified about, so that each spike causes one notification. */
 export interface NotificationSpikesTable {
   policy_id: string;
-  /** The zone, and the service where the policy tells them apart. */
+  /** The zone, and the service if the policy distinguishes services. */
   subject: string;
-  /** 1 for as long as the spike lasts. */
+  /** 1 while the spike lasts. */
   above: number;
   told_ms: number;
 }
@@ -738,45 +741,45 @@ export interface NotificationDeliveriesTable {
   /** `pending`, `sent` or `failed`. */
   status: string;
   attempts: number;
-  /** When the next attempt is to be made. */
+  /** When the next attempt is due. */
   due_ms: number;
   created_ms: number;
   sent_on: string | null;
   error: string | null;
 }
-/** What a node has counted of a zone in an hour. */
+/** A node's counts for one zone and hour. */
 export interface EventCountsTable {
-  /** Of `COUNTED_KINDS`. */
+  /** One of `COUNTED_KINDS`. */
   kind: string;
   zone_id: string;
-  /** Empty for those of no service that can be chosen, and where services are not told apart. */
+  /** Empty for events without a selectable service, and for kinds without services. */
   service: string;
   hour_ms: number;
   node: string;
-  /** One count for each minute, separated by commas; nothing where there was nothing. */
+  /** Comma-separated counts, one per minute; empty if zero. */
   minutes: string;
 }
 export interface EventCountNodesTable {
   node: string;
-  /** The process that wrote this. */
+  /** Identifies the process that wrote this. */
   run: string;
-  /** Everything before has been counted. */
+  /** All events before this time are counted. */
   counted_ms: number;
 }
-/** A name of somebody else's that a zone serves. */
+/** A custom hostname that a zone serves. */
 export interface CustomHostnamesTable {
   id: string;
   zone_id: string;
   hostname: string;
   wildcard: number;
-  /** Of model/hostnames/custom-hostname-states.ts; what is shown may stand over it. */
+  /** Number of checks of a pending hostname; of an active one, consecutive checks that found it pointing elsewhere. */
   status: string;
   status_since_ms: number;
-  /** Of a pending one since it began to be checked; of an active one that no longer pointed here. */
+  /** Checks of a pending hostname since the first; of an active one, those in a row that found it pointing elsewhere. */
   checks: number;
-  /** Null where nothing is to be looked at. */
+  /** Null if no check is scheduled. */
   next_check_ms: number | null;
-  /** The zone here that answers for the name, and its serial when it was asked: null where others answer. */
+  /** The hosted zone that contains the name, and its serial at the last check; null if the name is hosted elsewhere. */
   home_zone_id: string | null;
   home_serial: number | null;
   verification_errors: string;
@@ -784,7 +787,7 @@ export interface CustomHostnamesTable {
   custom_metadata: string | null;
   custom_origin_server: string | null;
   custom_origin_sni: string | null;
-  /** Null where it has no certificate. */
+  /** Null if it has no certificate. */
   ssl_status: string | null;
   ssl_method: string | null;
   certificate_authority: string;
@@ -792,7 +795,7 @@ export interface CustomHostnamesTable {
   caa_error: number;
   /** `HostnameSsl` of model/hostnames/custom-hostname.ts. */
   ssl: string | null;
-  /** When whoever issues certificates is to look at it again. */
+  /** When the issuer should next process it. */
   ssl_due_ms: number | null;
   ssl_tries: number;
   created_at: string;
@@ -806,7 +809,7 @@ export interface CustomHostnameCertificatesTable {
   chain: string;
   /** Sealed, context `certificate:{id}`. */ private_key: string;
   issuer: string;
-  /** 1 where its owner brought it. */
+  /** 1 if its owner uploaded it. */
   is_custom: number;
   serial_number: string;
   signature: string;
@@ -823,20 +826,20 @@ export interface FallbackOriginsTable {
 export interface ZoneHoldsTable {
   zone_id: string;
   hold: number;
-  /** When a hold that is off comes back. */
+  /** When a released hold takes effect again. */
   hold_after_ms: number | null;
   include_subdomains: number;
   modified_on: string;
 }
-/** Certificates asked for in the last minute or so (SPEC 8): the sum of `hostname_issuance_times`. */
+/** Certificates requested in about the last minute (SPEC 8): the sum of `hostname_issuance_times`. */
 export interface HostnameIssuancesTable {
   account_id: string;
   taken: number;
   locked_until_ms: number;
 }
-/** What triggers keep of lists (migrations/0063-list-states.ts). */
+/** Row counts and versions of lists, maintained by triggers (migrations/0063-list-states.ts). */
 export interface ListStatesTable {
-  /** The table that is listed. */
+  /** The listed table. */
   list: string;
   owner: string;
   row_count: number;

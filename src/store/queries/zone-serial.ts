@@ -17,5 +17,5 @@ export function raisedSerial(clock: Clock, served: number): string {
   return `CASE WHEN ${now} - serial BETWEEN 1 AND ${STEP_MAX - LOST_CHANGES} THEN ${now + LOST_CHANGES} WHEN serial < ${SERIAL_MAX - LOST_CHANGES} THEN serial + ${LOST_CHANGES} ELSE serial END`;
 }
 
-/** More than a zone's changes since a backup are ahead of the clock. */
+/** More than the number of changes since a backup by which a zone's serial can be ahead of the clock. */
 const LOST_CHANGES = 100_000;

@@ -4,15 +4,15 @@ import type { FirewallObjectsTable, Tables } from "#store/queries/tables.ts";
 
 export type FirewallObjectRow = Selectable<FirewallObjectsTable>;
 
-/** Of one zone, oldest first, whatever they are. */
+/** All objects of one zone, oldest first. */
 export const firewallObjectsOf = (db: Kysely<Tables>, zoneId: string): Promise<FirewallObjectRow[]> =>
   db.selectFrom("firewall_objects").selectAll().where("zone_id", "=", zoneId).orderBy("created_on").orderBy("id").execute();
 
-/** Of every zone, oldest first. */
+/** Objects of every zone, oldest first. */
 export const allFirewallObjects = (db: Kysely<Tables>): Promise<FirewallObjectRow[]> =>
   db.selectFrom("firewall_objects").selectAll().orderBy("created_on").orderBy("id").execute();
 
-/** Filters of the account's zones that may name a list. */
+/** Filters of the account's zones that may refer to a list. */
 export const filtersNamingLists = (db: Kysely<Tables>, accountId: string): Promise<Pick<FirewallObjectRow, "id" | "value">[]> =>
   db
     .selectFrom("firewall_objects")
@@ -24,7 +24,7 @@ export const filtersNamingLists = (db: Kysely<Tables>, accountId: string): Promi
     .orderBy("firewall_objects.id")
     .execute();
 
-/** Puts the object in the place of the one that has its kind and id. */
+/** Inserts or replaces the object with its kind and id. */
 export async function putFirewallObject(db: Kysely<Tables>, row: Insertable<FirewallObjectsTable>): Promise<void> {
   await db
     .insertInto("firewall_objects")

@@ -28,7 +28,7 @@ export async function deleteRuleList(db: Kysely<Tables>, id: string): Promise<vo
   await db.deleteFrom("rule_lists").where("id", "=", id).execute();
 }
 
-/** In order of their ids, from behind one on; `search` is a part of the item or its comment. */
+/** By id, starting after `after`; `search` is a part of the item or its comment. */
 export function itemsAfter(
   db: Kysely<Tables>,
   listId: string,
@@ -48,13 +48,13 @@ export function itemsAfter(
 export const itemById = (db: Kysely<Tables>, listId: string, id: string): Promise<RuleListItemRow | undefined> =>
   db.selectFrom("rule_list_items").selectAll().where("list_id", "=", listId).where("id", "=", id).executeTakeFirst();
 
-/** What a change of items has to know of those that are there. */
+/** The fields of existing items that a change of items needs. */
 export type ExistingItem = Pick<RuleListItemRow, "id" | "item_key" | "value" | "comment" | "bucket">;
 
 const existingItems = (db: Kysely<Tables>, listId: string) =>
   db.selectFrom("rule_list_items").select(["id", "item_key", "value", "comment", "bucket"]).where("list_id", "=", listId);
 
-/** Of every item of a list, some in each statement. */
+/** All items of a list, read in several statements. */
 export async function itemKeysOf(db: Kysely<Tables>, listId: string): Promise<ExistingItem[]> {
   const found: ExistingItem[] = [];
   for (let after = ""; ;) {
@@ -66,7 +66,7 @@ export async function itemKeysOf(db: Kysely<Tables>, listId: string): Promise<Ex
   }
 }
 
-/** Of the items that have one of the values, however many others there are. */
+/** Items with one of the values, regardless of the size of the list. */
 export async function itemsWith(
   db: Kysely<Tables>,
   listId: string,
@@ -95,7 +95,7 @@ export const itemValues = async (db: Kysely<Tables>, listId: string, from: numbe
       .execute()
   ).map(({ value }) => value);
 
-/** Of one statement, which runs in one go. */
+/** Rows per statement, which runs without a pause. */
 const ROWS_AT_ONCE = 100;
 const READ_AT_ONCE = 1_000;
 
@@ -131,7 +131,7 @@ export async function endOperation(db: Kysely<Tables>, id: string, values: Parti
 export const operationById = (db: Kysely<Tables>, accountId: string, id: string): Promise<RuleListOperationRow | undefined> =>
   db.selectFrom("rule_list_operations").selectAll().where("account_id", "=", accountId).where("id", "=", id).executeTakeFirst();
 
-/** Forgets operations that began before. */
+/** Deletes operations that began before the time. */
 export async function deleteOperationsBefore(db: Kysely<Tables>, accountId: string, before: string): Promise<void> {
   await deleteInPieces(db, {
     table: "rule_list_operations",

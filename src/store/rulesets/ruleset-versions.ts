@@ -4,11 +4,11 @@ import type { RulesetVersionsTable, Tables } from "#store/queries/tables.ts";
 
 export type RulesetVersionRow = Selectable<RulesetVersionsTable>;
 
-/** Keeps what the ruleset is now as one of its versions, and the newest `kept` of them. */
+/** Stores the ruleset's current state as a version, and keeps the newest `kept` versions. */
 export async function keepVersion(db: Kysely<Tables>, row: RulesetRow, kept: number): Promise<void> {
   const { id: ruleset_id, version, name, description, rules, last_updated } = row;
   await db.insertInto("ruleset_versions").values({ ruleset_id, version, name, description, rules, last_updated }).execute();
-  // few: the one that a new version is too many
+  // few: the one version that exceeds the limit
   await db
     .deleteFrom("ruleset_versions")
     .where("ruleset_id", "=", ruleset_id)

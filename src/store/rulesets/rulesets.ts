@@ -5,10 +5,10 @@ import type { RulesetsTable, Tables } from "#store/queries/tables.ts";
 export type RulesetRow = Selectable<RulesetsTable>;
 export type RulesetLevel = "account" | "zone";
 
-/** What lists show: everything but the rules, which may be large. */
+/** A ruleset as in lists: without its rules, which may be large. */
 export type RulesetHead = Omit<RulesetRow, "rules">;
 
-/** Whose rulesets: an account's or a zone's. */
+/** The owner of rulesets: an account or a zone. */
 export interface RulesetOwner {
   readonly level: RulesetLevel;
   readonly owner_id: string;
@@ -22,15 +22,15 @@ const owned = (db: Kysely<Tables>, owner: RulesetOwner) =>
 export const rulesetById = (db: Kysely<Tables>, owner: RulesetOwner, id: string): Promise<RulesetRow | undefined> =>
   owned(db, owner).selectAll().where("id", "=", id).executeTakeFirst();
 
-/** The one ruleset of the phase that runs by itself; custom rulesets run only where a rule executes them. */
+/** The ruleset that the phase runs; custom rulesets run only if a rule executes them. */
 export const entryPoint = (db: Kysely<Tables>, owner: RulesetOwner, phase: string): Promise<RulesetRow | undefined> =>
   owned(db, owner).selectAll().where("phase", "=", phase).where("kind", "in", ["zone", "root"]).executeTakeFirst();
 
-/** In order of their ids. */
+/** By id. */
 export const rulesetsOf = (db: Kysely<Tables>, owner: RulesetOwner): Promise<RulesetHead[]> =>
   owned(db, owner).select(HEAD).orderBy("id").execute();
 
-/** Everything of these accounts and zones. */
+/** All rulesets of these accounts and zones, with their rules. */
 export const rulesetsWithRules = (db: Kysely<Tables>, owners: readonly string[]): Promise<RulesetRow[]> =>
   db.selectFrom("rulesets").selectAll().where("owner_id", "in", owners).orderBy("id").execute();
 
@@ -47,11 +47,11 @@ const ofAccount = (db: Kysely<Tables>, accountId: string) =>
     )
     .orderBy("id");
 
-/** Those with a rule that may hold the text, which has no wildcard of LIKE; which do, the caller sees. */
+/** Rulesets with a rule that may contain the text, which must not contain LIKE wildcards; the caller checks the rules. */
 export const rulesetsNaming = (db: Kysely<Tables>, accountId: string, text: string): Promise<RulesetRow[]> =>
   ofAccount(db, accountId).where("rules", "like", `%${text}%`).execute();
 
-/** Those with a rule that may name a list. */
+/** Rulesets with a rule that may refer to a list. */
 export const rulesetsNamingLists = (db: Kysely<Tables>, accountId: string): Promise<RulesetRow[]> =>
   ofAccount(db, accountId)
     .where((where) => where.or([where("rules", "like", "%$%"), where("rules", "like", "%from_list%")]))
@@ -72,7 +72,7 @@ export async function deleteRuleset(db: Kysely<Tables>, id: string): Promise<voi
   await db.deleteFrom("rulesets").where("id", "=", id).execute();
 }
 
-/** Each holds all its rules. */
+/** Rulesets per statement; each contains all its rules. */
 const RULESETS_AT_ONCE = 10;
 
 export async function deleteRulesetsOf(db: Kysely<Tables>, owner: RulesetOwner): Promise<void> {

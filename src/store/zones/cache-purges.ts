@@ -3,7 +3,7 @@ import type { CachePurgesTable, Tables } from "#store/queries/tables.ts";
 
 export type CachePurgesRow = Selectable<CachePurgesTable>;
 
-/** Undefined where nothing was ever purged. */
+/** Undefined if nothing was ever purged. */
 export const purgesOfZone = (db: Kysely<Tables>, zoneId: string): Promise<CachePurgesRow | undefined> =>
   db.selectFrom("cache_purges").selectAll().where("zone_id", "=", zoneId).executeTakeFirst();
 

@@ -3,7 +3,7 @@ import type { FormerZonesTable, Tables } from "#store/queries/tables.ts";
 
 export type FormerZoneRow = Selectable<FormerZonesTable>;
 
-/** Zones of the name that are gone, of whichever account. */
+/** Deleted zones of the name, of any account. */
 export const formerZones = (db: Kysely<Tables>, name: string): Promise<FormerZoneRow[]> =>
   db.selectFrom("former_zones").selectAll().where("name", "=", name).execute();
 

@@ -9,7 +9,7 @@ import type { ZoneRow } from "./zones.ts";
 
 type Db = Kysely<Tables>;
 
-/** Zones that have the name or lie above it, of whichever account, the nearest first. */
+/** Zones at or above the name, of any account, nearest first. */
 export async function zonesUp(db: Db, name: string): Promise<ZoneRow[]> {
   const rows = await db.selectFrom("zones").selectAll().where("name", "in", namesUp(name)).orderBy("id").execute();
   return rows.toSorted((a, b) => b.name.length - a.name.length);
@@ -17,7 +17,7 @@ export async function zonesUp(db: Db, name: string): Promise<ZoneRow[]> {
 
 const BELOW_MAX = 1000;
 
-/** Zones below the name, of whichever account. */
+/** Zones below the name, of any account. */
 export function zonesBelow(db: Db, name: string): Promise<ZoneRow[]> {
   const from = `${reversed(name)}.`;
   return db
@@ -33,14 +33,14 @@ export function zonesBelow(db: Db, name: string): Promise<ZoneRow[]> {
     .execute();
 }
 
-/** Zones from before they had their names reversed lie below no others but these; all of them have to be read. */
+/** Older zones without a reversed name lie below such names only; all of them must be read. */
 const mayHaveOldZonesBelow = (name: string): boolean => isSpecialUse(name) || isReverseZone(name);
 
-/** Of every zone that serves. */
+/** All active zones. */
 export const activeZoneNames = (db: Db): Promise<{ id: string; name: string; account_id: string; proof: string }[]> =>
   db.selectFrom("zones").select(["id", "name", "account_id", "proof"]).where("status", "=", "active").orderBy("name").execute();
 
-/** One or none. */
+/** At most one. */
 export const activeZonesOfName = (db: Db, name: string): Promise<ZoneRow[]> =>
   db.selectFrom("zones").selectAll().where("name", "=", name).where("status", "=", "active").execute();
 
@@ -57,7 +57,7 @@ export async function pendingCount(db: Db, accountId: string): Promise<number> {
   return Number(row.n);
 }
 
-/** Name servers that other accounts' zones of the name have as their pair, or show where they have none. */
+/** Name servers that other accounts' zones of the name have as their pair, or show if they have no pair. */
 export async function serversOfOthers(db: Db, zone: Pick<ZoneRow, "id" | "name">): Promise<ReadonlySet<string>> {
   const others = db
     .selectFrom("zones")
@@ -69,7 +69,7 @@ export async function serversOfOthers(db: Db, zone: Pick<ZoneRow, "id" | "name">
   return new Set(rows.flatMap(({ pair, name_servers }) => JSON.parse(pair === "[]" ? name_servers : pair) as string[]));
 }
 
-/** The pair of one of the account's zones. */
+/** The pair of any of the account's zones. */
 export async function usualPair(db: Db, accountId: string): Promise<string | undefined> {
   const ofAccount = db.selectFrom("zones").select("pair").where("account_id", "=", accountId);
   return (await ofAccount.where("pair", "!=", "[]").orderBy("name").limit(1).executeTakeFirst())?.pair;

@@ -19,7 +19,7 @@ export async function deleteClaim(db: Kysely<Tables>, zoneId: string): Promise<v
   await db.deleteFrom("zone_claims").where("zone_id", "=", zoneId).execute();
 }
 
-/** Those whose look is due, the longest overdue first. */
+/** Zones whose check is due, the longest overdue first. */
 export async function claimsDue(db: Kysely<Tables>, nowMs: number, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom("zone_claims")

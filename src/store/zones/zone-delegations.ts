@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Tables } from "#store/queries/tables.ts";
 
-/** NS records that a zone has for a name in it. */
+/** The zone's NS records at a name. */
 export const delegationOf = (db: Kysely<Tables>, zoneId: string, name: string): Promise<{ content: string; created_on: string }[]> =>
   db
     .selectFrom("dns_records")

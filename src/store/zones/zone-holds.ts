@@ -15,10 +15,10 @@ export async function putZoneHold(db: Kysely<Tables>, row: ZoneHoldRow): Promise
     .execute();
 }
 
-/** A hold with whose it is. */
+/** A hold with the owner of its zone. */
 export type HoldOfZone = ZoneHoldRow & { readonly account_id: string; readonly name: string; readonly proof: string };
 
-/** Holds of zones that serve and have one of these names. */
+/** Holds of active zones with one of these names. */
 export const holdsOfNames = (db: Kysely<Tables>, names: readonly string[]): Promise<HoldOfZone[]> =>
   db
     .selectFrom("zone_holds")

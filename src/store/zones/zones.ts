@@ -28,7 +28,7 @@ export interface ZoneFilter {
   readonly account_id?: string;
   readonly account_name?: { readonly operator: TextOperator; readonly value: string; readonly negated: boolean };
   readonly match: "any" | "all";
-  /** Which zones the caller may see; null for all. */
+  /** The zones that the caller may see; null: all. */
   readonly reach: ZoneReach | null;
   readonly order: "name" | "status" | "account.id" | "account.name" | "plan.id";
   readonly direction: "asc" | "desc";
@@ -62,11 +62,11 @@ const withAccount = (db: Kysely<Tables>) =>
 export const zoneById = (db: Kysely<Tables>, id: string): Promise<ZoneWithAccount | undefined> =>
   withAccount(db).where("zones.id", "=", id).executeTakeFirst();
 
-/** The row without what belongs to its account. */
+/** The row without fields of its account. */
 export const zoneRowById = (db: Kysely<Tables>, id: string): Promise<ZoneRow | undefined> =>
   db.selectFrom("zones").selectAll().where("id", "=", id).executeTakeFirst();
 
-/** Keeps the zone as it is until the transaction ends; false where it is gone. */
+/** Locks the zone until the transaction ends; false if it does not exist. */
 export const lockZone = async (db: Kysely<Tables>, id: string): Promise<boolean> =>
   (await db
     .updateTable("zones")
@@ -100,13 +100,13 @@ export async function deleteZone(db: Kysely<Tables>, id: string): Promise<void> 
 }
 
 export type TouchedZone = Pick<ZoneRow, "serial" | "record_count" | "dns_version_count" | "type" | "settings"> & {
-  /** Kind and id of the large change that is under way, with a space between. */
+  /** Kind and id of the large change in progress, separated by a space. */
   readonly large_change: string | null;
 };
 
 /**
- * Raises the serial, the number of records and that of versions in one statement, which also locks the zone on
- * PostgreSQL, so that the checks that follow see no other writer. Undefined where the zone is gone.
+ * Raises the serial and the numbers of records and versions in one statement, which also locks the zone on PostgreSQL, so
+ * that the following checks see no other writer. Undefined if the zone does not exist.
  */
 export async function touchZone(
   { db, clock }: Pick<Unit, "db" | "clock">,
@@ -118,8 +118,8 @@ export async function touchZone(
 }
 
 /**
- * The present in seconds, and where the serial is there already the next one: a zone that was restored goes on above what it
- * had after the backup. After 2^32 - 1 comes 1, since some secondaries take 0 for "unset" (RFC 1982).
+ * The current time in seconds, or the next serial if that is not greater: a restored zone continues above its serials
+ * from after the backup. 2^32 - 1 is followed by 1, because some secondaries take 0 for "unset" (RFC 1982).
  */
 const raiseSerial = prepareQuery((db, id: string, now: number, recordsAdded: number, versionsAdded: number) =>
   db
@@ -134,7 +134,10 @@ const raiseSerial = prepareQuery((db, id: string, now: number, recordsAdded: num
     .returning(sql<string | null>`(SELECT kind || ' ' || id FROM dns_imports WHERE zone_id = ${id})`.as("large_change")),
 );
 
-/** Counts records that a large import writes or takes back; the number of the zone's records, or undefined without the zone. */
+/**
+ * Adds to the record count for a large import, or subtracts for its undo; returns the new count, or undefined if the zone
+ * does not exist.
+ */
 export async function countImported(db: Kysely<Tables>, id: string, added: number): Promise<number | undefined> {
   const row = await db
     .updateTable("zones")
@@ -168,11 +171,11 @@ export async function countZones(db: Kysely<Tables>, filter: ZoneFilter): Promis
   return Number(total);
 }
 
-/** Where the list is in the order of an index, what its rows are sorted by. */
+/** The sort key of the list, if an index has its order. */
 export const zoneListKey = ({ order }: ZoneFilter): ((row: ZoneRow) => RowKey) | null =>
   order === "name" ? ({ name, id }) => [name, id] : null;
 
-/** Whose zones the list may have, null for anybody's, and whether it has all of them. */
+/** The owners of the zones in the list (null: any), and whether the list has all their zones. */
 export function zoneListOwners({ name, status, types, account_id, account_name, reach }: ZoneFilter): {
   readonly owners: readonly string[] | null;
   readonly isWhole: boolean;
@@ -196,7 +199,7 @@ function visible(eb: Builder, reach: ZoneReach | null): Expression<SqlBool> {
       ? eb.or([])
       : eb.and([eb("zones.id", "in", reach.some), eb("zones.account_id", "in", reach.accounts)]);
   const every = reach.every.length === 0 ? eb.or([]) : eb("zones.account_id", "in", reach.every);
-  // An alternative that finds nothing would keep SQLite from the index of accounts.
+  // An empty alternative would keep SQLite from using the index of accounts.
   return eb.and([
     reach.some.length === 0 ? every : eb.or([every, some]),
     ...(reach.not.length === 0 ? [] : [eb("zones.id", "not in", reach.not)]),
