@@ -1,7 +1,7 @@
 /** RFC 3339 §5.6; the offset is required, fractions are optional. */
 const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2})[Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
 
-/** Milliseconds since the Unix epoch, or undefined where the text is no point in time. */
+/** Milliseconds since the Unix epoch; undefined if the text is not a valid time. */
 export function parseTimestamp(text: string): number | undefined {
   const match = TIMESTAMP.exec(text);
   if (!match) return undefined;
@@ -12,5 +12,5 @@ export function parseTimestamp(text: string): number | undefined {
   return new Date(day).getUTCDate() === Number(match[3]) ? ms : undefined;
 }
 
-/** `2030-01-01T00:00:00Z`: whole seconds in UTC, as tokens carry their limits. */
+/** `2030-01-01T00:00:00Z`: whole seconds in UTC, the format of token times. */
 export const timestampSeconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;

@@ -6,7 +6,7 @@ const Uri = Type.String({ minLength: 1, maxLength: 2048, description: "A host na
 const Texts = (maxItems: number) => Type.Array(Text, { maxItems });
 const Time = Type.String({ format: "date-time" });
 
-/** What an application stands before (SPEC 2.8). */
+/** The resource that an application protects (SPEC 2.8). */
 const Destination = Type.Union([
   Type.Object({ type: Type.Optional(Type.Literal("public", { default: "public" })), uri: Uri }),
   Type.Object({
@@ -23,7 +23,7 @@ const Destination = Type.Union([
 ]);
 export type AccessDestination = Static<typeof Destination>;
 
-/** Those that can be kept here, and what each of them needs. */
+/** The supported types, with the fields that each requires. */
 export const ACCESS_APP_NEEDS = {
   self_hosted: ["destinations"],
   ssh: ["destinations"],
@@ -39,7 +39,7 @@ export const ACCESS_APP_NEEDS = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 export type AccessAppType = keyof typeof ACCESS_APP_NEEDS;
 
-/** Known to the field; nothing here could be what they stand for. */
+/** Types that clients know but that this server does not support. */
 const UNAVAILABLE_TYPES = ["saas", "dash_sso", "infrastructure"] as const;
 
 const Methods = Type.Array(Type.Enum(["GET", "POST", "HEAD", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]), { maxItems: 9 });
@@ -67,7 +67,7 @@ const Target = Type.Object({
   target_attributes: Type.Record(Type.String({ maxLength: 128 }), Texts(64), { maxProperties: 64 }),
 });
 
-/** Which of them mean something is for the type to say. */
+/** The type determines which of these fields have an effect. */
 const FIELDS = {
   name: Type.String({ maxLength: 256 }),
   domain: Uri,
@@ -106,10 +106,10 @@ const FIELDS = {
 export type AccessAppField = keyof typeof FIELDS;
 export const ACCESS_APP_FIELDS = Object.keys(FIELDS) as readonly AccessAppField[];
 
-/** What would have no effect must not be taken as if it had: there are no identity providers, policies and directories. */
+/** Fields that are refused because they would have no effect: identity providers, policies and directories are not supported. */
 export const UNAVAILABLE_ACCESS_FIELDS = ["policies", "saas_app", "scim_config", "mfa_config", "oauth_configuration"] as const;
 
-/** What the writer has left out of what these types have. */
+/** Defaults of fields that a write omits, for these types. */
 const WEB = {
   app_launcher_visible: true,
   auto_redirect_to_identity: false,
@@ -132,7 +132,7 @@ export const ACCESS_APP_DEFAULTS: Readonly<Record<AccessAppType, Readonly<Record
 const Kind = Type.Enum([...Object.keys(ACCESS_APP_NEEDS), ...UNAVAILABLE_TYPES]);
 const Fields = Type.Partial(Type.Object(FIELDS));
 
-/** Also a replacement. */
+/** Body of creation and replacement. */
 export const AccessAppWrite = Type.Object({
   type: Kind,
   ...Fields.properties,
@@ -163,7 +163,7 @@ export const AccessAppQuery = Type.Object({
 });
 export type AccessAppQuery = Static<typeof AccessAppQuery>;
 
-/** An application of the type bookmark, in the form of an interface that has ended. */
+/** A bookmark application in the format of the former bookmarks API. */
 export const AccessBookmarkWrite = Type.Object({
   name: Type.Optional(Type.String({ maxLength: 256 })),
   domain: Uri,

@@ -5,7 +5,7 @@ import { MEMBERSHIP_STATUSES } from "./membership.ts";
 const Id = Type.String({ maxLength: 32 });
 const Grant = Type.Object({ read: Type.Boolean(), write: Type.Boolean() });
 
-/** What roles are shown to allow, by area: the groups that stand for reading and writing there. */
+/** Areas of a role's displayed permissions, with the permission groups that mean reading and writing in each. */
 export const ROLE_AREAS = {
   analytics: [["Analytics Read", "Account Analytics Read"], []],
   cache_purge: [[], ["Cache Purge"]],
@@ -26,7 +26,7 @@ export const AccountRole = Type.Object({
 });
 export type AccountRole = Static<typeof AccountRole>;
 
-/** A user who has, or may accept, roles in an account. */
+/** A user who has roles in an account, or an invitation to it. */
 export const AccountMember = Type.Object({
   id: Id,
   email: Type.String(),

@@ -13,7 +13,7 @@ export type AccountSettings = Static<typeof AccountSettings>;
 
 export const ACCOUNT_SETTINGS_DEFAULT: AccountSettings = { enforce_twofactor: false, abuse_contact_email: null };
 
-/** The part of the account's DNS settings that stands in the account as well, since settings of the account did until 2025 (SPEC 9). */
+/** The DNS settings that are also part of the account object, because they were account settings until 2025 (SPEC 9). */
 const AccountDnsDefaults = Type.Object({ zone_defaults: Type.Object({ nameservers: AccountNameservers }) });
 const DnsDefaultsChange = Type.Optional(
   Type.Object({ zone_defaults: Type.Optional(Type.Object({ nameservers: Type.Optional(AccountNameservers) })) }),

@@ -1,11 +1,14 @@
 import { type Static, Type } from "typebox";
 
-/** Who did what to which object; what the object was stays with those who may read it. */
+/**
+ * A change: actor, action and object. The object before and after is not shown, since not every reader of the log may
+ * read it.
+ */
 export const AuditLog = Type.Object({
   id: Type.String(),
   when: Type.String({ format: "date-time" }),
   action: Type.Object({ type: Type.String(), result: Type.Boolean() }),
-  /** `type`: token, user or system. The address is that of the user behind it, where there is one. */
+  /** `type`: token, user or system. The e-mail address is that of the user who acted, if any. */
   actor: Type.Object({ type: Type.String(), id: Type.String(), ip: Type.String(), email: Type.Optional(Type.String()) }),
   owner: Type.Object({ id: Type.String() }),
   resource: Type.Object({ type: Type.String(), id: Type.String() }),

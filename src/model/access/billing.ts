@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 
-/** Nothing is paid for here: a profile says whose it is and that nothing is owed (SPEC 9, 2023-06-06). */
+/** Nothing is billed: a profile names its owner and a balance of zero (SPEC 9, 2023-06-06). */
 export const BillingProfile = Type.Object({
   id: Type.String({ maxLength: 32 }),
   account_type: Type.String(),

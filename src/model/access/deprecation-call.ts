@@ -1,11 +1,11 @@
 import { type Static, Type } from "typebox";
 
-/** How often one caller used on one day what a row of SPEC 9 will end, or has announced to end. */
+/** Number of calls per day in which one caller used a feature that a row of SPEC 9 has ended or will end. */
 export const DeprecationCall = Type.Object({
   day: Type.String({ format: "date" }),
-  /** The row, as `GET /deprecations/{id}` explains it. */
+  /** The id of the row, which `GET /deprecations/{id}` explains. */
   deprecation_id: Type.String(),
-  /** The token, or the user where e-mail and key were sent. */
+  /** The token, or the user if the request was authenticated by e-mail and key. */
   token_id: Type.String(),
   /** Method and path template. */
   route: Type.String(),

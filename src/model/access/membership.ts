@@ -11,17 +11,17 @@ export interface Role {
 const groupsWhere = (keep: (name: PermissionGroupName) => boolean): ReadonlySet<PermissionGroupName> =>
   new Set([...ALL_PERMISSION_GROUPS].filter(keep));
 
-/** What a member may do in the account. Identifiers are the ones that clients of the field carry. */
+/** Roles of members. Clients rely on these identifiers. */
 export const ROLES = [
   { id: "33666b9c79b9a5273fc7344ff42f953d", name: "Super Administrator - All Privileges", groups: ALL_PERMISSION_GROUPS },
-  // Only a super administrator hands out credentials of the account.
+  // Only a super administrator may create the account's tokens.
   { id: "05784afa30c1afe1440e79d9351c7430", name: "Administrator", groups: groupsWhere((name) => name !== "Account API Tokens Write") },
   { id: "4e7c48cd86c3ef2b6eb6de0a3e2a0b1b", name: "Administrator Read Only", groups: groupsWhere((name) => name.endsWith(" Read")) },
 ] as const satisfies readonly Role[];
 
 export const OWNER_ROLE = ROLES[0].name;
 
-/** What the named roles hold together; unknown names hold nothing. */
+/** The permissions of all named roles; unknown names grant nothing. */
 export function roleGroups(names: readonly string[]): ReadonlySet<PermissionGroupName> {
   const held: readonly Role[] = ROLES.filter((role) => names.includes(role.name));
   const only = held.length === 1 ? held[0] : undefined;

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 
-/** Accounts under the name that they had until 2020 (SPEC 9, 2020-04-02). The vendor's newer product of that name is another. */
+/** Accounts under their name until 2020 (SPEC 9, 2020-04-02). The vendor's current product of that name is different. */
 const Id = Type.String({ maxLength: 32 });
 const Time = Type.String({ format: "date-time" });
 

@@ -1,8 +1,8 @@
-/** Where a permission group applies: the level of the resources in a token policy. */
+/** The level of the resources to which a permission group applies in a token policy. */
 export type PermissionScope = "com.cloudflare.api.account" | "com.cloudflare.api.account.zone" | "com.cloudflare.api.user";
 
 export interface PermissionGroup {
-  /** Fixed: configuration in the field names groups by it. */
+  /** Never changes, because clients' configurations refer to it. */
   readonly id: string;
   readonly name: PermissionGroupName;
   readonly scopes: readonly PermissionScope[];
@@ -13,8 +13,8 @@ const ZONE = ["com.cloudflare.api.account.zone"] as const;
 const USER = ["com.cloudflare.api.user"] as const;
 
 /**
- * Every permission group, sorted by name. The identifiers are the ones that infrastructure code in the field
- * already carries. A name that exists at two levels has a row, and an identifier, for each.
+ * Every permission group, sorted by name. Infrastructure code of clients contains these identifiers. A name that exists
+ * at two levels has a row, and an identifier, for each.
  */
 const ROWS = [
   { id: "4dc8917b4b40457d88d3035d5dadb054", name: "AI Gateway Read", scopes: ACCOUNT },
@@ -89,12 +89,12 @@ export type PermissionGroupName = (typeof ROWS)[number]["name"];
 
 export const PERMISSION_GROUPS: readonly PermissionGroup[] = ROWS;
 
-/** Every name once: what an owner of everything holds. */
+/** Every name once: the permissions of an owner. */
 export const ALL_PERMISSION_GROUPS: ReadonlySet<PermissionGroupName> = new Set(ROWS.map((row) => row.name));
 
 /**
- * Any of these shows the zone itself, since tools that are given nothing else begin by looking for its identifier
- * (contract.md §1: the groups of `GET /zones/{zone_id}`, of those that concern zones alone).
+ * Each of these groups permits reading the zone itself, because tools begin by looking up its identifier (contract.md §1:
+ * the groups of `GET /zones/{zone_id}` that concern zones only).
  */
 export const ZONE_READING_GROUPS = [
   "Zone Read",

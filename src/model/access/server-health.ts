@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 
-/** What this server runs, and whether it answers. */
+/** The server's threads and whether they respond. */
 export const ServerHealth = Type.Object({
   planes: Type.Array(
     Type.Object({

@@ -1,10 +1,10 @@
 import { type Static, Type } from "typebox";
 
-/** Of the cookie, and in the store of `expires_on`. */
+/** Maximum age of a session, for the cookie and the stored expiry. */
 export const SESSION_SECONDS_MAX = 7 * 24 * 3600;
-/** Without a request. */
+/** A session without a request for this long expires. */
 export const SESSION_IDLE_SECONDS = 12 * 3600;
-/** NIST SP 800-63B §3.1.1.2 asks for 8; passwords stand alone here. */
+/** NIST SP 800-63B §3.1.1.2 requires 8; here the password is the only factor. */
 export const PASSWORD_LENGTH_MIN = 12;
 
 const Label = Type.String({ maxLength: 120, description: "What the sign-in was made with, for the list of sessions: `Firefox on Linux`." });
@@ -13,7 +13,7 @@ const NewPassword = Type.String({ minLength: PASSWORD_LENGTH_MIN, maxLength: 256
 export const SessionCreate = Type.Object({ label: Type.Optional(Label) });
 export type SessionCreate = Static<typeof SessionCreate>;
 
-/** A browser that is signed in. Its secret is in the browser's cookie and nowhere else. */
+/** A signed-in browser. The secret exists only in its cookie. */
 export const Session = Type.Object({
   id: Type.String({ maxLength: 32 }),
   label: Type.String(),
@@ -28,7 +28,7 @@ export type Session = Static<typeof Session>;
 
 export const SessionId = Type.Object({ id: Type.String() });
 
-/** What gives the installation's first user an e-mail address and a password. */
+/** Sets the e-mail address and password of the installation's first user. */
 export const Setup = Type.Object({
   email: Type.String({ minLength: 3, maxLength: 254 }),
   password: NewPassword,

@@ -2,13 +2,13 @@ import { type Static, Type } from "typebox";
 
 const Addresses = Type.Array(Type.String({ maxLength: 64 }), { maxItems: 500 });
 
-/** Where the token may be used from: inside `in` when it is not empty, and never inside `not_in`. */
+/** Client addresses that may use the token: those in `in` unless it is empty, without those in `not_in`. */
 export const TokenCondition = Type.Object({
   request_ip: Type.Optional(Type.Object({ in: Type.Optional(Addresses), not_in: Type.Optional(Addresses) })),
 });
 export type TokenCondition = Static<typeof TokenCondition>;
 
-/** `"*"`, or the resources below this one, each with `"*"`. */
+/** `"*"`, or the resources below, each with `"*"`. */
 const ResourceValue = Type.Union([Type.Literal("*"), Type.Record(Type.String({ maxLength: 100 }), Type.Literal("*"))]);
 
 export const TokenPolicyWrite = Type.Object({
@@ -37,14 +37,14 @@ const writeFields = {
 export const TokenCreate = Type.Object(writeFields);
 export type TokenCreate = Static<typeof TokenCreate>;
 
-/** `expired` is a fact of time, so sending it back unchanged is accepted and changes nothing. */
+/** `expired` follows from the time: sending it back unchanged is accepted and has no effect. */
 export const TokenUpdate = Type.Object({ ...writeFields, status: Type.Optional(Type.Enum(["active", "disabled", "expired"])) });
 export type TokenUpdate = Static<typeof TokenUpdate>;
 
 const TokenStatus = Type.Enum(["active", "disabled", "expired"]);
 export type TokenStatus = Static<typeof TokenStatus>;
 
-/** A token as responses show it: never its secret. */
+/** A token in responses, without its secret. */
 export const Token = Type.Object({
   id: Type.String({ maxLength: 32 }),
   name: Type.String(),
@@ -58,7 +58,7 @@ export const Token = Type.Object({
 });
 export type Token = Static<typeof Token>;
 
-/** The answer to creation: the only one that carries the secret. */
+/** The response to creation, the only one that contains the secret. */
 export const TokenCreated = Type.Object({ ...Token.properties, value: Type.String() });
 export type TokenCreated = Static<typeof TokenCreated>;
 

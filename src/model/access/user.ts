@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 
 const OptionalText = (maxLength: number) => Type.Union([Type.String({ maxLength }), Type.Null()]);
 
-/** The fields that a user edits; null empties one. */
+/** Fields that a user can edit; null clears one. */
 export const UserEdit = Type.Object({
   first_name: Type.Optional(OptionalText(60)),
   last_name: Type.Optional(OptionalText(60)),
@@ -42,5 +42,5 @@ export const User = Type.Object({
 });
 export type User = Static<typeof User>;
 
-/** One `@`, something on both sides, no white space: what sign-in compares, not what mail would accept. */
+/** One `@` with text without white space on both sides: sufficient for signing in, not a check of mail addresses. */
 export const isEmail = (text: string): boolean => text.length <= 254 && /^[^\s@]+@[^\s@]+$/.test(text);

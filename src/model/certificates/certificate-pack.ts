@@ -19,14 +19,14 @@ const PackCertificate = Type.Object({
   expires_on: Text,
 });
 
-/** A certificate of a zone's own, in use or on order. */
+/** A certificate of a zone, active or on order. */
 export const CertificatePack = Type.Object({
   id: Type.String({ maxLength: 32 }),
-  /** `universal`: of an authority; others are of the zone's owner. */
+  /** `universal`: issued by an authority; other types are uploaded by the zone's owner. */
   type: Type.Enum(["universal", ...CUSTOM_CERTIFICATE_TYPES]),
   hosts: Type.Array(Text),
   status: Type.Enum([...SSL_STATUSES]),
-  /** `local`: the installation's own; empty where none has been chosen yet. */
+  /** `local`: the installation's own authority. Empty until one is chosen. */
   certificate_authority: Type.Optional(Text),
   validation_method: Type.Optional(Type.Literal("txt")),
   validity_days: Type.Integer(),
@@ -37,7 +37,7 @@ export const CertificatePack = Type.Object({
 });
 export type CertificatePack = Static<typeof CertificatePack>;
 
-/** How the validation of a pack stands. */
+/** State of a pack's validation. */
 export const CertificateVerification = Type.Object({
   cert_pack_uuid: Text,
   certificate_status: Type.Enum(["initializing", "authorizing", "active", "expired", "issuing", "timing_out", "pending_deployment"]),

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { BUNDLE_METHODS } from "#model/hostnames/custom-hostname.ts";
 
-/** A zone has at most so many certificates of its owner's. */
+/** Maximum number of uploaded certificates per zone. */
 export const CUSTOM_CERTIFICATES_MAX = 100;
 
 export const CUSTOM_CERTIFICATE_TYPES = ["legacy_custom", "sni_custom"] as const;
@@ -14,7 +14,7 @@ const Text = Type.String({ maxLength: 4096 });
 const Pem = Type.String({ maxLength: 65_536 });
 const Id = Type.String({ maxLength: 32 });
 
-/** A certificate that a zone's owner brought. Its key is never shown. */
+/** A certificate that the zone's owner uploaded. Responses never contain its key. */
 export const CustomCertificate = Type.Object({
   id: Id,
   zone_id: Id,
@@ -30,7 +30,7 @@ export const CustomCertificate = Type.Object({
 });
 export type CustomCertificate = Static<typeof CustomCertificate>;
 
-/** What chooses something that this installation does not have: regions for keys, a stage before production, signing requests. */
+/** Fields that select features without support here: key regions, staging deployment and signing requests. */
 const Unavailable = {
   geo_restrictions: Type.Optional(Type.Object({ label: Type.Optional(Text) })),
   policy: Type.Optional(Text),

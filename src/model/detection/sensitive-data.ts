@@ -1,17 +1,17 @@
 import { type Static, type TSchema, Type } from "typebox";
 
-/** What a text is looked through for; nothing of it is kept. */
+/** A text to be scanned for sensitive data; nothing is stored. */
 export const SensitiveDataScan = Type.Object({
   text: Type.String({ minLength: 1, maxLength: 524_288 }),
-  /** As in a rule that executes the managed ruleset: what counts as enabled. */
+  /** As in a rule that executes the managed ruleset: decides which findings count as enabled. */
   overrides: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
 });
 export type SensitiveDataScan = Static<typeof SensitiveDataScan>;
 
 export const SensitiveDataFindings = Type.Object({
-  /** Bytes of the text in UTF-8. */
+  /** UTF-8 bytes of the text. */
   bytes: Type.Integer(),
-  /** So much of it looks like numbers and keys that not all of it was looked at. */
+  /** The text has so many candidates that not all were checked. */
   scan_limited: Type.Boolean(),
   /** In the order of their first hits. */
   findings: Type.Array(
@@ -20,16 +20,16 @@ export const SensitiveDataFindings = Type.Object({
       detector: Type.String(),
       description: Type.String(),
       categories: Type.Array(Type.String()),
-      /** Three kinds that are on, near to each other, make each other high. */
+      /** Three enabled kinds close to each other raise each other to high. */
       confidence: Type.Enum(["medium", "high"]),
-      /** Whether a response with the text would leave an event over it, unless an allow-list holds it. */
+      /** Whether a response with this text would cause an event, unless an allow-list matches it. */
       enabled: Type.Boolean(),
       count: Type.Integer(),
       /** Byte offset of the first hit. */
       offset: Type.Integer(),
-      /** Of the first hit, where the text is JSON. */
+      /** Path of the first hit, if the text is JSON. */
       json_path: Type.Optional(Type.String()),
-      /** Of the first hit's value, as events and allow-lists have it: under a key of the zone. */
+      /** Hash of the first hit's value with the zone's key, as in events and allow-lists. */
       value_hash: Type.String(),
     }),
   ),
@@ -37,13 +37,13 @@ export const SensitiveDataFindings = Type.Object({
 export type SensitiveDataFindings = Static<typeof SensitiveDataFindings>;
 
 const Id = Type.String();
-/** Of the value, from an event or a scan of a text. */
+/** Hash of the value, from an event or a scan. */
 const ValueHash = Type.String({ pattern: "^[0-9a-f]{32}$" });
-/** `$.orders[*].number`: `[*]` or `.*` stands for any one step. */
+/** `$.orders[*].number`: `[*]` or `.*` matches any one step. */
 const JsonPath = Type.String({ pattern: "^\\$", maxLength: 1024 });
-/** Of the request; stars stand for anything. */
+/** Path of the request; asterisks match any text. */
 const Path = Type.String({ pattern: "^/", maxLength: 2048 });
-/** The rule that would have hit; any without it. */
+/** The rule whose hits are allowed; absent: any rule. */
 const RuleId = Type.String({ pattern: "^[0-9a-f]{32}$" });
 const Description = Type.String({ maxLength: 500 });
 const ALLOWED = {
@@ -54,13 +54,13 @@ const ALLOWED = {
   description: Type.Optional(Description),
 };
 
-/** What fits all of its members is no hit. */
+/** A hit that matches all members is ignored. */
 export const AllowedDataCreate = Type.Object(ALLOWED);
 export type AllowedDataCreate = Static<typeof AllowedDataCreate>;
 
 const Removable = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
 
-/** What is null is taken away. */
+/** Null removes the member. */
 export const AllowedDataChange = Type.Object({
   value_hash: Removable(ValueHash),
   json_path: Removable(JsonPath),
@@ -75,14 +75,14 @@ export type AllowedData = Static<typeof AllowedData>;
 
 const Word = Type.String({ minLength: 2, maxLength: 64 });
 const Name = Type.String({ minLength: 1, maxLength: 100 });
-/** As rules have them: Rust's syntax over bytes. It begins with three characters that stand for themselves, or with a digit. */
+/** As in rules: Rust's syntax, over bytes. Begins with three literal characters or a digit. */
 const Expression = Type.String({ minLength: 1, maxLength: 512 });
-/** One of these stands within 64 bytes before. */
+/** Words of which one must occur in the 64 bytes before a match. */
 const Context = Type.Array(Word, { maxItems: 20 });
 const Validator = Type.Enum(["none", "luhn", "mod97"]);
 const Tags = Type.Array(Type.String({ pattern: "^[a-z0-9-]{1,40}$" }), { maxItems: 10 });
 
-/** A kind of sensitive data of the zone's own. */
+/** A custom kind of sensitive data. */
 export const SensitiveDataPatternCreate = Type.Object({
   name: Name,
   pattern: Expression,

@@ -1,7 +1,7 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { PreparedRecord } from "./prepared-record.ts";
 
-/** What the checks need of the records that have the same name. */
+/** The fields of existing records with the same name that the checks use. */
 export interface Sibling {
   readonly id: string;
   readonly type: string;
@@ -11,25 +11,28 @@ export interface Sibling {
   readonly proxied: number;
 }
 
-/** All records of one name and type together, in wire format (dns.md, "Limits"). */
+/** Size limit of all records of one name and type, in wire format (dns.md, "Limits"). */
 export const SET_BYTES_MAX = 8192;
 const HOST_TYPES: ReadonlySet<string> = new Set(["A", "AAAA", "CNAME"]);
-/** What may stand beside the NS records of a delegation: DS (RFC 4035 §2.5), and glue, which the zone only hands on (RFC 1034 §4.2.1). */
+/**
+ * Types beside a delegation's NS records: DS (RFC 4035 §2.5), and glue, which the zone serves without authority (RFC 1034
+ * §4.2.1).
+ */
 const DELEGATION_TYPES: ReadonlySet<string> = new Set(["NS", "DS"]);
 const GLUE_TYPES: ReadonlySet<string> = new Set(["A", "AAAA"]);
 
-/** What a pair of records is judged by. */
+/** The fields by which a pair of records is checked. */
 type Paired = Pick<Sibling, "type" | "proxied">;
 
 const isAtCut = ({ type, proxied }: Paired): boolean => DELEGATION_TYPES.has(type) || (GLUE_TYPES.has(type) && proxied === 0);
 
-/** The edge answers for a proxied alias, so no client sees the alias beside the other records. */
+/** The edge answers for a proxied alias, so clients never see the alias beside other records. */
 const isHidden = ({ type, proxied }: Paired): boolean => type === "CNAME" && proxied === 1;
 
-/** Where a name leads elsewhere, no alias can lead too, seen or not. */
+/** Types that redirect a name, beside which not even a proxied alias is possible. */
 const LEADING_TYPES: ReadonlySet<string> = new Set(["NS", "DNAME"]);
 
-/** Throws where the record may not stand beside its siblings: conflict first, then duplicate, then size. */
+/** Throws if the record cannot exist beside its siblings: conflict first, then duplicate, then size. */
 export function checkSiblings(record: PreparedRecord, siblings: readonly Sibling[], zoneName: string): void {
   const apex = record.name === zoneName;
   for (const sibling of siblings) checkPair(record, sibling, apex);
@@ -45,13 +48,13 @@ export function checkSiblings(record: PreparedRecord, siblings: readonly Sibling
 function checkPair(record: Paired, sibling: Paired, apex: boolean): void {
   const { type } = record;
   const other = sibling.type;
-  // A name cannot be led to two places (RFC 6672 §2.4).
+  // A name can have only one DNAME (RFC 6672 §2.4).
   if (type === "DNAME" && other === "DNAME") {
     throw new PlatformError("dns_host_exists", { message: "A DNAME record with that host already exists." });
   }
   if (type === "CNAME" && HOST_TYPES.has(other)) throw new PlatformError("dns_host_exists");
   if (other === "CNAME" && HOST_TYPES.has(type)) throw new PlatformError("dns_cname_exists");
-  // At the apex a CNAME is flattened, so what every zone has there may stay beside it (dns.md, "Flattening").
+  // A CNAME at the apex is flattened, so it may exist beside the records that every apex has (dns.md, "Flattening").
   if (apex) return;
   if ((isHidden(record) && !LEADING_TYPES.has(other)) || (isHidden(sibling) && !LEADING_TYPES.has(type))) return;
   if (other === "CNAME") throw new PlatformError("dns_cname_exists");
@@ -63,14 +66,14 @@ function checkPair(record: Paired, sibling: Paired, apex: boolean): void {
   }
 }
 
-/** Types that say no more than a host name and its priority, in which case does not count (RFC 4343). */
+/** Types whose content is a host name and a priority; case does not matter (RFC 4343). */
 const NAME_TYPES: ReadonlySet<string> = new Set(["CNAME", "MX", "NS", "PTR", "SRV"]);
 
 const sameContent = (record: PreparedRecord, sibling: Sibling): boolean => identityOf(record) === identityOf(sibling);
 
 /**
- * Equal exactly for records of one name that are duplicates of each other. TXT is compared with its case, since
- * keys are written in it, and without regard to how it is quoted.
+ * A key that is equal for duplicate records of one name. For TXT it keeps case, because keys are case-sensitive, and
+ * ignores how the text is split and quoted.
  */
 export function identityOf(record: Omit<Sibling, "id" | "proxied">): string {
   if (record.type === "TXT") return `TXT ${joined(record.rdata)}`;
@@ -78,7 +81,7 @@ export function identityOf(record: Omit<Sibling, "id" | "proxied">): string {
   return `${record.type} ${record.rdata}`;
 }
 
-/** The character strings of TXT RDATA as one. */
+/** The concatenated character strings of TXT RDATA. */
 function joined(rdata: string): string {
   const bytes = Buffer.from(rdata, "base64");
   let text = "";

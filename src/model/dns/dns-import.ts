@@ -1,10 +1,10 @@
 import { type Static, Type } from "typebox";
 
-/** What an import does where something is wrong. `clamp` cuts to the limits what is only too large; `skip` does so too, and leaves out what is wrong. */
+/** Handling of invalid records in an import. `clamp` reduces values above the limits; `skip` also omits invalid records. */
 export const ON_ERROR = ["refuse", "clamp", "skip"] as const;
 export type OnError = (typeof ON_ERROR)[number];
 
-/** What became of a record of the file. */
+/** The result for a record of the file. */
 export const ImportLine = Type.Object({
   line: Type.Integer(),
   action: Type.Enum(["added", "clamped", "unchanged", "ignored", "skipped"], {
@@ -16,7 +16,7 @@ export const ImportLine = Type.Object({
 });
 export type ImportLine = Static<typeof ImportLine>;
 
-/** An import of a zone file that goes on by itself. */
+/** An import of a zone file that runs in the background. */
 export const DnsImport = Type.Object({
   id: Type.String(),
   status: Type.Union(

@@ -7,7 +7,7 @@ import { RdataError } from "#wire/dns/errors.ts";
 const NAME_LENGTH_MAX = 253;
 const LABEL_LENGTH_MAX = 63;
 
-/** Printable ASCII that needs no escape in presentation format (RFC 1035 §5.1), less the dot. */
+/** Printable ASCII that needs no escape in presentation format (RFC 1035 §5.1), except the dot. */
 const LABEL = /^[!#-'*+,\-/0-9:<=>?A-Z[\]^_`a-z{|}~]+$/;
 /** SPEC 2.2: letters, digits and hyphens; underscores are allowed. Ends with a letter or digit. */
 // linear: pumped
@@ -16,18 +16,18 @@ const ADDRESS_LABEL = /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9])?$/;
 const ADDRESS_START = /^[a-z_]/;
 
 /**
- * What names of A, AAAA and CNAME records may be. `letter_first`: SPEC 2.2. `rfc1123`: they may also start with a digit
- * (RFC 1123 §2.1). `any`: whatever another nameserver can have in a zone, escapes included (RFC 2181 §11).
+ * Rule for names of A, AAAA and CNAME records. `letter_first`: SPEC 2.2. `rfc1123`: may also start with a digit (RFC 1123
+ * §2.1). `any`: every name that another nameserver accepts, including escapes (RFC 2181 §11).
  */
 export type NameRule = "letter_first" | "rfc1123" | "any";
 
-/** Types whose names follow the stricter rules of SPEC 2.2. */
+/** Types with the stricter rules of SPEC 2.2 for names. */
 const ADDRESS_TYPES: ReadonlySet<string> = new Set(["A", "AAAA", "CNAME"]);
 
 /**
- * The absolute owner name, lower case, in A-label form and without the final dot. Takes `@`, a name relative
- * to the zone, or one that ends in the zone's name; Unicode becomes A-labels (RFC 5891). In reverse zones names are
- * numbers, and may have a slash (RFC 2317 §4), so there the rule is `any`. Throws `dns_name_invalid`.
+ * The absolute owner name: lower case, A-labels, no final dot. Accepts `@`, a name relative to the zone, or one that ends
+ * with the zone's name; converts Unicode to A-labels (RFC 5891). Use `any` for reverse zones, whose labels are numbers
+ * and may contain a slash (RFC 2317 §4). Throws `dns_name_invalid`.
  */
 export function ownerName(input: string | undefined, zoneName: string, type: string, rule: NameRule = "letter_first"): string {
   if (typeof input !== "string" || input === "") throw invalid("a name is required");
@@ -57,16 +57,16 @@ const toAscii = (input: string): string =>
     .map(labelToAscii)
     .join(".");
 
-/** Only what is not ASCII goes through IDNA, which would refuse underscores and asterisks. */
+/** Only non-ASCII labels are converted, because IDNA would refuse underscores and asterisks. */
 function labelToAscii(label: string): string {
   if (/^[\0-\x7f]*$/.test(label)) return label.toLowerCase();
-  // domainToASCII reads like a URL parser, so it gets nothing that means something in a URL.
+  // domainToASCII parses URL hosts, so labels with characters that have a meaning in URLs are refused.
   const ascii = /^(?:[A-Za-z0-9-]|[^\0-\x7f])+$/.test(label) ? domainToASCII(label) : "";
   if (!/^[a-z0-9-]+$/.test(ascii)) throw invalid(`${JSON.stringify(label)} cannot be converted to ASCII`);
   return ascii;
 }
 
-/** An absolute name in presentation format, whose labels may hold any byte. */
+/** An absolute name in presentation format, whose labels may contain any byte. */
 function escapedName(input: string, zoneName: string, type: string): string {
   try {
     const name = parseAbsoluteName(input);
@@ -74,7 +74,7 @@ function escapedName(input: string, zoneName: string, type: string): string {
     if (!isWithin(keyOf(name), keyOf(zone))) throw invalid(`${input} is not in the zone ${zoneName}`);
     const relative = Buffer.concat([name.subarray(0, name.length - zone.length), zone.subarray(-1)]);
     checkPlace(relative.length === 1 ? "" : formatName(relative), type, "any");
-    // The API writes this character plainly; only zone files have to escape it.
+    // In the API this character needs no escape; only in zone files.
     return formatName(name).replaceAll("\\$", "$").toLowerCase();
   } catch (error) {
     throw error instanceof RdataError ? invalid(`the name ${error.message}`) : error;
@@ -98,16 +98,16 @@ function checkLabels(relative: string, rule: NameRule): void {
     throw invalid("the name of an address must start with a letter (a server with dns.names = rfc1123 also takes a digit)");
 }
 
-/** Names that a type can have in a zone; empty is the zone's own. */
+/** Names, relative to the zone, at which a type can exist; empty: the apex. */
 const PLACES: ReadonlyMap<string, readonly [relative: RegExp, otherwise: string]> = new Map([
-  // RFC 4035 §2.4: at a delegation, on the side of the parent.
+  // RFC 4035 §2.4: DS records exist at a delegation in the parent zone.
   ["DS", [/./, "DS records of the zone itself belong in its parent zone"]],
-  // SPEC 2.2. A wildcard may stand for every service (RFC 2782, RFC 4592).
+  // SPEC 2.2. A wildcard may replace the service label (RFC 2782, RFC 4592).
   ["SRV", [/^(?:_[^.]+|\*)\._[^.]+(?:\.|$)/, "the name of an SRV record begins with a service and a protocol, as _sip._tcp does"]],
 ]);
 
 function checkPlace(relative: string, type: string, rule: NameRule): void {
-  // Other servers serve SRV records under any name.
+  // Other nameservers accept SRV records at any name.
   const place = type === "SRV" && rule === "any" ? undefined : PLACES.get(type);
   if (place && !place[0].test(relative)) throw invalid(place[1]);
 }

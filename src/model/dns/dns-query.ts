@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 
-/** A question to the installation's own nameserver, of a name within the zone. */
+/** A query to the installation's own nameserver for a name in the zone. */
 export const DnsQuery = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 1020, description: "Absolute, or relative to the zone; @ is the zone itself." }),
   type: Type.Optional(Type.String({ minLength: 1, maxLength: 16, description: "A by default." })),
@@ -14,7 +14,7 @@ const Line = Type.Object({
   content: Type.String({ description: "As a zone file has it; unknown types as RFC 3597 has them." }),
 });
 
-/** What an answer is made of. */
+/** Where the data of an answer came from. */
 export const ANSWER_CAUSES = [
   "record",
   "wildcard",

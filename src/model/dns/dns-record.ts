@@ -3,21 +3,21 @@ import { Type, type Static, type TSchema } from "typebox";
 const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Timestamp = Type.String({ format: "date-time" });
 
-/** `ipv4_only` and `ipv6_only` limit what a proxied name answers; `flatten_cname` flattens one CNAME (contract.md §3). */
+/** `ipv4_only` and `ipv6_only` limit the addresses of a proxied name; `flatten_cname` flattens one CNAME (contract.md §3). */
 const Settings = Type.Object({
   ipv4_only: Type.Optional(Type.Boolean()),
   ipv6_only: Type.Optional(Type.Boolean()),
   flatten_cname: Type.Optional(Type.Boolean()),
 });
 
-/** Clients send null for what nobody has set. */
+/** Null means unset. */
 const SettingsWrite = Type.Object({
   ipv4_only: Type.Optional(Nullable(Type.Boolean())),
   ipv6_only: Type.Optional(Nullable(Type.Boolean())),
   flatten_cname: Type.Optional(Nullable(Type.Boolean())),
 });
 
-/** A DNS record as responses show it (SPEC 2.2). Fields that only older dates show are added by the deprecation engine. */
+/** A DNS record in responses (SPEC 2.2). The deprecation engine adds fields that only older API dates show. */
 export const DnsRecord = Type.Object({
   id: Type.String(),
   name: Type.String({ description: "Absolute owner name in A-label form." }),
@@ -43,8 +43,8 @@ export const DnsRecord = Type.Object({
 export type DnsRecord = Static<typeof DnsRecord>;
 
 /**
- * What a write may send. Every field is optional here, since the order of checks (dns.md) is the use-case's:
- * a missing type is told before a missing name. Unknown keys are ignored (contract.md §3).
+ * The fields of a write. All are optional here, because the use-case checks in the order of dns.md: a missing type is
+ * reported before a missing name. Unknown keys are ignored (contract.md §3).
  */
 export const DnsRecordWrite = Type.Object({
   type: Type.Optional(Type.String({ description: "Required on create and overwrite." })),
@@ -63,7 +63,7 @@ export type DnsRecordWrite = Static<typeof DnsRecordWrite>;
 const Identified = { id: Type.String({ description: "Identifier of an existing record." }) };
 const parts = <const W extends TSchema>(write: W) => Type.Optional(Nullable(Type.Array(write)));
 
-/** Applied as a whole or not at all, in the order deletes, patches, puts, posts (contract.md §3). */
+/** Applied completely or not at all, in the order deletes, patches, puts, posts (contract.md §3). */
 export const DnsRecordBatch = Type.Object({
   deletes: parts(Type.Object(Identified)),
   patches: parts(Type.Object({ ...DnsRecordWrite.properties, ...Identified })),
@@ -72,7 +72,7 @@ export const DnsRecordBatch = Type.Object({
 });
 export type DnsRecordBatch = Static<typeof DnsRecordBatch>;
 
-/** Deleted records as they were, the others as they are now; each array in the order of the request's. */
+/** Deleted records as they were and the others as they are now; each array in the order of the request. */
 export const DnsRecordBatchResult = Type.Object({
   deletes: Type.Array(DnsRecord),
   patches: Type.Array(DnsRecord),
@@ -81,7 +81,7 @@ export const DnsRecordBatchResult = Type.Object({
 });
 export type DnsRecordBatchResult = Static<typeof DnsRecordBatchResult>;
 
-/** `record_quota` is null where there is none (contract.md §3). */
+/** `record_quota` is null if there is no limit (contract.md §3). */
 export const DnsRecordUsage = Type.Object({ record_quota: Nullable(Type.Integer()), record_usage: Type.Integer() });
 export type DnsRecordUsage = Static<typeof DnsRecordUsage>;
 

@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import type { PrimaryCopy } from "./primary-copy.ts";
 import { Soa, type SoaChange, soaView } from "./soa.ts";
 
-/** Where a zone's name servers come from. SPEC 2.5 names those of an account's default; contract.md §4 those of a zone. */
+/** Sources of a zone's name servers: of an account's defaults (SPEC 2.5) and of a zone (contract.md §4). */
 export const ACCOUNT_NAMESERVER_TYPES = ["cloudflare.standard", "cloudflare.standard.random", "custom.account", "custom.tenant"] as const;
 export const ZONE_NAMESERVER_TYPES = [
   "cloudflare.standard",
@@ -21,7 +21,7 @@ const ZoneNameservers = Type.Object({ type: Type.Enum([...ZONE_NAMESERVER_TYPES]
 export const AccountNameservers = Type.Object({ type: Type.Enum([...ACCOUNT_NAMESERVER_TYPES]) });
 const InternalDns = Type.Object({ reference_zone_id: Type.Optional(Type.String({ maxLength: 32 })) });
 
-/** The fields that a zone's settings and an account's defaults have in common. */
+/** Fields that a zone's settings and an account's defaults share. */
 const COMMON = {
   flatten_all_cnames: Type.Boolean(),
   foundation_dns: Type.Boolean(),
@@ -41,7 +41,7 @@ const EDITABLE = { ...COMMON, soa: Type.Partial(Soa) };
 export const ZoneDnsSettingsEdit = Type.Partial(Type.Object({ ...EDITABLE, nameservers: ZoneNameservers }));
 export type ZoneDnsSettingsEdit = Static<typeof ZoneDnsSettingsEdit>;
 
-/** DNS settings of an account: what its new zones begin with, and what holds for all of them. */
+/** DNS settings of an account: defaults for new zones, and settings that apply to all zones. */
 export const AccountDnsSettings = Type.Object({
   enforce_dns_only: Type.Boolean({ description: "If true, no zone of the account is proxied, even if its records are." }),
   zone_defaults: Type.Object({ ...COMMON, soa: Soa, nameservers: AccountNameservers }),
@@ -54,7 +54,7 @@ export const AccountDnsSettingsEdit = Type.Object({
 });
 export type AccountDnsSettingsEdit = Static<typeof AccountDnsSettingsEdit>;
 
-/** What was chosen; everything else is the default. */
+/** Explicitly set values; absent ones have their default. */
 interface ChosenSettings<Nameservers> {
   readonly flatten_all_cnames?: boolean;
   readonly multi_provider?: boolean;
@@ -67,15 +67,15 @@ interface ChosenSettings<Nameservers> {
 
 export type ZoneDefaults = ChosenSettings<{ readonly type: AccountNameserverType }>;
 
-/** `zones.settings`. */
+/** Stored in `zones.settings`. */
 export interface ZoneSettings extends ChosenSettings<{ readonly type: ZoneNameserverType; readonly ns_set?: number }> {
-  /** The account's `enforce_dns_only`, repeated in each zone so that a zone's row says all there is to compile. */
+  /** The account's `enforce_dns_only`, copied to each zone so that compiling a zone needs only its row. */
   readonly enforced_dns_only?: boolean;
-  /** Of a zone of type secondary only; written by transfers. */
+  /** Secondary zones only; written by transfers. */
   readonly primary?: PrimaryCopy;
 }
 
-/** `accounts.dns_settings`. */
+/** Stored in `accounts.dns_settings`. */
 export interface AccountSettingsForDns {
   readonly enforce_dns_only?: boolean;
   readonly zone_defaults?: ZoneDefaults;
@@ -85,7 +85,7 @@ export const NS_TTL_SECONDS = 86_400;
 
 const commonView = (chosen: ChosenSettings<unknown>) => ({
   flatten_all_cnames: chosen.flatten_all_cnames ?? false,
-  // What these two choose does not exist here (`UNAVAILABLE`), so nothing else can be stored.
+  // Other values of these two are not supported (`UNAVAILABLE`), so none can be stored.
   foundation_dns: false,
   internal_dns: {},
   multi_provider: chosen.multi_provider ?? false,

@@ -3,7 +3,7 @@ import { DnsRecord } from "./dns-record.ts";
 
 const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
-/** What made a version. */
+/** The kind of write that made a version. */
 export const DNS_VERSION_KINDS = [
   "create",
   "edit",
@@ -34,7 +34,7 @@ const head = {
 export const DnsVersion = Type.Object(head);
 export type DnsVersion = Static<typeof DnsVersion>;
 
-/** One record before and after; null where it did not exist. */
+/** One record before and after; null if it did not exist. */
 export const DnsVersionChange = Type.Object({
   action: Type.Enum(["create", "update", "delete"]),
   id: Type.String(),
@@ -43,7 +43,7 @@ export const DnsVersionChange = Type.Object({
 });
 export type DnsVersionChange = Static<typeof DnsVersionChange>;
 
-/** Changes that are shown with a version; the rest is paged. */
+/** Number of changes in the response for a version; more are paged. */
 export const VERSION_CHANGES_SHOWN_MAX = 1000;
 
 export const DnsVersionDetail = Type.Object({

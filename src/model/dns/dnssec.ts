@@ -4,7 +4,7 @@ import { ROLLOVER_STAGES } from "./dnssec-life.ts";
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 
-/** DNSSEC of a zone (dns.md, contract.md §4). Without a key everything that describes one is null. */
+/** DNSSEC of a zone (dns.md, contract.md §4). All fields that describe a key are null if the zone has none. */
 export const Dnssec = Type.Object({
   status: Type.Enum([...DNSSEC_STATUSES]),
   flags: Nullable(Type.Integer()),
@@ -32,10 +32,10 @@ export const DnssecEdit = Type.Object({
 export type DnssecEdit = Static<typeof DnssecEdit>;
 
 const KEY_ROLES = ["active", "publish", "retired"] as const;
-/** `active` signs the zone; the others stand beside it, to come or to go. */
+/** `active` signs the zone; the others are the next or the previous key of a rollover. */
 export type KeyRole = (typeof KEY_ROLES)[number];
 
-/** A key as `GET /zones/{zone_id}/dnssec/zsk` shows it; its member names are the field's own. */
+/** A key as returned by `GET /zones/{zone_id}/dnssec/zsk`; clients expect these member names. */
 export const ZoneSigningKey = Type.Object({
   Name: Type.String(),
   Location: Type.Literal("database"),
@@ -53,12 +53,12 @@ export const ZoneSigningKey = Type.Object({
     Algorithm: Type.Integer(),
     PublicKey: Type.String(),
   }),
-  /** The private key never leaves the database. */
+  /** Responses never contain the private key. */
   SigningKey: Type.Object({ kek: Type.Null(), privkey: Type.Null(), pubkey: Type.String() }),
 });
 export type ZoneSigningKey = Static<typeof ZoneSigningKey>;
 
-/** How one key takes over from another, and what the parent says of them. */
+/** The state of a key rollover, and of the parent's DS records. */
 export const DnssecRollover = Type.Object({
   stage: Type.Enum([...ROLLOVER_STAGES], {
     description:

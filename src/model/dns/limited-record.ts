@@ -2,13 +2,16 @@ import type { DnsRecordWrite } from "./dns-record.ts";
 import { TTL_AUTOMATIC, TTL_SECONDS_MAX } from "./prepared-record.ts";
 import type { Plan } from "#model/zones/plan.ts";
 
-/** A write cut to what the plan allows, and what was changed, as sentences. */
+/** A write reduced to the plan's limits, and sentences that describe the changes. */
 export interface LimitedRecord {
   readonly write: DnsRecordWrite;
   readonly changes: readonly string[];
 }
 
-/** Zone files of other servers have TTLs of a week, long remarks, and tags of larger plans: none is worth losing the record. */
+/**
+ * Reduces values that exceed the plan: zone files of other servers have long TTLs and comments, and tags of larger plans,
+ * but the record itself is fine.
+ */
 export function limitedRecord(write: DnsRecordWrite, plan: Plan): LimitedRecord {
   const changes: string[] = [];
   let { ttl, comment, tags } = write;

@@ -7,7 +7,7 @@ import type { DnsRecordWrite } from "./dns-record.ts";
 import { type Plan, planOf } from "#model/zones/plan.ts";
 import { describe, encodeContent, encodeData, RECORD_TYPES, RdataError, recordTypeOf, type RecordType } from "#wire/dns/record-types.ts";
 
-/** A record whose fields are checked and in the form in which they are stored. */
+/** A record with validated fields in their stored form. */
 export interface PreparedRecord {
   readonly name: string;
   readonly type: string;
@@ -27,31 +27,32 @@ export interface PreparedRecord {
   readonly rdata: string;
 }
 
-/** Which addresses the edge may have as origins. */
+/** Decides which addresses the edge may use as origins. */
 export interface OriginPolicy {
-  /** Asked for loopback and private addresses only. */
+  /** Called for loopback and private addresses only. */
   localOriginAllowed(address: IpAddress): boolean;
   /** Canonical addresses at which the edge itself answers. */
   readonly edgeAddresses: ReadonlySet<string>;
 }
 
-/** What the operator has decided about records. */
+/** The operator's settings for records. */
 export interface RecordPolicy extends OriginPolicy {
   readonly names: NameRule;
   readonly txtContent: TxtContent;
 }
 
-/** 1 in `ttl`: the service chooses, which is 300 seconds (SPEC 2.2, dns.md). */
+/** A `ttl` of 1 means automatic, which is 300 seconds (SPEC 2.2, dns.md). */
 export const TTL_AUTOMATIC = 1;
 export const TTL_SECONDS_MAX = 86_400;
 const RDATA_BYTES_MAX = 4096;
-/** 4096 octets, each written as `\DDD`, and their quotes. */
+/** 4096 bytes, each written as `\DDD`, and the quotes. */
 const CONTENT_LENGTH_MAX = 17_000;
 const TAG = /^[A-Za-z0-9_-]{1,32}(?::[^\x00-\x1f\x7f]{0,100})?$/;
 
 /**
- * Throws the first violation in the order of dns.md: type, name, TTL, content, size, tags and comment. `known` has what was
- * judged before, or came from elsewhere: fields that are the same in `write` are kept as they are and not judged anew.
+ * Throws the first violation in the order of dns.md: type, name, TTL, content, size, tags and comment. `known` has fields
+ * that were validated before, or came from another server; fields of `write` that are equal to them are not validated
+ * again.
  */
 export function prepareRecord(
   write: DnsRecordWrite,
@@ -94,8 +95,8 @@ export function prepareRecord(
 }
 
 /**
- * SPEC 2.3: the service makes the SOA record itself, and with it what belongs to the zone's signing. A type by its
- * number (RFC 3597 §5) is any of those that the service knows nothing else of.
+ * SPEC 2.3: the service itself creates the SOA record and the records of DNSSEC. A type given as a number (RFC 3597 §5)
+ * must be one that the service does not know by name.
  */
 function recordType(name: string | undefined): RecordType {
   const type = name?.toUpperCase() ?? "";
@@ -128,13 +129,13 @@ interface Encoded {
   readonly rdata: Uint8Array;
 }
 
-/** As responses show it, with a final dot, or relative to the zone. */
+/** Equal to the name in responses, with a final dot, or relative to the zone. */
 const isSameName = (input: string | undefined, name: string, zoneName: string): boolean => {
   const lower = input?.toLowerCase();
   return lower === name || lower === `${name}.` || `${lower}.${zoneName}` === name;
 };
 
-/** What the record says, where that is known. */
+/** The known content, if the write does not change it. */
 function keptContent(type: string, { content, data, priority }: DnsRecordWrite, known: Partial<PreparedRecord>): Encoded | undefined {
   if (known.rdata === undefined || known.content === undefined || known.type !== type) return undefined;
   const isSame = (data ?? null) === null ? content === known.content : JSON.stringify(data) === known.data;
@@ -155,7 +156,7 @@ function encode(descriptor: RecordType, write: DnsRecordWrite, origin: string, t
   if (data === null && content === "") throw contentError(type, source, `Content for ${type} record is required.`);
   if (content.length > CONTENT_LENGTH_MAX) throw new PlatformError("dns_content_too_long", { source });
   const options = { origin, ...(typeof write.priority === "number" ? { priority: write.priority } : {}) };
-  // `\\#` opens RDATA in hexadecimal (RFC 3597 §5), which is no text.
+  // `\\#` begins RDATA in hexadecimal (RFC 3597 §5), which is not text.
   const isText = type === "TXT" && !content.startsWith("\\#");
   const read = isText ? readText(content, txtContent) : { text: content, shown: content };
   if (read === undefined)
@@ -163,7 +164,7 @@ function encode(descriptor: RecordType, write: DnsRecordWrite, origin: string, t
   try {
     const rdata = data === null ? encodeContent(type, read.text, options) : encodeData(type, data, options);
     const shown = describe(type, rdata);
-    // TXT content stays as it was sent, however the wire splits it (dns.md, "TXT").
+    // TXT content stays as sent, however it is split on the wire (dns.md, "TXT").
     if (SERVICE_TYPES.has(type) && isDotted(data === null ? content.trim().split(/\s+/)[1] : (data as { target?: unknown }).target))
       return { ...withFinalDot(shown), priority: shown.priority, rdata };
     return { content: isText ? read.shown : shown.content, data: shown.data, priority: shown.priority, rdata };
@@ -176,10 +177,10 @@ function encode(descriptor: RecordType, write: DnsRecordWrite, origin: string, t
 
 const SERVICE_TYPES: ReadonlySet<string> = new Set(["SVCB", "HTTPS"]);
 
-/** The root is no name to which a dot could be added. */
+/** A dot cannot be added to the root name. */
 const isDotted = (target: unknown): boolean => typeof target === "string" && target.length > 1 && target.endsWith(".");
 
-/** octoDNS compares the targets of SVCB and HTTPS with what it sent, and sends a final dot. */
+/** octoDNS compares the targets of SVCB and HTTPS with those it sent, which have a final dot. */
 function withFinalDot({ content, data }: Pick<Encoded, "content" | "data">): Pick<Encoded, "content" | "data"> {
   const [priority = "", target = "", ...params] = content.split(" ");
   const dotted = `${target}.`;
@@ -192,11 +193,11 @@ function contentError(type: string, source: string, message: string): PlatformEr
   return new PlatformError("dns_content_invalid", { source, message });
 }
 
-/** Addresses that no server has. */
+/** Addresses that cannot be an origin. */
 const NO_ORIGIN: ReadonlySet<IpClass> = new Set(["unspecified", "multicast", "broadcast", "reserved"]);
 const LOCAL: ReadonlySet<IpClass> = new Set(["loopback", "private", "shared", "link_local", "metadata", "unique_local"]);
 
-/** Whether the record can be proxied: address types whose address the edge may reach (SPEC 1.2). */
+/** Whether the record can be proxied: an address type whose address the edge may connect to (SPEC 1.2). */
 export function isProxiable(type: string, content: string, origins: OriginPolicy): boolean {
   if (RECORD_TYPES[type]?.proxiable !== true) return false;
   if (type !== "A" && type !== "AAAA") return true;
@@ -209,7 +210,7 @@ export function isProxiable(type: string, content: string, origins: OriginPolicy
 function checkProxied(descriptor: RecordType, content: string, origins: OriginPolicy): void {
   if (!isProxiable(descriptor.name, content, origins)) throw new PlatformError("dns_proxied_invalid", { source: "/proxied" });
   const address = descriptor.name === "CNAME" ? undefined : parseIp(content);
-  // SPEC 2.3. On loopback the edge and its origins share the address and differ in the port.
+  // SPEC 2.3. On loopback, the edge and its origins share the address and use different ports.
   if (address !== undefined && classifyIp(address) !== "loopback" && origins.edgeAddresses.has(formatIp(unmapIp(address)))) {
     throw new PlatformError("dns_origin_own_address", { source: "/content" });
   }
@@ -238,7 +239,7 @@ function checkComment(comment: string | null, plan: Plan): string | null {
   });
 }
 
-/** Only what the type knows is kept, and only what is on. */
+/** Keeps enabled settings that the type supports. */
 function pickSettings(settings: NonNullable<DnsRecordWrite["settings"]>, type: string): object {
   const known = type === "CNAME" ? (["ipv4_only", "ipv6_only", "flatten_cname"] as const) : (["ipv4_only", "ipv6_only"] as const);
   const kept: Record<string, boolean> = {};

@@ -1,20 +1,20 @@
 import type { SoaValues } from "./soa.ts";
 
-/** How a zone of type secondary stands: part of its settings, since planes need to know. */
+/** State of a secondary zone; part of its settings, because planes need it. */
 export interface PrimaryCopy {
-  /** Nothing is answered from the zone: no primary has confirmed it for too long, or it was never fetched. */
+  /** The zone is not served: no primary has confirmed it for too long, or it was never transferred. */
   readonly expired: boolean;
   /** Null before the first transfer. */
   readonly apex: PrimaryApex | null;
 }
 
-/** What a zone of type secondary answers at its apex: the values of its primary, less what it holds as records. */
+/** The apex of a secondary zone with the primary's values, except those that are stored as records. */
 export interface PrimaryApex {
-  /** The primary's, whatever number the zone's own versions have. */
+  /** The primary's serial, independent of the zone's own versions. */
   readonly serial: number;
   /** Seconds. */
   readonly soa: SoaValues;
-  /** Host names of the apex's NS set, in presentation form without the final dot. */
+  /** Host names of the apex's NS set, in presentation format without the final dot. */
   readonly name_servers: readonly string[];
   readonly ns_ttl: number;
 }

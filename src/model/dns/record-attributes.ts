@@ -1,11 +1,11 @@
-/** What a zone file has no place for and its comments carry (dns.md, "Export"). */
+/** Attributes of a record that zone files carry in comments (dns.md, "Export"). */
 export interface RecordAttributes {
   readonly comment: string | null;
   /** `name` or `name:value`. */
   readonly tags: readonly string[];
-  /** Undefined where the file does not say. */
+  /** Undefined if the file does not specify it. */
   readonly proxied?: boolean;
-  /** Those that are set. */
+  /** Settings that are on. */
   readonly settings: RecordFlags;
 }
 
@@ -14,25 +14,25 @@ type FlagName = "flatten_cname" | "ipv4_only" | "ipv6_only";
 
 const MARK = "cf_tags=";
 const PROXIED = "cf-proxied";
-/** A record's settings by the words that stand for them. */
+/** Settings by their names in zone files. */
 const FLAGS: ReadonlyMap<string, FlagName> = new Map([
   ["cf-flatten-cname", "flatten_cname"],
   ["cf-ipv4-only", "ipv4_only"],
   ["cf-ipv6-only", "ipv6_only"],
 ]);
 
-/** `comment cf_tags=a,b:"x,y",cf-proxied:true,cf-flatten-cname`; empty where there is nothing to say. */
+/** `comment cf_tags=a,b:"x,y",cf-proxied:true,cf-flatten-cname`; empty without attributes. */
 export function attributesText({ comment, tags, proxied, settings }: RecordAttributes): string {
   const items = tags.map(tagText);
   if (proxied !== undefined) items.push(`${PROXIED}:${proxied}`);
   for (const [word, flag] of FLAGS) if (settings[flag]) items.push(word);
   const text = oneLine(comment ?? "");
-  // What follows the last mark is tags, so a comment that holds one gets another behind it.
+  // The last mark begins the tags, so a comment that contains a mark gets another one after it.
   const marked = items.length > 0 || text.includes(MARK) ? `${MARK}${items.join(",")}` : "";
   return [text, marked].filter((part) => part !== "").join(" ");
 }
 
-/** Reads the comment of a zone file's record. One without tags is the record's comment as it is. */
+/** Parses the comment of a zone file's record. Without a mark, the whole text is the record's comment. */
 export function readAttributes(text: string): RecordAttributes {
   const at = markIndex(text);
   const comment = oneLine(at < 0 ? text : text.slice(0, at));
@@ -48,7 +48,7 @@ export function readAttributes(text: string): RecordAttributes {
   return { comment: comment === "" ? null : comment, tags, ...(proxied === undefined ? {} : { proxied }), settings };
 }
 
-/** The last mark that stands by itself. */
+/** The index of the last mark that is a separate word. */
 function markIndex(text: string): number {
   for (let at = text.lastIndexOf(MARK); at >= 0; at = at === 0 ? -1 : text.lastIndexOf(MARK, at - 1)) {
     if (at === 0 || /\s/.test(text.charAt(at - 1))) return at;
@@ -56,11 +56,11 @@ function markIndex(text: string): number {
   return -1;
 }
 
-/** A line break would end the comment, and other control characters mean nothing in one. */
+/** A line break would end the comment; other control characters have no meaning in it. */
 // oxlint-disable-next-line no-control-regex
 const oneLine = (text: string): string => text.replace(/[\x00-\x1f\x7f\u2028\u2029]/g, " ").trim();
 
-/** A tag that looks like an attribute is quoted as a whole, so that it stays a tag. */
+/** A tag that looks like an attribute is quoted completely, so that it stays a tag. */
 function tagText(tag: string): string {
   if (FLAGS.has(tag) || tag.startsWith(`${PROXIED}:`)) return quoted(tag);
   const colon = tag.indexOf(":");
@@ -68,22 +68,22 @@ function tagText(tag: string): string {
   return colon < 0 || (/^[^\s,"\\]*$/.test(value) && !value.includes(MARK)) ? tag : `${tag.slice(0, colon)}:${quoted(value)}`;
 }
 
-/** The equals sign too, so that no mark stands inside. */
+/** Also escapes the equals sign, so that quoted text contains no mark. */
 const quoted = (text: string): string => `"${text.replace(/["\\=]/g, "\\$&")}"`;
 
 interface Item {
   readonly value: string;
-  /** It begins with a quote. */
+  /** The item begins with a quote. */
   readonly literal: boolean;
 }
 
-/** Commas separate, quotes keep what is between them, a backslash within them keeps the next character. */
+/** Splits at commas; quotes protect their content, in which a backslash escapes the next character. */
 function items(text: string): readonly Item[] {
   const found: Item[] = [];
   let value = "";
   let inQuotes = false;
   let literal = false;
-  /** As much of the value as stood in quotes or before them; white space behind it means nothing. */
+  /** Length of the value up to the last quoted character; white space after it is trimmed. */
   let kept = 0;
   const close = (): void => {
     const whole = value.slice(0, kept) + value.slice(kept).trimEnd();

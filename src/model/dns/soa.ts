@@ -5,7 +5,7 @@ import { RdataError } from "#wire/dns/errors.ts";
 import { escapeLabel } from "#wire/dns/presentation.ts";
 import { formatName, parseAbsoluteName } from "#wire/dns/name.ts";
 
-/** The numbers of a zone's SOA record, in seconds (SPEC 2.4). `rule` compares the field with another one. */
+/** The numbers of a zone's SOA record, in seconds (SPEC 2.4). `rule` relates the field to another one. */
 export const SOA_NUMBERS = {
   refresh: { default: 10_000, min: 600, max: 86_400, rule: null },
   retry: { default: 2400, min: 600, max: 3600, rule: { at: "most", field: "refresh" } },
@@ -33,10 +33,10 @@ export const SOA_DEFAULTS = {
 };
 
 const seconds = (field: SoaField) => Type.Integer({ minimum: SOA_NUMBERS[field].min, maximum: SOA_NUMBERS[field].max });
-// The longest form of a name of 255 bytes writes each of them as a backslash and three digits.
+// In its longest form, a name of 255 bytes has a backslash and three digits per byte.
 const NameText = Type.String({ minLength: 1, maxLength: 1020 });
 
-/** What may be chosen of a zone's SOA record. A name that is null follows the zone: its first name server, its hostmaster. */
+/** Configurable values of a zone's SOA record. A null name means the default: the zone's first name server, its hostmaster. */
 export const Soa = Type.Object({
   mname: Type.Union([NameText, Type.Null()]),
   rname: Type.Union([NameText, Type.Null()], { description: "An e-mail address, or that address as a DNS name." }),
@@ -49,13 +49,16 @@ export const Soa = Type.Object({
 export type Soa = Static<typeof Soa>;
 export type SoaChange = Partial<Soa>;
 
-/** The record as answers carry it: `rname` in the form of a DNS name. */
+/** The record's values in answers: `rname` as a DNS name. */
 export interface SoaValues extends Record<SoaField, number> {
   readonly mname: string;
   readonly rname: string;
 }
 
-/** What was chosen, with the change applied. Throws `invalid_input` where a name is none or two values contradict each other. */
+/**
+ * The explicitly set values after the change. Throws `invalid_input` if a name is invalid or two values contradict each
+ * other.
+ */
 export function changeSoa(before: SoaChange, change: SoaChange, pointer: string): SoaChange {
   const { mname, rname } = change;
   const after: SoaChange = {
@@ -79,7 +82,7 @@ export function changeSoa(before: SoaChange, change: SoaChange, pointer: string)
   return after;
 }
 
-/** Everything that can be chosen, with the defaults where nothing was. */
+/** All configurable values, with defaults for those that are not set. */
 export const soaView = (chosen: SoaChange): Soa => ({ mname: null, rname: null, ...SOA_DEFAULTS, ...chosen });
 
 function hostName(text: string, source: string): string {
@@ -92,10 +95,10 @@ function hostName(text: string, source: string): string {
   return host;
 }
 
-// RFC 5321 §4.1.2, Dot-string: quoted local parts exist on paper only.
+// RFC 5321 §4.1.2, Dot-string; quoted local parts are practically unused.
 const LOCAL_PART = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
 
-/** SPEC 2.4: the `@` of an address becomes a dot, and dots before it are escaped, since the local part is one label. */
+/** SPEC 2.4: the `@` of an address becomes a dot, and dots before it are escaped, because the local part is one label. */
 function mailbox(text: string, source: string): string {
   const at = text.lastIndexOf("@");
   if (at === -1) return mailboxName(text, source);
@@ -105,7 +108,7 @@ function mailbox(text: string, source: string): string {
   return mailboxName(`${escapeLabel(Buffer.from(local))}.${hostName(text.slice(at + 1), source)}`, source);
 }
 
-/** A label for the local part, and a domain. Bytes beyond printable ASCII are in no mailbox that mail reaches. */
+/** A label for the local part, and a domain. Mailboxes contain printable ASCII only. */
 function mailboxName(text: string, source: string): string {
   try {
     const name = parseAbsoluteName(text);

@@ -5,16 +5,19 @@ const Id = Type.String({ maxLength: 32 });
 const Time = Type.String({ format: "date-time" });
 const MaybeTime = Type.Union([Time, Type.Null()]);
 
-/** Addresses that NOTIFY and transfers may come from, for all zones of the account. */
+/** Addresses from which NOTIFY and transfer requests are accepted, for all zones of the account. */
 export const TransferAcl = Type.Object({ id: Id, name: Name, ip_range: Type.String({ maxLength: 64 }) });
 export type TransferAcl = Static<typeof TransferAcl>;
 export const TransferAclWrite = Type.Omit(TransferAcl, ["id"]);
 export type TransferAclWrite = Static<typeof TransferAclWrite>;
 
-/** The widest ranges that an ACL may open: a private network such as 10.0.0.0/8 or fc00::/7, but not the Internet. */
+/**
+ * The shortest prefixes in an ACL: large enough for private networks such as 10.0.0.0/8 or fc00::/7, but not for the
+ * whole Internet.
+ */
 export const ACL_PREFIX_MIN = { 4: 8, 6: 7 } as const;
 
-/** Another operator's name server: the primary of an incoming zone, a secondary of an outgoing one. */
+/** Another operator's name server: the primary of a secondary zone, or a secondary of a zone. */
 export const TransferPeer = Type.Object({
   id: Id,
   name: Name,
@@ -33,7 +36,7 @@ export const TransferPeerWrite = Type.Object({
 });
 export type TransferPeerWrite = Static<typeof TransferPeerWrite>;
 
-/** RFC 8945 §6, by the names that stand in messages; with and without the final dot. */
+/** RFC 8945 §6, names as in messages; with and without the final dot. */
 export const TSIG_ALGORITHMS = ["hmac-sha1", "hmac-sha224", "hmac-sha256", "hmac-sha384", "hmac-sha512"] as const;
 
 export const TransferTsig = Type.Object({
@@ -56,7 +59,7 @@ const CONFIGURATION = {
   soa_serial: Type.Integer(),
 };
 
-/** A zone that comes from a primary elsewhere. */
+/** A zone that is transferred from a primary elsewhere. */
 export const IncomingTransfer = Type.Object({
   ...CONFIGURATION,
   auto_refresh_seconds: Type.Integer({ minimum: 300 }),
@@ -71,7 +74,7 @@ export const IncomingTransfer = Type.Object({
   last_error: Type.Union([Type.String({ description: "Why the last check failed with all peers." }), Type.Null()]),
 });
 export type IncomingTransfer = Static<typeof IncomingTransfer>;
-/** A zone that secondaries elsewhere serve as well. */
+/** A zone that secondaries elsewhere transfer. */
 export const OutgoingTransfer = Type.Object(CONFIGURATION);
 export type OutgoingTransfer = Static<typeof OutgoingTransfer>;
 
@@ -80,7 +83,7 @@ export type OutgoingTransferWrite = Static<typeof OutgoingTransferWrite>;
 export const IncomingTransferWrite = Type.Object({
   name: Type.Optional(Name),
   peers: PeerIds,
-  // RFC 1035's serial arithmetic has no part in this: it is how long a missed NOTIFY may go unnoticed.
+  // How long a lost NOTIFY may go unnoticed; unrelated to the serial arithmetic of RFC 1035.
   auto_refresh_seconds: Type.Optional(Type.Integer({ minimum: 300, maximum: 2_147_483_647 })),
 });
 export type IncomingTransferWrite = Static<typeof IncomingTransferWrite>;

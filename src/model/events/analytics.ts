@@ -1,61 +1,61 @@
 import type { PermissionGroupName } from "#model/access/permission-groups.ts";
 
 /**
- * A field of a dataset, by which rows are shown, counted and filtered. Times are cut to whole intervals (UTC); `negated` is 1
- * for what is stored as 0, and 0 for what is stored as 1.
+ * A field of a dataset that can be selected, grouped and filtered by. Times are rounded down to whole intervals (UTC);
+ * `negated` inverts a stored 0 or 1.
  */
 export type AnalyticsField = StoredField | ConstantField | UnknownField | EntriesField;
 
 export interface StoredField {
-  /** Of the row in the events database. */
+  /** Column of the row in the events database. */
   readonly column: string;
   readonly kind: "text" | "integer" | "boolean" | "negated" | "time" | "date";
   readonly intervalMs?: number;
-  /** Stored in capitals, and shown and asked for in small letters. */
+  /** Stored in upper case; shown and filtered in lower case. */
   readonly isLowerCase?: boolean;
-  /** What clients know an empty text as. */
+  /** The value that clients see instead of an empty text. */
   readonly emptyAs?: string;
 }
 
-/** The same of every row: what clients ask for to tell rows apart that here are all alike. */
+/** The same value for every row: clients request the field, but rows do not differ in it here. */
 export interface ConstantField {
   readonly kind: "constant";
   readonly value: string | number;
 }
 
 /**
- * What clients ask for beside the rest and nothing here tells: null in every row, and nothing to filter or to order by. With
- * `entries` it is a list of objects elsewhere, and of rows alone.
+ * A field that clients request but that has no data here: null in every row; cannot be filtered or sorted by. `entries`
+ * makes it a list of objects, which only rows have.
  */
 export interface UnknownField {
   readonly kind: "unknown";
   readonly entries?: readonly string[];
 }
 
-/** Names or values of a stored object (JSON, as JSON.stringify writes it), which filters ask for and answers do not show. */
+/** Names or values of a stored object (JSON as written by JSON.stringify): available in filters only. */
 export interface EntriesField {
   readonly kind: "keys" | "values";
   readonly of: string;
 }
 
-/** Rows of one kind, and the names under which analytics know what they hold. */
+/** Rows of one kind, and the names of their fields in analytics. */
 export interface AnalyticsDataset {
-  /** Begins the names of the dataset's types. */
+  /** Prefix of the names of the dataset's types. */
   readonly type: string;
-  /** Null where nothing of the kind ever happens here, so that the answer is always empty. */
+  /** Null if such rows never exist here, so that the result is always empty. */
   readonly table: "security_events" | "requests" | "dns_queries" | "gateway_logs" | null;
   readonly description: string;
   readonly fields: Readonly<Record<string, AnalyticsField>>;
-  /** Columns by the names of their sums; averages and percentiles likewise. */
+  /** Columns by the names of their sums; the same for averages and percentiles. */
   readonly sums: Readonly<Record<string, string>>;
   readonly averages: Readonly<Record<string, string>>;
   readonly quantiles: Readonly<Record<string, string>>;
   readonly uniques: Readonly<Record<string, string>>;
-  /** Rows stand for several each, by a number of their own that counts do not keep. */
+  /** A row stands for several events, with a weight that counts do not include. */
   readonly isWeighted?: boolean;
-  /** Measures that clients ask for beside others and that nothing here measures: they are null. */
+  /** Measures that clients request but that are not measured here: always null. */
   readonly unmeasured?: Readonly<Partial<Record<"sum" | "avg" | "quantiles", readonly string[]>>>;
-  /** Any one of these lets a token read a zone's, or an account's. */
+  /** Each of these permits a token to read the data of a zone, or of an account. */
   readonly zonePermissions: readonly PermissionGroupName[];
   readonly accountPermissions: readonly PermissionGroupName[];
 }
@@ -74,7 +74,7 @@ const TIMES = {
 
 const unknown: AnalyticsField = { kind: "unknown" };
 const constant = (value: string | number): AnalyticsField => ({ kind: "constant", value });
-/** Several at once. */
+/** Several unknown fields at once. */
 const unknowns = <N extends string>(...names: readonly N[]) =>
   Object.fromEntries(names.map((name) => [name, unknown])) as Record<N, AnalyticsField>;
 const text = (column: string): AnalyticsField => ({ column, kind: "text" });
@@ -83,7 +83,7 @@ const integer = (column: string): AnalyticsField => ({ column, kind: "integer" }
 const REQUEST_FIELDS = {
   clientIP: text("client_ip"),
   clientCountryName: text("country"),
-  // Nothing here knows whose networks addresses are in.
+  // The networks of addresses are not known here.
   clientAsn: constant(""),
   clientASNDescription: constant(""),
   clientRequestHTTPHost: text("host"),
@@ -95,10 +95,10 @@ const REQUEST_FIELDS = {
   rayName: text("ray_id"),
   userAgent: text("user_agent"),
   zoneTag: text("zone_id"),
-  // Of rows; avg { sampleInterval } tells that of groups.
+  // Of rows; groups have avg { sampleInterval }.
   sampleInterval: constant(1),
   clientIPClass: constant("noRecord"),
-  // What nobody here judges, and fields of requests that no row has.
+  // Scores that are not computed here, and request fields that rows lack.
   ...unknowns("botScore", "botScoreSrcName", "verifiedBotCategory", "ja3Hash", "ja4", "clientRefererHost"),
   ...unknowns("wafAttackScore", "wafAttackScoreClass", "wafRceAttackScore", "wafSqliAttackScore", "wafXssAttackScore"),
 } as const;
@@ -157,7 +157,7 @@ export const ANALYTICS_DATASETS = {
       edgeError: text("edge_error"),
       edgeErrorName: text("edge_error_name"),
       originResponseStatus: integer("origin_status"),
-      // Visitors', where elsewhere there are those of code at the edge as well; and every installation is one place.
+      // Requests of visitors; elsewhere requests of code at the edge exist too. An installation counts as one location.
       requestSource: constant("eyeball"),
       coloCode: constant("local"),
       ...unknowns("clientDeviceType", "clientRequestReferer", "userAgentBrowser", "userAgentOS", "upperTierColoName"),
@@ -221,7 +221,7 @@ export const ANALYTICS_DATASETS = {
       cached: { column: "cached", kind: "boolean" },
       success: { column: "success", kind: "boolean" },
       error: { column: "success", kind: "negated" },
-      // What a limit refuses leaves no row.
+      // Requests refused by a limit have no row.
       rateLimited: constant(0),
       metadataKeys: { kind: "keys", of: "metadata" },
       metadataValues: { kind: "values", of: "metadata" },
@@ -242,7 +242,7 @@ export const ANALYTICS_DATASETS = {
     averages: { cost: "cost", tokensIn: "tokens_in", tokensOut: "tokens_out", durationMs: "duration_ms" },
     quantiles: { durationMs: "duration_ms", firstByteMs: "first_byte_ms" },
     uniques: {},
-    // A gateway is an account's.
+    // A gateway belongs to an account.
     zonePermissions: [],
     accountPermissions: [...ACCOUNT_READERS, "AI Gateway Read", "AI Gateway Write"],
   },
@@ -269,12 +269,12 @@ export const ANALYTICS_DATASETS = {
 
 export type AnalyticsDatasetName = keyof typeof ANALYTICS_DATASETS;
 
-/** The nodes under which a dataset is asked for. */
+/** Nodes through which a dataset is queried. */
 export interface AnalyticsNode {
   readonly name: string;
   readonly dataset: AnalyticsDatasetName;
   readonly kind: "rows" | "groups" | "totals" | "overview";
-  /** Of `totals`: their time is cut to this. */
+  /** For `totals`: their times are rounded down to this. */
   readonly intervalMs?: number;
   readonly scopes: readonly ("zone" | "account")[];
 }
@@ -298,7 +298,7 @@ export const ANALYTICS_NODES: readonly AnalyticsNode[] = [
   { name: "aiGatewayRequestsAdaptiveGroups", dataset: "aiGatewayRequests", kind: "groups", scopes: ["account"] },
 ];
 
-/** Comparisons that filters may end with, by the kind of the field. */
+/** Comparison suffixes of filters, by the kind of the field. */
 export const ANALYTICS_OPERATORS = {
   text: { "": "eq", _neq: "ne", _in: "in", _notin: "not_in", _like: "like", _notlike: "not_like" },
   integer: { "": "eq", _neq: "ne", _in: "in", _notin: "not_in", _gt: "gt", _geq: "ge", _lt: "lt", _leq: "le" },
@@ -314,7 +314,7 @@ export const ANALYTICS_OPERATORS = {
 
 export type AnalyticsOperator = "eq" | "ne" | "in" | "not_in" | "like" | "not_like" | "has" | "gt" | "ge" | "lt" | "le";
 
-/** All must hold; of `any`, one list must. Times are Unix milliseconds. */
+/** All conditions must hold; of `any`, one of the lists. Times are Unix milliseconds. */
 export type AnalyticsFilter =
   | {
       readonly field: string;
@@ -326,7 +326,7 @@ export type AnalyticsFilter =
 export type AnalyticsScope = { readonly zone_id: string } | { readonly account_id: string };
 
 export interface AnalyticsMeasure {
-  /** A number is a percentile. */
+  /** A number: that percentile. */
   readonly kind: "sum" | "average" | "unique" | number;
   readonly column: string;
 }
@@ -342,17 +342,17 @@ export interface AnalyticsQuery {
   readonly limit: number;
 }
 
-/** Rows that are alike in the dimensions asked for. */
+/** Rows with equal values of the requested dimensions. */
 export interface AnalyticsGroup {
   readonly count: number;
   /** Times in ISO 8601, dates as YYYY-MM-DD. */
   readonly dimensions: Readonly<Record<string, AnalyticsValue>>;
-  /** In the order asked for. */
+  /** In the requested order. */
   readonly measures: readonly number[];
   readonly sampleInterval: number;
 }
 
 export type AnalyticsValue = string | number | boolean | null;
 
-/** Rows or groups that one node may ask for. */
+/** Maximum number of rows or groups per node. */
 export const ANALYTICS_LIMIT_MAX = 10_000;

@@ -2,11 +2,11 @@ import { type TSchema, Type } from "typebox";
 
 const TEXT = Type.String({ minLength: 1, maxLength: 2048 });
 export const Text = Type.Optional(TEXT);
-/** Given more than once, any of the values may hold. */
+/** If repeated, any of the values may match. */
 export const Texts = Type.Optional(Type.Union([TEXT, Type.Array(TEXT, { maxItems: 100 })]));
 export const Statuses = Type.Optional(Type.Union([Type.Integer(), Type.Array(Type.Integer(), { maxItems: 100 })]));
 
-/** By what both the activity log and request logs are looked through. */
+/** Filters of both the activity log and request logs. */
 export const LOG_FILTERS = {
   /** RFC 3339, inclusive. */
   since: Text,
@@ -25,7 +25,7 @@ export const LOG_FILTERS = {
   ray_id: Text,
 } as const;
 
-/** What an export takes besides the filters: all that fits, unless `limit` says how much. */
+/** Parameters of an export: the filters, and optionally a `limit`. */
 export const exportOf = <const F extends Record<string, TSchema>>(filters: F) =>
   Type.Object({
     ...filters,
@@ -34,8 +34,8 @@ export const exportOf = <const F extends Record<string, TSchema>>(filters: F) =>
   });
 
 /**
- * `last_event_id`: goes on behind the event of this id, as clients of event streams say it in a header when they come back.
- * `for_seconds`: ends after this time, or goes on until the client leaves.
+ * `last_event_id`: continues after the event with this id, which clients of event streams send in a header when they
+ * reconnect. `for_seconds`: ends after this time; absent: when the client disconnects.
  */
 export const tailOf = <const F extends Record<string, TSchema>>(filters: F) =>
   Type.Object({

@@ -2,11 +2,11 @@ import { Type, type Static, type TSchema } from "typebox";
 
 const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
-/** What jobs push: one record a request through a gateway whose logs are pushed (`logpush`). */
+/** The dataset of jobs: one record per request through a gateway whose logs are pushed (`logpush`). */
 export const LOG_DATASET = "ai_gateway_events";
 const Dataset = Type.Enum([LOG_DATASET]);
 
-/** Fields of a record, and what they say. Those until `StatusCode` have the names that receivers in the field know. */
+/** Fields of a record with their descriptions. Receivers already know the names up to `StatusCode`. */
 export const LOG_FIELDS = {
   Cached: "Whether the response came from the cache.",
   Endpoint: "Path after the provider.",
@@ -48,7 +48,7 @@ export const LogFields = Type.Record(Type.String(), Type.String(), { description
 const TimestampFormat = Type.Enum(["unixnano", "unix", "rfc3339", "rfc3339ms", "rfc3339ns"]);
 export type TimestampFormat = Static<typeof TimestampFormat>;
 
-/** Members that change the form of records are taken with the values that mean the form there is: a line of JSON a record. */
+/** The format is fixed: one line of JSON per record. Members that select a format accept only the matching values. */
 export const LogOutput = Type.Object({
   field_names: Type.Optional(Nullable(Type.Array(Type.Enum(Object.keys(LOG_FIELDS) as LogField[]), { minItems: 1, maxItems: 100 }))),
   timestamp_format: Type.Optional(Nullable(TimestampFormat)),
@@ -73,7 +73,7 @@ const Destination = Type.String({
     "https://host/path?header_Authorization=…: the server sends files there by POST, with the request headers that header_ parameters name. s3://bucket/directory/{DATE}?region=…&access-key-id=…&secret-access-key=…&endpoint=storage.example: the server writes files as objects.",
 });
 const Name = Nullable(Type.String({ maxLength: 512, pattern: "^[^\\x00-\\x1f\\x7f]*$" }));
-/** 0 and null stand for what the installation does by itself. */
+/** 0 and null select the default. */
 const bound = (minimum: number, maximum: number) => Nullable(Type.Union([Type.Literal(0), Type.Integer({ minimum, maximum })]));
 
 const SETTINGS = {
@@ -123,7 +123,7 @@ export const LogOwnershipChallenge = Type.Object({ valid: Type.Boolean(), messag
 export const LogOwnership = Type.Object({ destination_conf: Destination, ownership_challenge: Type.String({ maxLength: 128 }) });
 export const LogOwnershipValid = Type.Object({ valid: Type.Boolean() });
 
-/** What a job is stored with beside its destination and times. */
+/** A job's stored settings, without its destination and times. */
 export type LogpushSettings = Pick<
   LogpushJob,
   "name" | "output_options" | "max_upload_bytes" | "max_upload_records" | "max_upload_interval_seconds" | "frequency"

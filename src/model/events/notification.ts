@@ -1,21 +1,24 @@
 import { type Static, Type } from "typebox";
 
-/** What can be told of. The field has many more types, whose causes do not exist here. */
+/** A type of notification. The vendor's API has many more types, whose causes do not exist here. */
 export interface AlertType {
   readonly type: string;
-  /** Under which lists show it. */
+  /** The product under which lists show it. */
   readonly product: string;
   readonly display_name: string;
   readonly description: string;
-  /** What is compared with its history each minute; other types are told of when they happen. */
+  /** The value that is compared with its history each minute; absent: the notification is sent when the event occurs. */
   readonly spike?: SpikeKind;
-  /** What a policy of the type may choose by. */
+  /** Filters that a policy of the type may have. */
   readonly filters: readonly AlertFilter[];
-  /** Zones of other plans are not watched for it. */
+  /** The type applies to zones of this plan only. */
   readonly plan?: "enterprise";
 }
 export type AlertFilter = "zones" | "services" | "slo";
-/** Errors of the edge are pages that it made itself because an origin could not answer (`edge_error`), others are the origin's. */
+/**
+ * Errors of the edge are pages that it generated because an origin could not answer (`edge_error`); other errors are the
+ * origin's.
+ */
 export type SpikeKind = "security_events" | "edge_errors" | "origin_errors";
 
 export const ALERT_TYPES = [
@@ -90,7 +93,7 @@ export const ALERT_TYPES = [
 ] as const satisfies readonly AlertType[];
 export type AlertTypeName = (typeof ALERT_TYPES)[number]["type"];
 
-/** The services that security events come from, as policies name them; `name` is what events and people say. */
+/** Services of security events, as policies refer to them; `name` appears in events and texts. */
 export const ALERT_SERVICES = [
   { id: "dlp", name: "Data Loss Protection", phases: ["http_response_firewall_managed"] },
   { id: "firewallcustom", name: "Custom Rules", phases: ["http_request_firewall_custom"] },
@@ -101,7 +104,7 @@ export type AlertServiceId = (typeof ALERT_SERVICES)[number]["id"];
 
 export const alertType = (type: string): AlertType | undefined => ALERT_TYPES.find((row) => row.type === type);
 
-/** By its identifier or its name, in any case. */
+/** Finds a service by its identifier or name, ignoring case. */
 export const alertService = (text: string): (typeof ALERT_SERVICES)[number] | undefined => {
   const wanted = text.toLowerCase();
   return ALERT_SERVICES.find(({ id, name }) => id === wanted || name.toLowerCase() === wanted);
@@ -117,7 +120,7 @@ const Mechanisms = Type.Object({
 });
 const Filters = Type.Record(Type.String({ maxLength: 64 }), Type.Array(Type.String({ maxLength: 255 }), { maxItems: 1000 }));
 
-/** One line, as subjects of messages carry it. */
+/** One line, since it is used in subjects of messages. */
 const Name = Type.String({ minLength: 1, maxLength: 255, pattern: "^[^\\x00-\\x1f\\x7f]+$" });
 
 const policyFields = {
@@ -147,7 +150,7 @@ export type NotificationPolicy = Static<typeof NotificationPolicy>;
 
 export const NotificationId = Type.Object({ id: Type.String() });
 
-/** A field of a request carries it as it is: visible characters, and spaces between them (RFC 9110 §5.5). */
+/** Used unchanged in a header field: visible characters, with spaces between them (RFC 9110 §5.5). */
 const SECRET = "^([\\x21-\\x7e]([\\x20-\\x7e]*[\\x21-\\x7e])?)?$";
 
 export const WebhookWrite = Type.Object({

@@ -3,7 +3,7 @@ import { exportOf, LOG_FILTERS, Statuses, tailOf, Text, Texts } from "./log-filt
 
 const Fields = Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String())]));
 
-/** What rules of `http_log_custom_fields` asked for; each member is there where a rule names one of its kind. */
+/** Fields that rules of `http_log_custom_fields` selected; a member exists if a rule selects fields of its kind. */
 const CustomFields = Type.Partial(
   Type.Object({
     cookies: Fields,
@@ -14,7 +14,7 @@ const CustomFields = Type.Partial(
   }),
 );
 
-/** One request that the edge answered, as it was written down. */
+/** The log entry of a request that the edge answered. */
 export const LoggedRequest = Type.Object({
   ray_id: Type.String(),
   at_ms: Type.Integer(),
@@ -30,11 +30,11 @@ export const LoggedRequest = Type.Object({
   user_agent: Type.String(),
   status: Type.Integer(),
   origin_status: Type.Union([Type.Integer(), Type.Null()]),
-  /** Empty where the cache was not asked. */
+  /** Empty if the cache was not consulted. */
   cache_status: Type.String(),
-  /** Empty where the edge did not refuse or answer the request itself. */
+  /** Empty unless the edge itself refused or answered the request. */
   edge_error: Type.String(),
-  /** Tells apart causes that share a code, such as the four of 1016; empty where `edge_error` is. */
+  /** Distinguishes causes that share a code, such as the four of 1016; empty if `edge_error` is. */
   edge_error_name: Type.String(),
   bytes_in: Type.Integer(),
   bytes_out: Type.Integer(),
@@ -47,9 +47,9 @@ const FILTERS = {
   ...LOG_FILTERS,
   scheme: Texts,
   origin_status: Statuses,
-  /** `hit`, `miss`, …, in any case. */
+  /** `hit`, `miss`, …, ignoring case. */
   cache_status: Texts,
-  /** What the edge itself refused or answered the request with. */
+  /** The error with which the edge itself answered. */
   edge_error: Texts,
   edge_error_name: Texts,
 } as const;
@@ -68,6 +68,6 @@ export type LoggedRequestQuery = Static<typeof LoggedRequestQuery>;
 export const LoggedRequestExport = exportOf(FILTERS);
 export type LoggedRequestExport = Static<typeof LoggedRequestExport>;
 
-/** `last_event_id` is a ray. */
+/** `last_event_id` is a ray id. */
 export const LoggedRequestTail = tailOf(FILTERS);
 export type LoggedRequestTail = Static<typeof LoggedRequestTail>;

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { exportOf, LOG_FILTERS, tailOf, Text, Texts } from "./log-filter.ts";
 
-/** One entry of a zone's activity log (SPEC 6; its fields are not shown there). */
+/** One entry of a zone's activity log (SPEC 6, which does not list its fields). */
 export const SecurityEvent = Type.Object({
   id: Type.String(),
   ray_id: Type.String(),
@@ -48,9 +48,9 @@ export type SecurityEvent = Static<typeof SecurityEvent>;
 
 const FILTERS = {
   ...LOG_FILTERS,
-  /** A managed or own ruleset. */
+  /** A managed or custom ruleset. */
   ruleset_id: Texts,
-  /** Also finds events that list the rule among their matches, and those of the execute rule with this id. */
+  /** Also matches events with the rule among their matches, and those of the execute rule with this id. */
   rule_id: Texts,
   action: Texts,
   service: Texts,
@@ -60,7 +60,7 @@ const FILTERS = {
 export const SecurityEventFilter = Type.Object(FILTERS);
 export type SecurityEventFilter = Static<typeof SecurityEventFilter>;
 
-/** `cursor` goes on behind the last event shown and costs the same however far that is; it takes the place of `page`. */
+/** `cursor` continues after the last event of a page, at the same cost at any depth; it replaces `page`. */
 export const SecurityEventQuery = Type.Object({ ...FILTERS, cursor: Text });
 export type SecurityEventQuery = Static<typeof SecurityEventQuery>;
 

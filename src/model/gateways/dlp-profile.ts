@@ -4,7 +4,7 @@ const Time = Type.Optional(Type.String({ format: "date-time" }));
 const Name = Type.String({ minLength: 1, maxLength: 100 });
 const Description = Type.Optional(Type.Union([Type.String({ maxLength: 1000 }), Type.Null()]));
 const Pattern = Type.Object({
-  /** As rules have them. It begins with three characters that stand for themselves, or with a digit. */
+  /** As in rules. Begins with three literal characters or a digit. */
   regex: Type.String({ minLength: 1, maxLength: 512 }),
   validation: Type.Optional(Type.Enum(["luhn"])),
 });
@@ -15,7 +15,7 @@ const Words = Type.Array(Type.String({ minLength: 3, maxLength: 128 }), {
 });
 
 const EntryWrite = Type.Object({
-  /** Of an entry that is there already; others get one. */
+  /** The id of an existing entry; new entries get one. */
   entry_id: Type.Optional(Type.String({ maxLength: 64 })),
   name: Name,
   description: Description,
@@ -25,7 +25,7 @@ const EntryWrite = Type.Object({
 });
 export type DlpEntryWrite = Static<typeof EntryWrite>;
 
-/** A profile of an account's own. What would have no effect is not taken. */
+/** A custom profile of an account. Settings without an effect are refused. */
 export const DlpProfileWrite = Type.Object({
   name: Name,
   description: Description,

@@ -11,7 +11,7 @@ const Policy = Type.Object({
   profiles: Profiles,
 });
 
-/** Data loss prevention of a gateway: one action for requests and answers alike, or policies. */
+/** Data loss prevention of a gateway: one action for requests and responses, or policies. */
 export const Dlp = Type.Union([
   Type.Object({ enabled: Type.Boolean(), action: Action, profiles: Profiles }),
   Type.Object({ enabled: Type.Boolean(), policies: Type.Array(Policy, { maxItems: 32 }) }),
@@ -19,7 +19,7 @@ export const Dlp = Type.Union([
 export type Dlp = Static<typeof Dlp>;
 export type DlpPolicy = Static<typeof Policy>;
 
-/** The policies that are in force; a gateway with one action for all has one policy. */
+/** The enabled policies; a single action counts as one policy. */
 export function dlpPolicies(dlp: Dlp | null): readonly DlpPolicy[] {
   if (dlp === null || !dlp.enabled) return [];
   if (!("policies" in dlp))
@@ -27,6 +27,6 @@ export function dlpPolicies(dlp: Dlp | null): readonly DlpPolicy[] {
   return dlp.policies.filter(({ enabled, profiles }) => enabled && profiles.length > 0);
 }
 
-/** The profiles that its policies name, in force or not. */
+/** The profiles that its policies refer to, enabled or not. */
 export const namedProfiles = (dlp: Dlp): readonly string[] =>
   "policies" in dlp ? dlp.policies.flatMap(({ profiles }) => profiles) : dlp.profiles;

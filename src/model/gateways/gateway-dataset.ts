@@ -6,7 +6,7 @@ const Name = Type.String({ minLength: 1, maxLength: 256 });
 export const GatewayDatasetWrite = Type.Object({ name: Name, enable: Type.Boolean(), filters: GatewayLogFilters });
 export type GatewayDatasetWrite = Static<typeof GatewayDatasetWrite>;
 
-/** The logs of a gateway that fit its filters, at any time. */
+/** Filters that select a gateway's logs; the dataset has no time limits. */
 export const GatewayDataset = Type.Object({
   id: Type.String(),
   account_id: Type.String(),
@@ -21,7 +21,7 @@ export type GatewayDataset = Static<typeof GatewayDataset>;
 
 const EVALUATED_ON = "2026-01-01T00:00:00.000000Z";
 
-/** What can be found out about logs without asking anybody. Ids never change: stored evaluations name them. */
+/** Evaluations that can be computed from logs alone. Ids never change, because stored evaluations refer to them. */
 export const EVALUATION_TYPES = [
   { id: "c05700000000000000000000000000a1", name: "Cost", type: "cost", description: "Average cost of a request, in US dollars." },
   {
@@ -61,9 +61,9 @@ const Result = Type.Object({
   id: Type.String(),
   evaluation_id: Type.String(),
   evaluation_type_id: Type.String(),
-  /** A number as text; empty where no request has what it is made of. */
+  /** A number as text; empty if no request has the data for it. */
   result: Type.String(),
-  /** 1: done. 2: no request has what it is made of. */
+  /** 1: done. 2: no request has the data for it. */
   status: Type.Integer(),
   status_description: Type.String(),
   total_logs: Type.Integer(),
@@ -72,7 +72,7 @@ const Result = Type.Object({
 });
 export type EvaluationResult = Static<typeof Result>;
 
-/** What was found out when it was made; logs that come later do not change it. */
+/** Results at the time of its creation; later logs do not change them. */
 export const GatewayEvaluation = Type.Object({
   id: Type.String(),
   gateway_id: Type.String(),

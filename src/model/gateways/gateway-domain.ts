@@ -19,7 +19,7 @@ const SHOWN = {
   modified_at: Milliseconds,
 };
 
-/** A host name under which a gateway is reached without account and gateway in the path. */
+/** A hostname that serves a gateway without account and gateway in the path. */
 export const GatewayDomain = Type.Object({ ...SHOWN, ssl_hostname_id: Type.Null() });
 export type GatewayDomain = Static<typeof GatewayDomain>;
 

@@ -2,16 +2,16 @@ import { type Static, Type } from "typebox";
 
 const Count = Type.Union([Type.Integer(), Type.Null()]);
 
-/** One request through a gateway, as lists show it (contract.md §8). */
+/** One request through a gateway, as in lists (contract.md §8). */
 export const GatewayLog = Type.Object({
-  /** ULID; the gateway named it to the client in its log-id header. */
+  /** ULID; the client received it in the log-id header. */
   id: Type.String(),
   created_at: Type.String({ format: "date-time" }),
   provider: Type.String(),
   model: Type.String(),
-  /** `llm`, `embedding`, `image`, `audio`, …; empty where the path does not tell. */
+  /** `llm`, `embedding`, `image`, `audio`, …; empty if the path does not determine it. */
   model_type: Type.String(),
-  /** Below the provider, without the query. */
+  /** Relative to the provider, without the query. */
   path: Type.String(),
   success: Type.Boolean(),
   cached: Type.Boolean(),
@@ -19,12 +19,12 @@ export const GatewayLog = Type.Object({
   duration: Type.Integer(),
   tokens_in: Count,
   tokens_out: Count,
-  /** Null where no price is known. */
+  /** Null if the price is unknown. */
   cost: Type.Union([Type.Number(), Type.Null()]),
   custom_cost: Type.Boolean(),
-  /** JSON of the request's metadata; empty where it has none. */
+  /** JSON of the request's metadata; empty if none. */
   metadata: Type.String(),
-  /** `chat`, `responses`, `embedding`, …; empty where the path does not tell. */
+  /** `chat`, `responses`, `embedding`, …; empty if the path does not determine it. */
   request_type: Type.String(),
   request_content_type: Type.String(),
   response_content_type: Type.String(),
@@ -32,13 +32,13 @@ export const GatewayLog = Type.Object({
   step: Type.Integer(),
   event_id: Type.String(),
   user_agent: Type.String(),
-  /** Milliseconds until the first byte of the answer; null where there was none. */
+  /** Milliseconds until the first byte of the response; null if none arrived. */
   time_to_first_byte: Count,
-  /** Parts of tokens_in and tokens_out; null where the provider does not tell. */
+  /** Parts of tokens_in and tokens_out; null if the provider does not report them. */
   tokens_in_cached: Count,
   tokens_in_cache_written: Count,
   tokens_out_reasoning: Count,
-  /** The tokens were counted here, because the provider did not tell. */
+  /** The gateway estimated the tokens, because the provider did not report them. */
   tokens_estimated: Type.Boolean(),
   authentication: Type.Boolean(),
   compatibility_mode: Type.Boolean(),
@@ -50,7 +50,7 @@ export type GatewayLog = Static<typeof GatewayLog>;
 
 export const GatewayLogDetail = Type.Object({
   ...GatewayLog.properties,
-  /** The beginning of the body as text; empty where none is kept. */
+  /** The beginning of the body as text; empty if none is stored. */
   request_head: Type.String(),
   request_head_complete: Type.Boolean(),
   /** Bytes. */
@@ -79,7 +79,7 @@ export const GatewayLogList = Type.Object({
   filters: Filters,
   /** Adds the least and largest cost, duration and tokens to result_info. */
   meta_info: Type.Optional(Type.Boolean()),
-  /** The older name of order_by_direction; what follows is older than filters. */
+  /** The older name of order_by_direction; the following parameters are older than `filters`. */
   direction: Type.Optional(Direction),
   start_date: Text,
   end_date: Text,
@@ -129,7 +129,7 @@ export type GatewayLogDelete = Static<typeof GatewayLogDelete>;
 export const GatewayLogPatch = Type.Object({
   feedback: Type.Optional(Type.Union([Type.Integer({ minimum: -1, maximum: 1 }), Type.Null()])),
   score: Type.Optional(Type.Union([Type.Number({ minimum: 0, maximum: 100 }), Type.Null()])),
-  /** Replaces what the request said; five entries at most. */
+  /** Replaces the request's metadata; at most five entries. */
   metadata: Type.Optional(
     Type.Union([
       Type.Record(Type.String({ maxLength: 256 }), Type.Union([Type.String({ maxLength: 4096 }), Type.Number(), Type.Boolean()]), {

@@ -1,6 +1,6 @@
 import { Type, type Static } from "typebox";
 
-/** Stands for what is kept and never shown again; sent back, it keeps what is there. */
+/** Replaces stored secrets in responses; sent back, it keeps the stored value. */
 export const HIDDEN = "********";
 
 const ContentType = Type.Enum(["json", "protobuf"], { default: "json" });
@@ -18,15 +18,15 @@ const Endpoint = Type.Object({
   content_type: Type.Optional(ContentType),
 });
 
-/** Where a gateway's spans are sent. */
+/** Endpoints that receive a gateway's spans. */
 export const Otel = Type.Array(Endpoint, { maxItems: 5 });
 export type OtelEndpoint = Static<typeof Endpoint>;
 
-/** As it is stored: values of fields are sealed, with the context `gateway-otel:{account_id}/{gateway_id}`. */
+/** The stored form: values of header fields are sealed with the context `gateway-otel:{account_id}/{gateway_id}`. */
 export interface StoredOtelEndpoint {
   readonly url: string;
   readonly content_type: "json" | "protobuf";
-  /** Names of the fields, and the sealed JSON of an object of these and their values. */
+  /** Names of the header fields, and the sealed JSON object of their values. */
   readonly header_names: readonly string[];
   readonly has_authorization: boolean;
   readonly secret: string;

@@ -9,7 +9,7 @@ const Secret = Type.String({ minLength: 1, maxLength: 16_384 });
 const Limit = Type.Integer({ minimum: 0, maximum: 1_000_000_000 });
 const Period = Type.Integer({ minimum: 1, maximum: 31_536_000, default: 60 });
 
-/** A key that a gateway keeps for a provider; never shown again. */
+/** A provider key that a gateway stores; never shown again. */
 export const ProviderConfig = Type.Object({
   id: Type.String(),
   alias: Type.String(),
@@ -59,7 +59,7 @@ const NAMED = {
   slug: Type.String({ minLength: 1, maxLength: 64, pattern: "^[a-z0-9]([a-z0-9-]*[a-z0-9])?$" }),
 };
 
-/** A provider of the account's own, reached as `custom-{slug}`. */
+/** A custom provider of the account, used as `custom-{slug}`. */
 export const CustomProviderCreate = Type.Object({ ...NAMED, ...ABOUT });
 export type CustomProviderCreate = Static<typeof CustomProviderCreate>;
 export const CustomProviderUpdate = Type.Partial(CustomProviderCreate);
@@ -70,8 +70,9 @@ export type CustomProvider = Static<typeof CustomProvider>;
 const Dollars = Type.Number({ minimum: 0 });
 
 /**
- * US dollars a token. What has no price of its own has that of `input_tokens` or `output_tokens`, or `total_tokens`; tokens of sound,
- * pictures and films are told by no answer apart from the others, and have no other price. A name that is none would be free of charge.
+ * US dollars per token. Kinds without a price have that of `input_tokens` or `output_tokens`, or `total_tokens`.
+ * Responses do not report tokens of audio, images and video separately, so they have no other price. Unknown names are
+ * refused, because their tokens would be free.
  */
 export const TokenPricing = Type.Partial(
   Type.Object({
@@ -109,7 +110,7 @@ export const CustomCostCreate = Type.Object({
   model: Model,
 });
 export type CustomCostCreate = Static<typeof CustomCostCreate>;
-/** `token_pricing` is JSON text in answers (the field's contract). */
+/** `token_pricing` is JSON text in responses, as clients expect. */
 export const CustomCost = Type.Object({
   id: Type.String({ format: "uuid" }),
   account_provider_id: Type.String({ format: "uuid" }),

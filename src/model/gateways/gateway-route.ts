@@ -7,7 +7,7 @@ const RouteName = Type.String({ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0
 const Target = Type.Object({ elementId: Type.String({ minLength: 1, maxLength: 64 }) });
 const Id = Type.String({ minLength: 1, maxLength: 64 });
 
-/** Loose where kinds differ: `elementsProblem` says what each needs. */
+/** Kinds differ in their properties, which `elementsProblem` checks. */
 const Element = Type.Object({
   id: Id,
   type: Type.Enum(["start", "conditional", "percentage", "rate", "rate_limit", "model", "end"]),
@@ -42,7 +42,7 @@ export const RouteVersionDetail = Type.Object({
 });
 export type RouteVersionDetail = Static<typeof RouteVersionDetail>;
 
-/** A dynamic route; its elements are those of the version that is deployed. */
+/** A dynamic route; its elements are those of the deployed version. */
 export const GatewayRoute = Type.Object({
   id: Type.String(),
   account_tag: Type.String(),
@@ -64,7 +64,7 @@ const OUTPUTS: Readonly<Record<string, readonly string[]>> = {
   model: ["success", "fallback"],
 };
 
-/** What keeps the elements from being a route, or null. */
+/** Why the elements do not form a valid route, or null. */
 export function elementsProblem(elements: readonly Element[]): string | null {
   const ids = new Set(elements.map(({ id }) => id));
   if (ids.size < elements.length) return "two elements have the same id";

@@ -7,10 +7,10 @@ import { SpendLimits } from "./spend-limits.ts";
 const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Seconds = Type.Integer({ minimum: 0, maximum: 31_536_000 });
 
-/** A gateway's own id, which stands in the path of its requests. */
+/** A gateway's id, which is part of its request paths. */
 export const GatewayId = Type.String({ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9_-]+$" });
 
-/** Required on create and update alike (contract.md §8). */
+/** Required on both create and update (contract.md §8). */
 const REQUIRED = {
   cache_invalidate_on_update: Type.Boolean(),
   cache_ttl: Nullable(Seconds),
@@ -41,8 +41,8 @@ const CHOICES = {
 };
 
 /**
- * What would have no effect must not be taken as if it had: besides these values and null, any is refused, with why. What is
- * named here and not stored is shown as null.
+ * Settings that are refused because they would have no effect; only these values and null are accepted, and `why`
+ * explains the refusal. Settings listed here that are not stored read as null.
  */
 export const UNAVAILABLE_SETTINGS = {
   stripe: { taken: [], why: "the gateway does no billing" },
@@ -61,7 +61,7 @@ export const GatewayCreate = Type.Object({ id: GatewayId, ...REQUIRED, ...OPTION
 export type GatewayCreate = Static<typeof GatewayCreate>;
 
 const Settings = Type.Object({ ...REQUIRED, ...CHOICES });
-/** `gateways.settings`: every field has a value. */
+/** Stored in `gateways.settings`: every field has a value. */
 export type GatewaySettings = Omit<Static<typeof Settings>, "otel"> & { readonly otel: readonly StoredOtelEndpoint[] | null };
 
 export const Gateway = Type.Object({
@@ -96,13 +96,13 @@ const DEFAULTS: Omit<GatewaySettings, keyof typeof REQUIRED> = {
   zdr: false,
 };
 
-/** Settings as they are stored; what came later than the row has its default. */
+/** Parses stored settings; settings that are newer than the row have their default. */
 export const storedSettings = (text: string): GatewaySettings => ({ ...DEFAULTS, ...(JSON.parse(text) as GatewaySettings) });
 
-/** A write whose values are those that are stored. */
+/** A write with values in their stored form. */
 export type GatewayWrite = Omit<GatewayUpdate, "otel"> & { readonly otel?: GatewaySettings["otel"] };
 
-/** The settings that a write leaves behind: what it does not name keeps `before`, or the default. */
+/** The settings after a write: omitted fields keep their value, or the default. */
 export function gatewaySettings(write: GatewayWrite, before: GatewaySettings | null): GatewaySettings {
   const kept: GatewaySettings = {
     ...DEFAULTS,

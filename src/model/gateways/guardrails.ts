@@ -10,11 +10,14 @@ const Side = Type.Partial(
   }),
 );
 
-/** What a model that knows hazards looks for in prompts and answers, and what is done about it. */
+/** Hazards that a safety model detects in prompts and responses, and the action for each. */
 export const Guardrails = Type.Object({ prompt: Side, response: Side });
 export type Guardrails = Static<typeof Guardrails>;
 
-/** Why these guardrails cannot be kept; undefined where they can. Prompt attacks are no hazard, so no model of hazards knows them. */
+/**
+ * Why these guardrails are refused; undefined if they are valid. Prompt attacks are not a hazard category, so safety
+ * models do not detect them.
+ */
 export function guardrailsProblem(
   { prompt, response }: Guardrails,
   hasModel: boolean,

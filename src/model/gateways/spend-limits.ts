@@ -24,7 +24,7 @@ const Rule = Type.Object({
   ),
 });
 
-/** What a gateway's requests may cost together. */
+/** Limits on the total cost of a gateway's requests. */
 export const SpendLimits = Type.Object({
   enabled: Type.Optional(Type.Boolean({ default: false })),
   rules: Type.Optional(Type.Array(Rule, { maxItems: 20 })),
@@ -32,13 +32,13 @@ export const SpendLimits = Type.Object({
 export type SpendLimits = Static<typeof SpendLimits>;
 
 type SpendRule = Static<typeof Rule>;
-/** As it is stored: every rule has its id, under which it goes on counting. */
+/** The stored form: every rule has an id, under which its spending is counted. */
 export interface StoredSpendLimits {
   readonly enabled: boolean;
   readonly rules: readonly (SpendRule & Required<Pick<SpendRule, "id" | "enabled" | "technique">>)[];
 }
 
-/** Fills in what the write leaves out. Undefined where two rules have the same id. */
+/** Adds defaults. Undefined if two rules have the same id. */
 export function storedSpendLimits({ enabled = false, rules = [] }: SpendLimits): StoredSpendLimits | undefined {
   const stored = rules.map((rule) => ({
     ...rule,

@@ -1,13 +1,13 @@
-/** What becomes of a custom hostname (SPEC 3.2; custom-hostnames.md §1). `caa_error` is shown over any of these. */
+/** Statuses of a custom hostname (SPEC 3.2; custom-hostnames.md §1). `caa_error` is displayed instead of any of these. */
 export const HOSTNAME_STATUSES = ["pending", "active", "moved", "blocked"] as const;
 export type HostnameStatus = (typeof HOSTNAME_STATUSES)[number];
 
-/** What happens to it: what a check found, a PATCH, the end of the checks. */
+/** Events that can change the status: results of checks, a PATCH, the end of the checks. */
 export type HostnameEvent = "valid" | "invalid" | "held" | "checks_over" | "lost" | "edited";
 
 /**
- * The next status; absent: the event changes nothing. `lost`: another zone has validated the same name since. A name that
- * is blocked waits for its owner and then for a PATCH (SPEC 3.2); one that is active stays so whatever is held later.
+ * The next status; absent: the event changes nothing. `lost`: another zone has validated the name since. A blocked name
+ * waits for its owner and then for a PATCH (SPEC 3.2); later holds do not affect an active one.
  */
 export const HOSTNAME_MOVES: Readonly<Record<HostnameStatus, Readonly<Partial<Record<HostnameEvent, HostnameStatus>>>>> = {
   pending: { valid: "active", held: "blocked", checks_over: "moved" },
@@ -21,13 +21,16 @@ export const nextStatus = (status: HostnameStatus, event: HostnameEvent): Hostna
 /** SPEC 8: "Moved custom hostname retention". */
 export const MOVED_RETENTION_MS = 7 * 86_400_000;
 
-/** Checks of a pending hostname before it counts as moved: one, and 75 after it. */
+/** Checks of a pending hostname before it becomes moved: the first, and 75 more. */
 export const CHECKS_MAX = 76;
 const STEP_SECONDS_FIRST = 60;
 const STEP_SECONDS_MAX = 14_400;
 const STEEPER_FROM = 10;
 
-/** Milliseconds to wait after so many checks, or attempts of an order: a minute at first, four hours at last; all checks are a week (custom-hostnames.md §1). */
+/**
+ * Milliseconds to wait after so many checks, or attempts of an order: from one minute to four hours; all checks together
+ * take a week (custom-hostnames.md §1).
+ */
 export function checkDelayMs(checks: number): number {
   const factor = checks < STEEPER_FROM ? 1.05 : 1.15;
   return Math.min(Math.floor(STEP_SECONDS_FIRST * factor ** checks), STEP_SECONDS_MAX) * 1000;
@@ -66,9 +69,9 @@ const TIMED_OUT = {
   pending_deployment: "deployment_timed_out",
 } as const satisfies Record<(typeof STEPS)[number], SslStatus>;
 
-/** Where a certificate's status may go from each; what is not named goes nowhere. Every one starts over with `initializing`. */
+/** Allowed changes of a certificate's status; a status without a row is final. Every order begins with `initializing`. */
 export const SSL_MOVES: Readonly<Partial<Record<SslStatus, readonly SslStatus[]>>> = {
-  // A step may be passed over, or taken back when an authority wants validation again.
+  // Steps may be skipped, or repeated if an authority requires validation again.
   ...Object.fromEntries(STEPS.map((step) => [step, [...STEPS, TIMED_OUT[step], "active", "pending_deletion"]])),
   ...Object.fromEntries(Object.values(TIMED_OUT).map((over) => [over, ["initializing", "pending_deletion"]])),
   active: ["initializing", "pending_expiration", "expired", "pending_deletion", "active"],

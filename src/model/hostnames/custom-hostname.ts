@@ -6,14 +6,14 @@ export const BUNDLE_METHODS = ["ubiquitous", "optimal", "force"] as const;
 export const TLS_VERSIONS = ["1.0", "1.1", "1.2", "1.3"] as const;
 const SWITCH = ["on", "off"] as const;
 
-/** Names that `certificate_authority` takes beside the empty one, which is the default authority (SPEC 2.7). */
+/** Values of `certificate_authority` besides the empty text, which means the default authority (SPEC 2.7). */
 export const CERTIFICATE_AUTHORITIES = ["digicert", "google", "lets_encrypt", "ssl_com"] as const;
 export type CertificateAuthority = "" | (typeof CERTIFICATE_AUTHORITIES)[number];
 
-/** As shown: `caa_error` stands over the status while CAA records keep the certificate from being issued (SPEC 3.2, SPEC 7). */
+/** Displayed statuses: `caa_error` replaces the status while CAA records prevent the certificate (SPEC 3.2, SPEC 7). */
 export const SHOWN_STATUSES = [...HOSTNAME_STATUSES, "caa_error"] as const;
 
-/** Those that published clients ask lists for; of most there are none here. */
+/** Statuses that published clients filter by; most never occur here. */
 export const LISTED_STATUSES = [
   ...SHOWN_STATUSES,
   ...["active_redeploying", "pending_deletion", "deleted", "pending_blocked", "pending_migration", "pending_provisioned"],
@@ -23,7 +23,7 @@ export const LISTED_STATUSES = [
 /** RFC 5280 appendix A.1, ub-common-name (SPEC 7, SPEC 8). */
 export const COMMON_NAME_LENGTH_MAX = 64;
 
-/** The Common Name of branded certificates, which no client asks for (SPEC 2.7). */
+/** The Common Name of branded certificates, which clients never connect to (SPEC 2.7). */
 export const BRANDED_COMMON_NAME = "sni.selvedge.internal";
 
 const Text = Type.String({ maxLength: 4096 });
@@ -49,7 +49,7 @@ export const SslSettings = Type.Object({
 });
 export type SslSettings = Static<typeof SslSettings>;
 
-/** What of the certificate's side is kept as it is shown; status, method, authority and wildcard have columns. */
+/** The stored part of the certificate object; status, method, authority and wildcard have columns. */
 export const HostnameSsl = Type.Object({
   id: Type.String({ maxLength: 36 }),
   type: Type.Literal("dv"),
@@ -64,7 +64,7 @@ export const HostnameSsl = Type.Object({
   signature: Type.Optional(Text),
   uploaded_on: Type.Optional(Text),
   expires_on: Type.Optional(Text),
-  /** Those in use; the path of a certificate has their identifiers. */
+  /** Certificates in use; their ids are part of the certificate's path. */
   certificates: Type.Optional(
     Type.Array(Type.Object({ id: Text, issuer: Text, serial_number: Text, signature: Text, issued_on: Text, expires_on: Text })),
   ),
@@ -99,7 +99,7 @@ export type CustomHostname = Static<typeof CustomHostname>;
 
 const Loose = (description: string) => Type.Optional(Type.Unknown({ description }));
 
-/** What a write may say of the certificate. Every field has an error of its own, so none is checked here. */
+/** Certificate fields of a write. Each has its own error code, so the schema checks none. */
 const SslWrite = Type.Object({
   method: Loose("`http`, `txt` or `email`."),
   type: Loose("`dv`."),
@@ -112,7 +112,7 @@ const SslWrite = Type.Object({
   custom_csr_id: Loose("Not available."),
 });
 
-/** `<vendor>_branding` may stand beside `hostname` or within `ssl`, in any of its spellings (SPEC 2.7). */
+/** `<vendor>_branding` may be beside `hostname` or inside `ssl`, in any of its spellings (SPEC 2.7). */
 export const CustomHostnameCreate = Type.Object({
   hostname: Loose("A fully qualified name in ASCII; U-labels are not accepted."),
   ssl: Type.Optional(Type.Union([SslWrite, Type.Null()])),
@@ -130,14 +130,14 @@ export const CustomHostnameEdit = Type.Object({
 });
 export type CustomHostnameEdit = Static<typeof CustomHostnameEdit>;
 
-/** A certificate that takes another's place. */
+/** A certificate that replaces another one. */
 export const CustomHostnameCertificate = Type.Object({
   custom_certificate: Loose("In PEM, with the chain."),
   custom_key: Loose("PEM."),
 });
 export type CustomHostnameCertificate = Static<typeof CustomHostnameCertificate>;
 
-/** How many custom hostnames a zone may have and has. */
+/** The limit and the number of a zone's custom hostnames. */
 export const CustomHostnameQuota = Type.Object({
   allocated: Type.Integer(),
   used: Type.Integer(),

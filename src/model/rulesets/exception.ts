@@ -6,7 +6,7 @@ export const ExceptionRequest = Type.Object({
 });
 export type ExceptionRequest = Static<typeof ExceptionRequest>;
 
-/** A rule that nobody has stored yet. */
+/** A rule that is not stored yet. */
 export const ExceptionDraft = Type.Object({
   phase: Type.String({ description: "Where the rule belongs: the zone's entry point of this phase." }),
   ruleset_id: Type.Union([Type.String(), Type.Null()], { description: "That entry point; null while there is none." }),

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 
-/** Filters and firewall rules: what rules of `http_request_firewall_custom` took the place of (SPEC 9, 2025-06-15). */
+/** Filters and firewall rules, which rules of `http_request_firewall_custom` replaced (SPEC 9, 2025-06-15). */
 const Id = Type.String({ minLength: 32, maxLength: 32 });
 const Description = Type.String({ maxLength: 500 });
 const Ref = Type.String({ maxLength: 50 });
@@ -25,7 +25,7 @@ export const FilterWrite = Type.Object({
 });
 export type FilterWrite = Static<typeof FilterWrite>;
 
-/** One, or several: published clients send both. */
+/** One filter or several: published clients send both. */
 export const FilterWrites = Type.Union([Type.Array(FilterWrite, { minItems: 1, maxItems: FIREWALL_OBJECTS_MAX }), FilterWrite]);
 
 export const FIREWALL_ACTIONS = ["log", "bypass", "allow", "managed_challenge", "js_challenge", "challenge", "block"] as const;
@@ -47,7 +47,7 @@ export const FirewallRule = Type.Object({
 });
 export type FirewallRule = Static<typeof FirewallRule>;
 
-/** As the schema of clients has it, instead of the action's name. */
+/** The form in some clients' schema, instead of the action's name. */
 const ActionObject = Type.Object({ mode: Type.Enum(["simulate", "ban", "challenge", "js_challenge", "managed_challenge"]) });
 
 export const FirewallRuleWrite = Type.Object({
@@ -80,5 +80,5 @@ export const IdsQuery = Type.Object({
   id: Type.Union([Id, Type.Array(Id, { minItems: 1, maxItems: FIREWALL_OBJECTS_MAX })]),
 });
 
-/** With it the rule's filter goes as well, where no other rule has it. */
+/** Whether the rule's filter is deleted too, if no other rule uses it. */
 export const DeleteFilterQuery = Type.Object({ delete_filter_if_unused: FLAG });

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 
-/** Page rules, as far as the previous WAF goes: whether it looks at what is below an address. */
+/** Page rules, limited to the previous WAF: whether it inspects requests below an address. */
 export const PAGE_RULES_MAX = 50;
 
 export const PAGE_RULE_ACTIONS = ["disable_security", "waf"] as const;
@@ -10,7 +10,7 @@ const Target = Type.Object({
   constraint: Type.Object({ operator: Type.Enum(["matches"]), value: Type.String({ minLength: 1, maxLength: 1024 }) }),
 });
 
-/** Which there are is the rule's own check: it says what takes the place of the others. */
+/** The rule's own check decides on ids, because it names the replacement of unsupported ones. */
 const Action = Type.Object({ id: Type.String({ maxLength: 64 }), value: Type.Optional(Type.Unknown()) });
 
 const fields = {

@@ -18,7 +18,7 @@ export const WafPackageView = Type.Object({
 });
 export type WafPackageView = Static<typeof WafPackageView>;
 
-/** Of a package with detection mode `anomaly`; what is absent was never chosen. */
+/** Settings of a package with detection mode `anomaly`; absent if never set. */
 export const WafPackageEdit = Type.Object({
   sensitivity: Type.Optional(Type.Enum([...SENSITIVITIES])),
   action_mode: Type.Optional(Type.Enum(["simulate", "block", "challenge"])),
@@ -61,7 +61,7 @@ export const WafRuleEdit = Type.Object({ mode: Mode });
 const TEXT = Type.Optional(Type.String({ maxLength: 256 }));
 
 export const WafGroupQuery = Type.Object({ mode: Type.Optional(OnOff), name: TEXT });
-/** DIS, CHL, BLK and SIM stand for the modes in which a rule may be. */
+/** Filters by possible modes: DIS, CHL, BLK and SIM. */
 export const WafRuleQuery = Type.Object({
   mode: Type.Optional(Type.Enum(["DIS", "CHL", "BLK", "SIM"])),
   group_id: TEXT,
@@ -69,7 +69,7 @@ export const WafRuleQuery = Type.Object({
 });
 export const WafPackageQuery = Type.Object({ name: TEXT });
 
-/** Many enough for any site, and few enough that all of them fit into one ruleset. */
+/** Enough for any site, and few enough that all fit into one ruleset. */
 export const OVERRIDES_MAX = 50;
 const OVERRIDE_URLS_MAX = 10;
 

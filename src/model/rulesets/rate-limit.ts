@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 
-/** What rules of `http_ratelimit` took the place of (SPEC 9, 2025-06-15). */
+/** Rate limits, which rules of `http_ratelimit` replaced (SPEC 9, 2025-06-15). */
 export const RATE_LIMITS_MAX = 100;
 
 const fields = {

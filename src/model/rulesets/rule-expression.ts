@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 
-/** An expression that is being written, and what its writer wants to know of it. */
+/** An expression that is being edited, and the checks that its editor requests. */
 export const ExpressionCheck = Type.Object(
   {
     expression: Type.String({ maxLength: 8192 }),
@@ -27,7 +27,7 @@ export const CheckedExpression = Type.Object({
 });
 export type CheckedExpression = Static<typeof CheckedExpression>;
 
-/** What may stand in expressions of rules of a phase. */
+/** Fields and functions available in expressions of a phase. */
 export const ExpressionLanguage = Type.Object({
   fields: Type.Array(
     Type.Object({

@@ -3,7 +3,7 @@ import { Type, type Static } from "typebox";
 export const RULE_LIST_KINDS = ["ip", "hostname", "asn", "redirect"] as const;
 export type RuleListKind = (typeof RULE_LIST_KINDS)[number];
 
-/** As rules write it after the dollar sign. */
+/** The list's name in expressions, after the dollar sign. */
 export const RULE_LIST_NAME = "^[a-z0-9_]{1,50}$";
 
 const Description = Type.String({ maxLength: 500 });
@@ -41,7 +41,7 @@ export const RedirectItem = Type.Object({
 });
 export type RedirectItem = Static<typeof RedirectItem>;
 
-/** What an item says: one of these by the list's kind. */
+/** An item's content; the list's kind determines which member it has. */
 const Content = {
   ip: Type.Optional(Type.String({ description: "An IP address or CIDR block." })),
   asn: Type.Optional(Type.Integer()),

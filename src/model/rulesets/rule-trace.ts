@@ -2,7 +2,7 @@ import { Type, type Static } from "typebox";
 
 const Headers = Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String())]));
 
-/** A request that was not sent, and what its origin would say. */
+/** A hypothetical request, and the response of its origin. */
 export const RuleTraceRequest = Type.Object({
   url: Type.String({ maxLength: 8192, description: "As a visitor enters it: https://www.example.com/path?query." }),
   method: Type.Optional(Type.String({ pattern: "^[A-Z]{1,20}$", description: "GET by default." })),

@@ -6,7 +6,7 @@ const Timestamp = Type.String({ format: "date-time" });
 const Parameters = Type.Record(Type.String(), Type.Unknown());
 const Logging = Type.Object({ enabled: Type.Boolean() });
 
-/** A rule as responses show it (SPEC 2.6). */
+/** A rule in responses (SPEC 2.6). */
 export const Rule = Type.Object({
   id: Type.String(),
   version: Type.String(),
@@ -24,7 +24,7 @@ export const Rule = Type.Object({
 });
 export type Rule = Static<typeof Rule>;
 
-/** A ruleset without its rules, as lists show it. */
+/** A ruleset without its rules, as in lists. */
 export const RulesetSummary = Type.Object({
   id: Type.String(),
   name: Type.String(),
@@ -40,7 +40,7 @@ export type RulesetSummary = Static<typeof RulesetSummary>;
 export const Ruleset = Type.Object({ ...RulesetSummary.properties, rules: Type.Array(Rule) });
 export type Ruleset = Static<typeof Ruleset>;
 
-/** `id`, `version` and `ref` may be empty strings (SPEC 4.6). Fields not named here are told apart by the rule's checks. */
+/** `id`, `version` and `ref` may be empty strings (SPEC 4.6). The rule's own checks handle fields that are not listed here. */
 export const RuleWrite = Type.Object({
   id: Type.Optional(Type.String({ maxLength: 64 })),
   ref: Type.Optional(Type.String({ maxLength: 64 })),
@@ -56,7 +56,7 @@ export const RuleWrite = Type.Object({
 });
 export type RuleWrite = Static<typeof RuleWrite>;
 
-/** Before or after a rule, or at a place that counts from 1; an empty `before` is the first place, an empty `after` the last. */
+/** Before or after a rule, or at an index from 1; an empty `before` means first, an empty `after` last. */
 export const Position = Type.Object({
   before: Type.Optional(Type.String({ maxLength: 64 })),
   after: Type.Optional(Type.String({ maxLength: 64 })),
@@ -67,7 +67,7 @@ export type Position = Static<typeof Position>;
 export const RuleWriteAt = Type.Object({ ...RuleWrite.properties, position: Type.Optional(Position) });
 export type RuleWriteAt = Static<typeof RuleWriteAt>;
 
-/** Also bounds the work of one save, since each expression is compiled. */
+/** Also limits the work of one save, because each expression is compiled. */
 export const RULES_MAX = 1000;
 
 export const RulesetUpdate = Type.Object({

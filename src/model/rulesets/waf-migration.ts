@@ -2,14 +2,14 @@ import { type Static, Type } from "typebox";
 import type { PlanName } from "#model/zones/plan.ts";
 import { RuleWrite } from "./ruleset.ts";
 
-/** How far a zone has come on its way from the previous WAF (SPEC 3.3). `pending`: it has the new one alone. */
+/** Progress of a zone's migration from the previous WAF (SPEC 3.3). `pending`: only the new one is active. */
 export const MIGRATION_STATES = ["start", "validation", "pending"] as const;
 export type MigrationState = (typeof MIGRATION_STATES)[number];
 
-/** What an update of the entry point asks for, by `waf_migration`. */
+/** The migration that an update of the entry point requests with `waf_migration`. */
 export type MigrationMode = "validation" | "pending";
 
-/** SPEC 4.6: each mode has a number as well. */
+/** SPEC 4.6: each mode also has a number. */
 export const MIGRATION_MODES: Readonly<Record<string, MigrationMode>> = {
   pending: "pending",
   "1": "pending",
@@ -21,11 +21,11 @@ interface Move {
   readonly from: MigrationState;
   readonly mode: MigrationMode;
   readonly to: MigrationState;
-  /** Plans that may; all of them where absent. */
+  /** Plans that allow it; absent: all. */
   readonly plans?: readonly PlanName[];
 }
 
-/** SPEC 3.3. Nothing leads back, and a state that is reached may be asked for again: answers get lost. */
+/** SPEC 3.3. Migration never goes back; requesting the current state again is allowed, because responses may be lost. */
 export const MIGRATION_MOVES: readonly Move[] = [
   { from: "start", mode: "validation", to: "validation", plans: ["enterprise"] },
   { from: "start", mode: "pending", to: "pending" },
@@ -48,7 +48,7 @@ const PhaseTwo = Type.Optional(
 
 export const WafMigrationQuery = Type.Object({ phase_two: PhaseTwo });
 
-/** Of the update of an entry point; for `http_request_firewall_managed` alone. */
+/** Query of an entry point's update; for `http_request_firewall_managed` only. */
 export const EntryPointQuery = Type.Object({
   waf_migration: Type.Optional(Type.Enum(Object.keys(MIGRATION_MODES))),
   phase_two: PhaseTwo,
@@ -60,7 +60,7 @@ const State = Type.Enum([...MIGRATION_STATES]);
 export const WafMigrationCheck = Type.Object({ compatible: Type.Boolean(), migration_state: State });
 export type WafMigrationCheck = Static<typeof WafMigrationCheck>;
 
-/** What the update of the entry point takes. */
+/** Body of the entry point's update. */
 export const WafMigrationConfig = Type.Object({ name: Type.String(), rules: Type.Array(RuleWrite) });
 export type WafMigrationConfig = Static<typeof WafMigrationConfig>;
 

@@ -5,7 +5,7 @@ const LIST_MAX = 500;
 
 const Texts = Type.Array(Type.String({ minLength: 1, maxLength: TEXT_LENGTH_MAX }), { minItems: 1, maxItems: LIST_MAX });
 
-/** What to take out of the cache; exactly one of its members. */
+/** Cached responses to remove; exactly one member is required. */
 export const CachePurge = Type.Object({
   purge_everything: Type.Optional(Type.Boolean()),
   files: Type.Optional(

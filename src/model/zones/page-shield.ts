@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 
-/** Whether scripts of the zone's pages are watched. Here they never are, which is what this says. */
+/** Whether scripts of the zone's pages are monitored, which is always false here. */
 export const PageShieldSettings = Type.Object({
   enabled: Type.Boolean(),
   updated_at: Type.String({ format: "date-time" }),
@@ -16,5 +16,5 @@ export const PageShieldUpdate = Type.Object({
 });
 export type PageShieldUpdate = Static<typeof PageShieldUpdate>;
 
-/** A script that was seen. */
+/** A script that was detected. */
 export const PageShieldScript = Type.Object({ id: Type.String(), url: Type.String(), host: Type.String() });

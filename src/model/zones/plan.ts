@@ -1,14 +1,14 @@
-/** What a plan allows. On a server of one's own a plan is a level of features, not a price. */
+/** Limits of a plan. On a self-hosted server a plan is a set of features, not a price. */
 export interface Plan {
   readonly name: "free" | "pro" | "business" | "enterprise";
-  /** The identifier by which published clients name the plan in `plan.id`. */
+  /** The identifier that published clients use in `plan.id`. */
   readonly id: string;
   readonly title: string;
   /** Characters of a DNS record's comment (dns.md, "Limits"). */
   readonly comment_length_max: number;
   readonly tags_max: number;
   readonly ttl_seconds_min: number;
-  /** Changes that one batch of DNS records may hold (dns.md, "Limits"). */
+  /** Maximum number of changes per batch of DNS records (dns.md, "Limits"). */
   readonly batch_changes_max: number;
 }
 
@@ -53,14 +53,14 @@ export const PLANS: Readonly<Record<PlanName, Plan>> = {
   },
 };
 
-/** The plan of a name or identifier, or undefined. */
+/** Finds a plan by name or identifier. */
 export const findPlan = (nameOrId: string): Plan | undefined =>
   Object.values(PLANS).find((plan) => plan.name === nameOrId || plan.id === nameOrId);
 
-/** The plan that a zone's row names; an unknown name, which no write can leave, counts as free. */
+/** The plan of a zone's row; an unknown name, which no write can store, counts as free. */
 export const planOf = (name: string): Plan => PLANS[name as PlanName] ?? PLANS.free;
 
-/** `plan` of a zone as clients read it (contract.md §9). */
+/** A zone's `plan` in responses (contract.md §9). */
 export const planObject = (plan: Plan) => ({
   id: plan.id,
   name: plan.title,

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 
-/** What a zone's traffic came to, as it was shown before GraphQL (SPEC 9, 2021-03-01). */
+/** Traffic of a zone in the format before GraphQL (SPEC 9, 2021-03-01). */
 const Counts = Type.Record(Type.String(), Type.Integer());
 const Time = Type.String({ format: "date-time" });
 
@@ -30,7 +30,7 @@ export type ZoneDashboard = Static<typeof ZoneDashboard>;
 export const ColoDashboard = Type.Object({ colo_id: Type.String(), timeseries: Type.Array(DashboardTotals) });
 export type ColoDashboard = Static<typeof ColoDashboard>;
 
-/** Times by RFC 3339, or minutes before now as a number that is not above 0. */
+/** RFC 3339, or minutes relative to now as a number of at most 0. */
 export const DashboardQuery = Type.Object({
   since: Type.Optional(Type.String({ maxLength: 40 })),
   until: Type.Optional(Type.String({ maxLength: 40 })),

@@ -1,9 +1,9 @@
 import { type Static, Type } from "typebox";
 
-/** Whether the zone, and with it the names below, are kept from other accounts and custom hostnames (SPEC 9, "Zone hold"). */
+/** Whether other accounts and custom hostnames may use the zone's name, and the names below it (SPEC 9, "Zone hold"). */
 export const ZoneHold = Type.Object({
   hold: Type.Boolean(),
-  /** When a hold that is off for a while comes back; empty where it does not. */
+  /** When a released hold takes effect again; empty if it does not. */
   hold_after: Type.String(),
   include_subdomains: Type.Boolean(),
 });

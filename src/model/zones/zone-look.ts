@@ -2,23 +2,23 @@ import type { ZoneProof } from "./zone-proof.ts";
 import { ZONE_STATES, type ZoneEvent } from "./zone-states.ts";
 import type { ZoneStatus } from "./zone.ts";
 
-/** What a look at a zone's ownership found. */
+/** Findings of a check of a zone's ownership. */
 export interface LookFacts {
-  /** Name servers that the parent has for it; null where nobody could say or is to be asked. */
+  /** The parent's name servers for the zone; null if unknown or not checked. */
   readonly parentNames: readonly string[] | null;
-  /** The zone's name servers; empty where it has none of its own. */
+  /** The zone's name servers; empty if it has no pair. */
   readonly pair: readonly string[];
-  /** Another account's zone may be meant by them as well: naming them proves nothing, and takes nothing away. */
+  /** Another account's zone may have the same pair, so a delegation to it proves nothing for this zone. */
   readonly isPairShared: boolean;
-  /** What shows ownership at once. */
+  /** A proof that takes effect at once. */
   readonly proof: Extract<ZoneProof, "ds" | "txt" | "consent"> | null;
-  /** Whether the zone above, where another account has one that is proved, has no part in it or says yes. */
+  /** Another account's proved zone above exists and does not consent. */
   readonly isRefusedAbove: boolean;
-  /** Nobody else has a claim, on an installation where that is enough. */
+  /** No other account claims the name, and the installation accepts that as sufficient. */
   readonly isFree: boolean;
 }
 
-/** How far a zone is, as `zone_claims` has it. */
+/** Progress of the checks, as in `zone_claims`. */
 export interface LookState {
   readonly status: ZoneStatus;
   readonly proof: ZoneProof;
@@ -32,20 +32,20 @@ export interface LookState {
 export interface Judgement {
   readonly state: LookState;
   readonly event: { readonly kind: ZoneEvent; readonly proof: ZoneProof } | null;
-  /** Milliseconds until the next look; null where nothing is to be found out any more. */
+  /** Milliseconds until the next check; null if none is needed. */
   readonly nextMs: number | null;
 }
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** A delegation is believed when a second look sees it, no sooner than this. */
+/** A delegation counts when a second check sees it, at least this long after the first. */
 const AGAIN_MS = 50_000;
 const SEEN_LOOKS = 2;
-/** A zone has moved when so many looks in a row saw other name servers, over so long. */
+/** A zone has moved after so many consecutive checks saw other name servers, over at least this time. */
 const ELSEWHERE_LOOKS = 3;
 const ELSEWHERE_MS = 24 * HOUR_MS;
 
-/** What follows from a look, as a table of what counts first. */
+/** The consequence of a check; the first matching row of the table applies. */
 export function judgeLook(before: LookState, facts: LookFacts, nowMs: number): Judgement {
   const state = counted(before, facts, nowMs);
   const { endsAfterMs } = ZONE_STATES[before.status];
@@ -63,11 +63,11 @@ export function judgeLook(before: LookState, facts: LookFacts, nowMs: number): J
   return { state, event, nextMs: event === null ? nextLook(state, nowMs) : MINUTE_MS };
 }
 
-/** What is proved by these lasts while the parent does not name others for long. */
+/** Proofs that end when the parent delegates to other name servers for long. */
 const FOLLOWS_PARENT: ReadonlySet<ZoneProof> = new Set(["delegation", "ds"]);
 
 function counted(before: LookState, { parentNames, pair, isPairShared, proof }: LookFacts, nowMs: number): LookState {
-  // Nobody answered, or nobody was asked: that says nothing.
+  // Without an answer from the parent, nothing changes.
   if (parentNames === null) return before;
   const isNamed = pair.length > 0 && !isPairShared && pair.every((name) => parentNames.includes(name));
   const isElsewhere = parentNames.length > 0 && pair.length > 0 && !pair.some((name) => parentNames.includes(name)) && proof === null;
@@ -83,7 +83,7 @@ function counted(before: LookState, { parentNames, pair, isPairShared, proof }: 
 const hasGone = ({ elsewhereLooks, elsewhereSinceMs }: LookState, nowMs: number): boolean =>
   elsewhereLooks >= ELSEWHERE_LOOKS && elsewhereSinceMs !== null && nowMs - elsewhereSinceMs >= ELSEWHERE_MS;
 
-/** Soon while something is about to happen, the rarer the longer nothing has; never later than the state's end. */
+/** Soon if a change is expected, and less often the longer nothing has changed; never later than the state's end. */
 function nextLook({ status, proof, sinceMs, seenLooks }: LookState, nowMs: number): number | null {
   if (status === "active" && (proof === "operator" || proof === "txt")) return null;
   if (status === "active" && proof === "consent") return MINUTE_MS;

@@ -5,9 +5,9 @@ import { hostnameProblem, isListedSuffix, isSpecialUse, isWithin, parseHostname 
 const REVERSE = ["in-addr.arpa", "ip6.arpa"] as const;
 
 /**
- * The canonical name of a zone to create: any name that is not a public suffix, such as a domain that can be registered, a
- * name below one that is delegated from elsewhere, a reverse zone, or a top-level name that the Internet does not have
- * (`lan`, `internal`). Whose the name is, is another question (control/ownership). Throws `zone_name_invalid`.
+ * The canonical name of a new zone: any name that is not a public suffix, such as a registrable domain, a subdomain that
+ * is delegated from elsewhere, a reverse zone, or a top-level name that does not exist on the Internet (`lan`,
+ * `internal`). Does not check ownership (control/ownership). Throws `zone_name_invalid`.
  */
 export function zoneName(input: string): string {
   const name = parseHostname(input);
@@ -19,7 +19,7 @@ export function zoneName(input: string): string {
 
 export const isReverseZone = (name: string): boolean => REVERSE.some((suffix) => isWithin(name, suffix));
 
-/** Reverse zones of addresses that are nobody's on the Internet (RFC 6303 §4). */
+/** Reverse zones of addresses without an owner on the Internet (RFC 6303 §4). */
 const PRIVATE_REVERSE: readonly string[] = [
   ...["0", "10", "127", "254.169", "168.192", "2.0.192", "100.51.198", "113.0.203", "255.255.255.255"],
   ...Array.from({ length: 16 }, (_, at) => `${16 + at}.172`),
@@ -29,7 +29,7 @@ const PRIVATE_REVERSE_6: readonly string[] = ["c.f", "d.f", "8.e.f", "9.e.f", "a
   (block) => `${block}.ip6.arpa`,
 );
 
-/** Whether no parent on the Internet can say whose the name is. */
+/** Whether the name has no parent on the Internet that could prove its ownership. */
 export const hasNoParent = (name: string): boolean =>
   isSpecialUse(name) || !name.includes(".") || [...PRIVATE_REVERSE, ...PRIVATE_REVERSE_6].some((suffix) => isWithin(name, suffix));
 

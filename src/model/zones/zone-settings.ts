@@ -1,8 +1,8 @@
 import { type Static, type TSchema, Type } from "typebox";
 
 /**
- * The settings of a zone's traffic (contract.md §9), one row each. `EDITABLE_SETTINGS` do something at the edge;
- * `FIXED_SETTINGS` say what is true of every zone here and cannot be changed, so that nothing is stored that nothing heeds.
+ * Settings of a zone's traffic (contract.md §9), one row each. `EDITABLE_SETTINGS` have an effect at the edge;
+ * `FIXED_SETTINGS` are true of every zone and cannot be changed, so that no setting without an effect is stored.
  */
 const OnOff = Type.Enum(["on", "off"]);
 const YEARS_2_SECONDS = 63_072_000;
@@ -28,7 +28,7 @@ const SecurityHeader = Type.Object(
 interface EditableRow<S extends TSchema> {
   readonly schema: S;
   readonly default: Static<S>;
-  /** Values of the schema that would choose what does not exist here, and why. */
+  /** Values of the schema that are not supported here, with the reason. */
   readonly unavailable?: Readonly<Record<string, string>>;
 }
 
@@ -42,7 +42,7 @@ const OLD_TLS = "TLS 1.0 and 1.1 are not supported (RFC 8996); min_tls_version c
 
 export const EDITABLE_SETTINGS = {
   always_use_https: setting(OnOff, "off"),
-  /** Ended (`ENDED_SETTING_IDS`); what zones chose goes on. */
+  /** Deprecated (`ENDED_SETTING_IDS`); values that zones have set stay in effect. */
   brotli: setting(OnOff, "on"),
   browser_cache_ttl: setting(
     Type.Integer({ minimum: 0, maximum: 31_536_000, description: "Seconds; 0 respects the origin's headers." }),
@@ -52,7 +52,7 @@ export const EDITABLE_SETTINGS = {
   development_mode: setting(OnOff, "off"),
   http2: setting(OnOff, "on"),
   ip_geolocation: setting(OnOff, "on"),
-  /** What of visitors' texts is masked in rows of requests and events (docs/guides/sensitive-data.md); ours. */
+  /** Which sensitive texts are masked in rows of requests and events (docs/guides/sensitive-data.md); not in the vendor's API. */
   log_masking: setting(Type.Enum(["undoubted", "all", "off"]), "undoubted"),
   min_tls_version: setting(Type.Enum(["1.0", "1.1", "1.2", "1.3"]), "1.2", { "1.0": OLD_TLS, "1.1": OLD_TLS }),
   security_header: setting(SecurityHeader, {
@@ -71,15 +71,15 @@ export const EDITABLE_SETTINGS = {
 export type EditableSettingId = keyof typeof EDITABLE_SETTINGS;
 export type SettingValue<K extends EditableSettingId> = Static<(typeof EDITABLE_SETTINGS)[K]["schema"]>;
 
-/** `zones.edge_settings`: what was chosen, and when; everything else is the default. */
+/** Stored in `zones.edge_settings`: explicitly set values with their times; absent ones have their default. */
 export type ChosenZoneSettings = {
   readonly [K in EditableSettingId]?: { readonly value: SettingValue<K>; readonly modified_on: string };
 };
 
-/** How long development mode lasts, from when it is turned on. */
+/** Duration of development mode. */
 export const DEVELOPMENT_MODE_MS = 3 * 3_600_000;
 
-/** A setting that has one value, with the reason for those who ask for another. */
+/** A setting with a fixed value, and the reason why it cannot be changed. */
 export interface FixedSetting {
   readonly value: unknown;
   readonly why: string;
@@ -126,7 +126,7 @@ export const FIXED_SETTINGS: Readonly<Record<string, FixedSetting>> = {
   origin_max_http_version: { value: "1", why: "The edge uses HTTP/1.1 to origins." },
 };
 
-/** Settings that have ended and did nothing here, as they were shown until their day; `deprecations/table.ts` has the days. */
+/** Deprecated settings without an effect here, as shown until their end date in `deprecations/table.ts`. */
 export const ENDED_SETTINGS: Readonly<Record<string, FixedSetting>> = {
   minify: { value: { css: "off", html: "off", js: "off" }, why: REWRITING },
   mobile_redirect: { value: { status: "off", mobile_subdomain: null, strip_uri: false }, why: "Use a redirect rule." },
@@ -134,14 +134,14 @@ export const ENDED_SETTINGS: Readonly<Record<string, FixedSetting>> = {
   ...off(REWRITING, "server_side_exclude"),
 };
 
-/** All that have ended but `cname_flattening`. */
+/** All deprecated settings except `cname_flattening`. */
 export const ENDED_SETTING_IDS: readonly string[] = ["brotli", ...Object.keys(ENDED_SETTINGS)];
 
-/** One of the DNS settings under an older name, whose value is `flatten_all_cnames` (SPEC 9, 2025-03-21). */
+/** An older name for a DNS setting, whose value is `flatten_all_cnames` (SPEC 9, 2025-03-21). */
 export const CNAME_FLATTENING_ID = "cname_flattening";
 export const CnameFlattening = Type.Enum(["on", "apex", "off", "flatten_all", "flatten_at_root"]);
 
-/** A setting as responses show it. */
+/** A setting in responses. */
 export const ZoneSetting = Type.Object({
   id: Type.String({ maxLength: 64 }),
   value: Type.Unknown({ description: "The value that the guide describes for the setting." }),
@@ -159,6 +159,6 @@ export const ZoneSettingsEdit = Type.Object({
 });
 export type ZoneSettingsEdit = Static<typeof ZoneSettingsEdit>;
 
-/** When development mode ends, in milliseconds of the epoch; 0 where it is off. */
+/** When development mode ends, in milliseconds since the epoch; 0 if it is off. */
 export const developmentModeUntilMs = ({ development_mode: mode }: ChosenZoneSettings): number =>
   mode?.value === "on" ? Date.parse(mode.modified_on) + DEVELOPMENT_MODE_MS : 0;

@@ -12,14 +12,14 @@ export type ZoneType = (typeof ZONE_TYPES)[number];
 export const ZoneStatusSchema = Type.Enum([...ZONE_STATUSES]);
 export const ZoneTypeSchema = Type.Enum([...ZONE_TYPES]);
 
-/** A zone as responses show it (contract.md §9; SPEC 2.9 leaves its fields open). */
+/** A zone in responses (contract.md §9; SPEC 2.9 does not list its fields). */
 export const Zone = Type.Object({
   id: Type.String({ maxLength: 32 }),
   name: Hostname,
   status: ZoneStatusSchema,
   paused: Type.Boolean(),
   type: ZoneTypeSchema,
-  /** Seconds until development mode ends; 0 where it is off. */
+  /** Seconds until development mode ends; 0 if it is off. */
   development_mode: Type.Integer(),
   name_servers: Type.Array(Hostname),
   original_name_servers: Nullable(Type.Array(Hostname)),
