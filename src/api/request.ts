@@ -6,6 +6,7 @@ import type { CallCounter } from "#deprecations/call-counter.ts";
 import type { DatedRequest, DeprecationEngine } from "#deprecations/engine.ts";
 import { noticeHeaders } from "#deprecations/notice.ts";
 import type { Query } from "#deprecations/effect-handler.ts";
+import { type ClientAddresses, linesOf } from "#kernel/net/client-addresses.ts";
 import type { Clock, IsoDate } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { createExecutor, type Settled } from "./execute.ts";
@@ -26,6 +27,8 @@ export interface RequestState {
 export interface RequestDeps {
   readonly control: Control;
   readonly admit: Admission;
+  /** Clients behind trusted proxies; null without such proxies. */
+  readonly clients: ClientAddresses | null;
   readonly engine: DeprecationEngine;
   readonly settled: Settled;
   readonly counter: CallCounter;
@@ -65,7 +68,7 @@ export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps):
     const state = stateOf(request);
     state.admitted = await deps.admit(route, {
       headers: request.headers,
-      ip: plainAddress(request.ip),
+      ip: clientOf(request),
       requestId: state.requestId,
       path: pathOf(request.url),
       params: request.params as Record<string, string>,
@@ -74,6 +77,11 @@ export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps):
     const dated = deps.engine.at(name, state.date);
     if (dated.gone) throw goneError(dated.gone);
     state.dated = dated.begin();
+  }
+
+  function clientOf({ ip, headers }: FastifyRequest): string {
+    const peer = plainAddress(ip);
+    return deps.clients === null ? peer : deps.clients.of(peer, linesOf(headers, deps.clients.field));
   }
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {

@@ -6,6 +6,7 @@ import type { Deprecation } from "#deprecations/deprecation.ts";
 import { createDeprecationEngine } from "#deprecations/engine.ts";
 import { DEPRECATIONS } from "#deprecations/table.ts";
 import type { Clock, IsoDate } from "#kernel/clock.ts";
+import { createClientAddresses, type TrustedProxies } from "#kernel/net/client-addresses.ts";
 import { type ErrorItem, PlatformError } from "#kernel/errors/errors.ts";
 import { askedHost, type HostGate, hostFieldsOf } from "#kernel/net/host-gate.ts";
 import { newRayId } from "#kernel/crypto/ids.ts";
@@ -46,6 +47,8 @@ export interface ApiConfig {
   /** Failed authentications of one client address. */
   readonly failureLimit?: RateLimitConfig;
   readonly tls?: { readonly certificate: string; readonly key: string };
+  /** HTTP proxies in front, which name the client in a header field; absent: none. */
+  readonly trustedProxies?: TrustedProxies;
   /** Whether requests under this Host field are for this API; without it, all are. */
   readonly allowsHost?: HostGate;
   /** Whether everybody gets the OpenAPI document; unless told, everybody does. */
@@ -171,11 +174,13 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     vendorPrefix: config.vendorPrefix,
     limits,
   });
+  const clients = config.trustedProxies === undefined ? null : createClientAddresses(config.trustedProxies);
   const engine = createDeprecationEngine(deprecations);
   for (const route of deps.routes)
     addRoute(app, route, {
       control,
       admit,
+      clients,
       engine,
       settled: deps.settled,
       counter,

@@ -1,3 +1,4 @@
+import type { TrustedProxies } from "#kernel/net/client-addresses.ts";
 import type { RuleMaterial, TicketKeys } from "#kernel/process/worker-protocol.ts";
 import type { WindowLimits } from "#wire/http2/window-budget.ts";
 import type { PlaceDatabases } from "./geoip.ts";
@@ -31,6 +32,8 @@ export interface EdgeConfig {
   readonly gatewayPort: number;
   /** Networks of balancers, whose connections begin with a PROXY header. */
   readonly proxyProtocolFrom: readonly string[];
+  /** HTTP proxies in front, which name the visitor in a header field. */
+  readonly trustedProxies: TrustedProxies;
   /** Bytes of memory for cached responses of this worker. */
   readonly cacheMemoryBytesMax: number;
   /** The same on disk, in a directory that no other worker uses; null: nothing is kept there. */

@@ -1,4 +1,5 @@
 import { createCidrSet } from "#kernel/net/cidr.ts";
+import { createClientAddresses } from "#kernel/net/client-addresses.ts";
 import type { RuleMaterial, PeerName, TicketKeys } from "#kernel/process/worker-protocol.ts";
 import type { Clock } from "#kernel/clock.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
@@ -115,7 +116,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     clock: deps.clock,
   });
   const proxies = createCidrSet(config.proxyProtocolFrom);
-  const admission = createAdmission({ metrics, ...config.limits });
+  const admission = createAdmission({ metrics, ...config.limits, isShared: (address) => context.visitors?.trusts(address) === true });
   let listeners: readonly Listener[] = [];
 
   const serve = (transport: Transport, arrival: ConnectionInfo, protocol: string): void => {
@@ -251,6 +252,7 @@ function createContext(deps: EdgeDeps, { zones, doh, gateways, places }: Lookups
     limits,
     clock,
     timers,
+    visitors: createClientAddresses(config.trustedProxies),
     loop,
     pipeline: {
       request: pipeline.request,

@@ -1,4 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
+import type { TrustedProxies } from "#kernel/net/client-addresses.ts";
 import type { GatewayFront } from "#kernel/process/worker-protocol.ts";
 
 /** What the gateway plane is told at its start; plain data, so it crosses to a worker thread. */
@@ -8,6 +9,8 @@ export interface GatewayConfig extends GatewayFront {
   readonly port: number;
   /** Where the edge hands on requests for host names of gateways, on loopback; 0: any free port, absent: nowhere. */
   readonly edgePort?: number;
+  /** HTTP proxies in front, which name the client in a header field; absent: none. */
+  readonly trustedProxies?: TrustedProxies;
   /** Of our header names: `svc` gives `svc-aig-authorization`. */
   readonly vendorPrefix: string;
   /** Base addresses by provider name that replace the table's. */

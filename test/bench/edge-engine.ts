@@ -87,6 +87,7 @@ const edge = createEdge({
     doh: { hosts: [], port: 0 },
     gatewayPort: 0,
     proxyProtocolFrom: [],
+    trustedProxies: { networks: [], field: "x-forwarded-for" },
     limits: EDGE_LIMITS,
   },
   originRoots: [],

@@ -38,6 +38,16 @@ export const CONFIG_KEYS = {
     reload: true,
     doc: "Serve the OpenAPI document (/client/v4/openapi.json) and the documentation (/docs) to everyone. Off: do not serve them.",
   },
+  "api.trusted_proxies": {
+    type: "networks",
+    default: [],
+    doc: "Networks of HTTP proxies in front of the management API. The client of their requests is the rightmost address in api.client_address_header that is not in these networks.",
+  },
+  "api.client_address_header": {
+    type: "client_field",
+    default: "x-forwarded-for",
+    doc: "Header in which every proxy of api.trusted_proxies sends the client's address: x-forwarded-for, x-real-ip, cf-connecting-ip or forwarded. The others are not read.",
+  },
   "ops.host": {
     type: "host",
     default: "127.0.0.1",
@@ -81,6 +91,16 @@ export const CONFIG_KEYS = {
     default: {},
     flag: "provider",
     doc: "Base URLs that replace the default URLs of providers, as NAME=URL; repeatable.",
+  },
+  "gateway.trusted_proxies": {
+    type: "networks",
+    default: [],
+    doc: "Networks of HTTP proxies in front of the AI gateway. The client of their requests is the rightmost address in gateway.client_address_header that is not in these networks.",
+  },
+  "gateway.client_address_header": {
+    type: "client_field",
+    default: "x-forwarded-for",
+    doc: "Header in which every proxy of gateway.trusted_proxies sends the client's address: x-forwarded-for, x-real-ip, cf-connecting-ip or forwarded. The others are not read.",
   },
   "dns.host": { type: "host", default: "127.0.0.1", doc: "Address of the nameserver for UDP and TCP." },
   "dns.port": { type: "port", default: 5300, doc: "Port of the nameserver. 0: any free port." },
@@ -243,6 +263,16 @@ export const CONFIG_KEYS = {
     type: "networks",
     default: [],
     doc: "Networks of load balancers in front of the edge. Their connections must begin with a PROXY protocol header, version 1 or 2, also before TLS.",
+  },
+  "edge.trusted_proxies": {
+    type: "networks",
+    default: [],
+    doc: "Networks of HTTP proxies in front of the edge. The client of their requests is the rightmost address in edge.client_address_header that is not in these networks.",
+  },
+  "edge.client_address_header": {
+    type: "client_field",
+    default: "x-forwarded-for",
+    doc: "Header in which every proxy of edge.trusted_proxies sends the client's address: x-forwarded-for, x-real-ip, cf-connecting-ip or forwarded. The others are not read.",
   },
   "edge.connections_max": {
     type: "count",

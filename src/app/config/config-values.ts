@@ -6,6 +6,7 @@ import type { OwnershipConfig } from "#control/ownership/policy.ts";
 import { type IsoDate, parseIsoDate } from "#kernel/clock.ts";
 import type { NativeMode } from "#kernel/process/native-transport.ts";
 import type { RecordPolicy } from "#model/dns/prepared-record.ts";
+import { CLIENT_ADDRESS_FIELDS, type ClientAddressField } from "#kernel/net/client-addresses.ts";
 import { parseHostname } from "#kernel/net/hostname.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
@@ -34,6 +35,7 @@ export interface ConfigTypes {
   readonly addresses: readonly string[];
   readonly servers: readonly string[];
   readonly networks: readonly string[];
+  readonly client_field: ClientAddressField;
   readonly names: readonly string[];
   readonly hosts: readonly string[];
   readonly providers: Readonly<Record<string, string>>;
@@ -151,6 +153,10 @@ export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigT
     expects: "a list of IP addresses, with a port if it is not 53, such as 192.0.2.53 or [2001:db8::53]:5300",
     accept: (value) => listOf(value, isServer),
     fromText: listFromText,
+  },
+  client_field: {
+    expects: `one of ${CLIENT_ADDRESS_FIELDS.join(", ")}`,
+    accept: (value) => CLIENT_ADDRESS_FIELDS.find((field) => typeof value === "string" && field === value.toLowerCase()),
   },
   networks: { expects: "a list of networks such as 10.0.0.0/8", accept: (value) => listOf(value, isNetwork), fromText: listFromText },
   names: {

@@ -7,7 +7,7 @@ import { formatIp, type IpAddress, parseIp } from "#kernel/net/ip.ts";
 import { isLoopbackHost } from "#app/config/bind-safety.ts";
 import type { Config } from "#app/config/config.ts";
 import type { LiveConfig } from "#app/config/live-config.ts";
-import { edgeAddresses, retentionOf } from "#app/planes/plane-configs.ts";
+import { edgeAddresses, retentionOf, trustedProxies } from "#app/planes/plane-configs.ts";
 import { packageFolders } from "./package-folders.ts";
 import { certificateNames, readRoots, readTls } from "#app/config/tls-files.ts";
 
@@ -80,7 +80,7 @@ const mailServer = ({ notifications: { smtp_host: host, email_from: from, ...res
 
 /** Where a key can change while the server runs, its value is read at each use. */
 export function apiConfig(live: LiveConfig, allowsHost: HostGate): ApiConfig {
-  const { vendor, dns } = live.current();
+  const { api, vendor, dns } = live.current();
   const date = {
     get asOf() {
       return live.current().deprecations.as_of || null;
@@ -106,6 +106,7 @@ export function apiConfig(live: LiveConfig, allowsHost: HostGate): ApiConfig {
   const { dashboard, docs } = packageFolders();
   return {
     vendorPrefix: vendor.prefix,
+    trustedProxies: trustedProxies(api),
     ...{ date, rateLimit, allowsHost },
     hasOpenApi: () => live.current().api.openapi,
     limits: { dns_import: { bodyBytesMax: dns.import_bytes_max, rateLimit: importRateLimit } },

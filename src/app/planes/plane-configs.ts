@@ -3,6 +3,7 @@ import type { RetentionLimits } from "#events/retention/retention.ts";
 import { DEFAULT_RETENTION } from "#events/write/writer-config.ts";
 import { GATEWAY_LIMITS, type GatewayConfig } from "#gateway/config.ts";
 import { NAMESERVER_LIMITS, type NameserverConfig } from "#nameserver/config.ts";
+import type { TrustedProxies } from "#kernel/net/client-addresses.ts";
 import type { AllowedHosts } from "#kernel/net/host-gate.ts";
 import type { Config } from "#app/config/config.ts";
 import { gatewayCacheDisk } from "./plane-caches.ts";
@@ -54,6 +55,7 @@ export const edgeConfig = (
   doh: { hosts: config.dns.name_servers, port: doh },
   gatewayPort: gateway,
   proxyProtocolFrom: config.edge.proxy_protocol_from,
+  trustedProxies: trustedProxies(config.edge),
   cacheMemoryBytesMax: Math.floor(config.edge.cache_memory_bytes_max / config.edge.workers),
   limits: edgeLimits(config),
 });
@@ -78,6 +80,12 @@ const edgeLimits = ({ edge }: Config): EdgeLimits => ({
   tunnelIdleTimeoutMs: edge.tunnel_idle_timeout_seconds * 1000,
 });
 
+/** Of one listener's section. */
+export const trustedProxies = (section: Pick<Config["edge"], "trusted_proxies" | "client_address_header">): TrustedProxies => ({
+  networks: section.trusted_proxies,
+  field: section.client_address_header,
+});
+
 function guardrailModel({ gateway }: Config): Pick<GatewayConfig, "guardrail"> {
   const [provider = "", model = ""] = gateway.guardrail_model.split(/\/(.*)/s);
   return model === "" ? {} : { guardrail: { provider, model, key: gateway.guardrail_key } };
@@ -88,6 +96,7 @@ export const gatewayConfig = (config: Config, front: GatewayFront, files: PlaneF
   port: bound["http"] ?? config.gateway.port,
   edgePort: bound["edge"] ?? 0,
   vendorPrefix: config.vendor.prefix,
+  trustedProxies: trustedProxies(config.gateway),
   providers: config.gateway.providers,
   ...guardrailModel(config),
   ...front,

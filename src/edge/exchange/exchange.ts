@@ -43,11 +43,11 @@ export interface ConnectionInfo {
  * for each request.
  */
 export class Exchange implements RequestView, RuleRun {
-  readonly arrival: ConnectionInfo;
+  arrival: ConnectionInfo;
   readonly ray_id: string;
   readonly at_ms: number;
   readonly startedMs: number;
-  readonly client_ip: string;
+  client_ip: string;
   readonly scheme: "http" | "https";
   readonly tls: TlsView | undefined;
   readonly server_ip: string | undefined;
@@ -179,6 +179,15 @@ export class Exchange implements RequestView, RuleRun {
     this.fieldLines = this.received = target.lines.slice(0, -2);
     this.user_agent = this.fieldValue(head, head.userAgentIndex);
     this.accept = this.fieldValue(head, head.acceptIndex);
+  }
+
+  /** Replaces the address of a proxy by the one of the visitor for whom it sent the request. */
+  comeFrom(clientIp: string): void {
+    if (clientIp === this.client_ip) return;
+    const { scheme, serverIp, serverPort, tls } = this.arrival;
+    this.client_ip = clientIp;
+    // The port was the proxy's, and so was what origins have been told.
+    this.arrival = { clientIp, scheme, serverIp, serverPort, tls };
   }
 
   get hostname_metadata(): string {

@@ -8,7 +8,7 @@ const refusals = (metrics: ReturnType<typeof createMetrics>) =>
 
 test("an address has its own places, an IPv6 /64 together, and gets them back", () => {
   const metrics = createMetrics();
-  const admission = createAdmission({ metrics, connectionsMax: 0, connectionsPerAddressMax: 2 });
+  const admission = createAdmission({ metrics, isShared: () => false, connectionsMax: 0, connectionsPerAddressMax: 2 });
   const first = admission.hold("192.0.2.1");
   assert.notEqual(first, null);
   assert.notEqual(admission.hold("192.0.2.1"), null);
@@ -24,7 +24,7 @@ test("an address has its own places, an IPv6 /64 together, and gets them back", 
 
 test("there are only so many places in all, and none is lost", () => {
   const metrics = createMetrics();
-  const admission = createAdmission({ metrics, connectionsMax: 2, connectionsPerAddressMax: 0 });
+  const admission = createAdmission({ metrics, isShared: () => false, connectionsMax: 2, connectionsPerAddressMax: 0 });
   for (let round = 0; round < 3; round++) {
     assert.deepEqual([admission.enter(), admission.enter(), admission.enter()], [true, true, false]);
     for (let i = 0; i < 500; i++) assert.notEqual(admission.hold("192.0.2.1"), null);

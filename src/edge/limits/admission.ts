@@ -15,9 +15,11 @@ interface AdmissionDeps {
   /** Of this thread; 0 is no limit. */
   readonly connectionsMax: number;
   readonly connectionsPerAddressMax: number;
+  /** Whether many visitors share the address, as behind a trusted proxy: only the limit of all connections applies to it. */
+  isShared(address: string): boolean;
 }
 
-export function createAdmission({ metrics, connectionsMax, connectionsPerAddressMax }: AdmissionDeps): Admission {
+export function createAdmission({ metrics, connectionsMax, connectionsPerAddressMax, isShared }: AdmissionDeps): Admission {
   const refused = (limit: string) =>
     metrics.counter("selvedge_edge_connections_refused_total", "Connections refused because of a limit", { limit });
   const [refusedByAll, refusedByAddress] = [refused("all"), refused("address")];
@@ -40,7 +42,7 @@ export function createAdmission({ metrics, connectionsMax, connectionsPerAddress
     },
     leave: () => void total--,
     hold: (address) => {
-      if (connectionsPerAddressMax === 0) return noRelease;
+      if (connectionsPerAddressMax === 0 || isShared(address)) return noRelease;
       const key = networkOf(address);
       const count = held.get(key) ?? 0;
       if (count >= connectionsPerAddressMax) {

@@ -33,7 +33,7 @@ async function start(
     host: "127.0.0.1",
     port: 0,
     reusePort: false,
-    admission: createAdmission({ metrics: createMetrics(), ...limits }),
+    admission: createAdmission({ metrics: createMetrics(), isShared: () => false, ...limits }),
     proxies: createCidrSet([]),
     proxyHeaderTimeoutMs: 10_000,
     onConnection: (transport) => {

@@ -1,4 +1,5 @@
 import type { Head } from "#wire/http/parsed-head.ts";
+import { FORWARDING_FIELDS } from "#wire/http/forwarding-fields.ts";
 import { dropFields, fieldNames, type FieldNames } from "#wire/http/hop-by-hop.ts";
 import { framingField, keptLines } from "#wire/http/write.ts";
 import type { ConnectionInfo, Exchange } from "#edge/exchange/exchange.ts";
@@ -16,21 +17,10 @@ const KNOWN_PREFIX = "cf";
 /** What proxies say of a visitor, below their own prefix. */
 const PREFIXED = ["connecting-ip", "connecting-ipv6", "device-type", "ipcountry", "pseudo-ipv4", "ray", "visitor"];
 
-/**
- * Fields by which an origin takes a proxy's word for who the visitor is and what was asked for. Visitors have no say in
- * them: an origin that looks at the first address of a list, or at a field that we do not set, would believe them.
- */
-const PROXY_WORDS = [
-  "forwarded",
-  "true-client-ip",
-  "x-client-ip",
-  "x-real-ip",
-  ...["for", "host", "port", "prefix", "proto", "protocol", "scheme", "server", "ssl"].map((word) => `x-forwarded-${word}`),
-];
-
+/** Visitors have no say in them: an origin that looks at the first address of a list, or at a field that we do not set, would believe them. */
 const edgeFieldNames = (prefix: string): FieldNames =>
   fieldNames([
-    ...PROXY_WORDS,
+    ...FORWARDING_FIELDS,
     ...[...new Set([prefix, KNOWN_PREFIX])].flatMap((known) => PREFIXED.map((word) => `${known}-${word}`)),
     // Only the spellings with an underscore are left of these by now: what framed nothing here must not frame anything there.
     "content-length",

@@ -1,4 +1,5 @@
 import type { Clock } from "#kernel/clock.ts";
+import type { ClientAddresses } from "#kernel/net/client-addresses.ts";
 import type { Codecs } from "#edge/compression/codecs.ts";
 import type { EdgeCache } from "#edge/cache/cache.ts";
 import type { EdgeLimits } from "#edge/config.ts";
@@ -25,6 +26,8 @@ export interface EdgeContext {
   readonly limits: EdgeLimits;
   readonly clock: Clock;
   readonly timers: Timers;
+  /** Visitors behind trusted proxies; null without such proxies. */
+  readonly visitors: ClientAddresses | null;
   readonly pipeline: Pipeline;
   readonly origins: OriginSelector;
   readonly originHeads: OriginHeads;

@@ -80,12 +80,20 @@ export class RequestFlow implements ResponseSource {
     const target = readTarget(buffer, head, this.arrival.scheme);
     if (target === null) return "bad_request";
     exchange.describe(head, target);
+    this.findVisitor(exchange);
     if (this.isBeyondLimit(head.contentLength)) return "body_too_large";
     if (hasBody) exchange.body = undefined;
     const verdict = this.edge.pipeline.request(exchange);
     if (verdict === NEEDS_BODY) this.hold(buffer, head);
     else this.answer(exchange, verdict, buffer, head, upgrade, hasBody);
     return null;
+  }
+
+  /** Of a request from a trusted proxy. */
+  private findVisitor(exchange: Exchange): void {
+    const { visitors } = this.edge;
+    if (visitors === null || !visitors.trusts(this.arrival.clientIp)) return;
+    exchange.comeFrom(visitors.of(this.arrival.clientIp, exchange.headers(visitors.field)));
   }
 
   /** Payload of the request body. */

@@ -17,6 +17,7 @@ export const testEdgeConfig = (): EdgeConfig => ({
   gatewayPort: 0,
   ticketKeys: [],
   proxyProtocolFrom: [],
+  trustedProxies: { networks: [], field: "x-forwarded-for" },
   counters: createCounterMemory(4096, systemClock.nowMs()),
   cacheMemoryBytesMax: 4_000_000,
   cacheDisk: null,

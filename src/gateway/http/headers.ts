@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { newId } from "#kernel/crypto/ids.ts";
+import { FORWARDING_FIELDS } from "#wire/http/forwarding-fields.ts";
 import { SECURE_SESSION_COOKIE, SESSION_COOKIE } from "#kernel/net/session-cookie-name.ts";
 
 /**
  * Fields that concern one connection only (RFC 9110 §7.6.1), fields that the other side's writer sets again
- * (host, content-length, expect) and accept-encoding: usage is read from the answer, so it must come plain.
+ * (host, content-length, expect), accept-encoding, because usage is read from the plain answer, and the addresses of clients.
  */
 const NOT_FORWARDED: ReadonlySet<string> = new Set([
   "connection",
@@ -21,6 +22,8 @@ const NOT_FORWARDED: ReadonlySet<string> = new Set([
   "expect",
   "accept-encoding",
   "cdn-loop",
+  "cf-connecting-ip",
+  ...FORWARDING_FIELDS,
 ]);
 
 /** Names and values by turns. */

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { Clock } from "#kernel/clock.ts";
+import { type ClientAddresses, linesOf } from "#kernel/net/client-addresses.ts";
 import type { Checked, Timers } from "#kernel/timers.ts";
 import { ClientDeadlines, type ClientDeadlineLimits, type Waiting } from "#wire/connections/http/client-deadlines.ts";
 import {
@@ -37,6 +38,8 @@ export interface ClientOwner {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly deadlines: ClientDeadlineLimits;
+  /** Clients behind trusted proxies; null without such proxies. */
+  readonly clients: ClientAddresses | null;
   readonly connections: Set<ClientConnection>;
   isDraining(): boolean;
   onRequest(request: ClientRequest, answer: ClientAnswer): void;
@@ -145,12 +148,14 @@ export class ClientConnection implements RequestHandler, TransportHandler, Answe
     if (!this.move(BEGUN)) return;
     this.isPersistent = isPersistent(head);
     this.isAwaitingLeave = head.expectContinue && head.minorVersion === 1 && !this.reader.isComplete;
+    const headers = requestHeaderObject(buffer, head);
+    const { clients } = this.owner;
     const request: ClientRequest = {
       method: head.method,
       target: buffer.toString("latin1", head.targetStart, head.targetEnd),
       minorVersion: head.minorVersion,
-      headers: requestHeaderObject(buffer, head),
-      address: this.address,
+      headers,
+      address: clients === null ? this.address : clients.of(this.address, linesOf(headers, clients.field)),
       hasBody: !this.reader.isComplete,
       isComplete: () => this.reader.isComplete,
       take: (taker) => this.take(taker),

@@ -1,6 +1,7 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, Server as TlsServer } from "node:tls";
 import type { Clock } from "#kernel/clock.ts";
+import { createClientAddresses } from "#kernel/net/client-addresses.ts";
 import { parseIp } from "#kernel/net/ip.ts";
 import { createTimers } from "#kernel/timers.ts";
 import type { ClientDeadlineLimits } from "#wire/connections/http/client-deadlines.ts";
@@ -23,7 +24,7 @@ export interface Front {
   close(timeoutMs: number): Promise<void>;
 }
 
-type FrontConfig = Pick<GatewayConfig, "host" | "port" | "tls" | "limits">;
+type FrontConfig = Pick<GatewayConfig, "host" | "port" | "tls" | "limits" | "trustedProxies">;
 
 export interface FrontDeps extends Pick<ClientOwner, "onRequest" | "onUpgrade" | "refusal" | "report"> {
   readonly clock: Clock;
@@ -50,6 +51,7 @@ export function createFront({ clock, config, loop, ...handlers }: FrontDeps): Fr
     clock,
     connections,
     deadlines: deadlinesOf(config.limits),
+    clients: config.trustedProxies === undefined ? null : createClientAddresses(config.trustedProxies),
     isDraining: () => isDraining,
   };
   const welcome = (transport: Transport): void => void new ClientConnection(owner, transport);
