@@ -2,8 +2,8 @@ import { type Call, DryRunEnd } from "#control/call.ts";
 import type { Store, Unit, WriteOptions } from "#store/database/store.ts";
 
 /**
- * Runs one unit of work and notes its revision on the call, so that the API can wait for the planes. Of a trial it
- * throws `DryRunEnd` in the end, which undoes the unit.
+ * Runs one unit of work and stores its revision on the call, so that the API can wait for the planes. In a dry run,
+ * throws `DryRunEnd` at the end, which undoes the unit.
  */
 export async function commit<T>(
   deps: { readonly store: Store },

@@ -53,10 +53,10 @@ import type { ZoneSettling } from "#control/ownership/settling.ts";
 import type { Ownership } from "#control/ownership/ownership.ts";
 import type { Zones } from "#control/zones/zones.ts";
 
-/** Every use-case, by the resource it works on. Made by `createControl` (control/create.ts). */
+/** Every use-case, by resource. Created by `createControl` (control/create.ts). */
 export interface Control extends CustomHostnameControl {
   readonly access: Access;
-  /** What this server runs, and whether it answers. */
+  /** The server's threads and whether they respond. */
   serverHealth(): Promise<ServerHealth>;
   readonly deprecationCalls: DeprecationCalls;
   readonly zones: Zones;
@@ -94,7 +94,7 @@ export interface Control extends CustomHostnameControl {
   readonly gatewayDomains: GatewayDomains;
   readonly dlpProfiles: DlpProfiles;
   readonly analytics: Analytics;
-  /** What a zone's traffic came to, as it was shown before GraphQL. */
+  /** A zone's traffic in the format before GraphQL. */
   zoneDashboard(call: Call, zoneId: string, query: DashboardQuery): Promise<ZoneDashboard>;
   readonly gateways: Gateways;
   readonly providerConfigs: ProviderConfigs;

@@ -87,70 +87,76 @@ export interface ControlDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly sealer: Sealer;
-  /** What the planes logged. */
+  /** Queries over the planes' logs. */
   readonly events: EventQueries;
-  /** Tells nodes over one database apart; stays the same as long as the events. */
+  /** Distinguishes nodes with the same database; kept as long as the events. */
   readonly nodeId: string;
   readonly gatewayLogStore: GatewayLogStore;
-  /** Directory of the segments of gateways' logs. */
+  /** Directory of the segments of gateway logs. */
   readonly logSegments: string;
-  /** Reads them for jobs that push logs; in this thread unless given. */
+  /** Reads segments for jobs that push logs; by default in this thread. */
   readonly readLogBatch?: ReadOrderedBatch;
-  /** For questions that may take long; asked in this thread unless said. */
+  /** For queries that may be slow; by default in this thread. */
   readonly eventReads?: EventReads;
-  /** How long events are kept, where the operator has said so. */
+  /** The operator's limits of retention, if configured. */
   readonly eventRetention?: RetentionLimits;
-  /** Issues a certificate for each new zone; null if the installation does not have its own authority. */
+  /** Issues a certificate for each new zone; null if the installation has no local authority. */
   readonly ca: LocalCa | null;
-  /** Addresses that the nameserver answers for proxied names. */
+  /** Addresses in the nameserver's answers for proxied names. */
   readonly edgeAddresses: readonly string[];
-  /** Whether the edge may have this loopback or private address as an origin; public ones it always may. */
+  /** Whether the edge may use this loopback or private address as an origin; public addresses are always allowed. */
   localOriginAllowed(address: IpAddress): boolean;
-  /** Names our own fields: `managed_by_<vendor>_tunnel`. */
+  /** Prefix in the names of vendor-specific fields: `managed_by_<vendor>_tunnel`. */
   readonly vendorPrefix: string;
-  /** Whether the gateways have a model that tells hazards; none unless given. */
+  /** Whether the gateways have a safety model for guardrails; default false. */
   readonly hasGuardrailModel?: boolean;
-  /** Host names of the installation's name servers; by default names that exist nowhere, so that nobody is asked by mistake. */
+  /**
+   * Host names of the installation's name servers; by default names that do not exist, so that no server is queried by
+   * mistake.
+   */
   readonly nameServers?: readonly string[];
-  /** Who owns names; the first account's word counts, and that of others at once, unless given. */
+  /**
+   * Settings of ownership checks; by default the first account's zones need no proof, and other accounts' zones become
+   * active at once.
+   */
   readonly ownership?: Partial<OwnershipConfig>;
-  /** Where servers of zones above may be asked; at public addresses and port 53 unless given. */
+  /** Which parent servers may be queried; by default public addresses and port 53. */
   readonly parentServers?: Partial<Pick<ParentViewDeps, "isAllowed" | "port">>;
-  /** Resolvers that are asked for records elsewhere, as addresses with or without a port; the system's unless given. */
+  /** Resolvers for records hosted elsewhere, with or without a port; default: the system's. */
   readonly scanResolvers?: readonly string[];
-  /** After so many days a zone's key is replaced; never unless given, and for 0. */
+  /** Days after which a zone's key is replaced; 0 or absent: never. */
   readonly dnssecRolloverDays?: number;
-  /** What names of addresses may be and how TXT content is kept; SPEC 2.2 unless given. */
+  /** Rules for names of address records and the form of TXT content; default SPEC 2.2. */
   readonly records?: Partial<Pick<RecordPolicy, "names" | "txtContent">>;
-  /** Records that one zone may have, and one of the free plan; many unless said. */
+  /** Limits of records per zone, in general and on the free plan. */
   readonly recordsPerZoneMax?: number;
   readonly recordsPerFreeZoneMax?: number;
-  /** Custom hostnames that a zone may have, and certificates for new ones that an account may ask for in a minute (SPEC 8). */
+  /** Limits of custom hostnames per zone, and of certificates for new ones per account and minute (SPEC 8). */
   readonly customHostnamesPerZoneMax?: number;
   readonly hostnameIssuancesPerMinute?: number;
-  /** Bounds of what primaries may take in time and bytes, where they are to be others. */
+  /** Limits of time and bytes of transfers from primaries; absent: defaults. */
   readonly secondaryLimits?: Partial<SecondaryLimits>;
-  /** Bounds of lists, where they are to be others. */
+  /** Limits of lists; absent: defaults. */
   readonly ruleListLimits?: Partial<RuleListLimits>;
-  /** Bounds of rulesets, where they are to be others. */
+  /** Limits of rulesets; absent: defaults. */
   readonly rulesetLimits?: Partial<RulesetLimits>;
-  /** By which e-mail is sent; none unless given. */
+  /** Sends e-mail; absent: none is sent. */
   readonly mailServer?: MailServer | undefined;
-  /** Whether primaries of secondary zones may be at this address; public ones alone unless given. */
+  /** Whether a primary may have this address; default: public addresses only. */
   readonly primaryAllowed?: AddressPolicy;
-  /** Whether webhooks of notifications and destinations of logs may be at this address; public ones alone unless given. */
+  /** Whether webhooks and log destinations may have this address; default: public addresses only. */
   readonly webhookAllowed?: AddressPolicy;
-  /** Where the gateway plane is reached: `https://gateway.example`. */
+  /** URL of the gateway plane, such as `https://gateway.example`. */
   readonly urlOfGateways?: () => string;
-  /** Where this installation's nameserver listens; undefined until it does. */
+  /** Address of this installation's nameserver; undefined until it listens. */
   readonly nameserver?: () => string | undefined;
-  /** What the threads and the database of this server say; nothing unless given. */
+  /** State of this server's threads and database; default: empty. */
   readonly serverHealth?: () => Promise<ServerHealth>;
-  /** Where certificates come from; the installation's own authority alone unless given. */
+  /** Configuration of certificate authorities; default: the local authority only. */
   readonly ordering?: OrderingConfig;
-  /** Told of failures that are no authority's. */
+  /** Called for internal failures of orders. */
   readonly onOrderError?: (error: unknown) => void;
-  /** Told how each check of a secondary zone at its primaries ended. */
+  /** Called with the result of each check of a secondary zone. */
   readonly onSecondaryChecked?: (report: CheckReport) => void;
 }
 

@@ -2,8 +2,8 @@ import type { CursorPage, CursorRequest } from "#control/call.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 
 /**
- * A page of items that are in the order of their keys. What comes and goes between two pages neither repeats nor
- * hides anything else, since the cursor is the last key shown.
+ * A page of items in the order of their keys. The cursor is the last key of the page, so items that are added or removed
+ * between pages neither repeat nor hide others.
  */
 export function pageAfter<T>(items: readonly T[], page: CursorRequest, keyOf: (item: T) => string): CursorPage<T> {
   const after = page.cursor === undefined ? "" : readCursor(page.cursor);
@@ -15,7 +15,7 @@ export function pageAfter<T>(items: readonly T[], page: CursorRequest, keyOf: (i
 
 export const writeCursor = (key: string): string => Buffer.from(key).toString("base64url");
 
-/** The key of a cursor that `writeCursor` made. Throws `invalid_input` for what is none. */
+/** Parses a cursor of `writeCursor`. Throws `invalid_input` for other text. */
 export function readCursor(cursor: string): string {
   const key = Buffer.from(cursor, "base64url").toString();
   if (key === "" || key.includes("\0") || writeCursor(key) !== cursor)

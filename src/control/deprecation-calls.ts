@@ -4,7 +4,7 @@ import { addDeprecationCalls, deprecationCallsOfAccount } from "#store/access/de
 import type { Store } from "#store/database/store.ts";
 import type { DeprecationCallsTable } from "#store/queries/tables.ts";
 
-/** Who still calls what will end: counts by account, day, row, caller and route. */
+/** Calls of deprecated features: counts by account, day, row, caller and route. */
 export interface DeprecationCalls {
   add(rows: readonly DeprecationCallsTable[]): Promise<void>;
   list(accountId: string, page: PageRequest): Promise<Page<DeprecationCall>>;

@@ -14,7 +14,7 @@ import { createSessions, type Sessions } from "./sessions.ts";
 import { createTokens, type Tokens } from "./tokens.ts";
 import { createUsers, type Users } from "./users.ts";
 
-/** Who may do what, and the resources that say so. */
+/** Authentication and authorization, and the resources that they depend on. */
 export interface Access {
   readonly authenticate: Authenticator["authenticate"];
   readonly isFamiliar: Authenticator["isFamiliar"];
@@ -28,9 +28,9 @@ export interface Access {
   readonly members: AccountMembers;
   readonly auditLogs: AuditLogs;
   permissionGroups(query: PermissionGroupList): readonly PermissionGroupView[];
-  /** Ends what is cached of a token; writes of this process do it themselves. */
+  /** Drops the token from caches; writes of this process do so themselves. */
   invalidate(tokenId: string): void;
-  /** Ends what is cached of a zone or account. */
+  /** Drops the zone or account from caches. */
   invalidateScope(id: string): void;
   close(): void;
 }

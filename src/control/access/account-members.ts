@@ -13,7 +13,7 @@ import { type MembershipRow, membershipsOfAccount } from "#store/access/membersh
 import type { Store } from "#store/database/store.ts";
 import { findUser } from "#store/access/users.ts";
 
-/** Who may do what in an account. Throws `not_found` for a member or role that there is not. */
+/** Members of an account and their roles. Throws `not_found` for an unknown member or role. */
 export interface AccountMembers {
   list(accountId: string, query: AccountMemberQuery, page: PageRequest): Promise<Page<AccountMember>>;
   get(accountId: string, id: string): Promise<AccountMember>;

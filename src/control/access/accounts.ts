@@ -37,20 +37,20 @@ import { missingGrant } from "./policies.ts";
 import { emitUserTokens } from "./tokens.ts";
 
 export interface Accounts {
-  /** Those that the credential touches. */
+  /** Accounts in which the credential has any permission. */
   list(call: Call, query: AccountList, page: PageRequest): Promise<Page<Account>>;
   get(id: string): Promise<Account>;
-  /** The caller's user becomes its owner. Takes a credential that may write the settings of every account of the user. */
+  /** The caller's user becomes its owner. Requires a credential that may write the settings of every account of the user. */
   create(call: Call, body: AccountCreate): Promise<Account>;
   update(call: Call, id: string, body: AccountUpdate): Promise<Account>;
-  /** Throws `still_in_use` while zones, gateways or rulesets belong to it, and for the last account. */
+  /** Throws `still_in_use` while it has zones, gateways or rulesets, and for the last account. */
   remove(call: Call, id: string): Promise<{ id: string }>;
 }
 
 export interface AccountsDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** Ends what is cached of the account. */
+  /** Drops the account from caches. */
   invalidate(accountId: string): void;
 }
 
@@ -154,7 +154,7 @@ async function assertUnused(db: Kysely<Tables>, id: string): Promise<void> {
   if (total === 1) throw new PlatformError("still_in_use", { message: "The last account cannot be deleted." });
 }
 
-/** Its tokens end, and its members' tokens no longer reach it. */
+/** Deletes the account's tokens and memberships, so that its members' tokens lose access. */
 async function removeCredentials(unit: Unit, accountId: string): Promise<void> {
   for (const token of await listAccountTokens(unit.db, accountId)) {
     await deleteToken(unit.db, token.id);
@@ -166,13 +166,13 @@ async function removeCredentials(unit: Unit, accountId: string): Promise<void> {
   }
 }
 
-/** Only the fields that are settings: a client may send back more than it was shown. */
+/** Keeps settings only: clients may send back the whole object that they received. */
 const pick = (settings: AccountUpdate["settings"]): Partial<AccountSettings> => ({
   ...(settings?.enforce_twofactor === undefined ? {} : { enforce_twofactor: settings.enforce_twofactor }),
   ...(settings?.abuse_contact_email === undefined ? {} : { abuse_contact_email: settings.abuse_contact_email }),
 });
 
-/** What is stored of the DNS settings, with the part that an account's own body may change. */
+/** The stored DNS settings with the change that an account's own body may contain. */
 function withNameservers(stored: string, change: AccountUpdate["dns_settings"]): string {
   const nameservers = change?.zone_defaults?.nameservers;
   if (!nameservers) return stored;

@@ -32,20 +32,20 @@ import type { Store, Unit } from "#store/database/store.ts";
 import { zoneRowById } from "#store/zones/zones.ts";
 import { checkDestinations, hostsOf, invalidAccessApp } from "./destinations.ts";
 
-/** Access applications. They are kept and shown; nothing here asks visitors to log in. */
+/** Access applications. They are stored and displayed; the edge does not ask visitors to log in. */
 export interface AccessApps {
   list(owner: AccessAppOwner, query: AccessAppQuery, page: PageRequest): Promise<Page<AccessApp>>;
   /** Throws `access_app_not_found`. */
   get(owner: AccessAppOwner, id: string): Promise<AccessApp>;
-  /** Throws `access_app_invalid`, and `access_app_exists` where the account has another one before a destination. */
+  /** Throws `access_app_invalid`, and `access_app_exists` if another application of the account protects a destination. */
   create(call: Call, owner: AccessAppOwner, body: AccessAppWrite): Promise<AccessApp>;
   update(call: Call, owner: AccessAppOwner, id: string, body: AccessAppWrite): Promise<AccessApp>;
   delete(call: Call, owner: AccessAppOwner, id: string): Promise<{ id: string }>;
-  /** Applications of the type bookmark, as an older interface shows them. */
+  /** Bookmark applications in the format of the former bookmarks API. */
   readonly bookmarks: {
     list(accountId: string): Promise<AccessBookmark[]>;
     get(accountId: string, id: string): Promise<AccessBookmark>;
-    /** The id is the caller's choice. */
+    /** The caller chooses the id. */
     create(call: Call, accountId: string, id: string, body: AccessBookmarkWrite): Promise<AccessBookmark>;
     update(call: Call, accountId: string, id: string, body: AccessBookmarkWrite): Promise<AccessBookmark>;
     delete(call: Call, accountId: string, id: string): Promise<{ id: string }>;
@@ -53,7 +53,7 @@ export interface AccessApps {
 }
 
 const APPS_MAX = 1000;
-/** Read in one turn: each may be as large as a request. */
+/** Applications parsed per tick: each may be as large as a request. */
 const APPS_AT_ONCE = 20;
 const NOT_ENFORCED = "The application is stored, but the edge of this installation does not ask visitors to log in.";
 const ENFORCED_ELSEWHERE: ReadonlySet<string> = new Set(["self_hosted", "ssh", "vnc", "rdp", "mcp", "mcp_portal"]);
@@ -143,7 +143,7 @@ async function load(db: Unit["db"], owner: AccessAppOwner, id: string, type?: Ac
 
 type Fields = Omit<AccessAppWrite, "type">;
 
-/** What is stored of a body: JSON of the fields that are applications' own, complete. */
+/** Validates a body and returns the stored value: JSON of all fields of the application. */
 async function checkedValue(unit: Unit, owner: AccessAppOwner, id: string, body: AccessAppWrite): Promise<string> {
   const needs: readonly string[] | undefined = ACCESS_APP_NEEDS[body.type as AccessAppType];
   if (needs === undefined) throw invalidAccessApp("/type", `Applications of the type ${body.type} are not available in this version.`);
@@ -167,7 +167,7 @@ async function checkedValue(unit: Unit, owner: AccessAppOwner, id: string, body:
 
 const isEmpty = (value: unknown): boolean => value === undefined || (Array.isArray(value) && value.length === 0);
 
-/** `domain` is the first of the public destinations, and where nothing else is said the only one. */
+/** Fills in `domain`, which is the first public destination, and the only one by default. */
 function completed(value: Fields, needs: readonly string[]): Fields {
   if (!needs.includes("destinations")) return value;
   const { domain } = value;
@@ -178,7 +178,7 @@ function completed(value: Fields, needs: readonly string[]): Fields {
   return { ...value, ...(domain === undefined && first !== undefined ? { domain: first.uri } : {}), destinations };
 }
 
-/** Two applications before one address could not both be asked. */
+/** Throws if another application protects the same address, because only one could ask visitors. */
 async function checkTaken(others: readonly AccessAppRow[], value: Fields): Promise<void> {
   const taken = new Set<string>();
   await inTurns(others, APPS_AT_ONCE, (row) => {

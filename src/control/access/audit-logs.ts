@@ -10,15 +10,15 @@ import type { Store } from "#store/database/store.ts";
 import { listUserTokens } from "#store/access/tokens.ts";
 import { findUserByEmail } from "#store/access/users.ts";
 
-/** Who did what in an account. */
+/** The changes in an account. */
 export interface AuditLogs {
-  /** Throws `invalid_input` for a time that is none. */
+  /** Throws `invalid_input` for an invalid time. */
   list(accountId: string, query: AuditLogQuery, page: PageRequest): Promise<Page<AuditLog>>;
 }
 
 export function createAuditLogs({ store }: { readonly store: Store }): AuditLogs {
   const pages = createPages();
-  /** The user and the tokens of the user; nobody where no user has the address. */
+  /** Ids of the user with the address and of the user's tokens; an id that matches nothing if no user has it. */
   const actorsOf = async (email: string): Promise<readonly string[]> => {
     const user = await findUserByEmail(store.read, email.toLowerCase());
     return user === undefined ? [""] : [user.id, ...(await listUserTokens(store.read, user.id)).map(({ id }) => id)];
@@ -67,7 +67,7 @@ export function createAuditLogs({ store }: { readonly store: Store }): AuditLogs
   };
 }
 
-/** A day is its beginning. */
+/** Converts a time or a date to the column's format; a date means its beginning. */
 function columnOf(parameter: "since" | "before", text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const ms = parseTimestamp(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);

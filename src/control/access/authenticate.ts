@@ -13,7 +13,7 @@ import type { PasswordCheck } from "./password-check.ts";
 import { sessionEndMs } from "./session-end.ts";
 import { addressGate, ownerReach, type Reach, readTokenFacts, tokenActor, type TokenFacts } from "./token-facts.ts";
 
-/** The two forms of SPEC 5.2, and two for browsers: a session's cookie, and the password that begins a session. */
+/** The two forms of SPEC 5.2, and two for browsers: a session's cookie, and the password that starts a session. */
 export type Credential =
   | { readonly type: "token"; readonly secret: string }
   | { readonly type: "key"; readonly email: string; readonly key: string }
@@ -22,27 +22,28 @@ export type Credential =
 
 export interface Authenticator {
   /**
-   * Who calls, from `ip`. Throws `invalid_token` where the token is unknown, disabled or outside its time,
-   * `token_location` where its condition excludes the address, `unknown_key` where e-mail and key do not fit,
-   * `session_ended` if the session no longer exists, `wrong_password`, and `rate_limited` after many of these.
+   * Authenticates the caller at the address `ip`. Throws `invalid_token` if the token is unknown, disabled or outside its
+   * period of validity, `token_location` if its condition excludes the address, `unknown_key` if e-mail and key do not
+   * match, `session_ended` if the session no longer exists, `wrong_password`, and `rate_limited` after many of these
+   * errors.
    */
   authenticate(credential: Credential, ip: string): Promise<Actor>;
-  /** Whether the credential was good not long ago: it goes on working while its address is held up for guessing. */
+  /** Whether the credential was valid a short time ago: it keeps working while its address is blocked for guessing. */
   isFamiliar(credential: Credential): boolean;
-  /** Forgets what is known of the token. */
+  /** Drops the token from caches. */
   invalidate(tokenId: string): void;
-  /** Forgets what is known of these sessions. */
+  /** Drops these sessions from caches. */
   endSessions(ids: readonly string[]): void;
-  /** Forgets every credential: the reach of any of them may have changed. */
+  /** Drops every credential from caches, because the permissions of any of them may have changed. */
   invalidateAll(): void;
   close(): void;
 }
 
-/** A secret in the form in which the store holds it. Secrets are random and long, so one round suffices. */
+/** A secret as the store holds it. Secrets are random and long, so one round is enough. */
 export const hashSecret = (secret: string): string => hash("sha256", secret, "hex");
 
 const CREDENTIALS_KEPT_MAX = 10_000;
-/** How exactly a session's last use is known; each time is a write. */
+/** Accuracy of a session's last use, because each update is a write. */
 const SEEN_EVERY_MS = 5 * 60_000;
 
 interface KnownToken {
@@ -132,7 +133,7 @@ export function createAuthenticator({ store, clock, passwords }: AuthenticatorDe
     return { ...actor, session_id: known.row.id };
   }
 
-  /** A database that cannot be written now ends no session: the next request tries again. */
+  /** Failing to write does not end the session; the next request tries again. */
   const seen = (id: string): Promise<unknown> =>
     store.write(({ db }) => touchSession(db, id, isoMicros(clock.nowMicros()))).catch(() => undefined);
 
@@ -145,7 +146,7 @@ export function createAuthenticator({ store, clock, passwords }: AuthenticatorDe
 
   async function byKey(email: string, key: string, ip: string): Promise<Actor> {
     const known = await users.get(email.toLowerCase());
-    // The hash is compared for an unknown e-mail too, so that both cases take the same time.
+    // Compares the hash even for an unknown e-mail, so that both cases take the same time.
     const fits = sameHash(known?.row.api_key_hash ?? NO_HASH, hashSecret(key));
     if (!known || !fits) throw new PlatformError("unknown_key");
     return { ...actorOfUser(known, ip), proof: known.row.api_key_hash };
@@ -169,7 +170,7 @@ export function createAuthenticator({ store, clock, passwords }: AuthenticatorDe
     isFamiliar: (credential) => {
       if (credential.type === "token") return tokens.familiar(hashSecret(credential.secret)) !== undefined;
       if (credential.type === "session") return sessions.familiar(hashSecret(credential.secret)) !== undefined;
-      // Guessing passwords has its own bounds.
+      // Password guessing has separate limits.
       if (credential.type === "password") return true;
       const known = users.familiar(credential.email.toLowerCase());
       return sameHash(known?.row.api_key_hash ?? NO_HASH, hashSecret(credential.key));
@@ -189,7 +190,7 @@ export function createAuthenticator({ store, clock, passwords }: AuthenticatorDe
   };
 }
 
-/** No secret has this hash. */
+/** A hash that no secret has. */
 const NO_HASH = "0".repeat(64);
 
 const sameHash = (a: string, b: string): boolean => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
@@ -200,7 +201,7 @@ const actorOfUser = ({ row, reach }: KnownUser, ip: string): Actor => ({
   reach,
 });
 
-/** E-mail and key stand for the user in full; the user's memberships bound what that is. */
+/** E-mail and key grant everything that the user's memberships grant. */
 const everything = (userId: string): readonly Grant[] => [
   { effect: "allow", level: "account", id: "*", groups: ALL_PERMISSION_GROUPS },
   { effect: "allow", level: "zone", account: "*", id: "*", groups: ALL_PERMISSION_GROUPS },

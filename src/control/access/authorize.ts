@@ -7,7 +7,7 @@ import type { Store } from "#store/database/store.ts";
 import { createCommitInvalidatedCache } from "./commit-invalidated-cache.ts";
 import { type Groups, holdsAnywhere, holdsForUser, holdsInAccount, holdsInZone, touchesAccount, touchesZone } from "./grants.ts";
 
-/** What a route's path is about, as far as it was resolved. */
+/** The account and zone of a route's path, as far as they were resolved. */
 export interface ResolvedScope {
   readonly account: { readonly id: string; readonly name: string } | null;
   readonly zone: { readonly id: string; readonly name: string; readonly account_id: string; readonly plan: string } | null;
@@ -20,12 +20,12 @@ export type AskedScope =
 
 export interface Authorizer {
   /**
-   * Resolves what the path names and checks that the caller may use it under any one of `groups`. Throws
-   * `unauthorized_resource` for a foreign or absent account and `zone_not_found` for a foreign or absent zone,
-   * each the same way in both cases; `authentication_error` where only the permission is missing.
+   * Resolves the account or zone in the path and checks that the caller has any of `groups` for it. Throws
+   * `unauthorized_resource` for a foreign or unknown account and `zone_not_found` for a foreign or unknown zone, which
+   * the caller cannot tell apart; `authentication_error` if only the permission is missing.
    */
   authorize(actor: Actor, asked: AskedScope, groups: Groups): Promise<ResolvedScope>;
-  /** Forgets what is known of the zone or account. */
+  /** Drops the zone or account from caches. */
   invalidate(id: string): void;
   close(): void;
 }

@@ -19,30 +19,30 @@ export interface BootstrapConfig {
   readonly clock: Clock;
   readonly sealer: Sealer;
   readonly email: string;
-  /** Presets the first token's secret instead of making one up. */
+  /** Secret of the first token; random if absent. */
   readonly token?: string;
-  /** Presets the first user's key for the e-mail and key form of SPEC 5.2. */
+  /** The first user's API key for the e-mail and key form of SPEC 5.2. */
   readonly apiKey?: string;
 }
 
-/** A preset of the configuration that a later start passes over. */
+/** A bootstrap setting that is ignored because the database already has an account. */
 export interface IgnoredPreset {
   readonly key: "bootstrap.token" | "bootstrap.email" | "bootstrap.api_key";
-  /** What it says is so already. */
+  /** The database already has this value. */
   readonly isInUse: boolean;
 }
 
 export interface Bootstrapped {
   readonly account_id: string;
-  /** The first token's secret, while no start has shown it. */
+  /** The first token's secret, until a start has printed it. */
   readonly token: string | null;
   readonly ignored: readonly IgnoredPreset[];
 }
 
 /**
- * Gives an empty database its account, user, membership and first token, which has every permission. On any
- * other database it only says which account is the oldest. `token` is the secret until `firstTokenShown`: a start
- * that fails before it has printed the secret must not lose it. A token that was preset counts as changed: who chose it has it.
+ * Creates the account, user, membership and first token, which has every permission, in an empty database. In any other
+ * database, only finds the oldest account. `token` is the secret until `firstTokenShown` is called, so that a start that
+ * fails before printing does not lose it. A preset token counts as changed, because the operator knows it.
  */
 export async function bootstrap(config: BootstrapConfig): Promise<Bootstrapped> {
   if (config.token !== undefined && !isTokenSecret(config.token))
@@ -53,7 +53,7 @@ export async function bootstrap(config: BootstrapConfig): Promise<Bootstrapped> 
   const known = await oldestAccount(config.store.read);
   if (known) return { account_id: known.id, token: await unseenToken(config), ignored: await ignoredPresets(config) };
   const { result } = await config.store.write(async (unit) => {
-    // Several nodes may start on one empty database.
+    // Several nodes may start with one empty database.
     const other = await oldestAccount(unit.db);
     return other ? { account_id: other.id, token: null } : createAll(unit, config);
   });
@@ -74,7 +74,7 @@ async function unseenToken({ store, sealer }: BootstrapConfig): Promise<string |
   const row = await store.read.selectFrom("secrets").select("value").where("name", "=", UNSEEN_TOKEN).executeTakeFirst();
   if (row === undefined) return null;
   const secret = sealer.open(row.value, UNSEEN_TOKEN).toString("utf8");
-  // It may have been revoked, or given another secret, before anybody has seen it.
+  // It may have been revoked or rolled before it was ever printed.
   return (await findTokenByHash(store.read, hashSecret(secret))) === undefined ? null : secret;
 }
 

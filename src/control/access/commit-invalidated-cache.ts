@@ -2,14 +2,14 @@ import type { Clock } from "#kernel/clock.ts";
 import type { Store } from "#store/database/store.ts";
 
 /**
- * Values read from the store, kept only as long as nothing can have changed them: a commit of this process
- * ends them all at once, one of another node after `AGE_MS_MAX`. Absence is never kept.
+ * Caches values from the store. A commit of this process invalidates all of them; a commit of another node within
+ * `AGE_MS_MAX`. Missing values are not cached.
  */
 export interface CommitInvalidatedCache<V> {
   get(key: string): Promise<V | undefined>;
-  /** The value that is or was here not long ago. It may be out of date: a store that cannot be read takes nothing away. */
+  /** The last known value, possibly outdated, for use while the store cannot be read. */
   familiar(key: string): V | undefined;
-  /** Ends the values that `matches`, before their time. */
+  /** Drops the values that match. */
   drop(matches: (value: V) => boolean): void;
   close(): void;
 }
@@ -21,13 +21,13 @@ export interface CommitInvalidatedCacheDeps<V> {
   load(key: string): Promise<V | undefined>;
 }
 
-/** Other nodes' commits are noticed by polling, which takes as long. */
+/** Commits of other nodes are found by polling, which takes up to this long. */
 const AGE_MS_MAX = 1000;
 const NEVER_MS = Number.NEGATIVE_INFINITY;
 
 interface Entry<V> {
   readonly generation: number;
-  /** When the value has to be read again; at once where that has failed. */
+  /** When the value must be read again; immediately after a failed read. */
   untilMs: number;
   readonly loading: Promise<V | undefined>;
   value: V | undefined;

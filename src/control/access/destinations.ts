@@ -5,17 +5,17 @@ import type { AccessAppWrite, AccessDestination } from "#model/access/access-app
 
 type Fields = Pick<AccessAppWrite, "destinations" | "domain">;
 
-/** Throws `access_app_invalid` for what names no place; with a zone, also for names outside of it. */
+/** Throws `access_app_invalid` for an invalid destination, and with a zone also for names outside it. */
 export function checkDestinations({ destinations = [], domain }: Fields, type: string, zoneName: string | undefined): void {
   destinations.forEach((destination, index) => checkDestination(destination, `/destinations/${index}`, zoneName));
-  // A bookmark leads anywhere.
+  // A bookmark may link anywhere.
   if (domain !== undefined && type !== "bookmark") checkUri(domain, "/domain", zoneName);
 }
 
 export const invalidAccessApp = (source: string, message: string): PlatformError =>
   new PlatformError("access_app_invalid", { message, source });
 
-/** Where visitors would be asked: public destinations, with their paths. */
+/** The public destinations, with their paths. */
 export const hostsOf = ({ destinations = [] }: Fields): string[] =>
   destinations.flatMap((destination) => ("uri" in destination ? [canonical(destination.uri)] : []));
 
@@ -52,7 +52,7 @@ function isCidr(text: string): boolean {
 function checkUri(uri: string, place: string, zoneName: string | undefined): void {
   const { host, rest } = partsOf(uri);
   const name = host.replace(/:\d{1,5}$/, "");
-  // A star stands for a label or for a part of one.
+  // An asterisk stands for a label or a part of one.
   const parsed = parseHostname(name.replaceAll("*", "x"));
   if (parsed === undefined || /[\s?#]/.test(rest))
     throw invalidAccessApp(

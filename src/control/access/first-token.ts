@@ -12,7 +12,7 @@ export interface FirstToken {
   readonly userId: string;
   readonly secret: string;
   readonly nowMicros: number;
-  /** Nobody chose the secret: it has stood on a screen or in a log. */
+  /** The secret was generated and printed, so it may be on a screen or in a log. */
   readonly isPrinted: boolean;
 }
 
@@ -33,12 +33,12 @@ export const firstTokenRow = ({ userId, secret, nowMicros, isPrinted }: FirstTok
   bootstrap: isPrinted ? 1 : 0,
 });
 
-/** To be called once the operator has the first token's secret: from then on only its hash is stored. */
+/** Call when the operator has received the first token's secret; from then on only its hash is stored. */
 export async function firstTokenShown(store: Store): Promise<void> {
   await store.write(forgetUnseen);
 }
 
-/** The secret, sealed, of a first token that no start has shown yet. */
+/** Name of the sealed secret of a first token that no start has printed yet. */
 export const UNSEEN_TOKEN = "first-token";
 
 const forgetUnseen = async ({ db }: Unit): Promise<void> => {
@@ -46,8 +46,9 @@ const forgetUnseen = async ({ db }: Unit): Promise<void> => {
 };
 
 /**
- * Makes the installation's first token what it was when it was new, with another secret: active, with every permission, from anywhere and
- * without an end. It is made again where it is gone. For operators who have lost it, and so asks for no credential. Null where there was no start yet.
+ * Resets the installation's first token to its initial state with a new secret: active, with every permission, for any
+ * address and without expiry. Creates it again if it was deleted. For operators who have lost it, so it requires no
+ * credential. Null if the installation has never started.
  */
 export async function resetFirstToken({
   store,
@@ -79,7 +80,7 @@ export async function resetFirstToken({
   return result;
 }
 
-/** One policy a level, since a group counts only at its own. */
+/** One policy per level, because a group only applies at its own level. */
 const everyPermission = (userId: string): readonly TokenPolicy[] =>
   (
     [

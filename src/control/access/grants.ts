@@ -8,22 +8,22 @@ export interface ZoneRef {
   readonly account_id: string;
 }
 
-/** Whether the credential may act on the zone under any one of `groups`; none asked means that it reaches the zone at all. */
+/** Whether the credential has any of `groups` for the zone; with an empty array, whether it has any permission there. */
 export function holdsInZone(actor: Actor, zone: ZoneRef, groups: Groups): boolean {
   return decide(actor, zone.account_id, groups, (grant) => coversZone(grant, zone));
 }
 
-/** The same for things that belong to the account itself, such as its gateways. */
+/** The same for resources of the account itself, such as its gateways. */
 export function holdsInAccount(actor: Actor, accountId: string, groups: Groups): boolean {
   return decide(actor, accountId, groups, (grant) => grant.level === "account" && matches(grant.id, accountId));
 }
 
-/** The same for every zone of the account, those that will come included: what creating a zone takes. */
+/** The same for every zone of the account, including future ones, which creating a zone requires. */
 export function holdsInEveryZone(actor: Actor, accountId: string, groups: Groups): boolean {
   return decide(actor, accountId, groups, (grant) => (grant.effect === "deny" ? coversSomeZone : coversAllZones)(grant, accountId));
 }
 
-/** The same for the caller's own user. A credential of an account has none. */
+/** The same for the caller's own user. An account's token has no user. */
 export function holdsForUser(actor: Actor, groups: Groups): boolean {
   if (actor.type === "system") return true;
   if (actor.user_id === null) return false;
@@ -31,19 +31,25 @@ export function holdsForUser(actor: Actor, groups: Groups): boolean {
   return groups.length === 0 || groups.some((group) => allowed(actor.grants, group, covers));
 }
 
-/** Whether some grant of the credential concerns the account or one of its zones: otherwise it must not learn that the account exists. */
+/**
+ * Whether the credential has any permission for the account or one of its zones. Otherwise the caller must not learn that
+ * the account exists.
+ */
 export function touchesAccount(actor: Actor, accountId: string): boolean {
   if (actor.type === "system") return true;
   return actor.reach.has(accountId) && actor.grants.some((grant) => grant.effect === "allow" && coversSomeZone(grant, accountId));
 }
 
-/** Whether some grant of the credential concerns the zone or its account. */
+/** Whether the credential has any permission for the zone or its account. */
 export function touchesZone(actor: Actor, zone: ZoneRef): boolean {
   if (actor.type === "system") return true;
   return actor.reach.has(zone.account_id) && actor.grants.some((grant) => grant.effect === "allow" && coversZone(grant, zone));
 }
 
-/** Whether the credential holds any one of `groups` on anything: the gate of collections that then show only what it reaches. */
+/**
+ * Whether the credential has any of `groups` for anything. Required to read collections that only contain what the
+ * credential may see.
+ */
 export function holdsAnywhere(actor: Actor, groups: Groups): boolean {
   return (
     groups.length === 0 ||
@@ -52,12 +58,12 @@ export function holdsAnywhere(actor: Actor, groups: Groups): boolean {
   );
 }
 
-/** The accounts that the credential touches. */
+/** Accounts in which the credential has any permission. */
 export const touchedAccounts = (actor: Actor): readonly string[] => [...actor.reach.keys()].filter((id) => touchesAccount(actor, id));
 
 /**
- * Which zones a collection shows: all zones of the accounts in `every`, and those in `some` whose account is in
- * `accounts`; never those in `not`. Null means no limit.
+ * The zones in a collection: all zones of the accounts in `every`, and those in `some` whose account is in `accounts`,
+ * without those in `not`. Null: all zones.
  */
 export interface ZoneReach {
   readonly every: readonly string[];
@@ -94,7 +100,7 @@ function decide(actor: Actor, accountId: string, groups: Groups, covers: (grant:
   return groups.some((group) => held.has(group) && allowed(actor.grants, group, covers));
 }
 
-/** A deny wins over every allow. */
+/** A deny overrides every allow. */
 function allowed(grants: readonly Grant[], group: PermissionGroupName, covers: (grant: Grant) => boolean): boolean {
   let found = false;
   for (const grant of grants) {

@@ -17,19 +17,19 @@ import { accountView } from "./accounts.ts";
 import { emitUserTokens } from "./tokens.ts";
 import { ownUser } from "./users.ts";
 
-/** The caller's own memberships of accounts. */
+/** The caller's own memberships in accounts. */
 export interface Memberships {
   list(call: Call, query: MembershipList, page: PageRequest): Promise<Page<Membership>>;
   get(call: Call, id: string): Promise<Membership>;
   /** Accepts or rejects an invitation. */
   update(call: Call, id: string, body: MembershipUpdate): Promise<Membership>;
-  /** Leaves the account; its last owner stays. */
+  /** Leaves the account. Throws for its last owner. */
   remove(call: Call, id: string): Promise<{ id: string }>;
 }
 
 export interface MembershipsDeps {
   readonly store: Store;
-  /** Ends what is cached of credentials whose reach changed. */
+  /** Drops from caches the credentials whose permissions changed. */
   invalidate(): void;
 }
 

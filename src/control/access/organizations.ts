@@ -7,7 +7,7 @@ import type { Store } from "#store/database/store.ts";
 import { findUser } from "#store/access/users.ts";
 import type { Accounts } from "./accounts.ts";
 
-/** Accounts as organizations, which they were called until 2020. Each throws `not_found` for what an account does not have. */
+/** Accounts as organizations, their name until 2020. Throws `not_found` for unknown objects of the account. */
 export interface Organizations {
   get(accountId: string): Promise<Organization>;
   rename(call: Call, accountId: string, name: string): Promise<Organization>;

@@ -6,13 +6,19 @@ import { listSessions } from "#store/access/sessions.ts";
 import { findUserByEmail, type UserRow } from "#store/access/users.ts";
 import type { Store } from "#store/database/store.ts";
 
-/** Wrong passwords from one address. */
+/** Limit of wrong passwords from one address. */
 const PER_ADDRESS: RateLimitConfig = { requests: 20, periodSeconds: 300 };
-/** Wrong passwords of one user from addresses where it has not signed in with its password: guessers of many addresses do not lock the user out. */
+/**
+ * Limit of wrong passwords for one user, from addresses where the user has not signed in before. So guessing from many
+ * addresses does not lock the user out.
+ */
 const PER_USER: RateLimitConfig = { requests: 30, periodSeconds: 900 };
 
 export interface PasswordCheck {
-  /** The user with this e-mail address and password. Throws `wrong_password`, and `rate_limited` after too many of these. */
+  /**
+   * The user with this e-mail address and password. Throws `wrong_password`, and `rate_limited` after too many of these
+   * errors.
+   */
   userOf(email: string, password: string, ip: string): Promise<UserRow>;
 }
 
@@ -28,10 +34,10 @@ export function createPasswordCheck({ store, clock }: { readonly store: Store; r
       const [email, place] = [given.toLowerCase(), addressKey(ip)];
       refuse(addresses.look(place));
       const user = await findUserByEmail(store.read, email);
-      // An unknown e-mail is counted like a known one, so that both are answered alike.
+      // An unknown e-mail is counted like a known one, so that both get the same response.
       const guessed = user !== undefined && (await isKnownPlace(user.id, place)) ? null : email;
       if (guessed !== null) refuse(users.look(guessed));
-      // Counted before the answer is known: requests at the same time are as many guesses.
+      // Counted before the result is known, because concurrent requests are separate guesses.
       addresses.take(place);
       if (guessed !== null) users.take(guessed);
       const fits = await fitsPassword(password, user?.password_hash ?? null);

@@ -9,7 +9,7 @@ import {
 } from "#model/access/permission-groups.ts";
 import type { TokenPolicy, TokenPolicyWrite } from "#model/access/token.ts";
 
-/** A resource key of a policy, read: `com.cloudflare.api.account.zone.{id}` and its relatives. */
+/** A parsed resource key of a policy: `com.cloudflare.api.account.zone.{id}` and similar keys. */
 export type Resource =
   | { readonly level: "user"; readonly id: string }
   | { readonly level: "account"; readonly id: string }
@@ -19,7 +19,7 @@ const USER = "com.cloudflare.api.user.";
 const ACCOUNT = "com.cloudflare.api.account.";
 const ZONE = "com.cloudflare.api.account.zone.";
 
-/** Undefined where the key is none that tokens know. A user is always named, never `*`. */
+/** Undefined if the key is not supported in tokens. A user must have an id, never `*`. */
 export function parseResource(key: string): Resource | undefined {
   if (key.startsWith(ZONE)) return idOrAny(key.slice(ZONE.length), (id) => ({ level: "zone", account: "*", id }));
   if (key.startsWith(ACCOUNT)) return idOrAny(key.slice(ACCOUNT.length), (id) => ({ level: "account", id }));
@@ -29,7 +29,7 @@ export function parseResource(key: string): Resource | undefined {
 
 const idOrAny = (id: string, make: (id: string) => Resource): Resource | undefined => (id === "*" || isId(id) ? make(id) : undefined);
 
-/** Each resource of a policy with the place it stands at; throws where one cannot be read. */
+/** The resources of a policy; throws with its pointer if one is invalid. */
 export function policyResources(policy: Pick<TokenPolicyWrite, "resources">, pointer: string): readonly Resource[] {
   const found: Resource[] = [];
   for (const [key, value] of Object.entries(policy.resources)) {
@@ -65,7 +65,7 @@ function zonesInAccount(outer: Resource, inner: Readonly<Record<string, unknown>
   });
 }
 
-/** The policies as they are stored and shown: with identifiers, and the groups' names beside their identifiers. */
+/** Policies as stored and displayed: with ids, and the groups' names beside their ids. */
 export function storedPolicies(policies: readonly TokenPolicyWrite[], newId: () => string): readonly TokenPolicy[] {
   return policies.map((policy, index) => ({
     id: newId(),
@@ -84,8 +84,8 @@ export function storedPolicies(policies: readonly TokenPolicyWrite[], newId: () 
 }
 
 /**
- * What stored policies grant. `zoneAccounts` says which account each zone belongs to; zones that are gone grant
- * nothing. Groups count only at their own level: a zone's groups on an account mean all zones of the account.
+ * Compiles stored policies to grants. `zoneAccounts` maps each zone to its account; a missing zone grants nothing. Groups
+ * only apply at their own level: a zone's groups on an account mean all its zones.
  */
 export function compileGrants(policies: readonly TokenPolicy[], zoneAccounts: ReadonlyMap<string, string>): readonly Grant[] {
   const grants: Grant[] = [];
@@ -125,7 +125,7 @@ function resourceGrants(
   }
 }
 
-/** Every zone that the policies name. */
+/** Every zone that the policies refer to. */
 export function namedZones(policies: readonly Pick<TokenPolicyWrite, "resources">[]): readonly string[] {
   const ids = new Set<string>();
   policies.forEach((policy, index) => {
@@ -135,7 +135,7 @@ export function namedZones(policies: readonly Pick<TokenPolicyWrite, "resources"
   return [...ids];
 }
 
-/** The first group and grant of `wanted` that `actor` does not hold in full, or null: nobody hands out more than they have. */
+/** The first group and grant of `wanted` that `actor` does not have completely, or null. Nobody may grant more than they have. */
 export function missingGrant(
   actor: Actor,
   wanted: readonly Grant[],

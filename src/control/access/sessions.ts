@@ -17,17 +17,17 @@ import type { PasswordCheck } from "./password-check.ts";
 import { sessionEndMs } from "./session-end.ts";
 import { ownUser } from "./users.ts";
 
-/** Browsers that are signed in, and the passwords that sign them in. */
+/** Signed-in browsers, and the passwords for signing in. */
 export interface Sessions {
   list(call: Call): Promise<readonly Session[]>;
-  /** Signs the caller in: the secret goes onto the call, and from there into a cookie. */
+  /** Signs the caller in. The secret is returned on the call, and the API sets it as a cookie. */
   create(call: Call, body: SessionCreate): Promise<Session>;
   remove(call: Call, id: string): Promise<{ id: string }>;
-  /** Ends the session of this very call. */
+  /** Ends the session of this call. */
   end(call: Call): Promise<{ id: string }>;
-  /** Whether nobody has set the installation up yet. */
+  /** Whether the installation has not been set up yet. */
   isOpen(): Promise<boolean>;
-  /** Gives the first user an e-mail address and a password, and signs it in. Once: afterwards throws `already_set_up`. */
+  /** Gives the first user an e-mail address and a password, and signs in. Works once; later throws `already_set_up`. */
   setUp(call: Call, body: Setup): Promise<Session>;
   changePassword(call: Call, body: PasswordChange): Promise<{ sessions_ended: number }>;
 }
@@ -36,11 +36,11 @@ export interface SessionsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly passwords: PasswordCheck;
-  /** Ends what is cached of the sessions. */
+  /** Drops the sessions from caches. */
   ended(ids: readonly string[]): void;
 }
 
-/** The oldest ends where there would be more. */
+/** A new session ends the oldest if there are too many. */
 const SESSIONS_PER_OWNER_MAX = 50;
 
 export function createSessions({ store, clock, passwords, ended }: SessionsDeps): Sessions {
@@ -146,7 +146,7 @@ export function createSessions({ store, clock, passwords, ended }: SessionsDeps)
   };
 }
 
-/** Only the installation's first token, or the key of its first user, may say who that is. */
+/** Requires the installation's first token, or the key of its first user. */
 async function assertFirst(db: Kysely<Tables>, call: Call): Promise<UserRow> {
   const [user, { actor }] = [await oldestUser(db), call];
   if (!user || actor.user_id !== user.id) throw new PlatformError("authentication_error");
@@ -158,8 +158,8 @@ async function assertFirst(db: Kysely<Tables>, call: Call): Promise<UserRow> {
 }
 
 /**
- * Between the check of a credential and the session that begins with it, somebody may have rolled the token or changed the password, which
- * ends the sessions that there are.
+ * Between the check of a credential and the start of the session, the token may have been rolled or the password changed,
+ * which ends existing sessions only.
  */
 async function assertStillGood(db: Kysely<Tables>, { type, id, proof }: Actor): Promise<void> {
   const isToken = type === "token";

@@ -26,7 +26,7 @@ export interface TokenFacts {
   readonly deny: readonly string[];
 }
 
-/** What the owner holds itself: an account's token its account, a user's token what the user's memberships give. */
+/** Permissions of the token's owner: an account's token has that account, a user's token the user's memberships. */
 export async function ownerReach(
   db: Kysely<Tables>,
   owner: { readonly account_id: string | null; readonly user_id: string | null },
@@ -61,7 +61,7 @@ export const tokenActor = (facts: TokenFacts, ip: string): Actor => ({
   reach: facts.reach,
 });
 
-/** What the gateways know of the token, or null where it may run none. */
+/** The token's entry for the gateways, or null if it may run no gateway. */
 export function tokenEntry(facts: TokenFacts): TokenEntry | null {
   if (facts.row.status !== "active") return null;
   const actor = tokenActor(facts, "");
@@ -81,7 +81,7 @@ export function tokenStatus(row: Pick<TokenRow, "status" | "expires_on">, nowMs:
   return expiresMs !== undefined && expiresMs <= nowMs ? "expired" : row.status === "disabled" ? "disabled" : "active";
 }
 
-/** Whether the condition lets an address use the token; built once and asked often. */
+/** Whether the condition permits an address; built once for many calls. */
 export function addressGate(facts: Pick<TokenFacts, "allow" | "deny">): (ip: string) => boolean {
   if (facts.allow.length === 0 && facts.deny.length === 0) return () => true;
   const allow: CidrSet | null = facts.allow.length === 0 ? null : createCidrSet(facts.allow);

@@ -7,12 +7,12 @@ import type { TokenCondition } from "#model/access/token.ts";
 import type { Tables } from "#store/queries/tables.ts";
 import { findTokenById, type TokenRow } from "#store/access/tokens.ts";
 
-/** When and from where a token works. */
+/** The addresses and the expiry of a token. */
 export type TokenLimits = Pick<TokenRow, "condition" | "expires_on">;
 
 /**
- * Throws `authentication_error` where a token of these limits would work longer, or from more addresses, than the token that
- * makes or changes it, or learns its secret: one that is stolen would outlive its limits otherwise.
+ * Throws `authentication_error` if a token with these limits would be valid longer, or for more addresses, than the token
+ * that creates it, changes it or learns its secret. Otherwise a stolen token could outlive its own limits.
  */
 export async function assertWithinLimits(db: Kysely<Tables>, actor: Actor, wanted: TokenLimits): Promise<void> {
   if (actor.type !== "token") return;
@@ -54,6 +54,6 @@ function addressesOf({ condition }: TokenLimits): Addresses {
   return { in: blocks(request_ip.in), not_in: blocks(request_ip.not_in) };
 }
 
-/** A block that several others cover only together counts as outside: the caller can name those instead. */
+/** A block that only several others together cover counts as outside; the caller can list those instead. */
 const isWithinAny = (block: Cidr, blocks: readonly Cidr[]): boolean =>
   blocks.some((outer) => outer.prefix <= block.prefix && cidrContains(outer, block.base));

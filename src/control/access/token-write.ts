@@ -11,7 +11,7 @@ import type { TokenOwner } from "#store/access/tokens.ts";
 import type { Kysely } from "kysely";
 import { compileGrants, missingGrant, namedZones, policyResources, storedPolicies } from "./policies.ts";
 
-/** The columns that a caller decides. */
+/** The columns that the caller controls. */
 export interface TokenWrite {
   readonly name: string;
   readonly policies: string;
@@ -20,7 +20,10 @@ export interface TokenWrite {
   readonly expires_on: string | null;
 }
 
-/** Checks what a caller wants a token to be. Throws `invalid_input` with the place, or `authentication_error` where it would hold more than the caller. */
+/**
+ * Validates the body of a token write. Throws `invalid_input` with the location, or `authentication_error` if the token
+ * would have more permissions than the caller.
+ */
 export async function readTokenWrite(
   db: Kysely<Tables>,
   actor: Actor,
@@ -46,7 +49,7 @@ export async function readTokenWrite(
   return { name: body.name, policies: JSON.stringify(policies), ...limits };
 }
 
-/** Throws where `actor` does not hold all of `grants` itself; a wildcard of an account's token means that account. */
+/** Throws if `actor` does not have all of `grants`; a wildcard in an account's token means that account. */
 export function assertMayGrant(actor: Actor, grants: readonly Grant[], owner: TokenOwner): void {
   const wanted = "account_id" in owner ? grants.map((grant) => withinAccount(grant, owner.account_id)) : grants;
   const missing = missingGrant(actor, wanted);
@@ -61,7 +64,7 @@ function withinAccount(grant: Grant, accountId: string): Grant {
   return grant.level === "zone" && grant.account === "*" ? { ...grant, account: accountId } : grant;
 }
 
-/** Names of zones that do not exist are answered like zones that the caller does not hold, so that existence is not told. */
+/** Unknown zones are treated like zones without permission, so that their existence is not revealed. */
 async function zoneAccountsOfAll(db: Kysely<Tables>, body: Pick<TokenCreate, "policies">): Promise<ReadonlyMap<string, string>> {
   const named = namedZones(body.policies);
   const accounts = await zoneAccounts(db, named);
@@ -70,7 +73,7 @@ async function zoneAccountsOfAll(db: Kysely<Tables>, body: Pick<TokenCreate, "po
 
 const NO_ACCOUNT = "0".repeat(32);
 
-/** A user's token may name that user, an account's token that account and nothing of users. */
+/** Throws unless a user's token refers to that user only, and an account's token to that account and no user. */
 function assertOwnResources(body: Pick<TokenCreate, "policies">, owner: TokenOwner): void {
   body.policies.forEach((policy, index) => {
     const pointer = `/policies/${index}`;

@@ -32,24 +32,24 @@ import { readTokenFacts, tokenEntry, tokenStatus } from "./token-facts.ts";
 import { assertWithinLimits } from "./token-limits.ts";
 import { assertMayGrant, readTokenWrite } from "./token-write.ts";
 
-/** Use-cases of tokens, a user's own and an account's alike. A token that is not the owner's does not exist. */
+/** Tokens of a user or an account. A token of another owner counts as unknown. */
 export interface Tokens {
   list(owner: TokenOwner, query: TokenList, page: PageRequest): Promise<Page<Token>>;
   get(owner: TokenOwner, id: string): Promise<Token>;
-  /** The answer is the only place where the secret ever appears. */
+  /** The result is the only place that contains the secret. */
   create(call: Call, owner: TokenOwner, body: TokenCreate): Promise<TokenCreated>;
   update(call: Call, owner: TokenOwner, id: string, body: TokenUpdate): Promise<Token>;
-  /** A new secret, in place of the one before from this moment on. */
+  /** Replaces the secret immediately. */
   roll(call: Call, owner: TokenOwner, id: string): Promise<string>;
   remove(call: Call, owner: TokenOwner, id: string): Promise<{ id: string }>;
-  /** The calling token itself; throws `token_unverifiable` for a credential that is no token of this owner. */
+  /** Verifies the calling token itself; throws `token_unverifiable` if the credential is not a token of this owner. */
   verify(call: Call, owner: TokenOwner): Promise<TokenVerification>;
 }
 
 export interface TokensDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** Ends what is cached of the token. */
+  /** Drops the token from caches. */
   invalidate(tokenId: string): void;
 }
 
@@ -119,7 +119,7 @@ export function createTokens(deps: TokensDeps): Tokens {
       const secret = newTokenSecret();
       await commit({ store }, call, async (unit) => {
         const before = await found(unit.db, owner, id);
-        // Whoever rolls a token holds its secret afterwards.
+        // The caller learns the new secret, so it must not gain permissions from it.
         if (call.actor.id !== id) {
           assertMayGrant(call.actor, (await readTokenFacts(unit.db, before)).grants, owner);
           await assertWithinLimits(unit.db, call.actor, before);
@@ -150,12 +150,12 @@ export function createTokens(deps: TokensDeps): Tokens {
   };
 }
 
-/** Tells the planes what the token is worth now. Belongs to every unit that changes the token or its owner's memberships. */
+/** Publishes the token's current entry to the planes. Call in every unit that changes the token or its owner's memberships. */
 export async function emitToken(unit: Unit, row: TokenRow): Promise<void> {
   unit.change({ kind: "token", id: row.id, value: tokenEntry(await readTokenFacts(unit.db, row)) });
 }
 
-/** The same for all tokens of a user, whose reach has changed. */
+/** The same for all tokens of a user whose permissions have changed. */
 export async function emitUserTokens(unit: Unit, userId: string): Promise<void> {
   for (const row of await listUserTokens(unit.db, userId)) await emitToken(unit, row);
 }

@@ -45,7 +45,7 @@ export function createUsers({ store, clock }: { readonly store: Store; readonly 
   };
 }
 
-/** The caller's user; throws for a credential of an account, which has none. */
+/** The id of the caller's user; throws for an account's token, which has no user. */
 export function ownUser(call: Call): string {
   if (call.actor.user_id === null) throw new PlatformError("authentication_error");
   return call.actor.user_id;

@@ -25,15 +25,15 @@ import type { Store } from "#store/database/store.ts";
 import { readableAccounts, readableZones } from "./readable.ts";
 
 /**
- * What the planes logged, for a zone or an account that the caller may read: each throws `zone_not_found`,
- * `unauthorized_resource` and `authentication_error` as every route does.
+ * Queries over the planes' logs, for a zone or an account that the caller may read. Each throws `zone_not_found`,
+ * `unauthorized_resource` and `authentication_error` like any route.
  */
 export interface Analytics {
-  /** Zones or accounts of which the caller may read some dataset: zones by name, accounts by age, and no more than `max`. */
+  /** Zones or accounts of which the caller may read a dataset: zones by name, accounts by age, at most `max`. */
   readable(call: Call, kind: "zone" | "account", max: number): Promise<readonly string[]>;
-  /** Throws `invalid_input` where the order is not among the dimensions. */
+  /** Throws `invalid_input` if the order is not one of the dimensions. */
   groups(call: Call, scope: AnalyticsScope, dataset: AnalyticsDatasetName, query: AnalyticsQuery): Promise<readonly AnalyticsGroup[]>;
-  /** Rows by their fields, by time. */
+  /** Fields of rows, by time. */
   rows(
     call: Call,
     scope: AnalyticsScope,
@@ -96,7 +96,7 @@ export function createAnalytics({ access, store, reads }: AnalyticsDeps): Analyt
   };
 }
 
-/** Column names come from the table of datasets, which a test holds against the rows. */
+/** Column names come from the table of datasets, which a test compares with the rows. */
 function groupQuery(dataset: AnalyticsDataset, scope: AnalyticsScope, query: AnalyticsQuery, dimensions: readonly string[]): GroupQuery {
   const by = dimensions.map((name) => {
     const { column, intervalMs } = dataset.fields[name] as StoredField;
@@ -105,7 +105,7 @@ function groupQuery(dataset: AnalyticsDataset, scope: AnalyticsScope, query: Ana
   const order = query.order.flatMap(({ by: wanted, direction }) => {
     if (typeof wanted !== "object") return { by: wanted, direction };
     if ("measure" in wanted) return { by: { ...wanted, isPerRow: query.measures[wanted.measure]?.kind === "average" }, direction };
-    // What is the same everywhere orders nothing.
+    // A field with a constant value does not affect the order.
     const field = dataset.fields[wanted.dimension]!;
     if (!isStored(field)) return [];
     const at = dimensions.indexOf(wanted.dimension);
@@ -113,7 +113,7 @@ function groupQuery(dataset: AnalyticsDataset, scope: AnalyticsScope, query: Ana
       throw new PlatformError("invalid_input", {
         message: `orderBy ${wanted.dimension} requires the dimension ${wanted.dimension} in the query`,
       });
-    // What is stored is in the other order than what is shown of it.
+    // Negated fields are stored inverted, so their order is too.
     return { by: at, direction: field.kind !== "negated" ? direction : direction === "asc" ? "desc" : "asc" };
   });
   const measures = query.measures.map(({ kind, column }) => ({ kind: kind === "average" ? "sum" : kind, column }));
@@ -142,24 +142,24 @@ function partsOf(dataset: AnalyticsDataset, filter: AnalyticsFilter): readonly W
   const { column, intervalMs } = known;
   if (intervalMs !== undefined) return timeParts(filter.operator, [filter.value].flat().map(Number), intervalMs);
   const { operator } = filter;
-  // Among very many rows, those of one ray could be left out of a sample.
+  // Among very many rows, those of one ray could be missing from a sample.
   if (column === "ray_id" && operator === "eq")
     return [{ column, operator, value: String(filter.value) }, ...aroundRay(String(filter.value))] as readonly WherePart[];
   const condition = { column, operator, value: operator.endsWith("like") ? filter.value : asStored(known, filter.value) } as Condition;
   if (known.emptyAs === undefined || (operator !== "like" && operator !== "not_like")) return [condition];
-  // A pattern is about what is shown, which is not what is stored where that is empty.
+  // A pattern applies to the displayed value, which differs from the stored one if that is empty.
   const isFilled: Condition = { column: condition.column, operator: "ne", value: "" };
   const isEmptyToo = likeTest(String(filter.value))(known.emptyAs) === (operator === "like");
   return [isEmptyToo ? { any: [[condition, isFilled], [{ ...isFilled, operator: "eq" }]] } : { any: [[condition, isFilled]] }];
 }
 
-/** Times that are cut to whole intervals, compared as their cut values are. Lists have any number of them, all else has one. */
+/** Compares times that are rounded down to whole intervals. Lists have any number of times, all other operators one. */
 function timeParts(operator: AnalyticsOperator, times: readonly number[], intervalMs: number): readonly WherePart[] {
   const from = (value: number): WherePart => ({ column: "at_ms", operator: "ge", value });
   const until = (value: number): WherePart => ({ column: "at_ms", operator: "lt", value });
   const down = (ms: number): number => Math.floor(ms / intervalMs) * intervalMs;
   const [ms = 0] = times;
-  // No interval begins at a time that is not whole.
+  // A time that is not a multiple of the interval matches no interval.
   const intervals = times.filter((time) => time === down(time)).map((time) => [time, time + intervalMs] as const);
   switch (operator) {
     case "ge":
@@ -179,7 +179,7 @@ function timeParts(operator: AnalyticsOperator, times: readonly number[], interv
   }
 }
 
-/** The texts of which an object's JSON has one, if it has the entry: in values, quotes are never without a backslash. */
+/** Texts of which an object's JSON contains one if it has the entry; inside values, quotes always follow a backslash. */
 function entryTexts({ kind }: EntriesField, wanted: string): readonly string[] {
   const text = JSON.stringify(wanted);
   if (kind === "keys") return ["{", ","].map((before) => `${before}${text}:`);

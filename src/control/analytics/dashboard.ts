@@ -18,14 +18,14 @@ const SUMS: ReadonlySet<string> = new Set([
   ...["contentTypeMap", "countryMap", "responseStatusMap"],
 ]);
 
-/** How a stretch of time is cut, by how long it is. */
+/** The interval of a time series, by the length of the period. */
 const INTERVALS = [
   { upToMs: 3 * HOUR_MS, intervalMs: MINUTE_MS, field: "datetimeMinute" },
   { upToMs: 3 * DAY_MS, intervalMs: HOUR_MS, field: "datetimeHour" },
   { upToMs: SPAN_MAX_MS, intervalMs: DAY_MS, field: "date" },
 ] as const;
 
-/** Throws `invalid_input` for times that are none, or too far apart, and as Analytics does. */
+/** Throws `invalid_input` for times that are invalid or too far apart, and as Analytics does. */
 export async function zoneDashboard(
   deps: { readonly analytics: Analytics; readonly clock: Clock },
   call: Call,

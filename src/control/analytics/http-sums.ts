@@ -1,6 +1,6 @@
 import type { AnalyticsGroup } from "#model/events/analytics.ts";
 
-/** What the sums of a stretch of time are made of: requests by what they have in common, threats, and page views by browser. */
+/** The groups from which sums of a period are computed: requests by shared fields, threats, and page views by browser. */
 export interface HttpParts {
   readonly requests: readonly AnalyticsGroup[];
   readonly threats: readonly AnalyticsGroup[];
@@ -12,19 +12,19 @@ export type HttpSums = Readonly<Record<HttpNumber, number>> & Readonly<Record<Ht
 export type HttpMapEntry = Readonly<Record<string, string | number>>;
 
 interface Part {
-  /** Fields that requests are told apart by for it. */
+  /** The fields by which its groups must be distinguished. */
   readonly fields: readonly string[];
   readonly from: keyof HttpParts;
 }
 
-/** What came out of the cache, in whole or confirmed. */
+/** Cache statuses of responses from the cache, including revalidated ones. */
 const FROM_CACHE: ReadonlySet<unknown> = new Set(["hit", "stale", "updating", "revalidated"]);
 const isCached = ({ dimensions }: AnalyticsGroup): boolean => FROM_CACHE.has(dimensions["cacheStatus"]);
 const isEncrypted = ({ dimensions }: AnalyticsGroup): boolean => dimensions["clientRequestScheme"] === "https";
 function hasStatus(hundreds: number): (group: AnalyticsGroup) => boolean {
   return ({ dimensions }) => Math.floor(Number(dimensions["edgeResponseStatus"]) / 100) === hundreds;
 }
-/** HTML that was found. */
+/** A successful HTML response. */
 const isPage = ({ dimensions }: AnalyticsGroup): boolean =>
   dimensions["edgeResponseContentTypeName"] === "text/html" && Math.floor(Number(dimensions["edgeResponseStatus"]) / 100) === 2;
 
@@ -48,7 +48,7 @@ export const HTTP_NUMBERS = {
 } as const satisfies Readonly<Record<string, NumberPart>>;
 export type HttpNumber = keyof typeof HTTP_NUMBERS;
 
-/** Shares of all requests or bytes, from 0 to 1. */
+/** Ratios to all requests or bytes, from 0 to 1. */
 export const HTTP_OVERVIEW_RATIOS = {
   cachedRequests: { part: "cachedRequests", of: "requests" },
   cachedBytes: { part: "cachedBytes", of: "bytes" },
@@ -58,15 +58,15 @@ export const HTTP_OVERVIEW_RATIOS = {
   status5xx: { part: "serverErrors", of: "requests" },
 } as const satisfies Readonly<Record<string, { readonly part: HttpNumber; readonly of: HttpNumber }>>;
 
-/** The sums that a share is made of. */
+/** The two sums of a ratio. */
 export const ratioParts = (name: string): readonly HttpNumber[] =>
   Object.values(HTTP_OVERVIEW_RATIOS[name as keyof typeof HTTP_OVERVIEW_RATIOS]);
 
 interface MapPart extends Part {
-  /** How its entries call what they are told apart by. */
+  /** Name of an entry's key. */
   readonly key: string;
   readonly keyOf: (value: string) => string;
-  /** Numbers of its entries, each with what it counts. */
+  /** The numbers of an entry, and the groups that each counts. */
   readonly shows: Readonly<Record<string, { readonly from: keyof HttpParts; readonly counts: "requests" | "bytes" }>>;
 }
 
@@ -89,7 +89,7 @@ export const HTTP_MAPS = {
     keyOf: browserFamily,
     shows: { pageViews: { from: "pages", counts: "requests" } },
   },
-  /** What is known of an address from elsewhere: nothing, so that all are of one class. */
+  /** Classes of addresses are not known here, so all have the same class. */
   ipClassMap: { from: "requests", fields: [], key: "ipType", keyOf: () => "noRecord", shows: { requests: REQUESTS } },
   /** By the action that stopped them. */
   threatPathingMap: {
@@ -104,14 +104,14 @@ export type HttpMap = keyof typeof HTTP_MAPS;
 
 const NUMBERS = Object.entries(HTTP_NUMBERS) as [HttpNumber, NumberPart][];
 const MAPS = Object.entries(HTTP_MAPS) as [HttpMap, MapPart][];
-/** What totals show and can be ordered by: numbers, but not maps. Errors have their statuses there. */
+/** Sums that totals show and can be ordered by: numbers, not maps. There, errors are listed by their statuses. */
 export const HTTP_NUMBER_NAMES = NUMBERS.map(([name]) => name).filter((name) => name !== "clientErrors" && name !== "serverErrors");
 
-/** The fields that groups of one kind are asked for by, where these sums are wanted. */
+/** The fields by which groups of one kind must be queried for the wanted sums. */
 export function fieldsFor(kind: keyof HttpParts, wanted: ReadonlySet<string>): readonly string[] {
   const of = (parts: readonly (readonly [string, Part])[]): string[] =>
     parts.flatMap(([name, part]) => (wanted.has(name) && part.from === kind ? part.fields : []));
-  // Threats by country stand in a map of requests.
+  // Threats by country are part of a map of requests.
   const threats = kind === "threats" && wanted.has("countryMap") ? ["clientCountryName"] : [];
   return [...new Set([...of(NUMBERS), ...of(MAPS), ...threats])];
 }
@@ -124,7 +124,7 @@ export const needs = (kind: keyof HttpParts, wanted: ReadonlySet<string>): boole
 const amount = ({ count, measures: [bytes = 0] }: AnalyticsGroup, counts: "requests" | "bytes"): number =>
   counts === "requests" ? count : bytes;
 
-/** Sums that nobody wants are 0 or empty. Each group is looked at once for each of the sums. */
+/** Sums that are not wanted are 0 or empty. Each group is visited once per wanted sum. */
 export function httpSums(parts: HttpParts, wanted: ReadonlySet<string>): HttpSums {
   const numbers = NUMBERS.map(([name, { from, counts, holds }]) => {
     let sum = 0;
@@ -147,9 +147,9 @@ function mapEntries(parts: HttpParts, { from, fields: [field], key, keyOf, shows
       const name = keyOf(String(value));
       let entry = entries.get(name);
       if (entry === undefined) {
-        // Other kinds add to what there is, and make nothing of their own.
+        // Other kinds only add to existing entries.
         if (kind !== from) continue;
-        // A status stays the number that it is.
+        // A status stays a number.
         entry = { [key]: typeof value === "number" ? value : name, ...Object.fromEntries(shown.map(([what]) => [what, 0])) };
         entries.set(name, entry);
       }
@@ -161,7 +161,7 @@ function mapEntries(parts: HttpParts, { from, fields: [field], key, keyOf, shows
   return [...entries.values()].toSorted((a, b) => Number(b[first]) - Number(a[first]));
 }
 
-/** Browsers by what their user agents say, the first that fits: most also name those that they want to be taken for. */
+/** Browser families by user agent; the first match counts, because most browsers also contain the names of others. */
 const FAMILIES: readonly (readonly [RegExp, string])[] = [
   [/bot\b|crawl|spider|slurp/i, "Bot"],
   [/\bEdg(?:e|A|iOS)?\//, "Edge"],

@@ -4,13 +4,13 @@ import type { AnalyticsFilter, AnalyticsGroup, AnalyticsQuery, AnalyticsScope, A
 import type { Analytics } from "./analytics.ts";
 import { fieldsFor, type HttpNumber, type HttpParts, httpSums, type HttpSums, needs } from "./http-sums.ts";
 
-/** What the requests of one stretch of time come to. */
+/** Totals of the requests in one period. */
 export interface HttpTotals {
   readonly dimensions: Readonly<Record<string, AnalyticsValue>>;
-  /** Every so manieth row was read, where rows had to be. */
+  /** Only every n-th row was read, if rows had to be read. */
   readonly sampleInterval: number;
   readonly sum: HttpSums;
-  /** Different client addresses; 0 where nobody asked. */
+  /** Number of different client addresses; 0 if not requested. */
   readonly uniq: { readonly uniques: number };
 }
 
@@ -20,7 +20,7 @@ const PAGES: readonly AnalyticsFilter[] = [
   { field: "edgeResponseStatus", operator: "ge", value: 200 },
   { field: "edgeResponseStatus", operator: "lt", value: 300 },
 ];
-/** Combinations in all stretches of time together, which the thread that everything is answered on adds up. */
+/** Limit of groups over all periods together, because the main thread adds them up. */
 const GROUPS_MAX = 50_000;
 
 export interface HttpTotalsOrder {
@@ -29,20 +29,20 @@ export interface HttpTotalsOrder {
 }
 
 export interface HttpTotalsQuery {
-  /** On fields of time alone where threats are wanted, or maps of these. */
+  /** Time fields only, if threats or maps of them are wanted. */
   readonly filters: readonly AnalyticsFilter[];
-  /** Fields of requests, and of time alone where threats are wanted; one stretch without any. */
+  /** Fields of requests; time fields only, if threats are wanted. Empty: one period. */
   readonly dimensions: readonly string[];
-  /** By time from the earliest on where nothing is said. */
+  /** By default by time, earliest first. */
   readonly order: readonly HttpTotalsOrder[];
   readonly limit: number;
-  /** Names of the sums that are asked for; the fewer, the less there is to read. */
+  /** Names of the requested sums; fewer sums read less data. */
   readonly wanted: ReadonlySet<string>;
-  /** Counts addresses, for which rows have to be read. */
+  /** Counts distinct addresses, which requires reading rows. */
   readonly countsUniques: boolean;
 }
 
-/** Throws as Analytics does, and `invalid_input` where the time asked for is too long for its intervals. */
+/** Throws as Analytics does, and `invalid_input` if the period is too long for its intervals. */
 export async function httpTotals(
   analytics: Analytics,
   call: Call,

@@ -9,14 +9,14 @@ const DATASETS: readonly AnalyticsDataset[] = Object.values(ANALYTICS_DATASETS);
 const ZONE_READERS = [...new Set(DATASETS.flatMap(({ zonePermissions }) => zonePermissions))];
 const ACCOUNT_READERS = [...new Set(DATASETS.flatMap(({ accountPermissions }) => accountPermissions))];
 
-/** Zones of which the credential may read some dataset, by name. */
+/** Zones of which the credential may read a dataset, by name. */
 export async function readableZones(store: Store, actor: Actor, max: number): Promise<readonly string[]> {
   const filter = { reach: zoneReach(actor, ZONE_READERS), match: "all", order: "name", direction: "asc" } as const;
   const items = await listZones(store.read, filter, { limit: max, offset: 0 });
   return items.map(({ id }) => id);
 }
 
-/** The same of accounts, the oldest first. */
+/** Accounts of which the credential may read a dataset, oldest first. */
 export async function readableAccounts(store: Store, actor: Actor, max: number): Promise<readonly string[]> {
   const ids = [...actor.reach.keys()].filter((id) => holdsInAccount(actor, id, ACCOUNT_READERS));
   const { rows } = await listAccounts(store.read, { ids, name: undefined, direction: "asc" }, { limit: max, offset: 0 });

@@ -11,13 +11,13 @@ import type { Store } from "#store/database/store.ts";
 import { lockZone } from "#store/zones/zones.ts";
 
 export interface CachePurges {
-  /** Takes responses of the zone out of the edge's cache; answered once every edge has done it. Throws `purge_invalid`. */
+  /** Removes responses of the zone from the edge's cache. Resolves when every edge has done so. Throws `purge_invalid`. */
   purge(call: Call, zone: PlannedZoneRef, body: CachePurge): Promise<CachePurged>;
 }
 
-/** Selectors that stay with a zone, so that an edge that was away need not drop the zone's whole cache. */
+/** Recent selectors stored with a zone, so that an edge that was offline need not drop the zone's whole cache. */
 const KEPT_MAX = 200;
-/** In one call, by member and for the largest plan (the field's limits). */
+/** Limits per call and member, and for files on the largest plan (limits of the vendor's API). */
 const LISTED_MAX = 100;
 const FILES_OF_ENTERPRISE_MAX = 500;
 
@@ -25,7 +25,7 @@ export function createCachePurges(deps: { readonly store: Store }): CachePurges 
   return {
     purge: async (call, zone, body) => {
       const others = new Set<string>();
-      // Read once to see which names of others it is about.
+      // A first pass collects hostnames outside the zone, which may be custom hostnames.
       selectorOf(zone, body, (host) => isWithin(host, zone.name) || others.add(host) !== undefined);
       const served = others.size === 0 ? others : await servedHostnames(deps.store.read, zone.id, others);
       const selector = selectorOf(zone, body, (host) => isWithin(host, zone.name) || served.has(host));
@@ -33,7 +33,7 @@ export function createCachePurges(deps: { readonly store: Store }): CachePurges 
         await lockZone(unit.db, zone.id);
         const row = await purgesOfZone(unit.db, zone.id);
         const before: PurgeEntry = row ? (JSON.parse(row.value) as PurgeEntry) : { count: 0, recent: [] };
-        // With nothing behind it, what was purged before counts as everything.
+        // Without selectors, everything before this purge counts as purged.
         const recent = selector === null ? [] : keptOf([...before.recent, selector]);
         const entry: PurgeEntry = { count: before.count + 1, recent };
         await putPurges(unit.db, { zone_id: zone.id, value: JSON.stringify(entry) });
@@ -52,11 +52,11 @@ export function createCachePurges(deps: { readonly store: Store }): CachePurges 
   };
 }
 
-/** The newest whose lists together are not too long. */
+/** The newest selectors whose lists together do not exceed the limit. */
 function keptOf(selectors: readonly PurgeSelector[]): readonly PurgeSelector[] {
   let listed = 0;
   const first = selectors.findLastIndex((selector) => (listed += selector.values.length) > KEPT_MAX);
-  // The last one always stays: it is the one that is purged now.
+  // The last one always stays: it is the current purge.
   return selectors.slice(Math.min(first + 1, selectors.length - 1));
 }
 
@@ -74,14 +74,14 @@ function selectorOf(zone: PlannedZoneRef, body: CachePurge, serves: Serves): Pur
   return { by: name, values: texts.map((text, index) => READERS[name](text, serves) ?? refuse(name, index, text, zone.name)) };
 }
 
-/** How each kind is read; null for what is none, or is not served by the zone. */
+/** Parsers by kind; null if the text is invalid, or the zone does not serve it. */
 const READERS: Readonly<Record<PurgeSelector["by"], (text: string, serves: Serves) => string | null>> = {
   files: (text, serves) => {
     // linear: pumped
     const match = /^(https?):\/\/([^/?#]+)([^?#]*)(\?[^#]*)?/i.exec(text);
     const url = match && URL.parse(`${match[1]}://${match[2]}`);
     if (!match || !url || url.username !== "" || url.password !== "" || !serves(url.hostname)) return null;
-    // The path as it is written: responses are told apart by what visitors write.
+    // The path exactly as written, because cached responses are distinguished by the visitor's spelling.
     return `${url.protocol}//${url.host}${match[3] || "/"}${match[4] ?? ""}`;
   },
   // linear: pumped

@@ -4,7 +4,7 @@ import type { Sealer } from "#kernel/crypto/seal.ts";
 import { putSecret, secretValue } from "#store/database/secrets.ts";
 import type { Store } from "#store/database/store.ts";
 
-/** ACME accounts among the installation's secrets, sealed. */
+/** Stores ACME accounts, sealed, with the installation's secrets. */
 export function createAccountStore(deps: { readonly store: Store; readonly clock: Clock; readonly sealer: Sealer }): AccountStore {
   const { store, clock, sealer } = deps;
   const nameOf = (id: string): string => `acme-account ${id}`;
@@ -22,7 +22,7 @@ export function createAccountStore(deps: { readonly store: Store; readonly clock
     load: (id) => load(store.read, id),
     create: async (id, account) => {
       const { result } = await store.write(async ({ db }) => {
-        // Another node may have been quicker.
+        // Another node may have created it first.
         const present = await load(db, id);
         if (present === null) await put(db, id, account);
         return present ?? account;

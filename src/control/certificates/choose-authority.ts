@@ -4,12 +4,12 @@ import { checkCaa, type LookUpCaa } from "#acme/caa-lookup.ts";
 import type { CaaQuestion } from "#acme/caa.ts";
 import type { Method } from "#acme/issuance.ts";
 
-/** Who may issue: the installation's own authority is `local`. */
+/** An issuer of certificates; `local` is the installation's own authority. */
 export type IssuerName = AuthorityName | "local";
 
-/** An order that no authority is asked for, at least for now. */
+/** An order that is not sent to any authority, at least for now. */
 export class OrderRefused extends Error {
-  /** `caa`: CAA records forbid it; `terms`: the authority's rules, or the operator's choice, exclude it. */
+  /** `caa`: CAA records forbid it; `terms`: the authority's rules or the operator's configuration exclude it. */
   readonly kind: "caa" | "terms";
 
   constructor(kind: OrderRefused["kind"], message: string) {
@@ -19,15 +19,15 @@ export class OrderRefused extends Error {
   }
 }
 
-/** Null stands for the installation's own authority. */
+/** Null: the installation's own authority. */
 export type ChooseAuthority = (wanted: Wanted, signal: AbortSignal) => Promise<OpenAuthority | null>;
 
 export interface Wanted {
-  /** Who wants the certificate. */
+  /** The account that requests the certificate. */
   readonly account_id: string;
   readonly hosts: readonly string[];
   readonly method: Method;
-  /** An authority's name; empty for the first of `preference` that may issue (SPEC 9, the notice of 2024-09-09). */
+  /** An authority's name; empty: the first of `preference` that may issue (SPEC 9, the notice of 2024-09-09). */
   readonly requested: string;
   readonly preference: readonly IssuerName[];
 }
@@ -37,7 +37,7 @@ export function createChooseAuthority(deps: {
   readonly authorities: Authorities;
   lookUpCaa(accountId: string): LookUpCaa;
 }): ChooseAuthority {
-  // Where nobody answers, the authority itself has to find out (RFC 8659 §3).
+  // If the lookup fails, the authority itself must check CAA (RFC 8659 §3).
   const assertAllowed = async (wanted: Wanted, question: Omit<CaaQuestion, "isWildcard">, signal: AbortSignal): Promise<void> => {
     const lookUp = deps.lookUpCaa(wanted.account_id);
     for (const host of wanted.hosts) {
@@ -51,7 +51,7 @@ export function createChooseAuthority(deps: {
     const refused = refusedName(authority, hosts);
     if (refused !== null) throw new OrderRefused("terms", refused);
     const acmeMethod = method === "http" ? "http-01" : "dns-01";
-    // Without the account first, so that no account is made where nothing will be issued.
+    // First without the account, so that no account is created if nothing can be issued.
     await assertAllowed(wanted, { authority, method: acmeMethod }, signal);
     const opened = await deps.authorities.open(name, signal);
     await assertAllowed(wanted, { authority, method: acmeMethod, accountUri: opened.accountUrl }, signal);
@@ -65,7 +65,8 @@ export function createChooseAuthority(deps: {
     if (requested !== "" && requested !== "local") {
       if (named === undefined || !preference.includes("local"))
         throw new OrderRefused("terms", `this installation has no account at ${requested}`);
-      // The local authority stands in for those that a machine by itself cannot reach, and keeps to what a domain says of them.
+      // The local authority replaces those that a standalone machine cannot reach, and respects the domain's CAA records
+      // for them.
       await assertAllowed(wanted, { authority: named }, signal);
       return null;
     }

@@ -15,9 +15,9 @@ import { type CertificateRenewals, createCertificateRenewals } from "./renewals.
 import { createOrderSteps } from "./order-steps.ts";
 import { createZoneOwner } from "./zone-owner.ts";
 
-/** What the operator chose. */
+/** The operator's configuration. */
 export interface OrderingConfig {
-  /** Preferred first. */
+  /** In order of preference. */
   readonly hostnames: readonly IssuerName[];
   readonly zones: readonly IssuerName[];
   readonly acme: Pick<AuthoritiesConfig, "directories" | "bindings" | "email" | "roots">;
@@ -35,7 +35,7 @@ export interface CertificateOrdering extends CertificateRenewals {
 }
 
 const REQUEST_MS_MAX = 30_000;
-/** So long an authority may take to look at a proof before the order is put aside. */
+/** Maximum time that an authority may take to check a challenge before the order is postponed. */
 const POLL_MS_MAX = 60_000;
 
 export function createCertificateOrdering(deps: {

@@ -27,17 +27,17 @@ import type { Store, Unit } from "#store/database/store.ts";
 import { lockZone } from "#store/zones/zones.ts";
 import { issuerOf, readUploaded, signatureOf, type UploadErrors } from "./uploaded.ts";
 
-/** Certificates that a zone's owner brings: the edge shows them before those that authorities issue for the zone. */
+/** Uploaded certificates of a zone; the edge prefers them to those that authorities issue. */
 export interface CustomCertificates {
   list(zone: ZoneRef, query: CustomCertificateQuery, page: PageRequest): Promise<Page<CustomCertificate>>;
   /** Throws `certificate_not_found`. */
   get(zone: ZoneRef, id: string): Promise<CustomCertificate>;
-  /** Throws 1002, 1212, 1220, 2100 to 2106 and 2200 where it cannot be served for the zone. */
+  /** Throws errors 1002, 1212, 1220, 2100 to 2106 and 2200 if the certificate cannot be used for the zone. */
   create(call: Call, zone: ZoneRef, body: CustomCertificateCreate): Promise<CustomCertificate>;
-  /** One of the type sni_custom has another id after a new certificate or key. */
+  /** A certificate of type sni_custom gets another id with a new certificate or key. */
   edit(call: Call, zone: ZoneRef, id: string, body: CustomCertificateEdit): Promise<CustomCertificate>;
   remove(call: Call, zone: ZoneRef, id: string): Promise<{ id: string }>;
-  /** All or none. */
+  /** Changes all or none. */
   prioritize(call: Call, zone: ZoneRef, body: CustomCertificatePriorities): Promise<readonly CustomCertificate[]>;
 }
 
@@ -74,14 +74,14 @@ export function createCustomCertificates(deps: CustomCertificatesDeps): CustomCe
     ...{ uploaded_on: row.uploaded_on, modified_on: row.modified_on, expires_on: row.not_after },
   });
 
-  /** The columns that come from a certificate and its key. */
+  /** The columns derived from a certificate and its key. */
   const read = (zone: ZoneRef, id: string, given: { certificate: unknown; key: unknown }) => {
     const own = (names: readonly string[]): string[] => names.filter((name) => isWithin(name.replace(/^\*\./, ""), zone.name));
     const covers = (names: readonly string[]): boolean => own(names).length > 0;
     const { leaf, chain, privateKey, names } = readUploaded(given, { nowMs: clock.nowMs(), errors: ERRORS, covers });
     return {
       hosts: JSON.stringify(names),
-      // Whose other names those are is not known here.
+      // Names outside the zone are not served, since their owner is unknown.
       served_hosts: JSON.stringify(own(names)),
       chain,
       private_key: sealer.seal(privateKey, `certificate:${id}`),
@@ -92,7 +92,7 @@ export function createCustomCertificates(deps: CustomCertificatesDeps): CustomCe
       not_after: isoMicros(leaf.validToDate.getTime() * 1000),
     };
   };
-  /** Others of the zone, which nobody else changes meanwhile. */
+  /** Locks the zone and returns its other certificates. */
   const lockedOthers = async (unit: Unit, zone: ZoneRef, id: string, fingerprint: string): Promise<readonly CustomCertificateRow[]> => {
     await lockZone(unit.db, zone.id);
     const others = (await customCertificatesOfZone(unit.db, zone.id)).filter((row) => row.id !== id);
@@ -204,7 +204,7 @@ async function load(db: Unit["db"], zone: ZoneRef, id: string): Promise<CustomCe
   return row;
 }
 
-/** What would choose something that is not here is refused; empty values, which published clients send, choose nothing. */
+/** Refuses values that would select unsupported features; published clients send empty values, which are accepted. */
 function checkAvailable(body: CustomCertificateEdit): void {
   if (body.custom_csr_id) throw new PlatformError("hostname_csr_invalid", { source: "/custom_csr_id" });
   const chosen = (

@@ -5,12 +5,12 @@ import { zoneRowById } from "#store/zones/zones.ts";
 import type { HostnameDns } from "./hostname-dns.ts";
 import type { ProofHome } from "./placement.ts";
 
-/** Aliases of aliases that are followed. */
+/** Limit of the alias chain. */
 const ALIASES_MAX = 4;
 
 /**
- * Where a zone here answers for a TXT record of the name, or of what the name is an alias of; null where the world does, and
- * where the zone is another account's: that one says nothing on behalf of this one.
+ * The place in a hosted zone for a TXT record of the name, or of the target of its alias. Null if the name is hosted
+ * elsewhere, or by another account, whose zones prove nothing for this one.
  */
 export const createHostingZoneOf =
   ({ store, dns }: { readonly store: Store; readonly dns: HostnameDns }) =>

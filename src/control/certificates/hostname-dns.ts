@@ -3,23 +3,23 @@ import { promises as dns } from "node:dns";
 import { answersItself, type HostedName, hostedName } from "#store/zones/local-names.ts";
 import type { Store } from "#store/database/store.ts";
 
-/** What a name has of a type; or that nobody could say. */
+/** The records of a name and type, or the reason of a failed lookup. */
 export type DnsCheckResult = { readonly found: readonly string[] } | { readonly failed: string };
 
-/** The DNS as an account sees it that points at names (store/zones/local-names.ts). */
+/** DNS from the viewpoint of an account whose names point elsewhere (store/zones/local-names.ts). */
 export type HostnameDns = (viewerAccountId: string) => NamesOfHostnames;
 
-/** What control asks of the names of custom hostnames. Nothing here rejects. */
+/** Lookups for custom hostnames. None of them rejects. */
 export interface NamesOfHostnames {
-  /** The target of the name's own CNAME: one or none. */
+  /** The target of the name's CNAME: one or none. */
   cname(name: string): Promise<DnsCheckResult>;
-  /** IPv4 and IPv6 addresses, aliases followed. */
+  /** IPv4 and IPv6 addresses, following aliases. */
   addresses(name: string): Promise<DnsCheckResult>;
-  /** Texts, each with its strings joined. */
+  /** TXT records, each with its strings joined. */
   txt(name: string): Promise<DnsCheckResult>;
-  /** The zone here that answers for the name, and its serial; null where the world answers. */
+  /** The hosted zone that answers for the name, and its serial; null if it is hosted elsewhere. */
   home(name: string): Promise<HomeZone | null>;
-  /** The account whose zone the name lies in, whoever answers for it; null if no account has that zone. */
+  /** The account whose zone contains the name, even if another server answers for it; null if no account has such a zone. */
   accountOf(name: string): Promise<string | null>;
 }
 
@@ -35,12 +35,12 @@ const TIMEOUT_MS = 1_200;
 const TRIES = 1;
 const ANSWERS_MAX = 50;
 const CHAIN_LENGTH_MAX = 8;
-/** Good answers: no such name, or nothing of the type. */
+/** Codes of negative answers: the name or the type does not exist. */
 const NOTHING = new Set(["ENODATA", "ENOTFOUND"]);
 
 /**
- * Names of zones that live here, and that the account relies on, are answered from the database, which is ahead of what the
- * world sees; others by the operator's resolvers, those of the system where there are none.
+ * Names in hosted zones that the account relies on are answered from the database, which is ahead of the public DNS;
+ * others by the operator's resolvers, or the system's by default.
  */
 export function createHostnameDns({ store, resolvers }: { readonly store: Store; readonly resolvers: readonly string[] }): HostnameDns {
   const resolver = new dns.Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
@@ -54,7 +54,7 @@ export function createHostnameDns({ store, resolvers }: { readonly store: Store;
       return NOTHING.has(code) ? { found: [] } : { failed: `${name}: ${code || "no answer"}` };
     }
   };
-  /** Follows aliases through zones here until the world has to be asked, which follows the rest itself. */
+  /** Follows aliases in hosted zones; a resolver follows the rest itself. */
   const ask = async (viewer: string, name: string, type: Type): Promise<DnsCheckResult> => {
     let at = name;
     let pointing = viewer;
@@ -75,7 +75,7 @@ export function createHostnameDns({ store, resolvers }: { readonly store: Store;
     addresses: async (name) => {
       const [v4, v6] = await Promise.all([ask(viewer, name, "A"), ask(viewer, name, "AAAA")]);
       if ("found" in v4 && "found" in v6) return { found: [...v4.found, ...v6.found] };
-      // One family is better than none.
+      // If one family fails, the addresses of the other are enough.
       const one = [v4, v6].find((looked) => "found" in looked && looked.found.length > 0);
       return one ?? ("failed" in v4 ? v4 : v6);
     },

@@ -12,15 +12,15 @@ import { WireReader } from "#wire/dns/wire-reader.ts";
 
 const CAA = 257;
 const TIMEOUT_MS = 3_000;
-/** One that does not answer is passed over; more than these make nothing surer. */
+/** Resolvers that do not respond are skipped; trying more than these helps little. */
 const RESOLVERS_MAX = 3;
 const ALIASES_MAX = 8;
 const RECORDS_MAX = 100;
 
 /**
- * CAA records of a name, for the account that wants a certificate: of zones that live here and that it relies on from the
- * database, which is ahead of what the world sees, of others from the operator's resolvers, those of the system where there are
- * none. Aliases are followed (RFC 8659 §3).
+ * Looks up a name's CAA records for the account that requests a certificate: in the database for hosted zones that it
+ * relies on, which are ahead of the public DNS; otherwise through the operator's resolvers, or the system's by default.
+ * Follows aliases (RFC 8659 §3).
  */
 export function createLookUpCaa(deps: {
   readonly store: Store;
@@ -55,7 +55,7 @@ export function createLookUpCaa(deps: {
   };
 }
 
-/** Some resolvers take no connections. Null where these do not answer either. */
+/** A fallback over UDP, because some resolvers do not accept TCP. Null if none responds. */
 async function byDatagram(resolvers: readonly ResolverAddress[], name: string): Promise<CaaAnswer | null> {
   const resolver = new dns.Resolver({ timeout: TIMEOUT_MS, tries: 1 });
   try {
@@ -68,7 +68,7 @@ async function byDatagram(resolvers: readonly ResolverAddress[], name: string): 
   }
 }
 
-/** A property's name is a member's name in what the library gives. */
+/** The library returns each property as a member with the tag as its name. */
 const propertiesOf = ({ critical, ...properties }: { readonly critical: number }): readonly CaaRecord[] =>
   Object.entries(properties)
     .filter(([tag, value]) => tag !== "type" && typeof value === "string")
@@ -80,7 +80,7 @@ const contentsOf = (records: readonly { readonly type: string; readonly content:
     .slice(0, RECORDS_MAX)
     .map(({ content }) => readCaa(encodeContent("CAA", content, { origin: "." })));
 
-/** Throws where the answer says nothing of the name. */
+/** Throws if the response is not about the name. */
 function recordsIn(answer: Message, name: string): readonly CaaRecord[] {
   const rcode = answer.flags & 0xf;
   if (rcode === RCODE.NXDOMAIN) return [];

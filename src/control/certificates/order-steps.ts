@@ -27,46 +27,46 @@ import {
   validationRecords,
 } from "./placement.ts";
 
-/** Takes an order as far as it goes now; what it achieves is stored at each step. Rejects only when the signal is aborted or the store fails. */
+/** Advances an order as far as possible now, and stores each step. Rejects only if the signal is aborted or the store fails. */
 export type OrderSteps = (id: string, signal: AbortSignal) => Promise<void>;
 
 export interface WorkDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly sealer: Sealer;
-  /** Null if the installation does not have its own authority. */
+  /** Null if the installation has no local authority. */
   readonly ca: LocalCa | null;
   readonly authorities: Authorities;
   readonly choose: ChooseAuthority;
   readonly owners: OrderOwners;
-  /** Issuers in the order in which they are taken where the owner leaves the choice. */
+  /** Issuers in order of preference, for owners that leave the choice to the installation. */
   readonly preference: Readonly<Record<CertificateOrderRow["owner_kind"], readonly IssuerName[]>>;
-  /** Where a zone here, of the same account as the order's, answers for a TXT record of this name; null where the world does. */
+  /** The place in a hosted zone, of the order's account, for a TXT record of this name; null if the name is hosted elsewhere. */
   homeOf(order: CertificateOrderRow, txtName: string): Promise<ProofHome | null>;
 }
 
-/** Attempts after which an order is given up; the pauses between them are those between looks at a hostname (custom-hostnames.md §1). */
+/** Attempts before an order is given up; the delays between them are those of hostname checks (custom-hostnames.md §1). */
 const TRIES_MAX = 119;
 
-/** What an owner sees of an order. */
+/** Columns of an order that its owner sees. */
 const SHOWN = ["status", "error", "authority", "placed"] as const satisfies readonly (keyof CertificateOrderRow)[];
-/** Planes show a proof some milliseconds after it was stored; the authority is asked to look then. */
+/** Planes show a challenge some milliseconds after it is stored; the authority is asked to check after this time. */
 const SHOWN_AFTER_MS = 1_000;
-/** An authority that has not made up its mind is asked again. */
+/** Delay before a pending authority is asked again. */
 const UNDECIDED_MS = 5_000;
-/** Whoever wants to know is told after so many failures in a row: what passes by itself is nothing to act on. */
+/** Consecutive failures before a notification is sent, because short problems need no action. */
 const TELLING_TRIES = 3;
 const ALERTS = { zone: "universal_ssl_event_type", custom_hostname: "custom_ssl_certificate_event_type" } as const;
 const DAY_MS = 86_400_000;
 const RENEW_BEFORE_MS = 30 * DAY_MS;
-/** What is wrong with these is not the order. */
+/** Errors that the order itself does not cause. */
 const ORDER_STANDS: ReadonlySet<string> = new Set(["unavailable", "serverInternal", "rateLimited", "malformed_answer"]);
 
 export function createOrderSteps(deps: WorkDeps): OrderSteps {
   const { store, clock, sealer, owners } = deps;
   const call = (): Call => systemCall("certificate-orders");
 
-  /** Writes where the order stands, and gives it back to whoever comes when it is due. */
+  /** Stores the order's state, and releases it until it is due. */
   const save = async (
     row: CertificateOrderRow,
     values: Partial<CertificateOrderRow>,
@@ -75,14 +75,14 @@ export function createOrderSteps(deps: WorkDeps): OrderSteps {
   ): Promise<CertificateOrderRow | null> => {
     const next = { ...row, ...values };
     const { result: isThere } = await store.write(async (unit) => {
-      // It may have been taken back, or replaced, meanwhile.
+      // It may have been deleted or replaced meanwhile.
       if ((await orderById(unit.db, row.id)) === undefined) return false;
       await updateOrder(unit.db, row.id, values);
       await alsoIn(unit, next);
       return true;
     });
     if (!isThere) return null;
-    // Waiting is no progress that anybody has to be shown.
+    // A delay alone is no news for the owner.
     if (SHOWN.every((column) => next[column] === row[column])) return next;
     const placement = placementOf(next);
     const hasOwner = await owners[row.owner_kind].progress(call(), row.owner_id, {
@@ -97,7 +97,7 @@ export function createOrderSteps(deps: WorkDeps): OrderSteps {
     return null;
   };
 
-  /** Ends an order: its proofs are taken back. */
+  /** Deletes an order and removes its challenges. */
   const drop = async (row: CertificateOrderRow, alsoIn: (unit: Unit) => Promise<void> = async () => undefined): Promise<void> => {
     await store.write(async (unit) => {
       const present = await orderById(unit.db, row.id);
@@ -112,7 +112,7 @@ export function createOrderSteps(deps: WorkDeps): OrderSteps {
   const later = (row: CertificateOrderRow, inMs: number, values: Partial<CertificateOrderRow> = {}) =>
     save(row, { ...values, due_ms: clock.nowMs() + inMs, lease_ms: 0 });
 
-  /** Another try, later each time; the last one ends the order. */
+  /** Schedules the next attempt, with growing delays; the last one ends the order. */
   const retry = async (
     row: CertificateOrderRow,
     failed: { status: OrderStatus; error: string; isCaaError?: boolean; atLeastMs?: number; forgets?: boolean },
@@ -131,7 +131,7 @@ export function createOrderSteps(deps: WorkDeps): OrderSteps {
     const placement = placementOf(row);
     const alsoIn = async (unit: Unit): Promise<void> => {
       if (failed.forgets === true && placement !== null) await changeProofs(unit, row, placement, "take_back");
-      // Without an error it is the customer who is waited for.
+      // Without an error, the order waits for the customer.
       if (!isOver && (tries !== TELLING_TRIES || failed.error === "")) return;
       const facts = { hosts: JSON.parse(row.hosts) as string[], authority: row.authority };
       await tell(unit, clock.nowMs(), ALERTS[row.owner_kind], row.zone_id, (zone) => notIssuedAlert(zone, facts, failed.error, isOver));
@@ -156,8 +156,9 @@ export function createOrderSteps(deps: WorkDeps): OrderSteps {
   };
 
   /**
-   * Finds where names can be proved here that could not be yet: an alias may have come since, or the name leads here now. The
-   * edge answers for nobody before that, who could else prove a name that another account has here.
+   * Finds places for challenges that could not be shown here before: an alias may have been added, or the name points
+   * here now. Until then the edge answers none, because somebody could otherwise prove a name that another account serves
+   * here.
    */
   const withHomes = async (row: CertificateOrderRow, placement: Placement): Promise<Placement> => {
     const homes: Record<string, ProofHome> = { ...placement.homes };
@@ -171,20 +172,20 @@ export function createOrderSteps(deps: WorkDeps): OrderSteps {
 
   const issueLocally = async (row: CertificateOrderRow, hosts: readonly string[]): Promise<void> => {
     if (deps.ca === null) throw new OrderRefused("terms", "this installation has no local certificate authority");
-    // Nothing else proves to it that the name was given to its owner here.
+    // For the local authority, this is the only proof that the name belongs to its owner here.
     if (!(await owners[row.owner_kind].leadsHere(row.owner_id))) return retry(row, { status: "pending_validation", error: "" });
     const issued = await deps.ca.issue(await owners[row.owner_kind].localNames(row.owner_id, hosts));
     await finish(row, { ...issued, hosts, issuer: "local" }, null);
   };
 
-  /** An authority counts what it looks for in vain, so it is not asked before everything is there. */
+  /** Authorities limit failed validations, so they are asked only when everything is in place. */
   const isShown = async (row: CertificateOrderRow, placement: Placement): Promise<boolean> => {
     for (const record of foreignRecords(row.method, placement))
       if (!(await owners[row.owner_kind].isProofShown(row.owner_id, record))) return false;
     return true;
   };
 
-  /** Whether something can be shown now that was missing: then it is, and looked for in a moment. */
+  /** Shows challenges that have become possible; returns whether there were any. The authority is asked a moment later. */
   const showMore = async (row: CertificateOrderRow, placement: Placement): Promise<boolean> => {
     const next = await withHomes(row, placement);
     if (foreignProofs(next).length === foreignProofs(placement).length) return false;
@@ -206,7 +207,7 @@ export function createOrderSteps(deps: WorkDeps): OrderSteps {
     }
     const context = `certificate-order:${row.id}`;
     const privateKey = row.private_key === null ? newPrivateKey() : sealer.open(row.private_key, context).toString("utf8");
-    // The key is stored before anybody certifies it: whoever comes after a crash goes on with the same.
+    // The key is stored before the certificate is requested, so that the order continues with it after a crash.
     const keyed =
       row.private_key === null
         ? await save(row, { private_key: sealer.seal(privateKey, context), status: "pending_issuance", error: "" })
@@ -231,7 +232,7 @@ export function createOrderSteps(deps: WorkDeps): OrderSteps {
         ...{ owner_kind, owner_id, zone_id, hosts, method, requested },
         authority: certificate.issuer,
         renewal_id: facts?.renewalId ?? null,
-        // Of those that live shorter than three months a third is left.
+        // Certificates with a lifetime of less than three months are renewed when a third of it remains.
         renew_ms: Date.parse(certificate.notAfter) - Math.min(RENEW_BEFORE_MS, Math.floor(lengthMs / 3)),
         advice_ms: clock.nowMs() + DAY_MS,
       });

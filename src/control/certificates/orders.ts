@@ -17,28 +17,28 @@ import type { Store, Unit } from "#store/database/store.ts";
 import { changeProofs, placementOf } from "./placement.ts";
 import type { OrderSteps } from "./order-steps.ts";
 
-/** A certificate that somebody wants. */
+/** A request for a certificate. */
 export interface CertificateRequest extends CertificateOwner {
   readonly zone_id: string;
   readonly hosts: readonly string[];
   readonly method: "http" | "txt";
-  /** The authority's name; empty where the service chooses. */
+  /** The authority's name; empty: any. */
   readonly requested: string;
-  /** The certificate that it renews, as the authority names it. */
+  /** The certificate that it renews, as identified to its authority. */
   readonly replaces?: string | null;
 }
 
-/** Certificates that are being asked for. One owner has one order at a time. */
+/** Pending certificate orders. An owner has at most one order. */
 export interface CertificateOrders {
-  /** Puts the order down, in place of one for something else; one for the same is worked on again at once. */
+  /** Creates the order. Replaces a different one; an equal one becomes due at once. */
   request(unit: Unit, wish: CertificateRequest): Promise<void>;
-  /** Begins with what is due, as far as there is room; gives the number of those. */
+  /** Starts work on due orders, up to the limit; returns their number. */
   turn(): Promise<number>;
-  /** Works on the owner's order now, unless somebody else does; resolves when it has come as far as it comes now. */
+  /** Works on the owner's order now, unless it is claimed; resolves when it cannot advance further now. */
   workFor(owner: CertificateOwner): Promise<void>;
-  /** Takes up what is due without waiting for the next turn. */
+  /** Starts work on due orders without waiting for the next interval. */
   wake(): void;
-  /** Orders that a process before this one was at are taken up at once, where no other process can be at them. */
+  /** Continues orders of a previous process at once, if no other process can be working on them. */
   resume(): Promise<void>;
   close(): Promise<void>;
 }
@@ -47,18 +47,18 @@ export interface CertificateOrdersDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly workOn: OrderSteps;
-  /** A failure of ours, not of an authority. */
+  /** Called for internal failures, not for those of an authority. */
   onError(error: unknown): void;
 }
 
 const CONCURRENCY_MAX = 8;
-/** What is left is for others, however long the authority takes over these. */
+/** Concurrent orders of one account; the rest of the capacity is for others, however slow the authority is. */
 const PER_ACCOUNT_MAX = 6;
-/** With those that a caller waits for. */
+/** Including orders that a caller waits for. */
 const RUNNING_MAX = 64;
-/** Nobody is at an order for longer: then another may take it up. */
+/** Longer than any attempt takes; afterwards another process may claim the order. */
 const LEASE_MS = 300_000;
-/** A proof is shown that long before an authority is asked to look, and planes need a moment. */
+/** Delay before an authority is asked to check a new challenge, because planes need a moment to show it. */
 const LOOK_AGAIN_MS = 1_050;
 
 export function createCertificateOrders(deps: CertificateOrdersDeps): CertificateOrders {
@@ -77,7 +77,7 @@ export function createCertificateOrders(deps: CertificateOrdersDeps): Certificat
     const run: Promise<void> = workOn(id, signal)
       .catch(async (error: unknown) => {
         if (!signal.aborted) deps.onError(error);
-        // It is nobody's any more.
+        // Releases the claim.
         await store.write(({ db }) => updateOrder(db, id, { lease_ms: 0 }));
       })
       .catch(deps.onError)
@@ -90,7 +90,7 @@ export function createCertificateOrders(deps: CertificateOrdersDeps): Certificat
   };
   const turn = async (): Promise<number> => {
     const limit = CONCURRENCY_MAX - running.size;
-    // Looking costs nothing, where every write is put on disk.
+    // Reading is cheap, but every write is synced to disk.
     if (closing.signal.aborted || limit <= 0 || !(await hasDueOrders(store.read, clock.nowMs()))) return 0;
     const { result: ids } = await store.write(({ db }) =>
       claimOrders(db, { nowMs: clock.nowMs(), leaseMs: LEASE_MS, limit, perAccount: PER_ACCOUNT_MAX }),
@@ -130,7 +130,7 @@ export function createCertificateOrders(deps: CertificateOrdersDeps): Certificat
   };
 }
 
-/** Takes an owner's order back. Nothing is revoked: others may still have the certificate (custom-hostnames.md §1). */
+/** Deletes an owner's order. Nothing is revoked, because others may still use the certificate (custom-hostnames.md §1). */
 export async function forgetOrder(unit: Unit, owner: CertificateOwner): Promise<void> {
   const present = await orderFromRow(unit.db, owner);
   if (present !== undefined) await remove(unit, present);

@@ -1,17 +1,17 @@
 import type { Call } from "#control/call.ts";
 import type { OwnerKind } from "#store/certificates/certificate-orders.ts";
 
-/** Whom an order's certificate is for, and where it goes. */
+/** The owner of an order's certificate. */
 export interface OrderOwner {
-  /** Shows how the order comes along; false where there is nobody left to have the certificate. */
+  /** Displays the order's progress; false if the owner no longer exists. */
   progress(call: Call, id: string, progress: OrderProgress): Promise<boolean>;
-  /** Puts the certificate to use in place of the earlier one; false where there is nobody left to have it. */
+  /** Uses the certificate instead of the previous one; false if the owner no longer exists. */
   deploy(call: Call, id: string, certificate: NewCertificate): Promise<boolean>;
-  /** Whether the names are known to be the owner's: the installation's own authority asks nobody else. */
+  /** Whether the names are known to belong to the owner, which is the local authority's only check. */
   leadsHere(id: string): Promise<boolean>;
-  /** Whether what proves a name is there to be seen, where no zone here shows it. */
+  /** Whether a challenge that is not served here is in place. */
   isProofShown(id: string, record: ValidationRecord): Promise<boolean>;
-  /** The names of a certificate of the installation's own authority, the Common Name first. */
+  /** Names in a certificate of the local authority, the Common Name first. */
   localNames(id: string, hosts: readonly string[]): Promise<readonly string[]>;
 }
 
@@ -28,15 +28,15 @@ export type OrderStatus =
 export interface OrderProgress {
   readonly status: OrderStatus;
   readonly authority: string;
-  /** What has to be in place for the names to be proved; those that are proved already are left out. */
+  /** Records that must be in place to prove the names, without those that are already proved. */
   readonly records: readonly ValidationRecord[];
-  /** For people; empty where nothing went wrong. */
+  /** For people; empty without an error. */
   readonly error: string;
-  /** CAA records keep the authority from issuing (SPEC 3.2). */
+  /** CAA records prevent the authority from issuing (SPEC 3.2). */
   readonly isCaaError: boolean;
 }
 
-/** As `ssl.validation_records` shows it. */
+/** An entry of `ssl.validation_records`. */
 export interface ValidationRecord {
   readonly status: string;
   readonly txt_name?: string;
@@ -51,7 +51,7 @@ export interface NewCertificate {
   readonly chain: string;
   /** PKCS #8 PEM, unsealed. */
   readonly privateKey: string;
-  /** The authority's name, `local` among them. */
+  /** The authority's name, or `local`. */
   readonly issuer: string;
   readonly notBefore: string;
   readonly notAfter: string;

@@ -11,9 +11,9 @@ import { type CustomCertificateRow, customCertificatesOfZone } from "#store/cert
 import type { Store } from "#store/database/store.ts";
 import { placementOf, validationRecords } from "./placement.ts";
 
-/** A zone's own certificates, as the API shows them. */
+/** A zone's certificates, as the API returns them. */
 export interface CertificatePacks {
-  /** Those in use; with `all` the one on order as well. */
+  /** Certificates in use; with `all` also the one on order. */
   list(zoneId: string, all: boolean, page: PageRequest): Promise<Page<CertificatePack>>;
   /** Throws `certificate_not_found`. */
   get(zoneId: string, id: string): Promise<CertificatePack>;
@@ -21,11 +21,11 @@ export interface CertificatePacks {
 }
 
 const DAY_MS = 86_400_000;
-/** Of an order that nobody has placed yet, as most authorities issue. */
+/** Assumed validity of an order that is not placed yet, as most authorities issue. */
 const VALIDITY_DAYS = 90;
 
 export function createCertificatePacks({ store, clock }: { readonly store: Store; readonly clock: Clock }): CertificatePacks {
-  /** What authorities issued, or are asked to issue, for the zone. */
+  /** Certificates that authorities have issued or are asked to issue for the zone. */
   const issued = async (zoneId: string, all: boolean): Promise<readonly CertificatePack[]> => {
     const packs = await Promise.all((await certificatesOfZone(store.read, zoneId)).map((row) => inUse(row, clock.nowMs())));
     const order = all ? await orderFromRow(store.read, { owner_kind: "zone", owner_id: zoneId }) : undefined;

@@ -9,26 +9,26 @@ import { zoneRowById } from "#store/zones/zones.ts";
 import { encodeContent } from "#wire/dns/record-types.ts";
 import type { ValidationRecord } from "./owner.ts";
 
-/** An order that an authority has, and where its proofs are shown: the `placed` column. */
+/** An order that an authority has accepted, and the places of its challenges: the `placed` column. */
 export interface Placement {
   readonly order: PlacedOrder;
-  /** By host: where it is proved here, by the edge or a zone. Others are proved by whoever has the name. */
+  /** By host: the place where the edge or a hosted zone serves its challenge. Other hosts' owners must serve theirs. */
   readonly homes: Readonly<Record<string, ProofHome>>;
 }
 
 export interface ProofHome {
   readonly zone_id: string;
-  /** Of the page, or of the TXT record: that of the challenge, or what it is an alias of. */
+  /** Name of the page or TXT record: that of the challenge, or the target of its alias. */
   readonly name: string;
 }
 
 export const placementOf = ({ placed }: CertificateOrderRow): Placement | null =>
   placed === null ? null : (JSON.parse(placed) as Placement);
 
-/** Short, since the record is gone again in a minute. */
+/** Short, because the record is removed after about a minute. */
 const TXT_TTL_SECONDS = 60;
 
-/** What planes show for the order: pages over HTTP, TXT records in zones here. */
+/** The planes' entries for the order: pages over HTTP, TXT records in hosted zones. */
 export function proofOps(orderId: string, method: Method, { order, homes }: Placement): readonly Op[] {
   return missing(order).flatMap((proof, index): Op[] => {
     const home = homes[proof.host];
@@ -39,14 +39,14 @@ export function proofOps(orderId: string, method: Method, { order, homes }: Plac
   });
 }
 
-/** A record that no list shows: it is of the installation's making and goes by itself. */
+/** A record that lists do not contain: the installation creates and removes it. */
 function txtOp(id: string, { zone_id, name }: ProofHome, { keyAuthorization }: Proof): Op {
   const content = `"${txtValue(keyAuthorization)}"`;
   const rdata = Buffer.from(encodeContent("TXT", content, { origin: name })).toString("base64");
   return { kind: "record", id, value: { zone_id, name, type: "TXT", ttl: TXT_TTL_SECONDS, content, rdata, proxied: false } };
 }
 
-/** Shows the proofs, or takes them back; servers that fetch a zone learn of it. */
+/** Adds or removes the challenges; secondaries of a zone are notified. */
 export async function changeProofs(
   unit: Unit,
   row: CertificateOrderRow,
@@ -67,7 +67,7 @@ export async function changeProofs(
   });
 }
 
-/** For the owner of a name that is to be proved elsewhere, and to look at. */
+/** The challenges as displayed to the owner of the name. */
 export function validationRecords(method: Method, { order }: Placement): readonly ValidationRecord[] {
   return missing(order).map(({ host, token, keyAuthorization }) =>
     method === "http"
@@ -76,7 +76,7 @@ export function validationRecords(method: Method, { order }: Placement): readonl
   );
 }
 
-/** Those that nothing here shows. */
+/** Challenges that are not served here. */
 export const foreignRecords = (method: Method, placement: Placement): readonly ValidationRecord[] =>
   validationRecords(method, { ...placement, order: { ...placement.order, proofs: foreignProofs(placement) } });
 

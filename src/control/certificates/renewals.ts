@@ -16,15 +16,15 @@ import type { IssuerName } from "./choose-authority.ts";
 import type { CertificateOrders } from "./orders.ts";
 import { zoneHosts } from "./zone-hosts.ts";
 
-/** What time brings to certificates that were ordered. */
+/** Scheduled work on issued certificates. */
 export interface CertificateRenewals {
-  /** Orders the certificates that are due again; returns how many. */
+  /** Orders the certificates that are due for renewal; returns their number. */
   renewDue(limit: number): Promise<number>;
-  /** Asks authorities when they want certificates renewed (RFC 9773); gives the number of those that were asked about. */
+  /** Asks authorities for renewal times (RFC 9773); returns the number of certificates. */
   takeAdvice(limit: number, signal: AbortSignal): Promise<number>;
-  /** Orders a new zone's certificate, where it is to be of another authority; `orders.wake` begins with it. */
+  /** Orders a new zone's certificate, if an external authority should issue it; `orders.wake` starts the work. */
   orderForZone(unit: Unit, zone: { readonly id: string; readonly name: string; readonly type: string }): Promise<void>;
-  /** Orders certificates for zones that have none of the authorities the operator chose for them. */
+  /** Orders certificates for zones without one of the configured authorities. */
   orderForZones(limit: number): Promise<number>;
 }
 
@@ -51,7 +51,7 @@ export function createCertificateRenewals(deps: {
     const { result } = await store.write(async (unit) => {
       const row = await renewalOf(unit.db, due);
       if (row === undefined || row.renew_ms > clock.nowMs()) return false;
-      // The order's own schedule tries again; this is for one that was given up.
+      // An order has its own retries; this one is for orders that were given up.
       await updateRenewal(unit.db, row, { renew_ms: clock.nowMs() + DAY_MS });
       if ((await orderFromRow(unit.db, row)) !== undefined) return false;
       const { owner_kind, owner_id, zone_id, method, requested, renewal_id: replaces } = row;
@@ -68,7 +68,7 @@ export function createCertificateRenewals(deps: {
       const { client } = await deps.authorities.open(row.authority as AuthorityName, signal);
       const window = await client.renewalInfo(row.renewal_id, signal);
       if (window === null) return { advice_ms: nowMs + NO_ADVICE_MS };
-      // RFC 9773 §4.2: a random moment of the window, so that not all come at once; at once where it is over.
+      // RFC 9773 §4.2: a random moment in the window, to spread the load; immediately if the window is over.
       const length = Math.min(window.endMs - window.startMs, 2 ** 47);
       return { renew_ms: window.startMs + (length > 0 ? randomInt(length) : 0), advice_ms: nowMs + ADVICE_EVERY_MS };
     } catch {

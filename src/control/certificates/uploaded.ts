@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import type { ErrorName } from "#kernel/errors/error-codes.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 
-/** A certificate with its key that somebody brings. */
+/** An uploaded certificate with its key. */
 export interface Uploaded {
   readonly leaf: X509Certificate;
   /** PEM, leaf first. */
@@ -13,7 +13,7 @@ export interface Uploaded {
   readonly names: readonly string[];
 }
 
-/** By what is wrong with it: the error, and the member of the body that it speaks of. */
+/** For each problem, the error and the member of the body to which it refers. */
 export interface UploadErrors {
   readonly fields: { readonly certificate: string; readonly key: string };
   readonly names: Readonly<
@@ -30,7 +30,7 @@ const RSA_BITS_MIN = 2048;
 const CURVES = new Set(["prime256v1", "secp384r1"]);
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Throws what `errors` names where it cannot be served now, or is for other names than `covers` wants. */
+/** Throws the matching one of `errors` if the certificate cannot be used now, or does not cover the names. */
 export function readUploaded(
   given: { readonly certificate: unknown; readonly key: unknown },
   { nowMs, errors, covers }: { readonly nowMs: number; readonly errors: UploadErrors; covers(names: readonly string[]): boolean },
@@ -88,11 +88,11 @@ const isIssued = (lower: X509Certificate, upper: X509Certificate): boolean => lo
 const namesOf = (leaf: X509Certificate): readonly string[] =>
   (leaf.subjectAltName ?? "").split(", ").flatMap((name) => (name.startsWith("DNS:") ? [name.slice(4).toLowerCase()] : []));
 
-/** Who is shown as the issuer of a certificate: its organization, or else its common name. */
+/** The displayed issuer of a certificate: its organization, or else its common name. */
 export const issuerOf = (leaf: X509Certificate): string =>
   // linear: pumped
   /^O=(.+)$/m.exec(leaf.issuer)?.[1] ?? /^CN=(.+)$/m.exec(leaf.issuer)?.[1] ?? "unknown";
 
-/** As published clients show it: `ECDSAWithSHA256`. */
+/** In the format of published clients: `ECDSAWithSHA256`. */
 export const signatureOf = (leaf: X509Certificate): string =>
   (leaf.signatureAlgorithm ?? "").replace(/^ecdsa-with-SHA/i, "ECDSAWithSHA").replace(/^sha(\d+)WithRSAEncryption$/i, "SHA$1WithRSA");

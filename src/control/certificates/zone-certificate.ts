@@ -8,7 +8,7 @@ import { certificateEntry } from "#snapshot/compile.ts";
 import { type CertificateRow, insertCertificate } from "#store/certificates/certificates.ts";
 import type { Unit } from "#store/database/store.ts";
 
-/** The zone's first certificate: the apex and every name one label below it, the private key sealed. */
+/** A new zone's certificate: the apex and a wildcard for the names one label below it; the private key is sealed. */
 export async function issueZoneCertificate(
   deps: { readonly clock: Clock; readonly sealer: Sealer },
   ca: LocalCa,
@@ -30,7 +30,7 @@ export async function issueZoneCertificate(
   };
 }
 
-/** Stores the certificate and tells the planes. */
+/** Stores the certificate and publishes it to the planes. */
 export async function addCertificate(unit: Unit, certificate: CertificateRow): Promise<void> {
   await insertCertificate(unit.db, certificate);
   unit.change({ kind: "certificate", id: certificate.id, value: certificateEntry(certificate) });

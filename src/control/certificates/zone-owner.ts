@@ -8,7 +8,7 @@ import type { Store } from "#store/database/store.ts";
 import { zoneById } from "#store/zones/zones.ts";
 import type { OrderOwner } from "./owner.ts";
 
-/** Zones whose own certificates come from an authority outside. */
+/** Zones whose certificates an external authority issues. */
 export function createZoneOwner(deps: { readonly store: Store; readonly clock: Clock; readonly sealer: Sealer }): OrderOwner {
   const { store, clock, sealer } = deps;
   return {

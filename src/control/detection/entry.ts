@@ -2,7 +2,7 @@ import type { AllowedData, SensitiveDataPattern } from "#model/detection/sensiti
 import type { DetectionEntry } from "#snapshot/entries.ts";
 import type { SensitiveDataRow } from "#store/detection/sensitive-data.ts";
 
-/** What the detector worker gets of a zone's rows; null where there is nothing to get. */
+/** The detector's entry for a zone's or account's rows; null if it would be empty. */
 export function detectionEntry(rows: readonly SensitiveDataRow[]): DetectionEntry | null {
   const allowed = rows
     .filter(({ kind }) => kind === "allowed")
@@ -21,7 +21,7 @@ export function detectionEntry(rows: readonly SensitiveDataRow[]): DetectionEntr
     .map((row) => ({ ...(JSON.parse(row.value) as SensitiveDataPattern), id: row.id }))
     .map(({ id, name, pattern, context, validator, tags, enabled }) => ({
       ...{ id, name, pattern, context, validator, tags },
-      // An override may switch on what is off.
+      // A disabled pattern is included because an override may enable it.
       ...(enabled ? {} : { enabled }),
     }));
   return allowed.length + patterns.length === 0 ? null : { allowed, patterns };

@@ -16,14 +16,14 @@ export interface OwnedZone {
 /** A zone or a whole account. */
 export type Owner = { readonly zone: OwnedZone } | { readonly account_id: string };
 
-/** The owner's objects of one kind. Every change reaches the detector before it is answered. */
+/** The owner's objects of one kind. A change reaches the detector before it is acknowledged. */
 export interface OwnedObjects<Value extends object> {
   list(owner: Owner): Promise<(Value & Kept)[]>;
   /** Throws `not_found`. */
   get(owner: Owner, id: string): Promise<Value & Kept>;
-  /** Throws `invalid_input` where there are too many. */
+  /** Throws `invalid_input` if the owner has too many. */
   create(call: Call, owner: Owner, value: Value): Promise<Value & Kept>;
-  /** Members that are null are taken away. Throws `not_found`. */
+  /** Removes members that are null. Throws `not_found`. */
   update(call: Call, owner: Owner, id: string, change: Change<Value>, check: (value: Value) => void): Promise<Value & Kept>;
   /** Throws `not_found`. */
   delete(call: Call, owner: Owner, id: string): Promise<{ id: string }>;
@@ -42,7 +42,7 @@ export interface OwnedObjectsDeps {
   readonly clock: Clock;
   readonly kind: "allowed" | "pattern";
   readonly max: number;
-  /** What is kept of a body: clients send back what they have read, the id among it, and members that nobody knows. */
+  /** The stored members of a body; clients also send back ids and unknown members. */
   readonly members: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import { accountSensitiveData, zoneSensitiveData } from "#store/detection/sensit
 import type { Unit } from "#store/database/store.ts";
 import { detectionEntry } from "./entry.ts";
 
-/** The patterns that run in a zone: its own and its account's; of an account, without a zone, the account's. */
+/** The patterns that apply in a zone: its own and its account's. Without a zone, the account's. */
 export async function ownPatterns(
   db: Unit["db"],
   { zone_id, account_id }: { readonly zone_id: string | null; readonly account_id: string },

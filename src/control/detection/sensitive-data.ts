@@ -31,16 +31,16 @@ import { executeManaged, MANAGED_RULESETS, SENSITIVE_DATA_RULESET_ID } from "#ru
 
 export interface SensitiveData {
   /**
-   * What detection would find in a text, by every detector, off or on. Throws `invalid_input` for overrides that no rule
-   * could have.
+   * Findings of all detectors in a text, whether enabled or not. Throws `invalid_input` for overrides that a rule cannot
+   * have.
    */
   scan(zone: OwnedZone, request: SensitiveDataScan): Promise<SensitiveDataFindings>;
   readonly allowed: Omit<OwnedObjects<AllowedDataCreate>, "update"> & {
-    /** Throws `invalid_input` for what nothing could ever fit, and for what everything would. */
+    /** Throws `invalid_input` for a value that could match nothing, or would match everything. */
     update(call: Call, owner: Owner, id: string, change: AllowedDataChange): Promise<AllowedData>;
   };
   readonly patterns: Omit<OwnedObjects<PatternValue>, "create" | "update"> & {
-    /** Throws `invalid_input` with the place of a mistake. */
+    /** Throws `invalid_input` with the location of the mistake. */
     create(call: Call, owner: Owner, pattern: SensitiveDataPatternCreate): Promise<SensitiveDataPattern>;
     update(call: Call, owner: Owner, id: string, change: SensitiveDataPatternChange): Promise<SensitiveDataPattern>;
   };
@@ -136,7 +136,7 @@ function isJsonText(text: string): boolean {
 
 const COMPILED_MAX = 16;
 
-/** Every detector beside these patterns, compiled when first asked for; the oldest gives way. */
+/** All detectors with these patterns, compiled on first use; evicts the oldest. */
 function createCompiled(): (own: readonly CustomPattern[]) => CompiledDetectors {
   const known = new Map<string, CompiledDetectors>();
   return (own) => {
@@ -151,7 +151,7 @@ function createCompiled(): (own: readonly CustomPattern[]) => CompiledDetectors 
   };
 }
 
-/** Throws `invalid_input` for what nothing could ever fit, and for what everything would. */
+/** Throws `invalid_input` for a value that could match nothing, or would match everything. */
 function checkAllowed({ value_hash, json_path, path, rule_id }: AllowedDataCreate, own: readonly CustomPattern[]): void {
   const refuse = (message: string, source: string): never => {
     throw new PlatformError("invalid_input", { message, source });
@@ -165,7 +165,7 @@ function checkAllowed({ value_hash, json_path, path, rule_id }: AllowedDataCreat
     refuse("no rule and no pattern has this rule_id", "/rule_id");
 }
 
-/** Throws `invalid_input` for a pattern that could not be run. */
+/** Throws `invalid_input` for a pattern that cannot be compiled. */
 function checkPattern({ pattern, ...rest }: PatternValue): void {
   try {
     customDetector({ id: "", pattern, ...rest });

@@ -28,21 +28,21 @@ interface ScopeCondition {
   readonly value: string;
 }
 
-/** What may be given more than once, of both kinds of rows. */
+/** Columns of both kinds of rows that accept several values. */
 const SHARED = ["host", "path", "method", "country", "user_agent", "status"] as const;
 const OF_EVENTS = ["ruleset_id", "action", "service", "phase"] as const;
 const OF_REQUESTS = ["scheme", "origin_status", "cache_status", "edge_error", "edge_error_name"] as const;
 
-/** What rows can hold: a misspelt word would find nothing, and a tail would wait for it for good. */
+/** Possible values: a misspelt one would match nothing, and a tail would wait forever. */
 const KNOWN: Readonly<Record<string, ReadonlySet<string>>> = {
-  // A rule's `logging` can make any of them an event; what the previous WAF's rules did has their names.
+  // A rule's `logging` can turn any action into an event; events of the previous WAF have its names of actions.
   action: new Set([...Object.keys(ACTIONS), ...FIREWALL_ACTIONS]),
   service: new Set(EVENT_SERVICES),
   phase: new Set(PHASES.filter(({ runs }) => runs).map(({ name }) => name)),
   scheme: new Set(["http", "https"]),
 };
 
-/** How rows are written; what else stands in them, such as a method in small letters, is found as it is. */
+/** The stored form of values; other forms in rows, such as a method in lower case, match unchanged. */
 const WRITTEN: Readonly<Record<string, (text: string) => string>> = {
   host: (text) => parseHostname(text, { underscores: true }) ?? text.toLowerCase(),
   country: (text) => text.toUpperCase(),
@@ -50,7 +50,7 @@ const WRITTEN: Readonly<Record<string, (text: string) => string>> = {
   cache_status: (text) => text.toUpperCase(),
 };
 
-/** The events of the scope that the caller asks for. Throws `invalid_input` for a time, an address or a word that is none. */
+/** The events of the scope that match the filter. Throws `invalid_input` for an invalid time, address or value. */
 export const eventsOf = (scope: EventScope, filter: SecurityEventFilter): Where<"security_events"> => [
   ...inScope(scope),
   ...anyOf(filter, OF_EVENTS),
@@ -58,7 +58,7 @@ export const eventsOf = (scope: EventScope, filter: SecurityEventFilter): Where<
   ...(filter.rule_id === undefined ? [] : [listOf(filter.rule_id).flatMap(ruleIs)]),
 ];
 
-/** The requests of the scope that the caller asks for. Throws as `eventsOf` does. */
+/** The requests of the scope that match the filter. Throws as `eventsOf` does. */
 export const requestsOf = (scope: EventScope, filter: LoggedRequestFilter): Where<"requests"> => [
   ...inScope(scope),
   ...anyOf(filter, OF_REQUESTS),
@@ -94,7 +94,7 @@ const anyOf = <C extends string>(filter: { readonly [K in C]?: Values | undefine
     return given === undefined ? [] : [{ column, operator: "in" as const, value: listOf<string | number>(given).flatMap(formsIn(column)) }];
   });
 
-/** What to look for in the column. Throws `invalid_input` for what no row has. */
+/** The values to look for in the column. Throws `invalid_input` for a value that no row has. */
 const formsIn =
   (column: string) =>
   (value: string | number): readonly (string | number)[] => {
@@ -111,7 +111,7 @@ const formsIn =
 
 const listOf = <T>(given: T | readonly T[]): readonly T[] => (Array.isArray(given) ? (given as readonly T[]) : [given as T]);
 
-/** The index over time serves for rays, since they begin with theirs; an event comes a little later than its ray. */
+/** Rays begin with their time, so the index over time finds them; an event follows shortly after its ray. */
 export function aroundRay(ray: string): { readonly column: "at_ms"; readonly operator: "ge" | "le"; readonly value: number }[] {
   const ms = rayTimeMs(ray);
   if (ms === undefined) return [];
@@ -121,17 +121,17 @@ export function aroundRay(ray: string): { readonly column: "at_ms"; readonly ope
   ];
 }
 
-/** Between a request's ray and its last event lie at most its own time and a clock's steps. */
+/** Upper limit of the time between a request's ray and its last event, including clock changes. */
 const RAY_SLACK_MS = 3_600_000;
 
-/** A response with several findings is one event under one rule; the others are found by its matches. */
+/** A response with several findings is one event under one rule; the other rules are found in its matches. */
 const ruleIs = (id: string): Condition<"security_events">[] => [
   { column: "rule_id", operator: "eq", value: id },
   { column: "deployed_by", operator: "eq", value: id },
   { column: "matches", operator: "has", value: JSON.stringify({ rule_id: id }).slice(1, -1) },
 ];
 
-/** From `since` on and before `until`. Throws `invalid_input` for what is no time, and for times between which there is nothing. */
+/** From `since` (inclusive) to `until` (exclusive). Throws `invalid_input` for an invalid time or an empty period. */
 function betweenTimes({ since, until }: { readonly since?: string; readonly until?: string }): readonly TimeBound[] {
   const fromMs = since === undefined ? undefined : timeOf("since", since);
   const toMs = until === undefined ? undefined : timeOf("until", until);
@@ -156,7 +156,7 @@ function timeOf(name: string, text: string): number {
   return ms;
 }
 
-/** Rows have addresses in canonical form, IPv4 never as IPv6: a filter that writes it so means the same. */
+/** Rows have canonical addresses and never IPv4 in IPv6 form, so filters are converted. */
 function fromNetwork(text: string): { readonly column: "client_ip"; readonly operator: "eq" | "within"; readonly value: string } {
   const cidr = parseCidr(text);
   if (cidr === undefined)

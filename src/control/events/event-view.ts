@@ -1,7 +1,7 @@
 import type { SecurityEventRow } from "#events/rows/rows.ts";
 import type { SecurityEvent } from "#model/events/security-event.ts";
 
-/** A row as the activity log, its exports and its followers show it. */
+/** A row as in the activity log, its exports and its tails. */
 export const eventView = (row: SecurityEventRow): SecurityEvent => ({
   ...row,
   occurred_at: new Date(row.at_ms).toISOString(),

@@ -1,6 +1,6 @@
 import type { RetentionLimits } from "#events/retention/retention.ts";
 
-/** For how many seconds rows are there, and what is counted of them by the minute and by the hour; a full database may keep less. */
+/** Retention in seconds of rows, and of counts by minute and by hour; a full database may keep less. */
 export interface EventsKept {
   readonly rows: number;
   readonly minutes: number;

@@ -7,9 +7,9 @@ import { createRowLog, type LogSource } from "./row-log.ts";
 import { createRowMarks } from "./row-marks.ts";
 import { createTails, type TailDeps } from "./tail.ts";
 
-/** As SecurityEvents. */
+/** Requests that the edge answered; errors as in SecurityEvents. */
 export interface LoggedRequests {
-  /** Requests that the edge answered, newest first; `limit` is an older name of `per_page`. */
+  /** Newest first; `limit` is an older name of `per_page`. */
   list(scope: EventScope, query: LoggedRequestQuery & { readonly page: number; readonly per_page: number }): Promise<Page<LoggedRequest>>;
   export(scope: EventScope, query: LoggedRequestExport, accountId: string): AsyncIterable<string>;
   tail(scope: EventScope, query: LoggedRequestTail, accountId: string): AsyncIterable<string>;

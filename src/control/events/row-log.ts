@@ -13,17 +13,20 @@ import type { TailSource } from "./tail.ts";
 
 export type LogTable = "security_events" | "requests";
 
-/** What is listed and followed. */
+/** A kind of rows with its displayed form. */
 export interface LogSource<T extends LogTable, V extends object> extends TailSource<T> {
   view(row: EventTables[T]): V;
-  /** Of a CSV export, in their order; later ones are added at the end. */
+  /** Columns of a CSV export, in order; new ones are added at the end. */
   readonly columns: readonly (keyof V & string)[];
 }
 
 export interface RowLog<T extends LogTable, V extends object> {
-  /** Newest first. Throws `invalid_input` for a cursor that is none. */
+  /** Newest first. Throws `invalid_input` for an invalid cursor. */
   list(scope: EventScope, where: Where<T>, page: PageOf): Promise<Page<V>>;
-  /** All that fits, newest first, as text of the format; whoever takes it sets the pace. Throws `rate_limited` when too many do. */
+  /**
+   * All matching rows, newest first, as text of the format; the consumer sets the pace. Throws `rate_limited` if too many
+   * exports run.
+   */
   export(where: Where<T>, how: ExportOf): AsyncIterable<string>;
 }
 
@@ -34,22 +37,22 @@ interface PageOf {
 }
 
 interface ExportOf {
-  /** The account whose places it takes. */
+  /** The account against whose limit it counts. */
   readonly accountId: string;
   readonly format?: "ndjson" | "csv" | undefined;
   readonly limit?: number | undefined;
 }
 
-/** Pages are found by their number up to here; a cursor has no such end. */
+/** Largest offset of a page number; cursors have no such limit. */
 const OFFSET_MAX = 100_000;
 const EXPORT_ROWS_AT_ONCE = 500;
-/** Exports at the same time, of one account and of all: each keeps its rows in memory while they are taken. */
+/** Concurrent exports, per account and in total: each holds rows in memory. */
 const EXPORTS = { ofOne: 10, ofAll: 50 } as const;
-/** A busy database says so at once: an export asks again for half a minute, and then breaks off. */
+/** A busy database fails at once; an export retries for half a minute, then aborts. */
 const EXPORT_TRIES_MAX = 60;
 const EXPORT_TRY_EVERY_MS = 500;
 
-/** The lists and exports of one table of rows. */
+/** Lists and exports of one table of rows. */
 export function createRowLog<T extends LogTable, V extends object>(
   reads: EventReads,
   { table, view, columns }: LogSource<T, V>,
@@ -67,7 +70,10 @@ export function createRowLog<T extends LogTable, V extends object>(
     return position;
   };
 
-  /** Counts by the hour stay when rows go: those from before the oldest row of the scope say nothing of what a list can show. */
+  /**
+   * Hourly counts outlive their rows; those from before the oldest row of the scope are excluded, since lists cannot show
+   * them.
+   */
   const countOf = async (where: Where<T>, scope: EventScope): Promise<{ readonly count: number; readonly isEstimate: boolean }> => {
     const [oldest] = (await reads.page(table, { where: inScope(scope) as Where<T>, limit: 1, direction: "asc" })).rows;
     if (oldest === undefined) return { count: 0, isEstimate: false };
@@ -97,10 +103,10 @@ export function createRowLog<T extends LogTable, V extends object>(
   }
 
   async function* pages(where: Where<T>, { format = "ndjson", limit = Infinity }: Omit<ExportOf, "accountId">): AsyncGenerator<string> {
-    // With the first rows: what is sent before these are found could not be taken back.
+    // The head is sent with the first rows, because an error could not be reported after it.
     let head = format === "csv" ? csvHead(columns) : "";
     let after: RowPosition | undefined;
-    // Positions only get older: it ends with the oldest row at the latest.
+    // Positions only get older, so the loop ends with the oldest row at the latest.
     for (let left = limit; left > 0;) {
       const page = await pageSoon({ where, after, limit: Math.min(left, EXPORT_ROWS_AT_ONCE) });
       const rows = page.rows.map(view);
@@ -125,14 +131,14 @@ export function createRowLog<T extends LogTable, V extends object>(
       const found = await reads.page(table, { where, after, limit: per_page, ...(after ? {} : { offset }) });
       const isBehindAll = found.rows.length === 0 && offset > 0;
       const shown = (after === undefined && !isBehindAll ? offset : 0) + found.rows.length;
-      // The last page by its number tells how many there are.
+      // On the last page, the total follows from its offset.
       const isLast = after === undefined && !found.hasMore && !isBehindAll;
       const { count, isEstimate } = isLast ? { count: shown, isEstimate: false } : await countOf(where, scope);
       return {
         items: found.rows.map(view),
         page,
         per_page,
-        // A sample may have missed what the page shows.
+        // A sample may have missed rows that the page contains.
         total_count: isEstimate ? Math.max(count, shown + Number(found.hasMore)) : count,
         after: found.hasMore && found.last !== null ? marks.write(found.last, scope, where) : null,
         ...(isEstimate ? { info: { total_count_is_estimate: true } } : {}),

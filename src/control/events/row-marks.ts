@@ -5,16 +5,16 @@ import type { Sealer } from "#kernel/crypto/seal.ts";
 import type { EventScope } from "./event-filter.ts";
 
 /**
- * Where a list or a tail goes on, as text for clients. Rows are numbered through all tenants' events: sealed, the number tells nobody how
- * many there are, and what another zone or account was given is none here; nor is what was given for other conditions, where they are named.
+ * Cursors of lists and tails, as text for clients. Rows are numbered across all tenants, so the number is sealed to hide
+ * how many there are. A cursor is only valid for its scope, and for its conditions if these were given.
  */
 export interface RowMarks {
   write<T extends EventTable>(position: RowPosition, scope: EventScope, where?: Where<T>): string;
-  /** Undefined for what was not written here, or for another scope or other conditions. */
+  /** Undefined for a mark that was not issued here, or was for another scope or other conditions. */
   read<T extends EventTable>(mark: string, scope: EventScope, where?: Where<T>): RowPosition | undefined;
 }
 
-/** Of sealed values, which a mark goes without. */
+/** Prefix of sealed values, which marks omit. */
 const VERSION = "sv1.";
 const MARK = /^[\w-]{40,200}$/;
 

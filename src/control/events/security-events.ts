@@ -9,14 +9,17 @@ import { createRowMarks } from "./row-marks.ts";
 import { createTails, type TailDeps } from "./tail.ts";
 
 export interface SecurityEvents {
-  /** Newest first. Throws `invalid_input` for a time, address or cursor that is none, or a cursor of other filters. */
+  /** Newest first. Throws `invalid_input` for an invalid time, address or cursor, or a cursor of other filters. */
   list(scope: EventScope, query: SecurityEventQuery & { readonly page: number; readonly per_page: number }): Promise<Page<SecurityEvent>>;
-  /** All that fit, newest first, as text of the format; whoever takes it sets the pace. Throws as `list` does, and `rate_limited` when too many are made. */
+  /**
+   * All matching events, newest first, as text of the format; the consumer sets the pace. Throws as `list` does, and
+   * `rate_limited` if too many exports run.
+   */
   export(scope: EventScope, query: SecurityEventExport, accountId: string): AsyncIterable<string>;
   /**
-   * What comes from now on, as a stream of events (WHATWG HTML, "Server-sent events"), until the reader goes. One that is
-   * too far behind is told how much it does not get. Throws as `list` does, and `rate_limited` when too
-   * many read already.
+   * Future events as an event stream (WHATWG HTML, "Server-sent events"), until the client disconnects. A client that
+   * falls too far behind is told how many events it missed. Throws as `list` does, and `rate_limited` if too many clients
+   * follow.
    */
   tail(scope: EventScope, query: SecurityEventTail, accountId: string): AsyncIterable<string>;
   /** Ends every tail. */
@@ -36,7 +39,7 @@ export function createSecurityEvents({ reads, clock, sealer }: TailDeps & { read
   };
 }
 
-/** An event is written some time after the moment that its identifier names. */
+/** Maximum delay between the time in an event's identifier and its writing. */
 const WRITTEN_WITHIN_MS = 3_600_000;
 
 const SECURITY_EVENTS: LogSource<"security_events", SecurityEvent> = {

@@ -1,24 +1,24 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
 
 export interface StreamLimiter {
-  /** Throws `rate_limited` where no place is left, of the account or of all. */
+  /** Throws `rate_limited` if the account, or all accounts together, have reached the limit. */
   look(accountId: string): void;
-  /** Takes a place; what it gives is to be called once it is free. */
+  /** Takes a place; call the returned function to free it. */
   take(accountId: string): () => void;
 }
 
 interface SeatLimits {
   readonly ofOne: number;
   readonly ofAll: number;
-  /** What takes a place, as clients are told: `clients … can follow events`. */
+  /** Holders of places and their activity, for messages: `clients … can follow events`. */
   readonly takers: string;
   readonly what: string;
 }
 
-/** Seconds after which to ask for a place again: when one becomes free is not known. */
+/** Retry-After in seconds, because it is unknown when a place becomes free. */
 const RETRY_AFTER = "30";
 
-/** Places for what goes on for long, of each account and of all, so that none takes all of them. */
+/** Limits long-running work per account and in total, so that no account takes all places. */
 export function createStreamLimiter({ ofOne, ofAll, takers, what }: SeatLimits): StreamLimiter {
   const taken = new Map<string, number>();
   const change = (accountId: string, by: 1 | -1): void => {

@@ -10,23 +10,23 @@ import type { EventScope } from "./event-filter.ts";
 import type { RowMarks } from "./row-marks.ts";
 import { createStreamLimiter } from "./stream-limiter.ts";
 
-/** Readers of what comes, at the same time: of all accounts, and of one, so that none takes all places. */
+/** Concurrent clients, in total and per account, so that no account takes all places. */
 const READERS_MAX = 100;
 const READERS_OF_ONE_MAX = 25;
 const LOOK_EVERY_MS = 500;
-/** Events that are sent in one go, and their text: a reader that does not read keeps two such texts in memory, for two minutes at most. */
+/** Limits of one message: a client that does not read keeps two messages in memory, for at most two minutes. */
 const EVENTS_PER_LOOK_MAX = 500;
 const UNITS_PER_LOOK_MAX = 256 * 1024;
-/** Rows of all tenants that are looked at in one go, so that nobody else's questions wait long for it. */
+/** Rows of all tenants per look, so that other queries do not wait long. */
 const ROWS_PER_LOOK_MAX = 20_000;
-/** Rows of all tenants that a reader may be behind before it is told what it missed instead. */
+/** Rows of all tenants that a client may be behind; beyond, it is told how many events it missed. */
 const BEHIND_MAX = 1_000_000;
-/** Looks that wait for the thread that reads at the same time; others wait for these. */
+/** Concurrent looks in the reading thread; others wait. */
 const LOOKS_AT_ONCE_MAX = 8;
-/** Proxies close connections on which nothing is sent. */
+/** Interval of keep-alive messages, because proxies close silent connections. */
 const SILENCE_MS_MAX = 15_000;
 
-/** What has arrived, as it is sent. */
+/** New events, formatted. */
 interface Look {
   readonly text: string;
   readonly lastRow: number;
@@ -35,7 +35,7 @@ interface Look {
 
 export interface TailOptions {
   readonly scope: EventScope;
-  /** The account whose places it takes. */
+  /** The account against whose limit it counts. */
   readonly accountId: string;
   readonly lastEventId?: string | undefined;
   /** Ends after this time. */
@@ -43,9 +43,9 @@ export interface TailOptions {
 }
 
 export interface Tails<T extends TailedTable> {
-  /** Ends all of them, with their next look. */
+  /** Ends all tails at their next look. */
   close(): void;
-  /** Throws `rate_limited` when too many read already, of the account or of all. */
+  /** Throws `rate_limited` if too many clients follow, of the account or in total. */
   open(where: Where<T>, options: TailOptions): AsyncIterable<string>;
 }
 
@@ -56,26 +56,26 @@ export interface TailDeps {
 
 type TailedTable = "security_events" | "requests";
 
-/** What is followed. */
+/** The followed table. */
 export interface TailSource<T extends TailedTable> {
   readonly table: T;
-  /** Of each event of the stream. */
+  /** Event name in the stream. */
   readonly event: string;
   idOf(row: EventTables[T]): string;
   view(row: EventTables[T]): object;
-  /** Finds the row of an identifier by an index; null for what is none. */
+  /** Finds the row of an identifier by an index; null for an invalid identifier. */
   whereIs(id: string): Where<T> | null;
 }
 
 /**
- * Readers of live events look for what has arrived since they last looked, and nothing is kept for any of them. Each gets all of
- * its scope, in order of arrival, unless it is further behind than the bound: then `missed` says how many it does not get, and null
- * where it comes back with an identifier that nobody knows any more.
+ * Clients look for new events since their last look, and nothing is buffered for them. Each gets all events of its scope
+ * in order of arrival, unless it is too far behind: then `missed` says how many events it does not get, or null if it
+ * reconnects with an unknown identifier.
  */
 export function createTails<T extends TailedTable>({ reads, clock }: TailDeps, source: TailSource<T>, marks: RowMarks): Tails<T> {
   const seats = createStreamLimiter({ ofOne: READERS_OF_ONE_MAX, ofAll: READERS_MAX, takers: "clients", what: "follow events" });
   const closing = new AbortController();
-  // Readers of security events and of requests have their own places.
+  // Security events and requests have separate limits.
   const looks = createSemaphore(LOOKS_AT_ONCE_MAX, READERS_MAX);
 
   /**

@@ -7,21 +7,21 @@ import { recordsNamed } from "#store/dns/dns-record-rows.ts";
 import type { Unit } from "#store/database/store.ts";
 
 export interface CheckContext {
-  /** Records of the zone before the first step. */
+  /** Number of the zone's records before the first step. */
   readonly recordCount: number;
   readonly recordCountMax: number;
-  /** Whether an error says which change it means. */
+  /** Whether errors include the position of the change. */
   readonly pointed: boolean;
-  /** Which records of its name each record is judged beside. */
+  /** The records of the same name that each record is checked against. */
   readonly beside: "all" | "own_type" | "nothing";
-  /** Records that change as well, in other pieces of the same change: nothing is judged beside them. */
+  /** Records that other chunks of the same change also modify; they are not checked against. */
   readonly ignored?: ReadonlySet<string>;
 }
 
-/** Between so many steps of a large write other requests get their turn. */
+/** Steps per tick of a large write. */
 const SLICE = 2000;
 
-/** Judges each step against the records that the steps before it have left: conflict, duplicate, size, quota. */
+/** Checks each step against the records as left by the previous steps: conflict, duplicate, size, quota. */
 export async function checkSteps(db: Unit["db"], zone: PlannedZoneRef, steps: readonly ChangeStep[], context: CheckContext): Promise<void> {
   const names = new Set<string>();
   if (context.beside !== "nothing") for (const { place } of steps) if (place) names.add(place.name);
@@ -49,7 +49,7 @@ export async function checkSteps(db: Unit["db"], zone: PlannedZoneRef, steps: re
   }
 }
 
-/** The same error, and which of the changes it means. */
+/** The same error with the position of its change. */
 function located(error: PlatformError, { part, index, place }: ChangeStep): PlatformError {
   // The caller of an undo did not send the record and knows it by its name.
   if (part === "restores")

@@ -23,42 +23,42 @@ import type { Store, Unit } from "#store/database/store.ts";
 import { countImported, touchZone, zoneRowById } from "#store/zones/zones.ts";
 
 export interface ChangeOptions {
-  /** What the history says it was. */
+  /** The kind of change in the history. */
   readonly kind: DnsVersionKind;
-  /** Why, for the history; the call's own reason unless given. */
+  /** The reason in the history; absent: the call's own. */
   readonly reason?: string | null;
-  /** The version that an undo takes back or goes back to. */
+  /** The version that an undo reverts or restores. */
   readonly refersTo?: number;
 }
 
 /** The records in the order of the changes: deleted ones as they were, the others as they are now. */
 export type ChangedRecords = Readonly<Record<Part, readonly DnsRecord[]>> & {
-  /** The version that the write made, which is also the zone's serial; null where there was nothing to change. */
+  /** The version that the write created, which is also the zone's serial; null if nothing changed. */
   readonly version: number | null;
 };
 
 /**
- * The one way in which records of a zone change. All of it is one unit: rows, audit, one raise of the serial, one
- * version, and one delta for the planes. Changes are judged one after another against what those before them
- * left. Throws the first violation, in the order of dns.md, with nothing applied; `source` points into the changes
- * (`/posts/3/content`) unless the write is of a kind that is one record only.
+ * The only way to change a zone's records. All of it is one unit: rows, audit, one increase of the serial, one version,
+ * and one delta for the planes. Each change is checked against the state after the previous ones. Throws the first
+ * violation, in the order of dns.md, without applying anything; `source` points into the changes (`/posts/3/content`)
+ * unless the kind of write has only one record.
  */
 export interface RecordChanger {
   change(call: Call, zone: PlannedZoneRef, changes: RecordChanges, options: ChangeOptions): Promise<ChangedRecords>;
-  /** The same inside a unit, for changes that depend on what the unit reads. */
+  /** The same inside a unit, for changes that depend on data read in the unit. */
   changeWithin(unit: Unit, call: Call, zone: PlannedZoneRef, changes: RecordChanges, options: ChangeOptions): Promise<ChangedRecords>;
   /**
-   * The same in pieces, for changes of many thousand records: other writes wait for one piece (large-change.ts). Each record
-   * is in one piece, and each piece but the last has `PIECE_CHANGES` of them. Gives the version, or null where there was
-   * nothing to change.
+   * The same in chunks, for changes of many thousand records: other writes wait for one chunk (large-change.ts). Each
+   * record is in one chunk, and each chunk except the last has `PIECE_CHANGES` changes. Returns the version, or null if
+   * nothing changed.
    */
   changeInPieces(call: Call, zone: PlannedZoneRef, pieces: AsyncIterable<RecordChanges>, options: PiecesOptions): Promise<number | null>;
 }
 
 export interface PiecesOptions extends ChangeOptions {
-  /** Records that the pieces give a new form: they are judged beside all others. */
+  /** Records that the chunks replace; the new ones are checked against all others. */
   readonly ignored?: ReadonlySet<string>;
-  /** Part of the last unit, which makes the version. False gives everything up. */
+  /** Runs in the last unit, which creates the version; returning false undoes everything. */
   readonly finishing?: (unit: Unit) => Promise<boolean>;
 }
 
@@ -66,14 +66,14 @@ export interface RecordChangerDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly policy: RecordPolicy;
-  /** Records that one zone of the plan may have. */
+  /** Limit of records per zone of the plan. */
   recordsPerZoneMax(plan: string): number;
   readonly view: RecordView;
   readonly large: LargeChanges;
 }
 
 export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
-  /** What the changes come to, judged. */
+  /** The steps of the changes, checked. */
   const judged = async (
     unit: Unit,
     zone: PlannedZoneRef,
@@ -88,7 +88,7 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
       recordCount: source.recordCount,
       recordCountMax: deps.recordsPerZoneMax(zone.plan),
       pointed: POINTED.has(kind),
-      // What a primary says is not judged, and what callers may add to it stands beside it.
+      // Records from a primary are not checked; records that callers may add are checked against those of their own type.
       beside: transferred ? "nothing" : source.type === "secondary" ? "own_type" : "all",
       ...(ignored ? { ignored } : {}),
     });
@@ -134,13 +134,13 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
       reason: options.reason ?? call.reason ?? null,
     };
     await appendVersion(unit.db, version, changes);
-    // Nobody is shown the records of a transfer one by one.
+    // The caller of a transfer does not need the individual records.
     return changedRecords(transferred ? [] : steps, view, touched.serial);
   };
 
   return {
     change: async (call, zone, changes, options) => {
-      // Outside the unit, which holds up every other write.
+      // Prepared outside the unit, which blocks all other writes.
       const prepared = await prepareChanges(changes, zone, deps.policy);
       if (prepared.failedAlone) throw prepared.failedAlone;
       const timeoutMs = changeTimeoutMs(prepared.ids.length + prepared.posts.length);
@@ -166,7 +166,7 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
           return large.finish(unit, change, { reason: options.reason ?? null, refersTo: options.refersTo ?? null });
         });
       } catch (error) {
-        // Where this fails too, `removeAbandoned` does it later.
+        // If this fails too, `removeAbandoned` repeats it later.
         await large.takeBack(call, change.row).catch(() => {});
         if (error instanceof GivenUp) return null;
         throw error;
@@ -177,19 +177,22 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
   };
 }
 
-/** A name that the zone has was judged when it came, by a transfer or an import perhaps. */
+/** A name that the zone already has was checked when it was added, possibly by a transfer or an import. */
 async function namesInUse({ db }: Unit, zone: PlannedZoneRef, { doubtfulNames }: PreparedChanges): Promise<ReadonlySet<string>> {
   if (doubtfulNames.length === 0) return new Set();
   return new Set((await recordsNamed(db, zone.id, [...new Set(doubtfulNames)])).map(({ name }) => name));
 }
 
-/** Before the first piece comes, much may have to be read. */
+/** Interval of touching the change, because reading may take long before the first chunk. */
 const BEAT_MS = 15_000;
 
-/** `finishing` has refused: all of it is taken back. */
+/** `finishing` returned false: everything is undone. */
 class GivenUp extends Error {}
 
-/** What a large import has written is its own until the planes have it; what undoes or transfers may write anything. */
+/**
+ * Records that a large import wrote cannot be changed until the planes have them; an undo or transfer in progress may
+ * change any record.
+ */
 function assertNotUnderWay(largeChange: string | null, records: readonly DnsRecordRow[]): void {
   if (largeChange === null) return;
   const [kind, id] = largeChange.split(" ");
@@ -200,16 +203,16 @@ function assertNotUnderWay(largeChange: string | null, records: readonly DnsReco
   if (records.some((record) => importOfRecord(record.id) === id)) throw new PlatformError("dns_import_under_way");
 }
 
-/** A unit that hangs is undone; one that changes a hundred thousand records on a busy machine does not hang. */
+/** A unit that hangs is undone; one that changes a hundred thousand records on a busy machine must not be. */
 export const changeTimeoutMs = (changes: number): number => 10_000 + changes;
 
-/** Kinds of which a request holds several changes, so that an error says which one it means. */
+/** Kinds of requests with several changes, whose errors include the position. */
 const POINTED: ReadonlySet<DnsVersionKind> = new Set(["batch", "import", "scan", "revert", "restore"]);
 
 /** A record before and after the whole write. */
 export type RecordOutcome = VersionedChange<DnsRecordRow>;
 
-/** One record may be changed more than once. */
+/** Combines steps, because a record may change more than once. */
 function outcome(steps: readonly ChangeStep[]): readonly RecordOutcome[] {
   const byId = new Map<string, { before: DnsRecordRow | null; after: DnsRecordRow | null }>();
   for (const { remove, place } of steps) {
@@ -221,10 +224,10 @@ function outcome(steps: readonly ChangeStep[]): readonly RecordOutcome[] {
   return [...byId.values()];
 }
 
-/** Between so many records of a large write other requests get their turn. */
+/** Records per tick of a large write. */
 const SLICE = 1000;
 
-/** Tells the planes of each record, and the audit log where a view shows it what it was. */
+/** Publishes each record to the planes; with a view, also writes audit rows. */
 async function publish(
   unit: Unit,
   call: Call,

@@ -9,36 +9,36 @@ import type { DnsRecordRow } from "#store/dns/record-row.ts";
 
 export type Part = Exclude<keyof RecordChanges, "prepared" | "rows">;
 
-/** A record leaves the zone, enters it, or makes way for its new form. */
+/** A record is removed from the zone, added to it, or replaced. */
 export interface ChangeStep {
   readonly part: Part;
   /** Position within the part. */
   readonly index: number;
   readonly remove: DnsRecordRow | null;
   readonly place: DnsRecordRow | null;
-  /** Why the step cannot be taken, known before anything is asked of the zone. No step follows it. */
+  /** Why the step is invalid, known without reading the zone. No step follows it. */
   readonly error: PlatformError | null;
 }
 
-/** A write whose fields are checked already, or why they are wrong. */
+/** A validated write, or its error. */
 type Checked = PreparedRecord | PlatformError;
 
-/** A write that is wrong by its name alone, and right in a zone that has this name already. */
+/** A write that is invalid only because of its name, but acceptable if the zone already has the name. */
 interface Doubtful {
   readonly record: PreparedRecord;
   readonly otherwise: PlatformError;
 }
 
-/** Changes with everything checked that does not depend on the zone's records. */
+/** Changes after all checks that do not depend on the zone's records. */
 export interface PreparedChanges {
   readonly changes: RecordChanges;
-  /** Of existing records, as far as they exist. */
+  /** Ids of records that the changes refer to. */
   readonly ids: readonly string[];
   readonly puts: readonly Checked[];
   readonly posts: readonly (Checked | Doubtful)[];
   readonly restores: readonly Checked[];
   readonly doubtfulNames: readonly string[];
-  /** Set where the changes are one new record that is wrong: the zone need not be asked. */
+  /** Set if the only change is one new, invalid record: the zone need not be read. */
   readonly failedAlone: PlatformError | null;
 }
 
@@ -46,7 +46,7 @@ interface Scene {
   readonly zone: PlannedZoneRef;
   readonly policy: RecordPolicy;
   readonly now: string;
-  /** Of the doubtful names those that the zone has. */
+  /** The doubtful names that the zone has. */
   readonly namesInUse: ReadonlySet<string>;
 }
 
@@ -59,7 +59,7 @@ export async function prepareChanges(changes: RecordChanges, zone: PlannedZoneRe
     const record = checked(() => prepareRecord(write, zone, { ...policy, names: "any" }));
     return record instanceof PlatformError ? otherwise : { record, otherwise };
   };
-  // What a record was before is not judged by what the operator has decided since then.
+  // A restored record is checked without the operator's current rules for names and TXT content.
   const past: RecordPolicy = { ...policy, names: "any", txtContent: "as_sent" };
   const ids = new Set([deletes, patches, puts, restores, rows].flatMap((items) => items.map(({ id }) => id)));
   const preparedPosts: readonly (Checked | Doubtful)[] = [...(await eachInSlices(posts, checkNew)), ...(changes.prepared ?? [])];
@@ -86,7 +86,7 @@ function checked(prepare: () => PreparedRecord): Checked {
 
 const SLICE = 500;
 
-/** Leaves the event loop free now and then: an import has a hundred thousand records. */
+/** Yields to the event loop regularly: an import has a hundred thousand records. */
 async function eachInSlices<T, R>(items: readonly T[], work: (item: T) => R): Promise<R[]> {
   const done: R[] = [];
   for (const item of items) {
@@ -96,12 +96,12 @@ async function eachInSlices<T, R>(items: readonly T[], work: (item: T) => R): Pr
   return done;
 }
 
-/** The steps in the order in which they are taken. `existing` holds the records of `prepared.ids` that exist. */
+/** The steps in order. `existing` contains the records of `prepared.ids` that exist. */
 export function planSteps(prepared: PreparedChanges, existing: readonly DnsRecordRow[], scene: Scene): readonly ChangeStep[] {
   const { deletes = [], patches = [], puts = [], restores = [], rows: given = [] } = prepared.changes;
   const steps: ChangeStep[] = [];
   const rows = new Map(existing.map((row) => [row.id, row]));
-  /** False once a step fails: nothing after it matters. */
+  /** False if the step failed: later steps do not matter. */
   const add = (part: Part, index: number, remove: DnsRecordRow | null, to: DnsRecordRow | PlatformError | null): boolean => {
     const error = to instanceof PlatformError ? to : null;
     const place = to instanceof PlatformError ? null : to;
@@ -135,11 +135,11 @@ const patched = (row: DnsRecordRow, body: DnsRecordWrite, { zone, policy, now }:
     now,
   );
 
-/** A PUT that was refused may only repeat what the record has already. */
+/** A refused PUT is accepted if it only repeats values that the record already has. */
 const overwritten = (row: DnsRecordRow, body: DnsRecordWrite, to: Checked, { zone, policy, now }: Scene): DnsRecordRow | PlatformError =>
   changedRow(row, to instanceof PlatformError ? checked(() => prepareRecord(body, zone, policy, judgedBefore(row))) : to, now);
 
-/** A proxied record does not have its own TTL that could be kept. */
+/** A proxied record has no TTL of its own to keep. */
 const judgedBefore = <Row extends ShownRow>(row: Row): Partial<PreparedRecord> =>
   row.proxied === 1 ? { ...row, ttl: TTL_AUTOMATIC } : row;
 
@@ -160,17 +160,17 @@ export const createdRow = (id: string, record: PreparedRecord, zone_id: string, 
   modified_on: now,
 });
 
-/** All that it was, its times included; only that it changed now is new. */
+/** The record as it was, including its times, except the time of modification. */
 const restoredRow = (row: ShownRow, to: Checked, { zone, now }: Scene): DnsRecordRow | PlatformError =>
   to instanceof PlatformError ? to : { ...row, ...to, zone_id: zone.id, modified_on: now };
 
-/** The fields that a PATCH names. Null stands for "none" where a record can be without, and elsewhere for nothing. */
+/** The fields in the body of a PATCH. Null removes a value from fields that can be absent, and is ignored for others. */
 const named = (body: DnsRecordWrite): DnsRecordWrite =>
   Object.fromEntries(Object.entries(body).filter(([field, value]) => value !== undefined && !(value === null && NEVER_NONE.has(field))));
 
 const NEVER_NONE: ReadonlySet<string> = new Set(["proxied", "ttl"]);
 
-/** Comment and tags have their own times, once they were set. */
+/** Times of the last change of comment and tags, once these were set. */
 function noteTimes(
   after: PreparedRecord,
   before: DnsRecordRow | null,
@@ -182,22 +182,21 @@ function noteTimes(
   };
 }
 
-/** The zone of a call, as the API resolved it. */
-/** Applied in this order of parts, and in a part in the order of its items (contract.md §3, "Batch"). */
+/** Applied in this order of parts, and within a part in the order of its items (contract.md §3, "Batch"). */
 export interface RecordChanges {
   readonly deletes?: readonly { readonly id: string }[];
-  /** Each changes the fields that it names. */
+  /** Each changes the given fields. */
   readonly patches?: readonly (DnsRecordWrite & { readonly id: string })[];
-  /** Each replaces a record; what it leaves out takes its default. */
+  /** Each replaces a record; absent fields get their default. */
   readonly puts?: readonly (DnsRecordWrite & { readonly id: string })[];
   readonly posts?: readonly DnsRecordWrite[];
-  /** New records too, after `posts`: checked and in their stored form already, as an import has them. */
+  /** New records after `posts`, already validated and in stored form, as from an import. */
   readonly prepared?: readonly PreparedRecord[];
-  /** Existing records in their new stored form, as a transfer has them; told as `puts`. */
+  /** Existing records in a new stored form, as from a transfer; reported like `puts`. */
   readonly rows?: readonly DnsRecordRow[];
   /**
-   * Records that become again what they were, under their own ids, whether they exist or not. They are judged
-   * beside each other only, not beside what they replace.
+   * Records that are restored under their former ids, whether they exist or not. They are checked against each other
+   * only, not against the records that they replace.
    */
   readonly restores?: readonly ShownRow[];
 }

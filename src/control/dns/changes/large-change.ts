@@ -24,28 +24,31 @@ import { removeParts } from "#store/database/removals.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { countImported, touchZone, zoneRowById } from "#store/zones/zones.ts";
 
-/** A change of so many records is one unit of work; whatever is larger is written in pieces. */
+/** Changes of at most so many records are one unit of work; larger ones are written in chunks. */
 export const AT_ONCE_MAX = 500;
-/** Changes of one piece, of which each but the last has exactly so many: one part of the version. */
+/** Changes per chunk, exactly so many in each except the last: one part of the version. */
 export const PIECE_CHANGES = CHANGES_PER_ROW;
 
 /**
- * Changes of a zone that would hold up every other write if they were one unit of work. Rows, changes of the version and
- * what the planes need are written piece by piece; the last unit makes them a version and has the planes release them,
- * so that the zone's answers, its serial and its history know all of it or nothing. Lists of records show the rows as
- * they are written. Where a piece cannot be written, or the program ends, what was written is taken back.
+ * Changes of a zone that would block every other write for too long as one unit of work. Rows, changes of the version and
+ * entries for the planes are written chunk by chunk; the last unit creates the version and releases the entries, so that
+ * the zone's answers, serial and history show all of it or nothing. Lists of records show the rows as they are written.
+ * If a chunk cannot be written or the process ends, the written chunks are undone.
  */
 export interface LargeChanges {
-  /** Throws `dns_import_under_way` where the zone has another. Until it is over nobody else changes what it has written; but for imports, nobody changes the zone's records. */
+  /**
+   * Throws `dns_import_under_way` if the zone has a large change in progress. Until it ends, other callers cannot change
+   * its records; unless it is an import, they cannot change any of the zone's records.
+   */
   begin(call: Call, zone: PlannedZoneRef, kind: DnsVersionKind): Promise<LargeChange>;
-  /** One piece, whose records are in no other one. Counting them is the caller's. */
+  /** Writes one chunk, whose records are in no other chunk. The caller counts them. */
   write(unit: Unit, change: LargeChange, changes: readonly VersionedChange<DnsRecordRow>[]): Promise<void>;
-  /** The version that it is. */
+  /** Creates the version and returns its number. */
   finish(unit: Unit, change: LargeChange, options: { readonly reason: string | null; readonly refersTo: number | null }): Promise<number>;
   takeBack(call: Call, row: DnsImportRow): Promise<void>;
-  /** Somebody goes on with it. */
+  /** Marks the change as still in progress. */
   touch(row: DnsImportRow): Promise<void>;
-  /** Takes back those that nobody goes on with; how many there were. */
+  /** Undoes changes that were abandoned; returns their number. */
   removeAbandoned(call: Call): Promise<number>;
 }
 
@@ -54,7 +57,7 @@ export interface LargeChangesDeps {
   readonly clock: Clock;
 }
 
-/** One from its first piece to its last. */
+/** A large change in progress. */
 export interface LargeChange {
   readonly call: Call;
   readonly zone: PlannedZoneRef;
@@ -62,22 +65,22 @@ export interface LargeChange {
   readonly kind: DnsVersionKind;
   readonly counts: { created: number; updated: number; deleted: number };
   pieces: number;
-  /** Parts of the version so far; the first is kept for the version's own row too. */
+  /** Number of the version's parts so far; the first is also stored in the version's own row. */
   parts: number;
   firstPart: string;
-  /** What does not fill a part yet, of imports alone. */
+  /** Changes that do not fill a part yet; for imports only. */
   waiting: VersionedChange<DnsRecordRow>[];
 }
 
-/** A piece takes a fraction of a second; whoever has written none for so long, on whichever node, has ended. */
+/** A chunk takes a fraction of a second, so a change without progress for this long has been abandoned by its node. */
 const ABANDONED_MS = 60_000;
 
 export function createLargeChanges({ store, clock }: LargeChangesDeps): LargeChanges {
   const now = (): string => isoMicros(clock.nowMicros());
-  /** A file has one program at a time: what was under way before this one started has ended with its own. */
+  /** Only one process uses an SQLite file, so changes from before its start are abandoned. */
   const startedOn = store.dialect === "sqlite" ? now() : "";
 
-  /** Takes back some; false where nothing is left. */
+  /** Undoes a chunk; false if nothing is left. */
   const takeBackSome = async (unit: Unit, row: DnsImportRow): Promise<boolean> => {
     if (row.kind === "import") {
       const rows = await importedRecords(unit.db, row, PIECE_CHANGES);
@@ -183,11 +186,11 @@ async function putBack(unit: Unit, row: DnsImportRow, changes: readonly Versione
   await countImported(unit.db, row.zone_id, addedBy(back));
 }
 
-/** What the changes make of the number of the zone's records. */
+/** The change in the number of the zone's records. */
 export const addedBy = (changes: readonly VersionedChange[]): number =>
   changes.reduce((sum, { before, after }) => sum + (after ? 1 : 0) - (before ? 1 : 0), 0);
 
-/** Writes the parts of the version that are full, at last also the one that is not. */
+/** Writes the complete parts of the version, and with `last` the incomplete one. */
 async function keepChanges(db: Unit["db"], change: LargeChange, last: boolean): Promise<void> {
   const pack = change.kind === "import" ? packChanges : packWholeChanges;
   while (change.waiting.length >= CHANGES_PER_ROW || (last && change.waiting.length > 0)) {

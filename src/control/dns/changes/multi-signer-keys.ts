@@ -5,12 +5,12 @@ import type { DnsVersionKind } from "#model/dns/dns-version.ts";
 import type { Unit } from "#store/database/store.ts";
 import { dnssecOfZone } from "#store/dns/zone-dnssec.ts";
 
-/** Kinds of writes that name each record; files, transfers and history bring what stood elsewhere, or here before. */
+/** Kinds of writes that list records individually; imports, transfers and history copy records from elsewhere or from earlier. */
 const DELIBERATE: ReadonlySet<DnsVersionKind> = new Set(["create", "edit", "overwrite", "batch"]);
 
 /**
- * The zone's own keys are no records: in one that is signed here, a DNSKEY at the apex is that of another provider who
- * signs it as well (RFC 8901), which `dnssec_multi_signer` says. Throws `dns_type_invalid`.
+ * A signed zone's own keys are not records: a DNSKEY record at its apex is that of another provider that also signs the
+ * zone (RFC 8901), which requires `dnssec_multi_signer`. Throws `dns_type_invalid`.
  */
 export async function checkForeignKeys(
   db: Unit["db"],

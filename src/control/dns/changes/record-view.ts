@@ -2,12 +2,12 @@ import type { DnsRecord, DnsRecordWrite } from "#model/dns/dns-record.ts";
 import { isProxiable, type OriginPolicy, TTL_AUTOMATIC } from "#model/dns/prepared-record.ts";
 import type { DnsRecordRow } from "#store/dns/record-row.ts";
 
-/** The columns that say all there is to say of a record; the others are made from them. */
+/** The columns that define a record; the others are derived from them. */
 export type ShownRow = Omit<DnsRecordRow, "zone_id" | "content_key" | "rdata">;
 
 export type RecordView = (row: ShownRow) => DnsRecord;
 
-/** A record's row as responses show it (SPEC 2.2). */
+/** Converts a record's row to a response (SPEC 2.2). */
 export function createRecordView(deps: { readonly origins: OriginPolicy; readonly vendorPrefix: string }): RecordView {
   const meta = { auto_added: false, managed_by_apps: false, [`managed_by_${deps.vendorPrefix}_tunnel`]: false, source: "primary" };
   return (row) => ({
@@ -17,7 +17,7 @@ export function createRecordView(deps: { readonly origins: OriginPolicy; readonl
     content: row.content,
     proxiable: isProxiable(row.type, row.content, deps.origins),
     proxied: row.proxied === 1,
-    // Of a secondary zone the row keeps the primary's.
+    // For secondary zones, the row keeps the primary's TTL.
     ttl: row.proxied === 1 ? TTL_AUTOMATIC : row.ttl,
     ...(row.priority === null ? {} : { priority: row.priority }),
     ...(row.data === null ? {} : { data: JSON.parse(row.data) as Record<string, unknown> }),
@@ -33,8 +33,8 @@ export function createRecordView(deps: { readonly origins: OriginPolicy; readonl
 }
 
 /**
- * The write that would make the record again, for `body` to be laid over. Its content is left out where the
- * body brings the other form: `data` gives way to new content and content to new data.
+ * The write that would create the record, as a base for `body`. Omits its content if the body has the other form: `data`
+ * if there is new content, and content if there is new data.
  */
 export function writeOf(row: ShownRow, body: DnsRecordWrite): DnsRecordWrite {
   const newType = body.type !== undefined && body.type.toUpperCase() !== row.type;
@@ -44,7 +44,7 @@ export function writeOf(row: ShownRow, body: DnsRecordWrite): DnsRecordWrite {
     name: row.name,
     content: row.content,
     ...(keptData === null ? {} : { data: JSON.parse(keptData) as Record<string, unknown> }),
-    // A record that is or becomes proxied does not have its own TTL to check.
+    // A proxied record has no TTL of its own to check.
     ttl: row.proxied === 1 || body.proxied === true ? TTL_AUTOMATIC : row.ttl,
     proxied: row.proxied === 1 && !newType,
     priority: row.priority,

@@ -3,15 +3,15 @@ import type { ChangeStep } from "./change-steps.ts";
 import { hasOverrides } from "#model/dns/transferred-apex.ts";
 import type { DnsRecordRow } from "#store/dns/record-row.ts";
 
-/** Where the zone's records come from, as its row has it. */
+/** The columns of a zone that determine the source of its records. */
 export interface RecordSource {
   readonly type: string;
   readonly settings: string;
 }
 
 /**
- * The steps that a caller may take in the zone. In one of type secondary the primary alone writes records; with
- * `secondary_overrides` (SPEC 2.5) callers decide what is proxied, and may have a CNAME at the apex. Throws
+ * The steps that a caller may take in the zone. In a secondary zone only the primary writes records; with
+ * `secondary_overrides` (SPEC 2.5), callers may proxy records and have a CNAME at the apex. Throws
  * `secondary_zone_read_only`.
  */
 export function permittedSteps(zone: RecordSource & { readonly name: string }, steps: readonly ChangeStep[]): readonly ChangeStep[] {
@@ -26,15 +26,15 @@ export function permittedSteps(zone: RecordSource & { readonly name: string }, s
       throw refusal(
         "Records of this zone come from its primary: you can change only whether they are proxied, their settings and their notes.",
       );
-    // A proxied record shows "automatic"; the primary's TTL is what it has again when it is not.
+    // A proxied record displays "automatic", but the row keeps the primary's TTL for later.
     return { ...step, place: { ...place, ttl: remove.ttl } };
   });
 }
 
-/** What a record has from the primary. */
+/** Fields of a record that come from the primary. */
 const COPIED = ["name", "type", "rdata"] as const;
 
-/** No primary has one, since nothing can stand beside it there (RFC 1034 §3.6.2). */
+/** A CNAME at the apex, which no primary can have beside SOA and NS (RFC 1034 §3.6.2). */
 const isApexAlias = (row: DnsRecordRow, zoneName: string): boolean => row.type === "CNAME" && row.name === zoneName;
 
 const refusal = (message: string): PlatformError => new PlatformError("secondary_zone_read_only", { message });

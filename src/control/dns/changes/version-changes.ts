@@ -2,20 +2,20 @@ import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { ShownRow } from "./record-view.ts";
 import type { DnsRecordRow } from "#store/dns/record-row.ts";
 
-/** One record before and after a write, or before and after several; null where it did not exist. */
+/** One record before and after one or several writes; null if it did not exist. */
 export interface VersionedChange<Row extends ShownRow = ShownRow> {
   readonly before: Row | null;
   readonly after: Row | null;
 }
 
-/** The text that is stored: only what a record says, since what is made from it may be made differently one day. */
+/** Encodes changes for storage. Contains the defining columns only, because the derivation of the others may change. */
 export const encodeChanges = (changes: readonly VersionedChange[]): string => encode(changes, COLUMNS);
 
-/** The same in a tenth of the room, for versions of many thousand changes. */
+/** The same compressed to a tenth, for versions of many thousand changes. */
 export const packChanges = (changes: readonly VersionedChange[]): string =>
   PACKED + deflateRawSync(encodeChanges(changes), { level: 1 }).toString("base64");
 
-/** With what is made of the record too, so that the change can be taken back whatever it was made from. */
+/** Also contains derived columns, so that the change can be undone exactly. */
 export const packWholeChanges = (changes: readonly VersionedChange<DnsRecordRow>[]): string =>
   PACKED + deflateRawSync(encode(changes, WHOLE_COLUMNS), { level: 1 }).toString("base64");
 
@@ -24,14 +24,14 @@ const encode = <Row extends ShownRow>(changes: readonly VersionedChange<Row>[], 
     changes.map(({ before, after }) => ({ before: before && encodeRow(before, columns), after: after && encodeRow(after, columns) })),
   );
 
-/** Of what `packWholeChanges` has packed. */
+/** Decodes the result of `packWholeChanges`. */
 export const decodeWholeChanges = (text: string, zone_id: string): readonly VersionedChange<DnsRecordRow>[] =>
   decodeChanges(text).map(({ before, after }) => ({
     before: before && ({ ...before, zone_id } as DnsRecordRow),
     after: after && ({ ...after, zone_id } as DnsRecordRow),
   }));
 
-/** JSON never begins with it. */
+/** A prefix that JSON never has. */
 const PACKED = "~";
 
 const unpacked = (text: string): string =>
@@ -43,7 +43,7 @@ export const decodeChanges = (text: string): readonly VersionedChange[] =>
     after: after && decodeRow(after),
   }));
 
-/** What most records have in these columns, which is left out of the text: every write makes one. */
+/** Usual values of these columns, which are omitted to keep the text of every write short. */
 const USUAL = {
   data: null,
   priority: null,
@@ -67,13 +67,13 @@ function encodeRow<Row extends ShownRow>(row: Row, columns: readonly (keyof Row)
 
 const decodeRow = (told: Partial<ShownRow>): ShownRow => ({ ...USUAL, ...told }) as ShownRow;
 
-/** Whether they are the same record but for when it was last written. */
+/** Whether both are equal except for the time of modification. */
 export function sameRecord(a: ShownRow | null, b: ShownRow | null): boolean {
   if (a === null || b === null) return a === b;
   return COLUMNS.every((column) => column === "modified_on" || a[column] === b[column]);
 }
 
-/** Several writes as one: each record before the first of them and after the last, by its id. */
+/** Combines several writes: each record before the first and after the last of them, by id. */
 export function foldChanges(into: Map<string, VersionedChange>, changes: readonly VersionedChange[]): void {
   for (const change of changes) {
     const id = (change.after ?? change.before)?.id ?? "";

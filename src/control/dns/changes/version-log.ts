@@ -18,7 +18,7 @@ import type { Unit } from "#store/database/store.ts";
 export interface NewVersion {
   readonly zone_id: string;
   readonly version: number;
-  /** How many versions the zone has had, this one included. */
+  /** Number of the zone's versions so far, including this one. */
   readonly count: number;
   readonly created_on: string;
   readonly actor: Actor;
@@ -27,14 +27,14 @@ export interface NewVersion {
   readonly reason: string | null;
 }
 
-/** A zone keeps this many versions at least, unless they hold too many changes. */
+/** Versions that a zone keeps, unless they have too many changes. */
 export const VERSIONS_KEPT = 1_000;
-/** Changed records that a zone's versions hold together; the newest version stays whatever it holds. */
+/** Limit of changed records in a zone's versions together; the newest version is always kept. */
 export const VERSION_CHANGES_KEPT = 250_000;
-/** Old versions go this many at a time, so that few writes pay for it. */
+/** Old versions are deleted once per this many writes, so that few writes pay for it. */
 const PRUNE_EVERY = 100;
 
-/** Notes what a write changed and forgets what is too old. */
+/** Stores the changes of a write, and deletes versions that are too old. */
 export async function appendVersion(db: Unit["db"], version: NewVersion, changes: readonly VersionedChange[]): Promise<void> {
   const count = (counts: (change: VersionedChange) => boolean): number => changes.filter(counts).length;
   await appendHead(db, version, {
@@ -50,7 +50,7 @@ export async function appendVersion(db: Unit["db"], version: NewVersion, changes
   await forgetOld(db, version, changes.length);
 }
 
-/** The version that a large change makes of what it kept aside under `parts_key`. */
+/** Creates the version of a large change, whose changes are stored under `parts_key`. */
 export async function appendStagedVersion(db: Unit["db"], version: NewVersion, counted: Required<Counted>): Promise<void> {
   await appendHead(db, version, counted);
   await forgetOld(db, version, counted.created + counted.updated + counted.deleted);
@@ -75,10 +75,10 @@ async function forgetOld(db: Unit["db"], { zone_id, version, count, created_on }
   const forget = async (oldestKept: number | null): Promise<void> => {
     if (oldestKept !== null) await removeParts(db, zone_id, await deleteVersionsBelow(db, zone_id, oldestKept), created_on);
   };
-  // After 2^32 - 1 serials start again (RFC 1982), and with them the history.
+  // After 2^32 - 1 serials start again (RFC 1982), and so does the history.
   if (version === 1) return removeParts(db, zone_id, await deleteVersionsAbove(db, zone_id, version), created_on);
   if (count % PRUNE_EVERY === 0) await forget(await nthNewestVersion(db, zone_id, VERSIONS_KEPT));
-  // A thousand versions that each fit a row never hold too many changes.
+  // A thousand versions of one row each never have too many changes.
   if (changes > CHANGES_PER_ROW) await forget(await oldestThatFits(db, zone_id));
 }
 

@@ -4,16 +4,16 @@ import type { Store } from "#store/database/store.ts";
 import { zoneRowById } from "#store/zones/zones.ts";
 import { raiseServedSerial } from "./signature-serial.ts";
 
-/** Addresses behind flattened apexes, of which the zone's records say nothing. */
+/** Tracks addresses of flattened apexes, which are not in the zone's records. */
 export interface ApexAddresses {
   /**
-   * Raises the serial of a zone that other servers fetch, so that they learn of its apex's new addresses; true where that
-   * was to be done. Each thread of the nameserver tells of them: the same addresses count once.
+   * Raises the serial of a zone that other servers transfer, so that they fetch the apex's new addresses; returns whether
+   * it did. Each thread of the nameserver reports them: equal addresses count once.
    */
   changed(call: Call, zoneId: string, addresses: string): Promise<boolean>;
 }
 
-/** Zones of which the last addresses are remembered. */
+/** Zones whose last addresses are remembered. */
 const ZONES_MAX = 10_000;
 
 export function createApexAddresses({ store }: { readonly store: Store }): ApexAddresses {

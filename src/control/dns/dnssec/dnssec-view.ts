@@ -28,7 +28,7 @@ const NO_KEY = {
   public_key: null,
 } as const;
 
-/** Of several keys it shows the one whose DS record belongs at the parent. */
+/** DNSSEC of a zone as displayed; of several keys, the one whose DS record belongs at the parent. */
 export function dnssecView(zoneName: string, stored: StoredDnssec | undefined): Dnssec {
   const asked = stored && askedKey(lifeOf(stored));
   const key = stored?.keys.find(({ id }) => id === asked);
@@ -62,7 +62,7 @@ const rdataOf = (publicKey: string): Buffer => dnskeyRdata(Buffer.from(publicKey
 const dsText = (zoneName: string, rdata: Buffer): string =>
   `${zoneName}. ${DNSKEY_TTL_SECONDS} IN DS ${keyTag(rdata)} ${ALGORITHM_ECDSAP256SHA256} ${DIGEST_SHA256} ${dsDigest(zoneName, rdata)}`;
 
-/** What keeps a zone's DNSSEC from going on, where somebody can do something about it. */
+/** Problems that block the zone's DNSSEC and that the owner can solve. */
 const NOTES: readonly { when(stored: StoredDnssec): boolean; text(stored: StoredDnssec): string }[] = [
   {
     when: ({ row }) => row.look_failure !== "" && row.status !== "disabled",
@@ -107,7 +107,7 @@ export const zoneSigningKeys = (zoneName: string, stored: StoredDnssec): ZoneSig
     SigningKey: { kek: null, privkey: null, pubkey: key.public_key },
   }));
 
-/** `active` signs the zone; of two keys the other one is either to come or to go. */
+/** The key's role: `active` signs the zone; a second key is either the next or the previous one. */
 function roleOf(stored: StoredDnssec, key: DnssecKeyRow): KeyRole {
   const life = lifeOf(stored);
   if (life.status === "disabled") return "retired";

@@ -16,15 +16,18 @@ import { isRefetchDue, raiseServedSerial } from "./signature-serial.ts";
 import { iso, lifeOf, loadDnssec, newDnssecKey, saveDnssec, type StoredDnssec, withLife } from "./stored-dnssec.ts";
 
 export interface DnssecWatch {
-  /** Looks at the parents of zones that are due, for some seconds at most, and does what follows from it and from the time. */
+  /**
+   * Checks the parents of due zones, for a few seconds at most, and applies the consequences of the results and of
+   * elapsed time.
+   */
   lookDue(call: Call): Promise<DnssecLooks>;
 }
 
 export interface DnssecLooks {
   readonly looked: number;
-  /** Zones whose status or rollover went on, as `example.com: pending → active`. */
+  /** Zones whose status or rollover advanced, as `example.com: pending → active`. */
   readonly changed: readonly string[];
-  /** Zones whose parent could not be seen, and why. */
+  /** Zones whose parent could not be checked, with the reason. */
   readonly failed: readonly string[];
 }
 
@@ -33,18 +36,21 @@ export interface DnssecWatchDeps {
   readonly clock: Clock;
   readonly sealer: Sealer;
   readonly lookAtParent: LookAtParent;
-  /** After so many days a key is replaced; 0 for never. */
+  /** Days after which a key is replaced; 0: never. */
   readonly rolloverDays: number;
 }
 
 const LOOKS_AT_A_TIME = 16;
 const ZONES_AT_ONCE = 1000;
-/** No look begins later in a turn, so that a server that stops does not wait for those of a resolver that is away. */
+/** No check starts after this time, so that a shutdown does not wait for an unreachable resolver. */
 const TURN_MS = 2000;
 const DAY_MS = 86_400_000;
-/** Soon where somebody waits for a change, hourly while one is under way: two looks see all that lasts for hours. */
+/**
+ * Intervals between checks: short while a user waits for a change, hourly during one, so that two checks notice every
+ * state that lasts for hours.
+ */
 const NEXT_LOOK_MS = { least: 60_000, most: 3_600_000, idle: 12 * 3_600_000 } as const;
-/** API and zone files allow a day; what comes from a primary may have any TTL, of which caches keep a week (RFC 8767 §4). */
+/** API and zone files allow a day; a primary's TTL may be larger, but caches limit it to a week (RFC 8767 §4). */
 const ZONE_TTL_SECONDS = 86_400;
 const SECONDARY_TTL_SECONDS = 7 * 86_400;
 
@@ -73,19 +79,19 @@ export function createDnssecWatch(deps: DnssecWatchDeps): DnssecWatch {
   };
 }
 
-/** Which of the zone's keys the DS set names. */
+/** The zone's keys to which the DS set refers. */
 export const seenBy = (zoneName: string, { keys }: StoredDnssec, { records, ttl }: DsSet): ParentSeen => ({
   named: keys.filter((key) => records.some((ds) => dsNamesKey(ds, zoneName, rdataOf(key)))).map(({ id }) => id),
   ttl,
 });
 
-/** Tags of the records that name none of the zone's keys. */
+/** Key tags of DS records that match none of the zone's keys. */
 const othersIn = (zoneName: string, { keys }: StoredDnssec, { records }: DsSet): number[] =>
   records.filter((ds) => !keys.some((key) => dsNamesKey(ds, zoneName, rdataOf(key)))).map((ds) => Buffer.from(ds).readUInt16BE(0));
 
 const rdataOf = ({ public_key }: DnssecKeyRow): Buffer => dnskeyRdata(Buffer.from(public_key, "base64"));
 
-/** What the look changes, in words; null where nothing but the look itself is to be noted. */
+/** Applies a check and describes the change; null if only the check itself is stored. */
 async function followUp(
   deps: DnssecWatchDeps,
   unit: Unit,
@@ -95,7 +101,7 @@ async function followUp(
 ): Promise<string | null> {
   const zone = (await lockZone(unit.db, zoneId)) ? await zoneRowById(unit.db, zoneId) : undefined;
   const before = zone && (await loadDnssec(unit.db, zoneId));
-  // The zone, or its DNSSEC, went while the parent was asked.
+  // The zone or its DNSSEC was removed during the check.
   if (!zone || !before || before.row.status === "disabled") return null;
   const now = deps.clock.nowMs();
   const life = lifeOf(before);
@@ -143,7 +149,7 @@ async function withScheduledRollover(deps: DnssecWatchDeps, stored: StoredDnssec
   return begun ? withLife(stored, begun, [key]) : stored;
 }
 
-/** With when to look next: the longer nothing has happened, or the oftener it failed, the later. */
+/** Adds the time of the next check: later the longer nothing has happened, or the more often checks failed. */
 function noted(stored: StoredDnssec, failure: string, now: number): StoredDnssec {
   const life = lifeOf(stored);
   const failures = failure === "" ? 0 : Math.min(stored.row.look_failures + 1, 30);

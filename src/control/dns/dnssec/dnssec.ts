@@ -16,16 +16,16 @@ import { seenBy } from "./dnssec-watch.ts";
 import { iso, lifeOf, loadDnssec, newDnssec, newDnssecKey, saveDnssec, type StoredDnssec, withLife } from "./stored-dnssec.ts";
 
 export interface DnssecControl {
-  /** Notes on the call what the zone waits for. */
+  /** Adds notes to the call about what the zone waits for. */
   get(call: Call, zone: ZoneRef): Promise<Dnssec>;
-  /** `active` makes a key if there is none, signs at once and waits for the DS at the parent; `disabled` as `disabled` of the model says. */
+  /** `active` creates a key if needed, signs at once and waits for the DS at the parent; `disabled` is explained in the model. */
   edit(call: Call, zone: ZoneRef, body: DnssecEdit): Promise<Dnssec>;
-  /** Destroys the key. Throws `dnssec_transition` unless the status is `disabled`. */
+  /** Deletes the key. Throws `dnssec_transition` unless the status is `disabled`. */
   remove(call: Call, zone: ZoneRef): Promise<string>;
-  /** Keys that sign keys and records alike, oldest first. */
+  /** Keys that sign both keys and records, oldest first. */
   signingKeys(zone: ZoneRef): Promise<readonly ZoneSigningKey[]>;
   rollover(zone: ZoneRef): Promise<DnssecRollover>;
-  /** Throws `dnssec_transition` unless the zone is active and no rollover is under way. */
+  /** Throws `dnssec_transition` unless the zone is active without a rollover. */
   startRollover(call: Call, zone: ZoneRef): Promise<DnssecRollover>;
 }
 
@@ -88,7 +88,7 @@ export function createDnssec(deps: DnssecDeps): DnssecControl {
 
 async function edit(deps: DnssecDeps, call: Call, zone: ZoneRef, body: DnssecEdit): Promise<Dnssec> {
   checkAvailable(body);
-  // Before the unit, which would hold up other writes; the key for nothing where the zone has one.
+  // Created before the unit, which blocks other writes; unused if the zone already has a key.
   const key = await newDnssecKey(deps, zone.id);
   const known = body.status === "disabled" ? await loadDnssec(deps.store.read, zone.id) : undefined;
   const look = known?.row.status === "pending" ? await deps.lookAtParent(zone.name) : null;
@@ -99,7 +99,7 @@ async function edit(deps: DnssecDeps, call: Call, zone: ZoneRef, body: DnssecEdi
     if (body.dnssec_multi_signer === false && stored.row.multi_signer === 1) await checkAlone(unit, zone);
     const seen = look && "records" in look ? seenBy(zone.name, stored, look) : null;
     const after = modified(withOptions(withLife(stored, wanted(lifeOf(stored), body.status, seen, now)), body), now);
-    // A zone whose DNSSEC was never on gets no key by being turned off.
+    // Disabling DNSSEC of a zone that never had it does not create a key.
     if (before === undefined && after.row.status === "disabled" && after.row.multi_signer === 0) return dnssecView(zone.name, undefined);
     await saveDnssec(unit, before, after);
     const shown = dnssecView(zone.name, after);
@@ -114,19 +114,19 @@ const wanted = (life: DnssecLife, status: DnssecEdit["status"], seen: Parameters
 const withOptions = (stored: StoredDnssec, { dnssec_multi_signer: several }: DnssecEdit): StoredDnssec =>
   several === undefined ? stored : { ...stored, row: { ...stored.row, multi_signer: several ? 1 : 0 } };
 
-/** What the owner has changed is looked after at once. */
+/** A change by the owner makes the next check due at once. */
 const modified = (stored: StoredDnssec, now: number): StoredDnssec => ({
   ...stored,
   row: { ...stored.row, look_failures: 0, next_look_on: iso(now), modified_on: iso(now) },
 });
 
-/** Locks first and reads then. Throws `zone_not_found`. */
+/** Locks the zone, then reads. Throws `zone_not_found`. */
 async function openDnssec(unit: Unit, zone: ZoneRef): Promise<StoredDnssec | undefined> {
   if (!(await lockZone(unit.db, zone.id))) throw new PlatformError("zone_not_found");
   return loadDnssec(unit.db, zone.id);
 }
 
-/** From then on CDS would ask the parent for the zone's own key alone, while another provider still signs with its own. */
+/** Throws while another provider's key is published, because CDS would then replace its DS at the parent. */
 async function checkAlone(unit: Unit, zone: ZoneRef): Promise<void> {
   const atApex = await recordsNamed(unit.db, zone.id, [zone.name]);
   if (!atApex.some(({ type }) => type === "DNSKEY")) return;
@@ -136,7 +136,7 @@ async function checkAlone(unit: Unit, zone: ZoneRef): Promise<void> {
   });
 }
 
-/** What would be stored without an effect is refused. */
+/** Settings that are refused because they would have no effect. */
 const UNAVAILABLE: readonly { readonly field: "dnssec_presigned" | "dnssec_use_nsec3"; readonly why: string }[] = [
   { field: "dnssec_presigned", why: "Zones that are already signed by their primary are not supported." },
   {

@@ -4,11 +4,11 @@ import { FLAG, RCODE, TYPE } from "#wire/dns/codes.ts";
 import type { Message, ResourceRecord } from "#wire/dns/message.ts";
 import { isWithin, keyOf, type NameKey, parseAbsoluteName } from "#wire/dns/name.ts";
 
-/** The DS set of a zone as resolvers see it at its parent. */
+/** The DS set of a zone at its parent, as seen by resolvers. */
 export interface DsSet {
-  /** RDATA of each record; empty where the parent has none. */
+  /** RDATA of each record; empty if the parent has none. */
   readonly records: readonly Uint8Array[];
-  /** Seconds that caches may keep the set; 0 where it is empty. */
+  /** Seconds that caches may keep the set; 0 if it is empty. */
   readonly ttl: number;
 }
 
@@ -16,14 +16,14 @@ export interface DsSet {
 export type LookAtParent = (zoneName: string) => Promise<DsSet | { readonly reason: string }>;
 
 const TIMEOUT_MS = 2_000;
-/** More opinions than these do not make it surer. */
+/** Asking more resolvers does not make the result more reliable. */
 const RESOLVERS_MAX = 3;
 const RECORDS_MAX = 32;
 const RRSIG = 46;
-/** Where nothing tells the whole TTL of a set of which a resolver gives the rest, it is that of most top-level domains. */
+/** Assumed original TTL of an unsigned set, of which resolvers only show the remainder: that of most top-level domains. */
 const TTL_UNSIGNED_SECONDS = 86_400;
 
-/** `resolvers` are those to ask, those of the system where there are none. What they do not agree on counts as not seen. */
+/** `resolvers`: those to ask; empty: the system's. If they disagree, the result is a failure. */
 export const createLookAtParent =
   (resolvers: readonly ResolverAddress[]): LookAtParent =>
   async (zoneName) => {
@@ -46,11 +46,11 @@ async function look(address: ResolverAddress, zoneName: string): Promise<DsSet |
   }
 }
 
-/** Throws where the answer says nothing of the parent. */
+/** Throws if the response does not describe the parent. */
 function dsSetOf(answer: Message, zone: NameKey): DsSet {
   const rcode = answer.flags & 0xf;
   if (rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN) throw new Error(`it responded with RCODE ${rcode}`);
-  // A referral has neither, and says nothing of the DS.
+  // A referral has neither flag and contains no information about the DS.
   if ((answer.flags & (FLAG.AA | FLAG.RA)) === 0) throw new Error("it is not a resolver");
   const own = answer.answers.filter((record) => keyOf(record.name) === zone);
   const ds = own.filter(({ type }) => type === TYPE.DS).slice(0, RECORDS_MAX);
@@ -58,7 +58,10 @@ function dsSetOf(answer: Message, zone: NameKey): DsSet {
   return { records: ds.map(({ rdata }) => rdata), ttl: ds.length === 0 ? 0 : wholeTtl(ds, own) };
 }
 
-/** RFC 2308 §2: an absence comes with the SOA of the zone that vouches for it, which has to be the parent's (RFC 4035 §3.1.4.1). */
+/**
+ * RFC 2308 §2: a negative answer contains the SOA of the zone that it comes from, which must be the parent's (RFC 4035
+ * §3.1.4.1).
+ */
 function assertAbsent(answer: Message, zone: NameKey): void {
   const soa = answer.authorities.find(({ type }) => type === TYPE.SOA);
   const owner = soa && keyOf(soa.name);
@@ -66,7 +69,7 @@ function assertAbsent(answer: Message, zone: NameKey): void {
     throw new Error("its response contains nothing from the parent zone");
 }
 
-/** A resolver gives what is left of a TTL; the signature says what it was (RFC 4034 §3.1.4). */
+/** Resolvers return the remaining TTL; the signature contains the original one (RFC 4034 §3.1.4). */
 function wholeTtl(ds: readonly ResourceRecord[], own: readonly ResourceRecord[]): number {
   const left = Math.max(...ds.map(({ ttl }) => ttl));
   const signed = own.filter(({ type, rdata }) => type === RRSIG && rdata.length > 8 && Buffer.from(rdata).readUInt16BE(0) === TYPE.DS);

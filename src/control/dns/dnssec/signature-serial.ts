@@ -4,19 +4,19 @@ import { type ZoneTransferRow, zoneTransfer } from "#store/dns/transfers.ts";
 import type { ZoneDnssecRow } from "#store/dns/zone-dnssec.ts";
 import { touchZone } from "#store/zones/zones.ts";
 
-/** Half of the week for which signatures hold at the least when a server fetches them. */
+/** Half of the week for which fetched signatures are valid at least. */
 const REFETCH_MS = 3.5 * 86_400_000;
 
-/** Whether servers that fetch the zone may have had the same signatures for too long. */
+/** Whether secondaries may have had the same signatures for too long. */
 export function isRefetchDue(row: ZoneDnssecRow, now: number): boolean {
   const since = Date.parse(row.refetch_on);
-  // A time that is yet to come is from a clock that has been set back.
+  // A time in the future was set by a clock that was ahead.
   return now >= since + REFETCH_MS || now < since;
 }
 
 /**
- * Raises the zone's serial though nothing in it has changed: servers that fetch it would go on with their first
- * signatures until these have run out, and with addresses that are another name's. False where nobody may fetch it.
+ * Raises the zone's serial although its records are unchanged, so that secondaries fetch new signatures before the old
+ * ones expire, and new addresses of a flattened apex. False if no server may transfer the zone.
  */
 export async function raiseServedSerial(unit: Unit, zoneId: string): Promise<boolean> {
   const outgoing = await zoneTransfer(unit.db, zoneId, "outgoing");
@@ -25,6 +25,6 @@ export async function raiseServedSerial(unit: Unit, zoneId: string): Promise<boo
   return touched !== undefined;
 }
 
-/** Whether servers may fetch the zone, or this one fetches it. */
+/** Whether the transfer configuration is enabled. */
 export const isTransferEnabled = ({ settings }: Pick<ZoneTransferRow, "settings">): boolean =>
   (JSON.parse(settings) as { readonly enabled?: boolean }).enabled === true;

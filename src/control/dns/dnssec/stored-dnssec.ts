@@ -18,7 +18,7 @@ import {
 } from "#store/dns/zone-dnssec.ts";
 import { touchZone } from "#store/zones/zones.ts";
 
-/** A zone's DNSSEC as the database has it. */
+/** A zone's DNSSEC as stored in the database. */
 export interface StoredDnssec {
   readonly row: ZoneDnssecRow;
   /** Oldest first; at least one. */
@@ -30,7 +30,7 @@ export async function loadDnssec(db: Unit["db"], zoneId: string): Promise<Stored
   return row && { row, keys: await dnssecKeysOfZone(db, zoneId) };
 }
 
-/** Stores what has changed and tells the planes, where it changes the keys in use. Servers that fetch the zone learn of them by its serial. */
+/** Stores the changes, and publishes them to the planes if the keys in use change. Secondaries learn of it by the serial. */
 export async function saveDnssec(unit: Unit, before: StoredDnssec | undefined, after: StoredDnssec): Promise<void> {
   const had = new Set(before?.keys.map(({ id }) => id));
   const has = new Set(after.keys.map(({ id }) => id));
@@ -56,13 +56,13 @@ export const lifeOf = ({ row, keys }: StoredDnssec): DnssecLife => ({
   looked_on: row.looked_on === "" ? null : Date.parse(row.looked_on),
 });
 
-/** The same with another life, some of whose keys may be among `fresh`. */
+/** The same with another state, some of whose keys may be in `fresh`. */
 export const withLife = ({ row, keys }: StoredDnssec, life: DnssecLife, fresh: readonly DnssecKeyRow[] = []): StoredDnssec => ({
   row: { ...row, ...columnsOf(life) },
   keys: [...keys, ...fresh].filter(({ id }) => life.keys.includes(id)),
 });
 
-/** A zone's DNSSEC as it begins: off, with its first key. */
+/** Initial state of a zone's DNSSEC: disabled, with its first key. */
 export function newDnssec(key: DnssecKeyRow, nowMs: number): StoredDnssec {
   const modified_on = iso(nowMs);
   const life = columnsOf(newLife(key.id, nowMs));

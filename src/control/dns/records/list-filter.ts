@@ -7,7 +7,7 @@ import { folded, splitTag } from "#store/dns/record-keys.ts";
 
 const SEARCH_WORDS_MAX = 10;
 
-/** The suffix of a query parameter and the comparison it asks for; no suffix is an exact match (SPEC 4.2). */
+/** Suffixes of query parameters and their comparisons; no suffix means an exact match (SPEC 4.2). */
 const OPERATORS = [
   ["", "exact"],
   [".exact", "exact"],
@@ -18,14 +18,14 @@ const OPERATORS = [
 
 type Fold = (value: string, operator: TextOperator) => string;
 
-/** How a value is folded to be compared with what is stored. */
+/** How the value of each parameter is folded for comparison with the column. */
 const TEXT_FILTERS = [
   ["name", foldName],
   ["content", foldContent],
   ["comment", folded],
 ] as const satisfies readonly (readonly [parameter: string, fold: Fold])[];
 
-/** What the query asks for, or null where it asks for everything. */
+/** The test of a query, or null if it matches everything. */
 export function recordTest(query: DnsRecordQuery): RecordTest | null {
   const tests = [
     ...textTests(query),
@@ -42,7 +42,7 @@ export function recordTest(query: DnsRecordQuery): RecordTest | null {
   return group(query.match ?? "all", tests)[0] ?? null;
 }
 
-/** Several tests as one; one as it is; none as nothing. */
+/** Combines tests; a single test stays as it is, and an empty array stays empty. */
 const group = (on: "any" | "all", tests: readonly RecordTest[]): readonly RecordTest[] => (tests.length > 1 ? [{ on, tests }] : tests);
 
 const values = (value: string | string[] | undefined): readonly string[] =>
@@ -52,7 +52,7 @@ const textTests = (query: DnsRecordQuery): RecordTest[] =>
   TEXT_FILTERS.flatMap(([on, fold]) =>
     OPERATORS.flatMap(([suffix, operator]) => {
       const tests = values(query[`${on}${suffix}`]).map((value): RecordTest => ({ on, operator, value: fold(value, operator) }));
-      // A record has one name and one content, so several exact values can only be meant as alternatives.
+      // A record has one name and one content, so several exact values are alternatives.
       return operator === "exact" ? group("any", tests) : tests;
     }),
   );
@@ -76,7 +76,7 @@ function foldContent(value: string, operator: TextOperator): string {
   }
 }
 
-/** Each word anywhere in the name, the content, the comment or a tag. */
+/** Each word must occur in the name, the content, the comment or a tag. */
 const searchTests = (search: string): RecordTest[] =>
   folded(search)
     .split(/\s+/)
@@ -92,7 +92,7 @@ const searchTests = (search: string): RecordTest[] =>
       ],
     }));
 
-/** `name` or `name:value`: a filter names the tag and compares its value. */
+/** `name` or `name:value`: the filter selects the tag and compares its value. */
 function tagTests(query: DnsRecordQuery): RecordTest[] {
   const operators = [[".present", "present"], [".absent", "absent"], ...OPERATORS] as const;
   return operators.flatMap(([suffix, operator]) =>

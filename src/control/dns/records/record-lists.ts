@@ -13,7 +13,7 @@ import type { Store } from "#store/database/store.ts";
 
 export type ListDnsRecords = (zone: { readonly id: string }, query: DnsRecordQuery, page: PageRequest) => Promise<Page<DnsRecord>>;
 
-/** Records that are read and shown at once: a few milliseconds of work. */
+/** Records that are read and formatted at once: a few milliseconds. */
 const TOGETHER_MAX = 1_000;
 const ID_LENGTH = 32;
 const ID = /.{32}/g;
@@ -48,12 +48,12 @@ export function createRecordLists({ store, view }: { readonly store: Store; read
   };
 }
 
-/** Not more of it, since thousands are kept. */
+/** Keeps only these columns, because thousands of places are cached. */
 const placeOf = ({ name, type, id, content_key }: RecordPlace["row"]): RecordPlace["row"] => ({ name, type, id, content_key });
 
 /**
- * A long page a part at a time. Which records it has was decided at one moment; each is as it is when its part is
- * read, and left out if it is gone by then. No transaction is open meanwhile: the reader may take its time.
+ * Reads a long page in parts. The set of records is fixed at one moment; each is read later, and omitted if it was
+ * deleted. No transaction stays open, so the client may read slowly.
  */
 async function* recordsInParts(
   store: Store,

@@ -18,19 +18,19 @@ import { recordById } from "#store/dns/dns-records.ts";
 import { zoneState } from "#store/dns/record-lists.ts";
 import type { Store } from "#store/database/store.ts";
 
-/** Writes throw the first violation in the order of dns.md; each raises the zone's serial by one. */
+/** Records of a zone. Writes throw the first violation in the order of dns.md; each raises the zone's serial by one. */
 export interface DnsRecords {
   create(call: Call, zone: PlannedZoneRef, body: DnsRecordWrite): Promise<DnsRecord>;
   list(zone: PlannedZoneRef, query: DnsRecordQuery, page: PageRequest): Promise<Page<DnsRecord>>;
   get(zone: PlannedZoneRef, id: string): Promise<DnsRecord>;
-  /** How many records the zone has and may have. */
+  /** The number of the zone's records, and the limit. */
   usage(zone: PlannedZoneRef): Promise<DnsRecordUsage>;
-  /** Changes the fields that the body names. */
+  /** Changes the fields in the body. */
   edit(call: Call, zone: PlannedZoneRef, id: string, body: DnsRecordWrite): Promise<DnsRecord>;
-  /** Replaces the record; what the body leaves out takes its default. */
+  /** Replaces the record; absent fields get their default. */
   overwrite(call: Call, zone: PlannedZoneRef, id: string, body: DnsRecordWrite): Promise<DnsRecord>;
   delete(call: Call, zone: PlannedZoneRef, id: string): Promise<{ id: string }>;
-  /** All changes or none, as one version. Throws `dns_batch_too_large` as well. */
+  /** All changes or none, as one version. Also throws `dns_batch_too_large`. */
   batch(call: Call, zone: PlannedZoneRef, body: DnsRecordBatch): Promise<DnsRecordBatchResult>;
 }
 
@@ -38,7 +38,7 @@ export interface DnsRecordsDeps {
   readonly store: Store;
   readonly view: RecordView;
   readonly changer: RecordChanger;
-  /** Records that one zone of the plan may have. */
+  /** Limit of records per zone of the plan. */
   recordsPerZoneMax(plan: string): number;
 }
 

@@ -13,7 +13,7 @@ interface FoundRow {
 export interface Answered {
   readonly name: string;
   readonly type: string;
-  /** The name, then wildcards and names above it, nearest first. */
+  /** The name, then wildcards and ancestors, nearest first. */
   readonly owners: readonly string[];
   /** The zone's records with one of these names. */
   readonly rows: readonly FoundRow[];
@@ -22,10 +22,10 @@ export interface Answered {
 
 type Causes = DnsQueryResult["because"];
 
-/** RRSIG: the key tag is behind type, algorithm, labels, TTL and both times (RFC 4034 §3.1). */
+/** Offset of the key tag in RRSIG: after type, algorithm, labels, TTL and both times (RFC 4034 §3.1). */
 const KEY_TAG_AT = 16;
 
-/** Why the nameserver said what it said, by the records that the zone has. It is told from the answer itself, so a wildcard that did not apply is not named. */
+/** Explains an answer by the zone's records. Uses the answer itself, so a wildcard that did not apply is not listed. */
 export function causesOf(answered: Answered): Causes {
   return [...sourceOf(answered), ...signedOf(answered.message)];
 }

@@ -5,23 +5,23 @@ import { CLASS, FLAG, MESSAGE_BYTES_MAX, TYPE } from "#wire/dns/codes.ts";
 import { decodeMessage, encodeMessage, type Message } from "#wire/dns/message.ts";
 import { type DnsName, keyOf } from "#wire/dns/name.ts";
 
-/** An address, with a port or without: `192.0.2.53`, `[2001:db8::53]:5300`, as in the configuration and as Node lists those of the system. */
+/** An address with or without a port: `192.0.2.53`, `[2001:db8::53]:5300`, the format of the configuration and of Node.js. */
 export type ResolverAddress = string;
 
 /**
- * Asks a resolver for a set and its signatures. It goes over TCP, so that nobody off the path can forge an answer
- * (RFC 5452) on which keys are given up. Throws if no answer arrives in time, or if it belongs to another query.
+ * Queries a resolver for a set and its signatures. Uses TCP, so that off-path attackers cannot forge an answer (RFC 5452)
+ * that would cause keys to be deleted. Throws if no answer arrives in time, or it belongs to another query.
  */
 export const askResolver = (address: ResolverAddress, name: DnsName, type: number, timeoutMs: number): Promise<Message> =>
   ask(address, name, type, FLAG.RD, timeoutMs);
 
-/** The same of a server for what it knows itself. */
+/** The same without recursion, for an authoritative server. */
 export const askAuthority = (address: ResolverAddress, name: DnsName, type: number, timeoutMs: number): Promise<Message> =>
   ask(address, name, type, 0, timeoutMs);
 
 async function ask(address: ResolverAddress, name: DnsName, type: number, flags: number, timeoutMs: number): Promise<Message> {
   const id = randomInt(0x10000);
-  // The OPT record asks for signatures, too (RFC 3225 §3): its TTL holds the flags.
+  // The OPT record requests signatures (RFC 3225 §3): its TTL field contains the flags.
   const opt = { name: Buffer.of(0), type: TYPE.OPT, class: MESSAGE_BYTES_MAX, ttl: 0x8000, rdata: Buffer.alloc(0) };
   const query = { id, flags, questions: [{ name, type, class: CLASS.IN }], answers: [], authorities: [], additionals: [opt] };
   const answer = decodeMessage(await exchange(address, encodeMessage(query) as Buffer, timeoutMs));

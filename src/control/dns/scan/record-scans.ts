@@ -17,15 +17,15 @@ import type { DnsRecordRow } from "#store/dns/record-row.ts";
 import { deleteScanCandidate, replaceScanCandidates, scanCandidates } from "#store/dns/record-scans.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 
-/** Looks for the records that a zone has elsewhere, by asking a resolver for usual names (contract.md §3). */
+/** Finds the records that a zone has elsewhere, by querying a resolver for usual names (contract.md §3). */
 export interface RecordScans {
-  /** Asks, and keeps what it finds for review. Throws `rate_limited` while too many scans run. */
+  /** Scans, and stores the candidates for review. Throws `rate_limited` while too many scans run. */
   trigger(zone: PlannedZoneRef): Promise<void>;
-  /** What was found and is not in the zone. */
+  /** Candidates that the zone does not contain. */
   list(zone: PlannedZoneRef): Promise<readonly DnsRecord[]>;
-  /** Accepted records become the zone's, all or none; rejected ones are forgotten. */
+  /** Adds accepted records to the zone, all or none; deletes rejected candidates. */
   review(call: Call, zone: PlannedZoneRef, body: DnsScanReview): Promise<DnsScanReviewResult>;
-  /** Asks, and adds what fits beside the zone's records without a review. */
+  /** Scans, and adds the records that fit without a review. */
   add(call: Call, zone: PlannedZoneRef): Promise<DnsScanResult>;
 }
 
@@ -40,7 +40,7 @@ export interface RecordScansDeps {
 
 const SCANS_AT_ONCE_MAX = 4;
 const QUESTIONS_AT_ONCE = 32;
-/** No question is asked after it; a resolver that answers needs a fraction. */
+/** No query starts after this time; a resolver that responds needs a fraction of it. */
 const SCAN_MS_MAX = 10_000;
 
 export function createRecordScans(deps: RecordScansDeps): RecordScans {
@@ -97,7 +97,7 @@ export function createRecordScans(deps: RecordScansDeps): RecordScans {
     add: async (call, zone) => {
       const found = await scan(zone);
       let added = 0;
-      // One by one, since what stands against one of them is no reason to leave out the others.
+      // One by one, so that a conflict of one record does not exclude the others.
       for (const record of await missing(store.read, zone, found)) {
         try {
           await changer.change(call, zone, { posts: [scannedWrite(record)] }, { kind: "scan" });
@@ -116,7 +116,7 @@ const identity = ({ name, type, content_key, priority }: Pick<DnsRecordRow, "nam
 
 const named = (body: DnsRecordWrite): DnsRecordWrite => Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
 
-/** The candidate with what the reviewer changed, or a record of the reviewer's own. */
+/** The candidate with the reviewer's changes, or a new record. */
 const acceptedWrite = (candidate: DnsRecordRow | undefined, body: DnsRecordWrite): DnsRecordWrite =>
   candidate === undefined ? body : { ...writeOf(candidate, body), ...named(body) };
 
@@ -128,7 +128,7 @@ const scannedWrite = ({ name, type, content, data, priority, ttl }: PreparedReco
   ...(data === null ? { content } : { data: JSON.parse(data) as Record<string, unknown> }),
 });
 
-/** Those that could stand in the zone, each once. */
+/** Distinct records that are valid in the zone. */
 function unknownOf(found: readonly DnsRecordWrite[], zone: PlannedZoneRef, policy: RecordPolicy): readonly PreparedRecord[] {
   const records = new Map<string, PreparedRecord>();
   for (const write of found) {
@@ -136,14 +136,14 @@ function unknownOf(found: readonly DnsRecordWrite[], zone: PlannedZoneRef, polic
       const record = prepareRecord(write, zone, policy);
       records.set(identity(record), record);
     } catch (error) {
-      // Others may publish what the rules here do not allow.
+      // Records elsewhere may violate the rules here.
       if (!(error instanceof PlatformError)) throw error;
     }
   }
   return [...records.values()];
 }
 
-/** Asks every question. Where a wildcard answers for everything, it stands for the names that say no more than it. */
+/** Sends all queries. If a wildcard answers everything, names that repeat its records are omitted. */
 async function findRecords(zone: PlannedZoneRef, ask: AskResolver, inTime: () => boolean): Promise<readonly DnsRecordWrite[]> {
   const nowhere = `selvedge-${newId().slice(0, 12)}`;
   const questions: readonly ScanQuestion[] = [...HOST_TYPES.map((type) => ({ name: nowhere, type })), ...SCAN_QUESTIONS];
@@ -159,7 +159,7 @@ async function findRecords(zone: PlannedZoneRef, ask: AskResolver, inTime: () =>
   return [...kept.flat(), ...wildcard.map((record) => ({ ...record, name: "*" }))];
 }
 
-/** Behind an alias the resolver goes on to the addresses, which are another name's. */
+/** For an alias, the resolver also returns the target's addresses, which belong to another name. */
 function hostRecords(records: readonly DnsRecordWrite[]): readonly DnsRecordWrite[] {
   const aliases = records.filter(({ type }) => type === "CNAME");
   return aliases.length > 0 ? aliases.slice(0, 1) : records;

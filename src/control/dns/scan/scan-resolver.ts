@@ -3,19 +3,19 @@ import type { ScanType } from "./scan-questions.ts";
 import type { DnsRecordWrite } from "#model/dns/dns-record.ts";
 
 /**
- * What a name has of a type, each as the write that would make it here, less its name. Empty where there is
- * nothing, or no answer in time. Never rejects.
+ * The records of a name and type, each as a write without its name. Empty if none exist or no response arrives in time.
+ * Never rejects.
  */
 export type AskResolver = (name: string, type: ScanType) => Promise<readonly DnsRecordWrite[]>;
 
 const TIMEOUT_MS = 1_500;
 const TRIES = 2;
-/** Seconds that every plan allows. */
+/** Limits in seconds that every plan allows. */
 const TTL_MIN = 60;
 const TTL_MAX = 86_400;
 const ANSWERS_MAX = 100;
 
-/** `servers` are addresses with or without a port; those of the system where there are none. */
+/** `servers`: addresses with or without a port; empty: the system's. */
 export function createScanResolver(servers: readonly string[]): AskResolver {
   const resolver = new dns.Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
   if (servers.length > 0) resolver.setServers(servers);
@@ -23,7 +23,7 @@ export function createScanResolver(servers: readonly string[]): AskResolver {
     try {
       return (await LOOKUPS[type](resolver, name)).slice(0, ANSWERS_MAX).map((found) => ({ type, ...found }));
     } catch {
-      // "No such name" and "no answer" are the same to somebody who looks for records.
+      // For a scan, a negative answer and a failure are the same.
       return [];
     }
   };
@@ -34,7 +34,7 @@ type Lookup = (resolver: dns.Resolver, name: string) => Promise<readonly DnsReco
 const addresses = (found: readonly { readonly address: string; readonly ttl: number }[]): readonly DnsRecordWrite[] =>
   found.map(({ address, ttl }) => ({ content: address, ttl: Math.min(Math.max(ttl, TTL_MIN), TTL_MAX) }));
 
-/** The system's library tells the time to live of addresses only; the others get "automatic". */
+/** The system's library returns TTLs of addresses only; other records get "automatic". */
 const LOOKUPS: Readonly<Record<ScanType, Lookup>> = {
   A: async (resolver, name) => addresses(await resolver.resolve4(name, { ttl: true })),
   AAAA: async (resolver, name) => addresses(await resolver.resolve6(name, { ttl: true })),
@@ -48,7 +48,7 @@ const LOOKUPS: Readonly<Record<ScanType, Lookup>> = {
 
 const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
 
-/** A property's name is a member's name in what the library gives. */
+/** The library returns each property as a member with the tag as its name. */
 function caa({ critical, ...properties }: { readonly critical: number }): readonly DnsRecordWrite[] {
   return Object.entries(properties)
     .filter(([tag, value]) => tag !== "type" && typeof value === "string")

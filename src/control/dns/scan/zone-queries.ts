@@ -10,16 +10,19 @@ import { presentationText, recordTypeByCode, typeCode } from "#wire/dns/record-t
 import { askAuthority, type ResolverAddress } from "./ask-resolver.ts";
 import { causesOf } from "./answer-causes.ts";
 
-/** Questions to the installation's own nameserver about the names of a zone. */
+/** Queries to the installation's own nameserver about names of a zone. */
 export interface ZoneQueries {
-  /** Throws `invalid_input` for what is not a name of the zone, or not a type. A nameserver that does not answer is an answer, too. */
+  /**
+   * Throws `invalid_input` for a name outside the zone, or an unknown type. If the nameserver does not respond, the
+   * result says so.
+   */
   ask(zone: { readonly id: string; readonly name: string }, query: DnsQuery): Promise<DnsQueryResult>;
 }
 
 export interface ZoneQueriesDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** Undefined where no nameserver belongs to this process. */
+  /** Undefined if this process has no nameserver. */
   readonly nameserver: () => ResolverAddress | undefined;
 }
 
@@ -62,7 +65,7 @@ function nameWithin(zone: string, asked: string): DnsName {
   const origin = parseAbsoluteName(`${zone}.`);
   const parsed = parsedName(asked, origin);
   if (isWithin(keyOf(parsed), keyOf(origin))) return parsed;
-  // `www.example.com` without its last dot is a name of the zone, too.
+  // `www.example.com` without the final dot is also accepted as a name of the zone.
   throw new PlatformError("invalid_input", { message: `${JSON.stringify(asked)} is not a name within ${zone}`, source: "/name" });
 }
 
@@ -76,7 +79,7 @@ function parsedName(asked: string, origin: DnsName): DnsName {
   }
 }
 
-/** The name, the wildcards that may stand for it, nearest first, and the cuts above it. */
+/** The name, the wildcards that may cover it, nearest first, and the cuts above it. */
 function ownersOf(name: string, zone: string): readonly string[] {
   const owners = [name];
   for (let at = name.indexOf("."), above = name; above !== zone && at >= 0; at = above.indexOf(".")) {

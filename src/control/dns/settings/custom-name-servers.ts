@@ -30,11 +30,14 @@ import { zonesOfAccount } from "#store/zones/zones.ts";
 
 export interface CustomNameServers {
   list(accountId: string): Promise<readonly CustomNameServer[]>;
-  /** Zones that use the set list the name at once. Throws `invalid_input` for names that are none, known or too many. */
+  /**
+   * Zones that use the set list the name at once. Throws `invalid_input` for names that are invalid, already used or too
+   * many.
+   */
   create(call: Call, accountId: string, body: CustomNameServerCreate): Promise<CustomNameServer>;
-  /** Throws `still_in_use` for the last name of a set that zones use. */
+  /** Throws `still_in_use` for the last name of a set in use. */
   remove(call: Call, accountId: string, name: string): Promise<readonly string[]>;
-  /** The names of the account's zones; what could have custom name servers while that was limited. */
+  /** The names of the account's zones; every zone can use custom name servers here. */
   eligibleZones(accountId: string): Promise<readonly string[]>;
   ofZone(zoneId: string): Promise<ZoneCustomNs>;
   editZone(call: Call, zoneId: string, body: ZoneCustomNsEdit): Promise<ZoneCustomNs>;
@@ -118,7 +121,7 @@ async function assertRoom(db: Unit["db"], row: CustomNameServerRow): Promise<voi
     });
 }
 
-/** Zones that use the set list the names that it has now. */
+/** Updates the name servers of zones that use the set. */
 async function renameServers(deps: { readonly clock: Clock }, unit: Unit, { account_id, ns_set }: CustomNameServerRow): Promise<void> {
   const names = await namesOfSet(unit.db, account_id, ns_set);
   for (const zone of await zonesOfAccount(unit.db, account_id)) {
@@ -130,7 +133,7 @@ async function renameServers(deps: { readonly clock: Clock }, unit: Unit, { acco
   }
 }
 
-/** Verified once the account's own zone has addresses for the name: then resolvers that know the name find the server. */
+/** A name is verified once the account's own zone has addresses for it, so that resolvers can find the server. */
 async function view(db: Unit["db"], row: CustomNameServerRow): Promise<CustomNameServer> {
   const labels = row.name.split(".");
   const zone = await closestZone(

@@ -20,20 +20,23 @@ import type { Store, Unit } from "#store/database/store.ts";
 import { zoneRowById, type ZoneRow, zonesOfAccount } from "#store/zones/zones.ts";
 import { checkAvailable } from "./unavailable-settings.ts";
 
-/** Writes throw `invalid_input`, `enterprise_only` for SOA values, and `setting_unavailable` for what does not exist here. */
+/**
+ * DNS settings of zones and accounts. Writes throw `invalid_input`, `enterprise_only` for SOA values, and
+ * `setting_unavailable` for unsupported values.
+ */
 export interface DnsSettings {
   ofZone(zoneId: string): Promise<ZoneDnsSettings>;
-  /** Changes the fields that the body names; the name servers see the change. */
+  /** Changes the fields in the body, also in the nameserver. */
   editZone(call: Call, zoneId: string, body: ZoneDnsSettingsEdit): Promise<ZoneDnsSettings>;
   ofAccount(accountId: string): Promise<AccountDnsSettings>;
-  /** `zone_defaults` are for zones that are created from now on; `enforce_dns_only` holds for all of them at once. */
+  /** `zone_defaults` apply to zones created later; `enforce_dns_only` applies to all zones at once. */
   editAccount(call: Call, accountId: string, body: AccountDnsSettingsEdit): Promise<AccountDnsSettings>;
 }
 
 export interface DnsSettingsDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** Host names of the installation's name servers, for zones that do not have their own pair. */
+  /** Host names of the installation's name servers, for zones without a pair. */
   readonly nameServers: readonly string[];
 }
 
@@ -120,7 +123,7 @@ interface Changeable {
   readonly soa?: SoaChange;
 }
 
-/** The fields of the body that are stored as they are, and the SOA checked as a whole. */
+/** The changed fields, with the SOA values checked together. */
 function changed<B extends Changeable & { foundation_dns?: boolean; internal_dns?: object }>(
   before: Changeable,
   body: B,
@@ -130,7 +133,7 @@ function changed<B extends Changeable & { foundation_dns?: boolean; internal_dns
   const { soa: soaChange, foundation_dns: _, internal_dns: __, ...others } = body;
   if (soaChange === undefined) return others;
   const soa = changeSoa(before.soa ?? {}, soaChange, `${pointer}/soa`);
-  // SPEC 2.4. Clients that send back what they read change nothing.
+  // SPEC 2.4. A client may send back unchanged values.
   const same = JSON.stringify(soaView(soa)) === JSON.stringify(soaView(before.soa ?? {}));
   if (!enterprise && !same) throw new PlatformError("enterprise_only", { source: `${pointer}/soa` });
   return { ...others, soa };
@@ -138,7 +141,7 @@ function changed<B extends Changeable & { foundation_dns?: boolean; internal_dns
 
 const chosenFor = (row: ZoneRow): ZoneSettings => JSON.parse(row.settings) as ZoneSettings;
 
-/** SPEC 2.4 speaks of accounts; here a zone on the enterprise plan counts as well. */
+/** SPEC 2.4 refers to accounts; here a zone on the enterprise plan also counts. */
 const isEnterprise = async (db: Unit["db"], zone: ZoneRow): Promise<boolean> =>
   zone.plan === "enterprise" || (await findAccount(db, zone.account_id))?.type === "enterprise";
 
@@ -148,7 +151,7 @@ async function load(db: Unit["db"], id: string): Promise<ZoneRow> {
   return row;
 }
 
-/** The names that the choice stands for, as the zone's column holds them. */
+/** The names of the chosen name servers, as the zone's column stores them. */
 async function namesFor(
   db: Unit["db"],
   zone: ZoneRow,

@@ -1,6 +1,6 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
 
-/** As much of a change of settings as can name what does not exist here. */
+/** The fields of a settings change that may select unsupported features. */
 interface Change {
   readonly foundation_dns?: boolean;
   readonly internal_dns?: { readonly reference_zone_id?: string };
@@ -8,7 +8,7 @@ interface Change {
   readonly nameservers?: { readonly type: string };
 }
 
-/** Values that would be stored without an effect: they are refused instead. */
+/** Values that are refused because they would have no effect. */
 const UNAVAILABLE: readonly { readonly source: string; is(change: Change, pointer: string): boolean; readonly why: string }[] = [
   {
     source: "/foundation_dns",
@@ -32,13 +32,13 @@ const UNAVAILABLE: readonly { readonly source: string; is(change: Change, pointe
   },
   {
     source: "/nameservers/type",
-    // SPEC 2.5 allows it as an account's default, where it says what to take once a tenant has some.
+    // SPEC 2.5 allows it as an account's default, where it defines the fallback without tenant name servers.
     is: (change, pointer) => change.nameservers?.type === "custom.tenant" && pointer === "",
     why: "Tenant name servers are not supported.",
   },
 ];
 
-/** Throws `setting_unavailable`. `pointer` is the place of the settings in the body. */
+/** Throws `setting_unavailable`. `pointer`: location of the settings in the body. */
 export function checkAvailable(change: Change, pointer: string): void {
   const row = UNAVAILABLE.find(({ is }) => is(change, pointer));
   if (row) throw new PlatformError("setting_unavailable", { message: row.why, source: pointer + row.source });

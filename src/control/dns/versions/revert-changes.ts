@@ -6,7 +6,7 @@ import type { PlannedZoneRef } from "#control/open-zone/zone-ref.ts";
 import { recordsByIds } from "#store/dns/dns-record-rows.ts";
 import type { Unit } from "#store/database/store.ts";
 
-/** Throws `dns_undo_conflict` where a record is no longer what the changes made of it. */
+/** Throws `dns_undo_conflict` if a record differs from its state after the changes. */
 export async function assertUnchanged(db: Unit["db"], zone: PlannedZoneRef, changes: readonly VersionedChange[]): Promise<void> {
   const current = await currentRecords(db, zone, changes);
   for (const change of changes) {
@@ -15,7 +15,7 @@ export async function assertUnchanged(db: Unit["db"], zone: PlannedZoneRef, chan
   }
 }
 
-/** Those of the changes whose records are not what they were before them. */
+/** The changes whose records differ from their state before. */
 export async function stillChanged(
   db: Unit["db"],
   zone: PlannedZoneRef,
@@ -25,7 +25,7 @@ export async function stillChanged(
   return changes.filter((change) => !sameRecord(current.get(idOf(change)) ?? null, change.before));
 }
 
-/** What takes the changes back, in pieces of so many: first all that goes, then what comes back. */
+/** Changes that undo the given ones, in chunks of `size`: first all removals, then all additions and replacements. */
 export async function* undoPieces(read: () => AsyncIterable<readonly VersionedChange[]>, size: number): AsyncGenerator<RecordChanges> {
   let waiting: VersionedChange[] = [];
   for (const goes of [true, false]) {
@@ -37,13 +37,13 @@ export async function* undoPieces(read: () => AsyncIterable<readonly VersionedCh
   if (waiting.length > 0) yield backTo(waiting);
 }
 
-/** What takes the changes back. Throws as `assertUnchanged`. */
+/** Changes that undo the given ones. Throws as `assertUnchanged`. */
 export async function changesOfRevert(db: Unit["db"], zone: PlannedZoneRef, changes: readonly VersionedChange[]): Promise<RecordChanges> {
   await assertUnchanged(db, zone, changes);
   return backTo(changes);
 }
 
-/** What makes the records again what they were before the changes. */
+/** Changes that restore the records to their state before the given ones. */
 export async function changesOfRestore(
   db: Unit["db"],
   zone: PlannedZoneRef,

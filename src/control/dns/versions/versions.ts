@@ -31,17 +31,17 @@ import type { Store, Unit } from "#store/database/store.ts";
 
 type Db = Unit["db"];
 
-/** Every write of a zone's records is a version. Throws `dns_version_not_found` and `dns_version_pruned`. */
+/** Versions of a zone: every write of its records creates one. Throws `dns_version_not_found` and `dns_version_pruned`. */
 export interface DnsVersions {
   /** Newest first. */
   list(zone: PlannedZoneRef, page: PageRequest): Promise<Page<DnsVersion>>;
   get(zone: PlannedZoneRef, version: number): Promise<DnsVersionDetail>;
   changes(zone: PlannedZoneRef, version: number, page: PageRequest): Promise<Page<DnsVersionChange>>;
-  /** What makes the zone of `to` out of that of `from`, by name and type; `from` may be the newer one. */
+  /** The differences between the zone at `from` and at `to`, by name and type; `from` may be the newer one. */
   diff(zone: PlannedZoneRef, query: DnsVersionDiffQuery, page: PageRequest): Promise<Page<DnsVersionChange>>;
-  /** Takes back what one version changed, as a new version. Throws `dns_undo_conflict` where a record is another by now. */
+  /** Undoes the changes of one version, as a new version. Throws `dns_undo_conflict` if a record has changed since. */
   revert(call: Call, zone: PlannedZoneRef, version: number): Promise<DnsVersion>;
-  /** Makes the zone what it was at a version, as a new version; where it is that already, gives the newest. */
+  /** Restores the zone to a version, as a new version; returns the newest if nothing differs. */
   restore(call: Call, zone: PlannedZoneRef, version: number): Promise<DnsVersion>;
 }
 
@@ -58,7 +58,10 @@ export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
   const page = async (db: Db, head: DnsVersionHead, offset: number, limit: number): Promise<DnsVersionChange[]> =>
     (await readChanges(db, head, offset, limit)).map(show);
 
-  /** In pieces; `changes` is read once nobody else can change the zone's records, and gives what to take back. */
+  /**
+   * In chunks. `changes` is called once other callers can no longer change the zone's records, and returns the changes to
+   * undo.
+   */
   const undoLarge = async (
     call: Call,
     zone: PlannedZoneRef,
@@ -125,7 +128,7 @@ export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
     },
 
     diff: (zone, query, { page: number, per_page }) =>
-      // One view of the database, so that no version is forgotten half way.
+      // A consistent view of the database, so that no version is deleted during the read.
       store.readAt(async (db) => {
         const [older, newer] = await findRange(db, zone, query);
         const folded = await fold(db, zone, older, newer);
@@ -166,7 +169,7 @@ export function createDnsVersions(deps: DnsVersionsDeps): DnsVersions {
   };
 }
 
-/** Changed records of the version and all after it: how much an undo may have to do. */
+/** Changed records of the version and all later ones: an upper limit of the work of an undo. */
 async function changesFrom(db: Db, zone: PlannedZoneRef, version: number): Promise<number> {
   const sizes = await versionSizes(db, zone.id);
   return sizes.reduce((sum, size) => (size.version >= version ? sum + changeCount(size) : sum), 0);
@@ -182,7 +185,7 @@ async function findVersion(db: Db, zone: PlannedZoneRef, version: number): Promi
   });
 }
 
-/** Both versions, the older one first. Without `from` it is whatever stood before `to`, which need not be kept. */
+/** Both versions, the older one first. Without `from`, the state before `to`, which need not be stored. */
 async function findRange(
   db: Db,
   zone: PlannedZoneRef,
@@ -201,7 +204,10 @@ async function fold(db: Db, zone: PlannedZoneRef, after: number, upTo: number): 
   return folded;
 }
 
-/** Some of one version's changes. Every text before the last holds the same number, so those before `offset` stay unread. */
+/**
+ * A part of one version's changes. Every text except the last has the same number of changes, so texts before `offset`
+ * are not decoded.
+ */
 async function readChanges(db: Db, head: DnsVersionHead, offset: number, limit: number): Promise<readonly VersionedChange[]> {
   const changes: VersionedChange[] = [];
   let skipped = 0;

@@ -10,10 +10,10 @@ import { importedRecordId } from "#store/dns/dns-imports.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 import { countImported } from "#store/zones/zones.ts";
 
-/** Imports in pieces (large-change.ts). */
+/** Imports in chunks (large-change.ts). */
 export interface PieceImport {
   /**
-   * How many records were new to the zone. `onPiece` hears how many of the file's have been gone through. Throws
+   * Returns the number of records that were new to the zone. `onPiece` receives the number of processed records. Throws
    * `dns_zone_file_invalid`, `dns_import_under_way`.
    */
   import(call: Call, zone: PlannedZoneRef, pieces: AsyncIterable<readonly ImportEntry[]>, options?: PieceOptions): Promise<number>;
@@ -21,7 +21,7 @@ export interface PieceImport {
 
 export interface PieceOptions {
   readonly onPiece?: (unit: Unit, records: number) => Promise<void>;
-  /** Given what cannot be imported; without it that is an error. */
+  /** Receives records that cannot be imported; absent: these are errors. */
   readonly refuse?: Refuse;
 }
 
@@ -29,14 +29,14 @@ export interface PieceImportDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly large: LargeChanges;
-  /** Records that one zone of the plan may have. */
+  /** Limit of records per zone of the plan. */
   recordsPerZoneMax(plan: string): number;
 }
 
 export function createPieceImport(deps: PieceImportDeps): PieceImport {
   const { store, clock, large } = deps;
 
-  /** Throws where a record cannot stand beside the others, as `refusal` says it. */
+  /** Throws the error of `refusal` if a record conflicts with others. */
   const writePiece = async (unit: Unit, change: LargeChange, entries: readonly ImportEntry[], refuse: Refuse): Promise<void> => {
     const { zone, row, counts } = change;
     const fresh = await newEntries(unit.db, zone, entries, { recordsMax: deps.recordsPerZoneMax(zone.plan), refuse });
@@ -66,7 +66,7 @@ export function createPieceImport(deps: PieceImportDeps): PieceImport {
         else await large.takeBack(call, change.row);
         return change.counts.created;
       } catch (error) {
-        // Where this fails too, `removeAbandoned` does it later.
+        // If this fails too, `removeAbandoned` repeats it later.
         await large.takeBack(call, change.row).catch(() => {});
         throw error;
       }

@@ -22,28 +22,28 @@ import type { Store, Unit } from "#store/database/store.ts";
 import { zoneRowById } from "#store/zones/zones.ts";
 
 /**
- * Large imports as jobs: each has an id, says how far it is, and goes on without whoever asked for it. Its file is kept
- * until it is over; where the program ends before, the next one undoes what was written and imports the file again.
+ * Large imports as jobs: each has an id, reports its progress, and continues without its caller. Its file is stored until
+ * the end; if the process ends before, the next one undoes the written records and imports the file again.
  */
 export interface ImportJobs {
-  /** Keeps the file and starts as soon as it may. Throws `dns_imports_too_many` where the account has too many that wait. */
+  /** Stores the file and starts as soon as possible. Throws `dns_imports_too_many` if the account has too many pending jobs. */
   submit(
     call: Call,
     zone: PlannedZoneRef,
     file: string,
     options: { readonly proxied: boolean; readonly onError: OnError; readonly total: number; readonly report: readonly ImportLine[] },
   ): Promise<DnsImport>;
-  /** Resolves to how many records the job added; rejects as it failed. For the program alone that runs it. */
+  /** Resolves to the number of added records; rejects if the job failed. Only in the process that runs the job. */
   finished(id: string): Promise<number>;
   /** Throws `dns_import_not_found`. */
   get(zone: PlannedZoneRef, id: string): Promise<DnsImport>;
-  /** The last ones, newest first. */
+  /** The most recent jobs, newest first. */
   list(zone: PlannedZoneRef): Promise<readonly DnsImport[]>;
-  /** Starts what waits, and what another program left; how many that was. */
+  /** Starts pending jobs and those that another process abandoned; returns their number. */
   resume(): Promise<number>;
 }
 
-/** What runs a job: gives how many records were added. */
+/** Runs a job and returns the number of added records. */
 export type RunImport = (
   call: Call,
   zone: PlannedZoneRef,
@@ -57,24 +57,24 @@ export interface ImportJobsDeps {
   readonly run: RunImport;
 }
 
-/** Of one account, and of this program: each holds up the others' writes by a piece at a time. */
+/** Running jobs per account, and per process: each delays other writes by one chunk at a time. */
 const RUNNING_OF_ACCOUNT_MAX = 1;
 const RUNNING_MAX = 2;
 const OPEN_OF_ACCOUNT_MAX = 5;
 const KEPT_OF_ZONE = 20;
 const PART_CHARACTERS = 256 * 1024;
-/** As with what they write (large-change.ts): whoever has said nothing for so long has ended. */
+/** As for their changes (large-change.ts): a job without progress for this long is abandoned. */
 const ABANDONED_MS = 60_000;
 
 export function createImportJobs({ store, clock, run }: ImportJobsDeps): ImportJobs {
   const now = (): string => isoMicros(clock.nowMicros());
-  /** Of this program: the calls that asked for them, whose revisions their answers wait for. */
+  /** Calls of this process that started jobs, whose responses wait for revisions. */
   const calls = new Map<string, Call>();
   const waiting = new Map<string, PromiseWithResolvers<number>>();
   const running = new Map<string, string>();
   const startedOn = store.dialect === "sqlite" ? now() : "";
 
-  /** `row.status` is the state that the caller has seen; a job that has left it since then keeps its file. */
+  /** `row.status`: the state that the caller has seen; if the job has left it, nothing changes. */
   const end = (row: Pick<DnsImportJobRow, "id" | "zone_id" | "status">, values: Partial<DnsImportJobRow>): Promise<unknown> =>
     store.write(async ({ db }) => {
       if (!(await updateImportJob(db, row.id, [row.status], { ...values, finished_on: now(), touched_on: now() }))) return;
@@ -138,7 +138,7 @@ export function createImportJobs({ store, clock, run }: ImportJobsDeps): ImportJ
         id: newId(),
         zone_id: zone.id,
         account_id: zone.account_id,
-        // Until its file is whole nobody may take it.
+        // The job cannot start before its file is complete.
         status: "receiving",
         proxied: proxied ? 1 : 0,
         total,
@@ -166,7 +166,7 @@ export function createImportJobs({ store, clock, run }: ImportJobsDeps): ImportJ
         });
       calls.set(row.id, call);
       const outcome = Promise.withResolvers<number>();
-      // Whoever did not wait for it is told by the job's status.
+      // A caller that does not wait learns of a failure from the job's status.
       outcome.promise.catch(() => {});
       waiting.set(row.id, outcome);
       await store.write(({ db }) => updateImportJob(db, row.id, ["receiving"], { status: "queued", touched_on: now() }));
@@ -195,7 +195,7 @@ async function readFile(store: Store, jobId: string): Promise<string> {
   }
 }
 
-/** The history names who asked for it; what they may do was looked at when they did. */
+/** The history shows who requested the import; permissions were checked at that time. */
 function storedCall({ id, actor, reason }: DnsImportJobRow): Call {
   const stored = JSON.parse(actor) as Pick<Actor, "type" | "id" | "name" | "user_id" | "ip">;
   return { actor: { ...systemActor(id), ...stored }, request_id: id, rev: null, ...(reason === null ? {} : { reason }) };

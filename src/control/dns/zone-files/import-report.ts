@@ -3,7 +3,7 @@ import type { ImportLine } from "#model/dns/dns-import.ts";
 import type { Refuse } from "./judge-entries.ts";
 import { type ImportEntry, type ImportProblem, REPORT_LINES_MAX } from "./read-zone-file.ts";
 
-/** What became of the lines of a file that were cut to the limits or left out, in their order. */
+/** The lines of a file that were reduced to the limits or skipped, in order. */
 export const reportOf = (clamped: readonly ImportEntry[], problems: readonly ImportProblem[]): readonly ImportLine[] => {
   const left = new Set(problems.map(({ line }) => line));
   return inOrder([...clamped.filter(({ line }) => !left.has(line)).map(clampedLine), ...problems.map(skippedLine)]);
@@ -36,21 +36,21 @@ export const skippedLine = ({ line, error }: ImportProblem): ImportLine => ({
 
 const clampedLine = ({ line, clamped }: ImportEntry): ImportLine => ({ line, action: "clamped", message: clamped });
 
-/** In the order of the file; of more than the report holds, those that are wrong count most. */
+/** In the order of the file; if the report is full, invalid lines have priority. */
 export const inOrder = (lines: readonly ImportLine[]): readonly ImportLine[] =>
   lines
     .toSorted((a, b) => Number(b.action === "skipped") - Number(a.action === "skipped") || a.line - b.line)
     .slice(0, REPORT_LINES_MAX)
     .toSorted((a, b) => a.line - b.line);
 
-/** Lines that are left out: the first ones say enough. */
+/** Collects skipped lines up to the size of the report. */
 export const keepIn =
   (problems: ImportProblem[]): Refuse =>
   (problem) => {
     if (problems.length < REPORT_LINES_MAX) problems.push(problem);
   };
 
-/** The report, with a message if it may lack lines of the file. */
+/** The report, with a message if it may be incomplete. */
 export function tellCut(call: Call, report: readonly ImportLine[]): readonly ImportLine[] {
   if (report.length >= REPORT_LINES_MAX)
     (call.notes ??= []).push(
@@ -59,7 +59,7 @@ export function tellCut(call: Call, report: readonly ImportLine[]): readonly Imp
   return report;
 }
 
-/** One message for all of them. */
+/** One message about all reduced records. */
 export function tellClamped(call: Call, clamped: readonly ImportEntry[]): void {
   const [first] = clamped;
   if (first === undefined) return;

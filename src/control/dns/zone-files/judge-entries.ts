@@ -8,12 +8,12 @@ import type { Unit } from "#store/database/store.ts";
 import { zoneRowById } from "#store/zones/zones.ts";
 import { entryKey, type ImportEntry, type ImportProblem } from "./read-zone-file.ts";
 
-/** Is given what stands against a record; throws unless such records are left out. */
+/** Receives the problem of a record; throws unless such records are skipped. */
 export type Refuse = (problem: ImportProblem) => void;
 
 /**
- * Those of the records that the zone does not have yet and can have, judged one after another beside what the zone has and
- * those before them. Throws `secondary_zone_read_only` in a zone whose records are its primary's.
+ * The records that the zone lacks and can have, each checked against the zone and the previous ones. Throws
+ * `secondary_zone_read_only` in a secondary zone.
  */
 export async function newEntries(
   db: Unit["db"],

@@ -10,13 +10,13 @@ import { readAttributes } from "#model/dns/record-attributes.ts";
 import { recordTypeOf } from "#wire/dns/record-types.ts";
 import { type ZoneFileRecord, zoneFileItems } from "#wire/dns/zonefile.ts";
 
-/** One record that a file would have the zone hold. */
+/** One record of a zone file. */
 export interface ImportEntry {
   readonly line: number;
-  /** Equal for records of a zone that are duplicates of each other. */
+  /** Equal for duplicate records of a zone. */
   readonly key: string;
   readonly record: PreparedRecord;
-  /** What was cut to the limits, in words; empty if nothing. */
+  /** Description of reduced values; empty if none. */
   readonly clamped: string;
 }
 
@@ -27,22 +27,22 @@ export interface ImportProblem {
 }
 
 export interface ReadZoneFile {
-  /** Without repetitions, and without what the service makes itself; null where there are more than were to be kept. */
+  /** Without duplicates and records that the service itself creates; null if there are more than the limit. */
   readonly entries: readonly ImportEntry[] | null;
-  /** All records of the file. */
+  /** Number of records in the file. */
   readonly parsed: number;
-  /** The first ones; where there are any, the entries are incomplete unless such lines are left out. */
+  /** The first problems; if any, the entries are incomplete unless such lines are skipped. */
   readonly problems: readonly ImportProblem[];
-  /** Lines that were cut to the limits, and lines that the service makes itself. */
+  /** Records that were reduced to the limits, and lines that the service itself creates. */
   readonly clamped: readonly ImportEntry[];
   readonly ignored: readonly number[];
 }
 
 export interface ImportScene {
   readonly zone: { readonly name: string; readonly plan: string };
-  /** Names are as other servers have them, whatever the operator has decided for new ones. */
+  /** Accepts names of other servers, regardless of the operator's rule for new ones. */
   readonly policy: RecordPolicy;
-  /** Whether records that can be proxied are, where their comment does not say. */
+  /** Whether proxiable records are proxied, unless their comment says otherwise. */
   readonly proxied: boolean;
   readonly onError: OnError;
   /** Whether the apex may have other name servers than the service's own, which are these. */
@@ -50,15 +50,15 @@ export interface ImportScene {
   readonly nameServers: readonly string[];
 }
 
-/** A file that is no zone file has one on each line; the first ones say enough. */
+/** A file that is not a zone file has a problem on each line; the first ones are enough. */
 const PROBLEMS_MAX = 50;
 /** Lines of a report. */
 export const REPORT_LINES_MAX = 1_000;
-/** After so many records or characters of the file other requests are answered: a few milliseconds of work. */
+/** Records or characters per tick: a few milliseconds of work. */
 const SLICE_RECORDS = 200;
 const SLICE_CHARACTERS = 16_384;
 
-/** Reads a zone file as records, each checked by itself, and keeps up to `entriesMax` of them. */
+/** Reads a zone file as records, each validated individually, and keeps up to `entriesMax` of them. */
 export async function readZoneFile(text: string, scene: ImportScene, entriesMax = Infinity): Promise<ReadZoneFile> {
   let entries: Map<string, ImportEntry> | null = new Map();
   const problems: ImportProblem[] = [];
@@ -87,7 +87,10 @@ export async function readZoneFile(text: string, scene: ImportScene, entriesMax 
   return { entries: entries && [...entries.values()], parsed, problems, clamped, ignored };
 }
 
-/** The records of a file, so many at a time, repetitions included. Throws where a line is wrong, unless such lines are left out. */
+/**
+ * The records of a file in chunks of `size`, including duplicates. Throws if a line is invalid, unless such lines are
+ * skipped.
+ */
 export async function* importPieces(text: string, scene: ImportScene, size: number): AsyncGenerator<readonly ImportEntry[]> {
   let piece: ImportEntry[] = [];
   const isSliceOver = createSlices();
@@ -105,7 +108,7 @@ export async function* importPieces(text: string, scene: ImportScene, size: numb
   if (piece.length > 0) yield piece;
 }
 
-/** To be called for each item with the characters read so far. */
+/** Call for each item with the number of characters read so far. */
 function createSlices(): (end: number) => boolean {
   let items = 0;
   let from = 0;
@@ -116,11 +119,11 @@ function createSlices(): (end: number) => boolean {
   };
 }
 
-/** The error of an import: the first lines that cannot be imported. */
+/** The error of an import, with the first lines that cannot be imported. */
 export function refusal(problems: readonly ImportProblem[]): PlatformError {
   const sorted = problems.toSorted((a, b) => a.line - b.line).slice(0, PROBLEMS_MAX);
   const chain = sorted.map(({ line, error }): ErrorItem => ({ code: error.code, message: `Line ${line}: ${error.message}` }));
-  // Reading ends at the bound, so nobody knows how many there are.
+  // Reading stops at the limit, so the total is unknown.
   const isCut = problems.length >= PROBLEMS_MAX;
   const others = isCut
     ? ` At least ${chain.length - 1} more cannot be imported either; error_chain lists the first ${chain.length}.`
@@ -129,13 +132,13 @@ export function refusal(problems: readonly ImportProblem[]): PlatformError {
   return new PlatformError("dns_zone_file_invalid", { message: `${chain[0]?.message}${more}`, chain });
 }
 
-/** A record that the service makes itself. */
+/** A record that the service itself creates. */
 interface OwnRecord {
   readonly line: number;
   readonly own: true;
 }
 
-/** What each record of the file is to the zone, and how many characters were read. */
+/** The import entry of each record of the file, and the number of characters read. */
 function* importItems(text: string, scene: ImportScene): Generator<readonly [ImportEntry | ImportProblem | OwnRecord, number]> {
   for (const item of zoneFileItems(text, { origin: scene.zone.name })) {
     if (item.kind === "error") {
@@ -161,7 +164,7 @@ function readEntry(record: ZoneFileRecord, scene: ImportScene): ImportEntry | Im
   }
 }
 
-/** The file says it in full, and may say what the API has no form for. */
+/** The content from the file, which may have no equivalent in the API. */
 const contentOf = ({ type, content, data, priority, rdata }: ZoneFileRecord): Partial<PreparedRecord> => ({
   ...{ type, content, priority },
   data: data === null ? null : JSON.stringify(data),
@@ -172,7 +175,7 @@ function writeOf(record: ZoneFileRecord, { proxied, policy }: ImportScene): DnsR
   const { type, content, data, priority } = record;
   const attributes = readAttributes(record.comment);
   return {
-    // The one character of names that a zone file has to escape and the API has not.
+    // The dollar sign must be escaped in zone files, but not in the API.
     name: record.name.replaceAll("\\$", "$"),
     type,
     ...(data === null ? { content } : { data: { ...data } }),
@@ -185,7 +188,7 @@ function writeOf(record: ZoneFileRecord, { proxied, policy }: ImportScene): DnsR
   };
 }
 
-/** SPEC 2.3: SOA and the apex's NS are the service's own, and so is what signing makes. */
+/** SPEC 2.3: SOA, the apex's NS and DNSSEC records are the service's own. */
 function isOwn({ name, type, content }: ZoneFileRecord, scene: ImportScene): boolean {
   if (recordTypeOf(type)?.generated) return true;
   if (type !== "NS" || name.toLowerCase() !== scene.zone.name) return false;

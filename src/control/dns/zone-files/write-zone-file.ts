@@ -5,23 +5,23 @@ import type { DnsRecordRow } from "#store/dns/record-row.ts";
 import { absoluteText, presentationText } from "#wire/dns/record-types.ts";
 import { parseAbsoluteName } from "#wire/dns/name.ts";
 
-/** What of a record a zone file tells. */
+/** The columns of a record that a zone file contains. */
 export type FiledRow = Pick<DnsRecordRow, "name" | "type" | "ttl" | "proxied" | "settings" | "comment" | "tags" | "rdata">;
 
 /** Lines of one type, in the order of their sections. */
 type Sections = Map<string, string[]>;
 
 /**
- * A zone as a master file: SOA and NS as they are served, then the records by type, name and content, with what
- * a zone file has no place for in comments. Nothing of it depends on when it is written, so that equal zones have
- * equal files. A TTL of 1 means automatic, as in the API. `pages` gives the records in the order of their names.
+ * Writes a zone as a master file: SOA and NS as served, then the records by type, name and content, with attributes in
+ * comments. The output does not depend on the time, so that equal zones have equal files. A TTL of 1 means automatic, as
+ * in the API. `pages` returns the records in the order of their names.
  */
 export async function writeZoneFile(entry: ZoneEntry, serial: number, pages: AsyncIterable<readonly FiledRow[]>): Promise<string> {
   const sections: Sections = new Map();
   const apex = absolute(entry.name);
   for await (const page of pages) {
     for (const row of page) section(sections, row.type).push(line(row));
-    // Other requests get their turn.
+    // Lets other requests run.
     await setImmediate();
   }
   const { soa } = entry;
@@ -44,7 +44,7 @@ function section(sections: Sections, type: string): string[] {
   return lines;
 }
 
-/** By the lines themselves: records have no other order that another zone with the same records would share. */
+/** Sorted by the lines themselves, the only order that all zones with the same records share. */
 const inOrder = (lines: string[]): string[] => lines.sort();
 
 function line(row: FiledRow): string {

@@ -18,9 +18,9 @@ import { zoneRowById } from "#store/zones/zones.ts";
 export interface ImportResult {
   readonly recs_added: number;
   readonly total_records_parsed: number;
-  /** Lines that were changed or left out; of a dry run all. */
+  /** Lines that were changed or skipped; in a dry run, all lines. */
   readonly report?: readonly ImportLine[];
-  /** Of a large file: it goes on, or went on, without its caller. */
+  /** The job of a large file, which continues without its caller. */
   readonly import?: DnsImport;
 }
 
@@ -28,22 +28,22 @@ export interface ImportOptions {
   readonly proxied: boolean;
   /** `clamp` unless given. */
   readonly onError?: OnError;
-  /** Not to wait for what takes long (RFC 7240 §4.1). */
+  /** Do not wait for long operations (RFC 7240 §4.1). */
   readonly respondAsync?: boolean;
 }
 
 export interface ZoneFiles {
-  /** The zone as it was at one moment. */
+  /** The zone at one moment. */
   export(zone: PlannedZoneRef): Promise<string>;
   /**
-   * Adds the records of a zone file as one version: all or none, unless what is wrong is skipped. What the zone has
-   * already in the same form, and what the service makes itself, is left as it is. Writes nothing where the call is a
-   * trial. Throws `dns_zone_file_invalid`, whose chain has the first lines that cannot be imported.
+   * Adds the records of a zone file as one version: all or none, unless invalid records are skipped. Ignores records that
+   * the zone already has in the same form, and those that the service itself creates. A dry run writes nothing. Throws
+   * `dns_zone_file_invalid`, whose chain contains the first lines that cannot be imported.
    */
   import(call: Call, zone: PlannedZoneRef, file: string, options: ImportOptions): Promise<ImportResult>;
-  /** Large imports, which go on without their callers. */
+  /** Large imports, which continue without their callers. */
   readonly jobs: Pick<ImportJobs, "get" | "list" | "resume">;
-  /** Undoes large changes that nobody goes on with, since what did it has ended; how many there were. */
+  /** Undoes abandoned large changes; returns their number. */
   removeAbandoned(call: Call): Promise<number>;
 }
 
@@ -52,7 +52,7 @@ export interface ZoneFilesDeps extends PieceImportDeps {
   readonly changer: RecordChanger;
 }
 
-/** A dry run keeps all of the file at once. */
+/** Limit of a dry run, which keeps the whole file in memory. */
 const TRIAL_RECORDS_MAX = 100_000;
 
 export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
@@ -67,7 +67,7 @@ export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
 
   const jobs = createImportJobs({
     ...deps,
-    // Read again rather than kept: the file takes a tenth of the room that its records do.
+    // The job reads the file again, because it takes a tenth of the memory of its records.
     run: async (call, zone, file, { onPiece, ...options }) => {
       const skipped: ImportProblem[] = [];
       const scene = await sceneOf(zone, options);
@@ -129,10 +129,10 @@ export function createZoneFiles(deps: ZoneFilesDeps): ZoneFiles {
   };
 }
 
-/** A larger file is a job, of which an account has one at a time. */
+/** A larger file becomes a job; an account runs one job at a time. */
 const FILE_AT_ONCE_MAX = 2_000;
 
-/** An error of the change names the record by its position, the file's author knows it by its line. */
+/** Replaces the record's position in an error by its line, which the author of the file knows. */
 function withLine(error: unknown, entries: readonly ImportEntry[]): unknown {
   if (!(error instanceof PlatformError)) return error;
   const position = /^\/posts\/(\d+)/.exec(error.source ?? "")?.[1];
