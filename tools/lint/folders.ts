@@ -89,7 +89,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "compile",
     ".",
   ],
-  "rules/managed": ["matched-part.ts", "signatures", "core", "."],
+  "rules/managed": ["matched-part.ts", "signatures", "operator", "core", "."],
   "rules/seclang": [
     "syntax",
     "transformations",

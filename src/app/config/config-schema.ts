@@ -370,6 +370,12 @@ export const CONFIG_KEYS = {
     reload: true,
     doc: "Directory of the OWASP Core Rule Set, with rules/*.conf and crs-setup.conf. Empty: the one that selvedge waf crs install has installed, else Debian's modsecurity-crs. none: rules of Selvedge's own. SIGHUP reads the files again.",
   },
+  "waf.rows_file": {
+    type: "text",
+    default: "",
+    reload: true,
+    doc: "TOML file with managed rules that you add to Selvedge's own, a table [rows.NAME] for each: title, category, pattern, hits and misses, and what else the guide on rules lists. SIGHUP reads the file again.",
+  },
   "edge.rate_limit_keys_max": {
     type: "count",
     default: 1_000_000,

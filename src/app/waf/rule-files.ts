@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { Worker } from "node:worker_threads";
 import type { RuleMaterial } from "#kernel/process/worker-protocol.ts";
-import { sharedText, useRuleMaterial } from "#rules/managed/rule-material.ts";
+import { NO_RULE_MATERIAL, sharedText, useRuleMaterial } from "#rules/managed/rule-material.ts";
 import type { Config } from "#app/config/config.ts";
 import type { Log } from "#app/log/log.ts";
 import { type CoreRulesPlaces, findCoreRules, type FoundCoreRules, tellCoreRules } from "./core-rules.ts";
 import { readManagedLists } from "./managed-list-files.ts";
+import { readOperatorRows } from "./operator-rows-file.ts";
 
 /** The operator's files for rules: in use in this thread, and in the form in which they cross to others. */
 export interface RuleFiles {
@@ -22,15 +23,19 @@ export interface RuleFilesDeps {
   onChanged(material: RuleMaterial): void;
 }
 
-/** Throws an Error that names the key, the file, the line and the column where a list is wrong. */
+/** Throws an Error that names the key, the file, the line and the column where a list or a row is wrong. */
 export function openRuleFiles({ config, files, log, onChanged }: RuleFilesDeps): RuleFiles {
-  const lists = createSharedJson();
+  const shared = { lists: createSharedJson(), rows: createSharedJson() };
+  const filesIn: { readonly [K in keyof typeof shared]: (next: Config) => SharedArrayBuffer | null } = {
+    lists: (next) => shared.lists.of(listsIn(next)),
+    rows: (next) => shared.rows.of(rowsIn(next)),
+  };
   const placesIn = ({ waf }: Config): CoreRulesPlaces => ({
     configured: waf.crs_directory,
     installed: files.coreRules,
     lastGood: files.lastCoreRules,
   });
-  let material: RuleMaterial = { coreRules: null, lists: null };
+  let material: RuleMaterial = NO_RULE_MATERIAL;
   const useMaterial = (now: RuleMaterial): void => {
     material = now;
     useRuleMaterial(material);
@@ -42,19 +47,22 @@ export function openRuleFiles({ config, files, log, onChanged }: RuleFilesDeps):
   };
   const found = findCoreRules(placesIn(config));
   tellCoreRules(found, log);
-  use(found, { lists: lists.of(listsIn(config)) });
+  use(found, { lists: filesIn.lists(config), rows: filesIn.rows(config) });
 
   const readAgain = async (next: Config, previous: Promise<void>): Promise<void> => {
     // One after the other, so that the newest is in use at the end.
     await previous;
     const before = material;
-    let now: Omit<RuleMaterial, "coreRules"> = before;
-    try {
-      now = { lists: lists.of(listsIn(next)) };
-    } catch (error) {
-      const problem = (error as Error).message;
-      log.error({ problem }, `${problem}; what was read before stays in use`);
-    }
+    const again = (kind: keyof typeof filesIn): SharedArrayBuffer | null => {
+      try {
+        return filesIn[kind](next);
+      } catch (error) {
+        const problem = (error as Error).message;
+        log.error({ problem }, `${problem}; what was read before stays in use`);
+        return before[kind];
+      }
+    };
+    const now = { lists: again("lists"), rows: again("rows") };
     try {
       const core = await findInThread(placesIn(next));
       tellCoreRules(core, log);
@@ -63,7 +71,7 @@ export function openRuleFiles({ config, files, log, onChanged }: RuleFilesDeps):
       log.error({ err: error }, "cannot read the OWASP Core Rule Set again; what was read before stays in use");
       useMaterial({ ...now, coreRules: before.coreRules });
     }
-    if (material.coreRules !== before.coreRules || material.lists !== before.lists) onChanged(material);
+    if (material.coreRules !== before.coreRules || material.lists !== before.lists || material.rows !== before.rows) onChanged(material);
   };
   let last = Promise.resolve();
   return {
@@ -78,6 +86,15 @@ function listsIn({ rules: { managed_lists_directory: directory } }: Config): obj
     return readManagedLists(directory);
   } catch (error) {
     throw new Error(`rules.managed_lists_directory: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function rowsIn({ waf: { rows_file: path } }: Config): object | null {
+  if (path === "") return null;
+  try {
+    return readOperatorRows(path);
+  } catch (error) {
+    throw new Error(`waf.rows_file: ${(error as Error).message}`, { cause: error });
   }
 }
 

@@ -70,6 +70,8 @@ export interface RuleMaterial {
   readonly coreRules: SharedArrayBuffer | null;
   /** Lists that rules name as `$cf.NAME`. */
   readonly lists: SharedArrayBuffer | null;
+  /** Managed rules that the operator adds. */
+  readonly rows: SharedArrayBuffer | null;
 }
 
 /** Threads that other threads send to. */

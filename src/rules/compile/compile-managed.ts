@@ -10,8 +10,8 @@ import { ListScan } from "./list-scan.ts";
 import { compileCore } from "./compile-core.ts";
 import { shownCause, shownPart } from "#rules/managed/matched-part.ts";
 import { ARGUMENTS, BODY, FILES, UPLOADS } from "#rules/managed/signatures/places.ts";
-import { createSignatureSet, type LeftOut, type SignatureSet } from "#rules/managed/signatures/signature-set.ts";
-import { SIGNATURES } from "#rules/managed/signatures/table.ts";
+import type { LeftOut, SignatureSet } from "#rules/managed/signatures/signature-set.ts";
+import { OWN_SIGNATURES } from "#rules/managed/signatures/table.ts";
 import { exceptingWhole, leftOutOf, rememberVariants } from "./part-exceptions.ts";
 
 /** Compiles a definition; rules that have a predicate of their own need no expression. */
@@ -39,59 +39,64 @@ const COMPILED_MAX = 64;
 
 function compileRules(ruleset: ManagedRuleset, rules: readonly ManagedRule[], compile: Compile): CompiledRuleset {
   if (ruleset.coreRuleSet !== undefined) return compileCore(ruleset, ruleset.coreRuleSet, rules, compile);
+  const { signatures, set } = ruleset.signatures ?? OWN_SIGNATURES;
   const predicates = new Map<string, Predicate>();
   for (const { id, signature, cause } of rules) {
-    if (signature !== undefined) predicates.set(id, (request) => signatureSet().matches(request, signature));
+    if (signature !== undefined) predicates.set(id, (request) => set().matches(request, signature));
     if (cause !== undefined) predicates.set(id, (request) => bodyReading(request).causes.has(cause));
   }
   const definition = { id: ruleset.id, phase: ruleset.phase, version: ruleset.version, rules: rules.map(definitionOf) };
   const compiled = compile(definition, predicates);
   const byId = new Map(rules.map((rule) => [rule.id, rule]));
-  const explained = compiled.rules.map((rule) => judging(rule, byId.get(rule.definition.id)!));
+  const explained = compiled.rules.map((rule) => judging(rule, byId.get(rule.definition.id)!, set));
   const isDispatched = predicates.size > 0;
   // Before requests come rather than with the first of them.
-  if (isDispatched) signatureSet();
+  if (isDispatched) set();
+  const looksAtBody = (signature = -1): boolean => ((signatures[signature]?.targets ?? 0) & BODY_PLACES) !== 0;
   const withRules = (changed: readonly CompiledRule[]): CompiledRuleset => ({
     ...compiled,
     rules: changed,
-    dispatch: isDispatched ? createManagedDispatch(changed, byId) : null,
+    dispatch: isDispatched ? createManagedDispatch(changed, byId, set) : null,
     readsBody: compiled.readsBody || rules.some(({ signature, cause }) => cause !== undefined || looksAtBody(signature)),
   });
   const excepting = rememberVariants((exceptions) =>
-    withRules(explained.map((rule) => exceptingParts(rule, byId.get(rule.definition.id)!, leftOutOf(exceptions, rule.definition.id)))),
+    withRules(explained.map((rule) => exceptingParts(rule, byId.get(rule.definition.id)!, leftOutOf(exceptions, rule.definition.id), set))),
   );
   return { ...withRules(explained), excepting };
 }
 
+/** Made before requests come; the same one for as long as its ruleset is. */
+type GetSet = () => SignatureSet;
+
 /** The rule where it does not look at some parts. */
-function exceptingParts(rule: CompiledRule, { signature }: ManagedRule, leftOut: LeftOut | null): CompiledRule {
+function exceptingParts(rule: CompiledRule, { signature }: ManagedRule, leftOut: LeftOut | null, set: GetSet): CompiledRule {
   if (leftOut === null) return rule;
   if (signature === undefined) return exceptingWhole(rule, leftOut);
   return {
     ...rule,
-    applies: (request) => signatureSet().matches(request, signature, leftOut),
-    explain: (request) => signatureSet().explain(request, signature, leftOut),
-    ...(rule.points === null ? {} : { points: (request) => rule.increment * signatureSet().hits(request, signature, leftOut) }),
+    applies: (request) => set().matches(request, signature, leftOut),
+    explain: (request) => set().explain(request, signature, leftOut),
+    ...(rule.points === null ? {} : { points: (request) => rule.increment * set().hits(request, signature, leftOut) }),
   };
 }
 
 /** With where it found what it looks for, and, of a rule that adds to a score, as much for each value that it hits. */
-function judging(compiled: CompiledRule, rule: ManagedRule): CompiledRule {
-  const explain = explanation(rule);
+function judging(compiled: CompiledRule, rule: ManagedRule, set: GetSet): CompiledRule {
+  const explain = explanation(rule, set);
   const { signature } = rule;
   return {
     ...compiled,
     ...(explain === undefined ? {} : { explain }),
     ...(signature === undefined || compiled.increment === 0
       ? {}
-      : { points: (request) => compiled.increment * signatureSet().hits(request, signature) }),
+      : { points: (request) => compiled.increment * set().hits(request, signature) }),
   };
 }
 
 /** Where a rule found what it looks for; undefined for rules that look at nothing of a request. */
-function explanation({ signature, shows, cause }: ManagedRule): CompiledRule["explain"] {
+function explanation({ signature, shows, cause }: ManagedRule, set: GetSet): CompiledRule["explain"] {
   if (cause !== undefined) return (request) => [shownCause(cause, request)];
-  if (signature !== undefined) return (request) => signatureSet().explain(request, signature);
+  if (signature !== undefined) return (request) => set().explain(request, signature);
   if (shows === undefined) return undefined;
   return (request) => {
     const parts = shows.map((part) => shownPart(part, request));
@@ -99,14 +104,10 @@ function explanation({ signature, shows, cause }: ManagedRule): CompiledRule["ex
   };
 }
 
-const looksAtBody = (signature = -1): boolean => ((SIGNATURES[signature]?.targets ?? 0) & (ARGUMENTS | BODY | FILES | UPLOADS)) !== 0;
-
-/** One for a thread, made when the first zone wants it: no zone needs it by itself. */
-let created: SignatureSet | undefined;
-const signatureSet = (): SignatureSet => (created ??= createSignatureSet(SIGNATURES));
+const BODY_PLACES = ARGUMENTS | BODY | FILES | UPLOADS;
 
 /** Asks the rules whose signatures may be in the request or whose cause its body has, and those that have neither, in their order. */
-function createManagedDispatch(rules: readonly CompiledRule[], managed: ReadonlyMap<string, ManagedRule>): Dispatch {
+function createManagedDispatch(rules: readonly CompiledRule[], managed: ReadonlyMap<string, ManagedRule>, set: GetSet): Dispatch {
   const bySignature = new Map<number, number>();
   const byCause = new Map<BodyCause, number>();
   const always: number[] = [];
@@ -120,7 +121,7 @@ function createManagedDispatch(rules: readonly CompiledRule[], managed: Readonly
     byCause.size === 0 || (request.body?.raw ?? "") === "" ? [] : bodyReading(request).causes;
   return {
     scan: (request, response, asking = { asked: 0 }) => {
-      const found = signatureSet()
+      const found = set()
         .candidates(request)
         .flatMap((signature) => bySignature.get(signature) ?? []);
       for (const cause of causesOf(request)) {

@@ -1,6 +1,7 @@
 import type { ShownPart } from "./matched-part.ts";
 import type { BodyCause } from "#rules/body/body-causes.ts";
 import type { PhaseName } from "#rules/phases.ts";
+import type { SignatureTable } from "#rules/managed/signatures/table.ts";
 import type { CoreRuleSet } from "#rules/managed/core/core-rule-set.ts";
 
 export type SensitivityLevel = "default" | "medium" | "low" | "eoff";
@@ -13,7 +14,7 @@ export interface ManagedRule {
   readonly expression?: string;
   /** Where its expression finds what it looks for; of several parts, the first that a request has. */
   readonly shows?: readonly ShownPart[];
-  /** Its number among the signatures (signatures/table.ts), where one decides. */
+  /** Its number among the ruleset's signatures, where one decides. */
   readonly signature?: number;
   /** What has to be odd about the body, where that decides. */
   readonly cause?: BodyCause;
@@ -45,6 +46,8 @@ export interface ManagedRuleset {
   /** Whether its rules can be made less sensitive. */
   readonly has_sensitivity: boolean;
   readonly rules: readonly ManagedRule[];
+  /** The table that its signatures' numbers are of. */
+  readonly signatures?: SignatureTable;
   /** What decides for those of its rules that have a number in it. */
   readonly coreRuleSet?: CoreRuleSet;
 }

@@ -4,8 +4,10 @@ import { coreRows } from "./core/core-rows.ts";
 import type { CoreRuleSet } from "./core/core-rule-set.ts";
 import { PROTOCOL_ANOMALIES } from "./protocol.ts";
 import type { ManagedRule, ManagedRuleset } from "./managed-ruleset.ts";
-import type { Certainty } from "./signatures/signature.ts";
-import { SIGNATURES } from "./signatures/table.ts";
+import type { Certainty, Signature } from "./signatures/signature.ts";
+import { createSignatureTable, OWN_SIGNATURES, SIGNATURES, type SignatureTable } from "./signatures/table.ts";
+import type { OperatorRow } from "./operator/operator-row.ts";
+import { signaturesOfOperator } from "./operator/operator-signatures.ts";
 
 // waf.md: identifiers that clients know.
 export const MANAGED_RULESET_ID = "efb7b8c949ac4650a09736fc376e9aee";
@@ -20,21 +22,46 @@ const ACTIONS = ["block", "log", "managed_challenge", "js_challenge", "challenge
 export const ruleIdOf = (ruleset: string, slug: string): string =>
   createHash("sha256").update(`${ruleset} ${slug}`).digest("hex").slice(0, 32);
 
-/** What rulesets for requests are made of. */
+/** A row that rulesets for requests are made of. */
 export interface RequestRow {
   readonly slug: string;
   readonly title: string;
   readonly paranoia: number;
   readonly score: number;
   readonly certainty: Certainty;
-  readonly category: string;
+  readonly categories: readonly string[];
   readonly decides: Pick<ManagedRule, "expression" | "shows" | "signature">;
 }
 
+/** Of signatures, in their order, from this number on. */
+const rowsOf = (signatures: readonly Signature[], from: number, more: readonly string[] = []): readonly RequestRow[] =>
+  signatures.map((row, i) => ({ ...row, categories: [row.category, ...more], decides: { signature: from + i } }));
+
 export const REQUEST_ROWS: readonly RequestRow[] = [
-  ...PROTOCOL_ANOMALIES.map((row) => ({ ...row, category: "protocol", decides: { expression: row.expression, shows: row.shows } })),
-  ...SIGNATURES.map((row, signature) => ({ ...row, decides: { signature } })),
+  ...PROTOCOL_ANOMALIES.map((row) => ({ ...row, categories: ["protocol"], decides: { expression: row.expression, shows: row.shows } })),
+  ...rowsOf(SIGNATURES, 0),
 ];
+
+/** Of rules that the operator has added. */
+export const OPERATOR_CATEGORY = "operator";
+
+/** Rows, and the table that their signatures' numbers are of. */
+export interface RequestMaterial {
+  readonly rows: readonly RequestRow[];
+  readonly signatures: SignatureTable;
+}
+
+const OWN: RequestMaterial = { rows: REQUEST_ROWS, signatures: OWN_SIGNATURES };
+
+/** The own rows, and behind them the operator's. */
+export function materialWith(operatorRows: readonly OperatorRow[]): RequestMaterial {
+  if (operatorRows.length === 0) return OWN;
+  const added = signaturesOfOperator(operatorRows);
+  return {
+    rows: [...REQUEST_ROWS, ...rowsOf(added, SIGNATURES.length, [OPERATOR_CATEGORY])],
+    signatures: createSignatureTable([...SIGNATURES, ...added]),
+  };
+}
 
 /**
  * Bodies that programs may read otherwise than rules do. Each decides by itself in both rulesets, since no score says how much of an
@@ -55,7 +82,7 @@ const bodyRules = (rulesetId: string): readonly ManagedRule[] =>
 const SUSPICIONS: Readonly<Record<Certainty, number>> = { certain: 1, likely: 2, possible: 3 };
 
 /** Rules that are certain enough to block by themselves; the others of the first two levels wait for somebody to turn them on. */
-export const MANAGED: ManagedRuleset = {
+export const managedOf = ({ rows, signatures }: RequestMaterial): ManagedRuleset => ({
   id: MANAGED_RULESET_ID,
   name: "Managed Ruleset",
   description: "Blocks requests that are attacks by their form",
@@ -64,20 +91,25 @@ export const MANAGED: ManagedRuleset = {
   actions: ACTIONS,
   has_sensitivity: true,
   rules: [
-    ...REQUEST_ROWS.filter(({ paranoia }) => paranoia <= 2).map(({ slug, title, certainty, category, decides }) => ({
-      id: ruleIdOf(MANAGED_RULESET_ID, slug),
-      detector: "",
-      ...decides,
-      action: "block",
-      // What is certain stays at every level of sensitivity.
-      suspicion: SUSPICIONS[certainty],
-      description: title,
-      categories: [category],
-      enabled: certainty === "certain",
-    })),
+    ...rows
+      .filter(({ paranoia }) => paranoia <= 2)
+      .map(({ slug, title, certainty, categories, decides }) => ({
+        id: ruleIdOf(MANAGED_RULESET_ID, slug),
+        detector: "",
+        ...decides,
+        action: "block",
+        // What is certain stays at every level of sensitivity.
+        suspicion: SUSPICIONS[certainty],
+        description: title,
+        categories,
+        enabled: certainty === "certain",
+      })),
     ...bodyRules(MANAGED_RULESET_ID),
   ],
-};
+  signatures,
+});
+
+export const MANAGED = managedOf(OWN);
 
 /** Acts on the sum. */
 const SCORE_EXCEEDED: ManagedRule = {
@@ -92,7 +124,7 @@ const SCORE_EXCEEDED: ManagedRule = {
 };
 
 /** Every rule adds to a score, and the last one acts on the sum. */
-export const SCORES: ManagedRuleset = {
+export const ownScoresOf = ({ rows, signatures }: RequestMaterial): ManagedRuleset => ({
   id: SCORES_RULESET_ID,
   name: "OWASP Core Ruleset",
   description:
@@ -102,7 +134,7 @@ export const SCORES: ManagedRuleset = {
   actions: ACTIONS,
   has_sensitivity: true,
   rules: [
-    ...REQUEST_ROWS.map(({ slug, title, paranoia, score, category, decides }) => ({
+    ...rows.map(({ slug, title, paranoia, score, categories, decides }) => ({
       id: ruleIdOf(SCORES_RULESET_ID, slug),
       detector: "",
       ...decides,
@@ -110,14 +142,17 @@ export const SCORES: ManagedRuleset = {
       action_parameters: { increment: score },
       suspicion: paranoia,
       description: title,
-      categories: [category, `paranoia-level-${paranoia}`],
+      categories: [...categories, `paranoia-level-${paranoia}`],
       // What the higher levels look for is in much honest work, and each value of it counts.
       enabled: paranoia <= 2,
     })),
     ...bodyRules(SCORES_RULESET_ID),
     SCORE_EXCEEDED,
   ],
-};
+  signatures,
+});
+
+export const SCORES = ownScoresOf(OWN);
 
 /** The Core Rule Set itself: its rules that add to the score of requests, and the rule that acts on the sum. */
 export const scoresOf = (core: CoreRuleSet): ManagedRuleset => ({

@@ -1,8 +1,9 @@
 import type { RuleMaterial } from "#kernel/process/worker-protocol.ts";
 import { useManagedLists } from "#rules/expression/values/managed-lists.ts";
 import type { Program } from "#rules/seclang/program/program.ts";
-import { useCoreRuleSet } from "./rulesets.ts";
-import { createCoreRuleSet } from "#rules/managed/core/core-rule-set.ts";
+import { useOperatorRules } from "./rulesets.ts";
+import type { OperatorRow } from "./operator/operator-row.ts";
+import { type CoreRuleSet, createCoreRuleSet } from "#rules/managed/core/core-rule-set.ts";
 
 /** Digest and version of a compiled Core Rule Set, known without reading it. */
 export interface CoreRulesHead {
@@ -15,14 +16,17 @@ export interface CoreRulesHead {
 /** Addresses, blocks and ranges by the name of the list, without its prefix. */
 export type ManagedLists = Readonly<Record<string, readonly string[]>>;
 
-export const NO_RULE_MATERIAL: RuleMaterial = { coreRules: null, lists: null };
+export const NO_RULE_MATERIAL: RuleMaterial = { coreRules: null, lists: null, rows: null };
 
 let used = NO_RULE_MATERIAL;
+let core: CoreRuleSet | null = null;
 let version = 0;
 
 /** Puts it in use in this thread, before it compiles rulesets; what is the same memory as before stays as it is. */
 export function useRuleMaterial(material: RuleMaterial): void {
-  if (material.coreRules !== used.coreRules) useCoreRules(material.coreRules);
+  if (material.coreRules !== used.coreRules) core = coreRuleSetOf(material.coreRules);
+  if (material.coreRules !== used.coreRules || material.rows !== used.rows)
+    useOperatorRules({ core, rows: material.rows === null ? [] : (JSON.parse(textOf(material.rows)) as readonly OperatorRow[]) });
   if (material.lists !== used.lists)
     useManagedLists(material.lists === null ? [] : Object.entries(JSON.parse(textOf(material.lists)) as ManagedLists));
   used = material;
@@ -32,11 +36,11 @@ export function useRuleMaterial(material: RuleMaterial): void {
 /** Goes up with each change: what was compiled before may be of other rules and lists. */
 export const ruleMaterialVersion = (): number => version;
 
-function useCoreRules(memory: SharedArrayBuffer | null): void {
-  if (memory === null) return useCoreRuleSet(null);
+function coreRuleSetOf(memory: SharedArrayBuffer | null): CoreRuleSet | null {
+  if (memory === null) return null;
   const text = textOf(memory);
   const { digest } = JSON.parse(text.slice(0, text.indexOf("\n"))) as CoreRulesHead;
-  useCoreRuleSet(createCoreRuleSet(JSON.parse(text.slice(text.indexOf("\n") + 1)) as Program, digest));
+  return createCoreRuleSet(JSON.parse(text.slice(text.indexOf("\n") + 1)) as Program, digest);
 }
 
 /** Programs of other formats are read again from their files. */

@@ -3,7 +3,17 @@ import { DETECTORS } from "#rules/detectors/catalog/table.ts";
 import { resolveRules } from "./overrides.ts";
 import { packSwitches, withoutOwn } from "./own-patterns.ts";
 import type { CoreRuleSet } from "./core/core-rule-set.ts";
-import { MANAGED, SCORES, SCORES_RULESET_ID, scoresOf } from "./request-rulesets.ts";
+import {
+  MANAGED,
+  MANAGED_RULESET_ID,
+  managedOf,
+  materialWith,
+  ownScoresOf,
+  SCORES,
+  SCORES_RULESET_ID,
+  scoresOf,
+} from "./request-rulesets.ts";
+import type { OperatorRow } from "./operator/operator-row.ts";
 
 // SPEC 4.5, waf.md: the identifier that clients know.
 export const SENSITIVE_DATA_RULESET_ID = "e22d83c647c64a3eae91b71b499d988e";
@@ -31,9 +41,19 @@ const rulesets = new Map([MANAGED, SCORES, SENSITIVE_DATA].map((ruleset) => [rul
 
 export const MANAGED_RULESETS: ReadonlyMap<string, ManagedRuleset> = rulesets;
 
-/** Puts a Core Rule Set in the place of the program's own rules, or these back where there is none. For each thread, before it compiles rulesets. */
-export function useCoreRuleSet(core: CoreRuleSet | null): void {
-  rulesets.set(SCORES_RULESET_ID, core === null ? SCORES : scoresOf(core));
+/** The operator's part of the rulesets for requests. */
+export interface OperatorRules {
+  /** In the place of the program's own rules that score; null where there is none. */
+  readonly core: CoreRuleSet | null;
+  /** Behind the program's own ones. */
+  readonly rows: readonly OperatorRow[];
+}
+
+/** Makes the rulesets for requests of it. For each thread, before it compiles rulesets. */
+export function useOperatorRules({ core, rows }: OperatorRules): void {
+  const material = materialWith(rows);
+  rulesets.set(MANAGED_RULESET_ID, rows.length === 0 ? MANAGED : managedOf(material));
+  rulesets.set(SCORES_RULESET_ID, core !== null ? scoresOf(core) : rows.length === 0 ? SCORES : ownScoresOf(material));
 }
 
 /** What the parameters of an `execute` rule run, or null when they name no managed ruleset. */

@@ -74,17 +74,19 @@ const GROUP_NAMES: Readonly<Record<AttackCategory, string>> = {
   protocol: "Protocol anomalies",
 };
 
+const categoryOf = ({ categories }: Pick<RequestRow, "categories">): string => categories[0]!;
+
 const groupsOf = (packageId: string): readonly PackageGroup[] =>
-  [...new Set(ROWS.map(({ category }) => category))].map((category) => {
+  [...new Set(ROWS.map(categoryOf))].map((category) => {
     const name = GROUP_NAMES[category as AttackCategory];
     return { id: ruleIdOf(packageId, `group ${category}`), name, description: `Rules against attacks of one kind: ${name}`, category };
   });
 
 const rulesOf = (packageId: string, successorId: string): readonly PackageRule[] =>
-  ROWS.map(({ slug, title, category, certainty }) => ({
+  ROWS.map(({ slug, title, certainty, ...row }) => ({
     id: ruleIdOf(packageId, slug),
     description: title,
-    group_id: ruleIdOf(packageId, `group ${category}`),
+    group_id: ruleIdOf(packageId, `group ${categoryOf(row)}`),
     default_mode: certainty === "certain" ? "block" : "disable",
     successor_id: ruleIdOf(successorId, slug),
   }));
@@ -100,12 +102,12 @@ const managed = (id: string, name: string, rules: readonly ManagedRule[]): Manag
   rules,
 });
 
-const ruleOf = (packageId: string, { slug, title, category, decides }: RequestRow): Omit<ManagedRule, "action" | "enabled"> => ({
+const ruleOf = (packageId: string, { slug, title, categories, decides }: RequestRow): Omit<ManagedRule, "action" | "enabled"> => ({
   id: ruleIdOf(packageId, slug),
   detector: "",
   ...decides,
   description: title,
-  categories: [category],
+  categories,
 });
 
 const TRADITIONAL: WafPackage = {

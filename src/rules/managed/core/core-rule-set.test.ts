@@ -7,7 +7,7 @@ import { FORM, posted } from "#rules/testing/budget.cases.ts";
 import { testRequest } from "#rules/testing/views.ts";
 import type { RequestView } from "#rules/views.ts";
 import { SCORE_EXCEEDED_RULE_ID, SCORES_RULESET_ID } from "../request-rulesets.ts";
-import { MANAGED_RULESETS, useCoreRuleSet } from "../rulesets.ts";
+import { MANAGED_RULESETS, useOperatorRules } from "../rulesets.ts";
 import { createCoreRuleSet } from "./core-rule-set.ts";
 
 const PROGRAM = programOf(`
@@ -21,9 +21,9 @@ SecMarker END
 SecRule TX:inbound_anomaly_score_pl1 "@ge 5" "id:949110,phase:2,deny"
 `);
 
-afterEach(() => useCoreRuleSet(null));
+afterEach(() => useOperatorRules({ core: null, rows: [] }));
 
-const use = (): void => useCoreRuleSet(createCoreRuleSet(PROGRAM, "ab".repeat(32)));
+const use = (): void => useOperatorRules({ core: createCoreRuleSet(PROGRAM, "ab".repeat(32)), rows: [] });
 const idOf = (number: number): string => MANAGED_RULESETS.get(SCORES_RULESET_ID)!.rules.find(({ core }) => core === number)!.id;
 
 function matchesOf(overrides: object, request: RequestView): ReturnType<typeof runPhase> {

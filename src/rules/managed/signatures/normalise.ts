@@ -1,5 +1,6 @@
 import { charge } from "#rules/budget.ts";
 import { lowerBytes } from "#rules/text/text-functions.ts";
+import type { Reading } from "./signature.ts";
 
 /** A value as programs behind the edge may come to see it. */
 export interface Decoded {
@@ -216,3 +217,13 @@ export function unquoted(text: string): string {
     .replace(/['"\\^]|\$[@*0-9]|\$\{[@*0-9]\}/g, "")
     .replace(/ {2,}/g, " ");
 }
+
+/** A value in each reading. */
+export const READ: Readonly<Record<Reading, (value: Decoded) => string>> = {
+  plain: ({ text }) => text,
+  sql: ({ text }) => withoutComments(text),
+  // Only what ends a path, or separates commands, is worth a text that is not the one of others.
+  path: ({ text, lines }) => plainPath(lines.includes("\0") ? lines : text),
+  shell: ({ text, lines }) => unquoted(/[\n\r]/.test(lines) ? lines : text),
+  lines: ({ lines }) => lines,
+};

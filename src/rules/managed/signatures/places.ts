@@ -19,3 +19,17 @@ export const UPLOADS = 128;
 export const INPUT = ARGUMENTS | COOKIES | BODY;
 /** Programs log and keep more than what they ask for. */
 export const ANYWHERE = INPUT | PATH | HEADERS | AGENT;
+
+/** Each place as files of the operator name it. */
+export const PLACES = {
+  path: PATH,
+  arguments: ARGUMENTS,
+  cookies: COOKIES,
+  headers: HEADERS,
+  "user-agent": AGENT,
+  filenames: FILES,
+  body: BODY,
+  uploads: UPLOADS,
+} as const;
+
+export type PlaceName = keyof typeof PLACES;

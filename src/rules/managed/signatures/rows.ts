@@ -10,6 +10,8 @@ export interface SignatureRow {
   readonly title: string;
   /** One of the two. */
   readonly pattern?: string;
+  /** Its pattern did not ship with the program. */
+  readonly isForeign?: boolean;
   readonly detect?: (text: string) => boolean;
   readonly unless?: Signature["unless"];
   readonly beginsValue?: boolean;
@@ -35,7 +37,7 @@ export const signaturesOf = (
 ): readonly Signature[] =>
   rows.map((row) => {
     const paranoia = row.paranoia ?? 1;
-    const certainty = row.certainty ?? CERTAINTIES[paranoia - 1]!;
+    const certainty = row.certainty ?? LEVELS[paranoia - 1]!;
     return {
       category,
       targets: ANYWHERE,
@@ -51,10 +53,10 @@ export const signaturesOf = (
 
 /** As the Core Rule Set scores what is critical, an error and a warning. */
 const SCORES: Readonly<Record<Certainty, number>> = { certain: 5, likely: 4, possible: 3 };
-const CERTAINTIES: readonly Certainty[] = ["certain", "likely", "possible", "possible"];
+const LEVELS: readonly Certainty[] = ["certain", "likely", "possible", "possible"];
 
-function testOf({ slug, pattern, detect }: SignatureRow): Test {
-  if (pattern !== undefined) return { pattern };
+function testOf({ slug, pattern, isForeign, detect }: SignatureRow): Test {
+  if (pattern !== undefined) return isForeign === true ? { pattern, isForeign } : { pattern };
   if (detect !== undefined) return { detect };
   throw new Error(`${slug} looks for nothing`);
 }

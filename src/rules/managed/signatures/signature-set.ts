@@ -2,7 +2,7 @@ import { charge } from "../../budget.ts";
 import { rememberLast } from "#rules/text/memo.ts";
 import type { RequestView } from "../../views.ts";
 import { createLiteralAutomaton } from "./literal-automaton.ts";
-import { type Decoded, plainPath, unquoted, withoutComments } from "./normalise.ts";
+import { READ } from "./normalise.ts";
 import { eachPiece } from "./pieces.ts";
 import type { Matched } from "#rules/managed/matched-part.ts";
 import type { Reading, Signature } from "./signature.ts";
@@ -35,16 +35,7 @@ const MATCHED_CHARACTERS_MAX = 200;
 const PLACES_MAX = 16;
 
 /** Those that are looked through by themselves; what lines have in them is in the text without line breaks too. */
-const READINGS: readonly Reading[] = ["sql", "path", "shell"];
-/** What a value is in each reading. */
-const READ: Readonly<Record<Reading, (value: Decoded) => string>> = {
-  plain: ({ text }) => text,
-  sql: ({ text }) => withoutComments(text),
-  // Only what ends a path, or separates commands, is worth a text that is not the one of others.
-  path: ({ text, lines }) => plainPath(lines.includes("\0") ? lines : text),
-  shell: ({ text, lines }) => unquoted(/[\n\r]/.test(lines) ? lines : text),
-  lines: ({ lines }) => lines,
-};
+const LOOKED_THROUGH: readonly Reading[] = ["sql", "path", "shell"];
 
 const HITS_MAX = 100;
 
@@ -131,7 +122,7 @@ export function createSignatureSet(signatures: readonly Signature[]): SignatureS
       // It was made ready already, and is read in other ways.
       charge(value.lines.length * READ_STEPS);
       look(value.text, target, "plain", true, place, value.lines);
-      for (const reading of READINGS) {
+      for (const reading of LOOKED_THROUGH) {
         const read = READ[reading](value);
         if (read !== value.text) look(read, target, reading, false, place);
       }

@@ -2,28 +2,35 @@
  * How a value is read (normalise.ts): in one line, without SQL's comments, as a path, as a shell's words, or decoded and no more, for
  * tokenisers that know what line breaks and comments are.
  */
-export type Reading = "plain" | "sql" | "path" | "shell" | "lines";
+export type Reading = (typeof READINGS)[number];
+export const READINGS = ["plain", "sql", "path", "shell", "lines"] as const;
 
 /** How sure a hit is: `certain` decides by itself, `likely` and `possible` add to a score. Paranoia says who asks at all. */
-export type Certainty = "certain" | "likely" | "possible";
+export type Certainty = (typeof CERTAINTIES)[number];
+export const CERTAINTIES = ["certain", "likely", "possible"] as const;
 
-export type AttackCategory =
-  | "sqli"
-  | "xss"
-  | "lfi"
-  | "rfi-ssrf"
-  | "rce"
-  | "template-injection"
-  | "php"
-  | "java"
-  | "nodejs"
-  | "nosql-ldap-xml"
-  | "scanner"
-  | "upload"
-  | "protocol";
+export type AttackCategory = (typeof ATTACK_CATEGORIES)[number];
+export const ATTACK_CATEGORIES = [
+  "sqli",
+  "xss",
+  "lfi",
+  "rfi-ssrf",
+  "rce",
+  "template-injection",
+  "php",
+  "java",
+  "nodejs",
+  "nosql-ldap-xml",
+  "scanner",
+  "upload",
+  "protocol",
+] as const;
 
-/** A pattern in Rust's syntax, proven to take linear time, or a tokeniser that charges for itself. */
-export type Test = { readonly pattern: string } | { readonly detect: (text: string) => boolean };
+/**
+ * A pattern in Rust's syntax, proven to take linear time, or a tokeniser that charges for itself. `isForeign`: the pattern did not ship
+ * with the program, so it runs and is charged as customers' are.
+ */
+export type Test = { readonly pattern: string; readonly isForeign?: boolean } | { readonly detect: (text: string) => boolean };
 
 /** What one kind of attack looks like. Its slug never changes: rule ids are made of it. */
 export interface Signature {

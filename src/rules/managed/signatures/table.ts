@@ -3,6 +3,7 @@ import { DATA_INJECTION, JAVA_INJECTION, NODE_INJECTION, PHP_INJECTION, TEMPLATE
 import { COMMAND_INJECTION } from "./commands.ts";
 import { FILE_INCLUSION, FILE_UPLOADS, REQUEST_FORGERY } from "./files.ts";
 import { SCANNERS } from "./scanners.ts";
+import { createSignatureSet, type SignatureSet } from "./signature-set.ts";
 import type { Signature } from "./signature.ts";
 import { SQL_INJECTION } from "./sqli.ts";
 
@@ -21,3 +22,17 @@ export const SIGNATURES: readonly Signature[] = [
   ...DATA_INJECTION,
   ...SCANNERS,
 ];
+
+/** Signatures that rulesets ask for by their numbers, in the form in which requests are looked through. */
+export interface SignatureTable {
+  readonly signatures: readonly Signature[];
+  /** Made when the first zone wants it: no zone needs it by itself. */
+  set(): SignatureSet;
+}
+
+export function createSignatureTable(signatures: readonly Signature[]): SignatureTable {
+  let made: SignatureSet | undefined;
+  return { signatures, set: () => (made ??= createSignatureSet(signatures)) };
+}
+
+export const OWN_SIGNATURES = createSignatureTable(SIGNATURES);

@@ -27,7 +27,7 @@ const SPOT_STEPS = 40;
 /** `groups`: by number, literals of which every match has one of each group. */
 export function createTextTest({ looksFor, unless, beginsValue }: Signature, groups: readonly (readonly number[])[]): TextTest {
   if ("detect" in looksFor) return looksFor.detect;
-  const pattern: RegexTest = compileRegexTest(looksFor.pattern, STEPS_MAX);
+  const pattern: RegexTest = compileRegexTest(looksFor.pattern, looksFor.isForeign === true ? undefined : STEPS_MAX);
   const reach = reachOf(looksFor.pattern);
   // A match that has to be at the start is not looked for further on.
   const bytesMax = reach?.isAtStart === true ? reach.bytes : Number.POSITIVE_INFINITY;
