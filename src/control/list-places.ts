@@ -1,31 +1,31 @@
-/** Where a list was left: the keys of a row, and how many rows stand before the one that follows it. */
+/** The end of a page: the keys of its last row, and the number of rows up to it. */
 export interface ListPlace<Row> {
   readonly position: number;
   readonly row: Row;
 }
 
 /**
- * Pages have numbers, and databases count rows to find one. Whoever has shown a page remembers where it ended, so that the
- * next one begins there: a list costs the same at page 2 and at page 20,000. Places are kept under a text that says which
- * list it is and at which state of its rows, and are of no use once one of them has changed.
+ * Databases count rows to find a page by number. The end of each returned page is remembered, so that the next one starts
+ * there: page 20,000 costs the same as page 2. Places are stored under a text that identifies the list and the state of
+ * its rows, so they are not used after a change.
  */
 export interface ListPlaces<Row> {
-  /** The last place that is known before row number `offset`; null where reading begins at the first one. */
+  /** The last known place before row `offset`; null: read from the start. */
   before(list: string, offset: number): ListPlace<Row> | null;
   add(list: string, place: ListPlace<Row>): void;
 }
 
-/** Rows between two places: fewer are read over in no time. */
+/** Minimum distance of two places, because skipping fewer rows is fast. */
 const APART_MIN = 500;
 const PLACES_MAX = 50_000;
-/** A filter with many values is rare and long. */
+/** Longer keys are not stored: filters with many values are rare. */
 const LIST_LENGTH_MAX = 1_000;
 
 export function createListPlaces<Row>(): ListPlaces<Row> {
-  /** In their order, by list; the list that was asked for the longest ago leaves first. */
+  /** By list, in order; the least recently used list is evicted first. */
   const lists = new Map<string, ListPlace<Row>[]>();
   let count = 0;
-  /** How many of them are at `offset` or before. */
+  /** Number of places at or before `offset`. */
   const reached = (places: readonly ListPlace<Row>[], offset: number): number => {
     let [low, high] = [0, places.length];
     while (low < high) {

@@ -1,15 +1,15 @@
 /**
- * How many rows a list has, by a text that says which list it is and at which state of its rows: whoever pages through a list
- * pays for its count once. The one unused for longest leaves first.
+ * Row counts of lists, under a text that identifies the list and the state of its rows, so that paging counts only once.
+ * Evicts the least recently used.
  */
 export interface ListTotals {
-  /** Null where nobody has counted. */
+  /** Null if unknown. */
   get(list: string): number | null;
   set(list: string, total: number): void;
 }
 
 const TOTALS_MAX = 5_000;
-/** A filter with many values is rare and long. */
+/** Longer keys are not stored: filters with many values are rare. */
 const LIST_LENGTH_MAX = 1_000;
 
 export function createTotals(): ListTotals {

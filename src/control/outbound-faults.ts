@@ -1,16 +1,16 @@
-/** What is known of an attempt when it fails. */
+/** Facts about a failed attempt. */
 export interface Attempted {
-  /** Whether only addresses of the Internet were connected to. */
+  /** Whether only public addresses were connected to. */
   readonly isGlobal: boolean;
   readonly totalMs: number;
 }
 
-/** The name leads nowhere, or to where nothing is sent. */
+/** The name has no address, or none that may be connected to. */
 export const NO_ADDRESS = "EADDRNOTALLOWED";
 
-/** Which of a name's servers answer within one's own network is nobody's business who can name an address. */
+/** The same message for all names, so that callers cannot find out which names exist in the private network. */
 const NAMELESS = "its name does not resolve to an address that this server may connect to";
-/** Refused, silent, without TLS or speaking something else: a port of one's own network is not told apart from others. */
+/** The same message for a refused, silent or different protocol, so that callers cannot scan ports of the private network. */
 const SILENT = "it sent no HTTP response: nothing listens there, its certificate is not trusted, or it takes too long";
 
 const BY_CODE: Readonly<Record<string, string>> = {
@@ -27,8 +27,8 @@ const BY_CODE: Readonly<Record<string, string>> = {
 const NO_NAME: ReadonlySet<string> = new Set([NO_ADDRESS, "ENOTFOUND", "ENODATA", "EAI_AGAIN", "EAI_FAIL", "EAI_NODATA", "EAI_NONAME"]);
 
 /**
- * Why nothing was sent, for whoever named the address: without the addresses that a name leads to, and without telling what
- * listens in a network that is not theirs.
+ * The reason for a failure, for the account that chose the address: without the resolved addresses, and without details
+ * about services in the private network.
  */
 export function outboundFault(error: unknown, { isGlobal, totalMs }: Attempted): string {
   const codes = codesOf(error);
@@ -46,7 +46,7 @@ export function outboundFault(error: unknown, { isGlobal, totalMs }: Attempted):
 
 const CAUSES_MAX = 4;
 
-/** The codes of the error and of what caused it; several addresses that failed are several errors in one. */
+/** The codes of the error and its causes; if several addresses failed, they are in an AggregateError. */
 function codesOf(error: unknown): readonly string[] {
   const codes: string[] = [];
   for (let at = error, depth = 0; at instanceof Error && depth < CAUSES_MAX; at = at.cause, depth++) {

@@ -1,7 +1,7 @@
 /**
- * Ports of services that speak something else than HTTP, and may take a request for what they speak: Fetch Standard §2.9,
- * "port blocking", without those that carry out nothing, whatever they are told (echo, discard and their like, below 20).
- * Whoever names an address chooses most of what is sent there.
+ * Ports of other protocols, which might interpret an HTTP request as commands: Fetch Standard §2.9, "port blocking",
+ * without services that execute nothing (below 20, such as echo and discard). The account that chooses an address also
+ * controls most of the request.
  */
 const PORTS: ReadonlySet<number> = new Set([
   ...[0, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110, 111, 113],
@@ -10,5 +10,5 @@ const PORTS: ReadonlySet<number> = new Set([
   ...[6668, 6669, 6679, 6697, 10_080],
 ]);
 
-/** Whether a URL may name the port; the scheme's own is an empty text. */
+/** Whether a URL may use the port; empty: the scheme's default. */
 export const isHttpPort = (port: string): boolean => port === "" || !PORTS.has(Number(port));

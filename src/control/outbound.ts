@@ -5,7 +5,7 @@ import { parseIp } from "#kernel/net/ip.ts";
 import { NO_ADDRESS, outboundFault } from "./outbound-faults.ts";
 import { isHttpPort } from "./outbound-ports.ts";
 
-/** Whether something may be sent to this address and port: asked of every address right before it is connected to. */
+/** Whether the address and port may be connected to; called for every address immediately before connecting. */
 export type OutboundAddressAllowed = (address: string, port: number) => boolean;
 
 export interface OutboundMessage {
@@ -13,19 +13,19 @@ export interface OutboundMessage {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
-  /** From the first packet until the answer's end, milliseconds. */
+  /** From the first packet to the end of the response, in milliseconds. */
   readonly totalMs: number;
-  /** Ends it early. */
+  /** Aborts the request. */
   readonly signal?: AbortSignal;
 }
 
 const CONNECT_MS = 5_000;
-/** Of an answer nothing but its status counts. */
+/** Limit of a response's size; only its status is used. */
 const ANSWER_BYTES_MAX = 65_536;
 
 /**
- * An address that an account gave for things to be sent to. Gives what is wrong with one that is none, carries credentials, or
- * would send over the Internet in the clear, as the end of a sentence.
+ * Parses a URL that an account has entered. If it is invalid, contains credentials or uses an unencrypted public
+ * connection, returns the problem as the end of a sentence.
  */
 export function readOutboundUrl(text: string, allowed: OutboundAddressAllowed): URL | { readonly problem: string } {
   const url = URL.parse(text);
@@ -41,15 +41,15 @@ export function readOutboundUrl(text: string, allowed: OutboundAddressAllowed): 
 }
 
 /**
- * Sends once and gives the status of the answer. Redirects are not followed. Rejects with a reason that may be told to
- * whoever named the address (`outboundFault`); rejects as it is when it is ended early.
+ * Sends one request and returns the status of the response. Does not follow redirects. Rejects with a reason for the
+ * account (`outboundFault`), or with the abort reason.
  */
 export async function sendOutbound(
   { method, url, headers, body, totalMs, signal: early }: OutboundMessage,
   allowed: OutboundAddressAllowed,
 ): Promise<number> {
   const address = addressIn(url);
-  // A connection to an address looks nothing up.
+  // For a literal address, `lookup` is not called.
   if (address !== undefined && !allowed(address, portOf(url))) throw new Error(`this server sends no requests to ${address}`);
   let isGlobal = address === undefined || isGlobalAddress(address);
   const lookup = checkedLookup(
@@ -58,7 +58,7 @@ export async function sendOutbound(
       isGlobal = found.every(isGlobalAddress);
     },
   );
-  // A large library, and most installations send nothing.
+  // Loaded on demand, because the library is large and most installations send nothing.
   const { Agent, request } = await import("undici");
   const dispatcher = new Agent({ connect: { timeout: CONNECT_MS, lookup } });
   try {
@@ -75,10 +75,10 @@ export async function sendOutbound(
   }
 }
 
-/** The scheme's own where the URL names none. */
+/** The scheme's default if the URL has no port. */
 const portOf = ({ port, protocol }: URL): number => Number(port) || (protocol === "https:" ? 443 : 80);
 
-/** The address that is written in place of a name. */
+/** The literal address in the URL; undefined for a name. */
 const addressIn = (url: URL): string | undefined => {
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
   return parseIp(host) === undefined ? undefined : host;
@@ -90,8 +90,8 @@ const isLocal = (url: URL, address: string | undefined): boolean => {
 };
 
 /**
- * Resolves a name for a connection, and fails where any of its addresses is not allowed: the very addresses that were
- * checked are connected to, so that a name cannot change in between. `onFound` hears of them.
+ * Resolves a name for a connection, and fails if any of its addresses is not allowed. The checked addresses are used for
+ * connecting, so the name cannot change in between. Calls `onFound` with them.
  */
 const checkedLookup =
   (allowed: (address: string) => boolean, onFound: (addresses: readonly string[]) => void): LookupFunction =>

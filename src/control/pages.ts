@@ -4,29 +4,29 @@ import type { Page, PageRequest } from "#control/call.ts";
 import type { ListPart, ListState, RowKey } from "#store/queries/list-pages.ts";
 
 export interface AskedList<Row, Item> {
-  /** Which list this is: whose, with which filter and in which order; plain data. */
+  /** Identifies the list by owner, filter and order; plain data. */
   readonly list: unknown;
   readonly state: ListState;
-  /** Whether nothing is filtered out, so that the state says how many there are. */
+  /** Whether nothing is filtered out, so that the state contains the total. */
   readonly isWhole: boolean;
   readonly page: PageRequest;
   items(part: ListPart): Promise<readonly Row[]>;
-  /** Only asked where the state does not say it, once for each state of the list. */
+  /** Called if the state does not contain the total, once per state of the list. */
   count(): Promise<number>;
-  /** The values that the list is sorted by; null for an order that no index has. */
+  /** The values by which the list is sorted; null if no index has the order. */
   keyOf: ((row: Row) => RowKey) | null;
   view(row: Row): Item;
 }
 
-/** Rows that a filter judges in no time. */
+/** Number of rows that can be filtered quickly. */
 const QUICK_ROWS_MAX = 2_000;
 
-/** Whether a list may be read where others wait for it; `store.scan` is for the others. */
+/** Whether reading the list is fast enough for `store.read`; otherwise use `store.scan`. */
 export const isQuick = ({ rows }: ListState, isWhole: boolean): boolean => isWhole || rows <= QUICK_ROWS_MAX;
 
 /**
- * Pages by their numbers at the cost of their own rows: totals are kept with each write or counted once, and a page begins where
- * an earlier one ended. Both hold as long as the list is in the same state.
+ * Pages by number at the cost of their own rows: totals are maintained with each write or counted once, and a page begins
+ * where an earlier one ended. Both are valid while the list's state is unchanged.
  */
 export function createPages(): <Row, Item>(asked: AskedList<Row, Item>) => Promise<Page<Item>> {
   const totals = createTotals();

@@ -44,10 +44,10 @@ import { allZones } from "#store/zones/zones.ts";
 
 type Db = Unit["db"];
 
-/** Between two of these pages other requests get their turn. */
+/** Records per page; other requests run in between. */
 const RECORDS_AT_ONCE = 1000;
 
-/** Every entry of the snapshot at one revision: what a plane gets that has nothing, or too old a copy. */
+/** Every entry of the snapshot at one revision, for a plane without a usable copy. */
 export const rebuildSnapshot = (store: Store): Promise<Position & { ops: Op[] }> =>
   streamSnapshot(store, async (at, pages) => {
     const ops: Op[] = [];
@@ -55,7 +55,7 @@ export const rebuildSnapshot = (store: Store): Promise<Position & { ops: Op[] }>
     return { ...at, ops };
   });
 
-/** The same for those who write it down, never all at once in memory. */
+/** The same as pages, for callers that must not hold everything in memory. */
 export const streamSnapshot = <T>(store: Store, use: (at: Position, pages: AsyncIterable<readonly Op[]>) => Promise<T>): Promise<T> =>
   store.readAt((db, rev, history) => use({ history, rev }, snapshotPages(db)));
 
@@ -118,7 +118,7 @@ async function tokenOps(db: Db): Promise<Op[]> {
   return ops;
 }
 
-/** What large changes have written is staged, and what stood there before is what planes have. */
+/** Records of a large change in progress are staged entries; the planes' current records are those from before the change. */
 async function* stagedPages(db: Db, { id, zone_id }: DnsImportRow): AsyncGenerator<readonly Op[]> {
   for (let part = 0; ; part++) {
     const found = await versionPartOf(db, zone_id, partsKeyOf(id), part);
@@ -140,12 +140,12 @@ async function* recordPages(db: Db, zones: ReadonlySet<string>): AsyncGenerator<
   for (let after = ""; ;) {
     const rows = await recordsAfter(db, after, RECORDS_AT_ONCE);
     const pieces = Map.groupBy(rows, ({ id }) => (imports.has(importOfRecord(id)) ? importOfRecord(id) : null));
-    // Records of zones that are gone wait for their turn to be deleted.
+    // Records of deleted zones remain until they are removed over time.
     const standing = (pieces.get(null) ?? []).filter(({ zone_id }) => zones.has(zone_id));
     yield standing.map((row) => ({ kind: "record", id: row.id, value: recordEntry(row) }));
     for (const [id, zoneId] of imports) {
       const staged = pieces.get(id);
-      // Deltas that follow number their pieces otherwise.
+      // Deltas use other ids for their chunks.
       if (staged) yield [{ kind: "staged", id: `${id}/from-${staged[0]?.id}`, value: stagedEntry(id, zoneId, staged) }];
     }
     const last = rows.at(-1);

@@ -9,11 +9,11 @@ import { putSecret, secretValue } from "#store/database/secrets.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 
 /**
- * The certificate under which the installation itself is reached, by the names of its nameservers: DNS over TLS, and
- * over HTTPS at the edge. It comes from the local authority and belongs to no zone.
+ * The installation's own certificate with the names of its nameservers, for DNS over TLS, and over HTTPS at the edge. The
+ * local authority issues it, and it belongs to no zone.
  */
 export interface ServiceCertificate {
-  /** Issues it where there is none, where it is for other names, or where it ends within `withinMs`; says whether it did. */
+  /** Issues it if it is missing, has other names, or ends within `withinMs`; returns whether it did. */
   ensure(call: Call, withinMs: number): Promise<boolean>;
 }
 
@@ -30,7 +30,7 @@ export interface ServiceCertificateDeps {
 export function createServiceCertificate({ store, clock, sealer, ca, nameServers }: ServiceCertificateDeps): ServiceCertificate {
   const hosts = nameServers.map((name) => name.toLowerCase());
   const inMs = (ms: number): string => isoMicros(clock.nowMicros() + ms * 1000);
-  /** One that ends later than any does is from a clock that has been set back since: it does not hold yet. */
+  /** A certificate that ends later than a new one would was issued by a clock that was ahead, so it is not valid yet. */
   const isGood = (entry: CertificateEntry | null, withinMs: number): boolean =>
     entry !== null && entry.hosts.join() === hosts.join() && entry.not_after > inMs(withinMs) && entry.not_after <= inMs(LEAF_VALIDITY_MS);
   return {
@@ -45,7 +45,7 @@ export function createServiceCertificate({ store, clock, sealer, ca, nameServers
         not_after: issued.notAfter,
       };
       return commit({ store }, call, async (unit) => {
-        // Another node may have been quicker.
+        // Another node may have issued it first.
         if (isGood(await serviceCertificateEntry(unit.db), withinMs)) return false;
         const created_on = isoMicros(clock.nowMicros());
         await putSecret(unit.db, { name: SECRET_NAME, value: JSON.stringify(entry), created_on });
@@ -64,7 +64,7 @@ export function createServiceCertificate({ store, clock, sealer, ca, nameServers
   };
 }
 
-/** The entry as it is stored, its key sealed; null before the first was issued. */
+/** The stored entry with its sealed key; null before the first was issued. */
 export async function serviceCertificateEntry(db: Unit["db"]): Promise<CertificateEntry | null> {
   const value = await secretValue(db, SECRET_NAME);
   return value === null ? null : (JSON.parse(value) as CertificateEntry);

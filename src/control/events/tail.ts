@@ -79,8 +79,8 @@ export function createTails<T extends TailedTable>({ reads, clock }: TailDeps, s
   const looks = createSemaphore(LOOKS_AT_ONCE_MAX, READERS_MAX);
 
   /**
-   * Gives text and no rows: what waits for its reader is held until that reads. Where the events cannot be read just now, the next look finds
-   * what this one did not.
+   * Returns formatted text rather than rows, because it is held until the client reads it. If reading events fails, the
+   * next look finds the rows.
    */
   const look = async (where: Where<T>, afterRow: number): Promise<Look> => {
     const bounds = {
@@ -106,7 +106,7 @@ export function createTails<T extends TailedTable>({ reads, clock }: TailDeps, s
           ? undefined
           : ((await looks.run(() => rowOf(reads, source, where, lastEventId))) ?? marks.read(lastEventId, scope)?.row_id);
       let afterRow = seen ?? (await looks.run(() => reads.lastRow(source.table)));
-      /** Who is cut off comes back with this. */
+      /** The position with which a disconnected client returns. */
       const idText = (): string => `id: ${marks.write({ at_ms: 0, row_id: afterRow }, scope)}\n\n`;
       yield `: events follow\n${idText()}`;
       if (lastEventId !== undefined && seen === undefined) yield `event: missed\ndata: {"events":null}\n\n`;
@@ -120,7 +120,7 @@ export function createTails<T extends TailedTable>({ reads, clock }: TailDeps, s
           yield text === "" ? `: nothing new\n${idText()}` : text;
           spokenMs = clock.monotonicMs();
         }
-        // A reader that has left is noticed where something is given to it: an empty text is nothing on its connection.
+        // A disconnected client is only noticed when something is yielded; an empty text sends nothing.
         else yield "";
         if (isLast) return;
         if (!hasMore) await sleep(LOOK_EVERY_MS, undefined, { signal: closing.signal }).catch(() => undefined);
@@ -148,7 +148,7 @@ function textOf<T extends TailedTable>({ event, idOf, view }: TailSource<T>, { r
 const missedText = (events: number, isAtLeast: boolean): string =>
   `event: missed\ndata: ${JSON.stringify({ events, ...(isAtLeast ? { at_least: true } : {}) })}\n\n`;
 
-/** The row of the event that the reader saw last; undefined where that is not there any more, or never was. */
+/** The row of the event that the client saw last; undefined if it no longer exists, or never did. */
 async function rowOf<T extends TailedTable>(
   reads: EventReads,
   { table, whereIs }: TailSource<T>,

@@ -2,7 +2,10 @@ import type { Call } from "#control/call.ts";
 import { auditActor } from "#control/commit.ts";
 import type { Unit } from "#store/database/store.ts";
 
-/** Notes what a call makes of a row of an account's, as `view` shows it: without `before` it is new, without `after` gone. */
+/**
+ * Writes the audit row for a change of an account's row, in the form of `view`: without `before` it is new, without
+ * `after` deleted.
+ */
 export function auditChange<Row extends { readonly id: string; readonly account_id: string }>(
   unit: Unit,
   call: Call,

@@ -17,7 +17,7 @@ import { isSendable } from "./header-fields.ts";
 import { customProviderEntry, type StoredCustomCost, type StoredCustomProvider } from "./object-entries.ts";
 import { changedRow, invalidInput, loadObject, type ObjectDeps, objectRow, pageOf, valueOf, writeObject } from "./objects.ts";
 
-/** Providers of the account's own, and what they cost. */
+/** The account's custom providers and their costs. */
 export interface CustomProviders {
   list(accountId: string, query: { readonly search?: string; readonly enable?: boolean }, page: PageRequest): Promise<Page<CustomProvider>>;
   get(accountId: string, id: string): Promise<CustomProvider>;
@@ -43,7 +43,7 @@ export function createCustomProviders(deps: ObjectDeps & { readonly sealer: Seal
   const providers = (account_id: string) => ({ account_id, gateway_id: "", kind: "custom_provider", parent_id: "" }) as const;
   const costs = (account_id: string) => ({ account_id, gateway_id: "", kind: "custom_cost" }) as const;
 
-  /** The value as it is stored. */
+  /** The value in its stored form. */
   const stored = (id: string, { headers, ...body }: CustomProviderCreate): StoredCustomProvider => {
     checkAddress(body.base_url);
     if (headers !== undefined && headers !== "") checkHeaders(headers);
@@ -66,7 +66,7 @@ export function createCustomProviders(deps: ObjectDeps & { readonly sealer: Seal
       throw invalidInput("/slug", `The account already has a provider with the slug ${slug}.`);
     if (others.length >= PROVIDERS_MAX) throw invalidInput("/slug", `An account can have at most ${PROVIDERS_MAX} custom providers.`);
   };
-  /** What planes get of the provider after a change of it or of its costs. */
+  /** Publishes the provider's entry after a change of it or of its costs. */
   const publish = async (unit: Unit, row: GatewayObjectRow): Promise<void> => {
     const own = await gatewayObjectsAt(unit.db, { ...costs(row.account_id), parent_id: row.id });
     unit.change({ kind: "custom_provider", id: row.id, value: customProviderEntry(row, own) });
@@ -172,13 +172,13 @@ function checkAddress(text: string): void {
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Whoever may read providers sees which fields requests get, and not what is in them. */
+/** Readers of providers see the names of the header fields, but not their values. */
 const hiddenFields = (headers: string): string =>
   JSON.stringify(Object.fromEntries(Object.keys(JSON.parse(headers) as Fields).map((name) => [name, HIDDEN])));
 
 /**
- * Fields after a change: values that are sent back hidden are those that are there. Throws `gateway_input_invalid` where they
- * would go to another server than the one that they were given for: whoever changes the address must know them.
+ * The fields after a change: values sent back hidden keep their stored value. Throws `gateway_input_invalid` if stored
+ * values would be sent to another server: to change the address, the values must be known.
  */
 function keptFields(before: CustomProviderCreate, change: CustomProviderUpdate): Pick<CustomProviderCreate, "headers"> {
   const known = JSON.parse(before.headers || "{}") as Fields;

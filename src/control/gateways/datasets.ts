@@ -19,13 +19,13 @@ import type { Store, Unit } from "#store/database/store.ts";
 import { auditChange } from "./audit-change.ts";
 import { withLogFilters } from "./log-filters.ts";
 
-/** Throws `gateway_not_found` for another account's gateway or dataset alike. */
+/** Datasets of a gateway. Throws `gateway_not_found` for an unknown gateway or dataset, also if it belongs to another account. */
 export interface GatewayDatasets {
   list(key: GatewayKey, query: NamedList, page: PageRequest): Promise<Page<GatewayDataset>>;
   get(key: GatewayKey, id: string): Promise<GatewayDataset>;
   create(call: Call, key: GatewayKey, body: GatewayDatasetWrite): Promise<GatewayDataset>;
   update(call: Call, key: GatewayKey, id: string, body: GatewayDatasetWrite): Promise<GatewayDataset>;
-  /** Gives what was deleted. */
+  /** Returns the deleted dataset. */
   delete(call: Call, key: GatewayKey, id: string): Promise<GatewayDataset>;
 }
 

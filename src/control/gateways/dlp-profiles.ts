@@ -13,17 +13,17 @@ import type { Unit } from "#store/database/store.ts";
 import { dlpProfileEntry, entryDetector, type StoredDlpEntry, type StoredDlpProfile } from "./object-entries.ts";
 import { changedRow, invalidInput, loadObject, type ObjectDeps, objectRow, valueOf, writeObject } from "./objects.ts";
 
-/** What policies of data loss prevention choose from: the same in every account, and the account's own. */
+/** Profiles for policies of data loss prevention: predefined ones, and the account's own. */
 export interface DlpProfiles {
   list(accountId: string): Promise<readonly DlpProfile[]>;
-  /** Throws `gateway_not_found` for an id that is none. */
+  /** Throws `gateway_not_found` for an unknown id. */
   get(accountId: string, id: string): Promise<DlpProfile>;
-  /** The account's own alone, and so for what follows. */
+  /** This and the following methods accept the account's own profiles only. */
   getOwn(accountId: string, id: string): Promise<DlpProfile>;
-  /** Throws `gateway_input_invalid` with the place of a mistake. */
+  /** Throws `gateway_input_invalid` with the location of the mistake. */
   create(call: Call, accountId: string, body: DlpProfileWrite): Promise<DlpProfile>;
   update(call: Call, accountId: string, id: string, body: DlpProfileWrite): Promise<DlpProfile>;
-  /** Throws `gateway_input_invalid` while a policy names it. */
+  /** Throws `gateway_input_invalid` while a policy uses it. */
   delete(call: Call, accountId: string, id: string): Promise<DlpProfile>;
 }
 
@@ -83,7 +83,7 @@ export function createDlpProfiles(deps: ObjectDeps): DlpProfiles {
   };
 }
 
-/** Throws `gateway_input_invalid` where the account has no such profile. */
+/** Throws `gateway_input_invalid` if the account lacks one of the profiles. */
 export async function requireProfiles(db: Unit["db"], accountId: string, ids: readonly string[]): Promise<void> {
   const others = ids.filter((id) => !PROFILES_BY_ID.has(id));
   if (others.length === 0) return;

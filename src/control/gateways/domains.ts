@@ -25,12 +25,12 @@ import type { Unit } from "#store/database/store.ts";
 import { zoneRowById } from "#store/zones/zones.ts";
 import { invalidInput, type ObjectDeps, pageOf, requireGateway } from "./objects.ts";
 
-/** Host names of an account's own zones under which its gateways are reached. */
+/** Hostnames in the account's zones that serve its gateways. */
 export interface GatewayDomains {
   list(accountId: string, gatewayId: string, query: GatewayDomainQuery, page: PageRequest): Promise<Page<GatewayDomain>>;
-  /** Throws `gateway_not_found` for a name that is not this gateway's. */
+  /** Throws `gateway_not_found` for a name of another gateway. */
   get(accountId: string, gatewayId: string, hostname: string): Promise<GatewayDomain>;
-  /** Throws `gateway_input_invalid` for a name that lies in no zone of the account's, or that has a gateway. */
+  /** Throws `gateway_input_invalid` for a name outside the account's zones, or one that already has a gateway. */
   create(call: Call, accountId: string, gatewayId: string, body: GatewayDomainCreate): Promise<GatewayDomainCreated>;
   delete(call: Call, accountId: string, gatewayId: string, hostname: string): Promise<GatewayDomain>;
 }
@@ -85,7 +85,7 @@ export function createGatewayDomains(deps: ObjectDeps): GatewayDomains {
   };
 }
 
-/** Ends them, as when their gateway or zone goes. */
+/** Deletes the matching domains, for example with their gateway or zone. */
 export async function removeDomains(unit: Unit, which: Parameters<typeof deleteGatewayDomains>[1]): Promise<void> {
   for (const hostname of await deleteGatewayDomains(unit.db, which)) unit.change({ kind: "gateway_domain", id: hostname, value: null });
 }
@@ -103,7 +103,7 @@ function canonical(text: string): string {
   return hostname;
 }
 
-/** A name is one gateway's. One of another account whose zone no longer has the name leaves it to whoever has it now. */
+/** A name belongs to one gateway. Another account loses it if its zone is no longer active. */
 async function makeRoom(unit: Unit, accountId: string, hostname: string): Promise<void> {
   const present = await gatewayDomain(unit.db, hostname);
   if (present === undefined) return;
@@ -112,7 +112,7 @@ async function makeRoom(unit: Unit, accountId: string, hostname: string): Promis
   await removeDomains(unit, { hostname });
 }
 
-/** Whoever has the zone has the name, unless a longer part of the name is a zone by itself, of the account or one that is proved. */
+/** The zone owns the name unless a longer suffix of the name is a zone itself, of the same account or proved. */
 async function owningZone(
   db: Unit["db"],
   accountId: string,

@@ -26,18 +26,21 @@ import { auditChange } from "./audit-change.ts";
 import { checkGateway, datasetView, namedPage } from "./datasets.ts";
 import { logScope } from "./logs.ts";
 
-/** Throws `gateway_not_found` for another account's gateway or evaluation alike. */
+/**
+ * Evaluations of a gateway's logs. Throws `gateway_not_found` for an unknown gateway or evaluation, also if it belongs to
+ * another account.
+ */
 export interface GatewayEvaluations {
   types(page: PageRequest): Page<EvaluationType>;
   list(key: GatewayKey, query: NamedList, page: PageRequest): Promise<Page<GatewayEvaluation>>;
   get(key: GatewayKey, id: string): Promise<GatewayEvaluation>;
-  /** Looks at the logs of all its datasets together, at once. */
+  /** Evaluates the logs of all its datasets together, immediately. */
   create(call: Call, key: GatewayKey, body: GatewayEvaluationCreate): Promise<GatewayEvaluation>;
-  /** Gives what was deleted. */
+  /** Returns the deleted evaluation. */
   delete(call: Call, key: GatewayKey, id: string): Promise<GatewayEvaluation>;
 }
 
-/** What each type makes of the logs; null where no log has what it needs. */
+/** The result of each type; null if no log has the data for it. */
 const EVALUATORS: Readonly<Record<string, (averages: LogAverages) => number | null>> = {
   cost: ({ cost }) => cost,
   speed: ({ duration }) => duration,

@@ -45,28 +45,28 @@ import { valueOf } from "./objects.ts";
 import { storedOtel } from "./otel-endpoints.ts";
 
 export interface Gateways {
-  /** Throws `gateway_input_invalid` where the account has a gateway of this id. */
+  /** Throws `gateway_input_invalid` if the account already has a gateway with the id. */
   create(call: Call, accountId: string, body: GatewayCreate): Promise<Gateway>;
-  /** Makes the account's default gateway, unless there is one: it is as old as its first use. */
+  /** Creates the account's default gateway if it does not exist; its creation time is its first use. */
   ensureDefault(call: Call, accountId: string, usedMs: number): Promise<void>;
   list(accountId: string, query: { readonly search?: string }, page: PageRequest): Promise<Page<Gateway>>;
   get(accountId: string, id: string): Promise<Gateway>;
-  /** What the body leaves out stays as it is, so that nobody turns authentication off by omission. */
+  /** Omitted settings keep their value, so that authentication is never turned off by omission. */
   update(call: Call, accountId: string, id: string, body: GatewayUpdate): Promise<Gateway>;
-  /** Where the gateway reaches the provider. */
+  /** URL of the provider through the gateway. */
   urlOf(accountId: string, id: string, provider: string): Promise<string>;
-  /** Gives the gateway that was deleted, with what it kept. */
+  /** Deletes the gateway and its objects, and returns the gateway. */
   delete(call: Call, accountId: string, id: string): Promise<Gateway>;
 }
 
 export interface GatewaysDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** Seals what gateways need to reach the endpoints of their spans. */
+  /** Seals the credentials of telemetry endpoints. */
   readonly sealer: Sealer;
-  /** Those of a gateway go with it. */
+  /** The logs of a deleted gateway are deleted too. */
   readonly logs?: Pick<GatewayLogStore, "delete">;
-  /** Whether there is a model that tells hazards. */
+  /** Whether a safety model is available. */
   readonly hasGuardrailModel?: boolean;
   /** `https://gateway.example`; empty without a gateway plane. */
   readonly urlOfGateways?: () => string;
@@ -185,7 +185,7 @@ async function isReachable(db: Unit["db"], account_id: string, provider: string)
   return own.some((row) => valueOf<StoredCustomProvider>(row).slug === provider.slice(CUSTOM.length));
 }
 
-/** Comes into being when it is first used, as gateway/auth/default-gateways.ts has it. */
+/** Created on first use (gateway/auth/default-gateways.ts). */
 const DEFAULT_GATEWAY = "default";
 const DEFAULT_SETTINGS: GatewayWrite = {
   authentication: true,
@@ -196,10 +196,10 @@ const DEFAULT_SETTINGS: GatewayWrite = {
   rate_limiting_limit: null,
 };
 
-/** Nobody can see them any more; a row that comes later is older than a gateway that takes the name. */
+/** Matches all logs. They are no longer accessible; rows that arrive later are older than any new gateway with the id. */
 const ALL_LOGS = { filters: [], orderBy: "created_at", direction: "asc", limit: Infinity } as const;
 
-/** Domains, keys and routes go with their gateway. */
+/** Deletes domains, keys and routes of the gateway. */
 async function deleteKept(unit: Unit, accountId: string, id: string): Promise<void> {
   await removeDomains(unit, { account_id: accountId, gateway_id: id });
   for (const row of await objectsOfGateway(unit.db, accountId, id)) {
@@ -227,7 +227,7 @@ const gatewayView = (row: GatewayRow): Gateway => ({
   modified_at: row.modified_at,
 });
 
-/** Throws `gateway_input_invalid` for rules that could not be told apart. */
+/** Throws `gateway_input_invalid` if two rules have the same id. */
 function completed<T extends GatewayUpdate>(body: T): T {
   if (body.spend_limits === undefined || body.spend_limits === null) return body;
   const spend_limits = storedSpendLimits(body.spend_limits);

@@ -1,5 +1,5 @@
 const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
-/** Fields that belong to the connection or to the message's framing (RFC 9110 §7.6.1). */
+/** Header fields of the connection or of message framing (RFC 9110 §7.6.1). */
 const FORBIDDEN = new Set([
   "host",
   "connection",
@@ -12,6 +12,6 @@ const FORBIDDEN = new Set([
   "keep-alive",
 ]);
 
-/** Whether a field that somebody configures can be added to requests. */
+/** Whether a configured header field can be added to requests. */
 export const isSendable = (name: string, value: string): boolean =>
   FIELD_NAME.test(name) && !FORBIDDEN.has(name.toLowerCase()) && /^[\x20-\x7e]*$/.test(value);

@@ -1,24 +1,24 @@
 import { constants, createCipheriv, createPublicKey, type KeyObject, publicEncrypt, randomBytes } from "node:crypto";
 
-/** A value that only the holder of the private key can read; all of it base64. */
+/** A value that only the holder of the private key can decrypt; all members are base64. */
 export interface EncryptedValue {
   readonly type: "encrypted";
-  /** The key of this log: AES-256, encrypted by RSA-OAEP with SHA-256. */
+  /** This log's AES-256 key, encrypted with RSA-OAEP and SHA-256. */
   readonly key: string;
   readonly iv: string;
-  /** AES-256-GCM: the ciphertext and, behind it, the tag of 16 bytes. */
+  /** AES-256-GCM: the ciphertext followed by the tag of 16 bytes. */
   readonly data: string;
 }
 
-/** Encrypts the values of one log: they share its key, and each has its own iv. */
+/** Creates an encryption for one log: its values share a key, and each has its own IV. */
 export type LogEncryption = () => (value: string | Uint8Array) => EncryptedValue;
 
 const MODULUS_BITS_MIN = 2048;
 const IV_BYTES = 12;
 
-/** Undefined for what is no RSA public key of 2048 bits or more (PEM). */
+/** Undefined if the text is not an RSA public key of at least 2048 bits (PEM). */
 export function readLogKey(pem: string): KeyObject | undefined {
-  // Node takes private keys as well and gives their public half; a private key must not be sent here.
+  // createPublicKey also accepts private keys, which must not be sent here.
   if (!pem.includes("PUBLIC KEY")) return undefined;
   try {
     const key = createPublicKey(pem);

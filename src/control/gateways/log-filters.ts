@@ -4,10 +4,10 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import type { GatewayLogList } from "#model/gateways/gateway-log.ts";
 import { GatewayLogFilters } from "#model/gateways/gateway-log-filter.ts";
 
-/** Compiled when the first filter comes. */
+/** Compiled on first use. */
 let filterList: ReturnType<typeof Compile<typeof GatewayLogFilters>> | undefined;
 
-/** Reads the filters of a query, a JSON list. Throws `gateway_input_invalid`. */
+/** Parses the filters of a query, a JSON list. Throws `gateway_input_invalid`. */
 export function parseLogFilters(text: string | undefined): readonly LogFilter[] {
   if (text === undefined || text === "") return [];
   let value: unknown;
@@ -27,7 +27,7 @@ export function parseLogFilters(text: string | undefined): readonly LogFilter[] 
   return value;
 }
 
-/** Runs what may find that a filter makes no sense. */
+/** Runs `work` and converts errors of invalid filters. */
 export function withLogFilters<T>(work: () => T): T {
   try {
     return work();
@@ -40,7 +40,10 @@ const invalid = (message: string, source: string): PlatformError => new Platform
 
 type OldParameter = Exclude<keyof GatewayLogList, "search" | "order_by" | "order_by_direction" | "filters" | "meta_info" | "direction">;
 
-/** What the parameters from before filters stand for. Bounds of this kind include their value, those of filters do not. */
+/**
+ * Filters that replace the older parameters. The parameters are inclusive bounds; the filters listed here are exclusive,
+ * so they are negated.
+ */
 const OLD_PARAMETERS: Readonly<Record<OldParameter, readonly [LogFilterKey, LogOperator]>> = {
   start_date: ["created_at", "lt"],
   end_date: ["created_at", "gt"],
@@ -64,7 +67,10 @@ const OLD_PARAMETERS: Readonly<Record<OldParameter, readonly [LogFilterKey, LogO
   response_content_type: ["response_content_type", "eq"],
 };
 
-/** A bound keeps what is not beyond it, and what has a value at all. Throws `gateway_input_invalid` for times that are none, or in the wrong order. */
+/**
+ * A bound keeps rows that have a value and do not exceed it. Throws `gateway_input_invalid` for times that are invalid or
+ * in the wrong order.
+ */
 export function oldParameterFilters(query: GatewayLogList): readonly LogFilter[] {
   const [fromMs, toMs] = (["start_date", "end_date"] as const).map((name) => timeOf(name, query[name]));
   if (fromMs !== undefined && toMs !== undefined && fromMs > toMs)

@@ -12,14 +12,14 @@ import { gatewayById, type GatewayRow } from "#store/gateways/gateways.ts";
 import type { Store } from "#store/database/store.ts";
 import { oldParameterFilters, parseLogFilters, withLogFilters } from "./log-filters.ts";
 
-/** Logs of what the gateway plane did. Throws `gateway_not_found` for another account's gateway or log alike. */
+/** Logs of gateways. Throws `gateway_not_found` for an unknown gateway or log, also if it belongs to another account. */
 export interface GatewayLogs {
   list(accountId: string, gatewayId: string, query: GatewayLogList, page: PageRequest): Promise<Page<GatewayLog>>;
   get(accountId: string, gatewayId: string, id: string): Promise<GatewayLogDetail>;
-  /** One of the bodies as it is kept. Throws `gateway_not_found` where none is kept. */
+  /** One of the stored bodies. Throws `gateway_not_found` if none is stored. */
   body(accountId: string, gatewayId: string, id: string, which: keyof LogBodies): Promise<LogBody>;
   patch(accountId: string, gatewayId: string, id: string, change: GatewayLogPatch): Promise<void>;
-  /** Rows and bodies. */
+  /** Deletes rows and bodies. */
   delete(call: Call, accountId: string, gatewayId: string, query: GatewayLogDelete): Promise<void>;
 }
 
@@ -36,12 +36,12 @@ export interface GatewayLogsDeps {
 
 const DELETED_MAX = 10_000;
 const HEAD_BYTES_MAX = 64 * 1024;
-/** A row can be asked for as soon as the answer is there, and takes a moment to be read from its segment. */
+/** Clients may request a log immediately after its response, but reading it from its segment takes a moment. */
 const RECENT_MS = 10_000;
 const ARRIVAL_MS_MAX = 1_000;
 const ARRIVAL_PAUSE_MS = 25;
 
-/** Rows of a gateway that had the name before are not this one's. */
+/** Excludes rows of an earlier gateway with the same id. */
 export const logScope = ({ account_id, id, created_at }: GatewayRow): LogScope => ({
   account_id,
   gateway_id: id,
@@ -57,7 +57,7 @@ export function createGatewayLogs(deps: GatewayLogsDeps): GatewayLogs {
     return logScope(row);
   };
 
-  /** Tries again for a while where the id is one that may be on its way. */
+  /** Retries for a while if the id is so recent that the log may not have been read yet. */
   const arrived = async <T>(id: string, find: () => T | undefined): Promise<T> => {
     const endMs = clock.monotonicMs() + ARRIVAL_MS_MAX;
     const isRecent = Math.abs(clock.nowMs() - (ulidTimeMs(id) ?? Infinity)) < RECENT_MS;
@@ -68,7 +68,7 @@ export function createGatewayLogs(deps: GatewayLogsDeps): GatewayLogs {
       await pause(ARRIVAL_PAUSE_MS);
     }
   };
-  /** Whoever got an answer finds it in the list, and it is deleted with those that fit. */
+  /** Waits for recent logs, so that lists contain them and deletes include them. */
   const caughtUp = async (): Promise<void> => {
     const mark = logs.unread();
     const endMs = clock.monotonicMs() + ARRIVAL_MS_MAX;

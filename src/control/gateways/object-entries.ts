@@ -17,7 +17,7 @@ import type { Unit } from "#store/database/store.ts";
 import { domainEntry } from "./domains.ts";
 import { valueOf } from "./objects.ts";
 
-/** What is stored of a key for a provider. */
+/** The stored form of a provider key. */
 export interface StoredProviderConfig {
   readonly alias: string;
   readonly default_config: boolean;
@@ -38,12 +38,12 @@ export function providerKeyEntry(row: GatewayObjectRow): ProviderKeyEntry {
     alias,
     is_default: default_config,
     secret,
-    // Zero is how clients turn it off.
+    // Clients turn the limit off with zero.
     ...(rate_limit ? { rate_limit: { limit: rate_limit, interval_seconds: rate_limit_period } } : {}),
   };
 }
 
-/** What is stored of a custom provider; its fields are sealed with the context `custom-provider:{id}`. */
+/** The stored form of a custom provider; its header fields are sealed with the context `custom-provider:{id}`. */
 export interface StoredCustomProvider {
   readonly name: string;
   readonly slug: string;
@@ -63,12 +63,12 @@ export interface StoredCustomCost {
 
 const RULES = ["equals", "starts-with", "contains"] as const;
 
-/** Null while it is turned off. */
+/** Null while it is disabled. */
 export function customProviderEntry(row: GatewayObjectRow, costs: readonly GatewayObjectRow[]): CustomProviderEntry | null {
   const { slug, base_url, headers, enable = true } = valueOf<StoredCustomProvider>(row);
   if (!enable) return null;
   const prices = costs.flatMap((cost) => costEntry(valueOf<StoredCustomCost>(cost)) ?? []);
-  // The narrowest rule counts, and of these the one that says most.
+  // The most specific rule wins, and among equals the longest model name.
   prices.sort((a, b) => RULES.indexOf(a.rule) - RULES.indexOf(b.rule) || b.model.length - a.model.length);
   return { account_id: row.account_id, slug, base_url, ...(headers === undefined ? {} : { headers }), costs: prices };
 }
@@ -94,7 +94,7 @@ function costEntry({
   };
 }
 
-/** What is stored of a route; the elements are those of the deployed version. */
+/** The stored form of a route, with the elements of the deployed version. */
 export interface StoredRoute {
   readonly name: string;
   readonly elements: readonly RouteElement[];
@@ -108,7 +108,7 @@ export function gatewayRouteEntry(row: GatewayObjectRow): GatewayRouteEntry {
   return { account_id: row.account_id, gateway_id: row.gateway_id, name, elements };
 }
 
-/** What is stored of an entry of a profile: a pattern or words. */
+/** The stored form of a profile's entry: a pattern or words. */
 export interface StoredDlpEntry {
   readonly id: string;
   readonly name: string;
@@ -124,7 +124,7 @@ export interface StoredDlpProfile {
   readonly entries: readonly StoredDlpEntry[];
 }
 
-/** Throws RegexError for a pattern that cannot be run. */
+/** Throws RegexError for a pattern that cannot be compiled. */
 export const entryDetector = (entry: StoredDlpEntry): Detector =>
   entry.words === undefined ? customDetector(entryPattern(entry)) : wordDetector({ ...entry, words: entry.words });
 
@@ -142,7 +142,7 @@ export function dlpProfileEntry(row: GatewayObjectRow): DlpProfileEntry {
   };
 }
 
-/** Everything that planes have of these objects. */
+/** All entries of these objects for the planes. */
 export async function gatewayObjectOps(db: Unit["db"]): Promise<Op[]> {
   const domains = await allGatewayDomains(db);
   const keys = await allGatewayObjects(db, "provider_config");

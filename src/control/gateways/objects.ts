@@ -23,19 +23,19 @@ export interface ObjectDeps {
 export const invalidInput = (source: string, message: string): PlatformError =>
   new PlatformError("gateway_input_invalid", { message, source });
 
-/** Throws `gateway_not_found` for a gateway that the account does not have. */
+/** Throws `gateway_not_found` if the account has no such gateway. */
 export async function requireGateway(db: Unit["db"], accountId: string, gatewayId: string): Promise<void> {
   if ((await gatewayById(db, accountId, gatewayId)) === undefined) throw new PlatformError("gateway_not_found");
 }
 
-/** Throws `gateway_not_found` where there is none. */
+/** Throws `gateway_not_found` if the object does not exist. */
 export async function loadObject(db: Unit["db"], place: GatewayObjectPlace, id: string): Promise<GatewayObjectRow> {
   const row = await gatewayObject(db, place, id);
   if (row === undefined) throw new PlatformError("gateway_not_found");
   return row;
 }
 
-/** A row that is new, or `before` with another value. */
+/** A new row, or `before` with another value. */
 export function objectRow(
   { clock }: Pick<ObjectDeps, "clock">,
   place: Required<GatewayObjectPlace>,
@@ -58,15 +58,15 @@ export interface ObjectWrite {
   readonly call: Call;
   readonly before: GatewayObjectRow | null;
   readonly after: GatewayObjectRow | null;
-  /** Without secrets, as the audit log may have it. */
+  /** The object without secrets, for the audit log. */
   readonly audited: (row: GatewayObjectRow) => object;
-  /** What planes are told. */
+  /** Entries to publish. */
   readonly ops?: readonly Op[];
 }
 
 const ACTIONS = { create: "create", update: "update", delete: "delete" } as const;
 
-/** Writes the row, or deletes it, with its audit row and what planes are told. */
+/** Writes or deletes the row, writes its audit row and publishes the entries. */
 export async function writeObject(unit: Unit, { call, before, after, audited, ops = [] }: ObjectWrite): Promise<void> {
   const row = (after ?? before) as GatewayObjectRow;
   if (after === null) await deleteGatewayObject(unit.db, row.id);
@@ -85,7 +85,7 @@ export async function writeObject(unit: Unit, { call, before, after, audited, op
   for (const op of ops) unit.change(op);
 }
 
-/** One page of what is all in memory: these lists are short. */
+/** One page of a list in memory, because these lists are short. */
 export const pageOf = <T>(items: readonly T[], { page, per_page }: PageRequest): Page<T> => ({
   items: items.slice((page - 1) * per_page, page * per_page),
   page,

@@ -4,8 +4,8 @@ import { isSendable } from "./header-fields.ts";
 import { invalidInput } from "./objects.ts";
 
 /**
- * Endpoints as they are stored. Values that are sent back hidden are those of the endpoint with the same address before.
- * Throws `gateway_input_invalid` for addresses and fields to which nothing can be sent.
+ * Endpoints in stored form. Values that are sent back hidden keep the value of the endpoint with the same address. Throws
+ * `gateway_input_invalid` for invalid addresses and header fields.
  */
 export function storedOtel(
   endpoints: readonly OtelEndpoint[],

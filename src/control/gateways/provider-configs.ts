@@ -18,10 +18,10 @@ import {
   writeObject,
 } from "./objects.ts";
 
-/** Keys for providers that a gateway keeps. Nothing gives them back: only their ends are shown. */
+/** Provider keys of a gateway. Responses contain only the ends of a key. */
 export interface ProviderConfigs {
   list(accountId: string, gatewayId: string, page: PageRequest): Promise<Page<ProviderConfig>>;
-  /** Throws `gateway_input_invalid` where the provider has a key under the alias. */
+  /** Throws `gateway_input_invalid` if the provider already has a key with the alias. */
   create(call: Call, accountId: string, gatewayId: string, body: ProviderConfigCreate): Promise<ProviderConfig>;
   /** Replaces the key. */
   update(call: Call, accountId: string, gatewayId: string, id: string, secret: string): Promise<ProviderConfig>;
@@ -52,7 +52,7 @@ export function createProviderConfigs(deps: ObjectDeps & { readonly sealer: Seal
         const ofProvider = others.filter((row) => valueOf<StoredProviderConfig>(row).provider_slug === provider_slug);
         if (ofProvider.some((row) => valueOf<StoredProviderConfig>(row).alias === alias))
           throw invalidInput("/alias", `The gateway already has a key for ${provider_slug} with the alias ${alias}.`);
-        // One of them is the default.
+        // A provider has one default key.
         if (default_config)
           for (const before of ofProvider) {
             const value = valueOf<StoredProviderConfig>(before);
@@ -109,17 +109,17 @@ export function createProviderConfigs(deps: ObjectDeps & { readonly sealer: Seal
   };
 }
 
-/** The ends of a long key, nothing of a short one. */
+/** The ends of a long key; nothing of a short one. */
 const previewOf = (secret: string): string =>
   (secret.length < 16 ? "…" : `${secret.slice(0, 3)}…${secret.slice(-4)}`).replace(/[^\x20-\x7e…]/g, "");
 
-/** What the members of a key file are called, by the provider that needs them. */
+/** Required members of a provider's key file. */
 const KEY_FILES: Readonly<Record<string, readonly string[]>> = {
   "aws-bedrock": ["access_key_id", "secret_access_key"],
   "google-vertex-ai": ["client_email", "private_key"],
 };
 
-/** A key goes into a field of each request, so it must be one that fields can carry. */
+/** A key is sent in a header field, so it may only contain valid characters. */
 function checkSecret(provider: string, secret: string): void {
   const members = KEY_FILES[provider];
   if (members !== undefined && secret.trimStart().startsWith("{")) {

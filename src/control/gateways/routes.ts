@@ -28,17 +28,20 @@ import {
 
 type Elements = GatewayRouteCreate["elements"];
 
-/** Dynamic routes of a gateway. Each change of the elements is a version; the one that is deployed is in force. */
+/** Dynamic routes of a gateway. Each change of the elements creates a version; the deployed version is active. */
 export interface GatewayRoutes {
   list(accountId: string, gatewayId: string, page: PageRequest): Promise<Page<GatewayRoute>>;
   get(accountId: string, gatewayId: string, id: string): Promise<GatewayRoute>;
-  /** Deploys the first version as well. Throws `gateway_input_invalid` for elements that are no route, and for a name that is taken. */
+  /**
+   * Also deploys the first version. Throws `gateway_input_invalid` for elements that do not form a route, and for a name
+   * in use.
+   */
   create(call: Call, accountId: string, gatewayId: string, body: GatewayRouteCreate): Promise<GatewayRoute>;
   rename(call: Call, accountId: string, gatewayId: string, id: string, name: string): Promise<GatewayRoute>;
   delete(call: Call, accountId: string, gatewayId: string, id: string): Promise<GatewayRoute>;
   listVersions(accountId: string, gatewayId: string, id: string, page: PageRequest): Promise<Page<RouteVersion>>;
   getVersion(accountId: string, gatewayId: string, id: string, versionId: string): Promise<RouteVersionDetail>;
-  /** Makes a version that is not deployed yet. */
+  /** Creates a version without deploying it. */
   createVersion(call: Call, accountId: string, gatewayId: string, id: string, elements: Elements): Promise<RouteVersionDetail>;
   listDeployments(accountId: string, gatewayId: string, id: string, page: PageRequest): Promise<Page<RouteDeployment>>;
   deploy(call: Call, accountId: string, gatewayId: string, id: string, versionId: string): Promise<GatewayRoute>;
@@ -64,7 +67,7 @@ export function createGatewayRoutes(deps: ObjectDeps): GatewayRoutes {
     await writeObject(unit, { call, before: null, after, audited: valueOf });
     return after;
   };
-  /** Makes the deployment and gives what the route becomes by it. */
+  /** Deploys a version and returns the route's new state. */
   const deployed = async (
     unit: Unit,
     call: Call,

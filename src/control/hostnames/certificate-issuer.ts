@@ -1,9 +1,8 @@
-/** Whoever gets certificates for custom hostnames. What it achieves it tells `HostnameCertificates`. */
+/** Obtains certificates for custom hostnames, and reports results to `HostnameCertificates`. */
 export interface CertificateIssuer {
   /**
-   * Hostnames that want a certificate again: just made, edited, or active since a moment. Idempotent, since the same hostname
-   * may be named again and again. Resolves when what can be done at once is done; what
-   * authorities do never makes it reject.
+   * Requests certificates for hostnames that were created or edited, or have become active. Idempotent, because the same
+   * hostname may be passed repeatedly. Resolves when the immediate work is done; problems of authorities never reject.
    */
   request(ids: readonly string[]): Promise<void>;
 }

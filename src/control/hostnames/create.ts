@@ -21,16 +21,16 @@ export interface CustomHostnameDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly sealer: Sealer;
-  /** Where certificates come from. */
+  /** Creates the ordering of certificates. */
   ordering(hostnames: OrderOwner, dns: HostnameDns): CertificateOrdering;
-  /** Canonical. */
+  /** In canonical form. */
   readonly edgeAddresses: ReadonlySet<string>;
   readonly vendorPrefix: string;
   readonly scanResolvers?: readonly string[];
   readonly customHostnamesPerZoneMax?: number;
   readonly hostnameIssuancesPerMinute?: number;
   localOriginAllowed(address: IpAddress): boolean;
-  /** Whether the account's word is the operator's own. */
+  /** Whether the operator trusts the account without proofs. */
   isTrustedAccount(accountId: string): Promise<boolean>;
 }
 
@@ -47,7 +47,7 @@ export interface CustomHostnameControl {
   readonly zoneHolds: ZoneHolds;
 }
 
-/** Everything that custom hostnames need of each other. */
+/** Creates the use-cases of custom hostnames and connects them. */
 export function createCustomHostnameControl(deps: CustomHostnameDeps): CustomHostnameControl {
   const { store, clock, sealer, edgeAddresses, vendorPrefix } = deps;
   const certificates = createHostnameCertificates({ store, clock, sealer });

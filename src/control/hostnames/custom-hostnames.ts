@@ -45,22 +45,22 @@ import { type HostnameQuery, readHostnameFilter } from "./list-filter.ts";
 import type { OwnCertificates } from "./own-certificate.ts";
 import { removeHostname } from "./remove-hostname.ts";
 
-/** Names of others that a zone serves (SPEC 2.7, 3.2, 4.4). Throws the codes of contract.md §5. */
+/** Custom hostnames of a zone (SPEC 2.7, 3.2, 4.4). Throws the codes of contract.md §5. */
 export interface CustomHostnames {
   list(zone: ZoneRef, query: HostnameQuery, page: PageRequest): Promise<Page<CustomHostname>>;
   get(zone: ZoneRef, id: string): Promise<CustomHostname>;
-  /** A name that points here already is active in the answer. */
+  /** A name that already points here is active in the response. */
   create(call: Call, zone: ZoneRef, body: CustomHostnameCreate): Promise<CustomHostname>;
-  /** Starts the validation of an inactive hostname again. */
+  /** Restarts the validation of an inactive hostname. */
   edit(call: Call, zone: ZoneRef, id: string, body: CustomHostnameEdit): Promise<CustomHostname>;
   remove(call: Call, zone: ZoneRef, id: string): Promise<{ id: string }>;
   quota(zone: ZoneRef): Promise<CustomHostnameQuota>;
-  /** Throws `hostname_certificate_not_found` where the owner brought none that is named so. */
+  /** Throws `hostname_certificate_not_found` if the ids match no uploaded certificate. */
   replaceCertificate(call: Call, zone: ZoneRef, names: CertificateNames, body: CustomHostnameCertificate): Promise<CustomHostname>;
   deleteCertificate(call: Call, zone: ZoneRef, names: CertificateNames): Promise<{ id: string }>;
 }
 
-/** As a path names a certificate: by the hostname, by `ssl.id`, and by itself. */
+/** The ids in the path of a certificate: of the hostname, `ssl.id`, and its own. */
 export interface CertificateNames {
   readonly custom_hostname_id: string;
   readonly certificate_pack_id: string;
@@ -78,7 +78,7 @@ export interface CustomHostnamesDeps {
   readonly vendorPrefix: string;
 }
 
-/** An answer does not wait longer for a look at the DNS, which goes on all the same. */
+/** Maximum time that a response waits for a DNS check, which continues in the background. */
 const LOOK_MS_MAX = 4_000;
 
 export function createCustomHostnames(deps: CustomHostnamesDeps): CustomHostnames {
@@ -94,13 +94,13 @@ export function createCustomHostnames(deps: CustomHostnamesDeps): CustomHostname
     const row = await load(store.read, zone, id);
     return hostnameView(row, vendorPrefix, await originErrorOf(store.read, zone.id));
   };
-  /** Looks at once, and lets the issuer begin. */
+  /** Checks the hostname now, and requests its certificate. */
   const begin = async (call: Call, id: string, wantsCertificate: boolean): Promise<void> => {
     await within(LOOK_MS_MAX, checks.check(call, id));
     if (wantsCertificate) await within(LOOK_MS_MAX, issuer.request([id]));
   };
 
-  /** The hostname of a certificate that its owner brought. */
+  /** The hostname of an uploaded certificate. */
   const ownerOf = async (db: Unit["db"], zone: ZoneRef, names: CertificateNames): Promise<CustomHostnameRow> => {
     const row = await load(db, zone, names.custom_hostname_id);
     const certificates = await hostnameCertificates(db, row.id);
@@ -153,7 +153,7 @@ export function createCustomHostnames(deps: CustomHostnamesDeps): CustomHostname
     edit: async (call, zone, id, body) => {
       const seen = await load(store.read, zone, id);
       const branding = readBranding(body, vendorPrefix);
-      // Another Common Name takes another certificate.
+      // Another Common Name requires another certificate.
       const isRenamed = branding !== undefined && branding !== (seen.branding === 1);
       const { columns, custom } = await hostnameColumns(store.read, zone, body, isRenamed ? { ...seen, ssl_status: "initializing" } : seen);
       const certificate = custom && own.read(custom, seen.hostname);
@@ -204,7 +204,7 @@ export function createCustomHostnames(deps: CustomHostnamesDeps): CustomHostname
           before: { certificate_id: names.certificate_id },
         });
       });
-      // The service's own takes its place.
+      // An issued certificate replaces the deleted one.
       await within(LOOK_MS_MAX, issuer.request([names.custom_hostname_id]));
       return { id: names.custom_hostname_id };
     },
@@ -274,7 +274,7 @@ const auditOf = (call: Call, zone: ZoneRef, id: string, action: string) => ({
   resource: { type: "custom_hostname", id },
 });
 
-/** Waits at most so long; what goes on afterwards is tried again by its own schedule where it fails. */
+/** Waits at most this long. Work that fails later is retried by its own schedule. */
 async function within(ms: number, work: Promise<void>): Promise<void> {
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);

@@ -1,34 +1,34 @@
 import { isWithin } from "#kernel/net/hostname.ts";
 
-/** What was seen of a custom hostname. Null: nobody could say. */
+/** Results of the lookups for a custom hostname. Null: a lookup failed. */
 export interface HostnameFacts {
   readonly zoneName: string;
-  /** Names that its CNAME leads over, one after the other, as far as somebody could say. */
+  /** The names of its CNAME chain, in order, as far as known. */
   readonly aliases: readonly string[];
-  /** Whether they are all of them. */
+  /** Whether the chain is complete. */
   readonly isChainKnown: boolean;
   readonly addresses: readonly string[] | null;
-  /** Of the names under which the ownership token may stand. */
+  /** TXT records at the names of the ownership token. */
   readonly texts: readonly string[] | null;
-  /** Whether the hostname's own server showed the token. */
+  /** Whether the hostname's current server returned the token. */
   readonly httpToken: boolean;
   readonly token: string;
-  /** Whether a CNAME into the zone is meant for this account: of a zone that somebody else may own it is not. */
+  /** Whether a CNAME into the zone counts as a proof; not if another account may own the zone's name. */
   readonly countsAliases: boolean;
-  /** Whether an address is the edge's. */
+  /** Whether the address belongs to the edge. */
   isOurs(address: string): boolean;
-  /** Whether these addresses, which all accounts share, say anything. */
+  /** Whether addresses count as a proof, since all accounts share them. */
   readonly countsAddresses: boolean;
-  /** A hold on the name by the zone that it lies in. */
+  /** The zone that contains the name has a hold on it. */
   readonly isHeld: boolean;
   readonly hasOrigin: boolean;
-  /** An active hostname stays so without an origin: its visitors get error 1016, and its errors say why. */
+  /** An active hostname without an origin stays active: visitors get error 1016, and its errors explain why. */
   readonly isActive: boolean;
 }
 
 export type HostnameEvaluation =
   | { readonly verdict: "valid" | "invalid" | "held"; readonly errors: readonly string[] }
-  /** Nobody who knows has answered; or nothing is to be found out yet. */
+  /** Lookups failed, or the hostname cannot be checked yet. */
   | { readonly verdict: "unknown" | "waiting"; readonly errors: readonly string[] };
 
 /** Texts that published clients look for (custom-hostnames.md §1; SPEC 7). */
@@ -43,7 +43,7 @@ export const VERIFICATION_ERRORS = {
   inactive: "This zone is not active; it serves custom hostnames only when it is active.",
 } as const;
 
-/** Whether the hostname's owner has given it to the zone (SPEC 3.2, SPEC 7). */
+/** Whether the hostname's owner has assigned it to the zone (SPEC 3.2, SPEC 7). */
 export function evaluateHostname(facts: HostnameFacts): HostnameEvaluation {
   if (facts.isHeld) return { verdict: "held", errors: [VERIFICATION_ERRORS.held] };
   const ownership = ownershipErrors(facts);
@@ -60,6 +60,6 @@ function ownershipErrors(facts: HostnameFacts): readonly string[] {
   if (texts?.includes(token) === true || facts.httpToken) return [];
   if (facts.countsAddresses && addresses?.some(facts.isOurs) === true) return [];
   if (leadsHere) return [VERIFICATION_ERRORS.unproved];
-  // A CNAME elsewhere has said it all; its addresses are another's.
+  // A CNAME elsewhere explains the failure; its addresses belong to another name.
   return aliases.length > 0 ? [VERIFICATION_ERRORS.cname] : [VERIFICATION_ERRORS.cname, VERIFICATION_ERRORS.addresses];
 }

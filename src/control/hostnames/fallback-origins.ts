@@ -13,10 +13,10 @@ import { zoneRowById } from "#store/zones/zones.ts";
 import { checkedName, NAME_ERRORS } from "./hostname-names.ts";
 import { VERIFICATION_ERRORS } from "./evaluate-hostname.ts";
 
-/** The fallback origin: where custom hostnames without their own origin lead. Throws `fallback_origin_not_found`. */
+/** The origin of custom hostnames without their own. Throws `fallback_origin_not_found`. */
 export interface FallbackOrigins {
   get(zone: ZoneRef): Promise<FallbackOrigin>;
-  /** The name may still lack its record: then its status says so, and visitors get error 1016 (SPEC 7). */
+  /** The name need not have a record yet: its status reports that, and visitors get error 1016 (SPEC 7). */
   put(call: Call, zone: ZoneRef, body: FallbackOriginWrite): Promise<FallbackOrigin>;
   remove(call: Call, zone: ZoneRef): Promise<FallbackOrigin>;
 }
@@ -49,7 +49,7 @@ export function createFallbackOrigins(deps: { readonly store: Store; readonly cl
         const now = isoMicros(clock.nowMicros());
         const row = { zone_id: zone.id, origin, created_at: before?.created_at ?? now, updated_at: now };
         await putFallbackOrigin(unit.db, row);
-        // Some may have waited for nothing else.
+        // Pending hostnames may only have lacked an origin.
         await checkPendingNow(unit.db, zone.id, clock.nowMs());
         unit.change({ kind: "fallback_origin", id: zone.id, value: { origin } });
         audit(unit, call, zone, "fallback_origin.put", { before, after: row });
@@ -68,7 +68,7 @@ export function createFallbackOrigins(deps: { readonly store: Store; readonly cl
   };
 }
 
-/** The status follows the zone's records as they are at every reading. */
+/** The status is computed from the zone's current records. */
 async function view(db: Unit["db"], row: FallbackOriginRow): Promise<FallbackOrigin> {
   const isServed = await isProxiedName(db, row.zone_id, row.origin);
   return {
@@ -89,11 +89,11 @@ export async function originErrorOf(db: Unit["db"], zoneId: string): Promise<str
 
 const ADDRESS_TYPES = new Set(["A", "AAAA", "CNAME"]);
 
-/** Whether the zone has a proxied address record for the name, its own or a wildcard's. */
+/** Whether the zone has a proxied address record for the name, directly or through a wildcard. */
 export async function isProxiedName(db: Unit["db"], zoneId: string, name: string): Promise<boolean> {
   const zone = await zoneRowById(db, zoneId);
   if (zone === undefined || !isWithin(name, zone.name)) return false;
-  // A zone further down has the name; those that the account does not rely on have nothing.
+  // A zone below may contain the name; zones that the account does not rely on are ignored.
   const closest = (await hostedName(db, name, zone.account_id))?.zone.name ?? "";
   const hosted = await hostedIn(db, zone, name);
   return closest.length <= zone.name.length && hosted.records.some(({ type, proxied }) => proxied === 1 && ADDRESS_TYPES.has(type));

@@ -1,17 +1,17 @@
 import { request } from "#kernel/net/node-http.ts";
 
-/** Whether one of the addresses, asked as the hostname's own server, shows the token under one of the paths. Never rejects. */
+/** Whether the hostname's server at one of the addresses returns the token under one of the paths. Never rejects. */
 export type ShowsToken = (hostname: string, addresses: readonly string[], paths: readonly string[], token: string) => Promise<boolean>;
 
 const TIMEOUT_MS = 2_000;
 const ADDRESSES_MAX = 2;
-/** The token and what an editor may put behind it. */
+/** The token, and characters that an editor may append. */
 const BODY_BYTES_MAX = 512;
 const HTTP_PORT = 80;
 
-/** Redirects are not followed: what they lead to is another server. */
+/** Does not follow redirects, because they lead to another server. */
 export function createShowsToken(deps: {
-  /** Whether this address may be asked at all. */
+  /** Whether the address may be connected to. */
   allows(address: string): boolean;
   readonly userAgent: string;
   readonly port?: number;

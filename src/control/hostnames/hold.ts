@@ -10,14 +10,14 @@ import type { Store, Unit } from "#store/database/store.ts";
 import { type HoldOfZone, holdsOfNames, putZoneHold, zoneHold, type ZoneHoldRow } from "#store/zones/zone-holds.ts";
 import { lockZone, zoneRowById } from "#store/zones/zones.ts";
 
-/** Keeps a zone's name, and with it the names below, from others (SPEC 9, "Zone hold"). */
+/** Reserves a zone's name, and optionally the names below, against other accounts (SPEC 9, "Zone hold"). */
 export interface ZoneHolds {
   get(zoneId: string): Promise<ZoneHold>;
-  /** The zone's hold as it concerns a name in it; `not_found` where the name lies elsewhere. */
+  /** The zone's hold for a name in it; throws `not_found` for a name outside. */
   ofName(zoneId: string, name: string): Promise<ZoneHold>;
   create(call: Call, zoneId: string, includeSubdomains: boolean): Promise<ZoneHold>;
   edit(call: Call, zoneId: string, body: ZoneHoldEdit): Promise<ZoneHold>;
-  /** For good, or until a point in time (RFC 3339). */
+  /** Permanently, or until a time (RFC 3339). */
   release(call: Call, zoneId: string, holdAfter: string | undefined): Promise<ZoneHold>;
 }
 
@@ -40,7 +40,7 @@ export function createZoneHolds(deps: { readonly store: Store; readonly clock: C
       });
       return view(after);
     });
-  /** Undefined where the text names no time to come. */
+  /** Milliseconds since the epoch; null if the time is not in the future. Throws `invalid_input` unless the text is RFC 3339. */
   const later = (text: string): number | null => {
     const ms = parseTimestamp(text);
     if (ms === undefined)
@@ -74,22 +74,22 @@ export function createZoneHolds(deps: { readonly store: Store; readonly clock: C
 }
 
 /**
- * Whether a zone with the name, or one above it, keeps the name from being a custom hostname of the account: holds with
- * subdomains do (SPEC 7), the account's own and those of zones whose ownership is proved.
+ * Whether a zone at or above the name prevents its use as a custom hostname by the account: holds with subdomains do
+ * (SPEC 7), both the account's own and those of proved zones.
  */
 export async function isNameHeld(db: Unit["db"], name: string, accountId: string, nowMs: number): Promise<boolean> {
   const holds = await holdsOfNames(db, namesUp(name));
   return holds.some((row) => (row.account_id === accountId || isProved(row)) && row.include_subdomains === 1 && heldIn(row, nowMs).hold);
 }
 
-/** Whether another account has the zone and holds it, or one above it together with the names below. */
+/** Whether another account holds a zone with the name, or one above it including subdomains. */
 export async function isHeldByOthers(db: Unit["db"], name: string, accountId: string, nowMs: number): Promise<boolean> {
   const holds = await holdsOfNames(db, namesUp(name));
   const concerns = (row: HoldOfZone): boolean => row.name === name || row.include_subdomains === 1;
   return holds.some((row) => row.account_id !== accountId && isProved(row) && concerns(row) && heldIn(row, nowMs).hold);
 }
 
-/** Whoever only says that a name is theirs keeps nobody from it. */
+/** An unproved zone cannot hold its name against others. */
 const isProved = ({ proof }: HoldOfZone): boolean => proof !== "none";
 
 interface Held {
@@ -98,7 +98,7 @@ interface Held {
   readonly include_subdomains: boolean;
 }
 
-/** A hold that is off for a while comes back by itself. */
+/** A released hold takes effect again by itself. */
 function heldIn(row: ZoneHoldRow | undefined, nowMs: number): Held {
   const includes = row?.include_subdomains === 1;
   if (row === undefined) return { hold: false, hold_after_ms: null, include_subdomains: false };

@@ -20,15 +20,15 @@ import {
 import type { Store, Unit } from "#store/database/store.ts";
 import { lockZone, zoneRowById } from "#store/zones/zones.ts";
 
-/** A certificate for a custom hostname, from an authority or its owner. */
+/** A certificate for a custom hostname, issued or uploaded. */
 export interface DeployedCertificate {
   /** PEM, leaf first. */
   readonly chain: string;
   /** PKCS #8 PEM, unsealed. */
   readonly privateKey: string;
-  /** Lower-case names that the edge shows it for. */
+  /** Lower-case names for which the edge uses it. */
   readonly hosts: readonly string[];
-  /** Who is shown as its issuer. */
+  /** The displayed issuer. */
   readonly issuer: string;
   readonly isCustom?: boolean;
 }
@@ -38,20 +38,23 @@ export interface SslProgress {
   readonly validation_records?: HostnameSsl["validation_records"];
   readonly validation_errors?: HostnameSsl["validation_errors"];
   readonly dcv_delegation_records?: HostnameSsl["dcv_delegation_records"];
-  /** CAA records keep the authority from issuing: shown as the hostname's status until the next progress (SPEC 3.2). */
+  /** CAA records prevent the certificate; displayed as the hostname's status until the next progress (SPEC 3.2). */
   readonly caa_error?: boolean;
   readonly ssl_due_ms?: number | null;
   readonly ssl_tries?: number;
 }
 
-/** How the certificates of custom hostnames come along. False where the hostname is gone, or its status does not allow the move. */
+/**
+ * Updates the certificates of custom hostnames. Returns false if the hostname was deleted, or its status does not allow
+ * the change.
+ */
 export interface HostnameCertificates {
   progress(call: Call, id: string, progress: SslProgress): Promise<boolean>;
-  /** Publishes a certificate; an earlier one with a key of the same kind goes. */
+  /** Publishes a certificate, which replaces one with a key of the same type. */
   deploy(call: Call, id: string, deployed: DeployedCertificate): Promise<boolean>;
 }
 
-/** A third of a certificate's life is left. */
+/** A third of a certificate's lifetime. */
 const RENEW_BEFORE_MS = 30 * 86_400_000;
 
 export function createHostnameCertificates(deps: {
@@ -61,7 +64,7 @@ export function createHostnameCertificates(deps: {
 }): HostnameCertificates {
   const { clock, sealer } = deps;
 
-  /** Locks first and reads then; null where the move is not to be. */
+  /** Locks the zone, then reads the hostname; null if the change is not allowed. */
   const open = async (unit: Unit, id: string, status: SslStatus): Promise<CustomHostnameRow | null> => {
     const seen = await customHostname(unit.db, id);
     if (seen === undefined || !(await lockZone(unit.db, seen.zone_id))) return null;
@@ -165,7 +168,7 @@ function deployedColumns(
     ssl: JSON.stringify(ssl),
     ssl_status: "active",
     caa_error: 0,
-    // Its owner renews a certificate that the owner brought.
+    // The owner renews an uploaded certificate.
     ssl_due_ms: deployed.isCustom === true ? null : Date.parse(certificate.not_after) - RENEW_BEFORE_MS,
     ssl_tries: 0,
     modified_on: certificate.created_on,

@@ -18,17 +18,20 @@ import type { CertificateIssuer } from "./certificate-issuer.ts";
 import { type LookDeps, probeHostname, type ProbeResult } from "./probe-hostname.ts";
 import { removeHostname } from "./remove-hostname.ts";
 
-/** Looks at custom hostnames and moves them along (SPEC 3.2). */
+/** Checks custom hostnames and updates their status (SPEC 3.2). */
 export interface HostnameChecks {
-  /** Looks now; what comes of it is stored when it resolves. */
+  /** Checks now; resolves when the result is stored. */
   check(call: Call, id: string): Promise<void>;
-  /** Looks at those whose time has come or whose zone here has changed, deletes those that were moved for a week; gives their number. */
+  /**
+   * Checks hostnames that are due or whose hosted zone has changed, and deletes those that were moved a week ago; returns
+   * their number.
+   */
   checkDue(call: Call, limit: number): Promise<number>;
 }
 
-/** So long an active hostname is not looked at again. */
+/** Interval between checks of an active hostname. */
 export const ACTIVE_RECHECK_MS = 3_600_000;
-/** Where it no longer points here, or nobody answers, it is looked at again before anything is concluded. */
+/** Delay before the second check, if an active hostname points elsewhere or lookups fail. */
 export const CONFIRM_MS = 300_000;
 const ANSWERS_AGAINST = 2;
 const AT_ONCE = 16;
@@ -49,14 +52,14 @@ export function createHostnameChecks(deps: CheckDeps): HostnameChecks {
     const isNew = await commit(deps, call, async (unit) => {
       await lockZone(unit.db, zone.id);
       const now = await customHostname(unit.db, id);
-      // Edited, deleted or looked at by somebody else meanwhile.
+      // Edited, deleted or checked by another process meanwhile.
       if (now === undefined || now.modified_on !== row.modified_on || now.checks !== row.checks) return false;
       return settle(unit, call, now, zone, seen);
     });
     if (isNew) await issuer.request([id]);
   };
 
-  /** Stores what was seen; says whether the hostname has just become active. */
+  /** Stores the result; returns whether the hostname has just become active. */
   const settle = async (unit: Unit, call: Call, row: CustomHostnameRow, zone: ZoneRow, seen: ProbeResult): Promise<boolean> => {
     const nowMs = clock.nowMs();
     const outcome = outcomeOf(row, seen, nowMs);
@@ -77,8 +80,8 @@ export function createHostnameChecks(deps: CheckDeps): HostnameChecks {
   };
 
   /**
-   * The one that was validated last has the name (custom-hostnames.md §1, "priority"). A token that may still stand in the DNS gives
-   * it back to nobody.
+   * The most recently validated hostname gets the name (custom-hostnames.md §1, "priority"). The loser gets a new token,
+   * so that an old TXT record does not return the name to it.
    */
   const lose = async (unit: Unit, call: Call, row: CustomHostnameRow, nowMs: number): Promise<void> => {
     const values = {
@@ -122,31 +125,31 @@ interface Outcome {
   readonly next_check_ms: number | null;
 }
 
-/** What the hostname is from now on, and when it is looked at again. */
+/** The hostname's next status and the time of its next check. */
 function outcomeOf(row: CustomHostnameRow, { judgement, home }: ProbeResult, nowMs: number): Outcome {
   const { verdict } = judgement;
   const status = row.status as HostnameStatus;
   const moved: Outcome = { status: "moved", checks: 0, next_check_ms: nowMs + MOVED_RETENTION_MS };
-  // Neither is it over with a hostname because its zone is not active yet, nor any more.
+  // A zone that is not active, or no longer, does not end the validation of its hostnames.
   if (verdict === "waiting") return { status, checks: row.checks, next_check_ms: nowMs + ACTIVE_RECHECK_MS };
   if (verdict === "valid") return { status: nextStatus(status, "valid"), checks: 0, next_check_ms: nowMs + ACTIVE_RECHECK_MS };
   if (status === "pending") {
     if (verdict === "held") return { status: nextStatus(status, "held"), checks: 0, next_check_ms: null };
-    // A look between, as at the beginning or after a change of its zone, leaves the schedule alone.
+    // A check outside the schedule, such as after a change of its zone, does not count.
     const isDue = row.next_check_ms === null || row.next_check_ms <= nowMs;
     if (!isDue) return { status, checks: row.checks, next_check_ms: row.next_check_ms };
     const checks = row.checks + 1;
     if (checks >= CHECKS_MAX) return { ...moved, status: nextStatus(status, "checks_over") };
     return { status, checks, next_check_ms: nowMs + checkDelayMs(checks) };
   }
-  // What our own data says needs no second answer.
+  // A result from a hosted zone needs no confirmation.
   const checks = verdict === "unknown" ? row.checks : row.checks + (home === null ? 1 : ANSWERS_AGAINST);
   return checks >= ANSWERS_AGAINST
     ? { ...moved, status: nextStatus(status, "invalid") }
     : { status, checks, next_check_ms: nowMs + CONFIRM_MS };
 }
 
-/** Only those that are looked at by themselves wait for their zone's changes. */
+/** Only hostnames that are checked regularly depend on changes of the zone. */
 const homeColumns = (status: HostnameStatus, { home }: ProbeResult) =>
   home === null || status === "moved" || status === "blocked"
     ? { home_zone_id: null, home_serial: null }

@@ -7,7 +7,7 @@ import { isProxiedName } from "./fallback-origins.ts";
 import { readMetadata, readSsl, type SslInput } from "./hostname-input.ts";
 import { checkedName, NAME_ERRORS } from "./hostname-names.ts";
 
-/** The origin is asked for under the visitor's own host name. */
+/** The SNI for connections to the origin is the visitor's host name. */
 const SNI_OF_HOST = ":request_host_header:";
 
 type Columns = Partial<
@@ -27,7 +27,7 @@ type Columns = Partial<
   >
 >;
 
-/** What a write makes of a hostname's row, checked; and the certificate that its owner brings, unread. */
+/** The validated columns of a write, and the uploaded certificate, which is not parsed yet. */
 export async function hostnameColumns(
   db: Unit["db"],
   zone: { readonly id: string; readonly name: string },
@@ -65,8 +65,8 @@ const readSni = (value: unknown): string | null =>
       : checkedName(value, NAME_ERRORS.origin, "/custom_origin_sni");
 
 /**
- * Whether the certificate in use is the one that is asked for: clients send the whole of `ssl` to change a setting, and
- * authorities issue only so many.
+ * Whether the requested certificate equals the current one: clients send the whole `ssl` object to change one setting,
+ * and authorities limit issuance.
  */
 function isInUse(input: SslInput, row: CustomHostnameRow, before: HostnameSsl | undefined): boolean {
   if (row.ssl === null || input.custom !== undefined) return false;
@@ -76,7 +76,7 @@ function isInUse(input: SslInput, row: CustomHostnameRow, before: HostnameSsl | 
   return isSame && row.ssl_status === "active" && before?.custom_certificate === undefined;
 }
 
-/** A certificate begins again with whatever is said of it. */
+/** Every other change of certificate fields restarts issuance. */
 function sslColumns(input: SslInput, row: CustomHostnameRow): Columns {
   const before = row.ssl === null ? undefined : (JSON.parse(row.ssl) as HostnameSsl);
   const ssl: HostnameSsl = {
@@ -99,7 +99,7 @@ function sslColumns(input: SslInput, row: CustomHostnameRow): Columns {
   };
 }
 
-/** The certificate in use stays until another takes its place. */
+/** The current certificate stays in use until it is replaced. */
 function shownUntilReplaced(before: HostnameSsl | undefined): Partial<HostnameSsl> {
   if (before === undefined) return {};
   const { hosts, issuer, serial_number, signature, uploaded_on, expires_on, certificates, custom_certificate } = before;

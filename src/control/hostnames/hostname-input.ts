@@ -10,7 +10,7 @@ import {
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** What a write says of the certificate, checked; absent members were not said. */
+/** The certificate fields of a write, validated; absent if not given. */
 export interface SslInput {
   readonly method?: string;
   readonly certificate_authority?: string;
@@ -31,7 +31,7 @@ const FIELDS: readonly Field[] = [
   { name: "method", error: "hostname_method_invalid", values: VALIDATION_METHODS },
   { name: "type", error: "hostname_type_invalid", values: ["dv"] },
   { name: "bundle_method", error: "hostname_bundle_invalid", values: BUNDLE_METHODS },
-  // SPEC 2.7: the empty text is the default authority.
+  // SPEC 2.7: the empty text means the default authority.
   { name: "certificate_authority", error: "hostname_authority_invalid", values: ["", ...CERTIFICATE_AUTHORITIES] },
   { name: "wildcard", error: "hostname_ssl_invalid", values: [true, false] },
 ];
@@ -44,11 +44,11 @@ const SETTING_FIELDS: readonly Field[] = [
 ];
 const CIPHERS_MAX = 50;
 
-/** Throws the code of the first member that is wrong (contract.md §5). */
+/** Throws the code of the first invalid member (contract.md §5). */
 export function readSsl(ssl: Given): SslInput {
   checkFields(ssl, FIELDS, "/ssl");
   const custom = readCustom(ssl);
-  // A certificate of one's own is not validated; for the others neither says anything without the other.
+  // An uploaded certificate needs no validation; for others, method and type require each other.
   if (custom === undefined && (said(ssl["method"]) !== said(ssl["type"]) || (!said(ssl["method"]) && !isPartial(ssl))))
     throw new PlatformError("hostname_method_and_type", { source: "/ssl" });
   return {
@@ -58,7 +58,7 @@ export function readSsl(ssl: Given): SslInput {
   };
 }
 
-/** An edit may be about other things than validation. */
+/** Whether the edit changes fields that do not concern validation. */
 const isPartial = (ssl: Given): boolean =>
   ["settings", "bundle_method", "certificate_authority", "wildcard"].some((name) => said(ssl[name]));
 
@@ -104,7 +104,7 @@ function checkFields(given: Given, fields: readonly Field[], pointer: string): v
       });
 }
 
-/** Under any of its spellings, beside `hostname` or in `ssl` (SPEC 2.7; DESIGN §3); undefined where nothing is said. */
+/** The branding flag under any of its spellings, beside `hostname` or in `ssl` (SPEC 2.7; DESIGN §3); undefined if not given. */
 export function readBranding(body: Given, vendorPrefix: string): boolean | undefined {
   const places: readonly [Given, string][] = [
     [body, ""],
@@ -127,7 +127,7 @@ export function readBranding(body: Given, vendorPrefix: string): boolean | undef
 
 const METADATA_BYTES_MAX = 4096;
 
-/** JSON text of the metadata; null where it is taken away or empty. */
+/** The metadata as JSON; null if removed or empty. */
 export function readMetadata(value: unknown): string | null {
   if (value === null) return null;
   const isFine = isObject(value) && Object.values(value).every((text) => typeof text === "string");

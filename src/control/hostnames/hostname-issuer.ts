@@ -4,7 +4,7 @@ import type { Store } from "#store/database/store.ts";
 import { lockZone, zoneRowById } from "#store/zones/zones.ts";
 import type { CertificateOrders, CertificateRequest } from "#control/certificates/orders.ts";
 
-/** Certificates for custom hostnames, from whichever authority may issue them. */
+/** Obtains certificates for custom hostnames from any suitable authority. */
 export const createHostnameIssuer = ({
   store,
   orders,
@@ -16,8 +16,8 @@ export const createHostnameIssuer = ({
     for (const id of ids) {
       const row = await customHostname(store.read, id);
       if (row === undefined || row.ssl_status === null || row.ssl_status === "active") continue;
-      // Whose zone serves nothing wants nothing of an authority, which lets a name have only so many certificates. The check by which the
-      // hostname becomes active asks again.
+      // A hostname of an inactive zone orders nothing, because authorities limit certificates per name. The check that
+      // activates the hostname requests the certificate again.
       if ((await zoneRowById(store.read, row.zone_id))?.status !== "active") continue;
       const wish = wishOf(row);
       await store.write(async (unit) => {
@@ -28,7 +28,7 @@ export const createHostnameIssuer = ({
   },
 });
 
-/** What proves a name over HTTP proves nothing of those below it (RFC 8555 §7.1.3). */
+/** The certificate request of a hostname. HTTP validation does not cover wildcards (RFC 8555 §7.1.3), so those use TXT. */
 const wishOf = ({ id, zone_id, hostname, wildcard, ssl_method, certificate_authority }: CustomHostnameRow): CertificateRequest => ({
   owner_kind: "custom_hostname",
   owner_id: id,

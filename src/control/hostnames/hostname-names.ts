@@ -6,14 +6,14 @@ import { parseIp } from "#kernel/net/ip.ts";
 const LENGTH_MAX = 255;
 /** RFC 2606 §3. */
 const PROHIBITED = ["example.com", "example.net", "example.org"] as const;
-/** Of the names that never exist in the public DNS, those that are for rehearsals: RFC 6761 §6.2 and §6.5. */
+/** Special-use names that are accepted for testing: RFC 6761 §6.2 and §6.5. */
 const REHEARSAL = ["test", "example"] as const;
 
 interface NameErrors {
   readonly pointer: string;
   readonly invalid: ErrorName;
   readonly wildcard: ErrorName;
-  /** Where the error has not one of its own. */
+  /** The message for wildcards, if the error has no specific one. */
   readonly wildcardMessage?: string;
   readonly notAscii: ErrorName;
   readonly reserved: ErrorName;
@@ -21,7 +21,7 @@ interface NameErrors {
   readonly prohibited: ErrorName;
 }
 
-/** The same things may be wrong with either, and have codes of their own for each (contract.md §5). */
+/** Hostnames and origins have the same rules, but different error codes (contract.md §5). */
 export const NAME_ERRORS = {
   hostname: {
     pointer: "/hostname",
@@ -44,14 +44,14 @@ export const NAME_ERRORS = {
   },
 } as const satisfies Record<string, NameErrors>;
 
-/** The canonical form of a name, or the error that says what is wrong with it. */
+/** The canonical form of a name. Throws the error that describes its problem. */
 export function checkedName(value: unknown, errors: NameErrors, pointer: string = errors.pointer): string {
   const refuse = (name: ErrorName, message?: string): never => {
     throw new PlatformError(name, { source: pointer, ...(message === undefined ? {} : { message }) });
   };
   if (typeof value !== "string" || value === "" || value.length > LENGTH_MAX || parseIp(value) !== undefined) return refuse(errors.invalid);
   if (value.includes("*")) return refuse(errors.wildcard, errors.wildcardMessage);
-  // Control characters are no letters of another script.
+  // Control characters are ASCII, so they get another error.
   if (/[^\x00-\x7f]/.test(value)) return refuse(errors.notAscii);
   const name = parseHostname(value);
   if (name === undefined) return refuse(errors.invalid, `Invalid name: ${hostnameProblem(value) ?? "it is not valid"}.`);

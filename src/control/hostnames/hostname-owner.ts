@@ -10,10 +10,10 @@ import type { Store } from "#store/database/store.ts";
 import { zoneRowById } from "#store/zones/zones.ts";
 import type { OrderOwner } from "#control/certificates/owner.ts";
 
-/** Shown while a certificate that is there already is asked for again. */
+/** Statuses that stay displayed while an existing certificate is renewed. */
 const IN_USE: ReadonlySet<SslStatus> = new Set(["active", "pending_expiration", "expired"]);
 
-/** Custom hostnames, whose `ssl` shows how their orders come along. */
+/** Custom hostnames as owners of certificate orders; `ssl` displays the progress. */
 export function createHostnameOwner(deps: {
   readonly store: Store;
   readonly certificates: HostnameCertificates;
@@ -55,18 +55,19 @@ export function createHostnameOwner(deps: {
       );
     },
     localNames: async (id, hosts) => {
-      // SPEC 2.7: the first name is the Common Name. Authorities outside put no name of ours there, and leave it out where none fits.
+      // SPEC 2.7: the first name is the Common Name. External authorities would not accept our name, and omit the Common
+      // Name if none fits.
       const isBranded = (await found(id))?.branding === 1;
       return isBranded ? [BRANDED_COMMON_NAME, ...hosts] : hosts;
     },
   };
 }
 
-/** Who brings a certificate wants none of anybody else. */
+/** A hostname with an uploaded certificate needs no orders. */
 const wantsOrders = ({ ssl, ssl_status }: CustomHostnameRow): boolean =>
   ssl !== null && ssl_status !== null && (JSON.parse(ssl) as HostnameSsl).custom_certificate === undefined;
 
-/** A name in the service's own zone: whoever makes the challenge's name an alias of it has proved the name for good. */
+/** A name in the service's zone. An alias from the challenge's name to it proves the name permanently. */
 async function delegationTarget(store: Store, row: CustomHostnameRow): Promise<string> {
   return `${row.id}.dcv.${(await zoneRowById(store.read, row.zone_id))?.name ?? ""}`;
 }

@@ -5,8 +5,8 @@ import { VERIFICATION_ERRORS } from "./evaluate-hostname.ts";
 import { ownershipView } from "./ownership.ts";
 
 /**
- * A custom hostname's row as responses show it. `originError` is the fallback origin's as it is now (null for none); without it, the
- * error of the last check is shown.
+ * A custom hostname's row as a response. `originError`: the fallback origin's current error, null for none; if absent,
+ * that of the last check is shown.
  */
 export function hostnameView(row: CustomHostnameRow, vendorPrefix: string, originError?: string | null): CustomHostname {
   const checked = JSON.parse(row.verification_errors) as string[];
@@ -15,7 +15,7 @@ export function hostnameView(row: CustomHostnameRow, vendorPrefix: string, origi
     id: row.id,
     hostname: row.hostname,
     ...(row.ssl === null ? {} : { ssl: sslView(row, JSON.parse(row.ssl) as HostnameSsl) }),
-    // SPEC 3.2: it stands over whatever the hostname's own status is.
+    // SPEC 3.2: `caa_error` replaces every other status.
     status: row.caa_error === 1 ? "caa_error" : (row.status as HostnameStatus),
     ...(errors.length === 0 ? {} : { verification_errors: [...errors] }),
     ...(row.status === "active" ? {} : ownershipView(vendorPrefix, row)),

@@ -7,11 +7,14 @@ const WINDOW_MS = 60_000;
 /** SPEC 8: "Lock-out after exceeding the rate". */
 const LOCKED_MS = 30_000;
 
-/** How many certificates an account may ask for in a minute; only what succeeds counts (SPEC 8). */
+/** Limits the certificates per account and minute; only successful requests count (SPEC 8). */
 export interface IssuanceLimit {
-  /** Counts one within the unit that makes the hostname, so that what fails is not counted. Throws `hostname_issuance_locked`. */
+  /**
+   * Counts a certificate in the unit that creates the hostname, so that failures are not counted. Throws
+   * `hostname_issuance_locked`.
+   */
   take(unit: Unit, accountId: string): Promise<void>;
-  /** Runs what takes one; where that was one too many, the account is locked from then on. */
+  /** Runs `work`, which takes one; locks the account if the limit was exceeded. */
   watch<T>(accountId: string, work: () => Promise<T>): Promise<T>;
 }
 
@@ -24,7 +27,7 @@ export function createIssuanceLimit(deps: { readonly store: Store; readonly cloc
       const nowMs = clock.nowMs();
       const row = await hostnameIssuances(db, accountId);
       const lockedMs = (row?.locked_until_ms ?? 0) - nowMs;
-      // One that ends later than any begins is from a clock that has been set back since.
+      // A lock that ends later than any new lock would was set by a clock that was ahead.
       if (lockedMs > 0 && lockedMs <= LOCKED_MS) throw locked(lockedMs);
       const recent = (row?.taken ?? 0) - (await forgetIssuances(db, accountId, { fromMs: nowMs - WINDOW_MS, nowMs }));
       if (recent >= perMinuteMax) throw new Exceeded();

@@ -1,7 +1,7 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { HostnameFilter } from "#store/hostnames/custom-hostnames.ts";
 
-/** The list's query, each member as it came. */
+/** The list's query, unvalidated. */
 export interface HostnameQuery {
   readonly hostname?: string | undefined;
   readonly "hostname.exact"?: string | undefined;
@@ -21,7 +21,7 @@ export interface HostnameQuery {
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const PART = /^[a-z0-9._-]+$/;
 
-/** Throws 1435, 1437 and 1438 (contract.md §5). */
+/** Throws errors 1435, 1437 and 1438 (contract.md §5). */
 export function readHostnameFilter(query: HostnameQuery): HostnameFilter {
   const exact = query["hostname.exact"] ?? query.hostname;
   const startsWith = query["hostname.startsWith"];

@@ -4,9 +4,9 @@ import type { Clock } from "#kernel/clock.ts";
 import { hostnameMatches } from "#kernel/net/hostname.ts";
 import type { DeployedCertificate, HostnameCertificates } from "./hostname-certificates.ts";
 
-/** Certificates that a hostname's owner brings. */
+/** Uploaded certificates of hostnames. */
 export interface OwnCertificates {
-  /** Throws 1426 to 1429 and 1442 to 1446 where it cannot be used for the hostname. */
+  /** Throws errors 1426 to 1429 and 1442 to 1446 if the certificate cannot be used for the hostname. */
   read(given: { readonly certificate: unknown; readonly key: unknown }, hostname: string): DeployedCertificate;
   deploy(call: Call, id: string, certificate: DeployedCertificate): Promise<boolean>;
 }
@@ -32,7 +32,7 @@ export function createOwnCertificates(deps: { readonly clock: Clock; readonly ce
     read: (given, hostname) => {
       const covers = (names: readonly string[]): boolean => names.some((name) => hostnameMatches(name, hostname));
       const { leaf, chain, privateKey } = readUploaded(given, { nowMs: deps.clock.nowMs(), errors: ERRORS, covers });
-      // Other names of the certificate are none of this hostname's business.
+      // The certificate is used for this hostname only, not for its other names.
       return { chain, privateKey, hosts: [hostname], issuer: issuerOf(leaf), isCustom: true };
     },
     deploy: deps.certificates.deploy,

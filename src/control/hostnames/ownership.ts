@@ -1,7 +1,7 @@
 import type { CustomHostname } from "#model/hostnames/custom-hostname.ts";
 import type { CustomHostnameRow } from "#store/hostnames/custom-hostnames.ts";
 
-/** Spelled with the installation's own prefix; what published guides name is understood as well (DESIGN §3). */
+/** A prefix that is accepted besides the installation's own, because published guides use it (DESIGN §3). */
 const ALWAYS_UNDERSTOOD = "cf";
 
 const textName = (prefix: string, hostname: string): string => `_${prefix}-custom-hostname.${hostname}`;
@@ -9,13 +9,13 @@ const httpPath = (prefix: string, id: string): string => `/.well-known/${prefix}
 
 const spellings = (vendorPrefix: string): readonly string[] => [...new Set([vendorPrefix, ALWAYS_UNDERSTOOD])];
 
-/** Where a token may stand by which the hostname's owner gives it to the zone before it points here. */
+/** TXT names and HTTP paths of the ownership token, which proves the hostname before it points here. */
 export const ownershipPlaces = (vendorPrefix: string, { id, hostname }: Pick<CustomHostnameRow, "id" | "hostname">) => ({
   textNames: spellings(vendorPrefix).map((prefix) => textName(prefix, hostname)),
   httpPaths: spellings(vendorPrefix).map((prefix) => httpPath(prefix, id)),
 });
 
-/** The same as it is shown. */
+/** The same as displayed, with the installation's prefix. */
 export const ownershipView = (
   vendorPrefix: string,
   { id, hostname, ownership_token: token }: CustomHostnameRow,

@@ -12,7 +12,7 @@ import type { HostnameDns, DnsCheckResult, NamesOfHostnames } from "#control/cer
 import { type HostnameFacts, evaluateHostname, type HostnameEvaluation, VERIFICATION_ERRORS } from "./evaluate-hostname.ts";
 import { ownershipPlaces } from "./ownership.ts";
 
-/** What a look at a custom hostname gave, and which zone here answered for it. */
+/** The result of checking a custom hostname, and the hosted zone that contains its name. */
 export interface ProbeResult {
   readonly judgement: HostnameEvaluation;
   readonly home: { readonly zone_id: string; readonly serial: number } | null;
@@ -23,22 +23,25 @@ export interface LookDeps {
   readonly clock: Clock;
   readonly dns: HostnameDns;
   readonly showsToken: ShowsToken;
-  /** Canonical addresses at which the edge is reached. */
+  /** Canonical addresses of the edge. */
   readonly edgeAddresses: ReadonlySet<string>;
-  /** Whether the account's word is the operator's own. */
+  /** Whether the operator trusts the account without proofs. */
   isTrustedAccount(accountId: string): Promise<boolean>;
   readonly vendorPrefix: string;
 }
 
 const CHAIN_LENGTH_MAX = 8;
 
-/** Really looks: at the DNS, and at the hostname's own server where the DNS does not lead here. Never rejects but for the database. */
+/**
+ * Performs the lookups: DNS, and an HTTP request to the hostname's server if it does not point here. Rejects only if the
+ * database fails.
+ */
 export async function probeHostname(deps: LookDeps, row: CustomHostnameRow, zone: ZoneRow): Promise<ProbeResult> {
   const { store, clock } = deps;
   const isActiveThere = await isActiveElsewhere(store, row, zone);
-  // Against somebody who has proved the name, what the account's own zones say is its own word.
+  // If another account has proved the name, the account's own zones prove nothing.
   const dns = deps.dns(isActiveThere ? ANY_ACCOUNT : zone.account_id);
-  // Asked first, so that a change while the rest is asked for is seen as one.
+  // Looked up first, so that a change during the other lookups is detected.
   const home = await dns.home(row.hostname);
   if (zone.status !== "active") return { judgement: { verdict: "waiting", errors: [VERIFICATION_ERRORS.inactive] }, home };
   const isHeld = row.status === "pending" && (await isNameHeld(store.read, row.hostname, zone.account_id, clock.nowMs()));
@@ -57,7 +60,7 @@ export async function probeHostname(deps: LookDeps, row: CustomHostnameRow, zone
     texts,
     httpToken: false,
     token: row.ownership_token,
-    // Whoever has the name keeps it for as long as what it was validated by is there.
+    // An active hostname stays active while its proof exists.
     countsAliases: row.status === "active" || zone.proof !== "none" || home?.account_id === zone.account_id,
     isOurs: (address) => deps.edgeAddresses.has(canonicalIp(address) ?? address),
     countsAddresses: !isActiveThere && (await countsAddresses(deps, dns, row, zone)),
@@ -67,7 +70,7 @@ export async function probeHostname(deps: LookDeps, row: CustomHostnameRow, zone
   };
   const judgement = evaluateHostname(facts);
   if (judgement.verdict === "valid" || (!hasOrigin && !facts.isActive)) return { judgement, home };
-  // The edge shows tokens to everybody: only the hostname's own server proves anything.
+  // The edge returns tokens for all hostnames, so only the hostname's own server proves anything.
   const others = addresses !== null && !addresses.some(facts.isOurs) ? addresses : [];
   const httpToken = others.length > 0 && (await deps.showsToken(row.hostname, others, places.httpPaths, row.ownership_token));
   return { judgement: httpToken ? evaluateHostname({ ...facts, httpToken }) : judgement, home };
@@ -87,14 +90,20 @@ const NOTHING: Omit<HostnameFacts, "zoneName" | "isHeld"> = {
   isActive: false,
 };
 
-/** All accounts share them: those of trusted accounts count, and of nobody in another account's zone. */
+/**
+ * All accounts share the edge's addresses: they only count for trusted accounts, and never for names in another account's
+ * zone.
+ */
 async function countsAddresses(deps: LookDeps, dns: NamesOfHostnames, row: CustomHostnameRow, zone: ZoneRow): Promise<boolean> {
   const account = await dns.accountOf(row.hostname);
   if (account !== null && account !== zone.account_id) return false;
   return row.status === "active" || deps.isTrustedAccount(zone.account_id);
 }
 
-/** Until one leads to the zone. What lies in another's zone is that one's, even below this zone, and may lead on. */
+/**
+ * The alias chain up to the first name in the zone. A target in another account's zone belongs to that account, even
+ * below this zone, and may be an alias itself.
+ */
 async function aliasesOf(dns: NamesOfHostnames, hostname: string, zone: ZoneRow): Promise<Pick<HostnameFacts, "aliases" | "isChainKnown">> {
   const seen = new Set<string>();
   const aliases: string[] = [];
@@ -113,7 +122,7 @@ async function aliasesOf(dns: NamesOfHostnames, hostname: string, zone: ZoneRow)
   return { aliases, isChainKnown: true };
 }
 
-/** One that is known suffices where it proves something; together they are known only where all are. */
+/** Combines lookups: any known records are enough as a proof; without records, the result is only known if no lookup failed. */
 function together(looked: readonly DnsCheckResult[]): readonly string[] | null {
   const known = looked.flatMap((one) => foundIn(one) ?? []);
   return known.length > 0 || looked.every((one) => "found" in one) ? known : null;

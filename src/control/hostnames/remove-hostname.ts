@@ -5,7 +5,7 @@ import { type CustomHostnameRow, deleteCustomHostname, hostnameCertificates } fr
 import type { Unit } from "#store/database/store.ts";
 import { zoneRowById } from "#store/zones/zones.ts";
 
-/** Deletes a custom hostname and its certificates, from the database and from what planes see. */
+/** Deletes a custom hostname and its certificates, from the database and the planes. */
 export async function removeHostname(unit: Unit, call: Call, row: CustomHostnameRow): Promise<void> {
   for (const certificate of await hostnameCertificates(unit.db, row.id))
     unit.change({ kind: "certificate", id: certificate.id, value: null });

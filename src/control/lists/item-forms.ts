@@ -5,18 +5,18 @@ import { parseHostname } from "#kernel/net/hostname.ts";
 import { canonicalIp } from "#kernel/net/ip.ts";
 import type { RedirectItem, RuleListItem, RuleListItemWrite, RuleListKind } from "#model/rulesets/rule-list.ts";
 
-/** An item as it is kept. */
+/** An item in stored form. */
 export interface ItemForm {
-  /** What makes it the same as another one. */
+  /** Equal for equal items. */
   readonly key: string;
-  /** As planes have it, JSON. */
+  /** The value for planes, JSON. */
   readonly value: string;
 }
 
 type Shown = Pick<RuleListItem, "ip" | "asn" | "hostname" | "redirect">;
 
 interface Form {
-  /** Undefined where the item is none of the kind. */
+  /** Undefined if the item is not of the kind. */
   read(item: RuleListItemWrite): { readonly key: string; readonly value: unknown } | undefined;
   readonly what: string;
   show(value: unknown): Shown;
@@ -57,7 +57,7 @@ const FORMS: Readonly<Record<RuleListKind, Form>> = {
   },
 };
 
-/** The form of the item at this place of a body. Throws `rule_list_invalid` where it is none of the list's kind. */
+/** Parses the item at `at` in the body. Throws `rule_list_invalid` if it is not of the list's kind. */
 export function readItem(kind: RuleListKind, item: RuleListItemWrite, at: string): ItemForm {
   const form = FORMS[kind].read(item);
   if (form === undefined || others(kind, item))
@@ -70,7 +70,7 @@ const others = (kind: RuleListKind, item: RuleListItemWrite): boolean =>
 
 export const showItem = (kind: RuleListKind, value: string): Shown => FORMS[kind].show(JSON.parse(value));
 
-/** 16 bits of the key, evenly spread. */
+/** 16 bits of a hash of the key, evenly distributed. */
 export const bucketOf = (key: string): number => createHash("sha256").update(key).digest().readUInt16BE(0);
 
 function addressOrBlock(text: string): string | undefined {
@@ -80,7 +80,7 @@ function addressOrBlock(text: string): string | undefined {
   return block === undefined ? undefined : formatCidr(block);
 }
 
-/** `https://Example.com/a` and `example.com/a` are two sources: one of them takes either scheme. */
+/** `https://Example.com/a` and `example.com/a` are different sources: the second matches both schemes. */
 function sourceOf(text: string): string | undefined {
   // linear: pumped
   const match = /^(https?:\/\/)?([^/?#\s]+)(\/[^?#\s]*)?$/i.exec(text);

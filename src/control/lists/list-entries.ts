@@ -3,16 +3,16 @@ import type { Op } from "#snapshot/entries.ts";
 import { itemValues, type RuleListRow } from "#store/rulesets/rule-lists.ts";
 import type { Unit } from "#store/database/store.ts";
 
-/** A list crosses in parts, so that one item's change does not resend a hundred thousand. */
+/** Items per entry. A list is published in parts, so that a change of one item does not resend a hundred thousand. */
 const ITEMS_PER_PART = 4096;
 const BUCKETS = 65_536;
 
-/** A power of two, so that a bucket's part is known by its first bits. */
+/** A power of two, so that the first bits of a bucket give its part. */
 export const partsOf = (items: number): number => 2 ** Math.ceil(Math.log2(Math.max(1, Math.ceil(items / ITEMS_PER_PART))));
 
 export const partOf = (bucket: number, parts: number): number => Math.floor((bucket * parts) / BUCKETS);
 
-/** The entries of these parts of a list, as the database has them. */
+/** The entries of these parts of a list; null: all parts. */
 export async function listOps(db: Unit["db"], row: RuleListRow, wanted: Iterable<number> | null): Promise<Op[]> {
   const parts = partsOf(row.num_items);
   const ops: Op[] = [];

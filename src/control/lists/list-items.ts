@@ -29,31 +29,34 @@ import {
 } from "#store/rulesets/rule-lists.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 
-/** The items of a list. What changes many is checked at once and carried out afterwards, under an id to ask after it. */
+/**
+ * The items of a list. Bulk changes are validated immediately and executed in the background; their operation id shows
+ * the status.
+ */
 export interface RuleListItems {
   list(accountId: string, listId: string, page: CursorRequest, search: string | undefined): Promise<CursorPage<RuleListItem>>;
   get(accountId: string, listId: string, id: string): Promise<RuleListItem>;
-  /** Adds items; one that is there already takes the new comment. */
+  /** Adds items; an existing item gets the new comment. */
   add(call: Call, accountId: string, listId: string, items: readonly RuleListItemWrite[]): Promise<{ operation_id: string }>;
-  /** The list holds these items and no others. */
+  /** Replaces all items of the list. */
   replace(call: Call, accountId: string, listId: string, items: readonly RuleListItemWrite[]): Promise<{ operation_id: string }>;
-  /** Ids that are not in the list are passed over. */
+  /** Ignores ids that are not in the list. */
   remove(call: Call, accountId: string, listId: string, body: RuleListItemsDelete): Promise<{ operation_id: string }>;
   operation(accountId: string, id: string): Promise<RuleListOperation>;
-  /** Once what is under way has ended. */
+  /** Resolves when no operation is running. */
   idle(): Promise<void>;
 }
 
-/** Carrying one out takes seconds for a hundred thousand items. */
+/** An operation with a hundred thousand items takes seconds. */
 const OPERATION_TIMEOUT_MS = 60_000;
-/** Longer than any takes: one that is pending after that was cut off together with its process. */
+/** Longer than any operation takes: one that is pending after this was interrupted by the end of its process. */
 const INTERRUPTED_AFTER_MS = 10 * 60_000;
 const OPERATIONS_KEPT_MS = 7 * 24 * 3600_000;
 
-/** Items that one turn reads or compares: a millisecond. */
+/** Items that are read or compared per tick: about a millisecond. */
 const ITEMS_AT_ONCE = 500;
 
-/** What an operation makes of the items that are there. */
+/** The effect of an operation on the existing items. */
 interface ItemChanges {
   readonly insert: readonly (ItemForm & { readonly comment: string })[];
   readonly update: readonly { readonly id: string; readonly bucket: number; readonly value: string; readonly comment: string }[];
@@ -61,7 +64,7 @@ interface ItemChanges {
 }
 
 type Existing = readonly ExistingItem[];
-/** Reads those items that a change is about. */
+/** Reads the existing items that a change concerns. */
 type ReadExisting = (db: Unit["db"]) => Promise<Existing>;
 
 export interface RuleListItemsDeps {
@@ -97,7 +100,7 @@ export function createRuleListItems(deps: RuleListItemsDeps): RuleListItems {
         completed: null,
       });
     });
-    // The call's answer does not wait, and what it says of planes is not about this.
+    // The response does not wait for the operation, so its revision must not be noted on the original call.
     const later: Call = { ...call, rev: null };
     const work = carryOut(later, accountId, listId, id, async (db) => change(await read(db))).finally(() => underWay.delete(work));
     underWay.add(work);
@@ -187,7 +190,7 @@ export function createRuleListItems(deps: RuleListItemsDeps): RuleListItems {
   };
 }
 
-/** `others`: items that are not among these go. */
+/** `others`: deletes all other items. */
 async function mergeItems(
   existing: Existing,
   forms: ReadonlyMap<string, ItemForm & { readonly comment: string }>,
@@ -239,7 +242,7 @@ async function applyChanges(unit: Unit, call: Call, list: RuleListRow, changes: 
   await publishParts(unit, list, after, [...inserted, ...changes.update, ...changes.remove]);
 }
 
-/** Only the parts that hold what changed, unless the list has another number of them now. */
+/** Publishes the parts that contain changes, or all parts if their number changed. */
 async function publishParts(
   unit: Unit,
   before: RuleListRow,

@@ -9,18 +9,18 @@ import type { RuleList, RuleListCreate, RuleListUpdate } from "#model/rulesets/r
 import { deleteRuleList, insertRuleList, ruleListById, type RuleListRow, ruleListsOf, updateRuleList } from "#store/rulesets/rule-lists.ts";
 import type { AuditEntry, Store, Unit } from "#store/database/store.ts";
 
-/** Lists of an account, which the rules of the account and its zones may name. Throws `rule_list_not_found`. */
+/** Lists of an account, for rules of the account and its zones. Throws `rule_list_not_found`. */
 export interface RuleLists {
   list(accountId: string): Promise<readonly RuleList[]>;
   create(call: Call, accountId: string, body: RuleListCreate): Promise<RuleList>;
   get(accountId: string, id: string): Promise<RuleList>;
-  /** Only the description changes: rules know a list by its name. */
+  /** Only changes the description, because rules refer to a list by its name. */
   update(call: Call, accountId: string, id: string, body: RuleListUpdate): Promise<RuleList>;
-  /** Throws `rule_list_in_use` while a rule names it. */
+  /** Throws `rule_list_in_use` while a rule refers to it. */
   delete(call: Call, accountId: string, id: string): Promise<{ id: string }>;
 }
 
-/** Bounds that the operator sets. */
+/** Limits that the operator configures. */
 export interface RuleListLimits {
   readonly listsMax: number;
   readonly itemsMax: number;

@@ -5,14 +5,17 @@ import { filtersNamingLists } from "#store/rulesets/firewall-objects.ts";
 import { rulesetsNamingLists } from "#store/rulesets/rulesets.ts";
 import type { Unit } from "#store/database/store.ts";
 
-/** A rule that names a list. */
+/** A rule that refers to a list. */
 export interface Reference {
   readonly ruleset_id: string;
   readonly rule_id: string;
   readonly phase: string;
 }
 
-/** The rules of the account and its zones that name lists, and filters of firewall rules, by the list's name; a rule stands once under each. */
+/**
+ * Rules of the account and its zones, and filters of firewall rules, that refer to lists, by the list's name; a rule
+ * occurs once per list.
+ */
 export async function listReferences(db: Unit["db"], accountId: string): Promise<ReadonlyMap<string, readonly Reference[]>> {
   const references = new Map<string, Reference[]>();
   for (const row of await rulesetsNamingLists(db, accountId)) {
@@ -31,7 +34,7 @@ export async function listReferences(db: Unit["db"], accountId: string): Promise
   return references;
 }
 
-/** Whatever has the form of a list's name counts, in texts too: better a list that stays than a rule that loses its own. */
+/** Any text in the form of a list reference counts: keeping a list too long is better than breaking a rule. */
 function listsOf(rule: StoredRule): ReadonlySet<string> {
   const names = new Set(namesIn(JSON.stringify(rule)));
   const fromList = rule.action_parameters["from_list"] as { readonly name?: string } | undefined;

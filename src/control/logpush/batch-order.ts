@@ -5,15 +5,15 @@ import { type BatchBounds, type LogBatch, readBatch } from "./batch.ts";
 import { createLogEncryption, type LogEncryption, readLogKey } from "#control/gateways/log-encryption.ts";
 import { createRecordWriter } from "./record.ts";
 
-/** What a batch is to be made of, as plain data: its own thread can be asked for it. */
+/** The specification of a batch; plain data, so that another thread can read it. */
 export interface BatchOrder {
-  /** Of the segments. */
+  /** Directory of the segments. */
   readonly directory: string;
-  /** Null: where logs of `since_ms` may begin. */
+  /** Null: start at logs of `since_ms`. */
   readonly from: LogPosition | null;
   readonly account_id: string;
   readonly since_ms: number;
-  /** Those whose logs are pushed. */
+  /** Gateways whose logs are pushed. */
   readonly gateways: readonly PushedGateway[];
   readonly output: LogOutput | null;
   readonly bounds: BatchBounds;
@@ -21,7 +21,7 @@ export interface BatchOrder {
 
 export interface PushedGateway {
   readonly id: string;
-  /** Older rows are those of a gateway that had the name before. */
+  /** Older rows belong to an earlier gateway with the id. */
   readonly since_ms: number;
   /** PEM. */
   readonly public_key: string | null;
@@ -29,7 +29,7 @@ export interface PushedGateway {
 
 export type ReadOrderedBatch = (order: BatchOrder) => Promise<LogBatch>;
 
-/** In the caller's own thread. */
+/** Reads batches in the calling thread. */
 export const batchReader =
   (clock: Clock): ReadOrderedBatch =>
   async ({ directory, from, account_id, since_ms, gateways, output, bounds }) => {
@@ -45,7 +45,7 @@ export const batchReader =
     return readBatch({ tail, clock, write }, from ?? tail.start(since_ms), bounds);
   };
 
-/** Throws, so that nothing goes out in the clear that was to be encrypted. */
+/** Throws on an invalid key, so that nothing is sent unencrypted that should be encrypted. */
 function encryptionOf({ id, public_key }: PushedGateway): LogEncryption | undefined {
   if (public_key === null) return undefined;
   const key = readLogKey(public_key);

@@ -7,7 +7,7 @@ import { createWorkerChannel } from "#kernel/process/worker-protocol.ts";
 import { batchReader } from "./batch-order.ts";
 import type { BatchAnswer, BatchRequest } from "./thread-batches.ts";
 
-/** The thread that reads, encrypts and compresses logs which are pushed, so that the API does not wait for it. */
+/** A thread that reads, encrypts and compresses pushed logs, so that the API is not delayed. */
 const main = parentPort;
 if (main === null) throw new Error("control/logpush/batch-thread.ts runs as a worker thread");
 

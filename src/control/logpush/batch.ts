@@ -11,33 +11,33 @@ export interface BatchBounds {
 
 export interface LogBatch {
   readonly records: number;
-  /** Lines of JSON, gzip. */
+  /** NDJSON, compressed with gzip. */
   readonly body: Uint8Array;
-  /** When the oldest request of it came, Unix milliseconds; null where there is none. */
+  /** Time of the oldest request in Unix milliseconds; null if empty. */
   readonly firstMs: number | null;
-  /** Behind what is in it. */
+  /** The position after the batch. */
   readonly next: LogPosition;
-  /** A bound was met: there may be more. */
+  /** A limit was reached, so more logs may follow. */
   readonly isFull: boolean;
 }
 
 export interface BatchDeps {
   readonly tail: LogTail;
   readonly clock: Clock;
-  /** The line of a log; undefined for one that is not pushed. */
+  /** The log as a line; undefined if it is not pushed. */
   write(log: TailedLog): string | undefined;
 }
 
-/** Lines wait for the compressor in pieces of this size. */
+/** Size of the chunks that are passed to the compressor. */
 const PIECE_CHARACTERS = 256 * 1024;
-/** Of some megabyte each: how far a job is is noted at least so often, also where nothing of it is pushed. */
+/** Reads of about a megabyte each, after which the position is stored even if nothing is pushed. */
 const READS_MAX = 64;
-/** Half of the work of what is usual (6), for a tenth more bytes of chats. */
+/** Half the CPU time of the default (6), for output that is a tenth larger. */
 const GZIP_LEVEL = 3;
-/** So long this thread's other work waits at most. */
+/** Longest time in milliseconds without yielding to other work. */
 const TURN_MS = 5;
 
-/** Gathers a batch from `from` on. What is held of it in memory is compressed already. */
+/** Collects a batch from `from` on. Only compressed data is held in memory. */
 export async function readBatch({ tail, clock, write }: BatchDeps, from: LogPosition, bounds: BatchBounds): Promise<LogBatch> {
   const gzip = createGzip({ level: GZIP_LEVEL });
   const compressed: Buffer[] = [];
@@ -54,7 +54,7 @@ export async function readBatch({ tail, clock, write }: BatchDeps, from: LogPosi
     piece = "";
     if (!gzip.write(full)) await once(gzip, "drain");
   };
-  /** False where the log belongs to the next batch. */
+  /** False if the log belongs to the next batch. */
   const add = async (log: TailedLog): Promise<boolean> => {
     const line = write(log);
     if (line !== undefined) {

@@ -1,10 +1,10 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { invalidDestination } from "./destination.ts";
 
-/** Stands for a value that is kept and never shown again; sent back, it keeps what is there. */
+/** Replaces stored secrets in responses; sent back, it keeps the stored value. */
 const HIDDEN = "********";
 
-/** As it is shown: of an address no value of a parameter, since any may be a secret; of a bucket where it is. */
+/** The displayed destination. For URLs it hides the values of all parameters, because each may be a secret. */
 export function shownDestination(text: string): string {
   const [address = "", query] = splitQuery(text);
   if (query === undefined) return address;
@@ -17,7 +17,7 @@ export function shownDestination(text: string): string {
 const OF_BUCKETS = /^(region|endpoint|sse)=/;
 const isShown = (address: string, pair: string): boolean => !pair.includes("=") || (address.startsWith("s3://") && OF_BUCKETS.test(pair));
 
-/** What is written with the values in place that were sent back hidden. Throws `logpush_invalid` where one was never there. */
+/** The destination with hidden values replaced by the stored ones. Throws `logpush_invalid` if one is not stored. */
 export function restoredDestination(text: string, before: string): string {
   const [address = "", query] = splitQuery(text);
   if (query === undefined || !query.includes(HIDDEN)) return text;
@@ -26,7 +26,7 @@ export function restoredDestination(text: string, before: string): string {
   const pairs = query.split("&").map((pair) => {
     if (!pair.endsWith(`=${HIDDEN}`)) return pair;
     const name = pair.slice(0, -HIDDEN.length - 1);
-    // What belongs to one receiver is not for another.
+    // Secrets of one receiver are not sent to another.
     const kept = address === addressBefore ? known.get(name) : undefined;
     if (kept === undefined) throw invalidDestination(`has no stored value of ${name}: send the value`);
     return kept;
@@ -34,10 +34,10 @@ export function restoredDestination(text: string, before: string): string {
   return `${address}?${pairs.join("&")}`;
 }
 
-/** Whether two of them name the same place, whatever the secrets. */
+/** Whether both destinations are the same place, ignoring secrets. */
 export const isSamePlace = (one: string, other: string): boolean => splitQuery(one)[0] === splitQuery(other)[0];
 
-/** What proves to whoever can read the destination that this installation wrote there for the account. */
+/** A token that proves to a reader of the destination that this installation wrote there for the account. */
 export const ownershipToken = (key: Uint8Array, accountId: string, destination: string): string =>
   createHmac("sha256", key)
     .update(`${accountId} ${splitQuery(destination)[0] ?? ""}`)

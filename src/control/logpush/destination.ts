@@ -1,8 +1,8 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
 
-/** Where a job's files go. */
+/** The destination of a job's files. */
 export interface LogDestination {
-  /** What leaves the file there. */
+  /** The request that stores the file. */
   request(file: LogUpload, nowMs: number): UploadRequest;
 }
 
@@ -12,17 +12,17 @@ export interface UploadRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A file for a destination. */
+/** A file to upload. */
 export interface LogUpload {
-  /** Where files have names: the same for what is pushed again, so that it takes the place of what came before. */
+  /** Name of the file, for destinations with names. A repeated upload has the same name, so it replaces the earlier one. */
   readonly name: string;
-  /** Of what is in it, `YYYYMMDD`. */
+  /** Day of its content, `YYYYMMDD`. */
   readonly day: string;
-  /** Lines of JSON, compressed with gzip; or text. */
+  /** NDJSON compressed with gzip, or text. */
   readonly form: "gzip" | "text";
   readonly body: Uint8Array;
 }
 
-/** `problem` goes on after the field's name. */
+/** `problem` continues the sentence after the field's name. */
 export const invalidDestination = (problem: string): PlatformError =>
   new PlatformError("logpush_invalid", { message: `destination_conf ${problem}`, source: "/destination_conf" });

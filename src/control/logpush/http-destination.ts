@@ -5,8 +5,8 @@ import { invalidDestination, type LogDestination } from "./destination.ts";
 const HEADER = "header_";
 
 /**
- * Reads `https://host/path?header_Authorization=…`: files are sent there by POST; parameters that begin with `header_` are fields
- * of each request, the others stay in the address. Throws `logpush_invalid`.
+ * Parses `https://host/path?header_Authorization=…`: files are sent by POST; parameters that begin with `header_` become
+ * header fields, the others stay in the URL. Throws `logpush_invalid`.
  */
 export function readHttpDestination(text: string, allowed: OutboundAddressAllowed): LogDestination {
   const url = readOutboundUrl(text, allowed);

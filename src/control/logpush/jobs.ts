@@ -31,20 +31,20 @@ import { destinationContext, type LogPusher } from "./pusher.ts";
 /** Jobs that push the logs of an account's gateways. Throws `logpush_job_not_found` and `logpush_invalid`. */
 export interface LogpushJobs {
   list(accountId: string): Promise<readonly LogpushJob[]>;
-  /** Throws for a dataset that there is not. */
+  /** Throws for an unknown dataset. */
   ofDataset(accountId: string, dataset: string): Promise<readonly LogpushJob[]>;
   fieldsOf(dataset: string): Readonly<Record<string, string>>;
   get(accountId: string, id: string): Promise<LogpushJob>;
-  /** The destination has to take a test file first. */
+  /** Requires that the destination accepts a test file. */
   create(call: Call, accountId: string, body: LogpushJobCreate): Promise<LogpushJob>;
-  /** What the body leaves out stays as it is; a new destination has to take a test file first. */
+  /** Omitted fields keep their value; a new destination must accept a test file. */
   update(call: Call, accountId: string, id: string, body: LogpushJobUpdate): Promise<LogpushJob>;
   delete(call: Call, accountId: string, id: string): Promise<{ id: number }>;
-  /** Whether a test file can be sent there. */
+  /** Whether the destination accepts a test file. */
   validate(destination: string): Promise<{ valid: boolean; message: string }>;
-  /** Whether a job of the account writes there. */
+  /** Whether a job of the account uses the destination. */
   exists(accountId: string, destination: string): Promise<{ exists: boolean }>;
-  /** Sends a file whose content proves that its reader has the destination. */
+  /** Sends a file whose content proves that its reader has access to the destination. */
   challenge(accountId: string, destination: string): Promise<{ valid: boolean; message: string; filename: string }>;
   owns(accountId: string, destination: string, challenge: string): { valid: boolean };
   readonly pusher: LogPusher;
@@ -59,9 +59,9 @@ export interface LogpushJobsDeps {
 }
 
 const JOBS_MAX = 100;
-/** ai-gateway.md: 4 jobs. */
+/** ai-gateway.md: 4 enabled jobs. */
 const ENABLED_MAX = 4;
-/** So long a caller waits for a destination at most. */
+/** Maximum time that a caller waits for a destination. */
 const TRY_MS = 10_000;
 
 export function createLogpushJobs(deps: LogpushJobsDeps): LogpushJobs {
@@ -86,7 +86,7 @@ export function createLogpushJobs(deps: LogpushJobsDeps): LogpushJobs {
   };
   const list = async (accountId: string): Promise<readonly LogpushJob[]> => (await logpushJobsOf(store.read, accountId)).map(view);
 
-  /** Why it does not take the file; empty where it does. */
+  /** Why the destination rejects the file; empty if it accepts. */
   const faultOf = async (destination: string, file: Omit<LogUpload, "day">): Promise<string> => {
     const nowMs = clock.nowMs();
     const day = new Date(nowMs).toISOString().slice(0, 10).replaceAll("-", "");
@@ -145,7 +145,7 @@ export function createLogpushJobs(deps: LogpushJobsDeps): LogpushJobs {
       return commit(deps, call, async (unit) => {
         if ((await logpushJobsOf(unit.db, accountId)).length >= JOBS_MAX)
           throw new PlatformError("logpush_invalid", { message: `an account has at most ${JOBS_MAX} jobs` });
-        // Not the next number: what is known of a deleted job must not become another one's.
+        // Random, so that data about a deleted job is never used for a new one.
         const id = randomInt(1, 2 ** 31);
         const enabled = body.enabled === true;
         if (enabled) await requireRoom(unit.db, accountId, id);
@@ -179,7 +179,7 @@ export function createLogpushJobs(deps: LogpushJobsDeps): LogpushJobs {
           enabled: enabled ? 1 : 0,
           settings: JSON.stringify(settingsOf(body, JSON.parse(before.settings) as LogpushSettings)),
           ...(given === undefined ? {} : { destination: sealer.seal(given, destinationContext(before.id)) }),
-          // What comes while a job is off is not pushed.
+          // Logs from the time in which a job was disabled are not pushed.
           ...(enabled && before.enabled === 0 ? { since_ms: clock.nowMs() } : {}),
         };
         await updateLogpushJob(unit.db, before.id, values);
@@ -215,7 +215,7 @@ export function createLogpushJobs(deps: LogpushJobsDeps): LogpushJobs {
   };
 }
 
-/** What receivers in the field are sent to see whether they take files. */
+/** The test file that existing receivers expect. */
 const TEST_FILE = { name: "test.txt.gz", form: "gzip", body: gzipSync('{"content":"tests"}\n') } as const;
 
 const NO_SETTINGS: LogpushSettings = {

@@ -2,16 +2,16 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LogPosition } from "#events/logs/tail.ts";
 
-/** How far each job is in the logs of this machine. */
+/** The position of each job in the logs of this machine. */
 export interface LogPositions {
   get(job: number): LogPosition | undefined;
-  /** On the disk when it returns, should the process end then; a power cut may take some back, which are pushed again. */
+  /** Survives the end of the process; a power cut may lose recent positions, whose logs are pushed again. */
   set(job: number, position: LogPosition): void;
-  /** Forgets all other jobs. */
+  /** Deletes the positions of all other jobs. */
   keepOnly(jobs: ReadonlySet<number>): void;
 }
 
-/** A file beside the logs, so that it means those and goes where they go. */
+/** Stored in a file beside the logs, because positions refer to these logs. */
 export function createLogPositions(directory: string): LogPositions {
   const path = join(directory, "logpush.json");
   let positions: Map<string, LogPosition> | undefined;
@@ -35,7 +35,7 @@ export function createLogPositions(directory: string): LogPositions {
   };
 }
 
-/** What cannot be read is as if it were not there: logs are pushed again then, and none is left out. */
+/** An unreadable file counts as missing: logs are pushed again rather than skipped. */
 function stored(path: string): Record<string, LogPosition> {
   try {
     return JSON.parse(readFileSync(path, "utf8")) as Record<string, LogPosition>;

@@ -14,13 +14,13 @@ import type { LogUpload } from "./destination.ts";
 import { readDestination, upload } from "./upload.ts";
 import { createLogPositions } from "./positions.ts";
 
-/** Pushes what jobs are due: each log at least once, in order, from where the job was. */
+/** Pushes the logs of due jobs: each log at least once, in order, from the job's position. */
 export interface LogPusher {
-  /** Gives what became of the jobs whose turn it was; one that takes longer goes on beside the next calls. */
+  /** Returns the results of due jobs; one that takes longer continues during later calls. */
   pushDue(): Promise<{ readonly pushed: number; readonly failures: readonly string[] }>;
-  /** Its next turn is at once: somebody has changed the job. */
+  /** Makes the job due at once, because it was changed. */
   hurry(job: number): void;
-  /** Ends what is under way; it is pushed again after the next start. */
+  /** Aborts running uploads, which are repeated after the next start. */
   close(): Promise<void>;
 }
 
@@ -28,22 +28,22 @@ export interface LogPusherDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly sealer: Sealer;
-  /** Segments of the gateway's logs. */
+  /** Directory of the segments. */
   readonly directory: string;
   readonly allowed: OutboundAddressAllowed;
-  /** In this thread unless given. */
+  /** Reads in this thread unless given. */
   readonly readBatch?: ReadOrderedBatch | undefined;
 }
 
-/** The field's own, where a job names none; what is held in memory bounds what a job may name. */
+/** The vendor's defaults for jobs without their own; memory limits the configurable maximum. */
 const RECORDS_MAX = 100_000;
 const BATCH_BYTES_MAX = 32 * 1024 * 1024;
 const INTERVAL_SECONDS = 30;
 const LOW_FREQUENCY_SECONDS = 300;
-/** After so many full batches the job's next turn comes, so that a change of it is seen. */
+/** After so many full batches the job yields, so that a change of it takes effect. */
 const BATCHES_A_TURN = 20;
 const RETRY_MS = [10_000, 30_000, 60_000, 300_000, 900_000];
-/** So long the caller waits for those that take their time. */
+/** Maximum time that the caller waits for slow jobs. */
 const WAIT_MS = 5_000;
 
 interface Turn {
@@ -51,7 +51,7 @@ interface Turn {
   readonly failures: number;
 }
 
-/** What a sealed destination belongs to. */
+/** Sealing context of a job's destination. */
 export const destinationContext = (id: number): string => `logpush:${id}`;
 
 export function createLogPusher({ store, clock, sealer, directory, allowed, readBatch = batchReader(clock) }: LogPusherDeps): LogPusher {
@@ -90,7 +90,7 @@ export function createLogPusher({ store, clock, sealer, directory, allowed, read
     return records;
   };
 
-  /** Gives the failure, if any. */
+  /** Runs the job; returns its failure, if any. */
   const run = async (job: LogpushJobRow): Promise<{ readonly records: number; readonly failure?: string }> => {
     const before = turns.get(job.id)?.failures ?? 0;
     try {
@@ -141,7 +141,10 @@ export function createLogPusher({ store, clock, sealer, directory, allowed, read
   };
 }
 
-/** Named by where it begins: pushed again after a crash it has the same name, and what has come since. */
+/**
+ * The name contains the starting position: when pushed again after a crash, the file has the same name, and may contain
+ * newer logs.
+ */
 function fileOf(job: number, from: LogPosition | null, { firstMs, body }: LogBatch): LogUpload {
   const time = new Date(firstMs ?? 0).toISOString().replaceAll(/[-:.]/g, "");
   const place = from === null ? "start" : `${from.segment}-${from.at}`;

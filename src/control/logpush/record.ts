@@ -4,7 +4,7 @@ import type { GatewayLogRow } from "#events/rows/rows.ts";
 import { LOG_FIELDS, type LogField, type LogOutput, type TimestampFormat } from "#model/events/logpush.ts";
 import type { LogEncryption } from "#control/gateways/log-encryption.ts";
 
-/** The largest record with bodies (ai-gateway.md): bodies that would make it longer are left out, the longer one first. */
+/** The largest record with bodies (ai-gateway.md): if it would be exceeded, bodies are omitted, the longer one first. */
 const RECORD_BYTES_MAX = 1024 * 1024;
 
 type PlainField = Exclude<LogField, "Timestamp" | "Metadata" | "RequestBody" | "ResponseBody">;
@@ -41,7 +41,7 @@ const PLAIN: Readonly<Record<PlainField, (row: GatewayLogRow) => string | number
   DLPAction: (row) => row.dlp_action ?? "",
 };
 
-/** Milliseconds are what is known. */
+/** Times are known in milliseconds only. */
 const TIMES: Readonly<Record<TimestampFormat, (ms: number) => string>> = {
   unixnano: (ms) => `${ms}000000`,
   unix: (ms) => String(Math.floor(ms / 1000)),
@@ -50,7 +50,7 @@ const TIMES: Readonly<Record<TimestampFormat, (ms: number) => string>> = {
   rfc3339ns: (ms) => `"${new Date(ms).toISOString().slice(0, 23)}000000Z"`,
 };
 
-/** A log as a line of JSON. `encryption`: of the gateway's public key; absent where it has none. */
+/** A log as a line of JSON. `encryption` uses the gateway's public key; undefined if it has none. */
 export type WriteRecord = (log: TailedLog, encryption: LogEncryption | undefined) => string;
 
 export function createRecordWriter(options: LogOutput | null): WriteRecord {
@@ -93,7 +93,7 @@ export function createRecordWriter(options: LogOutput | null): WriteRecord {
   };
 }
 
-/** Text where masking left no JSON of it. */
+/** Returns text if masking made the JSON invalid. */
 function metadataOf({ metadata = "" }: GatewayLogRow): unknown {
   try {
     return JSON.parse(metadata || "{}");
@@ -102,5 +102,5 @@ function metadataOf({ metadata = "" }: GatewayLogRow): unknown {
   }
 }
 
-/** Bodies that are no text, such as sound, are given as what they are. */
+/** Bodies that are not text, such as audio, are encoded as base64. */
 const textOf = (bytes: Buffer): unknown => (isUtf8(bytes) ? bytes.toString() : { type: "base64", data: bytes.toString("base64") });

@@ -3,7 +3,7 @@ import { type OutboundAddressAllowed, readOutboundUrl } from "#control/outbound.
 import { signAws } from "#wire/http/sign-aws.ts";
 import { invalidDestination, type LogDestination } from "./destination.ts";
 
-/** Names of buckets, and what a directory of theirs may be named here: characters that no signature writes in another way. */
+/** Bucket and directory, limited to characters that signatures do not escape. */
 // linear: pumped
 const PLACE = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/(?:[A-Za-z0-9._~-]|\{DATE\})*)*)$/;
 const REGION = /^[a-z0-9-]{1,64}$/;
@@ -11,9 +11,9 @@ const KNOWN: ReadonlySet<string> = new Set(["region", "endpoint", "access-key-id
 const DATE = "{DATE}";
 
 /**
- * Reads `s3://bucket/directory?region=…&endpoint=…&access-key-id=…&secret-access-key=…`: each file is an object, put by AWS
- * Signature Version 4 at `https://endpoint/bucket/…`; `{DATE}` in the directory is the day as `YYYYMMDD`. Without an endpoint
- * it is Amazon's of the region. Throws `logpush_invalid`.
+ * Parses `s3://bucket/directory?region=…&endpoint=…&access-key-id=…&secret-access-key=…`: each file becomes an object,
+ * uploaded with AWS Signature Version 4 to `https://endpoint/bucket/…`; `{DATE}` in the directory is the day as
+ * `YYYYMMDD`. Without an endpoint, uses Amazon's for the region. Throws `logpush_invalid`.
  */
 export function readS3Destination(text: string, allowed: OutboundAddressAllowed): LogDestination {
   const [place = "", query = ""] = text.split("?", 2);
@@ -46,7 +46,7 @@ export function readS3Destination(text: string, allowed: OutboundAddressAllowed)
   };
 }
 
-/** An address with or without a scheme: within one's own network it may be http. */
+/** An address with or without a scheme; a private network may use http. */
 function endpointOf(text: string, allowed: OutboundAddressAllowed): URL {
   const url = readOutboundUrl(text.includes("://") ? text : `https://${text}`, allowed);
   if (!(url instanceof URL)) throw invalidDestination(`endpoint ${url.problem}`);

@@ -11,9 +11,9 @@ export type BatchAnswer = { readonly request: number } & ({ readonly batch: LogB
 
 /** Batches that another thread reads. */
 export interface ThreadBatches {
-  /** Rejects where the thread could not read it, or has ended. */
+  /** Rejects if the thread fails or ends. */
   readonly read: ReadOrderedBatch;
-  /** The thread takes orders here, the first one or one that was started again. */
+  /** Connects the thread, both the first one and one that was restarted. */
   connect(port: MessagePort): void;
   close(): void;
 }

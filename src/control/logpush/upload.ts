@@ -6,19 +6,19 @@ import { readS3Destination } from "./s3-destination.ts";
 export interface UploadDeps {
   readonly allowed: OutboundAddressAllowed;
   readonly nowMs: number;
-  /** A minute unless said. */
+  /** Default: one minute. */
   readonly totalMs?: number;
-  /** Ends it early. */
+  /** Aborts the upload. */
   readonly signal?: AbortSignal;
 }
 
 const TOTAL_MS = 60_000;
 
-/** Throws `logpush_invalid` for what is no destination. */
+/** Throws `logpush_invalid` for an invalid destination. */
 export const readDestination = (text: string, allowed: OutboundAddressAllowed): LogDestination =>
   text.startsWith("s3://") ? readS3Destination(text, allowed) : readHttpDestination(text, allowed);
 
-/** Sends one file; rejects with a reason for people unless it is taken. */
+/** Sends one file; rejects with a reason for people unless the destination accepts it. */
 export async function upload(
   destination: LogDestination,
   file: LogUpload,

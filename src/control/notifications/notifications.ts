@@ -19,7 +19,7 @@ import { createSilences, type Silences } from "#control/notifications/policies/s
 import { createNotificationWatch, type NotificationWatch, type NotificationWatchDeps } from "#control/notifications/spikes/watch.ts";
 import { createWebhooks, type Webhooks } from "#control/notifications/delivery/webhooks.ts";
 
-/** Everything about telling accounts of what happens to them. */
+/** Notifications of accounts: policies, receivers and history. */
 export interface Notifications {
   readonly policies: NotificationPolicies;
   readonly webhooks: Webhooks;
@@ -29,7 +29,7 @@ export interface Notifications {
   readonly deliveries: Deliveries;
   /** Alert types by product. */
   available(): Static<typeof AvailableAlerts>;
-  /** Whether each mechanism can be chosen, and is set up. */
+  /** Whether each mechanism is available and configured. */
   eligible(): Static<typeof EligibleMechanisms>;
 }
 
@@ -38,16 +38,16 @@ export interface NotificationsDeps {
   readonly clock: Clock;
   readonly sealer: Sealer;
   readonly events: EventReads;
-  /** Stays the same as long as the events that are read. */
+  /** Kept as long as the events database. */
   readonly nodeId: string;
   readonly vendorPrefix: string;
-  /** Undefined where the installation sends no e-mail. */
+  /** Undefined if the installation sends no e-mail. */
   readonly mailServer?: MailServer | undefined;
-  /** Whether webhooks may be at this address. */
+  /** Whether webhooks may have this address. */
   readonly webhookAllowed: OutboundAddressAllowed;
 }
 
-/** Several nodes may share PostgreSQL, each with its own events; the embedded database is one node's. */
+/** Several nodes may share PostgreSQL, each with its own events; SQLite has a single node. */
 function countsOf({ store, events, nodeId }: NotificationsDeps): Pick<NotificationWatchDeps, "counts" | "rounds"> {
   const counts = createEventCounts(events);
   if (store.dialect === "sqlite") return { counts, rounds: createWindowClaims() };

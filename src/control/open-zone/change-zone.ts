@@ -5,13 +5,13 @@ import { serialEntry, zoneEntry } from "#snapshot/compile.ts";
 import type { Unit } from "#store/database/store.ts";
 import { touchZone, updateZone, zoneRowById, type ZoneRow } from "#store/zones/zones.ts";
 
-/** A zone that is about to change: locked, its serial raised already. */
+/** A locked zone with a raised serial, ready to be changed. */
 export interface OpenZone {
   readonly row: ZoneRow;
   readonly serial: number;
 }
 
-/** Locks first and reads then: two changes of one zone must not read the same state. Throws `zone_not_found`. */
+/** Locks the zone, then reads it, so that two changes never start from the same state. Throws `zone_not_found`. */
 export async function openZone(unit: Unit, id: string): Promise<OpenZone> {
   const touched = await touchZone(unit, id);
   const row = await zoneRowById(unit.db, id);
@@ -19,7 +19,7 @@ export async function openZone(unit: Unit, id: string): Promise<OpenZone> {
   return { row, serial: touched.serial };
 }
 
-/** Stores the columns and tells the planes; gives the row as it is now. */
+/** Stores the columns and publishes the zone; returns the new row. */
 export async function writeZone(deps: { readonly clock: Clock }, unit: Unit, zone: OpenZone, columns: Partial<ZoneRow>): Promise<ZoneRow> {
   const values = { ...columns, modified_on: isoMicros(deps.clock.nowMicros()) };
   const row = { ...zone.row, ...values };

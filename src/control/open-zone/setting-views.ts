@@ -11,7 +11,7 @@ import {
 } from "#model/zones/zone-settings.ts";
 import type { ZoneRow } from "#store/zones/zones.ts";
 
-/** What the views are made of. */
+/** The columns that the views need. */
 export type SettingColumns = Pick<ZoneRow, "settings" | "edge_settings">;
 
 const IDS = [
@@ -21,7 +21,7 @@ const IDS = [
   CNAME_FLATTENING_ID,
 ].toSorted();
 
-/** Every setting by its name, those included that have ended: the deprecation table takes them away on their day. */
+/** Every setting by name, including deprecated ones, which the deprecation table removes at their end date. */
 export const settingViews = (row: SettingColumns, nowMs: number): readonly ZoneSetting[] =>
   IDS.flatMap((id) => settingView(row, id, nowMs) ?? []);
 
@@ -39,7 +39,7 @@ function editableView(chosen: ChosenZoneSettings, id: EditableSettingId, nowMs: 
   return { id, value: time_remaining > 0 ? "on" : "off", editable: true, modified_on, time_remaining };
 }
 
-/** Seconds that development mode still lasts; 0 where it is off. */
+/** Remaining seconds of development mode; 0 if it is off. */
 export const developmentModeSeconds = (chosen: ChosenZoneSettings, nowMs: number): number =>
   Math.max(0, Math.ceil((developmentModeUntilMs(chosen) - nowMs) / 1000));
 

@@ -1,11 +1,11 @@
-/** The zone that a call is about. */
+/** The zone of a call. */
 export interface ZoneRef {
   readonly id: string;
   readonly name: string;
   readonly account_id: string;
 }
 
-/** The same where limits go by the plan. */
+/** With the plan, for limits that depend on it. */
 export interface PlannedZoneRef extends ZoneRef {
   readonly plan: string;
 }

@@ -13,17 +13,17 @@ import { choosePair, type Pair } from "./pairs.ts";
 
 type Db = Unit["db"];
 
-/** How a new zone begins. */
+/** The initial state of a new zone. */
 export interface Admission {
   readonly status: "active" | "pending";
   readonly proof: ZoneProof;
-  /** Null where no pair is left by which a delegation could prove the zone. */
+  /** Null if no pair is available by which a delegation could prove the zone. */
   readonly pair: Pair | null;
-  /** What the zone names as its name servers meanwhile. */
+  /** The displayed name servers of the zone. */
   readonly shown: readonly string[];
   /** The highest serial that a zone of the name ever had, or null. */
   readonly serialSeen: number | null;
-  /** Whether the parent on the Internet may show whose the name is; otherwise only a zone above or the operator can. */
+  /** Whether the public parent can prove the ownership; otherwise only a hosted zone above or the operator can. */
   readonly asksParent: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface AdmissionDeps {
 export interface Claim {
   readonly name: string;
   readonly accountId: string;
-  /** Name servers that the parent names now. */
+  /** The parent's current name servers for the name. */
   readonly parentNames: readonly string[];
   readonly nowMs: number;
 }
@@ -44,7 +44,7 @@ interface Scene extends Claim {
   readonly db: Db;
   readonly policy: OwnershipPolicy;
   readonly isTrusted: boolean;
-  /** Zones of any account with this name or above it, the nearest first; those below. */
+  /** Zones of any account at or above the name, nearest first, and those below. */
   readonly up: readonly ZoneRow[];
   readonly below: readonly ZoneRow[];
   readonly former: readonly FormerZoneRow[];
@@ -56,7 +56,7 @@ interface Verdict {
   readonly pair?: Pair;
 }
 
-/** Gives a verdict, or throws where the name is refused, or leaves it to the next rule. */
+/** Returns a verdict, throws to refuse the name, or returns null to continue with the next rule. */
 type Rule = (scene: Scene) => Verdict | null | Promise<Verdict | null>;
 
 const PENDING: Verdict = { status: "pending", proof: "none" };
@@ -67,13 +67,13 @@ const ofName = ({ name, up }: Scene): readonly ZoneRow[] => up.filter((zone) => 
 const isActiveElsewhere = (scene: Scene): boolean => ofName(scene).some((zone) => isOthers(scene, zone) && zone.status === "active");
 const inQuarantine = ({ nowMs }: Claim, row: FormerZoneRow): boolean => row.proof !== "none" && nowMs - row.deleted_ms < QUARANTINE_MS;
 
-/** The nearest zone above that serves; with `proved`, that others rely on. */
+/** The nearest active zone above; with `proved`, the nearest that is also proved. */
 export const nearestAbove = (zones: readonly ZoneRow[], name: string, proved: boolean): ZoneRow | undefined =>
   zones.find((zone) => zone.name !== name && zone.status === "active" && !(proved && zone.proof === "none"));
 
 const isConsentedByOwnZone = (scene: Scene): boolean => nearestAbove(scene.up, scene.name, true)?.account_id === scene.accountId;
 
-/** In order: the first that has a verdict decides. */
+/** In order; the first verdict counts. */
 const BEFORE: readonly Rule[] = [
   (scene) => {
     if (ofName(scene).some((zone) => !isOthers(scene, zone))) throw alreadyExists(scene.name);
@@ -117,7 +117,7 @@ const RULES: Readonly<Record<"at_once" | "delegation", readonly Rule[]>> = {
 };
 
 /**
- * Whether the zone serves at once, and by what pair. Throws `zone_exists`, `zone_name_reserved`, `zone_held`,
+ * Whether the zone is active at once, and with which pair. Throws `zone_exists`, `zone_name_reserved`, `zone_held`,
  * `zone_below_anothers`, `zone_above_anothers`, `zones_pending_max`.
  */
 export async function admit({ policy, pool }: AdmissionDeps, db: Db, claim: Claim): Promise<Admission> {

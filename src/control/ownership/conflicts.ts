@@ -1,9 +1,9 @@
-/** A zone that serves, and why that is in question. */
+/** An active zone whose ownership is doubtful. */
 export interface ZoneConflict {
   readonly name: string;
   readonly zone_id: string;
   readonly account_id: string;
-  /** The zone of another account that it lies below; null where its name is reserved for the installation. */
+  /** Another account's zone above it; null if its name is reserved for the installation. */
   readonly above: { readonly name: string; readonly account_id: string } | null;
 }
 
@@ -14,7 +14,7 @@ export interface ActiveZoneName {
   readonly proof: string;
 }
 
-/** Of zones that serve and that nothing proves: those below another account's, and those of reserved names. */
+/** Active, unproved zones below another account's zone, or with a reserved name. */
 export function zoneConflicts(
   zones: readonly ActiveZoneName[],
   isReserved: (name: string, accountId: string) => boolean,

@@ -17,14 +17,14 @@ import type { OwnershipPolicy } from "./policy.ts";
 
 type Db = Unit["db"];
 
-/** What was seen of a zone; `failed` where the parent had to be seen and could not. */
+/** Findings of a check; `failed`: why the parent could not be checked, if it had to be. */
 export interface ZoneEvidence {
   readonly facts: LookFacts;
   readonly parent: ParentView | null;
   readonly failed: string | null;
 }
 
-/** Texts at a name, each with its strings joined; none where nobody answers. Never rejects. */
+/** TXT records of a name, each with its strings joined; empty if the lookup fails. Never rejects. */
 export type LookUpTexts = (name: string) => Promise<readonly string[]>;
 
 const TEXT_TIMEOUT_MS = 1_500;
@@ -52,7 +52,10 @@ export interface LookAtZoneDeps {
 
 const BUDGET_MS = 5_000;
 
-/** Looks at everything that may show whose the zone is: the zone above where that is here, else the parent and the name itself outside. */
+/**
+ * Checks everything that may prove the ownership of the zone: the zone above if it is hosted here, otherwise the public
+ * parent and the name itself.
+ */
 export async function lookAtZone(deps: LookAtZoneDeps, zone: ZoneRow, sinceMs: number, nowMs: number): Promise<ZoneEvidence> {
   const { store, policy } = deps;
   const db = store.read;
@@ -80,14 +83,20 @@ export async function lookAtZone(deps: LookAtZoneDeps, zone: ZoneRow, sinceMs: n
   };
 }
 
-/** Whether the parent names the servers of a zone of the name that serves by that: then it stays that one's, whatever else it names. */
+/**
+ * Whether the parent delegates to the pair of another active zone of the name; then the delegation belongs to that zone,
+ * whatever other servers it has.
+ */
 async function namesPairOfOther(db: Db, zone: ZoneRow, names: readonly string[]): Promise<boolean> {
   const serving = (await activeZonesOfName(db, zone.name)).find(({ id, proof }) => id !== zone.id && proof === "delegation");
   const pair = serving === undefined ? [] : (JSON.parse(serving.pair) as string[]);
   return pair.length > 0 && pair.every((name) => names.includes(name));
 }
 
-/** Records of the zone above that lead to the zone's pair, written since it waits for them. */
+/**
+ * Whether the hosted zone above has NS records for the zone's pair; while the zone is not active, only records created
+ * since it entered its status count.
+ */
 async function hasConsent(db: Db, above: ZoneRow, zone: ZoneRow, sinceMs: number): Promise<boolean> {
   const pair = JSON.parse(zone.pair) as string[];
   const records = await delegationOf(db, above.id, zone.name);
@@ -108,7 +117,10 @@ async function showsKey({ texts, vendorPrefix }: LookAtZoneDeps, zone: ZoneRow):
   return found.flat().includes(zone.verification_key);
 }
 
-/** A key that was made since the zone waits: one that it had before proves nothing new. */
+/**
+ * Whether the parent has a DS of the zone's key; while the zone is not active, only keys created since it entered its
+ * status prove anything.
+ */
 async function hasDsOfOwnKey(db: Db, zone: ZoneRow, parent: ParentView, sinceMs: number): Promise<boolean> {
   const stored = await loadDnssec(db, zone.id);
   if (stored === undefined || parent.ds.length === 0) return false;

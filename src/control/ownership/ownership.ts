@@ -19,41 +19,41 @@ import { begin, carryOut, certify, type TransitionDeps } from "./transitions.ts"
 
 type Db = Unit["db"];
 
-/** Whose zones are: how new ones begin, and what is found out about them. */
+/** Ownership of zones: the initial state of new ones, and later checks. */
 export interface Ownership {
-  /** How the zone would begin now, and what its parent says of it, where that matters. */
+  /** The state that a zone would start with now, and its parent's view if that matters. */
   foresee(name: string, accountId: string): Promise<{ readonly admission: Admission; readonly parent: ParentView | null }>;
-  /** How it begins. Throws as `admit` does. */
+  /** The zone's initial state. Throws as `admit` does. */
   admit(db: Db, name: string, accountId: string, parent: ParentView | null): Promise<Admission>;
-  /** Notes that a new zone is to be looked at, where anything is to be found out. */
+  /** Schedules checks of a new zone, if its ownership is open. */
   begin(unit: Unit, zone: ZoneRow): Promise<void>;
-  /** What a zone waits for that is not active, for its owner. */
+  /** What a zone that is not active waits for, for its owner. */
   reasonOf(zone: ZoneRow): string;
-  /** Looks at the zone and does what follows. Throws `activation_check_too_soon`. */
+  /** Checks the zone and applies the result. Throws `activation_check_too_soon`. */
   lookNow(call: Call, zoneId: string): Promise<void>;
-  /** Looks at zones that are due, for some seconds at most. */
+  /** Checks due zones, for a few seconds at most. */
   lookDue(call: Call): Promise<OwnershipLooks>;
 }
 
 export interface OwnershipLooks {
   readonly looked: number;
-  /** Zones that went on, as `example.com: pending → active (delegation)`. */
+  /** Zones whose state changed, as `example.com: pending → active (delegation)`. */
   readonly changed: readonly string[];
-  /** Zones whose parent could not be seen, and why. */
+  /** Zones whose parent could not be checked, with the reason. */
   readonly failed: readonly string[];
 }
 
 export interface OwnershipDeps extends LookAtZoneDeps, TransitionDeps {
   readonly store: Store;
-  /** The installation's name servers, pair by pair. */
+  /** The installation's pairs of name servers. */
   readonly pool: readonly Pair[];
 }
 
-/** Who creates a zone waits for this. */
+/** Creating a zone waits for this check. */
 const FIRST_LOOK_BUDGET_MS = 3_000;
 const LOOKS_AT_A_TIME = 16;
 const ZONES_AT_ONCE = 500;
-/** No look begins later in a turn, so that a server that stops does not wait for those of a resolver that is away. */
+/** No check starts after this time, so that a shutdown does not wait for an unreachable resolver. */
 const TURN_MS = 2_000;
 const ASK_AGAIN_MS = 60_000;
 
@@ -120,15 +120,15 @@ const NOTHING_SEEN: ZoneEvidence = {
   failed: null,
 };
 
-/** What the look changes, in words; null where nothing but the look itself is to be noted. */
+/** Applies a check and describes the change; null if only the check itself is stored. */
 async function follow(deps: OwnershipDeps, unit: Unit, call: Call, zoneId: string, seen: ZoneEvidence): Promise<string | null> {
   const locked = (await lockZone(unit.db, zoneId)) ? await zoneRowById(unit.db, zoneId) : undefined;
   const claim = await claimOf(unit.db, zoneId);
-  // The zone went, or was settled, while it was looked at.
+  // The zone was deleted or settled during the check.
   if (locked === undefined || claim === undefined) return null;
   const nowMs = deps.clock.nowMs();
   const zone = await rebase(deps, unit, call, locked, seen.parent);
-  // The pair is another one since: what was seen of the former says nothing.
+  // The pair has changed, so the delegation that was seen proves nothing.
   const facts = zone.pair === locked.pair ? seen.facts : { ...seen.facts, parentNames: null };
   const { state, event, nextMs } = judgeLook(stateOf(zone, claim), facts, nowMs);
   if (event !== null) return carryOut(deps, unit, call, zone, event);

@@ -8,37 +8,37 @@ import { FLAG, RCODE, TYPE } from "#wire/dns/codes.ts";
 import type { Message, ResourceRecord } from "#wire/dns/message.ts";
 import { formatName, parseAbsoluteName } from "#wire/dns/name.ts";
 
-/** What the servers of a zone's parent say of it themselves. */
+/** A zone's delegation according to the parent's own servers. */
 export interface ParentView {
-  /** Host names of the delegation, in order; empty where there is none. */
+  /** Host names of the NS records, sorted; empty if not delegated. */
   readonly nameServers: readonly string[];
   /** RDATA of the DS records. */
   readonly ds: readonly Uint8Array[];
 }
 
 /**
- * Asks the servers of the zone above the name, which are found through the resolvers: these themselves may repeat what this
- * installation answers for a zone that is pending. Never rejects, and takes no longer than `budgetMs`; `reason` completes "the
- * parent could not be seen:".
+ * Queries the servers of the parent zone directly, because resolvers may return this installation's own answers for a
+ * pending zone. Resolvers are only used to find these servers. Never rejects, and takes at most `budgetMs`; `reason`
+ * completes "the parent could not be seen:".
  */
 export type LookAtParentServers = (name: string, budgetMs: number) => Promise<ParentView | { readonly reason: string }>;
 
 export interface ParentViewDeps {
   readonly clock: Clock;
-  /** Those of the system where there are none. */
+  /** Empty: the system's resolvers. */
   readonly resolvers: readonly ResolverAddress[];
-  /** Whether a server may be asked at this address: names lead anywhere. */
+  /** Whether a server at this address may be queried, because names may have any address. */
   readonly isAllowed: AddressPolicy;
-  /** Where parents' servers listen; 53 but in tests. */
+  /** Port of the parent's servers; other than 53 in tests only. */
   readonly port?: number;
 }
 
 const ASK_MS = 2_000;
-/** More opinions than these do not make it surer. */
+/** Asking more of them does not make the result more reliable. */
 const RESOLVERS_MAX = 3;
 const SERVERS_MAX = 3;
 const SERVER_NAMES_MAX = 4;
-/** Referrals from one parent to a nearer one that are followed. */
+/** Limit of referrals to a nearer parent. */
 const REFERRALS_MAX = 4;
 const RECORDS_MAX = 32;
 
@@ -105,7 +105,10 @@ function assertGood({ flags }: Message): void {
   if (rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN) throw new Error(`it responded with RCODE ${rcode}`);
 }
 
-/** The zone that holds the name above: an SOA record says where that begins, in the answer or for what is absent (RFC 2308 §2). */
+/**
+ * The zone that contains the parent name: its SOA record is in the answer, or in the authority section of a negative one
+ * (RFC 2308 §2).
+ */
 async function zoneAbove(resolve: Ask, name: string): Promise<string> {
   const above = name.slice(name.indexOf(".") + 1);
   const answer = await resolve(above, TYPE.SOA);
@@ -122,7 +125,7 @@ async function serversOf(resolve: Ask, zone: string): Promise<readonly string[]>
   return names;
 }
 
-/** IPv6 only where there is nothing else: not every machine has it. */
+/** IPv6 is only used if no IPv4 address exists, because not every machine has it. */
 async function addressesOf(resolve: Ask, names: readonly string[]): Promise<readonly string[]> {
   const found = async (type: number): Promise<readonly string[]> => {
     const some = names.slice(0, SERVER_NAMES_MAX);
@@ -143,7 +146,7 @@ const addressIn = ({ type, rdata }: ResourceRecord): readonly string[] => {
   return [formatIp({ family: type === TYPE.A ? 4 : 6, bytes: rdata })];
 };
 
-/** What a server says of the name; or that a zone between the two has to be asked. */
+/** A server's answer about the name, or a referral to a zone in between. */
 type Seen = ParentView | { readonly nearer: readonly string[] };
 
 async function viewOf(address: ResolverAddress, name: string, left: () => number): Promise<Seen> {
@@ -151,7 +154,7 @@ async function viewOf(address: ResolverAddress, name: string, left: () => number
   const answer = await askAuthority(address, wire, TYPE.NS, left());
   assertGood(answer);
   if ((answer.flags & FLAG.AA) !== 0) {
-    // Whoever has the zone there wrote these records: they are not the parent's word.
+    // The child zone wrote these records, so they say nothing about the parent.
     if (targetsOf(answer.answers, name).length > 0) throw new Error(`${address} is authoritative for ${name} itself, not for its parent`);
     return { nameServers: [], ds: [] };
   }
@@ -165,13 +168,13 @@ async function viewOf(address: ResolverAddress, name: string, left: () => number
   return { nameServers, ds: records.slice(0, RECORDS_MAX).map(({ rdata }) => rdata) };
 }
 
-/** Targets of the NS records of a name, in order. */
+/** Targets of the NS records of a name, sorted. */
 const targetsOf = (records: readonly ResourceRecord[], owner: string): readonly string[] =>
   [...new Set(records.filter(({ type, name }) => type === TYPE.NS && textOf(name) === owner).map(({ rdata }) => textOf(rdata)))]
     .slice(0, RECORDS_MAX)
     .toSorted();
 
-/** As names stand in the database. */
+/** The name as stored in the database. */
 const textOf = (name: Uint8Array): string => formatName(name).toLowerCase().replace(/\.$/, "");
 
 const fingerprint = (seen: Seen): string =>

@@ -1,13 +1,13 @@
 import { hasNoParent } from "#model/zones/zone-name.ts";
 import type { ZoneRow } from "#store/zones/zones.ts";
 
-/** Where a TXT record with the zone's key proves it: under a name of ours, and under the one that clients of the field know. */
+/** Names of the TXT record that proves the zone: with our prefix, and the one that clients already know. */
 export const verificationNames = (zoneName: string, vendorPrefix: string): readonly string[] => [
   `_${vendorPrefix}-verify.${zoneName}`,
   `cloudflare-verify.${zoneName}`,
 ];
 
-/** What a zone waits for that is not active, for its owner; says nothing of zones of others. */
+/** What a zone that is not active waits for, for its owner; reveals nothing about zones of other accounts. */
 export function pendingReason(zone: Pick<ZoneRow, "status" | "name" | "type" | "pair" | "verification_key">, vendorPrefix: string): string {
   const pair = JSON.parse(zone.pair) as string[];
   const servers = pair.join(" and ");

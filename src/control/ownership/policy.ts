@@ -4,18 +4,18 @@ import type { Unit } from "#store/database/store.ts";
 
 type Db = Unit["db"];
 
-/** What the operator says of who owns names. */
+/** The operator's settings for ownership of names. */
 export interface OwnershipConfig {
   /**
-   * at_once: zones are active as soon as they are made; delegation: once something shows that the account owns the name;
-   * auto: the latter where several accounts meet and a plane is reached from other machines.
+   * at_once: zones are active immediately; delegation: after a proof of ownership; auto: `delegation` if several accounts
+   * exist and a plane is reachable from other machines.
    */
   readonly activation: "at_once" | "delegation" | "auto";
-  /** Accounts whose word is the operator's own; the first account where none is named. */
+  /** Accounts whose zones need no proof; by default the first account. */
   readonly trustedAccounts: readonly string[];
-  /** Whether nobody but this machine reaches any plane. */
+  /** Whether all planes are reachable from this machine only. */
   readonly isPrivate: boolean;
-  /** Names that the installation itself is reached by: only trusted accounts have zones at, above or below them. */
+  /** The installation's own names: only trusted accounts may have zones at, above or below them. */
   readonly ownNames: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export interface OwnershipPolicy {
   trustedAccounts(db: Db): Promise<readonly string[]>;
   isTrusted(db: Db, accountId: string): Promise<boolean>;
   isReserved(name: string): boolean;
-  /** Whether the operator wrote down that every account's word counts. */
+  /** Whether the operator has explicitly configured that no account's zones need a proof. */
   readonly vouchesForAll: boolean;
 }
 

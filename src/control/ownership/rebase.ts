@@ -9,8 +9,8 @@ import { choosePair, type Pair } from "./pairs.ts";
 import type { ParentView } from "./parent-view.ts";
 
 /**
- * Of a zone whose parent is seen for the first time, notes what it names already: that shows nothing of who made the zone here.
- * Where it names the zone's pair, the zone is given another, or none.
+ * When a zone's parent is seen for the first time, stores its current name servers, which prove nothing about the zone's
+ * creator here. If they include the zone's pair, the zone gets another pair, or none.
  */
 export async function rebase(
   deps: { readonly clock: Clock; readonly pool: readonly Pair[] },

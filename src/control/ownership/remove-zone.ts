@@ -18,8 +18,8 @@ import { deleteZone, zoneRowById } from "#store/zones/zones.ts";
 import { latestSerial } from "#wire/dns/serial.ts";
 
 /**
- * Deletes the zone and everything in it, from the database and from what planes see. Its records, versions and custom hostnames, of
- * which there may be a million, are out of everybody's sight at once and deleted over time (removals.ts).
+ * Deletes the zone and everything in it, from the database and the planes. Its records, versions and custom hostnames, up
+ * to a million, become invisible at once and are deleted over time (removals.ts).
  */
 export async function removeZone(unit: Unit, id: string, nowMicros: number): Promise<void> {
   const owner: RulesetOwner = { level: "zone", owner_id: id };
@@ -49,7 +49,7 @@ export async function removeZone(unit: Unit, id: string, nowMicros: number): Pro
   await deleteZone(unit.db, id);
 }
 
-/** What a later zone of the name has to know of one that served. */
+/** Stores facts about an active zone for later zones of the name. */
 async function rememberZone({ db }: Unit, id: string, nowMicros: number): Promise<void> {
   const zone = await zoneRowById(db, id);
   if (zone === undefined || zone.activated_on === null) return;

@@ -8,18 +8,19 @@ import { type ZoneConflict, zoneConflicts } from "./conflicts.ts";
 import type { OwnershipPolicy } from "./policy.ts";
 import { carryOut, type TransitionDeps } from "./transitions.ts";
 
-/** What the operator says of who owns a name. Not for the API: a token is some account's. */
+/** The operator's decisions about ownership. Not part of the API, because every token belongs to an account. */
 export interface ZoneSettling {
   /**
-   * The account's zone of the name is active by the operator's word; one of another account moves. Gives what changed, in
-   * words. Throws `zone_not_found`, and `invalid_input` where several accounts have one and none is named.
+   * Activates the account's zone of the name by the operator's decision; another account's zone becomes moved. Returns
+   * descriptions of the changes. Throws `zone_not_found`, and `invalid_input` if several accounts have such a zone and
+   * none is given.
    */
   prove(call: Call, name: string, accountId?: string): Promise<readonly string[]>;
-  /** The same, and zones of others below it that nothing proves wait for their proof again. */
+  /** The same; also, unproved zones of other accounts below it become pending. */
   settle(call: Call, name: string, accountId: string): Promise<readonly string[]>;
-  /** Zones that serve although another account may have the better right to their names. */
+  /** Active zones whose names may belong to another account. */
   conflicts(): Promise<readonly ZoneConflict[]>;
-  /** What the operator should know of those that were last listed. */
+  /** Notices for the operator about the conflicts found last. */
   notices(): readonly string[];
 }
 
@@ -74,7 +75,7 @@ function chosen(zones: readonly ZoneRow[], name: string, accountId: string | und
   return zone;
 }
 
-/** Which accounts may not have a name. */
+/** Decides whether a name is reserved against an account. */
 async function reservedFor({ store, policy }: SettlingDeps): Promise<(name: string, accountId: string) => boolean> {
   const trusted = new Set(await policy.trustedAccounts(store.read));
   return (name, accountId) => policy.isReserved(name) && !trusted.has(accountId);

@@ -27,14 +27,14 @@ import { newClaim } from "./new-claim.ts";
 
 export interface TransitionDeps {
   readonly clock: Clock;
-  /** Null outside of a server, which certifies the zone at its next look. */
+  /** Null outside of a server; then the server issues the certificate at its next check. */
   readonly issuing: Issuing | null;
 }
 
 export interface Issuing {
   readonly clock: Clock;
   readonly sealer: Sealer;
-  /** Null where zones get no certificate from the installation itself. */
+  /** Null if the installation has no local authority. */
   readonly ca: LocalCa | null;
   readonly ordering: Pick<CertificateOrdering, "orderForZone">;
 }
@@ -42,11 +42,14 @@ export interface Issuing {
 export interface WhatHappened {
   readonly kind: ZoneEvent;
   readonly proof: ZoneProof;
-  /** Another account proved the name although the parent may name this zone's servers: naming them shows nothing any more. */
+  /**
+   * Another account proved the name although the parent may delegate to this zone's servers, so that a delegation to them
+   * proves nothing any more.
+   */
   readonly losesPair?: boolean;
 }
 
-/** Carries out what has happened to a zone, with what follows for others of its name. In a unit that has locked the zone. */
+/** Applies an event to a zone, with the consequences for other zones of its name. The unit must have locked the zone. */
 export async function carryOut(deps: TransitionDeps, unit: Unit, call: Call, zone: ZoneRow, event: WhatHappened): Promise<string> {
   const next = zoneStateAfter(zone.status as ZoneStatus, event.kind);
   if (next === "gone") await removeZone(unit, zone.id, deps.clock.nowMicros());
@@ -70,7 +73,7 @@ export async function carryOut(deps: TransitionDeps, unit: Unit, call: Call, zon
 
 const ACTIONS: Readonly<Record<ZoneEvent, string>> = { proved: "activate", superseded: "move", refused: "refuse", expired: "expire" };
 
-/** Why a zone steps back, for its owner; whose zone is meant instead is not for them to know. */
+/** Why a zone lost its status, for its owner; does not reveal who owns the name instead. */
 function reasonOf({ name, proof }: ZoneRow, { kind, losesPair }: WhatHappened): string {
   if (kind === "refused") return `The operator has given the names around ${name} to another account.`;
   if (losesPair !== undefined) return `Another account has proved that it owns ${name}.`;
@@ -82,7 +85,7 @@ function reasonOf({ name, proof }: ZoneRow, { kind, losesPair }: WhatHappened): 
 async function activate(deps: TransitionDeps, unit: Unit, call: Call, zone: ZoneRow, proof: ZoneProof): Promise<void> {
   const nowMs = deps.clock.nowMs();
   const others = (await zonesOfName(unit.db, zone.name)).filter(({ id }) => id !== zone.id);
-  // The last proof wins; the name serves once.
+  // The latest proof wins, because only one zone of a name is active.
   const lost: WhatHappened = { kind: "superseded", proof: "none", losesPair: proof !== "delegation" };
   for (const other of others) if (other.status === "active") await carryOut(deps, unit, call, other, lost);
   const opened = await openZone(unit, zone.id);
@@ -101,22 +104,22 @@ async function activate(deps: TransitionDeps, unit: Unit, call: Call, zone: Zone
   );
   await begin(unit, row, nowMs);
   if (!isNew) return;
-  // What it fetched while it waited was bounded, and may be an hour old.
+  // Its transfers were limited while it was pending, and may be an hour old.
   if (row.type === "secondary") await updateIncomingState(unit.db, row.id, { next_check_ms: nowMs });
-  // Custom hostnames have waited for nothing but their zone.
+  // Custom hostnames may only have waited for their zone.
   await checkPendingNow(unit.db, row.id, nowMs);
   if (deps.issuing === null) await putClaim(unit.db, { ...newClaim(row, nowMs), next_look_ms: nowMs });
   else await certify(deps.issuing, unit, row);
 }
 
-/** Gives a zone that serves its certificates, where it has none. Signing takes some milliseconds of the unit. */
+/** Issues the certificates of an active zone without any. Signing takes some milliseconds of the unit. */
 export async function certify(issuing: Issuing, unit: Unit, zone: ZoneRow): Promise<void> {
   if ((await certificatesOfZone(unit.db, zone.id)).length > 0) return;
   if (issuing.ca !== null) await addCertificate(unit, await issueZoneCertificate(issuing, issuing.ca, zone));
   await issuing.ordering.orderForZone(unit, zone);
 }
 
-/** What showed the ownership so far shows it no longer: the zone has to be proved again. */
+/** The previous proof no longer holds, so the zone must be proved again. */
 async function stepBack(deps: TransitionDeps, unit: Unit, zone: ZoneRow, status: ZoneStatus, event: WhatHappened): Promise<void> {
   const row = await writeZone(deps, unit, await openZone(unit, zone.id), {
     ...{ status, proof: "none", verification_key: hasNoParent(zone.name) ? "" : newId() },
@@ -125,7 +128,7 @@ async function stepBack(deps: TransitionDeps, unit: Unit, zone: ZoneRow, status:
   await putClaim(unit.db, newClaim(row, deps.clock.nowMs()));
 }
 
-/** Notes that a zone is to be looked at, where anything is to be found out about it. */
+/** Schedules checks of the zone, if its ownership is open. */
 export async function begin(unit: Unit, zone: ZoneRow, nowMs: number): Promise<void> {
   const isSettled = zone.status === "active" && (zone.proof === "operator" || zone.proof === "txt");
   if (isSettled) await deleteClaim(unit.db, zone.id);

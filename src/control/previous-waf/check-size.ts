@@ -3,10 +3,10 @@ import { compileExpression, ExpressionError } from "#rules/expression/expression
 import { compilePreviousWaf } from "./compile-previous-waf.ts";
 import type { PreviousFirewall } from "./state.ts";
 
-/** Each page rule that turns the WAF on runs every override: together they are as many rules at the edge. */
+/** Limit of rules at the edge, because each page rule that enables the WAF repeats every override. */
 const EDGE_RULES_MAX = 2000;
 
-/** Throws `firewall_invalid` where the previous WAF of a zone became more than the edge should run. */
+/** Throws `firewall_invalid` if a zone's previous WAF would exceed the limit. */
 export function checkSize(firewall: PreviousFirewall): void {
   const rules = compilePreviousWaf(firewall, true);
   if (rules.length > EDGE_RULES_MAX)

@@ -4,7 +4,7 @@ import type { RuleEntry } from "#snapshot/entries.ts";
 import { edgeRule } from "./edge-rules.ts";
 import type { PreviousFirewall, StoredFirewallRule } from "./state.ts";
 
-/** Firewall rules as the edge runs them: those with a priority first, and equals by what they do. */
+/** Firewall rules as the edge runs them: those with a priority first, equal ones ordered by action. */
 export function compileFirewallRules({ filters, firewall_rules }: PreviousFirewall): readonly RuleEntry[] {
   const byId = new Map(filters.map((filter) => [filter.id, filter]));
   return inOrder(firewall_rules).flatMap((rule) => {
@@ -29,7 +29,7 @@ const doneBy = ({ action }: StoredFirewallRule, expression: string): [string, st
   expression,
 ];
 
-/** What is allowed meets no further firewall rule; what is bypassed is one of the older products. */
+/** `allow` ends the firewall rules; `bypass` skips older products. */
 function moreOf({ action, products = [] }: StoredFirewallRule): Partial<RuleEntry> {
   if (action === "allow") return { action_parameters: { ruleset: "current" }, event_action: action };
   if (action !== "bypass") return {};

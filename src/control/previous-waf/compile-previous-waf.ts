@@ -9,8 +9,8 @@ import { patternOf, wafBelow, wafPageRules } from "./page-rule-parts.ts";
 import type { PreviousFirewall } from "./state.ts";
 
 /**
- * The previous WAF as the edge runs it. Of page rules the first that fits decides whether it looks at a request at all, and
- * of overrides the first that fits says how; each ends the slot, so that no later one is asked.
+ * The previous WAF as the edge runs it. The first matching page rule decides whether it inspects a request, and the first
+ * matching override decides how; each ends the slot, so that later ones are not evaluated.
  */
 export function compilePreviousWaf(firewall: PreviousFirewall, isOn: boolean): readonly RuleEntry[] {
   const below = wafPageRules(firewall.page_rules).flatMap((rule) => {
@@ -18,7 +18,7 @@ export function compilePreviousWaf(firewall: PreviousFirewall, isOn: boolean): r
     const runs = wafBelow(rule) === "on" ? deployments(firewall, expression) : [];
     return [...runs, endSlot(rule.id, expression)];
   });
-  // Without the zone's own word, only page rules that turn it on make anything run.
+  // If the zone has not enabled the WAF, only page rules can enable it.
   if (!isOn && !below.some(({ action }) => action === "execute")) return [];
   return [...below, ...(isOn ? deployments(firewall, null) : [])];
 }
@@ -35,7 +35,7 @@ function deployments(firewall: PreviousFirewall, within: string | null): readonl
   return [...overridden, ...executions(firewall, null, limited("true"))];
 }
 
-/** A lower number has its way; the older of equals. */
+/** Lowest number first; equals stay in order of age. */
 const inOrder = (overrides: readonly WafOverride[]): readonly WafOverride[] =>
   overrides.filter(({ paused }) => !paused).toSorted((a, b) => a.priority - b.priority);
 

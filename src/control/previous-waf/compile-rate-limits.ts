@@ -5,7 +5,7 @@ import { edgeRule, endSlot } from "./edge-rules.ts";
 import { disablesSecurity, patternOf } from "./page-rule-parts.ts";
 import type { PreviousFirewall } from "./state.ts";
 
-/** Rate limits as the edge runs them. Where a page rule disables security there are none. */
+/** Rate limits as the edge runs them; not below page rules that disable security. */
 export const compileRateLimits = ({ rate_limits, page_rules }: PreviousFirewall): readonly RuleEntry[] =>
   rate_limits.length === 0
     ? []
@@ -44,7 +44,7 @@ function compileLimit(limit: RateLimit): RuleEntry {
   });
 }
 
-/** Which requests a limit is about, and which of them count where that is to be seen in the response. */
+/** Expressions of a limit: the matching requests, and which of them count if that depends on the response. */
 export function limitExpressions({ match, bypass = [] }: Pick<RateLimit, "match" | "bypass">): {
   readonly expression: string;
   readonly counting_expression: string | null;
@@ -71,7 +71,7 @@ const headerTest = ({ name, op, value }: NonNullable<RateLimit["match"]["headers
   return op === "eq" ? equal : `not ${equal}`;
 };
 
-/** How limits said that what comes from the cache does not count: in no response of an origin is it to be seen. */
+/** A condition of older limits that excludes responses from the cache; origins' responses never have this field. */
 const isCacheTest = ({ name, op, value }: NonNullable<RateLimit["match"]["headers"]>[number]): boolean =>
   name.toLowerCase() === "cf-cache-status" && op === "ne" && value.toUpperCase() === "HIT";
 

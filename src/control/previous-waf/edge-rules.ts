@@ -1,6 +1,6 @@
 import type { RuleEntry } from "#snapshot/entries.ts";
 
-/** A rule of a slot; `id` is that of the object that it comes from, by which events name it. */
+/** A rule of a slot; `id` is that of its source object, which events show. */
 export const edgeRule = (
   id: string,
   action: string,
@@ -8,6 +8,6 @@ export const edgeRule = (
   more: Partial<Omit<RuleEntry, "id" | "action" | "expression">> = {},
 ): RuleEntry => ({ id, ref: id, version: "1", action, action_parameters: {}, expression, description: "", enabled: true, ...more });
 
-/** Nothing of the slot runs behind it for requests that it applies to. */
+/** Ends the slot for matching requests. */
 export const endSlot = (id: string, expression: string, more: Partial<RuleEntry> = {}): RuleEntry =>
   edgeRule(id, "skip", expression, { action_parameters: { ruleset: "current" }, logging: { enabled: false }, ...more });

@@ -9,10 +9,10 @@ import { compilePreviousWaf } from "./compile-previous-waf.ts";
 import { compileRateLimits } from "./compile-rate-limits.ts";
 import { firewallOf, loadFirewall, type PreviousFirewall } from "./state.ts";
 
-/** The columns that say whether the previous WAF runs. */
+/** The columns that determine whether the previous WAF runs. */
 export type FirewallZone = Pick<ZoneRow, "id" | "account_id" | "edge_settings" | "waf_migration">;
 
-/** Setting `waf`, for as long as there is a previous WAF. */
+/** The setting `waf`, while the zone still has the previous WAF. */
 export const isPreviousWafOn = (zone: FirewallZone): boolean => zone.waf_migration !== "pending" && chosenIn(zone).waf?.value === "on";
 
 const COMPILE: Readonly<Record<LegacyPhase, (firewall: PreviousFirewall, zone: FirewallZone) => readonly RuleEntry[]>> = {
@@ -21,7 +21,7 @@ const COMPILE: Readonly<Record<LegacyPhase, (firewall: PreviousFirewall, zone: F
   previous_waf: (firewall, zone) => (zone.waf_migration === "pending" ? [] : compilePreviousWaf(firewall, isPreviousWafOn(zone))),
 };
 
-/** What planes have of a zone's firewall before rulesets, by slot; null where nothing. */
+/** The planes' entries of a zone's previous firewall, by slot; null if empty. */
 export function slotEntries(zone: FirewallZone, firewall: PreviousFirewall): Readonly<Record<LegacyPhase, RulesetEntry | null>> {
   const entry = (slot: LegacyPhase): RulesetEntry | null => {
     const rules = COMPILE[slot](firewall, zone);
@@ -32,7 +32,7 @@ export function slotEntries(zone: FirewallZone, firewall: PreviousFirewall): Rea
   return { firewall_rules: entry("firewall_rules"), rate_limits: entry("rate_limits"), previous_waf: entry("previous_waf") };
 }
 
-/** What one state of a zone's firewall makes of another in the planes. */
+/** The changes between two states of a zone's firewall entries. */
 export function slotOps(
   zone: FirewallZone,
   before: Readonly<Record<LegacyPhase, RulesetEntry | null>>,
@@ -45,12 +45,12 @@ export function slotOps(
 
 const NOTHING = { firewall_rules: null, rate_limits: null, previous_waf: null } as const;
 
-/** What takes all of a zone's slots from the planes. */
+/** The changes that remove all of a zone's slots from the planes. */
 export async function removedSlotOps(db: Unit["db"], zone: FirewallZone): Promise<readonly Op[]> {
   return slotOps(zone, slotEntries(zone, await loadFirewall(db, zone.id)), NOTHING);
 }
 
-/** Of every zone. */
+/** Entries of every zone. */
 export async function allSlotOps(db: Unit["db"], zones: readonly FirewallZone[]): Promise<readonly Op[]> {
   const rows = Map.groupBy(await allFirewallObjects(db), ({ zone_id }) => zone_id);
   return zones

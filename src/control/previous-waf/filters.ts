@@ -11,12 +11,15 @@ import { changeFirewall, type FirewallDeps, type FirewallEdit, type FirewallOwne
 import { firewallPage, holdsText } from "./firewall-page.ts";
 import { loadFirewall } from "./state.ts";
 
-/** Expressions that firewall rules share. Throws `firewall_object_not_found`, `firewall_invalid`, `rule_expression_invalid`. */
+/**
+ * Filters: expressions that firewall rules refer to. Throws `firewall_object_not_found`, `firewall_invalid`,
+ * `rule_expression_invalid`.
+ */
 export interface Filters {
   list(zone: FirewallOwner, query: FilterQuery, page: PageRequest): Promise<Page<Filter>>;
   get(zone: FirewallOwner, id: string): Promise<Filter>;
   create(call: Call, zone: FirewallOwner, writes: readonly FilterWrite[]): Promise<readonly Filter[]>;
-  /** Each names its filter by `id`. */
+  /** Each write has the `id` of its filter. */
   update(call: Call, zone: FirewallOwner, writes: readonly FilterWrite[]): Promise<readonly Filter[]>;
   /** Throws `firewall_object_in_use` for the filter of a rule. */
   delete(call: Call, zone: FirewallOwner, ids: readonly string[]): Promise<readonly { id: string }[]>;
@@ -65,7 +68,7 @@ export function createFilters(deps: FirewallDeps): Filters {
 
 const pointerOf = (writes: readonly unknown[], index: number): string => (writes.length === 1 ? "" : `/${index}`);
 
-/** Writes a filter; `id` is that of the one that it takes the place of. Throws `rule_expression_invalid` with the place. */
+/** Writes a filter; `id`: the filter to replace. Throws `rule_expression_invalid` with the location. */
 export async function putFilter(edit: FirewallEdit, write: FilterWrite, id: string | null, at: string): Promise<Filter> {
   const { expression, description, ref, paused = false } = write;
   if (expression === undefined)
@@ -94,7 +97,7 @@ export function filterNamed(filters: readonly Filter[], id: string): Filter {
   return filter;
 }
 
-/** The account's lists by name and kind: what an expression is checked against need not be asked. */
+/** The account's lists by name and kind; their items are not needed to check an expression. */
 async function namedLists(db: Unit["db"], accountId: string): Promise<NamedLists> {
   const kinds = new Map((await ruleListsOf(db, accountId)).map(({ name, kind }) => [name, kind as ListKind]));
   return {

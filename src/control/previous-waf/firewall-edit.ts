@@ -19,19 +19,19 @@ export interface FirewallOwner {
   readonly account_id: string;
 }
 
-/** A change of what a zone has, within its unit; the zone is locked. */
+/** A change of a zone's firewall objects in a unit that has locked the zone. */
 export interface FirewallEdit {
   readonly db: Unit["db"];
   readonly zone: ZoneRow;
   readonly now: string;
-  /** As it is now: what was put or removed is seen. */
+  /** The current state, including changes of this unit. */
   firewall(): Promise<PreviousFirewall>;
-  /** `value` is without id and times, or a mode; `created_on` of an object that there is already stays. */
+  /** `value` excludes id and times, or is a mode; an existing object keeps its `created_on`. */
   put(kind: FirewallKind, id: string, value: object | string, verb: "create" | "update"): Promise<void>;
   remove(kind: FirewallKind, id: string): Promise<void>;
 }
 
-/** Runs one change of a zone's firewall; planes are told of the slots that are others afterwards. */
+/** Runs one change of a zone's firewall, and publishes the slots that differ afterwards. */
 export const changeFirewall = <T>(
   deps: FirewallDeps,
   call: Call,

@@ -15,16 +15,19 @@ import { loadFirewall, type PreviousFirewall, type StoredFirewallRule } from "./
 
 type Writes = readonly FirewallRuleWrite[];
 
-/** What is done with requests that a filter fits. Throws `firewall_object_not_found`, `firewall_invalid`, and what filters throw. */
+/**
+ * Actions for requests that match a filter. Throws `firewall_object_not_found`, `firewall_invalid`, and the errors of
+ * filters.
+ */
 export interface FirewallRules {
   list(zone: FirewallOwner, query: FirewallRuleQuery, page: PageRequest): Promise<Page<FirewallRule>>;
   get(zone: FirewallOwner, id: string): Promise<FirewallRule>;
   create(call: Call, zone: FirewallOwner, writes: Writes): Promise<readonly FirewallRule[]>;
-  /** Each names its rule by `id`, and takes its place. */
+  /** Each write has the `id` of the rule that it replaces. */
   update(call: Call, zone: FirewallOwner, writes: Writes): Promise<readonly FirewallRule[]>;
-  /** Priorities alone. */
+  /** Changes priorities only. */
   prioritize(call: Call, zone: FirewallOwner, writes: Writes): Promise<readonly FirewallRule[]>;
-  /** `filters`: those of the rules as well, where no other rule has them. */
+  /** `filters`: also deletes the rules' filters unless other rules use them. */
   delete(call: Call, zone: FirewallOwner, ids: readonly string[], filters: boolean): Promise<readonly FirewallRule[]>;
 }
 
@@ -96,7 +99,7 @@ async function putRule(edit: FirewallEdit, write: FirewallRuleWrite, before: Sto
   return id;
 }
 
-/** A filter that there is, changed where the rule says more of it, or a new one. */
+/** The id of the rule's filter: an existing one, updated if the rule contains more fields, or a new one. */
 async function filterOf(edit: FirewallEdit, { filter }: FirewallRuleWrite, before: StoredFirewallRule | null, at: string): Promise<string> {
   const known = filter?.id ?? (filter === undefined ? before?.filter_id : undefined);
   if (known === undefined) {

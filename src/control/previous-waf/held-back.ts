@@ -12,8 +12,8 @@ export const hasEnabledRules = (row: Pick<RulesetRow, "rules">): boolean =>
   (JSON.parse(row.rules) as readonly { readonly enabled: boolean }[]).some(({ enabled }) => enabled);
 
 /**
- * Throws `waf_managed_rules_held_back` for enabled rules of the new WAF in a zone below Enterprise that still has the previous
- * one: it gets them all at once, by migrating (contract.md §7).
+ * Throws `waf_managed_rules_held_back` for enabled rules of the new WAF in a zone below Enterprise that still has the
+ * previous one: such a zone gets all of them by migrating (contract.md §7).
  */
 export async function checkHeldBack(
   unit: Unit,

@@ -9,7 +9,7 @@ import { changeFirewall, type FirewallDeps, type FirewallOwner } from "./firewal
 import { firewallPage } from "./firewall-page.ts";
 import { readPreviousWaf, refuseGone } from "./packages.ts";
 
-/** The previous WAF's settings below some addresses. Throws `firewall_object_not_found`, `firewall_invalid`, `previous_waf_gone`. */
+/** Settings of the previous WAF for URLs. Throws `firewall_object_not_found`, `firewall_invalid`, `previous_waf_gone`. */
 export interface WafOverrides {
   list(zone: FirewallOwner, page: PageRequest): Promise<Page<WafOverride>>;
   get(zone: FirewallOwner, id: string): Promise<WafOverride>;

@@ -4,13 +4,13 @@ import type { PreviousFirewall } from "./state.ts";
 
 type Settings = Pick<PreviousFirewall, "packages" | "groups" | "rules">;
 
-/** What a package begins with (waf.md, "Previous WAF"). */
+/** Default settings of a package (waf.md, "Previous WAF"). */
 export const PACKAGE_DEFAULTS = { sensitivity: "high", action_mode: "challenge" } as const;
 
-/** A traditional rule's action once every `default` in its way is resolved. */
+/** A traditional rule's action after resolving every `default`. */
 export type RuleAction = Exclude<OverrideAction, "default">;
 
-/** Overrides for the package's ruleset, as rulesets have them; null where it does not run. `override` is the one that is in force for the request. */
+/** Overrides for the package's ruleset; null if it does not run. `override`: the one that applies to the request. */
 export function packageOverrides(pack: WafPackage, settings: Settings, override: WafOverride | null): object | null {
   return pack.detection_mode === "anomaly" ? anomalyOverrides(pack, settings, override) : traditionalOverrides(pack, settings, override);
 }
@@ -26,7 +26,10 @@ function traditionalOverrides(pack: WafPackage, settings: Settings, override: Wa
   return { rules };
 }
 
-/** What a traditional rule does. Its own word in the override beats its group's there, and these beat what the zone says. */
+/**
+ * A traditional rule's action. The rule's entry in the override has priority over its group's, and both over the zone's
+ * settings.
+ */
 export function traditionalAction(rule: PackageRule, settings: Settings, override: WafOverride | null): RuleAction {
   const own = override?.rules[rule.id];
   if (own !== undefined) return resolved(own, rule);
@@ -58,7 +61,7 @@ function anomalyOverrides(pack: WafPackage, settings: Settings, override: WafOve
   return { rules: [...off, ...scores] };
 }
 
-/** Whether an anomaly rule adds to the score. */
+/** Whether an anomaly rule contributes to the score. */
 function isCounted(rule: PackageRule, { groups, rules }: Settings, override: WafOverride | null): boolean {
   const said = override?.rules[rule.id] ?? override?.groups[rule.group_id];
   if (said !== undefined) return said !== "disable";

@@ -26,7 +26,10 @@ export interface RuleQuery {
   readonly description?: string;
 }
 
-/** The previous WAF's packages with their groups and rules. Throws `firewall_object_not_found`, `firewall_invalid`, `previous_waf_gone`. */
+/**
+ * Packages of the previous WAF with their groups and rules. Throws `firewall_object_not_found`, `firewall_invalid`,
+ * `previous_waf_gone`.
+ */
 export interface WafPackages {
   list(zone: FirewallOwner, name: string | undefined, page: PageRequest): Promise<Page<WafPackageView>>;
   get(zone: FirewallOwner, id: string): Promise<WafPackageView>;
@@ -112,7 +115,7 @@ export function createWafPackages(deps: FirewallDeps): WafPackages {
   };
 }
 
-/** What the zone has, for as long as it has a previous WAF. Throws `previous_waf_gone`, `zone_not_found`. */
+/** The zone's firewall, while it has a previous WAF. Throws `previous_waf_gone`, `zone_not_found`. */
 export async function readPreviousWaf(db: Unit["db"], zoneId: string): Promise<PreviousFirewall> {
   const zone = await zoneRowById(db, zoneId);
   if (zone === undefined) throw new PlatformError("zone_not_found");
@@ -120,7 +123,7 @@ export async function readPreviousWaf(db: Unit["db"], zoneId: string): Promise<P
   return loadFirewall(db, zoneId);
 }
 
-/** SPEC 8: after the migration the previous WAF's interface stops working. */
+/** SPEC 8: after the migration, the previous WAF's API stops working. */
 export function refuseGone(migration: string): void {
   if (migration === "pending") throw new PlatformError("previous_waf_gone");
 }
@@ -174,7 +177,7 @@ const groupView = (pack: WafPackage, group: PackageGroup, firewall: PreviousFire
   };
 };
 
-/** The first is what rules begin with. */
+/** The allowed modes; the first is the default. */
 const modesOf = ({ detection_mode }: WafPackage): readonly RuleMode[] => (detection_mode === "anomaly" ? ["on", "off"] : RULE_MODES);
 
 const modeOf = (pack: WafPackage, id: string, firewall: PreviousFirewall): RuleMode => firewall.rules.get(id) ?? modesOf(pack)[0] ?? "on";

@@ -2,7 +2,7 @@ import type { PageRule } from "#model/rulesets/page-rule.ts";
 
 export const patternOf = ({ targets }: Pick<PageRule, "targets">): string => targets[0]?.constraint.value ?? "";
 
-/** What a page rule makes of the previous WAF below its address; null where it says nothing, or is disabled. */
+/** Whether a page rule enables or disables the previous WAF below its address; null if it does neither, or is disabled. */
 export function wafBelow({ status, actions }: PageRule): "on" | "off" | null {
   if (status !== "active") return null;
   if (actions.some(({ id }) => id === "disable_security")) return "off";
@@ -13,6 +13,6 @@ export function wafBelow({ status, actions }: PageRule): "on" | "off" | null {
 export const disablesSecurity = ({ status, actions }: PageRule): boolean =>
   status === "active" && actions.some(({ id }) => id === "disable_security");
 
-/** The rules that say something of the previous WAF, as they are looked at: a higher number comes first, the older of equals. */
+/** The page rules that concern the previous WAF, in order of evaluation: highest priority first, equals in order of age. */
 export const wafPageRules = (rules: readonly PageRule[]): readonly PageRule[] =>
   rules.filter((rule) => wafBelow(rule) !== null).toSorted((a, b) => b.priority - a.priority);

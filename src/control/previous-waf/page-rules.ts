@@ -14,7 +14,10 @@ import { checkSize } from "./check-size.ts";
 import { changeFirewall, type FirewallDeps, type FirewallOwner } from "./firewall-edit.ts";
 import { loadFirewall } from "./state.ts";
 
-/** Page rules for the previous WAF. Throws `firewall_object_not_found`, `firewall_invalid`, and `setting_unavailable` for actions that do nothing here. */
+/**
+ * Page rules for the previous WAF. Throws `firewall_object_not_found`, `firewall_invalid`, and `setting_unavailable` for
+ * unsupported actions.
+ */
 export interface PageRules {
   list(zone: FirewallOwner, query: PageRuleQuery): Promise<readonly PageRule[]>;
   get(zone: FirewallOwner, id: string): Promise<PageRule>;
@@ -57,7 +60,7 @@ export function createPageRules(deps: FirewallDeps): PageRules {
   };
 }
 
-/** A new rule is looked at before the others, and begins disabled. */
+/** A new rule is evaluated before the others, and is disabled by default. */
 const newRule = (rules: readonly PageRule[]): Partial<PageRule> => ({
   priority: Math.max(0, ...rules.map(({ priority }) => priority)) + 1,
   status: "disabled",

@@ -6,7 +6,7 @@ import { createWafPackages, type WafPackages } from "./packages.ts";
 import { createPageRules, type PageRules } from "./page-rules.ts";
 import { createRateLimits, type RateLimits } from "./rate-limits.ts";
 
-/** The firewall before rulesets. What it is made of runs at the edge until the zone has migrated. */
+/** The firewall before rulesets. Its objects run at the edge until the zone has migrated. */
 export interface PreviousWafControl {
   readonly filters: Filters;
   readonly firewallRules: FirewallRules;

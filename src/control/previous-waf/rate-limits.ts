@@ -9,7 +9,7 @@ import { changeFirewall, type FirewallDeps, type FirewallOwner } from "./firewal
 import { firewallPage } from "./firewall-page.ts";
 import { loadFirewall } from "./state.ts";
 
-/** Throws `firewall_object_not_found`, `firewall_invalid`. */
+/** Rate limits of the previous firewall. Throws `firewall_object_not_found`, `firewall_invalid`. */
 export interface RateLimits {
   list(zone: FirewallOwner, page: PageRequest): Promise<Page<RateLimit>>;
   get(zone: FirewallOwner, id: string): Promise<RateLimit>;
@@ -76,7 +76,7 @@ function checkLimit(write: RateLimitWrite): void {
   checkLength(write);
 }
 
-/** What the edge runs must be as short as any expression. */
+/** The compiled expression must respect the usual length limit. */
 function checkLength(write: RateLimitWrite): void {
   try {
     const { expression, counting_expression } = limitExpressions(write);

@@ -7,7 +7,7 @@ import { zoneRowById } from "#store/zones/zones.ts";
 import { slotEntries } from "./entries.ts";
 import { loadFirewall } from "./state.ts";
 
-/** A zone's slots as rows of rulesets, by where they run beside its own entry points: for those who follow a request through all rules. */
+/** A zone's slots as rows of rulesets, before and after its entry points, for traces of requests through all rules. */
 export async function slotRows(
   db: Unit["db"],
   zoneId: string | null,
@@ -31,7 +31,7 @@ function rowOf(slot: LegacyPhase, entry: RulesetEntry | null): RulesetRow | null
     description: "",
     kind: "zone",
     phase: entry.phase,
-    // Slots have no versions: what they are made of tells one state from another.
+    // Slots have no versions, so a hash of the content distinguishes their states.
     version: createHash("sha256").update(entry.owner_id).update(rules).digest().readUIntBE(0, 6),
     rules,
     last_updated: "",

@@ -5,17 +5,17 @@ import type { RateLimit } from "#model/rulesets/rate-limit.ts";
 import { type FirewallObjectRow, firewallObjectsOf } from "#store/rulesets/firewall-objects.ts";
 import type { Unit } from "#store/database/store.ts";
 
-/** Rules name their filters. */
+/** A stored firewall rule refers to its filter by id. */
 export type StoredFirewallRule = Omit<FirewallRule, "filter"> & { readonly filter_id: string };
 
-/** What one zone has of the firewall before rulesets; lists are oldest first. */
+/** All objects of one zone's previous firewall; lists are oldest first. */
 export interface PreviousFirewall {
   readonly filters: readonly Filter[];
   readonly firewall_rules: readonly StoredFirewallRule[];
   readonly rate_limits: readonly RateLimit[];
   readonly page_rules: readonly PageRule[];
   readonly overrides: readonly WafOverride[];
-  /** What was chosen, by id. */
+  /** Explicitly set values, by id. */
   readonly packages: ReadonlyMap<string, WafPackageEdit>;
   readonly groups: ReadonlyMap<string, "on" | "off">;
   readonly rules: ReadonlyMap<string, RuleMode>;
@@ -31,7 +31,7 @@ export type FirewallKind =
   | "waf_group"
   | "waf_rule";
 
-/** What the previous WAF alone is made of: it goes with it. */
+/** Kinds of objects of the previous WAF only, which are deleted with it. */
 export const PREVIOUS_WAF_KINDS: readonly FirewallKind[] = ["waf_override", "waf_package", "waf_group", "waf_rule"];
 
 export function firewallOf(rows: readonly FirewallObjectRow[]): PreviousFirewall {

@@ -11,8 +11,8 @@ import { loadFirewall } from "./state.ts";
 const wafOf = (zone: ZoneRow): string => chosenIn(zone).waf?.value ?? "off";
 
 /**
- * What the zone setting `waf` turns on or off at the edge. Throws `setting_unavailable` where the previous WAF cannot come
- * back: once the zone has migrated, and below Enterprise beside rules of the new one.
+ * Applies a change of the zone setting `waf` at the edge. Throws `setting_unavailable` if the previous WAF cannot be
+ * enabled: after the migration, and below Enterprise if rules of the new WAF exist.
  */
 export async function changeWafSetting(unit: Unit, before: ZoneRow, after: ZoneRow): Promise<void> {
   if (wafOf(before) === wafOf(after)) return;

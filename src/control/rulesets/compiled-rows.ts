@@ -6,24 +6,24 @@ import type { CompiledRuleset } from "#rules/engine/compiled-rule.ts";
 import type { RuleDefinition } from "#rules/definition.ts";
 import type { RulesetRow } from "#store/rulesets/rulesets.ts";
 
-/** What a ruleset's rules may lead to: as they are for one look at them. */
+/** Lists and custom rulesets that a ruleset's rules may refer to, for one use. */
 export interface RowSurroundings {
   readonly lists: NamedLists;
   custom(id: string): CompiledRuleset | undefined;
 }
 
 /**
- * Rulesets as they are saved, compiled as the edge compiles them. A version is compiled once, since this thread has others to
- * serve, and in slices: the newest are remembered.
+ * Compiles saved rulesets as the edge does. A version is compiled once, in slices, because this thread also serves
+ * requests; the newest are cached.
  */
 export interface CompiledRows {
-  /** Good until the next call: what it leads to is asked of these surroundings. */
+  /** Valid until the next call: its references are resolved in these surroundings. */
   compile(row: RulesetRow, around: RowSurroundings): Promise<CompiledRuleset>;
-  /** To be called before rules run, in the same turn. */
+  /** Call before running rules, in the same tick. */
   lookAround(around: RowSurroundings): void;
 }
 
-/** Of all that is remembered together. */
+/** Limit of rules in the cache. */
 const RULES_MAX = 10_000;
 
 export function createCompiledRows(slices: Slices): CompiledRows {
@@ -46,7 +46,7 @@ export function createCompiledRows(slices: Slices): CompiledRows {
       current = around;
     },
     compile: async (row, around) => {
-      // The kinds of the lists that it names are checked when it is compiled.
+      // Compiling checks the kinds of the lists, so they are part of the key.
       const named = [...new Set([...row.rules.matchAll(/\$([a-z0-9_.]{1,100})/g)].map((match) => match[1] ?? ""))];
       const key = JSON.stringify([row.id, row.version, ruleMaterialVersion(), named.map((name) => around.lists.find(name)?.kind ?? "")]);
       const known = remembered.get(key);

@@ -7,18 +7,18 @@ import type { FieldChange } from "#rules/actions/field-change.ts";
 import type { Match } from "#rules/engine/compiled-rule.ts";
 import type { RequestView, ResponseView } from "#rules/views.ts";
 
-/** A request that somebody describes, as rules see it; what they rewrite changes it. */
+/** A hypothetical request as rules see it; rewriting rules modify it. */
 export interface DescribedRequest extends RequestView {
   readonly fields: ReadonlyMap<string, readonly string[]>;
   path: string;
   query: string;
-  /** Does to it what an edge would do for this match. */
+  /** Applies a match as the edge would. */
   change(match: Match): void;
 }
 
 const CLIENT_IP = "192.0.2.1";
 
-/** Throws `invalid_input` for what is no address of a site or of a visitor. */
+/** Throws `invalid_input` for an invalid URL or client address. */
 export function describeRequest(
   input: RuleTraceRequest,
   served: Pick<Partial<RequestView>, "zone_name" | "zone_plan" | "hostname_metadata">,
@@ -70,7 +70,7 @@ function changeField(fields: Map<string, string[]>, { lower, operation, value, l
   if (line !== "") listAt(fields, lower).push(value);
 }
 
-/** What the origin answers, or the edge in its stead with this status. */
+/** The origin's response, or the edge's own with this status. */
 export function describeResponse(input: RuleTraceRequest["response"], status: number | null): ResponseView {
   const fields = status === null ? fieldsOf(input?.headers) : new Map<string, string[]>();
   const type = fields.get("content-type")?.[0] ?? "text/html";

@@ -4,7 +4,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { entryPoint, type RulesetRow } from "#store/rulesets/rulesets.ts";
 import type { Unit } from "#store/database/store.ts";
 
-/** The scope's entry point of a phase. Throws `entrypoint_not_found` where it has none (SPEC 4.5). */
+/** The scope's entry point of a phase. Throws `entrypoint_not_found` if it does not exist (SPEC 4.5). */
 export async function entryPointOf(db: Unit["db"], scope: RulesetScope, name: string): Promise<RulesetRow> {
   const phase = phaseFor(scope, name, "read", undefined);
   const row = await entryPoint(db, ownerOf(scope), phase.name);

@@ -11,9 +11,9 @@ import type { PhaseName } from "#rules/phases.ts";
 import { entryPoint } from "#store/rulesets/rulesets.ts";
 import type { Store } from "#store/database/store.ts";
 
-/** Drafts of rules that would let a request pass of which a managed rule was wrong. */
+/** Drafts of rules that exempt a request from a managed rule that matched wrongly. */
 export interface EventExceptions {
-  /** Throws `not_found` where the zone has no such event, and `invalid_input` for one that no exception can be made of. */
+  /** Throws `not_found` if the zone has no such event, and `invalid_input` if no exception is possible for it. */
   fromEvent(call: Call, zoneId: string, request: ExceptionRequest): Promise<ExceptionDraft>;
 }
 
@@ -24,7 +24,7 @@ export interface EventExceptionsDeps {
 
 const MANAGED: PhaseName = "http_request_firewall_managed";
 const CUSTOM: PhaseName = "http_request_firewall_custom";
-/** An event is written some time after the moment that its identifier names. */
+/** Maximum delay between the time in an event's identifier and its writing. */
 const WRITTEN_WITHIN_MS = 3_600_000;
 
 export function createEventExceptions({ store, reads }: EventExceptionsDeps): EventExceptions {
@@ -38,7 +38,7 @@ export function createEventExceptions({ store, reads }: EventExceptionsDeps): Ev
         });
       const ruleset = await entryPoint(store.read, { level: "zone", owner_id: zoneId }, MANAGED);
       const isOfZone = ruleset !== undefined && idsIn(ruleset.rules).includes(event.deployed_by);
-      // Rules of the account run before those of the zone in the same phase, and after the zone's earlier ones.
+      // The account's rules run before the zone's in the same phase, and after the zone's earlier phases.
       const phase = isOfZone ? MANAGED : CUSTOM;
       const place = isOfZone ? ruleset : await entryPoint(store.read, { level: "zone", owner_id: zoneId }, CUSTOM);
       const notes = notesOf(event);
@@ -73,7 +73,7 @@ async function findEvent(reads: EventExceptionsDeps["reads"], zoneId: string, id
   return event;
 }
 
-/** The rule for just this request: its method, host and path, and of what its rules have found the parts alone. */
+/** A rule for this request only: its method, host and path, limited to the parts in which rules matched. */
 function draftOf(event: SecurityEventRow): ExceptionDraft["rule"] {
   const { ruleset_id, rule_id, matches, method, host, path } = event;
   const found = matches.filter((match) => match.part !== undefined && !isMasked(match));
@@ -104,7 +104,7 @@ function draftOf(event: SecurityEventRow): ExceptionDraft["rule"] {
   };
 }
 
-/** A path that is masked in the event is found by what stands around its masks. Throws if that is nothing. */
+/** Conditions for a path; if the event masks it, for the parts around the masks. Throws if nothing remains. */
 function pathConditions(path: string): readonly string[] {
   const [first = "", ...others] = path.split(MASK);
   const last = others.pop();
@@ -127,7 +127,7 @@ interface FoundPlace {
   readonly rules: string[];
 }
 
-/** Each part once, with the rules that have found something in it. */
+/** Each part once, with the rules that matched in it. */
 function placesIn(matches: readonly EventMatch[]): readonly FoundPlace[] {
   const places = new Map<string, FoundPlace>();
   for (const { rule_id, part = "", name = "" } of matches) {
@@ -139,14 +139,14 @@ function placesIn(matches: readonly EventMatch[]): readonly FoundPlace[] {
   return [...places.values()];
 }
 
-// As many as an event names (edge/logs/matched-data.ts, rules/engine.ts).
+// Limits of an event (edge/logs/matched-data.ts, rules/engine.ts).
 const MATCHES_MAX = 64;
 const RULES_MAX = 32;
 
-/** Its name looked like sensitive data (events/write/mask-match-names.ts), so that nobody knows it any more. */
+/** The name looked like sensitive data (events/write/mask-match-names.ts), so it was not stored. */
 const isMasked = ({ name = "" }: EventMatch): boolean => name.includes(MASK);
 
-/** Why the draft may not be enough. */
+/** Reasons why the draft may not be sufficient. */
 function notesOf({ matches, path }: SecurityEventRow): readonly string[] {
   const isFull = matches.length >= MATCHES_MAX || new Set(matches.map(({ rule_id }) => rule_id)).size >= RULES_MAX;
   const hidden = [

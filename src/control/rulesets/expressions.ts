@@ -9,7 +9,7 @@ import { expressionProblem, type ExpressionUse, formatExpression } from "#rules/
 import { ruleListsOf } from "#store/rulesets/rule-lists.ts";
 import type { Store } from "#store/database/store.ts";
 
-/** Help for those who write expressions. Throws `ruleset_invalid` for what is no phase of the scope, `authentication_error`. */
+/** Help for writing expressions. Throws `ruleset_invalid` for a phase that the scope does not have, `authentication_error`. */
 export interface RuleExpressions {
   check(scope: RulesetScope, input: ExpressionCheck): Promise<CheckedExpression>;
   language(scope: RulesetScope, phase: string): ExpressionLanguage;

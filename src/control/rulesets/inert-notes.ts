@@ -12,7 +12,7 @@ export function inertNotes(rules: readonly StoredRule[], patterns: readonly OwnP
 
 const NOTES_MAX = 20;
 
-/** Adds notes to a call, each once: a unit of work may run again. */
+/** Adds notes to a call, without duplicates, because a unit of work may run again. */
 export function note(call: Call, notes: readonly string[]): void {
   if (notes.length > 0) call.notes = [...new Set([...(call.notes ?? []), ...notes])].slice(0, NOTES_MAX);
 }

@@ -2,20 +2,20 @@ import { planOf } from "#model/zones/plan.ts";
 import type { RulesetScope } from "./ruleset-scope.ts";
 import { invalidRuleset } from "#control/rulesets/scope.ts";
 
-/** Bounds that the operator sets (`rules.*`). */
+/** Limits that the operator configures (`rules.*`). */
 export interface RulesetLimits {
-  /** Rules of one ruleset, and of one that belongs to a zone of the free plan. */
+  /** Rules per ruleset, in general and for a zone on the free plan. */
   readonly rulesMax: number;
   readonly freeRulesMax: number;
   /** Custom rulesets of an account. */
   readonly customRulesetsMax: number;
-  /** Versions of a ruleset that are kept, the one in force among them. */
+  /** Stored versions of a ruleset, including the current one. */
   readonly versionsKept: number;
 }
 
 export const RULESET_LIMITS: RulesetLimits = { rulesMax: 1000, freeRulesMax: 1000, customRulesetsMax: 100, versionsKept: 50 };
 
-/** Throws `ruleset_invalid` where a ruleset has more rules than its owner's plan allows. */
+/** Throws `ruleset_invalid` if a ruleset has more rules than its owner's plan allows. */
 export function checkRuleCount(limits: RulesetLimits, scope: RulesetScope, count: number): void {
   const free = scope.plan !== null && planOf(scope.plan).name === "free";
   const most = free ? Math.min(limits.freeRulesMax, limits.rulesMax) : limits.rulesMax;

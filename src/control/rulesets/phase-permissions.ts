@@ -7,7 +7,7 @@ import type { PhaseName, RulesetLevel } from "#rules/phases.ts";
 
 type Groups = readonly PermissionGroupName[];
 
-/** Groups by what they may do with a phase; who may write may read. */
+/** Permission groups for a phase; a group that may write may also read. */
 interface PhaseGroups {
   readonly read: Groups;
   readonly write: Groups;
@@ -18,7 +18,7 @@ const groups = (...names: readonly Family[]): PhaseGroups => {
   return { read: [...names.map((name): PermissionGroupName => `${name} Read`), ...write], write };
 };
 
-/** What permission groups are named by, without what they allow. */
+/** Names of permission groups without "Read" or "Write". */
 type Family = PermissionGroupName extends infer N ? (N extends `${infer F} Write` ? F : never) : never;
 
 const ZONE_WAF = groups("Zone WAF");
@@ -26,7 +26,7 @@ const ZONE_FIREWALL = groups("Zone WAF", "Firewall Services");
 const ZONE_TRANSFORM = groups("Zone Transform Rules");
 const ZONE_CACHE = groups("Cache Settings");
 
-/** The groups of a zone's phase: whoever may write one phase need not be able to write another. */
+/** The groups for a zone's phases. Permission for one phase does not imply permission for another. */
 const ZONE: Readonly<Partial<Record<PhaseName, PhaseGroups>>> = {
   http_request_dynamic_redirect: groups("Dynamic URL Redirects"),
   http_request_transform: ZONE_TRANSFORM,
@@ -48,7 +48,7 @@ const ZONE: Readonly<Partial<Record<PhaseName, PhaseGroups>>> = {
 const ACCOUNT_WAF = groups("Account Rulesets", "Account WAF");
 const ACCOUNT_TRANSFORM = groups("Account Rulesets", "Transform Rules");
 
-/** Those of an account's phase. Account Rulesets is for all of them. */
+/** The groups for an account's phases. Account Rulesets covers all of them. */
 const ACCOUNT: Readonly<Partial<Record<PhaseName, PhaseGroups>>> = {
   http_request_firewall_custom: ACCOUNT_WAF,
   http_ratelimit: ACCOUNT_WAF,
@@ -59,13 +59,13 @@ const ACCOUNT: Readonly<Partial<Record<PhaseName, PhaseGroups>>> = {
   http_response_headers_transform: ACCOUNT_TRANSFORM,
 };
 
-/** Phases of which nothing more special is known. */
+/** Groups of phases without a row. */
 const OTHERS: Readonly<Record<RulesetLevel, PhaseGroups>> = { zone: ZONE_WAF, account: groups("Account Rulesets") };
 
 const phaseGroups = (level: RulesetLevel, phase: string): PhaseGroups =>
   (level === "zone" ? ZONE : ACCOUNT)[phase as PhaseName] ?? OTHERS[level];
 
-/** Every group that counts for some phase of a level. */
+/** Every group that applies to any phase of a level. */
 export const groupsOfLevel = (level: RulesetLevel, use: keyof PhaseGroups): Groups => [
   ...new Set([OTHERS[level], ...Object.values(level === "zone" ? ZONE : ACCOUNT)].flatMap((row) => row[use])),
 ];
@@ -76,7 +76,7 @@ export function mayUse(actor: Actor, scope: RulesetScope, phase: string, use: ke
   return holdsInZone(actor, { id: scope.zone_id, account_id: scope.account_id }, allowed);
 }
 
-/** Throws `authentication_error`, which names what is missing. */
+/** Throws `authentication_error`, which names the missing permission. */
 export function checkUse(actor: Actor, scope: RulesetScope, phase: string, use: keyof PhaseGroups): void {
   if (mayUse(actor, scope, phase, use)) return;
   const names = phaseGroups(scope.level, phase)[use];

@@ -7,7 +7,7 @@ import { rulesetEntry } from "#snapshot/compile.ts";
 import type { RulesetRow } from "#store/rulesets/rulesets.ts";
 import type { AuditEntry, Unit } from "#store/database/store.ts";
 
-/** Tells the planes and the audit log what a ruleset has become. */
+/** Publishes a ruleset's new state to the planes, and writes the audit row. */
 export function publishRuleset(
   unit: Unit,
   call: Call,

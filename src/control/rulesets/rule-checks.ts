@@ -8,24 +8,24 @@ import { createRegexTable, REGEX_PLACES_MAX } from "#rules/regex/regex-table.ts"
 import type { StoredRule } from "./rules.ts";
 import type { RulesetContext } from "./surroundings.ts";
 
-/** Rules that are to be written, and where in the request body each of them stands: `/rules/0`, or empty where the body is the rule. */
+/** Rules to be written, with their locations in the request body: `/rules/0`, or empty if the body is the rule. */
 export type Placed<R> = readonly (readonly [rule: R, pointer: string])[];
 
 /**
- * Rules are parsed and compiled to see what is wrong with them. That takes a second where they are many, in which others have their
- * turns, and no unit of work is open: a unit only makes sure that they have been checked.
+ * Checks rules by parsing and compiling them. Many rules take a second, in which other requests run and no unit of work
+ * is open; the unit only asserts that they were checked.
  */
 export interface RuleChecks {
-  /** Throws what is wrong with the first rule that cannot be saved. `beside`: the rules of the ruleset that stay. */
+  /** Throws the problem of the first invalid rule. `beside`: the other rules of the ruleset. */
   check(writes: Placed<RuleWrite>, beside: readonly StoredRule[], phase: string, around: RulesetContext): Promise<void>;
-  /** Throws where they have not been checked, or what they were checked against has changed. */
+  /** Throws if the rule was not checked, or its context has changed since. */
   assertChecked(write: RuleWrite, phase: string, around: RulesetContext): void;
-  /** Looks, and then acts; both again where what was looked at has changed before it acted. */
+  /** Runs `look`, then `act`; repeats both if the context changed in between. */
   before<T>(look: () => Promise<void>, act: () => Promise<T>): Promise<T>;
 }
 
 const TRIES_MAX = 3;
-/** What checking takes (`Work`): a rule, and a byte of what it says. */
+/** Cost of a check (`Work`): per rule, and per byte of it. */
 const RULE_UNITS = 20;
 const BYTE_UNITS = 2;
 
@@ -36,7 +36,7 @@ class SurroundingsChanged extends PlatformError {
 }
 
 export function createRuleChecks(slices: Slices): RuleChecks {
-  /** What each rule was checked against; a request's rules go with it. */
+  /** The context against which each rule was checked; released with the request's rules. */
   const checked = new WeakMap<RuleWrite, string>();
   const against = (phase: string, around: RulesetContext): string => `${phase} ${around.kind} ${around.fingerprint}`;
 
@@ -51,7 +51,7 @@ export function createRuleChecks(slices: Slices): RuleChecks {
       checked.set(write, against(phase, around));
       yield unitsOf(write);
     }
-    // Of those that stay only the regular expressions count, and only if there are more of them now.
+    // Of the unchanged rules only the regular expressions matter, and only if the written rules have some too.
     if (regexes.places === 0 || beside.length === 0) return;
     const together = createRegexTable(REGEX_PLACES_MAX);
     for (const rule of beside) {
@@ -87,10 +87,10 @@ export function createRuleChecks(slices: Slices): RuleChecks {
 
 const unitsOf = (rule: RuleWrite | StoredRule): number => RULE_UNITS + JSON.stringify(rule).length * BYTE_UNITS;
 
-/** Parts of a rule that this version takes from nobody, since it could not do what they say. */
+/** Members that are refused because this version cannot apply them. */
 const UNAVAILABLE = ["exposed_credential_check"] as const;
 
-/** Members of a rule, those that clients send back to us as they read them among them. */
+/** Members of a rule, including read-only ones that clients send back. */
 const KEYS = [
   "id",
   "ref",

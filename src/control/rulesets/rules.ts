@@ -3,22 +3,22 @@ import { newId } from "#kernel/crypto/ids.ts";
 import type { Position, Rule, RuleWrite } from "#model/rulesets/ruleset.ts";
 import { completeParameters } from "#rules/actions/actions.ts";
 
-/** A rule as it is stored: `action_parameters`, `expression` and `ref` always have a value. */
+/** A stored rule: `action_parameters`, `expression` and `ref` always have a value. */
 export interface StoredRule extends Omit<Rule, "action_parameters" | "expression" | "ref"> {
   readonly action_parameters: Readonly<Record<string, unknown>>;
   readonly expression: string;
   readonly ref: string;
 }
 
-/** When a rule is written, and what makes sure that it was checked. */
+/** The time of a write, and the assertion that its rules were checked. */
 export interface RuleBuild {
   readonly now: string;
   assertChecked(write: RuleWrite): void;
 }
 
 /**
- * The rules that an update leaves behind. A rule that names an existing `id`, or else its `ref`, is that rule,
- * and gets a new version only where it changed.
+ * The rules after an update. A rule with an existing `id`, or else an existing `ref`, replaces that rule, and gets a new
+ * version only if it changed.
  */
 export function replaceRules(writes: readonly RuleWrite[], before: readonly StoredRule[], build: RuleBuild): StoredRule[] {
   const unclaimed = new Map(before.map((rule) => [rule.id, rule]));
@@ -30,7 +30,7 @@ export function replaceRules(writes: readonly RuleWrite[], before: readonly Stor
   });
 }
 
-/** One rule from what a client sent; `existing` keeps its id, its ref and, where nothing changed, its version. */
+/** Creates a rule from a client's write; `existing` keeps its id, its ref and, if nothing changed, its version. */
 export function buildRule(write: RuleWrite, existing: StoredRule | undefined, build: RuleBuild): StoredRule {
   build.assertChecked(write);
   const id = existing?.id ?? newId();
@@ -50,17 +50,17 @@ export function buildRule(write: RuleWrite, existing: StoredRule | undefined, bu
   return { id, version: String(Number(existing?.version ?? "0") + 1), ...fields, last_updated: build.now };
 }
 
-/** The value of `logging` where a rule does not say it: exceptions show theirs. */
+/** The default of `logging`: exceptions are logged. */
 export const loggingOf = (action: string): Rule["logging"] => (action === "skip" ? { enabled: true } : undefined);
 
 function isSame(existing: StoredRule, fields: object): boolean {
   const { id: _, version: __, last_updated: ___, ...kept } = existing;
-  // Rules of older versions were saved without it.
+  // Older versions stored rules without it.
   const logging = kept.logging ?? loggingOf(kept.action);
   return canonical(logging === undefined ? kept : { ...kept, logging }) === canonical(fields);
 }
 
-/** JSON with sorted keys, so that the order in which a client writes them does not make a new version. */
+/** JSON with sorted keys, so that the order of keys in a request does not create a new version. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === "object" && inner !== null && !Array.isArray(inner)
@@ -76,7 +76,7 @@ export function checkRefs(rules: readonly StoredRule[]): void {
   }
 }
 
-/** Puts a rule at its place; at the end where no position is given (SPEC 4.5). */
+/** Inserts a rule at its position; without one, at the end (SPEC 4.5). */
 export function placeRule(rules: readonly StoredRule[], rule: StoredRule, position: Position | undefined): StoredRule[] {
   return rules.toSpliced(placeOf(rules, position), 0, rule);
 }

@@ -33,18 +33,18 @@ import {
 } from "#store/rulesets/rulesets.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 
-/** Each write makes a new version of the ruleset and is checked whole before anything is stored. */
+/** Rulesets of a scope. Each write creates a new version, and is checked completely before anything is stored. */
 export interface Rulesets {
-  /** The scope's own rulesets of phases that the caller may read, then the managed ones that it can execute. */
+  /** The scope's own rulesets in phases that the caller may read, then the managed rulesets that it can execute. */
   list(scope: RulesetScope, page: CursorRequest): Promise<CursorPage<RulesetSummary>>;
   create(call: Call, scope: RulesetScope, body: RulesetCreate): Promise<Ruleset>;
   get(scope: RulesetScope, id: string): Promise<Ruleset>;
   update(call: Call, scope: RulesetScope, id: string, body: RulesetUpdate): Promise<Ruleset>;
   /** Throws `ruleset_in_use` while a rule executes it. */
   delete(call: Call, scope: RulesetScope, id: string): Promise<void>;
-  /** Throws `entrypoint_not_found` where the phase has none yet (SPEC 4.5). */
+  /** Throws `entrypoint_not_found` if the phase has none yet (SPEC 4.5). */
   entryPoint(scope: RulesetScope, phase: string): Promise<Ruleset>;
-  /** Creates the entry point or replaces its rules; `first` comes before it in the same unit. */
+  /** Creates the entry point or replaces its rules; `first` runs before that in the same unit. */
   putEntryPoint(
     call: Call,
     scope: RulesetScope,
@@ -62,7 +62,7 @@ export interface RulesetsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly limits?: Partial<RulesetLimits>;
-  /** Which rules are checked in. */
+  /** Runs the checks of rules in slices. */
   readonly slices: Slices;
 }
 
@@ -74,7 +74,10 @@ export function createRulesets(deps: RulesetsDeps): Rulesets {
   const writing = createWriting(deps, checks);
   const { insert, replace, changeRules } = writing;
 
-  /** All of a ruleset's rules, before its unit of work begins; nothing where the unit refuses it for something else. */
+  /**
+   * Checks all of a ruleset's rules before its unit of work begins; does nothing if the unit will refuse it for another
+   * reason.
+   */
   const checkAll = async (scope: RulesetScope, kind: string, phase: string, { rules }: RulesetUpdate): Promise<void> => {
     if (rules === undefined || rules.length === 0) return;
     writing.checkCount(scope, rules.length);
@@ -86,7 +89,7 @@ export function createRulesets(deps: RulesetsDeps): Rulesets {
       around,
     );
   };
-  /** One rule that joins the others, or takes the place of the one that is named. */
+  /** Checks one rule that is added, or replaces the given one. */
   const checkOne = async (scope: RulesetScope, id: string, write: RuleWrite, ruleId: string): Promise<void> => {
     const row = await ownRuleset(store.read, scope, id, "write");
     const rules = rulesOf(row);
@@ -193,7 +196,7 @@ export function createRulesets(deps: RulesetsDeps): Rulesets {
   };
 }
 
-/** The ways in which a ruleset comes to be or changes, each within a unit. */
+/** Creating and changing rulesets, each in a unit. */
 function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
   const limits = { ...RULESET_LIMITS, ...deps.limits };
   const now = (): string => isoMicros(deps.clock.nowMicros());
@@ -219,7 +222,7 @@ function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
   };
 
   return {
-    /** Before they are looked at, which takes longer. */
+    /** Checked first, because checking the rules takes longer. */
     checkCount: (scope: RulesetScope, rules: number): void => checkRuleCount(limits, scope, rules),
 
     insert: async (unit: Unit, call: Call, scope: RulesetScope, kind: string, phase: Phase, body: RulesetUpdate): Promise<Ruleset> => {
@@ -228,7 +231,8 @@ function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
       const build = await buildOf(unit, scope, kind, phase.name);
       const rules = rulesFrom(body, scope, [], build);
       await checkHeldBack(unit, scope.zone_id, phase.name, rules);
-      // What is wrong with its rules says more, but without any it would be kept just as vainly.
+      // The rules are checked first, because their errors are more specific; even without rules, the ruleset would have
+      // no effect.
       if (!phase.runs) throw new PlatformError("ruleset_invalid", { message: notRun(phase) });
       const row: RulesetRow = {
         id: newId(),
@@ -261,7 +265,7 @@ function createWriting(deps: RulesetsDeps, checks: RuleChecks) {
       });
     },
 
-    /** Loads the ruleset inside the unit, so that what `change` makes of its rules is based on the newest. */
+    /** Loads the ruleset inside the unit, so that `change` starts from the newest rules. */
     changeRules: (call: Call, scope: RulesetScope, id: string, change: ChangeRules): Promise<Ruleset> =>
       commit(deps, call, async (unit) => {
         const before = await ownRuleset(unit.db, scope, id, "write");
@@ -300,7 +304,7 @@ function ruleNamed(rules: readonly StoredRule[], id: string): StoredRule {
   return rule;
 }
 
-/** Members of a ruleset, those that clients send back to us as they read them among them. */
+/** Members of a ruleset, including read-only ones that clients send back. */
 const KEYS = ["id", "name", "description", "kind", "phase", "version", "last_updated", "source", "rules"];
 
 function checkKeys(body: object): void {

@@ -8,7 +8,10 @@ import type { Unit } from "#store/database/store.ts";
 
 export const ownerOf = (scope: RulesetScope): RulesetOwner => ({ level: scope.level, owner_id: scope.zone_id ?? scope.account_id });
 
-/** The scope's own ruleset, for one who may use its phase so. Throws `ruleset_not_found`, `authentication_error`, and `ruleset_invalid` for changes of a managed one. */
+/**
+ * The scope's own ruleset, if the caller may use its phase. Throws `ruleset_not_found`, `authentication_error`, and
+ * `ruleset_invalid` for changes of a managed one.
+ */
 export async function ownRuleset(db: Unit["db"], scope: RulesetScope, id: string, use: "read" | "write"): Promise<RulesetRow> {
   const row = await rulesetById(db, ownerOf(scope), id);
   const managed = row === undefined && use === "write" ? MANAGED_RULESETS.get(id) : undefined;
@@ -21,7 +24,10 @@ export async function ownRuleset(db: Unit["db"], scope: RulesetScope, id: string
   return row;
 }
 
-/** Throws `ruleset_invalid` for what is no phase, and for one that the level has no rulesets in; `authentication_error` for one that the caller may not use so. */
+/**
+ * Throws `ruleset_invalid` for an unknown phase, or one without rulesets at the level; `authentication_error` if the
+ * caller may not use it.
+ */
 export function phaseFor(scope: RulesetScope, name: string, use: "read" | "write", source: string | undefined): Phase {
   const phase = phaseNamed(name);
   const place = source === undefined ? {} : { source };
@@ -32,7 +38,7 @@ export function phaseFor(scope: RulesetScope, name: string, use: "read" | "write
   return phase;
 }
 
-/** Managed rulesets ship with the program; custom ones are kept by accounts, since zones share them. */
+/** Managed rulesets ship with the program; custom ones belong to accounts, because zones share them. */
 const KINDS: Readonly<Record<RulesetScope["level"], readonly string[]>> = { account: ["root", "custom"], zone: ["zone"] };
 
 export function checkKind(scope: RulesetScope, kind: string, phase: Phase): void {

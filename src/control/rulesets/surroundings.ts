@@ -7,11 +7,11 @@ import { rulesetsOf } from "#store/rulesets/rulesets.ts";
 import type { Unit } from "#store/database/store.ts";
 
 export interface RulesetContext extends RuleContext {
-  /** Changes with all that a check of a rule looks at. */
+  /** Changes with everything that the check of a rule depends on. */
   readonly fingerprint: string;
 }
 
-/** What the rules of a ruleset may name beside themselves. */
+/** The objects that the rules of a ruleset may refer to. */
 export async function surroundingsOf(db: Unit["db"], scope: RulesetScope, kind: string): Promise<RulesetContext> {
   const rulesets = await rulesetsOf(db, { level: "account", owner_id: scope.account_id });
   const lists = new Map((await ruleListsOf(db, scope.account_id)).map(({ name, kind }) => [name, kind as ListKind]));
@@ -22,7 +22,7 @@ export async function surroundingsOf(db: Unit["db"], scope: RulesetScope, kind: 
     customRulesets: customs,
     patterns,
     fingerprint: JSON.stringify([[...lists], [...customs], patterns]),
-    // What a rule is checked against need not be asked.
+    // Checking a rule needs the kinds of lists, but not their items.
     lists: {
       find: (name) => {
         const listKind = lists.get(name);

@@ -29,13 +29,13 @@ import { type RulesetRow, rulesetsWithRules } from "#store/rulesets/rulesets.ts"
 import type { Store, Unit } from "#store/database/store.ts";
 import { zonesOfAccount } from "#store/zones/zones.ts";
 
-/** Shows the path of a request that nobody sent through the rules as they are saved, over the engine that the edge runs. */
+/** Traces a hypothetical request through the saved rules with the edge's engine. */
 export interface RuleTraces {
-  /** Throws `invalid_input` for a description that is none, or of another zone's host. */
+  /** Throws `invalid_input` for an invalid description, or a host of another zone. */
   trace(scope: RulesetScope, input: RuleTraceRequest): Promise<RuleTrace>;
   /**
-   * Sentences about rules of a ruleset that do not compile, and are therefore not run: those of an older version perhaps; and about
-   * what of others has no effect.
+   * Sentences about a ruleset's rules that do not compile and are therefore skipped, possibly because an older version
+   * saved them; and about parts of other rules that have no effect.
    */
   notes(scope: RulesetScope, rulesetId: string): Promise<readonly string[]>;
 }
@@ -46,7 +46,7 @@ export interface RuleTracesDeps {
   readonly slices: Slices;
 }
 
-/** Statuses of the edge's own answers: what ends a request phase is answered with one of them. */
+/** Statuses of the edge's own responses for actions that end a request phase. */
 const ANSWERS: Readonly<Record<string, number>> = { block: 403, redirect: 302, serve_error: 500, exhausted: 503 };
 
 export function createRuleTraces({ store, clock, slices }: RuleTracesDeps): RuleTraces {
@@ -79,8 +79,8 @@ export function createRuleTraces({ store, clock, slices }: RuleTracesDeps): Rule
 }
 
 /**
- * The zone of the account that serves the host, in the order in which the edge looks: a custom hostname of exactly this name, the
- * longest name of an active zone, a custom hostname above that covers it.
+ * The account's zone that serves the host, in the edge's order: a custom hostname with exactly this name, the active zone
+ * with the longest name, a custom hostname above that covers it.
  */
 async function serving(db: Unit["db"], accountId: string, host: string) {
   const zones = (await zonesOfAccount(db, accountId)).filter(({ status }) => status === "active");
@@ -99,15 +99,15 @@ async function serving(db: Unit["db"], accountId: string, host: string) {
 }
 
 interface Loaded {
-  /** Before they run, in the same turn. */
+  /** Call before running the rules, in the same tick. */
   begin(): void;
   readonly leftOut: RuleTrace["left_out"];
   of(phase: PhaseName): readonly CompiledRuleset[];
-  /** Those that may be shown, by ruleset and id. */
+  /** Rules that the caller may see, by ruleset and id. */
   readonly rules: ReadonlyMap<string, RuleDefinition>;
 }
 
-/** The request phases until one ends them, then the response phases. */
+/** Runs the request phases until one ends the request, then the response phases. */
 function follow(loaded: Loaded, request: DescribedRequest, input: RuleTraceRequest): Omit<RuleTrace, "zone_name"> {
   loaded.begin();
   const run = createTracedRun();
@@ -119,7 +119,7 @@ function follow(loaded: Loaded, request: DescribedRequest, input: RuleTraceReque
     if (rulesets.length === 0 || (phase.side === "request" && terminated !== null)) continue;
     if (phase.side === "response")
       response ??= describeResponse(input.response, terminated === null ? null : (ANSWERS[terminated.action] ?? 200));
-    // Rules for errors look at errors only, as at the edge.
+    // As at the edge, rules for errors run for error responses only.
     if (phase.name === "http_custom_errors" && (response?.status ?? 0) < 400) continue;
     const from = run.trace.steps.length;
     const matches = runPhase(rulesets, run, request, response);
@@ -153,7 +153,7 @@ function stepView(
   const rule = rules.get(`${step.ruleset_id}/${step.rule_id}`);
   const shipped = MANAGED_RULESETS.get(step.ruleset_id) ?? PACKAGE_RULESETS.get(step.ruleset_id);
   const managed = shipped?.rules.find(({ id }) => id === step.rule_id);
-  // What ships with the program everybody may see.
+  // Managed rules ship with the program, so every caller may see them.
   if (managed !== undefined) return { ...plainStep(step), description: managed.description, expression: managed.expression ?? "" };
   if (rule === undefined) return { ...plainStep(step), description: "", expression: "" };
   const match = matches.find((one) => one.ruleset_id === step.ruleset_id && one.rule.id === step.rule_id);
@@ -179,7 +179,10 @@ const plainStep = (step: TraceStep) => ({
   ...(step.score === undefined ? {} : { score: step.score }),
 });
 
-/** The account's rulesets and the zone's, compiled as the edge compiles them. Nothing is counted, so no limit is ever reached. */
+/**
+ * The rulesets of the account and the zone, compiled as at the edge. Requests are not counted, so no rate limit is ever
+ * reached.
+ */
 async function loadRulesets(db: Unit["db"], compiledRows: CompiledRows, scope: RulesetScope, zoneId: string | null): Promise<Loaded> {
   const { account_id: accountId } = scope;
   const rows = await rulesetsWithRules(db, zoneId === null ? [accountId] : [accountId, zoneId]);
@@ -193,10 +196,10 @@ async function loadRulesets(db: Unit["db"], compiledRows: CompiledRows, scope: R
   const [ofAccount, ofZone] = [rows.filter(({ level }) => level === "account"), rows.filter(({ level }) => level !== "account")];
   for (const row of [...ofAccount, ...before, ...ofZone, ...after]) {
     const definitions = JSON.parse(row.rules) as RuleDefinition[];
-    // Who may see some rules need not see those of others, or of other phases: of those only what they did.
+    // A caller who may not read a phase sees only the effects of its rules.
     if (isShown(row, scope)) for (const rule of definitions) rules.set(`${row.id}/${rule.id}`, rule);
     const compiled = await compiledRows.compile(row, around);
-    // Messages quote what a rule says.
+    // Messages quote the rule, so they are shown only with it.
     for (const { rule_id, message } of compiled.problems)
       if (rules.has(`${row.id}/${rule_id}`)) leftOut.push({ ruleset_id: row.id, rule_id, message });
     if (row.kind === "custom") customs.set(row.id, compiled);
@@ -210,7 +213,7 @@ function isShown(row: RulesetRow, scope: RulesetScope): boolean {
   return scope.level === "account" && mayUse(scope.actor, { ...scope, level: "zone", zone_id: row.owner_id }, row.phase, "read");
 }
 
-/** Only the lists that a rule names are read. */
+/** Reads the lists that rules refer to. */
 async function loadLists(db: Unit["db"], accountId: string, rows: readonly RulesetRow[]): Promise<NamedLists> {
   const named = new Set(rows.flatMap(({ rules }) => [...rules.matchAll(/\$([a-z0-9_.]{1,100})/g)].map((match) => match[1])));
   const lists = new Map<string, NamedList>();

@@ -12,16 +12,19 @@ import { deleteVersion, versionOf, versionsOf } from "#store/rulesets/ruleset-ve
 import type { RulesetRow } from "#store/rulesets/rulesets.ts";
 import type { Store } from "#store/database/store.ts";
 
-/** What rulesets were: every write makes a version, and the newest ones are kept. Throws `ruleset_not_found`, `ruleset_version_not_found`. */
+/**
+ * Versions of rulesets: every write creates one, and the newest are kept. Throws `ruleset_not_found`,
+ * `ruleset_version_not_found`.
+ */
 export interface RulesetVersions {
   /** Newest first, without rules. */
   list(scope: RulesetScope, id: string): Promise<readonly RulesetSummary[]>;
   get(scope: RulesetScope, id: string, version: string): Promise<Ruleset>;
-  /** The version with only the rules that have the tag. */
+  /** The version, limited to rules with the tag. */
   byTag(scope: RulesetScope, id: string, version: string, tag: string): Promise<Ruleset>;
-  /** The version in force stays. */
+  /** Throws for the current version. */
   delete(call: Call, scope: RulesetScope, id: string, version: string): Promise<void>;
-  /** The same of a phase's entry point. */
+  /** The same for a phase's entry point. */
   ofEntryPoint(scope: RulesetScope, phase: string): Promise<readonly RulesetSummary[]>;
   getOfEntryPoint(scope: RulesetScope, phase: string, version: string): Promise<Ruleset>;
 }

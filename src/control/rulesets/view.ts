@@ -3,7 +3,7 @@ import type { ManagedRuleset } from "#rules/managed/managed-ruleset.ts";
 import { loggingOf } from "./rules.ts";
 import type { RulesetHead, RulesetRow } from "#store/rulesets/rulesets.ts";
 
-/** SPEC 2.6: the entry point of `http_response_firewall_managed` says `firewall_managed`. */
+/** SPEC 2.6: the `source` of the entry point of `http_response_firewall_managed` is `firewall_managed`. */
 const sourceOf = (kind: string, phase: string): { source?: string } => {
   const source = /^http_(?:request|response)_(firewall_(?:managed|custom))$/.exec(phase)?.[1];
   return (kind === "zone" || kind === "root") && source !== undefined ? { source } : {};
@@ -25,14 +25,14 @@ export const rulesetView = (row: RulesetRow): Ruleset => ({
   rules: (JSON.parse(row.rules) as Rule[]).map(ruleView),
 });
 
-/** Actions without parameters show none. */
+/** Omits empty action parameters. */
 function ruleView({ action_parameters, ...saved }: Rule): Rule {
   const logging = saved.logging ?? loggingOf(saved.action);
   const rule = logging === undefined ? saved : { ...saved, logging };
   return action_parameters === undefined || Object.keys(action_parameters).length === 0 ? rule : { ...rule, action_parameters };
 }
 
-/** When this version's managed rulesets were made: they ship with the program and never change in it. */
+/** Time of this version's managed rulesets, which ship with the program and never change in it. */
 const MANAGED_LAST_UPDATED = "2026-01-01T00:00:00.000000Z";
 
 export const managedSummary = (ruleset: ManagedRuleset): RulesetSummary => ({

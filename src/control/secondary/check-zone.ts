@@ -11,8 +11,8 @@ import { createRecordBudget } from "./record-budget.ts";
 import { type ZoneSource, zoneSource } from "./zone-source.ts";
 
 /**
- * Asks the zone's peers one after another, that at the address `first`, until one has an answer, and has what comes of it done. Rejects where something
- * else than the peers is at fault, which the zone's status says too.
+ * Queries the zone's peers in sequence, the one at the address `first` before the others, until one answers, and applies
+ * the answer. Rejects if the failure is not caused by the peers; the zone's status also reports it.
  */
 export type CheckZone = (zoneId: string, signal: AbortSignal, first?: string) => Promise<"done" | "stopped">;
 
@@ -23,24 +23,24 @@ export interface CheckZoneDeps {
   readonly outcomes: Outcomes;
   readonly limits: Omit<PrimaryLimits, "recordsMax">;
   readonly primaryAllowed: AddressPolicy;
-  /** Records of all transfers under way together. */
+  /** Limit of records of all running transfers together. */
   readonly recordsAtOnceMax: number;
-  /** Records that one zone of the plan may have. */
+  /** Limit of records per zone of the plan. */
   recordsPerZoneMax(plan: string): number;
-  /** Records that are taken of a zone that waits for a proof, SOA and signatures included. */
+  /** Records that are transferred of an unproved zone, including SOA and signatures. */
   readonly unprovedRecordsMax: number;
 }
 
 /**
- * A zone that waits for a proof answers nothing but its apex: it asks its primaries, whoever's they are, no more often. What
- * there is beyond `unprovedRecordsMax` comes when it is proved.
+ * An unproved zone only answers for its apex, so it queries its primaries, which may belong to others, at most this
+ * often. Records beyond `unprovedRecordsMax` are transferred after the proof.
  */
 const UNPROVED_EVERY_MS = 3_600_000;
 const waitsForProof = ({ zone }: ZoneSource): boolean => zone.status === "pending" || zone.status === "initializing";
 
-/** Tries to plan a transfer while somebody else keeps changing the zone. */
+/** Attempts to plan a transfer while others change the zone. */
 const PLANS_MAX = 3;
-/** SOA records, signatures and what signing adds are not records here, but are transferred. */
+/** Factor for transferred records that are not stored: SOA records, signatures and other records of signing. */
 const RECORDS_FACTOR = 4;
 
 export function createCheckZone(deps: CheckZoneDeps): CheckZone {
@@ -66,7 +66,7 @@ export function createCheckZone(deps: CheckZoneDeps): CheckZone {
   const askPeers = async (zoneId: string, signal: AbortSignal, first: string | undefined): Promise<"done" | "stopped"> => {
     const reasons: string[] = [];
     let source = await read(zoneId, first);
-    // Whoever wants it sooner: a NOTIFY, its owner, or what its SOA says.
+    // Also applies to a NOTIFY, a request of its owner and a shorter interval in its SOA.
     const soonestMs = source !== undefined && waitsForProof(source) ? (source.state.checked_ms ?? 0) + UNPROVED_EVERY_MS : 0;
     if (soonestMs > clock.nowMs()) {
       await store.write(({ db }) => updateIncomingState(db, zoneId, { next_check_ms: soonestMs }));

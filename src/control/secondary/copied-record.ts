@@ -7,7 +7,7 @@ import { formatName, keyOf, type NameKey, parseAbsoluteName } from "#wire/dns/na
 import { describe, recordTypeByCode, recordTypeOf, typeCode } from "#wire/dns/record-types.ts";
 import { TransferError } from "#wire/dns/transfer-reader.ts";
 
-/** Equal exactly for records of a zone that are the same but for their TTL (RFC 2181 §5). */
+/** Equal for records of a zone that differ at most in TTL (RFC 2181 §5). */
 export type RecordKey = string;
 
 export const recordKey = (name: NameKey, type: number, rdata: Uint8Array): RecordKey =>
@@ -15,23 +15,23 @@ export const recordKey = (name: NameKey, type: number, rdata: Uint8Array): Recor
 
 export const keyOfRecord = ({ name, type, rdata }: ResourceRecord): RecordKey => recordKey(keyOf(name), type, rdata);
 
-/** The key of a record as it is stored. */
+/** The key of a stored record. */
 export const keyOfRow = (row: { readonly name: string; readonly type: string; readonly rdata: string }): RecordKey =>
   recordKey(keyOf(parseAbsoluteName(row.name)), typeCode(row.type) ?? 0, Buffer.from(row.rdata, "base64"));
 
 /**
- * What a primary that signs its zone adds to it: SIG, KEY, NXT, RRSIG, NSEC, DNSKEY, NSEC3, NSEC3PARAM, CDS, CDNSKEY,
- * ZONEMD. It would be wrong here, where answers are made and signed as the zone's settings say.
+ * Types that a signing primary adds to its zone: SIG, KEY, NXT, RRSIG, NSEC, DNSKEY, NSEC3, NSEC3PARAM, CDS, CDNSKEY,
+ * ZONEMD. They would be wrong here, because this server creates and signs answers by the zone's settings.
  */
 const SIGNING_TYPES: ReadonlySet<number> = new Set([24, 25, 30, 46, 47, 48, 50, 51, 59, 60, 63]);
 
-/** What becomes of a primary's record: the zone's apex, a record, or nothing. */
+/** How a primary's record is used: as part of the apex, as a record, or not at all. */
 export function roleOf({ name, type }: Pick<ResourceRecord, "name" | "type">, zone: NameKey): "apex" | "record" | "none" {
   if (SIGNING_TYPES.has(type)) return "none";
   return type === TYPE.NS && keyOf(name) === zone ? "apex" : "record";
 }
 
-/** The record in the form in which it is stored. Throws TransferError where a zone here cannot hold it. */
+/** The record in stored form. Throws TransferError if a zone here cannot contain it. */
 export function copiedRecord(record: ResourceRecord, zone: NameKey, proxied: boolean): PreparedRecord {
   const type = typeName(record.type);
   const name = formatName(record.name).toLowerCase();
@@ -57,5 +57,5 @@ export function copiedRecord(record: ResourceRecord, zone: NameKey, proxied: boo
 
 export const typeName = (code: number): string => recordTypeByCode(code)?.name ?? `TYPE${code}`;
 
-/** RFC 2181 §8: with the highest bit set it means zero. One second would mean "automatic" here, so it is none at all. */
+/** RFC 2181 §8: a TTL with the highest bit set means zero. One second also becomes zero, because 1 means "automatic" here. */
 export const storedTtl = (ttl: number): number => (ttl === 1 || ttl > 0x7fff_ffff ? 0 : ttl);

@@ -8,7 +8,7 @@ import { planDifferences, planFull, type TransferPlan } from "./plan-transfer.ts
 import { connectPrimary, type PrimaryClientDeps, type PrimaryConnection } from "./primary-client.ts";
 import type { SourcePeer, ZoneSource } from "./zone-source.ts";
 
-/** What one peer had to say. */
+/** The result of querying one peer. */
 export type FetchResult = "applied" | "confirmed" | "moved";
 
 export interface FetchDeps extends PrimaryClientDeps {
@@ -17,8 +17,8 @@ export interface FetchDeps extends PrimaryClientDeps {
 }
 
 /**
- * Asks one peer for the zone's serial and fetches what is new. `moved` where somebody has changed the zone meanwhile. Throws
- * TransferError where the peer has nothing that can be used: then nothing has changed.
+ * Queries one peer for the zone's serial and transfers changes. `moved`: the zone was changed by others meanwhile. Throws
+ * TransferError if the peer has nothing usable; then nothing has changed.
  */
 export async function fetchZone(deps: FetchDeps, source: ZoneSource, peer: SourcePeer, signal: AbortSignal): Promise<FetchResult> {
   const zone = parseAbsoluteName(source.zone.name);
@@ -40,7 +40,7 @@ export async function fetchZone(deps: FetchDeps, source: ZoneSource, peer: Sourc
       throw new TransferError(`it transferred the serial ${newest} instead of ${serial}`);
     return (await deps.outcomes.applied(source, peer, fetched.method, fetched.plan)) ? "applied" : "moved";
   } catch (error) {
-    // Too many records, for one: the zone's fault, and nothing was changed.
+    // For example, too many records: a problem of the zone, and nothing was changed.
     if (error instanceof PlatformError) throw new TransferError(error.message);
     throw error;
   } finally {
@@ -53,7 +53,7 @@ interface Fetched {
   readonly plan: TransferPlan;
 }
 
-/** Differences where the peer has them and they fit, else the whole zone over another connection. */
+/** Differences if the peer has them and they match, otherwise the whole zone over another connection. */
 async function fetchIncrementally(
   deps: FetchDeps,
   source: ZoneSource,
@@ -82,7 +82,7 @@ const fetchWhole = async (deps: FetchDeps, source: ZoneSource, connection: Prima
 async function planned({ store }: FetchDeps, { zone, copy }: ZoneSource, transfer: Transfer): Promise<Fetched> {
   const scene = { db: store.read, zone, apex: copy?.apex ?? null };
   if (transfer.kind === "full") return { method: "AXFR", plan: await planFull(scene, transfer) };
-  // Its SOA record had just said otherwise.
+  // Contradicts the SOA record that it has just sent.
   if (transfer.kind === "current" || !scene.apex) throw new TransferError(`it has no newer version of ${formatName(transfer.soa.name)}`);
   return { method: "IXFR", plan: await planDifferences({ ...scene, apex: scene.apex }, transfer) };
 }

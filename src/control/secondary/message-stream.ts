@@ -6,14 +6,14 @@ import { HEADER_BYTES } from "#wire/dns/codes.ts";
 import { TransferError } from "#wire/dns/transfer-reader.ts";
 
 export interface StreamLimits {
-  /** To connect, and between any two arrivals of data. */
+  /** Milliseconds for connecting, and between two arrivals of data. */
   readonly idleTimeoutMs: number;
-  /** For everything together. */
+  /** Milliseconds in total. */
   readonly totalTimeoutMs: number;
   readonly bytesMax: number;
 }
 
-/** DNS messages over one TCP connection (RFC 7766). Throws TransferError, also where a limit is passed. */
+/** DNS messages over one TCP connection (RFC 7766). Throws TransferError, also if a limit is exceeded. */
 export interface MessageStream {
   send(message: Uint8Array): void;
   next(): Promise<Buffer>;
@@ -29,7 +29,7 @@ export async function openMessageStream(
 ): Promise<MessageStream> {
   const socket = connect({ host: to.address, port: to.port, noDelay: true });
   const isGlobal = isGlobalAddress(to.address);
-  /** What came is a message of DNS, at least by its length. */
+  /** Whether the data received so far looks like DNS messages, judged by its length. */
   let hasAnswered = false;
   const fail = (message: string): void => void socket.destroy(new TransferError(message));
   const told = (error: unknown): unknown => (isGlobal || hasAnswered ? explained(error) : silent(error));
@@ -44,7 +44,7 @@ export async function openMessageStream(
     signal.removeEventListener("abort", abort);
     socket.destroy();
   };
-  // Whoever reads is told by the iterator; between two reads nobody else listens.
+  // The reader gets errors through the iterator; between two reads, this listener prevents an uncaught error.
   socket.on("error", () => undefined);
   try {
     await once(socket, "connect", { signal });
@@ -79,7 +79,7 @@ async function* read(socket: Socket, bytesMax: number): AsyncGenerator<Buffer, u
   for await (const chunk of socket as AsyncIterable<Buffer>) {
     received += chunk.length;
     if (received > bytesMax) throw new TransferError(`the response is longer than ${bytesMax} bytes`);
-    // What was appended is never written over, so that messages stay what they are.
+    // Appended bytes are never overwritten, so messages stay valid.
     pending.append(chunk, 0, chunk.length);
     for (;;) {
       const bytes = pending.buffer.subarray(pending.start, pending.end);
@@ -93,10 +93,10 @@ async function* read(socket: Socket, bytesMax: number): AsyncGenerator<Buffer, u
   return undefined;
 }
 
-/** Of the message and its length field; infinite while that is not there. */
+/** Length of the message including its length field; infinite until that has arrived. */
 const lengthOf = (bytes: Buffer): number => (bytes.length < LENGTH_BYTES ? Number.POSITIVE_INFINITY : LENGTH_BYTES + bytes.readUInt16BE(0));
 
-/** What the system says of a connection, in words for the zone's status. */
+/** Translates a connection error for the zone's status. */
 function explained(error: unknown): unknown {
   const { code, name } = error as NodeJS.ErrnoException;
   if (code === "ERR_STREAM_PREMATURE_CLOSE") return new TransferError(CLOSED);
@@ -106,10 +106,10 @@ function explained(error: unknown): unknown {
     : error;
 }
 
-/** Refused, silent, closed or speaking something else: whoever may name an address learns nothing of a network that is not theirs. */
+/** The same message for a refused, silent, closed or different protocol, so that callers learn nothing about private networks. */
 const SILENT = "it sent no DNS response: nothing listens there, it uses another protocol, or it takes too long";
 
-/** The same of an address in one's own network, before anything has come that can be an answer. */
+/** The error for an address in a private network, before a DNS message has arrived. */
 function silent(error: unknown): unknown {
   const { code, name, message } = error as NodeJS.ErrnoException;
   if (name === "AbortError") return explained(error);

@@ -5,22 +5,22 @@ import { formatName } from "#wire/dns/name.ts";
 import { TransferError, type ZoneDifference } from "#wire/dns/transfer-reader.ts";
 import { keyOfRecord, typeName } from "./copied-record.ts";
 
-/** Between so many records other requests get their turn. */
+/** Records per tick; other requests run in between. */
 const RECORDS_AT_ONCE = 500;
 
-/** What several differences do to one record. */
+/** The net effect of several differences on one record. */
 export interface NetChange {
   /** The record, for its name and type. */
   readonly sample: ResourceRecord;
-  /** Whether the zone must have had it before the first difference. */
+  /** Whether the zone must have contained it before the first difference. */
   readonly existed: boolean;
-  /** The record after the last difference; null where it is gone. */
+  /** The record after the last difference; null if it is deleted. */
   readonly after: ResourceRecord | null;
 }
 
 /**
- * Differences that follow each other as one, by `RecordKey`. Throws TransferError where they contradict each other: a record cannot go
- * twice, or come twice.
+ * Combines consecutive differences, by `RecordKey`. Throws TransferError if they contradict each other: a record cannot
+ * be deleted or added twice.
  */
 export async function netDifference(
   differences: readonly ZoneDifference[],

@@ -16,22 +16,22 @@ import type { TransferPlan } from "./plan-transfer.ts";
 import { expiresAtMs, nextRefreshMs, nextRetryMs } from "./timers.ts";
 import type { SourcePeer, ZoneSource } from "./zone-source.ts";
 
-/** What a check of a zone leads to, each as one unit. */
+/** Effects of a zone's check, each in one unit. */
 export interface Outcomes {
   /**
-   * The zone becomes what its primary has: records, apex, serial, history and what planes answer, at once. False where
-   * somebody has changed the zone since it was read, so that the plan has to be made again.
+   * Makes the zone equal to the primary's: records, apex, serial, history and the planes' data, all at once. False if the
+   * zone was changed since it was read, so that the plan must be made again.
    */
   applied(source: ZoneSource, peer: SourcePeer, method: TransferMethod, plan: TransferPlan): Promise<boolean>;
-  /** A peer has nothing newer. An expired zone is answered from again. */
+  /** A peer has no newer version. An expired zone is answered again. */
   confirmed(source: ZoneSource, peer: SourcePeer): Promise<void>;
-  /** No peer had an answer, for these reasons. A zone that has not been confirmed for too long expires. */
+  /** No peer answered, for these reasons. A zone that was not confirmed for too long expires. */
   failed(source: ZoneSource, reasons: readonly string[]): Promise<void>;
 }
 
 export type TransferMethod = "AXFR" | "IXFR";
 
-/** What has become of a zone's check, for those who watch over the server. */
+/** The result of a zone's check, for monitoring. */
 export type CheckReport = { readonly zone: string } & (
   | {
       readonly result: "transferred";
@@ -55,7 +55,7 @@ export interface OutcomesDeps {
 }
 
 const REASON_LENGTH_MAX = 1000;
-/** One failure may pass by itself. */
+/** Consecutive failures before a notification, because a single one may be temporary. */
 const TELLING_FAILURES = 2;
 
 export function createOutcomes(deps: OutcomesDeps): Outcomes {
@@ -63,7 +63,7 @@ export function createOutcomes(deps: OutcomesDeps): Outcomes {
   const scene = (copy: PrimaryCopy | undefined) => ({ apex: copy?.apex ?? null, nowMs: clock.nowMs(), random: deps.random() });
   const success = (source: ZoneSource, peer: SourcePeer, copy: PrimaryCopy | undefined) => ({
     next_check_ms: nextRefreshMs(scene(copy), source.autoRefreshSeconds),
-    // One that was asked for meanwhile is still to be done.
+    // A forced transfer that was requested meanwhile is still pending.
     ...(source.state.forced === 1 ? { forced: 0 } : {}),
     failures: 0,
     checked_ms: clock.nowMs(),
@@ -78,7 +78,7 @@ export function createOutcomes(deps: OutcomesDeps): Outcomes {
       const { zone } = source;
       const count = (changes.deletes?.length ?? 0) + (changes.rows?.length ?? 0) + (changes.prepared?.length ?? 0);
       const options = { kind: "transfer", reason: `serial ${apex.serial} from ${peer.label} by ${method}` } as const;
-      /** All but the records. False where somebody has changed the zone. */
+      /** Everything except the records. False if the zone was changed meanwhile. */
       const conclude = async (unit: Unit): Promise<boolean> => {
         const row = await lockedRow(unit, zone.id);
         if (row?.serial !== zone.serial || row.type !== zone.type) return false;
@@ -138,7 +138,7 @@ export function createOutcomes(deps: OutcomesDeps): Outcomes {
   };
 }
 
-/** What goes before what comes: the zone never has more than the primary's two versions of it. */
+/** Deletions first, so that the zone never contains more records than the primary's two versions. */
 async function* transferPieces({ deletes = [], rows = [], prepared = [] }: TransferPlan["changes"]): AsyncGenerator<RecordChanges> {
   const parts = { deletes, rows, prepared };
   let piece: { -readonly [K in keyof typeof parts]: (typeof parts)[K][number][] } = { deletes: [], rows: [], prepared: [] };
@@ -157,7 +157,7 @@ async function* transferPieces({ deletes = [], rows = [], prepared = [] }: Trans
 async function setExpired(unit: Unit, deps: OutcomesDeps, { zone }: ZoneSource, expired: boolean): Promise<void> {
   const row = await lockedRow(unit, zone.id);
   const copy = row && primaryCopy(row);
-  // Another node may have been quicker.
+  // Another node may have done it already.
   if (!row || !copy || copy.expired === expired) return;
   await putCopy(unit, deps.clock, row, { ...copy, expired });
   unit.audit({ ...auditOf(deps.call(), row, expired ? "zone.expire" : "zone.unexpire"), after: { serial: copy.apex?.serial ?? null } });
@@ -170,7 +170,7 @@ async function putCopy(unit: Unit, clock: Clock, row: ZoneRow, copy: PrimaryCopy
   unit.change({ kind: "serial", id: row.id, value: serialEntry({ ...row, ...changed }) });
 }
 
-/** Locks first and reads then, as every writer of a zone does. */
+/** Locks the zone, then reads it, like every writer of a zone. */
 const lockedRow = async (unit: Unit, id: string): Promise<ZoneRow | undefined> =>
   (await lockZone(unit.db, id)) ? zoneRowById(unit.db, id) : undefined;
 

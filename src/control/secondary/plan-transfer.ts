@@ -19,7 +19,7 @@ import { copiedRecord, keyOfRecord, keyOfRow, type RecordKey, recordKey, roleOf,
 import { createSetSizes } from "./set-sizes.ts";
 import { netDifference } from "./net-difference.ts";
 
-/** What makes the zone what its primary says it is. */
+/** The changes that make the zone equal to its primary's. */
 export interface TransferPlan {
   readonly apex: PrimaryApex;
   readonly changes: Pick<RecordChanges, "deletes" | "rows" | "prepared">;
@@ -28,11 +28,11 @@ export interface TransferPlan {
 export interface PlanScene {
   readonly db: Unit["db"];
   readonly zone: { readonly id: string; readonly name: string };
-  /** What the zone has of its primary so far. */
+  /** The zone's current copy of the primary's apex. */
   readonly apex: PrimaryApex | null;
 }
 
-/** The primary's differences do not fit to what the zone holds: it has to be transferred as a whole. */
+/** The primary's differences do not match the zone, so it must be transferred as a whole. */
 export class OutOfStepError extends TransferError {
   constructor(reason: string) {
     super(`the differences do not match the zone: ${reason}`);
@@ -40,10 +40,10 @@ export class OutOfStepError extends TransferError {
   }
 }
 
-/** Between so many records other requests get their turn. */
+/** Records per tick; other requests run in between. */
 const SLICE = 500;
 
-/** Makes the zone the given one. Throws TransferError where a record cannot be held. */
+/** Plans a complete replacement. Throws TransferError if a record cannot be stored. */
 export async function planFull(scene: PlanScene, { soa, records }: Extract<Transfer, { kind: "full" }>): Promise<TransferPlan> {
   const zone = keyOf(soa.name);
   const wanted = new LargeMap<ResourceRecord>();
@@ -54,7 +54,7 @@ export async function planFull(scene: PlanScene, { soa, records }: Extract<Trans
     if (role === "none") return;
     const held = role === "apex" ? nameServers : wanted;
     const key = keyOfRecord(record);
-    // The same record twice is one (RFC 2181 §5).
+    // Duplicate records count once (RFC 2181 §5).
     if (!held.has(key)) sizes.add(formatName(record.name).toLowerCase(), record.type, record.rdata.length);
     held.set(key, record);
   });
@@ -86,7 +86,7 @@ export async function planFull(scene: PlanScene, { soa, records }: Extract<Trans
   return { apex, changes: { deletes, rows, prepared: await copied(wanted.values(), soa, proxied) } };
 }
 
-/** Applies the differences to what the zone holds. Throws OutOfStepError, and TransferError as `planFull`. */
+/** Plans the application of differences. Throws OutOfStepError, and TransferError as `planFull`. */
 export async function planDifferences(
   scene: PlanScene & { readonly apex: PrimaryApex },
   { soa, differences }: { readonly soa: ResourceRecord; readonly differences: readonly ZoneDifference[] },
@@ -139,7 +139,7 @@ export async function planDifferences(
   };
 }
 
-/** New records, proxied where others of their name and type are: an override outlives the address that it was made for. */
+/** New records; proxied if others of their name and type are, so that the setting survives a change of address. */
 async function copied(records: Iterable<ResourceRecord>, soa: ResourceRecord, proxied: ReadonlySet<string>): Promise<PreparedRecord[]> {
   const zone = keyOf(soa.name);
   const prepared: PreparedRecord[] = [];
@@ -151,7 +151,7 @@ async function copied(records: Iterable<ResourceRecord>, soa: ResourceRecord, pr
   return prepared;
 }
 
-/** A CNAME at the apex is an override: no primary has one. */
+/** A CNAME at the apex is an override, because no primary can have one. */
 const isOwnAlias = (row: { readonly name: string; readonly type: string }, zoneName: string): boolean =>
   row.type === "CNAME" && row.name === zoneName;
 

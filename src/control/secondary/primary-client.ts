@@ -11,11 +11,11 @@ import { type AnswerVerifier, createAnswerVerifier, signRequest, type TsigFault,
 import type { RecordBudget } from "./record-budget.ts";
 import { type MessageStream, openMessageStream, type StreamLimits } from "./message-stream.ts";
 
-/** A name server that a zone is fetched from. */
+/** A name server from which a zone is transferred. */
 export interface Primary {
   readonly address: string;
   readonly port: number;
-  /** Null where it is trusted by its address; undefined where its key cannot be read, so that nothing can be asked of it. */
+  /** Null if the peer is identified by its address; undefined if its key cannot be decrypted, so that it cannot be queried. */
   readonly key: TsigKey | null | undefined;
 }
 
@@ -23,18 +23,18 @@ export interface PrimaryLimits extends StreamLimits {
   readonly recordsMax: number;
 }
 
-/** One connection to a primary. Everything throws TransferError, with a message that is fit to show. */
+/** One connection to a primary. All methods throw TransferError with a message that can be displayed. */
 export interface PrimaryConnection {
-  /** The zone's SOA record there. Throws where the server has no authority for the zone. */
+  /** The zone's SOA record at the server. Throws if the server is not authoritative for the zone. */
   soa(): Promise<ResourceRecord>;
-  /** The zone: whole (AXFR), or where a serial is given from that on (IXFR), as far as the server can. */
+  /** Transfers the zone: completely (AXFR), or the changes since the serial (IXFR) if the server supports that. */
   transfer(serial: number | null): Promise<Transfer>;
-  /** Ends it, and what it has transferred counts no more. */
+  /** Closes the connection and releases its records from the budget. */
   close(): void;
 }
 
 export interface PrimaryClientDeps {
-  /** Whether a primary may be at this address; asked right before it is connected to. */
+  /** Whether a primary may have this address; called immediately before connecting. */
   readonly primaryAllowed: AddressPolicy;
   readonly limits: PrimaryLimits;
   readonly budget: RecordBudget;
@@ -79,7 +79,7 @@ export async function connectPrimary(
       const reader = createTransferReader({ zone: keyOf(zone), serial, recordsMax: limits.recordsMax });
       let taken = 0;
       while (!reader.transfer) {
-        // Messages that have arrived together would be read together, however many they are.
+        // Otherwise, all messages that have arrived together would be processed in one tick.
         if (taken >= RECORDS_AT_ONCE) {
           await setImmediate();
           taken = 0;
@@ -102,20 +102,20 @@ export async function connectPrimary(
   };
 }
 
-/** Records of a transfer that are read in one turn of the event loop; the last message of the turn may exceed it by its own, 5,000 at most. */
+/** Records of a transfer that are read per tick; the last message may add up to 5,000. */
 const RECORDS_AT_ONCE = 500;
 
-/** What a request for differences says of the client's zone: nothing but the serial is read of it (RFC 1995 §3). */
+/** The SOA record in a request for differences, of which only the serial is used (RFC 1995 §3). */
 function ownSoa(zone: DnsName, serial: number): ResourceRecord {
   const rdata = Buffer.alloc(22);
   rdata.writeUInt32BE(serial, 2);
   return { name: zone, type: TYPE.SOA, class: CLASS.IN, ttl: 0, rdata };
 }
 
-/** The messages of one answer. */
+/** The messages of one response. */
 interface AnswerReader {
   next(): Promise<Message>;
-  /** Throws where the last message is not vouched for. */
+  /** Throws if the last message is not signed. */
   end(): void;
 }
 
@@ -144,7 +144,7 @@ function createAnswerReader(stream: MessageStream, { id, question, verifier }: E
   };
 }
 
-/** Later messages of a transfer may come without the question (RFC 5936 §2.2.1). */
+/** Later messages of a transfer may omit the question (RFC 5936 §2.2.1). */
 const asked = ({ questions }: Message, question: Question): boolean =>
   questions.every(({ name, type, class: of }) => keyOf(name) === keyOf(question.name) && type === question.type && of === question.class);
 

@@ -1,15 +1,15 @@
 import { TransferError } from "#wire/dns/transfer-reader.ts";
 
-/** Records that all transfers under way may hold in memory together. */
+/** Limits the records that all running transfers hold in memory together. */
 export interface RecordBudget {
   lease(): RecordLease;
 }
 
-/** One transfer's part. */
+/** The share of one transfer. */
 export interface RecordLease {
   /** Throws TransferError if the budget is used up. */
   take(records: number): void;
-  /** Gives everything back. */
+  /** Returns all records to the budget. */
   release(): void;
 }
 

@@ -10,23 +10,23 @@ import { type CheckReport, createOutcomes } from "./outcomes.ts";
 import type { PrimaryLimits } from "./primary-client.ts";
 import { CHECK_MS_MAX } from "./timers.ts";
 
-/** Keeps zones of type secondary what their primaries say they are. */
+/** Keeps secondary zones in sync with their primaries. */
 export interface Secondaries {
   /**
-   * Starts the checks that are due, as many as may be under way at once, and resolves to how many those are. Rejects where a
-   * check since the last call failed for another reason than the peers: that is the program's fault.
+   * Starts due checks, up to the limit of concurrent ones, and resolves to their number. Rejects if a check since the
+   * last call failed for a reason other than its peers, which is a defect.
    */
   startDue(): Promise<number>;
   /**
-   * The zone is to be checked at once, or again when the check under way is done: a peer says that it has changed (RFC 1996).
-   * The one at the address is asked first, since others may not know of it yet.
+   * Checks the zone at once, or again after a running check, because a peer announced a change (RFC 1996). Queries the
+   * peer at the address first, because others may not have the change yet.
    */
   notified(zoneId: string, from?: string): Promise<void>;
-  /** Starts what is due, without waiting for it. */
+  /** Starts due checks without waiting for them. */
   wake(): void;
-  /** Resolves when no check is under way or about to be. */
+  /** Resolves when no check is running or about to start. */
   idle(): Promise<void>;
-  /** Ends the checks under way, which leaves their zones as they are. */
+  /** Aborts running checks, which leaves their zones unchanged. */
   close(): Promise<void>;
 }
 
@@ -35,23 +35,23 @@ export interface SecondariesDeps {
   readonly clock: Clock;
   readonly sealer: Sealer;
   readonly changer: RecordChanger;
-  /** Whether a primary may be at this address. */
+  /** Whether a primary may have this address. */
   readonly primaryAllowed: AddressPolicy;
-  /** Records that one zone of the plan may have. */
+  /** Limit of records per zone of the plan. */
   recordsPerZoneMax(plan: string): number;
-  /** Told how each check ended. */
+  /** Called with the result of each check. */
   readonly report?: ((report: CheckReport) => void) | undefined;
-  /** Between 0 and 1; Math.random unless given. */
+  /** Between 0 and 1; default: Math.random. */
   readonly random?: () => number;
   readonly limits?: Partial<SecondaryLimits>;
 }
 
 export interface SecondaryLimits extends Omit<PrimaryLimits, "recordsMax"> {
-  /** Zones that are checked at once. */
+  /** Concurrent checks. */
   readonly zonesAtOnce: number;
-  /** Records that transfers under way hold together. One takes some 400 bytes of memory. */
+  /** Records that running transfers hold together; one takes about 400 bytes of memory. */
   readonly recordsAtOnceMax: number;
-  /** Records of a zone that nothing proves. */
+  /** Limit of records of an unproved zone. */
   readonly unprovedRecordsMax: number;
 }
 
@@ -64,9 +64,9 @@ const LIMITS: SecondaryLimits = {
   unprovedRecordsMax: 10_000,
 };
 
-/** Between two checks that a peer asks for. */
+/** Minimum interval between two checks that peers announce. */
 const NOTIFIED_AGAIN_MS = 1_000;
-/** A node that has not said for so long that it is still checking a zone leaves it to the others, and to its next start. */
+/** A node that does not renew its claim for this long loses the zone's check to other nodes, or to its next start. */
 const CLAIM_MS = 60_000;
 
 export function createSecondaries(deps: SecondariesDeps): Secondaries {
@@ -80,9 +80,9 @@ export function createSecondaries(deps: SecondariesDeps): Secondaries {
     recordsAtOnceMax: limits.recordsAtOnceMax,
     unprovedRecordsMax: limits.unprovedRecordsMax,
   });
-  /** By zone; true where it has to be looked at again afterwards. */
+  /** Running checks by zone; true: check again afterwards. */
   const underWay = new Map<string, boolean>();
-  /** Addresses of the peers to ask first, by zone. */
+  /** Addresses of the peers to query first, by zone. */
   const announcers = new Map<string, string>();
   const work = new Set<Promise<void>>();
   const stop = new AbortController();
@@ -106,7 +106,7 @@ export function createSecondaries(deps: SecondariesDeps): Secondaries {
     const announcer = announcers.get(zoneId);
     announcers.delete(zoneId);
     try {
-      // What was not finished is due when the server starts again.
+      // An aborted check becomes due at the next start.
       if ((await checkZone(zoneId, stop.signal, announcer)) === "stopped") await dueIn(zoneId, 0);
     } finally {
       await claim.end();
@@ -118,7 +118,8 @@ export function createSecondaries(deps: SecondariesDeps): Secondaries {
 
   const startWhatIsDue = async (): Promise<number> => {
     const now = clock.nowMs();
-    // Those under way are not due, unless somebody has said so meanwhile: they take no other zone's place.
+    // Zones with a running check are usually not due; the limit is increased by their number so that they do not displace
+    // others.
     const zones = stop.signal.aborted ? [] : await dueIncoming(store.read, now, now + CHECK_MS_MAX, limits.zonesAtOnce + underWay.size);
     let started = 0;
     for (const { zone_id, next_check_ms } of zones) {
@@ -164,7 +165,7 @@ export function createSecondaries(deps: SecondariesDeps): Secondaries {
   };
 }
 
-/** Says again and again that the check is still under way, unless somebody wants another one meanwhile. */
+/** Renews the claim regularly, unless another check is requested meanwhile. */
 function keepClaim(
   { store, clock }: Pick<SecondariesDeps, "store" | "clock">,
   zoneId: string,
@@ -177,7 +178,7 @@ function keepClaim(
     const { result } = await store.write(({ db }) => claimIncoming(db, zoneId, seenMs, untilMs));
     if (result) seenMs = untilMs;
   };
-  // A renewal that fails is as good as none: the zone is then checked by two at once, which the last of them notices.
+  // If a renewal fails, two nodes may check the zone at once, which the later one detects.
   const timer = setInterval(() => (renewal = renew().catch(() => undefined)), CLAIM_MS / 3).unref();
   return {
     end: async () => {

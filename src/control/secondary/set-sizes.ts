@@ -3,15 +3,18 @@ import { LargeMap } from "#kernel/large-map.ts";
 import { TransferError } from "#wire/dns/transfer-reader.ts";
 import { typeName } from "./copied-record.ts";
 
-/** Adds up the sets of a zone that is copied, which may be as long as those that are written here. */
+/** Sizes of a transferred zone's RRsets, limited like those of records written here. */
 export interface SetSizes {
-  /** A record of the set, or one less. Throws TransferError where the set is too long; `name` is its text in small letters. */
+  /**
+   * Adds a record's size to its set; negative to remove it. Throws TransferError if the set is too large; `name` is in
+   * lower case.
+   */
   add(name: string, type: number, rdataBytes: number): void;
 }
 
 /**
- * A primary's sets are bounded like everybody's: of one name, answers would be cut for every client, and the servers of
- * all zones would work for it.
+ * A primary's sets are limited too: larger ones would make truncated answers for every client, and slow down the servers
+ * of all zones.
  */
 export function createSetSizes(): SetSizes {
   const bytes = new LargeMap<number>();

@@ -10,7 +10,7 @@ type IncomingStatus = Pick<
   "status" | "checked_time" | "transferred_time" | "next_check_time" | "expires_time" | "transfer_method" | "last_error"
 >;
 
-/** How a zone with incoming transfers stands with its primaries. */
+/** The status of a zone's incoming transfers. */
 export function incomingStatus(zone: ZoneRow | undefined, state: IncomingState | undefined): IncomingStatus {
   const copy = zone && primaryCopy(zone);
   const time = (ms: number | null | undefined): string | null => (typeof ms === "number" ? isoMicros(ms * 1000) : null);

@@ -1,15 +1,15 @@
 import type { PrimaryApex } from "#model/dns/primary-copy.ts";
 
-/** What the primary's SOA says, in seconds, within bounds that keep a slip of the pen from hurting either side. */
+/** Limits of the intervals in the primary's SOA, in seconds, so that a mistake in it harms neither side. */
 const REFRESH = { min: 60, max: 2_419_200 } as const;
 const RETRY = { min: 60, max: 86_400 } as const;
 const EXPIRE_MAX = 126_144_000;
-/** No check is put off for longer. */
+/** The longest possible interval between two checks. */
 export const CHECK_MS_MAX = REFRESH.max * 1000;
-/** Before the first transfer the SOA is unknown: the interval doubles from the first to the last. */
+/** Before the first transfer the SOA is unknown: the interval doubles from the first value to the second. */
 const FIRST_RETRY_SECONDS = 60;
 const FIRST_RETRY_SECONDS_MAX = 3600;
-/** Of an interval, so that zones that came together do not stay together. */
+/** Share of the interval by which it varies, so that zones that were created together are not always checked together. */
 const JITTER = 0.1;
 
 export interface TimerScene {
@@ -26,11 +26,11 @@ const jittered = (seconds: number, random: number): number => Math.round(seconds
 const refreshSeconds = ({ soa }: PrimaryApex): number => within(soa.refresh, REFRESH);
 const retrySeconds = (apex: PrimaryApex): number => Math.min(within(apex.soa.retry, RETRY), refreshSeconds(apex));
 
-/** When the zone is looked at again after a peer has confirmed it (RFC 1035 §3.3.13, and the configuration's own interval). */
+/** Time of the next check after a peer has confirmed the zone (RFC 1035 §3.3.13, and the configured interval). */
 export const nextRefreshMs = ({ apex, nowMs, random }: TimerScene, autoRefreshSeconds: number): number =>
   nowMs + jittered(Math.min(apex ? refreshSeconds(apex) : REFRESH.max, autoRefreshSeconds), random);
 
-/** When it is tried again after no peer has; in time for its expiry. `failures` counts this one too. */
+/** Time of the next attempt after all peers have failed, no later than the zone's expiry. `failures` includes this one. */
 export function nextRetryMs({ apex, nowMs, random }: TimerScene, failures: number, expiresMs: number | null): number {
   const first = Math.min(FIRST_RETRY_SECONDS * 2 ** Math.min(failures - 1, 10), FIRST_RETRY_SECONDS_MAX);
   const next = nowMs + jittered(apex ? retrySeconds(apex) : first, random);
@@ -38,8 +38,8 @@ export function nextRetryMs({ apex, nowMs, random }: TimerScene, failures: numbe
 }
 
 /**
- * When the zone stops being answered from unless a peer confirms it. Not before it has been tried again: an SOA whose expiry
- * is shorter than that would take the zone away at the first lost packet.
+ * When the zone expires unless a peer confirms it. Never before a retry: an SOA with a shorter expiry would disable the
+ * zone at the first lost packet.
  */
 export function expiresAtMs(apex: PrimaryApex | null, confirmedMs: number | null): number | null {
   if (!apex || confirmedMs === null) return null;

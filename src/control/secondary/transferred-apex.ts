@@ -4,7 +4,7 @@ import { formatName } from "#wire/dns/name.ts";
 import { WireReader } from "#wire/dns/wire-reader.ts";
 import { storedTtl } from "./copied-record.ts";
 
-/** What a zone answers at its apex with the primary's SOA and the RDATA of its NS records. */
+/** The apex from the primary's SOA and the RDATA of its NS records. */
 export function apexOf(soa: ResourceRecord, nameServers: Iterable<Uint8Array>, nsTtl: number): PrimaryApex {
   const reader = new WireReader(soa.rdata, { pointers: false });
   const [mname, rname] = [formatName(reader.name()), formatName(reader.name())];

@@ -12,25 +12,25 @@ import type { Primary } from "./primary-client.ts";
 
 type Db = Unit["db"];
 
-/** A peer that the zone can be fetched from. */
+/** A peer from which the zone can be transferred. */
 export interface SourcePeer extends Primary {
   readonly id: string;
-  /** As people know it: name and address. */
+  /** Name and address, for people. */
   readonly label: string;
   readonly ixfr: boolean;
 }
 
-/** Everything that a check of the zone needs to know. */
+/** Everything that a check of the zone needs. */
 export interface ZoneSource {
   readonly zone: ZoneRow;
   readonly state: IncomingState;
   readonly copy: PrimaryCopy | undefined;
   readonly autoRefreshSeconds: number;
-  /** The one that answered last comes first. */
+  /** The peer that answered last comes first. */
   readonly peers: readonly SourcePeer[];
 }
 
-/** Undefined where the zone is gone, is no longer secondary or has no incoming transfers. */
+/** Undefined if the zone was deleted, is no longer secondary or has no incoming transfers. */
 export async function zoneSource(db: Db, sealer: Sealer, zoneId: string): Promise<ZoneSource | undefined> {
   const [zone, configured, state] = [
     await zoneRowById(db, zoneId),

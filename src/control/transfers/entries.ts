@@ -5,7 +5,7 @@ import { transferObjectsOf, zoneTransfersOf, zoneTransfersOfAccount } from "#sto
 
 type Db = Unit["db"];
 
-/** What planes know of transfers, by zone: of one account's zones, or of all. */
+/** The planes' entries of transfers by zone: of one account's zones, or of all. */
 export async function transferEntries(db: Db, accountId: string | null): Promise<ReadonlyMap<string, TransferEntry>> {
   const zones = Map.groupBy(await zoneTransfersOfAccount(db, accountId), (row) => row.zone_id);
   const objects = Map.groupBy(zones.size === 0 ? [] : await transferObjectsOf(db, accountId), (row) => row.account_id);
@@ -17,13 +17,13 @@ export async function transferEntries(db: Db, accountId: string | null): Promise
   return entries;
 }
 
-/** Tells the planes how the zone is transferred from now on. */
+/** Publishes the zone's transfer configuration. */
 export async function publishZoneTransfers(unit: Unit, zone: { readonly id: string; readonly account_id: string }): Promise<void> {
   const sides = await zoneTransfersOf(unit.db, zone.id);
   unit.change({ kind: "transfer", id: zone.id, value: transferEntry(sides, await transferObjectsOf(unit.db, zone.account_id)) });
 }
 
-/** Runs a write of what the account's zones share, and tells the planes of the zones for which it changed something. */
+/** Runs a write of objects that the account's zones share, and publishes the entries of zones that it changed. */
 export async function publishingTransfers<T>(unit: Unit, accountId: string, write: () => Promise<T>): Promise<T> {
   const before = await transferEntries(unit.db, accountId);
   const result = await write();

@@ -43,7 +43,7 @@ const DNS_PORT = 53;
 export const PEERS: TransferKindRow<TransferPeer, TransferPeerWrite, PeerValue> = {
   kind: "peer",
   value: async ({ name, ip, port, ixfr_enable, tsig_id }, { db, accountId }) => {
-    // Clients write nothing as null, as an empty text, or by leaving it out.
+    // Clients may send null, an empty text or nothing to mean "none".
     const [givenIp, key] = [ip ?? "", tsig_id ?? ""];
     const address = parseIp(givenIp);
     if (givenIp !== "" && !address) throw invalid("ip", "must be an IPv4 or IPv6 address");
@@ -68,7 +68,7 @@ export const PEERS: TransferKindRow<TransferPeer, TransferPeerWrite, PeerValue> 
 interface TsigValue {
   readonly name: string;
   readonly algo: string;
-  /** Sealed, context `tsig:{id}`. */
+  /** Sealed with the context `tsig:{id}`. */
   readonly secret: string;
 }
 
@@ -79,7 +79,7 @@ export const createTsigs = (sealer: Sealer): TransferKindRow<TransferTsig, Trans
     algo: algorithm(algo),
     secret: sealer.seal(checkSecret(secret), `tsig:${id}`),
   }),
-  // Whoever may write could replace it anyway; whoever may only read has no use for it.
+  // Only callers who may write see the secret, because they could replace it anyway.
   view: ({ name, algo, secret }, id, { call, accountId }) => ({
     id,
     name,
@@ -109,7 +109,7 @@ function algorithm(text: string): string {
   throw invalid("algo", `must be one of ${TSIG_ALGORITHMS.map((known) => `${known}.`).join(", ")}`);
 }
 
-// RFC 8945 §8: a secret shorter than the half of its hash is guessed rather than calculated; SHA-1's half is the least.
+// RFC 8945 §8: a secret should have at least half the length of its hash; half of SHA-1's is the minimum.
 const SECRET_BYTES_MIN = 10;
 
 function checkSecret(text: string): string {

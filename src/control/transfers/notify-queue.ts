@@ -1,32 +1,41 @@
-/** What is to be told to many, each until it has heard it. Keyed by text; what is under way for a key is told once more. */
+/**
+ * Notices that are sent repeatedly until their receiver acknowledges them. Keyed by text; a new notice for a pending key
+ * is sent once more.
+ */
 export interface NotifyQueue<T> {
-  /** Tells it at once, or as soon as what is being told of the same key has been heard, but not more often than NOTICE_GAP_MS. */
+  /**
+   * Sends the notice at once, or after the pending one of the same key is acknowledged, but not more often than
+   * NOTICE_GAP_MS.
+   */
   give(key: string, notice: T): void;
-  /** What is under way or waits. */
+  /** Number of pending notices. */
   readonly open: number;
   close(): void;
 }
 
-/** Waits for an answer after each try, in milliseconds: long enough together for a restart of the other side. */
+/**
+ * Time to wait for an acknowledgement after each attempt, in milliseconds; together long enough for a restart of the
+ * receiver.
+ */
 export const NOTICE_WAITS_MS = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000] as const;
-/** Changes come faster than zones can be fetched: what follows within this time is told together. */
+/** Changes may come faster than zones can be transferred, so those within this time are combined. */
 export const NOTICE_GAP_MS = 200;
 
-/** Notices told at a time; others wait for their turn. */
+/** Concurrent notices; others wait. */
 const ACTIVE_MAX = 1_000;
 
 interface Open<T> {
   notice: T;
-  /** There is news since it was last told. */
+  /** A newer notice was given since the last attempt. */
   again: boolean;
-  /** Ends the wait for an answer. */
+  /** Ends the wait for an acknowledgement. */
   hurry(): void;
 }
 
 export interface NotifyQueueDeps<T> {
-  /** One try; true where it has been heard, or never will be. */
+  /** One attempt; true if it was acknowledged, or never can be. */
   tell(notice: T, timeoutMs: number): Promise<boolean>;
-  /** Nobody has answered. */
+  /** Called when all attempts were unanswered. */
   gaveUp(notice: T): void;
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
@@ -37,14 +46,14 @@ export function createNotifyQueue<T>({ tell, gaveUp, sleep }: NotifyQueueDeps<T>
   const closing = new AbortController();
   let active = 0;
 
-  /** Told again soon, and from the first wait on, where there is news meanwhile: the peer may be back. */
+  /** Sends until acknowledged. A newer notice restarts the attempts, because the peer may be back. */
   const untilHeard = async (entry: Open<T>): Promise<void> => {
     for (let tries = 0; tries < NOTICE_WAITS_MS.length && !closing.signal.aborted; tries++) {
       if (entry.again) tries = 0;
       entry.again = false;
       const { promise: hurried, resolve } = Promise.withResolvers<boolean>();
       entry.hurry = () => resolve(false);
-      // What fails here counts like an answer that did not come.
+      // An error counts like a missing acknowledgement.
       const told = tell(entry.notice, NOTICE_WAITS_MS[tries] as number).catch(() => false);
       if (await Promise.race([told, hurried])) return;
     }

@@ -11,11 +11,11 @@ import { parseAbsoluteName } from "#wire/dns/name.ts";
 import { createNotifyQueue } from "./notify-queue.ts";
 import type { NotifySocket } from "./notify-socket.ts";
 
-/** Tells the peers of zones with outgoing transfers of every change, once it can be fetched here (RFC 1996). */
+/** Notifies the peers of zones with outgoing transfers of every change, once it can be transferred (RFC 1996). */
 export interface NotifySender {
-  /** Tells the peers of all zones: nobody knows whether they heard of the last changes before the last stop. */
+  /** Notifies the peers of all zones, because notices may have been lost in the last shutdown. */
   start(): Promise<void>;
-  /** To be called with every delta, in their order; null: some are missing. */
+  /** Call with every delta, in order; null if some are missing. */
   published(delta: Delta | null): void;
   close(): void;
 }
@@ -35,15 +35,15 @@ interface Notice {
   readonly peer: TransferPeerEntry;
 }
 
-/** From a nameserver that is further behind the peer would only learn the old serial. */
+/** Maximum wait for the nameservers; if they are further behind, the peer would only see the old serial. */
 const SETTLE_LIMIT_MS = 5_000;
 
-/** Statuses of zones that nameservers hand out. */
+/** Statuses of zones that may be transferred. */
 const HANDED_OUT: ReadonlySet<string> = new Set(["active", "moved"]);
 
 export function createNotifySender(deps: NotifySenderDeps): NotifySender {
   const { store, settled, log, socket, metrics } = deps;
-  /** Of every zone that has had some. */
+  /** Peers of every zone that has or had some. */
   const peersOf = new Map<string, readonly TransferPeerEntry[]>();
   const heard = (result: "acknowledged" | "refused" | "unanswered") =>
     metrics.counter("selvedge_dns_notify_total", "NOTIFY messages to other servers about a zone's changes", { result });
@@ -52,7 +52,7 @@ export function createNotifySender(deps: NotifySenderDeps): NotifySender {
     tell: async ({ zoneId, peer }, timeoutMs) => {
       const zone = await zoneRowById(store.read, zoneId);
       const key = peer.tsig && openTsigKey(peer.tsig, deps.sealer);
-      // Gone meanwhile, or not proved and so not to be had here, or signed with nothing that the peer would believe.
+      // The zone was deleted or is not proved, or its key cannot be decrypted.
       if (!zone || !HANDED_OUT.has(zone.status) || key === undefined) return true;
       const to = { address: peer.ip, port: peer.port, key: key ?? undefined };
       const rcode = await socket.notify(parseAbsoluteName(zone.name), to, timeoutMs);
@@ -76,7 +76,7 @@ export function createNotifySender(deps: NotifySenderDeps): NotifySender {
   };
 
   const start = async (): Promise<void> => {
-    // What a delta has said meanwhile is newer.
+    // A delta may have arrived meanwhile, and is newer.
     for (const [zoneId, { outgoing }] of await transferEntries(store.read, null))
       if (!peersOf.has(zoneId)) peersOf.set(zoneId, outgoing?.peers ?? []);
     for (const zoneId of peersOf.keys()) tell(zoneId);

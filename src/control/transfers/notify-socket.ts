@@ -9,28 +9,28 @@ import { decodeMessage, encodeMessage } from "#wire/dns/message.ts";
 import { type DnsName, keyOf } from "#wire/dns/name.ts";
 import { type AnswerVerifier, createAnswerVerifier, signRequest, type TsigKey } from "#wire/dns/tsig.ts";
 
-/** A server that is told of a zone's news. */
+/** A server to be notified of a zone's changes. */
 export interface NotifyPeer {
   readonly address: string;
   readonly port: number;
   readonly key: TsigKey | undefined;
 }
 
-/** Sends NOTIFY messages over UDP (RFC 1996) and waits for what is answered. */
+/** Sends NOTIFY messages over UDP (RFC 1996) and waits for the responses. */
 export interface NotifySocket {
-  /** The answer's RCODE, or null where none came in time that can be believed. */
+  /** The response's RCODE, or null if no valid one arrived in time. */
   notify(zone: DnsName, peer: NotifyPeer, timeoutMs: number): Promise<number | null>;
   close(): void;
 }
 
 interface Waiting {
   readonly zone: DnsName;
-  /** A fresh one for each message that may be forged; undefined where nothing is signed. */
+  /** Creates a verifier for each received message, because it may be forged; undefined if messages are unsigned. */
   readonly createVerifier: (() => AnswerVerifier) | undefined;
   answered(rcode: number | null): void;
 }
 
-/** `host` is where the nameserver listens, as its peers know it. */
+/** `host`: the nameserver's address, as peers know it. */
 export function createNotifySocket({ host, clock }: { readonly host: string; readonly clock: Clock }): NotifySocket {
   const waiting = new Map<string, Waiting>();
   const sockets = new Map<4 | 6, Promise<Socket>>();
@@ -44,7 +44,7 @@ export function createNotifySocket({ host, clock }: { readonly host: string; rea
   const open = async (family: 4 | 6): Promise<Socket> => {
     const socket = createSocket(family === 4 ? "udp4" : "udp6");
     socket.on("message", (message, { address, port }) => onMessage(message, address, port));
-    // What cannot be sent is not answered either.
+    // A message that cannot be sent is treated as unanswered.
     socket.on("error", () => {});
     const bound = once(socket, "listening");
     socket.bind({ port: 0, ...sourceFor(host, family) });
@@ -93,7 +93,7 @@ export function createNotifySocket({ host, clock }: { readonly host: string; rea
   };
 }
 
-/** Peers know the nameserver by its address: what comes from another they would not believe. */
+/** Peers identify the nameserver by its address, so messages must be sent from it. */
 function sourceFor(host: string, family: 4 | 6): { readonly address: string } | undefined {
   const address = parseIp(host);
   return address?.family === family && address.bytes.some((byte) => byte !== 0) ? { address: host } : undefined;
@@ -104,14 +104,14 @@ const keyFor = (id: number, address: string, port: number): string => `${id} ${a
 const IDS = 0x10000;
 
 function freeId(waiting: ReadonlyMap<string, unknown>, { address, port }: NotifyPeer): number {
-  // Far fewer wait at a time than there are identifiers.
+  // Far fewer messages are pending than identifiers exist.
   for (;;) {
     const id = randomInt(IDS);
     if (!waiting.has(keyFor(id, address, port))) return id;
   }
 }
 
-/** RFC 1996 §3: the question alone; which serial is new the peer asks for. */
+/** RFC 1996 §3: the question only; the peer then queries the new serial. */
 const notifyMessage = (id: number, zone: DnsName): Buffer =>
   encodeMessage({
     id,
@@ -122,7 +122,7 @@ const notifyMessage = (id: number, zone: DnsName): Buffer =>
     additionals: [],
   }) as Buffer;
 
-/** Undefined where the message is no answer to what was sent, or not signed as it has to be. */
+/** Undefined if the message does not answer the request, or is not correctly signed. */
 function rcodeOf(message: Buffer, { zone, createVerifier }: Waiting): number | undefined {
   try {
     const { flags, questions } = decodeMessage(message);
@@ -130,7 +130,7 @@ function rcodeOf(message: Buffer, { zone, createVerifier }: Waiting): number | u
     if ((flags & FLAG.QR) === 0 || opcodeOf(flags) !== OPCODE.NOTIFY) return undefined;
     if (question && keyOf(question.name) !== keyOf(zone)) return undefined;
     const fault = createVerifier?.().accept(message) ?? null;
-    // A peer that does not know the key, or has another time, says so unsigned: sending again will not help it.
+    // A peer that does not know the key, or has another time, responds unsigned; repeating would not help.
     return fault === null || fault.startsWith("peer_") ? flags & 0xf : undefined;
   } catch (error) {
     if (error instanceof WireError) return undefined;

@@ -16,26 +16,26 @@ import {
 } from "#store/dns/transfers.ts";
 import { publishingTransfers } from "./entries.ts";
 
-/** Things of one kind that an account keeps for its zones' transfers. */
+/** An account's objects of one kind for its zones' transfers. */
 export interface TransferObjects<T, W> {
   list(call: Call, accountId: string): Promise<readonly T[]>;
   get(call: Call, accountId: string, id: string): Promise<T>;
   create(call: Call, accountId: string, body: W): Promise<T>;
   /** Replaces the object. */
   update(call: Call, accountId: string, id: string, body: W): Promise<T>;
-  /** Throws `still_in_use` where others refer to it. */
+  /** Throws `still_in_use` if others refer to it. */
   remove(call: Call, accountId: string, id: string): Promise<{ id: string }>;
 }
 
-/** What makes one kind different from the others. `V` is the value as it is stored. */
+/** The properties of one kind. `V` is the stored value. */
 export interface TransferKindRow<T, W, V> {
   readonly kind: TransferKind;
-  /** Checks the body and makes the value; throws `invalid_input`. */
+  /** Validates the body and returns the stored value; throws `invalid_input`. */
   value(body: W, within: { readonly db: Unit["db"]; readonly accountId: string; readonly id: string }): Promise<V>;
   view(value: V, id: string, within: { readonly call: Call; readonly accountId: string }): T;
-  /** The object as the audit log has it. */
+  /** The object for the audit log. */
   audited(value: V): object;
-  /** Names what refers to the object, or null. */
+  /** Describes what refers to the object, or null. */
   user(db: Unit["db"], accountId: string, id: string): Promise<string | null>;
 }
 
@@ -74,7 +74,7 @@ export function createTransferObjects<T, W, V extends object>(
     get: async (call, accountId, id) => shown(call, await load(store.read, accountId, id)),
     create: (call, accountId, body) =>
       commit(deps, call, async (unit) => {
-        // What an object refers to must not go while it is being written.
+        // Objects that it refers to must not be deleted meanwhile.
         await lockAccount(unit.db, accountId);
         const id = newId();
         const value = await row.value(body, { db: unit.db, accountId, id });

@@ -25,7 +25,7 @@ import { ACLS, createTsigs, PEERS } from "./kinds.ts";
 import { createTransferObjects, type TransferObjects } from "./objects.ts";
 import { createIncoming, createOutgoing, transferAudit, type ZoneTransfers } from "./zone-transfers.ts";
 
-/** What zones are transferred by, to and from name servers elsewhere. */
+/** Zone transfers from and to other name servers. */
 export interface Transfers {
   readonly acls: TransferObjects<TransferAcl, TransferAclWrite>;
   readonly peers: TransferObjects<TransferPeer, TransferPeerWrite>;
@@ -33,14 +33,14 @@ export interface Transfers {
   readonly incoming: ZoneTransfers<IncomingTransfer, IncomingTransferWrite>;
   readonly outgoing: ZoneTransfers<OutgoingTransfer, OutgoingTransferWrite>;
   /**
-   * Fetches the whole zone from a primary, whatever its serial, as soon as may be. Throws `not_found` where the zone has no
-   * incoming transfers, and `invalid_input` where it is not of type secondary.
+   * Schedules a transfer of the whole zone from a primary, regardless of its serial. Throws `not_found` if the zone has
+   * no incoming transfers, and `invalid_input` if it is not secondary.
    */
   forceAxfr(call: Call, zone: ZoneRef): Promise<"OK">;
-  /** Turns outgoing transfers on or off. All of these throw `not_found` where none are configured. */
+  /** Enables or disables outgoing transfers. These methods throw `not_found` if none are configured. */
   enable(call: Call, zone: ZoneRef, enabled: boolean): Promise<OutgoingStatus>;
   status(zone: ZoneRef): Promise<OutgoingStatus>;
-  /** Tells every peer of the zone that there is news, whether there is or not. Throws `invalid_input` while transfers are off. */
+  /** Notifies every peer of the zone, whether it has changed or not. Throws `invalid_input` while transfers are disabled. */
   forceNotify(call: Call, zone: ZoneRef): Promise<"OK">;
 }
 
@@ -62,7 +62,7 @@ export function createTransfers(deps: TransfersDeps): Transfers {
     secondaries.wake();
     return result;
   };
-  /** What zones could not be fetched with may be right now: their next try does not wait. */
+  /** After a change of peers or keys, failed transfers are retried at once. */
   const retrying = <T, W>(objects: TransferObjects<T, W>): TransferObjects<T, W> => ({
     ...objects,
     update: async (call, accountId, id, body) => {
@@ -102,7 +102,7 @@ export function createTransfers(deps: TransfersDeps): Transfers {
       if (!(await outgoing.isEnabled(zone)))
         throw new PlatformError("invalid_input", { message: "Outgoing transfers of the zone are disabled: enable them first." });
       return commit(deps, call, async (unit) => {
-        // Whoever sends notifications does so whenever a zone's entry is published, here or on another node.
+        // Publishing a zone's entry makes the notify sender send notices, here or on another node.
         await publishZoneTransfers(unit, zone);
         unit.audit(transferAudit(call, zone, "outgoing_transfer.notify"));
         return "OK" as const;

@@ -25,18 +25,18 @@ import {
 import { zoneRowById, type ZoneRow } from "#store/zones/zones.ts";
 import { publishZoneTransfers } from "./entries.ts";
 
-/** The transfers of a zone in one direction. */
+/** The transfer configuration of a zone in one direction. */
 export interface ZoneTransfers<T, W> {
   get(zone: ZoneRef): Promise<T>;
-  /** Throws `invalid_input` where there is one already, or a peer does not exist. */
+  /** Throws `invalid_input` if it exists already, or a peer does not exist. */
   create(call: Call, zone: ZoneRef, body: W): Promise<T>;
   update(call: Call, zone: ZoneRef, body: W): Promise<T>;
   remove(call: Call, zone: ZoneRef): Promise<{ id: string }>;
-  /** Throws `not_found` where the zone has no such configuration. */
+  /** Throws `not_found` if the zone has no such configuration. */
   assertConfigured(zone: ZoneRef): Promise<void>;
-  /** Whether the zone is transferred. Throws `not_found`. */
+  /** Whether transfers are enabled. Throws `not_found`. */
   isEnabled(zone: ZoneRef): Promise<boolean>;
-  /** Turns the transfers on or off. Throws `not_found`. */
+  /** Enables or disables transfers. Throws `not_found`. */
   enable(call: Call, zone: ZoneRef, enabled: boolean): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ interface Stored {
   readonly name: string;
   readonly peers: readonly string[];
   readonly auto_refresh_seconds?: number;
-  /** Only outgoing transfers can be off; they are until they are turned on. */
+  /** Only outgoing transfers can be disabled, which is their default. */
   readonly enabled?: boolean;
 }
 
@@ -62,7 +62,7 @@ export const createIncoming = (deps: ZoneTransfersDeps): ZoneTransfers<IncomingT
 export const createOutgoing = (deps: ZoneTransfersDeps): ZoneTransfers<OutgoingTransfer, OutgoingTransferWrite> =>
   createZoneTransfers(deps, "outgoing", common);
 
-/** What a configuration is shown with. */
+/** Data for displaying a configuration. */
 interface Facts {
   readonly zone: ZoneRow | undefined;
   readonly state: IncomingState | undefined;
@@ -70,7 +70,7 @@ interface Facts {
 
 function common(row: ZoneTransferRow, { zone }: Facts): OutgoingTransfer {
   const { name, peers } = JSON.parse(row.settings) as Stored;
-  // Before its first transfer a secondary zone has none.
+  // A secondary zone has no serial before its first transfer.
   const serial = !zone || primaryCopy(zone)?.apex === null ? 0 : serialEntry(zone).serial;
   return { id: row.id, name, peers: [...peers], created_time: row.created_on, modified_time: row.modified_on, soa_serial: serial };
 }
@@ -92,7 +92,7 @@ function createZoneTransfers<T extends object, W extends Omit<Stored, "name" | "
 
   const write = (call: Call, zone: ZoneRef, body: W, action: "create" | "update"): Promise<T> =>
     commit(deps, call, async (unit) => {
-      // Peers cannot go while they are being referred to.
+      // Peers must not be deleted while the configuration refers to them.
       await lockAccount(unit.db, zone.account_id);
       const before = action === "update" ? await load(unit.db, zone) : await assertNone(unit.db, zone, direction);
       await assertPeers(unit.db, zone, body.peers);
@@ -167,14 +167,14 @@ async function assertPeers(db: Unit["db"], zone: ZoneRef, peers: readonly string
     });
 }
 
-/** Clients repeat the zone's name, with a dot at its end. */
+/** Clients may send the zone's name, with a final dot. */
 function zoneNameOf(zone: ZoneRef, given: string | undefined): string {
   if (given !== undefined && given.toLowerCase().replace(/\.$/, "") !== zone.name)
     throw new PlatformError("invalid_input", { message: `"name" must be the zone's name, ${zone.name}.`, source: "/name" });
   return `${zone.name}.`;
 }
 
-/** The audit row of what is done to a zone's transfers. */
+/** The audit row of a change of a zone's transfers. */
 export const transferAudit = (call: Call, zone: ZoneRef, action: string) => ({
   action,
   actor: auditActor(call),

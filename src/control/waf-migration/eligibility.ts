@@ -5,13 +5,13 @@ import { MIGRATED_EXPRESSION_BYTES_MAX, MIGRATED_FIREWALL_RULES_MAX } from "#mod
 import { ANOMALY_PACKAGE_ID } from "#rules/previous-waf/packages.ts";
 
 interface Blocker {
-  /** Whether it stands in the way in the second phase as well. */
+  /** Whether it also blocks the second phase. */
   readonly always: boolean;
   readonly blocks: (firewall: PreviousFirewall, isOn: boolean) => boolean;
   readonly message: string;
 }
 
-/** Firewall rules that spare requests the previous WAF. */
+/** Whether a firewall rule exempts requests from the previous WAF. */
 export const bypassesWaf = ({ action, products }: PreviousFirewall["firewall_rules"][number]): boolean =>
   action === "bypass" && (products ?? []).includes("waf");
 
@@ -42,11 +42,11 @@ const BLOCKERS: readonly Blocker[] = [
   },
 ];
 
-/** Why the zone cannot migrate, in sentences; empty where it can. */
+/** Why the zone cannot migrate, as sentences; empty if it can. */
 export const migrationBlockers = (firewall: PreviousFirewall, isOn: boolean, phaseTwo: boolean): readonly string[] =>
   BLOCKERS.filter(({ always, blocks }) => (always || !phaseTwo) && blocks(firewall, isOn)).map(({ message }) => message);
 
-/** What is more than can be migrated (SPEC 8), in a sentence; null where nothing is. */
+/** Which limit of the migration is exceeded (SPEC 8), as a sentence; null if none. */
 export function migrationExcess({ firewall_rules, filters }: PreviousFirewall): string | null {
   if (firewall_rules.length > MIGRATED_FIREWALL_RULES_MAX)
     return `the zone has ${firewall_rules.length} firewall rules, and at most ${MIGRATED_FIREWALL_RULES_MAX} can be migrated; contact support`;

@@ -28,22 +28,25 @@ import { migrationBlockers, migrationExcess } from "./eligibility.ts";
 import { hasEnabledRules, NEW_WAF_PHASE } from "#control/previous-waf/held-back.ts";
 import { leftBehind, newConfig } from "./new-config.ts";
 
-/** The way from the previous WAF to the new one, of which no step leads back (SPEC 3.3, SPEC 4.6). */
+/** Migration from the previous WAF to the new one, which cannot be undone (SPEC 3.3, SPEC 4.6). */
 export interface WafMigration {
-  /** Why a zone is not compatible stands in the call's notes. */
+  /** Adds notes to the call about why a zone is not compatible. */
   check(call: Call, zoneId: string, phaseTwo: boolean): Promise<WafMigrationCheck>;
   /** Throws `waf_migration_incompatible`, `waf_migration_too_large`, `previous_waf_gone`. */
   config(call: Call, zoneId: string, phaseTwo: boolean): Promise<WafMigrationConfig>;
   status(zoneId: string): Promise<WafMigrationStatus>;
-  /** Saves the new configuration and takes the step in one unit. Throws `waf_migration_refused`, `waf_migration_unprotected`, what `config` throws, and what rulesets throw. */
+  /**
+   * Saves the new configuration and migrates in one unit. Throws `waf_migration_refused`, `waf_migration_unprotected`,
+   * and the errors of `config` and of rulesets.
+   */
   put(call: Call, scope: RulesetScope, phase: string, body: RulesetUpdate, step: MigrationStep): Promise<Ruleset>;
 }
 
 export interface MigrationStep {
-  /** As the query has it. */
+  /** The mode in the query. */
   readonly mode: string;
   readonly phaseTwo: boolean;
-  /** The zone may be left without any enabled rule. */
+  /** The zone may remain without any enabled rule. */
   readonly force: boolean;
 }
 
@@ -108,7 +111,7 @@ function checkMigratable(zone: ZoneRow, firewall: PreviousFirewall, phaseTwo: bo
   if (excess !== null) throw new PlatformError("waf_migration_too_large", { message: `The zone cannot migrate: ${excess}.` });
 }
 
-/** What several page rules become together may be longer than an expression can be. */
+/** Combining several page rules may exceed the maximum length of an expression. */
 function checkedLengths(rules: readonly RuleWrite[]): RuleWrite[] {
   const long = rules.find(({ expression = "" }) => expression.length > EXPRESSION_CHARACTERS_MAX);
   if (long !== undefined)
@@ -121,11 +124,14 @@ function checkedLengths(rules: readonly RuleWrite[]): RuleWrite[] {
 interface Step {
   readonly mode: MigrationMode;
   readonly phaseTwo: boolean;
-  /** The new configuration has an enabled rule, or need not have one. */
+  /** The new configuration has an enabled rule, or is not required to. */
   readonly protects: boolean;
 }
 
-/** The zone moves, and what of the previous WAF ends there ends with it, before the same unit saves the new configuration. */
+/**
+ * Changes the zone's state and disables the corresponding parts of the previous WAF, before the same unit saves the new
+ * configuration.
+ */
 async function takeStep(unit: Unit, call: Call, clock: Clock, zoneId: string, { mode, phaseTwo, protects }: Step): Promise<void> {
   const zone = await lockedZone(unit, zoneId);
   const from = stateOf(zone);
@@ -134,7 +140,7 @@ async function takeStep(unit: Unit, call: Call, clock: Clock, zoneId: string, { 
   const firewall = await loadFirewall(unit.db, zoneId);
   checkMigratable(zone, firewall, phaseTwo);
   if (from === to) return;
-  // Nothing leads back to the previous WAF.
+  // The previous WAF cannot be restored.
   if (to === "pending" && !protects) throw new PlatformError("waf_migration_unprotected", { source: "/rules" });
   const columns = { waf_migration: to, ...(to === "pending" ? { edge_settings: withoutWaf(zone, isoMicros(clock.nowMicros())) } : {}) };
   await updateZone(unit.db, zoneId, columns);

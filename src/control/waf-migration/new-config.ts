@@ -8,8 +8,8 @@ import { urlExpression } from "#rules/previous-waf/url-pattern.ts";
 import { bypassesWaf } from "./eligibility.ts";
 
 /**
- * Rules of the new WAF that do what the previous one does (SPEC 8): first those by which requests are spared it, then one for
- * each package that is in force.
+ * Rules of the new WAF that are equivalent to the previous one (SPEC 8): first the exceptions, then one rule per active
+ * package.
  */
 export function newConfig(firewall: PreviousFirewall, isOn: boolean): readonly RuleWrite[] {
   const where = deployedWhere(firewall, isOn);
@@ -18,7 +18,7 @@ export function newConfig(firewall: PreviousFirewall, isOn: boolean): readonly R
   return [...bypasses(firewall), ...exceptions(firewall), ...packages];
 }
 
-/** SPEC 8, "WAF migration settings mapping": what sensitivities of the OWASP package become. */
+/** SPEC 8, "WAF migration settings mapping": settings that replace the OWASP package's sensitivities. */
 export const SENSITIVITY_BECOMES = {
   high: { paranoia: 2, score_threshold: 40 },
   medium: { paranoia: 1, score_threshold: 25 },
@@ -40,7 +40,7 @@ const rule = (action: string, expression: string, description: string, more: Par
   ...more,
 });
 
-/** Nothing of this ruleset looks at a request that it applies to. The previous WAF, which may still run behind it, decides for itself. */
+/** Skips the remaining rules of this ruleset only. The previous WAF may still run after it, and decides for itself. */
 const skip = (expression: string, description: string, more: Partial<RuleWrite> = {}): RuleWrite =>
   rule("skip", expression, description, { action_parameters: { ruleset: "current" }, ...more });
 
@@ -56,7 +56,7 @@ function bypasses({ firewall_rules, filters }: PreviousFirewall): readonly RuleW
 
 const eitherOf = (expressions: readonly string[]): string => expressions.join(" or ");
 
-/** Page rules by which the WAF is off, but where one that is looked at before them turns it on. */
+/** Exceptions for page rules that disable the WAF, except where an earlier page rule enables it. */
 function exceptions({ page_rules }: PreviousFirewall): readonly RuleWrite[] {
   const rules = wafPageRules(page_rules);
   return rules.flatMap((pageRule, place) => {
@@ -68,7 +68,7 @@ function exceptions({ page_rules }: PreviousFirewall): readonly RuleWrite[] {
   });
 }
 
-/** Null where the WAF is nowhere in force. */
+/** The expression of requests that the WAF inspects; null if it is disabled everywhere. */
 function deployedWhere({ page_rules }: PreviousFirewall, isOn: boolean): string | null {
   if (isOn) return "true";
   const on = wafPageRules(page_rules).filter((pageRule) => wafBelow(pageRule) === "on");
@@ -80,7 +80,7 @@ const OVERRIDES_OF: Readonly<Record<string, (pack: WafPackage, firewall: Previou
   [ANOMALY_PACKAGE_ID]: (pack, { packages }) => scoreOverrides(packages.get(pack.id) ?? {}),
 };
 
-/** Null where the package is off. */
+/** Null if the package is off. */
 function deployment(pack: WafPackage, firewall: PreviousFirewall, where: string): RuleWrite | null {
   const overrides = OVERRIDES_OF[pack.id]?.(pack, firewall) ?? null;
   if (overrides === null) return null;
@@ -88,7 +88,7 @@ function deployment(pack: WafPackage, firewall: PreviousFirewall, where: string)
   return rule("execute", where, `In place of ${pack.name}`, { action_parameters: { id: pack.successor_id, version: "latest", ...named } });
 }
 
-/** Groups become categories, and rules the rules of the same sign; rules of a group that is off are off with it. */
+/** Groups become categories, and rules their successors; rules of a disabled group are disabled with it. */
 function traditionalOverrides(pack: WafPackage, { groups, rules }: PreviousFirewall): object {
   const off = pack.groups.filter(({ id }) => groups.get(id) === "off");
   const isOff = new Set(off.map(({ id }) => id));
@@ -107,7 +107,7 @@ function traditionalOverrides(pack: WafPackage, { groups, rules }: PreviousFirew
   };
 }
 
-/** SPEC 8: what was said of the package's groups and rules is not migrated. */
+/** SPEC 8: settings of the package's groups and rules are not migrated. */
 function scoreOverrides({ sensitivity, action_mode = "challenge" }: WafPackageEdit): object | null {
   if (sensitivity === "off") return null;
   const { paranoia, score_threshold } = SENSITIVITY_BECOMES[sensitivity ?? "default"];
@@ -117,7 +117,7 @@ function scoreOverrides({ sensitivity, action_mode = "challenge" }: WafPackageEd
   };
 }
 
-/** How many groups and rules of the OWASP package have their own mode, which the new configuration does not have. */
+/** Number of groups and rules of the OWASP package with their own mode, which is lost in the new configuration. */
 export function leftBehind({ groups, rules }: PreviousFirewall): number {
   const pack = WAF_PACKAGES.find(({ id }) => id === ANOMALY_PACKAGE_ID);
   const chosen = [...(pack?.groups ?? []), ...(pack?.rules ?? [])].filter(({ id }) => (groups.get(id) ?? rules.get(id) ?? "on") !== "on");

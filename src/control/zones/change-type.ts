@@ -4,14 +4,14 @@ import type { ZoneRow } from "#store/zones/zones.ts";
 import { isSerialAfter } from "#wire/dns/serial.ts";
 import type { OpenZone } from "#control/open-zone/change-zone.ts";
 
-/** A new zone of type secondary answers nothing before its first transfer. */
+/** A new secondary zone is not answered before its first transfer. */
 export const newZoneSettings = (type: ZoneType, settings: string): string =>
   type === "secondary" ? withPrimaryCopy(settings, { expired: true, apex: null }) : settings;
 
 /**
- * The zone as it is when it becomes of the type, and the columns that change with it. One that is no longer secondary keeps
- * its records, and goes on with a serial behind that of its primary (RFC 1982). One that becomes secondary serves what it
- * has until the first transfer.
+ * The zone after a change of its type, and the changed columns. A zone that is no longer secondary keeps its records, and
+ * continues with a serial after its primary's (RFC 1982). A zone that becomes secondary serves its records until the
+ * first transfer.
  */
 export function changeZoneType(
   zone: OpenZone,

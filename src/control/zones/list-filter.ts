@@ -8,7 +8,7 @@ import type { ZoneFilter } from "#store/zones/zones.ts";
 export interface ZoneQuery {
   readonly name?: string | undefined;
   readonly status?: ZoneStatus | undefined;
-  /** One type, or several with commas between them. */
+  /** One type, or several separated by commas. */
   readonly type?: string | undefined;
   readonly "account.id"?: string | undefined;
   readonly "account.name"?: string | undefined;
@@ -17,7 +17,7 @@ export interface ZoneQuery {
   readonly direction?: "asc" | "desc" | undefined;
 }
 
-/** Zones that the credential can see, narrowed by the query (contract.md §9). */
+/** The zones that the credential can see and that match the query (contract.md §9). */
 export function listFilter(call: Call, query: ZoneQuery): ZoneFilter {
   return {
     ...(query.name === undefined ? {} : { name: nameTest(query.name) }),
@@ -32,7 +32,7 @@ export function listFilter(call: Call, query: ZoneQuery): ZoneFilter {
   };
 }
 
-/** Operators that may stand before the value and a colon; names are compared without regard to case. */
+/** Operators before the value and a colon; names are compared without regard to case. */
 const OPERATORS: Readonly<Record<string, { readonly operator: TextOperator; readonly negated: boolean }>> = {
   equal: { operator: "exact", negated: false },
   not_equal: { operator: "exact", negated: true },

@@ -8,17 +8,20 @@ import { someHostnamesOfZone } from "#store/hostnames/custom-hostnames.ts";
 import { endRemoval, type RemovalRow, someRemovals } from "#store/database/removals.ts";
 import type { Store, Unit } from "#store/database/store.ts";
 
-/** Deletes what nobody sees any more, some rows a unit, so that other writes wait for some rows at most. */
+/** Deletes invisible rows, a few per unit, so that other writes wait for a few rows at most. */
 export interface Removals {
-  /** Goes on until nothing is left, unless that is under way already; what a crash has left is done too. Gives how much was finished. */
+  /**
+   * Deletes until nothing is left, including rows from before a crash; does nothing if already running. Returns the
+   * number of completed removals.
+   */
   run(call: Call): Promise<number>;
-  /** The same without waiting for it; failures are left to the next run. */
+  /** The same without waiting; failures are left to the next run. */
   wake(call: Call): void;
-  /** Resolves once nothing is under way; after `close` nothing begins. */
+  /** Resolves when nothing is running; later calls do nothing. */
   close(): Promise<void>;
 }
 
-/** Of one unit. Records have nine indexes, and parts of versions many kilobytes. */
+/** Rows per unit: records have nine indexes, and parts of versions many kilobytes. */
 const RECORDS_AT_ONCE = 200;
 const HOSTNAMES_AT_ONCE = 20;
 const VERSIONS_AT_ONCE = 20;
@@ -33,7 +36,7 @@ export function createRemovals({ store }: { readonly store: Store }): Removals {
       const rows = await someRemovals(store.read, REMOVALS_AT_ONCE);
       if (rows.length === 0) return finished;
       for (const row of rows) {
-        // Each in its own turn: what others want to write comes between.
+        // Each in its own unit, so that other writes run in between.
         while (!closed && (await store.write((unit) => KINDS[row.kind]!(unit, row, call))).result);
         if (closed) return finished;
         await store.write(({ db }) => endRemoval(db, row.id));
@@ -55,10 +58,10 @@ export function createRemovals({ store }: { readonly store: Store }): Removals {
   };
 }
 
-/** Deletes some of it; false where nothing is left. */
+/** Deletes some rows; false if none are left. */
 const KINDS: Readonly<Record<string, (unit: Unit, row: RemovalRow, call: Call) => Promise<boolean>>> = {
   zone: async (unit, { zone_id }, call) => {
-    // Their names are free already, but not what they hold of planes' memory.
+    // The names are free already, but the planes still hold the hostnames.
     const hostnames = await someHostnamesOfZone(unit.db, zone_id, HOSTNAMES_AT_ONCE);
     for (const row of hostnames) await removeHostname(unit, call, row);
     if (hostnames.length > 0) return true;

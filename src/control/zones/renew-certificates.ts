@@ -11,8 +11,8 @@ import { zoneById } from "#store/zones/zones.ts";
 
 export interface CertificateRenewal {
   /**
-   * Replaces certificates of the local authority that end within `withinMs`, or were issued by a clock that has been set
-   * back since, at most `limit`; gives their number.
+   * Replaces certificates of the local authority that end within `withinMs`, or were issued by a clock that was ahead, at
+   * most `limit`; returns their number.
    */
   renewDue(call: Call, withinMs: number, limit: number): Promise<number>;
 }
@@ -29,7 +29,7 @@ export function createCertificateRenewal(deps: {
     if (!zone) return false;
     const certificate = await issueZoneCertificate(deps, ca, zone);
     return commit(deps, call, async (unit) => {
-      // The zone, or another node's renewal, may have been quicker.
+      // The zone may have been deleted, or another node may have renewed it.
       const present = await certificatesOfZone(unit.db, due.zone_id);
       if (!present.some((row) => row.id === due.id)) return false;
       await insertCertificate(unit.db, certificate);

@@ -11,7 +11,7 @@ import {
 } from "#model/zones/zone-settings.ts";
 import { chosenIn, fixedSetting, flattensAll, isEditable, type SettingColumns } from "#control/open-zone/setting-views.ts";
 
-/** One change, and the place of it in the body; empty where the path names the setting. */
+/** One change, and its location in the body; empty if the path names the setting. */
 export interface SettingChange {
   readonly id: string;
   readonly value: unknown;
@@ -20,7 +20,7 @@ export interface SettingChange {
 
 type Columns = { -readonly [K in keyof SettingColumns]?: SettingColumns[K] };
 
-/** The columns that the changes concern, empty where they change nothing. Throws what `ZoneSettings.edit` says. */
+/** The changed columns, empty if nothing changes. Throws the errors of `ZoneSettings.edit`. */
 export function changedColumns(row: SettingColumns, changes: readonly SettingChange[], now: string): Columns {
   const chosen = changes.reduce((settings, change) => choose(settings, change, now), chosenIn(row));
   checkTogether(chosen);
@@ -59,7 +59,7 @@ function choose(chosen: ChosenZoneSettings, { id, value, pointer }: SettingChang
       message: `Unrecognized zone setting name: ${id}`,
       ...(pointer === "" ? {} : { status: 400, source: `${pointer}/id` }),
     });
-  // Tools send back what they read.
+  // Clients send back values that they have read.
   if (JSON.stringify(value) !== JSON.stringify(fixed.value))
     throw new PlatformError("setting_unavailable", {
       message: `The setting ${id} cannot be changed from ${JSON.stringify(fixed.value)}: ${fixed.why}`,
@@ -81,7 +81,7 @@ function chooseEditable(
   if (why !== undefined) throw new PlatformError("setting_unavailable", { message: why, source });
   const before = chosen[id]?.value ?? row.default;
   const wanted = id === "security_header" ? mergedHeader(before, value) : value;
-  // Turned on again, development mode begins again.
+  // Enabling development mode again restarts its time.
   const begins = id === "development_mode" && wanted === "on";
   if (!begins && JSON.stringify(wanted) === JSON.stringify(before)) return chosen;
   return { ...chosen, [id]: { value: wanted, modified_on: now } };
@@ -89,7 +89,7 @@ function chooseEditable(
 
 type HeaderValue = (typeof EDITABLE_SETTINGS)["security_header"]["default"];
 
-/** Parts that are left out stay as they are. */
+/** Omitted members keep their value. */
 const mergedHeader = (before: unknown, value: unknown): HeaderValue => ({
   strict_transport_security: {
     ...EDITABLE_SETTINGS.security_header.default.strict_transport_security,

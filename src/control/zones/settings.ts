@@ -16,8 +16,8 @@ export interface ZoneSettings {
   /** Throws `zone_setting_unknown`. */
   get(zoneId: string, settingId: string): Promise<ZoneSetting>;
   /**
-   * All of the changes or none; gives the settings named. Throws `zone_setting_unknown`, `zone_setting_invalid`, and
-   * `setting_unavailable` for values that choose what does not exist here.
+   * Applies all of the changes or none; returns the changed settings. Throws `zone_setting_unknown`,
+   * `zone_setting_invalid`, and `setting_unavailable` for unsupported values.
    */
   edit(call: Call, zoneId: string, changes: readonly SettingChange[]): Promise<readonly ZoneSetting[]>;
 }
@@ -69,7 +69,7 @@ async function load(db: Unit["db"], id: string): Promise<ZoneRow> {
   return row;
 }
 
-/** How a zone's traffic is treated is no change of what its names say: the serial stays, unless a DNS setting is among them. */
+/** Traffic settings do not affect DNS answers, so the serial only changes with a DNS setting. */
 async function write(deps: ZoneSettingsDeps, unit: Unit, before: ZoneRow, columns: Partial<SettingColumns>): Promise<ZoneRow> {
   if (columns.settings !== undefined) return writeZone(deps, unit, await openZone(unit, before.id), columns);
   const values = { ...columns, modified_on: isoMicros(deps.clock.nowMicros()) };

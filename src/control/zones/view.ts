@@ -4,7 +4,7 @@ import type { Zone } from "#model/zones/zone.ts";
 import type { ZoneWithAccount } from "#store/zones/zones.ts";
 import { chosenIn, developmentModeSeconds } from "#control/open-zone/setting-views.ts";
 
-/** A zone's row as responses show it. What only the hosted service knows is null, as clients expect (contract.md §9). */
+/** A zone's row as a response. Fields that only the vendor's service has are null, as clients expect (contract.md §9). */
 export function zoneView(row: ZoneWithAccount, nowMs: number): Zone {
   return {
     id: row.id,

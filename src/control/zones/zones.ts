@@ -41,18 +41,19 @@ import { createPages, isQuick } from "#control/pages.ts";
 
 export interface Zones {
   /**
-   * The zone is active, or pending until its ownership is proved. Throws `zone_name_invalid`, `zone_exists`,
-   * `zone_held`, `zone_type_unavailable`, `zone_name_reserved`, `zone_below_anothers`, `zone_above_anothers`, `zones_pending_max`.
+   * Creates a zone that is active, or pending until its ownership is proved. Throws `zone_name_invalid`, `zone_exists`,
+   * `zone_held`, `zone_type_unavailable`, `zone_name_reserved`, `zone_below_anothers`, `zone_above_anothers`,
+   * `zones_pending_max`.
    */
   create(call: Call, body: ZoneCreate): Promise<Zone>;
-  /** Only zones that the credential reaches. */
+  /** Zones in which the credential has any permission. */
   list(call: Call, query: ZoneQuery, page: PageRequest): Promise<Page<Zone>>;
-  /** Notes on the call what a pending zone waits for. */
+  /** Adds a note to the call about what a pending zone waits for. */
   get(id: string, call?: Call): Promise<Zone>;
   edit(call: Call, id: string, body: ZoneEdit): Promise<Zone>;
-  /** The zone's records, rulesets and certificates go with it. */
+  /** Also deletes the zone's records, rulesets and certificates. */
   delete(call: Call, id: string): Promise<{ id: string }>;
-  /** Looks now for what proves the ownership of a zone that is not active. Throws `activation_check_too_soon`. */
+  /** Checks the ownership of a zone that is not active now. Throws `activation_check_too_soon`. */
   checkActivation(call: Call, id: string): Promise<{ id: string }>;
 }
 
@@ -60,15 +61,15 @@ export interface ZonesDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly sealer: Sealer;
-  /** Null where zones get no certificate from the installation itself. */
+  /** Null if the installation has no local authority. */
   readonly ca: LocalCa | null;
-  /** Orders certificates of other authorities, where the operator wants them. */
+  /** Orders certificates from external authorities, if the operator has configured them. */
   readonly ordering: Pick<CertificateOrdering, "orderForZone" | "orders">;
   readonly removals: Removals;
   readonly ownership: Ownership;
 }
 
-/** Zones of type internal would be for views that do not exist here. */
+/** Zones of type internal are for views, which are not supported. */
 const TYPES: ReadonlySet<ZoneType> = new Set(["full", "partial", "secondary"]);
 
 export function createZones(deps: ZonesDeps): Zones {
@@ -90,7 +91,7 @@ export function createZones(deps: ZonesDeps): Zones {
       const before = await ownership.foresee(name, accountId);
       const type = body.type ?? "full";
       const draft = newZone(deps, accountId, name, type);
-      // Signing takes milliseconds, in which a unit would hold up every other write.
+      // Signing takes milliseconds, in which a unit would block every other write.
       const issue = () => (deps.ca === null ? null : issueZoneCertificate(deps, deps.ca, draft));
       const issued = before.admission.status === "active" ? await issue() : null;
       const created = await commit(deps, call, async (unit) => {
@@ -197,7 +198,7 @@ export function createZones(deps: ZonesDeps): Zones {
   };
 }
 
-/** The account named, or the only one that the credential reaches. */
+/** The given account, or the only one in which the credential has permissions. */
 function accountFor(call: Call, named: string | undefined): string {
   const reached = named === undefined || named === "" ? touchedAccounts(call.actor) : [named];
   const id = reached[0];
@@ -236,14 +237,14 @@ function newZone(deps: ZonesDeps, accountId: string, name: string, type: ZoneTyp
   };
 }
 
-/** What admission says of the zone, as columns. */
+/** The columns that admission determines. */
 function columnsOf(admission: Admission, { serial, created_on }: ZoneRow): Partial<ZoneRow> {
   const { status, proof, pair, shown, serialSeen, asksParent } = admission;
   return {
     ...{ status, proof, pair: JSON.stringify(pair ?? []), name_servers: JSON.stringify(shown) },
     activated_on: status === "active" ? created_on : null,
     verification_key: status === "pending" && asksParent ? newId() : "",
-    // Secondaries that knew an earlier zone of this name see a later serial (RFC 1982).
+    // Secondaries of an earlier zone of this name must see a later serial (RFC 1982).
     serial: serialAfter(serialSeen, serial),
   };
 }

@@ -1,11 +1,11 @@
 import type { SpikeKind } from "#model/events/notification.ts";
 
-/** What an alert says, whoever it is sent to. */
+/** The content of an alert, independent of its recipients. */
 export interface Alert {
   /** One line. */
   readonly subject: string;
   readonly text: string;
-  /** The same for programs. */
+  /** The same data for programs. */
   readonly data: Readonly<Record<string, string | number>>;
 }
 
@@ -17,7 +17,7 @@ interface ZoneFacts {
 export interface SpikeFacts {
   readonly kind: SpikeKind;
   readonly zone: ZoneFacts;
-  /** Null where the services are not told apart. */
+  /** Null if services are not distinguished. */
   readonly service: string | null;
   readonly count: number;
   readonly mean: number;
@@ -60,7 +60,7 @@ export const testAlert = (policyName: string): Alert => ({
 
 export interface CertificateFacts {
   readonly hosts: readonly string[];
-  /** The authority's name; empty where none was chosen yet. */
+  /** The authority's name; empty if none was chosen yet. */
   readonly authority: string;
 }
 
@@ -72,14 +72,14 @@ export const issuedAlert = (zone: ZoneFacts, { hosts, authority }: CertificateFa
   data: { ...zoneData(zone), event: "issued", hosts: hosts.join(","), authority, expires },
 });
 
-/** `isOver`: nothing more is tried by itself. */
+/** `isOver`: the server does not try again. */
 export const notIssuedAlert = (zone: ZoneFacts, { hosts, authority }: CertificateFacts, error: string, isOver: boolean): Alert => ({
   subject: `Certificate of ${hosts[0] ?? zone.name} not issued`,
   text: `No new certificate was issued for ${hosts.join(", ")}${error === "" ? "" : `: ${error}`}. ${isOver ? "The server will not try again." : "The server will try again."}`,
   data: { ...zoneData(zone), event: isOver ? "given_up" : "failing", hosts: hosts.join(","), authority, error },
 });
 
-/** `reason`: what shows that the name is the zone's no longer; `status`: what the zone is from now on. */
+/** `reason`: why the name no longer belongs to the zone; `status`: the zone's new status. */
 export const movedAlert = (zone: ZoneFacts, reason: string, status: "moved" | "pending"): Alert => ({
   subject: status === "moved" ? `Zone ${zone.name} has moved` : `Zone ${zone.name} waits for a proof again`,
   text: `${reason} ${status === "moved" ? "The edge no longer serves the zone, and it is deleted after 7 days unless it is proved anew." : "The zone is pending and is not served until it is proved anew."} GET /zones/${zone.id} says how.`,

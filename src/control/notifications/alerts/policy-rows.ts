@@ -1,13 +1,13 @@
 import type { NotificationPolicy, NotificationPolicyCreate } from "#model/events/notification.ts";
 import type { Destination, PolicyRow } from "#store/events/notifications.ts";
 
-/** What the row keeps as JSON. */
+/** The policy's fields that the row stores as JSON. */
 export type PolicyValue = Pick<NotificationPolicyCreate, "name" | "description" | "alert_interval" | "filters" | "mechanisms">;
 
 export const policyValue = (row: PolicyRow): PolicyValue => JSON.parse(row.value) as PolicyValue;
 export const mechanismsOf = (row: PolicyRow): NotificationPolicy["mechanisms"] => policyValue(row).mechanisms;
 
-/** Each of them is told by itself. */
+/** Each destination gets its own delivery. */
 export function destinationsOf(row: PolicyRow): readonly Destination[] {
   const { email = [], webhooks = [] } = mechanismsOf(row);
   return [
@@ -25,7 +25,7 @@ export const policyView = (row: PolicyRow): NotificationPolicy => ({
   modified: row.modified_on,
 });
 
-/** What a policy tells of, as text to be compared; the rest is how it is called and who is told. */
+/** The fields that decide which spikes a policy notifies about, as comparable text; the rest are its name and recipients. */
 export function meaningOf(row: PolicyRow): string {
   const { filters = {}, alert_interval = "" } = policyValue(row);
   return JSON.stringify([row.alert_type, filters, alert_interval]);
@@ -33,7 +33,7 @@ export function meaningOf(row: PolicyRow): string {
 
 const UNITS_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** The text's length of time, or undefined where it is none: `30m`, `4h`, `1d`. */
+/** The duration in milliseconds, such as of `30m`, `4h` or `1d`; undefined if invalid. */
 export function intervalMs(text: string): number | undefined {
   const [, count, unit = ""] = /^([1-9]\d{0,3})([mhd])$/.exec(text) ?? [];
   return count === undefined ? undefined : Number(count) * (UNITS_MS[unit] ?? 0);

@@ -23,19 +23,19 @@ import type { SendWebhook } from "./send-webhook.ts";
 import { webhookBody } from "./webhook-kinds.ts";
 import { secretContext } from "./webhooks.ts";
 
-/** What has to be sent: stored with its cause, tried until it arrives or has failed too often. */
+/** Pending messages: stored in the transaction of their cause, and retried until they arrive or have failed too often. */
 export interface Deliveries {
-  /** One delivery for each mechanism of the policy, whose turn comes at once. */
+  /** Adds one delivery per mechanism of the policy, due immediately. */
   add(unit: Unit, policy: PolicyRow, alert: Alert): Promise<void>;
-  /** The same, to be sent by `sendNow`; gives their ids. */
+  /** Adds deliveries for `sendNow`; returns their ids. */
   hold(unit: Unit, policy: PolicyRow, alert: Alert): Promise<readonly string[]>;
-  /** Tries these once; gives what failed. */
+  /** Tries these once; returns the failures. */
   sendNow(ids: readonly string[]): Promise<readonly FailedDelivery[]>;
-  /** Tries what is due. */
+  /** Tries the due deliveries. */
   sendDue(): Promise<Attempts>;
 }
 
-/** What came of attempts, but for those that others have made. */
+/** Results of attempts, without those of other nodes. */
 export interface Attempts {
   readonly sent: number;
   readonly failures: readonly FailedDelivery[];
@@ -44,11 +44,11 @@ export interface Attempts {
 export interface FailedDelivery {
   readonly id: string;
   readonly mechanism_type: string;
-  /** The address, or the webhook's identifier. */
+  /** The address, or the webhook's id. */
   readonly mechanism: string;
   /** For the account. */
   readonly error: string;
-  /** For the operator: names no recipient. */
+  /** For the operator; does not name recipients. */
   readonly logged: string;
 }
 
@@ -57,26 +57,26 @@ export interface DeliveriesDeps {
   readonly clock: Clock;
   readonly sealer: Sealer;
   readonly sendWebhook: SendWebhook;
-  /** Null where the operator has named no mail server. */
+  /** Null if the operator has configured no mail server. */
   readonly sendEmail: SendEmail | null;
 }
 
-/** How long after an attempt the next one comes; after the last of them the delivery has failed. */
+/** Delays between attempts; after the last of them, the delivery has failed. */
 const RETRY_MS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000];
-/** Twice what the longest attempt takes, that of an e-mail: until then, no other node tries the same, nor this one after a crash. */
+/** Twice the duration of the longest attempt, that of an e-mail: until then, the delivery is claimed, also after a crash. */
 const LEASE_MS = 120_000;
-/** Longer than any delivery waits for its turn. */
+/** Longer than any delivery waits for its next attempt. */
 const WAIT_MS_MAX = 10_800_000;
 const AT_ONCE = 16;
-/** Of one account in one round: receivers that hang hold up their own account's, and others for one attempt at most. */
+/** Concurrent attempts per account: slow receivers delay their own account, and others by one attempt at most. */
 const EACH_AT_ONCE = 4;
 const PER_ROUND = 80;
-/** Rounds follow one another as long as they are quick. */
+/** Rounds follow immediately while they are quick. */
 const ROUNDS_MAX = 20;
 const QUICK_MS = 2000;
 /**
- * Of one account: whoever may write policies names whom they are sent to, and has tests sent as often as the API is asked. It is the
- * operator's server whose name they spoil.
+ * E-mails per account and hour: a user who may write policies chooses the recipients and can send any number of tests,
+ * which would damage the reputation of the operator's mail server.
  */
 const EMAILS_AN_HOUR_MAX = 1000;
 const HOUR_MS = 3_600_000;
@@ -92,7 +92,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   };
 
   const attempt = async (row: DeliveryRow): Promise<FailedDelivery | "sent" | "not ours"> => {
-    // Should this process end before the outcome is stored, the attempt counts and the next one comes all the same.
+    // If the process ends before the result is stored, the attempt counts and the next one follows.
     const claimed = await store.write(({ db }) => claimDelivery(db, row, clock.nowMs() + LEASE_MS));
     if (!claimed.result) return "not ours";
     const fault = await send(deps, row).then(() => null, deliveryError);
@@ -107,7 +107,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     return fault === null ? "sent" : { id, mechanism_type, mechanism, error: fault.message, logged: fault.logged };
   };
 
-  /** In their order, `AT_ONCE` at a time: one that takes long keeps its own place only. */
+  /** In order, `AT_ONCE` at a time; a slow attempt occupies only its own place. */
   const attemptAll = async (rows: readonly DeliveryRow[]): Promise<Attempts> => {
     const failures: FailedDelivery[] = [];
     let sent = 0;
@@ -133,7 +133,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   return {
     add: ({ db }, policy, alert) => insertDeliveries(db, deliveryRows(policy, alert, clock.nowMs())),
     hold: async ({ db }, policy, alert) => {
-      // Nobody else takes them before, and should this process end, they have their turn all the same.
+      // Due later, so that no other node sends them now; if this process ends, they become due.
       const rows = deliveryRows(policy, alert, clock.nowMs(), clock.nowMs() + LEASE_MS);
       await insertDeliveries(db, rows);
       return rows.map(({ id }) => id);

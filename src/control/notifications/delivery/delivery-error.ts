@@ -1,8 +1,8 @@
-/** An attempt that failed; `message` is for the account. */
+/** A failed attempt; `message` is for the account. */
 export class DeliveryError extends Error {
-  /** For the operator: names no recipient. */
+  /** For the operator; does not name recipients. */
   readonly logged: string;
-  /** No later attempt can end otherwise. */
+  /** Retrying cannot succeed. */
   readonly isFinal: boolean;
 
   constructor(

@@ -3,7 +3,7 @@ import type { DeliveryRow, PolicyRow } from "#store/events/notifications.ts";
 import type { Alert } from "#control/notifications/alerts/alert.ts";
 import { destinationsOf, policyValue } from "#control/notifications/alerts/policy-rows.ts";
 
-/** One for each mechanism of the policy, due at once unless said. */
+/** One delivery per mechanism of the policy, due immediately by default. */
 export function deliveryRows(policy: PolicyRow, alert: Alert, nowMs: number, dueMs = nowMs): readonly DeliveryRow[] {
   const { name, description = "" } = policyValue(policy);
   return destinationsOf(policy).map((destination) => ({

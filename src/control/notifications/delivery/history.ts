@@ -7,7 +7,7 @@ import type { Store } from "#store/database/store.ts";
 import type { Alert } from "#control/notifications/alerts/alert.ts";
 
 export interface NotificationHistory {
-  /** What was sent, or is to be, newest first. Throws `invalid_input` for times that are none. */
+  /** Sent and pending notifications, newest first. Throws `invalid_input` for invalid times. */
   list(accountId: string, query: NotificationHistoryQuery, page: PageRequest): Promise<Page<NotificationHistoryEntry>>;
 }
 

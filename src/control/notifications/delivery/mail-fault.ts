@@ -1,18 +1,18 @@
 import { DeliveryError } from "./delivery-error.ts";
 
-/** What nodemailer says of an exchange that failed. */
+/** nodemailer's error for a failed exchange. */
 interface SmtpError extends Error {
   readonly code?: string;
-  /** Of the system or of TLS, where that is what failed. */
+  /** Code of the system or of TLS, if that failed. */
   readonly originalCode?: string;
-  /** Of the server's reply, where there was one. */
+  /** Code of the server's reply, if any. */
   readonly responseCode?: number;
   readonly response?: string;
-  /** What the reply was to. */
+  /** The command that failed. */
   readonly command?: string;
 }
 
-/** Replies to these are about the message; all others about the operator's server and its login. */
+/** Codes of errors about the message; all others concern the operator's server and its login. */
 const OF_MESSAGE: ReadonlySet<string> = new Set(["EENVELOPE", "EMESSAGE"]);
 
 /** The second part of an enhanced status code (RFC 3463 §3). */
@@ -27,8 +27,8 @@ const SUBJECTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * An account is told the codes of a reply and never its text, which names the operator's servers. A 5xx to the message is
- * the last word on it (RFC 5321 §4.2.1); a login that is refused is the operator's to mend, and tried again.
+ * The account sees the codes of a reply but never its text, which may contain names of the operator's servers. A 5xx
+ * reply to the message is final (RFC 5321 §4.2.1); a refused login can be fixed by the operator, so it is retried.
  */
 export function mailFault(error: unknown): DeliveryError {
   const { code = "", originalCode = code, responseCode, response, command = "", message } = error as SmtpError;

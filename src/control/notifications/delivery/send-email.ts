@@ -8,26 +8,26 @@ import { mailFault } from "./mail-fault.ts";
 export interface MailServer {
   readonly host: string;
   readonly port: number;
-  /** Empty where the server asks for no login. */
+  /** Empty if the server requires no login. */
   readonly username: string;
   readonly password: string;
   /** The sender's address. */
   readonly from: string;
 }
 
-/** Sends once; rejects with a DeliveryError. */
+/** Sends a message once; rejects with a DeliveryError. */
 export type SendEmail = (to: string, alert: Alert, id: string) => Promise<void>;
 
 const CONNECT_MS = 10_000;
 const IDLE_MS = 20_000;
-/** Of a message in all: a server that says a little now and then would otherwise keep it for ever. */
+/** Time limit of a whole message: a server that sends a little at a time could otherwise delay it forever. */
 const MESSAGE_MS = 60_000;
-/** RFC 8314 §3.3: this port speaks TLS from the first byte. */
+/** RFC 8314 §3.3: this port uses TLS from the first byte. */
 const SUBMISSIONS_PORT = 465;
 
 /**
- * Through the operator's mail server: TLS from the first byte at port 465, by STARTTLS elsewhere. Without TLS, or with a
- * certificate that is not trusted, nothing leaves this machine.
+ * Sends through the operator's mail server, with TLS from the first byte on port 465 and with STARTTLS otherwise. Without
+ * TLS, or with an untrusted certificate, nothing is sent.
  */
 export function createEmailSender(server: MailServer, messageMs = MESSAGE_MS, submissionsPort = SUBMISSIONS_PORT): SendEmail {
   // linear: pumped
@@ -38,11 +38,11 @@ export function createEmailSender(server: MailServer, messageMs = MESSAGE_MS, su
     transport ??= openTransport(server, messageMs, submissionsPort);
     const message = {
       from: server.from,
-      // As an object nothing in it is read as a second address.
+      // As an object, so that the address cannot be parsed as several.
       to: { name: "", address: to },
       subject,
       text: `${text}\n\n${facts.join("\n")}\n`,
-      // The same for each attempt, so that mail programs can tell a repetition.
+      // The same for each attempt, so that mail programs recognize repetitions.
       messageId: `<${id}@${domain}>`,
       headers: { "Auto-Submitted": "auto-generated" },
     };
@@ -52,7 +52,7 @@ export function createEmailSender(server: MailServer, messageMs = MESSAGE_MS, su
   };
 }
 
-/** The library is loaded with the first letter. */
+/** Loads the library with the first e-mail. */
 async function openTransport(server: MailServer, messageMs: number, submissionsPort: number): Promise<Transporter> {
   const { createTransport } = await import("nodemailer");
   const secure = server.port === submissionsPort;
@@ -62,7 +62,7 @@ async function openTransport(server: MailServer, messageMs: number, submissionsP
     port: server.port,
     secure,
     requireTLS: !secure && !isLocal,
-    // Mail servers on loopback offer STARTTLS with a certificate that they made for themselves, and nobody is in between.
+    // Mail servers on loopback often have self-signed certificates, and the connection cannot be intercepted.
     ...(isLocal ? { tls: { rejectUnauthorized: false } } : {}),
     ...(server.username === "" ? {} : { auth: { user: server.username, pass: server.password } }),
     connectionTimeout: CONNECT_MS,
@@ -76,7 +76,7 @@ async function openTransport(server: MailServer, messageMs: number, submissionsP
 
 type Dialled = (error: Error | null, socket?: { readonly connection: Socket }) => void;
 
-/** A connection for one message. */
+/** Opens a connection for one message. */
 function dial({ host, port }: MailServer, messageMs: number, done: Dialled): void {
   const socket = connect({ host, port });
   const endWith = (reason: string) => () => void socket.destroy(new Error(`the mail server ${reason}`));

@@ -3,23 +3,23 @@ import { type OutboundAddressAllowed, sendOutbound } from "#control/outbound.ts"
 
 export interface WebhookMessage {
   readonly url: string;
-  /** Empty where the receiver asked for none. */
+  /** Empty if the webhook has no secret. */
   readonly secret: string;
-  /** The same for each attempt, so that receivers can tell a repetition. */
+  /** The same for each attempt, so that receivers recognize repetitions. */
   readonly id: string;
   readonly body: string;
   readonly atMs: number;
 }
 
-/** Sends once; rejects with a reason for people unless the receiver answers with a 2xx status. */
+/** Sends once; rejects with a reason for people unless the response has a 2xx status. */
 export type SendWebhook = (message: WebhookMessage) => Promise<void>;
 
 const TOTAL_MS = 10_000;
 
 /**
- * POSTs JSON. With a secret come `<prefix>-webhook-auth`, the secret itself as receivers in the field compare it, and
- * `<prefix>-webhook-signature: t=<seconds>,v1=<hex>`, the HMAC-SHA-256 of `<seconds>.<body>`, which a receiver can check
- * without trusting whoever carries the message. Redirects are not followed.
+ * Sends JSON by POST. With a secret it adds `<prefix>-webhook-auth`, which is the secret itself as existing receivers
+ * expect, and `<prefix>-webhook-signature: t=<seconds>,v1=<hex>`, the HMAC-SHA-256 of `<seconds>.<body>`, which proves
+ * the sender to a receiver even through intermediaries. Does not follow redirects.
  */
 export const createWebhookSender =
   (deps: { readonly allowed: OutboundAddressAllowed; readonly vendorPrefix: string }): SendWebhook =>

@@ -1,7 +1,7 @@
 import type { WebhookKind } from "#model/events/notification.ts";
 import type { Alert } from "#control/notifications/alerts/alert.ts";
 
-/** What is told of an alert besides its words. */
+/** Data about an alert besides its content. */
 export interface AlertContext {
   readonly id: string;
   readonly account_id: string;
@@ -13,22 +13,22 @@ export interface AlertContext {
 
 interface Kind {
   readonly kind: WebhookKind;
-  /** Hosts whose webhooks take this form. */
+  /** Hosts whose webhooks require this format. */
   readonly hosts: readonly string[];
   body(alert: Alert, context: AlertContext): Readonly<Record<string, unknown>>;
 }
 
-/** Discord refuses longer messages. */
+/** Discord rejects longer messages. */
 const DISCORD_CHARS_MAX = 2000;
 
-/** Half a character at the end would be none. */
+/** A surrogate half at the end would be invalid. */
 const cut = (text: string, charsMax: number): string =>
   text.length <= charsMax ? text : `${text.slice(0, charsMax - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 
-/** Slack takes these for the marks of links and mentions. */
+/** Slack interprets these characters as markup for links and mentions. */
 const slackText = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-/** Services that take messages of their own form only; every other receiver gets all there is. */
+/** Services that require their own message format; all other receivers get the complete data. */
 const KINDS: readonly Kind[] = [
   { kind: "slack", hosts: ["hooks.slack.com"], body: ({ subject, text }) => ({ text: `*${slackText(subject)}*\n${slackText(text)}` }) },
   {

@@ -1,7 +1,7 @@
 import { type OutboundAddressAllowed, readOutboundUrl } from "#control/outbound.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 
-/** The address of a webhook. Throws `notification_invalid` for what nothing can be sent to (`readOutboundUrl`). */
+/** The URL of a webhook. Throws `notification_invalid` for a URL that cannot be used (`readOutboundUrl`). */
 export function readWebhookUrl(text: string, allowed: OutboundAddressAllowed): URL {
   const url = readOutboundUrl(text, allowed);
   if (url instanceof URL) return url;

@@ -20,14 +20,14 @@ import { mechanismsOf } from "#control/notifications/alerts/policy-rows.ts";
 import { webhookKindOf } from "./webhook-kinds.ts";
 import { readWebhookUrl } from "./webhook-url.ts";
 
-/** Where an account is told of things by HTTP. Throws `notification_not_found`, and `notification_invalid` for addresses that are none. */
+/** Webhooks of an account for notifications. Throws `notification_not_found`, and `notification_invalid` for invalid URLs. */
 export interface Webhooks {
   list(accountId: string): Promise<readonly Webhook[]>;
   get(accountId: string, id: string): Promise<Webhook>;
   create(call: Call, accountId: string, body: WebhookWrite): Promise<{ id: string }>;
-  /** Replaces it; the secret stays as it is unless one is given, and goes with an empty one. */
+  /** Replaces the webhook; an absent secret is kept, and an empty one removed. */
   update(call: Call, accountId: string, id: string, body: WebhookWrite): Promise<{ id: string }>;
-  /** Throws `notification_in_use` while a policy names it. */
+  /** Throws `notification_in_use` while a policy uses it. */
   delete(call: Call, accountId: string, id: string): Promise<{ id: string }>;
 }
 
@@ -99,7 +99,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
   };
 }
 
-/** What a sealed secret belongs to. */
+/** Sealing context of a webhook's secret. */
 export const secretContext = (id: string): string => `notification_webhook/${id}`;
 
 async function own(db: Unit["db"], accountId: string, id: string): Promise<WebhookRow> {

@@ -15,14 +15,14 @@ import type { Unit } from "#store/database/store.ts";
 import { zoneRowById, zonesOfAccount } from "#store/zones/zones.ts";
 import { intervalMs } from "#control/notifications/alerts/policy-rows.ts";
 
-/** Which mechanisms the operator has set up. */
+/** Mechanisms that the operator has configured. */
 export interface MechanismsReady {
   readonly email: boolean;
 }
 
 /**
- * Throws `notification_invalid` unless the whole policy can be carried out. What is as it was `before` is not asked again: a
- * policy about a zone that has gone, or another plan, can still be disabled.
+ * Throws `notification_invalid` unless the whole policy is valid. Fields that equal `before` are not checked again: a
+ * policy for a deleted zone, or for another plan, can still be disabled.
  */
 export async function checkPolicy(
   db: Unit["db"],
@@ -88,12 +88,12 @@ const FILTER_CHECKS: Readonly<Record<AlertFilter, FilterCheck>> = {
 };
 
 /**
- * What mail programs read as more than one mailbox or another one; nor an address in place of a domain (RFC 5321 §4.1.3), to which
- * the operator's server would connect within its own network.
+ * Characters that mail programs may interpret as several mailboxes; also address literals (RFC 5321 §4.1.3), which could
+ * make the operator's server connect within its own network.
  */
 const NO_MAILBOX = /[<>(),;:"\\[\]]/;
 
-/** Per cent of requests that are to come to a good end. */
+/** Percentage of requests that should succeed. */
 const isSlo = (text: string): boolean => /^\d{1,2}(\.\d{1,4})?$/.test(text) && Number(text) > 0;
 
 async function checkMechanisms(

@@ -7,7 +7,7 @@ import type { Alert } from "#control/notifications/alerts/alert.ts";
 import { deliveryRows } from "#control/notifications/delivery/delivery-rows.ts";
 import { policyValue } from "#control/notifications/alerts/policy-rows.ts";
 
-/** Tells whoever wants to know of something that happened to a zone, in the unit in which it does: both are stored or neither is. */
+/** Adds notifications about an event of a zone in the event's unit, so that both are stored or neither is. */
 export async function tell(
   unit: Unit,
   nowMs: number,

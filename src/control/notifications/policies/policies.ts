@@ -21,15 +21,21 @@ import { checkPolicy, type MechanismsReady } from "./check-policy.ts";
 import type { Deliveries } from "#control/notifications/delivery/deliveries.ts";
 import { destinationsOf, policyView } from "#control/notifications/alerts/policy-rows.ts";
 
-/** What an account is told of, and where. Throws `notification_not_found`, and `notification_invalid` with the place of the fault. */
+/**
+ * Notification policies of an account. Throws `notification_not_found`, and `notification_invalid` with the location of
+ * the fault.
+ */
 export interface NotificationPolicies {
   list(accountId: string): Promise<readonly NotificationPolicy[]>;
   get(accountId: string, id: string): Promise<NotificationPolicy>;
   create(call: Call, accountId: string, body: NotificationPolicyCreate): Promise<{ id: string }>;
-  /** Fields that are not given stay as they are. */
+  /** Omitted fields keep their value. */
   update(call: Call, accountId: string, id: string, body: NotificationPolicyUpdate): Promise<{ id: string }>;
   delete(call: Call, accountId: string, id: string): Promise<{ id: string }>;
-  /** Sends a test to every mechanism of the policy, and waits for the first attempts. Throws `notification_not_sent` with what failed. */
+  /**
+   * Sends a test to every mechanism of the policy, and waits for the first attempts. Throws `notification_not_sent` with
+   * the failures.
+   */
   test(call: Call, accountId: string, id: string): Promise<{ id: string }>;
 }
 
@@ -94,7 +100,7 @@ export function createNotificationPolicies(deps: NotificationPoliciesDeps): Noti
       if (failures.length > 0)
         throw new PlatformError("notification_not_sent", {
           message: failures.map(({ mechanism_type, mechanism, error }) => `${mechanism_type} ${mechanism}: ${error}`).join("; "),
-          // Clients repeat what ends with 5xx (contract.md §1), and each would be another test.
+          // Clients retry 5xx responses (contract.md §1), which would send another test.
           headers: { "x-should-retry": "false" },
         });
       return { id };
@@ -102,10 +108,10 @@ export function createNotificationPolicies(deps: NotificationPoliciesDeps): Noti
   };
 }
 
-/** What was known and waited for the policy as it was, and does not hold for it as it is. Other filters are about the same spikes. */
+/** Discards state that no longer applies after the change. Spikes stay known if only filters change. */
 async function leaveBehind({ db }: Unit, before: PolicyRow, after: PolicyRow): Promise<void> {
   if (after.alert_type !== before.alert_type) await forgetSpikes(db, after.id);
-  // Nobody sees what becomes of them until it is enabled again.
+  // Spikes are not monitored while the policy is disabled.
   if (after.enabled !== before.enabled) await endSpikes(db, after.id);
   const isOff = after.enabled === 0 && before.enabled === 1;
   await failPending(db, after.id, isOff ? [] : destinationsOf(after), "the policy has changed and no longer uses this mechanism");

@@ -16,7 +16,10 @@ import {
 } from "#store/events/notifications.ts";
 import type { AuditEntry, Store, Unit } from "#store/database/store.ts";
 
-/** Times in which a policy sends nothing. Throws `notification_not_found`, and `notification_invalid` with the place of the fault. */
+/**
+ * Periods in which a policy sends nothing. Throws `notification_not_found`, and `notification_invalid` with the location
+ * of the fault.
+ */
 export interface Silences {
   list(accountId: string): Promise<readonly Silence[]>;
   get(accountId: string, id: string): Promise<Silence>;

@@ -2,16 +2,13 @@ import type { EventCounts } from "./event-counts.ts";
 import { historyOf } from "./spikes.ts";
 import type { Subject } from "./subjects.ts";
 
-/** The counts that a window is measured against. */
+/** The counts with which a window is compared. */
 export interface Baselines {
-  /** One for each window of the history of the window that begins at `startMs`. */
+  /** One count for each window in the history of the window that begins at `startMs`. */
   of(subject: Subject, startMs: number): Promise<readonly number[]>;
 }
 
-/**
- * The hours of days that are over are read once for all looks of an hour: they do not change any more, and are seven of
- * eight questions.
- */
+/** Hours of past days are read once per hour for all looks: they no longer change, and are seven of eight queries. */
 export function createBaselines(counts: EventCounts): Baselines {
   let hourMs = Number.NaN;
   const days = new Map<string, readonly number[]>();

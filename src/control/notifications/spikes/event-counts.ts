@@ -6,17 +6,17 @@ import { ALERT_SERVICES, type AlertServiceId, type SpikeKind } from "#model/even
 import { MINUTE_MS } from "./hour-counts.ts";
 import { windowCounts } from "./spikes.ts";
 
-/** What a zone had of a kind. Security events are told apart by service: null for those of services that nobody can choose. */
+/** A zone's count of one kind. Security events are counted by service; null for services that cannot be selected. */
 export interface WindowCount {
   readonly zone_id: string;
   readonly service: AlertServiceId | null;
   readonly count: number;
 }
 
-/** How much there was of each kind, from times counted by the minute. */
+/** Numbers of events of each kind, counted by minute. */
 export interface EventCounts {
   inWindow(kind: SpikeKind, fromMs: number, toMs: number): Promise<readonly WindowCount[]>;
-  /** One number for each window between the times, which are whole windows apart. */
+  /** One number per window between the times, which are multiples of a window apart. */
   windows(kind: SpikeKind, zoneId: string, service: AlertServiceId | null, fromMs: number, toMs: number): Promise<readonly number[]>;
   /** All requests of the zone. */
   requests(zoneId: string, fromMs: number, toMs: number): Promise<number>;
@@ -25,20 +25,20 @@ export interface EventCounts {
 export const COUNTED_KINDS = ["security_events", "edge_errors", "origin_errors", "requests"] as const;
 export type CountedKind = (typeof COUNTED_KINDS)[number];
 
-/** What a zone had in one minute; several may be of the same zone, service and minute. */
+/** A zone's count in one minute; several may belong to the same zone, service and minute. */
 export interface MinuteCount extends WindowCount {
   readonly minuteMs: number;
 }
 
-/** How much there was in each minute that had any, of these zones alone. */
+/** Counts per minute for these zones; minutes without events are omitted. */
 export interface MinuteCounts {
   byMinute(kind: CountedKind, zoneIds: readonly string[], fromMs: number, toMs: number): Promise<readonly MinuteCount[]>;
 }
 
-/** Of zones in one window, by phase: more are asked for until all are there. A zone has far fewer. */
+/** Groups per query, by zone and phase; the query is repeated until all are read. A single zone has far fewer groups. */
 const GROUPS_A_TURN = 10_000;
 
-/** All of them, and those that came to a bad end by who made the answer. */
+/** Conditions for all requests, and for failed ones by the origin of the response. */
 const REQUESTS: Readonly<Record<Exclude<CountedKind, "security_events">, Where<"requests">>> = {
   requests: [],
   edge_errors: [
@@ -64,7 +64,7 @@ export function createEventCounts(events: EventReads): EventCounts & MinuteCount
       { column: "at_ms", operator: "lt", value: toMs },
     ] as const;
 
-  /** Of every zone, which `by` begins with. */
+  /** Groups of every zone; the first dimension in `by` is the zone. */
   const ofZones = async <T extends "requests" | "security_events">(
     table: T,
     query: Pick<GroupQuery<T>, "where" | "by">,
@@ -81,13 +81,13 @@ export function createEventCounts(events: EventReads): EventCounts & MinuteCount
       });
       const last = groups.at(-1)?.dimensions[0];
       if (groups.length < GROUPS_A_TURN || last === groups[0]?.dimensions[0]) return all.concat(groups);
-      // Its other groups may not have had room.
+      // The last zone may have more groups than fit, so it is read again.
       all.push(...groups.filter(({ dimensions }) => dimensions[0] !== last));
       from = [{ column: "zone_id", operator: "ge", value: String(last) }] as Where<EventTable> as Where<T>;
     }
   };
 
-  /** By the minute: a window's own bounds are any whole minutes. */
+  /** By minute, because a window may begin at any minute. */
   const minutesOfZone = (
     kind: SpikeKind,
     zoneId: string,

@@ -5,14 +5,14 @@ export const HOUR_MS = 3_600_000;
 
 export const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS) * HOUR_MS;
 
-/** What tells the rows of one node apart. */
+/** The key of a row among those of one node. */
 export const countKey = ({ kind, zone_id, service, hour_ms }: Omit<EventCountRow, "minutes">): string =>
   `${kind} ${zone_id} ${service} ${hour_ms}`;
 
-/** Counts of the minutes of an hour, without those after the last that had any; of no events nothing is written: `3,,12`. */
+/** Counts of the minutes of an hour without trailing zeros, which are written as nothing: `3,,12`. */
 export const minutesText = (counts: readonly number[]): string => Array.from(counts, (count) => count || "").join(",");
 
-/** The minutes of the rows that lie between the times and had any, with when they began. */
+/** The counts greater than zero between the times, with the start of their minute. */
 export function* minutesOf(
   rows: readonly EventCountRow[],
   fromMs: number,

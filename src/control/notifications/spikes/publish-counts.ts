@@ -20,11 +20,12 @@ import { countKey, HOUR_MS, hourOf, MINUTE_MS, minutesText } from "./hour-counts
 import { policyValue } from "#control/notifications/alerts/policy-rows.ts";
 import { DAY_MS, DAYS } from "./spikes.ts";
 
-/** Writes down what this node has counted where every node reads it. */
+/** Publishes this node's counts for all nodes. */
 export interface CountPublisher {
   /**
-   * What policies want to know of, up to `endMs`: since the node last did so, and the whole history of zones that were not wanted
-   * before. Throws where another node does the same under this one's name, or a database is away; the next time makes up for it.
+   * Writes the counts that policies need, up to `endMs`: those since the last call, and the whole history of zones that
+   * were not needed before. Throws if another node uses this node's id, or a database is unavailable; the next call
+   * catches up.
    */
   publish(call: Call, policies: readonly PolicyRow[], endMs: number): Promise<void>;
 }
@@ -32,11 +33,11 @@ export interface CountPublisher {
 export interface CountPublisherDeps {
   readonly store: Store;
   readonly counts: MinuteCounts;
-  /** Stays the same as long as the node's events database. */
+  /** Kept as long as the node's events database. */
   readonly node: string;
 }
 
-/** Rows may come to the events database so long after what they tell of. */
+/** Maximum delay between an event and its row in the events database. */
 const LATE_MS = 5 * MINUTE_MS;
 const HISTORY_MS = DAYS * DAY_MS + HOUR_MS;
 const ROWS_A_UNIT = 500;
@@ -45,11 +46,11 @@ const HOURS_A_QUERY = 6;
 
 export function createCountPublisher({ store, counts, node }: CountPublisherDeps): CountPublisher {
   const run = newId();
-  /** Zones whose history is written down. */
+  /** Zones whose history is published. */
   let known = new Map<CountedKind, ReadonlySet<string>>();
-  /** What was written of the hours that still change, by key. */
+  /** Written counts of hours that still change, by key. */
   let written = new Map<string, string>();
-  /** The node's name has been this process's. */
+  /** This process has claimed the node's id. */
   let isNamed = false;
   let cleanedMs = Number.NEGATIVE_INFINITY;
 
@@ -92,7 +93,7 @@ export function createCountPublisher({ store, counts, node }: CountPublisherDeps
         throw new Error(
           `another node uses the ID of this node, ${node}: its state directory is a copy; delete node-id on one of them and restart it`,
         );
-      // By a clock that was ahead, what this node had written down was long ago, and has gone.
+      // The clock was ahead when this node last wrote, so its earlier counts were deleted as old.
       if (own !== undefined && own.counted_ms > endMs + HOUR_MS) known = new Map(COUNTED_KINDS.map((kind) => [kind, new Set()]));
       const oldestMs = hourOf(endMs - HISTORY_MS);
       const sinceMs = Math.max(oldestMs, own === undefined ? 0 : hourOf(Math.min(own.counted_ms, endMs) - LATE_MS));
@@ -111,7 +112,7 @@ export function createCountPublisher({ store, counts, node }: CountPublisherDeps
       await commit({ store }, call, ({ db }) => putCountNode(db, { node, run, counted_ms: endMs }));
       isNamed = true;
       if (Math.abs(endMs - cleanedMs) < HOUR_MS) return;
-      // Of other nodes by their own clocks: no single one that is ahead takes the history of all.
+      // According to other nodes' clocks, so that a single clock that is ahead does not delete everyone's history.
       const othersMs = Math.max(HISTORY_MS, ...nodes.filter((row) => row.node !== node).map(({ counted_ms }) => counted_ms));
       await commit({ store }, call, async ({ db }) => {
         await deleteOwnCounts(db, node, { beforeMs: oldestMs, afterMs: endMs + HOUR_MS });
@@ -123,7 +124,7 @@ export function createCountPublisher({ store, counts, node }: CountPublisherDeps
   };
 }
 
-/** Zones that a policy is about, by what it tells of. */
+/** Zones that policies need, by kind of count. */
 async function wantedZones(store: Store, policies: readonly PolicyRow[]): Promise<ReadonlyMap<CountedKind, ReadonlySet<string>>> {
   const ofSpikes = policies.flatMap((policy) => {
     const spike = alertType(policy.alert_type)?.spike;

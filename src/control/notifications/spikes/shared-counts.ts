@@ -5,7 +5,7 @@ import type { CountedKind, EventCounts, WindowCount } from "./event-counts.ts";
 import { HOUR_MS, hourOf, minutesOf } from "./hour-counts.ts";
 import { windowCounts } from "./spikes.ts";
 
-/** What all nodes have written down, added up. */
+/** The sums of all nodes' published counts. */
 export function createSharedCounts({ store }: { readonly store: Store }): EventCounts {
   const hours = (fromMs: number, toMs: number) => ({ fromMs: hourOf(fromMs), toMs: hourOf(toMs - 1) + HOUR_MS });
   const ofZone = async (kind: CountedKind, zoneId: string, service: string | null, fromMs: number, toMs: number) =>

@@ -9,12 +9,12 @@ export interface SharedRoundsDeps {
   readonly publisher: CountPublisher;
 }
 
-/** So long the others wait for a node's counts: one that is later is away, or its clock is wrong. */
+/** How long nodes wait for another node's counts; after that it is offline, or its clock is wrong. */
 const AWAIT_MS = 180_000;
 
 /**
- * Each window is looked at by one node: by the first that finds it counted by all, having written down its own counts. A
- * node that is away holds the others up for three minutes, once.
+ * Each window is evaluated by one node: the first that finds the counts of all nodes, after publishing its own. An
+ * offline node delays the others by three minutes, once.
  */
 export function createSharedRounds({ store, publisher }: SharedRoundsDeps): WindowClaims {
   return {

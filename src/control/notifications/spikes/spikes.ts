@@ -1,17 +1,17 @@
-/** Counts are of windows of this length. */
+/** Length of a counted window. */
 export const WINDOW_MS = 300_000;
 
-/** Fewer events in a window are nothing to wake anybody for, however unusual they are. */
+/** Windows with fewer events never cause a notification, however unusual they are. */
 export const SPIKE_FLOOR = 200;
 
-/** So many standard deviations above the mean are no chance any more. */
+/** A count so many standard deviations above the mean is not random. */
 const DEVIATIONS = 3.5;
 
 const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 export const DAYS = 7;
 
-/** How much there was in each window between the times, which are whole windows apart; nothing else is among the counts. */
+/** The number of events per window between the times, which are multiples of a window apart; `counts` must lie between them. */
 export function windowCounts(
   counts: Iterable<{ readonly atMs: number; readonly count: number }>,
   fromMs: number,
@@ -25,7 +25,7 @@ export function windowCounts(
   return windows;
 }
 
-/** What a window's count is measured against. */
+/** The expected count of a window. */
 export interface Usual {
   readonly mean: number;
   /** A count above this is a spike. */
@@ -33,8 +33,8 @@ export interface Usual {
 }
 
 /**
- * The stretches of time whose windows are the history of the window that begins at `startMs`: the same hour of each of
- * the seven days before, and the hour before, so that a rise that lasts becomes the usual.
+ * The periods that form the history of the window beginning at `startMs`: the same hour on each of the seven previous
+ * days, and the previous hour, so that a lasting increase becomes normal.
  */
 export function historyOf(startMs: number): readonly { readonly fromMs: number; readonly toMs: number }[] {
   const hour = Math.floor(startMs / HOUR_MS) * HOUR_MS;
@@ -43,8 +43,8 @@ export function historyOf(startMs: number): readonly { readonly fromMs: number; 
 }
 
 /**
- * `samples` are counts of the windows of the history, zeros among them; none where nothing is known. Events do not come
- * evenly, so that a count deviates by its root even where the samples happen to agree.
+ * `samples`: counts of the history's windows, including zeros; empty if unknown. Events are random, so the deviation is
+ * at least the square root of the mean even if the samples are equal.
  */
 export function usualOf(samples: readonly number[]): Usual {
   const mean = samples.reduce((sum, count) => sum + count, 0) / Math.max(1, samples.length);

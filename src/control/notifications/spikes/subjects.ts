@@ -8,10 +8,10 @@ import type { WindowCount } from "./event-counts.ts";
 import { policyValue } from "#control/notifications/alerts/policy-rows.ts";
 import { SPIKE_FLOOR } from "./spikes.ts";
 
-/** After so many the API has its turn: SQLite answers without letting go of the thread. */
+/** Zones per tick: SQLite blocks the thread, so the API gets its turn in between. */
 const ZONES_A_TURN = 50;
 
-/** What a policy may tell of: the events of a zone, all of them or those of one service. */
+/** A possible subject of a notification: the events of a zone, of all services or of one. */
 export interface Subject {
   readonly kind: SpikeKind;
   readonly key: string;
@@ -20,7 +20,7 @@ export interface Subject {
   readonly count: number;
 }
 
-/** Zones with so many events that they may be told of, as a whole and by service. */
+/** Zones with enough events for a notification, as a whole and by service. */
 export async function subjectsOf(store: Store, kind: SpikeKind, counts: readonly WindowCount[]): Promise<readonly Subject[]> {
   const totals = Map.groupBy(counts, ({ zone_id }) => zone_id);
   const subjects: Subject[] = [];
@@ -38,7 +38,7 @@ export async function subjectsOf(store: Store, kind: SpikeKind, counts: readonly
   return subjects;
 }
 
-/** Which subjects a policy is about. */
+/** Decides which subjects a policy covers. */
 export function chooser(policy: PolicyRow): (subject: Subject) => boolean {
   const type = alertType(policy.alert_type);
   const { filters = {} } = policyValue(policy);
@@ -54,10 +54,10 @@ export function chooser(policy: PolicyRow): (subject: Subject) => boolean {
     (services === undefined || services.has(service));
 }
 
-/** The part of requests that may fail by the policy's objective; 0 where it has none. */
+/** The ratio of requests that may fail under the policy's objective; 0 if it has none. */
 export function failingShareOf(policy: PolicyRow): number {
   const [slo] = policyValue(policy).filters?.["slo"] ?? [];
-  // In whole parts: 100 - 99.9 is not 0.1.
+  // Integer arithmetic, because 100 - 99.9 is not exactly 0.1.
   return slo === undefined ? 0 : (1_000_000 - Math.round(Number(slo) * 10_000)) / 1_000_000;
 }
 

@@ -14,18 +14,18 @@ import { createBaselines } from "./baselines.ts";
 import { type Usual, usualOf, WINDOW_MS } from "./spikes.ts";
 import { chooser, factsOf, failingShareOf, type Subject, subjectsOf } from "./subjects.ts";
 
-/** Tells accounts of spikes in the security events and errors of their zones. */
+/** Notifies accounts of spikes in the security events and errors of their zones. */
 export interface NotificationWatch {
   /**
-   * Looks at the last five whole minutes. Each spike is told of once, when it begins; the next one of the same zone and
-   * service at the earliest after the policy's interval. What fails for one policy is tried again with the next look, and keeps
-   * nobody else's from being told. A spike that nobody saw the end of, since no node has looked meanwhile, is over.
+   * Evaluates the last five complete minutes. Each spike causes one notification at its start; the next of the same zone
+   * and service follows at the earliest after the policy's interval. A failure of one policy is retried at the next call
+   * and does not affect others. A spike whose end was missed because no node was running counts as over.
    */
   look(call: Call): Promise<{ readonly told: number; readonly failed: readonly FailedLook[] }>;
 }
 
 export interface FailedLook {
-  /** Of one policy, or of all of a kind. */
+  /** The id of one policy, or the kind for all of a kind. */
   readonly policy: string | SpikeKind;
   readonly reason: string;
 }
@@ -38,11 +38,11 @@ export interface NotificationWatchDeps {
   readonly deliveries: Deliveries;
 }
 
-/** Rows come to the events database a moment after what they tell of. */
+/** Rows reach the events database a moment after their events. */
 const SETTLE_MS = 5_000;
 const MINUTE_MS = 60_000;
 const INTERVAL_MS = 30 * MINUTE_MS;
-/** After so many the API has its turn: SQLite answers without letting go of the thread. */
+/** Policies per tick: SQLite blocks the thread, so the API gets its turn in between. */
 const POLICIES_A_TURN = 10;
 
 export function createNotificationWatch(deps: NotificationWatchDeps): NotificationWatch {
@@ -91,10 +91,10 @@ interface Judged {
   readonly policy: PolicyRow;
   readonly subjects: readonly Subject[];
   readonly usual: (subject: Subject) => Promise<Usual>;
-  /** What there was in the window before. */
+  /** The count of the previous window. */
   readonly before: (subject: Subject) => Promise<number>;
   readonly requests: (subject: Subject) => Promise<number>;
-  /** As of `Round`. */
+  /** As in `Round`. */
   readonly isFirst: boolean;
   readonly startMs: number;
   readonly endMs: number;
@@ -105,7 +105,7 @@ async function judge(deps: NotificationWatchDeps, call: Call, judged: Judged): P
   const { policy, isFirst, startMs, endMs } = judged;
   const spikes = await spikesNow(judged);
   const pauseMs = intervalMs(policyValue(policy).alert_interval ?? "") ?? INTERVAL_MS;
-  // A clock that was set back has told of things in times that are still to come.
+  // After a clock was set back, times of notifications may lie in the future.
   const isRecent = (toldMs: number): boolean => Math.abs(clock.nowMs() - toldMs) < pauseMs;
   const known = (await spikesOf(store.read, policy.id)).filter(({ above }) => above === 1);
   const over = new Map(known.filter(({ subject }) => !spikes.has(subject)).map((row) => [row.subject, row]));
@@ -118,10 +118,10 @@ async function judge(deps: NotificationWatchDeps, call: Call, judged: Judged): P
   const begun = [...spikes.values()].filter(({ of }) => !goOn.has(of.key));
   if (over.size + begun.length === 0) return 0;
   return commit(deps, call, async (unit) => {
-    // Of one that means something else by now, the next look tells.
+    // If the policy has changed meanwhile, the next look evaluates it.
     const current = await policyById(unit.db, policy.account_id, policy.id);
     if (current === undefined || current.enabled === 0 || meaningOf(current) !== meaningOf(policy)) return 0;
-    // Another node may have seen the same meanwhile, or the next spike.
+    // Another node may have found the same spike meanwhile, or the next one.
     const now = new Map((await spikesOf(unit.db, policy.id)).map((row) => [row.subject, row]));
     for (const row of over.values()) {
       if (now.get(row.subject)?.told_ms !== row.told_ms) continue;
@@ -133,7 +133,7 @@ async function judge(deps: NotificationWatchDeps, call: Call, judged: Judged): P
     for (const { of, mean } of begun) {
       const before = now.get(of.key);
       if (before?.above === 1) continue;
-      // Told of when the interval has passed, should it last until then.
+      // If the spike lasts, it is reported when the interval has passed.
       if (before !== undefined && isRecent(before.told_ms)) continue;
       const told_ms = silenced ? (before?.told_ms ?? 0) : clock.nowMs();
       await putSpike(unit.db, { policy_id: policy.id, subject: of.key, above: 1, told_ms });
@@ -145,7 +145,7 @@ async function judge(deps: NotificationWatchDeps, call: Call, judged: Judged): P
   });
 }
 
-/** By the subject's key. */
+/** The current spikes by the subject's key. */
 async function spikesNow({ policy, subjects, usual, requests }: Judged): Promise<ReadonlyMap<string, Usual & { readonly of: Subject }>> {
   const failing = failingShareOf(policy);
   const spikes = new Map<string, Usual & { readonly of: Subject }>();

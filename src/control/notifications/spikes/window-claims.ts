@@ -2,20 +2,20 @@ import type { Call } from "#control/call.ts";
 import type { PolicyRow } from "#store/events/notifications.ts";
 import { WINDOW_MS } from "./spikes.ts";
 
-/** Which windows this node looks at. */
+/** Decides which windows this node evaluates. */
 export interface WindowClaims {
-  /** `endMs` is that of the newest window which is over. Null where another node looks. */
+  /** `endMs`: end of the newest complete window. Null if another node evaluates it. */
   begin(call: Call, policies: readonly PolicyRow[], endMs: number): Promise<Round | null>;
 }
 
 export interface Round {
-  /** Of the window to look at. */
+  /** End of the window to evaluate. */
   readonly endMs: number;
-  /** For a whole window or longer nobody has looked: spikes may have ended and begun meanwhile. */
+  /** No node has evaluated for at least a whole window, so spikes may have ended and begun meanwhile. */
   readonly isFirst: boolean;
 }
 
-/** Every one: this is the only node. */
+/** For a single node, which evaluates every window. */
 export function createWindowClaims(): WindowClaims {
   let lookedMs = Number.NEGATIVE_INFINITY;
   return {
@@ -27,5 +27,5 @@ export function createWindowClaims(): WindowClaims {
   };
 }
 
-/** A clock that was set back has looked at times that are still to come. */
+/** After a clock was set back, the last look may lie in the future. */
 export const isLongAgo = (lookedMs: number, endMs: number): boolean => Math.abs(endMs - lookedMs) > WINDOW_MS;
