@@ -1,3 +1,4 @@
+import type { DatePins } from "#control/call.ts";
 import { type Clock, isoDate, type IsoDate, parseIsoDate } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 
@@ -6,13 +7,32 @@ export interface ApiDateConfig {
   readonly asOf: IsoDate | null;
   /** Whether a request may choose its day with the `api-version` header. */
   readonly negotiate: boolean;
+  /** Whether the pin of a token or account brings back what ended for safety; unless told, it does not. */
+  readonly unsafePins?: boolean;
 }
 
-/** Which day's interface a request sees (SPEC 9). */
+/** The day whose interface a request sees. */
+export interface ApiDay {
+  readonly date: IsoDate;
+  /** The same for rows that protect something. */
+  readonly safe: IsoDate;
+  /** The request has chosen it. */
+  readonly isNegotiated: boolean;
+}
+
+/** The admitted caller, as far as it decides the day. */
+export interface Pinned {
+  readonly call: { readonly actor: { readonly pins?: DatePins; readonly session_id?: string } };
+  readonly resolved: { readonly account: { readonly api_date: IsoDate | null } | null };
+}
+
+/** Which day's interface a request sees (SPEC 9): that of its header, its token, its account or the operator, in this order. */
 export interface ApiDate {
-  /** Throws `invalid_input` for a header that is no day, where headers count. */
-  of(header: string | string[] | undefined): IsoDate;
-  /** Without a request's own wish. */
+  /** Before it is known who calls. Throws `invalid_input` for a header that is not a day, where headers count. */
+  of(header: string | string[] | undefined): ApiDay;
+  /** Afterwards. The account is the one that the path names, else the one that owns the token. */
+  pinned(day: ApiDay, admitted: Pinned): ApiDay;
+  /** The operator's. */
   standard(): IsoDate;
   /** The clock's day, whatever day's interface is shown. */
   today(): IsoDate;
@@ -37,10 +57,20 @@ export function createApiDate(config: ApiDateConfig, clock: Clock): ApiDate {
     standard,
     today,
     of: (header) => {
-      if (!config.negotiate || header === undefined) return standard();
+      if (!config.negotiate || header === undefined) {
+        const date = standard();
+        return { date, safe: date, isNegotiated: false };
+      }
       const date = typeof header === "string" ? parseIsoDate(header.trim()) : undefined;
       if (!date) throw new PlatformError("invalid_input", { message: "The api-version header must be a date such as 2024-05-01." });
-      return date;
+      return { date, safe: date, isNegotiated: true };
+    },
+    pinned: (before, { call: { actor }, resolved }) => {
+      // The dashboard is of this version: it asks for the interface that the operator shows.
+      if (before.isNegotiated || actor.session_id !== undefined) return before;
+      const date = actor.pins?.token ?? (resolved.account === null ? actor.pins?.account : resolved.account.api_date);
+      if (date === undefined || date === null) return before;
+      return { date, safe: config.unsafePins === true || date > before.date ? date : before.date, isNegotiated: false };
     },
   };
 }

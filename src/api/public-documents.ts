@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Deprecation } from "#deprecations/deprecation.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
+import { addDeprecationFeeds } from "./deprecations/deprecation-feeds.ts";
 import { successEnvelope } from "./envelope.ts";
 import { openApiDocument } from "./openapi.ts";
 import type { Route } from "./route.ts";
@@ -27,6 +28,7 @@ export function addPublicDocuments(
     return send(reply, openApiText());
   });
   app.get(`${basePath}/deprecations`, async (_request, reply) => send(reply, successEnvelope(deprecations, [], null)));
+  addDeprecationFeeds(app, `${basePath}/deprecations`, deprecations);
   app.get(`${basePath}/setup`, async (_request, reply) => send(reply, successEnvelope({ open: await isSetupOpen() }, [], null)));
   app.get<{ Params: { id: string } }>(`${basePath}/deprecations/:id`, async (request, reply) => {
     const row = deprecations.find(({ id }) => id === request.params.id);

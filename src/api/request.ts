@@ -1,13 +1,15 @@
 import { Readable } from "node:stream";
 import type { RouteLimits, Admission, Admitted } from "./admission.ts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { ownAccount } from "#control/access/grants.ts";
 import type { Control } from "#control/control.ts";
 import type { CallCounter } from "#deprecations/call-counter.ts";
 import type { DatedRequest, DeprecationEngine } from "#deprecations/engine.ts";
 import { noticeHeaders } from "#deprecations/notice.ts";
 import type { Query } from "#deprecations/effect-handler.ts";
 import { type ClientAddresses, linesOf } from "#kernel/net/client-addresses.ts";
-import type { Clock, IsoDate } from "#kernel/clock.ts";
+import type { Clock } from "#kernel/clock.ts";
+import type { ApiDate, ApiDay } from "./api-date.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { createExecutor, type Settled } from "./execute.ts";
 import { FORM_OVERHEAD_BYTES } from "./form-body.ts";
@@ -17,7 +19,7 @@ import { sessionCookie } from "#api/dashboard/session-cookie.ts";
 /** What is known of a request while it is under way. */
 export interface RequestState {
   readonly requestId: string;
-  date: IsoDate;
+  day: ApiDay;
   readonly startedMs: number;
   admitted: Admitted | null;
   /** Set once the request was admitted, so that only its own errors are shaped by date. */
@@ -35,8 +37,7 @@ export interface RequestDeps {
   readonly clock: Clock;
   readonly log: { debug(fields: object, message: string): void };
   readonly basePath: string;
-  /** The day under which calls of what will end are counted. */
-  today(): IsoDate;
+  readonly apiDate: ApiDate;
   readonly limits: RouteLimits;
   /** Whether clients reach the API over TLS. */
   readonly isSecure: boolean;
@@ -74,7 +75,10 @@ export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps):
       params: request.params as Record<string, string>,
       addHeaders: (headers) => reply.headers(headers),
     });
-    const dated = deps.engine.at(name, state.date);
+    state.day = deps.apiDate.pinned(state.day, state.admitted);
+    reply.header("api-version", state.day.date);
+    if (state.day.date !== deps.apiDate.standard()) state.admitted.call.api_date = state.day.date;
+    const dated = deps.engine.at(name, state.day.date, state.day.safe);
     if (dated.gone) throw goneError(dated.gone);
     state.dated = dated.begin();
   }
@@ -125,7 +129,12 @@ export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps):
     if (!dated || !admitted || dated.pending.size === 0) return;
     reply.headers(noticeHeaders(dated.pending, (id) => `${deps.basePath}/deprecations/${id}`));
     const { account, zone } = admitted.resolved;
-    const where = { day: deps.today(), account_id: account?.id ?? zone?.account_id ?? "", token_id: admitted.call.actor.id, route: name };
+    const where = {
+      day: deps.apiDate.today(),
+      account_id: account?.id ?? zone?.account_id ?? ownAccount(admitted.call.actor) ?? "",
+      token_id: admitted.call.actor.id,
+      route: name,
+    };
     for (const row of dated.pending) deps.counter.count({ ...where, deprecation_id: row.id });
   }
 

@@ -2,6 +2,7 @@ import type { Readable } from "node:stream";
 import type { Static, TSchema } from "typebox";
 import type { Call, CursorPage, CursorRequest, Page, PageRequest } from "#control/call.ts";
 import type { Credential } from "#control/access/authenticate.ts";
+import type { ResolvedScope } from "#control/access/authorize.ts";
 import type { Control } from "#control/control.ts";
 import type { Query } from "#deprecations/effect-handler.ts";
 import type { ErrorName } from "#kernel/errors/error-codes.ts";
@@ -25,8 +26,8 @@ export type Scope = "open" | "user" | "account" | "zone";
 
 /** What the resolved scope is; also the facts that legacy response fields are made of. */
 export interface Resolved {
-  readonly account: { readonly id: string; readonly name: string } | null;
-  readonly zone: { readonly id: string; readonly name: string; readonly account_id: string; readonly plan: string } | null;
+  readonly account: ResolvedScope["account"];
+  readonly zone: ResolvedScope["zone"];
 }
 
 export interface Req<P extends string, Q, B> {

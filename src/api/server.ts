@@ -5,7 +5,7 @@ import { createCallCounter } from "#deprecations/call-counter.ts";
 import type { Deprecation } from "#deprecations/deprecation.ts";
 import { createDeprecationEngine } from "#deprecations/engine.ts";
 import { DEPRECATIONS } from "#deprecations/table.ts";
-import type { Clock, IsoDate } from "#kernel/clock.ts";
+import type { Clock } from "#kernel/clock.ts";
 import { createClientAddresses, type TrustedProxies } from "#kernel/net/client-addresses.ts";
 import { type ErrorItem, PlatformError } from "#kernel/errors/errors.ts";
 import { askedHost, type HostGate, hostFieldsOf } from "#kernel/net/host-gate.ts";
@@ -15,7 +15,7 @@ import { createIdleConnections } from "./connection/idle-connections.ts";
 import { requestBytes } from "./connection/request-bytes.ts";
 import { createSlowBodies } from "./connection/slow-bodies.ts";
 import { createAdmission, type RouteLimits } from "./admission.ts";
-import { type ApiDateConfig, createApiDate } from "./api-date.ts";
+import { type ApiDateConfig, type ApiDay, createApiDate } from "./api-date.ts";
 import { badHeader } from "./auth.ts";
 import { answerBrokenRequest, answerExpectation, watchAnswer } from "./connection/broken-request.ts";
 import { createDashboardFiles } from "#api/dashboard/dashboard-files.ts";
@@ -110,10 +110,10 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   });
 
   app.decorateRequest("state", null);
-  function addHeaders(reply: FastifyReply): { readonly requestId: string; readonly date: IsoDate } {
-    const [requestId, date] = [newRayId(clock.nowMs()), apiDate.standard()];
-    reply.headers(headers).header(ray, requestId).header("api-version", date);
-    return { requestId, date };
+  function addHeaders(reply: FastifyReply): { readonly requestId: string; readonly day: ApiDay } {
+    const [requestId, day] = [newRayId(clock.nowMs()), apiDate.of(undefined)];
+    reply.headers(headers).header(ray, requestId).header("api-version", day.date);
+    return { requestId, day };
   }
   app.addHook("onRequest", async (request, reply) => {
     const state: RequestState = { ...addHeaders(reply), startedMs: clock.monotonicMs(), admitted: null, dated: null };
@@ -124,8 +124,8 @@ export function createApi(deps: ApiDeps): FastifyInstance {
       throw new PlatformError("malformed_http", { message: "The request needs one Host header." });
     if (hosts === 1 && config.allowsHost?.(askedHost(request.raw.url ?? "/", request.headers.host ?? "")) === false)
       throw new PlatformError("misdirected_host");
-    state.date = apiDate.of(request.headers["api-version"]);
-    reply.header("api-version", state.date);
+    state.day = apiDate.of(request.headers["api-version"]);
+    reply.header("api-version", state.day.date);
   });
 
   function fail(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -187,7 +187,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
       log,
       clock,
       basePath: BASE_PATH,
-      today: apiDate.today,
+      apiDate,
       limits,
       isSecure: config.tls !== undefined,
     });

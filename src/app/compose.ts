@@ -1,6 +1,7 @@
 import type { ComposeDeps } from "#app/control/compose-deps.ts";
 import { firstTokenShown } from "#control/access/first-token.ts";
 import type { Control } from "#control/control.ts";
+import { DEPRECATIONS } from "#deprecations/table.ts";
 import { checkCustomHostnames } from "#jobs/check-custom-hostnames.ts";
 import { type Job, startJobs } from "#jobs/job.ts";
 import { lookAtOwnership } from "#jobs/look-at-ownership.ts";
@@ -11,6 +12,7 @@ import { removeAbandonedImports } from "#jobs/remove-abandoned-imports.ts";
 import { removeLeftovers } from "#jobs/remove-leftovers.ts";
 import { renewCertificates } from "#jobs/renew-certificates.ts";
 import { sendNotifications } from "#jobs/send-notifications.ts";
+import { tellOfDeprecations } from "#jobs/tell-of-deprecations.ts";
 import { watchDnssec } from "#jobs/watch-dnssec.ts";
 import { watchSecurityEvents } from "#jobs/watch-security-events.ts";
 import type { OnMissing } from "#kernel/process/native-transport.ts";
@@ -20,7 +22,7 @@ import { planeAddresses } from "#app/operations/addresses.ts";
 import { startAnnouncements } from "#app/operations/notify-changes.ts";
 import { createClosing } from "#app/operations/disposables.ts";
 import { snapshotMayHaveZones } from "#app/planes/snapshot-peek.ts";
-import { createLiveConfig } from "#app/config/live-config.ts";
+import { createLiveConfig, type LiveConfig } from "#app/config/live-config.ts";
 import { openApi } from "#app/control/open-api.ts";
 import { openControl, openPublisher } from "#app/control/open-control.ts";
 import { planeReports } from "#app/planes/plane-reports.ts";
@@ -103,7 +105,7 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
     await state.withDatabase(async () => {
       const announcements = await startAnnouncements({ config, store, sealer, clock, metrics, publisher, log });
       closing.add(() => announcements.close());
-      const jobs = startJobs(duties(control), log);
+      const jobs = startJobs(duties(control, live), log);
       closing.add(() => jobs.stop());
     });
     const addresses = planeAddresses(config, await api.listen(), planes.ports);
@@ -131,7 +133,7 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
 }
 
 /** What is done by the clock. */
-const duties = (control: Control): readonly Job[] => [
+const duties = (control: Control, live: LiveConfig): readonly Job[] => [
   renewCertificates(control),
   workOnCertificateOrders(control),
   orderCertificates(control),
@@ -144,4 +146,9 @@ const duties = (control: Control): readonly Job[] => [
   watchSecurityEvents(control.notifications.watch),
   sendNotifications(control.notifications.deliveries),
   pushLogs(control.logpush.pusher),
+  tellOfDeprecations(control.deprecationNotices, DEPRECATIONS, {
+    get asOf() {
+      return live.current().deprecations.as_of || null;
+    },
+  }),
 ];

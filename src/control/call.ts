@@ -1,3 +1,4 @@
+import type { IsoDate } from "#kernel/clock.ts";
 import type { PermissionGroupName } from "#model/access/permission-groups.ts";
 
 /** A permission of a token: a parsed resource selector, such as `com.<vendor>.api.account.<id>`, with its groups. */
@@ -17,6 +18,11 @@ export type Grant =
       readonly groups: ReadonlySet<PermissionGroupName>;
     };
 
+export interface DatePins {
+  readonly token: IsoDate | null;
+  readonly account: IsoDate | null;
+}
+
 /** The caller. */
 export interface Actor {
   readonly type: "token" | "user" | "system";
@@ -32,6 +38,8 @@ export interface Actor {
    * of a session.
    */
   readonly proof?: string | null;
+  /** To which its calls are pinned (SPEC 9): its own API date, and that of the account that owns it. Browsers have none. */
+  readonly pins?: DatePins;
   readonly grants: readonly Grant[];
   /**
    * Permissions of the credential's owner by account id. Grants apply only within them, so that a wildcard means "all of
@@ -61,6 +69,8 @@ export interface Call {
   rev: number | null;
   /** A session secret that the response sets as a cookie; an empty text deletes the cookie. */
   session?: string;
+  /** The API date of the call, where it is not the operator's. */
+  api_date?: IsoDate;
   /** A dry run: checks everything as for a write, and writes nothing. */
   dry_run?: boolean;
   /** Information beside the result; the API returns it as messages. */

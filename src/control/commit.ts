@@ -1,5 +1,5 @@
 import { type Call, DryRunEnd } from "#control/call.ts";
-import type { Store, Unit, WriteOptions } from "#store/database/store.ts";
+import type { AuditEntry, Store, Unit, WriteOptions } from "#store/database/store.ts";
 
 /**
  * Runs one unit of work and stores its revision on the call, so that the API can wait for the planes. In a dry run,
@@ -21,8 +21,9 @@ export async function commit<T>(
 }
 
 /** The actor of an audit row. */
-export const auditActor = (call: Call): { type: "token" | "user" | "system"; id: string; ip: string } => ({
-  type: call.actor.type,
-  id: call.actor.id,
-  ip: call.actor.ip,
+export const auditActor = ({ actor, api_date }: Call): AuditEntry["actor"] => ({
+  type: actor.type,
+  id: actor.id,
+  ip: actor.ip,
+  ...(api_date === undefined ? {} : { api_date }),
 });

@@ -4,7 +4,8 @@ import type { ServerHealth } from "#model/access/server-health.ts";
 import type { DashboardQuery, ZoneDashboard } from "#model/zones/zone-dashboard.ts";
 import type { Access } from "#control/access/access.ts";
 import type { CachePurges } from "#control/cache/purge.ts";
-import type { DeprecationCalls } from "#control/deprecation-calls.ts";
+import type { DeprecationCalls } from "#control/deprecations/deprecation-calls.ts";
+import type { DeprecationNotices } from "#control/deprecations/notices.ts";
 import type { RecordScans } from "#control/dns/scan/record-scans.ts";
 import type { ZoneQueries } from "#control/dns/scan/zone-queries.ts";
 import type { Analytics } from "#control/analytics/analytics.ts";
@@ -59,6 +60,7 @@ export interface Control extends CustomHostnameControl {
   /** The server's threads and whether they respond. */
   serverHealth(): Promise<ServerHealth>;
   readonly deprecationCalls: DeprecationCalls;
+  readonly deprecationNotices: DeprecationNotices;
   readonly zones: Zones;
   readonly zoneSettings: ZoneSettings;
   readonly ownership: Ownership;

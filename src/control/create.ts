@@ -4,7 +4,8 @@ import type { LocalCa } from "#acme/local-ca.ts";
 import { createAccess } from "#control/access/access.ts";
 import { createCachePurges } from "#control/cache/purge.ts";
 import type { Control } from "#control/control.ts";
-import { createDeprecationCalls } from "#control/deprecation-calls.ts";
+import { createDeprecationCalls } from "#control/deprecations/deprecation-calls.ts";
+import { createDeprecationNotices } from "#control/deprecations/notices.ts";
 import { createCertificateOrdering, LOCAL_ORDERING, type OrderingConfig } from "#control/certificates/create.ts";
 import { createCustomCertificates } from "#control/certificates/custom-certificates.ts";
 import { createCertificatePacks } from "#control/certificates/packs.ts";
@@ -220,6 +221,7 @@ export function createControl(deps: ControlDeps): Control {
     serverHealth: async () => (await deps.serverHealth?.()) ?? { planes: [], problems: [] },
     zoneDashboard: (call, zoneId, query) => zoneDashboard({ analytics, clock }, call, zoneId, query),
     deprecationCalls: createDeprecationCalls({ store }),
+    deprecationNotices: createDeprecationNotices({ store, clock }),
     certificates: createCertificateRenewal({ store, clock, sealer, ca }),
     certificatePacks: createCertificatePacks({ store, clock }),
     customCertificates: createCustomCertificates({ store, clock, sealer }),

@@ -6,9 +6,13 @@ export interface Deprecation {
   readonly id: string;
   /** The first day (UTC) on which the newest behaviour is in force. */
   readonly date: IsoDate;
+  /** The day on which the row came into the table, where that was not its first edition; feeds order by it. */
+  readonly added?: IsoDate;
   /** `METHOD /path/with/:parameters`, as in the route table; none for a rule of a protocol. */
   readonly routes: readonly string[];
   readonly effect: Effect;
+  /** The thing that the row protects. The API date of a token or an account brings back what was before it only if the operator allows it (ADR 0203). */
+  readonly protects?: string;
   /** What to use instead, or null where nothing takes its place. */
   readonly replacement: string | null;
   /** What was possible until the date. */

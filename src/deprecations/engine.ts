@@ -26,8 +26,8 @@ export interface DatedRequest {
 }
 
 export interface DeprecationEngine {
-  /** `route` is `METHOD /path/with/:parameters`. */
-  at(route: string, date: IsoDate): DatedRoute;
+  /** `route` is `METHOD /path/with/:parameters`; rows that protect something look at `safe`. */
+  at(route: string, date: IsoDate, safe?: IsoDate): DatedRoute;
 }
 
 /** Days asked for are few, but with negotiation the caller chooses them. */
@@ -43,14 +43,14 @@ export function createDeprecationEngine(table: readonly Deprecation[]): Deprecat
   for (const rows of byRoute.values()) rows.sort((a, b) => (a.row.date < b.row.date ? -1 : 1));
   const dated = new Map<string, DatedRoute>();
   return {
-    at: (route, date) => {
+    at: (route, date, safe = date) => {
       const rows = byRoute.get(route);
       if (!rows) return UNTOUCHED;
-      const key = `${date} ${route}`;
+      const key = `${date} ${safe} ${route}`;
       const known = dated.get(key);
       if (known) return known;
       if (dated.size >= DATED_ROUTES_MAX) dated.clear();
-      const made = dateRoute(rows, date);
+      const made = dateRoute(rows, (row) => (row.protects === undefined ? date : safe));
       dated.set(key, made);
       return made;
     },
@@ -70,12 +70,11 @@ interface ActiveRow {
 
 const UNTOUCHED: DatedRoute = { gone: null, begin: () => null };
 
-function dateRoute(rows: readonly CompiledRow[], date: IsoDate): DatedRoute {
-  const active = rows.map(({ row, sides }): ActiveRow => ({
-    row,
-    pending: row.date > date,
-    does: row.date > date ? sides.before : sides.after,
-  }));
+function dateRoute(rows: readonly CompiledRow[], dateFor: (row: Deprecation) => IsoDate): DatedRoute {
+  const active = rows.map(({ row, sides }): ActiveRow => {
+    const pending = row.date > dateFor(row);
+    return { row, pending, does: pending ? sides.before : sides.after };
+  });
   const gone = active.find(({ does }) => does.gone)?.row ?? null;
   const busy = active.filter(({ does }) => Object.keys(does).length > 0);
   return { gone, begin: () => (busy.length === 0 ? null : beginRequest(busy)) };

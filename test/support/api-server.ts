@@ -8,7 +8,7 @@ import { type Clock, systemClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { openStore } from "#store/database/open.ts";
 import type { Store } from "#store/database/store.ts";
-import { createControl } from "#control/create.ts";
+import { type ControlDeps, createControl } from "#control/create.ts";
 import { bootstrap } from "#control/access/bootstrap.ts";
 import { createLocalCa, createRoot } from "#acme/local-ca.ts";
 import { openGatewayLogStore } from "#events/read/store.ts";
@@ -50,6 +50,7 @@ export interface ApiServerOptions {
   readonly deprecations?: ApiDeps["deprecations"];
   readonly settled?: ApiDeps["settled"];
   readonly scanResolvers?: readonly string[];
+  readonly mailServer?: NonNullable<ControlDeps["mailServer"]>;
 }
 
 export const OWNER_EMAIL = "owner@example.com";
@@ -79,6 +80,7 @@ export async function startApi(options: ApiServerOptions = {}): Promise<ApiServe
     vendorPrefix: "svc",
     // Nobody answers there, so that no test asks the network.
     scanResolvers: options.scanResolvers ?? ["127.0.0.1:1"],
+    ...(options.mailServer ? { mailServer: options.mailServer } : {}),
   });
   const logged: string[] = [];
   const note = (fields: object, message: string): void =>

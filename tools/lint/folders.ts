@@ -124,6 +124,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "gateways",
     "rulesets",
     "notifications",
+    "deprecations",
     "waf-migration",
     "cache",
     "logpush",
@@ -163,13 +164,14 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "execute.ts",
     "file-response.ts",
     "event-stream-response.ts",
+    "deprecations",
     "routes",
     "connection",
     "docs",
     ".",
   ],
   snapshot: ["edge-settings.ts", "entries.ts", "record-layers.ts", "feed.ts", "last-good", "."],
-  "app/cli": ["outcome.ts", "api-client.ts", "config-input.ts", "record-line.ts", "token-store.ts", "zone", "."],
+  "app/cli": ["outcome.ts", "api-client.ts", "config-input.ts", "record-line.ts", "token-store.ts", "zone", "deprecations", "."],
   "edge/detection": ["body-cut.ts", "utf32.ts", "transcoder.ts", "scan-plan.ts", "multipart", "."],
 };
 

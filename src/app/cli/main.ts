@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "#app/config/config.ts";
 import type { Finish } from "./command-parts.ts";
+import { addDeprecations } from "./deprecation-commands.ts";
 import { addEventsTail, addMatchedData } from "./event-commands.ts";
 import { CliError, complain, EXIT, type ExitCode } from "./outcome.ts";
 import { addRules, addWaf } from "./rule-commands.ts";
@@ -60,6 +61,7 @@ function createProgram(finish: Finish): Command {
   addMatchedData(group("matched-data", "Decrypt the matched data in security events."), finish);
   addEventsTail(group("events", "Show events that the planes logged, through the management API."), finish);
   addWaf(group("waf", "Manage the rules of the web application firewall."), finish);
+  addDeprecations(group("deprecations", "Show what ends on which day, and who still calls it."), finish);
   addConfig(group("config", "Check the configuration."), finish);
   return program;
 }

@@ -35,6 +35,10 @@ export function complain(lines: readonly string[]): void {
   for (const line of lines.flatMap((one) => one.split("\n"))) process.stderr.write(`selvedge: ${line}\n`);
 }
 
+/** Names are whatever somebody sent; a terminal would obey some of it. */
+// linear: pumped
+export const printable = (name: string): string => name.replaceAll(/[\p{Cc}\p{Cf}]/gu, "?");
+
 /** Columns of text, two spaces apart. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];

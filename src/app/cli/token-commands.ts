@@ -34,7 +34,8 @@ function addTokenCreate(parent: Command, finish: Finish): void {
     .option("--permission <group>", 'a permission group such as "DNS Write"; repeatable', collect)
     .option("--all", "all permissions for the account and its zones")
     .option("--account <id>", "the account that owns the token (default: the first account)")
-    .option("--expires-in <time>", "how long the token is valid: 90d, 12h, 30m or 600s (default: no expiry)");
+    .option("--expires-in <time>", "how long the token is valid: 90d, 12h, 30m or 600s (default: no expiry)")
+    .option("--api-date <day>", "the API date that its calls have, such as 2024-05-01 (default: that of the account or the operator)");
   const flags = addConfigFlags(command, DATABASE_KEYS);
   command.action(async (options) => finish(await (await import("./token-create.ts")).tokenCreate(options, flags)));
 }

@@ -17,6 +17,7 @@ export interface TokenCreateOptions {
   readonly all?: boolean;
   readonly account?: string;
   readonly expiresIn?: string;
+  readonly apiDate?: string;
 }
 
 /** Writes the token straight into the database: whoever may read the data directory may do anything anyway. */
@@ -29,7 +30,10 @@ export async function tokenCreate(options: TokenCreateOptions, flags: readonly s
     const token = await access.tokens.create(
       systemCall("cli"),
       { account_id: accountId },
-      { name: options.name, policies: policiesOf(accountId, groups), expires_on: expiresOn },
+      {
+        ...{ name: options.name, policies: policiesOf(accountId, groups), expires_on: expiresOn },
+        ...(options.apiDate === undefined ? {} : { api_date: options.apiDate }),
+      },
     );
     const { id, name, value } = token;
     if (!config.json) complain([`token "${name}" (${id}) of account ${accountId}; its secret is shown only once`]);

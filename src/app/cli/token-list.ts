@@ -4,10 +4,10 @@ import { allTokens } from "#store/access/tokens.ts";
 import { allUsers } from "#store/access/users.ts";
 import { loadConfig } from "#app/config/config.ts";
 import { configInput } from "./config-input.ts";
-import { columns, EXIT, type ExitCode, print } from "./outcome.ts";
+import { columns, EXIT, type ExitCode, print, printable } from "./outcome.ts";
 import { withTokens } from "./token-store.ts";
 
-const HEAD = ["ID", "NAME", "STATUS", "OWNER", "ISSUED", "EXPIRES"];
+const HEAD = ["ID", "NAME", "STATUS", "OWNER", "ISSUED", "EXPIRES", "API DATE"];
 
 /** Prints every token of the installation, oldest first; secrets are known to nobody. */
 export async function tokenList(flags: readonly string[]): Promise<ExitCode> {
@@ -23,23 +23,21 @@ export async function tokenList(flags: readonly string[]): Promise<ExitCode> {
         user: row.account_id === null ? (emails.get(row.user_id ?? "") ?? null) : null,
         issued_on: row.issued_on,
         expires_on: row.expires_on,
+        api_date: row.api_date,
         /** As the first start made it up and printed it. */
         first: row.bootstrap === 1,
       }))
       .toSorted((a, b) => (a.issued_on < b.issued_on ? -1 : 1));
-    const rows = tokens.map(({ id, name, status, account_id, user, issued_on, expires_on, first }) => [
+    const rows = tokens.map(({ id, name, status, account_id, user, issued_on, expires_on, api_date, first }) => [
       id,
-      first ? `${plain(name)} (as printed)` : plain(name),
+      first ? `${printable(name)} (as printed)` : printable(name),
       status,
       account_id === null ? `user ${user ?? "?"}` : `account ${account_id}`,
       issued_on.slice(0, 10),
       expires_on?.slice(0, 10) ?? "never",
+      api_date ?? "",
     ]);
     print(config.json, { tokens }, columns([HEAD, ...rows]));
     return EXIT.ok;
   });
 }
-
-/** Names are whatever somebody sent; a terminal would obey some of it. */
-// linear: pumped
-const plain = (name: string): string => name.replaceAll(/[\p{Cc}\p{Cf}]/gu, "?");

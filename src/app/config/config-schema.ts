@@ -501,6 +501,12 @@ export const CONFIG_KEYS = {
     reload: true,
     doc: "Use the api-version header of a request as its API date.",
   },
+  "deprecations.unsafe_pins": {
+    type: "switch",
+    default: false,
+    reload: true,
+    doc: "Let the api_date of a token or account bring back what a deprecation ended for safety.",
+  },
   "log.level": {
     type: "level",
     default: "info",

@@ -88,6 +88,9 @@ export function apiConfig(live: LiveConfig, allowsHost: HostGate): ApiConfig {
     get negotiate() {
       return live.current().deprecations.negotiate;
     },
+    get unsafePins() {
+      return live.current().deprecations.unsafe_pins;
+    },
   };
   const rateLimit = {
     get requests() {

@@ -11,6 +11,7 @@ import {
   type AccountSettings,
   type AccountUpdate,
 } from "#model/access/account.ts";
+import { writtenApiDate } from "#model/access/api-date.ts";
 import { accountDnsSettingsView, type AccountSettingsForDns } from "#model/dns/dns-settings.ts";
 import { OWNER_ROLE } from "#model/access/membership.ts";
 import {
@@ -81,6 +82,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
           settings: JSON.stringify(ACCOUNT_SETTINGS_DEFAULT),
           dns_settings: withNameservers("{}", body.dns_settings),
           created_on: isoMicros(clock.nowMicros()),
+          api_date: writtenApiDate(body, null),
         };
         await insertAccount(unit.db, created);
         await insertMembership(unit.db, {
@@ -108,6 +110,7 @@ export function createAccounts(deps: AccountsDeps): Accounts {
           type: body.type ?? before.type,
           settings: JSON.stringify(settings),
           dns_settings: withNameservers(before.dns_settings, body.dns_settings),
+          api_date: writtenApiDate(body, before.api_date),
         };
         const after: AccountRow = { ...before, ...changes };
         await updateAccount(unit.db, id, changes);
@@ -188,6 +191,7 @@ export const accountView = (row: AccountRow): Account => ({
   dns_settings: {
     zone_defaults: { nameservers: accountDnsSettingsView(JSON.parse(row.dns_settings) as AccountSettingsForDns).zone_defaults.nameservers },
   },
+  ...(row.api_date === null ? {} : { api_date: row.api_date }),
   created_on: row.created_on,
 });
 

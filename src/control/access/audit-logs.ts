@@ -4,7 +4,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import type { AuditLog, AuditLogQuery } from "#model/access/audit-log.ts";
 import { parseTimestamp } from "#model/timestamp.ts";
 import { createPages, isQuick } from "#control/pages.ts";
-import { auditLogOf, countAuditLog, emailsOfActors } from "#store/access/audit-log.ts";
+import { type AuditRow, auditLogOf, countAuditLog, emailsOfActors } from "#store/access/audit-log.ts";
 import { listState } from "#store/queries/list-pages.ts";
 import type { Store } from "#store/database/store.ts";
 import { listUserTokens } from "#store/access/tokens.ts";
@@ -56,15 +56,27 @@ export function createAuditLogs({ store }: { readonly store: Store }): AuditLogs
           id: row.id,
           when: row.at,
           action: { type: row.action, result: true },
-          actor: { type: row.actor_type, id: row.actor_id, ip: row.actor_ip, ...(address === undefined ? {} : { email: address }) },
+          actor: {
+            ...{ type: row.actor_type, id: row.actor_id, ip: row.actor_ip },
+            ...(address === undefined ? {} : { email: address }),
+            ...(row.api_date === null ? {} : { api_date: row.api_date }),
+          },
           owner: { id: accountId },
           resource: { type: row.resource_type, id: row.resource_id },
-          metadata: row.zone_id === null ? {} : { zone_id: row.zone_id },
+          metadata: { ...(row.zone_id === null ? {} : { zone_id: row.zone_id }), ...changedPin(row) },
         };
       });
       return { items, ...page, total_count };
     },
   };
+}
+
+/** Which API date the change gave its token or account; nothing where it left it. */
+function changedPin({ before, after }: AuditRow): { readonly api_date?: string | null } {
+  const pin = (json: string | null): string | null =>
+    json === null ? null : ((JSON.parse(json) as { api_date?: string }).api_date ?? null);
+  const now = pin(after);
+  return after === null || now === pin(before) ? {} : { api_date: now };
 }
 
 /** Converts a time or a date to the column's format; a date means its beginning. */

@@ -1,11 +1,12 @@
 import { hash, timingSafeEqual } from "node:crypto";
-import type { Actor, Grant } from "#control/call.ts";
-import { type Clock, isoMicros } from "#kernel/clock.ts";
+import type { Actor, DatePins, Grant } from "#control/call.ts";
+import { type Clock, type IsoDate, isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { ALL_PERMISSION_GROUPS } from "#model/access/permission-groups.ts";
 import type { Store } from "#store/database/store.ts";
 import { findSessionByHash, type SessionRow, touchSession } from "#store/access/sessions.ts";
-import { findTokenByHash, findTokenById } from "#store/access/tokens.ts";
+import { findAccount } from "#store/access/accounts.ts";
+import { findTokenByHash, findTokenById, type TokenRow } from "#store/access/tokens.ts";
 import { findUser, findUserByEmail, type UserRow } from "#store/access/users.ts";
 import { parseTimestamp } from "#model/timestamp.ts";
 import { createCommitInvalidatedCache } from "./commit-invalidated-cache.ts";
@@ -49,6 +50,7 @@ const SEEN_EVERY_MS = 5 * 60_000;
 interface KnownToken {
   readonly facts: TokenFacts;
   readonly admits: (ip: string) => boolean;
+  readonly pins: DatePins;
 }
 
 interface KnownSession {
@@ -75,8 +77,7 @@ export function createAuthenticator({ store, clock, passwords }: AuthenticatorDe
     load: async (secretHash) => {
       const row = await findTokenByHash(store.read, secretHash);
       if (!row || !sameHash(row.hash, secretHash)) return undefined;
-      const facts = await readTokenFacts(store.read, row);
-      return { facts, admits: addressGate(facts) };
+      return known(row);
     },
   });
   const users = createCommitInvalidatedCache<KnownUser>({
@@ -106,9 +107,13 @@ export function createAuthenticator({ store, clock, passwords }: AuthenticatorDe
   }
   async function knownToken(id: string): Promise<KnownToken | undefined> {
     const row = await findTokenById(store.read, id);
-    if (!row) return undefined;
+    return row && known(row);
+  }
+  async function known(row: TokenRow): Promise<KnownToken> {
     const facts = await readTokenFacts(store.read, row);
-    return { facts, admits: addressGate(facts) };
+    const account = row.account_id === null ? undefined : await findAccount(store.read, row.account_id);
+    const pins = { token: row.api_date as IsoDate | null, account: (account?.api_date ?? null) as IsoDate | null };
+    return { facts, admits: addressGate(facts), pins };
   }
 
   function actorOfToken(known: KnownToken | undefined, ip: string): Actor {
@@ -121,7 +126,8 @@ export function createAuthenticator({ store, clock, passwords }: AuthenticatorDe
 
   async function byToken(secret: string, ip: string): Promise<Actor> {
     const proof = hashSecret(secret);
-    return { ...actorOfToken(await tokens.get(proof), ip), proof };
+    const token = await tokens.get(proof);
+    return { ...actorOfToken(token, ip), proof, ...(token === undefined ? {} : { pins: token.pins }) };
   }
 
   async function bySession(secret: string, ip: string): Promise<Actor> {

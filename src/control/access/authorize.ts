@@ -1,5 +1,5 @@
 import type { Actor } from "#control/call.ts";
-import type { Clock } from "#kernel/clock.ts";
+import type { Clock, IsoDate } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { type AccountRow, findAccount } from "#store/access/accounts.ts";
 import { type ZoneScope, zoneScope } from "#store/access/scopes.ts";
@@ -9,7 +9,7 @@ import { type Groups, holdsAnywhere, holdsForUser, holdsInAccount, holdsInZone, 
 
 /** The account and zone of a route's path, as far as they were resolved. */
 export interface ResolvedScope {
-  readonly account: { readonly id: string; readonly name: string } | null;
+  readonly account: { readonly id: string; readonly name: string; readonly api_date: IsoDate | null } | null;
   readonly zone: { readonly id: string; readonly name: string; readonly account_id: string; readonly plan: string } | null;
 }
 
@@ -54,7 +54,7 @@ export function createAuthorizer({ store, clock }: { readonly store: Store; read
     const account = await accounts.get(accountId);
     if (!account || !touchesAccount(actor, accountId)) throw new PlatformError("unauthorized_resource");
     if (groups.length > 0 && !holdsInAccount(actor, accountId, groups)) throw new PlatformError("authentication_error");
-    return { account: { id: account.id, name: account.name }, zone: null };
+    return { account: { id: account.id, name: account.name, api_date: account.api_date as IsoDate | null }, zone: null };
   }
 
   async function inZone(actor: Actor, zoneId: string, groups: Groups): Promise<ResolvedScope> {
@@ -84,6 +84,6 @@ export function createAuthorizer({ store, clock }: { readonly store: Store; read
 }
 
 const zoneResolved = (row: ZoneScope) => ({
-  account: { id: row.account_id, name: row.account_name },
+  account: { id: row.account_id, name: row.account_name, api_date: row.account_api_date as IsoDate | null },
   zone: { id: row.id, name: row.name, account_id: row.account_id, plan: row.plan },
 });

@@ -31,6 +31,7 @@ export const firstTokenRow = ({ userId, secret, nowMicros, isPrinted }: FirstTok
   issued_on: isoMicros(nowMicros),
   modified_on: isoMicros(nowMicros),
   bootstrap: isPrinted ? 1 : 0,
+  api_date: null,
 });
 
 /** Call when the operator has received the first token's secret; from then on only its hash is stored. */

@@ -3,6 +3,7 @@ import type { Actor, Call, Page, PageRequest } from "#control/call.ts";
 import { type Clock, isoMicros } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { newId, newTokenSecret } from "#kernel/crypto/ids.ts";
+import { writtenApiDate } from "#model/access/api-date.ts";
 import type {
   Token,
   TokenCondition,
@@ -93,6 +94,7 @@ export function createTokens(deps: TokensDeps): Tokens {
           modified_on: now,
           bootstrap: 0,
           ...write,
+          api_date: writtenApiDate(body, null),
         };
         await insertToken(unit.db, created);
         await emitToken(unit, created);
@@ -106,7 +108,13 @@ export function createTokens(deps: TokensDeps): Tokens {
         const before = await found(unit.db, owner, id);
         const write = await readTokenWrite(unit.db, call.actor, owner, body, clock.nowMs());
         const status = body.status === "active" || body.status === "disabled" ? body.status : before.status;
-        const after: TokenRow = { ...before, ...write, status, modified_on: isoMicros(clock.nowMicros()) };
+        const after: TokenRow = {
+          ...before,
+          ...write,
+          status,
+          api_date: writtenApiDate(body, before.api_date),
+          modified_on: isoMicros(clock.nowMicros()),
+        };
         await updateToken(unit.db, id, after);
         await emitToken(unit, after);
         unit.audit(auditToken("token.update", call, show(before), show(after), after));
@@ -175,6 +183,7 @@ export const tokenView = (row: TokenRow, nowMs: number): Token => ({
   issued_on: row.issued_on,
   modified_on: row.modified_on,
   ...limits(row),
+  ...(row.api_date === null ? {} : { api_date: row.api_date }),
   policies: JSON.parse(row.policies) as TokenPolicy[],
   ...(row.condition === null ? {} : { condition: JSON.parse(row.condition) as TokenCondition }),
 });

@@ -122,6 +122,14 @@ const CAUSES: Readonly<Record<AlertTypeName, (store: Store) => Told>> = {
     await control.zoneSettling.prove(call(), "a.test", other);
     return typesTold(store, account_id);
   },
+  api_deprecation_ending: async (store) => {
+    const { control, account_id, call } = await controlOver(store, { clock: fixedClock("2026-05-01T00:00:00Z") });
+    await wantAlerts({ control, call, account_id }, ["api_deprecation_ending"]);
+    const calls = { account_id, deprecation_id: "a", token_id: "t", route: "GET /a", day: "2026-05-01", calls: 1 };
+    await control.deprecationCalls.add([calls]);
+    await control.deprecationNotices.tellEnding([{ id: "a", date: "2026-05-05", replacement: null }]);
+    return typesTold(store, account_id);
+  },
 };
 
 storeTest("the list of available alerts is that of the types", async ({ store }) => {

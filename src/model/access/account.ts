@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { AccountNameservers } from "#model/dns/dns-settings.ts";
+import { ApiDateView, ApiDateWrite } from "./api-date.ts";
 
 export const ACCOUNT_TYPES = ["standard", "enterprise"] as const;
 const AccountType = Type.Enum([...ACCOUNT_TYPES]);
@@ -26,11 +27,17 @@ export const Account = Type.Object({
   type: AccountType,
   settings: AccountSettings,
   dns_settings: AccountDnsDefaults,
+  api_date: ApiDateView,
   created_on: Type.String({ format: "date-time" }),
 });
 export type Account = Static<typeof Account>;
 
-export const AccountCreate = Type.Object({ name: AccountName, type: Type.Optional(AccountType), dns_settings: DnsDefaultsChange });
+export const AccountCreate = Type.Object({
+  name: AccountName,
+  type: Type.Optional(AccountType),
+  dns_settings: DnsDefaultsChange,
+  api_date: ApiDateWrite,
+});
 export type AccountCreate = Static<typeof AccountCreate>;
 
 export const AccountUpdate = Type.Object({
@@ -38,6 +45,7 @@ export const AccountUpdate = Type.Object({
   type: Type.Optional(AccountType),
   settings: Type.Optional(Type.Partial(AccountSettings)),
   dns_settings: DnsDefaultsChange,
+  api_date: ApiDateWrite,
 });
 export type AccountUpdate = Static<typeof AccountUpdate>;
 

@@ -9,10 +9,21 @@ export const AuditLog = Type.Object({
   when: Type.String({ format: "date-time" }),
   action: Type.Object({ type: Type.String(), result: Type.Boolean() }),
   /** `type`: token, user or system. The e-mail address is that of the user who acted, if any. */
-  actor: Type.Object({ type: Type.String(), id: Type.String(), ip: Type.String(), email: Type.Optional(Type.String()) }),
+  actor: Type.Object({
+    type: Type.String(),
+    id: Type.String(),
+    ip: Type.String(),
+    email: Type.Optional(Type.String()),
+    api_date: Type.Optional(Type.String({ format: "date", description: "The API date of the call, if it was not the operator's." })),
+  }),
   owner: Type.Object({ id: Type.String() }),
   resource: Type.Object({ type: Type.String(), id: Type.String() }),
-  metadata: Type.Object({ zone_id: Type.Optional(Type.String()) }),
+  metadata: Type.Object({
+    zone_id: Type.Optional(Type.String()),
+    api_date: Type.Optional(
+      Type.Union([Type.String({ format: "date" }), Type.Null()], { description: "The new API date, if the change set or removed it." }),
+    ),
+  }),
 });
 export type AuditLog = Static<typeof AuditLog>;
 

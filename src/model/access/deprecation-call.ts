@@ -7,6 +7,10 @@ export const DeprecationCall = Type.Object({
   deprecation_id: Type.String(),
   /** The token, or the user if the request was authenticated by e-mail and key. */
   token_id: Type.String(),
+  /** Absent for users, and for tokens that no longer exist. */
+  token_name: Type.Optional(Type.String()),
+  /** The API date that the token has now, if it has one. */
+  api_date: Type.Optional(Type.String({ format: "date" })),
   /** Method and path template. */
   route: Type.String(),
   calls: Type.Integer(),

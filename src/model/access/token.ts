@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { ApiDateView, ApiDateWrite } from "./api-date.ts";
 
 const Addresses = Type.Array(Type.String({ maxLength: 64 }), { maxItems: 500 });
 
@@ -32,6 +33,7 @@ const writeFields = {
   condition: Type.Optional(Type.Union([TokenCondition, Type.Null()])),
   not_before: Type.Optional(Type.Union([Type.String({ maxLength: 40 }), Type.Null()])),
   expires_on: Type.Optional(Type.Union([Type.String({ maxLength: 40 }), Type.Null()])),
+  api_date: ApiDateWrite,
 };
 
 export const TokenCreate = Type.Object(writeFields);
@@ -53,6 +55,7 @@ export const Token = Type.Object({
   modified_on: Type.String({ format: "date-time" }),
   not_before: Type.Optional(Type.String({ format: "date-time" })),
   expires_on: Type.Optional(Type.String({ format: "date-time" })),
+  api_date: ApiDateView,
   policies: Type.Array(TokenPolicy),
   condition: Type.Optional(TokenCondition),
 });

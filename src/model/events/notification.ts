@@ -90,6 +90,13 @@ export const ALERT_TYPES = [
     description: "A zone no longer serves because its parent names other name servers, or because another account has proved its name.",
     filters: ["zones"],
   },
+  {
+    type: "api_deprecation_ending",
+    product: "API",
+    display_name: "API Deprecation Alert",
+    description: "Tokens still call what ends in 90, 30, 7 days or 1 day.",
+    filters: [],
+  },
 ] as const satisfies readonly AlertType[];
 export type AlertTypeName = (typeof ALERT_TYPES)[number]["type"];
 

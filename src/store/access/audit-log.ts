@@ -2,8 +2,10 @@ import type { ExpressionBuilder, Kysely, Selectable } from "kysely";
 import { type ListPart, partOf } from "#store/queries/list-pages.ts";
 import type { AuditLogTable, Tables } from "#store/queries/tables.ts";
 
-/** An audit row without the object before and after. */
-export type AuditRow = Omit<Selectable<AuditLogTable>, "before" | "after">;
+/** Objects before and after are given of those kinds alone that can have an API date. */
+export type AuditRow = Selectable<AuditLogTable>;
+
+const DATED_RESOURCES = ["token", "account"];
 
 /** Conditions that must all hold. */
 export interface AuditFilter {
@@ -27,7 +29,7 @@ export const auditLogOf = (
   part: ListPart,
 ): Promise<AuditRow[]> =>
   partOf(
-    found(db, accountId, filter).select([
+    found(db, accountId, filter).select((eb) => [
       "id",
       "at",
       "action",
@@ -38,6 +40,10 @@ export const auditLogOf = (
       "zone_id",
       "resource_type",
       "resource_id",
+      "api_date",
+      ...(["before", "after"] as const).map((column) =>
+        eb.case().when("resource_type", "in", DATED_RESOURCES).then(eb.ref(column)).else(null).end().as(column),
+      ),
     ]),
     ["id"],
     direction,

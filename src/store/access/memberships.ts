@@ -57,6 +57,7 @@ const joined = (db: Kysely<Tables>) =>
       "accounts.settings as account_settings",
       "accounts.dns_settings as account_dns_settings",
       "accounts.created_on as account_created_on",
+      "accounts.api_date as account_api_date",
     ]);
 
 interface JoinedRow extends MembershipRow {
@@ -65,6 +66,7 @@ interface JoinedRow extends MembershipRow {
   readonly account_settings: string;
   readonly account_dns_settings: string;
   readonly account_created_on: string;
+  readonly account_api_date: string | null;
 }
 
 const split = (row: JoinedRow): MembershipOfAccount => ({
@@ -83,5 +85,6 @@ const split = (row: JoinedRow): MembershipOfAccount => ({
     settings: row.account_settings,
     dns_settings: row.account_dns_settings,
     created_on: row.account_created_on,
+    api_date: row.account_api_date,
   },
 });

@@ -7,6 +7,7 @@ export interface ZoneScope {
   readonly name: string;
   readonly account_id: string;
   readonly account_name: string;
+  readonly account_api_date: string | null;
   readonly plan: string;
 }
 
@@ -19,6 +20,7 @@ export const zoneScope = (db: Kysely<Tables>, id: string): Promise<ZoneScope | u
       "zones.name as name",
       "zones.account_id as account_id",
       "accounts.name as account_name",
+      "accounts.api_date as account_api_date",
       "zones.plan as plan",
     ])
     .where("zones.id", "=", id)

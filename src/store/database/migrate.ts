@@ -36,6 +36,8 @@ import { history } from "#store/migrations/0068-history.ts";
 import { zoneNamesReversed } from "#store/migrations/0136-zone-names-reversed.ts";
 import { ownedByIndex } from "#store/migrations/0160-owned-by-index.ts";
 import { hostnamesOutliveZones } from "#store/migrations/0161-hostnames-outlive-zones.ts";
+import { apiDates } from "#store/migrations/0203-api-dates.ts";
+import { deprecationNotices } from "#store/migrations/0204-deprecation-notices.ts";
 import { importReports } from "#store/migrations/0130-import-reports.ts";
 import type { Dialect, Session } from "#store/queries/session.ts";
 
@@ -85,6 +87,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 136, name: "zone-names-reversed", statements: zoneNamesReversed },
   { version: 160, name: "owned-by-index", statements: ownedByIndex },
   { version: 161, name: "hostnames-outlive-zones", statements: hostnamesOutliveZones },
+  { version: 203, name: "api-dates", statements: apiDates },
+  { version: 204, name: "deprecation-notices", statements: deprecationNotices },
 ];
 
 /**

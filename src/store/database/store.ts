@@ -16,7 +16,13 @@ export interface Change {
 export interface AuditEntry {
   /** Dotted verb, such as `dns_record.create`. */
   readonly action: string;
-  readonly actor: { readonly type: "token" | "user" | "system"; readonly id: string; readonly ip: string };
+  readonly actor: {
+    readonly type: "token" | "user" | "system";
+    readonly id: string;
+    readonly ip: string;
+    /** The API date of the call, where it was not the operator's. */
+    readonly api_date?: string;
+  };
   readonly account_id: string | null;
   readonly zone_id: string | null;
   readonly resource: { readonly type: string; readonly id: string };

@@ -38,6 +38,7 @@ export const AUDIT_ROW: RowShape = {
     "resource_id",
     "before",
     "after",
+    "api_date",
   ],
 };
 
@@ -97,6 +98,7 @@ function auditRow(entry: AuditEntry, clock: Clock): unknown[] {
     resource.id,
     json(before),
     json(after),
+    actor.api_date ?? null,
   ];
 }
 

@@ -57,6 +57,7 @@ export interface Tables {
   list_states: ListStatesTable;
   secrets: SecretsTable;
   deprecation_calls: DeprecationCallsTable;
+  deprecation_notices: DeprecationNoticesTable;
   notification_webhooks: NotificationWebhooksTable;
   notification_policies: NotificationPoliciesTable;
   notification_silences: NotificationSilencesTable;
@@ -91,6 +92,7 @@ export interface AccountsTable {
   /** Defaults for new zones, and settings that apply to all zones. */
   dns_settings: Generated<string>;
   created_on: string;
+  /** The API date that its calls have; null for the operator's. */ api_date: string | null;
 }
 export interface UsersTable {
   id: string;
@@ -132,6 +134,7 @@ export interface TokensTable {
   modified_on: string;
   /** 1 for the token that the first start printed, until it is rolled. */
   bootstrap: number;
+  /** The API date that its calls have; null for the account's or the operator's. */ api_date: string | null;
 }
 export interface SessionsTable {
   id: string;
@@ -655,6 +658,13 @@ export interface DeprecationCallsTable {
   route: string;
   calls: number;
 }
+/** Notices that accounts got. */
+export interface DeprecationNoticesTable {
+  account_id: string;
+  deprecation_id: string;
+  /** 90, 30, 7 or 1. */ days_left: number;
+  told_on: string;
+}
 export interface ChangesTable {
   rev: number;
   seq: number;
@@ -675,6 +685,7 @@ export interface AuditLogTable {
   resource_id: string;
   before: string | null;
   after: string | null;
+  /** The API date of the call, where it was not the operator's. */ api_date: string | null;
 }
 /** `rev` is allocated from one locked row, so commit order is revision order. */
 export interface CountersTable {

@@ -86,6 +86,38 @@ export const movedAlert = (zone: ZoneFacts, reason: string, status: "moved" | "p
   data: { ...zoneData(zone), event: status, reason },
 });
 
+export interface DeprecationFacts {
+  readonly id: string;
+  readonly date: string;
+  readonly replacement: string | null;
+}
+
+/** A caller by the name of its token, else by its identifier. */
+export interface CallerFacts {
+  readonly token_id: string;
+  readonly token_name: string | null;
+  readonly route: string;
+  readonly calls: number;
+}
+
+const CALLERS_SHOWN_MAX = 20;
+
+export function deprecationAlert({ id, date, replacement }: DeprecationFacts, daysLeft: number, callers: readonly CallerFacts[]): Alert {
+  const days = daysLeft === 1 ? "1 day" : `${daysLeft} days`;
+  const names = [...new Set(callers.map(({ token_name, token_id }) => token_name ?? token_id))];
+  const shown = [
+    ...names.slice(0, CALLERS_SHOWN_MAX),
+    ...(names.length > CALLERS_SHOWN_MAX ? [`${names.length - CALLERS_SHOWN_MAX} more`] : []),
+  ].join(", ");
+  const routes = [...new Set(callers.map(({ route }) => route))].slice(0, CALLERS_SHOWN_MAX).join(", ");
+  const calls = callers.reduce((sum, caller) => sum + caller.calls, 0);
+  return {
+    subject: `API: ${id} ends in ${days}`,
+    text: `What ${id} describes ends on ${date}. In the last 30 days, ${NUMBER.format(calls)} calls depended on it, by ${shown}: ${routes}. ${replacement === null ? "Nothing takes its place." : `Use instead: ${replacement}.`} GET /deprecations/${id} describes it.`,
+    data: { event: "ending", deprecation_id: id, ends: date, days_left: daysLeft, calls, tokens: shown, routes },
+  };
+}
+
 export const primariesFailingAlert = (zone: ZoneFacts, reasons: readonly string[], isExpired: boolean): Alert => ({
   subject: isExpired ? `Zone ${zone.name} has expired` : `No primary of ${zone.name} responds`,
   text: `No primary of ${zone.name} responds: ${reasons.join("; ")}.${isExpired ? " The zone has expired; the nameserver no longer answers from it." : ""}`,

@@ -1,6 +1,6 @@
 import { type AlertTypeName, alertType } from "#model/events/notification.ts";
 import { planOf } from "#model/zones/plan.ts";
-import { insertDeliveries, isSilenced, policiesOf } from "#store/events/notifications.ts";
+import { insertDeliveries, isSilenced, policiesOf, type PolicyRow } from "#store/events/notifications.ts";
 import type { Unit } from "#store/database/store.ts";
 import { zoneRowById, type ZoneRow } from "#store/zones/zones.ts";
 import type { Alert } from "#control/notifications/alerts/alert.ts";
@@ -18,10 +18,22 @@ export async function tell(
   const zone = await zoneRowById(unit.db, zoneId);
   const type = alertType(name);
   if (zone === undefined || type === undefined || (type.plan !== undefined && planOf(zone.plan).name !== type.plan)) return;
-  for (const policy of await policiesOf(unit.db, zone.account_id)) {
-    const zones = policyValue(policy).filters?.["zones"];
-    if (policy.enabled !== 1 || policy.alert_type !== name || zones?.includes(zoneId) === false) continue;
+  const concerns = (policy: PolicyRow): boolean => policyValue(policy).filters?.["zones"]?.includes(zoneId) !== false;
+  await tellAccount(unit, nowMs, name, zone.account_id, () => alertOf(zone), concerns);
+}
+
+/** The same of something that happened to an account; `concerns` says whether a policy is about it. */
+export async function tellAccount(
+  unit: Unit,
+  nowMs: number,
+  name: AlertTypeName,
+  accountId: string,
+  alertOf: () => Alert,
+  concerns: (policy: PolicyRow) => boolean = () => true,
+): Promise<void> {
+  for (const policy of await policiesOf(unit.db, accountId)) {
+    if (policy.enabled !== 1 || policy.alert_type !== name || !concerns(policy)) continue;
     if (await isSilenced(unit.db, policy.id, nowMs)) continue;
-    await insertDeliveries(unit.db, deliveryRows(policy, alertOf(zone), nowMs));
+    await insertDeliveries(unit.db, deliveryRows(policy, alertOf(), nowMs));
   }
 }

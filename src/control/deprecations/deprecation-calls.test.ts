@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { storeTest } from "../../test/support/store.ts";
+import { storeTest } from "../../../test/support/store.ts";
 import { createDeprecationCalls } from "./deprecation-calls.ts";
 
 storeTest("calls add up by day, and an account sees its own, newest day first", async ({ store }) => {

@@ -16,7 +16,11 @@ export const createDeprecationCalls = ({ store }: { readonly store: Store }): De
   },
   list: async (accountId, { page, per_page }) => {
     const { rows, total } = await deprecationCallsOfAccount(store.read, accountId, { offset: (page - 1) * per_page, limit: per_page });
-    const items = rows.map(({ day, deprecation_id, token_id, route, calls }) => ({ day, deprecation_id, token_id, route, calls }));
+    const items = rows.map(({ day, deprecation_id, token_id, token_name, api_date, route, calls }) => ({
+      ...{ day, deprecation_id, token_id, route, calls },
+      ...(token_name === null ? {} : { token_name }),
+      ...(api_date === null ? {} : { api_date }),
+    }));
     return { items, page, per_page, total_count: total };
   },
 });
