@@ -15,6 +15,7 @@ import { openGatewayLogStore } from "#events/read/store.ts";
 import { openEventQueries } from "#events/read/queries.ts";
 import { logSegmentsOf } from "#events/logs/segment.ts";
 import { createSealer } from "#kernel/crypto/seal.ts";
+import { copySqliteDatabase } from "./sqlite.ts";
 
 export interface ApiServer {
   /** Ends in `/client/v4`. */
@@ -61,7 +62,7 @@ export async function startApi(options: ApiServerOptions = {}): Promise<ApiServe
   const clock = options.clock ?? systemClock;
   const directory = mkdtempSync(join(tmpdir(), "selvedge-api-"));
   const eventsPath = join(directory, "events.db");
-  const store = await openStore({ url: `sqlite:${join(directory, "control.db")}`, clock });
+  const store = await openStore({ url: await copySqliteDatabase(join(directory, "control.db")), clock });
   const sealer = createSealer(Buffer.alloc(32, 7));
   const first = await bootstrap({ store, clock, sealer, email: OWNER_EMAIL, apiKey: OWNER_KEY });
   const control = createControl({

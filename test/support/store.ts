@@ -6,6 +6,7 @@ import { systemClock } from "#kernel/clock.ts";
 import { openStore } from "#store/database/open.ts";
 import type { Store } from "#store/database/store.ts";
 import { type OwnPostgres, sharedPostgres, startPostgres, type TestPostgres } from "./postgres.ts";
+import { copySqliteDatabase } from "./sqlite.ts";
 import { toolOrSkip } from "./tools.ts";
 
 export interface StoreFixture {
@@ -16,31 +17,41 @@ export interface StoreFixture {
   open(): Promise<Store>;
 }
 
-/** One test on each dialect, with an empty database of its own. */
+/** One test on each dialect, with a new database that has all tables and no rows. */
 export function storeTest(name: string, body: (fixture: StoreFixture) => Promise<void>): void {
   onEachDialect(
     name,
-    () => server().copyDatabase(async (url) => (await openStore({ url, clock: systemClock })).close()),
+    {
+      sqlite: copySqliteDatabase,
+      postgres: () => server().copyDatabase(async (url) => (await openStore({ url, clock: systemClock })).close()),
+    },
     (url, dialect) => withStores(dialect, url, body),
   );
 }
 
 /** As `storeTest`, for tests that open the store themselves, on a database without any table. */
-export const databaseTest = (name: string, body: DatabaseTest): void => onEachDialect(name, () => server().createDatabase(), body);
+export const databaseTest = (name: string, body: DatabaseTest): void =>
+  onEachDialect(name, { sqlite: async (file) => `sqlite:${file}`, postgres: () => server().createDatabase() }, body);
 
 type DatabaseTest = (url: string, dialect: "sqlite" | "postgres") => Promise<void>;
 
-function onEachDialect(name: string, postgresDatabase: () => Promise<string>, body: DatabaseTest): void {
+/** Makes the database of a test and returns its URL. */
+interface MakeDatabase {
+  readonly sqlite: (file: string) => Promise<string>;
+  readonly postgres: () => Promise<string>;
+}
+
+function onEachDialect(name: string, make: MakeDatabase, body: DatabaseTest): void {
   test(`sqlite: ${name}`, async () => {
     const directory = mkdtempSync(join(tmpdir(), "selvedge-store-"));
     try {
-      await body(`sqlite:${join(directory, "control.db")}`, "sqlite");
+      await body(await make.sqlite(join(directory, "control.db")), "sqlite");
     } finally {
       rmSync(directory, { recursive: true, force: true });
     }
   });
   test(`postgres: ${name}`, { skip: toolOrSkip("postgres") }, async () => {
-    const url = await postgresDatabase();
+    const url = await make.postgres();
     await body(url, "postgres");
     await server().dropDatabase(url);
   });
