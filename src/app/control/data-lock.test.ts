@@ -11,7 +11,8 @@ test("a second process is refused, and a killed one leaves nothing behind", asyn
   const dataDir = mkdtempSync(join(tmpdir(), "selvedge-lock-"));
   t.after(() => rmSync(dataDir, { recursive: true, force: true }));
   const code = `import { lockDataDirectory } from ${JSON.stringify(new URL("data-lock.ts", import.meta.url).href)};
-    lockDataDirectory(${JSON.stringify(dataDir)}); console.log("locked"); setInterval(() => {}, 1000);`;
+    // A lock that nothing refers to would go with the next garbage collection.
+    globalThis.lock = lockDataDirectory(${JSON.stringify(dataDir)}); console.log("locked"); setInterval(() => {}, 1000);`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: ["ignore", "pipe", "inherit"] });
   t.after(() => child.kill("SIGKILL"));
   await once(child.stdout, "data");
