@@ -25,7 +25,7 @@ const QUICK_ROWS_MAX = 2_000;
 export const isQuick = ({ rows }: ListState, isWhole: boolean): boolean => isWhole || rows <= QUICK_ROWS_MAX;
 
 /**
- * Pages by number at the cost of their own rows: totals are maintained with each write or counted once, and a page begins
+ * Pages by number, each at the cost of its rows: totals are maintained with each write or counted once, and a page begins
  * where an earlier one ended. Both are valid while the list's state is unchanged.
  */
 export function createPages(): <Row, Item>(asked: AskedList<Row, Item>) => Promise<Page<Item>> {

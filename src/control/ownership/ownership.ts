@@ -27,7 +27,7 @@ export interface Ownership {
   admit(db: Db, name: string, accountId: string, parent: ParentView | null): Promise<Admission>;
   /** Schedules checks of a new zone, if its ownership is open. */
   begin(unit: Unit, zone: ZoneRow): Promise<void>;
-  /** What a zone that is not active waits for, for its owner. */
+  /** The proofs that a zone which is not active waits for, as text for its owner. */
   reasonOf(zone: ZoneRow): string;
   /** Checks the zone and applies the result. Throws `activation_check_too_soon`. */
   lookNow(call: Call, zoneId: string): Promise<void>;

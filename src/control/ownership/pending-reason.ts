@@ -7,7 +7,7 @@ export const verificationNames = (zoneName: string, vendorPrefix: string): reado
   `cloudflare-verify.${zoneName}`,
 ];
 
-/** What a zone that is not active waits for, for its owner; reveals nothing about zones of other accounts. */
+/** The proofs that a zone which is not active waits for, as text for its owner; reveals nothing about zones of other accounts. */
 export function pendingReason(zone: Pick<ZoneRow, "status" | "name" | "type" | "pair" | "verification_key">, vendorPrefix: string): string {
   const pair = JSON.parse(zone.pair) as string[];
   const servers = pair.join(" and ");

@@ -2,9 +2,8 @@ import { withoutEnd } from "#kernel/trim.ts";
 import { type NameKey, keyOf, LABEL_BYTES_MAX, lowerCaseInto, NAME_BYTES_MAX, nameOfKey, ROOT_KEY } from "./name.ts";
 
 /**
- * How RDATA with names in it is laid out, for the types whose names are lower case in canonical form (RFC 4034 §6.2,
- * without HINFO and NSEC: RFC 6840 §5.1). Numbers are bytes passed over. Types of later RFCs are taken as they are
- * (RFC 3597 §7).
+ * Layout of RDATA with names, for the types whose names are lower case in canonical form (RFC 4034 §6.2, without HINFO
+ * and NSEC: RFC 6840 §5.1). Numbers are bytes to skip. Types of later RFCs stay unchanged (RFC 3597 §7).
  */
 const NAMES_IN_RDATA: ReadonlyMap<number, readonly ("name" | "string" | number)[]> = new Map([
   [2, ["name"]], // NS
@@ -29,7 +28,7 @@ const NAMES_IN_RDATA: ReadonlyMap<number, readonly ("name" | "string" | number)[
   [46, [18, "name"]], // RRSIG
 ] as const);
 
-/** RDATA as it is signed and compared. What is not laid out as its type says stays as it is. */
+/** RDATA in the form that is signed and compared. RDATA that does not match its type's layout stays unchanged. */
 export function canonicalRdata(type: number, rdata: Uint8Array): Uint8Array {
   const layout = NAMES_IN_RDATA.get(type);
   if (layout === undefined) return rdata;
@@ -57,7 +56,7 @@ function nameEnd(bytes: Uint8Array, start: number): number | undefined {
   return undefined;
 }
 
-/** The set's values as they are signed: canonical, in order, each once (RFC 4034 §6.3). */
+/** The set's values as they are signed: canonical, sorted, without duplicates (RFC 4034 §6.3). */
 export function canonicalRdatas(type: number, rdatas: readonly Uint8Array[]): Uint8Array[] {
   const sorted = rdatas.map((rdata) => canonicalRdata(type, rdata)).sort(Buffer.compare);
   return sorted.filter((rdata, i) => i === 0 || Buffer.compare(rdata, sorted[i - 1] as Uint8Array) !== 0);
@@ -65,13 +64,13 @@ export function canonicalRdatas(type: number, rdatas: readonly Uint8Array[]): Ui
 
 /**
  * A text whose order as a string is the canonical order of names (RFC 4034 §6.1): labels from the root down, and a name
- * before those below it.
+ * before the names below it.
  */
 export function canonicalOrder(key: NameKey): string {
   let order = "";
   for (let at = 0; key.charCodeAt(at) !== 0;) {
     const end = at + 1 + key.charCodeAt(at);
-    // A label ends with a zero, which sorts before all that may follow it; the zeros and ones inside are written apart.
+    // A label ends with a zero, which sorts before all other bytes; zeros and ones inside it are escaped.
     order = `${apart(key.slice(at + 1, end))}\0${order}`;
     at = end;
   }
@@ -89,14 +88,14 @@ export const compareCanonical = (a: NameKey, b: NameKey): number => {
   return first < second ? -1 : Number(first > second);
 };
 
-/** How many labels a name has, without the root and without the asterisk of a wildcard (RFC 4034 §3.1.3). */
+/** Number of a name's labels, without the root and without the asterisk of a wildcard (RFC 4034 §3.1.3). */
 export function signedLabels(key: NameKey): number {
   let count = 0;
   for (let at = 0; key.charCodeAt(at) !== 0; at += key.charCodeAt(at) + 1) count += 1;
   return key.startsWith("\u0001*") ? count - 1 : count;
 }
 
-/** The first name behind this one in canonical order, or the apex where it is the last of the zone (RFC 4471 §3.1.2). */
+/** The next name in canonical order, or the apex if it is the last of the zone (RFC 4471 §3.1.2). */
 export function successor(key: NameKey, apex: NameKey): NameKey {
   if (key.length + 2 <= NAME_BYTES_MAX) return `\u0001\0${key}`;
   for (let name = key; name !== apex && name !== ROOT_KEY; name = name.slice(name.charCodeAt(0) + 1)) {
@@ -110,12 +109,12 @@ export function successor(key: NameKey, apex: NameKey): NameKey {
   return apex;
 }
 
-/** The next label of no greater length; empty behind the last one. */
+/** The next label that is not longer; empty after the last one. */
 function incremented(label: string): string {
   const kept = withoutEnd(label, "\xff");
   if (kept === "") return "";
   const last = kept.charCodeAt(kept.length - 1) + 1;
-  // Capitals sort as their small letters do, so that the next byte behind @ is the bracket.
+  // Upper-case letters sort as lower-case ones, so the byte after @ is the bracket.
   return kept.slice(0, -1) + String.fromCharCode(last === 0x41 ? 0x5b : last);
 }
 

@@ -1,4 +1,4 @@
-/** Numbers of RFC 1035 §4.1.1 and their later registrations, by the names the field uses. */
+/** RCODEs of RFC 1035 §4.1.1 and later registrations, under their usual names. */
 export const RCODE = {
   NOERROR: 0,
   FORMERR: 1,
@@ -12,7 +12,7 @@ export const RCODE = {
   BADCOOKIE: 23,
 } as const;
 
-/** Extended errors (RFC 8914 §4), which say what an RCODE does not. */
+/** Extended errors (RFC 8914 §4), which explain an RCODE. */
 export const EXTENDED_ERROR = {
   STALE_ANSWER: 3,
   NOT_READY: 14,
@@ -31,7 +31,7 @@ export const OPCODE = { QUERY: 0, NOTIFY: 4 } as const;
 
 export const CLASS = { IN: 1, ANY: 255 } as const;
 
-/** Types that the server treats apart. Those it only stores are rows of record-types.ts. */
+/** Types that the server treats specially. Types that are only stored are rows of record-types.ts. */
 export const TYPE = {
   A: 1,
   NS: 2,
@@ -65,10 +65,10 @@ export const TYPE = {
 /** Bits of the header's second word. */
 export const FLAG = { QR: 0x8000, AA: 0x0400, TC: 0x0200, RD: 0x0100, RA: 0x0080 } as const;
 
-/** Bits of the OPT record's last sixteen (RFC 3225, RFC 9824 §5.1). */
+/** Bits of the last 16 bits of the OPT record's TTL (RFC 3225, RFC 9824 §5.1). */
 export const EDNS_FLAG = { DO: 0x8000, CO: 0x4000 } as const;
 
-/** The bits of the second word that hold the opcode. */
+/** The bits of the second word that contain the opcode. */
 export const OPCODE_MASK = 0x7800;
 export const opcodeOf = (flags: number): number => (flags & OPCODE_MASK) >> 11;
 

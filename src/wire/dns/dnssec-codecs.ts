@@ -2,10 +2,10 @@ import { RdataError } from "./errors.ts";
 import { type FieldCodec, u16, u32 } from "./field-codecs.ts";
 import { typeBitmap, typesOf } from "./type-bitmap.ts";
 
-/** What types are called, both ways. */
+/** Names of record types, in both directions. */
 export interface TypeNames {
   nameOf(code: number): string;
-  /** Undefined where there is no such type. */
+  /** Undefined for an unknown name. */
   codeOf(name: string): number | undefined;
 }
 
@@ -18,13 +18,13 @@ const typeCodec = ({ nameOf, codeOf }: TypeNames) => {
   return { check, nameOf };
 };
 
-/** A type by its name. */
+/** A record type, written as its name. */
 export function recordTypeCodec(names: TypeNames): FieldCodec<number> {
   const { check, nameOf } = typeCodec(names);
   return { ...u16, parse: ([token]) => check(token?.raw), format: nameOf, fromData: check, toData: nameOf };
 }
 
-/** Types by their names, up to the end of the RDATA (RFC 4034 §4.2). */
+/** Record types by name, up to the end of the RDATA (RFC 4034 §4.2). */
 export function recordTypesCodec(names: TypeNames): FieldCodec<readonly number[]> {
   const { check, nameOf } = typeCodec(names);
   const fromData = (value: unknown): number[] => {

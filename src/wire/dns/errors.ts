@@ -1,4 +1,4 @@
-/** Why bytes from the network are not what they claim to be. Each is a reason to answer FORMERR. */
+/** Why bytes from the network are malformed. Each causes the response FORMERR. */
 export type WireFault =
   | "truncated"
   | "bad_label"
@@ -10,7 +10,7 @@ export type WireFault =
   | "bad_tsig"
   | "trailing_bytes";
 
-/** The one error that decoders throw on bytes they cannot read. */
+/** The only error that decoders throw on malformed bytes. */
 export class WireError extends Error {
   readonly code: WireFault;
 
@@ -21,9 +21,9 @@ export class WireError extends Error {
   }
 }
 
-/** A record's value that a person or client wrote and that cannot be kept. The message is fit to show. */
+/** A record's value from a person or client that cannot be stored. The message can be displayed. */
 export class RdataError extends Error {
-  /** The member of `data` that is at fault, where one is. */
+  /** The member of `data` at fault, if any. */
   readonly field: string | undefined;
 
   constructor(message: string, field?: string) {

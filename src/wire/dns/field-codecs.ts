@@ -5,15 +5,15 @@ import { type Token, escapeLabel, quoteBytes, unescapeText } from "./presentatio
 import type { WireReader } from "./wire-reader.ts";
 
 /**
- * One kind of RDATA field in its three forms: wire, presentation text and the API's `data`. `read`
- * throws WireError; `parse` and `fromData` throw RdataError with a reason that follows the field's name.
+ * One kind of RDATA field in its three forms: wire, presentation text and the API's `data`. `read` throws WireError;
+ * `parse` and `fromData` throw RdataError with a reason that follows the field's name.
  */
 export interface FieldCodec<V> {
-  /** Takes every word that is left; only the last field of a type may. */
+  /** Consumes all remaining words; only allowed for the last field of a type. */
   readonly greedy: boolean;
-  /** Holds a domain name, which a message may compress in the types of RFC 1035. */
+  /** Contains a domain name, which messages may compress in the types of RFC 1035. */
   readonly isName?: true;
-  /** Is several members of `data`: `fromData` is given all of them, `toData` gives an object. */
+  /** Consists of several members of `data`: `fromData` gets all of them, `toData` returns an object. */
   readonly spread?: true;
   read(reader: WireReader): V;
   bytes(value: V): Uint8Array;
@@ -49,7 +49,7 @@ export const u8 = unsigned(8);
 export const u16 = unsigned(16);
 export const u32 = unsigned(32);
 
-/** A number that master files may also hold as one of these names; it is always shown as a number. */
+/** A number that master files may also write as one of these names; always shown as a number. */
 const withNames = (codec: FieldCodec<number>, names: Readonly<Record<string, number>>): FieldCodec<number> => ({
   ...codec,
   parse: (tokens, context) => {
@@ -72,7 +72,7 @@ export const certificateType = withNames(u16, {
   OID: 254,
 });
 
-/** RFC 4034 appendix A.1 and the IANA registry that goes on from there. */
+/** RFC 4034 appendix A.1 and the IANA registry that extends it. */
 export const keyAlgorithm = withNames(u8, {
   RSAMD5: 1,
   DH: 2,
@@ -103,8 +103,8 @@ function dataText(value: unknown): string {
 }
 
 /**
- * Without the final dot, as the API shows names; a name of one label keeps it, because it would be
- * read back as relative to the zone.
+ * Names without the final dot, as in the API. A name of one label keeps it, because otherwise it would be relative to the
+ * zone.
  */
 const shownName = (name: Uint8Array): string =>
   name.length > 1 && name.length === (name[0] as number) + 2 ? `${formatName(name)}.` : formatName(name);
@@ -143,7 +143,7 @@ export const ipv6 = address(6);
 
 const HARDWARE_ADDRESS = /^[0-9a-f]{2}(?:-[0-9a-f]{2})*$/i;
 
-/** An address of a network card: `00-00-5e-00-53-2a` (RFC 7043 §3.2, §4.2). */
+/** A hardware address: `00-00-5e-00-53-2a` (RFC 7043 §3.2, §4.2). */
 function hardwareAddress(bytes: 6 | 8): FieldCodec<Uint8Array> {
   const check = (text: string): Uint8Array => {
     if (text.length !== 3 * bytes - 1 || !HARDWARE_ADDRESS.test(text))
@@ -169,7 +169,7 @@ export const STRING_BYTES_MAX = 255;
 
 const withLength = (bytes: Uint8Array): Buffer => Buffer.concat([Buffer.of(bytes.length), bytes]);
 
-/** Into one buffer: a record may have thousands of strings that are empty. */
+/** Uses one buffer, because a record may have thousands of empty strings. */
 function allWithLength(strings: readonly Uint8Array[]): Buffer {
   const all = Buffer.alloc(strings.reduce((bytes, { length }) => bytes + 1 + length, 0));
   let at = 0;
@@ -217,7 +217,7 @@ export const propertyTag: FieldCodec<Buffer> = {
   fromData: (value) => tag(Buffer.from(dataText(value), "utf8")),
 };
 
-/** One or more character strings; text longer than 255 bytes goes on in the next one (SPEC 2.2, RFC 7208 §3.3). */
+/** One or more character strings; text longer than 255 bytes continues in the next one (SPEC 2.2, RFC 7208 §3.3). */
 export const characterStrings: FieldCodec<readonly Buffer[]> = {
   greedy: true,
   read: (reader) => {
@@ -278,7 +278,7 @@ function encodedRest(encoding: "hex" | "base64", pattern: RegExp): FieldCodec<Bu
   };
 }
 
-/** Bytes that fill the rest of the RDATA, shown in one word; white space in the input is skipped. */
+/** Bytes that fill the rest of the RDATA, shown as one word; white space in the input is ignored. */
 export const hex = encodedRest("hex", /^(?:[0-9A-Fa-f]{2})+$/);
 // linear: pumped
 export const base64 = encodedRest("base64", /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/);

@@ -1,14 +1,17 @@
 import { RdataError, WireError } from "./errors.ts";
 import type { FieldCodec } from "./field-codecs.ts";
 
-/** Where something is, in the units of the wire (RFC 1876 §2). */
+/** A location in the units of the wire format (RFC 1876 §2). */
 interface Location {
   /** Thousandths of a second of arc; north and east of the reference lines are positive. */
   readonly latitude: number;
   readonly longitude: number;
   /** Centimetres above 100 km below the WGS 84 ellipsoid. */
   readonly altitude: number;
-  /** Diameter of the enclosing sphere and the two precisions: a digit in the high half byte, a power of ten of centimetres in the low one. */
+  /**
+   * Diameter of the enclosing sphere and the two precisions: the high half byte is a digit, the low one a power of ten,
+   * in centimetres.
+   */
   readonly size: number;
   readonly horizontal: number;
   readonly vertical: number;
@@ -24,10 +27,10 @@ const METRES_MAX = 42_849_672.95;
 const EXTENT_METRES_MAX = 90_000_000;
 const RDATA_BYTES = 16;
 
-/** What RFC 1876 §3 gives a record that does not say: one metre of size, ten kilometres and ten metres of precision. */
+/** Defaults of RFC 1876 §3: a size of one metre, precisions of ten kilometres and ten metres. */
 const DEFAULT_METRES = { size: 1, precision_horz: 10_000, precision_vert: 10 } as const;
 
-/** The whole of a LOC record; `data` has twelve members of it (contract.md §3). */
+/** A whole LOC record, which has twelve members in `data` (contract.md §3). */
 export const location: FieldCodec<Location> = {
   greedy: true,
   spread: true,
@@ -43,7 +46,7 @@ export const location: FieldCodec<Location> = {
       altitude: rdata.readUInt32BE(12),
     };
     const far = Math.abs(value.latitude) > LATITUDE_MAX || Math.abs(value.longitude) > LONGITUDE_MAX;
-    // RFC 1876 §2: nothing is known of the form of other versions.
+    // RFC 1876 §2: the format of other versions is unknown.
     if (version !== 0 || far || ![size, horizontal, vertical].every(isExtent)) throw new WireError("bad_rdata");
     return value;
   },
@@ -117,7 +120,7 @@ function angleOf(name: "lat" | "long", degrees: number, minutes: number, seconds
   return direction === plus ? value : -value || 0;
 }
 
-/** `d [m [s]] direction`, from the front of the words. */
+/** Parses `d [m [s]] direction` and removes it from the words. */
 function takeAngle(words: string[], name: "lat" | "long"): number {
   const end = words.slice(0, 4).findIndex((word) => /^[NSEW]$/i.test(word));
   const numbers = end < 1 ? [] : words.splice(0, end + 1);
@@ -159,7 +162,7 @@ function altitudeOf(metres: number): number {
   return Math.round(metres * 100) + BASE_CENTIMETRES;
 }
 
-/** One digit is all that the wire keeps of it. */
+/** The wire format keeps one significant digit. */
 function extentOf(key: string, metres: number): number {
   if (!(metres >= 0 && metres <= EXTENT_METRES_MAX)) throw new RdataError(`must have a ${key} from 0 to ${EXTENT_METRES_MAX} metres`, key);
   let digits = Math.round(metres * 100);

@@ -11,7 +11,7 @@ export interface Question {
 }
 
 export interface ResourceRecord extends Question {
-  /** Seconds. In OPT the four bytes mean something else (RFC 6891 §6.1.3). */
+  /** Seconds. In OPT records these four bytes have another meaning (RFC 6891 §6.1.3). */
   readonly ttl: number;
   /** Uncompressed. */
   readonly rdata: Uint8Array;
@@ -27,7 +27,7 @@ export interface Message {
   readonly additionals: readonly ResourceRecord[];
 }
 
-/** Reads a whole message. Throws WireError, also on bytes behind the last record. */
+/** Reads a whole message. Throws WireError, also on bytes after the last record. */
 export function decodeMessage(bytes: Uint8Array): Message {
   const reader = new WireReader(bytes, { pointers: true });
   const id = reader.u16();
@@ -45,7 +45,7 @@ export function decodeMessage(bytes: Uint8Array): Message {
   return message;
 }
 
-/** Counts are claims: reading stops with an error where the bytes end. */
+/** Counts may be false; reading throws when the bytes end. */
 function readMany<T>(count: number, read: () => T): T[] {
   const items: T[] = [];
   for (let i = 0; i < count; i++) items.push(read());
@@ -61,7 +61,7 @@ function readRecord(reader: WireReader): ResourceRecord {
   return { ...head, rdata };
 }
 
-/** Encodes a whole message with compression; undefined where it is longer than 65535 bytes. */
+/** Encodes a whole message with compression; undefined if it is longer than 65535 bytes. */
 export function encodeMessage(message: Message): Buffer | undefined {
   const writer = new MessageWriter(MESSAGE_BYTES_MAX, 0);
   for (const question of message.questions) writer.question(question);
@@ -71,22 +71,22 @@ export function encodeMessage(message: Message): Buffer | undefined {
   return writer.finish(message.id, message.flags, [message.questions.length, ...sections.map((section) => section.length)]);
 }
 
-// One record may run past the limit before it is taken back, so that there is room for two messages.
+// A record may exceed the limit before it is removed again, so there is room for two messages.
 const scratch = Buffer.allocUnsafe(2 * MESSAGE_BYTES_MAX + 512);
 const POINTER_TARGET_MAX = 0x3fff;
-/** What an OPT record without options takes (RFC 6891 §6.1.2). */
+/** Length of an OPT record without options (RFC 6891 §6.1.2). */
 export const OPT_BYTES = 11;
 
 /**
- * Writes a message from front to back into memory that all writers share: finish one before the next is
- * started. Whatever would pass `bytesMax` is taken back and reported by `false`.
+ * Writes a message sequentially into memory that all writers share: finish one before starting the next. Records that
+ * would exceed `bytesMax` are removed and reported by `false`.
  */
 export class MessageWriter {
   #bytesMax: number;
   readonly #offsets = new Map<NameKey, number>();
   #offset = HEADER_BYTES;
 
-  /** `reservedBytes` of the limit stay free for `opt`. */
+  /** `reservedBytes` of the limit are kept free for `opt`. */
   constructor(bytesMax: number, reservedBytes: number) {
     this.#bytesMax = Math.min(bytesMax, MESSAGE_BYTES_MAX) - reservedBytes;
   }
@@ -101,7 +101,7 @@ export class MessageWriter {
     this.#u16(question.class);
   }
 
-  /** Writes a record, or nothing and returns false. */
+  /** Writes a record; returns false without writing if it does not fit. */
   record(name: Uint8Array, type: number, recordClass: number, ttl: number, rdata: Uint8Array): boolean {
     const start = this.#offset;
     this.#name(name);
@@ -118,7 +118,7 @@ export class MessageWriter {
     return false;
   }
 
-  /** Writes an RRset as a whole, or nothing and returns false: half of one misleads (RFC 2181 §9). */
+  /** Writes a whole RRset; returns false without writing if it does not fit, because a part would mislead (RFC 2181 §9). */
   set(name: Uint8Array, type: number, ttl: number, rdatas: readonly Uint8Array[]): boolean {
     const start = this.#offset;
     for (const rdata of rdatas) {
@@ -130,21 +130,21 @@ export class MessageWriter {
   }
 
   /**
-   * The server's OPT record (RFC 6891 §6.1), in the room reserved for it and for its options; `extendedRcode` is the
-   * upper eight bits, `flags` are bits of EDNS_FLAG.
+   * Writes the server's OPT record (RFC 6891 §6.1) into the space reserved for it and its options. `extendedRcode`: the
+   * upper eight bits; `flags`: bits of EDNS_FLAG.
    */
   opt(payloadBytes: number, extendedRcode: number, flags: number, options: Uint8Array): void {
     this.#bytesMax += OPT_BYTES + options.length;
     this.record(Buffer.of(0), TYPE.OPT, payloadBytes, extendedRcode * 0x1000000 + flags, options);
   }
 
-  /** Forgets everything from `offset` on. */
+  /** Removes everything from `offset` on. */
   rewind(offset: number): void {
     this.#offset = offset;
     for (const [key, at] of this.#offsets) if (at >= offset) this.#offsets.delete(key);
   }
 
-  /** The message, in memory of its own. */
+  /** A copy of the message. */
   finish(id: number, flags: number, counts: readonly number[]): Buffer {
     scratch.writeUInt16BE(id, 0);
     scratch.writeUInt16BE(flags, 2);

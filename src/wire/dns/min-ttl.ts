@@ -2,8 +2,8 @@ import { readName } from "./name.ts";
 import { WireReader } from "./wire-reader.ts";
 
 /**
- * Seconds for which a response may be kept: the least TTL of its answers, of its authorities where it has none
- * (RFC 8484 §5.1), and 0 where it holds no record. Throws WireError on what is no message.
+ * Seconds for which a response may be cached: the lowest TTL of its answers, or of its authorities without answers (RFC
+ * 8484 §5.1), and 0 without records. Throws WireError if the bytes are not a message.
  */
 export function minTtl(response: Uint8Array): number {
   const reader = new WireReader(response, { pointers: true });
@@ -18,7 +18,7 @@ export function minTtl(response: Uint8Array): number {
     reader.take(4);
   }
   let least = Number.POSITIVE_INFINITY;
-  // Each record takes 11 bytes or more: the reader ends the loop whatever the counts claim.
+  // Each record has at least 11 bytes, so the reader ends the loop even if the counts are false.
   for (let i = 0; i < (answers > 0 ? answers : authorities); i++) {
     skipName();
     reader.take(4);

@@ -4,14 +4,14 @@ import { RdataError, WireError } from "./errors.ts";
 import { escapeLabel, readEscape } from "./presentation.ts";
 
 /**
- * Names are their uncompressed wire form with the case as given. Nothing else keeps a dot inside a label
- * or a byte outside ASCII apart from its neighbours (RFC 1035 §3.1, RFC 2181 §11).
+ * Names in uncompressed wire format with their original case: the only form that distinguishes a dot in a label and bytes
+ * outside ASCII (RFC 1035 §3.1, RFC 2181 §11).
  */
 export type DnsName = Buffer;
 
 /**
- * A name's lower-case wire form as a Latin-1 string: equal exactly for names that DNS holds equal
- * (RFC 4343), and cheap to slice into parents. Length bytes are below 64 and so never look like a letter.
+ * A name's lower-case wire format as a Latin-1 string: equal exactly for names that are equal in DNS (RFC 4343), and easy
+ * to slice into parents. Length bytes are below 64, so they never look like letters.
  */
 export type NameKey = string;
 
@@ -19,12 +19,12 @@ export const NAME_BYTES_MAX = 255;
 export const LABEL_BYTES_MAX = 63;
 export const ROOT_KEY: NameKey = "\0";
 
-// A chain of pointers can name at most 127 labels; more pointers than that only cost time.
+// A name has at most 127 labels, so more pointers than that are useless.
 const POINTERS_MAX = 127;
 
 /**
- * Reads a name out of a message. Each pointer must lead further back than the one before, which ends
- * every loop (RFC 1035 §4.1.4). With `pointers` false, as in stored RDATA, none is accepted.
+ * Reads a name from a message. Each pointer must refer further back than the previous one, which prevents loops (RFC 1035
+ * §4.1.4). With `pointers` false, as in stored RDATA, pointers are rejected.
  */
 export function readName(bytes: Uint8Array, offset: number, pointers: boolean): { readonly name: DnsName; readonly end: number } {
   const out = Buffer.allocUnsafe(NAME_BYTES_MAX);
@@ -72,10 +72,10 @@ export function lowerCaseInto(into: Uint8Array, bytes: Uint8Array, offset: numbe
 /** The name without its first label; undefined above the root. */
 export const parentKey = (key: NameKey): NameKey | undefined => (key === ROOT_KEY ? undefined : key.slice(key.charCodeAt(0) + 1));
 
-/** True where `key` is `ancestor` or lies below it. */
+/** Whether `key` is `ancestor` or below it. */
 export function isWithin(key: NameKey, ancestor: NameKey): boolean {
   if (!key.endsWith(ancestor)) return false;
-  // The suffix must start at a label, not inside one.
+  // The suffix must begin at a label boundary.
   const at = key.length - ancestor.length;
   let label = 0;
   while (label < at) label += key.charCodeAt(label) + 1;
@@ -97,9 +97,9 @@ export function formatName(name: Uint8Array): string {
 }
 
 /**
- * How text is read as a name. `api`: one label alone is relative to the origin, anything with a dot is
- * absolute (contract.md §3), characters are those of host names. `master`: everything without a final
- * dot is relative (RFC 1035 §5.1), any character.
+ * How text is parsed as a name. `api`: a single label is relative to the origin, a name with a dot is absolute
+ * (contract.md §3); only characters of host names. `master`: names without a final dot are relative (RFC 1035 §5.1); any
+ * characters.
  */
 export interface NameContext {
   readonly origin: DnsName;
@@ -124,11 +124,11 @@ export function parseName(text: string, context: NameContext): DnsName {
 // `/` is used by classless reverse delegation (RFC 2317), `+` by mailbox names in SOA, `*` by wildcards.
 const HOST_CHARACTER = /[A-Za-z0-9_\-/+*]/;
 
-/** The characters of host names, of which nearly all names are made. */
+/** Characters of host names, which most names consist of. */
 const PLAIN = Uint8Array.from({ length: 128 }, (_, code) => (HOST_CHARACTER.test(String.fromCharCode(code)) ? 1 : 0));
 const DOT = 0x2e;
 
-/** Undefined where the name has other characters than those of hosts, or is wrong: then it is read with more care. */
+/** A fast path; undefined if the name has other characters or is invalid, so that the full parser must decide. */
 function parsePlainName(text: string, { origin, style }: NameContext): DnsName | undefined {
   if (text.length === 0 || text.length >= NAME_BYTES_MAX) return undefined;
   let label = 0;
@@ -141,7 +141,7 @@ function parsePlainName(text: string, { origin, style }: NameContext): DnsName |
       continue;
     }
     const length = at - label;
-    // A final dot has been the end already.
+    // A final dot already ended the name.
     if (length === 0 && at === text.length) break;
     if (length === 0 || length > LABEL_BYTES_MAX) return undefined;
     scratch[label] = length;
@@ -160,7 +160,7 @@ function parsePlainName(text: string, { origin, style }: NameContext): DnsName |
   return name;
 }
 
-/** Reads an absolute name, with or without the final dot. Throws RdataError. */
+/** Parses an absolute name, with or without the final dot. Throws RdataError. */
 export const parseAbsoluteName = (text: string): DnsName => parseName(text, { origin: Buffer.of(0), style: "master" });
 
 function toAscii(text: string): string {
@@ -181,7 +181,7 @@ function splitLabels(text: string, hostOnly: boolean): { labels: Buffer; absolut
     parts.push(Buffer.of(label.length, ...label));
     label = [];
   };
-  // More text than four characters a byte cannot be a name that fits.
+  // A name that fits has at most four characters per byte.
   if (text.length > 4 * NAME_BYTES_MAX) throw new RdataError("must be a name of at most 255 bytes");
   for (let at = 0; at < text.length;) {
     const character = String.fromCodePoint(text.codePointAt(at) as number);

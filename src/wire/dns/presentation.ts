@@ -1,6 +1,6 @@
 import { RdataError } from "./errors.ts";
 
-/** One word of RDATA text. `raw` still has its escapes; a quoted word is without its outer quotes. */
+/** One word of RDATA text. `raw` contains escapes; a quoted word is without its outer quotes. */
 export interface Token {
   readonly raw: string;
   readonly quoted: boolean;
@@ -10,9 +10,9 @@ const SPACE = /[ \t\r\n]/;
 const BACKSLASH = 0x5c;
 
 /**
- * Splits RDATA text into words (RFC 1035 §5.1): white space separates, double quotes group, a backslash
- * keeps the next character. `key="value"` stays one word, as service parameters are written (RFC 9460 §2.1).
- * Throws RdataError on quotes that do not close.
+ * Splits RDATA text into words (RFC 1035 §5.1): white space separates, double quotes group, a backslash escapes the next
+ * character. `key="value"` is one word, as in service parameters (RFC 9460 §2.1). Throws RdataError if a quote is not
+ * closed.
  */
 export function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
@@ -30,7 +30,7 @@ export function tokenize(text: string): Token[] {
   return tokens;
 }
 
-/** The index of the quote that closes the string which starts at `from`. */
+/** The index of the quote that closes the string starting at `from`. */
 export function closingQuote(text: string, from: number): number {
   for (let at = from; at < text.length; at += text[at] === "\\" ? 2 : 1) {
     if (text[at] === '"') return at;
@@ -51,10 +51,10 @@ function wordEnd(text: string, from: number): number {
   return Math.min(at, text.length);
 }
 
-/** The bytes that text with `\DDD` and `\X` escapes stands for; other characters are UTF-8. */
+/** Decodes text with `\DDD` and `\X` escapes; other characters become UTF-8. */
 export function unescapeText(raw: string): Buffer {
   if (!raw.includes("\\")) return Buffer.from(raw, "utf8");
-  // No escape is shorter than what it stands for.
+  // An escape is never shorter than the bytes that it represents.
   const bytes = Buffer.allocUnsafe(Buffer.byteLength(raw, "utf8"));
   let length = 0;
   for (let at = 0; at < raw.length;) {
@@ -66,7 +66,7 @@ export function unescapeText(raw: string): Buffer {
         at += escape.length;
         continue;
       }
-      // The escaped character itself may be one that UTF-8 needs several bytes for.
+      // The escaped character may need several bytes in UTF-8.
       code = raw.charCodeAt(++at);
     }
     if (code < 0x80) {
@@ -81,7 +81,7 @@ export function unescapeText(raw: string): Buffer {
   return bytes.subarray(0, length);
 }
 
-/** Reads the escape at a backslash. `byte` is undefined where a character outside ASCII is escaped. */
+/** Reads the escape at a backslash. `byte` is undefined if the escaped character is not ASCII. */
 export function readEscape(raw: string, slash: number): { byte: number | undefined; length: number } {
   const code = raw.charCodeAt(slash + 1);
   if (Number.isNaN(code)) throw new RdataError("ends in a backslash");
@@ -96,7 +96,7 @@ const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
 const decimal = (byte: number): string => `\\${String(byte).padStart(3, "0")}`;
 
-// Written out once: what each byte looks like inside quotes and inside a name.
+// Precomputed forms of each byte inside quotes and inside a name.
 const IN_QUOTES = Array.from({ length: 256 }, (_, byte) => {
   if (byte < 0x20 || byte > 0x7e) return decimal(byte);
   const character = String.fromCharCode(byte);
@@ -115,8 +115,8 @@ const escapeWith = (table: readonly string[], bytes: Uint8Array): string => {
   return text;
 };
 
-/** A character string as the master file format shows it, with its quotes. */
+/** A character string in master file format, with its quotes. */
 export const quoteBytes = (bytes: Uint8Array): string => `"${escapeWith(IN_QUOTES, bytes)}"`;
 
-/** One label of a name, or a word that needs no quotes. */
+/** One label of a name, or a word without quotes. */
 export const escapeLabel = (bytes: Uint8Array): string => escapeWith(IN_LABEL, bytes);

@@ -3,50 +3,53 @@ import { WireError } from "./errors.ts";
 import { LABEL_BYTES_MAX, NAME_BYTES_MAX, readName } from "./name.ts";
 import { WireReader } from "./wire-reader.ts";
 
-/** What a client's OPT record says (RFC 6891 §6.1). */
+/** The contents of a client's OPT record (RFC 6891 §6.1). */
 export interface Edns {
   readonly version: number;
-  /** The largest UDP answer the client takes, in bytes, as it says. */
+  /** The largest UDP response that the client accepts, in bytes, as it claims. */
   readonly payloadBytes: number;
   readonly dnssecOk: boolean;
-  /** The client takes compact denial with NXDOMAIN (RFC 9824 §5.1). */
+  /** The client accepts compact denial with NXDOMAIN (RFC 9824 §5.1). */
   readonly compactOk: boolean;
-  /** What the first COOKIE option holds (RFC 7873 §5.2), a view of the packet. */
+  /** The value of the first COOKIE option (RFC 7873 §5.2), a view of the packet. */
   readonly cookie: Buffer | undefined;
-  /** The client wants the server's name (RFC 5001). */
+  /** The client requests the server's identifier (RFC 5001). */
   readonly asksNsid: boolean;
-  /** The client hides the length of its query, and wants that of the response hidden (RFC 7830). */
+  /** The client padded its query, and requests padding of the response (RFC 7830). */
   readonly hasPadding: boolean;
-  /** The client wants to know how long its connection may be idle (RFC 7828). */
+  /** The client requests the idle timeout of its connection (RFC 7828). */
   readonly asksKeepalive: boolean;
 }
 
-/** A message with one question, or none where only a cookie is asked for, as servers receive it. */
+/** A received message with one question, or none if it only requests a cookie. */
 export interface Query {
   readonly id: number;
   readonly flags: number;
   readonly questions: 0 | 1;
-  /** Where the question's name ends in the packet; it starts behind the header and is uncompressed. Without a question: the end of the header, type and class 0. */
+  /**
+   * Offset of the end of the question's name, which follows the header and is uncompressed. Without a question: the end
+   * of the header, type and class 0.
+   */
   readonly nameEnd: number;
   readonly type: number;
   readonly class: number;
   readonly edns: Edns | undefined;
-  /** The last record is a TSIG record, which nobody has verified yet. */
+  /** The last record is a TSIG record, which is not verified yet. */
   readonly isSigned: boolean;
 }
 
-/** Reads a query. Throws WireError where RFC 1035 or RFC 6891 calls it malformed. */
+/** Reads a query. Throws WireError if RFC 1035 or RFC 6891 defines it as malformed. */
 export function readQuery(packet: Buffer): Query {
   if (packet.length < HEADER_BYTES) throw new WireError("truncated");
   const id = packet.readUInt16BE(0);
   const flags = packet.readUInt16BE(2);
   const questions = packet.readUInt16BE(4);
   const answers = packet.readUInt16BE(6);
-  // Several questions have no meaning that anybody agreed on (RFC 9619).
+  // Messages with several questions have no defined meaning (RFC 9619).
   if (questions > 1 || (answers !== 0 && opcodeOf(flags) !== OPCODE.NOTIFY)) throw new WireError("bad_count");
   if (questions === 0) {
     const { edns, isSigned } = readExtra(packet, HEADER_BYTES);
-    // RFC 7873 §5.4 extends QUERY so far; without a cookie there is nothing to answer.
+    // RFC 7873 §5.4 extends QUERY in this way; without a cookie there is no request to answer.
     if (!edns?.cookie || opcodeOf(flags) !== OPCODE.QUERY) throw new WireError("bad_count");
     return { id, flags, questions, nameEnd: HEADER_BYTES, type: 0, class: 0, edns, isSigned };
   }
@@ -60,7 +63,7 @@ function questionNameEnd(packet: Buffer): number {
   for (let at = HEADER_BYTES; ;) {
     const length = packet[at];
     if (length === undefined) throw new WireError("truncated");
-    // A pointer in the first name could only lead into the header.
+    // A pointer in the first name could only refer to the header.
     if (length > LABEL_BYTES_MAX) throw new WireError("bad_label");
     at += length + 1;
     if (at - HEADER_BYTES > NAME_BYTES_MAX) throw new WireError("name_too_long");
@@ -68,14 +71,17 @@ function questionNameEnd(packet: Buffer): number {
   }
 }
 
-/** Answers (NOTIFY has one, RFC 1996 §3.7) and authority records (IXFR sends one) are passed over; of the additional ones only OPT and TSIG matter here. */
+/**
+ * Skips answers (NOTIFY has one, RFC 1996 §3.7) and authority records (IXFR has one); of the additional records, only OPT
+ * and TSIG are used.
+ */
 function readExtra(packet: Buffer, from: number): Pick<Query, "edns" | "isSigned"> {
   const before = packet.readUInt16BE(6) + packet.readUInt16BE(8);
   const additionals = packet.readUInt16BE(10);
   const reader = new WireReader(packet, { offset: from, pointers: true });
   let edns: Edns | undefined;
   let isSigned = false;
-  // Each record takes 11 bytes or more, so that the reader ends the loop whatever the counts claim.
+  // Each record has at least 11 bytes, so the reader ends the loop even if the counts are false.
   for (let i = 0; i < before + additionals; i++) {
     const root = packet[reader.offset] === 0;
     reader.offset = readName(packet, reader.offset, true).end;
@@ -83,7 +89,7 @@ function readExtra(packet: Buffer, from: number): Pick<Query, "edns" | "isSigned
     const payloadBytes = reader.u16();
     const extended = reader.u32();
     const rdata = reader.take(reader.u16());
-    // RFC 8945 §5.1: what follows a signature would not be signed.
+    // RFC 8945 §5.1: records after a signature would not be signed.
     if (isSigned || (type === TYPE.TSIG && i < before)) throw new WireError("bad_tsig");
     isSigned = type === TYPE.TSIG;
     if (type !== TYPE.OPT) continue;
@@ -100,7 +106,7 @@ function readExtra(packet: Buffer, from: number): Pick<Query, "edns" | "isSigned
   return { edns, isSigned };
 }
 
-/** Unknown options are ignored (RFC 6891 §6.1.2), but their lengths must add up. */
+/** Ignores unknown options (RFC 6891 §6.1.2), but checks their lengths. */
 function readOptions(rdata: Buffer): Pick<Edns, "cookie" | "asksNsid" | "hasPadding" | "asksKeepalive"> {
   const found: { cookie: Buffer | undefined; asksNsid: boolean; hasPadding: boolean; asksKeepalive: boolean } = {
     cookie: undefined,

@@ -8,7 +8,7 @@ import { WireReader } from "./wire-reader.ts";
 export { RdataError } from "./errors.ts";
 export type { RecordType } from "./record-type-rows.ts";
 
-/** Every record type that we know the inside of, by its name. */
+/** Every record type with a known format, by name. */
 export const RECORD_TYPES: Readonly<Record<string, RecordType>> = Object.freeze(
   Object.fromEntries(RECORD_TYPE_ROWS.map((type) => [type.name, type])),
 );
@@ -17,7 +17,7 @@ const BY_CODE: ReadonlyMap<number, RecordType> = new Map(RECORD_TYPE_ROWS.map((t
 
 export const recordTypeByCode = (code: number): RecordType | undefined => BY_CODE.get(code);
 
-/** The number of a type's name, `TYPE65280` included (RFC 3597 §5); undefined where there is none. */
+/** The number of a type's name, including `TYPE65280` (RFC 3597 §5); undefined for an unknown name. */
 export function typeCode(type: string): number | undefined {
   const known = Object.hasOwn(RECORD_TYPES, type) ? RECORD_TYPES[type] : undefined;
   if (known) return known.code;
@@ -25,15 +25,15 @@ export function typeCode(type: string): number | undefined {
   return digits === undefined || Number(digits) > 65_535 ? undefined : Number(digits);
 }
 
-/** Question and meta types, which no zone holds (RFC 6895 §3.1). */
+/** Question and meta types, which zones cannot contain (RFC 6895 §3.1). */
 const isQuestionType = (code: number): boolean => code === 0 || code === 41 || (code >= 128 && code <= 255) || code === 65_535;
 
-/** What only the signer of a zone can make. */
+/** Types that only the signer of a zone creates. */
 const UNSTORED_CODES: ReadonlySet<number> = new Set([24, 30, 50, 51, 63]);
 
 /**
- * The type of a name that a record may have: a row of RECORD_TYPES, also by its number (`TYPE1` is A), or a
- * type that we know nothing of but its number (RFC 3597 §5). Undefined where a zone cannot hold it as it is.
+ * The record type of a name: a row of RECORD_TYPES, also by number (`TYPE1` is A), or an unknown type with a number (RFC
+ * 3597 §5). Undefined if a zone cannot contain it.
  */
 export function recordTypeOf(type: string): RecordType | undefined {
   const code = typeCode(type);
@@ -44,17 +44,17 @@ export function recordTypeOf(type: string): RecordType | undefined {
 }
 
 export interface EncodeOptions {
-  /** The zone's name, or in a zone file the `$ORIGIN`: absolute, with or without the final dot. */
+  /** The zone's name, or the `$ORIGIN` of a zone file: absolute, with or without the final dot. */
   readonly origin: string;
-  /** For MX, URI and SRV, where the API has it beside the content. */
+  /** For MX, URI and SRV, whose priority the API has beside the content. */
   readonly priority?: number | undefined;
-  /** How names are read (see NameContext); default `api`. In `master` the priority is part of the text. */
+  /** How names are parsed (see NameContext); default `api`. In `master` the priority is part of the text. */
   readonly style?: NameContext["style"];
 }
 
 /**
- * RDATA in wire format, uncompressed, from a record's content. Where the priority is not given it is read
- * from the content's first word. Throws RdataError with a message for the person who wrote it.
+ * Encodes a record's content as uncompressed RDATA. If the priority is not given, it is the first word of the content.
+ * Throws RdataError with a message for the author.
  */
 export function encodeContent(type: string, content: string, options: EncodeOptions): Uint8Array {
   const known = needType(type);
@@ -67,11 +67,11 @@ export function encodeContent(type: string, content: string, options: EncodeOpti
   return encodeTokens(known, given ? [{ raw: String(options.priority), quoted: false }, ...tokens] : tokens, names);
 }
 
-/** RDATA in wire format, uncompressed, from the words of a master file. Throws RdataError. */
+/** Encodes the words of a master file as uncompressed RDATA. Throws RdataError. */
 export function encodeTokens(known: RecordType, words: readonly Token[], names: NameContext): Uint8Array {
   if (isGeneric(known, words)) return genericRdata(known, words);
   return encodeFields(known, (field, index, last) => {
-    // A type of one word says best itself what is wrong with several, or with none.
+    // For a type with a single field, its codec gives the best error for a wrong number of words.
     if (known.fields.length === 1 && !field.codec.greedy && words.length !== 1)
       return field.codec.parse([{ raw: words.map(({ raw }) => raw).join(" "), quoted: false }], names);
     const mine = last && field.codec.greedy ? words.slice(index) : words.slice(index, index + 1);
@@ -82,7 +82,7 @@ export function encodeTokens(known: RecordType, words: readonly Token[], names: 
   });
 }
 
-/** RDATA in wire format, uncompressed, from the API's `data`. Throws RdataError with the field at fault. */
+/** Encodes the API's `data` as uncompressed RDATA. Throws RdataError with the field at fault. */
 export function encodeData(type: string, data: unknown, options: EncodeOptions): Uint8Array {
   const known = needType(type);
   if (!known.structured) throw new RdataError(`Data is not a field of ${type} records; send content.`);
@@ -104,7 +104,7 @@ export interface Description {
   readonly priority: number | null;
 }
 
-/** What the API shows of RDATA (contract.md §3). Throws WireError where the RDATA is not of the type. */
+/** RDATA in the form of the API (contract.md §3). Throws WireError if the RDATA does not match the type. */
 export function describe(type: string, rdata: Uint8Array): Description {
   const known = needType(type);
   if (known.fields.length === 0)
@@ -130,7 +130,7 @@ export function describe(type: string, rdata: Uint8Array): Description {
 const dataOf = ({ key, codec }: RdataField, value: unknown): object =>
   codec.spread ? (codec.toData(value) as object) : { [key]: codec.toData(value) };
 
-/** RDATA as a master file holds it: the priority in its place, and names absolute. Throws WireError. */
+/** RDATA in master file format: with the priority, and absolute names. Throws WireError. */
 export function presentationText(type: string, rdata: Uint8Array): string {
   const known = needType(type);
   if (known.fields.length === 0) return describe(type, rdata).content;
@@ -141,10 +141,10 @@ export function presentationText(type: string, rdata: Uint8Array): string {
     .join(" ");
 }
 
-/** With its final dot, so that no `$ORIGIN` is added to it. */
+/** A name with its final dot, so that no `$ORIGIN` is appended. */
 export const absoluteText = (name: DnsName): string => (name.length === 1 ? "." : `${formatName(name)}.`);
 
-/** The RDATA without compression pointers, checked against its type. Throws WireError. */
+/** Reads RDATA without compression pointers and validates it against its type. Throws WireError. */
 export function readRdata(code: number, reader: WireReader): Buffer {
   const known = BY_CODE.get(code);
   if (known === undefined) return Buffer.from(reader.rest());
@@ -164,7 +164,7 @@ function needType(type: string): RecordType {
   return known;
 }
 
-/** The origin that was read last: writes come zone by zone. */
+/** The last parsed origin, because consecutive writes usually concern one zone. */
 let lastOrigin = { text: ".", name: parseAbsoluteName(".") };
 
 function contextOf({ origin, style = "api" }: EncodeOptions): NameContext {
@@ -172,14 +172,14 @@ function contextOf({ origin, style = "api" }: EncodeOptions): NameContext {
   return { origin: lastOrigin.name, style };
 }
 
-/** TXT content without any quotes is one string, spaces and all (SPEC 2.2). */
+/** TXT content without quotes is one string, including spaces (SPEC 2.2). */
 function contentTokens(type: RecordType, content: string, names: NameContext): Token[] {
   const bare = type.name === "TXT" && names.style === "api" && !/(?:^|[^\\])"/.test(content) && !content.startsWith("\\#");
   if (!bare) return tokenize(content);
   return content.trim() === "" ? [] : [{ raw: content, quoted: true }];
 }
 
-/** RFC 3597 §5: `\# length hex`, which every type accepts and of which types without fields have nothing else. */
+/** RFC 3597 §5: `\# length hex`, which every type accepts, and the only format of types without fields. */
 const isGeneric = (type: RecordType, tokens: readonly Token[]): boolean =>
   type.fields.length === 0 || (tokens[0]?.raw === "\\#" && !tokens[0].quoted);
 
@@ -217,7 +217,7 @@ function checkTogether(type: RecordType, values: readonly unknown[]): void {
   if (reason !== undefined) throw new RdataError(`Content for ${type.name} record is invalid: it ${reason}.`);
 }
 
-/** Turns a codec's reason into a sentence that names the record type and, where it has several, the field. */
+/** Converts a codec's reason to a sentence with the record type and, if it has several fields, the field. */
 function explain<T>(type: RecordType, field: RdataField | undefined, work: () => T): T {
   try {
     return work();

@@ -4,23 +4,23 @@ import { CLASS } from "./codes.ts";
 import { ALGORITHM_ECDSAP256SHA256 } from "./dnssec-key.ts";
 import { type DnsName, type NameKey, nameOfKey } from "./name.ts";
 
-/** A set to sign. */
+/** An RRset to sign. */
 export interface SignedSet {
-  /** The name that holds it in the zone, a wildcard included. */
+  /** The owner name in the zone; may be a wildcard. */
   readonly owner: NameKey;
   readonly type: number;
-  /** Seconds, as the zone has it: what resolvers have counted down is signed no less (RFC 4034 §3.1.4). */
+  /** The zone's TTL in seconds, which the signature covers even after resolvers have decremented it (RFC 4034 §3.1.4). */
   readonly ttl: number;
   readonly rdatas: readonly Uint8Array[];
 }
 
-/** The seconds between which a signature holds, since the Unix epoch; on the wire they wrap (RFC 4034 §3.1.5). */
+/** Validity of a signature in seconds since the Unix epoch; the wire format wraps (RFC 4034 §3.1.5). */
 export interface Validity {
   readonly inception: number;
   readonly expiration: number;
 }
 
-/** A key of algorithm 13 that is ready to sign. */
+/** A key of algorithm 13, ready to sign. */
 export interface SigningKey {
   /** The zone's name. */
   readonly signer: DnsName;
@@ -28,13 +28,13 @@ export interface SigningKey {
   readonly privateKey: KeyObject;
 }
 
-/** RDATA of the RRSIG over the set (RFC 4034 §3.1). */
+/** RDATA of the RRSIG for the set (RFC 4034 §3.1). */
 export function rrsigRdata(set: SignedSet, key: SigningKey, validity: Validity): Buffer {
   const head = rrsigHead(set, key, validity);
   return Buffer.concat([head, plainSignature(sign("sha256", signedBytes(head, set), key.privateKey))]);
 }
 
-/** Everything of the RDATA but the signature. */
+/** The RDATA without the signature. */
 function rrsigHead({ owner, type, ttl }: SignedSet, { signer, tag }: SigningKey, { inception, expiration }: Validity): Buffer {
   const fields = Buffer.allocUnsafe(18);
   fields.writeUInt16BE(type, 0);
@@ -47,7 +47,7 @@ function rrsigHead({ owner, type, ttl }: SignedSet, { signer, tag }: SigningKey,
   return Buffer.concat([fields, canonicalName(signer)]);
 }
 
-/** What is signed: the head, then the records in canonical form and order (RFC 4034 §3.1.8.1). */
+/** The signed data: the head, then the records in canonical form and order (RFC 4034 §3.1.8.1). */
 export function signedBytes(head: Uint8Array, { owner, type, ttl, rdatas }: SignedSet): Buffer {
   const parts: Uint8Array[] = [head];
   const name = nameOfKey(owner);
@@ -65,17 +65,17 @@ export function signedBytes(head: Uint8Array, { owner, type, ttl, rdatas }: Sign
 const INTEGER_BYTES = 32;
 
 /**
- * The two numbers of a signature side by side, as DNS has them (RFC 6605 §4), out of the DER that OpenSSL makes. Node's
- * own conversion costs as much again as the signature.
+ * Converts OpenSSL's DER to the concatenated two numbers of a signature in DNS (RFC 6605 §4). Node.js's own conversion
+ * takes as long as signing.
  */
 function plainSignature(der: Uint8Array): Buffer {
   const out = Buffer.alloc(2 * INTEGER_BYTES);
-  // SEQUENCE and INTEGER heads take two bytes each, as all lengths are below 128.
+  // The heads of SEQUENCE and INTEGER have two bytes each, because all lengths are below 128.
   let at = 2;
   for (const end of [INTEGER_BYTES, 2 * INTEGER_BYTES]) {
     const length = der[at + 1] as number;
     const bytes = der.subarray(at + 2, at + 2 + length);
-    // A leading zero keeps the number positive; leading zeros of the number itself are left out.
+    // DER adds a zero to keep the number positive, and omits leading zeros.
     const number = length > INTEGER_BYTES ? bytes.subarray(length - INTEGER_BYTES) : bytes;
     out.set(number, end - number.length);
     at += 2 + length;

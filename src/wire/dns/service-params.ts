@@ -9,12 +9,12 @@ interface ServiceParam {
   readonly value: Buffer;
 }
 
-/** How one registered parameter writes its value (RFC 9460 §7, RFC 9461, RFC 9540). */
+/** The format of a registered parameter's value (RFC 9460 §7, RFC 9461, RFC 9540). */
 interface ParamRow {
   readonly name: string;
-  /** Text after the first unescaping; undefined where the parameter has no `=`. */
+  /** `text` has been unescaped once; undefined if the parameter has no `=`. */
   encode(text: Buffer | undefined): Buffer;
-  /** null where it is shown without a value. Throws WireError on a value that breaks the parameter's rules. */
+  /** Null if it is shown without a value. Throws WireError if the value violates the parameter's rules. */
   format(value: Buffer): string | null;
 }
 
@@ -25,7 +25,7 @@ const needText = (text: Buffer | undefined): Buffer => {
   return text;
 };
 
-/** Commas separate, a backslash keeps the next byte (RFC 9460 appendix A.1). */
+/** Splits at commas; a backslash escapes the next byte (RFC 9460 appendix A.1). */
 function splitList(text: Buffer): Buffer[] {
   const items: number[][] = [[]];
   for (let at = 0; at < text.length; at++) {
@@ -166,7 +166,7 @@ const opaque = (name: string): ParamRow => ({
   format: (value) => (value.length === 0 ? null : quoteBytes(value)),
 });
 
-/** By number; a name or number that is not here is opaque (`key65400`). */
+/** By number; other names and numbers are opaque (`key65400`). */
 const ROWS: readonly (ParamRow | undefined)[] = [
   undefined, // mandatory, which refers to the others
   alpn,
@@ -206,7 +206,7 @@ function mandatoryKeys(value: Buffer): number[] {
   return Array.from({ length: value.length / 2 }, (_, i) => value.readUInt16BE(i * 2));
 }
 
-/** Rules over all parameters (RFC 9460 §8): mandatory ones are there, no-default-alpn needs alpn. */
+/** Rules for the combination of parameters (RFC 9460 §8): mandatory ones must exist, no-default-alpn requires alpn. */
 function conflict(params: readonly ServiceParam[]): string | undefined {
   const keys = new Set(params.map((param) => param.key));
   const mandatory = params[0]?.key === MANDATORY ? mandatoryKeys(params[0].value) : [];
@@ -237,7 +237,7 @@ function formatParam({ key, value }: ServiceParam): string {
   return text === null ? keyName(key) : `${keyName(key)}=${text}`;
 }
 
-/** The parameters of SVCB and HTTPS records, in the order of their numbers (RFC 9460 §2.2). */
+/** Parameters of SVCB and HTTPS records, sorted by number (RFC 9460 §2.2). */
 export const serviceParams: FieldCodec<readonly ServiceParam[]> = {
   greedy: true,
   read: (reader) => {

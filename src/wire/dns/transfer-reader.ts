@@ -11,16 +11,16 @@ export interface ZoneDifference {
   readonly added: readonly ResourceRecord[];
 }
 
-/** What a primary has answered. `soa` is the zone's newest. */
+/** A primary's response. `soa` is the zone's current SOA. */
 export type Transfer =
-  /** Nothing newer than what was asked about. */
+  /** The primary has no newer version. */
   | { readonly kind: "current"; readonly soa: ResourceRecord }
   /** The whole zone, without its SOA. */
   | { readonly kind: "full"; readonly soa: ResourceRecord; readonly records: readonly ResourceRecord[] }
-  /** Differences that follow each other, the first from the serial that was asked about. */
+  /** Consecutive differences, the first from the requested serial. */
   | { readonly kind: "differences"; readonly soa: ResourceRecord; readonly differences: readonly ZoneDifference[] };
 
-/** Why an answer is no transfer of the zone. The message is fit to show. */
+/** Why a response is not a transfer of the zone. The message can be displayed. */
 export class TransferError extends Error {
   constructor(message: string) {
     super(message);
@@ -29,23 +29,23 @@ export class TransferError extends Error {
 }
 
 export interface TransferReader {
-  /** Takes the answer's records in their order. Throws TransferError on what cannot belong to a transfer of the zone. */
+  /** Takes the response's records in order. Throws TransferError if a record cannot belong to a transfer of the zone. */
   take(record: ResourceRecord): void;
   /**
-   * To be called where a message of the answer ends: a lone SOA that is not newer is complete then, and nowhere else can
-   * it be told from the beginning of a transfer.
+   * Call at the end of each message: only there can a single SOA that is not newer be recognized as complete, rather than
+   * as the start of a transfer.
    */
   endMessage(): void;
-  /** The transfer, once the record that closes it has been taken; until then undefined. */
+  /** The transfer after its closing record; undefined before. */
   readonly transfer: Transfer | undefined;
 }
 
 export interface TransferRequest {
-  /** Of the zone's name. */
+  /** Key of the zone's name. */
   readonly zone: NameKey;
-  /** What the request says that the client has (IXFR); null where it asks for the whole zone (AXFR). */
+  /** The client's serial in the request (IXFR); null if the whole zone is requested (AXFR). */
   readonly serial: number | null;
-  /** Records that the answer may have, SOA records included. */
+  /** Limit of records in the response, including SOA records. */
   readonly recordsMax: number;
 }
 
@@ -56,12 +56,12 @@ interface OpenDifference {
   readonly added: ResourceRecord[];
 }
 
-/** Where in the answer the next record stands. */
+/** The expected position of the next record. */
 type State = "first" | "second" | "whole" | "removed" | "added" | "done";
 
 /**
- * Puts the records of an answer to AXFR (RFC 5936 §2.2) or IXFR (RFC 1995 §4) together. Complete is what its closing SOA
- * says is complete, and nothing else.
+ * Assembles the records of a response to AXFR (RFC 5936 §2.2) or IXFR (RFC 1995 §4). The transfer is only complete after
+ * its closing SOA.
  */
 export function createTransferReader({ zone, serial, recordsMax }: TransferRequest): TransferReader {
   let state: State = "first";
@@ -87,7 +87,8 @@ export function createTransferReader({ zone, serial, recordsMax }: TransferReque
     state = "second";
   };
   const second = (record: ResourceRecord): void => {
-    // RFC 1995 §4: a second SOA with the client's own serial opens the first difference, anything else is the whole zone.
+    // RFC 1995 §4: a second SOA with the client's serial starts the first difference; any other record belongs to the
+    // whole zone.
     if (record.type === TYPE.SOA && serial !== null && soaSerial(record.rdata) === serial && newest !== serial) begin(serial);
     else {
       state = "whole";

@@ -3,12 +3,12 @@ import { WireError } from "./errors.ts";
 import { formatName, type NameKey, keyOf } from "./name.ts";
 import { WireReader } from "./wire-reader.ts";
 
-/** What a TSIG record says of itself (RFC 8945 §5.3): codes beside those of the header. */
+/** Error codes in a TSIG record (RFC 8945 §5.3), beside the RCODE of the header. */
 export const TSIG_ERROR = { NONE: 0, BADSIG: 16, BADKEY: 17, BADTIME: 18, BADTRUNC: 22 } as const;
 
-/** The record that signs a message, as it was received (RFC 8945 §4.2). */
+/** The record that signs a message, as received (RFC 8945 §4.2). */
 export interface TsigRecord {
-  /** Where the record starts in its message; it reaches to the end. */
+  /** Offset of the record in its message; it extends to the end. */
   readonly start: number;
   readonly keyName: NameKey;
   /** Lower case, no final dot: `hmac-sha256`. */
@@ -18,20 +18,20 @@ export interface TsigRecord {
   readonly fudgeSeconds: number;
   readonly mac: Buffer;
   readonly originalId: number;
-  /** One of TSIG_ERROR in answers; 0 in questions. */
+  /** One of TSIG_ERROR in responses; 0 in requests. */
   readonly error: number;
   readonly other: Buffer;
 }
 
-/** Everything of the record that is written; names uncompressed and in lower case, as they are signed. */
+/** The fields to write; names are uncompressed and in lower case, as they are signed. */
 export interface TsigFields extends Omit<TsigRecord, "start" | "keyName" | "algorithm"> {
   readonly keyName: Uint8Array;
   readonly algorithmName: Uint8Array;
 }
 
 /**
- * The message's TSIG record, or undefined where it is not signed. Throws WireError where the message cannot be read, and
- * where a TSIG record is not the last one (RFC 8945 §5.1).
+ * The message's TSIG record; undefined if it is unsigned. Throws WireError if the message is malformed, or a TSIG record
+ * is not the last record (RFC 8945 §5.1).
  */
 export function readTsig(message: Uint8Array): TsigRecord | undefined {
   const reader = new WireReader(message, { offset: 4, pointers: true });
@@ -41,7 +41,7 @@ export function readTsig(message: Uint8Array): TsigRecord | undefined {
     reader.take(4);
   }
   const records = answers + authorities + additionals;
-  // Each record takes bytes, so that the reader ends the loop whatever the counts claim.
+  // Each record has a minimum length, so the reader ends the loop even if the counts are false.
   for (let i = 0; i < records; i++) {
     const start = reader.offset;
     skipName(reader);
@@ -56,7 +56,7 @@ export function readTsig(message: Uint8Array): TsigRecord | undefined {
   return undefined;
 }
 
-/** The TSIG record that stands at `start`, the message's last. */
+/** The TSIG record at `start`, the last record of the message. */
 function parseTsig(message: Uint8Array, start: number, rdataStart: number): TsigRecord {
   const head = new WireReader(message, { offset: start, pointers: true });
   const keyName = keyOf(head.name());
@@ -73,7 +73,7 @@ function parseTsig(message: Uint8Array, start: number, rdataStart: number): Tsig
   return { start, keyName, algorithm, timeSigned, fudgeSeconds, mac, originalId, error, other };
 }
 
-/** The message with the record behind its last one. */
+/** The message with the TSIG record appended. */
 export function appendTsig(message: Uint8Array, fields: TsigFields): Buffer {
   const rdata = Buffer.concat([
     fields.algorithmName,
@@ -94,7 +94,7 @@ export function appendTsig(message: Uint8Array, fields: TsigFields): Buffer {
   return bytes;
 }
 
-/** The message as it was before it was signed (RFC 8945 §4.3.2). */
+/** The message before it was signed (RFC 8945 §4.3.2). */
 export function withoutTsig(message: Uint8Array, { start, originalId }: Pick<TsigRecord, "start" | "originalId">): Buffer {
   const bytes = Buffer.from(message.subarray(0, start));
   bytes.writeUInt16BE(originalId, 0);
@@ -102,7 +102,7 @@ export function withoutTsig(message: Uint8Array, { start, originalId }: Pick<Tsi
   return bytes;
 }
 
-/** Time signed and fudge as they are written (RFC 8945 §4.2). */
+/** Time signed and fudge in wire format (RFC 8945 §4.2). */
 export function timers({ timeSigned, fudgeSeconds }: Pick<TsigRecord, "timeSigned" | "fudgeSeconds">): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeUIntBE(timeSigned, 0, 6);

@@ -13,7 +13,7 @@ export interface TsigKey {
   readonly secret: Uint8Array;
 }
 
-/** RFC 8945 §6 without MD5: hash and length of its MAC in bytes. */
+/** RFC 8945 §6 without MD5: hash, and length of the MAC in bytes. */
 const ALGORITHMS: ReadonlyMap<string, { readonly hash: string; readonly macBytes: number }> = new Map([
   ["hmac-sha1", { hash: "sha1", macBytes: 20 }],
   ["hmac-sha224", { hash: "sha224", macBytes: 28 }],
@@ -22,27 +22,27 @@ const ALGORITHMS: ReadonlyMap<string, { readonly hash: string; readonly macBytes
   ["hmac-sha512", { hash: "sha512", macBytes: 64 }],
 ]);
 
-/** How far the two clocks may be apart (RFC 8945 §10). */
+/** Allowed difference between the two clocks (RFC 8945 §10). */
 const FUDGE_SECONDS = 300;
 
-/** Throws RangeError on an algorithm that there is none of, RdataError on a name that is none. */
+/** Throws RangeError on an unknown algorithm, RdataError on an invalid name. */
 export function createTsigKey(name: string, algorithm: string, secret: Uint8Array): TsigKey {
   if (!ALGORITHMS.has(algorithm)) throw new RangeError(`no TSIG algorithm: ${algorithm}`);
   return { name: nameOfKey(keyOf(parseAbsoluteName(name))), algorithm, secret };
 }
 
-/** By how much a signature of the key makes a message longer. */
+/** Bytes that a signature with the key adds to a message. */
 export const tsigBytes = ({ name, algorithm }: TsigKey): number => name.length + 26 + (algorithm.length + 2) + macBytesOf(algorithm);
 
-/** A request under the key's signature, and what its answer will be verified against. */
+/** Signs a request. `mac` is needed to verify the response. */
 export function signRequest(request: Buffer, key: TsigKey, nowSeconds: number): { readonly bytes: Buffer; readonly mac: Buffer } {
   const fields = { timeSigned: nowSeconds, error: TSIG_ERROR.NONE, other: NOTHING };
   return sign(request, key, startHmac(key), fields, true);
 }
 
 /**
- * How a request's signature was found (RFC 8945 §5.2). `key` is the one that made it, where one did: also under an error
- * of time or length, which is told the client under that key.
+ * The result of verifying a request (RFC 8945 §5.2). `key`: the key that signed it, even if the time or length is wrong,
+ * because that error is signed with the key.
  */
 export interface TsigVerdict {
   /** One of TSIG_ERROR. */
@@ -51,8 +51,8 @@ export interface TsigVerdict {
 }
 
 /**
- * `keys` may hold several of one name, as several accounts may have them: the one that fits is the one that is meant.
- * Throws WireError on a MAC of a length that there is none of.
+ * `keys` may contain several with one name, because accounts choose names independently; the one that matches is used.
+ * Throws WireError if the MAC has an invalid length.
  */
 export function verifyRequest(request: Buffer, record: TsigRecord, keys: Iterable<TsigKey>, nowSeconds: number): TsigVerdict {
   const named = Array.from(keys).filter((key) => keyOf(key.name) === record.keyName && key.algorithm === record.algorithm);
@@ -68,10 +68,10 @@ export function verifyRequest(request: Buffer, record: TsigRecord, keys: Iterabl
   return { error: isWhole(record) ? TSIG_ERROR.NONE : TSIG_ERROR.BADTRUNC, key };
 }
 
-/** Signs the messages of one answer in their order: the first speaks for the request, the others for those before them. */
+/** Signs the messages of one response in order: the first covers the request, the others the previous ones. */
 export type AnswerSigner = (message: Buffer) => Buffer;
 
-/** `nowSeconds` is asked for each message, since a transfer may take long (RFC 8945 §5.3.1). */
+/** `nowSeconds` is called for each message, because a transfer may take long (RFC 8945 §5.3.1). */
 export function createAnswerSigner(key: TsigKey, requestMac: Uint8Array, nowSeconds: () => number): AnswerSigner {
   let previous = requestMac;
   let first = true;
@@ -85,12 +85,12 @@ export function createAnswerSigner(key: TsigKey, requestMac: Uint8Array, nowSeco
 }
 
 /**
- * The answer to a request whose signature was refused (RFC 8945 §5.2): `response` has RCODE NOTAUTH and nothing of what
- * was asked for. Signed where the client has shown that it has the key.
+ * The response to a request whose signature was refused (RFC 8945 §5.2): `response` has RCODE NOTAUTH and no requested
+ * data. Signed if the client has proved that it has the key.
  */
 export function refuseSignature(response: Buffer, request: TsigRecord, { error, key }: TsigVerdict, nowSeconds: number): Buffer {
   const { timeSigned } = request;
-  // The client's own time comes back, so that it can verify the answer; ours stands beside it (RFC 8945 §5.2.3).
+  // Repeats the client's time, so that the client can verify the response, and adds the server's time (RFC 8945 §5.2.3).
   const other = error === TSIG_ERROR.BADTIME ? timers({ timeSigned: nowSeconds, fudgeSeconds: 0 }).subarray(0, 6) : NOTHING;
   if (key) return sign(response, key, startHmac(key, request.mac), { timeSigned, error, other }, true).bytes;
   return appendTsig(response, {
@@ -105,7 +105,7 @@ export function refuseSignature(response: Buffer, request: TsigRecord, { error, 
   });
 }
 
-/** Why an answer is not believed; `peer_…` is what the server says of the request. */
+/** Why a response is not trusted; `peer_…` means that the server reported an error in the request. */
 export type TsigFault =
   | "unsigned"
   | "bad_key"
@@ -117,21 +117,21 @@ export type TsigFault =
   | "peer_bad_time"
   | "peer_error";
 
-/** Spent after its first fault. */
+/** Not usable after the first fault. */
 export interface AnswerVerifier {
   /**
-   * Takes the messages of one answer in their order. Null: nothing speaks against the message so far, but what came since
-   * the last signed message is to be believed only once `settled` says so. Throws WireError like `readTsig`.
+   * Takes the messages of one response in order. Null: no fault so far, but messages since the last signed one are only
+   * trustworthy when `settled` is true. Throws WireError like `readTsig`.
    */
   accept(message: Buffer): TsigFault | null;
-  /** The last accepted message was signed, so that all of them are good. */
+  /** The last accepted message was signed, so all messages are verified. */
   readonly settled: boolean;
 }
 
-/** Messages of a transfer that may go unsigned between two signed ones (RFC 8945 §5.3.1). */
+/** Unsigned messages allowed between two signed ones in a transfer (RFC 8945 §5.3.1). */
 const UNSIGNED_MAX = 99;
 
-/** Verifies the answer, of one or many messages, to the request that `signRequest` made with this MAC. */
+/** Verifies the response, of one or several messages, to the request that `signRequest` signed with this MAC. */
 export function createAnswerVerifier(key: TsigKey, requestMac: Uint8Array, nowSeconds: () => number): AnswerVerifier {
   let hmac = startHmac(key, requestMac);
   let first = true;
@@ -139,7 +139,7 @@ export function createAnswerVerifier(key: TsigKey, requestMac: Uint8Array, nowSe
 
   const acceptSigned = (message: Buffer, record: TsigRecord): TsigFault | null => {
     const peer = PEER_FAULTS.get(record.error);
-    // Without a MAC nobody vouches for the error: still it is what there is to show.
+    // An error without a MAC is unverified, but it is the only information available.
     if (peer !== undefined && record.mac.length === 0) return peer;
     if (keyOf(key.name) !== record.keyName || key.algorithm !== record.algorithm) return "bad_key";
     if (!hasLegalLength(record)) throw new WireError("bad_tsig");
@@ -193,7 +193,7 @@ function sign(
   return { bytes: appendTsig(message, { ...fields, keyName: key.name, algorithmName, mac, originalId: message.readUInt16BE(0) }), mac };
 }
 
-/** A MAC over what precedes, its length first (RFC 8945 §4.3.1), goes before everything else. */
+/** An HMAC that starts with the previous MAC, preceded by its length (RFC 8945 §4.3.1). */
 function startHmac({ algorithm, secret }: TsigKey, previousMac?: Uint8Array): Hmac {
   const hmac = createHmac(ALGORITHMS.get(algorithm)?.hash ?? "", secret);
   return previousMac === undefined ? hmac : hmac.update(uint16(previousMac.length)).update(previousMac);
@@ -222,10 +222,10 @@ const macBytesOf = (algorithm: string): number => ALGORITHMS.get(algorithm)?.mac
 const hasLegalLength = ({ algorithm, mac }: TsigRecord): boolean =>
   mac.length <= macBytesOf(algorithm) && mac.length >= Math.max(MAC_BYTES_MIN, macBytesOf(algorithm) / 2);
 
-/** A shortened MAC is compared as far as it goes. */
+/** Compares a truncated MAC up to its length. */
 const macFits = (expected: Buffer, given: Buffer): boolean => timingSafeEqual(expected.subarray(0, given.length), given);
 
-/** Shortened signatures are refused: nobody who manages a key here has asked for them (RFC 8945 §5.2.4). */
+/** Truncated signatures are refused, because no one has configured them (RFC 8945 §5.2.4). */
 const isWhole = ({ algorithm, mac }: TsigRecord): boolean => mac.length === macBytesOf(algorithm);
 
 const isTimely = ({ timeSigned, fudgeSeconds }: TsigRecord, nowSeconds: number): boolean =>

@@ -2,7 +2,7 @@ import { WireError } from "./errors.ts";
 
 const WINDOW_BYTES_MAX = 32;
 
-/** The types that exist at a name, as NSEC holds them (RFC 4034 §4.1.2). */
+/** The types that exist at a name, in the format of NSEC (RFC 4034 §4.1.2). */
 export function typeBitmap(types: Iterable<number>): Buffer {
   const windows: Buffer[] = [];
   let window: { readonly number: number; readonly bits: Buffer; used: number } | undefined;
@@ -23,7 +23,7 @@ export function typeBitmap(types: Iterable<number>): Buffer {
   return Buffer.concat(windows);
 }
 
-/** Throws WireError where the bytes are no bitmap. */
+/** Throws WireError if the bytes are not a type bitmap. */
 export function typesOf(bitmap: Uint8Array): number[] {
   const types: number[] = [];
   let before = -1;

@@ -1,7 +1,7 @@
 import { WireError } from "./errors.ts";
 import { type DnsName, readName } from "./name.ts";
 
-/** Reads forward through bytes up to `end` and throws WireError rather than pass it. */
+/** Reads bytes sequentially up to `end`; throws WireError at the end. */
 export class WireReader {
   readonly bytes: Buffer;
   readonly end: number;

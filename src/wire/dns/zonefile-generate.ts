@@ -2,9 +2,9 @@ import { RdataError } from "./errors.ts";
 import { type Token, tokenize } from "./presentation.ts";
 
 /**
- * The entries that `$GENERATE range owner [ttl] [class] type rdata` stands for, as BIND defines it: `$` is
- * the number, `${offset,width,base}` the number made different, `\$` a dollar sign. RDATA of several words
- * is quoted as a whole or goes on to the line's end. Throws RdataError.
+ * The entries of `$GENERATE range owner [ttl] [class] type rdata`, as defined by BIND: `$` is the number,
+ * `${offset,width,base}` the number in another form, `\$` a dollar sign. RDATA of several words is quoted or extends to
+ * the end of the line. Throws RdataError.
  */
 export function* generatedEntries(words: readonly Token[]): Generator<readonly Token[]> {
   const [range, owner, ...rest] = words;
@@ -19,7 +19,7 @@ export function* generatedEntries(words: readonly Token[]): Generator<readonly T
   }
 }
 
-/** How many entries the directive makes. Throws RdataError where its range is none. */
+/** The number of entries of the directive. Throws RdataError if its range is invalid. */
 export function generatedCount(words: readonly Token[]): number {
   const { start, stop, step } = rangeOf(words[0]);
   return Math.floor((stop - start) / step) + 1;
@@ -62,7 +62,7 @@ function written(value: number, width: number, base: string): string {
   return nibbles(base === "n" ? digits : digits.toUpperCase(), width);
 }
 
-/** Labels with the lowest digit first, as reverse zones have them. The width counts the dots, so that an even one ends in a dot. */
+/** Labels with the lowest digit first, as in reverse zones. The width includes the dots, so an even width ends with a dot. */
 function nibbles(digits: string, width: number): string {
   let text = "";
   for (let at = digits.length - 1; at >= 0 || text.length < width; at -= 1) {

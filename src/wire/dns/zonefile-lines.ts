@@ -1,18 +1,18 @@
 import { RdataError } from "./errors.ts";
 import type { Token } from "./presentation.ts";
 
-/** One entry of a master file: a line, or several that parentheses join (RFC 1035 §5.1). */
+/** One entry of a master file: a line, or several joined by parentheses (RFC 1035 §5.1). */
 export interface ZoneFileLine {
-  /** Of its first word, counted from 1. */
+  /** Number of its first line, from 1. */
   readonly line: number;
-  /** It starts with white space, so that it belongs to the owner before. */
+  /** It begins with white space, so it belongs to the previous owner. */
   readonly indented: boolean;
   readonly tokens: readonly Token[];
-  /** What follows the semicolon on its last line, trimmed; empty where nothing does. */
+  /** Text after the semicolon on its last line, trimmed; empty if none. */
   readonly comment: string;
-  /** Characters of the file up to its end. */
+  /** Number of characters of the file up to its end. */
   readonly end: number;
-  /** Why it cannot be read; the tokens are then incomplete. */
+  /** Why it is malformed; the tokens are then incomplete. */
   readonly problem?: string;
 }
 
@@ -23,11 +23,11 @@ interface Scanner {
 }
 
 /**
- * The words of one entry together. 65,535 octets of RDATA, each as `\DDD`, take less; more would only be
- * carried about to be refused.
+ * Limit of the words of one entry in total. 65,535 bytes of RDATA, each as `\DDD`, are shorter; longer text would only be
+ * refused later.
  */
 const ENTRY_LENGTH_MAX = 300_000;
-/** The longest record that a zone can hold has 4,096 octets, so at most as many character strings. */
+/** The longest record in a zone has 4,096 bytes, so it has at most as many character strings. */
 const ENTRY_WORDS_MAX = 5_000;
 
 const NEWLINE = 0x0a;
@@ -38,9 +38,9 @@ const SEMICOLON = 0x3b;
 const EQUALS = 0x3d;
 const BACKSLASH = 0x5c;
 
-/** Splits a master file into its entries, without comment lines and empty ones. Each character is seen once. */
+/** Splits a master file into entries, without comment lines and empty ones. Visits each character once. */
 export function* zoneFileLines(text: string): Generator<ZoneFileLine> {
-  // Editors of other systems begin files with a byte order mark.
+  // Some editors begin files with a byte order mark.
   const scanner: Scanner = { text, at: text.charCodeAt(0) === 0xfeff ? 1 : 0, line: 1 };
   while (scanner.at < text.length) {
     const entry = readEntry(scanner);
@@ -82,7 +82,7 @@ function readEntry(scanner: Scanner): ZoneFileLine {
         const token = readToken(scanner);
         length += token.raw.length + 1;
         if (length > ENTRY_LENGTH_MAX) throw new RdataError("more text than a record can have");
-        // Read to its end all the same: what is left of it between parentheses would be taken for records.
+        // The entry is still read to its end, because the rest of its parentheses would be taken for records.
         if (tokens.length === ENTRY_WORDS_MAX) problem = "more text than a record can have";
         else tokens.push(token);
       }
@@ -112,7 +112,7 @@ function readToken(scanner: Scanner): Token {
   return { raw: text.slice(quoted ? from + 1 : from, end), quoted };
 }
 
-/** Strings do not reach past their line. */
+/** Strings end with their line at the latest. */
 function quoteEnd(text: string, from: number): number {
   for (let at = from; at < text.length; at += 1) {
     const code = text.charCodeAt(at);

@@ -6,14 +6,14 @@ import { type Description, describe, encodeTokens, recordTypeOf, typeCode } from
 import { generatedCount, generatedEntries } from "./zonefile-generate.ts";
 import { type ZoneFileLine, zoneFileLines } from "./zonefile-lines.ts";
 
-/** A record as the API would be sent it: names absolute and without the final dot. */
+/** A record in the form of the API: absolute names without the final dot. */
 export interface ZoneFileRecord extends Description {
   readonly name: string;
   readonly type: string;
-  /** Seconds; null where nothing in the file gives one. */
+  /** Seconds; null if the file does not define one. */
   readonly ttl: number | null;
   readonly rdata: Uint8Array;
-  /** What follows the semicolon behind the record. */
+  /** Text after the semicolon that follows the record. */
   readonly comment: string;
   readonly line: number;
 }
@@ -23,7 +23,10 @@ export interface ZoneFileError {
   readonly message: string;
 }
 
-/** `skipped` is what the signer of the zone had made and whoever signs it next makes anew; `end`: characters read so far. */
+/**
+ * `skipped`: a record that the zone's signer created and the next signer creates again. `end`: number of characters read
+ * so far.
+ */
 export type ZoneFileItem = { readonly end: number } & (
   | { readonly kind: "record"; readonly record: ZoneFileRecord }
   | { readonly kind: "error"; readonly error: ZoneFileError }
@@ -35,15 +38,15 @@ export interface ZoneFile {
   readonly errors: readonly ZoneFileError[];
 }
 
-/** A file that is no zone file has an error on each line; the first ones say enough. */
+/** A file that is not a zone file has an error on each line; the first ones are enough. */
 const ERRORS_MAX = 100;
 
-/** Records that the `$GENERATE` directives of one file may make: the names of a /16 network. */
+/** Limit of records from `$GENERATE` directives per file: the names of a /16 network. */
 const GENERATED_RECORDS_MAX = 65_536;
 
 const TTL_SECONDS_MAX = 2 ** 31 - 1; // RFC 2181 §8
 
-/** RRSIG, NSEC, NSEC3, NSEC3PARAM (RFC 4034, RFC 5155) and ZONEMD (RFC 8976), by their names and numbers. */
+/** RRSIG, NSEC, NSEC3, NSEC3PARAM (RFC 4034, RFC 5155) and ZONEMD (RFC 8976), by name. */
 const SIGNER_TYPES: ReadonlyMap<string, number> = new Map([
   ["RRSIG", 46],
   ["NSEC", 47],
@@ -58,14 +61,14 @@ interface ParserState {
   readonly zoneKey: string;
   origin: DnsName;
   owner: DnsName | undefined;
-  /** Of `$TTL`, or of a SOA record that stands before any TTL (RFC 2308 §4). */
+  /** The value of `$TTL`, or of an SOA record before any TTL (RFC 2308 §4). */
   defaultTtl: number | null;
-  /** What RFC 1035 §5.1 repeats where there is no `$TTL`. */
+  /** The last TTL, which RFC 1035 §5.1 repeats without `$TTL`. */
   lastTtl: number | null;
   generated: number;
 }
 
-/** Reads a whole master file (see `zoneFileItems`); at most 100 errors, after which nothing is read. */
+/** Reads a whole master file (see `zoneFileItems`); stops after 100 errors. */
 export function parseZoneFile(text: string, options: { readonly origin: string }): ZoneFile {
   const records: ZoneFileRecord[] = [];
   const errors: ZoneFileError[] = [];
@@ -78,9 +81,9 @@ export function parseZoneFile(text: string, options: { readonly origin: string }
 }
 
 /**
- * Reads a master file (RFC 1035 §5, RFC 2308 §4, RFC 3597 §5, BIND's `$GENERATE`) one record at a time, so
- * that the reader can pause. Never throws on what the file holds: what cannot be read is an error with its
- * line, and the lines after it are read as usual. Throws RdataError only for `origin`.
+ * Reads a master file (RFC 1035 §5, RFC 2308 §4, RFC 3597 §5, BIND's `$GENERATE`) record by record, so that the caller
+ * can pause. Malformed content never throws: it becomes an error with its line, and reading continues. Throws RdataError
+ * for an invalid `origin` only.
  */
 export function* zoneFileItems(text: string, { origin }: { readonly origin: string }): Generator<ZoneFileItem> {
   const zone = parseAbsoluteName(origin);
@@ -111,7 +114,7 @@ function* readEntry(state: ParserState, entry: ZoneFileLine): Generator<ZoneFile
     yield* readDirective(state, entry, first.raw.toUpperCase(), tokens.slice(1));
     return;
   }
-  // Even where the rest is wrong, the lines below belong to this owner.
+  // Even if the rest of the entry is wrong, the following lines belong to this owner.
   if (!indented) {
     state.owner = undefined;
     state.owner = nameOf(state, first, "The owner");
@@ -170,7 +173,7 @@ function unknownType(type: string): RdataError {
   return new RdataError(`Record type ${JSON.stringify(type.slice(0, 32))} is not known.`);
 }
 
-/** `[ttl] [class] type rdata` or `[class] [ttl] type rdata`. */
+/** Parses `[ttl] [class] type rdata` or `[class] [ttl] type rdata`. */
 function readFields(tokens: readonly Token[]): { ttl: number | undefined; type: string; rdata: readonly Token[] } {
   let ttl: number | undefined;
   let classSeen = false;
@@ -186,7 +189,7 @@ function readFields(tokens: readonly Token[]): { ttl: number | undefined; type: 
   throw new RdataError("The record has no type.");
 }
 
-/** No type and no class does. */
+/** Types and classes do not begin with a digit. */
 const startsWithDigit = (word: string): boolean => word >= "0" && word < ":";
 
 function nameOf(state: ParserState, word: Token | undefined, what: string): DnsName {
@@ -201,7 +204,7 @@ function nameOf(state: ParserState, word: Token | undefined, what: string): DnsN
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { S: 1, M: 60, H: 3600, D: 86_400, W: 604_800 };
 
-/** `3600`, or with the units that name servers commonly take: `1h30m`. */
+/** `3600`, or with the units that name servers commonly accept: `1h30m`. */
 function seconds(word: string): number | undefined {
   if (!/^(?:\d{1,10}|(?:\d{1,10}[SMHDW])+)$/i.test(word)) return undefined;
   let total = 0;
@@ -211,6 +214,6 @@ function seconds(word: string): number | undefined {
   return total > TTL_SECONDS_MAX ? undefined : total;
 }
 
-/** The times of a SOA take units as well; its serial does not. */
+/** The times of an SOA record also accept units; its serial does not. */
 const soaNumber = (word: Token, index: number): Token =>
   index < 3 || word.quoted ? word : { raw: String(seconds(word.raw) ?? word.raw), quoted: false };

@@ -1,31 +1,31 @@
 import { crc32 } from "node:zlib";
 import { GatheredBytes } from "#kernel/gathered-bytes.ts";
 
-/** One message of an `application/vnd.amazon.eventstream`: header values that are text, by name, and the payload. */
+/** One message of an `application/vnd.amazon.eventstream`: headers with text values by name, and the payload. */
 export interface AmazonMessage {
   readonly headers: ReadonlyMap<string, string>;
   readonly payload: Buffer;
 }
 
-/** The bytes are no such stream, or hold a message that is larger than its reader takes. */
+/** The bytes are not a valid stream, or a message exceeds the reader's limit. */
 export class AmazonStreamError extends Error {}
 
 const PRELUDE_BYTES = 12;
 const CHECKSUM_BYTES = 4;
 const HEADERS_MAX = 64;
 const STRING = 7;
-/** Length of a header's value by its type; undefined: two bytes before it say so (6: bytes, 7: text). */
+/** Length of a header's value by type; undefined: a two-byte length precedes it (6: bytes, 7: text). */
 const VALUE_BYTES: readonly (number | undefined)[] = [0, 0, 1, 2, 4, 8, undefined, undefined, 8, 16];
 
 /**
- * Takes the stream apart, however it is cut into chunks (Smithy, "Amazon Event Stream Specification"): total length,
- * length of the headers and a checksum of both, headers, payload, and a checksum of all of it. What is held is bounded.
+ * Parses the stream, regardless of how it is split into chunks (Smithy, "Amazon Event Stream Specification"): total
+ * length, header length and a checksum of both, headers, payload, and a checksum of everything. Buffers a limited amount.
  */
 export class AmazonEventStreamReader {
   readonly #onMessage: (message: AmazonMessage) => void;
   readonly #messageBytesMax: number;
   readonly #held = new GatheredBytes();
-  /** Bytes of the message under way, as far as that is known. */
+  /** Bytes needed for the current message, as far as known. */
   #needed = PRELUDE_BYTES;
 
   constructor(onMessage: (message: AmazonMessage) => void, { messageBytesMax }: { readonly messageBytesMax: number }) {
@@ -33,14 +33,14 @@ export class AmazonEventStreamReader {
     this.#messageBytesMax = messageBytesMax;
   }
 
-  /** Whether the stream stands between two messages, where alone it may end. */
+  /** Whether the stream is between two messages, the only place where it may end. */
   get isBetween(): boolean {
     return this.#held.length === 0;
   }
 
   push(chunk: Buffer): void {
     if (chunk.length === 0) return;
-    // What is held is copied: a chunk belongs to its reader only for now.
+    // Buffered bytes are copied, because the chunk's memory may be reused.
     if (this.#held.length + chunk.length < this.#needed) return this.#held.push(Buffer.from(chunk));
     this.#held.push(chunk);
     const bytes = this.#held.take();
@@ -92,7 +92,7 @@ function headersIn(bytes: Buffer): ReadonlyMap<string, string> {
   return headers;
 }
 
-/** The message as bytes; headers as text. */
+/** Encodes a message; header values are text. */
 export function encodeAmazonMessage(headers: Readonly<Record<string, string>>, payload: Buffer): Buffer {
   const fields = Object.entries(headers).map(([name, value]) => {
     const [key, text] = [Buffer.from(name), Buffer.from(value)];

@@ -4,12 +4,12 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/** 15 digits stay below 2^53. */
+/** 15 digits are below 2^53. */
 const ONE_RANGE = /^bytes=[ \t]*(?:(\d{1,15})-(\d{0,15})|-(\d{1,15}))[ \t]*$/i;
 
 /**
- * What a Range field asks of a representation of this size (RFC 9110 §14.2): null where it is to be ignored, because it is
- * malformed, of another unit or names several ranges; a server may answer any Range with the whole.
+ * The range that a Range field requests of a representation of this size (RFC 9110 §14.2). Null if the field must be
+ * ignored, because it is malformed, has another unit or several ranges; a server may always respond with the whole.
  */
 export function readByteRange(field: string, size: number): ByteRange | "unsatisfiable" | null {
   const match = ONE_RANGE.exec(field);

@@ -1,4 +1,4 @@
-/** Bytes that HTTP/1.1 gives a meaning. */
+/** Bytes with a meaning in HTTP/1.1. */
 export const TAB = 0x09;
 export const LF = 0x0a;
 export const CR = 0x0d;
@@ -21,10 +21,10 @@ export const TOKEN = byteClass(
   (byte) => /[0-9A-Za-z]/.test(String.fromCharCode(byte)) || TOKEN_PUNCTUATION.includes(String.fromCharCode(byte)),
 );
 
-/** Field value characters with the white space between them (RFC 9110 §5.5): no control characters but the tab. */
+/** Characters of field values, including white space between them (RFC 9110 §5.5): no control characters except the tab. */
 export const FIELD_VALUE = byteClass((byte) => byte === TAB || (byte >= SPACE && byte !== 0x7f));
 
-/** Visible ASCII less the number sign: a request target never carries a fragment (RFC 9112 §3.2). */
+/** Visible ASCII except the number sign, because request targets have no fragment (RFC 9112 §3.2). */
 export const TARGET = byteClass((byte) => byte > SPACE && byte < 0x7f && byte !== 0x23);
 
 /** The value of a hexadecimal digit, or -1. */
@@ -34,16 +34,16 @@ export const HEX_VALUE = Int8Array.from({ length: 256 }, (_, byte) => {
 });
 
 /**
- * Whether the bytes from `offset` spell `lower`, which has lower-case letters, digits and hyphens only.
- * The bytes must belong to a class that leaves control characters out: setting bit 5 folds those too.
+ * Whether the bytes at `offset` spell `lower`, which consists of lower-case letters, digits and hyphens. The bytes must
+ * not be control characters, because setting bit 5 would also change those.
  */
 export function spells(buffer: Buffer, offset: number, lower: string): boolean {
   for (let i = 0; i < lower.length; i++) if ((buffer[offset + i]! | 0x20) !== lower.charCodeAt(i)) return false;
   return true;
 }
 
-/** A piece of the buffer as a string, one character a byte. */
+/** A part of the buffer as a string with one character per byte. */
 export const latin1 = (buffer: Buffer, start: number, end: number): string => (buffer as Latin1).latin1Slice(start, end);
 
-/** What `toString("latin1")` comes to, once it has looked at its arguments. */
+/** The method that `toString("latin1")` calls after checking its arguments. */
 type Latin1 = Buffer & { latin1Slice(start: number, end: number): string };

@@ -1,11 +1,11 @@
 import type { DictionaryValue } from "./structured-dictionary.ts";
 
-/** The directives of a response that a shared cache acts upon (RFC 9111 §5.2.2, RFC 5861, RFC 8246). Seconds, or null where absent. */
+/** Response directives that a shared cache uses (RFC 9111 §5.2.2, RFC 5861, RFC 8246). Values are seconds, or null if absent. */
 export interface CacheControl {
   readonly noStore: boolean;
   readonly noCache: boolean;
   readonly isPrivate: boolean;
-  /** Fields named by `no-cache="…"` and `private="…"`, lower case: a shared cache does without them. */
+  /** Fields listed in `no-cache="…"` and `private="…"`, in lower case, which a shared cache must not use. */
   readonly withheld: readonly string[];
   readonly isPublic: boolean;
   readonly mustRevalidate: boolean;
@@ -17,12 +17,12 @@ export interface CacheControl {
   readonly staleIfError: number | null;
 }
 
-/** RFC 9111 §1.2.2: what is larger counts as this. */
+/** RFC 9111 §1.2.2: larger values count as this. */
 const SECONDS_MAX = 2 ** 31;
 const DIRECTIVES_MAX = 64;
 const DIRECTIVE = /[ \t]*([!#$%&'*+\-.^_`|~0-9A-Za-z]+)(?:=(?:"((?:[^"\\]|\\.)*)"|([^\s",;]*)))?[ \t]*(?:,|$)|[^,]*(?:,|$)/gy;
 
-/** Reads the directives of all Cache-Control field lines; what is malformed is passed over, the others count. */
+/** Parses the directives of all Cache-Control field lines; malformed ones are ignored. */
 export function parseCacheControl(lines: readonly string[]): CacheControl {
   const directives: Directive[] = [];
   for (const line of lines) {
@@ -40,7 +40,7 @@ const SECONDS = new Set(["max-age", "s-maxage", "stale-while-revalidate", "stale
 const FLAGS = new Set(["no-store", "public", "must-revalidate", "proxy-revalidate", "must-understand"]);
 const FLAGS_OR_LISTS = new Set(["no-cache", "private"]);
 
-/** Whether a directive that is acted upon has a value of its type (RFC 9213 §2.1, RFC 8941 §3.2): a decimal is no number of seconds. */
+/** Whether a known directive's value has the right type (RFC 9213 §2.1, RFC 8941 §3.2); a decimal is not a number of seconds. */
 function isTyped(name: string, value: DictionaryValue): boolean {
   if (SECONDS.has(name)) return Number.isInteger(value) && (value as number) >= 0;
   if (FLAGS.has(name)) return typeof value === "boolean";
@@ -48,14 +48,14 @@ function isTyped(name: string, value: DictionaryValue): boolean {
 }
 
 /**
- * The same of a targeted field (RFC 9213 §2.1), whose values have types. Null where one has another type: then the field is
- * ignored as a whole, as if it were not there.
+ * The same for a targeted field (RFC 9213 §2.1), whose values have types. Null if one has another type: the whole field
+ * is then ignored.
  */
 export function cacheControlOf(members: ReadonlyMap<string, DictionaryValue>): CacheControl | null {
   const directives: Directive[] = [];
   for (const [name, value] of members) if (!isTyped(name, value)) return null;
   for (const [name, value] of members) {
-    // `no-store=?0` is no directive at all.
+    // `no-store=?0` means that the directive is absent.
     if (value !== false) directives.push([name, value === true ? null : String(value)]);
   }
   return fromDirectives(directives);
@@ -90,14 +90,14 @@ const fieldNamesIn = (value: string): string[] =>
     .map((name) => name.trim())
     .filter((name) => name !== "");
 
-/** RFC 9111 §4.2.1: what is not understood, or says two things, is stale at once. */
+/** RFC 9111 §4.2.1: invalid or contradictory values mean stale immediately. */
 function lifetime(values: readonly (string | null)[]): number | null {
   if (values.length === 0) return null;
   const [first] = values;
   return first !== undefined && values.every((value) => value === first) ? (seconds(first) ?? 0) : 0;
 }
 
-/** A grace that is not understood is none. */
+/** An invalid grace period counts as absent. */
 function grace(values: readonly (string | null)[]): number | null {
   const found = values.map(seconds).filter((value) => value !== null);
   return found.length === 0 ? null : Math.min(...found);

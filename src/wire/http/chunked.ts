@@ -3,23 +3,23 @@ import { parseFields } from "./head.ts";
 import { Head } from "./parsed-head.ts";
 import { TRAILER_FIELDS } from "./known-fields.ts";
 
-/** Takes payload bytes. They are good only during the call: the buffer is reused. */
+/** Receives payload bytes. They are only valid during the call, because the buffer is reused. */
 export interface BodySink {
   onBody(buffer: Buffer, start: number, end: number): void;
 }
 
-/** A trailer field as it was received, its value trimmed. */
+/** A trailer field as received, with its value trimmed. */
 export interface Trailer {
   readonly name: string;
   readonly value: string;
 }
 
-/** What `read` returns besides the offset just past the body. */
+/** Results of `read` besides the offset after the body. */
 export const NEED_MORE = -1;
 export const BODY_MALFORMED = -400;
 export const BODY_TOO_LARGE = -413;
 
-/** 12 digits stay below 2^53; leading zeros count, or they would be free to send for ever. */
+/** 12 digits are below 2^53; leading zeros count too, so that their number is limited. */
 const SIZE_DIGITS_MAX = 12;
 const EXTENSION_BYTES_MAX = 1024;
 const EXTENSIONS_BYTES_MAX = 16_384;
@@ -36,8 +36,8 @@ const TRAILERS = 6;
 const trailerHead = new Head();
 
 /**
- * Reads the chunked coding (RFC 9112 §7.1) strictly and gives the payload alone: sizes, extensions and
- * trailers are written anew for the next hop, so what was not understood is never forwarded.
+ * Reads the chunked coding (RFC 9112 §7.1) strictly and returns the payload only. Sizes, extensions and trailers are
+ * generated again for the next hop, so uninterpreted bytes are never forwarded.
  */
 export class ChunkedReader {
   trailers: readonly Trailer[] = [];
@@ -55,7 +55,7 @@ export class ChunkedReader {
     this.trailers = [];
   }
 
-  /** Returns the offset just past the body, NEED_MORE, BODY_MALFORMED or BODY_TOO_LARGE. */
+  /** Returns the offset after the body, NEED_MORE, BODY_MALFORMED or BODY_TOO_LARGE. */
   read(buffer: Buffer, start: number, end: number, sink: BodySink): number {
     let i = start;
     while (i < end) {
@@ -111,7 +111,7 @@ export class ChunkedReader {
     }
   }
 
-  /** Collects the trailer section; 0 when it ended and was understood. */
+  /** Collects the trailer section; 0 when it has ended and is valid. */
   private readTrailerByte(byte: number): number {
     const section = (this.section ??= Buffer.allocUnsafe(TRAILER_BYTES_MAX));
     if (this.sectionLength === TRAILER_BYTES_MAX) return BODY_TOO_LARGE;

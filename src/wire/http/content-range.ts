@@ -1,15 +1,15 @@
-/** Which of a representation's bytes a message or a part of one holds. */
+/** The bytes of a representation that a message or a part contains. */
 export interface ContentRange {
   readonly first: number;
-  /** Of the last byte, itself among them. */
+  /** Offset of the last byte, inclusive. */
   readonly last: number;
-  /** Of the whole; null where the sender did not know it. */
+  /** Total length; null if the sender did not know it. */
   readonly length: number | null;
 }
 
 const BYTES = /^bytes +(\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/i;
 
-/** RFC 9110 §14.4; null where it says no range of bytes, or one that cannot be. */
+/** RFC 9110 §14.4; null if the value is not a possible range of bytes. */
 export function parseContentRange(value: string): ContentRange | null {
   const [, from, to, whole] = BYTES.exec(value.trim()) ?? [];
   if (from === undefined || to === undefined || whole === undefined) return null;

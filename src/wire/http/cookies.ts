@@ -1,7 +1,7 @@
-/** More cookies than any browser sends of one site. */
+/** More cookies than any browser sends to one site. */
 const COOKIES_MAX = 500;
 
-/** The values of each cookie by its name, in the order in which they came (RFC 6265 §4.2.1); bytes stand as they were sent. */
+/** The values of each cookie by name, in order (RFC 6265 §4.2.1); bytes are unchanged. */
 export function parseCookies(lines: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const cookies = new Map<string, string[]>();
   for (const pair of lines.flatMap((line) => line.split(";", COOKIES_MAX)).slice(0, COOKIES_MAX)) {

@@ -2,18 +2,18 @@ import { GatheredBytes } from "#kernel/gathered-bytes.ts";
 
 /** One event of a `text/event-stream` (WHATWG HTML §9.2.6). */
 export interface StreamEvent {
-  /** Empty where the stream names none. */
+  /** Empty if the stream gives none. */
   readonly event: string;
   readonly data: string;
 }
 
 export interface EventStreamOptions {
   readonly eventBytesMax: number;
-  /** Told of the identifier behind which a new stream would go on, before its event if it has one. */
+  /** Called with the id after which a new stream would continue, before its event if it has one. */
   readonly onId?: (id: string) => void;
 }
 
-/** The stream holds an event that is larger than its reader takes. */
+/** An event exceeds the reader's limit. */
 export class EventTooLargeError extends Error {}
 
 const EMPTY = Buffer.alloc(0);
@@ -22,22 +22,22 @@ const CR = 0x0d;
 const BYTE_ORDER_MARK = 0xfeff;
 
 /**
- * Takes an event stream apart, however it is cut into chunks. Lines end with LF, CR LF or CR; comments and fields other
- * than `event`, `data` and `id` are passed over. What is held is bounded: a larger event throws EventTooLargeError.
+ * Parses an event stream, regardless of how it is split into chunks. Lines end with LF, CR LF or CR; comments and fields
+ * other than `event`, `data` and `id` are ignored. Buffers a limited amount: a larger event throws EventTooLargeError.
  */
 export class EventStreamReader {
   readonly #onEvent: (event: StreamEvent) => void;
   readonly #onId: ((id: string) => void) | undefined;
   readonly #eventBytesMax: number;
-  /** Undefined where the event that comes has none. */
+  /** Undefined if the current event has none. */
   #id: string | undefined;
-  /** Beginning of a line that has not ended, in the pieces in which it came. */
+  /** The start of an incomplete line, as received pieces. */
   readonly #pieces = new GatheredBytes();
   #event = "";
   #data: string[] = [];
   #dataLength = 0;
   #isFirstLine = true;
-  /** The last chunk ended with a CR: an LF that follows belongs to it. */
+  /** The last chunk ended with a CR, so a following LF belongs to it. */
   #endedWithCr = false;
 
   constructor(onEvent: (event: StreamEvent) => void, { eventBytesMax, onId }: EventStreamOptions) {
@@ -49,7 +49,8 @@ export class EventStreamReader {
   push(chunk: Buffer): void {
     let at = this.#endedWithCr && chunk[0] === LF ? 1 : 0;
     if (chunk.length > 0) this.#endedWithCr = false;
-    // Each is looked for again only behind where it was found: in a chunk with one kind alone, the other is looked for once.
+    // Each search resumes after its last result, so a chunk with only one kind of line end is searched once for the
+    // other.
     let cr = chunk.indexOf(CR, at);
     let lf = chunk.indexOf(LF, at);
     for (;;) {
@@ -66,7 +67,7 @@ export class EventStreamReader {
     if (at < chunk.length) this.#hold(chunk.subarray(at));
   }
 
-  /** Tells an event that lacks only its empty line: providers forget it, and clients take it. */
+  /** Reports an event that lacks only its empty line: some providers omit it, and clients accept that. */
   end(): void {
     if (this.#pieces.length > 0) this.#line(this.#joined(EMPTY));
     this.#dispatch();

@@ -1,6 +1,6 @@
 /**
- * Fields in which proxies tell who their client is and what it asked for, by lower-case name. A server behind us believes them, or
- * learns from them about a client that it has nothing to do with.
+ * Lower-case names of fields in which proxies report their client and its request. A server behind us would trust them,
+ * or receive data about an unrelated client.
  */
 export const FORWARDING_FIELDS: readonly string[] = [
   "forwarded",

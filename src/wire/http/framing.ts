@@ -1,7 +1,7 @@
 import { BODY_MALFORMED, type BodySink, ChunkedReader, NEED_MORE, type Trailer } from "./chunked.ts";
 import type { Head } from "./parsed-head.ts";
 
-/** How the end of a body is known (RFC 9112 §6.3). */
+/** How the end of a body is determined (RFC 9112 §6.3). */
 export type Framing = typeof NO_BODY | typeof BY_LENGTH | typeof CHUNKED | typeof UNTIL_CLOSE;
 
 export const NO_BODY = 0;
@@ -18,33 +18,33 @@ export function responseFraming(head: Head, requestMethod: string): Framing {
   return UNTIL_CLOSE;
 }
 
-/** Whether a response of this status never has a body. */
+/** Whether responses with this status never have a body. */
 export const isBodiless = (status: number): boolean => status < 200 || status === 204 || status === 304;
 
-/** Whether the sender of a head keeps its connection open after the message (RFC 9112 §9.3). */
+/** Whether the connection stays open after a message with this head (RFC 9112 §9.3). */
 export const isPersistent = (head: Head): boolean => !head.connectionClose && (head.minorVersion === 1 || head.connectionKeepAlive);
 
 const NO_TRAILERS: readonly Trailer[] = [];
 
-/** Reads one body after the other, whatever their framing. Feeding byte by byte gives the same as feeding whole. */
+/** Reads bodies in sequence, whatever their framing. Reading byte by byte gives the same result as reading at once. */
 export class BodyReader {
   framing: Framing = NO_BODY;
   private left = 0;
   private chunks: ChunkedReader | null = null;
 
-  /** `length` matters for BY_LENGTH only. */
+  /** `length` is used for BY_LENGTH only. */
   begin(framing: Framing, length: number): void {
     this.framing = framing;
     this.left = length;
     if (framing === CHUNKED) (this.chunks ??= new ChunkedReader()).reset();
   }
 
-  /** Good once the body has ended. */
+  /** Valid after the end of the body. */
   get trailers(): readonly Trailer[] {
     return this.framing === CHUNKED && this.chunks !== null ? this.chunks.trailers : NO_TRAILERS;
   }
 
-  /** Gives payload to the sink. Returns the offset just past the body, NEED_MORE, or a negative HTTP status. */
+  /** Passes payload to the sink. Returns the offset after the body, NEED_MORE, or a negative HTTP status. */
   read(buffer: Buffer, start: number, end: number, sink: BodySink): number {
     switch (this.framing) {
       case NO_BODY:

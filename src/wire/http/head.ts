@@ -3,19 +3,20 @@ import { COLON, CR, FIELD_VALUE, latin1, LF, SPACE, TAB, TARGET, TOKEN } from ".
 import { type KnownFields, REQUEST_FIELDS, RESPONSE_FIELDS } from "./known-fields.ts";
 import { dropListedFields } from "./hop-by-hop.ts";
 
-/** Of a request. */
+/** Limit of a request head. */
 export const HEAD_BYTES_MAX = 32_768;
-/** Of a response, unless the operator says otherwise: some applications put whole policies and tokens into theirs. */
+/** Default limit of a response head; some applications send long policies and tokens. */
 export const RESPONSE_HEAD_BYTES_MAX = 131_072;
 const METHOD_BYTES_MAX = 32;
 const TARGET_BYTES_MAX = 16_384;
 
 /**
- * The offset just past the empty line that ends the head, or -1 while it has not come. `from` skips
- * what an earlier call looked at; three bytes back from there the end may have begun.
+ * The offset after the empty line that ends the head, or -1 if it is incomplete. `from`: end of the bytes that an earlier
+ * call searched; the empty line may begin up to three bytes before.
  */
 export function findHeadEnd(buffer: Buffer, start: number, end: number, from: number): number {
-  // Where the last byte of the four may be: most steps are as wide as they are. A call out of compiled code costs more than most heads.
+  // Steps to possible last bytes of the four, mostly four bytes at a time: calling a native search costs more than
+  // scanning most heads.
   let i = Math.max(start, from - 3) + 3;
   while (i < end) {
     const byte = buffer[i];
@@ -27,18 +28,18 @@ export function findHeadEnd(buffer: Buffer, start: number, end: number, from: nu
   return -1;
 }
 
-/** Whether the first line of a message, less its CRLF, can be one. What it says is judged when the head is whole. */
+/** Whether the first line of a message, without CRLF, may be valid. It is parsed when the head is complete. */
 export type StartLine = (buffer: Buffer, start: number, end: number) => boolean;
 
-/** Ends in a version: HTTP/0.9 and most other protocols end the line before it, and then wait for an answer. */
+/** Must end with a version, which lines of HTTP/0.9 and most other protocols do not; their clients then wait for a response. */
 export const isRequestLine: StartLine = (buffer, start, end) => end - start >= 9 && buffer[end - 9] === SPACE && isVersion(buffer, end - 8);
 
-/** Begins with a version. */
+/** Must begin with a version. */
 export const isStatusLine: StartLine = (buffer, start, end) => end - start >= 12 && isVersion(buffer, start);
 
 /**
- * Whether an unfinished head can be refused already: a line that does not end in CRLF, or a first line that is none,
- * never becomes right, and waiting for more would leave the sender waiting for our timeout. `from` as above.
+ * Whether an incomplete head can already be refused: a line that does not end with CRLF or an invalid first line cannot
+ * become valid, and the sender would otherwise wait for the timeout. `from` as above.
  */
 export function isHopelessStart(buffer: Buffer, start: number, end: number, from: number, isStartLine: StartLine): boolean {
   if (start < end && TOKEN[buffer[start]!] === 0 && buffer[start] !== CR) return true;
@@ -49,17 +50,17 @@ export function isHopelessStart(buffer: Buffer, start: number, end: number, from
   return false;
 }
 
-/** Of a method, or of an empty line before it (RFC 9112 §2.2). */
+/** Whether the byte can begin a method, or an empty line before it (RFC 9112 §2.2). */
 export const canBeginRequest = (byte: number | undefined): boolean => byte !== undefined && (TOKEN[byte] === 1 || byte === CR);
 
-/** What a request head is refused with that goes on beyond every limit: by what it is too long in. */
+/** The status for a request head that exceeds all limits, by the part that is too long. */
 export function longHeadFault(buffer: Buffer, start: number, end: number): HeadFault {
   const line = buffer.subarray(start, Math.min(end, start + TARGET_BYTES_MAX + METHOD_BYTES_MAX));
   if (line.includes(LF)) return 431;
   return line.subarray(0, METHOD_BYTES_MAX + 1).includes(SPACE) ? 414 : 501;
 }
 
-/** Parses a request head that ends at `end` (from `findHeadEnd`). RFC 9112 §3, without its tolerances. */
+/** Parses a request head that ends at `end` (from `findHeadEnd`), strictly by RFC 9112 §3. */
 export function parseRequestHead(buffer: Buffer, start: number, end: number, head: Head): HeadFault {
   head.reset();
   let i = start;
@@ -79,7 +80,7 @@ export function parseRequestHead(buffer: Buffer, start: number, end: number, hea
   return parseFields(buffer, i + 2, end, head, REQUEST_FIELDS);
 }
 
-/** A request head that was accepted, with bytes of its own: both stay good. */
+/** Copies an accepted request head with its bytes, so that both stay valid. */
 export function keepRequestHead(buffer: Buffer, head: Head): { readonly buffer: Buffer; readonly head: Head } {
   const bytes = Buffer.from(buffer.subarray(head.targetStart - head.method.length - 1, head.end));
   const kept = new Head();
@@ -87,7 +88,7 @@ export function keepRequestHead(buffer: Buffer, head: Head): { readonly buffer: 
   return { buffer: bytes, head: kept };
 }
 
-/** Parses a response head that ends at `end`. A missing reason phrase is common and harmless. */
+/** Parses a response head that ends at `end`. A missing reason phrase is common and accepted. */
 export function parseResponseHead(buffer: Buffer, start: number, end: number, head: Head, fieldsMax = FIELDS_MAX): HeadFault {
   head.reset();
   const fault = parseVersion(buffer, start, head);
@@ -119,7 +120,7 @@ function isVersion(buffer: Buffer, i: number): boolean {
   return major >= 0 && major <= 9 && buffer[i + 6] === 0x2e && minor >= 0 && minor <= 9;
 }
 
-/** Most requests are of one method: its name is then no new string. */
+/** Avoids a new string for the most frequent method. */
 function methodOf(buffer: Buffer, start: number, end: number): string {
   const isGet = end - start === 3 && buffer[start] === 0x47 && buffer[start + 1] === 0x45 && buffer[start + 2] === 0x54;
   return isGet ? "GET" : latin1(buffer, start, end);
@@ -133,7 +134,7 @@ function parseVersion(buffer: Buffer, i: number, head: Head): HeadFault {
   return 0;
 }
 
-/** Field lines up to the empty line: CRLF only, no folding, no space before the colon (RFC 9112 §5). */
+/** Parses field lines up to the empty line: CRLF only, no folding, no space before the colon (RFC 9112 §5). */
 export function parseFields(
   buffer: Buffer,
   start: number,
@@ -172,7 +173,7 @@ export function parseFields(
     const fault = known.read(buffer, head, index);
     if (fault !== 0) return fault;
   }
-  // RFC 9112 §6.1 and SPEC 9 (2023-07-01): both at once is how requests are smuggled.
+  // RFC 9112 §6.1 and SPEC 9 (2023-07-01): messages with both are used for request smuggling.
   if (head.chunked && (head.contentLength !== -1 || head.minorVersion === 0)) return 400;
   return head.connectionLists ? dropListedFields(buffer, head) : 0;
 }

@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from "node:http";
 import { latin1 } from "./bytes.ts";
 import type { Head } from "./parsed-head.ts";
 
-/** Fields by lower-case name, as node:http's `IncomingMessage` has them; values are one character a byte. */
+/** Fields by lower-case name, as in `IncomingMessage` of node:http; values have one character per byte. */
 export type HeaderObject = Record<string, string | string[] | undefined>;
 
-/** Fields of which a second one means nothing; the first counts, as in node:http. */
+/** Fields that may only occur once; the first counts, as in node:http. */
 const FIRST_COUNTS: ReadonlySet<string> = new Set([
   "age",
   "authorization",
@@ -27,21 +27,21 @@ const FIRST_COUNTS: ReadonlySet<string> = new Set([
   "user-agent",
 ]);
 
-/** The fields of a request: lists are joined (RFC 9110 §5.3), cookies by their own separator (RFC 6265 §5.4). */
+/** The fields of a request: lists are joined (RFC 9110 §5.3), cookies with their own separator (RFC 6265 §5.4). */
 export function requestHeaderObject(buffer: Buffer, head: Head): IncomingHttpHeaders {
   const fields: Record<string, string> = {};
   for (let index = 0; index < head.fieldCount; index++) {
     const name = fieldName(buffer, head.offsets[index * 4]!, head.offsets[index * 4 + 1]!);
     const value = head.value(buffer, index);
     const before = fields[name];
-    // A name such as `constructor` is inherited, and no field.
+    // A name such as `constructor` finds an inherited property, which is not a field.
     if (typeof before !== "string") fields[name] = value;
     else if (!FIRST_COUNTS.has(name)) fields[name] = `${before}${name === "cookie" ? "; " : ", "}${value}`;
   }
   return fields as IncomingHttpHeaders;
 }
 
-/** The fields of a response, where each line of a name stays apart. */
+/** The fields of a response; the lines of one name stay separate. */
 export function responseHeaderObject(buffer: Buffer, head: Head): HeaderObject {
   const fields: HeaderObject = {};
   for (let index = 0; index < head.fieldCount; index++) {
@@ -56,12 +56,12 @@ export function responseHeaderObject(buffer: Buffer, head: Head): HeaderObject {
 }
 
 const LOWER = Uint8Array.from({ length: 256 }, (_, byte) => (byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte));
-/** A power of two. Senders choose names, so that a place is taken by whoever came last. */
+/** A power of two. Senders choose the names, so a new name replaces the one in its place. */
 const PLACES = 1024;
 const NAME_BYTES_KEPT = 64;
 const places: string[] = Array.from({ length: PLACES }, () => "");
 
-/** The name in lower case. The same few come again and again: they are no new strings. */
+/** The name in lower case. Frequent names are cached to avoid new strings. */
 function fieldName(buffer: Buffer, start: number, end: number): string {
   const length = end - start;
   if (length > NAME_BYTES_KEPT) return latin1(buffer, start, end).toLowerCase();

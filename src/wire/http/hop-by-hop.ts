@@ -3,10 +3,10 @@ import type { Head, HeadFault } from "./parsed-head.ts";
 
 const OPTIONS_MAX = 32;
 
-/** Fields that Connection must not name: without them the next reader frames or routes the message otherwise. */
+/** Fields that Connection must not list: without them, the next hop would frame or route the message differently. */
 const NEVER_LISTED = new Set(["content-length", "transfer-encoding", "host", "connection", "trailer", "expect", "authorization"]);
 
-/** Reads the options of a Connection field: RFC 9112 §9.3 for close and keep-alive, §7.6.1 of RFC 9110 for the rest. */
+/** Reads the options of a Connection field: close and keep-alive by RFC 9112 §9.3, others by §7.6.1 of RFC 9110. */
 export function readConnection(buffer: Buffer, head: Head, index: number): HeadFault {
   head.dropped[index] = 1;
   const end = head.offsets[index * 4 + 3]!;
@@ -18,7 +18,7 @@ export function readConnection(buffer: Buffer, head: Head, index: number): HeadF
     while (i < end && TOKEN[buffer[i]!] === 1) i++;
     noteOption(buffer, head, start, i - start);
     while (i < end && isBlank(buffer[i]!)) i++;
-    // Also where no token was read at all: only a comma or the end may follow one.
+    // Also for an empty token: only a comma or the end may follow.
     if (i < end && buffer[i] !== COMMA) return 400;
   }
   return 400;
@@ -33,7 +33,7 @@ function noteOption(buffer: Buffer, head: Head, start: number, length: number): 
   else head.connectionLists = true;
 }
 
-/** Drops the fields that Connection names, or refuses the message when it names one that must stay. */
+/** Drops the fields that Connection lists; refuses the message if it lists one that must stay. */
 export function dropListedFields(buffer: Buffer, head: Head): HeadFault {
   const listed = new Set<string>();
   for (let index = 0; index < head.fieldCount; index++) {
@@ -45,12 +45,12 @@ export function dropListedFields(buffer: Buffer, head: Head): HeadFault {
   return 0;
 }
 
-/** Names to keep out of forwarded heads, found quickly by length. */
+/** Names to exclude from forwarded heads, indexed by length. */
 export interface FieldNames {
   readonly byLength: readonly (readonly string[])[];
 }
 
-/** Prepares names, lower case, for `dropFields`. */
+/** Prepares lower-case names for `dropFields`. */
 export function fieldNames(names: readonly string[]): FieldNames {
   const byLength: string[][] = Array.from({ length: Math.max(0, ...names.map((name) => name.length)) + 1 }, () => []);
   for (const name of names) byLength[name.length]!.push(name);
@@ -58,8 +58,8 @@ export function fieldNames(names: readonly string[]): FieldNames {
 }
 
 /**
- * Drops every field of these names. An underscore counts as a hyphen, because CGI-like origins give
- * both spellings the same variable.
+ * Drops all fields with these names. An underscore equals a hyphen, because CGI-like origins map both spellings to the
+ * same variable.
  */
 export function dropFields(buffer: Buffer, head: Head, names: FieldNames): void {
   for (let index = 0; index < head.fieldCount; index++) {

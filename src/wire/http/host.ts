@@ -1,10 +1,10 @@
 import { isIPv6 } from "node:net";
 
-/** The host part of a Host field or of an absolute target, in the one form that is compared. */
+/** The host and port of a Host field or of an absolute target, in canonical form. */
 export interface Authority {
-  /** Lower case, no final dot; an IPv6 address stands in brackets. */
+  /** Lower case, no final dot; an IPv6 address is in brackets. */
   readonly host: string;
-  /** Null where none was given. */
+  /** Null if none was given. */
   readonly port: number | null;
 }
 
@@ -15,8 +15,8 @@ const NAME_LENGTH_MAX = 253;
 const LABEL_LENGTH_MAX = 63;
 
 /**
- * Reads `host[:port]`; null for everything else: user information, paths, white space, percent signs,
- * empty labels or ports. Names must be ASCII already (RFC 9110 §7.2, RFC 3986 §3.2).
+ * Parses `host[:port]`; null for any other text: user information, paths, white space, percent signs, empty labels or
+ * ports. Names must be ASCII (RFC 9110 §7.2, RFC 3986 §3.2).
  */
 export function parseAuthority(text: string): Authority | null {
   const lower = text.toLowerCase();

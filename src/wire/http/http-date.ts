@@ -2,17 +2,17 @@ const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "
 const MONTH = `(${MONTHS.join("|")})`;
 const TIME = "([0-2]\\d):([0-5]\\d):([0-6]\\d)";
 
-/** `Sun, 06 Nov 1994 08:49:37 GMT`: the one form that is sent. */
+/** `Sun, 06 Nov 1994 08:49:37 GMT`: the only form that is sent. */
 const FIXED = new RegExp(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (\\d\\d) ${MONTH} (\\d{4}) ${TIME} GMT$`);
 /** `Sunday, 06-Nov-94 08:49:37 GMT` */
 const RFC_850 = new RegExp(`^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (\\d\\d)-${MONTH}-(\\d\\d) ${TIME} GMT$`);
 /** `Sun Nov  6 08:49:37 1994` */
 const ASCTIME = new RegExp(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${MONTH} ([ \\d]\\d) ${TIME} (\\d{4})$`);
 
-/** Years of two digits that would lie this far ahead mean the century before (RFC 9110 §5.6.7). */
+/** Two-digit years that would be further ahead belong to the previous century (RFC 9110 §5.6.7). */
 const YEARS_AHEAD_MAX = 50;
 
-/** Milliseconds of the epoch for each of the three forms of a date (RFC 9110 §5.6.7), else null. */
+/** Milliseconds since the epoch for each of the three date formats (RFC 9110 §5.6.7), otherwise null. */
 export function parseHttpDate(text: string, nowMs: number): number | null {
   const fixed = FIXED.exec(text);
   if (fixed !== null) return utc(Number(fixed[3]), fixed[2]!, Number(fixed[1]), fixed, 4);
@@ -26,14 +26,14 @@ export function parseHttpDate(text: string, nowMs: number): number | null {
   return utc(year, short[2]!, Number(short[1]), short, 4);
 }
 
-/** The form that is sent. */
+/** A date in the format that is sent. */
 export const formatHttpDate = (ms: number): string => new Date(ms).toUTCString();
 
 function utc(year: number, month: string, day: number, match: RegExpExecArray, timeAt: number): number | null {
   const monthIndex = MONTHS.indexOf(month);
   const midnightMs = Date.UTC(year, monthIndex, day);
   const hour = Number(match[timeAt]);
-  // A 31 April would be taken for the first of May. A second of 60 is a leap second.
+  // Date.UTC would turn 31 April into 1 May. A second of 60 is a leap second.
   if (day === 0 || new Date(midnightMs).getUTCMonth() !== monthIndex || hour > 23 || Number(match[timeAt + 2]) > 60) return null;
   return midnightMs + ((hour * 60 + Number(match[timeAt + 1])) * 60 + Number(match[timeAt + 2])) * 1000;
 }

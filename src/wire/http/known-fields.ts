@@ -3,12 +3,12 @@ import { readConnection } from "./hop-by-hop.ts";
 import type { Head, HeadFault } from "./parsed-head.ts";
 import { maskSessionCookie } from "./session-cookie.ts";
 
-/** Understands one field: notes it in the head, says whether it is dropped, or refuses the message. */
+/** Processes one field: stores it in the head and decides whether it is dropped, or refuses the message. */
 type FieldReader = (buffer: Buffer, head: Head, index: number) => HeadFault;
 
 type Row = readonly [name: string, read: FieldReader];
 
-/** The fields that the parser itself acts upon, found by length and then by name. */
+/** Fields that the parser itself interprets, found by length and then by name. */
 export interface KnownFields {
   read(buffer: Buffer, head: Head, index: number): HeadFault;
 }
@@ -18,7 +18,7 @@ const drop: FieldReader = (_buffer, head, index) => {
   return 0;
 };
 
-/** May stand once only: a second one would be read otherwise. */
+/** May occur once only, because servers would interpret a second one differently. */
 const noteHost: FieldReader = (_buffer, head, index) => {
   if (head.hostIndex !== -1) return 400;
   head.hostIndex = index;
@@ -26,7 +26,7 @@ const noteHost: FieldReader = (_buffer, head, index) => {
   return 0;
 };
 
-/** Notes where a field is. Each by its own function: a property by a name that varies is looked up each time. */
+/** Stores the index of a field. Each field has its own setter, because writing a property by a variable name is slower. */
 const note =
   (put: (head: Head, index: number) => void, dropped: boolean): FieldReader =>
   (_buffer, head, index) => {
@@ -35,11 +35,11 @@ const note =
     return 0;
   };
 
-/** Digits only and once only: lists, signs and other bases are read differently by different servers. */
+/** Digits only, and once: servers interpret lists, signs and other bases differently. */
 const readContentLength: FieldReader = (buffer, head, index) => {
   const start = head.offsets[index * 4 + 2]!;
   const end = head.offsets[index * 4 + 3]!;
-  // 15 digits stay below 2^53.
+  // 15 digits are below 2^53.
   if (head.contentLength !== -1 || end === start || end - start > 15) return 400;
   let length = 0;
   for (let i = start; i < end; i++) {
@@ -52,7 +52,7 @@ const readContentLength: FieldReader = (buffer, head, index) => {
   return 0;
 };
 
-/** Exactly one "chunked": every other coding or spelling is understood by some servers and not by others. */
+/** Exactly one "chunked": servers interpret other codings and spellings differently. */
 const readTransferEncoding: FieldReader = (buffer, head, index) => {
   const start = head.offsets[index * 4 + 2]!;
   if (head.chunked || head.offsets[index * 4 + 3]! - start !== 7 || !spells(buffer, start, "chunked")) return 400;
@@ -69,7 +69,7 @@ const readExpect: FieldReader = (buffer, head, index) => {
   return 0;
 };
 
-/** Framing is written anew from what was parsed, and the rest concerns one connection only (RFC 9110 §7.6.1). */
+/** Framing is generated again from the parsed values; the other fields concern one connection only (RFC 9110 §7.6.1). */
 const FRAMING_AND_HOP_BY_HOP: readonly Row[] = [
   ["content-length", readContentLength],
   ["transfer-encoding", readTransferEncoding],
@@ -84,7 +84,7 @@ const readCookie: FieldReader = (buffer, head, index) => {
   return 0;
 };
 
-/** Other members ask for codings of the connection, of which we have the one that needs no asking (RFC 9110 §10.1.4). */
+/** Other members request transfer codings; the only supported one, chunked, needs no request (RFC 9110 §10.1.4). */
 const readTe: FieldReader = (buffer, head, index) => {
   head.dropped[index] = 1;
   head.takesTrailers ||= head
@@ -104,7 +104,7 @@ export const REQUEST_FIELDS = knownFields([
   ["accept-encoding", note((head) => void (head.hasCodings = true), false)],
   ["cookie", readCookie],
   ["cdn-loop", note((head, index) => void (head.loopIndex = index), true)],
-  // Credentials for a proxy are not the origin's business; `Proxy` becomes HTTP_PROXY in CGI programs.
+  // Proxy credentials must not reach the origin; `Proxy` becomes HTTP_PROXY in CGI programs.
   ["proxy-authorization", drop],
   ["proxy", drop],
 ]);
@@ -119,7 +119,7 @@ export const RESPONSE_FIELDS = knownFields([
 
 const refuse: FieldReader = () => 400;
 
-/** Fields that change how a message is framed, routed or read must not come after it (RFC 9110 §6.5.1). */
+/** Fields that affect framing, routing or interpretation of a message are not allowed in trailers (RFC 9110 §6.5.1). */
 export const TRAILER_FIELDS = knownFields(
   [
     "content-length",
@@ -148,7 +148,7 @@ export const TRAILER_FIELDS = knownFields(
 export function knownFields(rows: readonly Row[]): KnownFields {
   const byLength: Row[][] = [];
   for (const row of rows) (byLength[row[0].length] ??= []).push(row);
-  // Without holes, so that a look-up never leaves the array.
+  // Filled without holes, so that a lookup never leaves the array.
   for (let length = 0; length < byLength.length; length++) byLength[length] ??= [];
   return {
     read: (buffer, head, index) => {

@@ -3,8 +3,8 @@ import { trimBlanks } from "#kernel/trim.ts";
 const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];
 
 /**
- * The members of a list field without the white space around them; empty ones are left out (RFC 9110 §5.6.1). Commas in
- * quoted strings belong to their member, and a quoted string that is not closed takes the rest of the line.
+ * The members of a list field without surrounding white space; empty ones are omitted (RFC 9110 §5.6.1). Commas in quoted
+ * strings do not separate, and an unclosed quoted string extends to the end of the line.
  */
 export function listMembers(line: string): readonly string[] {
   const members: string[] = [];

@@ -1,16 +1,16 @@
 import { latin1 } from "./bytes.ts";
 
-/** Of any head: as many as there is room for. */
+/** Limit of fields in any head: the size of its arrays. */
 export const FIELDS_MAX = 256;
-/** Of a request, and of what stands behind a body. */
+/** Limit of fields in a request, and in trailers. */
 export const REQUEST_FIELDS_MAX = 128;
 
-/** Why a head is refused, as the status that tells the sender; 0 when it is not. */
+/** The status for a refused head; 0 if it is valid. */
 export type HeadFault = 0 | 400 | 414 | 417 | 431 | 501 | 505;
 
 /**
- * A parsed request or response head. Offsets are absolute in the buffer it was parsed from, and both
- * are good until the next parse or read: one instance serves every connection of a thread.
+ * A parsed request or response head. Offsets are absolute in its buffer, and both are only valid until the next parse or
+ * read: one instance serves all connections of a thread.
  */
 export class Head {
   method = "";
@@ -22,12 +22,12 @@ export class Head {
   reasonStart = 0;
   reasonEnd = 0;
   fieldsStart = 0;
-  /** Just past the empty line. */
+  /** Offset after the empty line. */
   end = 0;
   fieldCount = 0;
-  /** Four a field: start and end of the name, start and end of the value. */
+  /** Four numbers per field: start and end of the name, start and end of the value. */
   readonly offsets = new Int32Array(FIELDS_MAX * 4);
-  /** 1 where the field is not forwarded as it stands. */
+  /** 1 if the field is not forwarded unchanged. */
   readonly dropped = new Uint8Array(FIELDS_MAX);
   /** -1 without a Content-Length. */
   contentLength = -1;
@@ -35,12 +35,12 @@ export class Head {
   connectionClose = false;
   connectionKeepAlive = false;
   connectionUpgrade = false;
-  /** The Connection field names fields of this message. */
+  /** The Connection field lists other fields of this message. */
   connectionLists = false;
   expectContinue = false;
-  /** `TE: trailers`: the sender reads fields behind the body. */
+  /** `TE: trailers`: the sender accepts trailers. */
   takesTrailers = false;
-  /** There is an Accept-Encoding. */
+  /** The message has an Accept-Encoding field. */
   hasCodings = false;
   /** Indices of fields that are read by name; -1 where absent. */
   hostIndex = -1;

@@ -1,8 +1,8 @@
 const FIRST_CAPACITY = 4096;
 
 /**
- * Bytes that wait for more, or for their turn. Growing doubles the room, so that a head that comes byte
- * by byte is copied a few times and not thousands.
+ * Bytes that wait for more bytes, or for processing. Growing doubles the capacity, so that a head that arrives byte by
+ * byte is copied only a few times.
  */
 export class PendingBytes {
   buffer: Buffer = EMPTY;
@@ -13,7 +13,7 @@ export class PendingBytes {
     return this.end - this.start;
   }
 
-  /** Keeps a range. Where it is what stands here already, only the bounds move. */
+  /** Keeps a range. If it is already in this buffer, only the bounds change. */
   hold(buffer: Buffer, start: number, end: number): void {
     if (buffer === this.buffer) {
       this.start = start;

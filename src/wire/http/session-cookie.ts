@@ -7,8 +7,9 @@ const SPACE = 0x20;
 const MASK = 0x78;
 
 /**
- * Overwrites the secret of a session with the management API in a Cookie field. Browsers keep cookies by host and not by port (RFC 6265
- * §8.5): whoever is signed in at a name sends the secret to every port of it, and the planes would hand it to the origins and providers of tenants.
+ * Overwrites the secret of a management API session in a Cookie field. Browsers store cookies by host, not by port (RFC
+ * 6265 §8.5): a signed-in browser sends the secret to every port of the host, and the planes would forward it to the
+ * origins and providers of tenants.
  */
 export function maskSessionCookie(buffer: Buffer, start: number, end: number): void {
   const field = buffer.subarray(start, end);

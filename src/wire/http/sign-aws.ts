@@ -11,7 +11,7 @@ export interface AwsRequest {
   readonly host: string;
   /** Path and query as they are sent. */
   readonly target: string;
-  /** Fields that are signed beside `host` and those that signing adds; lower-case names. */
+  /** Fields that are signed besides `host` and those that signing adds; lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
   readonly region: string;
@@ -46,7 +46,7 @@ export function signAws(request: AwsRequest, { accessKeyId, secretAccessKey, ses
 
 const hmac = (key: Buffer, text: string): Buffer => createHmac("sha256", key).update(text).digest();
 
-/** Each segment once more encoded, as every service but S3 has it. */
+/** Encodes each segment once more, as every service except S3 requires. */
 const canonicalPath = (path: string): string => path.split("/").map(encoded).join("/") || "/";
 
 function canonicalQuery(query: string): string {
@@ -58,7 +58,7 @@ function canonicalQuery(query: string): string {
     .join("&");
 }
 
-/** RFC 3986 §2.3: everything but unreserved characters. */
+/** RFC 3986 §2.3: escapes all characters except unreserved ones. */
 const encoded = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 

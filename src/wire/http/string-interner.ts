@@ -5,8 +5,8 @@ const PLACES = 64;
 const BYTES_MAX = 64;
 
 /**
- * Reads pieces of buffers as `latin1` does. Where the same few come again and again, such as hosts, they are no new strings but
- * the ones from before, which also have been hashed already. Senders choose them, so that a place is taken by whoever came last.
+ * Reads parts of buffers like `latin1`, but returns the same string for frequent texts such as hosts, which saves
+ * allocations and hashing. Senders choose the texts, so a new text replaces the one in its place.
  */
 export function createStringInterner(): (buffer: Buffer, start: number, end: number) => string {
   const texts: string[] = Array.from({ length: PLACES }, () => "");

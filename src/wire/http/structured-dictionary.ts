@@ -1,6 +1,6 @@
 import { withoutEnd } from "#kernel/trim.ts";
 
-/** A bare value; dates are numbers as integers are, and decimals, byte sequences and tokens stay text. */
+/** A bare value; integers and dates are numbers; decimals, byte sequences and tokens stay text. */
 export type DictionaryValue = number | string | boolean;
 
 const MEMBERS_MAX = 256;
@@ -17,8 +17,9 @@ const DATE = /@(-?\d{1,15})(?![\d.])/y;
 const DISPLAY = /%"(?:[\x20-\x24\x26-\x7e](?<!")|%[0-9a-f]{2})*"/y;
 
 /**
- * A dictionary of structured fields (RFC 9651 §4.2.2), all field lines joined by commas; null where any part is malformed,
- * since the whole field is to be ignored then. Parameters are checked and dropped, inner lists are kept as `true`.
+ * Parses a dictionary of structured fields (RFC 9651 §4.2.2) from all field lines joined by commas; null if any part is
+ * malformed, because the whole field must then be ignored. Parameters are validated and dropped, inner lists become
+ * `true`.
  */
 export function parseDictionary(text: string): ReadonlyMap<string, DictionaryValue> | null {
   if (text.length > TEXT_LENGTH_MAX) return null;

@@ -3,7 +3,7 @@ import type { Head } from "./parsed-head.ts";
 import { type Authority, formatAuthority, parseAuthority } from "./host.ts";
 import { createStringInterner } from "./string-interner.ts";
 
-/** Where a request wants to go: its target in origin form and the one authority it names. */
+/** The target of a request in origin form, and its authority. */
 export interface RequestTarget {
   readonly authority: Authority;
   /** Path as received; `*` for the whole server. */
@@ -12,22 +12,22 @@ export interface RequestTarget {
   readonly query: string;
   /** Path and query as one string, for the request line. */
   readonly originForm: string;
-  /** The head's field lines, each with its CRLF. */
+  /** The head's field lines, each with CRLF. */
   readonly lines: string;
 }
 
 const ABSOLUTE = /^(https?):\/\/([^/?]*)/i;
 
 /**
- * Reads target and Host together (RFC 9112 §3.2), or null where they are malformed or disagree: two
- * servers in a row must never pick two different hosts. `scheme` is how the connection came.
+ * Reads target and Host together (RFC 9112 §3.2); null if they are malformed or disagree, because two servers in sequence
+ * must never choose different hosts. `scheme`: that of the connection.
  */
 export function readTarget(buffer: Buffer, head: Head, scheme: "http" | "https"): RequestTarget | null {
   const { hostIndex, offsets, targetStart } = head;
   if (hostIndex < 0) return null;
   const authority = readAuthority(recentHost(buffer, offsets[hostIndex * 4 + 2]!, offsets[hostIndex * 4 + 3]!));
   if (authority === null) return null;
-  // Pieces of one text are cheaper than one text each.
+  // Slices of one string are cheaper than separate strings.
   const all = latin1(buffer, targetStart, head.end - 2);
   const text = all.slice(0, head.targetEnd - targetStart);
   const lines = all.slice(head.fieldsStart - targetStart);
@@ -46,12 +46,12 @@ const recentHost = createStringInterner();
 const AUTHORITIES_MAX = 1_000;
 const authorities = new Map<string, Authority | null>();
 
-/** Most requests name a host that was just read: its one string object also makes every later look-up by host cheap. */
+/** Caches parsed hosts: most requests repeat one, and the shared string object makes later lookups by host cheap. */
 function readAuthority(text: string): Authority | null {
   let authority = authorities.get(text);
   if (authority !== undefined) return authority;
   authority = parseAuthority(text);
-  // Long ones are no host's and would fill the memory instead.
+  // Longer texts cannot be host names, and would fill the memory.
   if (text.length > 300) return authority;
   if (authorities.size >= AUTHORITIES_MAX) authorities.clear();
   authorities.set(text, authority);
@@ -65,5 +65,8 @@ function split(authority: Authority, originForm: string, lines: string): Request
   return { authority, path, query: question < 0 ? "" : originForm.slice(question + 1), originForm, lines };
 }
 
-/** Percent signs in a path that are no escape (RFC 3986 §2.1), and the escape of NUL: servers cut or decode such paths each their own way. */
+/**
+ * Percent signs in a path that are not escapes (RFC 3986 §2.1), and the escape of NUL: servers interpret such paths
+ * differently.
+ */
 const MISREAD = /%(?![0-9A-Fa-f]{2})|%00/;

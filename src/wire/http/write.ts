@@ -2,7 +2,7 @@ import { latin1 } from "./bytes.ts";
 import type { Trailer } from "./chunked.ts";
 import { FIELDS_MAX, type Head } from "./parsed-head.ts";
 
-/** The field lines that were not dropped, each with its CRLF. Lines that stand together are copied together. */
+/** The field lines that are not dropped, each with CRLF. Consecutive lines are copied together. */
 export function keptFields(buffer: Buffer, head: Head): string {
   const count = findKept(head);
   let text = "";
@@ -10,7 +10,7 @@ export function keptFields(buffer: Buffer, head: Head): string {
   return text;
 }
 
-/** The same of lines that were read already. */
+/** The same from a string that contains the lines. */
 export function keptLines(lines: string, head: Head): string {
   const count = findKept(head);
   let text = "";
@@ -18,10 +18,10 @@ export function keptLines(lines: string, head: Head): string {
   return text;
 }
 
-/** Where lines that were kept begin and end; good until the next call. */
+/** Start and end of each run of kept lines; valid until the next call. */
 const RUNS = new Int32Array((FIELDS_MAX + 1) * 2);
 
-/** Returns how many runs of them there are. */
+/** Finds the runs of kept lines; returns their number. */
 function findKept(head: Head): number {
   const stop = head.end - 2;
   let count = 0;
@@ -41,15 +41,15 @@ function findKept(head: Head): number {
 
 export function statusLine(buffer: Buffer, head: Head): string {
   const { status, reasonStart: start, reasonEnd: end } = head;
-  // What most responses begin with is no new string.
+  // A constant for the most frequent status line avoids a new string.
   if (status === 200 && end - start === 2 && buffer[start] === 0x4f && buffer[start + 1] === 0x4b) return "HTTP/1.1 200 OK\r\n";
   return `HTTP/1.1 ${status} ${latin1(buffer, start, end)}\r\n`;
 }
 
-/** The size line of a chunk, whose bytes and CRLF follow. Never for an empty chunk: that one ends the body. */
+/** The size line of a chunk, whose bytes and CRLF follow. Never for an empty chunk, which would end the body. */
 export const chunkStart = (bytes: number): string => `${bytes.toString(16)}\r\n`;
 
-/** What ends a chunked body. */
+/** The end of a chunked body. */
 export function lastChunk(trailers: readonly Trailer[]): string {
   if (trailers.length === 0) return "0\r\n\r\n";
   let text = "0\r\n";
@@ -57,6 +57,6 @@ export function lastChunk(trailers: readonly Trailer[]): string {
   return `${text}\r\n`;
 }
 
-/** The framing fields of a message whose body has this length; null for chunked. */
+/** The framing field of a message with a body of this length; null for chunked. */
 export const framingField = (length: number | null): string =>
   length === null ? "Transfer-Encoding: chunked\r\n" : `Content-Length: ${length}\r\n`;

@@ -5,8 +5,8 @@ export type Koffi = typeof import("koffi").default;
 export type Library = ReturnType<Koffi["load"]>;
 
 /**
- * koffi, in memory until the process ends. The only import of it. Rejects with the reason if `runtime.native` is off, or if koffi is
- * not installed or does not load.
+ * Loads koffi, which stays in memory until the process ends. The only import of koffi. Rejects with the reason if
+ * `runtime.native` is off, or koffi is not installed or does not load.
  */
 export async function loadKoffi(): Promise<Koffi> {
   if (nativeMode() === "off") throw new Error(TURNED_OFF);
@@ -15,12 +15,12 @@ export async function loadKoffi(): Promise<Koffi> {
   return koffi;
 }
 
-/** dlfcn.h of Linux: the library is already loaded, and stays. */
+/** dlfcn.h of Linux: open a library that is already loaded, and keep it. */
 export const DLFCN = { RTLD_NOW: 0x2, RTLD_NOLOAD: 0x4, RTLD_NODELETE: 0x1000 } as const;
 
 /**
- * Node.js unloads koffi's library with the last thread that uses it, and only then calls its functions that close handles of the
- * event loop: these are no longer in memory, and the process ends.
+ * Node.js unloads koffi's library with the last thread that uses it, and calls its cleanup functions for handles of the
+ * event loop afterwards, when they are no longer in memory, which crashes the process.
  */
 function keepLoaded(koffi: Koffi): void {
   const maps = readFileSync("/proc/self/maps", "latin1").split("\n");

@@ -1,5 +1,5 @@
 /**
- * Constants and structures of Linux, by the names of its headers and the same on x64 and arm64. `headers.test.ts` compares them
+ * Constants and structs of Linux under the names of its headers, equal on x64 and arm64. `headers.test.ts` compares them
  * with the headers.
  */
 export const LINUX = {
@@ -47,7 +47,7 @@ export const LINUX = {
   SCHED_ATTR_SIZE_VER0: 48,
 } as const;
 
-/** Structures: the offset of each member that is used, and `bytes`, the size of the whole. */
+/** Structs: the offsets of the members used, and `bytes`, the total size. */
 export const STRUCTS = {
   sockaddr_in: { sin_family: 0, sin_port: 2, sin_addr: 4, bytes: 16 },
   sockaddr_in6: { sin6_family: 0, sin6_port: 2, sin6_addr: 8, bytes: 28 },
@@ -59,7 +59,7 @@ export const STRUCTS = {
   sched_attr: { sched_policy: 4, sched_runtime: 24 },
 } as const;
 
-/** struct epoll_event, which only x64 packs; `data` has 8 bytes. */
+/** struct epoll_event, which is packed on x64 only; `data` has 8 bytes. */
 export const EPOLL_EVENTS = {
   "linux-x64": { events: 0, data: 4, bytes: 12 },
   "linux-arm64": { events: 0, data: 8, bytes: 16 },
@@ -71,5 +71,5 @@ export const SYSTEM_CALLS = {
   "linux-arm64": { SYS_sched_getattr: 275, SYS_sched_setattr: 274 },
 } as const;
 
-/** The row of this platform; undefined for all others. */
+/** The row of this platform; undefined for others. */
 export const ofPlatform = <T>(rows: Readonly<Record<string, T>>): T | undefined => rows[`${process.platform}-${process.arch}`];

@@ -2,75 +2,78 @@ import type { Koffi, Library } from "./koffi.ts";
 import { atTickEnd, type TickTask } from "#kernel/process/tick-queue.ts";
 
 /**
- * What our own loop needs of the OpenSSL that is a part of Node.js, as its manual has it (SSL_new(3) and the pages around it).
- * Contexts, connections and BIOs are addresses; none is good after it was freed.
+ * Functions of the OpenSSL built into Node.js that our connection loop uses, as in its manual (SSL_new(3) and related
+ * pages). Contexts, connections and BIOs are addresses, which are invalid after being freed.
  *
- * While connections live, calls take and return numbers and texts alone: for arrays and whatever it decodes, koffi asks the
- * engine for values, gets none in a thread that is being ended, and goes on with addresses that are nowhere.
+ * While connections exist, calls only take and return numbers and strings: to decode arrays, koffi requests values from
+ * the engine, gets none in a thread that is being terminated, and continues with invalid addresses.
  */
 export interface OpenSsl extends ConnectionCalls {
-  /** Null where nothing can be made of what is given. The connections that were opened with it keep what they need of it. */
+  /** Null if the options are invalid. Connections opened with the context keep the parts that they need. */
   createContext(options: ServerContextOptions): number | null;
   freeContext(context: number): void;
 }
 
 interface ConnectionCalls {
-  /** One that the other side has dialled; 0 where there is no memory for it. It sends to the descriptor, and does not close it. */
+  /** Opens the server side of a connection; 0 if out of memory. Writes to the descriptor, and does not close it. */
   open(context: number, fd: number): number;
   free(ssl: number): void;
-  /** 1 once it is over, or as `failure` explains. */
+  /** 1 when the handshake is complete; otherwise see `failure`. */
   handshake(ssl: number): number;
-  /** Reads into memory at this address, one record at the most; one that holds no content fails as one that has not come does. */
+  /** Reads into memory at the address, at most one record. A record without content fails like one that has not arrived yet. */
   read(ssl: number, at: number, length: number): number;
   write(ssl: number, at: number, length: number): number;
-  /** Tells the other side that nothing more comes. */
+  /** Sends close_notify: no more data follows. */
   sayEnd(ssl: number): number;
-  /** Why the call before this one returned 0 or less. */
+  /** Why the previous call returned 0 or less. */
   failure(ssl: number, result: number): Failure;
-  /** A part of a record was read. */
+  /** A record was read partially. */
   hasPending(ssl: number): boolean;
-  /** The next handshake or read reads so many bytes from where connections are fed, and nothing of what was fed before. */
+  /** The next handshake or read takes so many bytes from the feeding buffer, and none from before. */
   feed(length: number): void;
-  /** Something was fed and not read. */
+  /** Fed bytes have not been read. */
   isFed(): boolean;
-  /** What was fed and not read; it is not fed any more. */
+  /** Returns the fed bytes that were not read, and removes them. */
   takeBack(): Buffer | null;
-  /** `TLSv1.3`. */
+  /** Such as `TLSv1.3`. */
   version(ssl: number): string;
-  /** By OpenSSL's name. */
+  /** OpenSSL's name of the cipher. */
   cipher(ssl: number): string;
-  /** What was agreed on, or "". */
+  /** The negotiated protocol, or "". */
   alpn(ssl: number): string;
-  /** Null where the client named nobody. */
+  /** Null if the client sent no server name. */
   serverName(ssl: number): string | null;
 }
 
 export type Failure = "reading" | "writing" | "end" | "broken";
 
 export interface ServerContextOptions {
-  /** PEM: the certificate and those that lead to its root. */
+  /** PEM: the certificate and its intermediates. */
   readonly chain: string;
   /** PEM. */
   readonly privateKey: Buffer;
-  /** Names of OpenSSL's; those of TLS 1.3 begin with `TLS_`. */
+  /** OpenSSL's names; those of TLS 1.3 begin with `TLS_`. */
   readonly ciphers: readonly string[];
   readonly minVersion: TlsVersion;
   readonly maxVersion: TlsVersion;
   readonly http2: boolean;
   readonly sessionSeconds: number;
-  /** `TICKET_KEY_BYTES`; without one, OpenSSL makes its own. */
+  /** `TICKET_KEY_BYTES` long; null: OpenSSL generates a key. */
   readonly ticketKey: Uint8Array | null;
 }
 
 export type TlsVersion = "1.2" | "1.3";
 
-/** Name, secret of the seal's check, secret of the seal (SSL_CTX_set_tlsext_ticket_keys). */
+/** Key name, HMAC secret and encryption key (SSL_CTX_set_tlsext_ticket_keys). */
 export const TICKET_KEY_BYTES = 80;
 
-/** The versions whose values below have been compared with openssl/ssl.h: those of one ABI (OpenSSL's versioning policy). */
+/**
+ * The major version whose constants below were compared with openssl/ssl.h; it determines the ABI (OpenSSL's versioning
+ * policy).
+ */
 const MAJOR = 3;
 
-/** By the names of OpenSSL's headers, with which `headers.test.ts` compares them. */
+/** Under the names of OpenSSL's headers, with which `headers.test.ts` compares them. */
 export const OPENSSL = {
   OPENSSL_FULL_VERSION_STRING: 7,
   TLS1_2_VERSION: 0x0303,
@@ -103,19 +106,19 @@ export const OPENSSL = {
 
 const VERSIONS: Readonly<Record<TlsVersion, number>> = { "1.2": OPENSSL.TLS1_2_VERSION, "1.3": OPENSSL.TLS1_3_VERSION };
 const MODES = OPENSSL.SSL_MODE_ENABLE_PARTIAL_WRITE | OPENSSL.SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | OPENSSL.SSL_MODE_RELEASE_BUFFERS;
-/** Of its own making, it would differ between threads. */
+/** Constant, because a generated one would differ between threads. */
 const SESSION_CONTEXT = "edge";
 const ALPN_BYTES_MAX = 255;
-/** Where a protocol's length is written, behind the address of its name; and where the name is copied to. */
+/** Offsets, after the address of a protocol's name, at which its length is written and to which the name is copied. */
 const [LENGTH_AT, ALPN_AT] = [8, 16];
 
-/** Where connections are fed from, at an address that does not change. */
+/** The buffer from which connections are fed, at a constant address. */
 interface Place {
   readonly raw: Buffer;
   readonly at: number;
 }
 
-/** Throws where Node.js was built with another OpenSSL, or without its symbols. */
+/** Throws if Node.js was built with another OpenSSL, or without its symbols. */
 export function loadOpenSsl(koffi: Koffi, place: Place): OpenSsl {
   const node = koffi.load(null);
   const version = node.func("const char *OpenSSL_version(int what)")(OPENSSL.OPENSSL_FULL_VERSION_STRING) as string;
@@ -125,15 +128,15 @@ export function loadOpenSsl(koffi: Koffi, place: Place): OpenSsl {
 
 type Food = Pick<ConnectionCalls, "open" | "feed" | "isFed" | "takeBack">;
 
-/** struct buf_mem_st (openssl/buffer.h): how many bytes there are, their address, the size of the memory; and its own size. */
+/** struct buf_mem_st (openssl/buffer.h): length, data address and capacity; and its own size. */
 export const BUF_MEM_ST = { length: 0, data: 8, max: 16, bytes: 32 } as const;
-/** The same in words of 32 bits. */
+/** The same in 32-bit words. */
 const BUF_MEM = { words: BUF_MEM_ST.bytes / 4, length: BUF_MEM_ST.length / 4, data: BUF_MEM_ST.data / 4, room: BUF_MEM_ST.max / 4 };
 const WORD = 2 ** 32;
 
 /**
- * What connections read: one BIO of memory, which all of a thread share. It is one that is only read, so that its bytes are ours
- * and stay where they are, and what describes them is ours as well (BIO_set_mem_buf(3)): feeding it is no call.
+ * The source of all connections of a thread: one shared memory BIO. It is read-only, so its bytes stay in our buffer, and
+ * its descriptor is ours too (BIO_set_mem_buf(3)): feeding it needs no call.
  */
 function food(koffi: Koffi, node: Library, { raw, at }: Place): Food {
   const create = node.func("uintptr_t SSL_new(uintptr_t context)");
@@ -167,7 +170,7 @@ function food(koffi: Koffi, node: Library, { raw, at }: Place): Food {
   const bio = newMemoryBio(at, 0) as number;
   if (bio === 0) throw new Error("no memory");
   control(bio, OPENSSL.BIO_C_SET_BUF_MEM, 0, Number(koffi.address(described)));
-  // Where nothing is left, more is to be asked for, and it is no end.
+  // An empty BIO means that more data is needed, not the end.
   control(bio, OPENSSL.BIO_C_SET_BUF_MEM_EOF_RETURN, -1, 0);
   proveFood(koffi, node, { bio, raw, feed, left: takeBack });
   return {
@@ -198,7 +201,7 @@ interface Fed {
   left(): Buffer | null;
 }
 
-/** Throws where a BIO does not read what it is fed, each byte once. */
+/** Throws unless a BIO reads the fed bytes, each once. */
 function proveFood(koffi: Koffi, node: Library, { bio, raw, feed, left }: Fed): void {
   const read = node.func("int BIO_read(uintptr_t bio, uintptr_t bytes, int length)");
   const into = Buffer.allocUnsafeSlow(4).fill(0);
@@ -238,7 +241,7 @@ function connections(koffi: Koffi, node: Library): Omit<ConnectionCalls, keyof F
     handshake: (ssl) => {
       cleared();
       const result = handshake(ssl) as number;
-      // One that goes on may have met errors all the same, such as a ticket that nobody can read.
+      // A handshake that continues may still have caused errors, such as an unreadable ticket.
       if (result === 1) cleared();
       return result;
     },
@@ -266,8 +269,8 @@ const FAILURES: Readonly<Record<number, Failure>> = {
 };
 
 /**
- * What another call left in the thread's list of errors, a connection's or one of Node's, would be taken for the next one's
- * (SSL_get_error(3)).
+ * Clears errors that an earlier call left in the thread's queue, of a connection or of Node.js, because they would be
+ * attributed to the next call (SSL_get_error(3)).
  */
 function clearedErrors(node: Library): () => void {
   const peek = node.func("unsigned long ERR_peek_error()");
@@ -277,7 +280,7 @@ function clearedErrors(node: Library): () => void {
   };
 }
 
-/** Node.js and what fails here leave that list empty, so that reads and writes need not look at it each. */
+/** Node.js and failures here leave the queue empty, so one check per tick is enough. */
 function onceATurn(work: () => void): () => void {
   let isDone = false;
   const task: TickTask = {
@@ -309,16 +312,17 @@ function contexts(koffi: Koffi, node: Library): Pick<OpenSsl, "createContext" | 
   const useCertificates = certificateCalls(koffi, node, control);
   const cleared = clearedErrors(node);
   const selectAlpn = alpnCallback(koffi, node);
-  // A name is accepted by a function that returns 0: this one does for whatever is not DTLS, without a call into JavaScript.
+  // Server names are accepted by a function that returns 0: this one does for anything except DTLS, without calling
+  // JavaScript.
   const acceptName: unknown = node.symbol("SSL_is_dtls");
   const configure = (context: number, options: ServerContextOptions): boolean => {
     const { ciphers, ticketKey } = options;
     const named = (isNew: boolean): string => ciphers.filter((name) => name.startsWith("TLS_") === isNew).join(":");
     setOptions(context, OPENSSL.SSL_OP_CIPHER_SERVER_PREFERENCE + OPENSSL.SSL_OP_NO_RENEGOTIATION);
     control(context, OPENSSL.SSL_CTRL_MODE, MODES, 0);
-    // A read ends with a record that has nothing for us: who sends only such ones is to be noticed.
+    // A read ends after a record without content, so that a client that only sends such records is noticed.
     control(context, OPENSSL.SSL_CTRL_CLEAR_MODE, OPENSSL.SSL_MODE_AUTO_RETRY, 0);
-    // Sessions are in tickets only.
+    // Sessions are stored in tickets only.
     control(context, OPENSSL.SSL_CTRL_SET_SESS_CACHE_MODE, OPENSSL.SSL_SESS_CACHE_OFF, 0);
     setTimeout(context, options.sessionSeconds);
     setCallback(context, OPENSSL.SSL_CTRL_SET_TLSEXT_SERVERNAME_CB, acceptName);
@@ -347,7 +351,7 @@ function contexts(koffi: Koffi, node: Library): Pick<OpenSsl, "createContext" | 
   };
 }
 
-/** Gives a context its certificate, those that lead to its root, and the key; false where one of them is none, or they do not belong together. */
+/** Sets a context's certificate, intermediates and key; false if one of them is invalid, or they do not match. */
 function certificateCalls(koffi: Koffi, node: Library, control: (...args: readonly number[]) => number) {
   const openBio = node.func("uintptr_t BIO_new_mem_buf(uintptr_t bytes, int length)");
   const freeBio = node.func("int BIO_free(uintptr_t bio)");
@@ -367,7 +371,7 @@ function certificateCalls(koffi: Koffi, node: Library, control: (...args: readon
     bytes.fill(0);
     return result;
   };
-  // Never asks at a terminal: the password of what has one is an empty text.
+  // Uses an empty password, so that OpenSSL never prompts on a terminal.
   const nextCertificate = (bio: number): number => readCertificate(bio, 0, 0, "") as number;
   return (context: number, { chain, privateKey }: ServerContextOptions): boolean =>
     withText(Buffer.from(chain), (bio) => {
@@ -389,11 +393,14 @@ function certificateCalls(koffi: Koffi, node: Library, control: (...args: readon
     });
 }
 
-/** The server's protocols, as they are sent (RFC 7301 §3.1); an offer without a match ends in an alert, hence the old one. */
+/**
+ * The server's protocols in wire format (RFC 7301 §3.1). Without a match the handshake fails with an alert, so http/1.0
+ * is included.
+ */
 const PROTOCOLS = Buffer.from("\x02h2\x08http/1.1\x08http/1.0", "latin1");
 const HTTP2_BYTES = 3;
 
-/** Chooses the best of both sides' protocols; its argument says whether HTTP/2 is one of ours. Runs within a call of `handshake`. */
+/** Chooses the preferred common protocol; its argument says whether HTTP/2 is offered. Runs inside a call of `handshake`. */
 function alpnCallback(koffi: Koffi, node: Library): unknown {
   const select = node.func(
     "int SSL_select_next_proto(uintptr_t out, uintptr_t out_length, uintptr_t ours, unsigned int ours_length, uintptr_t theirs, unsigned int theirs_length)",
@@ -413,5 +420,5 @@ function alpnCallback(koffi: Koffi, node: Library): unknown {
   return koffi.register(choose, koffi.pointer(type));
 }
 
-/** What is used by address must not be collected while this thread may call. */
+/** Buffers whose addresses are in use, kept from being garbage collected. */
 const kept: Buffer[] = [];

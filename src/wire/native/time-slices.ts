@@ -37,7 +37,7 @@ export async function loadTimeSlices(onMissing: OnMissing = () => undefined): Pr
     return {
       sliceNs,
       askFor: (wantedNs, thread = 0) => {
-        // The operator gave the thread another policy.
+        // The operator set another policy for the thread.
         if (!isOrdinary(thread)) return false;
         attributes.setBigUint64(RUNTIME_AT, BigInt(wantedNs), true);
         return set(calls.SYS_sched_setattr, thread, attributes.buffer, 0) === 0 && sliceNs(thread) === wantedNs;

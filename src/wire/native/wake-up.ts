@@ -1,24 +1,24 @@
 import type { Koffi } from "./koffi.ts";
 
-/** Lets Node's event loop wake up when the descriptor can be read. Nothing is called. */
+/** Makes Node.js's event loop wake up when the descriptor is readable, without calling anything. */
 export type WakeUp = (fd: number) => WakeUpHandle;
 
-/** It keeps the thread alive until it is closed. */
+/** Keeps the thread alive until it is closed. */
 export interface WakeUpHandle {
-  /** The loop does not wake up any more, until `start`. */
+  /** Stops waking up the loop until `start`. */
   stop(): void;
   start(): void;
   close(): void;
 }
 
-/** uv.h. */
+/** Constant of uv.h. */
 export const UV_READABLE = 1;
 
 /**
- * koffi's handle of libuv for a descriptor, without its callback: that would be called as well in a thread that is being
- * ended, where no JavaScript runs any more, and the failure of it ends the whole process. Instead of it libuv calls a function of
- * its own that does nothing, so that only the waiting ends; immediates run next. The handle stays koffi's, which closes it
- * together with the thread. Throws where the symbols of libuv are not found.
+ * A libuv handle of koffi for a descriptor, without koffi's callback, which would also be called in a thread that is
+ * being terminated; that fails and crashes the process. Instead, libuv calls one of its own functions that has no effect,
+ * so the wait ends and immediates run. koffi closes the handle together with the thread. Throws if libuv's symbols are
+ * not found.
  */
 export function createWakeUp(koffi: Koffi): WakeUp {
   const node = koffi.load(null);

@@ -1,4 +1,4 @@
-/** The polynomial of Castagnoli, its bits in reverse (RFC 9260, appendix A). Zlib's checksum has another one. */
+/** Castagnoli's polynomial, bit-reversed (RFC 9260, appendix A). Zlib's checksum uses another one. */
 const POLYNOMIAL = 0x82f63b78;
 
 const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {

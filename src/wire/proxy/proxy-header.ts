@@ -1,28 +1,31 @@
 import { formatIp, parseIp } from "#kernel/net/ip.ts";
 import { crc32cOf } from "./crc32c.ts";
 
-/** What a balancer says about a connection that it made for somebody else. */
+/** A load balancer's description of a connection that it forwards. */
 export interface ProxyHeader {
-  /** Bytes of the header; the visitor's own begin behind it. */
+  /** Length of the header in bytes; the visitor's bytes follow. */
   readonly length: number;
-  /** The visitor's end, its address canonical. Null where the balancer speaks for itself or does not know: then its own end counts. */
+  /**
+   * The visitor's canonical address and port. Null if the balancer connects on its own behalf or does not know them: then
+   * its own address counts.
+   */
   readonly client: { readonly address: string; readonly port: number } | null;
 }
 
-/** Why there is no header: more bytes have to come, or none ever makes it right. */
+/** Why no header was read: more bytes are needed, or the bytes are not valid. */
 export type NoProxyHeader = "incomplete" | "malformed";
 
-/** Enough for the addresses and every field that balancers are known to add; the format itself would allow 64 KiB. */
+/** Enough for the addresses and all fields that balancers are known to add; the format allows 64 KiB. */
 export const PROXY_HEADER_BYTES_MAX = 4096;
 
-/** "The maximum line lengths" of version 1: the receiver needs 107 bytes and its final CRLF is among them. */
+/** "The maximum line lengths" of version 1: 107 bytes, including the final CRLF. */
 const LINE_BYTES_MAX = 107;
 const SIGNATURE = Buffer.from("\r\n\r\n\0\r\nQUIT\n", "latin1");
 const LINE_START = Buffer.from("PROXY ", "latin1");
 
 /**
- * Reads the PROXY protocol, version 1 or 2, at the beginning of a connection (haproxy.org, proxy-protocol.txt). Call it
- * again with more bytes while it is incomplete; what is malformed is so already with its first wrong byte.
+ * Reads the PROXY protocol, version 1 or 2, at the start of a connection (haproxy.org, proxy-protocol.txt). If
+ * incomplete, call again with more bytes; malformed input is detected at its first wrong byte.
  */
 export function readProxyHeader(buffer: Buffer): ProxyHeader | NoProxyHeader {
   if (startsAs(buffer, SIGNATURE)) return buffer.length < 16 ? "incomplete" : readBinary(buffer);
@@ -53,7 +56,7 @@ const isPort = (digits: string): boolean => /^(?:0|[1-9]\d*)$/.test(digits) && N
 
 const LOCAL = 0x20;
 const PROXY = 0x21;
-/** Bytes of addresses and ports, by family and transport. Datagrams do not come over a connection. */
+/** Bytes of addresses and ports, by family and transport. Datagrams cannot arrive over a connection. */
 const ADDRESS_BYTES: Readonly<Record<number, number>> = { 0x00: 0, 0x11: 12, 0x21: 36, 0x31: 216 };
 
 function readBinary(buffer: Buffer): ProxyHeader | NoProxyHeader {
@@ -61,7 +64,7 @@ function readBinary(buffer: Buffer): ProxyHeader | NoProxyHeader {
   const family = buffer[13]!;
   const length = 16 + buffer.readUInt16BE(14);
   if ((command !== LOCAL && command !== PROXY) || length > PROXY_HEADER_BYTES_MAX) return "malformed";
-  // A balancer that speaks for itself may fill in what it likes; it is skipped by its length.
+  // A balancer on its own behalf may send any content, which is skipped.
   const addressBytes = command === LOCAL ? 0 : ADDRESS_BYTES[family];
   if (addressBytes === undefined || length < 16 + addressBytes) return "malformed";
   if (buffer.length < length) return "incomplete";
@@ -69,14 +72,14 @@ function readBinary(buffer: Buffer): ProxyHeader | NoProxyHeader {
   if (!areFieldsGood(buffer.subarray(0, length), 16 + addressBytes)) return "malformed";
   if (family !== 0x11 && family !== 0x21) return { length, client: null };
   const [ip, ports] = family === 0x11 ? [4 as const, 24] : [6 as const, 48];
-  // Both addresses, then both ports, the visitor's first.
+  // Both addresses, then both ports; the visitor's come first.
   const bytes = buffer.subarray(16, ip === 4 ? 20 : 32);
   return { length, client: { address: formatIp({ family: ip, bytes }), port: buffer.readUInt16BE(ports) } };
 }
 
 const CHECKSUM = 0x03;
 
-/** Type, length and value, one after the other to the very end; a checksum over the header must be right. */
+/** Validates type-length-value fields up to the end, and the checksum if there is one. */
 function areFieldsGood(header: Buffer, start: number): boolean {
   let at = start;
   while (at < header.length) {
@@ -89,7 +92,7 @@ function areFieldsGood(header: Buffer, start: number): boolean {
   return true;
 }
 
-/** Over the whole header, with its own four bytes taken as zero. */
+/** Checksum of the whole header, with its own four bytes taken as zero. */
 function checksum(header: Buffer, at: number): number {
   const copy = Buffer.from(header);
   copy.fill(0, at, at + 4);

@@ -1,12 +1,12 @@
-/** As much of a ClientHello (RFC 8446 §4.1.2) as decides who answers it. */
+/** The parts of a ClientHello (RFC 8446 §4.1.2) that decide which thread answers it. */
 export interface ClientHello {
-  /** As sent; null where the client names no server (RFC 6066 §3). */
+  /** As sent; null if the client sends no server name (RFC 6066 §3). */
   readonly serverName: string | null;
-  /** What the session tickets begin with that the client offers: the names of the keys they are sealed with (RFC 5077 §4). */
+  /** The names of the ticket keys, with which the client's session tickets begin (RFC 5077 §4). */
   readonly ticketKeyNames: readonly Buffer[];
 }
 
-/** More bytes than any client sends: those with the largest key shares and several tickets need some 5,000. */
+/** Larger than any client's: those with the largest key shares and several tickets need about 5,000 bytes. */
 export const CLIENT_HELLO_BYTES_MAX = 16_384;
 export const TICKET_KEY_NAME_BYTES = 16;
 
@@ -20,8 +20,8 @@ const PRE_SHARED_KEY = 41;
 const TICKETS_MAX = 4;
 
 /**
- * Reads the first flight of a TLS client, which may come in several records. `incomplete` where more bytes are needed,
- * `malformed` where no TLS stack could go on with it; what else is wrong with it is left to the TLS stack.
+ * Reads the first flight of a TLS client, which may consist of several records. `incomplete`: more bytes are needed;
+ * `malformed`: no TLS stack could continue. The TLS stack detects other errors.
  */
 export function readClientHello(bytes: Buffer): ClientHello | "incomplete" | "malformed" {
   const message = joinRecords(bytes);
@@ -34,7 +34,7 @@ export function readClientHello(bytes: Buffer): ClientHello | "incomplete" | "ma
   }
 }
 
-/** The handshake message without its four bytes of head. */
+/** The handshake message without its header of four bytes. */
 function joinRecords(bytes: Buffer): Buffer | "incomplete" | "malformed" {
   const fragments: Buffer[] = [];
   let length = 0;
@@ -63,7 +63,7 @@ function joinRecords(bytes: Buffer): Buffer | "incomplete" | "malformed" {
 const RECORDS_MAX = 16;
 const tooLong = (bytes: Buffer): boolean => bytes.length > CLIENT_HELLO_BYTES_MAX + RECORDS_MAX * RECORD_HEADER_BYTES;
 
-/** Throws RangeError where a length leads past the end. */
+/** Throws RangeError if a length exceeds the message. */
 function parse(message: Buffer): ClientHello {
   const reader = new Reader(message);
   reader.skip(2 + 32);
@@ -77,7 +77,7 @@ function parse(message: Buffer): ClientHello {
   while (!reader.isAtEnd) {
     const type = reader.uint16();
     const length = reader.uint16();
-    // Most are nothing to us, and cost no view of their own.
+    // Other extensions are skipped without creating a view.
     if (type === SERVER_NAME) {
       if (serverName !== null) throw new RangeError("two lists of names");
       serverName = hostName(new Reader(reader.take(length)));
@@ -89,7 +89,7 @@ function parse(message: Buffer): ClientHello {
   return { serverName, ticketKeyNames };
 }
 
-/** The list has one name: there is one kind of name, and no two of a kind (RFC 6066 §3). */
+/** The list has one name: only one type of name exists, and each type occurs once (RFC 6066 §3). */
 function hostName(list: Reader): string {
   const names = new Reader(list.take(list.uint16()));
   if (names.uint8() !== HOST_NAME) throw new RangeError("a name of another kind");
@@ -109,7 +109,7 @@ function identities(body: Reader): Buffer[] {
   return names;
 }
 
-/** Takes bytes from the front; RangeError where there are too few. */
+/** Reads bytes sequentially; throws RangeError at the end. */
 class Reader {
   private readonly bytes: Buffer;
   private at = 0;
@@ -122,7 +122,7 @@ class Reader {
     return this.at === this.bytes.length;
   }
 
-  /** What is left. */
+  /** Number of remaining bytes. */
   get length(): number {
     return this.bytes.length - this.at;
   }

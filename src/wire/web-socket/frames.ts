@@ -1,6 +1,6 @@
 import { GatheredBytes } from "#kernel/gathered-bytes.ts";
 
-/** Why a connection ends, as its last frame tells (RFC 6455 §7.4.1). */
+/** Why a connection is closed, as sent in its last frame (RFC 6455 §7.4.1). */
 export class WebSocketError extends Error {
   readonly code: number;
 
@@ -13,7 +13,7 @@ export class WebSocketError extends Error {
 export interface MessageHandler {
   onText(text: string): void;
   onPing(payload: Buffer): void;
-  /** `code`: what the client gives as its reason; null where it gives none. Nothing is read after it. */
+  /** `code`: the client's reason; null if it gives none. Nothing is read afterwards. */
   onClose(code: number | null): void;
 }
 
@@ -30,12 +30,15 @@ const MASK_BYTES = 4;
 interface Head {
   readonly isFinal: boolean;
   readonly opcode: number;
-  /** Of the head with its mask. */
+  /** Length of the frame header, including the mask. */
   readonly bytes: number;
   readonly length: number;
 }
 
-/** Takes a client's frames apart, however they are cut into chunks (RFC 6455 §5.2). Throws WebSocketError; what is held is bounded. */
+/**
+ * Parses a client's frames, regardless of how they are split into chunks (RFC 6455 §5.2). Throws WebSocketError; buffers
+ * a limited amount.
+ */
 export class ClientFrameReader {
   readonly #handler: MessageHandler;
   readonly #messageBytesMax: number;
@@ -68,7 +71,7 @@ export class ClientFrameReader {
     }
     const left = bytes.length - at;
     if (left > 0) this.#held.push(Buffer.from(bytes.subarray(at)));
-    // A head that is cut needs at least one byte more.
+    // An incomplete header needs at least one more byte.
     if (left >= this.#needed) this.#needed = Math.min(left + 1, HEAD_BYTES_MAX);
   }
 
@@ -100,14 +103,14 @@ export class ClientFrameReader {
   }
 }
 
-/** By the bytes of a longer form: what it may say at least. */
+/** The smallest length that may use each number of extended length bytes. */
 const LEAST_LENGTHS: Readonly<Record<number, number>> = { 0: 0, 2: 126, 8: 65_536 };
 
-/** RFC 6455 §7.4.2, with those of the registry that may be sent: the rest is reserved, or stands for "none was sent". */
+/** RFC 6455 §7.4.2, and the registered codes that may be sent: the others are reserved, or mean that no code was sent. */
 const isCloseCode = (code: number): boolean =>
   (code >= 1000 && code <= 1014 && code !== 1004 && code !== 1005 && code !== 1006) || (code >= 3000 && code <= 4999);
 
-/** Undefined where it is not whole yet. */
+/** Undefined if incomplete. */
 function headAt(bytes: Buffer, at: number): Head | undefined {
   if (bytes.length - at < 2) return undefined;
   const [first, second] = [bytes.readUInt8(at), bytes.readUInt8(at + 1)];
@@ -119,7 +122,7 @@ function headAt(bytes: Buffer, at: number): Head | undefined {
   const extended = short === 127 ? 8 : short === 126 ? 2 : 0;
   if (bytes.length - at < 2 + extended) return undefined;
   const length = extended === 0 ? short : extended === 2 ? bytes.readUInt16BE(at + 2) : Number(bytes.readBigUInt64BE(at + 2));
-  // The shortest form is the only one, and the first bit of the longest is none of the length's.
+  // Only the shortest form is allowed, and the first bit of the longest form must be zero.
   if (length < LEAST_LENGTHS[extended]! || length >= 2 ** 63)
     throw new WebSocketError(PROTOCOL_ERROR, "a length is written in a wrong form");
   return { isFinal: (first & 0x80) !== 0, opcode, bytes: 2 + extended + MASK_BYTES, length };
@@ -140,7 +143,7 @@ function textOf(message: Buffer): string {
   }
 }
 
-/** A whole frame of a server, which is not masked. */
+/** A whole unmasked frame from the server. */
 export function serverFrame(opcode: Opcode, payload: Buffer): Buffer {
   const { length } = payload;
   const head = Buffer.alloc(length < 126 ? 2 : length < 65_536 ? 4 : 10);

@@ -1,7 +1,7 @@
 import { createHash, type KeyObject, sign } from "node:crypto";
 import { der } from "./der.ts";
 
-/** What a certificate says, its parts encoded already. */
+/** The contents of a certificate; some parts are already encoded. */
 export interface CertificateParts {
   /** Positive, most significant byte first. */
   readonly serialNumber: Uint8Array;
@@ -9,7 +9,7 @@ export interface CertificateParts {
   readonly subject: Buffer;
   readonly notBefore: Date;
   readonly notAfter: Date;
-  /** The SubjectPublicKeyInfo of a key on P-256. */
+  /** The SubjectPublicKeyInfo of a P-256 key. */
   readonly publicKey: Buffer;
   readonly extensions: readonly Buffer[];
 }
@@ -18,8 +18,8 @@ const ECDSA_WITH_SHA256 = der.sequence(der.objectIdentifier("1.2.840.10045.4.3.2
 const VERSION_3 = der.tagged(0, der.integer(Buffer.of(2)));
 
 /**
- * A certificate as PEM (RFC 5280 §4), signed with a key on P-256. Written here, since the library that does all else with
- * certificates takes 90 ms and 8 MB, and the first start of every server makes two of them.
+ * A certificate as PEM (RFC 5280 §4), signed with a P-256 key. Encoded here because the X.509 library takes 90 ms and 8
+ * MB to load, and every server's first start creates two certificates.
  */
 export function signedCertificate(parts: CertificateParts, signingKey: KeyObject): string {
   const body = der.sequence(
@@ -40,7 +40,7 @@ export function signedCertificate(parts: CertificateParts, signingKey: KeyObject
 const COMMON_NAME = "2.5.4.3";
 const ORGANIZATION = "2.5.4.10";
 
-/** The name of a subject or an issuer, of what is given. */
+/** The distinguished name of a subject or issuer. */
 export const distinguishedName = ({ commonName, organization }: { readonly commonName?: string; readonly organization?: string }): Buffer =>
   der.sequence(
     ...(commonName === undefined ? [] : [attribute(COMMON_NAME, commonName)]),
@@ -52,7 +52,7 @@ const attribute = (type: string, value: string): Buffer => der.set(der.sequence(
 export const extension = (id: string, value: Buffer, isCritical: boolean): Buffer =>
   der.sequence(der.objectIdentifier(id), ...(isCritical ? [der.true()] : []), der.octets(value));
 
-/** An uncompressed point of P-256 ends its key's description. */
+/** The key's SubjectPublicKeyInfo ends with an uncompressed P-256 point. */
 const POINT_BYTES = 65;
 
 /** SHA-1 of the key's bits (RFC 5280 §4.2.1.2, method 1). */

@@ -1,4 +1,4 @@
-// The distinguished encoding of ASN.1 (X.690 §10), as far as certificates need it. Lengths below 64 KB.
+// The distinguished encoding of ASN.1 (X.690 §10), limited to the needs of certificates. Lengths below 64 KB.
 
 const [BOOLEAN, INTEGER, BIT_STRING, OCTET_STRING, OBJECT_IDENTIFIER] = [0x01, 0x02, 0x03, 0x04, 0x06];
 const [UTF8_STRING, UTC_TIME, GENERALIZED_TIME, SEQUENCE, SET] = [0x0c, 0x17, 0x18, 0x30, 0x31];
@@ -10,21 +10,21 @@ export const der = {
   set: (...parts: readonly Buffer[]): Buffer => element(SET, Buffer.concat(parts)),
   /** `[number] EXPLICIT`. */
   tagged: (number: number, part: Buffer): Buffer => element(CONTEXT | number, part),
-  /** `[number] IMPLICIT` of what has no parts. */
+  /** `[number] IMPLICIT` of a primitive value. */
   implicit: (number: number, bytes: Uint8Array): Buffer => element(CONTEXT_PRIMITIVE | number, bytes),
   true: (): Buffer => element(BOOLEAN, Buffer.of(0xff)),
   /** Not negative, most significant byte first. */
   integer: (bytes: Uint8Array): Buffer => element(INTEGER, unsigned(bytes)),
-  /** `unused`: bits at the end of the last byte. */
+  /** `unused`: number of unused bits at the end of the last byte. */
   bits: (bytes: Uint8Array, unused = 0): Buffer => element(BIT_STRING, Buffer.concat([Buffer.of(unused), bytes])),
   octets: (bytes: Uint8Array): Buffer => element(OCTET_STRING, bytes),
-  /** By its dotted form. */
+  /** From the dotted form. */
   objectIdentifier: (text: string): Buffer => element(OBJECT_IDENTIFIER, identifierBytes(text)),
   text: (text: string): Buffer => element(UTF8_STRING, Buffer.from(text, "utf8")),
   time,
 } as const;
 
-/** The first elements inside of an element, `countMax` at most, each with its own head. Throws a RangeError where one does not end in it. */
+/** The first elements inside an element, at most `countMax`, each with its header. Throws RangeError if one exceeds it. */
 export function derParts(whole: Buffer, countMax: number): readonly Buffer[] {
   const { contentAt, end } = extent(whole, 0);
   const parts: Buffer[] = [];
@@ -37,7 +37,7 @@ export function derParts(whole: Buffer, countMax: number): readonly Buffer[] {
   return parts;
 }
 
-/** Of the element that begins there; lengths of up to two bytes. */
+/** The extent of the element at `at`; its length may have up to two bytes. */
 function extent(bytes: Buffer, at: number): { readonly contentAt: number; readonly end: number } {
   const first = bytes.readUInt8(at + 1);
   if (first === 0x80 || first > 0x82) throw new RangeError("an element of 64 KB or more, or without a length");
@@ -53,7 +53,7 @@ function element(tag: number, content: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(head), content]);
 }
 
-/** Without needless zeros, and with one where the first bit would else say that the number is negative. */
+/** Removes leading zeros, and adds one if the first bit would make the number negative. */
 function unsigned(bytes: Uint8Array): Buffer {
   const first = bytes.findIndex((byte) => byte !== 0);
   const significant = first < 0 ? Buffer.of(0) : bytes.subarray(first);
@@ -70,7 +70,7 @@ function identifierBytes(text: string): Buffer {
   return Buffer.from(bytes);
 }
 
-/** Whole seconds; two digits of the year until 2049 (RFC 5280 §4.1.2.5). */
+/** Whole seconds; two digits for the year until 2049 (RFC 5280 §4.1.2.5). */
 function time(date: Date): Buffer {
   const text = `${date.toISOString().slice(0, 19).replaceAll(/[-:T]/g, "")}Z`;
   return date.getUTCFullYear() < 2050 ? element(UTC_TIME, Buffer.from(text.slice(2))) : element(GENERALIZED_TIME, Buffer.from(text));

@@ -16,7 +16,7 @@ export interface RootDescription {
 /** keyCertSign and cRLSign, the bits 5 and 6. */
 const SIGNS_CERTIFICATES_AND_LISTS = der.bits(Buffer.of(0b0000_0110), 1);
 
-/** The root of an authority that signs certificates of servers and no other authority's, as PEM (RFC 5280 §4). */
+/** The root certificate of an authority that only signs server certificates, as PEM (RFC 5280 §4). */
 export function selfSignedRoot({ serialNumber, notBefore, notAfter, keys, ...names }: RootDescription): string {
   const name = distinguishedName(names);
   const publicKey = publicKeyBytes(KeyObject.from(keys.publicKey));

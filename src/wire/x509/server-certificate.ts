@@ -2,9 +2,9 @@ import { createPrivateKey, KeyObject, type webcrypto, X509Certificate } from "no
 import { distinguishedName, extension, keyIdentifier, publicKeyBytes, signedCertificate } from "./certificate.ts";
 import { der, derParts } from "./der.ts";
 
-/** Who signs. */
+/** The authority that signs. */
 export interface Issuer {
-  /** As its own certificate encodes it: readers compare the bytes. */
+  /** Encoded as in its own certificate, because readers compare the bytes. */
   readonly name: Buffer;
   readonly keyIdentifier: Buffer;
   /** ECDSA on P-256. */
@@ -12,7 +12,7 @@ export interface Issuer {
 }
 
 export interface ServerDescription {
-  /** Lower case, in ASCII, at least one; a first label of `*` stands for any. */
+  /** Lower case, ASCII, at least one; a first label of `*` is a wildcard. */
   readonly hosts: readonly string[];
   /** One of the hosts; null leaves the subject empty. */
   readonly commonName: string | null;
@@ -24,10 +24,10 @@ export interface ServerDescription {
   readonly publicKey: webcrypto.CryptoKey;
 }
 
-/** Where a certificate says whose it is: version, number, algorithm, issuer and validity stand before it (RFC 5280 §4.1). */
+/** Index of the subject in a certificate: version, number, algorithm, issuer and validity precede it (RFC 5280 §4.1). */
 const SUBJECT_AT = 5;
 
-/** Opens an authority's certificate and key, both PEM, the key PKCS #8 on P-256. Throws on anything else. */
+/** Opens an authority's PEM certificate and PKCS #8 P-256 key. Throws on anything else. */
 export function openIssuer(certificate: string, privateKey: string): Issuer {
   const { raw, publicKey } = new X509Certificate(certificate);
   const [body] = derParts(raw, 1);
@@ -47,7 +47,7 @@ const DNS_NAME = 2;
 /** AuthorityKeyIdentifier, keyIdentifier (RFC 5280 §4.2.1.1). */
 const KEY_IDENTIFIER = 0;
 
-/** A server's certificate for TLS, as PEM. */
+/** A TLS server certificate, as PEM. */
 export function serverCertificate(server: ServerDescription, issuer: Issuer): string {
   const { serialNumber, notBefore, notAfter, commonName } = server;
   const publicKey = publicKeyBytes(KeyObject.from(server.publicKey));
@@ -56,7 +56,7 @@ export function serverCertificate(server: ServerDescription, issuer: Issuer): st
     extension("2.5.29.19", NO_AUTHORITY, true),
     extension("2.5.29.15", SIGNS_HANDSHAKES, true),
     extension("2.5.29.37", SERVER_AUTHENTICATION, false),
-    // RFC 5280 §4.2.1.6: critical where the subject is empty.
+    // RFC 5280 §4.2.1.6: critical if the subject is empty.
     extension("2.5.29.17", der.sequence(...names), commonName === null),
     extension("2.5.29.14", der.octets(keyIdentifier(publicKey)), false),
     extension("2.5.29.35", der.sequence(der.implicit(KEY_IDENTIFIER, issuer.keyIdentifier)), false),

@@ -88,7 +88,8 @@ export function createRecordChanger(deps: RecordChangerDeps): RecordChanger {
       recordCount: source.recordCount,
       recordCountMax: deps.recordsPerZoneMax(zone.plan),
       pointed: POINTED.has(kind),
-      // Records from a primary are not checked; records that callers may add are checked against those of their own type.
+      // Records from a primary are not checked; records that callers may add are only checked against others of the same
+      // type.
       beside: transferred ? "nothing" : source.type === "secondary" ? "own_type" : "all",
       ...(ignored ? { ignored } : {}),
     });

@@ -139,7 +139,7 @@ const patched = (row: DnsRecordRow, body: DnsRecordWrite, { zone, policy, now }:
 const overwritten = (row: DnsRecordRow, body: DnsRecordWrite, to: Checked, { zone, policy, now }: Scene): DnsRecordRow | PlatformError =>
   changedRow(row, to instanceof PlatformError ? checked(() => prepareRecord(body, zone, policy, judgedBefore(row))) : to, now);
 
-/** A proxied record has no TTL of its own to keep. */
+/** A proxied record has no individual TTL to keep. */
 const judgedBefore = <Row extends ShownRow>(row: Row): Partial<PreparedRecord> =>
   row.proxied === 1 ? { ...row, ttl: TTL_AUTOMATIC } : row;
 

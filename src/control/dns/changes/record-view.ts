@@ -44,7 +44,7 @@ export function writeOf(row: ShownRow, body: DnsRecordWrite): DnsRecordWrite {
     name: row.name,
     content: row.content,
     ...(keptData === null ? {} : { data: JSON.parse(keptData) as Record<string, unknown> }),
-    // A proxied record has no TTL of its own to check.
+    // A proxied record has no individual TTL to check.
     ttl: row.proxied === 1 || body.proxied === true ? TTL_AUTOMATIC : row.ttl,
     proxied: row.proxied === 1 && !newType,
     priority: row.priority,
