@@ -21,7 +21,7 @@ import { jsonSteps } from "#rules/detectors/masking/allowed-place.ts";
 import { compileDetectors, type CompiledDetectors } from "#rules/detectors/engine/compiled.ts";
 import { customDetector, customDetectors, type CustomPattern } from "#rules/detectors/engine/custom.ts";
 import { jsonPaths } from "#rules/detectors/masking/json-path.ts";
-import { confirmedByProximity } from "#rules/detectors/engine/proximity.ts";
+import { confidences } from "#rules/detectors/engine/proximity.ts";
 import { scanText } from "#rules/detectors/engine/scan-text.ts";
 import { DETECTORS } from "#rules/detectors/catalog/table.ts";
 import { createValueHash, VALUE_HASH_PURPOSE } from "#rules/detectors/engine/value-hash.ts";
@@ -102,18 +102,18 @@ export function createSensitiveData({ store, clock, sealer }: SensitiveDataDeps)
       const enabled = enabledRules(overrides, own);
       const body = Buffer.from(text);
       const { bytes, limited, findings } = scanText(compiledWith(own), body);
-      const confirmed = confirmedByProximity(findings.filter(({ detector }) => enabled.has(detector.rule_id)));
+      const confidenceOf = confidences(findings.filter(({ detector }) => enabled.has(detector.rule_id)));
       const first = findings.flatMap(({ hits }) => hits.slice(0, 1));
       const paths = first.length > 0 && isJsonText(text) ? jsonPaths(body, first, findings) : null;
       return {
         bytes,
         scan_limited: limited,
-        findings: findings.map(({ detector, count, offset, hits }) => ({
+        findings: findings.map(({ detector, count, offset, isSure, hits }) => ({
           rule_id: detector.rule_id,
           detector: detector.id,
           description: detector.name,
           categories: CATEGORIES.get(detector.rule_id) ?? [detector.category, ...(detector.tags ?? [])],
-          confidence: confirmed.has(detector) ? "high" : detector.confidence,
+          confidence: confidenceOf({ detector, isSure }),
           enabled: enabled.has(detector.rule_id),
           count,
           offset,

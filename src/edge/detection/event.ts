@@ -47,4 +47,5 @@ export function eventOf(
   };
 }
 
-const rank = ({ match }: ExaminedMatch): number => (match.confidence === "high" ? 0 : 1);
+const RANKS = { high: 0, medium: 1, low: 2 } as const;
+const rank = ({ match }: ExaminedMatch): number => RANKS[match.confidence];

@@ -3,7 +3,7 @@ import { sealEnvelope } from "#kernel/crypto/envelope.ts";
 import type { EventMatch } from "#events/rows/rows.ts";
 import type { Detector } from "#rules/detectors/engine/detector.ts";
 import { jsonPaths } from "#rules/detectors/masking/json-path.ts";
-import { confirmedByProximity } from "#rules/detectors/engine/proximity.ts";
+import { confidences } from "#rules/detectors/engine/proximity.ts";
 import type { ScanResult } from "#rules/detectors/engine/scan.ts";
 import type { Finding, DetectorHit } from "#rules/detectors/engine/tallies.ts";
 import type { TextMasker } from "#rules/detectors/masking/text-masker.ts";
@@ -57,7 +57,7 @@ export function examine(result: ScanResult, deps: ExamineDeps): Examined {
     if (finding.count === gone) return [];
     return [{ ...finding, count: finding.count - gone, offset: hits[0]?.offset ?? finding.offset, hits }];
   });
-  const confirmed = confirmedByProximity(kept);
+  const confidenceOf = confidences(kept);
   const copiesOf = createCopies();
   const matches = kept.map((finding): ExaminedMatch => {
     const { detector, count, offset } = finding;
@@ -68,7 +68,7 @@ export function examine(result: ScanResult, deps: ExamineDeps): Examined {
       rule_id: detector.rule_id,
       count,
       offset,
-      confidence: confirmed.has(detector) ? "high" : detector.confidence,
+      confidence: confidenceOf(finding),
       ...(path === null ? {} : { json_path: deps.mask([path], "")[0] ?? "" }),
       ...(first === undefined ? {} : { value_hash: hashOf(detector, first), ...asked(subject, finding, copiesOf) }),
     };

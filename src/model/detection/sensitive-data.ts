@@ -21,7 +21,7 @@ export const SensitiveDataFindings = Type.Object({
       description: Type.String(),
       categories: Type.Array(Type.String()),
       /** Three enabled kinds close to each other raise each other to high. */
-      confidence: Type.Enum(["medium", "high"]),
+      confidence: Type.Enum(["low", "medium", "high"]),
       /** Whether a response with this text would cause an event, unless an allow-list matches it. */
       enabled: Type.Boolean(),
       count: Type.Integer(),

@@ -12,6 +12,7 @@ import { WORLD_DETECTORS } from "#rules/detectors/personal/personal-world.ts";
 import { PERSONAL_DETECTORS } from "#rules/detectors/personal/personal.ts";
 import { MACHINE_READABLE_ZONE } from "#rules/detectors/personal/travel-documents.ts";
 import { VAT_DETECTORS } from "#rules/detectors/personal/vat.ts";
+import { withPublished } from "#rules/detectors/secrets/published.ts";
 import { AI_SECRETS } from "#rules/detectors/secrets/secrets-ai.ts";
 import { CLOUD_SECRETS } from "#rules/detectors/secrets/secrets-cloud.ts";
 import { COMMUNICATION_SECRETS } from "#rules/detectors/secrets/secrets-communication.ts";
@@ -38,16 +39,18 @@ export const DETECTORS: readonly Detector[] = [
   ...CONTACT_DETECTORS,
   ...NAMED_DETECTORS,
   ...BARE_DETECTORS,
-  ...AI_SECRETS,
-  ...CLOUD_SECRETS,
-  ...COMMUNICATION_SECRETS,
-  ...NAMED_SECRETS,
-  ...DATA_SECRETS,
-  ...DEVELOPMENT_SECRETS,
-  ...OBSERVABILITY_SECRETS,
-  ...PAYMENT_SECRETS,
-  ...FURTHER_SECRETS,
-  ...GENERAL_SECRETS,
+  ...withPublished([
+    ...AI_SECRETS,
+    ...CLOUD_SECRETS,
+    ...COMMUNICATION_SECRETS,
+    ...NAMED_SECRETS,
+    ...DATA_SECRETS,
+    ...DEVELOPMENT_SECRETS,
+    ...OBSERVABILITY_SECRETS,
+    ...PAYMENT_SECRETS,
+    ...FURTHER_SECRETS,
+    ...GENERAL_SECRETS,
+  ]),
 ];
 
 /** Those that are on by default, as far as what they find leaves no doubt. */

@@ -54,3 +54,9 @@ export function isJwt(text: string): boolean {
     return false;
   }
 }
+
+/** A token without anybody's rights but everybody's, as Supabase gives to pages: its claims say so. */
+export function isAnonymousJwt(text: string): boolean {
+  const claims = Buffer.from(text.split(".", 2)[1] ?? "", "base64url").toString("latin1");
+  return /"role"\s{0,4}:\s{0,4}"(?:anon|anonymous|public)"/.test(claims);
+}

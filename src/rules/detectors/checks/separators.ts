@@ -86,10 +86,10 @@ export function withoutSpelled(text: string): string {
 }
 
 /**
- * One separator between groups of a number, as a pattern over bytes: space, dash, dot, plus (a space in queries), a no-break
+ * What separates groups of a number beside a blank, as the alternatives of a pattern over bytes: dash, dot, plus (a space in queries), a no-break
  * space or a typesetter's space or dash in UTF-8, and those that are spelled out.
  */
-export const SEPARATOR = String.raw`(?:[ .+\-]|\xc2?\xa0|\xe2(?:\x80[\x80-\x8b\x90-\x95\xaf]|\x88\x92)|[&%\\](?:${either(SPELLED)}))`;
+export const SEPARATOR_BUT_BLANK = String.raw`[.+\-]|\xc2?\xa0|\xe2(?:\x80[\x80-\x8b\x90-\x95\xaf]|\x88\x92)|[&%\\](?:${either(SPELLED)})`;
 
 /** In either case, without what they begin with. */
 function either(spelled: readonly string[]): string {

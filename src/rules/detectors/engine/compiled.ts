@@ -18,7 +18,7 @@ export interface CompiledDetectors {
   readonly number: readonly DetectorGroup[];
   readonly literals: LiteralIndex;
   readonly prefilter: Prefilter;
-  /** The detectors with context words that a text names. */
+  /** The detectors with words beside their hits (`context`, or else `sureBeside`) that a text names. */
   readonly named: NamedIndex<Detector>;
 }
 
@@ -33,16 +33,22 @@ const once = <T>(find: () => T): (() => T) => {
   return () => (found ??= find());
 };
 
+const ALL_DIGITS = 0xffff;
+/** `91 ABNA 0417 164`. */
+const BANK_OF_LETTERS = 0xef03;
+
 /**
  * What stands for numbers without templates: found out once, since zones with patterns of their own are compiled by themselves, and not
  * before it is asked for, since most threads never look.
  */
 const FORMS_OF_ANCHORS: ReadonlyMap<Anchor["kind"], () => NumberForms> = new Map([
-  // Two check digits behind two letters. All else may be letters; behind small ones, which texts are full of, digits have to follow.
+  // Two check digits behind two letters. All else may be letters; behind small ones, which texts are full of, and where the country
+  // stands by itself, digits have to follow.
   [
     "country_check",
     once(() => ({
       ...noForms(),
+      alone: masksWhere((mask) => mask === ALL_DIGITS || mask === BANK_OF_LETTERS || ((mask & 7) === 3 && onesOf(mask) >= 12)),
       afterCapital: masksWhere((mask) => (mask & 3) === 3),
       afterSmall: masksWhere((mask) => (mask & 3) === 3 && onesOf(mask) >= 9 && onesOf(mask & 0xfc00) >= 5),
     })),
@@ -107,7 +113,7 @@ export function compileDetectors(detectors: readonly Detector[]): CompiledDetect
         ...Array.from(FORMS_OF_ANCHORS, ([kind, forms]) => (anchored((anchor) => anchor.kind === kind).length > 0 ? forms() : noForms())),
       ]),
     }),
-    named: namedIndex(detectors.map((detector) => [detector, detector.context ?? []])),
+    named: namedIndex(detectors.map((detector) => [detector, detector.context ?? detector.sureBeside ?? []])),
   };
 }
 

@@ -1,3 +1,5 @@
+import type { ValuePlace } from "./place.ts";
+
 /** Where a detector may begin to look. Every detector has an anchor, so that a scan stays linear. */
 export type Anchor =
   /** A number or code of one of these forms (chains.ts) that stands by itself. The detector has no patterns then. `stuck`: also right behind a name such as `VISA` (scan.ts). */
@@ -27,6 +29,9 @@ export interface Pattern {
   exec(window: string): readonly string[] | null;
 }
 
+/** Characters of a text, the last one excluded. */
+export type ValueRange = readonly [from: number, to: number];
+
 export type Category = "pii" | "financial" | "secrets" | "custom";
 
 /** One kind of sensitive data. Rows never change their ids: stored overrides and events name them. */
@@ -41,15 +46,24 @@ export interface Detector {
   readonly patterns: readonly Pattern[];
   /** Decides on what a pattern found; the checks that make a detector precise. */
   readonly accepts: (text: string) => boolean;
+  /**
+   * Where in what was found the value stands, for those that take a name or a heading along: the hit is the value alone, so that it has
+   * the value's place and the same `value_hash` whatever name stands before it. Absent: all of it.
+   */
+  readonly valueIn?: (text: string) => ValueRange;
   /** When present, one of these words must stand shortly before the match, or label it in markup (context.ts). */
   readonly context?: readonly string[];
   /** For numbers with `context`: what may stand right behind the number instead of a word before it; tried on BEHIND_BYTES (scan.ts). */
   readonly namedBehind?: RegExp;
+  /** Of two detectors that share their patterns, each has the values in such a place, or the others (place.ts). */
+  readonly place?: ValuePlace;
   /** Further tags than the category, which overrides may name. */
   readonly tags?: readonly string[];
   /** Of customers' patterns: how many tries (CUSTOM_TRIES_MAX) one of it counts for. */
   readonly tries?: number;
-  readonly confidence: "medium" | "high";
+  readonly confidence: "low" | "medium" | "high";
+  /** Beside one of these words a hit is of high confidence, whatever `confidence` says; without them it counts all the same. */
+  readonly sureBeside?: readonly string[];
   /** Whether it runs without an override (SPEC 8). */
   readonly enabled: boolean;
   /**

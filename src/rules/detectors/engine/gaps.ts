@@ -12,8 +12,8 @@ const GAP_BYTES_MAX = 96;
 /** What gaps begin with. */
 export const GAP_STARTS = " \t\r\n<\\";
 
-/** The same as a pattern, for those that are not read by an automaton. */
-export const GAP = String.raw`(?:[ \t\r\n]|\\[nrt]|</?(?:${INLINE.join("|")})(?: [^<>]{0,48})?/?>){1,8}`;
+/** A part of one as a pattern, for those that are not read by an automaton. */
+export const GAP_PART = String.raw`[ \t\r\n]|\\[nrt]|</?(?:${INLINE.join("|")})(?: [^<>]{0,48})?/?>`;
 
 /** Where the gap ends that begins at `at`, where one of GAP_STARTS stands; `at` where there is none. */
 export function gapEnd(bytes: Uint8Array, at: number): number {

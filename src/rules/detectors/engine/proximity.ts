@@ -5,8 +5,16 @@ import type { Finding } from "./tallies.ts";
 const KINDS_MIN = 3;
 const NEAR_BYTES = 256;
 
-/** The detectors that are surer of their hits than by themselves: one of these stands among hits of two other kinds. */
-export function confirmedByProximity(findings: readonly Finding[]): ReadonlySet<Detector> {
+/**
+ * How sure each finding is, from what was found together: of high confidence where a word beside a hit or the kind's own check leaves no
+ * doubt, and where one stands among hits of two other kinds. What is published on purpose is of low confidence wherever it stands.
+ */
+export function confidences(findings: readonly Finding[]): (finding: Pick<Finding, "detector" | "isSure">) => Detector["confidence"] {
+  const confirmed = confirmedByProximity(findings.filter(({ detector }) => detector.confidence !== "low"));
+  return ({ detector, isSure }) => (isSure || confirmed.has(detector) ? "high" : detector.confidence);
+}
+
+function confirmedByProximity(findings: readonly Finding[]): ReadonlySet<Detector> {
   const confirmed = new Set<Detector>();
   if (findings.length < KINDS_MIN) return confirmed;
   const hits = findings

@@ -13,6 +13,7 @@ import { isWorth, mayTransform, rawEnd, render, renderBuffer } from "./rendered.
 import {
   continuesNumber,
   continuesSeries,
+  countryStart,
   follows,
   goesOnAsSeries,
   hasColonSoon,
@@ -26,12 +27,12 @@ import {
   lettersStart,
   nameStart,
   otherStart,
-  spells,
   UNDERSCORE,
   wordEnd,
   wordsStart,
 } from "./surroundings.ts";
-import { type Finding, Tallies } from "./tallies.ts";
+import { isInPlace } from "./place.ts";
+import { type Finding, type FoundValue, Tallies } from "./tallies.ts";
 
 /** Bytes after an anchor that a pattern may look at. */
 export const WINDOW_BYTES = 512;
@@ -51,6 +52,8 @@ const HINT_CANDIDATES = 1 / 2;
 /** Looking for a byte that has to follow, over 200 bytes at most. */
 const FOLLOWING_CANDIDATES = 1 / 16;
 const RENDERED_A_CANDIDATE = 256;
+/** A look at what stands around a value. */
+const PLACE_CANDIDATES = 4;
 /** So much text in which labels are looked for costs as much as a candidate. */
 const LABEL_TEXT_A_CANDIDATE = 128;
 
@@ -224,7 +227,7 @@ export class BodyScanner {
     const { findings } = inner.end(this.#isCut || to < view.length);
     this.#candidates += inner.#candidates + (to - from) / RENDERED_A_CANDIDATE;
     this.#customTries = inner.#customTries;
-    for (const { detector, hits } of findings) {
+    for (const { detector, hits, isSure } of findings) {
       // Each is compared with what is known.
       this.#candidates += hits.length;
       for (const { offset, text } of hits) {
@@ -232,7 +235,7 @@ export class BodyScanner {
         const end = rawEnd(view, rendered, offset + text.length - 1);
         // What is shown as it is written has been looked at.
         if (end - start !== text.length && !this.#tallies.isKnown(detector, this.#base + start, this.#base + end))
-          this.#count(detector, this.#base + start, text, this.#base + end);
+          this.#add({ detector, ...spanOf(this.#base + start, this.#base + end), value: text, isSure });
       }
     }
   }
@@ -251,7 +254,7 @@ export class BodyScanner {
     if (before === LETTER) {
       const start = lettersStart(view, at);
       if (start >= 0) {
-        if (at - start === 2 || spells(view, start, at - 2, "iban")) this.#atCountry(view, at - 2);
+        this.#atCountry(view, at);
         this.#atChain(view, start);
       }
       if (isBehindName(view, at)) this.#atChain(view, at);
@@ -261,6 +264,7 @@ export class BodyScanner {
     const { plus, base58, number } = this.#detectors;
     if (number.length > 0) this.#tryPatterns(view, at, number, WINDOW_BYTES);
     if (view[at - 1] === PLUS && plus.length > 0) this.#tryPatterns(view, at - 1, plus, NUMBER_WINDOW_BYTES);
+    this.#atCountry(view, at);
     if (base58.length > 0 && isLongWord(view, at)) this.#tryPatterns(view, at, base58, NUMBER_WINDOW_BYTES);
     for (let start = wordsStart(view, at); start < at; start = wordEnd(view, start) + 1) if (this.#atChain(view, start)) return;
     this.#atChain(view, at);
@@ -282,10 +286,13 @@ export class BodyScanner {
     this.#tryPatterns(view, start, this.#detectors.colon, NUMBER_WINDOW_BYTES);
   }
 
+  /** Two check digits, with a country before them. */
   #atCountry(view: Buffer, at: number): void {
     const { country_check } = this.#detectors;
-    if (country_check.length === 0 || isUpper(view[at]) !== isUpper(view[at + 1]) || CHAIN_CLASSES[view[at + 3] ?? 0] !== DIGIT) return;
-    this.#tryPatterns(view, at, country_check, ACCOUNT_WINDOW_BYTES);
+    if (country_check.length === 0 || CHAIN_CLASSES[view[at + 1] ?? 0] !== DIGIT) return;
+    const start = countryStart(view, at);
+    if (start >= 0 && isUpper(view[start]) === isUpper(view[start + 1]))
+      this.#tryPatterns(view, start, country_check, ACCOUNT_WINDOW_BYTES);
   }
 
   /** The longest form that a detector accepts; false where there is none. */
@@ -304,7 +311,7 @@ export class BodyScanner {
         if (detector.context !== undefined && !(namedHere ??= this.#namedBefore(view, at)).has(detector)) {
           if (detector.namedBehind?.test(view.toString("latin1", end, end + BEHIND_BYTES)) !== true) continue;
         }
-        this.#count(detector, this.#base + at, text);
+        this.#count(detector, view, at, text, namedHere);
         this.#foundTo = this.#base + end;
         return true;
       }
@@ -348,9 +355,9 @@ export class BodyScanner {
       pattern.lastIndex = 0;
       const found = pattern.exec(window)?.[0];
       if (found === undefined) continue;
-      const detector = detectors.find((one) => one.accepts(found) && this.#isNamed(one, view, at));
+      const detector = detectors.find((one) => one.accepts(found) && this.#isNamed(one, view, at) && this.#isPlaced(one, view, at, found));
       if (detector === undefined) continue;
-      this.#count(detector, this.#base + at, found);
+      this.#count(detector, view, at, found);
       return;
     }
   }
@@ -359,20 +366,43 @@ export class BodyScanner {
     return detector.context === undefined || this.#namedBefore(view, at).has(detector);
   }
 
+  #isPlaced({ place, valueIn }: Detector, view: Buffer, at: number, found: string): boolean {
+    if (place === undefined) return true;
+    this.#candidates += PLACE_CANDIDATES;
+    const [from, to] = valueIn?.(found) ?? [0, found.length];
+    return isInPlace(place, view, at + from, at + to, at + WINDOW_BYTES);
+  }
+
   #namedBefore(view: Buffer, at: number): Named<Detector> {
     const before = textBefore(view, at);
     this.#candidates += before.length / LABEL_TEXT_A_CANDIDATE;
     return this.#detectors.named.in(before);
   }
 
-  #count(detector: Detector, from: number, text: string, to = from + text.length): void {
+  #count(detector: Detector, view: Buffer, at: number, text: string, named?: Named<Detector>): void {
+    const from = this.#base + at;
+    const isSure = detector.sureBeside !== undefined && (named ?? this.#namedBefore(view, at)).has(detector);
+    const [start, end] = detector.valueIn?.(text) ?? [0, text.length];
+    const span = { from, to: from + text.length, valueFrom: from + start, valueTo: from + end };
+    this.#add({ detector, ...span, value: end - start === text.length ? text : text.slice(start, end), isSure });
+  }
+
+  #add(found: FoundValue): void {
+    const { from, to, valueFrom, valueTo } = found;
     if (this.#isCut && mayGoOn(this.#buffer.subarray(to - this.#base, this.#filled))) return;
     // Whatever is so near the start is found while the start is there.
     if (this.#startsInside && this.#base === 0 && mayGoBack(this.#buffer.subarray(0, from))) return;
-    this.#onHit?.(from, to);
-    this.#tallies.add(detector, from, to, text);
+    this.#onHit?.(valueFrom, valueTo);
+    this.#tallies.add(found);
   }
 }
+
+const spanOf = (from: number, to: number): Pick<FoundValue, "from" | "to" | "valueFrom" | "valueTo"> => ({
+  from,
+  to,
+  valueFrom: from,
+  valueTo: to,
+});
 
 /** So near to each other, hints are about the same value. */
 const HINT_BYTES = 128;

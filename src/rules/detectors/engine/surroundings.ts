@@ -77,6 +77,7 @@ export const UNDERSCORE = 0x5f;
 const SPACE = 0x20;
 const DOT = 0x2e;
 const DASH = 0x2d;
+const SEMICOLON = 0x3b;
 
 export const isUpper = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x41 && byte <= 0x5a;
 
@@ -124,7 +125,26 @@ export function isBehindName(view: Buffer, at: number): boolean {
   return NAMES_OF_NUMBERS.has(name) || ENDS_OF_SENTENCES.test(name);
 }
 
-export const spells = (view: Buffer, from: number, to: number, word: string): boolean =>
+/** Where the two letters of a country stand whose check digits begin at `at`, with one separator between the two or none; -1 where they do not. */
+export function countryStart(view: Buffer, at: number): number {
+  const end = at - separatorBefore(view, at);
+  const start = lettersStart(view, end);
+  if (start < 0) return -1;
+  return end - start === COUNTRY_LETTERS || spells(view, start, end - COUNTRY_LETTERS, "iban") ? end - COUNTRY_LETTERS : -1;
+}
+
+const COUNTRY_LETTERS = 2;
+const NBSP = "&nbsp;";
+
+/** Bytes of the separator that ends before `at`. */
+function separatorBefore(view: Buffer, at: number): number {
+  const byte = view[at - 1];
+  if (byte === SPACE || byte === DASH || byte === DOT) return 1;
+  if (byte === 0xa0) return view[at - 2] === 0xc2 ? 2 : 1;
+  return byte === SEMICOLON && view.toString("latin1", at - NBSP.length, at) === NBSP ? NBSP.length : 0;
+}
+
+const spells = (view: Buffer, from: number, to: number, word: string): boolean =>
   to - from === word.length && view.toString("latin1", from, to).toLowerCase() === word;
 
 /** Where up to two short words of letters begin that lead to the digits at `at`, as in `AB 12` and `B-AB 12`; `at` where there are none. */
@@ -146,10 +166,34 @@ export function wordEnd(view: Buffer, start: number): number {
   return end;
 }
 
-/** Whether the digits are the `5` of `0.5` or of `12-5`: a part of something longer. */
+/** Whether the digits are the `5` of `0.5`, `.5` or `12-5`: a part of something longer. */
 export function continuesNumber(view: Buffer, at: number): boolean {
   const separator = view[at - 1];
-  return (separator === DOT || separator === DASH) && at > 1 && CHAIN_CLASSES[view[at - 2] ?? 0] === DIGIT;
+  if (separator !== DOT && separator !== DASH) return false;
+  if (at > 1 && CHAIN_CLASSES[view[at - 2] ?? 0] === DIGIT) return true;
+  return separator === DOT && isFractionPoint(view, at - 1);
+}
+
+/** Words of scripts that a number may stand right behind once nothing is left out that can be. */
+const WORDS_BEFORE_FRACTIONS: ReadonlySet<string> = new Set("return case else typeof void throw yield await in of do".split(" "));
+/** Commands of paths in SVG; the number behind each may have no nought before its point (SVG 2 §9.3). */
+const PATH_COMMANDS: ReadonlySet<string> = new Set([..."MmLlHhVvCcSsQqTtAa", "zm", "zM", "Zm", "ZM"]);
+const WORD_LETTERS_MAX = 6;
+
+/**
+ * Whether the point at `at`, before a digit, begins a fraction without its nought: `opacity:.53`, `(.5,-.5)`, `c.5`. Behind a word or
+ * another point, a sentence or a row of dots ends.
+ */
+function isFractionPoint(view: Buffer, at: number): boolean {
+  const before = view[at - 1] ?? SPACE;
+  if (before === DOT || before >= 0x80) return false;
+  if (!isWord(before)) return true;
+  let start = at;
+  while (start > 0 && CHAIN_CLASSES[view[start - 1] as number] === LETTER) if (at - --start > WORD_LETTERS_MAX) return false;
+  if (start === at) return false;
+  const word = view.toString("latin1", start, at);
+  if (PATH_COMMANDS.has(word)) return true;
+  return WORDS_BEFORE_FRACTIONS.has(word) && (start === 0 || !isWord(view[start - 1]));
 }
 
 /** Whether groups go on that began further left: the last three of `1111 2222 3333 4444` or `AL47 2222 …` are no number. */

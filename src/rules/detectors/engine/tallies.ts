@@ -5,8 +5,23 @@ export interface Finding {
   readonly count: number;
   /** Byte offset of the first hit. */
   readonly offset: number;
+  /** A word that leaves no doubt stands beside one of the hits (`sureBeside`). */
+  readonly isSure: boolean;
   /** In the order of the text; the first HITS_MAX of a scan, whatever found them. */
   readonly hits: readonly DetectorHit[];
+}
+
+/** A find before it is counted. */
+export interface FoundValue {
+  readonly detector: Detector;
+  /** Bytes of all that the detector took, with a name before a value. */
+  readonly from: number;
+  readonly to: number;
+  /** Bytes of the value, which is what is told. */
+  readonly valueFrom: number;
+  readonly valueTo: number;
+  readonly value: string;
+  readonly isSure: boolean;
 }
 
 /** What was found where. It stays in memory, for as long as somebody tells it from what is allowed. */
@@ -22,6 +37,7 @@ export const HITS_MAX = 1000;
 interface Tally {
   count: number;
   offset: number;
+  isSure: boolean;
   /** The last hit, so that what lies within it is not counted again. */
   last: { readonly from: number; readonly to: number };
   readonly hits: (DetectorHit & { readonly to: number })[];
@@ -44,16 +60,17 @@ export class Tallies {
   }
 
   /** What lies within the detector's last hit is a part of it. */
-  add(detector: Detector, from: number, to: number, text: string): void {
+  add({ detector, from, to, valueFrom, valueTo, value, isSure }: FoundValue): void {
     const tally = this.#tallies.get(detector);
     if (tally !== undefined && from >= tally.last.from && from < tally.last.to) return;
-    const hits = this.#hits++ < HITS_MAX ? [{ offset: from, to, text }] : [];
+    const hits = this.#hits++ < HITS_MAX ? [{ offset: valueFrom, to: valueTo, text: value }] : [];
     if (tally === undefined) {
-      this.#tallies.set(detector, { count: 1, offset: from, last: { from, to }, hits });
+      this.#tallies.set(detector, { count: 1, offset: valueFrom, isSure, last: { from, to }, hits });
       return;
     }
     tally.count++;
-    tally.offset = Math.min(tally.offset, from);
+    tally.offset = Math.min(tally.offset, valueFrom);
+    tally.isSure ||= isSure;
     tally.last = { from, to };
     tally.hits.push(...hits);
   }
@@ -61,10 +78,11 @@ export class Tallies {
   /** By the first hit of each. */
   findings(): readonly Finding[] {
     if (this.isEmpty) return NO_FINDINGS;
-    return Array.from(this.#tallies, ([detector, { count, offset, hits }]) => ({
+    return Array.from(this.#tallies, ([detector, { count, offset, isSure, hits }]) => ({
       detector,
       count,
       offset,
+      isSure,
       hits: hits.sort((a, b) => a.offset - b.offset).map(({ offset: at, text }) => ({ offset: at, text })),
     })).sort((a, b) => a.offset - b.offset);
   }

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { Detector } from "./detector.ts";
+import { render, renderBuffer } from "./rendered.ts";
 import { withoutSpelled } from "#rules/detectors/checks/separators.ts";
 
 /** Tells values apart for a zone's allow-list without saying what they are: 32 hexadecimal characters. */
@@ -10,7 +11,7 @@ export const VALUE_HASH_PURPOSE = "sensitive-data";
 
 /**
  * HMAC-SHA-256 under a key of each zone, which nobody has without the installation's own: short numbers could be found out by
- * trying them all. A number is the same however it is grouped; a secret is what it is.
+ * trying them all. A number is the same however it is grouped, a secret however its signs are escaped.
  */
 export function createValueHash(key: Uint8Array): ValueHash {
   return (zoneId, detector, text) => {
@@ -21,12 +22,24 @@ export function createValueHash(key: Uint8Array): ValueHash {
 
 const HASH_CHARACTERS = 32;
 
-const valueOf = (detector: Detector, text: string): string =>
-  detector.category === "secrets" || detector.category === "custom"
-    ? text
-    : withoutSpelled(text)
-        .replace(/[^A-Za-z0-9@]/g, "")
-        .toUpperCase();
+function valueOf(detector: Detector, text: string): string {
+  if (detector.category === "custom") return text;
+  if (detector.category === "secrets") return shownText(text);
+  return withoutSpelled(text)
+    .replace(NAMED_ENTITY, "")
+    .replace(/[^A-Za-z0-9@]/g, "")
+    .toUpperCase();
+}
+
+/** `&lt;` in zones of passports: a sign that is dropped anyway. */
+const NAMED_ENTITY = /&[a-z]{2,6};/gi;
+
+/** A key is the same whether JSON, a page or an address writes its signs plainly or as escapes, and wherever its lines end. */
+function shownText(text: string): string {
+  const bytes = Buffer.from(text, "latin1");
+  const room = renderBuffer(bytes.length);
+  return room.bytes.toString("latin1", 0, render(bytes, 0, bytes.length, room)).replace(/\\[nrt]|\s/g, "");
+}
 
 /** The ends of a value, the rest as stars; of a short one nothing. */
 export function maskedSample(text: string): string {

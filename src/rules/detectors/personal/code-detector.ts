@@ -11,6 +11,7 @@ export interface CodeRow {
   /** Gets the number or code in upper case and without separators. */
   readonly isValid: (code: string) => boolean;
   readonly context?: readonly string[];
+  readonly sureBeside?: readonly string[];
   /** Lower-case letters make it something else, such as a hexadecimal number. */
   readonly isUpperCase?: true;
   /** Whether a name may stand right before it (detector.ts). */

@@ -3,6 +3,7 @@ import { isUniform, weighted } from "#rules/detectors/checks/check-digits.ts";
 import { luhn } from "#rules/detectors/checks/checks.ts";
 import { codeDetectors } from "./code-detector.ts";
 import type { Detector } from "#rules/detectors/engine/detector.ts";
+import { valueAtEnd } from "#rules/detectors/engine/value-range.ts";
 
 /** Federal Reserve districts, thrifts, electronic and government numbers; then weights 3, 7, 1. */
 const isAba = (digits: string): boolean =>
@@ -128,6 +129,8 @@ const NAMES_OF_BICS = ["BIC", "Bic", "bic", "SWIFT", "Swift", "swift"];
 /** What stands between a name and what it names: some words, or tags. */
 const TO_VALUE = String.raw`(?:[^\n<>]{0,24}?[^A-Za-z0-9\n<>]|[^\n<>]{0,24}?(?:\s{0,4}<[^<>]{0,80}>){1,3}\s{0,4})`;
 
+const bicIn = valueAtEnd(/(?<![A-Z0-9])[A-Z0-9]+$/);
+
 /** Most codes are letters alone, so that nothing but their name leads to them (ISO 9362). */
 const NAMED_BIC: Detector = {
   id: "fin.bic_named",
@@ -137,7 +140,8 @@ const NAMED_BIC: Detector = {
   tags: ["bank"],
   anchors: NAMES_OF_BICS.map((text) => ({ kind: "literal", text, word: false })),
   patterns: [new RegExp(`(?:${NAMES_OF_BICS.join("|")})${TO_VALUE}[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?(?![A-Za-z0-9])`, "y")],
-  accepts: (text) => COUNTRIES.has(/(?<![A-Z0-9])[A-Z0-9]+$/.exec(text)?.[0].slice(4, 6) ?? ""),
+  accepts: (text) => COUNTRIES.has(text.slice(...bicIn(text)).slice(4, 6)),
+  valueIn: bicIn,
   confidence: "medium",
   enabled: false,
   hits: ["BIC: DEUTDEFF", "swift code FMKZUSUB92M", "SWIFT code is CHASUSGXXXX", "<td>BIC</td><td>COBADEFFXXX</td>", '"bic":"SBICKENY"'],
@@ -200,6 +204,8 @@ const WALLETS: readonly Detector[] = [
 
 const NAMES_OF_WALLETS = ["allet", "ddress", "coin", "BTC", "btc", "LTC", "ltc", "DOGE", "Dash", "DASH", "ron", "TRX", "trx"];
 
+const walletIn = valueAtEnd(/(?<![A-Za-z0-9])[A-Za-z0-9]+$/);
+
 /** Those that begin with a letter, which only a name leads to: of the test network, Litecoin, Dogecoin, Dash and Tron. */
 const NAMED_BASE58 = wallet({
   id: "fin.crypto_base58_named",
@@ -207,7 +213,8 @@ const NAMED_BASE58 = wallet({
   name: "Address of Bitcoin's test network, Litecoin, Dogecoin, Dash or Tron, behind its name",
   anchors: NAMES_OF_WALLETS.map((text) => ({ kind: "literal", text, word: false })),
   patterns: [new RegExp(`(?:${NAMES_OF_WALLETS.join("|")})${TO_VALUE}[mnLMDXTA9][1-9A-HJ-NP-Za-km-z]{25,34}(?![A-Za-z0-9_])`, "y")],
-  accepts: (text) => isBase58Check(/(?<![A-Za-z0-9])[A-Za-z0-9]+$/.exec(text)?.[0] ?? ""),
+  accepts: (text) => isBase58Check(text.slice(...walletIn(text))),
+  valueIn: walletIn,
   enabled: false,
   hits: [
     "wallet mjYRqyVyUajc2RjJT7tKxRLnRg5X77hzvs",

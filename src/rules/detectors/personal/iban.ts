@@ -1,7 +1,7 @@
 import { mod97 } from "#rules/detectors/checks/checks.ts";
 import type { Detector } from "#rules/detectors/engine/detector.ts";
-import { GAP } from "#rules/detectors/engine/gaps.ts";
-import { SEPARATOR, withoutSpelled } from "#rules/detectors/checks/separators.ts";
+import { GAP_PART } from "#rules/detectors/engine/gaps.ts";
+import { SEPARATOR_BUT_BLANK, withoutSpelled } from "#rules/detectors/checks/separators.ts";
 
 /**
  * Countries by the whole length of their IBANs: those of the registry (ISO 13616), and those of Africa and Iran whose banks use
@@ -28,21 +28,37 @@ const COUNTRIES_BY_LENGTH: readonly (readonly [number, string])[] = [
   [33, "RU"],
 ];
 
-const BETWEEN = `(?:${SEPARATOR}|${GAP})`;
+/** Between two characters: separators and blanks. No alternative begins like another, so that none is tried twice. */
+const BETWEEN_MAX = 8;
+const BETWEEN = `(?:${SEPARATOR_BUT_BLANK}|${GAP_PART}){0,${BETWEEN_MAX}}`;
 
-/** Groups of four after the country and check digits, each with or without a separator before it. */
+/** As many characters as the country's numbers have, however they are grouped: the check digits decide. */
 function shape(length: number, countries: string): string {
-  const groups = Math.floor((length - 4) / 4);
-  const rest = (length - 4) % 4;
-  const tail = rest === 0 ? "" : `${BETWEEN}?[A-Za-z0-9]{${rest}}`;
   const names = `${countries} ${countries.toLowerCase()}`.replaceAll(" ", "|");
-  return String.raw`(?:${names})\d{2}(?:${BETWEEN}?[A-Za-z0-9]{4}){${groups}}${tail}`;
+  return String.raw`(?:${names})${BETWEEN}\d\d(?:${BETWEEN}[A-Za-z0-9]){${length - 4}}`;
 }
 
 const PATTERN = new RegExp(
   `(?:${COUNTRIES_BY_LENGTH.map(([length, countries]) => shape(length, countries)).join("|")})(?![A-Za-z0-9_])`,
   "y",
 );
+
+/** In one piece or in groups of four, as nearly all are; the country may stand by itself. */
+// linear: pumped
+const USUAL_GROUPS = /^[A-Za-z]{2} ?\d\d(?:[A-Za-z0-9]+|(?: [A-Za-z0-9]{4})+(?: [A-Za-z0-9]{1,3})?)$/;
+/** Of numbers in other groups: words and figures of a sentence may make up any. */
+const DIGITS_SHARE_MIN = 0.6;
+
+const GROUPS_MAX = 11;
+
+/** Behind a word in small letters, any figures may stand. */
+function isGrouped(text: string): boolean {
+  const groups = text.replace(/[^A-Za-z0-9]+/g, " ");
+  if (USUAL_GROUPS.test(groups)) return true;
+  const { length } = groups.replaceAll(" ", "");
+  if (/^[a-z]+ /.test(groups) || groups.length - length >= GROUPS_MAX) return false;
+  return groups.replace(/\D/g, "").length >= length * DIGITS_SHARE_MIN;
+}
 
 /** One case all the way, and digits as accounts have them, which words and keys have not. */
 const isSmallIban = (iban: string): boolean => !/[A-Z]/.test(iban) && /\d{6}/.test(iban);
@@ -55,7 +71,9 @@ export const IBAN_DETECTOR: Detector = {
   anchors: [{ kind: "country_check" }],
   patterns: [PATTERN],
   accepts: (text) => {
-    const iban = withoutSpelled(text).replace(/[^A-Za-z0-9]/g, "");
+    const plain = withoutSpelled(text);
+    const iban = plain.replace(/[^A-Za-z0-9]/g, "");
+    if (!isGrouped(plain)) return false;
     if (/[a-z]/.test(iban) && !isSmallIban(iban)) return false;
     return mod97(iban.toUpperCase()) && !/^....0+$/.test(iban);
   },
@@ -73,6 +91,17 @@ export const IBAN_DETECTOR: Detector = {
     "IBAN:DE89.3704.0044.0532.0130.00",
     "DE89\t3704\t0044\t0532\t0130\t00",
     "<b>DE89</b> <b>3704</b> <b>0044</b> <b>0532</b> <b>0130</b> <b>00</b>",
+    "DE 89 3704 0044 0532 0130 00",
+    "DE 89 370 400 44 0532013000",
+    "NO39 7874 05 97506",
+    "no39 7874 05 97506",
+    "NO 39 7874.05.97506",
+    "BE-68-539-007547034",
+    "CH93 0076 2011 6238 52957",
+    "FR14 20041 01005 0500013M026 06",
+    "GB 82 WEST 1234 56987654 32",
+    "NL 91 ABNA 0417 1643 00",
+    "DE 89370400440532013000",
     "<td>NL91&nbsp;ABNA&nbsp;0417&nbsp;1643&nbsp;00</td>",
   ],
   misses: [
@@ -83,5 +112,8 @@ export const IBAN_DETECTOR: Detector = {
     "ZZ89370400440532013000",
     "de89370400440532013001",
     "De89370400440532013000",
+    "DE 89 370 400 44 0532013001",
+    "de 89 370 400 44 0532013000",
+    "DE 8 9 3 7 0 4 0 0 4 4 0 5 3 2 0 1 3 0 0 0",
   ],
 };

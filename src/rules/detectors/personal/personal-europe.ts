@@ -111,7 +111,7 @@ export const EUROPEAN_DETECTORS = codeDetectors(
       name: "UK National Insurance number",
       templates: ["AA######A", "AA ## ## ## A", "AA-##-##-##-A", "AA ###### A", "AA ######A", "AA###### A"],
       isValid: isNino,
-      confidence: "high",
+      sureBeside: ["national insurance", "nino", "ni no", "ni num", "ni code", "insurance no", "insurance num"],
       hits: ["NI number AB 12 34 56 C", '"nino":"ce123456d"', "CE 123456 D", "PR 123612C"],
       misses: ["GB 12 34 56 C", "DA123456C", "AB123456E", "AB1234567C"],
     },

@@ -328,7 +328,7 @@ export const OTHER_PERSONAL_DETECTORS = [
         templates: ["#A*#-A*#-AA##", "#A*#A*#AA##"],
         isValid: (code) =>
           /^[1-9][AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y0-9]\d[AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y0-9]\d[AC-HJKMNP-RT-Y]{2}\d{2}$/.test(code),
-        confidence: "high",
+        sureBeside: ["mbi", "medicare", "beneficiary"],
         hits: ["1EG4-TE5-MK73", "1EG4TE5MK73"],
         misses: ["0EG4-TE5-MK73", "1SG4-TE5-MK73"],
       },

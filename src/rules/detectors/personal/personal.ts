@@ -12,6 +12,26 @@ function isSsn(text: string): boolean {
   return digits.slice(3, 5) !== "00" && digits.slice(5) !== "0000" && !PUBLISHED_SSNS.has(digits) && !isPlaceholder(digits);
 }
 
+const WORDS_OF_SSN = [
+  "ssn",
+  "s.s.n",
+  "social sec",
+  "soc sec",
+  "social number",
+  "social is",
+  "seguro social",
+  "ss no",
+  "ss num",
+  "ss#",
+  "ssns",
+  "ssa no",
+  "ssa num",
+  "my social",
+  "your social",
+  "his social",
+  "her social",
+];
+
 export const PERSONAL_DETECTORS: readonly Detector[] = [
   {
     id: "pii.ssn_us",
@@ -21,7 +41,9 @@ export const PERSONAL_DETECTORS: readonly Detector[] = [
     anchors: [{ kind: "chain", templates: ["###-##-####", "### ## ####", "###.##.####", "###-######", "### - ## - ####"] }],
     patterns: [],
     accepts: isSsn,
-    confidence: "high",
+    // Nine in ten numbers of the form are one: orders, articles and telephones have it too.
+    confidence: "medium",
+    sureBeside: WORDS_OF_SSN,
     enabled: true,
     hits: ["SSN 536-90-4399", '"ssn":"219-09-9998"', "536\u201190\u20114399", "it is 536 90 4399, or 536.90.4399", "536 - 90 - 4399"],
     misses: [
@@ -45,25 +67,7 @@ export const PERSONAL_DETECTORS: readonly Detector[] = [
     anchors: [{ kind: "chain", templates: ["#########", "#####-####", "##### ####"], stuck: true }],
     patterns: [],
     accepts: isSsn,
-    context: [
-      "ssn",
-      "s.s.n",
-      "social sec",
-      "soc sec",
-      "social number",
-      "social is",
-      "seguro social",
-      "ss no",
-      "ss num",
-      "ss#",
-      "ssns",
-      "ssa no",
-      "ssa num",
-      "my social",
-      "your social",
-      "his social",
-      "her social",
-    ],
+    context: WORDS_OF_SSN,
     // Not where the label has a number of its own.
     namedBehind: /^[^\d\n",;]{0,24}(?<![a-z])(?:ssn|s\.s\.n|social sec(?:urity)?)(?![a-z]|[^\d\n]{0,16}\d)/i,
     confidence: "medium",

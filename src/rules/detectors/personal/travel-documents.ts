@@ -1,4 +1,5 @@
 import type { Detector } from "#rules/detectors/engine/detector.ts";
+import { valueBehind } from "#rules/detectors/engine/value-range.ts";
 
 /** The filler of machine-readable zones, as pages and data write it. */
 const FILLER = String.raw`(?:<|&lt;|\\u003[Cc])`;
@@ -56,6 +57,9 @@ export const MACHINE_READABLE_ZONE: Detector = {
   // linear: pumped
   patterns: [new RegExp(`${FILLER}{3,40}${LINE_END}(?:${UNDER_NAME}|${UNDER_NUMBER})(?![A-Za-z0-9])`, "y")],
   accepts: isZone,
+  // The line with the check digits.
+  // linear: pumped
+  valueIn: valueBehind(new RegExp(`^${FILLER}{3,40}${LINE_END}`)),
   confidence: "high",
   enabled: true,
   hits: [

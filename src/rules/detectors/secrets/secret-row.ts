@@ -1,4 +1,5 @@
 import type { Detector } from "#rules/detectors/engine/detector.ts";
+import { valueBehind } from "#rules/detectors/engine/value-range.ts";
 import { looksRandom } from "#rules/detectors/checks/secret-checks.ts";
 
 /** A secret that begins with a text of its own, as most services make theirs. */
@@ -16,6 +17,8 @@ export interface SecretRow {
   readonly needs?: string;
   /** Whether letters, digits and underscores may stand right before it. */
   readonly amidWord?: boolean;
+  /** The start is a name and not a part of the secret. */
+  readonly startsWithName?: boolean;
   readonly confidence?: Detector["confidence"];
   readonly enabled?: boolean;
   readonly hits: readonly string[];
@@ -23,16 +26,34 @@ export interface SecretRow {
 }
 
 export const secretDetectors = (tags: readonly string[], rows: readonly SecretRow[]): readonly Detector[] =>
-  rows.map(({ starts, rest, needs, accepts = looksRandom, amidWord = false, confidence = "high", enabled = true, ...row }) => ({
-    ...row,
-    category: "secrets",
-    tags,
-    anchors: starts.map((text) => ({ kind: "literal", text, word: !amidWord, ...(needs === undefined ? {} : { needs }) })),
-    patterns: [new RegExp(`(?:${starts.map(escaped).join("|")})(?:${rest})`, "y")],
-    accepts,
-    confidence,
-    enabled,
-  }));
+  rows.map(
+    ({
+      starts,
+      rest,
+      needs,
+      accepts = looksRandom,
+      amidWord = false,
+      startsWithName = false,
+      confidence = "high",
+      enabled = true,
+      ...row
+    }) => ({
+      ...row,
+      category: "secrets",
+      tags,
+      anchors: starts.map((text) => ({ kind: "literal", text, word: !amidWord, ...(needs === undefined ? {} : { needs }) })),
+      patterns: [new RegExp(`(?:${starts.map(escaped).join("|")})${NO_FILE}(?:${rest})`, "y")],
+      accepts,
+      ...(startsWithName ? { valueIn: valueBehind(new RegExp(`^(?:${starts.map(escaped).join("|")})`)) } : {}),
+      confidence,
+      enabled,
+    }),
+  );
+
+/** Not the hash in the name of a file, as tools that build pages put it: `ico-<hash>.svg`, `key-<hash>@2x.min.png`. */
+const FILE_TYPES =
+  "avif|bmp|css|csv|docx?|eot|gif|gz|html?|ico|jpe?g|jsx?|json|map|mjs|mp[34]|otf|pdf|png|svgz?|tsx?|ttf|txt|webm|webp|webmanifest|woff2?|xml|zip";
+const NO_FILE = `(?![0-9a-fA-F]{8,128}(?:@[0-9]x)?(?:\\.[a-z0-9]{1,8}){0,2}\\.(?:${FILE_TYPES})(?![A-Za-z0-9]))`;
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 

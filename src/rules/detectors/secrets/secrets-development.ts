@@ -1,4 +1,4 @@
-import { hasCrcSuffix } from "#rules/detectors/checks/secret-checks.ts";
+import { hasCrcSuffix, looksRandom } from "#rules/detectors/checks/secret-checks.ts";
 import { END, END_WORD, secretDetectors } from "./secret-row.ts";
 
 export const DEVELOPMENT_SECRETS = secretDetectors(
@@ -296,8 +296,10 @@ export const DEVELOPMENT_SECRETS = secretDetectors(
       name: "Infracost key",
       starts: ["ico-"],
       rest: String.raw`[A-Za-z0-9]{32}${END}`,
+      // Icons are named by a hash.
+      accepts: (text) => looksRandom(text) && !/^ico-[0-9a-f]+$/i.test(text),
       hits: ["ico-1gc8hoVSX7OZPlfUTSoZiLFlz1FDKK4m"],
-      misses: ["ico-xxxxxxxxxxxx"],
+      misses: ["ico-xxxxxxxxxxxx", "/img/ico-9f86d081884c7d659a2feaa0c55ad015.svg", "ico-9f86d081884c7d659a2feaa0c55ad015"],
     },
     {
       id: "secret.defined_networking_token",
@@ -350,6 +352,7 @@ export const DEVELOPMENT_SECRETS = secretDetectors(
       rule_id: "e344a8feff89925b64bca3d745bba5e2",
       name: "Laravel application key",
       starts: ["base64:"],
+      startsWithName: true,
       rest: String.raw`[A-Za-z0-9+/]{43}=`,
       hits: ["base64:V8kErpc4tkKJ2keRiDxCW0ulhzb9AZ8NcBAbmBRtDJe="],
       misses: ["base64:xxxxxxxxxxxx"],

@@ -109,6 +109,7 @@ export const FURTHER_SECRETS: readonly Detector[] = [
         rule_id: "623585b2510d003989f149cbdfb21904",
         name: "WeCom webhook",
         starts: ["qyapi.weixin.qq.com/cgi-bin/webhook/send?key="],
+        startsWithName: true,
         rest: String.raw`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}${END_WORD}`,
         hits: ["https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=5d1455e6-a394-e66f-4154-a2f40d3dbeae"],
         misses: ["qyapi.weixin.qq.com/cgi-bin/webhook/send?key=KEY"],

@@ -1,4 +1,5 @@
 import type { Detector } from "#rules/detectors/engine/detector.ts";
+import { valueAtEnd } from "#rules/detectors/engine/value-range.ts";
 import { looksRandom } from "#rules/detectors/checks/secret-checks.ts";
 import { END, END_WORD, secretDetectors } from "./secret-row.ts";
 
@@ -42,7 +43,7 @@ const NAMED_KEYS: readonly NamedKey[] = [
 ];
 
 const WITHIN = String.raw`[^\n]{0,48}?[^A-Za-z0-9_\n]`;
-const valueBehind = (text: string): string => /(?<![0-9a-fA-F:-])[0-9a-fA-F:-]+$/.exec(text)?.[0] ?? "";
+const valueIn = valueAtEnd(/(?<![0-9a-fA-F:-])[0-9a-fA-F:-]+$/);
 
 const namedKey = ({ service, value, ...row }: NamedKey): Detector => {
   const spellings = [service, service.toUpperCase(), `${service.charAt(0).toUpperCase()}${service.slice(1)}`];
@@ -52,7 +53,8 @@ const namedKey = ({ service, value, ...row }: NamedKey): Detector => {
     tags: ["communication"],
     anchors: spellings.map((text) => ({ kind: "literal", text, word: false })),
     patterns: [new RegExp(`(?:${spellings.join("|")})${WITHIN}(?:${value})${END_WORD}`, "y")],
-    accepts: (text) => looksRandom(valueBehind(text)),
+    accepts: (text) => looksRandom(text.slice(...valueIn(text))),
+    valueIn,
     confidence: "medium",
     enabled: true,
   };

@@ -82,6 +82,7 @@ export const OBSERVABILITY_SECRETS = secretDetectors(
       rule_id: "6f5c725c917cd5b536a411b2bf8e64f4",
       name: "Okta token",
       starts: ["SSWS "],
+      startsWithName: true,
       rest: String.raw`00[A-Za-z0-9_\-]{40}${END}`,
       hits: ["Authorization: SSWS 00O6v9bsOor5ZRhUuhRhiR7hBgzs3LhRVX5sAMsVwM"],
       misses: ["Authorization: SSWS xxxxxxxxxxxx"],

@@ -1,4 +1,5 @@
-import type { Detector } from "#rules/detectors/engine/detector.ts";
+import type { Detector, ValueRange } from "#rules/detectors/engine/detector.ts";
+import { valueBehind } from "#rules/detectors/engine/value-range.ts";
 import { isJwt, isPlaceholderSecret, looksRandom } from "#rules/detectors/checks/secret-checks.ts";
 
 const words = (texts: readonly string[]): Detector["anchors"] => texts.map((text) => ({ kind: "literal", text, word: true }));
@@ -11,11 +12,17 @@ const QUOTE = String.raw`(?:\\{0,3}["']|&(?:quot|#34|#x22);)`;
 
 /** What is assigned, as configuration files, JSON and code write it: the name's end, the sign, and the quoted or bare value. */
 const assigned = (value: string): string =>
-  String.raw`[A-Za-z0-9_.\-]{0,20}${QUOTE}?\]?[ \t]{0,4}(?:=>|:=|[:=])[ \t]{0,4}${QUOTE}?(?:${value})(?![A-Za-z0-9_/+])`;
+  String.raw`[A-Za-z0-9_.\-]{0,20}${QUOTE}?\]?[ \t]{0,4}${SIGN}[ \t]{0,4}${QUOTE}?(?:${value})(?![A-Za-z0-9_/+])`;
 
-const TO_VALUE = new RegExp(String.raw`^[^:=]*(?:=>|:=|[:=])[ \t]*${QUOTE}?`);
+/** Of assignments; an element of XML has the value behind its name's tag. */
+const SIGN = "(?:=>|:=|[:=>])";
+const TO_VALUE = new RegExp(String.raw`^[^:=>]*${SIGN}[ \t]*${QUOTE}?`);
+const valueIn = valueBehind(TO_VALUE);
 /** What stands behind the first sign. */
 const valueOf = (text: string): string => text.replace(TO_VALUE, "");
+
+/** Between the quotes at the end. */
+const quotedIn = (text: string): ValueRange => [text.search(/["'][^"'\s]+["']$/) + 1, text.length - 1];
 
 /** A character of base64 whose signs pages, scripts and addresses may escape. */
 const ESCAPED_BASE64 = String.raw`(?:[A-Za-z0-9+]|\\?/|\\u002[BbFf]|&#(?:43|47|x2[BbFf]);|%2[BbFf])`;
@@ -46,16 +53,52 @@ const NAMES_OF_KEYS = [
   "apiSecret",
   "API_SECRET",
   "app_key",
+  "appKey",
   "APP_KEY",
   "master_key",
+  "masterKey",
   "MASTER_KEY",
+  // Behind another word in camel case, and as some languages name their members.
+  "ApiKey",
+  "ClientSecret",
+  "SecretKey",
+  "AuthToken",
+  "AccessToken",
+  "ApiToken",
+  "ApiSecret",
+  "AppKey",
+  "MasterKey",
   "AUTHTOKEN",
   // As an environment has them: small letters would stand in every form of a page.
   "_TOKEN=",
   "_SECRET=",
 ];
+/** As environments, files, SDKs and answers of the service itself spell them. */
+const NAMES_OF_AWS_KEYS = [
+  "secret_access_key",
+  "SECRET_ACCESS_KEY",
+  "SecretAccessKey",
+  "secretAccessKey",
+  "secretaccesskey",
+  "secret-access-key",
+  "Secret-Access-Key",
+  "SECRETACCESSKEY",
+  ...["aws", "AWS", "Aws"]
+    .flatMap((name) => ["", "_", "-", "."].map((sign) => `${name}${sign}`))
+    .flatMap((name) => [
+      `${name}secret_key`,
+      `${name}SECRET_KEY`,
+      `${name}SecretKey`,
+      `${name}secretKey`,
+      `${name}secret-key`,
+      `${name}secretkey`,
+    ]),
+];
 const NAMES_OF_PASSWORDS = ["password", "Password", "PASSWORD", "passwd", "PASSWD", "passphrase"];
 const NAMES_IN_CONNECTIONS = [";Password=", ";password=", ";PASSWORD=", ";Pwd=", ";pwd=", ";PWD=", "&password="];
+const KEY_HEADER = /^-----BEGIN [A-Z0-9 ]{0,40}-----(?:\\[rn]|<br ?\/?>|\s){0,8}/;
+/** Further on, a key may have many of one character by chance, or its encoding's own. */
+const KEY_CHECKED_CHARACTERS = 16;
 const DATABASES = [
   "postgres://",
   "postgresql://",
@@ -101,9 +144,10 @@ export const GENERAL_SECRETS: readonly Detector[] = [
     name: "AWS secret access key, beside its name",
     category: "secrets",
     tags: ["cloud"],
-    anchors: anywhere(["secret_access_key", "SECRET_ACCESS_KEY", "SecretAccessKey", "secretAccessKey", "aws_secret_key", "AWS_SECRET_KEY"]),
-    patterns: [new RegExp(String.raw`[A-Za-z_]{14,17}${assigned(`${ESCAPED_BASE64}{40}`)}`, "y")],
+    anchors: anywhere(NAMES_OF_AWS_KEYS),
+    patterns: [new RegExp(String.raw`(?:${NAMES_OF_AWS_KEYS.join("|").replaceAll(".", "\\.")})${assigned(`${ESCAPED_BASE64}{40}`)}`, "y")],
     accepts: (text) => looksRandom(valueOf(text), 3.5),
+    valueIn,
     confidence: "high",
     enabled: true,
     hits: [
@@ -112,6 +156,11 @@ export const GENERAL_SECRETS: readonly Detector[] = [
       '"SecretAccessKey":"q8sJ4mXv2PfLw9ZcT6RyB1kHnD5gAeUo7Qi\\/tE3x"',
       "SECRET_ACCESS_KEY=q8sJ4mXv2PfLw9ZcT6RyB1kHnD5gAeUo7Qi&#x2F;tE&#43;x",
       '{\\"secretAccessKey\\":\\"q8sJ4mXv2PfLw9ZcT6RyB1kHnD5gAeUo7QiWtE3x\\"}',
+      'awsSecretKey: "q8sJ4mXv2PfLw9ZcT6RyB1kHnD5gAeUo7QiWtE3x"',
+      '{"awsSecretAccessKey":"q8sJ4mXv2PfLw9ZcT6RyB1kHnD5gAeUo7QiWtE3x"}',
+      "<SecretAccessKey>q8sJ4mXv2PfLw9ZcT6RyB1kHnD5gAeUo7QiWtE3x</SecretAccessKey>",
+      "aws-secret-access-key=q8sJ4mXv2PfLw9ZcT6RyB1kHnD5gAeUo7QiWtE3x",
+      "aws.secretKey=q8sJ4mXv2PfLw9ZcT6RyB1kHnD5gAeUo7QiWtE3x",
     ],
     misses: ["aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "aws_secret_access_key = short"],
   },
@@ -122,13 +171,14 @@ export const GENERAL_SECRETS: readonly Detector[] = [
     category: "secrets",
     tags: ["private-key"],
     anchors: anywhere(["-----BEGIN "]),
-    // A header alone is documentation; key material, possibly in a JSON string, has to follow.
+    // A header alone is documentation; key material, possibly in a JSON string, has to follow. Keys of a kind begin alike.
     patterns: [
       // linear: pumped
-      /-----BEGIN (?:[A-Z0-9]{1,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----(?:\\[rn]|<br ?\/?>|\s){0,8}(?:Proc-Type:|Version:|[A-Za-z0-9+/=]{16})/y,
+      /-----BEGIN (?:[A-Z0-9]{1,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----(?:\\[rn]|<br ?\/?>|\s){0,8}(?:(?:Proc-Type|Version):[^<>"\\]{0,300}|[A-Za-z0-9+/=]{16}(?:[A-Za-z0-9+/=]|\\[rn]|<br ?\/?>|\s){0,380})/y,
     ],
     // linear: pumped
-    accepts: (text) => !/EXAMPLE|XXXX|(.)\1{7}/i.test(text.replaceAll("-----", "")),
+    accepts: (text) => !/EXAMPLE|XXXX|(.)\1{7}/i.test(text.replace(KEY_HEADER, "").slice(0, KEY_CHECKED_CHARACTERS)),
+    valueIn: valueBehind(KEY_HEADER),
     confidence: "high",
     enabled: true,
     hits: [
@@ -219,6 +269,7 @@ export const GENERAL_SECRETS: readonly Detector[] = [
     anchors: anywhere(NAMES_IN_CONNECTIONS),
     patterns: [/[;&][A-Za-z]{3,8}=[^\s;&"'<>\\(),]{6,128}(?=[\s;&"'<>\\(),]|$)/y],
     accepts: (text) => isRealPassword(valueOf(text)) && /\d/.test(text) && looksRandom(valueOf(text), 2.7),
+    valueIn,
     confidence: "medium",
     enabled: true,
     hits: ["Server=db;Database=shop;User Id=app;Password=t9Kq2vLx7w;", "jdbc:postgresql://db:5432/shop?user=app&password=Zr8wQm41xk"],
@@ -238,6 +289,7 @@ export const GENERAL_SECRETS: readonly Detector[] = [
     anchors: words(["Bearer ", "bearer ", "Basic "]),
     patterns: [/[Bb]earer [A-Za-z0-9_\-.+/=~]{20,400}(?![A-Za-z0-9_])/y, /Basic [A-Za-z0-9+/]{16,300}={0,2}(?![A-Za-z0-9+/=])/y],
     accepts: (text) => (text.startsWith("Basic ") ? isBasic(text.slice(6)) : isStrong(text.slice(7))),
+    valueIn: valueBehind(/^\w+ /),
     confidence: "medium",
     enabled: true,
     hits: ["Authorization: Bearer Vb7kQ2xR9mLp4ZtY8wN3sHc1", "Authorization: Basic c3ZjOnQ5S3Eydkx4N3c0Wg=="],
@@ -266,6 +318,7 @@ export const GENERAL_SECRETS: readonly Detector[] = [
     anchors: anywhere(NAMES_OF_KEYS),
     patterns: [new RegExp(String.raw`[A-Za-z_-]{6,13}${assigned(String.raw`[A-Za-z0-9_/+.~\-]{20,128}={0,2}`)}`, "y")],
     accepts: (text) => isStrong(valueOf(text)),
+    valueIn,
     confidence: "medium",
     enabled: true,
     hits: [
@@ -285,9 +338,10 @@ export const GENERAL_SECRETS: readonly Detector[] = [
     anchors: anywhere(NAMES_OF_PASSWORDS),
     patterns: [new RegExp(String.raw`[A-Za-z]{6,10}["']?[ \t]{0,4}(?:=>|:=|[:=])[ \t]{0,4}["'][^"'\s]{8,64}["']`, "y")],
     accepts: (text) => {
-      const value = /["']([^"'\s]+)["']$/.exec(text)?.[1] ?? "";
+      const value = text.slice(...quotedIn(text));
       return /\d/.test(value) && /[A-Za-z]/.test(value) && !/[{}<>()[\]$]/.test(value) && looksRandom(value, 2.7);
     },
+    valueIn: quotedIn,
     confidence: "medium",
     enabled: false,
     hits: ['"password": "tR8-vk2!Lq"'],
