@@ -47,8 +47,7 @@ export function createServiceCertificate({ store, clock, sealer, ca, nameServers
       return commit({ store }, call, async (unit) => {
         // Another node may have issued it first.
         if (isGood(await serviceCertificateEntry(unit.db), withinMs)) return false;
-        const created_on = isoMicros(clock.nowMicros());
-        await putSecret(unit.db, { name: SECRET_NAME, value: JSON.stringify(entry), created_on });
+        await putServiceCertificate(unit.db, entry, isoMicros(clock.nowMicros()));
         unit.change({ kind: "certificate", id: SERVICE_CERTIFICATE_ID, value: entry });
         unit.audit({
           action: "service_certificate.issue",
@@ -69,3 +68,6 @@ export async function serviceCertificateEntry(db: Unit["db"]): Promise<Certifica
   const value = await secretValue(db, SECRET_NAME);
   return value === null ? null : (JSON.parse(value) as CertificateEntry);
 }
+
+export const putServiceCertificate = (db: Unit["db"], entry: CertificateEntry, createdOn: string): Promise<void> =>
+  putSecret(db, { name: SECRET_NAME, value: JSON.stringify(entry), created_on: createdOn });

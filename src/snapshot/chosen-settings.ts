@@ -1,4 +1,10 @@
-import { type ChosenZoneSettings, developmentModeUntilMs, type EditableSettingId, type SettingValue } from "#model/zones/zone-settings.ts";
+import {
+  type ChosenZoneSettings,
+  DEVELOPMENT_MODE_MS,
+  developmentModeUntilMs,
+  type EditableSettingId,
+  type SettingValue,
+} from "#model/zones/zone-settings.ts";
 import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "./edge-settings.ts";
 
 /** What each setting becomes at the edge; the type makes a setting without a meaning an error. */
@@ -39,4 +45,36 @@ export function edgeSettings(column: string): Partial<EdgeSettings> | null {
 function becomesOf<K extends EditableSettingId>(id: K, chosen: ChosenZoneSettings): Partial<EdgeSettings> {
   const stored = chosen[id];
   return stored === undefined ? {} : BECOMES[id](stored.value, chosen);
+}
+
+const onOff = (isOn: boolean): "on" | "off" => (isOn ? "on" : "off");
+
+/** The setting that each field comes from; the type makes a field without one an error. */
+const COMES_FROM: { readonly [F in keyof EdgeSettings]: (value: EdgeSettings[F], modified_on: string) => ChosenZoneSettings } = {
+  always_use_https: (value, modified_on) => ({ always_use_https: { value: onOff(value), modified_on } }),
+  brotli: (value, modified_on) => ({ brotli: { value: onOff(value), modified_on } }),
+  browser_cache_ttl: (value, modified_on) => ({ browser_cache_ttl: { value, modified_on } }),
+  cache_level: (value, modified_on) => ({ cache_level: { value, modified_on } }),
+  // What is stored is when it began.
+  development_mode_until_ms: (value) => ({
+    development_mode: { value: "on", modified_on: new Date(value - DEVELOPMENT_MODE_MS).toISOString() },
+  }),
+  http2: (value, modified_on) => ({ http2: { value: onOff(value), modified_on } }),
+  ip_geolocation: (value, modified_on) => ({ ip_geolocation: { value: onOff(value), modified_on } }),
+  log_masking: (value, modified_on) => ({ log_masking: { value, modified_on } }),
+  min_tls_version: (value, modified_on) => ({ min_tls_version: { value, modified_on } }),
+  security_header: (value, modified_on) => ({ security_header: { value: { strict_transport_security: value }, modified_on } }),
+  sort_query_string_for_cache: (value, modified_on) => ({ sort_query_string_for_cache: { value: onOff(value), modified_on } }),
+  ssl: (value, modified_on) => ({ ssl: { value, modified_on } }),
+  tls_1_3: (value, modified_on) => ({ tls_1_3: { value: onOff(value), modified_on } }),
+  websockets: (value, modified_on) => ({ websockets: { value: onOff(value), modified_on } }),
+};
+
+/** Settings that become these fields: the reverse of `edgeSettings`. */
+export const chosenSettings = (edge: Partial<EdgeSettings>, modifiedOn: string): ChosenZoneSettings =>
+  Object.assign({}, ...(Object.keys(edge) as (keyof EdgeSettings)[]).map((field) => chosenFor(field, edge, modifiedOn)));
+
+function chosenFor<F extends keyof EdgeSettings>(field: F, edge: Partial<EdgeSettings>, modifiedOn: string): ChosenZoneSettings {
+  const value = edge[field];
+  return value === undefined ? {} : COMES_FROM[field](value as EdgeSettings[F], modifiedOn);
 }

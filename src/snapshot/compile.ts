@@ -28,7 +28,7 @@ import type {
 } from "./entries.ts";
 
 /** What "automatic" means, in seconds (SPEC 2.2, SPEC 8). */
-const TTL_AUTOMATIC_SECONDS = 300;
+export const TTL_AUTOMATIC_SECONDS = 300;
 
 /** The columns of a zone's row that its entry is made of; JSON columns are text. */
 export interface ZoneColumns {

@@ -136,7 +136,12 @@ function putOnlyNoise(file: string): void {
 }
 
 const DAMAGED: readonly (readonly [what: string, damage: (dataDir: string) => void, said: string, finding: RegExp])[] = [
-  ["pages of the database", (at) => putNoiseIntoPages(join(at, "control.db")), "database file", /; restore it from a backup$/],
+  [
+    "pages of the database",
+    (at) => putNoiseIntoPages(join(at, "control.db")),
+    "database file",
+    /; restore it from a backup; without one, rebuild it .* selvedge doctor --rebuild$/,
+  ],
   ["all of the database", (at) => putOnlyNoise(join(at, "control.db")), "database file", /not a database; restore it/],
   ["the events database", (at) => putOnlyNoise(join(at, "events.db")), "events database", /not a database; restore it/],
   ["the last good copy", (at) => truncateSync(join(at, "snapshot.last-good"), 20), "last good copy", /last good copy is invalid/],

@@ -138,6 +138,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "transfers",
     "lists",
     ".",
+    "recovery",
   ],
   kernel: [".", "net", "errors", "crypto", "process"],
   wire: ["dns", "proxy", "http", "http2", "tls", "web-socket", "x509", "native", "connections"],
@@ -171,7 +172,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     ".",
   ],
   snapshot: ["edge-settings.ts", "entries.ts", "record-layers.ts", "feed.ts", "last-good", "."],
-  "app/cli": ["outcome.ts", "api-client.ts", "config-input.ts", "record-line.ts", "token-store.ts", "zone", "deprecations", "."],
+  "app/cli": ["outcome.ts", "api-client.ts", "config-input.ts", "record-line.ts", "token-store.ts", "zone", "doctor", "deprecations", "."],
   "edge/detection": ["body-cut.ts", "utf32.ts", "transcoder.ts", "scan-plan.ts", "multipart", "."],
 };
 

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { addConfigFlags } from "./config-flags.ts";
 import { CLIENT_KEYS, type Finish } from "./command-parts.ts";
-import type { DoctorOptions } from "./doctor.ts";
+import type { DoctorOptions } from "./doctor/doctor.ts";
 import type { StartOptions } from "./start.ts";
 
 /** Adds the commands about the server of a data directory. */
@@ -27,9 +27,13 @@ function addDoctor(parent: Command, finish: Finish): void {
   const command = parent
     .command("doctor")
     .description("Check the files of a stopped server: its database, events and last good copy. Exits 1 if something is wrong.")
-    .option("--new-history", "confirm that you restored the database from an older backup on purpose, so that the planes may serve it");
+    .option("--new-history", "confirm that you restored the database from an older backup on purpose, so that the planes may serve it")
+    .option(
+      "--rebuild",
+      "write a new control.db from what the planes serve (the last good copy), if the present one is damaged or missing and you have no backup",
+    );
   const flags = addConfigFlags(command, ["data", "database.url", "json"]);
-  command.action(async (options: DoctorOptions) => finish(await (await import("./doctor.ts")).doctor(options, flags)));
+  command.action(async (options: DoctorOptions) => finish(await (await import("./doctor/doctor.ts")).doctor(options, flags)));
 }
 
 function addStatus(parent: Command, finish: Finish): void {

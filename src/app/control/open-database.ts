@@ -8,7 +8,7 @@ import { NO_HISTORY } from "#snapshot/last-good/base-file.ts";
 import type { Position } from "#snapshot/feed.ts";
 import { isSameInstallation } from "#store/database/history.ts";
 import { verifyKey } from "#store/database/key-file.ts";
-import { DatabaseFault, type DatabaseState, inspectDatabase, openStore } from "#store/database/open.ts";
+import { DatabaseFault, type DatabaseState, dialectOf, inspectDatabase, openStore } from "#store/database/open.ts";
 import type { Store } from "#store/database/store.ts";
 import { hasBootstrapToken } from "#store/access/tokens.ts";
 import { unsafeBinds } from "#app/config/bind-safety.ts";
@@ -40,23 +40,41 @@ export interface InspectionDeps extends Pick<ComposeDeps, "config" | "newInstall
  */
 export async function inspectedDatabase({ config, files, lastGood, newInstallation }: InspectionDeps): Promise<DatabaseState> {
   const url = databaseUrl(config);
-  const state = await inspectDatabase(url);
+  const state = await inspectDatabase(url).catch((error: unknown) => {
+    throw advised(error, config, lastGood);
+  });
   const where = withoutCredentials(url);
   const used = [files.lastGood, files.sealKey, files.events].filter((file) => existsSync(file)).map((file) => basename(file));
   if (!newInstallation && !state.exists && used.length > 0)
-    throw new Error(`there is no database at ${where}, and ${config.data} has been used: it holds ${used.join(", ")}. ${WAYS_OUT}`);
+    throw new Error(
+      `there is no database at ${where}, and ${config.data} has been used: it holds ${used.join(", ")}. ${WAYS_OUT}${rebuildAdvice(state.isFile, lastGood, config)}`,
+    );
   if (lastGood === null || state.position === null) return state;
   const { history, rev } = state.position;
   const isKnown = history !== null && lastGood.history !== NO_HISTORY;
   if (!newInstallation && isKnown && !isSameInstallation(history, lastGood.history))
     throw new Error(`the database at ${where} is of another installation than ${config.data}. ${WAYS_OUT}`);
   // A server's own history begins anew with a restore. A file goes back without a trace.
-  if (state.isFile && (!isKnown || history === lastGood.history) && rev < lastGood.rev) throw behind(where, config.data, rev, lastGood.rev);
+  if (state.isFile && (!isKnown || history === lastGood.history) && rev < lastGood.rev)
+    throw advised(behind(where, config.data, rev, lastGood.rev), config, lastGood);
   return state;
 }
 
 const WAYS_OUT =
   "Restore the database from a backup, or point --database-url at the right one; --new-installation begins another installation here, and what is configured so far is no longer served";
+
+/** The way out for those who have no backup of a file. */
+const rebuildAdvice = (isFile: boolean, lastGood: Position | null, { data }: Config): string =>
+  isFile && lastGood !== null
+    ? `. Without a backup, rebuild the database from the last good copy, as far as that goes, with: selvedge doctor --rebuild --data ${data}`
+    : "";
+
+/** The fault with what else can be done about it. */
+function advised(error: unknown, config: Config, lastGood: Position | null): unknown {
+  if (!(error instanceof DatabaseFault) || error.absence.fault !== "database_damaged") return error;
+  const advice = rebuildAdvice(dialectOf(databaseUrl(config)) === "sqlite", lastGood, config);
+  return new DatabaseFault(`${error.message}${advice}`, error.absence, error.cause);
+}
 
 const behind = (where: string, dataDir: string, rev: number, served: number): DatabaseFault => {
   const what = `it is at revision ${rev}, and revision ${served} was served already: changes that were acknowledged are missing`;
@@ -73,7 +91,12 @@ export async function openDatabase(deps: DatabaseDeps, sealer: Sealer): Promise<
     url: databaseUrl(config),
     clock,
     onDamaged: (finding) =>
-      log.error({ finding }, "the database is corrupt and read-only; stop the server and restore the database from a backup"),
+      log.error(
+        { finding },
+        "the database is corrupt and read-only; stop the server and restore the database from a backup, or rebuild it with selvedge doctor --rebuild",
+      ),
+  }).catch((error: unknown) => {
+    throw advised(error, config, deps.lastGood);
   });
   try {
     await verifyKey(store, sealer, isoMicros(clock.nowMicros()));

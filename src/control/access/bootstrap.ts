@@ -55,7 +55,9 @@ export async function bootstrap(config: BootstrapConfig): Promise<Bootstrapped> 
   const { result } = await config.store.write(async (unit) => {
     // Several nodes may start with one empty database.
     const other = await oldestAccount(unit.db);
-    return other ? { account_id: other.id, token: null } : createAll(unit, config);
+    if (other) return { account_id: other.id, token: null };
+    const account = { id: newId(), name: `${config.email}'s Account` };
+    return { account_id: account.id, token: await createInstallation(unit, config, [account]) };
   });
   return { ...result, ignored: [] };
 }
@@ -78,20 +80,17 @@ async function unseenToken({ store, sealer }: BootstrapConfig): Promise<string |
   return (await findTokenByHash(store.read, hashSecret(secret))) === undefined ? null : secret;
 }
 
-async function createAll(
+/** The accounts, with one user who owns all of them and has the first token, whose secret it gives. */
+export async function createInstallation(
   unit: Unit,
-  { clock, sealer, email, token, apiKey }: BootstrapConfig,
-): Promise<{ account_id: string; token: string }> {
+  { clock, sealer, email, token, apiKey }: Omit<BootstrapConfig, "store">,
+  accounts: readonly { readonly id: string; readonly name: string }[],
+): Promise<string> {
   const secret = token ?? newTokenSecret();
   const now = isoMicros(clock.nowMicros());
-  const [accountId, userId] = [newId(), newId()];
-  await insertAccount(unit.db, {
-    id: accountId,
-    name: `${email}'s Account`,
-    type: "standard",
-    settings: JSON.stringify(ACCOUNT_SETTINGS_DEFAULT),
-    created_on: now,
-  });
+  const userId = newId();
+  const settings = JSON.stringify(ACCOUNT_SETTINGS_DEFAULT);
+  for (const account of accounts) await insertAccount(unit.db, { ...account, type: "standard", settings, created_on: now });
   await insertUser(unit.db, {
     id: userId,
     email: email.toLowerCase(),
@@ -104,25 +103,23 @@ async function createAll(
     created_on: now,
     modified_on: now,
   });
-  await insertMembership(unit.db, {
-    id: newId(),
-    account_id: accountId,
-    user_id: userId,
-    roles: JSON.stringify([OWNER_ROLE]),
-    status: "accepted",
-    created_on: now,
-  });
+  for (const { id: account_id } of accounts)
+    await insertMembership(unit.db, {
+      ...{ id: newId(), account_id, user_id: userId },
+      ...{ roles: JSON.stringify([OWNER_ROLE]), status: "accepted", created_on: now },
+    });
   const row = firstTokenRow({ userId, secret, nowMicros: clock.nowMicros(), isPrinted: token === undefined });
   await insertToken(unit.db, row);
   await emitToken(unit, row);
   const unseen = { name: UNSEEN_TOKEN, value: sealer.seal(secret, UNSEEN_TOKEN), created_on: now };
   await unit.db.insertInto("secrets").values(unseen).execute();
-  unit.audit({
-    action: "installation.create",
-    actor: { type: "system", id: "bootstrap", ip: "" },
-    account_id: accountId,
-    zone_id: null,
-    resource: { type: "account", id: accountId },
-  });
-  return { account_id: accountId, token: secret };
+  for (const { id } of accounts)
+    unit.audit({
+      action: "installation.create",
+      actor: { type: "system", id: "bootstrap", ip: "" },
+      account_id: id,
+      zone_id: null,
+      resource: { type: "account", id },
+    });
+  return secret;
 }

@@ -110,7 +110,7 @@ export function createProviderConfigs(deps: ObjectDeps & { readonly sealer: Seal
 }
 
 /** The ends of a long key; nothing of a short one. */
-const previewOf = (secret: string): string =>
+export const previewOf = (secret: string): string =>
   (secret.length < 16 ? "…" : `${secret.slice(0, 3)}…${secret.slice(-4)}`).replace(/[^\x20-\x7e…]/g, "");
 
 /** Required members of a provider's key file. */

@@ -35,7 +35,7 @@ export const ERROR_CODES = {
     status: 503,
     message: "The database is damaged",
     cause: "The file of the control database is corrupt. The planes keep serving the current configuration.",
-    remedy: "The operator must restore it from a backup.",
+    remedy: "The operator must restore it from a backup, or rebuild it with `selvedge doctor --rebuild`.",
   },
   storage_full: {
     code: 10507,

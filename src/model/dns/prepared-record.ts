@@ -187,6 +187,13 @@ function withFinalDot({ content, data }: Pick<Encoded, "content" | "data">): Pic
   return { content: [priority, dotted, ...params].join(" "), data: data === null ? null : { ...data, target: dotted } };
 }
 
+/** Structured form and priority of RDATA, as a stored record with this content has them. */
+export function describedAs(type: string, rdata: Uint8Array, content: string): Pick<Encoded, "data" | "priority"> {
+  const shown = describe(type, rdata);
+  const { data } = SERVICE_TYPES.has(type) && isDotted(content.split(" ")[1]) ? withFinalDot(shown) : shown;
+  return { data, priority: shown.priority };
+}
+
 function contentError(type: string, source: string, message: string): PlatformError {
   if (type === "A") return new PlatformError("dns_content_a", { source });
   if (type === "AAAA") return new PlatformError("dns_content_aaaa", { source });

@@ -5,7 +5,7 @@ import type { Fault } from "#store/queries/session.ts";
 /** The reason of each fault for clients and probes; paths and details belong in the log. */
 export const FAULT_REASONS: Readonly<Record<Fault, string>> = {
   database_unavailable: "it does not answer",
-  database_damaged: "it is damaged; the operator restores it from a backup, or looks with selvedge doctor",
+  database_damaged: "it is damaged; the operator restores it from a backup, or rebuilds it with selvedge doctor --rebuild",
   storage_full: "its disk is full",
 };
 

@@ -106,3 +106,13 @@ export async function beginHistory(
   if (before.history !== null) await session.query(`UPDATE zones SET serial = ${raisedSerial(clock, served)}`);
   return { history, rev: before.rev };
 }
+
+/** Says that what the database has is what was served at the position; the caller begins the history that follows (`renewHistory`). */
+export async function continueFrom(db: Kysely<Tables>, { history, rev }: Position): Promise<void> {
+  const known = history === "" ? {} : { history };
+  await db
+    .updateTable("counters")
+    .set({ value: rev, ...known })
+    .where("name", "=", "rev")
+    .execute();
+}

@@ -2,17 +2,20 @@ import { existsSync } from "node:fs";
 import { systemClock } from "#kernel/clock.ts";
 import { checkLastGood, lastGoodPosition } from "#snapshot/last-good/last-good.ts";
 import { openStore } from "#store/database/open.ts";
-import { openSqlite } from "#store/database/sqlite.ts";
 import { databaseUrl, loadConfig } from "#app/config/config.ts";
 import { lockDataDirectory } from "#app/control/data-lock.ts";
 import { inspectedDatabase } from "#app/control/open-database.ts";
+import { wrongIn } from "#app/control/rebuild-database.ts";
 import { planeFiles } from "#app/planes/plane-files.ts";
-import { configInput } from "./config-input.ts";
-import { CliError, columns, EXIT, type ExitCode, print } from "./outcome.ts";
+import { configInput } from "#app/cli/config-input.ts";
+import { CliError, columns, EXIT, type ExitCode, print } from "#app/cli/outcome.ts";
+import { rebuild } from "./rebuild.ts";
 
 export interface DoctorOptions {
   /** The database was put back on purpose: what was served is another history. */
   readonly newHistory?: boolean;
+  /** Writes a new database from the last good copy. */
+  readonly rebuild?: boolean;
 }
 
 interface Finding {
@@ -24,11 +27,17 @@ interface Finding {
 const SQLITE = "sqlite:";
 
 /** Looks through everything that the data directory holds, which no server may use meanwhile. Exits 1 where something is wrong. */
-export async function doctor({ newHistory = false }: DoctorOptions, flags: readonly string[]): Promise<ExitCode> {
+export async function doctor(
+  { newHistory = false, rebuild: isRebuild = false }: DoctorOptions,
+  flags: readonly string[],
+): Promise<ExitCode> {
   const config = loadConfig(configInput(flags));
+  if (newHistory && isRebuild)
+    throw new CliError("use either --new-history, for a database that you restored, or --rebuild, for one that is lost", EXIT.usage);
   if (!existsSync(config.data)) throw new CliError(`there is no data directory at ${config.data}`);
   const lock = lockOrComplain(config.data);
   try {
+    if (isRebuild) return await rebuild(config);
     const files = planeFiles(config.data);
     const url = databaseUrl(config);
     const complaints: string[] = [];
@@ -41,8 +50,8 @@ export async function doctor({ newHistory = false }: DoctorOptions, flags: reado
       void findings.push({ what, finding: wrong ?? good, isGood: wrong === null });
     note("last good copy", complaints[0] ?? null, position === null ? "there is none" : `good, at revision ${position.rev}`);
     if (url.startsWith(SQLITE) && existsSync(url.slice(SQLITE.length)))
-      note("database file", await wrongIn(url.slice(SQLITE.length)), "good");
-    if (existsSync(files.events)) note("events database", await wrongIn(files.events), "good");
+      note("database file", withRemedy(await wrongIn(url.slice(SQLITE.length)), position === null ? RESTORE : RESTORE_OR_REBUILD), "good");
+    if (existsSync(files.events)) note("events database", withRemedy(await wrongIn(files.events), RESTORE), "good");
     if (newHistory && findings.every(({ isGood }) => isGood)) {
       const store = await openStore({ url, clock: systemClock });
       await store.renewHistory();
@@ -71,18 +80,7 @@ function lockOrComplain(dataDir: string): { release(): void } {
   }
 }
 
-/** What SQLite finds wrong first, indexes and references included, or null. */
-async function wrongIn(path: string): Promise<string | null> {
-  try {
-    const session = openSqlite(path, "read");
-    try {
-      const [first] = (await session.query("PRAGMA integrity_check(1)")).rows;
-      const text = String(Object.values(first ?? {})[0]);
-      return text === "ok" ? null : `${text.replaceAll("\n", " ")}; restore it from a backup`;
-    } finally {
-      await session.close();
-    }
-  } catch (error) {
-    return `${(error as Error).message}; restore it from a backup`;
-  }
-}
+const RESTORE = "restore it from a backup";
+const RESTORE_OR_REBUILD = `${RESTORE}; without one, rebuild it from the last good copy with selvedge doctor --rebuild`;
+
+const withRemedy = (wrong: string | null, remedy: string): string | null => (wrong === null ? null : `${wrong}; ${remedy}`);

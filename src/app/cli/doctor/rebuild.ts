@@ -1,0 +1,45 @@
+import { systemClock } from "#kernel/clock.ts";
+import type { Config } from "#app/config/config.ts";
+import { rebuildDatabase } from "#app/control/rebuild-database.ts";
+import { CliError, columns, EXIT, type ExitCode, print } from "#app/cli/outcome.ts";
+
+/** Planes never see this, so their copy does not have it. */
+const NOT_IN_COPY = [
+  "users and memberships, passwords, sessions, and the names and settings of accounts",
+  "what tokens may do besides running gateways, and tokens that may run none",
+  "the audit log, versions of DNS records and of rulesets, and import jobs",
+  "comments and tags of DNS records, and descriptions and comments of rulesets and lists",
+  "settings, providers, costs and routes of gateways that were turned off, and evaluations",
+  "the firewall before rulesets, access applications, notifications, log push jobs, zone holds and custom name servers of accounts",
+  "certificate orders, accounts at certificate authorities, and the key of the local authority",
+] as const;
+
+const NEXT = [
+  "start the server; it prints a new first token, which owns every account",
+  "make the users and tokens that are missing, and look through each zone's settings",
+  "clients that trust ca.pem need the new one; visitors see the certificates from before until they are renewed",
+  "keep a backup from now on, and delete the directory with the damaged files when nothing is missing",
+] as const;
+
+/** Writes a new database from the last good copy, and says what came back, what did not, and what to do next. */
+export async function rebuild(config: Config): Promise<ExitCode> {
+  const { at, kinds, aside, complaints } = await rebuildDatabase(config, systemClock).catch((error: unknown) => {
+    throw error instanceof Error ? new CliError(error.message) : error;
+  });
+  const rows = kinds.map(({ what, held, recovered }) => [what, String(held), String(recovered)]);
+  print(config.json, { rebuilt: true, revision: at.rev, kinds, not_in_copy: NOT_IN_COPY, next: NEXT, aside, complaints }, [
+    `The database was rebuilt from the last good copy, at revision ${at.rev}.`,
+    ...complaints.map((complaint) => `The copy could be used in part only: ${complaint}`),
+    "",
+    ...columns([["", "IN THE COPY", "AS BEFORE"], ...rows]),
+    "",
+    "Not in the copy, and lost:",
+    ...NOT_IN_COPY.map((line) => `- ${line}`),
+    "",
+    "Next:",
+    ...NEXT.map((line) => `- ${line}`),
+    "",
+    `What was there before is in ${aside}`,
+  ]);
+  return EXIT.ok;
+}
