@@ -1,10 +1,10 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 
-/** What signs requests to an authority: a P-256 key (ES256, RFC 7518 §3.4). */
+/** Signs requests to an authority with a P-256 key (ES256, RFC 7518 §3.4). */
 export interface AccountKey {
-  /** Public half, in the form and order that its thumbprint is made of (RFC 7638 §3). */
+  /** Public half, in the form and order that the thumbprint is computed from (RFC 7638 §3). */
   readonly jwk: Jwk;
-  /** What a challenge's token is joined with (RFC 8555 §8.1). */
+  /** A challenge's token is joined with it (RFC 8555 §8.1). */
   readonly thumbprint: string;
   /** A JWS in flattened JSON (RFC 7515 §7.2.2); an empty payload is POST-as-GET (RFC 8555 §6.3). */
   sign(header: Readonly<Record<string, unknown>>, payload: object | ""): SignedRequest;

@@ -6,25 +6,25 @@ import { type AcmeClient, type Binding, createAcmeClient } from "./client.ts";
 import { createIssuance, type Issuance } from "./issuance.ts";
 import { createTransport } from "./transport.ts";
 
-/** An ACME account: its key as PKCS #8 PEM, its address once the authority gave one. */
+/** An ACME account: its key as PKCS #8 PEM, and its address once the authority has given one. */
 export interface StoredAccount {
   readonly privateKey: string;
   readonly url: string | null;
 }
 
-/** Where accounts are kept: whoever stores them seals the key. */
+/** Stores accounts; the implementation seals the key. */
 export interface AccountStore {
   load(id: string): Promise<StoredAccount | null>;
-  /** Keeps the first that is put; gives the one that is kept. */
+  /** Keeps the first account that is put; returns the one that is kept. */
   create(id: string, account: StoredAccount): Promise<StoredAccount>;
   setUrl(id: string, url: string | null): Promise<void>;
 }
 
 /** The authorities of this installation, each under its one account. */
 export interface Authorities {
-  /** Throws AcmeError where the authority cannot be reached, or does not want us. */
+  /** Throws AcmeError if the authority cannot be reached or refuses us. */
   open(name: AuthorityName, signal: AbortSignal): Promise<OpenAuthority>;
-  /** The authority does not know the account: the next time it is made again, with the same key. */
+  /** The authority does not know the account: next time it is created again, with the same key. */
   forgetAccount(name: AuthorityName): Promise<void>;
   close(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export interface OpenAuthority {
 }
 
 export interface AuthoritiesConfig {
-  /** Addresses that stand in for those of the table. */
+  /** Addresses that replace those of the table. */
   readonly directories: Readonly<Partial<Record<AuthorityName, string>>>;
   readonly bindings: Readonly<Partial<Record<AuthorityName, Binding>>>;
   /** Mail address that authorities may write to; empty for none. */
@@ -59,7 +59,7 @@ export function createAuthorities(deps: {
   const opened = new Map<AuthorityName, Promise<OpenAuthority>>();
 
   const directoryOf = (name: AuthorityName): string => config.directories[name] ?? authorityNamed(name)!.directoryUrl;
-  /** Another directory is another authority to an account. */
+  /** To an account, another directory is another authority. */
   const idOf = (name: AuthorityName): string => `${name} ${directoryOf(name)}`;
 
   const open = async (name: AuthorityName, signal: AbortSignal): Promise<OpenAuthority> => {
@@ -76,7 +76,7 @@ export function createAuthorities(deps: {
   };
 
   return {
-    // All that ask at once wait for one registration.
+    // All concurrent callers wait for one registration.
     open: (name, signal) => {
       const opening = opened.get(name) ?? open(name, signal);
       opened.set(name, opening);

@@ -1,10 +1,13 @@
-/** How an authority refused, or failed to answer (RFC 8555 §6.7). */
+/** How an authority refused or failed to answer (RFC 8555 §6.7). */
 export class AcmeError extends Error {
-  /** The part behind `urn:ietf:params:acme:error:`, such as `caa`; `unavailable` where nobody answered, `malformed_answer` where nobody could read it. */
+  /**
+   * The part after `urn:ietf:params:acme:error:`, such as `caa`; `unavailable` without an answer, `malformed_answer` for
+   * an unreadable one.
+   */
   readonly type: string;
-  /** Of the answer; 0 where there was none. */
+  /** Status of the answer; 0 without one. */
   readonly status: number;
-  /** When the authority wants to be asked again, in milliseconds from now; null where it does not say. */
+  /** Milliseconds until the authority wants the next request; null if it does not say. */
   readonly retryAfterMs: number | null;
   /** The names and reasons of an error about several names (RFC 8555 §6.7.1). */
   readonly subproblems: readonly AcmeProblem[];
@@ -30,7 +33,7 @@ export interface AcmeProblem {
 const PREFIX = "urn:ietf:params:acme:error:";
 const DETAIL_LENGTH_MAX = 1_000;
 
-/** A problem document (RFC 9457), whatever it turns out to be. */
+/** A problem document (RFC 9457), read from any value. */
 export function problemOf(value: unknown, fallback: string): AcmeProblem {
   const { type, detail, title } = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
   const name = typeof type === "string" && type.startsWith(PREFIX) ? type.slice(PREFIX.length) : "serverInternal";

@@ -1,16 +1,16 @@
 /** A certificate authority that issues over ACME (RFC 8555), as the field knows it (custom-hostnames.md §1). */
 export interface Authority {
-  /** As `ssl.certificate_authority` names it. */
+  /** Its name in `ssl.certificate_authority`. */
   readonly name: AuthorityName;
   readonly directoryUrl: string;
   /** Its names in CAA records, any of which lets it issue (RFC 8659 §4.2). */
   readonly caaDomains: readonly string[];
-  /** Days for which the token of a validation stays good. */
+  /** Days for which the token of a validation stays valid. */
   readonly tokenDays: number;
-  /** Labels that a name may have; null where nothing is known to be refused. */
+  /** Labels that a name may have; null if no limit is known. */
   readonly labelsMax: number | null;
   readonly takesPunycode: boolean;
-  /** An account has to be bound to one at the authority (RFC 8555 §7.3.4). */
+  /** An ACME account must be bound to an account at the authority (RFC 8555 §7.3.4). */
   readonly needsBinding: boolean;
 }
 
@@ -57,7 +57,10 @@ export const AUTHORITIES: readonly Authority[] = [
 
 export const authorityNamed = (name: string): Authority | undefined => AUTHORITIES.find((authority) => authority.name === name);
 
-/** Why the authority does not take one of the names, for people; null where it takes them all. Wildcards count without their `*`. */
+/**
+ * Human-readable reason why the authority refuses one of the names; null if it accepts them all. Wildcards count without
+ * their `*`.
+ */
 export function refusedName({ name, labelsMax, takesPunycode }: Authority, hosts: readonly string[]): string | null {
   for (const host of hosts) {
     const labels = host.replace(/^\*\./, "").split(".");

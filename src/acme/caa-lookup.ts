@@ -1,6 +1,6 @@
 import { caaRefusal, type CaaQuestion, type CaaRecord } from "./caa.ts";
 
-/** What a resolver knows of CAA at one name, aliases followed; no records where there is none or no such name. */
+/** Looks up CAA records at one name, aliases followed; no records if the set or the name does not exist. */
 export type LookUpCaa = (name: string, signal: AbortSignal) => Promise<CaaAnswer>;
 
 export type CaaAnswer = { readonly records: readonly CaaRecord[] } | { readonly failed: string };
@@ -9,13 +9,13 @@ export type CaaVerdict =
   | { readonly kind: "allowed" }
   /** `reason` is a sentence for the owner of the domain. */
   | { readonly kind: "refused"; readonly reason: string }
-  /** Nobody knows, for now. */
+  /** Unknown for now. */
   | { readonly kind: "unknown"; readonly reason: string };
 
-/** RFC 1035 §2.3.4: a name has no more labels. */
+/** RFC 1035 §2.3.4: the most labels that a name can have. */
 const LABELS_MAX = 127;
 
-/** Looks whether CAA records let the authority issue for the name, which may begin with `*.`, before it is asked to. */
+/** Checks whether CAA records let the authority issue for the name, which may begin with `*.`, before the authority is asked. */
 export async function checkCaa(
   lookUp: LookUpCaa,
   host: string,
@@ -30,7 +30,7 @@ export async function checkCaa(
   return { kind: "refused", reason: `CAA records of ${found.at} do not let ${question.authority.name} issue for ${host}: ${refusal}` };
 }
 
-/** RFC 8659 §3: the first set that is not empty, from the name upwards; the climb goes on at the name, not at what it is an alias of. */
+/** RFC 8659 §3: the first non-empty set, from the name upwards; the climb continues from the name, not from its alias target. */
 async function relevantRecords(
   lookUp: LookUpCaa,
   name: string,

@@ -1,29 +1,29 @@
 import { trimBlanks } from "#kernel/trim.ts";
 import type { Authority } from "./authorities.ts";
 
-/** A CAA record (RFC 8659 §4.1); `value` is text of bytes. */
+/** A CAA record (RFC 8659 §4.1); `value` holds bytes as text. */
 export interface CaaRecord {
   readonly flags: number;
   readonly tag: string;
   readonly value: string;
 }
 
-/** Who wants to issue, and how the name is to be proved. */
+/** The issuer, and how the name is to be proved. */
 export interface CaaQuestion {
   readonly authority: Pick<Authority, "name" | "caaDomains">;
   readonly isWildcard: boolean;
-  /** The ACME method, as `validationmethods` names it (RFC 8657 §4); unknown where the restriction is left to the authority. */
+  /** The ACME method, as `validationmethods` names it (RFC 8657 §4); absent if the restriction is left to the authority. */
   readonly method?: "http-01" | "dns-01";
   /** The ACME account (RFC 8657 §3). */
   readonly accountUri?: string;
 }
 
-/** Null where the records let the authority issue, elsewhere why they do not, for people. An empty set lets everybody. */
+/** Null if the records let the authority issue, otherwise a human-readable reason. An empty set allows every authority. */
 export function caaRefusal(records: readonly CaaRecord[], question: CaaQuestion): string | null {
   const unknown = records.find(({ flags, tag }) => (flags & CRITICAL) !== 0 && !KNOWN_TAGS.has(tag.toLowerCase()));
   if (unknown !== undefined) return `they hold the critical property "${unknown.tag}", which nobody here understands`;
   const wild = question.isWildcard ? tagged(records, "issuewild") : [];
-  // RFC 8659 §4.3: issuewild stands in for issue where there is any.
+  // RFC 8659 §4.3: issuewild replaces issue if the set has any.
   const relevant = wild.length > 0 ? wild : tagged(records, "issue");
   if (relevant.length === 0) return null;
   const named = relevant.map(({ value }) => parseIssueValue(value)).filter((issuer) => issuer !== null && isOf(question, issuer.domain));
@@ -33,7 +33,7 @@ export function caaRefusal(records: readonly CaaRecord[], question: CaaQuestion)
 }
 
 export interface Issuer {
-  /** Lower case; empty where nobody may issue. */
+  /** Lower case; empty if no authority may issue. */
   readonly domain: string;
   /** By tag in lower case, in their order. */
   readonly parameters: readonly (readonly [tag: string, value: string])[];
@@ -46,17 +46,17 @@ const KNOWN_TAGS: ReadonlySet<string> = new Set(["issue", "issuewild", "iodef", 
 const LABEL = "[A-Za-z0-9](?:-*[A-Za-z0-9])*";
 const DOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
 const PARAMETER = /^(?<tag>[A-Za-z0-9](?:-*[A-Za-z0-9])*)[ \t]*=[ \t]*(?<value>[\x21-\x3a\x3c-\x7e]*)$/;
-/** Longer ones nobody writes, and every one of their parts would be looked at. */
+/** Longer values are not used in practice, and every part would have to be read. */
 const VALUE_LENGTH_MAX = 4096;
 
-/** The value of `issue` and `issuewild` (RFC 8659 §4.2); null where it does not follow the grammar, and so names nobody. */
+/** The value of `issue` and `issuewild` (RFC 8659 §4.2); null if it violates the grammar and therefore names no issuer. */
 export function parseIssueValue(text: string): Issuer | null {
   if (text.length > VALUE_LENGTH_MAX) return null;
   const [first = "", ...rest] = text.split(";").map(trimBlanks);
   if (first !== "" && !DOMAIN.test(first)) return null;
   const parameters: [string, string][] = [];
   for (const [index, part] of rest.entries()) {
-    // One semicolon may stand at the end, or alone for "nobody".
+    // One semicolon may stand at the end, or alone for "no issuer".
     if (part === "" && index === rest.length - 1) continue;
     const found = PARAMETER.exec(part)?.groups;
     if (found === undefined) return null;
@@ -70,7 +70,7 @@ const tagged = (records: readonly CaaRecord[], tag: string): readonly CaaRecord[
 
 const isOf = ({ authority }: CaaQuestion, domain: string): boolean => authority.caaDomains.includes(domain);
 
-/** What RFC 8657 lets a domain ask for beyond the authority. */
+/** The restrictions of RFC 8657 beyond the choice of authority. */
 function restriction(parameters: Issuer["parameters"], { method, accountUri }: CaaQuestion): string | null {
   for (const [tag, value] of parameters) {
     if (tag === "validationmethods" && method !== undefined && !value.split(",").some((name) => name.toLowerCase() === method))

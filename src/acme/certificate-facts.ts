@@ -2,27 +2,27 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { isoMicros } from "#kernel/clock.ts";
 import { loadX509 } from "#wire/x509/library.ts";
 
-/** What a certificate says of itself. */
+/** Facts from a certificate's content. */
 export interface CertificateFacts {
   /** DNS names of the subject's alternative names, lower case. */
   readonly hosts: readonly string[];
   /** ISO 8601 in UTC with microseconds. */
   readonly notBefore: string;
   readonly notAfter: string;
-  /** Who issued it, for people: the organization and the common name, as far as there are any. */
+  /** The issuer for people: organization and common name, as far as they exist. */
   readonly issuer: string;
   /** Decimal, as the API shows it. */
   readonly serialNumber: string;
   /** Such as `ECDSAWithSHA256`. */
   readonly signature: string;
-  /** How renewal advice names it (RFC 9773 §4.1); null where it does not name its issuer's key. */
+  /** Its name in renewal advice (RFC 9773 §4.1); null if it does not name its issuer's key. */
   readonly renewalId: string | null;
 }
 
 const AUTHORITY_KEY = "2.5.29.35";
 const HOSTS_MAX = 100;
 
-/** Reads the first certificate of a chain in PEM; throws on anything else. */
+/** Reads the first certificate of a chain in PEM; throws on any other input. */
 export async function certificateFacts(chain: string): Promise<CertificateFacts> {
   const x509 = await loadX509();
   const leaf = new X509Certificate(chain);
@@ -49,6 +49,6 @@ function hostsOf(leaf: X509Certificate): readonly string[] {
 
 const base64url = (hex: string): string => Buffer.from(hex, "hex").toString("base64url");
 
-/** Whether the key in PEM is that of the chain's first certificate; throws where either is none. */
+/** Whether the PEM key belongs to the chain's first certificate; throws if either cannot be read. */
 export const isKeyOf = (chain: string, privateKey: string): boolean =>
   new X509Certificate(chain).checkPrivateKey(createPrivateKey(privateKey));

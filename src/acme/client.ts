@@ -3,23 +3,26 @@ import { type AccountKey, encode } from "./account-key.ts";
 import { AcmeError, type AcmeProblem, problemOf, subproblemsOf } from "./acme-error.ts";
 import { type Answer, assertGood, objectOf, type Transport } from "./transport.ts";
 
-/** An authority's ACME interface (RFC 8555) under one account. Everything throws AcmeError, or the reason of an aborted signal. */
+/**
+ * An authority's ACME interface (RFC 8555) under one account. All methods throw AcmeError, or the reason of an aborted
+ * signal.
+ */
 export interface AcmeClient {
-  /** Makes the account, or finds the one of the key (RFC 8555 §7.3); gives its address. */
+  /** Creates the account, or finds the key's existing one (RFC 8555 §7.3); returns its address. */
   register(contacts: readonly string[], binding: Binding | null, signal: AbortSignal): Promise<string>;
-  /** `replaces` names the certificate that is renewed (RFC 9773 §5), where the authority wants to know. */
+  /** `replaces` names the certificate to renew (RFC 9773 §5), if the authority wants to know. */
   newOrder(hosts: readonly string[], replaces: string | null, signal: AbortSignal): Promise<Order>;
   order(url: string, signal: AbortSignal): Promise<Order>;
   authorization(url: string, signal: AbortSignal): Promise<Authorization>;
-  /** Tells the authority that a challenge can be looked at. */
+  /** Tells the authority that a challenge is ready to be checked. */
   respond(challengeUrl: string, signal: AbortSignal): Promise<void>;
   /** `csr` is PKCS #10 in DER. */
   finalize(url: string, csr: Uint8Array, signal: AbortSignal): Promise<Order>;
   /** The chain as PEM, leaf first. */
   certificate(url: string, signal: AbortSignal): Promise<string>;
-  /** When the authority wants a certificate renewed (RFC 9773 §4); null where it offers no such advice. */
+  /** The time at which the authority wants a certificate renewed (RFC 9773 §4); null if it offers no such advice. */
   renewalInfo(certificateId: string, signal: AbortSignal): Promise<RenewalWindow | null>;
-  /** What a challenge's token is answered with (RFC 8555 §8.1). */
+  /** The answer to a challenge's token (RFC 8555 §8.1). */
   keyAuthorization(token: string): string;
 }
 
@@ -36,7 +39,7 @@ export interface Order {
   readonly finalize: string;
   readonly certificate: string | null;
   readonly error: AcmeProblem | null;
-  /** How long to wait before it is looked at again; null where the authority does not say. */
+  /** Wait before the next check; null if the authority does not say. */
   readonly retryAfterMs: number | null;
 }
 
@@ -72,7 +75,7 @@ interface Directory {
 export interface AcmeClientDeps {
   readonly directoryUrl: string;
   readonly key: AccountKey;
-  /** Address of the account, once it is known. */
+  /** Address of the account, once known. */
   readonly accountUrl: string | null;
   readonly transport: Transport;
 }
@@ -81,7 +84,7 @@ export interface AcmeClientDeps {
 const NONCE_TRIES = 10;
 const NONCES_KEPT = 16;
 const LIST_MAX = 100;
-/** A token is base64url (RFC 8555 §8.1): nothing else may become part of a path. */
+/** A token is base64url (RFC 8555 §8.1): only such text may become part of a path. */
 const TOKEN = /^[A-Za-z0-9_-]{16,256}$/;
 
 export function createAcmeClient(deps: AcmeClientDeps): AcmeClient {
@@ -226,7 +229,7 @@ function authorizationOf({ retryAfterMs }: Answer, fields: Fields): Authorizatio
   };
 }
 
-/** A problem about several names is told by the first of them: a CAA error hides there. */
+/** A problem about several names is reported by the first of them: a CAA error hides there. */
 function errorOf(value: unknown): AcmeProblem | null {
   if (value === undefined || value === null) return null;
   return subproblemsOf(value)[0] ?? problemOf(value, "no reason was given");

@@ -7,16 +7,16 @@ import { signingRequest } from "./signing-request.ts";
 /** How the names of an order are proved. */
 export type Method = "http" | "txt";
 
-/** What has to be in place so that the authority sees who has the name. */
+/** Must be in place before the authority checks who controls the name. */
 export interface Proof {
-  /** As the certificate will have it, `*.` included. */
+  /** The name as in the certificate, including `*.`. */
   readonly host: string;
   readonly authorizationUrl: string;
   readonly challengeUrl: string;
-  /** HTTP: what `/.well-known/acme-challenge/{token}` answers with. */
+  /** HTTP: the path is `/.well-known/acme-challenge/{token}`. */
   readonly token: string;
   readonly keyAuthorization: string;
-  /** The authority knows already; nothing has to be there. */
+  /** The authority has already accepted the proof; nothing has to be in place. */
   readonly isValid: boolean;
 }
 
@@ -26,29 +26,29 @@ export interface PlacedOrder {
   readonly proofs: readonly Proof[];
 }
 
-/** What becomes of an order: each step can be repeated after a crash, and ends within its time or with the signal. */
+/** Steps of an order: each can be repeated after a crash, and ends within its time or with the signal. */
 export interface Issuance {
   place(hosts: readonly string[], method: Method, replaces: string | null, signal: AbortSignal): Promise<PlacedOrder>;
-  /** Has the proofs looked at; false where the authority has not made up its mind in time. Throws AcmeError where it is refused. */
+  /** Asks the authority to check the proofs; false if it has not decided in time. Throws AcmeError if it refuses. */
   prove(order: PlacedOrder, signal: AbortSignal): Promise<boolean>;
-  /** The chain in PEM, or null where it is not ready in time. `privateKey` is that of the certificate, PKCS #8 PEM. */
+  /** The chain in PEM, or null if it is not ready in time. `privateKey` is the certificate's key, PKCS #8 PEM. */
   complete(order: PlacedOrder, hosts: readonly string[], privateKey: string, signal: AbortSignal): Promise<string | null>;
 }
 
-/** What is there, or how long the authority wants to be left alone. */
+/** The value, or how long the authority wants to be left alone. */
 type Seen<T> = { readonly value: T } | { readonly againMs: number | null };
 
 const CHALLENGE_TYPE: Readonly<Record<Method, string>> = { http: "http-01", txt: "dns-01" };
 const POLL_FIRST_MS = 100;
 const POLL_MS_MAX = 5_000;
 
-/** Where a TXT record proves the name, `*.` or not (RFC 8555 §8.4). */
+/** Name of the TXT record that proves the name, with or without `*.` (RFC 8555 §8.4). */
 export const txtName = (host: string): string => `_acme-challenge.${host.replace(/^\*\./, "")}`;
 
-/** What that record holds. */
+/** Content of that record. */
 export const txtValue = (keyAuthorization: string): string => createHash("sha256").update(keyAuthorization).digest("base64url");
 
-/** Where a page proves the name (RFC 8555 §8.3). */
+/** Address of the page that proves the name (RFC 8555 §8.3). */
 export const httpUrl = (host: string, token: string): string => `http://${host}${CHALLENGE_PATH}${token}`;
 
 export const CHALLENGE_PATH = "/.well-known/acme-challenge/";
@@ -56,7 +56,7 @@ export const CHALLENGE_PATH = "/.well-known/acme-challenge/";
 export function createIssuance(deps: { readonly client: AcmeClient; readonly pollTimeoutMs: number; nowMs(): number }): Issuance {
   const { client } = deps;
 
-  /** Looks again, ever more rarely, until there is a value or the time is over. */
+  /** Polls at growing intervals until it has a value or the time is over. */
   const poll = async <T>(look: () => Promise<Seen<T>>, signal: AbortSignal): Promise<T | null> => {
     const endMs = deps.nowMs() + deps.pollTimeoutMs;
     for (let pauseMs = POLL_FIRST_MS; ; pauseMs = Math.min(pauseMs * 2, POLL_MS_MAX)) {
@@ -95,7 +95,7 @@ export function createIssuance(deps: { readonly client: AcmeClient; readonly pol
           if (authorization.status === "valid") return { value: true };
           const challenge = authorization.challenges.find(({ url }) => url === proof.challengeUrl);
           if (authorization.status !== "pending") throw failureOf(proof.host, authorization, challenge);
-          // Asked once only: one that it looks at already may refuse a second request.
+          // Asks only once: a challenge that is already being checked may refuse a second request.
           if (challenge?.status === "pending") await client.respond(challenge.url, signal);
           return { againMs: authorization.retryAfterMs };
         }, signal);

@@ -11,26 +11,26 @@ export interface RootPair {
 }
 
 export interface IssuedCertificate {
-  /** PEM, leaf first. The root is left out: whoever trusts it has it (RFC 8446 §4.4.2). */
+  /** PEM, leaf first. The root is left out, because clients that trust it have it (RFC 8446 §4.4.2). */
   readonly chain: string;
   /** PKCS #8 PEM, unsealed: the caller seals it before it is stored. */
   readonly privateKey: string;
-  /** ISO 8601 in UTC with microseconds, as the certificate's row holds them. */
+  /** ISO 8601 in UTC with microseconds, as in the certificate's row. */
   readonly notBefore: string;
   readonly notAfter: string;
 }
 
-/** The authority of this installation: its certificates are good wherever its root has been installed. */
+/** The authority of this installation: its certificates are trusted wherever its root is installed. */
 export interface LocalCa {
-  /** A P-256 server certificate for the hosts, valid 90 days. Throws a TypeError on a name that is none. */
+  /** A P-256 server certificate for the hosts, valid 90 days. Throws a TypeError on an invalid name. */
   issue(hosts: readonly string[]): Promise<IssuedCertificate>;
 }
 
 const DAY_MS = 86_400_000;
 const ROOT_VALIDITY_MS = 3653 * DAY_MS;
-/** No certificate that it issues for names ends later. */
+/** The longest validity of a certificate that it issues for names. */
 export const LEAF_VALIDITY_MS = 90 * DAY_MS;
-/** Clients whose clocks run slow still accept a certificate that was issued just now. */
+/** Clients with slow clocks still accept a certificate that was issued just now. */
 const BACKDATE_MS = 3_600_000;
 /** RFC 5280 appendix A.1, ub-common-name. */
 const COMMON_NAME_LENGTH_MAX = 64;
@@ -38,11 +38,11 @@ const HOSTS_MAX = 100;
 // linear: pumped
 const HOST = /^(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
-/** Makes a self-signed P-256 root that may sign server certificates and nothing below another authority. */
+/** Makes a self-signed P-256 root that may sign server certificates but no further authorities. */
 export async function createRoot(clock: Clock): Promise<RootPair> {
   const keys = await generateKeyPair();
   const certificate = selfSignedRoot({
-    // The number tells the roots of two installations apart in a trust store.
+    // The number distinguishes the roots of two installations in a trust store.
     commonName: `Selvedge local CA ${randomBytes(4).toString("hex")}`,
     organization: "Selvedge",
     serialNumber: newSerialNumber(),
@@ -74,7 +74,7 @@ export function createLocalCa(deps: { readonly root: RootPair; readonly clock: C
   };
 }
 
-/** Whole seconds, since the encoding holds no more. */
+/** Whole seconds, because the encoding stores no fractions. */
 function validity(clock: Clock, lengthMs: number): { readonly notBefore: Date; readonly notAfter: Date } {
   const startMs = Math.floor(clock.nowMs() / 1000) * 1000 - BACKDATE_MS;
   return { notBefore: new Date(startMs), notAfter: new Date(startMs + lengthMs) };

@@ -6,8 +6,8 @@ import { loadX509 } from "#wire/x509/library.ts";
 const COMMON_NAME_LENGTH_MAX = 64;
 
 /**
- * A request for a certificate of the hosts (RFC 2986), in DER, signed with a P-256 key that comes as PKCS #8 PEM. The
- * common name is the first host that fits, as old clients read it; where none does it is empty.
+ * A certificate request for the hosts (RFC 2986), in DER, signed with a P-256 key that is given as PKCS #8 PEM. The
+ * common name is the first host that fits, because old clients read it; if none fits, it is empty.
  */
 export async function signingRequest(hosts: readonly string[], privateKey: string): Promise<Uint8Array> {
   const x509 = await loadX509();

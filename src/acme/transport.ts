@@ -11,7 +11,7 @@ export interface Answer {
 }
 
 export interface Transport {
-  /** Throws AcmeError where nobody answers in time; rejects with the signal's reason once it is aborted. */
+  /** Throws AcmeError if no answer comes in time; rejects with the signal's reason after an abort. */
   send(
     request: { readonly method: "GET" | "HEAD" | "POST"; readonly url: string; readonly body?: object },
     signal: AbortSignal,
@@ -20,7 +20,7 @@ export interface Transport {
 }
 
 export interface TransportConfig {
-  /** PEM of roots that are trusted beside those of the system; empty for none. */
+  /** PEM of roots that are trusted in addition to the system's; empty for none. */
   readonly roots: string;
   readonly timeoutMs: number;
   readonly nowMs: () => number;
@@ -30,11 +30,11 @@ const CONNECTIONS_MAX = 8;
 const BODY_BYTES_MAX = 1_048_576;
 const RETRY_AFTER_MS_MAX = 86_400_000;
 
-/** Connections to authorities are made when the first is asked. */
+/** Opens connections to authorities on the first request. */
 export function createTransport({ roots, timeoutMs, nowMs }: TransportConfig): Transport {
   let opening: Promise<{ agent: Agent; request: typeof import("undici").request }> | undefined;
   const open = async () => {
-    // Large libraries, and installations with a local authority alone have no use for them.
+    // Large libraries, and installations with only a local authority do not need them.
     const [{ Agent, request }, { rootCertificates }] = await Promise.all([import("undici"), import("node:tls")]);
     const ca = roots === "" ? {} : { ca: [...rootCertificates, roots] };
     return { request, agent: new Agent({ connections: CONNECTIONS_MAX, connect: { ...ca, timeout: timeoutMs } }) };
@@ -65,7 +65,7 @@ export function createTransport({ roots, timeoutMs, nowMs }: TransportConfig): T
       throw new AcmeError({ type: "unavailable", detail: `${new URL(url).host}: ${reason}` }, { cause: error });
     }
   };
-  /** A server may close an idle connection just when it is used again: then it has not answered, and is asked once more. */
+  /** A server may close an idle connection just as it is reused: the request has no answer then and is sent once more. */
   const once = async (sent: Parameters<Transport["send"]>[0], signal: AbortSignal, isLast: boolean): Promise<Answer> => {
     try {
       return await exchange(sent, signal);
@@ -105,7 +105,7 @@ export function retryAfterMs(text: string | null, nowMs: number): number | null 
   return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), RETRY_AFTER_MS_MAX);
 }
 
-/** The answer's JSON object; throws AcmeError where the status is one of refusal, or there is none. */
+/** The answer's JSON object; throws AcmeError if the status is an error or the body has no object. */
 export function objectOf(answer: Answer): Readonly<Record<string, unknown>> {
   const value = parsed(answer.body);
   assertGood(answer, value);

@@ -7,23 +7,23 @@ import { createValuesByName } from "#kernel/values-by-name.ts";
 import type { CertificateEntry } from "./entries.ts";
 import type { AppliedOp, Replica } from "./feed.ts";
 
-/** Opens the TLS context for a name that a client asks for. */
+/** Opens the TLS context for a requested server name. */
 export interface Certificates {
-  /** The id of the certificate that covers the name and is of the zone that serves it, or null; nothing is opened for the answer. */
+  /** The id of the certificate that covers the name and belongs to the zone that serves it, or null; does not open a context. */
   idFor(serverName: string): string | null;
-  /** Null where no certificate covers the name, or its key does not open. */
+  /** Null if no certificate covers the name, or its key does not open. */
   contextFor(serverName: string): SecureContext | null;
-  /** The same of one certificate, as a listener takes it for clients that ask for no name. */
+  /** The options of one certificate, as a listener takes it for clients that send no name. */
   optionsOf(id: string): CertificateOptions | null;
-  /** What is made of one certificate's options; null where there are none, or nothing can be made of them. */
+  /** Builds a value from one certificate's options; null without options, or if they are unusable. */
   openWith<T>(id: string, make: (options: CertificateOptions) => T): T | null;
-  /** Called when certificates came or went, with the ids of those, or null where it may be all. */
+  /** Called when certificates were added or removed, with their ids, or null if it may be all. */
   onChange(listener: (ids: ReadonlySet<string> | null) => void): void;
 }
 
-/** As node:tls takes them. */
+/** Options of node:tls. */
 export interface CertificateOptions {
-  /** PEM: the certificate and those that lead to its root. */
+  /** PEM: the certificate and the chain to its root. */
   readonly cert: string;
   /** PEM. */
   readonly key: Buffer;
@@ -50,40 +50,40 @@ const CIPHERS = [
 ].join(":");
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** What every TLS listener has in common. */
+/** Common options of every TLS listener. */
 const COMMON = {
   minVersion: "TLSv1.2",
   ciphers: CIPHERS,
   honorCipherOrder: true,
-  // Node would allow a few handshakes more on each connection.
+  // Node would allow a few renegotiations on each connection.
   secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
 } as const;
 
-/** Of a listener that asks for the certificate by the name that the client asks for. */
+/** Options of a listener that selects the certificate by the requested name. */
 export const secureOptions = (certificates: Certificates): TlsOptions => ({
   ...COMMON,
   handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
   SNICallback: (serverName, callback) => {
-    // Without a context the handshake fails with an alert, where an error here would only reset the connection.
+    // Without a context the handshake fails with an alert, whereas an error here would only reset the connection.
     callback(null, certificates.contextFor(serverName.toLowerCase()) ?? undefined);
   },
 });
 
 /**
- * Certificates of a replica, by the names they cover. A context costs 31 KB and 0.23 ms (http-edge.md):
- * contexts are opened when first asked for, and the least recently used are closed above the limit.
+ * Certificates of a replica, by the names they cover. A context costs 31 KB and 0.23 ms (http-edge.md): contexts are
+ * opened on demand, and the least recently used are closed above the limit.
  */
 export function createCertificates(deps: {
   readonly replica: Replica;
   readonly sealer: Sealer;
   readonly contextsMax: number;
   readonly keysNotOpened: Metric;
-  /** The zone that serves the name here, or null. Whoever has a certificate for the name in another zone may have made it. */
+  /** The zone that serves the name here, or null. A certificate for the name in another zone may be an attacker's. */
   zoneIdOf(serverName: string): string | null;
-  /** For certificates of zones' owners, which count while they are valid; none of them is shown unless given. */
+  /** For certificates of zones' owners, which count while they are valid; without a clock none of them is used. */
   readonly clock?: Clock;
 }): Certificates {
-  /** Certificate ids by host, newest last: of those that rank the same the last one that was put wins. */
+  /** Certificate ids by host, newest last: among equal ranks the last one put wins. */
   const idsByHost = createValuesByName<string>();
   const contexts = new Map<string, SecureContext | null>();
   const listeners: ((ids: ReadonlySet<string> | null) => void)[] = [];
@@ -153,10 +153,10 @@ export function createCertificates(deps: {
     for (const listener of listeners) listener(ids);
   });
 
-  /** 0 without a rank, -1 where it is not for the zone's names now. */
+  /** 0 without a rank, -1 if it must not be used for the zone's names now. */
   const rankFor = (id: string, zoneId: string | null): number => {
     const entry = deps.replica.snapshot.get("certificate", id);
-    // The installation's own is of no zone.
+    // The installation's own certificate belongs to no zone.
     if (entry === undefined || (entry.zone_id !== "" && entry.zone_id !== zoneId)) return -1;
     if (entry.rank === undefined) return 0;
     return deps.clock !== undefined && Date.parse(entry.not_after) > deps.clock.nowMs() ? entry.rank : -1;

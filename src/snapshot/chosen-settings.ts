@@ -7,7 +7,7 @@ import {
 } from "#model/zones/zone-settings.ts";
 import { EDGE_SETTINGS_DEFAULTS, type EdgeSettings } from "./edge-settings.ts";
 
-/** What each setting becomes at the edge; the type makes a setting without a meaning an error. */
+/** The edge settings of each zone setting; the type makes a setting without a mapping an error. */
 const BECOMES: { readonly [K in EditableSettingId]: (value: SettingValue<K>, chosen: ChosenZoneSettings) => Partial<EdgeSettings> } = {
   always_use_https: (value) => ({ always_use_https: value === "on" }),
   brotli: (value) => ({ brotli: value === "on" }),
@@ -24,14 +24,14 @@ const BECOMES: { readonly [K in EditableSettingId]: (value: SettingValue<K>, cho
   sort_query_string_for_cache: (value) => ({ sort_query_string_for_cache: value === "on" }),
   ssl: (value) => ({ ssl: value }),
   tls_1_3: (value) => ({ tls_1_3: value !== "off" }),
-  // What it turns on are rules.
+  // It turns on rules, which are separate entries.
   waf: () => ({}),
   websockets: (value) => ({ websockets: value === "on" }),
 };
 
-/** What differs from the defaults, or null where nothing does. `column` is `zones.edge_settings`. */
+/** The settings that differ from the defaults, or null if none does. `column` is `zones.edge_settings`. */
 export function edgeSettings(column: string): Partial<EdgeSettings> | null {
-  // Most zones have chosen nothing.
+  // Most zones have chosen no settings.
   if (column === "{}") return null;
   const chosen = JSON.parse(column) as ChosenZoneSettings;
   const ids = Object.keys(chosen) as EditableSettingId[];

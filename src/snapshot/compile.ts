@@ -27,10 +27,10 @@ import type {
   ZoneEntry,
 } from "./entries.ts";
 
-/** What "automatic" means, in seconds (SPEC 2.2, SPEC 8). */
+/** Value of "automatic" in seconds (SPEC 2.2, SPEC 8). */
 export const TTL_AUTOMATIC_SECONDS = 300;
 
-/** The columns of a zone's row that its entry is made of; JSON columns are text. */
+/** The columns of a zone's row that its entry uses; JSON columns are text. */
 export interface ZoneColumns {
   readonly id: string;
   readonly account_id: string;
@@ -60,7 +60,7 @@ export function zoneEntry(row: ZoneColumns): ZoneEntry {
     name: row.name,
     status: row.status as ZoneEntry["status"],
     proof: row.proof as ZoneProof,
-    // To the planes they are the same: every name keeps its own addresses, and nothing is proxied.
+    // For the planes they are the same: every name keeps its own addresses, and none is proxied.
     paused: row.paused === 1 || dnsOnly,
     type: row.type as ZoneEntry["type"],
     plan: row.plan as ZoneEntry["plan"],
@@ -76,7 +76,7 @@ export function zoneEntry(row: ZoneColumns): ZoneEntry {
   };
 }
 
-/** Name servers of the zone's own choice stand in for the installation's, unless its settings choose others. */
+/** The zone's chosen name servers replace the installation's, unless its settings choose others. */
 function servingNames(row: ZoneColumns, { nameservers }: ZoneSettings): readonly string[] {
   const vanity = JSON.parse(row.vanity_name_servers) as string[];
   const own = vanity.length > 0 && (nameservers === undefined || nameservers.type === "custom.zone");
@@ -115,11 +115,11 @@ export const recordEntry = (row: RecordColumns): RecordEntry => ({
   content: row.content,
   rdata: row.rdata,
   proxied: row.proxied === 1,
-  // Nearly all records have none, and the snapshot is kept small.
+  // Nearly all records have none, and the snapshot stays small.
   ...(row.settings === "{}" ? {} : { settings: JSON.parse(row.settings) as RecordSettings }),
 });
 
-/** The columns of a zone's DNSSEC that its entry is made of. */
+/** The columns of a zone's DNSSEC that its entry uses. */
 export interface DnssecColumns {
   readonly status: string;
   readonly rollover: string;
@@ -132,19 +132,22 @@ export interface DnssecKeyColumns {
   readonly private_key: string;
 }
 
-/** Null where the zone is unsigned: DNSSEC is off. It stays signed while the parent may still have its DS. `keys` are the zone's, oldest first. */
+/**
+ * Null if the zone is unsigned: DNSSEC is off. It stays signed while the parent may still have its DS. `keys` are the
+ * zone's keys, oldest first.
+ */
 export function dnssecEntry(row: DnssecColumns | undefined, keys: readonly DnssecKeyColumns[]): DnssecEntry | null {
   if (row === undefined || row.status === "disabled" || keys.length === 0) return null;
   const life = { rollover: row.rollover as RolloverStage, keys: keys.map(({ id }) => id) };
   const signing = signingKey(life);
   return {
     keys: keys.map(({ id, public_key, private_key }) => ({ id, public_key, private_key, signs_zone: id === signing })),
-    // Of several signers none can speak for all: what one asks for would end the others' DS records.
+    // With several signers none can act for all: a request of one would end the others' DS records.
     cds: row.multi_signer === 1 ? [] : row.status === "pending-disabled" ? "delete" : [askedKey(life)],
   };
 }
 
-/** One piece of a large change. */
+/** One chunk of a large change. */
 export const stagedEntry = (
   importId: string,
   zone_id: string,
@@ -170,7 +173,7 @@ export interface RulesetColumns {
   readonly rules: string;
 }
 
-/** `accountId` is the owner, or the account of the zone that is. */
+/** `accountId` is the owner, or the account of the owning zone. */
 export const rulesetEntry = (row: RulesetColumns, accountId: string): RulesetEntry => ({
   level: row.level as RulesetEntry["level"],
   owner_id: row.owner_id,
@@ -182,7 +185,7 @@ export const rulesetEntry = (row: RulesetColumns, accountId: string): RulesetEnt
   rules: (JSON.parse(row.rules) as RuleEntry[]).map(ruleEntry),
 });
 
-/** Stored rules carry more than planes need. */
+/** Stored rules have more fields than planes need. */
 const ruleEntry = (rule: RuleEntry): RuleEntry => ({
   id: rule.id,
   ref: rule.ref,
@@ -212,21 +215,21 @@ export const certificateEntry = (row: CertificateColumns): CertificateEntry => (
   not_after: row.not_after,
 });
 
-/** The columns of a zone owner's certificate that its entry is made of. */
+/** The columns of a zone owner's certificate that its entry uses. */
 export interface CustomCertificateColumns extends CertificateColumns {
   readonly type: string;
   readonly priority: number;
-  /** Those of its names that are the zone's. */
+  /** Its names that belong to the zone. */
   readonly served_hosts: string;
 }
 
-/** Those of the type legacy_custom go before others, whatever their priority. */
+/** Certificates of the type legacy_custom precede others, regardless of priority. */
 export const customCertificateEntry = (row: CustomCertificateColumns): CertificateEntry => ({
   ...certificateEntry({ ...row, hosts: row.served_hosts }),
   rank: (row.type === "legacy_custom" ? 2 : 1) * (CERTIFICATE_PRIORITY_MAX + 1) + row.priority,
 });
 
-/** The columns of a custom hostname that its entry is made of. */
+/** The columns of a custom hostname that its entry uses. */
 export interface CustomHostnameColumns {
   readonly zone_id: string;
   readonly hostname: string;
@@ -239,7 +242,7 @@ export interface CustomHostnameColumns {
   readonly ssl: string | null;
 }
 
-/** Null where planes have nothing to do with it. */
+/** Null if planes do not need it. */
 export const customHostnameEntry = (row: CustomHostnameColumns): CustomHostnameEntry | null =>
   row.status !== "active" && row.status !== "pending"
     ? null
@@ -283,14 +286,14 @@ export function gatewayEntry(row: GatewayColumns): GatewayEntry {
     authentication: settings.authentication,
     collect_logs: settings.collect_logs,
     ...logLimitOf(settings),
-    // Zero is how clients turn it off.
+    // Clients turn it off with zero.
     ...(limit && interval_seconds ? { rate_limit: { limit, interval_seconds, technique: technique ?? "fixed" } } : {}),
     ...retryOf(settings),
     ...spendRulesOf(settings),
     ...dlpOf(settings),
     ...guardrailsOf(settings),
     ...otelOf(settings),
-    // Answers of a gateway that had the name before are not this one's.
+    // Answers of a former gateway of that name do not belong to this one.
     cache_epoch: settings.cache_invalidate_on_update ? row.modified_at : row.created_at,
     ...(settings.cache_ttl ? { cache: { ttl_seconds: settings.cache_ttl } } : {}),
   };
@@ -311,11 +314,11 @@ function dlpOf({ dlp }: GatewaySettings): Pick<GatewayEntry, "dlp"> {
   return policies.length === 0 ? {} : { dlp: policies.map(({ id, action, check, profiles }) => ({ id, action, check, profiles })) };
 }
 
-/** Without a strategy no further row is kept, so that nothing is deleted that nobody said to delete. */
+/** Without a strategy no further row is kept, so that rows are deleted only by explicit choice. */
 const logLimitOf = ({ log_management: rows_max, log_management_strategy: strategy }: GatewaySettings): Pick<GatewayEntry, "log_limit"> =>
   rows_max === null ? {} : { log_limit: { rows_max, strategy: strategy ?? "STOP_INSERTING" } };
 
-/** The rules that are in force, with the filters that say something. */
+/** The rules in force, with the filters that have values. */
 function spendRulesOf({ spend_limits }: GatewaySettings): Pick<GatewayEntry, "spend_rules"> {
   const rules = spend_limits?.enabled === true ? (spend_limits as StoredSpendLimits).rules.filter(({ enabled }) => enabled) : [];
   if (rules.length === 0) return {};
@@ -352,18 +355,18 @@ export const gatewayEntryId = (row: { readonly account_id: string; readonly id: 
 /** A row of the transfers that a zone has in one direction. */
 export interface ZoneTransferColumns {
   readonly direction: string;
-  /** `{ peers, enabled }`: outgoing transfers count from when they are turned on, incoming ones always. */
+  /** `{ peers, enabled }`: outgoing transfers count once they are turned on, incoming ones always. */
   readonly settings: string;
 }
 
-/** A row of what the account keeps for transfers. */
+/** A row of the account's transfer objects. */
 export interface TransferObjectColumns {
   readonly id: string;
   readonly kind: string;
   readonly value: string;
 }
 
-/** Null where neither direction is in use. Ids that lead nowhere are left out. */
+/** Null if neither direction is in use. Unknown ids are left out. */
 export function transferEntry(sides: readonly ZoneTransferColumns[], objects: readonly TransferObjectColumns[]): TransferEntry | null {
   const side = (direction: string): TransferSideEntry | null => {
     const row = sides.find((candidate) => candidate.direction === direction);
@@ -383,7 +386,7 @@ function peerEntry(objects: readonly TransferObjectColumns[], id: string): Trans
   if (!peer) return undefined;
   const tsig =
     peer.tsig_id === undefined ? undefined : valueOf<Omit<TsigEntry, "id" | "algorithm"> & { algo: string }>(objects, "tsig", peer.tsig_id);
-  // A peer whose key cannot be found must not become one without a key.
+  // A peer with an unknown key must not become a peer without a key.
   if (peer.tsig_id !== undefined && !tsig) return undefined;
   return {
     ip: peer.ip ?? "",

@@ -1,25 +1,28 @@
 /**
- * What a zone's settings make of its traffic at the edge, every field with a value. Entries carry only what differs
- * from the defaults, since most zones keep most of them.
+ * The effect of a zone's settings on its traffic at the edge, every field with a value. Entries contain only the
+ * differences from the defaults, because most zones keep most of them.
  */
 export interface EdgeSettings {
   /**
-   * How visitors and origins are spoken to: `off` serves no HTTPS, `flexible` speaks plain HTTP to origins, `full` speaks
-   * TLS to them when the visitor does, and `strict` verifies their certificate as well.
+   * Protocol to visitors and origins: `off` serves no HTTPS, `flexible` uses plain HTTP to origins, `full` uses TLS to
+   * them when the visitor does, and `strict` also verifies their certificate.
    */
   readonly ssl: "off" | "flexible" | "full" | "strict";
-  /** Visitors with an older protocol are refused; nothing below 1.2 is spoken in any case. */
+  /** Visitors with an older protocol are refused; versions below 1.2 are never supported. */
   readonly min_tls_version: "1.0" | "1.1" | "1.2" | "1.3";
   readonly tls_1_3: boolean;
   readonly http2: boolean;
   readonly websockets: boolean;
-  /** Whether responses are compressed with brotli where no rule names it. */
+  /** Whether responses are compressed with brotli if no rule says otherwise. */
   readonly brotli: boolean;
-  /** What of visitors' texts the writer of events masks: what leaves no doubt, what all detectors find that are on by default, or nothing. */
+  /**
+   * Masking of visitors' texts by the writer of events: certain findings only, findings of all detectors that are on by
+   * default, or none.
+   */
   readonly log_masking: "undoubted" | "all" | "off";
-  /** Origins are told the visitor's country, where the edge knows it. */
+  /** Origins receive the visitor's country, if the edge knows it. */
   readonly ip_geolocation: boolean;
-  /** Requests over plain HTTP are sent to the same address over HTTPS. */
+  /** Requests over plain HTTP are redirected to the same address over HTTPS. */
   readonly always_use_https: boolean;
   /** Strict-Transport-Security (RFC 6797) and nosniff. */
   readonly security_header: {
@@ -30,11 +33,11 @@ export interface EdgeSettings {
     readonly preload: boolean;
     readonly nosniff: boolean;
   };
-  /** Until when nothing comes from the cache, in milliseconds of the epoch; 0 where the mode is off. */
+  /** End of the time without cached responses, in milliseconds of the epoch; 0 if the mode is off. */
   readonly development_mode_until_ms: number;
   /** `basic` stores nothing with a query, `simplified` ignores the query, `aggressive` keeps each query apart. */
   readonly cache_level: "basic" | "simplified" | "aggressive";
-  /** Seconds that browsers may keep what came from the cache; 0 leaves the origin's own word. */
+  /** Seconds that browsers may keep cached responses; 0 leaves the origin's header. */
   readonly browser_cache_ttl: number;
   /** The order of a query's parameters makes no difference to the cache. */
   readonly sort_query_string_for_cache: boolean;

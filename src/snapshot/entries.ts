@@ -6,10 +6,10 @@ import type { ZoneProof } from "#model/zones/zone-proof.ts";
 import type { EdgeSettings } from "./edge-settings.ts";
 
 /**
- * What the data planes know. A snapshot is a set of entries, each addressed by kind and id and frozen;
- * control compiles them from rows at commit, planes index them as they need. Values are plain JSON, so
- * one form serves the outbox, the wire and the last good copy on disk. Secrets in entries stay sealed
- * (kernel/crypto/seal.ts, context named beside the field) and are opened where they are used.
+ * The knowledge of the data planes. A snapshot is a set of entries, each addressed by kind and id and frozen; control
+ * compiles them from rows at commit, and planes index them as they need. Values are plain JSON, so one form serves the
+ * outbox, the wire and the last good copy on disk. Secrets in entries stay sealed (kernel/crypto/seal.ts, context named
+ * beside the field) and are opened where they are used.
  */
 export interface EntryTypes {
   readonly zone: ZoneEntry;
@@ -45,16 +45,19 @@ export interface ZoneEntry {
   /** Absolute, lower case, A-label form, no trailing dot: `example.com`. */
   readonly name: string;
   readonly status: "initializing" | "pending" | "active" | "moved";
-  /** What shows that the account owns the name; absent in copies made before proofs existed, which counts as the operator's word. */
+  /** Proof that the account owns the name; absent in copies from before proofs existed, which counts as the operator's word. */
   readonly proof?: ZoneProof;
-  /** Of a zone that waits for its proof: ISO 8601, UTC, microseconds. Of several such zones of one name the oldest says who its name servers are. */
+  /**
+   * Of a zone that waits for its proof: ISO 8601, UTC, microseconds. Among several such zones of one name the oldest
+   * determines its name servers.
+   */
   readonly created_on?: string;
   readonly paused: boolean;
   readonly type: "full" | "partial" | "secondary" | "internal";
   readonly plan: "free" | "pro" | "business" | "enterprise";
   /** Host names of the NS RRset at the apex. */
   readonly name_servers: readonly string[];
-  /** Seconds (SPEC 2.4); `rname` already in the form of a DNS name. */
+  /** Seconds (SPEC 2.4); `rname` is already in the form of a DNS name. */
   readonly soa: {
     readonly mname: string;
     readonly rname: string;
@@ -65,17 +68,17 @@ export interface ZoneEntry {
     readonly min_ttl: number;
   };
   readonly ns_ttl: number;
-  /** SPEC 2.5; absent in copies made before they existed, which means false. */
+  /** SPEC 2.5; absent in copies from before they existed, which means false. */
   readonly flatten_all_cnames?: boolean;
   readonly multi_provider?: boolean;
   readonly secondary_overrides?: boolean;
   /** Settings of the zone's traffic that differ from the defaults. */
   readonly edge?: Partial<EdgeSettings>;
-  /** A secondary that has no data yet, or whose data nobody has confirmed for too long: nothing is answered from it. */
+  /** A secondary zone that has no data yet, or whose data has been unconfirmed for too long: it is not answered. */
   readonly expired?: boolean;
 }
 
-/** id = zone id. Apart from the zone so that a record's change does not resend it. */
+/** id = zone id. Separate from the zone so that a record's change does not resend it. */
 export interface SerialEntry {
   readonly serial: number;
 }
@@ -93,50 +96,50 @@ export interface RecordEntry {
   /** RDATA in wire format, uncompressed, base64. */
   readonly rdata: string;
   readonly proxied: boolean;
-  /** Those that are on; absent where none is. */
+  /** The settings that are on; absent if none is. */
   readonly settings?: RecordSettings;
 }
 
-/** What limits or changes how a name is answered (contract.md §3). */
+/** Limits or changes the answer for a name (contract.md §3). */
 export interface RecordSettings {
-  /** Of a proxied name: it has no addresses of the other family. */
+  /** For a proxied name: it has no addresses of the other family. */
   readonly ipv4_only?: boolean;
   readonly ipv6_only?: boolean;
-  /** Of a CNAME: addresses stand in for it. */
+  /** For a CNAME: it is replaced by addresses. */
   readonly flatten_cname?: boolean;
 }
 
 /**
- * id = `{change id}/{number}`. Records of a large change of one zone, such as an import, which crosses in pieces while
- * nobody sees it: they are kept aside until it is released. Each record is in one piece.
+ * id = `{change id}/{number}`. Records of a large change of one zone, such as an import, which are sent in chunks and are
+ * not visible yet: they are kept aside until the release. Each record is in one chunk.
  */
 export interface StagedEntry {
-  /** Of the change, whatever its kind. */
+  /** Id of the change, of any kind. */
   readonly import_id: string;
   readonly zone_id: string;
   readonly records: readonly StagedRecord[];
-  /** Ids of records that go; absent: none. */
+  /** Ids of deleted records; absent: none. */
   readonly removed?: readonly string[];
-  /** Released by the very next delta: part of one that was too large for one turn (large-delta.ts). */
+  /** Released by the very next delta: part of a delta that was too large for one turn (large-delta.ts). */
   readonly is_next?: true;
 }
 
 export type StagedRecord = Omit<RecordEntry, "zone_id"> & { readonly id: string };
 
 /**
- * id = change id. What was staged under it becomes the zone's records, all of it in the delta that has this; a null instead
- * forgets it. The op is carried out and never kept.
+ * id = change id. The staged records become the zone's records, all in the delta that contains this op; a null instead
+ * discards them. The op is carried out and never kept.
  */
 export interface ReleaseEntry {
   readonly zone_id: string;
-  /** How many there must be, those that go included. */
+  /** Expected number of records, including deleted ones. */
   readonly records: number;
 }
 
 /** id = zone id. A zone without one is answered unsigned. */
 export interface DnssecEntry {
   readonly keys: readonly DnssecKeyEntry[];
-  /** What CDS and CDNSKEY ask the parent for: these keys (ids), or to give up all of them (RFC 8078 §4). */
+  /** The request to the parent in CDS and CDNSKEY: these keys (ids), or to remove all of them (RFC 8078 §4). */
   readonly cds: readonly string[] | "delete";
 }
 
@@ -147,29 +150,32 @@ export interface DnssecKeyEntry {
   readonly public_key: string;
   /** PKCS #8 PEM, sealed with the context `dnssec:{id}`. */
   readonly private_key: string;
-  /** Whether it signs every set of the zone; one that does not is published, and signs what the parent reads: DNSKEY, CDS and CDNSKEY. */
+  /**
+   * Whether it signs every set of the zone; a key that does not is published, and signs the sets that the parent reads:
+   * DNSKEY, CDS and CDNSKEY.
+   */
   readonly signs_zone: boolean;
 }
 
-/** id = zone id. Zones that other servers fetch from here, or that are fetched from others. */
+/** id = zone id. Zones that other servers transfer from here, or that are transferred from others. */
 export interface TransferEntry {
-  /** Null where nobody may fetch the zone. */
+  /** Null if no server may transfer the zone. */
   readonly outgoing: TransferSideEntry | null;
-  /** Null where the zone's records are written here. */
+  /** Null if the zone's records are written here. */
   readonly incoming: TransferSideEntry | null;
 }
 
 export interface TransferSideEntry {
   readonly peers: readonly TransferPeerEntry[];
-  /** CIDR ranges of the account's ACLs, which count beside the addresses of the peers. */
+  /** CIDR ranges of the account's ACLs, which count in addition to the addresses of the peers. */
   readonly acl: readonly string[];
 }
 
 export interface TransferPeerEntry {
-  /** Empty where the peer is known by its key alone. */
+  /** Empty if only the key identifies the peer. */
   readonly ip: string;
   readonly port: number;
-  /** A peer with a key is answered, and believed, only under its signature (RFC 8945). */
+  /** A peer with a key is answered and trusted only with its signature (RFC 8945). */
   readonly tsig: TsigEntry | null;
 }
 
@@ -192,22 +198,22 @@ export interface RuleEntry {
   readonly expression: string;
   readonly description: string;
   readonly enabled: boolean;
-  /** Whether the rule leaves security events, where it says so itself. */
+  /** Whether the rule logs security events, if it says so itself. */
   readonly logging?: { readonly enabled: boolean };
   readonly ratelimit?: Readonly<Record<string, unknown>>;
-  /** What events call its action, where an older name is to be seen. */
+  /** Name of its action in events, if an older name is to be shown. */
   readonly event_action?: string;
 }
 
-/** id = `{list id}/{part}`: lists of many items come in parts; an empty one has a part all the same. */
+/** id = `{list id}/{part}`: lists with many items have several parts; an empty one has one part too. */
 export interface ListEntry {
   readonly account_id: string;
   readonly list_id: string;
-  /** As rules write it after the dollar sign. */
+  /** Its name in rules, after the dollar sign. */
   readonly name: string;
   readonly kind: "ip" | "hostname" | "asn" | "redirect";
   readonly part: number;
-  /** Addresses and blocks, numbers, or what the list's interface says of host names and redirects. */
+  /** Addresses and blocks, numbers, or host names and redirects in the form of the list's interface. */
   readonly items: readonly unknown[];
 }
 
@@ -216,11 +222,11 @@ export interface RulesetEntry {
   readonly level: "account" | "zone";
   /** The account or zone it belongs to. */
   readonly owner_id: string;
-  /** Whose lists its rules may name; absent in copies made before there were lists. */
+  /** Account whose lists its rules may name; absent in copies from before lists existed. */
   readonly account_id?: string;
   readonly kind: "root" | "zone" | "custom";
   readonly phase: string;
-  /** What the zone has of the firewall before rulesets: it runs beside the zone's entry point of the phase. */
+  /** Phase of the zone's older firewall, which runs beside the zone's entry point of the phase. */
   readonly slot?: LegacyPhase;
   readonly name: string;
   readonly version: string;
@@ -238,51 +244,51 @@ export interface CertificateEntry {
   readonly private_key: string;
   readonly not_after: string;
   /**
-   * Of certificates that a zone's owner brought. Shown only for names that the zone serves, and while they are valid; the
-   * highest goes before lower ones, and each before certificates without a rank.
+   * For certificates of a zone's owner. Used only for names that the zone serves, and while they are valid; the highest
+   * rank wins, and each precedes certificates without a rank.
    */
   readonly rank?: number;
 }
 
-/** id = the hostname's id. A name of somebody else's that a zone serves. */
+/** id = the hostname's id. Another owner's name that a zone serves. */
 export interface CustomHostnameEntry {
   readonly zone_id: string;
   /** Lower case, A-labels. */
   readonly hostname: string;
-  /** Names below it are served as well, where no zone here has them. */
+  /** Names below it are served as well, unless a zone here has them. */
   readonly wildcard: boolean;
-  /** One that is not is only asked for its token. */
+  /** An inactive one only answers for its token. */
   readonly active: boolean;
-  /** Shown to whoever checks that the name is its owner's to give (custom-hostnames.md §1). */
+  /** Shown to checks that the requester controls the name (custom-hostnames.md §1). */
   readonly token: string;
   /** A name in the zone that leads to the origin instead of the fallback origin. */
   readonly origin?: string;
-  /** Asked for at the origin's TLS: a name, or `:request_host_header:`. */
+  /** Server name for the origin's TLS: a name, or `:request_host_header:`. */
   readonly sni?: string;
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Of its handshakes, where they differ from the zone's. */
+  /** Settings of its handshakes that differ from the zone's. */
   readonly tls?: Partial<Pick<EdgeSettings, "min_tls_version" | "tls_1_3" | "http2">>;
 }
 
-/** id = zone id. Where custom hostnames of the zone lead that have no origin of their own. */
+/** id = zone id. The origin of the zone's custom hostnames that have no own origin. */
 export interface FallbackOriginEntry {
   readonly origin: string;
 }
 
-/** id = the token. What a certificate authority looks for over plain HTTP (RFC 8555 §8.3). */
+/** id = the token. The answer to a certificate authority's request over plain HTTP (RFC 8555 §8.3). */
 export interface AcmeChallengeEntry {
   readonly host: string;
   readonly key_authorization: string;
 }
 
 /**
- * id = zone id. What was purged of the zone's cache. Numbers, and no times: a cache notes how many purges it knew of when it
- * asked for a response, and every later one may take that response away, whenever the cache learns of it.
+ * id = zone id. Purges of the zone's cache. They are numbers, not times: a cache notes how many purges it knew when it
+ * requested a response, and every later purge may remove that response, whenever the cache learns of it.
  */
 export interface PurgeEntry {
-  /** How many purges there were. */
+  /** Number of purges. */
   readonly count: number;
-  /** The newest of them, the last one last. Those before count as purges of everything. */
+  /** The newest purges, the last one last. Earlier ones count as purges of everything. */
   readonly recent: readonly PurgeSelector[];
 }
 
@@ -292,20 +298,23 @@ export interface PurgeSelector {
   readonly values: readonly string[];
 }
 
-/** id = that of a zone, or of an account whose patterns hold in all its zones. What its owner told sensitive data detection; absent where nothing. */
+/**
+ * id = zone id, or the id of an account whose patterns apply to all its zones. The owner's settings for sensitive data
+ * detection; absent without settings.
+ */
 export interface DetectionEntry {
   readonly allowed: readonly AllowedDataEntry[];
   readonly patterns: readonly CustomPattern[];
 }
 
-/** What all its members fit is no hit. */
+/** A match of all its members is not a hit. */
 export interface AllowedDataEntry {
   readonly id: string;
-  /** Of the value (rules/detectors/engine/value-hash.ts). */
+  /** Hash of the value (rules/detectors/engine/value-hash.ts). */
   readonly value_hash?: string;
   /** `$.orders[*].number`. */
   readonly json_path?: string;
-  /** Of the request; a star at its end stands for anything. */
+  /** Path of the request; a star at its end matches any text. */
   readonly path?: string;
   /** The rule that would have hit. */
   readonly rule_id?: string;
@@ -317,29 +326,29 @@ export interface GatewayEntry {
   readonly gateway_id: string;
   readonly authentication: boolean;
   readonly collect_logs: boolean;
-  /** Rows that are kept at most; absent where only retention bounds them. */
+  /** Limit of rows that are kept; absent if only retention limits them. */
   readonly log_limit?: { readonly rows_max: number; readonly strategy: "STOP_INSERTING" | "DELETE_OLDEST" };
-  /** Absent where the gateway has none. */
+  /** Absent if the gateway has none. */
   readonly rate_limit?: {
     /** Requests in each interval. */
     readonly limit: number;
     readonly interval_seconds: number;
     readonly technique: "fixed" | "sliding";
   };
-  /** What is tried again where a provider fails; absent where the gateway sets nothing. */
+  /** Retries after a provider's failure; absent if the gateway sets none. */
   readonly retry?: {
     readonly max_attempts?: number;
     readonly delay_ms?: number;
     readonly backoff?: "constant" | "linear" | "exponential";
   };
-  /** Answers are kept for requests that say nothing about it; absent where they are not. */
+  /** Answers are kept for requests that do not set caching themselves; absent if they are not. */
   readonly cache?: { readonly ttl_seconds: number };
-  /** Hazards (`S1` …) by what is done about them; absent where there are none. */
+  /** Actions by hazard (`S1` …); absent if none are set. */
   readonly guardrails?: {
     readonly prompt: Readonly<Record<string, "FLAG" | "BLOCK">>;
     readonly response: Readonly<Record<string, "FLAG" | "BLOCK">>;
   };
-  /** Policies of data loss prevention that are in force; absent where there are none. */
+  /** Policies of data loss prevention that are in force; absent without any. */
   readonly dlp?: readonly {
     readonly id: string;
     readonly action: "FLAG" | "BLOCK";
@@ -347,11 +356,14 @@ export interface GatewayEntry {
     /** Ids of rules/detectors/catalog/profiles.ts, or of `dlp_profile` entries. */
     readonly profiles: readonly string[];
   }[];
-  /** When the gateway was made, or written last where every write makes it forget its answers: older answers are not its own. */
+  /**
+   * Creation time of the gateway, or of its last change if every change discards its answers: older answers do not belong
+   * to it.
+   */
   readonly cache_epoch?: string;
-  /** Where its spans are sent; absent where nowhere. */
+  /** Endpoints that receive its spans; absent without any. */
   readonly otel?: readonly OtelEndpointEntry[];
-  /** Those that are in force; absent where there are none. */
+  /** Rules in force; absent without any. */
   readonly spend_rules?: readonly SpendRuleEntry[];
 }
 
@@ -359,7 +371,7 @@ export interface GatewayEntry {
 export interface GatewayDomainEntry {
   readonly account_id: string;
   readonly gateway_id: string;
-  /** The zone that the name lies in: while it is not served here, nor is the name. */
+  /** The zone that contains the name: while the zone is not served here, neither is the name. */
   readonly zone_id: string;
   /** Oldest version of TLS that visitors may use. */
   readonly min_tls: "1.0" | "1.1" | "1.2" | "1.3";
@@ -373,21 +385,21 @@ export interface OtelEndpointEntry {
   readonly secret: string;
 }
 
-/** How much the requests that a rule is about may cost together. */
+/** Limit of the total cost of the requests that match a rule. */
 export interface SpendRuleEntry {
   readonly id: string;
   /** US dollars in each window. */
   readonly limit: number;
   readonly window_seconds: number;
   readonly technique: "fixed" | "sliding";
-  /** Names of which the request must have one; absent: any. */
+  /** The request must have one of these names; absent: any. */
   readonly provider?: readonly string[];
   readonly model?: readonly string[];
-  /** Of the request's metadata. Without values it only tells apart whose costs are counted together. */
+  /** Metadata of the request. Without values it only separates costs that are counted together. */
   readonly metadata?: readonly { readonly name: string; readonly values?: readonly string[] }[];
 }
 
-/** id = the configuration's id. A key for a provider that a gateway keeps, so that its clients need none. */
+/** id = the configuration's id. A provider key that a gateway keeps, so that its clients need none. */
 export interface ProviderKeyEntry {
   readonly account_id: string;
   readonly gateway_id: string;
@@ -397,22 +409,25 @@ export interface ProviderKeyEntry {
   readonly is_default: boolean;
   /** Sealed with the context `provider-key:{id}`. */
   readonly secret: string;
-  /** Requests that it may be used for in each interval; absent: any. */
+  /** Requests that may use it in each interval; absent: any number. */
   readonly rate_limit?: { readonly limit: number; readonly interval_seconds: number };
 }
 
-/** id = the provider's id. A provider that the account has added, reached as `custom-{slug}`. Only those that are enabled. */
+/** id = the provider's id. A provider that the account has added, reached as `custom-{slug}`. Only enabled ones. */
 export interface CustomProviderEntry {
   readonly account_id: string;
   readonly slug: string;
   readonly base_url: string;
-  /** JSON of an object of field names and values that every request gets, sealed with the context `custom-provider:{id}`; absent: none. */
+  /**
+   * JSON of an object of field names and values that are added to every request, sealed with the context
+   * `custom-provider:{id}`; absent: none.
+   */
   readonly headers?: string;
-  /** In the order in which they are looked at. */
+  /** In the order in which they are checked. */
   readonly costs: readonly CustomCostEntry[];
 }
 
-/** US dollars a token. */
+/** US dollars per token. */
 export interface CustomCostEntry {
   readonly model: string;
   readonly rule: "equals" | "starts-with" | "contains";
@@ -423,15 +438,15 @@ export interface CustomCostEntry {
   readonly reasoning?: number;
 }
 
-/** id = the profile's id. What an account has added for data loss prevention to look for: its entries that are on. */
+/** id = the profile's id. An account's additions to data loss prevention: its enabled entries. */
 export interface DlpProfileEntry {
   readonly account_id: string;
   readonly patterns: readonly CustomPattern[];
-  /** Absent in copies made before words were told apart from patterns. */
+  /** Absent in copies from before words were separate from patterns. */
   readonly words?: readonly WordList[];
 }
 
-/** id = the route's id. What of a dynamic route is deployed, reached as the model `dynamic/{name}`. */
+/** id = the route's id. The deployed version of a dynamic route, reached as the model `dynamic/{name}`. */
 export interface GatewayRouteEntry {
   readonly account_id: string;
   readonly gateway_id: string;
@@ -489,7 +504,7 @@ export interface TokenEntry {
 /** One put (`value`) or delete (`null`). */
 export type Op = { readonly [K in EntryKind]: { readonly kind: K; readonly id: string; readonly value: EntryTypes[K] | null } }[EntryKind];
 
-/** What one committed unit of work changed; applied as a whole or not at all. */
+/** The changes of one committed unit of work; applied as a whole or not at all. */
 export interface Delta {
   /** The revision this one follows: a replica at any other revision has a gap. */
   readonly from: number;
@@ -497,7 +512,7 @@ export interface Delta {
   readonly ops: readonly Op[];
 }
 
-/** What an op weighs where memory or files are bounded by their number. */
+/** Weight of an op for limits of memory or files. */
 export const opWeight = (op: Op): number =>
   op.kind === "staged" && op.value ? op.value.records.length + (op.value.removed?.length ?? 0) : 1;
 

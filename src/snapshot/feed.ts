@@ -1,24 +1,24 @@
 import type { Delta, EntryKind, EntryTypes, Op, RecordEntry } from "#snapshot/entries.ts";
 import type { StagedLayer } from "#snapshot/record-layers.ts";
 
-/** A place in what an installation has committed. Revisions count within one history, and a restore of the database begins another one. */
+/** A place in an installation's commits. Revisions count within one history, and a restore of the database begins another one. */
 export interface Position {
   readonly history: string;
   readonly rev: number;
 }
 
-/** What a publisher sends. `full` replaces everything; a `delta` that does not follow is a gap. */
+/** A message from a publisher. `full` replaces everything; a `delta` that does not follow is a gap. */
 export type FeedMessage =
   | ({ readonly type: "full"; readonly ops: readonly Op[] } & Position)
   | { readonly type: "delta"; readonly delta: Delta }
   /** The answer to `subscribe` ends here: the replica now has everything up to `rev`. */
   | { readonly type: "live"; readonly rev: number };
 
-/** What a replica sends back. */
+/** A message from a replica. */
 export type FeedReply =
-  /** `kinds` are what the replica wants of it all; without them everything. A `rev` below 0 asks for a full copy. */
+  /** `kinds` are the kinds that the replica wants; absent: all. A `rev` below 0 asks for a full copy. */
   | ({ readonly type: "subscribe"; readonly name: string; readonly kinds?: readonly EntryKind[] } & Position)
-  /** Every listener of the replica has applied this revision, and those before but for what is `pending`. */
+  /** Every listener of the replica has applied this revision, and earlier ones except those in `pending`. */
   | { readonly type: "applied"; readonly rev: number; readonly pending?: readonly number[] };
 
 /** The two ends of a feed: in process a MessagePort, past one machine a bus (DESIGN.md §6). */
@@ -30,28 +30,28 @@ export interface FeedPort {
   close(): void;
 }
 
-/** How publisher and replica report what went wrong; the thread decides where it goes. */
+/** How publisher and replica report errors; the thread decides where they go. */
 export type FeedLog = (level: "info" | "warn" | "error", message: string, fields?: Readonly<Record<string, unknown>>) => void;
 
-/** Everything at one revision: the ops that make it out of nothing. */
+/** Everything at one revision: the ops that build it from an empty state. */
 export interface FullCopy extends Position {
   readonly ops: readonly Op[];
 }
 
-/** The ops that make everything out of nothing, a thousand or so at a time. */
+/** The ops that build everything from an empty state, about a thousand at a time. */
 export type SnapshotPages = AsyncIterable<readonly Op[]> | Iterable<readonly Op[]>;
 
 /** The entries at one revision. */
 export interface Snapshot {
   readonly rev: number;
   get<K extends EntryKind>(kind: K, id: string): EntryTypes[K] | undefined;
-  /** What has been staged is in `staged` alone, and what was released counts at once. */
+  /** Staged entries are only in `staged`; released ones count at once. */
   entries<K extends EntryKind>(kind: K): IterableIterator<readonly [string, EntryTypes[K]]>;
-  /** Large changes that are not released yet. */
+  /** Large changes that are not yet released. */
   staged(): Iterable<StagedLayer>;
 }
 
-/** What the release of a large change will do to a record; `before` is what stands there until then. */
+/** The effect of a large change's release on a record; `before` is the current record until then. */
 export interface StagedChange {
   readonly id: string;
   readonly value: RecordEntry | null;
@@ -59,8 +59,9 @@ export interface StagedChange {
 }
 
 /**
- * `before` is undefined where an op creates, and else the very object that was put before; `value` is null where it deletes.
- * Planes index the `changes` of what is staged as it comes, so that its release is one step, however many there are.
+ * `before` is undefined if an op creates, and otherwise the same object that was put before; `value` is null if it
+ * deletes. Planes index the `changes` of staged entries as they arrive, so that the release is one step, regardless of
+ * their number.
  */
 export type AppliedOp = {
   readonly [K in EntryKind]: {
@@ -72,8 +73,8 @@ export type AppliedOp = {
 }[EntryKind];
 
 /**
- * What a listener has left to do of a delta, of which nothing is visible yet. Does some of it, and returns whether there
- * is more; called once per turn of the event loop, and no delta is applied before it is done.
+ * The remaining work of a listener for a delta that is not visible yet. Does a part, and returns whether more remains;
+ * called once per turn of the event loop, and no further delta is applied before it is done.
  */
 export type Rest = () => boolean;
 
@@ -81,23 +82,26 @@ export type Rest = () => boolean;
 export interface Replica {
   readonly snapshot: Snapshot;
   /**
-   * Called synchronously, once per delta, with all of its ops; `null` means that everything may have
-   * changed and the plane rebuilds from `snapshot`. The revision is acknowledged when all have returned
-   * and nothing is left to do. A promise is for what may become visible later: until it resolves the revision is
-   * pending, and later ones are applied and acknowledged.
+   * Called synchronously, once per delta, with all of its ops; `null` means that everything may have changed and the
+   * plane rebuilds from `snapshot`. The revision is acknowledged when all listeners have returned and no work remains. A
+   * promise is for changes that may become visible later: until it resolves the revision is pending, and later ones are
+   * applied and acknowledged.
    */
   onApplied(listener: (ops: readonly AppliedOp[] | null) => Rest | Promise<void> | undefined | void): void;
   close(): void;
 }
 
-/** Where committed changes come from. */
+/** The source of committed changes. */
 export interface FeedSource {
   /** Everything, at the newest revision. */
   full(): Promise<FullCopy>;
-  /** The same, never all at once in memory; the pages are good until `use` resolves. */
+  /** The same, never all at once in memory; the pages are valid until `use` resolves. */
   stream<T>(use: (at: Position, pages: SnapshotPages) => Promise<T>): Promise<T>;
-  /** Some deltas after the position, oldest first; none when it is the newest; null when they are gone, or it is of another history. */
+  /**
+   * Some deltas after the position, oldest first; empty at the newest position; null if they are gone, or the position is
+   * of another history.
+   */
   since(at: Position): Promise<readonly Delta[] | null>;
-  /** A hint that there is news; what other nodes commit is found by polling. */
+  /** A hint that the source has news; commits of other nodes are found by polling. */
   onCommit(listener: () => void): () => void;
 }

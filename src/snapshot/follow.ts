@@ -1,19 +1,19 @@
 import type { EntryKind, EntryTypes } from "./entries.ts";
 import type { Replica } from "./feed.ts";
 
-/** What a plane makes of the entries of one kind. */
+/** A plane's index of the entries of one kind. */
 export interface FollowedIndex<K extends EntryKind> {
   clear(): void;
   put(id: string, entry: EntryTypes[K]): void;
-  /** `before` is the very object that was put. */
+  /** `before` is the same object that was put. */
   remove(id: string, before: EntryTypes[K]): void;
-  /** After each delta that has entries of the kind, and after everything was put anew. */
+  /** Called after each delta that has entries of the kind, and after a rebuild. */
   changed?(): void;
 }
 
 /**
- * Fills an index from the replica and keeps it up to date by the entries that change, never by going through all of them:
- * a change costs the same beside ten entries and beside a hundred thousand. An entry that is replaced is removed first.
+ * Fills an index from the replica and keeps it up to date by the changed entries, without a scan of all of them: a change
+ * costs the same beside ten entries and beside a hundred thousand. A replaced entry is removed first.
  */
 export function followKind<K extends EntryKind>(replica: Replica, kind: K, index: FollowedIndex<K>): void {
   const rebuild = (): void => {

@@ -1,12 +1,12 @@
 import type { Op, RecordEntry } from "./entries.ts";
 import type { Snapshot } from "./feed.ts";
 
-/** Names that planes may have to change for records in one turn of the event loop: a few milliseconds. */
+/** Number of names that planes may have to change for records in one turn of the event loop: a few milliseconds. */
 export const NAMES_AT_ONCE = 2_000;
-/** RFC 1035 §2.3.4: more labels fit into no name. */
+/** RFC 1035 §2.3.4: the most labels that a name can have. */
 const LABELS_MAX = 127;
 
-/** A delta in two steps: what nobody sees, and what shows it together with everything else. */
+/** A delta in two steps: the invisible part, and the part that shows it together with everything else. */
 export interface LargeDelta {
   readonly staged: readonly Op[];
   readonly shown: readonly Op[];
@@ -14,7 +14,7 @@ export interface LargeDelta {
 
 type Records = Pick<Snapshot, "get">;
 
-/** The most names that may come or go with the ops: a record can bring all names above its own. */
+/** The most names that the ops can add or remove: a record can add all names above its own. */
 export function namesOf(ops: readonly Op[], snapshot: Records): number {
   let names = 0;
   for (const op of ops) {
@@ -26,9 +26,9 @@ export function namesOf(ops: readonly Op[], snapshot: Records): number {
 }
 
 /**
- * Where its records may change more names than planes should at once, they are staged, which planes do in slices, and then
- * released as one; undefined where the delta is small enough. Records of a zone that it changes itself stay as they are.
- * `namesMax` is for tests.
+ * If its records may change more names than planes should at once, they are staged, which planes do in slices, and then
+ * released together; undefined if the delta is small enough. Records of a zone that the delta itself changes stay as they
+ * are. `namesMax` is for tests.
  */
 export function largeDelta(id: string, ops: readonly Op[], snapshot: Records, namesMax = NAMES_AT_ONCE): LargeDelta | undefined {
   if (ops.length * LABELS_MAX <= namesMax || namesOf(ops, snapshot) <= namesMax) return undefined;
@@ -62,7 +62,7 @@ function recordsByZone(ops: readonly Op[], snapshot: Records): Map<string, Map<s
     records.set(op.id, op.value);
   }
   for (const op of ops) if (op.kind === "zone") byZone.delete(op.id);
-  // A plane puts records aside that come before their zone; what is staged has one.
+  // A plane keeps records aside that arrive before their zone; staged records have a zone.
   for (const [zoneId, records] of byZone)
     if (snapshot.get("zone", zoneId) === undefined && records.values().some((value) => value !== null)) byZone.delete(zoneId);
   return byZone;

@@ -2,17 +2,17 @@ import type { Op } from "./entries.ts";
 import type { AppliedOp, Replica } from "./feed.ts";
 import { createSnapshotState } from "./state.ts";
 
-/** A replica without a publisher: who holds it decides what it contains. */
+/** A replica without a publisher: its owner decides its content. */
 export interface MemoryReplica extends Replica {
   /** Applies the ops as one committed unit, the next revision. */
   apply(ops: readonly Op[]): void;
   /** Replaces everything, as a full copy after a gap does. */
   replace(ops: readonly Op[]): void;
-  /** Resolves once listeners have done all that takes them several turns. */
+  /** Resolves once listeners have finished work that takes several turns. */
   settled(): Promise<void>;
 }
 
-/** Starts at revision 1 with the given entries; `ops` stay the caller's, the replica freezes copies. */
+/** Starts at revision 1 with the given entries; `ops` remain the caller's, the replica freezes copies. */
 export function createMemoryReplica(ops: readonly Op[] = []): MemoryReplica {
   const state = createSnapshotState();
   const listeners: Parameters<Replica["onApplied"]>[0][] = [];

@@ -4,8 +4,8 @@ import type { FeedMessage, FeedPort, FeedReply } from "./feed.ts";
 type Message = FeedMessage | FeedReply;
 
 /**
- * A feed over a MessagePort. What is sent in one turn of the event loop crosses as one message: a group
- * commit of thirty units costs each worker one wake-up, and its thirty replies cost one here.
+ * A feed over a MessagePort. All messages sent in one turn of the event loop cross as one: a group commit of thirty units
+ * costs each worker one wake-up, and its thirty replies cost one here.
  */
 export function createMessagePortFeed(port: MessagePort): FeedPort {
   let waiting: Message[] = [];

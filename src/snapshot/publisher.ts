@@ -7,15 +7,18 @@ import { createRecentDeltas } from "./recent.ts";
 import { createSettlement } from "./settlement.ts";
 import { createSubscriber, type Subscriber } from "./subscriber.ts";
 
-/** Carries committed changes to replicas: in revision order, one delta a unit, none left out, none twice. */
+/** Sends committed changes to replicas: in revision order, one delta per unit, none omitted, none repeated. */
 export interface Publisher {
-  /** Resolves when the newest revision is known and the last good copy is on disk. Errors of the source are logged and retried. */
+  /**
+   * Resolves when the newest revision is known and the last good copy is on disk. Errors of the source are logged and
+   * retried.
+   */
   start(): Promise<void>;
-  /** To be called after `start`. */
+  /** Must be called after `start`. */
   attach(port: FeedPort): void;
-  /** `listener` is called with every delta from now on, in their order; null where some are missing. */
+  /** `listener` is called with every delta from now on, in order; null if some are missing. */
   onPublished(listener: (delta: Delta | null) => void): void;
-  /** Resolves when every attached replica has applied `rev`, or after the time; names those that have not. */
+  /** Resolves when every attached replica has applied `rev`, or after the time; names the replicas that have not. */
   settled(rev: number, timeoutMs: number): Promise<{ readonly behind: readonly string[] }>;
   close(): Promise<void>;
 }
@@ -23,9 +26,9 @@ export interface Publisher {
 export interface PublisherDeps {
   readonly source: FeedSource;
   readonly log?: FeedLog;
-  /** Where to keep the last good copy; none is kept without it. */
+  /** Path of the last good copy; absent: none is kept. */
   readonly lastGoodPath?: string;
-  /** What `checkLastGood` found there already. */
+  /** The earlier result of `checkLastGood`. */
   readonly lastGood?: LastGoodFiles | null;
 }
 
@@ -48,7 +51,7 @@ export function createPublisher({ source, log = () => {}, lastGoodPath, lastGood
           stream: (use) => source.stream(use),
           ...(lastGood === undefined ? {} : { checked: lastGood }),
         });
-  /** The position that `recent` ends with; null before the source has been read. */
+  /** The last position in `recent`; null before the source has been read. */
   let head: Position | null = null;
   let stopListening: (() => void) | null = null;
   let poll: NodeJS.Timeout | null = null;
@@ -72,7 +75,7 @@ export function createPublisher({ source, log = () => {}, lastGoodPath, lastGood
     for (const listener of listeners) listener(null);
     keeper?.startOver();
   };
-  /** Reads until the source has nothing more. */
+  /** Reads until the source has no more deltas. */
   const read = async (): Promise<void> => {
     for (;;) {
       const deltas = head === null ? null : await source.since(head);
@@ -108,7 +111,7 @@ export function createPublisher({ source, log = () => {}, lastGoodPath, lastGood
         recentAfter: ({ history, rev }) => (history === head?.history ? recent.after(rev) : null),
         head: () => head,
         acknowledged: settlement.check,
-        // Until it subscribes nobody knows what it has, and nobody waits for it.
+        // Before it subscribes its state is unknown, and publishing does not wait for it.
         subscribed: (joined) => subscribers.add(joined),
         left: (gone) => {
           ports.delete(port);
@@ -131,7 +134,7 @@ export function createPublisher({ source, log = () => {}, lastGoodPath, lastGood
   };
 }
 
-/** Callers that ask while an answer is under way share it: a full copy is large. */
+/** Callers that ask while an answer is in progress share it: a full copy is large. */
 function shareWhileUnderWay<T>(ask: () => Promise<T>): () => Promise<T> {
   let underWay: Promise<T> | null = null;
   return () => {
@@ -142,7 +145,7 @@ function shareWhileUnderWay<T>(ask: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** A call during a run makes it run once more, since the run may have missed what the call is about. */
+/** A call during a run causes one more run, because the current run may have missed the call's change. */
 function oneAtATime(run: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | null = null;
   let again = false;

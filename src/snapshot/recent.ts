@@ -1,16 +1,19 @@
 import { type Delta, opsWeight } from "./entries.ts";
 
-/** The newest deltas, so that a replica that resumes soon needs nothing from the source. Bounded by ops held. */
+/** The newest deltas, so that a replica that resumes soon does not need the source. Limited by the number of ops. */
 export interface RecentDeltas {
   push(delta: Delta): void;
-  /** The deltas after `rev`, or null when they do not reach back to it. */
+  /** The deltas after `rev`, or null if they do not reach back to it. */
   after(rev: number): readonly Delta[] | null;
   clear(): void;
 }
 
 export function createRecentDeltas(opsMax: number): RecentDeltas {
   let deltas: Delta[] = [];
-  /** Those before are dropped; the array is cut once they are half of it, so that a push costs the same at any length. */
+  /**
+   * Index of the first kept delta; the array is cut once the dropped ones are half of it, so that a push costs the same
+   * at any length.
+   */
   let first = 0;
   let ops = 0;
   return {

@@ -2,10 +2,10 @@ import { inSlices } from "#kernel/in-slices.ts";
 import { LargeMap } from "#kernel/large-map.ts";
 import type { RecordEntry } from "./entries.ts";
 
-/** What a large change makes of records, by id; null where they go. */
+/** The effect of a large change on records, by id; null for deleted ones. */
 export type LayerChanges = Pick<LargeMap<RecordEntry | null>, "has" | "entries" | typeof Symbol.iterator>;
 
-/** A large change that is here and not released yet. */
+/** A large change that is present and not yet released. */
 export interface StagedLayer {
   readonly id: string;
   readonly zone_id: string;
@@ -13,15 +13,15 @@ export interface StagedLayer {
 }
 
 /**
- * Records by id. A large change comes in pieces as a layer that nobody sees; its release puts the layer above everything
- * else, at once and whatever its size, and then it is folded into the rest, some entries a turn.
+ * Records by id. A large change arrives in chunks as an invisible layer; its release puts the layer above everything
+ * else, at once and regardless of its size, and then it is merged into the rest, some entries per turn.
  */
 export interface RecordLayers {
   get(id: string): RecordEntry | undefined;
   entries(): IterableIterator<readonly [string, RecordEntry]>;
-  /** Null deletes. Gives what stood there before. */
+  /** Null deletes. Returns the previous record. */
   put(id: string, value: RecordEntry | null): RecordEntry | undefined;
-  /** Gives what stands there until the release. */
+  /** Returns the visible record until the release. */
   stage(layerId: string, zoneId: string, id: string, value: RecordEntry | null): RecordEntry | undefined;
   staged(): Iterable<StagedLayer>;
   stagedSize(layerId: string): number;
@@ -29,7 +29,7 @@ export interface RecordLayers {
   forget(layerId: string): void;
 }
 
-/** Entries that one turn folds: about a millisecond. */
+/** Entries that one turn merges: about a millisecond. */
 export const FOLDED_AT_ONCE = 1_000;
 
 interface Layer {
@@ -39,14 +39,14 @@ interface Layer {
 }
 
 interface ShownLayer extends Layer {
-  /** Goes on where the last turn ended: begun anew it would pass over all that is gone. */
+  /** Continues from the last turn: a new iterator would pass over all deleted entries. */
   readonly rest: IterableIterator<[string, RecordEntry | null]>;
 }
 
 export function createRecordLayers(foldedAtOnce = FOLDED_AT_ONCE): RecordLayers {
   const base = new LargeMap<RecordEntry>();
   const staged = new Map<string, Layer>();
-  /** Released and not folded yet, oldest first. */
+  /** Released and not yet merged, oldest first. */
   const shown: ShownLayer[] = [];
 
   const fold = (): boolean => {

@@ -9,33 +9,33 @@ import { createTurnsOfWork } from "./turns-of-work.ts";
 
 export interface ReplicaDeps {
   readonly port: FeedPort;
-  /** How the publisher names this plane when it falls behind. */
+  /** The publisher's name for this plane when it falls behind. */
   readonly name: string;
-  /** Entries of other kinds do not come here, nor take memory; without it all do. */
+  /** Entries of other kinds are not sent here and take no memory; absent: all kinds. */
   readonly kinds?: readonly EntryKind[];
-  /** Takes out of a record what this plane never reads: of a million records each field counts. */
+  /** Removes fields of a record that this plane never reads: with a million records each field counts. */
   readonly trim?: (record: { -readonly [K in keyof RecordEntry]: RecordEntry[K] }) => void;
   readonly lastGoodPath?: string;
   readonly log?: FeedLog;
 }
 
-/** How long a plane with a last good copy waits for control before it serves from that copy. */
+/** Time that a plane with a last good copy waits for control before it serves from that copy. */
 const LIVE_WAIT_MS = 2_000;
 
 /**
- * Opens a plane's copy and keeps it up to date. Resolves once it has caught up with the publisher, or with
- * the last good copy when the publisher does not answer; with neither it waits, for it has nothing to serve.
+ * Opens a plane's copy and keeps it up to date. Resolves once it has caught up with the publisher, or with the last good
+ * copy if the publisher does not answer; with neither it waits, because it has no data to serve.
  *
- * Build what you index and call `onApplied` in the same turn: deltas arrive in later turns.
+ * Build your index and call `onApplied` in the same turn: deltas arrive in later turns.
  */
 export async function openReplica({ port, name, kinds, trim, lastGoodPath, log = () => {} }: ReplicaDeps): Promise<Replica> {
   const state = createSnapshotState(trim);
   const audience = createAudience(log);
-  /** Of what is here; of nothing there is none. */
+  /** History of the current content; an empty replica has none. */
   let history = NO_HISTORY;
   let resubscribed = false;
   const subscribe = (rev = state.rev): void => port.send({ type: "subscribe", name, history, rev, ...(kinds ? { kinds } : {}) });
-  /** Revisions that listeners still work on, up to the one that was acknowledged last. */
+  /** Revisions that listeners still work on, up to the last acknowledged one. */
   const pending = new Set<number>();
   let acknowledged = 0;
   const sendApplied = (): void => {
@@ -55,7 +55,7 @@ export async function openReplica({ port, name, kinds, trim, lastGoodPath, log =
     sendApplied();
   };
 
-  /** Something is missing. What is under way behind the gap is dropped until the publisher has answered. */
+  /** A delta is missing. Messages after the gap are dropped until the publisher has answered. */
   const resubscribe = (next: number): void => {
     if (resubscribed) return;
     resubscribed = true;
@@ -63,7 +63,7 @@ export async function openReplica({ port, name, kinds, trim, lastGoodPath, log =
     subscribe();
   };
   function* applyDelta(delta: Delta): Generator<void> {
-    // A resumed feed may repeat what is here already.
+    // A resumed feed may repeat deltas that are already applied.
     if (delta.rev <= state.rev) return;
     if (delta.from !== state.rev) return resubscribe(delta.from);
     try {
@@ -84,7 +84,7 @@ export async function openReplica({ port, name, kinds, trim, lastGoodPath, log =
     yield* audience.tell(null);
     acknowledge();
   }
-  /** The position of the last good copy; null where there is none. */
+  /** The position of the last good copy; null without one. */
   const openLastGood = async (path: string): Promise<Position | null> => {
     try {
       const copy = state.replacement();
@@ -107,7 +107,8 @@ export async function openReplica({ port, name, kinds, trim, lastGoodPath, log =
       if (rev === state.rev) resolve();
       else resubscribe(rev);
     };
-    // What was sent together arrives in one turn, and would be applied in it however much it is.
+    // Messages that were sent together arrive in one turn, and would otherwise all be applied in it, regardless of their
+    // size.
     const turns = createTurnsOfWork(NAMES_AT_ONCE);
     const one = (): number => 1;
     port.onMessage((message) => {
@@ -136,12 +137,12 @@ export async function openReplica({ port, name, kinds, trim, lastGoodPath, log =
 
 type Listener = Parameters<Replica["onApplied"]>[0];
 
-/** Listeners that may fail: one that could not apply a delta rebuilds, and tries again at each delta until it can. */
+/** Listeners that may fail: one that could not apply a delta rebuilds, and tries again at each delta until it succeeds. */
 function createAudience(log: FeedLog) {
   const listeners: Listener[] = [];
   const stale = new Set<Listener>();
   let late: Promise<void>[] = [];
-  /** What the work gives; null where it fails. */
+  /** The result of the work; null if it fails. */
   const attempt = <T>(failure: string, work: () => T): T | null => {
     try {
       return work();
@@ -159,15 +160,15 @@ function createAudience(log: FeedLog) {
     add: (listener: Listener): void => {
       listeners.push(listener);
     },
-    /** Whether every listener has what the snapshot has. */
+    /** Whether every listener matches the snapshot. */
     isCurrent: (): boolean => stale.size === 0,
-    /** What listeners do later, of all that was told since the last call. Never rejects. */
+    /** Later work of listeners for all changes since the last call. Never rejects. */
     takeLate: (): readonly Promise<void>[] => {
       const taken = late;
       late = [];
       return taken;
     },
-    /** All hear of it in this turn; what they have left to do takes more. */
+    /** All are called in this turn; their remaining work takes more turns. */
     *tell(ops: readonly AppliedOp[] | null): Generator<void> {
       const rests = new Map<Listener, Rest>();
       for (const listener of listeners) {

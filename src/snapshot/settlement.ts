@@ -1,20 +1,20 @@
-/** A replica as far as waiting for it goes. */
+/** A replica, as far as waiting for it needs. */
 export interface Follower {
   readonly name: string;
   /** The revision that it has applied. */
   acked: number;
-  /** Revisions up to there that it still works on: who waits for another one does not wait for these. */
+  /** Revisions up to `acked` that it still works on: waits for other revisions do not wait for these. */
   pending: readonly number[];
-  /** It let a wait run out, and is not waited for again until it has caught up. */
+  /** A wait for it timed out, and it is not waited for until it has caught up. */
   late: boolean;
 }
 
 /** Callers that wait until every follower has applied a revision. */
 export interface Settlement {
   settled(rev: number, timeoutMs: number): Promise<{ readonly behind: readonly string[] }>;
-  /** To be called after each acknowledgement, and when a follower leaves. */
+  /** Must be called after each acknowledgement, and when a follower leaves. */
   check(): void;
-  /** Lets everyone go. */
+  /** Ends all waits. */
   close(): void;
 }
 

@@ -1,13 +1,13 @@
-/** Works on staged changes, which nobody sees, that a plane does in slices: one per turn of the event loop. */
+/** A plane's work on staged, invisible changes, in slices: one per turn of the event loop. */
 export interface StagingSlices {
   /** `work` yields the number of names that each step has changed. */
   add(work: Iterator<number>): void;
-  /** Does some of what was added, and returns whether there is more. */
+  /** Does some of the added work, and returns whether more remains. */
   step(): boolean;
   clear(): void;
 }
 
-/** Names of one slice: a few milliseconds. A record with a deep name may bring more than a hundred. */
+/** Names of one slice: a few milliseconds. A record with a deep name may add more than a hundred. */
 export const NAMES_STAGED_AT_ONCE = 300;
 
 /** `onSlice` is told how many names each slice has changed. */

@@ -6,25 +6,25 @@ import { createRecordLayers, type RecordLayers } from "./record-layers.ts";
 /** A snapshot that its owner moves from revision to revision. Values are frozen; readers may keep them. */
 export interface SnapshotState extends Snapshot {
   /**
-   * Applies the ops of one unit in order and returns them with what stood there before; what is staged is returned with
-   * what its release will change. Throws where a release finds something missing: then only `replace` helps.
+   * Applies the ops of one unit in order and returns them with the previous values; staged ops are returned with the
+   * changes of their release. Throws if a release finds something missing: then only `replace` helps.
    */
   apply(rev: number, ops: readonly Op[]): readonly AppliedOp[];
-  /** Forgets everything and starts again from these entries. Throws as `apply` does. */
+  /** Discards everything and starts again from these entries. Throws as `apply` does. */
   replace(rev: number, ops: readonly Op[]): void;
-  /** The same with entries that come over time; until `take` everything stays as it is. */
+  /** The same with entries that arrive over time; until `take` the current state stays. */
   replacement(): { add(op: Op): void; take(rev: number): void };
 }
 
 interface Content {
   readonly records: RecordLayers;
-  /** Of all other kinds. */
+  /** Entries of all other kinds. */
   readonly kinds: Map<EntryKind, LargeMap<unknown>>;
 }
 
 const noContent = (): Content => ({ records: createRecordLayers(), kinds: new Map() });
 
-/** `trim` is given each record before anybody sees it, and may change it. */
+/** `trim` is given each record before readers see it, and may change it. */
 export function createSnapshotState(trim?: (record: RecordEntry) => void): SnapshotState {
   let rev = 0;
   let content = noContent();
@@ -103,7 +103,7 @@ function release(layers: RecordLayers, id: string, value: ReleaseEntry | null): 
   layers.release(id);
 }
 
-/** Records, of which there are most, are flat. */
+/** Records, the most numerous entries, are flat. */
 function frozenRecord(record: RecordEntry, trim: Trim): RecordEntry {
   if (Object.isFrozen(record)) return record;
   trim?.(record);

@@ -3,12 +3,12 @@ import type { Delta, EntryKind, Op } from "./entries.ts";
 import type { FeedLog, FeedPort, FullCopy, Position } from "./feed.ts";
 import type { Follower } from "./settlement.ts";
 
-/** One attached replica: what it was sent, and how it catches up. */
+/** One attached replica: its sent position, and how it catches up. */
 export interface Subscriber extends Follower {
   listen(): void;
   /** The next delta of the publisher; ignored while the replica catches up by itself or is ahead. */
   offer(delta: Delta): void;
-  /** Everything, where the publisher itself had to start over. */
+  /** Everything, if the publisher itself had to start over. */
   offerFull(copy: FullCopy): void;
 }
 
@@ -29,12 +29,12 @@ const RETRY_MS = 250;
 export function createSubscriber(deps: SubscriberDeps): Subscriber {
   const { port, log } = deps;
   let name = "";
-  /** Of the ops those that the replica wants. */
+  /** Selects the ops that the replica wants. */
   let wanted = (ops: readonly Op[]): readonly Op[] => ops;
   let sent: Position = { history: "", rev: 0 };
-  /** It has all that the publisher has, and takes the publisher's deltas. */
+  /** It has everything that the publisher has, and receives the publisher's deltas. */
   let live = false;
-  /** Grows with each subscription, so that an earlier one's catching up stops. */
+  /** Increased with each subscription, so that an earlier catch-up stops. */
   let turn = 0;
 
   const send = (delta: Delta): void => {
@@ -52,7 +52,7 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
     live = true;
     port.send({ type: "live", rev: sent.rev });
   };
-  /** Without waiting for anything, so that no delta of the publisher falls between. */
+  /** Without an await, so that no delta of the publisher is missed in between. */
   const followFromHere = (): boolean => {
     const head = deps.head();
     if (head === null) return false;
@@ -69,7 +69,7 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
       if (mine !== turn) return;
       if (copy) sendFull(copy);
       else deltas!.forEach(send);
-      // The source may be ahead of the publisher, whose deltas up to `sent`, or of a history that is gone, are then ignored.
+      // The source may be ahead of the publisher, whose deltas up to `sent`, or of a former history, are then ignored.
       const head = deps.head();
       const isNewest = copy !== null || deltas!.length === 0;
       if (isNewest && (head === null || sent.history !== head.history || sent.rev > head.rev)) return goLive();
@@ -117,7 +117,7 @@ export function createSubscriber(deps: SubscriberDeps): Subscriber {
         deps.left(subscriber);
       });
     },
-    // A live replica is never behind the publisher; one that is ahead has had this delta.
+    // A live replica is never behind the publisher; one that is ahead has already received this delta.
     offer: (delta) => {
       if (live && delta.from === sent.rev && sent.history === deps.head()?.history) send(delta);
     },

@@ -1,6 +1,6 @@
-/** Work in order, of which each turn of the event loop does some, so that what arrives from the network waits for little. */
+/** Ordered work, of which each turn of the event loop does a part, so that network input waits only briefly. */
 export interface TurnsOfWork {
-  /** Does it at once if nothing is before it and the turn has room for it. Each value that the work yields ends a turn. */
+  /** Does it at once if the queue is empty and the turn has room for it. Each value that the work yields ends a turn. */
   add(size: () => number, work: () => Iterator<void> | undefined): void;
 }
 
@@ -9,7 +9,7 @@ interface Piece {
   readonly work: () => Iterator<void> | undefined;
 }
 
-/** A turn takes pieces up to this size together, and at least one. */
+/** A turn takes items up to this total size, and at least one. */
 export function createTurnsOfWork(sizeMax: number): TurnsOfWork {
   const waiting: Piece[] = [];
   let current: Iterator<void> | undefined;
@@ -17,7 +17,7 @@ export function createTurnsOfWork(sizeMax: number): TurnsOfWork {
   let isNextTurnSet = false;
   let isRunning = false;
 
-  /** False where the turn is over. */
+  /** False if the turn is over. */
   const step = (): boolean => {
     if (current) {
       if (current.next().done !== true) return false;

@@ -3,35 +3,35 @@ import type { ZoneEntry } from "./entries.ts";
 import { isProved, isReliedOn } from "./reliance.ts";
 
 /**
- * For whom a zone is looked for: an account whose records, rules or hostnames point at the name. `null`: somebody outside has
- * asked for the name itself.
+ * The viewer of a zone: an account whose records, rules or hostnames point at the name. `null`: an outside query for the
+ * name itself.
  */
 export type Viewer = string | null;
 
-/** The zones of a plane by their names. Several accounts may have entered the same name; at most one of these zones is active. */
+/** The zones of a plane by name. Several accounts may have added the same name; at most one of these zones is active. */
 export interface ZoneDirectory<Key extends string, Zone> {
-  /** Names that questions can be about. */
+  /** Names that can be queried. */
   readonly size: number;
   clear(): void;
   add(zone: Zone): void;
   /** The zone that was added under the name. */
   remove(key: Key, zone: Zone): void;
   /**
-   * The zone closest to the name. For somebody outside: an active one, or where none covers the name one that has moved away and
-   * still answers. For an account: an active one that this account relies on (reliance.ts), whatever others have entered.
+   * The zone closest to the name. From outside: an active one, or if none covers the name one that has moved away and
+   * still answers. For an account: an active one that this account relies on (reliance.ts), regardless of others' zones.
    */
   nearestZone(key: Key, viewer: Viewer): Zone | undefined;
-  /** Of the zones that wait under exactly this name for a proof, the oldest; undefined where another zone answers for the name. */
+  /** The oldest zone that waits under exactly this name for a proof; undefined if another zone answers for the name. */
   oldestClaim(key: Key): Zone | undefined;
-  /** Zones of exactly this name, `NAMED_MAX` at most: first the active one, then those that have moved, then those that wait, the oldest first. */
+  /** Zones of exactly this name, `NAMED_MAX` at most: first the active one, then moved ones, then waiting ones, oldest first. */
   named(key: Key): IteratorObject<Zone>;
-  /** Those that `nearestZone` gives to somebody outside, in no order. */
+  /** Zones that `nearestZone` gives to outside queries, in any order. */
   standing(): Iterable<Zone>;
 }
 
 export interface ZoneDirectoryDeps<Key extends string, Zone> {
   keyOf(zone: Zone): Key;
-  /** The name above; undefined above the last one. */
+  /** The parent name; undefined above the last one. */
   parentOf(key: Key): Key | undefined;
 }
 
@@ -102,10 +102,13 @@ export function createZoneDirectory<Key extends string, Zone extends Listed>({
   };
 }
 
-/** So many zones a message about their name may be meant for: whoever enters the name once more makes it no dearer. */
+/**
+ * Limit of zones that a message about their name may be meant for: additional claims on the name do not make it more
+ * expensive.
+ */
 const NAMED_MAX = 64;
 
-/** Where the zone stands or would stand among those of its name and status. Thousands of accounts may wait for one name. */
+/** Position of the zone among those of its name and status. Thousands of accounts may wait for one name. */
 function placeOf(zones: readonly Listed[], entry: ZoneEntry): number {
   let low = 0;
   let high = zones.length;
@@ -117,7 +120,7 @@ function placeOf(zones: readonly Listed[], entry: ZoneEntry): number {
   return low;
 }
 
-/** Proved zones first, as while one takes another's place; then the oldest. */
+/** Proved zones first, as in the time in which one replaces another; then the oldest. */
 function isBefore(a: ZoneEntry, b: ZoneEntry): boolean {
   if (isProved(a) !== isProved(b)) return isProved(a);
   const [aSince, bSince] = [a.created_on ?? "", b.created_on ?? ""];

@@ -14,11 +14,11 @@ import {
 import type { Block } from "./block.ts";
 import { likeTest } from "./like.ts";
 
-/** Which rows of a block fit: all, none, or those of which it says so. */
+/** Whether all rows of a block match, none, or those for which the function is true. */
 export type RowTest = boolean | ((row: number) => boolean);
 export type BlockTest = (block: Block) => RowTest;
 
-/** Conditions as SQL has them: what is null fits none. Facets are looked up once, so the test is good within one transaction. */
+/** Conditions as in SQL: null matches none. Facets are looked up once, so the test is valid within one transaction. */
 export function blockTest(db: DatabaseSync, table: EventTable, where: Where): BlockTest {
   return all(where.map((part) => partTest(db, table, part)));
 }
@@ -134,7 +134,7 @@ const compareTexts = (a: string, b: string): number => Buffer.compare(Buffer.fro
 
 function numberTest(condition: Condition, isReal: boolean, isNullable: boolean): BlockTest {
   const { column, operator } = condition;
-  // What is null is not among nothing either.
+  // Null does not match an empty list either.
   if (operator === "not_in" && valuesOf(condition).length === 0) return () => true;
   const fits = numberFits(operator, valuesOf(condition), isReal);
   return (block) => {
@@ -154,7 +154,7 @@ function numberFits(operator: ConditionOperator, values: Values, isReal: boolean
   return (number) => fits(isReal && Number.isInteger(number) ? `${number}.0` : String(number));
 }
 
-/** A text that is no number is greater than each. */
+/** A text that is not numeric is greater than every number. */
 const numberOf = (value: string | number | boolean): number => {
   if (typeof value !== "string") return Number(value);
   const number = value.trim() === "" ? Number.NaN : Number(value);

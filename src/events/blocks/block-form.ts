@@ -14,11 +14,11 @@ export interface BlockHeader {
   readonly columns: readonly BlockColumn[];
 }
 
-/** `width`: bytes of each row's number; 0 where all rows have the same. */
+/** `width`: bytes of each row's number; 0 if all rows have the same number. */
 export type BlockColumn = { readonly name: string; readonly width: number } & (
   | {
       readonly kind: "facet";
-      /** Combinations by their numbers in the file, of four bytes each; each row has a position among them. */
+      /** Number of combinations, each as its four-byte number in the file; each row has a position among them. */
       readonly combinations: number;
     }
   | {
@@ -26,17 +26,20 @@ export type BlockColumn = { readonly name: string; readonly width: number } & (
       /** A row's number is 0 for null, or (value × scale − base + 1); of 8 bytes it is the value, NaN for null. */
       readonly base: number;
       readonly scale: number;
-      /** Where all rows have the same. */
+      /** The value if all rows have the same one. */
       readonly value: number | null;
     }
   | {
       readonly kind: "text";
-      /** UTF-8, behind the lengths in UTF-16 units; the largest that a length may be says that the text is that of the row before. */
+      /**
+       * UTF-8, after the lengths in UTF-16 units; the largest possible length means that the text is the same as in the
+       * row before.
+       */
       readonly bytes: number;
     }
 );
 
-/** Bytes of the column, without what fills them up. */
+/** Bytes of the column, without padding. */
 export const columnBytes = (column: BlockColumn, rows: number): number =>
   column.width * rows + (column.kind === "text" ? column.bytes : column.kind === "facet" ? 4 * column.combinations : 0);
 
@@ -48,7 +51,7 @@ interface Section {
   readonly parts: readonly Uint8Array[];
 }
 
-/** Throws RangeError where a cell is missing that no row may lack. */
+/** Throws RangeError if a required cell is missing. */
 export function encodeBlock(rows: NumberedRows): Uint8Array {
   const sections = sectionsOf(rows);
   const header: BlockHeader = { rows: rows.rows, columns: sections.map(({ column }) => column) };
@@ -117,7 +120,7 @@ function numberSection(name: string, isNullable: boolean, values: Float64Array):
   return { column: { ...column, width, base, scale, value: null }, parts: [bytesOf(codes)] };
 }
 
-/** `scale`: what makes whole numbers of all values; 0 where nothing does. */
+/** `scale`: the factor that makes all values whole numbers; 0 if none does. */
 function rangeOf(values: Float64Array): { least: number; most: number; hasNull: boolean; scale: number } {
   let least = Infinity;
   let most = -Infinity;
@@ -140,7 +143,7 @@ function rangeOf(values: Float64Array): { least: number; most: number; hasNull: 
   return { least, most, hasNull, scale: !isSafe ? 0 : isWhole ? 1 : isMilli ? MILLI : 0 };
 }
 
-/** Times a thousand, it is still exact. */
+/** Multiplied by a thousand, it is still exact. */
 const SAFE_MAX = 2 ** 43;
 
 function textSection(name: string, { text, lengths }: PackedTexts): Section {
@@ -155,7 +158,7 @@ function textSection(name: string, { text, lengths }: PackedTexts): Section {
     if (i > 0) isOne = false;
   }
   if (isOne) return { column: { ...column, width: 0 }, parts: [bytes] };
-  // The largest number of each width is taken: narrowing makes it of `AS_BEFORE`.
+  // The largest number of each width is reserved: narrowing turns it into `AS_BEFORE`.
   const width = widthOf(longest + 1);
   return { column: { ...column, width }, parts: [narrowed(lengths, width), bytes] };
 }

@@ -7,20 +7,20 @@ import type { Block } from "./block.ts";
 import { blocksOf, fitting, ownCells } from "./block-reads.ts";
 
 export interface BlockGroupQuery {
-  /** With the time that is asked for. */
+  /** Includes the requested time range. */
   readonly where: Where;
   readonly by: GroupQuery["by"];
   readonly measures: GroupQuery["measures"];
   /** The facets of `by`, each once. */
   readonly facets: readonly FacetName[];
-  /** Every so manieth block is read, as a whole, and stands for those between. */
+  /** Reads every n-th block completely; it represents the blocks in between. */
   readonly every: number;
 }
 
 /** Facets, other dimensions, count, measures. */
 export type GroupTuple = readonly Cell[];
 
-/** What the rows of blocks come to: added up, unless a measure needs each of them. */
+/** Groups over the rows of blocks: summed, unless a measure needs each row. */
 export function blockGroups(db: DatabaseSync, table: EventTable, query: BlockGroupQuery): readonly GroupTuple[] {
   const { where, by, measures, facets, every } = query;
   const own = by.filter(({ column, intervalMs }) => intervalMs !== undefined || !facetsByColumn(table).has(column));

@@ -7,7 +7,7 @@ import { Block } from "./block.ts";
 import { blockTest, type RowTest } from "./block-filter.ts";
 import { blockSitesTable, blockTable, hasBlocks } from "./block-tables.ts";
 
-/** A row of a block that fits. */
+/** A matching row of a block. */
 export interface BlockMatch {
   readonly at_ms: number;
   readonly row_id: number;
@@ -17,7 +17,7 @@ export interface BlockMatch {
 
 type Direction = "asc" | "desc";
 
-/** A block some of whose rows may fit, and which of them do. */
+/** A block in which rows may match, and which of them do. */
 export interface FoundBlock {
   readonly fromMs: number;
   readonly toMs: number;
@@ -26,8 +26,8 @@ export interface FoundBlock {
 }
 
 /**
- * Blocks that may have rows of the condition, one after the other: those whose newest row is the newest first, or whose oldest is
- * the oldest. `every`: only every so manieth of them is read. `isEnough`: neither this one is, nor any behind it.
+ * Blocks that may have matching rows, one after the other: ordered by their newest row, newest first, or by their oldest
+ * row, oldest first. `every`: only every n-th block is read. `isEnough`: neither this block nor any after it is needed.
  */
 export function* blocksOf(
   db: DatabaseSync,
@@ -70,7 +70,7 @@ function readerOf(db: DatabaseSync, table: EventTable): (firstRow: number) => Bl
   return (firstRow) => new Block(firstRow, read.get(firstRow)?.["data"] as Uint8Array);
 }
 
-/** The rows of the block that fit. */
+/** The matching rows of the block. */
 export function fitting({ block, rows }: FoundBlock): readonly number[] {
   const found: number[] = [];
   for (let row = 0; row < block.rows; row++) if (rows === true || rows(row)) found.push(row);
@@ -79,17 +79,17 @@ export function fitting({ block, rows }: FoundBlock): readonly number[] {
 
 export interface MatchQuery {
   readonly direction: Direction;
-  /** Only rows behind this one. */
+  /** Only rows after this one. */
   readonly after: { readonly at_ms: number; readonly row_id: number } | undefined;
   readonly wanted: number;
 }
 
-/** A row that fits, out of its block: a page may have rows of many, which nobody should hold. */
+/** A matching row without its block: a page may have rows from many blocks, which should not all stay in memory. */
 export interface FirstMatch<T extends EventTable> extends RowPlace {
   row(): EventTables[T];
 }
 
-/** The first rows of the condition in the order of time, and of arrival among those of one time. */
+/** The first matching rows in order of time, and of arrival among rows of the same time. */
 export function firstMatches<T extends EventTable>(
   db: DatabaseSync,
   table: T,
@@ -111,7 +111,7 @@ export function firstMatches<T extends EventTable>(
   return matches;
 }
 
-/** Where these rows stand, for the many that a page passes over and nobody sees. */
+/** Positions of these rows, for the many rows that a page only skips. */
 export function firstPlaces(
   db: DatabaseSync,
   table: EventTable,
@@ -140,7 +140,7 @@ export function inDirection(direction: Direction): (a: RowPlace, b: RowPlace) =>
   return (a, b) => order * (a.at_ms - b.at_ms || a.row_id - b.row_id);
 }
 
-/** No row of the block comes before this one. */
+/** Whether every row of the block comes after this one. */
 const isBehind = ({ fromMs, toMs }: BlockTimes, { at_ms }: RowPlace, direction: Direction): boolean =>
   direction === "desc" ? toMs < at_ms : fromMs > at_ms;
 
@@ -164,7 +164,7 @@ export function countMatches(db: DatabaseSync, table: EventTable, where: Where):
   return count;
 }
 
-/** Rows of the condition that arrived after the row `after`, up to the row `last`, in the order of arrival. */
+/** Matching rows that arrived after the row `after`, up to the row `last`, in order of arrival. */
 export function* arrivedMatches(db: DatabaseSync, table: EventTable, where: Where, after: number, last: number): Generator<BlockMatch> {
   if (!hasBlocks(table)) return;
   const blocks = blockTable(table);
@@ -183,14 +183,14 @@ export function* arrivedMatches(db: DatabaseSync, table: EventTable, where: Wher
   }
 }
 
-/** The number of the row that arrived last, and the latest time of those that arrived lately; 0 where there are no blocks. */
+/** The number of the newest row, and the latest time among rows that arrived recently; 0 without blocks. */
 export function newestOfBlocks(db: DatabaseSync, table: EventTable): { readonly row: number; readonly atMs: number } {
   if (!hasBlocks(table)) return { row: 0, atMs: 0 };
   const newest = db.prepare(`SELECT first_row + rows - 1 AS row, to_ms FROM ${blockTable(table)} ORDER BY first_row DESC LIMIT 8`).all();
   return { row: Number(newest[0]?.["row"] ?? 0), atMs: Math.max(0, ...newest.map((block) => Number(block["to_ms"]))) };
 }
 
-/** Makes whole rows of matches. */
+/** Builds whole rows from matches. */
 export function blockRows<T extends EventTable>(db: DatabaseSync, table: T): (match: BlockMatch) => EventTables[T] {
   const columns = storedColumns(table);
   const facets = new Map(
@@ -221,7 +221,7 @@ export function blockRows<T extends EventTable>(db: DatabaseSync, table: T): (ma
 
 type OwnColumn = Pick<Column, "name" | "sql" | "nullable">;
 
-/** The cells of a column that rows have themselves; of one that the block is older than, its zero. */
+/** The cells of a row's stored column; the zero of a column that is newer than the block. */
 export function ownCells(block: Block, { name, sql, nullable }: OwnColumn): (row: number) => Cell {
   if (!block.has(name)) return () => (nullable ? null : sql === "TEXT" ? "" : 0);
   if (sql === "TEXT") {

@@ -7,25 +7,25 @@ import { Block } from "./block.ts";
 import { encodeBlock } from "./block-form.ts";
 import { rowsOfBlock } from "./rows-of-block.ts";
 
-/** The tables whose rows may lie in blocks: those of which every request leaves some, and none of which ever changes. */
+/** The tables whose rows may be stored in blocks: each request adds rows to them, and rows never change. */
 export const BLOCK_TABLES: readonly EventTable[] = ["requests", "security_events"];
 export const hasBlocks = (table: EventTable): boolean => BLOCK_TABLES.includes(table);
 
-/** A batch of fewer rows is written row by row: a block costs as much as forty of them, and is read as a whole. */
+/** A batch of fewer rows is written row by row: a block costs as much as forty rows, and is read as a whole. */
 export const BLOCK_ROWS_MIN = 64;
 
 export const blockTable = (table: EventTable): string => `${table}_blocks`;
-/** Which sites the rows of each block are of, and how many of its bytes are theirs. */
+/** Table of the sites in each block, with the number of bytes of each site. */
 export const blockSitesTable = (table: EventTable): string => `${table}_block_sites`;
 
 const SITE_BYTES = "bytes INTEGER NOT NULL DEFAULT 0";
 
-/** For a file from before bytes were counted: its blocks say nothing of them. */
+/** For a file from before bytes were counted: its blocks have no byte counts. */
 export const siteBytesStatement = (table: EventTable): string => `ALTER TABLE ${blockSitesTable(table)} ADD COLUMN ${SITE_BYTES}`;
 
 /**
- * Rows have the numbers from `first_row` on, which no row of the table itself has, so that the order of arrival is one for both.
- * Running the statements again changes nothing.
+ * Rows are numbered from `first_row` on, with numbers that no row of the table itself has, so that both share one order
+ * of arrival. Running the statements again changes nothing.
  */
 export const blockStatements = (): readonly string[] =>
   BLOCK_TABLES.flatMap((table) => {
@@ -41,17 +41,20 @@ export const blockStatements = (): readonly string[] =>
 
 /** The writer's statements for one table's blocks. Every method runs within the caller's transaction. */
 export interface BlockTable {
-  /** The number that the next row gets. */
+  /** The number of the next row. */
   nextRow(): number;
   insert(rows: NumberedRows, firstRow: number): void;
   /**
-   * Deletes blocks of some `rowsMax` rows whose rows are all older, and with them those that arrived before and have a row dated
-   * after `futureMs`, which a clock that was wrong leaves behind; gives the number of rows.
+   * Deletes blocks of about `rowsMax` rows whose rows are all older, and with them blocks that arrived earlier and have a
+   * row dated after `futureMs`, left by a wrong clock; returns the number of rows.
    */
   deleteBefore(atMs: number, rowsMax: number, futureMs: number): number;
-  /** The latest time in the oldest block that has rows of the site; undefined where none has. */
+  /** The latest time in the oldest block that has rows of the site; undefined if none has. */
   oldestOf(site: number): number | undefined;
-  /** Deletes the rows of these sites in the oldest blocks that have rows of `site`, some `rowsMax` of them; gives how many, and their bytes. */
+  /**
+   * Deletes about `rowsMax` rows of these sites in the oldest blocks that have rows of `site`; returns their number and
+   * their bytes.
+   */
   deleteOldestOf(site: number, sites: ReadonlySet<number>, rowsMax: number): Removed;
 }
 
@@ -60,9 +63,9 @@ export interface Removed {
   readonly bytes: number;
 }
 
-/** Of fewer rows that are left of a block, each takes less room by itself. */
+/** If fewer rows remain of a block, each takes less room as a single row. */
 const LEFT_ROWS_MIN = 40;
-/** What a row has beside its texts, about. */
+/** Approximate size of a row without its texts. */
 const ROW_BYTES = 40;
 
 export function createBlockTable(db: DatabaseSync, table: EventTable, insertRow: Inserter): BlockTable {
@@ -81,7 +84,7 @@ export function createBlockTable(db: DatabaseSync, table: EventTable, insertRow:
   const misdated = db.prepare(`SELECT first_row, rows FROM ${blocks} WHERE first_row < ? AND to_ms > ? ORDER BY first_row LIMIT ?`);
   const drop = db.prepare(`DELETE FROM ${blocks} WHERE first_row = ?`);
 
-  /** From the front; it is over where one has to stay. */
+  /** From the front; stops at the first block that must stay. */
   const deleteBefore = (atMs: number, rowsMax: number, futureMs: number): number => {
     let deleted = 0;
     let lastRow = -1;
@@ -107,7 +110,7 @@ export function createBlockTable(db: DatabaseSync, table: EventTable, insertRow:
     for (const [at, site] of ids.entries()) addSite.run(site, toMs, firstRow, fromMs, rows.rows, Math.round(data.length * shares[at]!));
   };
 
-  /** Rows keep their order, not all of them their numbers. */
+  /** Rows keep their order, but not all keep their numbers. */
   const deleteFrom = (firstRow: number, gone: ReadonlySet<number>): Removed => {
     const found = read.get(firstRow);
     const data = found?.["data"] as Uint8Array;
@@ -150,7 +153,7 @@ export function createBlockTable(db: DatabaseSync, table: EventTable, insertRow:
 
 const BLOCKS_AT_ONCE = 100;
 
-/** The part of the block that each of its sites has, by the texts of their rows. */
+/** The share of the block that each of its sites has, by the texts of their rows. */
 function sharesOf({ rows, facets, texts, ids }: NumberedRows, siteAt: number): readonly number[] {
   const { combinations } = facets[siteAt]!;
   const bytes = new Float64Array(ids[siteAt]!.length);

@@ -1,18 +1,18 @@
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { aligned, type BlockColumn, columnBytes, type BlockHeader, HEADER_LENGTH_BYTES, WIDTHS } from "./block-form.ts";
 
-/** The texts of a column, made as they are asked for. */
+/** The texts of a column, decoded on demand. */
 export interface BlockTexts {
   at(row: number): string;
 }
 
-/** Which combination of a facet each row has: `ids[codes[row]]`, or `ids[0]` where there are no codes. */
+/** The combination of a facet in each row: `ids[codes[row]]`, or `ids[0]` without codes. */
 export interface BlockFacet {
   readonly ids: Uint32Array;
   readonly codes: Uint8Array | Uint16Array | Uint32Array | null;
 }
 
-/** Rows of a block, read column by column as they are asked for. Throws `database_damaged` for bytes that are no block. */
+/** Rows of a block, read column by column on demand. Throws `database_damaged` if the bytes are not a block. */
 export class Block {
   readonly firstRow: number;
   readonly rows: number;
@@ -21,7 +21,7 @@ export class Block {
   private readonly read = new Map<string, Float64Array | BlockTexts>();
 
   constructor(firstRow: number, bytes: Uint8Array) {
-    // Views of two and four bytes need memory that begins at a multiple of these.
+    // Views of two and four bytes need memory aligned to these sizes.
     const own = bytes.byteOffset % 8 === 0 ? (bytes as Uint8Array<ArrayBuffer>) : Uint8Array.from(bytes);
     this.bytes = Buffer.from(own.buffer, own.byteOffset, own.byteLength);
     this.firstRow = firstRow;
@@ -79,7 +79,7 @@ export class Block {
     if (width === 0) return { at: () => text };
     const lengths = this.codes(width, at);
     const asBefore = 2 ** (8 * width) - 1;
-    // Where each row's text begins and ends.
+    // Start and end of each row's text.
     const bounds = new Uint32Array(2 * this.rows);
     for (let row = 0, from = 0, to = 0; row < this.rows; row++) {
       if (lengths[row] !== asBefore) [from, to] = [to, to + lengths[row]!];

@@ -1,4 +1,4 @@
-/** Whether a text is like a pattern, as SQL has it: `%` is any text, `_` one character, upper and lower case of ASCII are the same. */
+/** Whether a text matches a pattern, as in SQL: `%` is any text, `_` one character, and ASCII case is ignored. */
 export function likeTest(pattern: string): (text: string) => boolean {
   const pieces = folded(pattern)
     .split("%")

@@ -3,7 +3,7 @@ import type { EventTable } from "#events/rows/rows.ts";
 import { EVENT_SCHEMA, numberColumns, textColumns } from "#events/rows/schema.ts";
 import type { Block } from "./block.ts";
 
-/** Some rows of a block as they came, to be written anew; a column that has come since has its zero (schema.ts). */
+/** Some rows of a block in their original order, to be rewritten; a newer column has its zero (schema.ts). */
 export function rowsOfBlock(table: EventTable, block: Block, kept: readonly number[]): NumberedRows {
   const facets = EVENT_SCHEMA[table].facets.map((name) => facetOf(block, name, kept));
   return {
@@ -16,7 +16,7 @@ export function rowsOfBlock(table: EventTable, block: Block, kept: readonly numb
   };
 }
 
-/** Only combinations that are left keep their numbers. */
+/** Only remaining combinations keep their numbers. */
 function facetOf(
   block: Block,
   name: string,

@@ -3,16 +3,19 @@ import type { DatabaseSync } from "node:sqlite";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { isDamaged } from "./repair.ts";
 
-/** The events database beside its writer, opened with the first question and again when the writer has begun a new file. */
+/**
+ * A second connection to the events database beside its writer, opened at the first query and again when the writer has
+ * started a new file.
+ */
 export interface EventConnection {
-  /** Gives `empty` as long as the writer has not made the file and its tables. Throws `database_damaged`. */
+  /** Returns `empty` until the writer has made the file and its tables. Throws `database_damaged`. */
   run<T>(empty: T, work: (open: DatabaseSync) => T): T;
   close(): void;
 }
 
 export function createEventConnection(path: string, open: () => DatabaseSync): EventConnection {
   let db: DatabaseSync | null = null;
-  /** Of the open file. */
+  /** Inode of the open file. */
   let inode = 0;
   const close = (): void => {
     db?.close();
@@ -40,5 +43,5 @@ export function createEventConnection(path: string, open: () => DatabaseSync): E
   };
 }
 
-/** The file is there before its tables are, and for a moment a file of an older version may be. */
+/** The file exists before its tables do, and for a moment it may be a file of an older version. */
 const MISSING = /^no such (table|column)/;

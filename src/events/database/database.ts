@@ -49,35 +49,35 @@ export interface EventDatabase {
   /** Inserts the rows and counts them in the roll-ups, all in one transaction. */
   insert(tables: readonly PackedRows[]): void;
   /**
-   * Deletes some `rowsMax` rows a table that are older, and with them those that arrived before and are dated more than a day ahead, which
-   * a clock that was wrong leaves behind; gives their number.
+   * Deletes about `rowsMax` older rows per table, and with them rows that arrived earlier and are dated more than a day
+   * ahead, left by a wrong clock; returns their number.
    */
   deleteBefore(atMs: number, rowsMax: number): number;
   /**
-   * Deletes some `rows` rows of who has the most, the oldest of what it has the most of (fair-eviction.ts); where rows take but a small part of
-   * the file, some entries of the roll-ups, the oldest. Gives their number.
+   * Deletes about `rows` rows of the largest owner, the oldest of its largest part (fair-eviction.ts); if rows take only
+   * a small part of the file, it deletes some of the oldest roll-up entries. Returns their number.
    */
   deleteOldest(rows: number): number;
-  /** Deletes some `rowsMax` entries of each roll-up of this level that had ended by then; gives their number. */
+  /** Deletes about `rowsMax` entries of each roll-up of this level that had ended by then; returns their number. */
   deleteCountsBefore(level: RollupLevel["name"], atMs: number, rowsMax: number): number;
-  /** Deletes at most `rowsMax` combinations of each facet that neither a row nor a count has any more; gives their number. */
+  /** Deletes at most `rowsMax` combinations of each facet that neither a row nor a count uses; returns their number. */
   deleteUnusedFacets(rowsMax: number): number;
-  /** Gives at most `pages` free pages back to the file system. */
+  /** Returns at most `pages` free pages to the file system. */
   shrink(pages: number): void;
   /** Bytes in use, without free pages. */
   usedBytes(): number;
-  /** Of the file's free pages. */
+  /** Bytes of the file's free pages. */
   freeBytes(): number;
-  /** Brings what the log holds into the file and, where nobody reads from it, gives the log's room back to the disk. */
+  /** Copies the log's content into the file and, if no connection reads from it, returns the log's room to the disk. */
   checkpoint(): void;
-  /** What comes from the segments of the gateway; each call is a transaction. */
+  /** Logs from the segments of the gateway; each call is a transaction. */
   readonly logs: LogTables;
   close(): void;
 }
 
 /**
- * Opens or creates the database; one of version 1 is carried over. `namesMax`: combinations of each facet of which visitors write a part.
- * Throws when the file is another version's or no database.
+ * Opens or creates the database; migrates one of version 1. `namesMax`: combinations of each facet that visitors partly
+ * write. Throws if the file has another version or is not a database.
  */
 export function openEventDatabase(path: string, nowMs: () => number = systemClock.nowMs, namesMax = namesMaxOf(Infinity)): EventDatabase {
   carryOver(path, nowMs, (to, tables) => {
@@ -92,7 +92,7 @@ function openDatabase(path: string, nowMs: () => number, namesMax: number): Even
   createPrivately(path);
   const db = new DatabaseSync(path);
   try {
-    // Before the first table, or it has no effect.
+    // Before the first table, because it has no effect later.
     db.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000");
     migrate(db, path);
   } catch (error) {
@@ -118,7 +118,7 @@ function openDatabase(path: string, nowMs: () => number, namesMax: number): Even
         else if (rows.rows < BLOCK_ROWS_MIN) inserts.get(table)?.(unpackRows(rows), block.nextRow());
         else block.insert(rows, block.nextRow());
       }
-      // Counted together: rows of one moment are mostly alike.
+      // Counted together, because rows of one moment are mostly alike.
       rollups.get(table)?.(numbered);
       if (table === "gateway_logs") for (const rows of numbered) logs.count(unpackRows(rows));
     }
@@ -126,12 +126,12 @@ function openDatabase(path: string, nowMs: () => number, namesMax: number): Even
   return {
     insert: (tables) => settled(db, facets, () => insert(tables)),
     ...createDeletions(db, facets, blocks, usedBytes, nowMs),
-    // The pragma frees a page each time it is stepped, so the statement has to run to its end.
+    // The pragma frees one page per step, so the statement must run to its end.
     shrink: (pages) => void db.prepare(`PRAGMA incremental_vacuum(${pages})`).all(),
     usedBytes,
     freeBytes: () => pragma("freelist_count") * pragma("page_size"),
     checkpoint: () => {
-      // Readers are not waited for: what they read stays in the log.
+      // Does not wait for readers: the pages that they read stay in the log.
       db.exec("PRAGMA busy_timeout = 0");
       try {
         db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -153,9 +153,9 @@ function openDatabase(path: string, nowMs: () => number, namesMax: number): Even
 const withEvents = (packed: PackedRows): readonly PackedRows[] =>
   packed.events === undefined ? [packed] : [packed, eventsOfRequests(packed, packed.events)];
 
-/** Of a file that is too large, rows keep so much before counts. By their texts alone they are said to be smaller than they are. */
+/** In a file that is too large, rows keep this share before counts. Measured by texts alone, their size is underestimated. */
 const ROWS_SHARE = 1 / 4;
-/** What charts and alerts look at all the time, which stays. */
+/** Counts that charts and alerts always read; they stay. */
 const COUNTS_KEPT: readonly (readonly [RollupLevel["name"], number])[] = [
   ["minutes", 2 * 3_600_000],
   ["hours", 35 * 86_400_000],
@@ -189,13 +189,13 @@ function createDeletions(
   const oldCounts = ROLLUP_LEVELS.flatMap((level) =>
     ROLLUPS.map((rollup) => {
       const table = rollupTable(rollup, level);
-      // Only the key tells rows of a table without row ids apart; whole moments go, oldest first.
+      // Only the key distinguishes rows of a table without row ids; whole moments are deleted, oldest first.
       const until = `(SELECT IFNULL(MAX(at_ms), -1) FROM (SELECT at_ms FROM ${table} WHERE at_ms < ? ORDER BY at_ms LIMIT ?))`;
       return { level, remove: db.prepare(`DELETE FROM ${table} WHERE at_ms <= ${until}`) };
     }),
   );
   const deleteCountsBefore = (name: RollupLevel["name"], atMs: number, rowsMax: number): number =>
-    // Of an interval that has not ended by then, something is to be kept.
+    // An interval that has not ended by then must partly be kept.
     oldCounts.reduce((changes, { level, remove }) => {
       return level.name === name ? changes + Number(remove.run(atMs - level.ms + 1, rowsMax).changes) : changes;
     }, 0);
@@ -223,7 +223,7 @@ function createDeletions(
   };
 }
 
-/** When the oldest row or count began that may have a combination of the facet; now at the latest, less a day for rows that come late. */
+/** Start of the oldest row or count that may use a combination of the facet; at the latest now, less a day for late rows. */
 function oldestUse(db: DatabaseSync, name: FacetName, nowMs: () => number): () => number {
   const rows = EVENT_TABLES.filter((table) => EVENT_SCHEMA[table].facets.includes(name)).map(
     (table) => `SELECT at_ms FROM ${table} WHERE row_id = (SELECT row_id FROM ${table} WHERE at_ms <= :future ORDER BY row_id LIMIT 1)`,
@@ -250,12 +250,12 @@ function migrate(db: DatabaseSync, path: string): void {
     for (const statement of [...missingColumns(db), ...missingOwners(db)]) db.exec(statement);
     for (const statement of [...indexStatements(), ...blockStatements(), ...rollupStatements()]) db.exec(statement);
     for (const table of BLOCK_TABLES) if (!columnsIn(db, blockSitesTable(table)).includes("bytes")) db.exec(siteBytesStatement(table));
-    // It would be written where nothing else is, and a full disk refuse to be opened.
+    // Otherwise it would be the only write, and a full disk would refuse to open the file.
     if (version !== EVENT_SCHEMA_VERSION) db.exec(`PRAGMA user_version = ${EVENT_SCHEMA_VERSION}`);
   });
 }
 
-/** A column that has come since the file was made is added, so that it needs no new version: older rows have its zero. */
+/** Adds columns that are newer than the file, so that they need no new version: older rows have their zero. */
 const missingColumns = (db: DatabaseSync): readonly string[] =>
   EVENT_TABLES.flatMap((table) => {
     const known = columnsIn(db, table);
@@ -277,10 +277,10 @@ const columnsIn = (db: DatabaseSync, table: string): readonly string[] =>
     .all()
     .map((row) => String(row["name"]));
 
-/** What an older row has in a column that may not be null; an empty `json` is read as null. */
+/** Values of older rows in a new column that may not be null; an empty `json` is read as null. */
 const ZEROS = { TEXT: "''", INTEGER: "0", REAL: "0" } as const;
 
-/** A transaction in which names come or go. */
+/** A transaction that may add or delete names. */
 function settled<T>(db: DatabaseSync, facets: FacetStore, work: () => T): T {
   let isCommitted = false;
   try {

@@ -10,22 +10,25 @@ import {
   VISITORS_COLUMNS,
 } from "#events/rows/schema.ts";
 
-/** The writer's side of the facets: numbers for combinations of texts, given once and kept while rows have them. */
+/** The writer's side of the facets: combinations of texts get a number once and keep it while rows use them. */
 export interface FacetStore {
   /**
-   * The number of a combination, new or known; where a facet has no place left for its owner, that of the one in which `OTHER_TEXT` stands for
-   * what a visitor wrote. To be called within the transaction of the rows that have it.
+   * The number of a combination, new or known; if a facet has no place left for its owner, the number of the combination
+   * with `OTHER_TEXT` in place of the visitor's text. Must be called within the transaction of the rows that use it.
    */
   numberOf(facet: FacetName, texts: readonly string[], owner: () => NameOwner): number;
-  /** The number of the combination in which `OTHER_TEXT` stands for what a visitor wrote in this one; to be called as `numberOf` is. */
+  /** The number of the combination with `OTHER_TEXT` in place of this one's visitor text; must be called as `numberOf` is. */
   otherOf(facet: FacetName, id: number): number;
-  /** What was numbered or deleted since the last settling is in the file, or not: what a transaction that failed has changed is forgotten. */
+  /** Whether numbers given or deleted since the last settling are in the file: changes of a failed transaction are forgotten. */
   settle(isCommitted: boolean): void;
-  /** Deletes at most `rowsMax` combinations of each facet that no row has had since the day; gives their number. To be called within a transaction. */
+  /**
+   * Deletes at most `rowsMax` combinations of each facet that no row has used since the day; returns their number. Must
+   * be called within a transaction.
+   */
   deleteUnusedSince(dayMs: (facet: FacetName) => number, rowsMax: number): number;
 }
 
-/** Combinations that are remembered of each facet. Others are looked up again, so that no flood of texts fills the memory. */
+/** Combinations of each facet kept in memory. Others are looked up again, so that a flood of texts cannot fill the memory. */
 const REMEMBERED_MAX = 20_000;
 const DAY_MS = 86_400_000;
 const SEPARATOR = "\u0000";
@@ -37,20 +40,20 @@ interface Facet {
   readonly use: StatementSync;
   readonly drop: StatementSync;
   readonly redate: StatementSync;
-  /** Of a facet that visitors fill. */
+  /** Set for a facet that visitors fill. */
   readonly visitors: Visitors | null;
   known: Map<string, Known>;
-  /** All names that were last used before this day have been deleted. */
+  /** All names last used before this day have been deleted. */
   checkedDay: number;
 }
 
 interface Visitors {
   readonly shares: NameShares;
-  /** What stands for these texts once there is no place for them. */
+  /** The replacement for these texts when no place is left for them. */
   other(texts: readonly string[]): readonly string[];
 }
 
-/** Owns what stands for others, which nobody is to have fewer places for. */
+/** Owner of the replacement texts, which never loses places. */
 const nobody = (): NameOwner => ({ site: 0, account: "" });
 
 interface Known {
@@ -58,15 +61,15 @@ interface Known {
   day: number;
 }
 
-/** Names of each facet that visitors fill: of the longest, these are some 100 MB. */
+/** Names of each facet that visitors fill: 100,000 of the longest take about 100 MB. */
 const NAMES_MAX = 100_000;
-/** Of a long name: its text, that in the index, and the row around it. */
+/** Bytes of a long name: its text, the text in the index, and the row around it. */
 const NAME_BYTES = 1_100;
 
-/** How many names of each facet a database keeps that may have so many bytes: all together take a third of it. */
+/** Number of names of each facet in a database of that size: all together take a third of it. */
 export const namesMaxOf = (bytes: number): number => Math.min(NAMES_MAX, Math.floor(bytes / 16 / NAME_BYTES));
 
-/** `sizeMax`: combinations of a facet of which visitors write a part. */
+/** `sizeMax`: combinations of a facet that visitors partly write. */
 export function createFacetStore(db: DatabaseSync, nowMs: () => number, sizeMax: number): FacetStore {
   const facets = new Map(FACET_NAMES.map((name): [FacetName, Facet] => [name, createFacet(db, name, sizeMax)]));
   const fresh: (() => void)[] = [];
@@ -84,7 +87,7 @@ export function createFacetStore(db: DatabaseSync, nowMs: () => number, sizeMax:
     return { id: Number(add.run(...texts, day, whose.site).lastInsertRowid), day };
   };
 
-  /** Remembered by its texts. */
+  /** Kept in memory by its texts. */
   const kept = (facet: Facet, texts: readonly string[], make: () => Known | undefined): Known | undefined => {
     const key = texts.join(SEPARATOR);
     const known = facet.known.get(key);
@@ -105,7 +108,7 @@ export function createFacetStore(db: DatabaseSync, nowMs: () => number, sizeMax:
       return visitors === null || visitors.shares.mayAdd(owner()) ? added(facet, texts, day, owner) : undefined;
     });
     if (entry !== undefined) return entry;
-    // What is refused to one may be given to another: only what stands for it is remembered.
+    // A combination refused for one owner may be allowed for another, so only the replacement is kept in memory.
     const others = visitors!.other(texts);
     return kept(facet, others, () => found(facet, others) ?? added(facet, others, day, nobody))!;
   };
@@ -116,7 +119,7 @@ export function createFacetStore(db: DatabaseSync, nowMs: () => number, sizeMax:
     const entry = entryOf(facet, texts, day, owner);
     if (entry.day < day) {
       facet.use.run(day, entry.id);
-      // A day that is not committed has to be written again.
+      // A day that was not committed must be written again.
       const before = entry.day;
       entry.day = day;
       fresh.push(() => (entry.day = before));
@@ -144,9 +147,9 @@ export function createFacetStore(db: DatabaseSync, nowMs: () => number, sizeMax:
 
 function deleteUnused(facet: Facet, day: number, rowsMax: number, undo: (() => void)[], today: number): number {
   const before = facet.checkedDay;
-  // Names get no day that is over: to look through all of them once for each is enough.
+  // Names do not get past days, so one pass over all of them per day is enough.
   if (day === before) return 0;
-  // A clock that was ahead is to keep no name until then.
+  // A clock that was ahead must not keep names until that day.
   const isRedated = Number(facet.redate.run(today, today + 1).changes) > 0;
   const gone = facet.drop.all(day, rowsMax);
   if (isRedated || gone.length > 0) facet.known = new Map();

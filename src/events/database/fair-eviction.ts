@@ -4,18 +4,18 @@ import type { EventTable } from "#events/rows/rows.ts";
 import { EVENT_TABLES } from "#events/rows/schema.ts";
 import { type Holding, placeColumns, readTenantUsage, rowSizes } from "./tenant-usage.ts";
 
-/** Makes room at the expense of who takes the most of it (ADR 0053). To be called within a transaction. */
+/** Frees room from the owner that takes the most (ADR 0053). Must be called within a transaction. */
 export interface FairEviction {
   /**
-   * Deletes the oldest rows of the largest part of what the largest account has, some `rowsMax` of them; gives their number, 0 where
-   * there are none at all.
+   * Deletes about `rowsMax` of the oldest rows of the largest account's largest part; returns their number, 0 if the
+   * database has no rows.
    */
   deleteOldest(rowsMax: number): number;
-  /** What all rows take, about; names and counts beside them take room of their own. */
+  /** Approximate bytes of all rows; names and counts take additional room. */
   rowBytes(): number;
 }
 
-/** Who has what is read anew after this time, or when so much of it has gone. */
+/** The shares are read again after this time, or when this share of the bytes is gone. */
 const READ_EVERY_MS = 300_000;
 const GONE_SHARE = 1 / 16;
 
@@ -60,7 +60,7 @@ export function createFairEviction(db: DatabaseSync, blocks: ReadonlyMap<EventTa
 
 const totalOf = (holdings: readonly Holding[]): number => holdings.reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** The largest part of the account that has the most. */
+/** The largest part of the largest account. */
 function largestOf(holdings: readonly Holding[]): Holding | undefined {
   const totals = new Map<string, number>();
   for (const { account, bytes } of holdings) totals.set(account, (totals.get(account) ?? 0) + bytes);

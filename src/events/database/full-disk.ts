@@ -1,4 +1,4 @@
-// https://www.sqlite.org/rescode.html: SQLITE_FULL; SQLITE_IOERR_SHMSIZE, which is what a full disk says while a file is opened.
+// https://www.sqlite.org/rescode.html: SQLITE_FULL; SQLITE_IOERR_SHMSIZE, the error of a full disk when a file is opened.
 export const FULL_CODES: readonly number[] = [13, 4874];
 
 export const isFull = (error: unknown): boolean =>

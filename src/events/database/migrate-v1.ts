@@ -5,14 +5,14 @@ import { RowPacker } from "#events/rows/row-packer.ts";
 import type { EventTable } from "#events/rows/rows.ts";
 import { decodeRow, EVENT_TABLES } from "#events/rows/schema.ts";
 
-/** Rows of each table that are carried over, the newest ones: more would keep a start waiting. The old file has them all. */
+/** Number of the newest rows of each table that are migrated: more would delay the start. The old file keeps them all. */
 const CARRIED_ROWS_MAX = 1_000_000;
 const ROWS_AT_ONCE = 5_000;
 
 /**
- * Brings a database of version 1, whose rows held all their texts themselves, into the newest form: `write` makes a
- * database in a file beside it, which then takes its place. The old file stays as `….version-1-TIME` until the
- * operator deletes it. A start that was cut short begins again.
+ * Migrates a database of version 1, whose rows contained all their texts, into the newest form: `write` makes a database
+ * in a file beside it, which then takes its place. The old file stays as `….version-1-TIME` until the operator deletes
+ * it. An interrupted start begins again.
  */
 export function carryOver(path: string, nowMs: () => number, write: (to: string, tables: Iterable<PackedRows>) => void): void {
   if (!existsSync(path)) return;
@@ -22,7 +22,7 @@ export function carryOver(path: string, nowMs: () => number, write: (to: string,
     const to = `${path}.carried`;
     for (const part of PARTS) rmSync(to + part, { force: true });
     write(to, rowsOf(old));
-    // What is in the log has to be in the file before the file is moved.
+    // The log's content must be in the file before the file is moved.
     old.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   } finally {
     old.close();
@@ -42,7 +42,7 @@ function* rowsOf(old: DatabaseSync): Generator<PackedRows> {
       .map((row) => row["name"]),
   );
   for (const table of EVENT_TABLES) {
-    // Gateway logs that came through segments are read from these again.
+    // Gateway logs from segments are read from the segments again.
     const isElsewhere = table === "gateway_logs" && tables.has("gateway_segments");
     if (tables.has(table) && !isElsewhere) yield* batches(old, table);
   }

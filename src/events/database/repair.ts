@@ -6,18 +6,21 @@ import { isFull } from "./full-disk.ts";
 export interface RepairDeps {
   readonly path: string;
   nowMs(): number;
-  /** Of each facet; absent: as many as the database keeps. */
+  /** Names of each facet; absent: the database's default. */
   readonly namesMax?: number | undefined;
   /** A damaged file was moved to `aside`. */
   damaged(aside: string, error: unknown): void;
-  /** The disk has no room to open it. Gives whether some was made for another attempt; otherwise every call tries again, and fails until there is. */
+  /**
+   * The disk has no room to open the file. Returns whether some was freed for another attempt; otherwise every call tries
+   * again, and fails until the disk has room.
+   */
   full(error: unknown): boolean;
 }
 
 /**
- * The events database, begun anew when its file turns out to be damaged, at the start or later: it holds records of
- * what was, and must not keep the planes from serving nor lose what comes after. The damaged file is kept beside it,
- * and so is the one before. A full disk keeps nobody from serving either.
+ * The events database, recreated when its file turns out to be damaged, at the start or later: it holds records of the
+ * past, and must neither keep the planes from serving nor lose later records. The damaged file is kept beside it, and so
+ * is the one before. A full disk does not stop serving either.
  */
 export function openRepairedDatabase({ path, nowMs, namesMax, damaged, full }: RepairDeps): EventDatabase {
   let open: EventDatabase | null = null;
@@ -71,10 +74,10 @@ export const isDamaged = (error: unknown): boolean =>
   error instanceof Error && "errcode" in error && DAMAGE_CODES.includes(Number(error.errcode) & 0xff);
 
 const PARTS = ["", "-wal", "-shm"];
-/** Damaged files that are kept: a disk that fails again and again must not be filled with them. */
+/** Number of damaged files to keep: a disk that fails repeatedly must not be filled with them. */
 const ASIDE_MAX = 2;
 
-/** The log goes along: it belongs to this file alone. */
+/** The log is moved too: it belongs to this file only. */
 function setAside(path: string, nowMs: number): string {
   const aside = `${path}.damaged-${nowMs}`;
   for (const part of PARTS) if (existsSync(path + part)) renameSync(path + part, aside + part);
@@ -82,7 +85,7 @@ function setAside(path: string, nowMs: number): string {
   return aside;
 }
 
-/** The newest first. */
+/** Newest first. */
 function asidesOf(path: string): readonly string[] {
   const [directory, start] = [dirname(path), `${basename(path)}.damaged-`];
   const times = readdirSync(directory).flatMap((name) => (name.startsWith(start) ? [Number(name.slice(start.length))] : []));

@@ -3,7 +3,7 @@ import { BLOCK_TABLES, blockSitesTable } from "#events/blocks/block-tables.ts";
 import { EVENT_TABLES, EVENT_SCHEMA, textColumns } from "#events/rows/schema.ts";
 import type { EventTable } from "#events/rows/rows.ts";
 
-/** What an account has in one table, of one site or gateway, about. */
+/** Approximate bytes of an account in one table, for one site or gateway. */
 export interface Holding {
   readonly table: EventTable;
   readonly account: string;
@@ -12,21 +12,21 @@ export interface Holding {
   bytes: number;
 }
 
-/** What tells whose a row is; an index begins with these and goes on by time. */
+/** Columns that identify a row's owner; an index begins with these and continues with time. */
 export const placeColumns = (table: EventTable): readonly string[] =>
   EVENT_SCHEMA[table].facets.includes("site") ? ["site"] : ["account_id", "gateway_id"];
 
-/** Of a row beside its texts. */
+/** Bytes of a row without its texts. */
 const ROW_BYTES = 100;
-/** Of which the newest tell how long the texts of a row are. */
+/** Number of the newest rows that are measured for the length of a row's texts. */
 const SAMPLE_ROWS = 16;
-/** Of fewer rows the length does not matter. */
+/** With fewer rows the length does not matter. */
 const SAMPLED_ROWS_MIN = 64;
 const USUAL_ROW_BYTES = 250;
-/** Of a file whose blocks do not say how many bytes are whose. */
+/** For a file whose blocks have no byte counts per site. */
 const PACKED_ROW_BYTES = 60;
 
-/** Goes through an index of every table: a tenth of a second for a million rows. */
+/** Scans an index of every table: a tenth of a second for a million rows. */
 export function readTenantUsage(db: DatabaseSync): Holding[] {
   const accounts = new Map(
     db
@@ -60,7 +60,7 @@ export function readTenantUsage(db: DatabaseSync): Holding[] {
   return [...holdings.values()];
 }
 
-/** How many bytes a row of a place has, by its newest ones. */
+/** Bytes of a row of a place, measured on its newest rows. */
 export function rowSizes(db: DatabaseSync, table: EventTable): (place: readonly (string | number)[]) => number {
   const length =
     textColumns(table)

@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { ERASED, readRecordHead, RECORD_HEAD_BYTES, type RecordHead, segmentPath, STATE_AT } from "./segment.ts";
 
-/** Where a row says that its bodies are. */
+/** Place of a row's bodies. */
 export interface BodyPlace {
   readonly segment: number;
   readonly at: number;
@@ -13,11 +13,11 @@ export interface LogBodies {
   readonly response: Buffer;
 }
 
-/** The bodies that segments keep. */
+/** The bodies in the segments. */
 export interface LogBodyStore {
-  /** Null where they are not kept any more, or a power cut tore them. */
+  /** Null if they are no longer kept, or a power cut damaged them. */
   read(place: BodyPlace): LogBodies | null;
-  /** Overwrites row and bodies with zeros; what is gone already stays so. */
+  /** Overwrites row and bodies with zeros; rows already gone are skipped. */
   erase(places: readonly BodyPlace[]): void;
 }
 
@@ -39,14 +39,14 @@ export const createLogBodyStore = (directory: string): LogBodyStore => ({
   },
 });
 
-/** Undefined where they are not what was written. */
+/** Undefined if the bytes differ from the written ones. */
 export const bodiesIn = (bytes: Buffer, { requestBytes, bodiesCrc }: RecordHead): LogBodies | undefined =>
   crc32(bytes) === bodiesCrc ? { request: bytes.subarray(0, requestBytes), response: bytes.subarray(requestBytes) } : undefined;
 
 function eraseRecord(file: number, at: number): void {
   const head = headAt(file, at);
   if (head === undefined) return;
-  // The state first: a reader in between must not take zeros for a torn record.
+  // The state first: a concurrent reader must not take zeros for a damaged record.
   writeSync(file, Buffer.of(ERASED), 0, 1, at + STATE_AT);
   for (let done = RECORD_HEAD_BYTES; done < head.length; done += ZEROS.length)
     writeSync(file, ZEROS, 0, Math.min(ZEROS.length, head.length - done), at + done);
@@ -59,7 +59,7 @@ function headAt(file: number, at: number): RecordHead | undefined {
   return readSync(file, bytes, 0, bytes.length, at) === bytes.length ? readRecordHead(bytes, 0) : undefined;
 }
 
-/** Null where retention has removed the segment. */
+/** Null if retention has removed the segment. */
 function withFile<T>(directory: string, segment: number, flags: "r" | "r+", work: (file: number) => T | null): T | null {
   let file: number;
   try {

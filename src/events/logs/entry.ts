@@ -1,36 +1,36 @@
 import type { ColumnOf, GatewayLogRow } from "#events/rows/rows.ts";
 import type { Cell } from "#events/rows/schema.ts";
 
-/** One accepted request as the gateway hands it over. */
+/** One accepted request as the gateway passes it on. */
 export interface GatewayLogEntry {
   readonly row: GatewayLogRow;
   readonly keep: KeepRule;
-  /** The bodies as they may be kept: secrets are masked. Together no more than KEPT_BYTES_MAX. */
+  /** The bodies with secrets masked, together at most KEPT_BYTES_MAX. */
   readonly request: Buffer | null;
   readonly response: readonly Buffer[];
 }
 
-/** What is to become of the row. */
+/** How the row is to be kept. */
 export interface KeepRule {
-  /** `none`: it is counted, and not kept. */
+  /** `none`: it is counted but not kept. */
   readonly mode: "none" | "STOP_INSERTING" | "DELETE_OLDEST";
-  /** Rows that the gateway keeps; null where only retention bounds them. */
+  /** Rows that the gateway keeps; null if only retention limits them. */
   readonly rowsMax: number | null;
 }
 
-/** Takes every accepted request. Never throws; what could not be written is counted. */
+/** Accepts every accepted request. Never throws; entries that could not be written are counted. */
 export interface GatewayLogSink {
-  /** The watcher is told once, and not amid this call. */
+  /** The watcher is called once, and not during this call. */
   append(entry: GatewayLogEntry, watcher?: KeptWatcher): void;
 }
 
-/** Who waits until an entry is kept: whoever got an answer finds it in the log. Must not throw. */
+/** Waits until an entry is kept, so that a client with an answer finds it in the log. Must not throw. */
 export interface KeptWatcher {
-  /** It outlives the process, or could not be written. */
+  /** The entry outlives the process, or could not be written. */
   onKept(): void;
 }
 
-/** The cells of an entry in its segment: those of the table that are known then, and what is to become of it. */
+/** The cells of an entry in its segment: the table's columns known by then, and how the row is to be kept. */
 export const ENTRY_COLUMNS = [
   "id",
   "at_ms",
@@ -72,7 +72,10 @@ export const ENTRY_COLUMNS = [
 
 type CellsOf<T extends readonly string[]> = { readonly [K in keyof T]: Cell };
 
-/** The row as it lies in the segment: a JSON list of cells. Each is named here, since a look-up by name costs every request. */
+/**
+ * The row as stored in the segment: a JSON list of cells. Each is named here, because a look-up by name would cost every
+ * request.
+ */
 export function entryCells({ row, keep }: GatewayLogEntry): string {
   const cells: CellsOf<typeof ENTRY_COLUMNS> = [
     row.id,

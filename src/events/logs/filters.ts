@@ -1,12 +1,12 @@
 import { ALL_TOKENS } from "#events/rows/computed-columns.ts";
 import type { Sql } from "#events/sql/where-sql.ts";
 
-/** What lists, deletions and datasets of gateway logs are narrowed by. All filters hold; of one filter's values any. */
+/** A filter of lists, deletions and datasets of gateway logs. All filters must match; within one filter any value may match. */
 export interface LogFilter {
   readonly key: LogFilterKey;
   readonly operator: LogOperator;
   readonly value: readonly LogFilterValue[];
-  /** What does not fit it. */
+  /** Inverts the filter. */
   readonly negated?: boolean;
 }
 
@@ -40,7 +40,7 @@ const KEYS = {
   "metadata.key": { kind: "metadata_key", sql: "" },
   "metadata.value": { kind: "metadata_value", sql: "" },
   authentication: { kind: "boolean", sql: "authentication" },
-  // Nothing is bought wholesale here.
+  // Wholesale requests do not exist here.
   wholesale: { kind: "boolean", sql: "0" },
   compatibilityMode: { kind: "boolean", sql: "compatibility_mode" },
   dlp_action: { kind: "text", sql: "dlp_action" },
@@ -50,7 +50,7 @@ const KEYS = {
 export type LogFilterKey = keyof typeof KEYS;
 export const LOG_FILTER_KEYS = Object.keys(KEYS) as readonly LogFilterKey[];
 
-/** Operators that make sense of each kind, besides eq and neq. */
+/** Operators that each kind supports besides eq and neq. */
 const OPERATORS: Readonly<Record<Kind, readonly LogOperator[]>> = {
   text: ["contains"],
   id: ["contains", "lt", "gt"],
@@ -61,7 +61,7 @@ const OPERATORS: Readonly<Record<Kind, readonly LogOperator[]>> = {
   metadata_value: ["contains", "lt", "gt"],
 };
 
-/** The filters as a condition; throws RangeError, with what to say of it, where one makes no sense. */
+/** The filters as a condition; throws RangeError with a message if one is not valid. */
 export function filtersSql(filters: readonly LogFilter[]): Sql {
   const parts = filters.map((filter, i) => {
     const value = filters[i + 1];
@@ -75,7 +75,7 @@ export function filtersSql(filters: readonly LogFilter[]): Sql {
 
 const negated = ({ sql, values }: Sql): Sql => ({ sql: `NOT (${sql})`, values });
 
-/** A value asked for right after a key is the key's own: `team` and `red` find no request whose `shirt` is red. */
+/** A value right after a key belongs to that key: `team` and `red` do not match a request whose `shirt` is red. */
 const isEntry = (key: LogFilter, value: LogFilter): boolean =>
   key.key === "metadata.key" &&
   value.key === "metadata.value" &&
@@ -104,25 +104,25 @@ function filterSql(filter: LogFilter): Sql {
   const { kind, sql } = KEYS[key];
   mustFit(filter);
   const tests = value.map((one) => testSql(kind, sql, operator, readValue(key, kind, operator, one)));
-  // No value at all fits nothing, so everything differs from it.
+  // An empty list of values matches no row, so every row differs from it.
   if (tests.length === 0) return { sql: operator === "neq" ? "1" : "0", values: [] };
   return { sql: tests.map((test) => test.sql).join(operator === "neq" ? " AND " : " OR "), values: tests.flatMap((test) => test.values) };
 }
 
 type Comparable = string | number | null;
 
-/** Entries of the metadata, if there are any; each value as text, and what kind it is. */
+/** Entries of the metadata, if any; each value as text, with its kind. */
 const ENTRIES = "SELECT 1 FROM json_each(CASE metadata WHEN '' THEN '{}' ELSE metadata END)";
 const ENTRY_TEXT = "CASE type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE CAST(value AS TEXT) END";
 
 function testSql(kind: Kind, column: string, operator: LogOperator, value: Comparable): Sql {
   if (kind !== "metadata_key" && kind !== "metadata_value") return comparisonSql(column, operator, value);
-  // Different from a value are those that have no such entry.
+  // Rows without such an entry differ from the value.
   const { sql, values } = entryTest(kind, operator === "neq" ? "eq" : operator, value);
   return { sql: `${operator === "neq" ? "NOT " : ""}EXISTS (${ENTRIES} WHERE ${sql})`, values };
 }
 
-/** What holds of one entry. */
+/** The condition on one entry. */
 function entryTest(kind: Kind, operator: LogOperator, value: Comparable): Sql {
   const isOrdered = operator === "lt" || operator === "gt";
   const { sql, values } = comparisonSql(kind === "metadata_key" ? "key" : isOrdered ? "value" : ENTRY_TEXT, operator, value);

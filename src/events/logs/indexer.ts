@@ -3,13 +3,13 @@ import { openSegmentReader, type ReadRecord, type SegmentReader } from "./reader
 import { segmentOf, segmentPath } from "./segment.ts";
 import type { LogTables } from "./tables.ts";
 
-/** The writer's side of the segments: brings their rows into the events database, each once. */
+/** The writer's side of the segments: moves their rows into the events database, each once. */
 export interface LogIndexer {
-  /** One short step. Gives true while there is more to read. */
+  /** One short step. Returns true while it has more to read. */
   step(): boolean;
-  /** Removes segments that no row needs, and the oldest ones above the bound of bytes. */
+  /** Removes segments that no row needs, and the oldest ones above the byte limit. */
   tidy(bytesMax: number): void;
-  /** Of all segments that can go. */
+  /** Bytes of all segments that can be removed. */
   bytes(): number;
   close(): void;
 }
@@ -17,7 +17,7 @@ export interface LogIndexer {
 export interface LogIndexerDeps {
   readonly directory: string;
   readonly logs: LogTables;
-  /** What stands there, or follows from there on, is no record or none that the database takes. */
+  /** The data at this place, or after it, is not a record or was refused by the database. */
   damaged(segment: number, at: number): void;
 }
 
@@ -29,7 +29,7 @@ interface Open {
 
 export function createLogIndexer({ directory, logs, damaged }: LogIndexerDeps): LogIndexer {
   let open: Open | null = null;
-  /** All segments up to this one are done with. */
+  /** All segments up to this one are finished. */
   let done = 0;
   let isResumed = false;
 
@@ -47,14 +47,14 @@ export function createLogIndexer({ directory, logs, damaged }: LogIndexerDeps): 
   const openNext = (segment: number, readTo: number): void => {
     const reader = openSegmentReader(directory, segment);
     if (reader !== undefined) open = { segment, reader, readTo };
-    // Nothing was written after a header that is not whole, and nothing can be read after one that is damaged.
+    // A segment ends at an incomplete header, and cannot be read after a damaged one.
     else if (hasSuccessor(directory, segment)) {
       if (sizeOf(directory, segment) > 0) damaged(segment, 0);
       done = segment;
     }
   };
 
-  /** A row that the database refuses must not keep all those behind it from being read. */
+  /** A row that the database refuses must not block the rows after it. */
   const index = (at: Open, records: readonly ReadRecord[], readTo: number): void => {
     const { segment, reader } = at;
     const { columns } = reader;
@@ -87,11 +87,11 @@ export function createLogIndexer({ directory, logs, damaged }: LogIndexerDeps): 
         if (open === null) return next !== undefined && done >= next;
       }
       const at: Open = open;
-      // Before the reading: a segment that has a successor gets nothing more.
+      // Checked before the read: a segment with a successor receives no more records.
       const isOver = hasSuccessor(directory, at.segment);
       const { records, next, isFull } = at.reader.read(at.readTo);
       if (records.length > 0) index(at, records, next);
-      // Who has caught up waits: each batch costs the same besides its rows.
+      // Waits after catching up: each batch has a fixed cost besides its rows.
       if (records.length > 0) return isFull || isOver;
       if (isOver) leave(at);
       return isOver;
@@ -109,7 +109,7 @@ export function createLogIndexer({ directory, logs, damaged }: LogIndexerDeps): 
   };
 }
 
-/** Their numbers, the oldest first. */
+/** Numbers of the segments, oldest first. */
 export const segmentsIn = (directory: string): number[] =>
   existsSync(directory)
     ? readdirSync(directory)
@@ -117,7 +117,7 @@ export const segmentsIn = (directory: string): number[] =>
         .sort((a, b) => a - b)
     : [];
 
-/** The numbers follow each other, also over the starts of the gateway. */
+/** The numbers are consecutive, even across starts of the gateway. */
 const hasSuccessor = (directory: string, segment: number): boolean => existsSync(segmentPath(directory, segment + 1));
 
 const sizeOf = (directory: string, segment: number): number =>
@@ -128,7 +128,8 @@ function remove(directory: string, segment: number): void {
   if (existsSync(path)) unlinkSync(path);
 }
 
-// https://www.sqlite.org/rescode.html: SQLITE_CONSTRAINT, SQLITE_MISMATCH. What is no value for a column at all is refused before.
+// https://www.sqlite.org/rescode.html: SQLITE_CONSTRAINT, SQLITE_MISMATCH. Values that no column accepts are refused
+// earlier.
 const REFUSED_CODES: readonly number[] = [19, 20];
 
 const isRefused = (error: unknown): boolean =>

@@ -16,14 +16,17 @@ export interface LogJournalDeps {
 }
 
 const SEGMENT_BYTES_MAX = 64 * 1024 * 1024;
-/** Records are gathered up to this size, so that one call writes those of a turn; the parts of a larger one are written in place. */
+/**
+ * Records are collected up to this size, so that one call writes all records of a turn; the parts of a larger one are
+ * written in place.
+ */
 const GATHERED_BYTES = 256 * 1024;
 const HEADER = Buffer.from(`${JSON.stringify({ columns: ENTRY_COLUMNS } satisfies SegmentHeader)}\n`);
 
 /**
- * The gateway's side of the segments: one thread writes to a directory. What was appended in a turn of the event loop is in
- * the kernel's hands when that turn is over, and only then its watchers are told: it survives the end of the process, not
- * that of the machine. Every start begins a segment of its own, so that nothing follows a torn record.
+ * The gateway's side of the segments: one thread writes to a directory. Records appended in a turn of the event loop are
+ * in the kernel's hands at the end of that turn, and only then are their watchers called: the records survive the end of
+ * the process, but not of the machine. Every start begins a new segment, so that no record follows a damaged one.
  */
 export function createLogJournal({ directory, metrics, segmentBytesMax = SEGMENT_BYTES_MAX }: LogJournalDeps): LogJournal {
   const lost = metrics.counter("selvedge_gateway_logs_lost_total", "Gateway requests whose log record could not be written");
@@ -35,7 +38,7 @@ export function createLogJournal({ directory, metrics, segmentBytesMax = SEGMENT
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   let segment = Math.max(0, ...readdirSync(directory).map((name) => segmentOf(name) ?? 0));
   let file: number | null = null;
-  /** Of the segment, or of the next one while there is none. */
+  /** Bytes of the segment, or of the next one before it is opened. */
   let size = HEADER.length;
 
   const begin = (): number => {
@@ -50,14 +53,14 @@ export function createLogJournal({ directory, metrics, segmentBytesMax = SEGMENT
     size = HEADER.length;
   };
 
-  /** `write` gives the length of what it wrote, `count` records, and throws where that is not all. */
+  /** `write` returns the length that it wrote for `count` records, and throws if it could not write all. */
   const write = (count: number, into: (file: number) => number): void => {
     try {
       file ??= begin();
       size += into(file);
     } catch {
       lost.value += count;
-      // Half a record must not stand before another one.
+      // A partial record must not precede another one.
       giveUp(file, size);
       end();
     }
@@ -74,7 +77,7 @@ export function createLogJournal({ directory, metrics, segmentBytesMax = SEGMENT
     const cells = entryCells(entry);
     const responseBytes = entry.response.reduce((sum, chunk) => sum + chunk.length, 0);
     const requestBytes = entry.request?.length ?? 0;
-    // Three bytes a character at most.
+    // At most three bytes per character.
     const lengthMax = RECORD_HEAD_BYTES + cells.length * 3 + requestBytes + responseBytes;
     if (size + bytes >= segmentBytesMax) {
       flush();
@@ -114,11 +117,11 @@ function giveUp(file: number | null, size: number): void {
   try {
     if (file !== null) ftruncateSync(file, size);
   } catch {
-    // The next segment begins without it; the reader stops at what it cannot read.
+    // The next segment begins without it; the reader stops at unreadable data.
   }
 }
 
-/** Writes the record at `start`, where there is room for it; gives its length. */
+/** Writes the record at `start`, which must have room for it; returns its length. */
 function gatherRecord(
   into: Buffer,
   start: number,
@@ -135,7 +138,7 @@ function gatherRecord(
   return at - start;
 }
 
-/** Gives the record's length. Throws where not all of it could be written. */
+/** Returns the record's length. Throws if it could not be written completely. */
 function writeLargeRecord(file: number, entry: GatewayLogEntry, cells: string, requestBytes: number, responseBytes: number): number {
   const rowBytes = Buffer.byteLength(cells);
   if (rowBytes > ROW_BYTES_MAX) throw new RangeError("a row is too large");

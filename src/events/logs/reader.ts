@@ -4,19 +4,22 @@ import { type RecordHead, readRecordHead, RECORD_HEAD_BYTES, rowCrcOf, type Segm
 
 /** A record of a segment, as the index needs it. */
 export interface ReadRecord {
-  /** Of the record in its segment. */
+  /** Offset of the record in its segment. */
   readonly at: number;
   readonly head: RecordHead;
   /** By the segment's columns; null where the record is erased. */
   readonly cells: readonly unknown[] | null;
 }
 
-/** Reads a segment from the front, while another thread may still write to it. */
+/** Reads a segment from the front while another thread may still write to it. */
 export interface SegmentReader {
   readonly columns: readonly string[];
-  /** Records that follow one another from `from` on, up to a bound of bytes; `next` is where to go on, `isFull`: the bound was met. */
+  /**
+   * Consecutive records from `from` on, up to a byte limit; `next` is the place to continue, `isFull` means that the
+   * limit was reached.
+   */
   read(from: number): { readonly records: readonly ReadRecord[]; readonly next: number; readonly isFull: boolean };
-  /** Both bodies of a record of the last read, as views of what was read; undefined where they are not whole in it. */
+  /** Both bodies of a record of the last read, as views of the read bytes; undefined if these do not contain them completely. */
   bodiesOf(record: ReadRecord): LogBodies | undefined;
   close(): void;
 }
@@ -24,7 +27,7 @@ export interface SegmentReader {
 const CHUNK_BYTES = 1024 * 1024;
 const HEADER_BYTES_MAX = 16 * 1024;
 
-/** Undefined where the segment has no whole header (yet), or none at all. */
+/** Undefined if the segment has no complete header (yet) or no valid one. */
 export function openSegmentReader(directory: string, segment: number): SegmentReader | undefined {
   const file = openSync(segmentPath(directory, segment), "r");
   const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
@@ -53,7 +56,7 @@ export function openSegmentReader(directory: string, segment: number): SegmentRe
   };
 }
 
-/** Stops before what is not whole, or is no record. */
+/** Stops before incomplete or invalid records. */
 function readRecords(view: Buffer, start: number, size: number): { readonly records: ReadRecord[]; readonly next: number } {
   const records: ReadRecord[] = [];
   let at = 0;
@@ -69,7 +72,7 @@ function readRecords(view: Buffer, start: number, size: number): { readonly reco
   return { records, next: start + at };
 }
 
-/** Undefined where the row is not what was written. */
+/** Undefined if the row differs from the written one. */
 function readCells(view: Buffer, at: number, { rowBytes, rowCrc }: RecordHead): readonly unknown[] | undefined {
   if (rowCrcOf(view, at, rowBytes) !== rowCrc) return undefined;
   return JSON.parse(view.toString("utf8", at + RECORD_HEAD_BYTES, at + RECORD_HEAD_BYTES + rowBytes)) as readonly unknown[];
@@ -82,7 +85,7 @@ function readHeader(file: number, chunk: Buffer): (SegmentHeader & { readonly by
   return columns === undefined ? undefined : { columns, bytes: end + 1 };
 }
 
-/** Undefined for what is no header. */
+/** Undefined if the line is not a header. */
 function columnsIn(line: string): readonly string[] | undefined {
   try {
     const { columns } = JSON.parse(line) as Partial<SegmentHeader>;

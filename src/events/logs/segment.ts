@@ -2,9 +2,9 @@ import { dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
 
 /**
- * Requests through gateways are written to segment files first: a record each, its row and bodies, before the last byte
- * of the answer goes out. The writer of the events database reads the rows from there. What a crash of the process
- * leaves is therefore all there is to know, once each; a record that a power cut tore is told by its checksums.
+ * Requests through gateways are written to segment files first: one record each, its row and bodies, before the last byte
+ * of the answer is sent. The writer of the events database reads the rows from there. Therefore every record left by a
+ * crash of the process is complete and unique; checksums detect a record damaged by a power cut.
  *
  * A segment begins with a line of JSON that names the cells of its rows (`SegmentHeader`). Records follow, numbers are
  * little endian:
@@ -14,12 +14,12 @@ import { crc32 } from "node:zlib";
  */
 export const RECORD_HEAD_BYTES = 28;
 const MAGIC = 0x31474c53;
-/** An erased record keeps its length; everything after its head is zeros. */
+/** An erased record keeps its length; all bytes after its head are zeros. */
 export const STATE_AT = 24;
 export const LIVE = 1;
 export const ERASED = 0;
 
-/** The largest body of both together that is kept of one request. */
+/** Limit of both bodies together that are kept of one request. */
 export const KEPT_BYTES_MAX = 10 * 1024 * 1024;
 export const ROW_BYTES_MAX = 256 * 1024;
 const RECORD_BYTES_MAX = RECORD_HEAD_BYTES + ROW_BYTES_MAX + KEPT_BYTES_MAX;
@@ -29,7 +29,7 @@ export interface SegmentHeader {
 }
 
 export interface RecordHead {
-  /** Of the whole record. */
+  /** Length of the whole record. */
   readonly length: number;
   readonly rowBytes: number;
   readonly requestBytes: number;
@@ -47,16 +47,16 @@ export function segmentOf(name: string): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** What a new record's head says. */
+/** Values of a new record's head. */
 interface RecordSizes {
   readonly rowBytes: number;
   readonly requestBytes: number;
   readonly responseBytes: number;
-  /** Of bodies that do not follow the row. */
+  /** Checksum of bodies that do not follow the row. */
   readonly bodiesCrc?: number;
 }
 
-/** Writes a head at `at`, whose row and, unless their checksum is given, bodies follow it in `into` already. */
+/** Writes a head at `at`; its row and, unless their checksum is given, its bodies already follow in `into`. */
 export function writeRecordHead(into: Buffer, at: number, { rowBytes, requestBytes, responseBytes, bodiesCrc }: RecordSizes): void {
   const rowEnd = at + RECORD_HEAD_BYTES + rowBytes;
   const end = rowEnd + requestBytes + responseBytes;
@@ -69,7 +69,7 @@ export function writeRecordHead(into: Buffer, at: number, { rowBytes, requestByt
   into.writeUInt32LE(LIVE, at + STATE_AT);
 }
 
-/** The head at `at`; undefined for bytes that are none. */
+/** The head at `at`; undefined if the bytes are not a head. */
 export function readRecordHead(from: Buffer, at: number): RecordHead | undefined {
   if (at + RECORD_HEAD_BYTES > from.length || from.readUInt32LE(at) !== MAGIC) return undefined;
   const length = from.readUInt32LE(at + 4);
@@ -85,5 +85,5 @@ export function readRecordHead(from: Buffer, at: number): RecordHead | undefined
 export const rowCrcOf = (from: Buffer, at: number, rowBytes: number): number =>
   crc32(from.subarray(at + RECORD_HEAD_BYTES, at + RECORD_HEAD_BYTES + rowBytes), crc32(from.subarray(at + 4, at + 16)));
 
-/** Where the gateway puts its segments, beside the events database. */
+/** Directory of the gateway's segments, beside the events database. */
 export const logSegmentsOf = (eventsPath: string): string => join(dirname(eventsPath), "gateway-logs");

@@ -4,8 +4,8 @@ import { type Cell, columnsOf } from "#events/rows/schema.ts";
 import type { ReadRecord } from "./reader.ts";
 
 /**
- * What the events database knows of segments, beside the rows themselves: how far each was read, how many rows a gateway
- * has, and what its requests come to by hour. Running the statements again changes nothing.
+ * Data about segments in the events database, beside the rows themselves: how far each was read, how many rows a gateway
+ * has, and hourly sums of its requests. Running the statements again changes nothing.
  */
 export const LOG_TABLES: readonly string[] = [
   "CREATE TABLE IF NOT EXISTS gateway_segments (segment INTEGER PRIMARY KEY, read_to INTEGER NOT NULL, first_row INTEGER, last_row INTEGER) STRICT",
@@ -14,7 +14,7 @@ export const LOG_TABLES: readonly string[] = [
   "CREATE TRIGGER IF NOT EXISTS gateway_logs_deleted AFTER DELETE ON gateway_logs BEGIN UPDATE gateway_log_counts SET rows = rows - 1 WHERE account_id = OLD.account_id AND gateway_id = OLD.gateway_id; END",
 ];
 
-/** Where reading goes on. */
+/** The place where reading continues. */
 export interface Checkpoint {
   readonly segment: number;
   readonly readTo: number;
@@ -22,7 +22,7 @@ export interface Checkpoint {
 
 export interface LogBatch {
   readonly segment: number;
-  /** By which the cells of the records are named. */
+  /** Names of the cells of the records. */
   readonly columns: readonly string[];
   readonly records: readonly ReadRecord[];
   readonly readTo: number;
@@ -30,19 +30,19 @@ export interface LogBatch {
 
 /** The writer's statements for gateway logs. Every method runs within the caller's transaction. */
 export interface LogTables {
-  /** Of the newest segment that was read; undefined where none was. */
+  /** Checkpoint of the newest segment that was read; undefined if none was. */
   checkpoint(): Checkpoint | undefined;
-  /** Inserts the rows that are to be kept, counts all of them, and remembers how far the segment was read: all or nothing. */
+  /** Inserts the rows to keep, counts all of them, and stores how far the segment was read: all or nothing. */
   index(batch: LogBatch): void;
-  /** Counts rows that came in another way; their cells follow one another. */
+  /** Counts rows from other sources; their cells follow one another. */
   count(cells: readonly Cell[]): void;
-  /** Segments, but for the newest, none of whose rows are left; they are forgotten. */
+  /** Segments without remaining rows, except the newest; they are forgotten. */
   takeEmptySegments(): readonly number[];
   /** Forgets hours before this one. */
   deleteUsageBefore(hourMs: number): void;
 }
 
-/** A row on its way into the table, whose cells stand in the order of its columns. */
+/** A row to be inserted, with its cells in the order of the table's columns. */
 interface IndexedRow {
   readonly cells: Cell[];
   readonly keepMode: unknown;
@@ -105,7 +105,7 @@ export function createLogTables(db: DatabaseSync, insert: Insert): LogTables {
   };
 }
 
-/** A segment of an older version may lack columns, and name some that are gone. */
+/** A segment of an older version may lack columns, and name some that no longer exist. */
 function rowsOf({ segment, columns, records }: LogBatch): readonly IndexedRow[] {
   const places = columns.map((name) => COLUMNS.findIndex((column) => column.name === name));
   const [mode, max] = [columns.indexOf("keep_mode"), columns.indexOf("keep_rows")];
@@ -129,7 +129,7 @@ function rowsOf({ segment, columns, records }: LogBatch): readonly IndexedRow[] 
   return rows;
 }
 
-/** Rows that each gateway keeps at most (`log_management`). */
+/** Limit of rows that each gateway keeps (`log_management`). */
 function createLimits(db: DatabaseSync): { keep(rows: readonly IndexedRow[], insert: Insert): void } {
   const countOf = db.prepare("SELECT rows FROM gateway_log_counts WHERE account_id = ? AND gateway_id = ?");
   const setCount = db.prepare(
@@ -152,14 +152,14 @@ function createLimits(db: DatabaseSync): { keep(rows: readonly IndexedRow[], ins
         insert(inOneList(kept));
         setCount.run(account, gateway, count + kept.length);
         const surplus = count + kept.length - rowsMax;
-        // The trigger counts what is deleted.
+        // The trigger counts deleted rows.
         if (keepMode === "DELETE_OLDEST" && surplus > 0) dropOldest.run(account, gateway, surplus);
       }
     },
   };
 }
 
-/** Faster than `flatMap`, which every row would pay for. */
+/** Faster than `flatMap`, whose cost every row would pay. */
 function inOneList(rows: readonly IndexedRow[]): readonly Cell[] {
   const cells: Cell[] = Array(rows.length * COLUMNS.length);
   let to = 0;
@@ -167,12 +167,12 @@ function inOneList(rows: readonly IndexedRow[]): readonly Cell[] {
   return cells;
 }
 
-/** Names of models come from clients: beyond so many in an hour of a gateway they are counted as one. */
+/** Names of models come from clients: beyond this number per hour of a gateway they are counted as one. */
 const MODELS_MAX = 500;
 const OTHER_MODELS = "(other)";
 const HOUR_MS = 3_600_000;
 
-/** What is summed up, in the order of the table's columns. */
+/** Summed columns, in the order of the table's columns. */
 const SUMS = [
   "requests",
   "failed",
@@ -185,7 +185,7 @@ const SUMS = [
   "duration_ms",
 ] as const;
 
-/** Providers tell how many tokens there were, and may tell anything: what is more could be neither kept nor read. */
+/** Providers report token counts and may report any number: larger ones could be neither stored nor read. */
 const SUM_MAX = Number.MAX_SAFE_INTEGER;
 
 interface HourSums {
@@ -194,7 +194,7 @@ interface HourSums {
   readonly sums: number[];
 }
 
-/** Sums of the hour; what is not kept counts too. */
+/** Hourly sums; rows that are not kept count too. */
 function createUsage(db: DatabaseSync): { add(rows: readonly (readonly Cell[])[]): void } {
   const changes = SUMS.map((column) => `${column} = MIN(${column} + excluded.${column}, ${SUM_MAX})`).join(", ");
   const add = db.prepare(
@@ -221,7 +221,7 @@ function hourSums(rows: readonly (readonly Cell[])[]): Iterable<HourSums> {
   let hour: HourSums | undefined;
   for (const cells of rows) {
     const hourMs = Math.floor(Number(cells[AT.time]) / HOUR_MS) * HOUR_MS;
-    // Neighbours are mostly alike.
+    // Adjacent rows are mostly alike.
     if (hour === undefined || !isOfHour(hour, hourMs, cells)) {
       const name = `${cells[AT.account]} ${cells[AT.gateway]} ${hourMs} ${cells[AT.provider]} ${cells[AT.model]}`;
       hour = found.get(name);

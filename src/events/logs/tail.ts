@@ -12,25 +12,26 @@ export interface LogPosition {
   readonly at: number;
 }
 
-/** A log that is to be kept, as it lies in its segment. */
+/** A log to be kept, as stored in its segment. */
 export interface TailedLog {
   readonly row: GatewayLogRow;
-  /** Behind its record. */
+  /** Position after its record. */
   readonly next: LogPosition;
-  /** Kept bytes of both bodies. */
+  /** Bytes kept of both bodies. */
   readonly bodyBytes: number;
-  /** Null where none are kept, or none any more. */
+  /** Null if none are kept, or no longer. */
   bodies(): LogBodies | null;
 }
 
 /**
- * Follows the logs of gateways in the order in which requests ended, from the segments themselves: what it gives does not depend
- * on how far the events database is, and a position means the same after a restart. Logs that were deleted are not in it.
+ * Follows the logs of gateways in the order in which requests ended, from the segments themselves: its output does not
+ * depend on the events database's progress, and a position keeps its meaning after a restart. Deleted logs are not
+ * included.
  */
 export interface LogTail {
   /** Before the first record that may be from `sinceMs` (Unix milliseconds) or later. */
   start(sinceMs: number): LogPosition;
-  /** The next records, some megabyte of them; `isEnd`: nothing follows `next` yet. */
+  /** The next records, about a megabyte; `isEnd`: no record follows `next` yet. */
   read(from: LogPosition): { readonly logs: readonly TailedLog[]; readonly next: LogPosition; readonly isEnd: boolean };
 }
 
@@ -48,14 +49,14 @@ export function createLogTail(directory: string): LogTail {
   return {
     start: (sinceMs) => {
       const segments = segmentsIn(directory);
-      // What was last written before then holds nothing younger.
+      // A segment last written before then has no younger records.
       const fit = segments.find(
         (segment) => (statSync(segmentPath(directory, segment), { throwIfNoEntry: false })?.mtimeMs ?? 0) >= sinceMs,
       );
       return { segment: fit ?? segments.at(-1) ?? 0, at: 0 };
     },
     read: ({ segment, at }) => {
-      // Before the reading: a segment that has a successor gets nothing more.
+      // Checked before the read: a segment with a successor receives no more records.
       const successor = segmentsIn(directory).find((one) => one > segment);
       const reader = existsSync(segmentPath(directory, segment)) ? openSegmentReader(directory, segment) : undefined;
       try {

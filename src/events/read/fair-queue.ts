@@ -1,14 +1,14 @@
-/** What waits, taken from one owner after the other, and from each in the order in which it came: who asks for much waits for it alone. */
+/** A queue that serves owners in turn, and each owner's items in order: an owner with many items delays only itself. */
 export interface FairQueue<T> {
-  /** False where as many of the owner's, or of all, wait already. */
+  /** False if the owner's limit, or the total limit, is reached. */
   add(owner: string, one: T): boolean;
-  /** Whose turn it is; undefined where nothing waits. */
+  /** The next item in turn; undefined if the queue is empty. */
   next(): T | undefined;
   clear(): void;
 }
 
 export function createFairQueue<T>(limits: { readonly ofOne: number; readonly ofAll: number }): FairQueue<T> {
-  /** Owners in the order of their turns; none is without something that waits. */
+  /** Owners in the order of their turns; each has a waiting item. */
   const waiting = new Map<string, T[]>();
   let size = 0;
   return {

@@ -10,13 +10,13 @@ import { isSome, orderSql } from "./group-order.ts";
 import { timeEdges, type TimePart, timeParts } from "#events/sql/time-parts.ts";
 import { columnsIn, facetJoins, facetsByColumn, joined, joinedColumn, type Sql, type Where, whereSql } from "#events/sql/where-sql.ts";
 
-/** Some 0.5 s of work. */
+/** About 0.5 s of work. */
 const GROUPED_ROWS_MAX = 400_000;
 
-/** Of these columns each row says how many it stands for. */
+/** In these columns each row says how many it represents. */
 const WEIGHTS: Partial<Record<EventTable, string>> = { dns_queries: "sample_interval" };
 
-/** A stretch of time, from inclusive to exclusive, and the table that is to be read for it. */
+/** A time range, from inclusive to exclusive, and the table to read for it. */
 interface Piece {
   readonly table: string;
   readonly fromMs: number;
@@ -24,7 +24,7 @@ interface Piece {
   readonly counted: boolean;
 }
 
-/** Groups that have rows. */
+/** Groups with rows. */
 export function readGroups(db: DatabaseSync, table: EventTable, query: GroupQuery): readonly Group[] {
   const counted = table === "gateway_logs" ? usageGroups(db, query) : undefined;
   if (counted !== undefined) return counted;
@@ -80,9 +80,9 @@ const facetsOf = (table: EventTable, { by }: GroupQuery) => {
   return by.flatMap(({ column }) => facetOf.get(column) ?? []);
 };
 
-/** The rows of a piece, added up by facets and columns unless each of them counts. */
+/** The rows of a time range, summed by facets and columns unless each row counts. */
 function pieceSql(table: EventTable, query: GroupQuery, piece: Piece, condition: Sql, interval: number): Sql {
-  // Counts are of all rows.
+  // Counts cover all rows.
   const every = piece.counted ? 1 : interval;
   const facetOf = facetsByColumn(table);
   const facets = [...new Set(facetsOf(table, query))];
@@ -112,7 +112,7 @@ function pieceSql(table: EventTable, query: GroupQuery, piece: Piece, condition:
   };
 }
 
-/** The same of the rows that lie in blocks; nothing where there are none. */
+/** The same for rows in blocks; empty without such rows. */
 function blocksSql(db: DatabaseSync, table: EventTable, query: GroupQuery, { piece, rest, every }: BlockPiece): readonly Sql[] {
   const { by, measures } = query;
   const facets = [...new Set(facetsOf(table, query))];
@@ -133,21 +133,21 @@ const timeConditions = ({ fromMs, toMs }: Pick<Piece, "fromMs" | "toMs">): Where
   ...(Number.isFinite(toMs) ? [{ column: "at_ms", operator: "lt", value: toMs } as const] : []),
 ];
 
-/** The longest intervals that the question can be answered from; undefined where it needs the rows. */
+/** The longest intervals that can answer the query; undefined if it needs the rows. */
 function coarsestLevel(rollup: Rollup, { by, measures }: GroupQuery, parts: readonly TimePart[]): RollupLevel | undefined {
   const rest = parts.flatMap((part) => part.rest);
   const known = new Set<string>([...rollup.columns, ...rollup.facets.flatMap(facetColumns)]);
   // A sum of milliseconds or bytes is counted; other measures are not.
   if (!measures.every(({ kind, column }) => kind === "sum" && rollup.sums.includes(column))) return undefined;
   if (!columnsIn(rest).every((column) => column === "at_ms" || known.has(column))) return undefined;
-  // Of an interval, a time can only be told from the times of others where it is at one of its ends.
+  // Within an interval, a time is only distinguishable at one of its ends.
   const edges = timeEdges(rest);
   if (edges === undefined) return undefined;
   if (!by.every(({ column, intervalMs }) => (column === "at_ms" ? intervalMs !== undefined : known.has(column)))) return undefined;
   return ROLLUP_LEVELS.find(({ ms }) => by.every(({ intervalMs = ms }) => intervalMs % ms === 0) && edges.every((edge) => edge % ms === 0));
 }
 
-/** Whole intervals from roll-ups, long ones in the middle; what is left at the ends from rows. */
+/** Whole intervals from roll-ups, long ones in the middle; the ends from rows. */
 function piecesOf(db: DatabaseSync, rollup: Rollup, coarsest: RollupLevel, fromMs: number, toMs: number): readonly Piece[] {
   const levels = ROLLUP_LEVELS.slice(ROLLUP_LEVELS.indexOf(coarsest));
   const pieces: Piece[] = [];
@@ -166,31 +166,34 @@ function piecesOf(db: DatabaseSync, rollup: Rollup, coarsest: RollupLevel, fromM
   return pieces;
 }
 
-/** Since when all rows are counted: those before were written by a version that did not, or their counts have been deleted before they were. */
+/**
+ * Time since which all rows are counted: earlier rows were written by a version without counts, or their counts were
+ * deleted before them.
+ */
 const sinceMs = (db: DatabaseSync, table: string): number => {
   const since = Number(db.prepare("SELECT since_ms FROM rollups WHERE name = ?").get(table)?.["since_ms"] ?? Infinity);
   const oldest = db.prepare(`SELECT MIN(at_ms) AS ms FROM ${table}`).get()?.["ms"] ?? Infinity;
   return Math.max(since, Number(oldest));
 };
 
-/** What is left of an interval at the ends of a question is read in any case. */
+/** Parts of an interval at the ends of a query are always read. */
 const piecesToEstimate = (pieces: readonly Piece[], rest: Where): readonly TimePart[] =>
   pieces.flatMap(({ counted, fromMs, toMs }) => (counted || toMs - fromMs <= SHORTEST.ms ? [] : [{ fromMs, toMs, rest }]));
 
 const [LONGEST, SHORTEST] = ROLLUP_LEVELS;
 
-/** Of very many rows every so manieth is read, so that the work stays bounded. */
+/** With very many rows, every n-th is read, so that the work stays bounded. */
 function sampleInterval(db: DatabaseSync, table: EventTable, rollup: Rollup | undefined, parts: readonly TimePart[]): number {
   const rows = parts.reduce((sum, part) => sum + rowsIn(db, table, rollup, part), 0);
   return Math.max(1, Math.ceil(rows / GROUPED_ROWS_MAX));
 }
 
-/** How many rows there are is told by the roll-up, at least for the site. */
+/** The roll-up knows the number of rows, at least for the site. */
 function rowsIn(db: DatabaseSync, table: EventTable, rollup: Rollup | undefined, part: TimePart): number {
-  // A row that stands for many would be taken for many.
+  // A row that represents many would be counted as many.
   if (rollup === undefined || rollup.weight !== null) return storedRowsIn(db, table, part);
   const { fromMs, toMs, rest } = part;
-  // From the first whole interval on: what is asked of it below is answered without rows.
+  // From the first whole interval on: earlier times are answered without rows.
   const countedFromMs = Math.ceil(sinceMs(db, rollupTable(rollup, LONGEST)) / LONGEST.ms) * LONGEST.ms;
   const uncounted = fromMs < countedFromMs ? storedRowsIn(db, table, { ...part, toMs: Math.min(toMs, countedFromMs) }) : 0;
   if (toMs <= countedFromMs) return uncounted;
@@ -203,7 +206,7 @@ function rowsIn(db: DatabaseSync, table: EventTable, rollup: Rollup | undefined,
   return uncounted + (group?.count ?? 0);
 }
 
-/** Rows of their own, counted one by one: not those in blocks, all of which are counted. */
+/** Individually stored rows, counted one by one; rows in blocks are all counted elsewhere. */
 function storedRowsIn(db: DatabaseSync, table: EventTable, { fromMs, toMs, rest }: TimePart): number {
   const condition = whereSql(db, table, rest);
   const where = [...(Number.isFinite(fromMs) ? [`at_ms >= ${fromMs}`] : []), ...(Number.isFinite(toMs) ? [`at_ms < ${toMs}`] : [])];

@@ -13,13 +13,13 @@ import { type Sql, type Where, whereSql } from "#events/sql/where-sql.ts";
 
 export interface EventQuery<T extends EventTable> {
   readonly where: Where<T>;
-  /** Newest first unless said; rows that agree are ordered by arrival. */
+  /** Default: newest first; rows that compare equal are ordered by arrival. */
   readonly direction?: "asc" | "desc";
   readonly limit: number;
   readonly offset?: number;
 }
 
-/** Where a row stands: by its time, and among those of one time by arrival. */
+/** Position of a row: its time, and its order of arrival among rows of that time. */
 export interface RowPosition {
   readonly at_ms: number;
   readonly row_id: number;
@@ -27,36 +27,36 @@ export interface RowPosition {
 
 export interface PageQuery<T extends EventTable> {
   readonly where: Where<T>;
-  /** Newest first unless said. */
+  /** Default: newest first. */
   readonly direction?: "asc" | "desc";
-  /** The last row of the page before. */
+  /** The last row of the previous page. */
   readonly after?: RowPosition | undefined;
   readonly limit: number;
-  /** Rows that are passed over first. */
+  /** Rows to skip first. */
   readonly offset?: number;
 }
 
 export interface RowPage<T extends EventTable> {
   readonly rows: readonly EventTables[T][];
-  /** Of the last row; null where there is none. */
+  /** Position of the last row; null without one. */
   readonly last: RowPosition | null;
-  /** More follow. */
+  /** Whether more rows follow. */
   readonly hasMore: boolean;
 }
 
-/** Reads events for control. A database that does not exist yet has no rows. */
+/** Reads events for control. A database that does not exist yet is treated as empty. */
 export interface EventQueries {
   list<T extends EventTable>(table: T, query: EventQuery<T>): readonly EventTables[T][];
   count<T extends EventTable>(table: T, where: Where<T>): number;
-  /** By time. A page costs the same however many came before it. */
+  /** By time. A page costs the same regardless of the number of rows before it. */
   page<T extends EventTable>(table: T, query: PageQuery<T>): RowPage<T>;
-  /** What has come since, in order of arrival. */
+  /** Rows that have arrived since, in order of arrival. */
   arrivals<T extends EventTable>(table: T, query: ArrivalQuery<T>): Arrivals<T>;
-  /** The row that arrived last; 0 where there is none. */
+  /** The number of the newest row; 0 without rows. */
   lastRow(table: EventTable): number;
   /**
-   * Rows counted by dimensions. Answered from roll-ups where these know what is asked for, exactly; otherwise from rows, and
-   * of very many rows only every so manieth is read and counts for those between: the work stays bounded.
+   * Rows counted by dimensions. Answered exactly from roll-ups if these contain the requested columns; otherwise from
+   * rows, of which every n-th is read if they are very many and represents those in between: the work stays bounded.
    */
   groups<T extends EventTable>(table: T, query: GroupQuery<T>): readonly Group[];
   close(): void;
@@ -87,7 +87,7 @@ export function openEventQueries(path: string): EventQueries {
   };
 }
 
-/** Rows lie in two places, which have to tell of the same moment. */
+/** Rows are stored in two places, which must be read as of the same moment. */
 function asOfOneMoment<R>(db: DatabaseSync, work: () => R): R {
   db.exec("BEGIN");
   try {
@@ -101,12 +101,12 @@ function readPage<T extends EventTable>(db: DatabaseSync, table: T, query: PageQ
   const { after, limit, offset = 0, direction } = query;
   const where = query.where as Where;
   if (direction === "asc") return readWithin(db, table, query, where);
-  // Rows of the cursor's own time may have been shown: only older ones are counted on.
+  // Rows of the cursor's exact time may have been shown, so only older ones are certain.
   const older: Where = after === undefined ? where : [...where, { column: "at_ms", operator: "lt", value: after.at_ms }];
   const fromMs = newestReach(db, table, older, offset + limit + 1);
   if (fromMs === undefined) return readWithin(db, table, query, where);
   const page = readWithin(db, table, query, [...where, { column: "at_ms", operator: "ge", value: fromMs }]);
-  // Counts stay when rows go, so there may be fewer.
+  // Counts stay when rows are deleted, so the range may have fewer rows.
   return page.hasMore ? page : readWithin(db, table, query, where);
 }
 
@@ -138,7 +138,7 @@ function readWithin<T extends EventTable>(
 
 const NO_ROWS = { rows: [], last: null, hasMore: false } as const;
 
-/** Where the last of so many rows stands; undefined where there are not as many. */
+/** Position of the last of that many rows; undefined if the table has fewer. */
 function placeOf(db: DatabaseSync, table: EventTable, where: Where, query: MatchQuery): RowPosition | undefined {
   const { direction, after, wanted } = query;
   const { sql, values } = fromRows(table, both(whereSql(db, table, where), behind(after, direction)));
@@ -156,12 +156,12 @@ const timeOrder = (direction: "asc" | "desc"): string =>
 const behind = (after: RowPosition | undefined, direction: "asc" | "desc"): Sql =>
   after === undefined ? NOTHING : { sql: `(at_ms, row_id) ${direction === "asc" ? ">" : "<"} (?, ?)`, values: [after.at_ms, after.row_id] };
 
-/** Blocks of other times need not be read to find what comes behind the row. */
+/** Blocks of other times cannot contain rows after this one and are not read. */
 function timeBehind(after: RowPosition | undefined, direction: "asc" | "desc"): Where {
   return after === undefined ? [] : [{ column: "at_ms", operator: direction === "asc" ? "ge" : "le", value: after.at_ms }];
 }
 
-/** A row, made once it is needed. */
+/** A row, built on demand. */
 interface Placed<T extends EventTable> extends RowPosition {
   row(): EventTables[T];
 }

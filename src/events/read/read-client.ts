@@ -8,7 +8,7 @@ import type { EventQueries, PageQuery, RowPage } from "./queries.ts";
 import type { EventTable } from "#events/rows/rows.ts";
 import { type Condition, isCondition, type Where } from "#events/sql/where-sql.ts";
 
-/** Questions of EventQueries that may take long, asked of a thread of their own so that nothing else waits for them. */
+/** Possibly slow queries of EventQueries, run in a separate thread so that other work does not wait for them. */
 export interface EventReads {
   page<T extends EventTable>(table: T, query: PageQuery<T>): Promise<RowPage<T>>;
   arrivals<T extends EventTable>(table: T, query: ArrivalQuery<T>): Promise<Arrivals<T>>;
@@ -27,7 +27,7 @@ export type ReadReply = { readonly request: number } & (
   | { readonly error: { readonly name: ErrorName; readonly message: string } }
 );
 
-/** In the caller's own thread. */
+/** Runs in the caller's thread. */
 export const localReads = (queries: EventQueries): EventReads => ({
   page: async (table, query) => queries.page(table, query),
   arrivals: async (table, query) => queries.arrivals(table, query),
@@ -36,18 +36,21 @@ export const localReads = (queries: EventQueries): EventReads => ({
 });
 
 export interface ThreadReads extends EventReads {
-  /** The reading thread takes questions here, the first one or one that was started again. */
+  /** The port of the reading thread, at first or after a restart. */
   connect(port: MessagePort): void;
   close(): void;
 }
 
-/** Of one zone or account, and of all: more are refused, since each may take the thread half a second. */
+/**
+ * Limits of waiting queries of one zone or account, and of all: more are refused, because each may take the thread half a
+ * second.
+ */
 const WAITING_MAX = { ofOne: 64, ofAll: 1024 } as const;
 /** One that the thread works on, and one so that it need not wait for the next. */
 const POSTED_MAX = 2;
 const ANSWER_TIMEOUT_MS = 30_000;
 
-/** Throws `database_unavailable` where the thread is gone, behind or too slow. */
+/** Throws `database_unavailable` if the thread is gone, behind or too slow. */
 export function createThreadReads(): ThreadReads {
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   const queue = createFairQueue<ReadMessage>(WAITING_MAX);
@@ -66,7 +69,7 @@ export function createThreadReads(): ThreadReads {
     while (posted.size < POSTED_MAX) {
       const message = queue.next();
       if (message === undefined) return;
-      // Nobody waits any more for what took too long.
+      // Queries that took too long have no waiting caller.
       if (!waiting.has(message.request)) continue;
       posted.add(message.request);
       port?.postMessage(message);
@@ -119,7 +122,7 @@ export function createThreadReads(): ThreadReads {
   };
 }
 
-/** The zone or account that the question is about; one name for all that are about more. */
+/** The zone or account of the query; one shared name for all other queries. */
 function scopeOf([, question]: ReadMessage["args"]): string {
   const { where = [] } = (question ?? {}) as { readonly where?: Where };
   const site = where.find(

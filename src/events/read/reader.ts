@@ -7,7 +7,7 @@ import { createWorkerChannel } from "#kernel/process/worker-protocol.ts";
 import { type EventQueries, openEventQueries } from "./queries.ts";
 import type { ReadMessage, ReadReply } from "./read-client.ts";
 
-/** The thread that answers questions about events which may take long. `workerData`: the path of the events database. */
+/** The thread that answers possibly slow queries about events. `workerData`: the path of the events database. */
 const main = parentPort;
 if (main === null) throw new Error("events/read/reader.ts runs as a worker thread");
 

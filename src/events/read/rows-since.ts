@@ -7,27 +7,27 @@ import { type Sql, type Where, whereSql } from "#events/sql/where-sql.ts";
 
 export interface ArrivalQuery<T extends EventTable> {
   readonly where: Where<T>;
-  /** The last row that was looked at, whether or not it fitted. */
+  /** The last row that was read, whether or not it matched. */
   readonly afterRow: number;
-  /** Rows that are given; the others that fit are given to whoever asks again. */
+  /** Number of rows to return; the next call returns other matching rows. */
   readonly rowsMax: number;
-  /** Text of these, as JSON about; one row is given however long it is. */
+  /** Limit of the text of these rows, approximately as JSON; one row is returned regardless of its length. */
   readonly unitsMax: number;
-  /** Rows of all tenants that are looked at in one go. */
+  /** Rows of all tenants that one call reads. */
   readonly lookedAtMax: number;
-  /** Rows of all tenants that a reader may be behind; where more have arrived, the older ones are passed over. */
+  /** Rows of all tenants that a reader may be behind; if more have arrived, the older ones are skipped. */
   readonly behindMax: number;
 }
 
 export interface Arrivals<T extends EventTable> {
   readonly rows: readonly EventTables[T][];
-  /** The last row that was looked at. */
+  /** The last row that was read. */
   readonly lastRow: number;
-  /** More have arrived than were looked at. */
+  /** Whether more rows have arrived than were read. */
   readonly hasMore: boolean;
-  /** Rows that fit and were passed over, of those that were counted. */
+  /** Matching rows that were skipped, as far as they were counted. */
   readonly passedOver: number;
-  /** Not all that were passed over were counted. */
+  /** Whether some skipped rows were not counted. */
   readonly isAtLeast: boolean;
 }
 
@@ -39,7 +39,7 @@ export function readArrivals<T extends EventTable>(
   { where, afterRow, rowsMax, unitsMax, lookedAtMax, behindMax }: ArrivalQuery<T>,
 ): Arrivals<T> {
   const newest = lastRow(db, table);
-  // A file begun anew counts from the beginning.
+  // A new file counts from the beginning.
   const after = afterRow > newest ? 0 : afterRow;
   const from = Math.max(after, newest - behindMax);
   const end = Math.min(newest, from + lookedAtMax);
@@ -70,7 +70,7 @@ export function readArrivals<T extends EventTable>(
   };
 }
 
-/** Of a row beside its texts: names, numbers and marks of JSON. */
+/** Units of a row besides its texts: names, numbers and punctuation of JSON. */
 const ROW_UNITS = 500;
 
 const unitsOf = (row: object): number =>
@@ -95,9 +95,9 @@ function countArrived(
   return count;
 }
 
-/** Rows that are looked at to say how many were passed over. */
+/** Rows that are read to count the skipped ones. */
 const COUNTED_ROWS_MAX = 100_000;
 
-/** The row that arrived last; 0 where there is none. */
+/** The number of the newest row; 0 without rows. */
 export const lastRow = (db: DatabaseSync, table: EventTable): number =>
   Math.max(Number(db.prepare(`SELECT IFNULL(MAX(row_id), 0) AS n FROM ${table}`).get()?.["n"]), newestOfBlocks(db, table).row);

@@ -12,17 +12,17 @@ import { filtersSql, type LogFilter } from "#events/logs/filters.ts";
 import { segmentsIn } from "#events/logs/indexer.ts";
 import { openSegmentReader } from "#events/logs/reader.ts";
 
-/** Whose logs: nothing is ever read without both. */
+/** Owner of the logs: every read needs both. */
 export interface LogScope {
   readonly account_id: string;
   readonly gateway_id: string;
-  /** When the gateway was made, in milliseconds: older rows are those of one that had its name. Absent: all. */
+  /** Creation time of the gateway in milliseconds: older rows belong to a former gateway of that name. Absent: all. */
   readonly since_ms?: number;
 }
 
 export interface LogQuery {
   readonly filters: readonly LogFilter[];
-  /** Part of the id, provider, model, path, event or metadata, whatever its case; empty for all. */
+  /** Part of the id, provider, model, path, event or metadata, case-insensitive; empty for all. */
   readonly search: string;
   readonly orderBy: LogOrder;
   readonly direction: "asc" | "desc";
@@ -30,7 +30,7 @@ export interface LogQuery {
   readonly offset: number;
 }
 
-/** Columns by the names under which callers order. */
+/** Columns by the names that callers use for ordering. */
 const ORDER_COLUMNS = {
   created_at: "at_ms",
   provider: "provider",
@@ -46,7 +46,7 @@ const ORDER_COLUMNS = {
 } as const;
 export type LogOrder = keyof typeof ORDER_COLUMNS;
 
-/** Least and largest of what fits; null where no row has a value. */
+/** Minimum and maximum of the matching rows; null if no row has a value. */
 export interface LogBounds {
   readonly min_cost: number | null;
   readonly max_cost: number | null;
@@ -60,7 +60,7 @@ export interface LogBounds {
   readonly max_total_tokens: number | null;
 }
 
-/** What evaluations are made of: null where no row has a value. */
+/** Averages for evaluations: null if no row has a value. */
 export interface LogAverages {
   readonly rows: number;
   readonly cost: number | null;
@@ -77,25 +77,25 @@ export interface LogChange {
 }
 
 /**
- * The logs of gateways for control: it reads, and it changes what callers give afterwards or delete. Throws RangeError for
- * filters that make no sense. A database that does not exist yet has no rows.
+ * The logs of gateways for control: it reads, and it applies later changes and deletions by callers. Throws RangeError
+ * for invalid filters. A database that does not exist yet is treated as empty.
  */
 export interface GatewayLogStore {
   list(scope: LogScope, query: LogQuery): readonly GatewayLogRow[];
   count(scope: LogScope, query: Pick<LogQuery, "filters" | "search">): number;
   bounds(scope: LogScope, query: Pick<LogQuery, "filters" | "search">): LogBounds;
-  /** Of the rows that fit one of the lists of filters; over the newest ones, so that the work is bounded. */
+  /** Averages of the rows that match one of the lists of filters; over the newest ones, so that the work is bounded. */
   averages(scope: LogScope, alternatives: readonly (readonly LogFilter[])[]): LogAverages;
   get(scope: LogScope, id: string): GatewayLogRow | undefined;
-  /** Null where there are none, or none any more. */
+  /** Null if the row has none, or no longer. */
   bodies(row: GatewayLogRow): LogBodies | null;
-  /** False where there is no such row. */
+  /** False if the row does not exist. */
   change(scope: LogScope, id: string, change: LogChange): boolean;
-  /** Rows and bodies; a few at a time, so that nobody else waits. Gives the number of rows. */
+  /** Deletes rows and bodies, a few at a time, so that other work does not wait. Returns the number of rows. */
   delete(scope: LogScope, query: Pick<LogQuery, "filters" | "orderBy" | "direction" | "limit">): Promise<number>;
-  /** How far requests that are over have been written down and not yet been read into the list; undefined where all have. */
+  /** End of the written logs that have not been read into the list yet; undefined if all have been read. */
   unread(): LogMark | undefined;
-  /** Whether the list has what was written down until then. */
+  /** Whether the list contains all logs written up to the mark. */
   hasRead(mark: LogMark): boolean;
   close(): void;
 }
@@ -108,7 +108,7 @@ export interface LogMark {
 
 const SEARCHED = ["id", "provider", "model", "path", "event_id", "metadata"] as const;
 const DELETED_AT_ONCE = 500;
-/** Some 0.5 s of work. */
+/** About 0.5 s of work. */
 const AVERAGED_ROWS_MAX = 200_000;
 
 const COLUMNS = EVENT_SCHEMA.gateway_logs.columns.map((column) => column.name).join(", ");
@@ -133,7 +133,7 @@ const NO_AVERAGES: LogAverages = { rows: 0, cost: null, duration: null, liked: 0
 export function openGatewayLogStore(eventsPath: string): GatewayLogStore {
   const directory = logSegmentsOf(eventsPath);
   const bodies = createLogBodyStore(directory);
-  // The writer's transactions are short, and so are ours.
+  // The writer's transactions are short, and so are those here.
   const connection = createEventConnection(eventsPath, () => {
     const opened = new DatabaseSync(eventsPath);
     opened.exec("PRAGMA busy_timeout = 5000; PRAGMA synchronous = NORMAL");
@@ -220,7 +220,7 @@ export function openGatewayLogStore(eventsPath: string): GatewayLogStore {
   };
 }
 
-/** Undefined where nothing follows. */
+/** Undefined if no record follows. */
 function endOfRecords(directory: string, segment: number, readTo: number): LogMark | undefined {
   const size = statSync(segmentPath(directory, segment), { throwIfNoEntry: false })?.size ?? 0;
   const reader = size > readTo ? openSegmentReader(directory, segment) : undefined;
@@ -230,7 +230,7 @@ function endOfRecords(directory: string, segment: number, readTo: number): LogMa
   return records.length === 0 ? undefined : { segment, at: next };
 }
 
-/** What is deleted is gone from the disk before it is gone from the list. */
+/** Deleted rows are erased from the disk before they are removed from the list. */
 function deleteSome(
   db: DatabaseSync,
   scope: LogScope,
@@ -250,7 +250,7 @@ function deleteSome(
 const SCOPE = "account_id = ? AND gateway_id = ? AND at_ms >= ?";
 const scopeValues = ({ account_id, gateway_id, since_ms = 0 }: LogScope): [string, string, number] => [account_id, gateway_id, since_ms];
 
-/** Whether rows are left of a gateway that had the name before. */
+/** Whether rows remain of a former gateway of that name. */
 const hasOlder = (db: DatabaseSync, { account_id, gateway_id, since_ms = 0 }: LogScope): boolean =>
   since_ms > 0 &&
   db

@@ -9,12 +9,12 @@ import { columnsIn, type Where } from "#events/sql/where-sql.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** How far back it is looked, one after the other, for rows that may be rare. */
+/** Time ranges to search, one after the other, for rows that may be rare. */
 const REACHES_MS = [DAY_MS, 7 * DAY_MS, 35 * DAY_MS, Infinity];
 
 /**
- * A time since which there are at least `wanted` rows of the condition: counts know where the rows of a rare rule are, which an
- * index by time alone would be walked for. Undefined where counts do not know, or where site and time are all that is asked.
+ * A time since which at least `wanted` rows match: counts show where the rows of a rare rule are, which otherwise needs a
+ * scan of the time index. Undefined if counts cannot tell, or if only site and time are requested.
  */
 export function newestReach(db: DatabaseSync, table: EventTable, where: Where, wanted: number): number | undefined {
   const rollup = rollupOf(table);

@@ -7,7 +7,7 @@ import { columnsIn, whereSql } from "#events/sql/where-sql.ts";
 
 const HOUR_MS = 3_600_000;
 const KEYS: ReadonlySet<string> = new Set(["account_id", "gateway_id", "provider", "model"]);
-/** What hours know, by the columns of rows and what is computed of these. */
+/** Columns that hourly sums can answer: columns of rows, and values computed from them. */
 const SUMS: Readonly<Record<string, string>> = {
   cost: "cost",
   tokens_in: "tokens_in",
@@ -23,8 +23,8 @@ const SUMS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Requests of gateways counted from the sums of their hours, and from rows before the first and behind the last whole hour.
- * Hours also know of requests whose rows are not kept, or not any more. Undefined where they do not know what is asked for.
+ * Requests of gateways counted from hourly sums, and from rows before the first and after the last whole hour. Hourly
+ * sums also include requests whose rows are not kept, or no longer. Undefined if they cannot answer the query.
  */
 export function usageGroups(db: DatabaseSync, query: GroupQuery): readonly Group[] | undefined {
   const { fromMs, toMs, rest } = windowOf(query.where);

@@ -2,10 +2,10 @@ import type { EventDatabase } from "#events/database/database.ts";
 import type { DiskReserve } from "./disk-reserve.ts";
 import type { LogIndexer } from "#events/logs/indexer.ts";
 
-/** Bytes of the file system in which the database is. */
+/** Bytes of the file system that contains the database. */
 export interface Volume {
   readonly total: number;
-  /** That we may use. */
+  /** Bytes available to this process. */
   readonly free: number;
   readonly used: number;
 }
@@ -16,48 +16,51 @@ export interface DiskRoomDeps {
   readonly reserve: DiskReserve;
   volume(): Volume;
   monotonicMs(): number;
-  /** Rows or segments have to go. */
+  /** Rows or segments must be deleted. */
   short(reason: ShortReason): void;
 }
 
 export type ShortReason = "no room to write" | "little room is left";
 
-/** What a disk with less room than the limits allow leaves for events (ADR 0055). */
+/** Keeps events within the room on a disk that is smaller than the limits (ADR 0055). */
 export interface DiskRoom {
-  /** To be called before rows of some `bytes` are written: makes room where the disk has none for them. */
+  /** Must be called before rows of about `bytes` are written: frees room if the disk lacks it. */
   ready(bytes: number): void;
-  /** After a write that found no room: makes some. Gives whether it can be tried again. */
+  /** After a write that found no room: frees some. Returns whether to try again. */
   make(bytes: number): boolean;
-  /** Looks whether little is left, before nothing is: from what is ours, if that is what fills the disk. To be called now and then. */
+  /**
+   * Checks whether the disk is nearly full, and then frees room if events are what fills it. Must be called from time to
+   * time.
+   */
   watch(): void;
-  /** One short step of what `watch` has found; true while there is more. */
+  /** One short step of the work that `watch` has found; true while more remains. */
   step(): boolean;
 }
 
-/** A page that is new is written twice, into the log and into the file, and indexes and counts come on top. */
+/** A new page is written twice, to the log and to the file, and indexes and counts add to it. */
 const NEEDED_TIMES = 3;
 const MARGIN_BYTES = 1024 * 1024;
-/** Of rows or of segments: what goes at a time. */
+/** Share of rows or segments that is deleted at a time. */
 const GIVEN_SHARE = 1 / 16;
 const GIVEN_BYTES_MAX = 16 * 1024 * 1024;
-/** What is little. */
+/** Below this share the disk counts as nearly full. */
 const LOW_SHARE = 1 / 50;
 const LOW_BYTES_MAX = 256 * 1024 * 1024;
 const ROWS_AT_ONCE = 5000;
 const PAGES_AT_ONCE = 2000;
 const STEPS_MAX = 200;
-/** What did not help is not tried again at once. */
+/** An attempt that did not help is not repeated sooner. */
 const AGAIN_MS = 1_000;
 
 export function createDiskRoom({ database, segments, reserve, volume, monotonicMs, short }: DiskRoomDeps): DiskRoom {
-  /** Bytes that the database is to be brought down to. */
+  /** Target size of the database in bytes. */
   let target = Infinity;
   let failedMs = -Infinity;
 
   const dropSegments = (): void => segments.tidy(segments.bytes() * (1 - GIVEN_SHARE));
   const areSegmentsMore = (): boolean => segments.bytes() > database.usedBytes();
 
-  /** Pages within the file are room that nobody else can take; gives whether there are enough. */
+  /** Free pages within the file are room that no other program can take; returns whether they suffice. */
   const freePages = (bytes: number): boolean => {
     const enough = NEEDED_TIMES * bytes;
     if (database.freeBytes() >= enough + MARGIN_BYTES) return true;
@@ -72,7 +75,7 @@ export function createDiskRoom({ database, segments, reserve, volume, monotonicM
     short("no room to write");
     reserve.release();
     try {
-      // Of what goes into the file first, deletions need the less of the log.
+      // With the log's content in the file first, deletions need less of the log.
       database.checkpoint();
       if (areSegmentsMore()) dropSegments();
       const isMade = freePages(bytes);

@@ -2,27 +2,27 @@ import { randomBytes } from "node:crypto";
 import { closeSync, existsSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 
 /**
- * A file that holds room for the moment in which the disk has none: to delete rows, SQLite writes first, and what its log holds may need
- * a longer file before the log can be used again. Without that room a full disk would stay full for good.
+ * A file that reserves room for the moment when the disk is full: to delete rows, SQLite first writes, and its log may
+ * need a longer file before it can be used again. Without that room a full disk would stay full.
  */
 export interface DiskReserve {
-  /** Takes the room, or more of it, where it is free. */
+  /** Reserves the room, or more of it, if it is free. */
   keep(): void;
-  /** Gives it back; false where there was none. */
+  /** Releases it; false without a reserve. */
   release(): boolean;
 }
 
-/** What SQLite's log has before it goes into the file, four times. */
+/** Four times the size that SQLite's log reaches before it is copied into the file. */
 const RESERVE_BYTES = 16 * 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
-/** Of what is free: a small disk is for rows. */
+/** Share of the free room: on a small disk, rows need it. */
 const FREE_SHARE = 1 / 4;
 
 export function createDiskReserve(path: string, freeBytes: () => number): DiskReserve {
   const grow = (bytes: number): void => {
     const file = openSync(path, "a", 0o600);
     try {
-      // Noise: of zeros, some file systems keep only that there are some. None of them looks as far back as a chunk is long.
+      // Noise: some file systems do not store zeros. None of them looks back as far as a chunk is long.
       const noise = randomBytes(CHUNK_BYTES);
       for (let rest = bytes; rest > 0; rest -= CHUNK_BYTES) writeSync(file, noise);
     } finally {
@@ -41,7 +41,7 @@ export function createDiskReserve(path: string, freeBytes: () => number): DiskRe
         const bytes = Math.min(RESERVE_BYTES - kept, (freeBytes() + kept) * FREE_SHARE - kept);
         if (bytes >= CHUNK_BYTES) grow(bytes);
       } catch {
-        // Others were faster to take it: later.
+        // Another program took the room first: try later.
       }
     },
   };

@@ -1,21 +1,21 @@
 export interface SteadyTimeDeps {
   nowMs(): number;
   monotonicMs(): number;
-  /** When something was last written, by the clock of then; undefined where nothing was. */
+  /** Time of the last write, by the clock at that time; undefined if nothing was written. */
   readonly writtenMs: number | undefined;
-  /** The clock has jumped ahead by so much, and is not believed yet. */
+  /** The clock has jumped ahead by this much and is not trusted yet. */
   jumped(aheadMs: number): void;
 }
 
-/** What is no jump: clocks are set by a little all the time. */
+/** Smaller changes are not jumps: clocks are often adjusted slightly. */
 const SLACK_MS = 3_600_000;
-/** After so long a clock that has jumped is believed: machines do sleep, or were switched off. */
+/** After this time a clock that has jumped is trusted: the machine may have slept or been switched off. */
 const BELIEVED_MS = 86_400_000;
 
 /**
- * The time for deleting what is old. A clock that is set a year ahead by a slip of the hand, or that was never set since the start, makes everything
- * old at once; what it deletes is gone when it comes back. So a jump ahead counts once it has lasted for a day. One that goes back
- * is followed: less is old then.
+ * The time for deleting old data. A clock that is a year ahead by mistake, or was not set since the start, makes all data
+ * old at once, and deleted data does not come back. Therefore a jump ahead counts only after it has lasted for a day. A
+ * clock that goes back is followed: then less is old.
  */
 export function createSteadyTime({ nowMs, monotonicMs, writtenMs, jumped }: SteadyTimeDeps): () => number {
   let base = { atMs: writtenMs ?? nowMs(), monotonicMs: monotonicMs() };

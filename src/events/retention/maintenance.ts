@@ -9,20 +9,20 @@ export interface TidyingDeps {
   readonly segments: Pick<LogIndexer, "tidy">;
   readonly limits: RetentionLimits;
   readonly room: DiskRoom;
-  /** By which things are old (steady-time.ts). */
+  /** The time that decides what is old (guarded-clock.ts). */
   nowMs(): number;
-  /** What is in use after a step. */
+  /** Bytes in use after a step. */
   measured(bytes: number): void;
   failed(duty: string, error: unknown): void;
 }
 
-/** Few enough that their deletion keeps no batch waiting: some 15 ms. */
+/** Few enough that their deletion delays a batch by only about 15 ms. */
 const NAMES_AT_ONCE = 250;
 const USAGE_KEPT_MS = 400 * 86_400_000;
 
-/** Keeps events within their limits and the disk's: one short step a call, which gives true while there is more to do. */
+/** Keeps events within their limits and the disk's: one short step per call, which returns true while more remains. */
 export function createTidying({ database, segments, limits, room, nowMs, measured, failed }: TidyingDeps): () => boolean {
-  // Each by itself: what frees room must not wait for what needs some.
+  // Each duty by itself: work that frees room must not wait for work that needs room.
   const attempt = (duty: string, work: () => boolean | void): boolean => {
     try {
       return work() === true;

@@ -2,11 +2,11 @@ import type { EventDatabase } from "#events/database/database.ts";
 
 export interface RetentionLimits {
   readonly ageMs: number;
-  /** Of the whole database, without free pages. */
+  /** Limit of the whole database, without free pages. */
   readonly bytes: number;
-  /** Of the segments, in which the bodies of gateway requests are; absent: not bounded. */
+  /** Limit of the segments, which contain the bodies of gateway requests; absent: unlimited. */
   readonly segmentBytes?: number;
-  /** Of the counts by the minute and by the hour, which stay when rows go; absent: as long as rows. */
+  /** Ages of the counts by minute and by hour, which stay when rows are deleted; absent: the same as rows. */
   readonly minutesAgeMs?: number;
   readonly hoursAgeMs?: number;
 }
@@ -14,7 +14,10 @@ export interface RetentionLimits {
 const ROWS_AT_ONCE = 5000;
 const PAGES_AT_ONCE = 2000;
 
-/** One short step of keeping the database within its limits. Returns true while there is more to do, so that writing goes on between steps. */
+/**
+ * One short step of keeping the database within its limits. Returns true while more remains, so that writing continues
+ * between steps.
+ */
 export function retentionStep(database: EventDatabase, limits: RetentionLimits, nowMs: number): boolean {
   const { ageMs, minutesAgeMs = ageMs, hoursAgeMs = ageMs } = limits;
   const expired =

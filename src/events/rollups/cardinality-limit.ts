@@ -1,19 +1,19 @@
 import type { DatabaseSync } from "node:sqlite";
 import { facetColumns, type FacetName, facetTable, VISITORS_COLUMNS } from "#events/rows/schema.ts";
 
-/** Bounds how many names that visitors make up the counts of a site and an interval have (ADR 0055). */
+/** Limits how many names made up by visitors the counts of a site and an interval can have (ADR 0055). */
 export interface CountedNames {
-  /** Whether a count of this combination may begin, which there is none of yet. */
+  /** Whether a new count of this combination may begin. */
   mayBegin(site: number, atMs: number, combination: number): boolean;
 }
 
-/** More than the methods and media types that any site has, and few enough that a flood of them leaves counts short. */
+/** More than the methods and media types of any site, and few enough that a flood of them keeps counts short. */
 const NAMES_MAX = 300;
-/** Sites and intervals that are remembered; others are read again. */
+/** Sites and intervals kept in memory; others are read again. */
 const REMEMBERED_MAX = 1_000;
 const SEPARATOR = "char(0)";
 
-/** `table`: the counts, whose column `facet` has the combinations. */
+/** `table`: the counts, whose column `facet` contains the combinations. */
 export function createCountedNames(db: DatabaseSync, table: string, facet: FacetName): CountedNames {
   const made = facetColumns(facet).filter((column) => VISITORS_COLUMNS[facet]?.includes(column));
   const name = made.map((column) => `f.${column}`).join(` || ${SEPARATOR} || `);

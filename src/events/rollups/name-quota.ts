@@ -1,18 +1,18 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type NameOwner, type FacetName, facetTable } from "#events/rows/schema.ts";
 
-/** How many names of a facet there are, and whose (ADR 0055). */
+/** Number of names of a facet, and their owners (ADR 0055). */
 export interface NameShares {
   mayAdd(owner: NameOwner): boolean;
-  /** Gives what undoes it. */
+  /** Returns a function that undoes it. */
   add(owner: NameOwner): () => void;
-  /** For a name that has been deleted; gives what undoes it. */
+  /** For a deleted name; returns a function that undoes it. */
   remove(site: number): () => void;
 }
 
 /**
- * A site may have as many names as there are places left, and its account twice as many: one that floods alone is given half, two are given a
- * third each, and however many they are, as much as each of them has is left for who comes new.
+ * A site may have as many names as places are left, and its account twice as many: a single flooding site gets half, two
+ * get a third each, and with any number of them, a newcomer can have as many as each of them has.
  */
 const ACCOUNT_TIMES = 2;
 

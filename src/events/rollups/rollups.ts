@@ -6,17 +6,17 @@ import { createCountedNames } from "./cardinality-limit.ts";
 import { EVENT_SCHEMA, type FacetName, numberColumns, VISITORS_COLUMNS } from "#events/rows/schema.ts";
 
 /**
- * Rows counted by the minute and by the hour as they are written, in the same transaction. Charts and alerts read these
- * instead of millions of rows, and they are kept after the rows have gone.
+ * Rows counted by minute and by hour as they are written, in the same transaction. Charts and alerts read these instead
+ * of millions of rows, and they are kept after the rows are deleted.
  */
 export interface Rollup {
   readonly table: EventTable;
-  /** What rows are told apart by, besides their time. */
+  /** Columns that distinguish rows, besides their time. */
   readonly facets: readonly FacetName[];
   readonly columns: readonly string[];
-  /** What each row counts for; 1 where no column says. */
+  /** Column with the weight of each row; 1 without a column. */
   readonly weight: string | null;
-  /** Columns that are added up, each row as often as it counts. */
+  /** Columns that are summed, each row times its weight. */
   readonly sums: readonly string[];
 }
 
@@ -38,7 +38,7 @@ export const ROLLUPS: readonly Rollup[] = [
   },
 ];
 
-/** The lengths of time that are counted, longest first: a query takes whole hours, the minutes beside them, and rows at its ends. */
+/** The intervals that are counted, longest first: a query takes whole hours, the minutes beside them, and rows at its ends. */
 export const ROLLUP_LEVELS = [
   { name: "hours", ms: 3_600_000 },
   { name: "minutes", ms: 60_000 },
@@ -50,8 +50,8 @@ export const rollupOf = (table: EventTable): Rollup | undefined => ROLLUPS.find(
 const keysOf = ({ facets, columns }: Rollup): readonly string[] => [...facets, ...columns];
 
 /**
- * `since_ms` of `rollups`: rows before it were written by a version that did not count them. The first key is the site,
- * since every question is about some.
+ * `since_ms` of `rollups`: earlier rows were written by a version that did not count them. The first key is the site,
+ * because every query names sites.
  */
 export const rollupStatements = (): readonly string[] => [
   "CREATE TABLE IF NOT EXISTS rollups (name TEXT PRIMARY KEY, since_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID",
@@ -76,7 +76,7 @@ export const rollupStatements = (): readonly string[] => [
 /** Counts the rows of several batches. */
 export type RollupWriter = (batches: readonly NumberedRows[]) => void;
 
-/** The number of the combination that stands for another one where visitors have made up too many. */
+/** The number of the combination that replaces another one if visitors have made up too many. */
 type OtherNumber = (facet: FacetName, id: number) => number;
 
 export function createRollupWriter(db: DatabaseSync, rollup: Rollup, otherOf: OtherNumber): RollupWriter {
@@ -98,7 +98,7 @@ export function createRollupWriter(db: DatabaseSync, rollup: Rollup, otherOf: Ot
     let group: number[] = [];
     let minute = -Infinity;
     for (let row = 0; row < batch.rows; row++) {
-      // Neighbours are mostly alike.
+      // Adjacent rows are mostly alike.
       if (!(times[row]! >= minute && times[row]! < minute + MINUTE_MS) || !isAsBefore(keys, row)) {
         minute = Math.floor(times[row]! / MINUTE_MS) * MINUTE_MS;
         group = groupOf(minutes, batch, keys, minute, row);
@@ -125,7 +125,7 @@ export function createRollupWriter(db: DatabaseSync, rollup: Rollup, otherOf: Ot
   };
 }
 
-/** Adds a group: its time, its keys, and what is added up. */
+/** Adds a group: its time, its keys, and its sums. */
 function createAdder(db: DatabaseSync, rollup: Rollup, level: RollupLevel, otherOf: OtherNumber): (group: readonly number[]) => void {
   const facet = rollup.facets.find((name) => name in VISITORS_COLUMNS)!;
   const [siteAt, facetAt] = [1 + rollup.facets.indexOf("site"), 1 + rollup.facets.indexOf(facet)];
@@ -150,7 +150,7 @@ function isAsBefore(columns: readonly Column[], row: number): boolean {
 
 const MINUTE_MS = 60_000;
 
-/** Groups of minutes, added up to those of the level. */
+/** Groups of minutes, summed into those of the level. */
 function atLevel(minutes: Iterable<readonly number[]>, level: RollupLevel, keys: number): Iterable<readonly number[]> {
   if (level.ms === MINUTE_MS) return minutes;
   const groups = new Map<string, number[]>();

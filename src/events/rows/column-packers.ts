@@ -1,9 +1,9 @@
 import { AS_BEFORE, type PackedFacet, type PackedTexts } from "./packed-rows.ts";
 import { DICTIONARY_LEADS, facetColumns, type FacetName } from "./schema.ts";
 
-// Each gathers one column of a batch. Classes, because every request passes through them.
+// Each packer collects one column of a batch. They are classes, because every request passes through them.
 
-/** What columns have room for at first. */
+/** Initial room of columns. */
 export const FIRST_ROWS = 64;
 
 export type AnyRow = Readonly<Record<string, unknown>>;
@@ -17,7 +17,7 @@ export class TextPacker {
     this.lengths = new Uint32Array(room);
   }
 
-  /** Gives the length that this adds to what waits, in UTF-16 units. */
+  /** Returns the length that this adds to the waiting text, in UTF-16 units. */
   push(text: string, at: number): number {
     if (text === this.before) {
       this.lengths[at] = AS_BEFORE;
@@ -63,7 +63,7 @@ export class FacetPacker {
   private readonly columns: readonly string[];
   private readonly lead: string;
   private texts: string[] = [];
-  /** Numbers by the text of the leading column: joining all texts to one key would cost more than comparing them. */
+  /** Numbers by the text of the leading column: joining all texts into one key would cost more than comparing them. */
   private numbers = new Map<string, number[]>();
   private last = 0;
   private combinations = new Uint32Array(FIRST_ROWS);
@@ -73,7 +73,7 @@ export class FacetPacker {
     this.lead = DICTIONARY_LEADS[name];
   }
 
-  /** `isAsBefore`: whoever pushes knows that the row before has the same combination; false where it does not know. */
+  /** `isAsBefore`: true if the caller knows that the row before has the same combination. */
   push(row: AnyRow, at: number, isAsBefore: boolean): void {
     if (!isAsBefore || at === 0) this.last = this.numberOf(row);
     this.combinations[at] = this.last;
@@ -110,7 +110,7 @@ export class FacetPacker {
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** What most rows have where it is not a text needs no call. */
+/** Fast path for the most common values that are not texts. */
 export function cellText(value: unknown): string {
   if (typeof value === "string") return value;
   if (value === undefined) return "";

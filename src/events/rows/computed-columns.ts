@@ -1,9 +1,9 @@
 import type { EventTable } from "./rows.ts";
 
-/** Of a gateway's request, which may lack one or both. */
+/** All tokens of a gateway's request, which may lack one or both counts. */
 export const ALL_TOKENS = "(IFNULL(tokens_in, 0) + IFNULL(tokens_out, 0))";
 
-/** What can be added up of rows besides their columns, as SQL over these. Tables of blocks and of roll-ups have none. */
+/** Values that can be summed besides columns, as SQL over these. Tables of blocks and of roll-ups have none. */
 const COMPUTED = {
   gateway_logs: {
     errored: "(1 - success)",
@@ -17,7 +17,7 @@ const COMPUTED = {
 
 export type ComputedColumn<T extends EventTable> = T extends keyof typeof COMPUTED ? keyof (typeof COMPUTED)[T] & string : never;
 
-/** SQL of a computed column; undefined where the table has none of that name. */
+/** SQL of a computed column; undefined if the table has none of that name. */
 export function computedColumn(table: EventTable, column: string): string | undefined {
   const computed: Readonly<Record<string, string>> = table in COMPUTED ? COMPUTED[table as keyof typeof COMPUTED] : {};
   return Object.hasOwn(computed, column) ? computed[column] : undefined;

@@ -2,12 +2,12 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { EventTable } from "./rows.ts";
 import { type Cell, storedColumns } from "./schema.ts";
 
-/** Inserts rows whose cells follow one another. `firstRow`: the number of the first row; without it, the next one of the table. */
+/** Inserts rows whose cells follow one another. `firstRow`: the number of the first row; by default, the table's next one. */
 export type Inserter = (cells: readonly Cell[], firstRow?: number) => void;
 
-/** Twenty rows a statement cost a third less than twenty statements; more gain nothing. */
+/** Twenty rows per statement cost a third less than twenty statements; more bring no gain. */
 const ROWS_PER_STATEMENT = 20;
-/** Kinds of statements that are kept ready. */
+/** Number of prepared statements to keep. */
 const KINDS_MAX = 64;
 
 export function createInserter(db: DatabaseSync, table: EventTable): Inserter {
@@ -16,7 +16,7 @@ export function createInserter(db: DatabaseSync, table: EventTable): Inserter {
   const one = db.prepare(insertSql(table, names, 1));
   const many = db.prepare(insertSql(table, names, ROWS_PER_STATEMENT));
   const numbered = db.prepare(insertSql(table, ["row_id", ...names], 1));
-  /** By the columns in which twenty rows agree, whose cells are given once. */
+  /** By the columns in which twenty rows are equal, whose cells are passed once. */
   const kinds = new Map<string, StatementSync>();
 
   const insertMany = (cells: readonly Cell[], from: number, end: number): void => {
@@ -38,7 +38,7 @@ export function createInserter(db: DatabaseSync, table: EventTable): Inserter {
   return (cells, firstRow) => {
     let at = 0;
     if (firstRow !== undefined && cells.length > 0) {
-      // Those behind it count on from it.
+      // The rows after it get consecutive numbers.
       numbered.run(firstRow, ...cells.slice(0, width));
       at = width;
     }
@@ -47,7 +47,7 @@ export function createInserter(db: DatabaseSync, table: EventTable): Inserter {
   };
 }
 
-/** The columns in which all these rows have the same. */
+/** The columns in which all these rows are equal. */
 function sharedColumns(cells: readonly Cell[], width: number, from: number, end: number): readonly number[] {
   const shared: number[] = [];
   for (let column = 0; column < width; column++) {
@@ -56,7 +56,7 @@ function sharedColumns(cells: readonly Cell[], width: number, from: number, end:
     while (at < end && cells[at] === first) at += width;
     if (at >= end) shared.push(column);
   }
-  // SQL has no rows without a column of their own.
+  // SQL needs at least one column per row.
   if (shared.length === width) shared.pop();
   return shared;
 }
@@ -70,8 +70,8 @@ function otherCells(cells: readonly Cell[], width: number, from: number, end: nu
 }
 
 /**
- * Parameters for the shared columns come first, then those of one row after the other. None of them has a number: by it each
- * would be looked for among all others whenever one is bound.
+ * Parameters of the shared columns come first, then those of one row after the other. They are unnumbered: SQLite would
+ * search a number among all others at each bind.
  */
 function insertSql(table: EventTable, names: readonly string[], rows: number, shared: ReadonlySet<number> = new Set()): string {
   const own = names.length - shared.size;

@@ -5,17 +5,17 @@ export interface RowsMessage {
   readonly type: "rows";
   readonly batch: number;
   readonly tables: readonly PackedRows[];
-  /** Of zones that have rows here and have chosen something else than `undoubted`. */
+  /** Settings of zones that have rows here and have chosen a setting other than `undoubted`. */
   readonly maskings?: Maskings;
 }
 
-/** What of visitors' texts is masked in a zone's rows (snapshot/edge-settings.ts). */
+/** How much of visitors' texts is masked in a zone's rows (snapshot/edge-settings.ts). */
 export type LogMasking = "undoubted" | "all" | "off";
 
 /** By identifier of the zone. */
 export type Maskings = ReadonlyMap<string, LogMasking>;
 
-/** From the writer to a sink, once the batch is committed (or could not be). */
+/** From the writer to a sink, once the batch is committed or has failed. */
 export interface WrittenMessage {
   readonly type: "written";
   readonly batch: number;

@@ -2,8 +2,8 @@ import { type NameOwner, type Cell, EVENT_SCHEMA, facetColumns, type FacetName, 
 import type { EventTable } from "./rows.ts";
 
 /**
- * Rows of one table as they cross threads: a column after the other, because a copy of thousands of cells costs each of
- * them. Facets, texts and numbers stand in the order of the table's stored columns.
+ * Rows of one table as they cross threads: column by column, because a copy of thousands of cells would cost each of
+ * them. Facets, texts and numbers are in the order of the table's stored columns.
  */
 export interface PackedRows {
   readonly table: EventTable;
@@ -12,14 +12,14 @@ export interface PackedRows {
   readonly texts: readonly PackedTexts[];
   /** NaN is null. */
   readonly numbers: readonly Float64Array[];
-  /** What rules logged of rows of `requests`. */
+  /** Security events that rules logged for rows of `requests`. */
   readonly events?: PackedEvents;
 }
 
-/** Security events by what they have beside their request, whose row is in the same batch (request-events.ts). */
+/** Security events by their data beyond the request, whose row is in the same batch (request-events.ts). */
 export interface PackedEvents {
   readonly rows: number;
-  /** The position of each one's request. */
+  /** The position of each event's request. */
   readonly requests: Uint32Array;
   readonly rule: PackedFacet;
   readonly matches: PackedTexts;
@@ -28,27 +28,27 @@ export interface PackedEvents {
 export interface PackedFacet {
   /** The texts of the batch's combinations one after the other. */
   readonly texts: readonly string[];
-  /** Which of these each row has. */
+  /** The combination of each row. */
   readonly combinations: Uint32Array;
 }
 
 export interface PackedTexts {
   /** The cells one after the other. */
   readonly text: string;
-  /** The lengths of these; `AS_BEFORE` where the row before has the same text, which is then not repeated. */
+  /** The lengths of these; `AS_BEFORE` if the row before has the same text, which is then not repeated. */
   readonly lengths: Uint32Array;
 }
 
 export const AS_BEFORE = 0xffff_ffff;
 
-/** Events of requests count as rows of their own. */
+/** Events of requests count as separate rows. */
 export const rowsIn = (tables: readonly PackedRows[]): number =>
   tables.reduce((sum, { rows, events }) => sum + rows + (events?.rows ?? 0), 0);
 
-/** Of a row, beside its texts. */
+/** Bytes of a row without its texts. */
 const ROW_BYTES = 100;
 
-/** What they take at most in the file, about: its texts are UTF-8, most of them ASCII. */
+/** Approximate maximum of their bytes in the file: its texts are UTF-8, most of them ASCII. */
 export const bytesIn = (tables: readonly PackedRows[]): number =>
   rowsIn(tables) * ROW_BYTES +
   tables.reduce(
@@ -61,12 +61,12 @@ const unitsIn = (texts: readonly PackedTexts[], facets: readonly PackedFacet[]):
   texts.reduce((sum, { text }) => sum + text.length, 0) +
   facets.reduce((sum, facet) => sum + facet.texts.reduce((units, { length }) => units + length, 0), 0);
 
-/** The number in the file of a batch's combination, which is told by its facet and its texts. `owner`: of the first row that has it. */
+/** The number of a batch's combination in the file, by its facet and texts. `owner`: the owner of the first row that uses it. */
 export type FacetNumber = (facet: FacetName, texts: readonly string[], owner: () => NameOwner) => number;
 
-/** Rows whose combinations have their numbers in the file. */
+/** Rows whose combinations have their file numbers. */
 export interface NumberedRows extends PackedRows {
-  /** For each facet, the number in the file of each combination of the batch. */
+  /** For each facet, the file number of each combination of the batch. */
   readonly ids: readonly (readonly number[])[];
 }
 
@@ -79,7 +79,7 @@ export function numberRows(packed: PackedRows, numberOf: FacetNumber): NumberedR
     const width = facetColumns(name).length;
     let row = 0;
     const ownerOf = (combination: number): NameOwner => {
-      // They are numbered in the order of their first rows.
+      // Combinations are numbered in the order of their first rows.
       row = Math.max(combinations.indexOf(combination, row), 0);
       const sites = packed.facets[siteAt]!;
       const site = sites.combinations[row]!;
@@ -94,7 +94,7 @@ export function numberRows(packed: PackedRows, numberOf: FacetNumber): NumberedR
 
 const SITE_WIDTH = facetColumns("site").length;
 
-/** The cells of all rows one after the other, as the file holds them. */
+/** The cells of all rows one after the other, as stored in the file. */
 export function unpackRows({ table, rows, facets, texts, numbers, ids }: NumberedRows): Cell[] {
   const columns = storedColumns(table);
   const width = columns.length;

@@ -4,12 +4,12 @@ import { AS_BEFORE, type PackedEvents, type PackedFacet, type PackedRows, type P
 import { EVENT_SCHEMA, facetColumns, type FacetName, numberColumns, textColumns } from "./schema.ts";
 
 /**
- * The security events of a batch of requests as rows: what the edge says of them is their requests and rules alone, so that
- * nothing is packed, sent and looked through for what should not be kept twice.
+ * The security events of a batch of requests as rows: the edge reports only their requests and rules, so that no data is
+ * packed, sent and scanned twice.
  */
 export function eventsOfRequests(requests: PackedRows, events: PackedEvents): PackedRows {
   const { rows } = events;
-  // Where each request has one event, as under a rule for all, columns are the requests' own.
+  // If each request has one event, as with a rule for all requests, the columns are the same as the requests'.
   const of = rows === requests.rows && events.requests.every((request, row) => request === row) ? null : events.requests;
   const times = numbersOf(requests.numbers[REQUEST_NUMBERS.indexOf("at_ms")]!, of);
   const texts: Readonly<Record<string, () => PackedTexts>> = {
@@ -32,7 +32,7 @@ export function eventsOfRequests(requests: PackedRows, events: PackedEvents): Pa
   };
 }
 
-/** Positions of the requests that are wanted, one for each row; null where it is each of them. */
+/** Positions of the wanted requests, one for each row; null for all of them. */
 type Requests = Uint32Array | null;
 
 const numbersOf = (column: Float64Array, of: Requests): Float64Array =>
@@ -40,7 +40,7 @@ const numbersOf = (column: Float64Array, of: Requests): Float64Array =>
 
 function textsOf({ text, lengths }: PackedTexts, of: Requests): PackedTexts {
   if (of === null) return { text, lengths };
-  // Where each request's text begins and ends.
+  // Start and end of each request's text.
   const bounds = new Uint32Array(2 * lengths.length);
   for (let row = 0, from = 0, to = 0; row < lengths.length; row++) {
     if (lengths[row] !== AS_BEFORE) [from, to] = [to, to + lengths[row]!];
@@ -52,7 +52,7 @@ function textsOf({ text, lengths }: PackedTexts, of: Requests): PackedTexts {
   return packer.take(of.length);
 }
 
-/** The requests' combinations of one facet as those of another, which has some of its columns. */
+/** The requests' combinations of one facet as those of another facet that has some of its columns. */
 function facetOf(requests: PackedRows, from: FacetName, to: FacetName, of: Requests): PackedFacet {
   const facet = requests.facets[EVENT_SCHEMA.requests.facets.indexOf(from)]!;
   if (of === null && from === to) return facet;
@@ -70,7 +70,7 @@ function facetOf(requests: PackedRows, from: FacetName, to: FacetName, of: Reque
     }
     return number;
   };
-  // By the requests' combination; only those of rows that are wanted have one.
+  // By the requests' combination; only combinations of wanted rows have one.
   const numbers: number[] = [];
   const combinations = (of ?? facet.combinations).map((row) => {
     const combination = of === null ? row : facet.combinations[row]!;

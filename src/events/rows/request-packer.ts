@@ -3,12 +3,12 @@ import type { PackedEvents, PackedRows } from "./packed-rows.ts";
 import type { RequestEvent, RequestRow } from "./rows.ts";
 
 /**
- * Packs rows of requests with the events that rules left of them. It names each field: reading them by a list of names takes
- * five times as long.
+ * Packs rows of requests with the events that rules logged for them. It names each field: reading them through a list of
+ * names takes five times as long.
  */
 export class RequestPacker {
   rows = 0;
-  /** How much text waits, in UTF-16 units; what combinations have is not counted. */
+  /** Length of the waiting text in UTF-16 units, without the texts of combinations. */
   units = 0;
   private readonly site = new FacetPacker("site");
   private readonly host = new FacetPacker("host");
@@ -60,7 +60,7 @@ export class RequestPacker {
     this.rows = at + 1;
   }
 
-  /** What was pushed since the last time. */
+  /** The rows that were pushed since the last call. */
   take(): PackedRows {
     const { rows } = this;
     this.rows = this.units = 0;
@@ -89,7 +89,7 @@ class EventPacker {
   private before: RequestEvent["rule"] | null = null;
   private room = FIRST_ROWS;
 
-  /** Gives the length of the text that is added, in UTF-16 units. */
+  /** Returns the length of the added text, in UTF-16 units. */
   push({ rule, matches }: RequestEvent, request: number): number {
     const { rows: at } = this;
     if (at === this.room) this.makeRoom();
@@ -116,7 +116,7 @@ class EventPacker {
 
 const fields = (row: object): AnyRow => row as AnyRow;
 
-/** Surely: where a text is absent in one of them and empty in the other, it says no. */
+/** Conservative: if a text is absent in one and empty in the other, it returns false. */
 const isSameKind = (a: RequestRow, b: RequestRow): boolean =>
   a.method === b.method &&
   a.scheme === b.scheme &&

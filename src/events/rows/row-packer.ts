@@ -3,10 +3,10 @@ import type { PackedRows } from "./packed-rows.ts";
 import type { EventTable, EventTables } from "./rows.ts";
 import { EVENT_SCHEMA, facetColumns, numberColumns, textColumns } from "./schema.ts";
 
-/** Packs rows of any table, one after the other. Those of requests have one of their own (request-packer.ts). */
+/** Packs rows of any table, one after the other. Rows of requests have a special packer (request-packer.ts). */
 export class RowPacker {
   rows = 0;
-  /** How much text waits, in UTF-16 units; what combinations have is not counted. */
+  /** Length of the waiting text in UTF-16 units, without the texts of combinations. */
   units = 0;
   private readonly table: EventTable;
   private readonly facets: readonly { readonly columns: readonly string[]; readonly packer: FacetPacker }[];
@@ -36,7 +36,7 @@ export class RowPacker {
     this.rows = at + 1;
   }
 
-  /** What was pushed since the last time. */
+  /** The rows that were pushed since the last call. */
   take(): PackedRows {
     const { table, rows } = this;
     this.rows = this.units = 0;
@@ -58,5 +58,5 @@ export class RowPacker {
 
 const isSame = (columns: readonly string[], a: AnyRow, b: AnyRow): boolean => columns.every((column) => a[column] === b[column]);
 
-/** `absent` stands for null, or is zero. */
+/** `absent` represents null, or is zero. */
 const numberOf = (value: unknown, absent: number): number => (typeof value === "number" ? value : value === true ? 1 : absent);

@@ -1,4 +1,4 @@
-/** One row a request that the edge answered. Times are Unix milliseconds. */
+/** One row per request that the edge answered. Times are Unix milliseconds. */
 export interface RequestRow {
   readonly ray_id: string;
   readonly at_ms: number;
@@ -16,25 +16,25 @@ export interface RequestRow {
   readonly bytes_in: number;
   readonly bytes_out: number;
   readonly duration_ms: number;
-  /** What rules of `http_log_custom_fields` asked for; null where none did. */
+  /** Fields that rules of `http_log_custom_fields` asked for; null if none did. */
   readonly custom_fields: LoggedFields | null;
-  /** `HTTP/2`; of the visitor's side, as rules see it. */
+  /** `HTTP/2`; the visitor's side, as rules see it. */
   readonly http_version?: string;
   /** `TLSv1.3`; empty over plain HTTP. */
   readonly tls_version?: string;
-  /** Of the response, without parameters. */
+  /** Media type of the response, without parameters. */
   readonly content_type?: string;
-  /** How the cache had to do with the response; empty where it was not asked. */
+  /** How the cache handled the response; empty if it was not used. */
   readonly cache_status?: string;
-  /** Two letters; empty where it is not known. */
+  /** Two letters; empty if unknown. */
   readonly country?: string;
-  /** What the edge itself refused or answered the request with (edge-errors.ts); empty where it did not. */
+  /** The edge's error code if the edge itself refused or answered the request (edge-errors.ts); otherwise empty. */
   readonly edge_error?: string;
-  /** Name of that error, which tells apart causes that share a code; empty where there is none. */
+  /** Name of that error, which distinguishes causes with the same code; empty without an error. */
   readonly edge_error_name?: string;
 }
 
-/** Fields of a request and its response by the name that a rule gave: an array where the field stood more than once. */
+/** Fields of a request and its response by the name in the rule: an array if the field occurred more than once. */
 export interface LoggedFields {
   readonly cookies?: Readonly<Record<string, string>>;
   readonly request_headers?: Readonly<Record<string, string>>;
@@ -58,7 +58,7 @@ export interface SecurityEventRow {
   readonly rule_description: string;
   readonly phase: string;
   readonly action: string;
-  /** Which service saw it (SPEC 6): `Data Loss Protection`, `WAF`, … (rules/services.ts) */
+  /** The service that detected it (SPEC 6): `Data Loss Protection`, `WAF`, … (rules/services.ts) */
   readonly service: string;
   readonly client_ip: string;
   readonly method: string;
@@ -70,9 +70,9 @@ export interface SecurityEventRow {
   readonly status: number;
   /** Count, place and confidence of matches; never the matched text. */
   readonly matches: readonly EventMatch[];
-  /** The scan spent its budget before the end of the body, so there may be more; absent means false. */
+  /** The scan spent its budget before the end of the body, so more matches are possible; absent means false. */
   readonly scan_limited?: boolean;
-  /** Two letters; empty where it is not known. */
+  /** Two letters; empty if unknown. */
   readonly country?: string;
 }
 
@@ -84,23 +84,23 @@ export interface EventMatch {
   /** Byte offset of the first hit in the scanned body. */
   readonly offset: number;
   readonly confidence: "low" | "medium" | "high";
-  /** Of rules of requests: the field of expressions, or ModSecurity's variable, in which it found something. */
+  /** For rules on requests: the field of expressions, or ModSecurity's variable, that contains the match. */
   readonly part?: string;
-  /** The argument, header field or cookie in it; absent where it has no name. */
+  /** The argument, header field or cookie in it; absent without a name. */
   readonly name?: string;
-  /** What the rule has added to the score with all that it found; at its first part. */
+  /** The score that the rule added with all its matches; at its first part. */
   readonly score?: number;
-  /** Where the first hit stands in a JSON body: `$.users[3].card`. */
+  /** JSON path of the first hit in a JSON body: `$.users[3].card`. */
   readonly json_path?: string;
-  /** Of the first hit's value, under a key of the zone. */
+  /** Hash of the first hit's value, under a key of the zone. */
   readonly value_hash?: string;
-  /** The first hit, most of it masked; only where the rule asks for it. */
+  /** The first hit, mostly masked; only if the rule asks for it. */
   readonly sample?: string;
-  /** The hits, for the holder of the private key alone (kernel/crypto/envelope.ts); only where the rule has a public key. */
+  /** The hits, readable only by the holder of the private key (kernel/crypto/envelope.ts); only if the rule has a public key. */
   readonly matched_data?: string;
 }
 
-/** One row per accepted gateway request; a refused one leaves none (SPEC 1.1). */
+/** One row per accepted gateway request; refused requests have none (SPEC 1.1). */
 export interface GatewayLogRow {
   /** ULID. */
   readonly id: string;
@@ -121,51 +121,51 @@ export interface GatewayLogRow {
   readonly step: number;
   readonly request_content_type: string;
   readonly response_content_type: string;
-  /** What passed, not what is kept of it. */
+  /** Transferred bytes, not bytes kept. */
   readonly request_bytes: number;
   readonly response_bytes: number;
-  /** The client's name for what several requests belong to, or one of our own. */
+  /** The client's name for a group of requests, or a generated one. */
   readonly event_id?: string;
-  /** A JSON object of strings, numbers and booleans; empty where there is none. */
+  /** A JSON object of strings, numbers and booleans; empty if absent. */
   readonly metadata?: string;
   readonly model_type?: string;
-  /** What kind of call the path is: `chat.completions`, `embeddings`, … */
+  /** Kind of call of the path: `chat.completions`, `embeddings`, … */
   readonly request_type?: string;
   readonly user_agent?: string;
-  /** `cost` is by the price that the request itself named. */
+  /** `cost` uses the price that the request itself named. */
   readonly custom_cost?: boolean;
-  /** The tokens are counted here, because the provider did not tell. */
+  /** The tokens are counted here, because the provider did not report them. */
   readonly estimated?: boolean;
-  /** Of `tokens_in`: read from the provider's own cache, and written to it. */
+  /** Part of `tokens_in`: read from the provider's cache, and written to it. */
   readonly tokens_cache_read?: number | null;
   readonly tokens_cache_write?: number | null;
-  /** Of `tokens_out`. */
+  /** Part of `tokens_out`. */
   readonly tokens_reasoning?: number | null;
-  /** Until the first byte of the answer. */
+  /** Time until the first byte of the answer. */
   readonly first_byte_ms?: number | null;
   /** The gateway asked for a token. */
   readonly authentication?: boolean;
-  /** Translated to or from another provider's form. */
+  /** Translated to or from another provider's format. */
   readonly compatibility_mode?: boolean;
-  /** What data loss prevention did: `FLAG`, `BLOCK`, or empty. */
+  /** Action of data loss prevention: `FLAG`, `BLOCK`, or empty. */
   readonly dlp_action?: string;
-  /** Given afterwards, through the API. */
+  /** Set later, through the API. */
   readonly feedback?: number | null;
   readonly score?: number | null;
-  /** Where the bodies are (logs/segment.ts); null where there are none. */
+  /** Place of the bodies (logs/segment.ts); null without bodies. */
   readonly segment?: number | null;
   readonly segment_at?: number | null;
-  /** Bytes that are kept of the bodies. */
+  /** Bytes kept of the bodies. */
   readonly request_kept?: number;
   readonly response_kept?: number;
 }
 
-/** One row for some of the questions that a zone's nameserver answered: each stands for as many as its interval says. */
+/** One row for some of the queries that a zone's nameserver answered: each represents as many as its interval says. */
 export interface DnsQueryRow {
   readonly at_ms: number;
   readonly account_id: string;
   readonly zone_id: string;
-  /** Presentation form without the final dot, as it was asked. */
+  /** Presentation form without the final dot, as in the query. */
   readonly query_name: string;
   readonly query_type: string;
   readonly response_code: string;
@@ -188,9 +188,9 @@ export type EventTable = keyof EventTables;
 /** Of several tables, the columns of any of them. */
 export type ColumnOf<T extends EventTable> = T extends EventTable ? keyof EventTables[T] & string : never;
 
-/** What the security event of a request has beside the request's row: the row says the rest, and the writer gives the id. */
+/** Data of a request's security event beyond the request's row: the row has the rest, and the writer assigns the id. */
 export interface RequestEvent {
-  /** The same object where it is the same rule. */
+  /** The same object for the same rule. */
   readonly rule: EventRule;
   readonly matches: readonly EventMatch[];
 }
@@ -200,12 +200,12 @@ export type EventRule = Pick<
   "ruleset_id" | "rule_id" | "deployed_by" | "rule_description" | "phase" | "action" | "service"
 >;
 
-/** Where planes put rows. Bounded: it never blocks and never throws, and counts what it had to drop. */
+/** Accepts rows from planes. Bounded: it never blocks and never throws, and counts the rows that it had to drop. */
 export interface EventSink {
   push<T extends EventTable>(table: T, row: EventTables[T]): void;
 }
 
-/** The same for requests with what rules logged of each. */
+/** The same for requests, with the events that rules logged for each. */
 export interface RequestSink {
   pushRequest(row: RequestRow, events: readonly RequestEvent[]): void;
 }

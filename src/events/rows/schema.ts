@@ -2,19 +2,19 @@ import type { EventTable, EventTables } from "./rows.ts";
 
 type SqlType = "TEXT" | "INTEGER" | "REAL";
 
-/** How a column's value crosses threads and lies in the file: booleans as 0 and 1, `json` as text. */
+/** Form of a column's value between threads and in the file: booleans as 0 and 1, `json` as text. */
 export interface Column<T extends EventTable = EventTable> {
   readonly name: keyof EventTables[T] & string;
   readonly sql: SqlType;
   readonly form: "plain" | "boolean" | "json";
   readonly nullable: boolean;
-  /** Where the text is, if not in the row itself. */
+  /** The facet that contains the text; null if the row itself does. */
   readonly facet: FacetName | null;
 }
 
 /**
- * Texts that come together again and again. The file holds each combination once, in the table `facet_NAME`, and a row
- * has its number: a row is a third as long, is written in half the time, and is found and counted by numbers.
+ * Texts that often occur together. The file stores each combination once, in the table `facet_NAME`, and a row has its
+ * number: a row is a third as long, takes half the time to write, and is found and counted by numbers.
  */
 export const EVENT_FACETS = {
   site: ["account_id", "zone_id"],
@@ -26,7 +26,7 @@ export const EVENT_FACETS = {
   question: ["query_type", "response_code", "protocol"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** The column of each facet that tells most combinations apart. */
+/** The column of each facet that distinguishes the most combinations. */
 export const DICTIONARY_LEADS: Readonly<Record<FacetName, string>> = {
   site: "zone_id",
   host: "host",
@@ -37,12 +37,12 @@ export const DICTIONARY_LEADS: Readonly<Record<FacetName, string>> = {
   question: "query_type",
 };
 
-/** What stands for texts for which no room is left. */
+/** Replaces texts for which no room is left. */
 export const OTHER_TEXT = "[other]";
 
 /**
- * Columns in which visitors can write what they like, of the facets that have such: once a facet is full, `OTHER_TEXT` stands there in
- * new combinations. What tenants make, such as sites and rules, is bounded by what they may make.
+ * Columns that visitors can fill with any text, by facet: once a facet is full, new combinations have `OTHER_TEXT` there.
+ * Names that tenants create, such as sites and rules, are limited elsewhere.
  */
 export const VISITORS_COLUMNS: Readonly<Partial<Record<FacetName, readonly string[]>>> = {
   host: ["host"],
@@ -52,7 +52,7 @@ export const VISITORS_COLUMNS: Readonly<Partial<Record<FacetName, readonly strin
   question: ["query_type"],
 };
 
-/** The number of the site whose row brought a name that visitors may have made up; 0 in a file from before it was written down. */
+/** The number of the site whose row introduced a name that visitors may have made up; 0 in a file from before it was recorded. */
 export const OWNER_COLUMN = "site INTEGER NOT NULL DEFAULT 0";
 
 export type FacetName = keyof typeof EVENT_FACETS;
@@ -62,16 +62,16 @@ export const facetColumns = (name: FacetName): readonly string[] => EVENT_FACETS
 
 export interface TableSchema<T extends EventTable = EventTable> {
   readonly name: T;
-  /** Of the row as everybody sees it. */
+  /** Columns of the row as readers see it. */
   readonly columns: readonly Column<T>[];
   readonly facets: readonly FacetName[];
-  /** Columns of each index, as they lie in the file, besides the row id. */
+  /** Columns of each index as stored in the file, besides the row id. */
   readonly indexes: readonly (readonly string[])[];
 }
 
 type Sql = "text" | "integer" | "real" | "boolean" | "json" | "integer?" | "real?";
 
-/** The compiler insists that every field of the row is here. */
+/** The compiler checks that every field of the row is listed. */
 function table<T extends EventTable>(
   name: T,
   columns: { readonly [K in keyof Required<EventTables[T]> & string]: Sql },
@@ -224,16 +224,16 @@ export const EVENT_SCHEMA: { readonly [T in EventTable]: TableSchema<T> } = {
 export const EVENT_TABLES = Object.keys(EVENT_SCHEMA) as readonly EventTable[];
 
 /**
- * What `PRAGMA user_version` holds. A file of version 1 is carried over (carry-over.ts), one of version 2 has no blocks yet and is
- * given them, one of any other is refused. A column more needs no new version, unless it belongs to a facet: the writer adds it to
- * a file that lacks it, and older rows have its zero ('' or 0, null where it may be null).
+ * The value of `PRAGMA user_version`. A file of version 1 is migrated (migrate-v1.ts), one of version 2 gets its missing
+ * block tables, one of any other version is refused. An additional column needs no new version, unless it belongs to a
+ * facet: the writer adds it to a file that lacks it, and older rows have its zero ('' or 0, null if it may be null).
  */
 export const EVENT_SCHEMA_VERSION = 3;
 export const VERSION_WITHOUT_BLOCKS = 2;
 
-/** A column as it lies in the file: a facet's number in place of its first text, or a column of the row's own. */
+/** A column as stored in the file: a facet's number in place of its first text, or a column of the row itself. */
 export type StoredColumn = { readonly facet: FacetName; readonly name: FacetName } | OwnColumn;
-/** One whose cells lie in the row itself. */
+/** A column whose cells are stored in the row itself. */
 type OwnColumn = Column & { readonly facet: null };
 
 /** In the order of the row's columns. */
@@ -256,14 +256,14 @@ const STORED_COLUMNS = Object.fromEntries(
 const ownColumns = (table: EventTable, isText: boolean): readonly OwnColumn[] =>
   storedColumns(table).filter((column): column is OwnColumn => column.facet === null && (column.sql === "TEXT") === isText);
 
-/** The row's own columns in the order in which packed rows have them: those of texts, and those of numbers. */
+/** The row's stored columns in the order of packed rows: text columns, and number columns. */
 export const textColumns = (table: EventTable): readonly OwnColumn[] => ownColumns(table, true);
 export const numberColumns = (table: EventTable): readonly OwnColumn[] => ownColumns(table, false);
 
 /** The columns under their common type. */
 export const columnsOf = (table: EventTable): readonly Column[] => EVENT_SCHEMA[table].columns as readonly Column[];
 
-/** Statements that make what is missing of the tables, and then of their indexes; running them again changes nothing. */
+/** Statements that create missing tables, and then missing indexes; running them again changes nothing. */
 export const tableStatements = (): readonly string[] => [
   ...FACET_NAMES.map((name) => {
     const names = facetColumns(name);
@@ -287,7 +287,7 @@ export const columnSql = (column: StoredColumn): string =>
 /** A value as it crosses threads and lies in the file. */
 export type Cell = string | number | null;
 
-/** A row from its columns as a query gives them; what is not among these stays out. */
+/** A row from the columns of a query's result; other columns are left out. */
 export function decodeRow<T extends EventTable>(table: T, cells: Readonly<Record<string, unknown>>): EventTables[T] {
   const row: Record<string, unknown> = {};
   for (const { name, form } of columnsOf(table)) {
@@ -298,9 +298,9 @@ export function decodeRow<T extends EventTable>(table: T, cells: Readonly<Record
   return row as unknown as EventTables[T];
 }
 
-/** Whose row brought a name. */
+/** Owner of the row that introduced a name. */
 export interface NameOwner {
-  /** Number of its site in the file; 0 for what is nobody's. */
+  /** Number of its site in the file; 0 for names without an owner. */
   readonly site: number;
   readonly account: string;
 }

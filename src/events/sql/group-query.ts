@@ -6,7 +6,7 @@ export interface GroupQuery<T extends EventTable = EventTable> {
   readonly where: Where<T>;
   readonly by: readonly GroupBy<T>[];
   readonly measures: readonly Measure<T>[];
-  /** Positions in `by`, the count, or positions in `measures`; sums also by what they come to in each row. */
+  /** Positions in `by`, the count, or positions in `measures`; sums also by their average per row. */
   readonly order: readonly {
     readonly by: number | "count" | { readonly measure: number; readonly isPerRow?: boolean };
     readonly direction: "asc" | "desc";
@@ -20,9 +20,9 @@ export interface GroupBy<T extends EventTable = EventTable> {
   readonly intervalMs?: number;
 }
 
-/** What is told of a group besides its count. */
+/** A value of a group besides its count. */
 export interface Measure<T extends EventTable = EventTable> {
-  /** `sum` counts each row as often as it stands for; `unique` counts different values; a number is a percentile. */
+  /** `sum` weights each row by the number it represents; `unique` counts different values; a number is a percentile. */
   readonly kind: "sum" | "unique" | number;
   readonly column: ColumnOf<T> | ComputedColumn<T>;
 }
@@ -33,6 +33,6 @@ export interface Group {
   readonly dimensions: readonly (string | number | null)[];
   /** In the order of `measures`. */
   readonly measures: readonly number[];
-  /** Every so manieth row was read, and stands for those between. */
+  /** Every n-th row was read and represents those in between. */
   readonly sampleInterval: number;
 }

@@ -10,13 +10,13 @@ export const both = (a: Sql, b: Sql): Sql =>
     " AND ",
   );
 
-/** What fits, under the name `t`. */
+/** The matching rows, under the name `t`. */
 export const fromRows = (table: EventTable, { sql, values }: Sql): Sql => ({
   sql: `(SELECT * FROM ${table}${sql === "" ? "" : ` WHERE ${sql}`}) AS t`,
   values,
 });
 
-/** Whole rows from what `from` calls `t`. */
+/** Whole rows from the rows that `from` calls `t`. */
 export function selectSql(table: EventTable, { sql, values }: Sql): Sql {
   const facetOf = facetsByColumn(table);
   const columns = columnsOf(table).map(({ name }) => `${joinedColumn(facetOf, name, "t")} AS ${name}`);

@@ -1,21 +1,24 @@
 import { windowOf } from "./time-window.ts";
 import { isCondition, type Condition, type Where, type WherePart } from "./where-sql.ts";
 
-/** A stretch of time, from inclusive to exclusive, and the conditions that have to hold in it. */
+/** A time range, from inclusive to exclusive, and the conditions that must hold in it. */
 export interface TimePart {
   readonly fromMs: number;
   readonly toMs: number;
   readonly rest: Where;
 }
 
-/** Edges of the stretches that alternatives are taken apart into; each is read by itself. */
+/** Limit of the edges of time ranges into which alternatives are split; each range is read separately. */
 const EDGES_MAX = 24;
-/** Values of conditions in all stretches together. One statement takes 32,766, and reads a stretch from up to seven places. */
+/**
+ * Limit of the values of conditions in all ranges together. One statement takes 32,766, and reads a range from up to
+ * seven places.
+ */
 const VALUES_MAX = 4_000;
 
 /**
- * The stretches of time in which conditions can hold, without the conditions that say so. Times that stand in alternatives cut
- * the whole into stretches in which each of them holds all the time or never; where there are too many, they stay in `rest`.
+ * The time ranges in which conditions can hold, without the conditions on time. Times within alternatives split the whole
+ * into ranges in which each of them holds always or never; if they are too many, they stay in `rest`.
  */
 export function timeParts(where: Where): readonly TimePart[] {
   const { fromMs, toMs, rest } = windowOf(where);
@@ -31,7 +34,7 @@ export function timeParts(where: Where): readonly TimePart[] {
   });
 }
 
-/** Milliseconds at which a time condition begins or ceases to hold; undefined where one is no comparison with a number. */
+/** Milliseconds at which a time condition begins or ceases to hold; undefined if one does not compare with a number. */
 export function timeEdges(where: Where): readonly number[] | undefined {
   const edges: number[] = [];
   const walk = (parts: Where): boolean =>
@@ -60,7 +63,7 @@ function edgeOf({ operator, value }: Condition): number | undefined {
 const alternativesOf = (part: Exclude<WherePart, Condition>): readonly Where[] =>
   "any" in part ? part.any : part.map((condition) => [condition]);
 
-/** What is left of conditions at this time; undefined where they cannot hold. */
+/** The remaining conditions at this time; undefined if they cannot hold. */
 function leftAt(where: Where, ms: number): Where | undefined {
   const left: WherePart[] = [];
   for (const part of where) {

@@ -1,6 +1,6 @@
 import { isCondition, type Where } from "./where-sql.ts";
 
-/** The stretch of time that conditions leave, from inclusive to exclusive, and the conditions that say nothing of it. */
+/** The time range of the conditions, from inclusive to exclusive, and the conditions that do not concern time. */
 export function windowOf(where: Where): { readonly fromMs: number; readonly toMs: number; readonly rest: Where } {
   let fromMs = -Infinity;
   let toMs = Infinity;

@@ -3,8 +3,8 @@ import type { ColumnOf, EventTable } from "#events/rows/rows.ts";
 import { columnsOf, facetColumns, type FacetName, facetTable } from "#events/rows/schema.ts";
 
 /**
- * `has` asks whether the column's text contains the value; `like` knows `%` and `_`, upper and lower case of ASCII being the
- * same; `within` asks whether the address is in the network (CIDR) or is it; the rest compare.
+ * `has` means that the column's text contains the value; `like` supports `%` and `_` and ignores ASCII case; `within`
+ * means that the address is in the network (CIDR) or equals it; the others compare.
  */
 export type ConditionOperator = "eq" | "ne" | "lt" | "le" | "gt" | "ge" | "in" | "not_in" | "has" | "like" | "not_like" | "within";
 
@@ -15,7 +15,7 @@ export interface Condition<T extends EventTable = EventTable> {
   readonly value: string | number | boolean | readonly (string | number)[];
 }
 
-/** All parts must hold. Of a list, or of `any`, one must. */
+/** All parts must hold. In a list, or in `any`, one must. */
 export type Where<T extends EventTable = EventTable> = readonly WherePart<T>[];
 export type WherePart<T extends EventTable = EventTable> = Condition<T> | readonly Condition<T>[] | { readonly any: readonly Where<T>[] };
 
@@ -24,17 +24,17 @@ export interface Sql {
   readonly values: readonly SQLInputValue[];
 }
 
-/** What a condition is about, in a table of rows or of a roll-up: both name facets and columns alike. Empty is no condition. */
+/** The condition as SQL for a table of rows or of a roll-up: both name facets and columns alike. Empty without conditions. */
 export function whereSql(db: DatabaseSync, table: EventTable, where: Where): Sql {
   const facetOf = facetsByColumn(table);
   const sites = siteConditions(facetOf, where);
   const others = where.filter((part) => !sites.includes(part as Condition));
-  // An index is read in its order only for a number that is known beforehand.
+  // An index is only read in order for a number that is known beforehand.
   const parts = [...(sites.length === 0 ? [] : [sitesSql(db, sites)]), ...others.map((part) => partSql(facetOf, part))];
   return joined(parts, " AND ");
 }
 
-/** The sites that the condition leaves; undefined where it leaves all. */
+/** The sites that the condition allows; undefined for all. */
 export function siteIds(db: DatabaseSync, table: EventTable, where: Where): readonly number[] | undefined {
   const sites = siteConditions(facetsByColumn(table), where);
   return sites.length === 0 ? undefined : facetIds(db, "site", sites);
@@ -45,13 +45,13 @@ const siteConditions = (facetOf: ReadonlyMap<string, FacetName>, where: Where): 
 
 export const isCondition = (part: WherePart): part is Condition => "column" in part;
 
-/** Every column that the condition looks at. */
+/** Every column that the condition reads. */
 export const columnsIn = (where: Where): readonly string[] =>
   where.flatMap((part) =>
     isCondition(part) ? [part.column] : "any" in part ? part.any.flatMap(columnsIn) : part.map(({ column }) => column),
   );
 
-/** Which facet holds each column that one holds. */
+/** The facet of each column that belongs to one. */
 export const facetsByColumn = (table: EventTable): ReadonlyMap<string, FacetName> =>
   new Map(columnsOf(table).flatMap(({ name, facet }) => (facet === null ? [] : [[name, facet] as const])));
 
@@ -60,7 +60,7 @@ function sitesSql(db: DatabaseSync, sites: readonly Condition[]): Sql {
   return { sql: ids.length === 1 ? `site = ${ids[0]}` : `site IN (${ids.join(", ")})`, values: [] };
 }
 
-/** The combinations of a facet for which all conditions hold. */
+/** The combinations of a facet that satisfy all conditions. */
 export function facetIds(db: DatabaseSync, facet: FacetName, conditions: readonly Condition[]): readonly number[] {
   const { sql, values } = joined(conditions.map(comparison), " AND ");
   return db
@@ -80,7 +80,7 @@ function partSql(facetOf: ReadonlyMap<string, FacetName>, part: WherePart): Sql 
           ),
         )
       : part.map((condition) => conditionSql(facetOf, condition));
-  // Nothing among nothing holds; everything holds where an alternative says nothing.
+  // An empty list of alternatives is false; an alternative without conditions is true.
   if (alternatives.length === 0) return { sql: "0", values: [] };
   if (alternatives.some(({ sql }) => sql === "")) return { sql: "1", values: [] };
   const { sql, values } = joined(alternatives, " OR ");
@@ -123,11 +123,11 @@ export const joined = (parts: readonly Sql[], word: string): Sql => ({
   values: parts.flatMap(({ values }) => values),
 });
 
-/** A table joined with what its facets say, in this order: the table's own index leads. */
+/** A table joined with the texts of its facets, in this order: the table's own index leads. */
 export const facetJoins = (facets: Iterable<FacetName>, from: string): string =>
   Array.from(new Set(facets), (facet) => ` CROSS JOIN ${facetTable(facet)} AS f_${facet} ON f_${facet}.id = ${from}.${facet}`).join("");
 
-/** How the column of a row is called in such a join. */
+/** Name of a row's column in such a join. */
 export const joinedColumn = (facetOf: ReadonlyMap<string, FacetName>, column: string, from: string): string => {
   const facet = facetOf.get(column);
   if (facet === undefined) return `${from}.${column}`;

@@ -10,7 +10,7 @@ export function packed<T extends EventTable>(table: T, rows: readonly EventTable
   return packer.take();
 }
 
-/** The same with what rules logged of each. */
+/** The same with the events that rules logged for each. */
 export function packedRequests(requests: readonly (readonly [RequestRow, readonly RequestEvent[]])[]): PackedRows {
   const packer = new RequestPacker();
   for (const [row, events] of requests) packer.push(row, events);

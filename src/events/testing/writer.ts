@@ -9,10 +9,10 @@ import { DEFAULT_RETENTION } from "#events/write/writer-config.ts";
 /** The thread that writes, as the server starts it. */
 export interface TestWriter {
   readonly sink: ClosableEventSink;
-  /** What it has logged. */
+  /** Lines that it has logged. */
   readonly logged: readonly string[];
   metric(name: string): Promise<number>;
-  /** Commits what has come and ends the thread. */
+  /** Commits the received rows and ends the thread. */
   drain(timeoutMs?: number): Promise<void>;
 }
 

@@ -3,15 +3,18 @@ import type { RowMasker } from "./mask-rows.ts";
 export interface LateMaskerDeps {
   load(): Promise<RowMasker>;
   pause(ms: number): Promise<void>;
-  /** It could not be loaded and is tried again. */
+  /** Loading failed and will be tried again. */
   failed(error: unknown): void;
 }
 
-/** The masker of rows, whose detectors most of an idle server's life nobody needs: they are loaded for the first text in which something could be. */
+/**
+ * The masker of rows. Its detectors are loaded for the first text that could contain a finding, because an idle server
+ * never needs them.
+ */
 export interface LateMasker {
   /** Null until it is loaded. */
   current(): RowMasker | null;
-  /** Loads it, however often that takes: rows that nobody has looked through are never kept. */
+  /** Loads it, with any number of attempts: rows that were not scanned are never kept. */
   loaded(): Promise<void>;
 }
 
@@ -28,7 +31,7 @@ export function createLateMasker({ load, pause, failed }: LateMaskerDeps): LateM
         masker = await load();
         return;
       } catch (error) {
-        // Such as of too many open files, which pass.
+        // Such as too many open files, which is temporary.
         failed(error);
       }
       await pause(pauseMs);

@@ -1,11 +1,11 @@
 import type { MaskTexts } from "./mask-texts.ts";
 
-/** Marks a name in the JSON of an event's matches. */
+/** Start of a name in the JSON of an event's matches. */
 const NAME = '"name":"';
 
 /**
- * Masks the names of arguments, header fields and cookies in the JSON of events' matches: visitors choose them, and may have put a value
- * where a name belongs. The same texts where nothing was found.
+ * Masks the names of arguments, header fields and cookies in the JSON of events' matches: visitors choose them, and may
+ * have put a value in place of a name. Returns the same texts without findings.
  */
 export const inMatchNames =
   (mask: MaskTexts): MaskTexts =>
@@ -25,12 +25,12 @@ export const inMatchNames =
     return texts.map((text, index) => changed.get(index) ?? text);
   };
 
-/** Whether a name in one of the texts is so long that something could be found in it. */
+/** Whether a name in one of the texts is long enough to contain a finding. */
 export function hasLongName(text: string, charsMin: number): boolean {
   for (let at = text.indexOf(NAME); at !== -1; at = text.indexOf(NAME, at + NAME.length)) {
     const start = at + NAME.length;
     const end = text.indexOf('"', start);
-    // An escaped quotation mark is not the end, and how long such a name is does not matter much.
+    // An escaped quotation mark is not the end, and the exact length of such a name hardly matters.
     if (end - start >= charsMin || text[end - 1] === "\\") return true;
   }
   return false;

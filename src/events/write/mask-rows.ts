@@ -5,17 +5,17 @@ import { hasLongName, inMatchNames } from "./mask-match-names.ts";
 import type { MaskTexts } from "./mask-texts.ts";
 import { EVENT_SCHEMA, facetColumns, textColumns } from "#events/rows/schema.ts";
 
-/** `maskings`: of zones that do not want their rows masked as by default. */
+/** `maskings`: settings of zones that differ from the default. */
 export type RowMasker = (packed: PackedRows, maskings?: Maskings) => PackedRows;
 
-/** What visitors write and rows keep, and what separates its parts. */
+/** Texts that visitors write and rows keep, with the separator of their parts. */
 export const VISITOR_TEXTS = { path: "/", query: "&", user_agent: "" } as const;
 const SEPARATORS: Readonly<Record<string, string>> = VISITOR_TEXTS;
 const TABLES: ReadonlySet<string> = new Set(["requests", "security_events"]);
 
 /**
- * Gives rows with texts of visitors masked; the same ones where nothing was found. By `mask`, and those of zones that want it by what
- * `maskOfAll` makes. Names of programs belong to no zone and are masked by `mask` alone.
+ * Returns rows with visitors' texts masked; the same rows without findings. Uses `mask`, and `maskOfAll` for zones that
+ * want it. User agents belong to no zone and use `mask` alone.
  */
 export function createRowMasker(mask: MaskTexts, maskOfAll: () => MaskTexts = () => mask): RowMasker {
   const maskRepeated = remembering(mask);
@@ -49,7 +49,7 @@ export function createRowMasker(mask: MaskTexts, maskOfAll: () => MaskTexts = ()
   };
 }
 
-/** Which of these zones have rows here; null where none has. For sinks, before rows are sent. */
+/** The zones among these that have rows here; null if none has. For sinks, before rows are sent. */
 export function maskingsIn(tables: readonly PackedRows[], maskingOf: (zoneId: string) => LogMasking | undefined): Maskings | null {
   const maskings = new Map<string, LogMasking>();
   for (const packed of tables) {
@@ -70,7 +70,7 @@ function zonesOf({ table, facets }: PackedRows): readonly string[] {
   return texts.filter((_, index) => index % columns.length === at);
 }
 
-/** What counts for each row; null where all have the default. */
+/** The setting of each row; null if all have the default. */
 function maskingOfRows(packed: PackedRows, maskings: Maskings): readonly LogMasking[] | null {
   const ofZones = zonesOf(packed).map((zoneId) => maskings.get(zoneId) ?? "undoubted");
   if (ofZones.every((masking) => masking === "undoubted")) return null;
@@ -78,7 +78,7 @@ function maskingOfRows(packed: PackedRows, maskings: Maskings): readonly LogMask
   return Array.from(combinations, (combination) => ofZones[combination] ?? "undoubted");
 }
 
-/** Each row by what counts for it: two rows with one text may be of two zones. */
+/** Masks each row by its own setting: two rows with the same text may belong to two zones. */
 function maskByRow(
   { text, lengths }: PackedTexts,
   separator: string,
@@ -102,19 +102,19 @@ function maskByRow(
 }
 
 /**
- * Of the name of a program: a head may hold one of 32 KB, and each name stays for a day at least, whoever's rows go for the room that it
- * takes. Cut after it was looked through, so that nothing is cut to what nobody would know.
+ * Limit of a user agent: a head may contain one of 32 KB, and each stays for at least a day while other rows are deleted
+ * to make room. Cut only after the scan, so that the cut cannot hide a finding.
  */
 const AGENT_CHARS_MAX = 512;
 
 const shortened = (texts: readonly string[]): readonly string[] =>
   texts.some(({ length }) => length > AGENT_CHARS_MAX) ? texts.map((text) => text.slice(0, AGENT_CHARS_MAX)) : texts;
 
-/** Of each of two generations: the older one is forgotten when the younger one is full. */
+/** Size of each of two generations: the older one is forgotten when the younger one is full. */
 const REMEMBERED_MAX = 4096;
 const REMEMBERED_CHARS_MAX = 256;
 
-/** Names of programs come again and again, most of them with a date of eight digits: those without a find are looked at once. */
+/** User agents recur, most of them with a date of eight digits: those without a finding are scanned once. */
 function remembering(mask: MaskTexts): MaskTexts {
   let [younger, older] = [new Set<string>(), new Set<string>()];
   const remember = (text: string): void => {
@@ -138,7 +138,7 @@ function remembering(mask: MaskTexts): MaskTexts {
   };
 }
 
-/** Whether a text is so long that something could be found in it. */
+/** Whether a text is long enough to contain a finding. */
 export const hasTexts = (packed: PackedRows, charsMin: number): boolean =>
   TABLES.has(packed.table) &&
   (packed.texts.some(
@@ -154,7 +154,7 @@ const isMatches = ({ table }: PackedRows, text: number): boolean =>
 
 const isAgent = ({ table }: PackedRows, facet: number): boolean => EVENT_SCHEMA[table].facets[facet] === "agent";
 
-/** What separates the parts of a text; undefined where it is no visitor's. */
+/** The separator of a text's parts; undefined if no visitor writes it. */
 const separatorOf = ({ table }: PackedRows, text: number): string | undefined => SEPARATORS[textColumns(table)[text]?.name ?? ""];
 
 function maskColumn(column: PackedTexts, separator: string, mask: MaskTexts): PackedTexts {

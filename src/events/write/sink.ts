@@ -12,26 +12,26 @@ export interface EventSinkDeps {
   /** To the writer thread; the sink closes it. */
   readonly port: MessagePort;
   readonly metrics: MetricRegistry;
-  /** What a zone has chosen; without it, every zone's rows are masked as by default. */
+  /** A zone's setting; absent: the default masking for every zone. */
   readonly maskingOf?: (zoneId: string) => LogMasking | undefined;
   /** Longest time a row waits before it is sent. */
   readonly flushMs?: number;
-  /** Rows that are waiting or sent but not yet committed; more are dropped and counted. */
+  /** Limit of rows that are waiting or sent but not yet committed; more are dropped and counted. */
   readonly rowsMax?: number;
 }
 
 export interface ClosableEventSink extends EventSink, RequestSink {
-  /** The writer has been started again and takes rows here; rows sent to the old one may be lost. */
+  /** The writer has restarted and takes rows here; rows sent to the old one may be lost. */
   reconnect(port: MessagePort): void;
-  /** Sends what waits and resolves when all of it is committed, or after `timeoutMs`. */
+  /** Sends the waiting rows and resolves when all are committed, or after `timeoutMs`. */
   close(timeoutMs?: number): Promise<void>;
 }
 
-/** Many rows at once cost the writer less each: waking it and ending a transaction cost as much as some hundred rows. */
+/** Many rows at once cost the writer less each: waking it and ending a transaction cost as much as several hundred rows. */
 const FLUSH_MS = 100;
 const FLUSH_ROWS = 4000;
 const ROWS_MAX = 50_000;
-/** Text of a table in a batch, and of all that waits or is on its way: rows may be long ones, all of them. */
+/** Limits of a table's text in a batch, and of all waiting and sent text: all rows may be long. */
 const FLUSH_TEXT_UNITS = 4 * 1024 * 1024;
 const TEXT_UNITS_MAX = 64 * 1024 * 1024;
 const CLOSE_MS = 2000;
@@ -99,7 +99,7 @@ export function createEventSink({
       sent.delete(message.batch);
       if (sentRows === 0) onIdle?.();
     });
-    // A writer that is gone commits nothing more; what is pushed meanwhile waits for the next one, up to the bound.
+    // A writer that is gone commits nothing more; rows pushed meanwhile wait for the next one, up to the limit.
     next.on("close", () => {
       if (port !== next) return;
       port = null;
@@ -163,7 +163,7 @@ export function createEventSink({
   }
 }
 
-/** What is on its way to the writer. */
+/** A batch on its way to the writer. */
 interface Sent {
   readonly rows: number;
   readonly units: number;

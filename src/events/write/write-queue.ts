@@ -7,7 +7,7 @@ import type { RowsMessage, WrittenMessage } from "#events/rows/messages.ts";
 import { type PackedRows, rowsIn } from "#events/rows/packed-rows.ts";
 
 export interface WaitingBatchesDeps {
-  /** All of them or none. */
+  /** All or nothing. */
   insert(tables: readonly PackedRows[]): void;
   readonly masker: LateMasker;
   readonly metrics: MetricRegistry;
@@ -15,16 +15,16 @@ export interface WaitingBatchesDeps {
   failed(error: unknown, message: RowsMessage): void;
 }
 
-/** What has arrived and is not yet committed: what several threads send at one time is one transaction. */
+/** Batches that have arrived and are not yet committed: batches that several threads send at one time become one transaction. */
 export interface WaitingBatches {
   add(port: MessagePort, message: RowsMessage): void;
-  /** Batches that wait. */
+  /** Number of waiting batches. */
   size(): number;
-  /** Counts batches that were committed or could not be. */
+  /** Counts batches that were committed or failed. */
   done(): number;
-  /** Writes what can be written now, and the rest once the masker is there. */
+  /** Writes all it can now, and the rest once the masker is loaded. */
   write(): void;
-  /** Writes all, or gives up what the masker does not come for within the time. */
+  /** Writes all, or gives up batches for which the masker does not load in time. */
   drain(timeoutMs: number): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ interface Waiting {
   readonly message: RowsMessage;
 }
 
-/** What arrives within this time is written together. */
+/** Batches that arrive within this time are written together. */
 const GATHER_MS = 10;
 
 export function createWaitingBatches({ insert, masker, metrics, monotonicMs, failed: onFailed }: WaitingBatchesDeps): WaitingBatches {
@@ -72,7 +72,7 @@ export function createWaitingBatches({ insert, masker, metrics, monotonicMs, fai
       insert(masked(message));
       wrote(message);
     } catch (error) {
-      // A full disk must not end the thread: the rows are lost and counted, the next batch is tried again.
+      // A full disk must not end the thread: the rows are lost and counted, and the next batch is tried again.
       lost(message, error);
     }
   };
@@ -84,7 +84,7 @@ export function createWaitingBatches({ insert, masker, metrics, monotonicMs, fai
       insert(batches.flatMap(({ message }) => masked(message)));
       for (const { message } of batches) wrote(message);
     } catch {
-      // One that cannot be written must not take the others along.
+      // A batch that cannot be written must not prevent the others.
       for (const { message } of batches) writeAlone(message);
     }
     const seconds = (monotonicMs() - startMs) / 1000;

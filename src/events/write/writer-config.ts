@@ -1,17 +1,17 @@
 import type { MessagePort } from "node:worker_threads";
 import type { RetentionLimits } from "#events/retention/retention.ts";
 
-/** `workerData` of events/write/writer.ts. Ports are transferred; more come by `{ type: "attach", port }`. */
+/** `workerData` of events/write/writer.ts. Ports are transferred; later ones come by `{ type: "attach", port }`. */
 export interface WriterData {
   /** File of the events database. */
   readonly path: string;
   readonly ports: readonly MessagePort[];
   readonly retention: RetentionLimits;
-  /** The heartbeat of the main thread, which this one looks after. */
+  /** The heartbeat of the main thread, which this thread watches. */
   readonly control?: SharedArrayBuffer;
 }
 
-/** What holds room on the disk (disk-reserve.ts). */
+/** File that reserves room on the disk (disk-reserve.ts). */
 export const reserveOf = (eventsPath: string): string => `${eventsPath}.reserve`;
 
 export const DEFAULT_RETENTION: RetentionLimits = {

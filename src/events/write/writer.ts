@@ -27,9 +27,8 @@ import { reserveOf, type WriterData } from "./writer-config.ts";
 import { logSegmentsOf } from "#events/logs/segment.ts";
 
 /**
- * The thread that owns the events database. Says `listening` once it is open; takes rows from the ports it
- * was started with and from those that come later by `attach`; on `drain` it commits what has arrived,
- * closes the database and ends.
+ * The thread that owns the events database. Says `listening` once it is open; takes rows from the ports it was started
+ * with and from later ones by `attach`; on `drain` it commits the received rows, closes the database and ends.
  */
 const main = parentPort;
 if (main === null) throw new Error("events/write/writer.ts runs as a worker thread");
@@ -38,7 +37,7 @@ runInBackground();
 const { path, ports, retention: limits, control } = await givenWork<WriterData>();
 const RETENTION_EVERY_MS = 30_000;
 const RETENTION_PAUSE_MS = 20;
-/** How often the segments of the gateway are looked at; what is there is read at once. */
+/** Interval between checks of the gateway's segments; new records are read at once. */
 const SEGMENTS_EVERY_MS = 100;
 const SEGMENTS_RETRY_MS = 1_000;
 /** Rows of a step take less. */
@@ -116,7 +115,7 @@ const tidy = createTidying({
   failed: (duty, error) => voice.log("error", "removing old events failed", { duty, error: String(error) }),
 });
 
-/** Before the database is opened, which writes. */
+/** Must run before the database is opened, because opening writes. */
 function writtenMs(): number | undefined {
   const times = ["", "-wal"].flatMap((part) => statSync(path + part, { throwIfNoEntry: false })?.mtimeMs ?? []);
   return times.length === 0 ? undefined : Math.max(...times);
@@ -127,7 +126,7 @@ function volume(): Volume {
   return { total: blocks * bsize, free: bavail * bsize, used: (blocks - bfree) * bsize };
 }
 
-/** What a full disk refuses is tried again once there is room. */
+/** A write that a full disk refuses is tried again once it has room. */
 function orAfter<T>(makeRoom: () => boolean, work: () => T): T {
   try {
     return work();
@@ -147,7 +146,7 @@ function tidyAgain(): void {
   retentionTimer = setTimeout(tidyAgain, tidy() ? RETENTION_PAUSE_MS : RETENTION_EVERY_MS);
 }
 
-/** What could not be written is read again later: segments keep it. */
+/** Records that could not be written are read again later: segments keep them. */
 function follow(): void {
   let pauseMs = SEGMENTS_EVERY_MS;
   try {
@@ -162,7 +161,7 @@ function follow(): void {
 let segmentsTimer = setTimeout(follow, 0);
 let retentionTimer = setTimeout(tidyAgain, RETENTION_PAUSE_MS);
 
-/** Waits until no port has brought anything for a turn of the loop, within the time. */
+/** Waits until a turn of the loop passes without new batches, within the time. */
 async function drain(timeoutMs: number): Promise<void> {
   const end = monotonicMs() + timeoutMs;
   let before = -1;
@@ -192,14 +191,14 @@ for (const port of ports) attach(port);
 voice.listening({});
 giveBackHeapWhenQuiet();
 
-/** While the main thread takes no turns it writes no log, so this one does: who waits for an answer can read why. */
+/** A blocked main thread writes no log, so this thread does: an operator can read the reason. */
 function watchControl(memory: SharedArrayBuffer): void {
   const write = ({ thread, begun, stalledMs }: Stall): void => {
     const line = { level: 50, time: nowMs(), pid: process.pid, thread, begun, stalled_ms: stalledMs, msg: "thread is unresponsive" };
     try {
       writeSync(STANDARD_ERROR, `${JSON.stringify(line)}\n`);
     } catch {
-      // Nobody reads it.
+      // The output has no reader.
     }
   };
   createStallWatch({ clock: systemClock, onStall: write, onOver: () => undefined }).add("control", memory);

@@ -4,21 +4,21 @@ import { dirname } from "node:path";
 import type { Position, SnapshotPages } from "#snapshot/feed.ts";
 import { readLines } from "#kernel/file-lines.ts";
 
-/** Which base file a journal continues. */
+/** The base file that a journal continues. */
 export interface BaseFile extends Position {
   readonly ops: number;
   readonly sha256: string;
 }
 
-/** Of a file from before there were histories: planes serve it, and it is written anew at the next start with the database. */
+/** For a file from before histories existed: planes serve it, and it is rewritten at the next start with the database. */
 export const NO_HISTORY = "";
 
-/** Grows when entries change their shape; a file of another format is refused. */
+/** Increased when entries change their shape; a file of another format is refused. */
 export const FORMAT = 1;
 
 /**
- * Writes a full copy, page by page, so that the file is always the old one or the new one, whole and on disk. One JSON
- * value a line: a header `{format, history, rev}`, the ops, and a footer `{ops, sha256}` over all bytes before it.
+ * Writes a full copy, page by page, so that the file is always the old one or the new one, complete and on disk. One JSON
+ * value per line: a header `{format, history, rev}`, the ops, and a footer `{ops, sha256}` over all bytes before it.
  */
 export async function writeBaseFile(path: string, { history, rev }: Position, pages: SnapshotPages): Promise<BaseFile> {
   const aside = `${path}.new`;
@@ -50,12 +50,12 @@ export async function writeBaseFile(path: string, { history, rev }: Position, pa
   return { history, rev, ops, sha256 };
 }
 
-/** Throws when the file is damaged, cut off or of another format. What `onOp` was given is good only if it does not. */
+/** Throws if the file is damaged, cut off or of another format. Ops passed to `onOp` are valid only if it does not throw. */
 export async function readBaseFile(path: string, onOp: (line: Buffer) => void): Promise<BaseFile> {
   const hash = createHash("sha256");
   let at: Position | null = null;
   let ops = 0;
-  // The last line is the footer, so that each line is looked at once the next one is there.
+  // The last line is the footer, so each line is processed once the next one has been read.
   let last: Buffer | null = null;
   for await (const line of readLines(path)) {
     if (last !== null) {

@@ -5,9 +5,8 @@ import { type Delta, opsWeight } from "#snapshot/entries.ts";
 import { readLines } from "#kernel/file-lines.ts";
 
 /**
- * Deltas that follow a base file, so that a change costs a line and not a new copy of everything. Each line
- * is a CRC-32 in eight hexadecimal digits, a space and a JSON value: first the header that names the base
- * file, then deltas in order.
+ * Deltas that follow a base file, so that a change costs a line and not a new copy of everything. Each line is a CRC-32
+ * in eight hexadecimal digits, a space and a JSON value: first the header that names the base file, then deltas in order.
  */
 export interface Journal {
   append(deltas: readonly Delta[]): Promise<void>;
@@ -15,30 +14,30 @@ export interface Journal {
 }
 
 export interface JournalContent {
-  /** The revision it reaches; the base file's own where it has nothing to add. */
+  /** The revision it reaches; the base file's revision if the journal adds nothing. */
   readonly rev: number;
   readonly ops: number;
-  /** How many bytes are good; 0 where it does not belong to the base file. */
+  /** Number of valid bytes; 0 if the journal does not belong to the base file. */
   readonly bytes: number;
-  /** Whether a line was there that is neither good nor the cut-off last one. */
+  /** Whether a line is invalid and not just the cut-off last one. */
   readonly damaged: boolean;
 }
 
-/** Replaces whatever journal there is by an empty one. */
+/** Replaces any existing journal by an empty one. */
 export async function createJournal(path: string, base: BaseFile): Promise<Journal> {
   const file = await open(path, "w", 0o600);
   await file.write(line(header(base)));
   return journalOver(file);
 }
 
-/** Goes on behind the good bytes of a journal. */
+/** Continues after the valid bytes of a journal. */
 export async function continueJournal(path: string, { bytes }: JournalContent): Promise<Journal> {
   const file = await open(path, "a");
   await file.truncate(bytes);
   return journalOver(file);
 }
 
-/** Reads the deltas that follow the base file, as far as they are good. A journal may end anywhere: then it is only older. */
+/** Reads the deltas that follow the base file, as far as they are valid. A journal may end anywhere: then it is only older. */
 export async function readJournal(path: string, base: BaseFile, onDelta: (delta: Delta) => void): Promise<JournalContent> {
   let { rev } = base;
   let ops = 0;
@@ -59,7 +58,7 @@ export async function readJournal(path: string, base: BaseFile, onDelta: (delta:
   return { rev, ops, bytes, damaged: false };
 }
 
-// What is lost with the power makes the copy older, not wrong; so only the last write waits for the disk.
+// A power cut makes the copy older, not wrong; therefore only the last write waits for the disk.
 const journalOver = (file: FileHandle): Journal => ({
   append: async (deltas) => {
     await file.appendFile(deltas.map((delta) => line(JSON.stringify(delta))).join(""));

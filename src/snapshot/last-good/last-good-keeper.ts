@@ -7,12 +7,12 @@ import type { FeedSource } from "#snapshot/feed.ts";
 
 /** Keeps the last good copy on disk up to date, shortly after each change. */
 export interface LastGoodKeeper {
-  /** The position of the copy that is there, or null. */
+  /** The position of the existing copy, or null. */
   open(): Promise<Position | null>;
   add(delta: Delta, history: string): void;
-  /** What is on disk belongs to a history that is gone, or there is nothing. */
+  /** The copy on disk is missing or belongs to a former history. */
   startOver(): void;
-  /** Writes what is missing at once; failures are logged and retried later. */
+  /** Writes missing changes at once; failures are logged and retried later. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
@@ -21,7 +21,7 @@ export interface LastGoodKeeperDeps {
   readonly path: string;
   readonly log: FeedLog;
   readonly stream: FeedSource["stream"];
-  /** What `checkLastGood` found already. */
+  /** The earlier result of `checkLastGood`. */
   readonly checked?: LastGoodFiles | null;
 }
 
@@ -32,12 +32,12 @@ interface Pending {
 
 const DELAY_MS = 100;
 const RETRY_MS = 10_000;
-/** A journal may grow to the size of its base file, or to this where that is small. */
+/** A journal may grow to the size of its base file, or to this size for a small one. */
 const JOURNAL_OPS_MIN = 50_000;
 
 export function createLastGoodKeeper({ path, log, stream, checked }: LastGoodKeeperDeps): LastGoodKeeper {
   let journal: Journal | null = null;
-  /** What is on disk, and how large the two files are. */
+  /** State on disk, and the sizes of the two files. */
   let rev = 0;
   let history = NO_HISTORY;
   let baseOps = 0;
@@ -52,7 +52,7 @@ export function createLastGoodKeeper({ path, log, stream, checked }: LastGoodKee
     // A full copy may be of a history that has begun since.
     const deltas = pending.filter((one) => one.history === history && one.delta.rev > rev).map(({ delta }) => delta);
     pending = [];
-    // While a base file was written thousands may have come together: as text they are made some at a time.
+    // Thousands of deltas may have arrived while a base file was written: they are serialized in batches.
     for (const some of inBatches(deltas)) {
       await journal!.append(some);
       rev = some.at(-1)!.rev;
@@ -60,7 +60,7 @@ export function createLastGoodKeeper({ path, log, stream, checked }: LastGoodKee
     }
   };
   const writeFull = async (): Promise<void> => {
-    // From here on, what comes may or may not be in the copy.
+    // Later deltas may or may not be in the copy.
     fullNeeded = false;
     const base = await stream((at, pages) => writeBaseFile(path, at, pages));
     await journal?.close();
@@ -74,7 +74,7 @@ export function createLastGoodKeeper({ path, log, stream, checked }: LastGoodKee
       if (fullNeeded || journalOps + countOps(pending.map(({ delta }) => delta)) > Math.max(JOURNAL_OPS_MIN, baseOps)) await writeFull();
       await append();
     } catch (error) {
-      // Nobody knows how far the journal got. The next full copy will have what is pending now.
+      // The journal's state is unknown. The next full copy will contain the pending deltas.
       fullNeeded = true;
       pending = [];
       log("error", "writing the last good copy failed", { path, reason: String(error) });
@@ -107,7 +107,7 @@ export function createLastGoodKeeper({ path, log, stream, checked }: LastGoodKee
       return lastGoodPosition(files);
     },
     add: (delta, of) => {
-      // A full copy that has not begun will have it.
+      // A full copy that has not begun will contain it.
       if (!fullNeeded) pending.push({ delta, history: of });
       schedule(DELAY_MS);
     },
@@ -132,7 +132,7 @@ function countOps(deltas: readonly Delta[]): number {
   return ops;
 }
 
-/** Ops that are made text in one turn: some milliseconds. */
+/** Ops that are serialized in one turn: some milliseconds. */
 const OPS_AT_ONCE = 2_000;
 
 function* inBatches(deltas: readonly Delta[]): Generator<readonly Delta[]> {

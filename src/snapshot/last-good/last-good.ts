@@ -7,10 +7,10 @@ import { type JournalContent, readJournal } from "./journal.ts";
 export const journalPath = (path: string): string => `${path}.journal`;
 
 /**
- * The last good copy: what a plane serves when it starts and control is not there. A base file and the
- * journal of what changed since, of all kinds or of some. Gives its position; null where there is none, or where the base
- * file is refused, which is logged as an error: then what `onOp` was given is not to be believed. A damaged journal is
- * logged too and counts as far as it is good.
+ * The last good copy: a plane serves it when it starts and control is unavailable. A base file and the journal of later
+ * changes, of all kinds or of some. Returns its position; null if it does not exist, or if the base file is refused,
+ * which is logged as an error: then ops passed to `onOp` are not valid. A damaged journal is logged too and counts as far
+ * as it is valid.
  */
 export async function readLastGood(
   path: string,
@@ -36,10 +36,10 @@ export async function readLastGood(
 const KIND_START = '{"kind":"'.length;
 const QUOTE = 0x22;
 
-/** Of an op that writeBaseFile wrote, without reading the rest of it: planes leave out most of what others need. */
+/** Kind of an op that writeBaseFile wrote, without parsing the rest: planes skip most entries that others need. */
 const kindOf = (line: Buffer): string => line.toString("latin1", KIND_START, line.indexOf(QUOTE, KIND_START));
 
-/** Each record names its zone: of a million records that is one text for each zone instead of a million. */
+/** Each record names its zone: a million records then share one text per zone instead of having a million texts. */
 function createInterner(): (op: Op) => Op {
   const texts = new Map<string, string>();
   return (op) => {
