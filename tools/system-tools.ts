@@ -74,6 +74,10 @@ export const SYSTEM_TOOLS: readonly SystemTool[] = [
     neededBy: "test",
     purpose: "judges zones as registries do before they delegate",
   },
+  { name: "systemd-notify", debianPackage: "systemd", neededBy: "test", purpose: "tells systemd how the service is" },
+  { name: "systemd-analyze", debianPackage: "systemd", neededBy: "test", purpose: "judges the unit of the service" },
+  { name: "dpkg-deb", debianPackage: "dpkg", neededBy: "test", purpose: "builds and opens the Debian package" },
+  { name: "age", debianPackage: "age", neededBy: "test", purpose: "decrypts backups, and encrypts some for us to open" },
   { name: "gcc", debianPackage: "gcc", neededBy: "test", purpose: "reads the system's headers" },
   {
     name: "libc6-dev",

@@ -3,6 +3,9 @@ import { firstTokenShown } from "#control/access/first-token.ts";
 import type { Control } from "#control/control.ts";
 import { DEPRECATIONS } from "#deprecations/table.ts";
 import { checkCustomHostnames } from "#jobs/check-custom-hostnames.ts";
+import { backUp } from "#jobs/back-up.ts";
+import { createScheduledBackups } from "#app/backup/scheduled-backups.ts";
+import { backupSamples } from "#app/backup/last-backup.ts";
 import { type Job, startJobs } from "#jobs/job.ts";
 import { lookAtOwnership } from "#jobs/look-at-ownership.ts";
 import { orderCertificates, workOnCertificateOrders } from "#jobs/order-certificates.ts";
@@ -101,11 +104,26 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
     urlOfGateways = listening.gateway;
     nameserver = listening.dns;
 
-    const api = openApi(deps, { store, control, threads: [reader, batches], publisher, planes, metrics, live, transport, stalls }, closing);
+    const api = openApi(
+      deps,
+      {
+        store,
+        control,
+        threads: [reader, batches, { metrics: async () => backupSamples(config.data) }],
+        publisher,
+        planes,
+        metrics,
+        live,
+        transport,
+        stalls,
+      },
+      closing,
+    );
+    const backups = createScheduledBackups({ clock, metrics, config: live.current });
     await state.withDatabase(async () => {
       const announcements = await startAnnouncements({ config, store, sealer, clock, metrics, publisher, log });
       closing.add(() => announcements.close());
-      const jobs = startJobs(duties(control, live), log);
+      const jobs = startJobs([...duties(control, live), backUp(backups)], log);
       closing.add(() => jobs.stop());
     });
     const addresses = planeAddresses(config, await api.listen(), planes.ports);

@@ -49,7 +49,7 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "realtime",
     ".",
   ],
-  app: ["config", "log", "threads", "waf", "planes", "operations", "control", ".", "cli"],
+  app: ["config", "log", "threads", "waf", "planes", "operations", "control", "backup", ".", "cli"],
   events: ["rows", "sql", "blocks", "rollups", "logs", "database", "read", "retention", "write"],
   store: [
     "queries",
@@ -172,7 +172,18 @@ export const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     ".",
   ],
   snapshot: ["edge-settings.ts", "entries.ts", "record-layers.ts", "feed.ts", "last-good", "."],
-  "app/cli": ["outcome.ts", "api-client.ts", "config-input.ts", "record-line.ts", "token-store.ts", "zone", "doctor", "deprecations", "."],
+  "app/cli": [
+    "outcome.ts",
+    "api-client.ts",
+    "config-input.ts",
+    "record-line.ts",
+    "token-store.ts",
+    "zone",
+    "doctor",
+    "deprecations",
+    "backup",
+    ".",
+  ],
   "edge/detection": ["body-cut.ts", "utf32.ts", "transcoder.ts", "scan-plan.ts", "multipart", "."],
 };
 

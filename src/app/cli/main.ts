@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { ConfigError } from "#app/config/config.ts";
+import { packageVersion } from "#app/config/package-version.ts";
 import type { Finish } from "./command-parts.ts";
 import { addDeprecations } from "./deprecation-commands.ts";
 import { addEventsTail, addMatchedData } from "./event-commands.ts";
@@ -8,6 +8,7 @@ import { CliError, complain, EXIT, type ExitCode } from "./outcome.ts";
 import { addRules, addWaf } from "./rule-commands.ts";
 import { addConfig, addServerCommands } from "./server-commands.ts";
 import { addTokens } from "./token-commands.ts";
+import { addBackup, addRestore } from "./backup-commands.ts";
 import { addZones } from "./zone-commands.ts";
 
 /** Runs one command line, without the program's name; gives the exit code and never throws. */
@@ -54,6 +55,8 @@ function createProgram(finish: Finish): Command {
     .addHelpText("after", GETTING_STARTED);
 
   addServerCommands(program, finish);
+  addBackup(program, finish);
+  addRestore(program, finish);
   const group = (name: string, description: string): Command => program.command(name).description(description).helpCommand(false);
   addTokens(group("token", "Manage API tokens directly in the database; works with and without a running server."), finish);
   addZones(group("zone", "Manage zones through the management API."), finish);
@@ -64,11 +67,6 @@ function createProgram(finish: Finish): Command {
   addDeprecations(group("deprecations", "Show what ends on which day, and who still calls it."), finish);
   addConfig(group("config", "Check the configuration."), finish);
   return program;
-}
-
-function packageVersion(): string {
-  const text = readFileSync(new URL(import.meta.resolve("#package.json")), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
 }
 
 /** Says in one sentence what went wrong; a defect shows its place below. */

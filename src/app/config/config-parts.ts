@@ -22,6 +22,7 @@ const TITLES: { readonly [S in Section]: string } = {
   bootstrap: "First start",
   deprecations: "API date and names",
   vendor: "API date and names",
+  backup: "Backups",
   events: "Events and logs",
   notifications: "Notifications",
   log: "Process",

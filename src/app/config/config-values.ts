@@ -6,6 +6,7 @@ import type { OwnershipConfig } from "#control/ownership/policy.ts";
 import { type IsoDate, parseIsoDate } from "#kernel/clock.ts";
 import type { NativeMode } from "#kernel/process/native-transport.ts";
 import type { RecordPolicy } from "#model/dns/prepared-record.ts";
+import { isRecipient } from "#kernel/crypto/age-keys.ts";
 import { CLIENT_ADDRESS_FIELDS, type ClientAddressField } from "#kernel/net/client-addresses.ts";
 import { parseHostname } from "#kernel/net/hostname.ts";
 
@@ -36,6 +37,7 @@ export interface ConfigTypes {
   readonly servers: readonly string[];
   readonly networks: readonly string[];
   readonly client_field: ClientAddressField;
+  readonly recipients: readonly string[];
   readonly names: readonly string[];
   readonly hosts: readonly string[];
   readonly providers: Readonly<Record<string, string>>;
@@ -152,6 +154,11 @@ export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigT
   servers: {
     expects: "a list of IP addresses, with a port if it is not 53, such as 192.0.2.53 or [2001:db8::53]:5300",
     accept: (value) => listOf(value, isServer),
+    fromText: listFromText,
+  },
+  recipients: {
+    expects: "a list of public keys of age, such as age1…",
+    accept: (value) => listOf(value, isRecipient),
     fromText: listFromText,
   },
   client_field: {

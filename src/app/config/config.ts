@@ -135,7 +135,7 @@ function checked({ key, value, origin }: Setting, problems: string[]): unknown {
 
 /** What the types of single keys cannot see. */
 function contradictions(config: Config): string[] {
-  const { tls, edge, gateway } = config;
+  const { backup, tls, edge, gateway } = config;
   const problems: string[] = [...collidingListeners(config)];
   if ((tls.certificate === "") !== (tls.key === "")) problems.push("tls.certificate and tls.key must be set together");
   if (edge.addresses.length === 0 && ["0.0.0.0", "::"].includes(edge.host)) {
@@ -143,6 +143,9 @@ function contradictions(config: Config): string[] {
       "edge.addresses must be set when edge.host is a wildcard address: the nameserver returns these addresses for proxied names",
     );
   }
+  if (backup.every_hours > 0 && backup.directory === "") problems.push("backup.directory must be set when backup.every_hours is");
+  if (backup.passphrase_file !== "" && backup.recipients.length > 0)
+    problems.push("backup.passphrase_file and backup.recipients cannot both be set: a backup is encrypted in one of the two ways");
   for (const name of Object.keys(gateway.providers)) {
     if (PROVIDERS.has(name)) continue;
     const near = suggest(name, PROVIDERS.keys());

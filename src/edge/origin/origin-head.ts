@@ -1,5 +1,5 @@
 import type { Head } from "#wire/http/parsed-head.ts";
-import { FORWARDING_FIELDS } from "#wire/http/forwarding-fields.ts";
+import { FORWARDING_FIELDS } from "#kernel/net/client-addresses.ts";
 import { dropFields, fieldNames, type FieldNames } from "#wire/http/hop-by-hop.ts";
 import { framingField, keptLines } from "#wire/http/write.ts";
 import type { ConnectionInfo, Exchange } from "#edge/exchange/exchange.ts";

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { newId } from "#kernel/crypto/ids.ts";
-import { FORWARDING_FIELDS } from "#wire/http/forwarding-fields.ts";
+import { FORWARDING_FIELDS } from "#kernel/net/client-addresses.ts";
 import { SECURE_SESSION_COOKIE, SESSION_COOKIE } from "#kernel/net/session-cookie-name.ts";
 
 /**

@@ -3,6 +3,7 @@ import { systemClock } from "#kernel/clock.ts";
 import { checkLastGood, lastGoodPosition } from "#snapshot/last-good/last-good.ts";
 import { openStore } from "#store/database/open.ts";
 import { databaseUrl, loadConfig } from "#app/config/config.ts";
+import { readLastBackup } from "#app/backup/last-backup.ts";
 import { lockDataDirectory } from "#app/control/data-lock.ts";
 import { inspectedDatabase } from "#app/control/open-database.ts";
 import { wrongIn } from "#app/control/rebuild-database.ts";
@@ -64,6 +65,12 @@ export async function doctor(
     } catch (error) {
       note("database", (error as Error).message, "");
     }
+    const last = readLastBackup(config.data);
+    note(
+      "last backup",
+      null,
+      last === null ? "none: make one with selvedge backup" : `${last.created_on}, ${last.file} (${last.bytes} bytes)`,
+    );
     const isGood = findings.every((one) => one.isGood);
     print(config.json, { good: isGood, findings }, columns(findings.map(({ what, finding }) => [what, finding])));
     return isGood ? EXIT.ok : EXIT.failed;

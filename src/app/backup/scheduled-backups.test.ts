@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { fixedClock, systemClock } from "#kernel/clock.ts";
+import { createMetrics } from "#kernel/process/metrics.ts";
+import { openStore } from "#store/database/open.ts";
+import { loadConfig } from "#app/config/config.ts";
+import { createScheduledBackups } from "./scheduled-backups.ts";
+
+/** A data directory with a database, and one for backups. */
+async function stage(t: TestContext, env: Readonly<Record<string, string>>) {
+  const root = mkdtempSync(join(tmpdir(), "selvedge-schedule-"));
+  t.after(() => rmSync(root, { recursive: true }));
+  const data = join(root, "data");
+  const directory = join(root, "backups");
+  mkdirSync(data);
+  const store = await openStore({ url: `sqlite:${join(data, "control.db")}`, clock: systemClock });
+  await store.close();
+  writeFileSync(join(data, "seal.key"), Buffer.alloc(32), { mode: 0o600 });
+  const clock = fixedClock(new Date(systemClock.nowMs()).toISOString());
+  const metrics = createMetrics();
+  const config = loadConfig({
+    argv: ["--data", data],
+    env: { SELVEDGE_BACKUP_EVERY_HOURS: "1", SELVEDGE_BACKUP_DIRECTORY: directory, ...env },
+    readFile: () => "",
+  });
+  const backups = createScheduledBackups({ clock, metrics, config: () => config });
+  const failures = (): number => metrics.samples().find(({ name }) => name === "selvedge_backup_failures_total")?.value ?? 0;
+  return { root, data, directory, clock, backups, failures };
+}
+
+test("a backup is made when it is due, and the oldest beyond the number to keep is deleted", async (t) => {
+  const { directory, clock, backups } = await stage(t, {
+    SELVEDGE_BACKUP_FILES_KEPT: "1",
+    SELVEDGE_BACKUP_RECIPIENTS: "age1n5kmevdkqtgsyyujfeh7m664vr6hefpdu82qmlv83dctm8t6yamqn56ldw",
+  });
+  const first = await backups.makeDue();
+  assert.match(first?.file ?? "", /\/selvedge-\d{8}T\d{6}Z\.tar\.gz\.age$/);
+  assert.match(readFileSync(first?.file ?? "", "latin1"), /^age-encryption\.org\/v1\n-> X25519 /);
+  writeFileSync(join(directory, "selvedge-mine.tar.gz"), "");
+  assert.equal(await backups.makeDue(), null);
+  clock.advance(3_500_000);
+  assert.equal(await backups.makeDue(), null);
+  clock.advance(200_000);
+  const second = await backups.makeDue();
+  assert.equal(second?.removed, 1);
+  assert.deepEqual(
+    readdirSync(directory)
+      .map((name) => join(directory, name))
+      .toSorted(),
+    [second?.file, join(directory, "selvedge-mine.tar.gz")].toSorted(),
+  );
+});
+
+test("a backup that fails is counted, leaves nothing behind, and is tried again after ten minutes", async (t) => {
+  const { directory, clock, backups, failures } = await stage(t, {});
+  writeFileSync(directory, "");
+  await assert.rejects(backups.makeDue(), /EEXIST|ENOTDIR/);
+  assert.equal(failures(), 1);
+  assert.equal(await backups.makeDue(), null);
+  rmSync(directory);
+  clock.advance(600_000);
+  assert.ok((await backups.makeDue()) !== null);
+  assert.equal(readdirSync(directory).length, 1);
+});
+
+test("settings of backups that contradict each other are refused", () => {
+  const load = (env: Readonly<Record<string, string>>) => () => loadConfig({ argv: [], env, readFile: () => "" });
+  assert.throws(load({ SELVEDGE_BACKUP_EVERY_HOURS: "1" }), /backup\.directory must be set/);
+  assert.throws(load({ SELVEDGE_BACKUP_RECIPIENTS: "age1nobody" }), /must be a list of public keys of age/);
+});
