@@ -148,6 +148,7 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
           "X-Real-IP",
           "True-Client-IP",
         ],
+        ...["Client-IP", "X-Cluster-Client-IP", "fastly_client_ip", "WL-Proxy-Client-IP", "Forwarded-For", "X-Forwarded"],
         ...["SVC-Connecting-IP", "svc_connecting_ip", "cf-connecting-ip", "CF-IPCountry", "cf_ray", "svc-ray", "svc-visitor", "Proxy"],
       ];
       await get("/empty", `${names.map((name) => `${name}: 1.2.3.4\r\n`).join("")}X-Kept: yes\r\nVia: 1.1 before\r\n`);
@@ -166,6 +167,28 @@ for (const socketCalls of [await loadSocketCalls(), null]) {
       const head = seen.at(-1)!;
       assert.match(head, /\r\nCookie: a=b; selvedge=xxxxxx\r\nX-Kept: yes\r\nCookie: __Host-selvedge=xxxxxx; c=d\r\n/);
       assert.doesNotMatch(head, /SECRET/);
+    });
+
+    test("behind its body a visitor says no more than in front of it: some origins merge trailers into their heads", async () => {
+      const merging = await httpOrigin((req, res) => req.resume().on("end", () => res.end(JSON.stringify(req.trailers))));
+      const without = { headers: { "x-staff": { operation: "remove" }, "x-set": { operation: "set", value: "ours" } } };
+      const rules = [{ action: "rewrite", expression: "true", action_parameters: without }];
+      const site = await startEdge([...siteOps(merging.port), rulesetOp("late", "zone", "zone", "http_request_late_transform", rules)]);
+      const forbidden = [
+        ...["X-Forwarded-For", "x_forwarded_for", "X-Real-IP", "Client-IP", "SVC-Connecting-IP", "cf-connecting-ip", "Forwarded"],
+        ...["Proxy", "Transfer_Encoding", "content_length", "Content_Type", "HTTP2-Settings", "X-Staff", "X-Set"],
+      ];
+      const trailers = [...forbidden, "X-Sum"].map((name) => `${name}: 1.2.3.4\r\n`).join("");
+      try {
+        const response = await exchangeRaw(
+          site.http,
+          `POST / HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n${trailers}\r\n`,
+        );
+        assert.match(response, /\{"x-sum":"1\.2\.3\.4"\}/);
+      } finally {
+        await site.close();
+        merging.close();
+      }
     });
 
     test("an origin that is called otherwise by a rule hears what the visitor asked for", async () => {

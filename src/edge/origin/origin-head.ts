@@ -1,6 +1,8 @@
+import type { Trailer } from "#wire/http/chunked.ts";
 import type { Head } from "#wire/http/parsed-head.ts";
 import { FORWARDING_FIELDS } from "#kernel/net/client-addresses.ts";
-import { dropFields, fieldNames, type FieldNames } from "#wire/http/hop-by-hop.ts";
+import { dropFields, fieldNames } from "#wire/http/hop-by-hop.ts";
+import { REFUSED_TRAILERS } from "#wire/http/known-fields.ts";
 import { framingField, keptLines } from "#wire/http/write.ts";
 import type { ConnectionInfo, Exchange } from "#edge/exchange/exchange.ts";
 import { dropEdited, type ResponseEdits } from "#edge/http/header-edits.ts";
@@ -9,6 +11,8 @@ import { dropEdited, type ResponseEdits } from "#edge/http/header-edits.ts";
 export interface OriginHeads {
   /** The request as the origin gets it; `upgrade` is the protocol to switch to, or empty. */
   write(buffer: Buffer, head: Head, exchange: Exchange, upgrade: string): string;
+  /** The visitor's trailers without the fields that a head would lose: some origins merge trailers into their heads. */
+  trailers(received: readonly Trailer[], exchange: Pick<Exchange, "requestEdits">): readonly Trailer[];
 }
 
 /** The prefix that the field's clients and origins know: copies from visitors are not believed either. */
@@ -18,19 +22,21 @@ const KNOWN_PREFIX = "cf";
 const PREFIXED = ["connecting-ip", "connecting-ipv6", "device-type", "ipcountry", "pseudo-ipv4", "ray", "visitor"];
 
 /** Visitors have no say in them: an origin that looks at the first address of a list, or at a field that we do not set, would believe them. */
-const edgeFieldNames = (prefix: string): FieldNames =>
-  fieldNames([
-    ...FORWARDING_FIELDS,
-    ...[...new Set([prefix, KNOWN_PREFIX])].flatMap((known) => PREFIXED.map((word) => `${known}-${word}`)),
-    // Only the spellings with an underscore are left of these by now: what framed nothing here must not frame anything there.
-    "content-length",
-    "transfer-encoding",
-    // Whoever strips Upgrade must strip the settings of the HTTP/2 upgrade too (RFC 9113 §3.1 retired both).
-    "http2-settings",
-  ]);
+const edgeFieldNames = (prefix: string): string[] => [
+  ...FORWARDING_FIELDS,
+  ...[...new Set([prefix, KNOWN_PREFIX])].flatMap((known) => PREFIXED.map((word) => `${known}-${word}`)),
+  // Only the spellings with an underscore are left of these by now: what framed nothing here must not frame anything there.
+  "content-length",
+  "transfer-encoding",
+  // Whoever strips Upgrade must strip the settings of the HTTP/2 upgrade too (RFC 9113 §3.1 retired both).
+  "http2-settings",
+];
 
 export function createOriginHeads(prefix: string): OriginHeads {
   const ours = edgeFieldNames(prefix);
+  const oursInHead = fieldNames(ours);
+  // Only spellings with an underscore are left of those that are refused, and `Proxy` is dropped where heads are read.
+  const oursInTrailers = new Set([...ours, ...REFUSED_TRAILERS, "proxy"]);
   const ownNames = `${prefix}-`;
   const loopEnd = `${prefix}\r\n\r\n`;
   const end = `\r\nCDN-Loop: ${loopEnd}`;
@@ -42,7 +48,7 @@ export function createOriginHeads(prefix: string): OriginHeads {
     );
   return {
     write: (buffer, head, exchange, upgrade) => {
-      dropFields(buffer, head, ours);
+      dropFields(buffer, head, oursInHead);
       const { arrival, requestEdits: edits } = exchange;
       if (edits !== null) dropEdited(buffer, head, edits);
       const host = exchange.hostHeader === "" ? exchange.authority : exchange.hostHeader;
@@ -64,6 +70,11 @@ export function createOriginHeads(prefix: string): OriginHeads {
         (head.loopIndex < 0 ? end : `\r\nCDN-Loop: ${exchange.headers("cdn-loop").join(", ")}, ${loopEnd}`)
       );
     },
+    trailers: (received, { requestEdits }) =>
+      received.filter(({ name }) => {
+        const lower = name.toLowerCase();
+        return !oursInTrailers.has(lower.replaceAll("_", "-")) && requestEdits?.drop.includes(lower) !== true;
+      }),
   };
 }
 

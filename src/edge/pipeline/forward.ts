@@ -11,6 +11,7 @@ import type { HeldBody } from "#edge/exchange/request-buffer.ts";
 import type { OriginPlan } from "#edge/exchange/decisions.ts";
 import { edgePage, type Pipeline } from "./pipeline.ts";
 import type { UpstreamConnection, UpstreamFault, UpstreamSink } from "#wire/connections/http/upstream-connection.ts";
+import type { OriginHeads } from "#edge/origin/origin-head.ts";
 import type { UpstreamPools, UpstreamTaker, Waiting } from "#edge/origin/upstream-pool.ts";
 
 export interface ForwardRequest {
@@ -27,6 +28,7 @@ export interface ForwardRequest {
 
 export interface ForwardDeps {
   readonly pools: UpstreamPools;
+  readonly originHeads: Pick<OriginHeads, "trailers">;
   readonly pipeline: Pick<Pipeline, "response" | "substitute" | "readsBodyLater">;
 }
 
@@ -89,7 +91,10 @@ export class Forward implements UpstreamSink, UpstreamTaker {
   }
 
   onRequestEnd(trailers: readonly Trailer[]): void {
-    if (this.request.chunked) this.connection?.writer.string(lastChunk(trailers));
+    if (this.request.chunked) {
+      const sent = trailers.length === 0 ? trailers : this.deps.originHeads.trailers(trailers, this.request.exchange);
+      this.connection?.writer.string(lastChunk(sent));
+    }
     this.connection?.endRequest();
   }
 

@@ -15,6 +15,8 @@ export interface LaunchDeps {
 
 /** The response stages run for each visitor that receives the response, not for the fill. */
 const NO_STAGES: ForwardDeps["pipeline"] = { response: () => null, substitute: () => null, readsBodyLater: () => false };
+/** Requests without a body have no trailers. */
+const NO_TRAILERS: ForwardDeps["originHeads"] = { trailers: () => [] };
 
 /** Sends requests without a body to origins, for one visitor or several. */
 export function createLaunch({ pools, origins, report }: LaunchDeps) {
@@ -24,7 +26,8 @@ export function createLaunch({ pools, origins, report }: LaunchDeps) {
     const send = (plan: OriginPlan | EdgeErrorName): void => {
       if (isAborted) return;
       if (typeof plan === "string") return visitor.sendPage(edgePage(exchange, plan));
-      forward = new Forward({ pools, pipeline: NO_STAGES }, { exchange, plan, head, hasBody: false, chunked: false, held: null }, visitor);
+      const request = { exchange, plan, head, hasBody: false, chunked: false, held: null };
+      forward = new Forward({ pools, originHeads: NO_TRAILERS, pipeline: NO_STAGES }, request, visitor);
       forward.start(false);
     };
     const plan = origins.select(exchange);

@@ -10,9 +10,21 @@ export type ClientAddressField = (typeof CLIENT_ADDRESS_FIELDS)[number];
  * learns from them about a client that it has nothing to do with.
  */
 export const FORWARDING_FIELDS: readonly string[] = [
+  "client-ip",
+  "do-connecting-ip",
+  "fastly-client-ip",
+  "fly-client-ip",
   "forwarded",
+  "forwarded-for",
+  "proxy-client-ip",
   "true-client-ip",
+  "wl-proxy-client-ip",
+  "x-appengine-user-ip",
   "x-client-ip",
+  "x-cluster-client-ip",
+  "x-envoy-external-address",
+  "x-forwarded",
+  "x-original-forwarded-for",
   "x-real-ip",
   ...["for", "host", "port", "prefix", "proto", "protocol", "scheme", "server", "ssl"].map((word) => `x-forwarded-${word}`),
 ];

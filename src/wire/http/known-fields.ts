@@ -120,30 +120,30 @@ export const RESPONSE_FIELDS = knownFields([
 const refuse: FieldReader = () => 400;
 
 /** Fields that affect framing, routing or interpretation of a message are not allowed in trailers (RFC 9110 §6.5.1). */
-export const TRAILER_FIELDS = knownFields(
-  [
-    "content-length",
-    "transfer-encoding",
-    "connection",
-    "upgrade",
-    "keep-alive",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "host",
-    "expect",
-    "authorization",
-    "proxy-authorization",
-    "cookie",
-    "set-cookie",
-    "content-type",
-    "content-encoding",
-    "content-range",
-    "cache-control",
-    "max-forwards",
-    "range",
-  ].map((name): Row => [name, refuse]),
-);
+export const REFUSED_TRAILERS: readonly string[] = [
+  "content-length",
+  "transfer-encoding",
+  "connection",
+  "upgrade",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "host",
+  "expect",
+  "authorization",
+  "proxy-authorization",
+  "cookie",
+  "set-cookie",
+  "content-type",
+  "content-encoding",
+  "content-range",
+  "cache-control",
+  "max-forwards",
+  "range",
+];
+
+export const TRAILER_FIELDS = knownFields(REFUSED_TRAILERS.map((name): Row => [name, refuse]));
 
 export function knownFields(rows: readonly Row[]): KnownFields {
   const byLength: Row[][] = [];
