@@ -8,7 +8,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { cursorInfo, type Message, pagedEnvelope, resultInfo, successEnvelope } from "./envelope.ts";
 import { readCursorPage, readPage } from "./paging.ts";
 import { compileQuery } from "./query.ts";
-import type { Answer, Paging, RawReply, Resolved, Route } from "./route.ts";
+import type { Answer, Edition, Paging, RawReply, Resolved, Route } from "./route.ts";
 import { compileCheck } from "./validation.ts";
 
 /** Resolves once every plane has applied the revision, or names those that have not in time. */
@@ -53,7 +53,7 @@ const PLANES_BEHIND = 10001;
 const NOTE = 10002;
 
 /** Compiles a route's schemas once. */
-export function createExecutor(route: Route, control: Control, settled: Settled): Executor {
+export function createExecutor(route: Route, control: Control, settled: Settled, edition: Edition): Executor {
   const others = route.strict_query ? PAGE_PARAMETERS[route.paging] : null;
   const readQuery = route.query ? compileQuery(route.query, route.invalid_query, others) : () => ({});
   const label = `${route.method} ${route.path}`;
@@ -68,7 +68,9 @@ export function createExecutor(route: Route, control: Control, settled: Settled)
     checkBody?.(body);
     if (route.dry_run) call.dry_run = isTrial(query["dry_run"]);
     const heads = { last_event_id: lastEventId, prefers_async: prefersAsync };
-    const asked = { control, call, params, query: typedQuery, body, resolved, page, cursor, ...heads } as Parameters<Route["handler"]>[0];
+    const asked = { control, edition, call, params, query: typedQuery, body, resolved, page, cursor, ...heads } as Parameters<
+      Route["handler"]
+    >[0];
     const reply = await route.handler(asked).catch((error: unknown) => {
       if (error instanceof DryRunEnd) return TRIED;
       throw error;

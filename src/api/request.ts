@@ -3,7 +3,8 @@ import type { RouteLimits, Admission, Admitted } from "./admission.ts";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ownAccount } from "#control/access/grants.ts";
 import type { Control } from "#control/control.ts";
-import type { CallCounter } from "#deprecations/call-counter.ts";
+import type { CallCounter, DeprecatedCalls, ShapedCalls } from "#deprecations/call-counter.ts";
+import type { Deprecation } from "#deprecations/deprecation.ts";
 import type { DatedRequest, DeprecationEngine } from "#deprecations/engine.ts";
 import { noticeHeaders } from "#deprecations/notice.ts";
 import type { Query } from "#deprecations/effect-handler.ts";
@@ -12,6 +13,7 @@ import type { Clock } from "#kernel/clock.ts";
 import type { ApiDate, ApiDay } from "./api-date.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { createExecutor, type Settled } from "./execute.ts";
+import { createShapeReader } from "./deprecations/call-recorder.ts";
 import { FORM_OVERHEAD_BYTES } from "./form-body.ts";
 import type { Route } from "./route.ts";
 import { sessionCookie } from "#api/dashboard/session-cookie.ts";
@@ -33,7 +35,11 @@ export interface RequestDeps {
   readonly clients: ClientAddresses | null;
   readonly engine: DeprecationEngine;
   readonly settled: Settled;
-  readonly counter: CallCounter;
+  readonly counter: CallCounter<DeprecatedCalls>;
+  readonly recorder: CallCounter<ShapedCalls>;
+  /** Asked for each call: it may change while the server runs. */
+  recordsCalls(): boolean;
+  readonly deprecations: readonly Deprecation[];
   readonly clock: Clock;
   readonly log: { debug(fields: object, message: string): void };
   readonly basePath: string;
@@ -62,7 +68,8 @@ const STALL_MAX_MS = 60_000;
 /** Makes one row of the route table an endpoint. */
 export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps): void {
   const name = `${route.method} ${route.path}`;
-  const execute = createExecutor(route, deps.control, deps.settled);
+  const execute = createExecutor(route, deps.control, deps.settled, { table: deps.deprecations, date: deps.apiDate.standard });
+  const readShape = createShapeReader(deps.deprecations, route);
 
   /** Before the body is read: an unknown caller costs no parsing. */
   async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -138,8 +145,19 @@ export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps):
     for (const row of dated.pending) deps.counter.count({ ...where, deprecation_id: row.id });
   }
 
+  /** Only of admitted callers, and not of the dashboard, which is of this version. */
+  function recordForm(request: FastifyRequest, { call, resolved }: Admitted): void {
+    const accountId = resolved.account?.id ?? ownAccount(call.actor);
+    if (accountId === undefined || call.actor.session_id !== undefined || !deps.recordsCalls()) return;
+    deps.recorder.count({
+      ...{ day: deps.apiDate.today(), account_id: accountId, token_id: call.actor.id, route: name, api_date: call.api_date ?? null },
+      shape: JSON.stringify(readShape(request.query as Query, request.body)),
+    });
+  }
+
   async function record(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { requestId, admitted, startedMs } = stateOf(request);
+    if (admitted !== null) recordForm(request, admitted);
     deps.log.debug(
       {
         request_id: requestId,

@@ -4,7 +4,9 @@ import type { Call, CursorPage, CursorRequest, Page, PageRequest } from "#contro
 import type { Credential } from "#control/access/authenticate.ts";
 import type { ResolvedScope } from "#control/access/authorize.ts";
 import type { Control } from "#control/control.ts";
+import type { Deprecation } from "#deprecations/deprecation.ts";
 import type { Query } from "#deprecations/effect-handler.ts";
+import type { IsoDate } from "#kernel/clock.ts";
 import type { ErrorName } from "#kernel/errors/error-codes.ts";
 import type { PermissionGroupName } from "#model/access/permission-groups.ts";
 
@@ -30,8 +32,15 @@ export interface Resolved {
   readonly zone: ResolvedScope["zone"];
 }
 
+/** The interface that the operator shows, and what changes in it. */
+export interface Edition {
+  readonly table: readonly Deprecation[];
+  date(): IsoDate;
+}
+
 export interface Req<P extends string, Q, B> {
   readonly control: Control;
+  readonly edition: Edition;
   readonly call: Call;
   readonly params: Params<P>;
   readonly query: Q;

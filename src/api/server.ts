@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Control } from "#control/control.ts";
-import { createCallCounter } from "#deprecations/call-counter.ts";
+import { createCallCounter, type DeprecatedCalls, type ShapedCalls } from "#deprecations/call-counter.ts";
 import type { Deprecation } from "#deprecations/deprecation.ts";
 import { createDeprecationEngine } from "#deprecations/engine.ts";
 import { DEPRECATIONS } from "#deprecations/table.ts";
@@ -53,6 +53,8 @@ export interface ApiConfig {
   readonly allowsHost?: HostGate;
   /** Whether everybody gets the OpenAPI document; unless told, everybody does. */
   readonly hasOpenApi?: () => boolean;
+  /** Whether the form of calls is recorded; unless told, it is. */
+  readonly recordsCalls?: () => boolean;
   readonly bodyBytesMax?: number;
   /** The folder of the dashboard's built files, which are served at `/`. */
   readonly dashboard?: string;
@@ -103,7 +105,12 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   const headers = standardHeaders(config.tls !== undefined);
   const ray = `${config.vendorPrefix}-ray`;
   const apiDate = createApiDate(config.date, clock);
-  const counter = createCallCounter({
+  const recorder = createCallCounter<ShapedCalls>({
+    save: control.recordedCalls.add,
+    failed: (error) => log.error({ error: describe(error) }, "could not record the form of management calls"),
+    intervalMs: COUNTS_WRITTEN_EVERY_MS,
+  });
+  const counter = createCallCounter<DeprecatedCalls>({
     save: control.deprecationCalls.add,
     failed: (error) => log.error({ error: describe(error) }, "could not write the counts of calls to deprecated endpoints"),
     intervalMs: COUNTS_WRITTEN_EVERY_MS,
@@ -184,6 +191,9 @@ export function createApi(deps: ApiDeps): FastifyInstance {
       engine,
       settled: deps.settled,
       counter,
+      recorder,
+      recordsCalls: config.recordsCalls ?? (() => true),
+      deprecations,
       log,
       clock,
       basePath: BASE_PATH,
@@ -202,7 +212,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     control.securityEvents.close();
     control.loggedRequests.close();
   });
-  app.addHook("onClose", async () => counter.close());
+  app.addHook("onClose", async () => void (await Promise.all([counter.close(), recorder.close()])));
   return app;
 }
 

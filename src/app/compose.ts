@@ -6,6 +6,7 @@ import { checkCustomHostnames } from "#jobs/check-custom-hostnames.ts";
 import { backUp } from "#jobs/back-up.ts";
 import { createScheduledBackups } from "#app/backup/scheduled-backups.ts";
 import { backupSamples } from "#app/backup/last-backup.ts";
+import { forgetCalls } from "#jobs/forget-calls.ts";
 import { type Job, startJobs } from "#jobs/job.ts";
 import { lookAtOwnership } from "#jobs/look-at-ownership.ts";
 import { orderCertificates, workOnCertificateOrders } from "#jobs/order-certificates.ts";
@@ -164,6 +165,7 @@ const duties = (control: Control, live: LiveConfig): readonly Job[] => [
   watchSecurityEvents(control.notifications.watch),
   sendNotifications(control.notifications.deliveries),
   pushLogs(control.logpush.pusher),
+  forgetCalls(control.recordedCalls),
   tellOfDeprecations(control.deprecationNotices, DEPRECATIONS, {
     get asOf() {
       return live.current().deprecations.as_of || null;

@@ -6,6 +6,7 @@ import type { Access } from "#control/access/access.ts";
 import type { CachePurges } from "#control/cache/purge.ts";
 import type { DeprecationCalls } from "#control/deprecations/deprecation-calls.ts";
 import type { DeprecationNotices } from "#control/deprecations/notices.ts";
+import type { RecordedCalls } from "#control/deprecations/recorded-calls.ts";
 import type { RecordScans } from "#control/dns/scan/record-scans.ts";
 import type { ZoneQueries } from "#control/dns/scan/zone-queries.ts";
 import type { Analytics } from "#control/analytics/analytics.ts";
@@ -61,6 +62,7 @@ export interface Control extends CustomHostnameControl {
   serverHealth(): Promise<ServerHealth>;
   readonly deprecationCalls: DeprecationCalls;
   readonly deprecationNotices: DeprecationNotices;
+  readonly recordedCalls: RecordedCalls;
   readonly zones: Zones;
   readonly zoneSettings: ZoneSettings;
   readonly ownership: Ownership;

@@ -6,6 +6,7 @@ import { createCachePurges } from "#control/cache/purge.ts";
 import type { Control } from "#control/control.ts";
 import { createDeprecationCalls } from "#control/deprecations/deprecation-calls.ts";
 import { createDeprecationNotices } from "#control/deprecations/notices.ts";
+import { createRecordedCalls } from "#control/deprecations/recorded-calls.ts";
 import { createCertificateOrdering, LOCAL_ORDERING, type OrderingConfig } from "#control/certificates/create.ts";
 import { createCustomCertificates } from "#control/certificates/custom-certificates.ts";
 import { createCertificatePacks } from "#control/certificates/packs.ts";
@@ -222,6 +223,7 @@ export function createControl(deps: ControlDeps): Control {
     zoneDashboard: (call, zoneId, query) => zoneDashboard({ analytics, clock }, call, zoneId, query),
     deprecationCalls: createDeprecationCalls({ store }),
     deprecationNotices: createDeprecationNotices({ store, clock }),
+    recordedCalls: createRecordedCalls({ store, clock }),
     certificates: createCertificateRenewal({ store, clock, sealer, ca }),
     certificatePacks: createCertificatePacks({ store, clock }),
     customCertificates: createCustomCertificates({ store, clock, sealer }),

@@ -6,7 +6,11 @@ const NEVER_MS = 1_000_000;
 
 test("calls are added up and written together", async () => {
   const saved: DeprecatedCalls[] = [];
-  const counter = createCallCounter({ save: async (rows) => void saved.push(...rows), failed: assert.fail, intervalMs: NEVER_MS });
+  const counter = createCallCounter<DeprecatedCalls>({
+    save: async (rows) => void saved.push(...rows),
+    failed: assert.fail,
+    intervalMs: NEVER_MS,
+  });
   counter.count({ day: "2024-01-01", account_id: "account", deprecation_id: "row", token_id: "token", route: "GET /things" });
   counter.count({ day: "2024-01-01", account_id: "account", deprecation_id: "row", token_id: "token", route: "GET /things" });
   counter.count({ day: "2024-01-02", account_id: "account", deprecation_id: "row", token_id: "token", route: "GET /things" });
@@ -24,7 +28,7 @@ test("counts that could not be written are written with the next ones", async ()
   const saved: DeprecatedCalls[] = [];
   const errors: unknown[] = [];
   let broken = true;
-  const counter = createCallCounter({
+  const counter = createCallCounter<DeprecatedCalls>({
     save: async (rows) => {
       if (broken) throw new Error("disk");
       saved.push(...rows);

@@ -11,17 +11,30 @@ export interface DeprecatedCalls {
   readonly calls: number;
 }
 
-export interface CallCounter {
-  count(call: Omit<DeprecatedCalls, "calls">): void;
-  /** Writes what has been counted; the counts are kept for the next time where it fails. */
+/** How often one caller called one route in one form (call-shape.ts), whether a row ends it or not. */
+export interface ShapedCalls {
+  readonly day: IsoDate;
+  readonly account_id: string;
+  readonly token_id: string;
+  readonly route: string;
+  /** JSON of a CallShape. */
+  readonly shape: string;
+  /** The caller's own API date, if it has one. */
+  readonly api_date: IsoDate | null;
+  readonly calls: number;
+}
+
+export interface CallCounter<Row extends { readonly calls: number }> {
+  count(call: Omit<Row, "calls">): void;
+  /** Writes the counts; they are kept for the next time if that fails. */
   flush(): Promise<void>;
   /** Flushes and stops the timer. */
   close(): Promise<void>;
 }
 
-export interface CallCounterDeps {
+export interface CallCounterDeps<Row> {
   /** Adds to the counts that are stored. */
-  save(rows: readonly DeprecatedCalls[]): Promise<void>;
+  save(rows: readonly Row[]): Promise<void>;
   failed(error: unknown): void;
   readonly intervalMs: number;
 }
@@ -29,10 +42,12 @@ export interface CallCounterDeps {
 /** More callers than this between two writes are not told apart further. */
 const ROWS_MAX = 20_000;
 
-export function createCallCounter({ save, failed, intervalMs }: CallCounterDeps): CallCounter {
-  let counts = new Map<string, DeprecatedCalls>();
-  const add = (row: DeprecatedCalls): void => {
-    const key = `${row.day} ${row.account_id} ${row.deprecation_id} ${row.token_id} ${row.route}`;
+/** Adds up calls that are alike in everything but their number. */
+export function createCallCounter<Row extends { readonly calls: number }>(deps: CallCounterDeps<Row>): CallCounter<Row> {
+  const { save, failed, intervalMs } = deps;
+  let counts = new Map<string, Row>();
+  const add = (row: Row): void => {
+    const key = keyOf(row);
     const known = counts.get(key);
     if (known) counts.set(key, { ...known, calls: known.calls + row.calls });
     else if (counts.size < ROWS_MAX) counts.set(key, row);
@@ -55,7 +70,7 @@ export function createCallCounter({ save, failed, intervalMs }: CallCounterDeps)
   const timer = setInterval(() => void flush(), intervalMs);
   timer.unref();
   return {
-    count: (call) => add({ ...call, calls: 1 }),
+    count: (call) => add({ ...call, calls: 1 } as Row),
     flush,
     close: () => {
       clearInterval(timer);
@@ -63,3 +78,6 @@ export function createCallCounter({ save, failed, intervalMs }: CallCounterDeps)
     },
   };
 }
+
+/** Every member but the number, in the order in which the caller wrote them. */
+const keyOf = (row: { readonly calls: number }): string => JSON.stringify({ ...row, calls: 0 });

@@ -93,6 +93,7 @@ export const routeFixtures = (
   "script-monitor-scripts-get": { status: 410 },
   "account-health-get": {},
   "deprecation-calls-list": {},
+  "deprecation-rehearsals-create": { body: { as_of: "2030-01-01" } },
   "user-tokens-list": {},
   "user-tokens-create": { body: token(accountId) },
   "user-tokens-verify": {},

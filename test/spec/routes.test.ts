@@ -70,6 +70,7 @@ describe("the route table", () => {
     assert.deepEqual(
       open.map(({ id }) => id),
       [
+        "deprecation-rehearsals-create",
         "dns-query",
         "zone-rulesets-trace",
         "zone-rulesets-expressions-check",

@@ -45,6 +45,7 @@ export interface ApiServerOptions {
   readonly dashboard?: string;
   readonly docs?: string;
   readonly hasOpenApi?: () => boolean;
+  readonly recordsCalls?: () => boolean;
   /** No limits of their own for any route unless said. */
   readonly limits?: NonNullable<ApiConfig["limits"]>;
   readonly routes?: ApiDeps["routes"];
@@ -106,6 +107,7 @@ export async function startApi(options: ApiServerOptions = {}): Promise<ApiServe
       ...(options.dashboard ? { dashboard: options.dashboard } : {}),
       ...(options.docs ? { docs: options.docs } : {}),
       ...(options.hasOpenApi ? { hasOpenApi: options.hasOpenApi } : {}),
+      ...(options.recordsCalls ? { recordsCalls: options.recordsCalls } : {}),
       ...(options.bodyBytesMax === undefined ? {} : { bodyBytesMax: options.bodyBytesMax }),
     },
   });

@@ -5,6 +5,7 @@ import { BILLING_ROUTES } from "#api/routes/access/billing.ts";
 import { CACHE_ROUTES } from "#api/routes/zones/cache.ts";
 import { CERTIFICATE_PACK_ROUTES } from "#api/routes/certificates/certificate-packs.ts";
 import { DEPRECATION_CALL_ROUTES } from "#api/routes/access/deprecation-calls.ts";
+import { REHEARSAL_ROUTES } from "#api/routes/access/rehearsals.ts";
 import { CUSTOM_CERTIFICATE_ROUTES } from "#api/routes/certificates/custom-certificates.ts";
 import { CUSTOM_HOSTNAME_ROUTES } from "#api/routes/hostnames/custom-hostnames.ts";
 import { CUSTOM_NAME_SERVER_ROUTES } from "#api/routes/dns/custom-name-servers.ts";
@@ -61,7 +62,7 @@ export const RESOURCES: readonly Resource[] = [
   { name: "API tokens", routes: TOKEN_ROUTES },
   {
     name: "Accounts and members",
-    routes: [...ACCOUNT_ROUTES, ...ACCOUNT_MEMBER_ROUTES, ...ORGANIZATION_ROUTES, ...DEPRECATION_CALL_ROUTES],
+    routes: [...ACCOUNT_ROUTES, ...ACCOUNT_MEMBER_ROUTES, ...ORGANIZATION_ROUTES, ...DEPRECATION_CALL_ROUTES, ...REHEARSAL_ROUTES],
   },
   { name: "Zones", routes: [...ZONE_ROUTES, ...ZONE_HOLD_ROUTES, ...ZONE_SETTING_ROUTES] },
   { name: "Certificates", routes: [...CERTIFICATE_PACK_ROUTES, ...CUSTOM_CERTIFICATE_ROUTES] },

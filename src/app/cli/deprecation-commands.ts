@@ -4,15 +4,40 @@ import { CLIENT_KEYS, type Finish, withApi } from "./command-parts.ts";
 
 /** Adds the commands of `selvedge deprecations`. */
 export function addDeprecations(parent: Command, finish: Finish): void {
-  // Commands below it have options of the same names.
   parent
     .enablePositionalOptions()
     .option("--who-calls", "list the tokens of an account that still call what ends, with the API date of each")
     .option("--account <id>", "the account (default: the only account that the token can access)")
     .addHelpText("after", EXAMPLES);
   const flags = addConfigFlags(withApi(parent), CLIENT_KEYS);
+  addRehearse(parent, finish);
   parent.action(async (options) => finish(await (await import("./deprecations/list.ts")).deprecationsList(options, flags)));
 }
+
+function addRehearse(parent: Command, finish: Finish): void {
+  const command = parent
+    .command("rehearse")
+    .description("Show which management calls would break on a day. Changes nothing. Exits 1 if a call would break.")
+    .requiredOption("--as-of <day>", "the day to rehearse, such as 2027-01-01")
+    .option("--since <time>", "calls that the server has recorded since, such as 7d (the default)")
+    .option("--log <file>", "calls from a file instead, one JSON object in each line; - is standard input")
+    .option("--live", "calls from now on, until interrupted or for the time of --for")
+    .option("--for <seconds>", "with --live: stop after this time")
+    .option("--from <day>", "with --log: the day on which these calls worked (default: today)")
+    .option("--account <id>", "the account (default: the only account that the token can access)")
+    .option("--html <file>", "write a report for browsers too")
+    .addHelpText("after", REHEARSE_EXAMPLES);
+  const flags = addConfigFlags(withApi(command), CLIENT_KEYS);
+  command.action(async (options) => finish(await (await import("./deprecations/rehearse.ts")).rehearseCalls(options, flags)));
+}
+
+const REHEARSE_EXAMPLES = `
+Examples:
+  selvedge deprecations rehearse --as-of 2027-01-01
+  selvedge deprecations rehearse --as-of 2027-01-01 --live --for 600 --html report.html
+  selvedge deprecations rehearse --as-of 2025-06-15 --from 2024-01-01 --log calls.ndjson --json
+
+A line of --log: {"method":"GET","path":"/zones/ZONE/dns_records?name=a","body":{},"token":"a name"}; only method and path are required.`;
 
 const EXAMPLES = `
 Examples:

@@ -50,6 +50,8 @@ function createProgram(finish: Finish): Command {
     .helpOption("-h, --help", "show help for a command")
     .helpCommand("help [command...]", "show help for a command")
     .exitOverride()
+    // A command and the group that it is in may have options of the same names.
+    .enablePositionalOptions()
     .showHelpAfterError("selvedge: see the command's --help")
     .configureOutput({ outputError: (text, write) => write(`selvedge: ${text.replace(/^error: /, "")}`) })
     .addHelpText("after", GETTING_STARTED);

@@ -501,6 +501,12 @@ export const CONFIG_KEYS = {
     reload: true,
     doc: "Use the api-version header of a request as its API date.",
   },
+  "deprecations.record": {
+    type: "switch",
+    default: true,
+    reload: true,
+    doc: "Record the form of management calls for rehearsals: method, path template and field names, never values. Off: record nothing.",
+  },
   "deprecations.unsafe_pins": {
     type: "switch",
     default: false,

@@ -112,6 +112,7 @@ export function apiConfig(live: LiveConfig, allowsHost: HostGate): ApiConfig {
     trustedProxies: trustedProxies(api),
     ...{ date, rateLimit, allowsHost },
     hasOpenApi: () => live.current().api.openapi,
+    recordsCalls: () => live.current().deprecations.record,
     limits: { dns_import: { bodyBytesMax: dns.import_bytes_max, rateLimit: importRateLimit } },
     ...(dashboard === undefined ? {} : { dashboard }),
     ...(docs === undefined ? {} : { docs }),

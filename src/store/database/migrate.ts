@@ -38,6 +38,7 @@ import { ownedByIndex } from "#store/migrations/0160-owned-by-index.ts";
 import { hostnamesOutliveZones } from "#store/migrations/0161-hostnames-outlive-zones.ts";
 import { apiDates } from "#store/migrations/0203-api-dates.ts";
 import { deprecationNotices } from "#store/migrations/0204-deprecation-notices.ts";
+import { recordedCalls } from "#store/migrations/0205-recorded-calls.ts";
 import { importReports } from "#store/migrations/0130-import-reports.ts";
 import type { Dialect, Session } from "#store/queries/session.ts";
 
@@ -89,6 +90,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 161, name: "hostnames-outlive-zones", statements: hostnamesOutliveZones },
   { version: 203, name: "api-dates", statements: apiDates },
   { version: 204, name: "deprecation-notices", statements: deprecationNotices },
+  { version: 205, name: "recorded-calls", statements: recordedCalls },
 ];
 
 /**

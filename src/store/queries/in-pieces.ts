@@ -76,6 +76,8 @@ export const OWNED: Readonly<Partial<Record<TableName, readonly Owned[]>>> = {
     ),
     ofAccount("access_apps"),
     ofAccount("logpush_jobs"),
+    ofAccount("recorded_calls", ["account_id", "day", "token_id", "route", "shape_hash"]),
+    ofAccount("deprecation_notices", ["account_id", "deprecation_id", "days_left"]),
     ofAccount("gateway_domains", ["hostname"]),
     ofAccount("hostname_issuance_times", ["account_id", "at_ms"]),
   ],

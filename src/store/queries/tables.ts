@@ -58,6 +58,7 @@ export interface Tables {
   secrets: SecretsTable;
   deprecation_calls: DeprecationCallsTable;
   deprecation_notices: DeprecationNoticesTable;
+  recorded_calls: RecordedCallsTable;
   notification_webhooks: NotificationWebhooksTable;
   notification_policies: NotificationPoliciesTable;
   notification_silences: NotificationSilencesTable;
@@ -656,6 +657,16 @@ export interface DeprecationCallsTable {
   deprecation_id: string;
   token_id: string;
   route: string;
+  calls: number;
+}
+export interface RecordedCallsTable {
+  account_id: string;
+  day: string;
+  token_id: string;
+  route: string;
+  /** Of the form and the API date. */ shape_hash: string;
+  /** JSON of a CallShape. */ shape: string;
+  api_date: string | null;
   calls: number;
 }
 /** Notices that accounts got. */

@@ -1,0 +1,102 @@
+import { createReadStream } from "node:fs";
+import { createInterface } from "node:readline";
+import { createShapeReader, type ShapeReader } from "#api/deprecations/call-recorder.ts";
+import type { CountedCall } from "#api/deprecations/rehearsal-report.ts";
+import { ROUTES } from "#api/routes/table.ts";
+import { DEPRECATIONS } from "#deprecations/table.ts";
+import type { CallShape } from "#deprecations/call-shape.ts";
+import type { Query } from "#deprecations/effect-handler.ts";
+import { CliError, EXIT } from "../outcome.ts";
+
+export interface CallLog {
+  readonly calls: readonly CountedCall[];
+  /** Lines that are not calls of the management API. */
+  readonly skipped: number;
+  /** Forms were left out, because there are too many. */
+  readonly isCut: boolean;
+}
+
+const FORMS_MAX = 20_000;
+const LINE_CHARACTERS_MAX = 1_048_576;
+
+interface Line {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly token?: unknown;
+}
+
+/** Reads calls from a file, one JSON object in each line. Calls of one form count together, so that a long log takes little memory. */
+export async function readCallLog(path: string): Promise<CallLog> {
+  const input = path === "-" ? process.stdin : createReadStream(path);
+  const failed = new Promise<never>((_resolve, reject) =>
+    input.once("error", (error: Error) => reject(new CliError(`cannot read ${path}: ${error.message}`, EXIT.usage))),
+  );
+  const counted = new Map<string, CountedCall>();
+  const match = createMatcher();
+  let [skipped, isCut] = [0, false];
+  const read = async (): Promise<void> => {
+    for await (const text of createInterface({ input, crlfDelay: Infinity })) {
+      if (text.trim() === "") continue;
+      const call = text.length > LINE_CHARACTERS_MAX ? undefined : callOf(text, match);
+      if (call === undefined) {
+        skipped++;
+        continue;
+      }
+      const key = JSON.stringify([call.route, call.shape, call.token_id]);
+      const known = counted.get(key);
+      if (known !== undefined) counted.set(key, { ...known, calls: known.calls + 1 });
+      else if (counted.size < FORMS_MAX) counted.set(key, call);
+      else isCut = true;
+    }
+  };
+  await Promise.race([read(), failed]);
+  return { calls: [...counted.values()], skipped, isCut };
+}
+
+function callOf(text: string, match: Matcher): CountedCall | undefined {
+  let line: Line;
+  try {
+    line = JSON.parse(text) as Line;
+  } catch {
+    return undefined;
+  }
+  if (typeof line !== "object" || line === null || typeof line.method !== "string" || typeof line.path !== "string") return undefined;
+  const found = match(line.method.toUpperCase(), line.path, line.body);
+  return (
+    found && { ...found, api_date: null, token_id: typeof line.token === "string" ? line.token : "", token_name: null, day: "", calls: 1 }
+  );
+}
+
+type Matcher = (method: string, path: string, body: unknown) => { readonly route: string; readonly shape: CallShape } | undefined;
+
+const BASE_PATH = "/client/v4";
+
+/** Finds the route of a path, whose parameters may also stand as in the reference: `{zone_id}`, `:zone_id`. */
+function createMatcher(): Matcher {
+  const bySize = Map.groupBy(ROUTES, ({ method, path }) => `${method} ${path.split("/").length}`);
+  const readers = new Map<string, ShapeReader>();
+  return (method, target, body) => {
+    const [given = "", query = ""] = target.split("?", 2);
+    const path = given.startsWith(BASE_PATH) ? given.slice(BASE_PATH.length) : given;
+    const parts = path.split("/");
+    // Words of a path come before its parameters: /user/tokens/verify is not a token.
+    const route = (bySize.get(`${method} ${parts.length}`) ?? [])
+      .filter((candidate) => candidate.path.split("/").every((part, at) => part.startsWith(":") || part === parts[at]))
+      .toSorted((a, b) => a.path.split(":").length - b.path.split(":").length)[0];
+    if (route === undefined) return undefined;
+    const name = `${route.method} ${route.path}`;
+    const reader = readers.get(name) ?? createShapeReader(DEPRECATIONS, route);
+    readers.set(name, reader);
+    return { route: name, shape: reader(queryOf(query), body) };
+  };
+}
+
+function queryOf(text: string): Query {
+  const query: Record<string, string | string[]> = {};
+  for (const [name, value] of new URLSearchParams(text)) {
+    const known = query[name];
+    query[name] = known === undefined ? value : [...[known].flat(), value];
+  }
+  return query;
+}

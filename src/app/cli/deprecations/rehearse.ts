@@ -1,0 +1,146 @@
+import { writeFileSync } from "node:fs";
+import { rehearsalReport } from "#api/deprecations/rehearsal-report.ts";
+import { DEPRECATIONS } from "#deprecations/table.ts";
+import { isoDate, type IsoDate, parseIsoDate, systemClock } from "#kernel/clock.ts";
+import type { Rehearsal, RehearsalFinding } from "#model/access/rehearsal.ts";
+import { loadConfig } from "#app/config/config.ts";
+import type { ApiClient } from "../api-client.ts";
+import { configInput } from "../config-input.ts";
+import { CliError, columns, complain, EXIT, type ExitCode, print, printable } from "../outcome.ts";
+import { type ApiOptions, explained, openZoneApi } from "../zone/zone-api.ts";
+import { readCallLog } from "./call-log.ts";
+import { requireAccount } from "./list.ts";
+import { rehearsalPage } from "./rehearsal-page.ts";
+
+export interface RehearseOptions extends ApiOptions {
+  readonly asOf: string;
+  /** Such as `7d`. */
+  readonly since?: string;
+  readonly log?: string;
+  readonly live?: boolean;
+  /** Seconds. */
+  readonly for?: string;
+  readonly from?: string;
+  readonly account?: string;
+  readonly html?: string;
+}
+
+const DAYS = 7;
+const DAYS_MAX = 30;
+const LIVE_EVERY_MS = 5_000;
+
+/** Rehearses a day with recorded, logged or coming calls. */
+export async function rehearseCalls(options: RehearseOptions, flags: readonly string[]): Promise<ExitCode> {
+  const { data, json } = loadConfig(configInput(flags));
+  const asOf = dayOf("--as-of", options.asOf);
+  const ways = [options.log !== undefined, options.live === true, options.since !== undefined].filter(Boolean);
+  if (ways.length > 1) throw new CliError("set one of --log, --live and --since", EXIT.usage);
+  const report =
+    options.log === undefined ? await ofServer(openZoneApi(options, data), options, asOf) : await ofLog(options.log, options.from, asOf);
+  print(json, report, linesOf(report));
+  if (options.html !== undefined) writeFileSync(options.html, rehearsalPage(report));
+  return report.breaking === 0 ? EXIT.ok : EXIT.failed;
+}
+
+async function ofLog(path: string, from: string | undefined, asOf: IsoDate): Promise<Rehearsal> {
+  const { calls, skipped, isCut } = await readCallLog(path);
+  if (skipped > 0) complain([`${skipped} lines are not calls of the management API and were left out`]);
+  return rehearsalReport(DEPRECATIONS, calls, {
+    from: from === undefined ? isoDate(systemClock.nowMs()) : dayOf("--from", from),
+    asOf,
+    isCut,
+  });
+}
+
+async function ofServer(api: ApiClient, options: RehearseOptions, asOf: IsoDate): Promise<Rehearsal> {
+  const account = await requireAccount(api, options.account);
+  const path = `/accounts/${encodeURIComponent(account)}/deprecations/rehearsals`;
+  const ask = async (days: number): Promise<Rehearsal> =>
+    (await explained("rehearsal", () => api.call("POST", path, { as_of: asOf, days }))) as Rehearsal;
+  return options.live === true ? live(() => ask(1), secondsOf(options.for)) : ask(daysOf(options.since));
+}
+
+/** Asks again and again, and takes away what was there at the beginning; new findings are printed as they come. */
+async function live(ask: () => Promise<Rehearsal>, seconds: number): Promise<Rehearsal> {
+  const first = await ask();
+  const before = new Map(first.findings.map((finding) => [keyOf(finding), finding.calls]));
+  const endMs = systemClock.monotonicMs() + seconds * 1000;
+  const stop = new AbortController();
+  process.once("SIGINT", () => stop.abort());
+  const seen = new Set<string>();
+  for (;;) {
+    const leftMs = endMs - systemClock.monotonicMs();
+    await pause(Math.min(LIVE_EVERY_MS, Math.max(0, leftMs)), stop.signal);
+    const last = since(await ask(), first, before);
+    for (const finding of last.findings)
+      if (!seen.has(keyOf(finding))) {
+        seen.add(keyOf(finding));
+        complain([lineOf(finding).join("  ")]);
+      }
+    if (stop.signal.aborted || systemClock.monotonicMs() >= endMs) return last;
+  }
+}
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+
+function since(now: Rehearsal, first: Rehearsal, before: ReadonlyMap<string, number>): Rehearsal {
+  const findings = now.findings
+    .map((finding) => ({ ...finding, calls: finding.calls - (before.get(keyOf(finding)) ?? 0) }))
+    .filter(({ calls }) => calls > 0);
+  // Around midnight the first answer's day is over, and its calls are no longer counted.
+  const less = (later: number, earlier: number): number => (later >= earlier ? later - earlier : later);
+  return { ...now, findings, calls: less(now.calls, first.calls), breaking: less(now.breaking, first.breaking) };
+}
+
+const keyOf = ({ deprecation_id, token_id, route, outcome, last }: RehearsalFinding): string =>
+  JSON.stringify([deprecation_id, token_id, route, outcome, last]);
+
+const OUTCOMES: Readonly<Record<RehearsalFinding["outcome"], string>> = {
+  gone: "gone",
+  refused: "refused",
+  ignored: "ignored",
+  answer: "answer changes",
+};
+
+const lineOf = (finding: RehearsalFinding): readonly string[] => [
+  finding.date,
+  finding.deprecation_id,
+  OUTCOMES[finding.outcome] + (finding.is_kept ? ` (kept by ${finding.api_date ?? "its API date"})` : ""),
+  printable(finding.token_name ?? finding.token_id),
+  String(finding.calls),
+  printable(finding.route),
+  finding.replacement ?? "",
+];
+
+function linesOf(report: Rehearsal): readonly string[] {
+  const head = `${report.calls} calls, of which ${report.breaking} would break on ${report.as_of}`;
+  if (report.findings.length === 0) return [head];
+  return [head, ...columns([["DATE", "ID", "OUTCOME", "TOKEN", "CALLS", "ROUTE", "USE INSTEAD"], ...report.findings.map(lineOf)])];
+}
+
+function dayOf(option: string, text: string): IsoDate {
+  const day = parseIsoDate(text);
+  if (day === undefined) throw new CliError(`${option} must be a day such as 2027-01-01`, EXIT.usage);
+  return day;
+}
+
+function daysOf(text: string | undefined): number {
+  if (text === undefined) return DAYS;
+  const [, days] = /^([1-9]\d?)d$/.exec(text) ?? [];
+  if (days === undefined || Number(days) > DAYS_MAX) throw new CliError(`--since must be 1d to ${DAYS_MAX}d`, EXIT.usage);
+  return Number(days);
+}
+
+function secondsOf(text: string | undefined): number {
+  const seconds = text === undefined ? Number.POSITIVE_INFINITY : Number(text);
+  if (!(seconds > 0)) throw new CliError("--for must be a number of seconds", EXIT.usage);
+  return seconds;
+}

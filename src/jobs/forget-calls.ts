@@ -1,0 +1,14 @@
+import type { RecordedCalls } from "#control/deprecations/recorded-calls.ts";
+import type { Job } from "./job.ts";
+
+const EVERY_MS = 3_600_000;
+
+/** Forgets recorded calls that no rehearsal reads any more. */
+export const forgetCalls = (calls: Pick<RecordedCalls, "forget">): Job => ({
+  name: "forget-calls",
+  everyMs: EVERY_MS,
+  run: async () => {
+    await calls.forget();
+    return null;
+  },
+});
