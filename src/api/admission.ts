@@ -18,7 +18,7 @@ import { rateHeaders, rateMessage } from "./rate-limit.ts";
 export interface Admitted {
   readonly call: Call;
   readonly resolved: Resolved;
-  /** Whether the same credential would be admitted again: answers that have no end may outlive what it was granted. */
+  /** Whether the same credential would be admitted again: unbounded answers may outlive its grants. */
   stillAllowed(): Promise<boolean>;
 }
 
@@ -28,22 +28,22 @@ export interface AdmissionRequest {
   readonly requestId: string;
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
-  /** Adds headers to the answer, whatever becomes of it. */
+  /** Adds headers to the answer, whatever its outcome. */
   addHeaders(headers: Readonly<Record<string, string>>): void;
 }
 
-/** Authenticates, counts and authorises one request, in this order. Throws what the client is to be told. */
+/** Authenticates, counts and authorises one request, in this order. Throws the error for the client. */
 export type Admission = (route: Route, request: AdmissionRequest) => Promise<Admitted>;
 
 export interface AdmissionDeps {
   readonly access: Access;
   readonly clock: Clock;
   readonly rateLimit: RateLimitConfig;
-  /** Wrong credentials of one form from one address, so that secrets cannot be guessed at speed. */
+  /** Limit of failed logins per form of credential and address, so that secrets cannot be guessed at speed. */
   readonly failureLimit: RateLimitConfig;
-  /** Names our request headers. */
+  /** Prefix of our request headers. */
   readonly vendorPrefix: string;
-  /** Calls of one credential to routes that have limits of their own. */
+  /** Limits of calls per credential to routes with separate limits. */
   readonly limits: RouteLimits;
 }
 
@@ -63,7 +63,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     if (!(route.credentials ?? COMMON_FORMS).includes(credential.type)) throw new PlatformError("credential_form");
     if (credential.type === "session") assertOwnPage(route.method, request.headers);
     if (credential.type === "password") assertNoForeignPage(request.headers);
-    // Of each form by itself: who guesses tokens keeps nobody from an address with e-mail and key.
+    // Counted per form: guesses of tokens do not block an address that uses e-mail and key.
     const guesser = `${credential.type} ${addressKey(request.ip)}`;
     const standing = failures.look(guesser);
     const hasFailed = standing?.allowed === false;
@@ -117,10 +117,10 @@ export function createAdmission(deps: AdmissionDeps): Admission {
 
 const COMMON_FORMS: NonNullable<Route["credentials"]> = ["token", "key", "session"];
 
-/** What guessing is answered with. A database that is away says nothing about a credential. */
+/** Errors for guessed credentials. An unavailable database is not evidence about a credential. */
 const WRONG_CREDENTIALS: ReadonlySet<ErrorName> = new Set<ErrorName>(["invalid_token", "unknown_key", "wrong_password"]);
 
-/** Passwords have bounds of their own, which no form of one gets around. */
+/** Passwords have separate limits, which no form of one can bypass. */
 const secretOf = (credential: Credential): string =>
   credential.type === "key" ? credential.key : credential.type === "password" ? "" : credential.secret;
 
@@ -133,12 +133,12 @@ const tooManyFailures = ({ resetSeconds }: Standing): PlatformError =>
 const tooMany = (standing: Standing, config: RateLimitConfig): PlatformError =>
   new PlatformError("rate_limited", { message: rateMessage(config), headers: { "retry-after": String(standing.resetSeconds) } });
 
-/** The scope's identifier is the path parameter of its name (api/route.ts). */
+/** The scope's identifier is the path parameter of that name (api/route.ts). */
 function askedScope(route: Route, params: Readonly<Record<string, string>>): AskedScope {
   if (route.scope === "account") return { type: "account", account_id: params["account_id"] ?? "" };
   if (route.scope === "zone") return { type: "zone", zone_id: params["zone_id"] ?? "" };
   return { type: route.scope };
 }
 
-/** What the operator allows of routes that name their limits. */
+/** The operator's limits for routes that name theirs. */
 export type RouteLimits = Readonly<Record<LimitName, { readonly bodyBytesMax: number; readonly rateLimit: RateLimitConfig }>>;

@@ -3,44 +3,47 @@ import { type Clock, isoDate, type IsoDate, parseIsoDate } from "#kernel/clock.t
 import { PlatformError } from "#kernel/errors/errors.ts";
 
 export interface ApiDateConfig {
-  /** Pins the day whose interface is shown; null follows the clock. */
+  /** Pins the day of the interface; null follows the clock. */
   readonly asOf: IsoDate | null;
   /** Whether a request may choose its day with the `api-version` header. */
   readonly negotiate: boolean;
-  /** Whether the pin of a token or account brings back what ended for safety; unless told, it does not. */
+  /** Whether the pin of a token or account restores interfaces that ended for safety; false by default. */
   readonly unsafePins?: boolean;
 }
 
-/** The day whose interface a request sees. */
+/** The day of the interface for a request. */
 export interface ApiDay {
   readonly date: IsoDate;
   /** The same for rows that protect something. */
   readonly safe: IsoDate;
-  /** The request has chosen it. */
+  /** Whether the request has chosen it. */
   readonly isNegotiated: boolean;
 }
 
-/** The admitted caller, as far as it decides the day. */
+/** The admitted caller, with the data that determines the day. */
 export interface Pinned {
   readonly call: { readonly actor: { readonly pins?: DatePins; readonly session_id?: string } };
   readonly resolved: { readonly account: { readonly api_date: IsoDate | null } | null };
 }
 
-/** Which day's interface a request sees (SPEC 9): that of its header, its token, its account or the operator, in this order. */
+/**
+ * Determines the day of the interface for a request (SPEC 9): from its header, its token, its account or the operator, in
+ * this order.
+ */
 export interface ApiDate {
-  /** Before it is known who calls. Throws `invalid_input` for a header that is not a day, where headers count. */
+  /** Before the caller is known. Throws `invalid_input` for a header that is not a day, if headers count. */
   of(header: string | string[] | undefined): ApiDay;
-  /** Afterwards. The account is the one that the path names, else the one that owns the token. */
+  /** Afterwards. The account is the one that the path names, otherwise the one that owns the token. */
   pinned(day: ApiDay, admitted: Pinned): ApiDay;
-  /** The operator's. */
+  /** The operator's day. */
   standard(): IsoDate;
-  /** The clock's day, whatever day's interface is shown. */
+  /** The clock's day, regardless of the interface's day. */
   today(): IsoDate;
 }
 
 const DAY_MS = 86_400_000;
 
-/** `config` is read at each call: it may change while the server runs. */
+/** Reads `config` at each call, because it may change at runtime. */
 export function createApiDate(config: ApiDateConfig, clock: Clock): ApiDate {
   let day = Number.NaN;
   let text: IsoDate = isoDate(0);
@@ -66,7 +69,7 @@ export function createApiDate(config: ApiDateConfig, clock: Clock): ApiDate {
       return { date, safe: date, isNegotiated: true };
     },
     pinned: (before, { call: { actor }, resolved }) => {
-      // The dashboard is of this version: it asks for the interface that the operator shows.
+      // The dashboard belongs to this version: it asks for the operator's default interface.
       if (before.isNegotiated || actor.session_id !== undefined) return before;
       const date = actor.pins?.token ?? (resolved.account === null ? actor.pins?.account : resolved.account.api_date);
       if (date === undefined || date === null) return before;

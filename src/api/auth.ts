@@ -6,8 +6,8 @@ import { isEmail } from "#model/access/user.ts";
 import { readSessionCookie } from "#api/dashboard/session-cookie.ts";
 
 /**
- * The credential of a request: one of the two forms of SPEC 5.2, where Authorization wins if both are there, or the cookie of a session. Throws
- * `missing_credentials` without any, and `invalid_request_headers` with the header that is wrong in its chain.
+ * The credential of a request: one of the two forms of SPEC 5.2, of which Authorization wins, or the cookie of a session.
+ * Throws `missing_credentials` without any, and `invalid_request_headers` with the wrong header in its chain.
  */
 export function readCredential(headers: IncomingHttpHeaders): Credential {
   if (headers.authorization !== undefined) return readPassword(headers.authorization) ?? readBearer(headers.authorization);
@@ -19,7 +19,7 @@ export function readCredential(headers: IncomingHttpHeaders): Credential {
   return { type: "session", secret };
 }
 
-/** RFC 7617 in UTF-8: how a browser signs in. Only with an e-mail address, so that what is no sign-in is refused as ever. */
+/** RFC 7617 in UTF-8: sign-in from a browser. Only with an e-mail address, so that other values are refused as before. */
 function readPassword(header: string): Credential | undefined {
   const encoded = /^basic +(\S+) *$/i.exec(header)?.[1];
   if (encoded === undefined) return undefined;
@@ -44,7 +44,7 @@ function readKey(email: string | string[] | undefined, key: string | string[] | 
   return { type: "key", email, key };
 }
 
-/** `chain` says which header it is (contract.md §2). */
+/** `chain` names the header (contract.md §2). */
 export function badHeader(code: number, message: string): PlatformError {
   const chain: readonly ErrorItem[] = [{ code, message }];
   return new PlatformError("invalid_request_headers", { chain });

@@ -4,8 +4,8 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 const REASON_LENGTH_MAX = 500;
 
 /**
- * What `<vendor>-change-reason` says of a write, or undefined. A header and no field of the body, so that any
- * client can give it with any call. Throws `invalid_input` where it is too long or no text.
+ * The reason for a write from the header `<vendor>-change-reason`, or undefined. A header instead of a body field, so
+ * that any client can send it with any call. Throws `invalid_input` if it is too long or not text.
  */
 export function readReason(headers: IncomingHttpHeaders, vendorPrefix: string): string | undefined {
   const name = `${vendorPrefix}-change-reason`;
@@ -19,7 +19,7 @@ export function readReason(headers: IncomingHttpHeaders, vendorPrefix: string): 
   return reason === "" ? undefined : reason;
 }
 
-/** Node gives a header's octets as Latin-1; clients write UTF-8 into them (RFC 9110 §5.5 leaves the meaning open). */
+/** Node decodes a header's octets as Latin-1; clients write UTF-8 into them (RFC 9110 §5.5 leaves the meaning open). */
 function fromUtf8(header: string): string {
   const text = Buffer.from(header, "latin1").toString("utf8");
   return text.includes("\ufffd") ? header : text;

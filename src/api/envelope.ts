@@ -1,13 +1,16 @@
 import type { Page } from "#control/call.ts";
 import type { ErrorItem } from "#kernel/errors/errors.ts";
 
-/** Something that the caller should know and that is no error, such as planes that are behind. */
+/** A note for the caller that is not an error, for example about planes that are behind. */
 export interface Message {
   readonly code: number;
   readonly message: string;
 }
 
-/** The key order is the one that the field's clients were recorded with: result, success, errors, messages, result_info (SPEC 2.1, contract.md §1). */
+/**
+ * The key order of the recorded service, which clients expect: result, success, errors, messages, result_info (SPEC 2.1,
+ * contract.md §1).
+ */
 export const successEnvelope = (result: unknown, messages: readonly Message[], info: object | null, also: object = {}): string =>
   `{"result":${JSON.stringify(result ?? null)}${afterResult(messages, info, also)}`;
 
@@ -18,7 +21,7 @@ function afterResult(messages: readonly Message[], info: object | null, also: ob
   return `${text}}`;
 }
 
-/** The same for a page that comes in parts; `count` says how many items there were in the end. */
+/** The same for a page that is sent in parts; `count` is the final number of items. */
 export async function* pagedEnvelope(
   page: Page<unknown>,
   shape: (item: unknown) => unknown,
@@ -48,7 +51,7 @@ export interface ResultInfo {
   readonly total_pages: number;
 }
 
-/** The end of a list has no cursor, by which clients know it. They read it in either place (contract.md §1). */
+/** The end of a list has no cursor; clients detect it by that. They read it in either place (contract.md §1). */
 export const cursorInfo = (after: string | null): object => (after === null ? {} : { cursors: { after }, cursor: after });
 
 export const resultInfo = (page: Page<unknown>): ResultInfo => ({

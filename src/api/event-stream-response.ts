@@ -1,4 +1,4 @@
-/** A stream of server-sent events. Proxies are not to hold back what is meant to be seen at once. */
+/** A stream of server-sent events. Proxies must not buffer events that should be visible at once. */
 export const followed = (body: AsyncIterable<string>) => ({
   type: "text/event-stream",
   headers: { "cache-control": "no-store", "x-accel-buffering": "no" },
@@ -6,8 +6,8 @@ export const followed = (body: AsyncIterable<string>) => ({
 });
 
 /**
- * What a stream goes on behind. A client that comes back asks the same address as before, so what its header says that it saw last is
- * newer than what the address says (WHATWG HTML §9.2.3).
+ * The query with the event after which a stream continues. A returning client requests the same address as before, so the
+ * last seen event in its header is newer than the one in the address (WHATWG HTML §9.2.3).
  */
 export const resumed = <Query extends object>(query: Query, lastSeen: string | undefined): Query =>
   lastSeen === undefined ? query : { ...query, last_event_id: lastSeen };

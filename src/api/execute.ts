@@ -23,14 +23,14 @@ export interface Execution {
   readonly lastEventId?: string | undefined;
   readonly prefersAsync?: boolean;
   stillAllowed(): Promise<boolean>;
-  /** The interface of the request's day; null where it is the newest. */
+  /** The interface of the request's day; null for the newest. */
   readonly dated: DatedRequest | null;
 }
 
-/** Runs one admitted request and gives its answer. Throws what the client is to be told. */
+/** Runs one admitted request and returns its answer. Throws the error for the client. */
 export type Executor = (execution: Execution) => Promise<Answer>;
 
-/** Stands for the result of a trial. */
+/** Replaces the result of a dry run. */
 const TRIED = Symbol("tried");
 
 function isTrial(value: Query[string] | undefined): boolean {
@@ -41,7 +41,7 @@ function isTrial(value: Query[string] | undefined): boolean {
 
 const FIRST_PAGE = { page: 1, per_page: 1 } as const;
 
-/** What is read besides the route's own query, by `paging`. */
+/** Query parameters besides the route's own, by `paging`. */
 const PAGE_PARAMETERS: Readonly<Record<Paging, readonly string[]>> = {
   page: ["page", "per_page"],
   cursor: ["per_page", "cursor"],
@@ -49,7 +49,7 @@ const PAGE_PARAMETERS: Readonly<Record<Paging, readonly string[]>> = {
 };
 
 const PLANES_BEHIND = 10001;
-/** What a use-case has to say beside its result. */
+/** Code of a use-case's note beside its result. */
 const NOTE = 10002;
 
 /** Compiles a route's schemas once. */
@@ -92,8 +92,8 @@ const rawAnswer = ({ body, ...reply }: RawReply, stillAllowed: () => Promise<boo
 });
 
 /**
- * Nothing is given to a reader whose token was revoked, has expired or lost its permissions while it read. What has an end of its own
- * breaks off, so that no client takes what it has for all of it (RFC 9112 §8).
+ * A reader whose token was revoked, has expired or lost its permissions during the read gets no more data. A bounded
+ * answer is aborted, so that no client takes its part for the whole (RFC 9112 §8).
  */
 async function* whileAllowed(
   parts: AsyncIterable<string>,
@@ -109,7 +109,7 @@ async function* whileAllowed(
   }
 }
 
-/** The change is durable either way; the message says where it cannot be seen yet. */
+/** The change is durable either way; the message says where it is not visible yet. */
 async function waitForPlanes(rev: number, settled: Settled): Promise<readonly Message[]> {
   const { behind } = await settled(rev);
   return behind.length === 0

@@ -1,15 +1,15 @@
 import { PlatformError, type ErrorItem } from "#kernel/errors/errors.ts";
 
-/** An error as the client sees it. */
+/** An error in the form for clients. */
 export interface Failure {
   readonly status: number;
   readonly errors: readonly ErrorItem[];
   readonly headers: Readonly<Record<string, string>>;
-  /** True where the server is at fault, so that an operator must hear of it. */
+  /** True if the server is at fault, so that an operator must be notified. */
   readonly unexpected: boolean;
 }
 
-/** Several errors in one answer: what the validation of a body finds. */
+/** Several errors in one answer: the findings of a body's validation. */
 export class PlatformErrors extends Error {
   readonly items: readonly PlatformError[];
 
@@ -29,14 +29,14 @@ export function toFailure(thrown: unknown): Failure {
 
 const BAD_GATEWAY = 502;
 
-/** A bad gateway is a server that an account has named, and what is said of it is for the account. */
+/** A bad gateway is a server that an account has named, and its details are for the account. */
 const isOurs = (status: number): boolean => status >= 500 && status !== BAD_GATEWAY;
 
-/** A malformed identifier is answered by two errors, of which clients of the field look for either (contract.md §2). */
+/** A malformed identifier has two errors, because clients look for either (contract.md §2). */
 const withRoute = (error: PlatformError): readonly ErrorItem[] =>
   error.errorName === "bad_identifier" ? [error.toItem(), new PlatformError("no_route").toItem()] : [error.toItem()];
 
-/** What the HTTP framework refuses by itself, by its code. */
+/** Refusals by the HTTP framework itself, by its code. */
 const FRAMEWORK_ERRORS: Readonly<Record<string, () => PlatformError>> = {
   FST_ERR_BAD_URL: () => new PlatformError("no_route"),
   FST_ERR_MAX_PARAM_LENGTH: () => new PlatformError("bad_identifier"),

@@ -2,17 +2,17 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders } from "node:http";
 import { PlatformError } from "#kernel/errors/errors.ts";
 
-/** Forms of this interface have two fields; more are ignored, many are an attack. */
+/** Forms of this interface have two fields; some more are ignored, many are an attack. */
 const PARTS_MAX = 16;
 
-/** What the parts of a form take besides the field that the limit is about: their headers and the other fields. */
+/** Bytes of a form besides the limited field: headers of the parts and the other fields. */
 export const FORM_OVERHEAD_BYTES = 16 * 1024;
 
 export const isForm = (headers: IncomingHttpHeaders): boolean => /^\s*multipart\/form-data\s*(?:;|$)/i.test(headers["content-type"] ?? "");
 
 /**
- * The fields of a form (RFC 7578) as text; a file is its content, whether or not it has a file name, and the last of
- * several fields of a name counts. Throws `invalid_input`, or `body_too_large` for a field beyond the limit.
+ * The fields of a form (RFC 7578) as text; a file is its content, with or without a file name, and the last of several
+ * fields of a name counts. Throws `invalid_input`, or `body_too_large` for a field beyond the limit.
  */
 export function readForm(bytes: Buffer, headers: IncomingHttpHeaders, fieldBytesMax: number): Readonly<Record<string, string>> {
   if (!isUtf8(bytes)) throw unreadable("it is not UTF-8");
@@ -31,7 +31,10 @@ interface FormPart {
   readonly value: Buffer;
 }
 
-/** RFC 2046 §5.1.1: delimiters begin lines, the last one ends in two hyphens; what stands before the first or after the last is nothing. */
+/**
+ * RFC 2046 §5.1.1: delimiters begin lines, the last one ends in two hyphens; text before the first or after the last is
+ * ignored.
+ */
 function formParts(body: Buffer, boundary: string): readonly FormPart[] {
   // With a line break before it the first delimiter looks like the others.
   const bytes = Buffer.concat([Buffer.from("\r\n"), body]);

@@ -12,8 +12,9 @@ interface Filter {
 
 /**
  * Clients write the list of filters in several ways. One JSON text stays; a JSON object in each repeated `filters`,
- * `filters[0][key]=`, `filters.0.key=` and the repeated `filters.key=` of the field's libraries become that text. Throws
- * `gateway_input_invalid` where a query has two of these ways, or a key or operator twice: leaving one out would list, or delete, too much.
+ * `filters[0][key]=`, `filters.0.key=` and the repeated `filters.key=` of client libraries become that text. Throws
+ * `gateway_input_invalid` if a query mixes two of these ways, or repeats a key or operator: ignoring one would list, or
+ * delete, too much.
  */
 export function foldLogFilters(query: Query): Query {
   const rest: Record<string, string | readonly string[]> = {};
@@ -35,7 +36,7 @@ export function foldLogFilters(query: Query): Query {
   return filters.length === 0 ? rest : { ...rest, filters: JSON.stringify(filters) };
 }
 
-/** `filters[0][value][1]` and `filters.0.value` alike: the index and what of the filter it is. */
+/** The index and the member of a filter, from `filters[0][value][1]` and `filters.0.value` alike. */
 function indexed(name: string): readonly (string | undefined)[] {
   return /^filters(?:\[|\.)(\d{0,3})\]?(?:\[|\.)(key|operator|value)\]?(?:\[\d*\]|\.\d+)?$/.exec(name) ?? [];
 }
@@ -52,7 +53,7 @@ function addPart(filters: Map<string, Filter>, index: string, part: string, valu
   else filter.operator = values[0] ?? "";
 }
 
-/** Several filters in one each of key and operator: their values can be told apart where there is one for each. */
+/** Several filters with one key and operator each: their values are distinguishable if each has one. */
 function unfolded({ key = [], operator = [], value = [] }: Readonly<Record<string, readonly string[]>>): readonly Filter[] {
   if (key.length === 0 && operator.length === 0 && value.length === 0) return [];
   if (key.length === 1 && operator.length === 1) return [{ key: key[0] ?? "", operator: operator[0] ?? "", value: [...value] }];

@@ -9,7 +9,7 @@ const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f
 const FORMS: Readonly<Record<string, (text: string) => boolean>> = {
   // Chosen by the account (contract.md §8).
   gateway_id: (text) => /^[A-Za-z0-9_.-]{1,64}$/.test(text),
-  // Providers are known by their names.
+  // Providers are identified by their names.
   provider: (text) => /^[a-z0-9-]{1,80}$/.test(text),
   custom_provider_id: isUuid,
   custom_cost_id: isUuid,
@@ -24,7 +24,7 @@ const FORMS: Readonly<Record<string, (text: string) => boolean>> = {
   version: (text) => /^\d{1,10}$/.test(text),
   ruleset_version: (text) => /^[\w.-]{1,32}$/.test(text),
   rule_tag: (text) => text.length <= 128,
-  // A name server is known by its name.
+  // A name server is identified by its name.
   custom_ns_id: (text) => parseHostname(text) !== undefined,
   hostname: (text) => parseHostname(text) !== undefined,
   setting_id: (text) => /^[a-z0-9_]{1,64}$/.test(text),
@@ -35,7 +35,7 @@ const FORMS: Readonly<Record<string, (text: string) => boolean>> = {
   phase: (text) => /^[a-z0-9_]{1,64}$/.test(text),
 };
 
-/** Throws `bad_identifier` where a parameter of the path cannot name anything. `path` is shown, less its query. */
+/** Throws `bad_identifier` if a path parameter cannot be an identifier. The error shows `path` without its query. */
 export function checkIdentifiers(params: Readonly<Record<string, string>>, path: string): void {
   for (const name in params) {
     const wellFormed = FORMS[name] ?? isId;

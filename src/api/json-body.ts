@@ -3,26 +3,26 @@ import type { IncomingHttpHeaders } from "node:http";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { badHeader } from "./auth.ts";
 
-/** Deeper bodies serve no purpose and would exhaust the stack of whatever walks them. */
+/** Deeper bodies are useless and would exhaust the stack of recursive code. */
 const DEPTH_MAX = 64;
 
 /**
- * Twice what the longest list that a request may carry takes (rules.list_items_max). Whoever looks at each value of a body
- * holds up everybody else meanwhile, and a body of the greatest size has room for millions.
+ * Twice the values of the longest list that a request may contain (rules.list_items_max). Code that visits each value of
+ * a body delays all other requests, and a body of the maximum size has room for millions.
  */
 const VALUES_MAX = 500_000;
 
-/** Of one object: those with more cost ten times what a list of the same length does. */
+/** Limit of members of one object: larger ones cost ten times as much as a list of the same length. */
 const MEMBERS_MAX = 10_000;
 
 /**
- * The value of a request body, or undefined where it is empty: clients send a JSON content type without a body
- * (contract.md §3). Throws `malformed_json`, `body_too_large` or `invalid_request_headers` where the type is not JSON.
+ * The value of a request body, or undefined if it is empty: clients send a JSON content type without a body (contract.md
+ * §3). Throws `malformed_json`, `body_too_large` or `invalid_request_headers` if the type is not JSON.
  */
 export function readJsonBody(bytes: Buffer, headers: IncomingHttpHeaders): unknown {
   const encoding = headers["content-encoding"]?.toLowerCase() ?? "identity";
   if (encoding !== "identity") throw badHeader(6106, "Invalid Content-Encoding header, request bodies are not compressed");
-  // Decoding would put replacement characters where the sender meant something else.
+  // Decoding would silently insert replacement characters.
   if (!isUtf8(bytes)) throw malformed("The body is not UTF-8");
   const text = bytes.toString("utf8");
   if (text.trim() === "") return undefined;
@@ -45,14 +45,14 @@ function parse(text: string): unknown {
 
 const BYTE_ORDER_MARK = 0xfeff;
 
-/** A body without a type is taken for JSON, which is all that this interface speaks. */
+/** A body without a type is read as JSON, the only format of this interface. */
 function isJson(contentType: string | undefined): boolean {
   if (contentType === undefined) return true;
   const type = contentType.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   return type === "" || type === "application/json" || (type.startsWith("application/") && type.endsWith("+json"));
 }
 
-/** Refuses what holds others up, and what could not be stored as it was sent. */
+/** Refuses values that delay other requests, and values that could not be stored exactly. */
 function checkValue(value: unknown, levels: number, seen: { values: number }): void {
   if (++seen.values > VALUES_MAX) throw tooLarge(`The body has more than ${VALUES_MAX} values`);
   if (typeof value === "string") return checkText(value);
@@ -71,7 +71,7 @@ function checkMembers(object: Readonly<Record<string, unknown>>, levels: number,
   }
 }
 
-/** PostgreSQL keeps no U+0000, and half a surrogate pair has no UTF-8 form. */
+/** PostgreSQL does not store U+0000, and half a surrogate pair has no UTF-8 form. */
 function checkText(text: string): void {
   if (text.includes("\0")) throw malformed("A string in the body contains the character U+0000");
   if (!text.isWellFormed()) throw malformed("A string in the body contains an unpaired surrogate");

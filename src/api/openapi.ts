@@ -9,7 +9,7 @@ export interface OpenApiInput {
   readonly deprecations: readonly Deprecation[];
 }
 
-/** The OpenAPI 3.1 document of the route table. Schemas are JSON Schema already, so they stand in it as they are. */
+/** The OpenAPI 3.1 document of the route table. Schemas are already JSON Schema and are included unchanged. */
 export function openApiDocument({ basePath, routes, deprecations }: OpenApiInput): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {

@@ -9,14 +9,17 @@ export const PER_PAGE_MAX = 1000;
 /** Keeps page × per_page exact. */
 const PAGE_MAX = 1_000_000_000;
 
-/** `per_page` out of the route's bounds becomes the nearest bound, as `result_info` then says; what is no number is refused by the name of `error`. */
+/**
+ * `per_page` outside the route's limits becomes the nearest limit, as `result_info` then shows; a value that is not a
+ * number is refused with `error`.
+ */
 export function readPage(query: Query, bounds: Route["per_page"], error?: ErrorName): PageRequest {
   const page = whole(query["page"], "page", error) ?? 1;
   const perPage = whole(query["per_page"], "per_page", error) ?? bounds?.default ?? PER_PAGE_DEFAULT;
   return { page: Math.min(page, PAGE_MAX), per_page: Math.min(Math.max(perPage, bounds?.min ?? 1), bounds?.max ?? PER_PAGE_MAX) };
 }
 
-/** The cursor itself is read by who made it. */
+/** The cursor itself is parsed by its creator. */
 export function readCursorPage(query: Query, bounds: Route["per_page"]): CursorRequest {
   const cursor = query["cursor"];
   if (Array.isArray(cursor)) throw new PlatformError("invalid_input", { message: `"cursor" may be given only once.`, source: "/cursor" });

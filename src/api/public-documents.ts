@@ -15,7 +15,7 @@ export interface PublicDocumentsDeps {
   isSetupOpen(): Promise<boolean>;
 }
 
-/** What may be read without credentials: the description of the interface and of its changes, and whether there is somebody to sign in. */
+/** Documents without credentials: the description of the interface and of its changes, and whether a user can sign in. */
 export function addPublicDocuments(
   app: FastifyInstance,
   { basePath, routes, deprecations, hasOpenApi, isSetupOpen }: PublicDocumentsDeps,

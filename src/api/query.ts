@@ -5,9 +5,8 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { compileCheck } from "./validation.ts";
 
 /**
- * Reads the parameters that the schema names, by its types: numbers and booleans from their text, a repeated name
- * as a list. Parameters that the schema does not name are left out, or refused but for those that `others` names. Throws `error`
- * where one does not fit.
+ * Reads the parameters of the schema by their types: numbers and booleans from text, a repeated name as a list. Other
+ * parameters are ignored, or refused except those in `others`. Throws `error` if one is invalid.
  */
 export type QueryReader = (query: Query) => Record<string, unknown>;
 
@@ -41,7 +40,7 @@ export function compileQuery(schema: TSchema, error: ErrorName = "invalid_input"
 }
 
 function readParameter(name: string, parameter: Parameter, given: string | readonly string[], error: ErrorName): unknown {
-  // Nothing that is stored holds it, and PostgreSQL fails on it.
+  // Stored values never contain it, and PostgreSQL fails on it.
   if (typeof given === "string" ? given.includes("\0") : given.some((text) => text.includes("\0")))
     throw new PlatformError(error, { message: `"${name}" must not contain the character U+0000.`, source: `/${name}` });
   if (typeof given === "string") {
@@ -57,7 +56,7 @@ function readParameter(name: string, parameter: Parameter, given: string | reado
 const REPEATS_MAX = 1000;
 const NAME_SHOWN_MAX = 64;
 
-/** Text that is not of any kind stays text, which the schema then refuses with its own words. */
+/** Text that matches no kind stays text, which the schema then refuses with a specific message. */
 function readValue(text: string, kinds: readonly Kind[]): unknown {
   if (kinds.includes("number") && /^-?\d{1,15}(\.\d{1,15})?$/.test(text)) return Number(text);
   if (kinds.includes("boolean") && Object.hasOwn(BOOLEANS, text)) return BOOLEANS[text];

@@ -18,13 +18,13 @@ import { FORM_OVERHEAD_BYTES } from "./form-body.ts";
 import type { Route } from "./route.ts";
 import { sessionCookie } from "#api/dashboard/session-cookie.ts";
 
-/** What is known of a request while it is under way. */
+/** State of a request in progress. */
 export interface RequestState {
   readonly requestId: string;
   day: ApiDay;
   readonly startedMs: number;
   admitted: Admitted | null;
-  /** Set once the request was admitted, so that only its own errors are shaped by date. */
+  /** Set once the request was admitted, so that only its own errors depend on the date. */
   dated: DatedRequest | null;
 }
 
@@ -49,9 +49,9 @@ export interface RequestDeps {
   readonly isSecure: boolean;
 }
 
-/** How the parser is to read the body of a route, as the framework hands it on. */
+/** How the parser must read the body of a route, as the framework passes it on. */
 export interface BodyConfig {
-  /** Of one field of a form; null where the route takes JSON. */
+  /** Limit of one field of a form; null if the route accepts JSON. */
   readonly formFieldBytesMax: number | null;
 }
 
@@ -62,10 +62,10 @@ function bodyOptions({ body_type, limits }: Route, all: RouteLimits): { config: 
   return { config: { formFieldBytesMax: bytesMax }, bodyLimit: bytesMax + FORM_OVERHEAD_BYTES };
 }
 
-/** A client that takes nothing of a long answer for so long has left it. */
+/** A client that reads nothing of a long answer for this time counts as gone. */
 const STALL_MAX_MS = 60_000;
 
-/** Makes one row of the route table an endpoint. */
+/** Registers one row of the route table as an endpoint. */
 export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps): void {
   const name = `${route.method} ${route.path}`;
   const execute = createExecutor(route, deps.control, deps.settled, { table: deps.deprecations, date: deps.apiDate.standard });
@@ -112,7 +112,7 @@ export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps):
     reply.headers(answer.headers ?? {});
     const { session } = state.admitted.call;
     if (session !== undefined) reply.header("set-cookie", sessionCookie(session, deps.isSecure));
-    // The framework would read a stream to its end, which not every one has.
+    // The framework would read a stream to its end, but some streams are unbounded.
     if (request.method === "HEAD" && answer.body instanceof Readable) {
       answer.body.destroy();
       return reply
@@ -130,7 +130,7 @@ export function addRoute(app: FastifyInstance, route: Route, deps: RequestDeps):
           .send(answer.body);
   }
 
-  /** Headers and counts say the same, for answers and errors alike. */
+  /** Sets headers and counts, for answers and errors alike. */
   async function announce(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { dated, admitted } = stateOf(request);
     if (!dated || !admitted || dated.pending.size === 0) return;

@@ -12,7 +12,7 @@ import type { PermissionGroupName } from "#model/access/permission-groups.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** `/zones/:zone_id/dns_records/:dns_record_id` gives `{ zone_id: string; dns_record_id: string }`. */
+/** `/zones/:zone_id/dns_records/:dns_record_id` becomes `{ zone_id: string; dns_record_id: string }`. */
 export type Params<P extends string> = P extends `${string}:${infer Name}/${infer Rest}`
   ? { readonly [K in Name]: string } & Params<`/${Rest}`>
   : P extends `${string}:${infer Name}`
@@ -20,13 +20,13 @@ export type Params<P extends string> = P extends `${string}:${infer Name}/${infe
     : Record<never, string>;
 
 /**
- * What the first path parameter is, hence who may call: `open` any valid credential; `user` the caller's own
- * things; `account` and `zone` an account or zone that the credential's grants cover. The server resolves and
- * checks it before the handler runs.
+ * The type of the first path parameter, which determines the permitted callers: `open` any valid credential; `user` the
+ * caller's own resources; `account` and `zone` an account or zone that the credential's grants cover. The server resolves
+ * and checks it before the handler runs.
  */
 export type Scope = "open" | "user" | "account" | "zone";
 
-/** What the resolved scope is; also the facts that legacy response fields are made of. */
+/** The resolved scope, with the facts for legacy response fields. */
 export interface Resolved {
   readonly account: ResolvedScope["account"];
   readonly zone: ResolvedScope["zone"];
@@ -46,11 +46,11 @@ export interface Req<P extends string, Q, B> {
   readonly query: Q;
   readonly body: B;
   readonly resolved: Resolved;
-  /** `page` and `per_page` of the query, checked; the first page where the route does not page. */
+  /** `page` and `per_page` of the query, checked; the first page if the route does not page. */
   readonly page: PageRequest;
-  /** The same where the route pages by cursor. */
+  /** The same if the route pages by cursor. */
   readonly cursor: CursorRequest;
-  /** Clients of event streams that come back say which event they saw last (WHATWG HTML, "Server-sent events"). */
+  /** Returning clients of event streams send the last event that they saw (WHATWG HTML, "Server-sent events"). */
   readonly last_event_id: string | undefined;
   /** `Prefer: respond-async` (RFC 7240 §4.1). */
   readonly prefers_async: boolean;
@@ -58,7 +58,7 @@ export interface Req<P extends string, Q, B> {
 
 type StaticOr<T extends TSchema | undefined, Otherwise> = T extends TSchema ? Static<T> : Otherwise;
 
-/** What a handler gives back, by the route's `paging`. */
+/** Result of a handler, by the route's `paging`. */
 export type Reply<R extends TSchema, G extends Paging> = G extends "page"
   ? Page<Static<R>>
   : G extends "cursor"
@@ -69,16 +69,16 @@ export type Reply<R extends TSchema, G extends Paging> = G extends "page"
         ? RawReply
         : Static<R>;
 
-/** An answer that is no JSON and has no envelope. Errors of its route have one all the same. */
+/** A non-JSON answer without an envelope. Errors of its route still have one. */
 export interface RawReply {
   /** `text/plain; charset=utf-8`: the route's `media_type`, with its parameters. */
   readonly type: string;
-  /** Parts, where it is too long to be held at once or goes on; whoever takes them sets the pace. */
+  /** Parts, if it is too long to be held at once or unbounded; the reader sets the pace. */
   readonly body: string | Buffer | AsyncIterable<string>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer as it is sent. A stream is read as fast as the client takes it. */
+/** An answer as it is sent. A stream is read as fast as the client reads it. */
 export interface Answer {
   readonly type: string;
   readonly body: string | Buffer | Readable;
@@ -86,15 +86,16 @@ export interface Answer {
 }
 
 /**
- * `page`: page, per_page and totals (contract.md §1); `list`: everything, without result_info; `one`: a single
- * object; `cursor`: per_page and, while there is more, the cursor of the next page; `raw`: text of another media type, which the route's `media_type` names.
+ * `page`: page, per_page and totals (contract.md §1); `list`: everything, without result_info; `one`: a single object;
+ * `cursor`: per_page and, while more remains, the cursor of the next page; `raw`: text of another media type, which the
+ * route's `media_type` names.
  */
 export type Paging = "one" | "list" | "page" | "cursor" | "raw";
 
-/** Bounds that the operator sets for some routes alone (ApiConfig.limits). */
+/** Limits that the operator sets for some routes only (ApiConfig.limits). */
 export type LimitName = "dns_import";
 
-/** One row of the route table. Envelope, authentication, permission, validation, OpenAPI and tests come from it. */
+/** One row of the route table. Envelope, authentication, permission, validation, OpenAPI and tests are derived from it. */
 export interface Route<
   P extends string = string,
   Q extends TSchema | undefined = TSchema | undefined,
@@ -108,41 +109,41 @@ export interface Route<
   readonly id: string;
   readonly summary: string;
   readonly scope: Scope;
-  /** Any one of these groups suffices; empty means that a valid credential is enough. */
+  /** Any of these groups suffices; empty means that a valid credential is enough. */
   readonly permissions: readonly PermissionGroupName[];
-  /** Forms of credentials that the route takes, where they are not a token, e-mail with key, and a session. */
+  /** Forms of credentials that the route accepts; the default is a token, e-mail with key, or a session. */
   readonly credentials?: readonly Credential["type"][];
   readonly query?: Q;
-  /** Parameters that nothing reads are refused: where they filter, a mistyped name would stand for everything. */
+  /** Unknown parameters are refused: if they filter, a mistyped name would select everything. */
   readonly strict_query?: true;
-  /** Brings other ways to write the query to the one that the schema names. */
+  /** Converts other forms of the query to the one in the schema. */
   readonly fold_query?: (query: Query) => Query;
   readonly body?: B;
-  /** What a body that does not fit the schema is refused with, where the family of the resource has a code of its own. */
+  /** Error for a body that violates the schema, if the resource's family has a special code. */
   readonly invalid_body?: ErrorName;
-  /** The same for the query, `page` and `per_page` among it. */
+  /** The same for the query, including `page` and `per_page`. */
   readonly invalid_query?: ErrorName;
-  /** `multipart`: the body is a form, whose fields are the strings of `body` (RFC 7578). JSON unless said. */
+  /** `multipart`: the body is a form, whose fields are the strings of `body` (RFC 7578). Default: JSON. */
   readonly body_type?: "multipart";
-  /** Size of the body and frequency of the calls, where they are the route's own. */
+  /** Size of the body and frequency of the calls, if the route has separate limits. */
   readonly limits?: LimitName;
-  /** Of the answer, where `paging` is `raw`. */
+  /** Media type of the answer, if `paging` is `raw`. */
   readonly media_type?: string;
-  /** Schema of the result, or of one item where `paging` is `list`, `page` or `cursor`. */
+  /** Schema of the result, or of one item if `paging` is `list`, `page` or `cursor`. */
   readonly result: R;
   readonly paging: G;
-  /** Largest and default page size, where they are not 20 and 1000. */
+  /** Largest and default page size, if they are not 20 and 1000. */
   readonly per_page?: { readonly default: number; readonly max: number; readonly min?: number };
-  /** Further members of the envelope, where published clients read the result there. */
+  /** Further members of the envelope, if published clients read the result there. */
   also?(reply: Reply<R, G>): object;
-  /** Takes `dry_run=true`: the errors are those of the write, the result is null, and nothing is written. */
+  /** Accepts `dry_run=true`: the errors are those of the write, the result is null, and nothing is written. */
   readonly dry_run?: true;
-  /** HTTP status on success, 200 unless said. */
+  /** HTTP status on success, 200 by default. */
   readonly status?: 200 | 201 | 202 | 204;
   handler(req: Req<P, StaticOr<Q, Record<string, never>>, StaticOr<B, undefined>>): Promise<Reply<R, G>>;
 }
 
-/** Gives a row its types; returns it as it is. */
+/** Infers the types of a row; returns it unchanged. */
 export const route = <
   const P extends string,
   R extends TSchema,

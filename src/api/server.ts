@@ -32,42 +32,42 @@ import { addRoute, type BodyConfig, type RequestState } from "./request.ts";
 import type { Route } from "./route.ts";
 import { standardHeaders } from "./standard-headers.ts";
 
-/** As much of a log as the API writes to: identifiers and outcomes, never a body, a header or a query. */
+/** The log of the API: identifiers and outcomes, never a body, a header or a query. */
 export interface ApiLog {
   debug(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
 
 export interface ApiConfig {
-  /** Names our response headers: `svc-ray`. */
+  /** Prefix of our response headers: `svc-ray`. */
   readonly vendorPrefix: string;
   readonly date: ApiDateConfig;
-  /** Requests of one token. */
+  /** Limit of requests per token. */
   readonly rateLimit: RateLimitConfig;
-  /** Failed authentications of one client address. */
+  /** Limit of failed authentications per client address. */
   readonly failureLimit?: RateLimitConfig;
   readonly tls?: { readonly certificate: string; readonly key: string };
   /** HTTP proxies in front, which name the client in a header field; absent: none. */
   readonly trustedProxies?: TrustedProxies;
-  /** Whether requests under this Host field are for this API; without it, all are. */
+  /** Whether requests with this Host field are for this API; absent: all are. */
   readonly allowsHost?: HostGate;
-  /** Whether everybody gets the OpenAPI document; unless told, everybody does. */
+  /** Whether the OpenAPI document is public; true by default. */
   readonly hasOpenApi?: () => boolean;
   /** Whether the form of calls is recorded; unless told, it is. */
   readonly recordsCalls?: () => boolean;
   readonly bodyBytesMax?: number;
   /** The folder of the dashboard's built files, which are served at `/`. */
   readonly dashboard?: string;
-  /** The folder of the documentation, which is served at `/docs` where the OpenAPI document is. */
+  /** The folder of the documentation, which is served at `/docs` if the OpenAPI document is public. */
   readonly docs?: string;
-  /** Of routes that have limits of their own. */
+  /** Limits of routes that have separate ones. */
   readonly limits?: RouteLimits;
 }
 
 export interface ApiDeps {
   readonly control: Control;
   readonly routes: readonly Route[];
-  /** The table of SPEC 9 unless a test brings its own. */
+  /** The table of SPEC 9 unless a test passes another one. */
   readonly deprecations?: readonly Deprecation[];
   readonly clock: Clock;
   readonly settled: Settled;
@@ -80,10 +80,10 @@ export const BASE_PATH = "/client/v4";
 
 const BODY_BYTES_MAX = 5 * 1024 * 1024;
 const HEADER_BYTES_MAX = 16 * 1024;
-/** In all; what is slower than it should be ends long before (connection/slow-bodies.ts). */
+/** Limit of a whole request; slow requests end long before (connection/slow-bodies.ts). */
 const REQUEST_TIMEOUT_MS = 60 * 60_000;
 const HEADERS_TIMEOUT_MS = 10_000;
-/** Node looks every 30 s unless told, which would add as much to each limit. */
+/** Node's default interval is 30 s, which would add as much to each limit. */
 const TIMEOUTS_CHECKED_EVERY_MS = 2_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const UNREAD_TIMEOUT_MS = 60_000;
@@ -98,7 +98,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   const limits = config.limits ?? LIMITS;
   const hasOpenApi = config.hasOpenApi ?? (() => true);
   const app = createHttp(config, clock, (error, _request, reply) => {
-    // The framework runs no hook and keeps no state for an address that it cannot read.
+    // The framework runs no hook and keeps no state for an address that it cannot parse.
     addHeaders(reply);
     answer(toFailure(error), null, reply);
   });
@@ -138,17 +138,17 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   function fail(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const state = request.getDecorator<RequestState | null>("state");
     const failure = toFailure(thrown);
-    // A client that has left amid its body is no failure of ours.
+    // A client that has left during its body is not a failure of ours.
     const hasLeft = thrown === request.raw.errored;
     if (failure.unexpected && !hasLeft)
       log.error({ request_id: state?.requestId, route: request.routeOptions.url, error: describe(thrown) }, "request failed");
     return answer(failure, state?.dated ?? null, reply);
   }
   function answer({ status, headers: extra, errors }: Failure, dated: RequestState["dated"], reply: FastifyReply): FastifyReply {
-    // What its client still sends of a body is read and dropped, within the time that a request has: a connection that is closed
-    // before is reset, and the client may never read why (RFC 9112 §9.6).
+    // The rest of the client's body is read and dropped, within the time limit of a request: a connection closed earlier
+    // is reset, and the client may never read the reason (RFC 9112 §9.6).
     if (status === CONTENT_TOO_LARGE) reply.removeHeader("connection");
-    // Of a file that could not be read: browsers would keep the error under its name.
+    // For an unreadable file: browsers would save the error under its name.
     return reply
       .removeHeader("content-disposition")
       .code(status)
@@ -156,10 +156,10 @@ export function createApi(deps: ApiDeps): FastifyInstance {
       .type(JSON_TYPE)
       .send(failureEnvelope(withPages(dated?.errors(errors) ?? errors, reply)));
   }
-  /** Each error's page, at the address that the client has called. */
+  /** Adds each error's page, at the address in the client's request. */
   function withPages(errors: readonly ErrorItem[], { request }: FastifyReply): readonly ErrorItem[] {
     const { host } = request.headers;
-    // A host that is refused is not this server's.
+    // A refused host does not belong to this server.
     const isOurs = host !== undefined && config.allowsHost?.(host) !== false;
     if (config.docs === undefined || !isOurs || !hasOpenApi()) return errors;
     const base = `${config.tls === undefined ? "http" : "https"}://${host}${DOCS_PATH}/errors/`;
@@ -207,7 +207,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     isSetupOpen: control.access.sessions.isOpen,
   });
   if (config.docs !== undefined) addDocs(app, config.docs, hasOpenApi);
-  // What has no end of its own would keep the server from ending.
+  // Unbounded streams would keep the server from ending.
   app.addHook("preClose", async () => {
     control.securityEvents.close();
     control.loggedRequests.close();
@@ -216,14 +216,14 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   return app;
 }
 
-/** Stacks of the error and of what caused it. Other members stay out: database drivers put values of rows into them. */
+/** Stacks of the error and of its causes. Other members stay out: database drivers put values of rows into them. */
 function describe(thrown: unknown): readonly string[] {
   const stacks: string[] = [];
   for (let error = thrown; error instanceof Error && stacks.length < 5; error = error.cause) stacks.push(error.stack ?? error.message);
   return stacks;
 }
 
-/** By class of status: enough for an alert, and never more series than five. */
+/** By class of status: enough for an alert, and at most five series. */
 function addRequestMetrics(app: FastifyInstance, metrics: MetricRegistry, clock: Clock): void {
   const classes = [1, 2, 3, 4, 5].map((first) =>
     metrics.counter("selvedge_api_requests_total", "Management API requests answered", { status: `${first}xx` }),
@@ -264,10 +264,10 @@ function createHttp(config: ApiConfig, clock: Clock, frameworkErrors: FrameworkE
     exposeHeadRoutes: true,
     frameworkErrors,
     return503OnClosing: false,
-    // Routes are checked by our own validators; those that come with the framework are large, and would be loaded all the same.
+    // Routes are checked by our own validators; the framework's are large and would be loaded nevertheless.
     schemaController: { compilersFactory: { buildValidator: withoutSchemas, buildSerializer: withoutSchemas } },
     clientErrorHandler: answerBrokenRequest,
-    // Clients put slashes at the end and double them (contract.md §3, "Input tolerance").
+    // Clients append slashes to paths and double them (contract.md §3, "Input tolerance").
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 256 },
     ...(config.tls ? { https: { ...http, cert: config.tls.certificate, key: config.tls.key } } : { http }),
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance;
@@ -295,7 +295,7 @@ function readBody({ headers, routeOptions }: FastifyRequest, bytes: Buffer): unk
   const { formFieldBytesMax = null } = routeOptions.config as Partial<BodyConfig>;
   if (formFieldBytesMax === null) return readJsonBody(bytes, headers);
   if (isForm(headers)) return readForm(bytes, headers, formFieldBytesMax);
-  // What is no JSON either is told so first, as everywhere.
+  // A body that is not JSON either is reported as such first, as everywhere.
   if (readJsonBody(bytes, headers) === undefined) return undefined;
   throw badHeader(6105, "Invalid Content-Type header, valid values are multipart/form-data");
 }

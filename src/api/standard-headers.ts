@@ -1,4 +1,4 @@
-/** On every response, as the field's service sends them (contract.md §1). */
+/** Headers of every response, as the original service sends them (contract.md §1). */
 export const standardHeaders = (secure: boolean): Readonly<Record<string, string>> => ({
   "cache-control": "no-store, no-cache, must-revalidate, post-check=0, pre-check=0",
   pragma: "no-cache",

@@ -5,13 +5,17 @@ import type { ErrorName } from "#kernel/errors/error-codes.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { PlatformErrors } from "./failure.ts";
 
-/** Throws PlatformErrors, each with the place in the body, where the value does not fit. Unknown members are tolerated (contract.md §3). */
+/**
+ * Throws PlatformErrors, each with the place in the body, if the value is invalid. Unknown members are tolerated
+ * (contract.md §3).
+ */
 export type Check = (value: unknown) => void;
 
 export function compileCheck(schema: TSchema, what: "body" | "query", name: ErrorName = "invalid_input"): Check {
   let compiled: Validator | undefined;
   return (value) => {
-    // Most routes are never called in the life of a process, and compiling all of them takes longer than the rest of its start.
+    // Most routes are never called in the life of a process, and compiling all of them takes longer than the rest of its
+    // start.
     compiled ??= Compile(schema);
     if (compiled.Check(value)) return;
     if (what === "body" && value === undefined) throw new PlatformError(name, { message: "The request needs a JSON body.", source: "" });
@@ -19,7 +23,10 @@ export function compileCheck(schema: TSchema, what: "body" | "query", name: Erro
   };
 }
 
-/** A validator goes on to the end of a list after it has found all that it tells of, so that the beginning of a long one is tried first. */
+/**
+ * A validator continues to the end of a list after it has found all its findings, so the beginning of a long one is tried
+ * first.
+ */
 function findingsIn(validator: Validator, value: unknown): readonly Finding[] {
   for (const itemsMax of BEGINNINGS) {
     const [, findings] = validator.Errors(beginningOf(value, itemsMax));
@@ -28,7 +35,7 @@ function findingsIn(validator: Validator, value: unknown): readonly Finding[] {
   return validator.Errors(value)[1];
 }
 
-/** The longer one shows as well that a list has more items than most may have. */
+/** The longer one also shows that a list has more items than most may have. */
 const BEGINNINGS = [100, 5_000] as const;
 
 function beginningOf(value: unknown, itemsMax: number): unknown {
@@ -37,7 +44,7 @@ function beginningOf(value: unknown, itemsMax: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, beginningOf(member, itemsMax)]));
 }
 
-/** As much of a validator's finding as this needs. */
+/** The used part of a validator's finding. */
 interface Finding {
   readonly keyword: string;
   readonly instancePath: string;
@@ -59,7 +66,7 @@ function describe(findings: readonly Finding[], name: ErrorName): readonly Platf
     .map(([place, found]) => new PlatformError(name, { message: `${label(place)} ${sentence(found)}.`, source: place }));
 }
 
-/** Where something inside is wrong the value has the type of one alternative: that others would have taken another is no help. */
+/** If something inside is wrong, the value has the type of one alternative: errors of other alternatives do not help. */
 const placesAround = (place: string): readonly string[] =>
   place
     .split("/")
@@ -68,7 +75,7 @@ const placesAround = (place: string): readonly string[] =>
 
 const ALTERNATIVE: ReadonlySet<string> = new Set(["type", "const", "enum", "anyOf"]);
 
-/** A missing member is reported where it should have been. */
+/** A missing member is reported at its expected place. */
 function places(finding: Finding): readonly string[] {
   const missing = "requiredProperties" in finding.params ? finding.params.requiredProperties : undefined;
   return Array.isArray(missing) ? missing.map((name) => `${finding.instancePath}/${String(name)}`) : [finding.instancePath];
@@ -76,7 +83,7 @@ function places(finding: Finding): readonly string[] {
 
 const label = (place: string): string => (place === "" ? "The body" : `"${place.slice(1).replaceAll("/", ".")}"`);
 
-/** Alternatives each say what they would have taken; together they are one sentence. */
+/** Alternatives each report their expected value; together they become one sentence. */
 function sentence(found: readonly Finding[]): string {
   const alternatives = found.flatMap(({ keyword, params }) => {
     if (keyword === "type" && "type" in params) return [String(params.type)];

@@ -40,12 +40,12 @@ import { openState } from "#app/control/state.ts";
 import { openRuleFiles } from "#app/waf/rule-files.ts";
 import { createTransportNotices } from "#app/planes/transport-notices.ts";
 
-/** A server that serves on every plane. */
+/** A server that serves on all planes. */
 export interface Running {
   readonly ready: ReadyLine;
-  /** To be called once `ready` was printed: the first token is not told again. */
+  /** Must be called once `ready` was printed: the first token is not shown again. */
   shown(): Promise<void>;
-  /** Reads configuration and certificates again; what cannot be used changes nothing and is logged. */
+  /** Reads configuration and certificates again; unusable values change nothing and are logged. */
   reload(): void;
   /** For parts of the program that try native system calls later. */
   readonly onNotNative: OnMissing;
@@ -54,8 +54,8 @@ export interface Running {
 }
 
 /**
- * Wires everything, in the order in which things need each other: state, control, feed, planes, API. What has been
- * opened is closed again in the reverse order, when a later step fails as well as at the end.
+ * Connects all parts, in order of their dependencies: state, control, feed, planes, API. Opened parts are closed in
+ * reverse order, when a later step fails as well as at the end.
  */
 export async function compose(deps: ComposeDeps): Promise<Running> {
   const { config, log, clock, early, operatorPorts } = deps;
@@ -128,7 +128,7 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
       closing.add(() => jobs.stop());
     });
     const addresses = planeAddresses(config, await api.listen(), planes.ports);
-    // The monotonic scale begins with the process, so this counts loading the program too.
+    // The monotonic scale begins with the process, so this includes loading the program.
     const took_ms = Math.round(clock.monotonicMs());
     const run = { pid: process.pid, ...addresses, started_at: new Date(clock.nowMs()).toISOString() };
     const runFile = keepRunFile(config.data, run, (error) =>
@@ -151,7 +151,7 @@ export async function compose(deps: ComposeDeps): Promise<Running> {
   }
 }
 
-/** What is done by the clock. */
+/** Jobs that run by the clock. */
 const duties = (control: Control, live: LiveConfig): readonly Job[] => [
   renewCertificates(control),
   workOnCertificateOrders(control),

@@ -7,11 +7,11 @@ export interface ReloadDeps {
   readonly live: LiveConfig;
   readonly log: LeveledLog;
   readonly metrics: MetricRegistry;
-  /** Told once the new values are in force; what reads them at each use needs none. */
+  /** Called once the new values are in force; code that reads them at each use needs no listener. */
   readonly listeners: readonly (() => void)[];
 }
 
-/** Reads the configuration and the certificate again, as SIGHUP asks for, and logs what has come of it. Never throws. */
+/** Reads the configuration and the certificate again, as SIGHUP requests, and logs the result. Never throws. */
 export function createReload({ live, log, metrics, listeners }: ReloadDeps): () => void {
   const counted = (result: "done" | "failed") =>
     metrics.counter("selvedge_config_reloads_total", "Configuration reloads by result", { result });

@@ -9,12 +9,15 @@ import { trimMemory } from "#app/threads/memory-trim.ts";
 import { readyText } from "#app/operations/ready.ts";
 import { listenForSignals } from "#app/threads/signals.ts";
 
-/** Time for requests under way at SIGTERM. */
+/** Time for requests in progress at SIGTERM. */
 const DRAIN_MS = 10_000;
-/** No plane waits for the main thread, whose heap is twice as large before the first collection. */
+/**
+ * The main thread may collect a larger heap, because planes do not wait for it and its heap is twice as large before the
+ * first collection.
+ */
 const HEAP_BYTES_MAX = 256_000_000;
 
-/** Runs the server until it is asked to end and has drained. `load` reads the configuration anew. Rejects when it cannot start. */
+/** Runs the server until it is asked to end and has drained. `load` reads the configuration again. Rejects if it cannot start. */
 export async function startServer(
   config: Config,
   load: () => Config,
@@ -24,7 +27,7 @@ export async function startServer(
   const log = createLog(config.log.level);
   const running = await compose({ config, load, log, clock: systemClock, early, newInstallation, operatorPorts: sharedOperatorPorts() });
   const { ready } = running;
-  // Who reads the line may stop us at once.
+  // A program that reads the line may stop the server at once.
   const asked = signals.end();
   process.stdout.write(config.json ? `${JSON.stringify(ready)}\n` : readyText(ready, config.data));
   await running.shown();

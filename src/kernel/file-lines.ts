@@ -4,8 +4,8 @@ const LINE_END = 0x0a;
 const CHUNK_BYTES = 1 << 20;
 
 /**
- * The lines of a file with their ends, as bytes: a whole file could be longer than a string may be. What
- * follows the last line end is not a line and is left out.
+ * The lines of a file with their ends, as bytes: a whole file could be longer than a string may be. Text after the last
+ * line end is left out.
  */
 export async function* readLines(path: string): AsyncGenerator<Buffer> {
   let parts: Buffer[] = [];

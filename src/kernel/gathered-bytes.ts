@@ -1,18 +1,18 @@
-/** Below this a piece is copied, once there are several: by itself it would take up many times what is in it. */
+/** Smaller chunks are copied, once there are several: a separate small chunk would use many times its length. */
 const PIECE_BYTES_MIN = 1024;
 const PIECES_AS_THEY_COME = 32;
 const ROOM_BYTES = 4096;
 const ROOM_BYTES_MAX = 65_536;
 
 /**
- * Bytes gathered until they are whole, however small the pieces are in which they come: memory follows their length, not the
- * number of pieces, which a sender chooses. Pieces that are given must not change afterwards.
+ * Bytes collected until they are complete, from chunks of any size: memory follows their length, not the number of
+ * chunks, which a sender chooses. Added chunks must not change afterwards.
  */
 export class GatheredBytes {
-  /** Bytes of all pieces. */
+  /** Bytes of all chunks. */
   length = 0;
   private pieces: Buffer[] = [];
-  /** The last of them where it has room, and where that begins. */
+  /** The last chunk if it has room, and the start of the room. */
   private room: Buffer | null = null;
   private filled = 0;
 
@@ -29,13 +29,13 @@ export class GatheredBytes {
     this.filled += piece.copy(this.room!, this.filled);
   }
 
-  /** The pieces in their order, packed. */
+  /** The chunks in order, packed. */
   list(): readonly Buffer[] {
     this.close();
     return this.pieces;
   }
 
-  /** All of it in one; not copied where there is one. */
+  /** All bytes in one buffer; a single chunk is not copied. */
   joined(): Buffer {
     const [first, second] = this.list();
     return first !== undefined && second === undefined ? first : Buffer.concat(this.pieces, this.length);
@@ -47,7 +47,7 @@ export class GatheredBytes {
     this.room = null;
   }
 
-  /** All of it in one; nothing is left here. */
+  /** All bytes in one buffer; empties this object. */
   take(): Buffer {
     const all = this.joined();
     this.clear();

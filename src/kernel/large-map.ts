@@ -1,20 +1,20 @@
-/** Beyond so many entries a map is split, all of them in one go: 5 ms, and 20 ms where keys are as long as names get. */
+/** Size at which a map is split, all entries at once: 5 ms, and 20 ms with keys of the maximum length of names. */
 const SPLIT_SIZE = 4_096;
-/** Enough that each part has some 16,000 entries where there are four million: doubling one takes a millisecond or less. */
+/** Enough parts that each has about 16,000 of four million entries: doubling one takes a millisecond or less. */
 const PARTS = 256;
 
 /**
- * A map that never doubles all at once. A Map copies every entry when it doubles, 0.2 s for half a million, in which its thread
- * does nothing else; this one splits itself once, into parts that double one after the other. Values are not undefined.
+ * A map that never doubles all at once. A Map copies every entry when it doubles, which blocks its thread for 0.2 s at
+ * half a million; this one splits itself once, into parts that double one after the other. Values are not undefined.
  */
 export class LargeMap<V> {
-  /** One, or as many as PARTS. */
+  /** One part, or PARTS of them. */
   #parts: Map<string, V>[] = [new Map()];
   #size = 0;
   readonly #splitSize: number;
   readonly #onSplit: (() => void) | undefined;
 
-  /** `onSplit` is called when entries have got other parts, or all have gone. */
+  /** `onSplit` is called when entries have moved to other parts, or all are deleted. */
   constructor(onSplit?: () => void, splitSize = SPLIT_SIZE) {
     this.#onSplit = onSplit;
     this.#splitSize = splitSize;
@@ -52,7 +52,7 @@ export class LargeMap<V> {
     return wasThere;
   }
 
-  /** The part that holds a key; a part keeps its entries in the order in which they were added. */
+  /** The part that contains a key; a part keeps its entries in the order in which they were added. */
   partOf(key: string): number {
     return this.#parts.length === 1 ? 0 : hashOf(key) & (PARTS - 1);
   }
@@ -61,7 +61,7 @@ export class LargeMap<V> {
     return this.#parts;
   }
 
-  /** Part by part. What is deleted ahead of the iterator is left out; what is added meanwhile may be. */
+  /** Part by part. Entries deleted ahead of the iterator are left out; entries added meanwhile may be left out. */
   *entries(): Generator<[string, V]> {
     const parts = this.#parts;
     for (const part of parts)
@@ -101,7 +101,7 @@ export class LargeMap<V> {
   }
 }
 
-/** FNV-1a over the characters. Somebody who makes keys meet in one part has a Map that doubles as any other. */
+/** FNV-1a over the characters. Keys chosen to collide in one part only make it double like a plain Map. */
 function hashOf(key: string): number {
   let hash = 0x811c_9dc5;
   for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x0100_0193);

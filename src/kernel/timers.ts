@@ -16,8 +16,8 @@ export interface Timers {
 }
 
 /**
- * Checks everything twice a second, in chunks: some thousand connections at once (possibly of slow attackers) would
- * delay all others by milliseconds.
+ * Checks everything twice a second, in parts: some thousand connections at once (possibly of slow attackers) would delay
+ * all others by milliseconds.
  */
 const PIECE_INTERVAL_MS = 50;
 const PIECES = 10;
@@ -71,7 +71,7 @@ export class ProgressMeter {
     return moved >= bytesMin;
   }
 
-  /** No progress is expected for now. */
+  /** Pauses the measurement while progress is not expected. */
   stop(): void {
     this.running = false;
   }

@@ -5,21 +5,21 @@ import type { ErrorName } from "#kernel/errors/error-codes.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { failureEnvelope } from "../envelope.ts";
 
-/** What the HTTP parser says was wrong, where it is not just malformed. */
+/** Errors by the HTTP parser's code, if the request is more than just malformed. */
 const BY_PARSER_CODE: Readonly<Record<string, ErrorName>> = {
   HPE_HEADER_OVERFLOW: "header_too_large",
   ERR_HTTP_REQUEST_TIMEOUT: "request_timeout",
 };
 
-/** After our end, so that an answer arrives before the connection is reset over bytes that nobody reads. */
+/** Delay after our end, so that an answer arrives before the connection is reset because of unread bytes. */
 const LINGER_MS = 2_000;
 
 /** Requests that are complete and wait for their answer, by connection. */
 const waiting = new WeakMap<Socket, Set<ServerResponse>>();
-/** Connections on which something came that is no request: nothing more is taken there. */
+/** Connections with invalid input: no further request is accepted there. */
 const broken = new WeakSet<Socket>();
 
-/** To be told of each request, before what is behind it is known to be none. */
+/** Must be called for each request, before the input after it is known to be invalid. */
 export function watchAnswer(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request;
   const answers = waiting.get(socket) ?? new Set();
@@ -28,7 +28,7 @@ export function watchAnswer(request: IncomingMessage, response: ServerResponse):
     answers.delete(response);
     if (broken.has(socket) && answers.size === 0) close(socket);
   });
-  // The next one of a connection on which nothing more is taken.
+  // The next request of a connection on which no further one is accepted.
   if (broken.has(socket)) response.shouldKeepAlive = false;
 }
 
@@ -38,8 +38,8 @@ function close(socket: Socket): void {
 }
 
 /**
- * Answers bytes that never became a request: with the envelope, so that clients can read why, and the connection's end. What came
- * before them whole is answered for itself: it was done, whatever a client pads its requests with.
+ * Answers bytes that are not a request with the envelope, so that clients can read the reason, and ends the connection.
+ * Complete requests before them are answered separately: they were executed, however a client pads its requests.
  */
 export function answerBrokenRequest(error: Error, socket: Socket): void {
   if ("code" in error && error.code === "ECONNRESET") return;
@@ -53,7 +53,7 @@ export function answerBrokenRequest(error: Error, socket: Socket): void {
   }
   if (!socket.writable) return void socket.destroy();
   const isAnswering = Array.from(waiting.get(socket) ?? []).some(({ headersSent }) => headersSent);
-  // Its request has been answered already, and this came behind it.
+  // Its request has already been answered, and these bytes followed it.
   if (isAnswering || (socket.bytesWritten > 0 && isPadding(error as ParserError))) return close(socket);
   const problem = new PlatformError(("code" in error ? BY_PARSER_CODE[String(error.code)] : undefined) ?? "malformed_http");
   const body = failureEnvelope([problem.toItem()]);
@@ -62,7 +62,7 @@ export function answerBrokenRequest(error: Error, socket: Socket): void {
   );
 }
 
-/** What the HTTP parser says of bytes that it found. */
+/** The HTTP parser's error for the bytes that it read. */
 interface ParserError {
   readonly code?: string;
   readonly rawPacket?: Uint8Array;
@@ -71,13 +71,13 @@ interface ParserError {
 
 const LETTER = /[A-Za-z]/;
 
-/** Bytes that begin no request, behind one that is whole: some clients pad theirs. */
+/** Bytes after a complete request that do not begin another one: some clients pad their requests. */
 function isPadding({ code, rawPacket, bytesParsed = 0 }: ParserError): boolean {
   if (code === "HPE_CLOSED_CONNECTION") return true;
   return code === "HPE_INVALID_METHOD" && !LETTER.test(String.fromCharCode(rawPacket?.[bytesParsed] ?? 0));
 }
 
-/** RFC 9110 §10.1.1: an expectation that is not understood. Node would answer without the envelope. */
+/** RFC 9110 §10.1.1: an unknown expectation. Node would answer without the envelope. */
 export function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
   const problem = new PlatformError("malformed_http", { status: 417, message: "Only Expect: 100-continue is supported." });
   response.writeHead(problem.status, { "content-type": "application/json", connection: "close" });

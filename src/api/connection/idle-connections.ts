@@ -3,32 +3,32 @@ import type { Socket } from "node:net";
 import type { Clock } from "#kernel/clock.ts";
 
 export interface IdleLimits {
-  /** How long a connection may have no request. Empty lines do not count as one (RFC 9112 §2.2). */
+  /** Time that a connection may be without a request. Empty lines do not count as one (RFC 9112 §2.2). */
   readonly idleMs: number;
-  /** How long a client may read nothing of a response. */
+  /** Time that a client may leave a response unread. */
   readonly unreadMs: number;
 }
 
 export interface IdleConnections {
-  /** To be told of each connection, then of each request. */
+  /** Must be called for each connection, then for each request. */
   opened(socket: Socket): void;
   requested(request: IncomingMessage, response: ServerResponse): void;
-  /** Closes those over a limit; to be called every few seconds. */
+  /** Closes connections over a limit; must be called every few seconds. */
   sweep(): void;
 }
 
 interface Use {
   requests: number;
-  /** When its last request was over. */
+  /** End of its last request. */
   sinceMs: number;
-  /** Bytes that the client has taken, and since when it has taken no more. */
+  /** Bytes that the client has read, and the time since it has read no more. */
   taken: number;
   takenMs: number;
 }
 
 /**
- * Closes connections without a request, and those whose client reads nothing. The HTTP server's own timers start again with each
- * byte that arrives or is written, so an empty line every few seconds would keep a connection open.
+ * Closes connections without a request, and those whose client reads nothing. The HTTP server's own timers restart with
+ * each byte that arrives or is written, so an empty line every few seconds would keep a connection open.
  */
 export function createIdleConnections(clock: Pick<Clock, "monotonicMs">, limits: IdleLimits): IdleConnections {
   const uses = new Map<Socket, Use>();

@@ -3,8 +3,8 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import { GatheredBytes } from "#kernel/gathered-bytes.ts";
 
 /**
- * A body of at most so many bytes. The framework's own reader keeps each chunk as an object by itself, and a client chooses how
- * small these are (RFC 9112 §7.1). Rejects with `body_too_large`, or with what broke the stream; more of it is dropped.
+ * A body of limited length. The framework's own reader keeps each chunk as a separate object, and a client chooses the
+ * size of chunks (RFC 9112 §7.1). Rejects with `body_too_large`, or with the stream's error; further input is dropped.
  */
 export function requestBytes(payload: Readable, lengthSaid: string | undefined, bytesMax: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {

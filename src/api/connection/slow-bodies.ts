@@ -3,8 +3,8 @@ import type { Clock } from "#kernel/clock.ts";
 import { answerBrokenRequest } from "./broken-request.ts";
 
 /**
- * How long a client may take to send a body: `firstMs`, plus one second for every `bytesPerSecondMin` bytes that have arrived. So a
- * large body on a slow line is accepted, and one that stops or trickles ends.
+ * Time that a client may take to send a body: `firstMs`, plus one second for every `bytesPerSecondMin` received bytes. So
+ * a large body on a slow line is accepted, and one that stops or trickles is ended.
  */
 export interface BodyPace {
   readonly firstMs: number;
@@ -17,18 +17,18 @@ export const BODY_PACE: BodyPace = { firstMs: 30_000, bytesPerSecondMin: 2_000 }
 interface Upload {
   readonly request: IncomingMessage;
   readonly startedMs: number;
-  /** Of its connection, when the request began. */
+  /** Bytes of its connection when the request began. */
   readonly bytesBefore: number;
 }
 
 export interface SlowBodies {
-  /** To be told of each request. */
+  /** Must be called for each request. */
   watch(request: IncomingMessage): void;
-  /** Ends what is too slow by now; to be called every few seconds. */
+  /** Ends requests that are too slow by now; must be called every few seconds. */
   sweep(): void;
 }
 
-/** Ends requests whose bodies arrive more slowly than `pace` allows, with 408 where nothing was answered yet. */
+/** Ends requests whose bodies arrive more slowly than `pace` allows, with 408 if no answer was sent yet. */
 export function createSlowBodies(clock: Pick<Clock, "monotonicMs">, pace: BodyPace = BODY_PACE): SlowBodies {
   const uploads = new Map<IncomingMessage, Upload>();
   return {

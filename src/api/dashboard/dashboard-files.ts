@@ -5,9 +5,9 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-/** The dashboard's built files, which are read when the first page is asked for. */
+/** The dashboard's built files, which are read at the first request for a page. */
 export interface DashboardFiles {
-  /** Answers with a file or, where a browser asks for a page, with the page; undefined where the request is for neither. */
+  /** Answers with a file or, if a browser requests a page, with the page; undefined for other requests. */
   answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined>;
 }
 
@@ -20,7 +20,7 @@ interface StaticFile {
 }
 
 /**
- * Nothing but this server's own files, and no text that becomes a script: what visitors and providers have written is shown here
+ * Only this server's own files, and no text that becomes a script: the dashboard shows text from visitors and providers
  * (dashboard.md §2).
  */
 const POLICY = [
@@ -67,7 +67,7 @@ export function createDashboardFiles(folder: string): DashboardFiles {
         .header("content-security-policy", POLICY)
         .header("cross-origin-opener-policy", "same-origin")
         .header("cross-origin-resource-policy", "same-origin")
-        // Names of assets hold a hash of their content.
+        // Names of assets contain a hash of their content.
         .header("cache-control", name.startsWith("/assets/") ? "public, max-age=31536000, immutable" : "no-cache")
         .header("vary", "Accept-Encoding")
         .header("etag", file.etag);
@@ -106,7 +106,7 @@ async function readAll(folder: string): Promise<ReadonlyMap<string, StaticFile>>
   return new Map(files);
 }
 
-/** Brotli where the browser takes it, which it does over TLS and on loopback. */
+/** Brotli if the browser accepts it, which it does over TLS and on loopback. */
 function accepted(field: string | string[] | undefined): Encoding | undefined {
   const names = String(field ?? "")
     .split(",")

@@ -13,7 +13,7 @@ export function readSessionCookie(headers: IncomingHttpHeaders): string | undefi
   return undefined;
 }
 
-/** Browsers keep the secret from scripts and from requests that other sites start. An empty one takes the cookie away. */
+/** Browsers hide the secret from scripts and from requests that other sites start. An empty secret deletes the cookie. */
 export const sessionCookie = (secret: string, isSecure: boolean): string =>
   [
     `${isSecure ? SECURE_SESSION_COOKIE : SESSION_COOKIE}=${secret}`,
@@ -25,9 +25,10 @@ export const sessionCookie = (secret: string, isSecure: boolean): string =>
   ].join("; ");
 
 /**
- * Refuses a request with a cookie that a page of another site may have started. SameSite keeps the cookie from these already, but
- * not from a page at another port of this host. Browsers say where a request comes from: by Sec-Fetch-Site, or by Origin where they
- * do not trust the connection; a request that changes something must say it.
+ * Refuses a request with a cookie that a page of another site may have started. SameSite already withholds the cookie
+ * from these, but not from a page at another port of this host. Browsers report the origin of a request: by
+ * Sec-Fetch-Site, or by Origin if they do not trust the connection; a request that changes something must have one of
+ * them.
  */
 export function assertOwnPage(method: string, headers: IncomingHttpHeaders): void {
   const isSafe = method === "GET" || method === "HEAD";
@@ -36,8 +37,8 @@ export function assertOwnPage(method: string, headers: IncomingHttpHeaders): voi
 }
 
 /**
- * Refuses a request that a page of another site has started, and no program: a form can carry e-mail and password in its address, and would
- * sign the browser in as somebody else.
+ * Refuses a request that a page of another site has started; allows programs: a form can have e-mail and password in its
+ * address, and would sign the browser in as another user.
  */
 export function assertNoForeignPage(headers: IncomingHttpHeaders): void {
   const isProgram = headers["sec-fetch-site"] === undefined && headers.origin === undefined;

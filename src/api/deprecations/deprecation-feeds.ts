@@ -7,7 +7,7 @@ import { type FeedHead, type FeedItem, feedItems } from "#deprecations/feed-item
 import { jsonFeed } from "#deprecations/json-feed.ts";
 
 interface FeedFormat {
-  /** Below the address of the table. */
+  /** Path relative to the table's address. */
   readonly file: string;
   readonly type: string;
   readonly write: (head: FeedHead, items: readonly FeedItem[]) => string;
@@ -22,7 +22,7 @@ const FORMATS: readonly FeedFormat[] = [
 const TITLE = "Selvedge API: deprecations";
 const SECONDS_FRESH = 3600;
 
-/** The table of deprecations for readers of feeds and for calendars. Everybody may read and keep it, so nothing in it depends on who asks. */
+/** The table of deprecations for feed readers and calendars. It is public and cacheable, so it does not depend on the caller. */
 export function addDeprecationFeeds(app: FastifyInstance, tablePath: string, table: readonly Deprecation[]): void {
   const etag = `"${createHash("sha256").update(JSON.stringify(table)).digest("base64url").slice(0, 22)}"`;
   for (const { file, type, write } of FORMATS)
@@ -38,7 +38,7 @@ export function addDeprecationFeeds(app: FastifyInstance, tablePath: string, tab
 
 const send = (reply: FastifyReply, type: string, text: string): FastifyReply => reply.type(type).send(text);
 
-/** By the name under which the client has called; the host was checked before (server.ts). */
+/** With the host name from the client's request; the host was checked before (server.ts). */
 const addressOf = ({ protocol, headers }: FastifyRequest, path: string): string => `${protocol}://${headers.host ?? "localhost"}${path}`;
 
 /** RFC 9110 §13.1.2. */

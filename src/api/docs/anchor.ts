@@ -1,4 +1,4 @@
-/** A heading's anchor as GitHub makes it: in lower case, without punctuation, with dashes for spaces. `heading` is without Markdown. */
+/** A heading's anchor as on GitHub: in lower case, without punctuation, with dashes for spaces. `heading` is without Markdown. */
 export const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()

@@ -5,13 +5,16 @@ import { join } from "node:path";
 export interface Doc {
   /** `/guides/cache`, `/reference/api` for the README of a folder. */
   readonly path: string;
-  /** From which its links start. */
+  /** The folder that its links are relative to. */
   readonly folder: string;
   readonly title: string;
   readonly markdown: string;
 }
 
-/** What is served of the package's `docs/` folder, in the order in which the first page lists it. Decisions and status are for developers. */
+/**
+ * The published part of the package's `docs/` folder, in the order of the first page. Decisions and status are for
+ * developers.
+ */
 export const SECTIONS = [
   { title: "Guides", folder: "guides" },
   { title: "API", folder: "reference/api" },
@@ -20,7 +23,7 @@ export const SECTIONS = [
   { title: "Error codes", folder: "errors" },
 ] as const;
 
-/** Reads all documents of the folder. A folder that is missing has none. */
+/** Reads all documents of the folder. A missing folder has none. */
 export async function readDocs(root: string): Promise<ReadonlyMap<string, Doc>> {
   const docs = new Map<string, Doc>();
   for (const { folder } of SECTIONS) {

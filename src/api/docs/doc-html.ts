@@ -6,8 +6,8 @@ import type { Doc } from "./doc-files.ts";
 import { plainText } from "./plain-text.ts";
 
 /**
- * A document's Markdown as HTML. Documents are the package's own, so HTML in them is kept. Links to documents that `isServed` become
- * links below `base`; of links to other files of the repository, only the text stays.
+ * A document's Markdown as HTML. Documents are the package's own, so HTML in them is kept. Links to documents that are
+ * `isServed` become links below `base`; links to other files of the repository are reduced to their text.
  */
 export function docHtml({ folder, markdown }: Doc, isServed: (path: string) => boolean, base: string): string {
   const anchors = new Map<string, number>();
@@ -22,7 +22,7 @@ export function docHtml({ folder, markdown }: Doc, isServed: (path: string) => b
         return `<h${depth} id="${count === 0 ? name : `${name}-${count}`}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
       },
       table(token: Tokens.Table): string | false {
-        // Wide tables scroll by themselves on a phone.
+        // Wide tables scroll separately on a phone.
         const cells = (row: readonly Tokens.TableCell[], tag: "td" | "th"): string =>
           `<tr>${row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join("")}</tr>`;
         const body = token.rows.map((row) => cells(row, "td")).join("\n");

@@ -5,7 +5,7 @@ import type { Hit } from "./doc-search.ts";
 export const DOCS_PATH = "/docs";
 export const STYLE_PATH = `${DOCS_PATH}/style.css`;
 
-/** A page of the documentation. `main` is HTML; `query` is what was searched for, as text. */
+/** A page of the documentation. `main` is HTML; `query` is the search text. */
 export function docLayout(title: string, main: string, query = ""): string {
   return `<!doctype html>
 <html lang="en">
@@ -32,7 +32,7 @@ ${main}
 `;
 }
 
-/** The first page: every document by its section. */
+/** The first page: every document by section. */
 export function docIndex(docs: ReadonlyMap<string, Doc>): string {
   const list = SECTIONS.map(({ title, folder }) => {
     const items = [...docs.values()].filter((doc) => doc.folder === `/${folder}`);

@@ -4,13 +4,13 @@ import { type Doc, readDocs } from "./doc-files.ts";
 import { docIndex, docLayout, DOCS_PATH, searchResults, STYLE, STYLE_PATH } from "./doc-layout.ts";
 import type { Hit } from "./doc-search.ts";
 
-/** No script and nothing from elsewhere: the documentation is text, a style sheet and a form. */
+/** No script and no external content: the documentation is text, a style sheet and a form. */
 const POLICY = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 interface Library {
   readonly docs: ReadonlyMap<string, Doc>;
   search(query: string): readonly Hit[];
-  /** The document as a page, which is made once. */
+  /** The document as a page, rendered once. */
   page(doc: Doc): string;
 }
 
@@ -19,7 +19,7 @@ export function addDocs(app: FastifyInstance, root: string, isOpen: () => boolea
   let loading: Promise<Library> | undefined;
   const library = (): Promise<Library> => {
     if (!isOpen()) throw new PlatformError("no_route");
-    // A read that failed, as for want of file descriptors, is tried again by the next request.
+    // A failed read, for example for lack of file descriptors, is tried again by the next request.
     return (loading ??= createLibrary(root).catch((error: unknown) => {
       loading = undefined;
       throw error;
@@ -42,7 +42,7 @@ export function addDocs(app: FastifyInstance, root: string, isOpen: () => boolea
 
 async function createLibrary(root: string): Promise<Library> {
   const docs = await readDocs(root);
-  // Most servers are never asked for a page, and none should load the reader of Markdown at its start.
+  // Most servers are never asked for a page, so the Markdown parser is not loaded at the start.
   const { docHtml } = await import("./doc-html.ts");
   const { createDocSearch } = await import("./doc-search.ts");
   const pages = new Map<Doc, string>();

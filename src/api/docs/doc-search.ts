@@ -23,10 +23,10 @@ const WORDS_MAX = 8;
 const QUERY_LENGTH_MAX = 100;
 const HITS_MAX = 50;
 const EXCERPT_LENGTH = 200;
-/** A word in the heading counts as much as so many parts of text. */
+/** A word in the heading counts as much as this many parts of text. */
 const HEADING_WEIGHT = 4;
 
-/** Finds the parts that have every word of the query, the best and shortest first. A search reads each document once. */
+/** Finds the parts that contain every word of the query, the best and shortest first. A search reads each document once. */
 export function createDocSearch(docs: Iterable<Doc>): (query: string) => readonly Hit[] {
   const parts = Array.from(docs).flatMap(partsOf);
   return (query) => {
@@ -63,7 +63,7 @@ function excerptOf(text: string, lowerText: string, words: readonly string[]): s
 /** The part of each heading, with the text until the next one. */
 function partsOf({ path, title, markdown }: Doc): readonly Part[] {
   const found: { heading: string; depth: number; anchor: string; texts: string[] }[] = [];
-  /** In the API reference, an anchor of a route stands before its heading, and holds for the smaller headings below it. */
+  /** In the API reference, a route's anchor precedes its heading, and applies to the smaller headings below it. */
   let route = "";
   let name = "";
   for (const token of lexer(markdown)) {
@@ -72,7 +72,7 @@ function partsOf({ path, title, markdown }: Doc): readonly Part[] {
     else if (token.type === "heading") {
       const text = plainText(token);
       const depth = (token as Tokens.Heading).depth;
-      // `Body` says something only beside its route.
+      // `Body` is only meaningful together with its route.
       const heading = depth > 2 && route !== "" ? `${name}: ${text}` : text;
       if (depth <= 2) name = text;
       found.push({ heading, depth, anchor: depth === 1 ? "" : route || anchorOf(text), texts: [] });

@@ -11,16 +11,16 @@ import { parseTimestamp } from "#model/timestamp.ts";
 export type FilterInput = { readonly [name: string]: string | number | boolean | null | readonly (string | number | FilterInput)[] };
 
 const DEPTH_MAX = 5;
-/** Conditions of one node, and values in all of its lists together: each row that is read is held against each of them. */
+/** Limits of the conditions of one node, and of the values in all of its lists: each row is compared with each of them. */
 const CONDITIONS_MAX = 200;
 const VALUES_MAX = 1_000;
-/** Conditions of one node that go through a text letter by letter, and how long each may be. */
+/** Limits of the pattern conditions of one node, and of the length of each. */
 const PATTERNS_MAX = 10;
 const PATTERN_MAX = 1_000;
 
 /**
- * The conditions of a node, as GraphQL has checked their types. Fields that a node calls otherwise are given by `renamed`.
- * Throws `invalid_input` for a time that is none, and for more than anybody can mean.
+ * The conditions of a node, with types already checked by GraphQL. `renamed` has the node's different field names. Throws
+ * `invalid_input` for an invalid time, and for more conditions than a reasonable query has.
  */
 export function filtersOf(
   dataset: AnalyticsDataset,
@@ -35,7 +35,7 @@ export function filtersOf(
     if (conditions > CONDITIONS_MAX)
       throw new PlatformError("invalid_input", { message: `A filter can have at most ${CONDITIONS_MAX} conditions.` });
   };
-  /** Something is counted even where nothing is asked for. */
+  /** Even an empty filter counts as one condition. */
   const some = (given: FilterInput, depth: number): AnalyticsFilter[] => {
     const found = walk(given, depth);
     if (found.length === 0) count(1);
@@ -45,7 +45,7 @@ export function filtersOf(
     if (depth > DEPTH_MAX)
       throw new PlatformError("invalid_input", { message: `AND and OR can be nested at most ${DEPTH_MAX} levels deep.` });
     return Object.entries(given).flatMap(([name, value]): AnalyticsFilter[] => {
-      // What a variable leaves out is no condition.
+      // An omitted variable is not a condition.
       if (value === null) return [];
       if (name === "OR") return [{ any: (value as readonly FilterInput[]).map((inner) => some(inner, depth + 1)) }];
       if (name === "AND") return (value as readonly FilterInput[]).flatMap((inner) => some(inner, depth + 1));
@@ -68,7 +68,7 @@ export function filtersOf(
 
 const isPattern = (name: string): boolean => /_(?:not)?like$/.test(name);
 
-/** How many conditions one is: each time in a list is compared by itself. */
+/** Number of comparisons of one condition: each time in a list is compared separately. */
 function weightOf(
   dataset: AnalyticsDataset,
   name: string,

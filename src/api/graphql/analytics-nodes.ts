@@ -49,7 +49,7 @@ function rowsNode(graphql: typeof GraphQl, { dataset: name }: AnalyticsNode, typ
     resolve: async ({ scope }: ScopeSource, args: NodeArguments, context, info) => {
       const [first = { by: "datetime", direction: "desc" }, ...others] = (args.orderBy ?? []) as readonly RowOrder[];
       const asked = selectedFields(info, null).filter((field) => Object.hasOwn(dataset.fields, field));
-      // What is ordered by time alone is in a finer order than the times that are shown.
+      // An order by time alone is finer than the times shown.
       const orders = others.length === 0 ? [] : [first, ...others];
       const query = {
         filters: filtersOf(dataset, args.filter ?? {}),

@@ -15,7 +15,7 @@ export interface DatasetTypes {
   /** Conditions on fields, and `AND` and `OR` of such. */
   readonly filter: GraphQl.GraphQLInputObjectType;
   readonly row: GraphQl.GraphQLObjectType;
-  /** The first is by time; the others stand between rows of the same time. */
+  /** The first is by time; the others order rows of the same time. */
   readonly rowOrder: GraphQl.GraphQLEnumType;
   readonly group: GraphQl.GraphQLObjectType;
   readonly groupOrder: GraphQl.GraphQLEnumType;
@@ -23,14 +23,14 @@ export interface DatasetTypes {
 
 export type Direction = "asc" | "desc";
 
-/** What an order of groups is by. A measure is told by its kind and name, since its place is known only with the query. */
+/** The key of an order of groups. A measure is identified by kind and name, because its position depends on the query. */
 export type GroupOrder = { readonly direction: Direction } & (
   | { readonly by: "count" }
   | { readonly by: { readonly dimension: string } }
   | { readonly by: { readonly kind: MeasureKind; readonly name: string } }
 );
 
-/** Of fields that are there for queries that ask for them among others. */
+/** For fields that exist only because common queries request them. */
 export const ALWAYS_NULL = "Always null: it is not measured.";
 
 export const MEASURE_KINDS = ["sum", "avg", "quantiles", "uniq"] as const;
@@ -72,7 +72,7 @@ export function datasetTypes(graphql: typeof GraphQl, scalars: Scalars, name: An
     isList(known) ? [[field, { type: entriesType(graphql, `${dataset.type}${field}`, known), description: ALWAYS_NULL }] as const] : [],
   );
   const measures = Object.entries(measuresOf(dataset)).flatMap(([kind, named]) => {
-    // How many rows each row that was read stands for.
+    // The number of rows that each read row represents.
     const also = kind === "avg" ? { sampleInterval: { type: GraphQLFloat } } : {};
     const unmeasured = Object.fromEntries(
       unmeasuredOf(dataset, kind).map((measure) => [measure, { type: GraphQLFloat, description: ALWAYS_NULL }]),
@@ -99,13 +99,13 @@ export function datasetTypes(graphql: typeof GraphQl, scalars: Scalars, name: An
   };
 }
 
-/** What an order of rows is by. */
+/** The key of an order of rows. */
 export interface RowOrder {
   readonly by: string;
   readonly direction: Direction;
 }
 
-/** Values of an order in both directions, by the names that they begin with. */
+/** Values of an order in both directions, by the prefix of their names. */
 export const bothWays = <T>(
   orders: readonly (readonly [string, T])[],
 ): Record<string, { value: { readonly by: T; readonly direction: Direction } }> =>
@@ -137,7 +137,7 @@ function groupOrders(dataset: AnalyticsDataset, fields: readonly string[]): Reco
   ];
   for (const [kind, named] of Object.entries(measuresOf(dataset)) as [MeasureKind, object][]) {
     for (const name of Object.keys(named)) orders.push([`${kind}_${name}`, { kind, name }]);
-    // Groups are all alike in what nothing measures: the largest are the most useful ones.
+    // Groups are equal in unmeasured fields: the largest are the most useful ones.
     for (const name of unmeasuredOf(dataset, kind)) orders.push([`${kind}_${name}`, "count"]);
   }
   return bothWays(orders) as Record<string, { value: GroupOrder }>;

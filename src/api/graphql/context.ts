@@ -3,16 +3,16 @@ import type { Req } from "#api/route.ts";
 import type { AnalyticsScope } from "#model/events/analytics.ts";
 import type { InTurn } from "./serial-executor.ts";
 
-/** What resolvers get besides the query. */
+/** Context of resolvers besides the query. */
 export interface GraphQlContext {
   readonly req: Pick<Req<string, unknown, unknown>, "control" | "call">;
-  /** Zones and accounts that the caller may read analytics of, read once a request and only if asked for. */
+  /** Zones and accounts whose analytics the caller may read, loaded once per request and only if needed. */
   readonly seen: Partial<Record<"zone" | "account", Promise<readonly string[]>>>;
-  /** Every node does its reading in this. */
+  /** Every node does its reads in this. */
   readonly inTurn: InTurn;
 }
 
-/** The zone or account that a node stands in. */
+/** The zone or account of a node. */
 export interface ScopeSource {
   readonly scope: AnalyticsScope;
 }

@@ -16,16 +16,16 @@ export interface GraphQlRequest {
   readonly operationName?: string | null | undefined;
 }
 
-/** A query of more than these is refused before it is understood. */
+/** A query with more tokens is refused before it is parsed. */
 const TOKENS_MAX = 2_000;
 /** Zones or accounts that one field may name; exporters ask for ten at once. */
 const TAGS_MAX = 20;
-/** Of one kind each, in one answer; the first tell what is wrong. */
+/** Limit of errors of each kind in one answer; the first ones explain the problem. */
 const ERRORS_MAX = 20;
-/** Messages show what was given, which can be long. */
+/** Messages quote the input, which can be long. */
 const MESSAGE_MAX = 1_000;
 
-/** The response of GraphQL itself (its specification, §7), without the envelope: errors stand beside the data. */
+/** The response of GraphQL itself (its specification, §7), without the envelope: errors are beside the data. */
 export async function executeGraphQl(request: GraphQlRequest, req: GraphQlContext["req"]): Promise<object> {
   const { graphql, schema } = await (loaded ??= load());
   let document: GraphQl.DocumentNode;
@@ -53,7 +53,7 @@ export async function executeGraphQl(request: GraphQlRequest, req: GraphQlContex
 
 let loaded: Promise<{ readonly graphql: typeof GraphQl; readonly schema: GraphQl.GraphQLSchema }> | undefined;
 
-/** Loaded with the first query: most installations start without ever needing it. */
+/** Loaded with the first query: most installations never need it. */
 async function load() {
   const graphql = await import("graphql");
   return { graphql, schema: createSchema(graphql) };
@@ -101,7 +101,7 @@ interface TagArguments {
   readonly limit?: number | null;
 }
 
-/** Each is asked for by its identifier, and whether the caller may read it is seen with each node. Undefined without a filter. */
+/** Each is named by its identifier, and each node checks whether the caller may read it. Undefined without a filter. */
 function tagsOf(tag: string, { filter }: TagArguments): readonly string[] | undefined {
   if (!filter) return undefined;
   const tags = [filter[tag] ?? [], filter[`${tag}_in`] ?? []].flat();
@@ -112,7 +112,7 @@ function tagsOf(tag: string, { filter }: TagArguments): readonly string[] | unde
 
 const tagsMax = ({ limit }: TagArguments): number => Math.max(0, Math.min(limit ?? TAGS_MAX, TAGS_MAX));
 
-/** An error of the caller's, or one that PlatformError says may be told; anything else is thrown, for the server to handle. */
+/** An error of the caller, or one that PlatformError allows to be shown; other errors are thrown, for the server to handle. */
 function shownError(error: unknown): object {
   const { message, path, locations, originalError = error } = error as GraphQl.GraphQLError;
   const shown = (code: string) => ({
@@ -126,5 +126,5 @@ function shownError(error: unknown): object {
   throw originalError;
 }
 
-/** A word, always: clients of the service look for `authz` where a token does not reach what was asked for. */
+/** Always a word: clients of the service look for `authz` if a token does not cover the requested data. */
 const codeOf = ({ errorName, status }: PlatformError): string => (status === 403 || status === 404 ? "authz" : errorName);

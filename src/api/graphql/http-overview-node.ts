@@ -10,12 +10,12 @@ import { selectedFields } from "./selected-fields.ts";
 
 const DATASET: AnalyticsDataset = ANALYTICS_DATASETS.httpRequests;
 
-/** What requests are counted by as they are written, besides their time. */
+/** Dimensions of the counts of requests, besides their time. */
 const COUNTED_BY = [
   ...["zoneTag", "clientCountryName", "clientRequestHTTPMethodName", "clientRequestHTTPProtocol", "clientRequestScheme"],
   ...["clientSSLProtocol", "cacheStatus", "edgeResponseContentTypeName", "edgeResponseStatus"],
 ];
-/** What charts ask for beside these and no row has. */
+/** Dimensions that charts request besides these and that no row has. */
 const UNKNOWN = ["httpApplicationVersion", "userAgentBrowser", "zoneVersion"];
 const FIELDS = Object.keys(DATASET.fields).filter((name) => name.startsWith("date") || [...COUNTED_BY, ...UNKNOWN].includes(name));
 
@@ -25,7 +25,7 @@ const SUMS = [
 ] satisfies readonly HttpNumber[];
 const RATIOS = Object.keys(HTTP_OVERVIEW_RATIOS);
 
-/** Requests in few sums, by what charts of a whole site are drawn of. */
+/** Requests in few sums, by the dimensions of charts of a whole site. */
 export function overviewNode(
   graphql: typeof GraphQl,
   scalars: Scalars,

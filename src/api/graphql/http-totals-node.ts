@@ -9,17 +9,17 @@ import { limitOf, listOf, nodeArguments, type NodeArguments } from "./node-parts
 import type { FieldConfig, Scalars, ScopeSource } from "./context.ts";
 import { selectedFields } from "./selected-fields.ts";
 
-/** By the length of the intervals, the field that `datetime` of such a node means. */
+/** The meaning of a node's `datetime`, by the length of its intervals. */
 const TIME_FIELDS: Readonly<Record<number, string>> = { 60_000: "datetimeMinute", 3_600_000: "datetimeHour", 86_400_000: "date" };
 const FIELDS = ANALYTICS_DATASETS.httpRequests.fields;
-/** Fields of time that totals can be asked for by; those shorter than the intervals of a node mean its intervals. */
+/** Time fields for which totals can be requested; those shorter than a node's intervals mean its intervals. */
 const TIMES = [
   ...["datetime", "datetimeMinute", "datetimeFiveMinutes", "datetimeFifteenMinutes", "datetimeHalfOfHour", "datetimeHour"],
   ...["datetimeSixHours", "datetimeDay", "date"],
 ] as readonly TimeName[];
 type TimeName = "date" | Extract<keyof typeof FIELDS, `datetime${string}`>;
 
-/** Requests in all, minute by minute, hour by hour or day by day; the three nodes share their types. */
+/** Total requests by minute, hour or day; the three nodes share their types. */
 export function totalsNode(graphql: typeof GraphQl, { time, date }: Scalars): (node: AnalyticsNode) => FieldConfig {
   const { GraphQLEnumType, GraphQLFloat, GraphQLInt, GraphQLObjectType, GraphQLString } = graphql;
   const number = { type: GraphQLFloat };
@@ -79,7 +79,7 @@ const orders = () =>
     ["uniq_uniques", "uniques"],
   ]);
 
-/** A filter of the times of days is one of their dates, at midnight. */
+/** A filter on a day's times becomes one on its date, at midnight. */
 const inDays = (filter: FilterInput): FilterInput =>
   Object.fromEntries(
     Object.entries(filter).map(([name, value]) => {
@@ -90,7 +90,7 @@ const inDays = (filter: FilterInput): FilterInput =>
     }),
   ) as FilterInput;
 
-/** The day (UTC) of a time; what is none stays, for the filter to refuse. */
+/** The day (UTC) of a time; an invalid one stays, for the filter to refuse. */
 function dayOf(text: string): string {
   const ms = parseTimestamp(text);
   return ms === undefined ? text : new Date(ms).toISOString().slice(0, 10);

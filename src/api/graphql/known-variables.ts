@@ -1,9 +1,9 @@
 import type * as GraphQl from "graphql";
 
 /**
- * Gives each variable the type of the place it is used in. Clients of the service whose interface this is declare variables by
- * that service's own names (`string`, `uint64`, `ZoneHttpRequestsAdaptiveGroupsFilter_InputObject`), by those of GraphQL, or not
- * at all, and it takes all of these. What is declared and not used is left out. Values are checked against the type all the same.
+ * Gives each variable the type of the place where it is used. Clients of the original service declare variables by that
+ * service's own names (`string`, `uint64`, `ZoneHttpRequestsAdaptiveGroupsFilter_InputObject`), by those of GraphQL, or
+ * not at all, and it accepts all of these. Unused declarations are removed. Values are still checked against the type.
  */
 export function withKnownVariables(graphql: typeof GraphQl, schema: GraphQl.GraphQLSchema, document: GraphQl.DocumentNode) {
   const types = usedTypes(graphql, schema, document);
@@ -22,7 +22,7 @@ export function withKnownVariables(graphql: typeof GraphQl, schema: GraphQl.Grap
 
 type Definition = GraphQl.VariableDefinitionNode;
 
-/** A variable whose place nobody knows stays as it was declared, for validation to tell what is wrong with the place. */
+/** A variable in an unknown place keeps its declaration, so that validation reports the error of the place. */
 function definitionOf(graphql: typeof GraphQl, name: string, used: string | undefined, declared: Definition | undefined): Definition[] {
   if (used === undefined) return declared === undefined ? [] : [declared];
   const isRequired = declared?.type.kind === graphql.Kind.NON_NULL_TYPE && !used.endsWith("!");
@@ -32,7 +32,7 @@ function definitionOf(graphql: typeof GraphQl, name: string, used: string | unde
   return [{ kind: graphql.Kind.VARIABLE_DEFINITION, variable, type }];
 }
 
-/** By variable, as GraphQL writes a type; of places that differ only in whether they can be left empty, the one that cannot. */
+/** By variable, as GraphQL writes a type; if places differ only in whether they can be empty, the type that cannot. */
 function usedTypes(graphql: typeof GraphQl, schema: GraphQl.GraphQLSchema, document: GraphQl.DocumentNode): ReadonlyMap<string, string> {
   const info = new graphql.TypeInfo(schema);
   const types = new Map<string, string>();
@@ -47,7 +47,7 @@ function usedTypes(graphql: typeof GraphQl, schema: GraphQl.GraphQLSchema, docum
   return types;
 }
 
-/** Names of the variables in an operation and in the fragments that it spreads, each fragment entered once. */
+/** Names of the variables in an operation and in the fragments that it spreads, each fragment visited once. */
 function usedIn(graphql: typeof GraphQl, document: GraphQl.DocumentNode, operation: GraphQl.OperationDefinitionNode): ReadonlySet<string> {
   const names = new Set<string>();
   const spread = new Set<string>();
@@ -58,7 +58,7 @@ function usedIn(graphql: typeof GraphQl, document: GraphQl.DocumentNode, operati
       FragmentSpread: ({ name }) => void spread.add(name.value),
     });
   look(operation);
-  // The set grows while it is walked, and each name is met once.
+  // The set grows during the iteration, and each name is visited once.
   for (const name of spread) {
     const fragment = document.definitions.find((node) => node.kind === graphql.Kind.FRAGMENT_DEFINITION && node.name.value === name);
     if (fragment !== undefined) look(fragment);

@@ -9,7 +9,7 @@ export interface NodeArguments {
   readonly orderBy?: readonly unknown[] | null;
 }
 
-/** Rows or groups that are asked for, within the bounds. */
+/** Number of requested rows or groups, within the limits. */
 export function limitOf({ limit }: NodeArguments): number {
   if (limit === undefined || limit === null || limit < 1 || limit > ANALYTICS_LIMIT_MAX)
     throw new PlatformError("invalid_input", { message: `limit must be between 1 and ${ANALYTICS_LIMIT_MAX}` });

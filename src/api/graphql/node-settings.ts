@@ -5,7 +5,7 @@ import type { FieldConfig, GraphQlContext } from "./context.ts";
 import { reachOf } from "./node-reach.ts";
 import { VALUES_IN_ROW_MAX } from "./serial-executor.ts";
 
-/** What the nodes beside it allow, as clients ask for it before they ask for data. */
+/** The limits of the nodes beside it, which clients read before they request data. */
 export function settingsField(
   graphql: typeof GraphQl,
   nodes: Readonly<Record<string, FieldConfig>>,
@@ -25,7 +25,7 @@ export function settingsField(
       name: `${scope}Settings${name}`,
       fields: {
         enabled: { type: GraphQLBoolean, resolve: () => true },
-        // A list costs as a node does, however often it is asked for.
+        // A list costs as much as a node, however often it is requested.
         availableFields: {
           type: new GraphQLList(new GraphQLNonNull(GraphQLString)),
           resolve: (_settings, _args, context, info) => context.inTurn(info, async () => fields),
@@ -45,7 +45,7 @@ export function settingsField(
 
 const isTold = ({ description }: GraphQl.GraphQLField<unknown, unknown>): boolean => description !== ALWAYS_NULL;
 
-/** What a node shows and has something to say of, as orders name it: dimensions by their names, measures behind their kinds. */
+/** The available fields of a node, as orders name them: dimensions by name, measures after their kind. */
 function fieldNames(graphql: typeof GraphQl, type: GraphQl.GraphQLOutputType): readonly string[] {
   const fieldsOf = (of: GraphQl.GraphQLOutputType): readonly GraphQl.GraphQLField<unknown, unknown>[] => {
     const named = graphql.getNamedType(of);

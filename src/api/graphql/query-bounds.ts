@@ -1,16 +1,16 @@
 import type * as GraphQl from "graphql";
 import { PlatformError } from "#kernel/errors/errors.ts";
 
-/** Fields in each other: no query of ours needs more than nine. */
+/** Nesting of fields: our own queries need at most nine levels. */
 const DEPTH_MAX = 15;
 /** `__schema` and `__type` in one document. */
 const SCHEMA_FIELDS_MAX = 5;
-/** Lists and objects in variables are made anew, field by field, before anything can look at them. */
+/** Limits for variables: their lists and objects are copied, field by field, before they can be checked. */
 const OBJECTS_MAX = 1_000;
 const VALUES_MAX = 20_000;
 const NESTED_MAX = 64;
 
-/** Refuses what stands too deep; validation has its own bound for introspection. */
+/** Refuses fields that are nested too deeply; validation has a separate limit for introspection. */
 export const depthRule =
   ({ GraphQLError }: typeof GraphQl): GraphQl.ValidationRule =>
   (context) => {
@@ -29,7 +29,7 @@ export const depthRule =
     };
   };
 
-/** The schema is told as often as its fields have names: other names for them would make an answer of any length of it. */
+/** The schema appears as often as its fields have names: aliases would make an answer of any length. */
 export const introspectionRule =
   ({ GraphQLError }: typeof GraphQl): GraphQl.ValidationRule =>
   (context) => {
@@ -49,7 +49,7 @@ export const introspectionRule =
     };
   };
 
-/** Throws `invalid_input` for more variables than a query can use. */
+/** Throws `invalid_input` for more variable values than a query can use. */
 export function boundVariables(variables: Readonly<Record<string, unknown>> | null | undefined): void {
   let objects = 0;
   let values = 0;

@@ -1,13 +1,13 @@
 import type { DocumentNode, FieldNode, FragmentDefinitionNode, SelectionSetNode } from "graphql";
 import { PlatformError } from "#kernel/errors/errors.ts";
 
-/** Documents of dashboards and exporters take a few hundred. */
+/** Documents of dashboards and exporters need a few hundred. */
 const STEPS_MAX = 6_000;
 
 /**
- * Throws `invalid_input` for a document whose validation would take long: fields of one response name are merged, and validation
- * compares each two of them (GraphQL specification, §5.3.2), in each place into which a fragment is spread. Takes as many steps as it
- * counts, and ends at the bound.
+ * Throws `invalid_input` for a document with a slow validation: fields of one response name are merged, and validation
+ * compares each pair of them (GraphQL specification, §5.3.2), in each place into which a fragment is spread. Takes as
+ * many steps as it counts, and ends at the limit.
  */
 export function boundSteps(document: DocumentNode): void {
   const fragments = new Map<string, FragmentDefinitionNode>();
@@ -23,7 +23,7 @@ export function boundSteps(document: DocumentNode): void {
     const open: (readonly SelectionSetNode[])[] = [[from]];
     for (let merged = open.pop(); merged !== undefined; merged = open.pop()) {
       for (const fields of byResponseName(merged, { fragments, reached, count }).values()) {
-        // Each two of them.
+        // Each pair of them.
         count((fields.length * (fields.length - 1)) / 2);
         const below = fields.flatMap(({ selectionSet }) => selectionSet ?? []);
         if (below.length > 0) open.push(below);
@@ -31,18 +31,18 @@ export function boundSteps(document: DocumentNode): void {
     }
   };
   for (const one of document.definitions) if (one.kind === "OperationDefinition") walk(one.selectionSet);
-  // Validation reads those that no operation spreads as well.
+  // Validation also reads fragments that no operation spreads.
   for (const [name, { selectionSet }] of fragments) if (!reached.has(name)) walk(selectionSet);
 }
 
 interface Walk {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  /** Names of fragments that have been spread anywhere. */
+  /** Names of fragments that are spread in any place. */
   readonly reached: Set<string>;
   count(some: number): void;
 }
 
-/** The fields of selection sets that are merged into one, those of fragments included. */
+/** The merged fields of selection sets, including those of fragments. */
 function byResponseName(merged: readonly SelectionSetNode[], { fragments, reached, count }: Walk): ReadonlyMap<string, FieldNode[]> {
   const fields = new Map<string, FieldNode[]>();
   const spread = new Set<string>();

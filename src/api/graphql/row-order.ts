@@ -2,7 +2,7 @@ import { PlatformError } from "#kernel/errors/errors.ts";
 import type { AnalyticsDataset, AnalyticsValue } from "#model/events/analytics.ts";
 import type { RowOrder } from "./analytics-types.ts";
 
-/** The direction in which rows are read. Throws `invalid_input` where the first order is by anything but time. */
+/** The direction in which rows are read. Throws `invalid_input` if the first order is not by time. */
 export function timeOrder(dataset: AnalyticsDataset, { by, direction }: RowOrder): RowOrder["direction"] {
   const field = dataset.fields[by];
   if (field === undefined || !("column" in field) || field.intervalMs === undefined)
@@ -14,7 +14,7 @@ export function timeOrder(dataset: AnalyticsDataset, { by, direction }: RowOrder
 
 type Row = Readonly<Record<string, AnalyticsValue>>;
 
-/** Rows that were read by time, those of one shown time in the order of what else was asked for. */
+/** Rows read by time; rows of the same displayed time are sorted by the other requested orders. */
 export function inOrder(rows: readonly Row[], orders: readonly RowOrder[]): readonly Row[] {
   if (orders.length === 0) return rows;
   return rows.toSorted((a, b) => {

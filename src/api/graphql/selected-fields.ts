@@ -1,8 +1,8 @@
 import type { FieldNode, FragmentDefinitionNode, GraphQLResolveInfo, SelectionNode, SelectionSetNode } from "graphql";
 
 /**
- * Names of the fields asked for under the field `parent` of what is being resolved, or of itself where it is null, each once:
- * what `@skip` and `@include` leave out is not asked for.
+ * Names of the requested fields under the field `parent` of the resolved object, or of the object itself if `parent` is
+ * null, each once: fields excluded by `@skip` and `@include` do not count.
  */
 export function selectedFields(info: GraphQLResolveInfo, parent: string | null): readonly string[] {
   const top = [...collected(info, info.fieldNodes).values()].flat();
@@ -18,7 +18,10 @@ export function selectedFields(info: GraphQLResolveInfo, parent: string | null):
   return [...new Set(fields.map((node) => node.name.value))];
 }
 
-/** How many values each row of what is being resolved will show, names of lists inside it counted once; counts no further than `max`. */
+/**
+ * Number of values that each row of the resolved object will show, with names of nested lists counted once; stops
+ * counting at `max`.
+ */
 export function valuesInRow(info: GraphQLResolveInfo, max: number): number {
   let values = 0;
   const count = (nodes: readonly FieldNode[]): void => {
@@ -33,8 +36,8 @@ export function valuesInRow(info: GraphQLResolveInfo, max: number): number {
 }
 
 /**
- * The fields below these, by the names that the answer will have (GraphQL §6.3.2). A fragment is entered once, however often it
- * is spread, so that fragments made of fragments cost no more than the text that they are written in.
+ * The fields below these, by their names in the answer (GraphQL §6.3.2). A fragment is visited once, however often it is
+ * spread, so that nested fragments cost no more than their text.
  */
 function collected(info: GraphQLResolveInfo, parents: readonly FieldNode[]): ReadonlyMap<string, FieldNode[]> {
   const found = new Map<string, FieldNode[]>();

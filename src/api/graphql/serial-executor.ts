@@ -3,22 +3,22 @@ import { systemClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { valuesInRow } from "./selected-fields.ts";
 
-/** Nodes of data that one request may ask for: an exporter asks for five or six of each of ten zones. */
+/** Limit of data nodes in one request: an exporter requests five or six for each of ten zones. */
 const NODES_MAX = 100;
-/** Values that each row or group may show, aliases counted. */
+/** Limit of values in each row or group, including aliases. */
 export const VALUES_IN_ROW_MAX = 200;
-/** Values in one answer. GraphQL makes and checks them one by one on the thread that everything else is answered on. */
+/** Limit of values in one answer. GraphQL creates and checks them one by one on the thread that answers all requests. */
 const VALUES_MAX = 500_000;
-/** No node is begun later than this. */
+/** Later nodes are refused. */
 const BEGINNING_MAX_MS = 20_000;
 
-/** Does the work of a node after that of the nodes before it; see createSerialExecutor. */
+/** Does the work of a node after the nodes before it; see createSerialExecutor. */
 export type InTurn = <T>(info: GraphQLResolveInfo, work: () => Promise<readonly T[]>) => Promise<readonly T[]>;
 
 /**
- * The nodes of one request, one after the other: the thread that reads events goes on to the questions of others between them,
- * and nothing more is read once the request has used up what it may, or cannot be answered any more because a node failed.
- * Throws `invalid_input` for too many nodes, values in a row, or values in all, and for what takes too long.
+ * Runs the nodes of one request one after the other: between them, the thread that reads events serves other queries, and
+ * reads stop once the request has used up its limits, or has failed because of a node. Throws `invalid_input` for too
+ * many nodes, values in a row, or values in all, and if it takes too long.
  */
 export function createSerialExecutor(): InTurn {
   const startMs = systemClock.monotonicMs();
@@ -38,7 +38,7 @@ export function createSerialExecutor(): InTurn {
   return (info, work) => {
     nodes += 1;
     if (nodes > NODES_MAX) throw refusal(`one request can contain at most ${NODES_MAX} data nodes`);
-    // A node that failed makes the whole answer null, so that those behind it share its failure.
+    // A failed node makes the whole answer null, so the nodes after it fail in the same way.
     const turn = last.then(async () => take(info, work));
     last = turn;
     return turn;

@@ -56,7 +56,7 @@ export interface Resource {
   readonly routes: readonly Route[];
 }
 
-/** Every route by its subject, in the order in which the reference lists them. */
+/** Every route by subject, in the order of the reference. */
 export const RESOURCES: readonly Resource[] = [
   { name: "Users and sessions", routes: [...USER_ROUTES, ...SESSION_ROUTES, ...MEMBERSHIP_ROUTES, ...BILLING_ROUTES] },
   { name: "API tokens", routes: TOKEN_ROUTES },

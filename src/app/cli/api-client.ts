@@ -7,10 +7,10 @@ interface ApiError {
   readonly error_chain?: readonly ApiError[];
 }
 
-/** An answer of the API with `success: false`, or none. */
+/** An answer of the API with `success: false`, or the lack of one. */
 export class ApiFailure extends Error {
   readonly errors: readonly ApiError[];
-  /** Of HTTP. */
+  /** HTTP status. */
   readonly status: number;
 
   constructor(errors: readonly ApiError[], status: number) {
@@ -25,11 +25,11 @@ export class ApiFailure extends Error {
   }
 }
 
-/** The chain says what was wrong, such as with which header. */
+/** The chain gives the details, such as the wrong header. */
 const described = ({ code, message, error_chain: chain = [] }: ApiError): string =>
   [`${message} (${code})`, ...chain.map(described)].join(": ");
 
-/** What to do about a refusal that the token decides: by the codes and messages of kernel/errors/error-codes.ts. */
+/** Advice for a refusal that depends on the token, by the codes and messages of kernel/errors/error-codes.ts. */
 const ADVICE: readonly (readonly [code: number, message: RegExp, advice: string])[] = [
   [6111, /^/, "The token in SELVEDGE_TOKEN or --token does not look like an API token. Check that it was copied whole."],
   [
@@ -47,21 +47,21 @@ function adviceOf(errors: readonly ApiError[]): string {
   return row === undefined ? "" : `\n${row[2]}`;
 }
 
-/** Each throws ApiFailure for what the API refuses, CliError when it cannot be reached. */
+/** Each throws ApiFailure if the API refuses, and CliError if it cannot be reached. */
 export interface ApiClient {
   /** The `result` of a call. */
   call(method: "GET" | "POST", path: string, body?: object): Promise<unknown>;
-  /** The `result` of a form that is sent; the server may take minutes over it. */
+  /** The `result` of an uploaded form; the server may need minutes for it. */
   upload(path: string, form: FormData): Promise<unknown>;
-  /** The text of an answer that has no envelope. */
+  /** The text of an answer without an envelope. */
   download(path: string): Promise<string>;
-  /** Takes an event stream until it ends; `lastEventId` is the event behind which it is to go on. */
+  /** Reads an event stream until it ends; `lastEventId` is the event after which it continues. */
   follow(path: string, lastEventId: string | undefined, take: (bytes: Buffer) => void): Promise<void>;
 }
 
 const CALL_TIMEOUT_MS = 30_000;
 const FILE_TIMEOUT_MS = 300_000;
-/** Then a new connection goes on where this one was. */
+/** Afterwards a new connection continues the stream. */
 const STREAM_TIMEOUT_MS = 3_600_000;
 const RATE_LIMIT_TRIES_MAX = 20;
 const RATE_LIMIT_WAIT_MS_MAX = 300_000;
@@ -76,7 +76,7 @@ interface ApiRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A client of the management API that waits where the rate limit asks it to; `onWait` is told how long. */
+/** A client of the management API that waits as the rate limit requires; `onWait` gets the delay. */
 export function createApiClient(deps: {
   readonly base: string;
   readonly token: string;
@@ -90,7 +90,7 @@ export function createApiClient(deps: {
     try {
       return await fetch(base + path, {
         method,
-        // A form brings its own type, with the boundary of its parts.
+        // A form has a separate content type, with the boundary of its parts.
         headers: body instanceof FormData ? headers : { ...headers, ...more, "content-type": "application/json" },
         signal: AbortSignal.timeout(timeoutMs),
         ...(body === undefined ? {} : { body }),

@@ -2,13 +2,13 @@ import type { Command } from "commander";
 import type { ConfigKeyName } from "#app/config/config-schema.ts";
 import type { ExitCode } from "./outcome.ts";
 
-/** Takes the exit code of the command that ran. */
+/** Called with the exit code of the command. */
 export type Finish = (code: ExitCode) => void;
 
-/** What a command needs that finds the server of a data directory. */
+/** Keys for commands that find the server of a data directory. */
 export const CLIENT_KEYS: readonly ConfigKeyName[] = ["data", "json"];
 
-/** What a command needs that works on the database. */
+/** Keys for commands that use the database. */
 export const DATABASE_KEYS: readonly ConfigKeyName[] = ["data", "database.url", "json"];
 
 export const withApi = (command: Command): Command =>
@@ -16,5 +16,5 @@ export const withApi = (command: Command): Command =>
     .option("--api <url>", "base URL of the API (default: SELVEDGE_API, else the server that uses the data directory)")
     .option("--token <secret>", "API token; prefer SELVEDGE_TOKEN, because other users can see a command's arguments");
 
-/** Values of an option that can be repeated. */
+/** Values of an option that may be repeated. */
 export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];

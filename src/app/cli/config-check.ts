@@ -2,7 +2,7 @@ import { resolveConfig } from "#app/config/config.ts";
 import { configInput } from "./config-input.ts";
 import { columns, EXIT, type ExitCode, print } from "./outcome.ts";
 
-/** Prints every effective value with its source; a wrong configuration throws ConfigError. */
+/** Prints every effective value with its source; an invalid configuration throws ConfigError. */
 export function configCheck(flags: readonly string[]): ExitCode {
   const { config, values } = resolveConfig(configInput(flags));
   const result = Object.fromEntries(

@@ -3,8 +3,8 @@ import { CONFIG_PARTS } from "#app/config/config-parts.ts";
 import { CONFIG_ROWS, type ConfigKeyName, flagName, variableName } from "#app/config/config-schema.ts";
 
 /**
- * Gives the command configuration keys as flags, all of them, by what they are about, unless it needs only some; the
- * returned list fills with the ones that are used, in order.
+ * Adds configuration keys to the command as flags: all of them, by subject, unless `keys` selects some; the returned list
+ * fills with the used ones, in order.
  */
 export function addConfigFlags(command: Command, keys?: readonly ConfigKeyName[]): readonly string[] {
   const used: string[] = [];

@@ -10,21 +10,24 @@ import { type ApiOptions, explained, openZoneApi, plainZoneName, requireZone } f
 export interface EventsTailOptions extends ApiOptions {
   readonly zone?: string;
   readonly account?: string;
-  /** Requests instead of security events. */
+  /** Show requests instead of security events. */
   readonly requests?: boolean;
-  /** `name=value`, as the API's own parameters. */
+  /** `name=value`, like the API's own parameters. */
   readonly filter?: readonly string[];
-  /** Seconds after which it ends. */
+  /** Seconds until it ends. */
   readonly for?: string;
 }
 
 const EVENT_BYTES_MAX = 1_048_576;
-/** Of one stream. */
+/** Limit of one stream. */
 const STREAM_SECONDS_MAX = 86_400;
 const RETRY_FIRST_MS = 500;
 const RETRY_LAST_MS = 30_000;
 
-/** Prints security events or requests as they come, until it is interrupted. A connection that ends is made again, behind the event seen last. */
+/**
+ * Prints security events or requests as they occur, until it is interrupted. A lost connection is reopened after the last
+ * event that was printed.
+ */
 export async function eventsTail(options: EventsTailOptions, flags: readonly string[]): Promise<ExitCode> {
   const { data, json } = loadConfig(configInput(flags));
   const query = queryOf(options);
@@ -54,7 +57,8 @@ export async function eventsTail(options: EventsTailOptions, flags: readonly str
       );
       if (systemClock.monotonicMs() >= endMs) return EXIT.ok;
     } catch (error) {
-      // A server that never answered is more likely the wrong one than gone for a moment, and what the API refuses does not get better by asking again.
+      // A server that never answered is more likely a wrong address than a temporary failure, and refusals of the API do
+      // not change by repetition.
       if (!seen.hasBegun || !(error instanceof CliError && error.mayPass)) throw error;
       complain([`${error.message}; trying again in ${waitMs / 1000} s`]);
     }
@@ -63,13 +67,13 @@ export async function eventsTail(options: EventsTailOptions, flags: readonly str
 }
 
 interface Seen {
-  /** A stream has been opened. */
+  /** Whether a stream has been opened. */
   hasBegun: boolean;
-  /** Behind which the next one goes on. */
+  /** The next stream continues after this event. */
   lastId: string | undefined;
 }
 
-/** Takes a stream apart and prints its events. */
+/** Parses a stream and prints its events. */
 function printed(seen: Seen, json: boolean): EventStreamReader {
   return new EventStreamReader(
     ({ event, data: text }) => {
@@ -87,7 +91,7 @@ function printed(seen: Seen, json: boolean): EventStreamReader {
   );
 }
 
-/** As the API says it: null where it does not know how many. */
+/** As in the API: null if the number is unknown. */
 interface Missed {
   readonly events: number | null;
   readonly at_least?: boolean;
@@ -98,12 +102,12 @@ const missedLine = ({ events, at_least: isAtLeast = false }: Missed): string =>
     ? "missed the events that occurred while the connection was down: the server no longer knows the last event received"
     : `missed ${isAtLeast ? "at least " : ""}${events} events that arrived too fast`;
 
-/** Whoever reads what is printed may have had enough, such as `head`. */
+/** The reader of the output may end early, such as `head`. */
 function endWithReader(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? EXIT.ok : EXIT.failed));
 }
 
-/** Infinity where it is to go on for good. */
+/** Infinity to continue without limit. */
 function secondsOf({ for: given }: EventsTailOptions): number {
   if (given === undefined) return Infinity;
   if (!/^[1-9]\d{0,6}$/.test(given)) throw new CliError(`--for ${given}: must be a number of seconds`, EXIT.usage);
@@ -120,13 +124,13 @@ function queryOf({ filter = [] }: EventsTailOptions): URLSearchParams {
   return query;
 }
 
-/** What a terminal would take for its own, or writes the other way round: user agents and descriptions may hold it. */
+/** Characters that a terminal would interpret, or print in reverse: user agents and descriptions may contain them. */
 const COMMANDS = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const escaped = (one: string): string => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`;
-/** JSON is the same with its escapes. */
+/** In JSON, the escapes have the same meaning. */
 const plain = (text: string): string => text.replaceAll(COMMANDS, escaped);
 
-// Columns of one width where they have one. A path may be as long as its visitor likes, and hides nothing at the end.
+// Columns of fixed width where possible. A path may have any length, and hides no other field at the end.
 function lineOf(event: SecurityEvent): string {
   const { occurred_at, action, status, client_ip, service, rule_description, rule_id, method, host, path } = event;
   const first = `${occurred_at} ${action.padEnd(ACTION_WIDTH)} ${statusOf(status)} ${client_ip.padEnd(ADDRESS_WIDTH)}`;
@@ -139,6 +143,6 @@ function requestLineOf({ occurred_at, status, client_ip, duration_ms, bytes_out,
 }
 
 const statusOf = (status: number): string => String(status).padStart(3);
-/** `managed_challenge`, and an IPv4 address. */
+/** Width of `managed_challenge`, and of an IPv4 address. */
 const ACTION_WIDTH = 17;
 const ADDRESS_WIDTH = 15;

@@ -11,7 +11,7 @@ import { addTokens } from "./token-commands.ts";
 import { addBackup, addRestore } from "./backup-commands.ts";
 import { addZones } from "./zone-commands.ts";
 
-/** Runs one command line, without the program's name; gives the exit code and never throws. */
+/** Runs one command line, without the program's name; returns the exit code and never throws. */
 export async function main(argv: readonly string[]): Promise<number> {
   let code: ExitCode = EXIT.ok;
   process.stdout.on("error", passOverLeavingReader);
@@ -26,7 +26,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** `help token create` is `token create --help`, and an unknown name is reported as it is without `help`. */
+/** `help token create` is `token create --help`, and an unknown name is reported as without `help`. */
 function helpArguments(program: Command, names: readonly string[]): string[] {
   let command = program;
   for (const name of names) {
@@ -37,12 +37,12 @@ function helpArguments(program: Command, names: readonly string[]): string[] {
   return [...names, "--help"];
 }
 
-/** Whoever reads what is printed may have had enough, such as `head`: what the command does does not depend on it. */
+/** The reader of the output may end early, such as `head`: the command's work does not depend on it. */
 function passOverLeavingReader(error: NodeJS.ErrnoException): void {
   if (error.code !== "EPIPE") throw error;
 }
 
-/** Each command loads its code when it runs, so that none waits for what another one needs. */
+/** Each command loads its code when it runs, so that none waits for the code of another. */
 function createProgram(finish: Finish): Command {
   const program = new Command("selvedge")
     .description("An edge platform on your own machine: management API, nameserver, HTTP edge and AI gateway.")
@@ -71,7 +71,7 @@ function createProgram(finish: Finish): Command {
   return program;
 }
 
-/** Says in one sentence what went wrong; a defect shows its place below. */
+/** Describes the error in one sentence; for a defect of the program it adds the stack. */
 function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (error instanceof ConfigError) {
@@ -83,7 +83,7 @@ function exitCodeOf(error: unknown): ExitCode {
     return error.exitCode;
   }
   if (!(error instanceof Error)) complain([`unexpected error: ${String(error)}`]);
-  // The system's own errors, such as a full disk, say what is wrong; of anything else the place is needed to mend it.
+  // Errors of the system, such as a full disk, are self-explanatory; all others need the stack to be fixed.
   else if ("syscall" in error) complain([error.message]);
   else
     complain([`unexpected error: ${error.message}`, "this is a defect of selvedge; please report it with these lines:", error.stack ?? ""]);

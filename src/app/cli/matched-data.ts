@@ -3,15 +3,15 @@ import { text } from "node:stream/consumers";
 import { newEnvelopeKeys, openEnvelope } from "#kernel/crypto/envelope.ts";
 import { CliError, EXIT, type ExitCode } from "./outcome.ts";
 
-/** Prints a pair of keys: the public one goes into rules, the private one stays with who may read matches. */
+/** Prints a key pair: the public key goes into rules, the private key stays with the person who may read matches. */
 export function generateKeys(): ExitCode {
   console.log(JSON.stringify(newEnvelopeKeys(), null, 2));
   return EXIT.ok;
 }
 
 /**
- * Prints what a `matched_data` of an event holds, or of JSON, such as an answer of the API, what every one in it does, a line each.
- * It is read from standard input where it is not given.
+ * Prints the decrypted content of an event's `matched_data`; for JSON, such as an answer of the API, the content of each
+ * one in it, one per line. Without an argument it reads standard input.
  */
 export async function decrypt(flags: { readonly privateKeyFile: string; readonly data?: string }): Promise<ExitCode> {
   const given = (flags.data ?? (await text(process.stdin))).trim();
@@ -32,7 +32,7 @@ export async function decrypt(flags: { readonly privateKeyFile: string; readonly
       refused.push(error.message);
     }
   }
-  // Events outlive keys.
+  // Events may be older than the key.
   if (refused.length > 0)
     throw new CliError(`${refused.length} of ${holders.length} could not be decrypted; the first error: ${refused[0]}`);
   return EXIT.ok;
@@ -42,11 +42,11 @@ interface Holder {
   readonly matched_data: string;
   readonly detector?: unknown;
   readonly rule_id?: unknown;
-  /** Absent where the match stands by itself. */
+  /** Absent if the match is not part of an event. */
   readonly event?: { readonly id: unknown };
 }
 
-/** All objects in the value that have an encrypted copy, in their order, and the event that each is of. */
+/** All objects in the value that have an encrypted copy, in order, with their events. */
 function holdersIn(value: unknown, around?: Holder["event"]): readonly Holder[] {
   if (typeof value !== "object" || value === null) return [];
   const event = "id" in value && "matches" in value ? value : around;
@@ -72,7 +72,7 @@ function parsed(json: string, what: string): unknown {
   }
 }
 
-/** The file is what `keygen` prints, or the key alone. */
+/** The file contains the output of `keygen`, or only the key. */
 function privateKeyOf(path: string): string {
   let file: string;
   try {

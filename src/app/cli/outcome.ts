@@ -1,11 +1,11 @@
-/** What a command's end means to the shell. */
+/** Exit codes of commands. */
 export const EXIT = {
   ok: 0,
-  /** The command was understood, but did not succeed. */
+  /** The command was understood but did not succeed. */
   failed: 1,
   /** The command line or the configuration is wrong. */
   usage: 2,
-  /** No server runs where one was asked for. */
+  /** The required server is not running. */
   notRunning: 3,
 } as const;
 
@@ -14,7 +14,7 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 /** A failure whose message is for the person at the terminal. */
 export class CliError extends Error {
   readonly exitCode: ExitCode;
-  /** The other side cannot be reached, or answer now. */
+  /** The other side cannot be reached or cannot answer now. */
   readonly mayPass: boolean;
 
   constructor(message: string, exitCode: ExitCode = EXIT.failed, mayPass = false) {
@@ -35,7 +35,7 @@ export function complain(lines: readonly string[]): void {
   for (const line of lines.flatMap((one) => one.split("\n"))) process.stderr.write(`selvedge: ${line}\n`);
 }
 
-/** Names are whatever somebody sent; a terminal would obey some of it. */
+/** Names may contain any characters, and a terminal would interpret some of them. */
 // linear: pumped
 export const printable = (name: string): string => name.replaceAll(/[\p{Cc}\p{Cf}]/gu, "?");
 

@@ -2,7 +2,7 @@ import type { DnsRecord } from "#model/dns/dns-record.ts";
 import { attributesText } from "#model/dns/record-attributes.ts";
 import { encodeContent, presentationText, RdataError } from "#wire/dns/record-types.ts";
 
-/** A record as a line of a zone file (RFC 1035 §5.1), with what such a file has no place for in its comment. */
+/** A record as a line of a zone file (RFC 1035 §5.1); attributes without a place in such a file are in its comment. */
 export function recordLine(record: DnsRecord, zoneName: string): string {
   const { name, type, ttl, comment, tags, proxied, settings } = record;
   const attributes = attributesText({ comment, tags, ...(proxied ? { proxied } : {}), settings });
@@ -10,7 +10,7 @@ export function recordLine(record: DnsRecord, zoneName: string): string {
   return attributes === "" ? line : `${line} ; ${attributes}`;
 }
 
-/** A newer server may have types that this program does not know: their content stands as it is. */
+/** A newer server may have types that this program does not know: their content is printed unchanged. */
 function rdataText({ type, content, priority }: DnsRecord, zoneName: string): string {
   try {
     return presentationText(type, encodeContent(type, content, { origin: zoneName, priority }));

@@ -9,13 +9,13 @@ export interface RulesFormatOptions {
   readonly value?: boolean;
 }
 
-/** Prints an expression in its canonical form: the argument, or standard input where it is missing or `-`. */
+/** Prints an expression in its canonical form: the argument, or standard input if it is missing or `-`. */
 export async function rulesFormat(expression: string | undefined, { phase, value }: RulesFormatOptions): Promise<ExitCode> {
   const use: ExpressionUse = value === true ? "value" : "filter";
   if (phase !== undefined && phaseNamed(phase) === undefined) throw new CliError(`there is no phase ${phase}`, EXIT.usage);
   const given = expression === undefined || expression === "-" ? (await text(process.stdin)).trimEnd() : expression;
   process.stdout.write(`${formatted(given, use)}\n`);
-  // Which lists there are, only an account knows.
+  // The lists depend on the account.
   const lists = { find: () => undefined };
   const problem = phase === undefined ? null : expressionProblem(given, phase, use, { lists });
   if (problem !== null) throw new CliError(problem.message);

@@ -20,12 +20,12 @@ export async function start(flags: readonly string[], { newInstallation = false 
   setNativeMode(config.runtime.native);
   const early = loadThreadsEarly(earlyPrograms(snapshotMayHaveZones(planeFiles(config.data).lastGood)));
   try {
-    // After the configuration, so that a mistake in it is reported before the whole server is loaded.
+    // After the configuration, so that an error in it is reported before the whole server is loaded.
     const { startServer } = await import("../start.ts");
     await startServer(config, load, { early, newInstallation });
     return EXIT.ok;
   } catch (error) {
-    // Reasons not to start (a port that is taken, a missing key file) speak for themselves.
+    // Reasons not to start (an occupied port, a missing key file) are self-explanatory.
     if (error instanceof Error && config.log.level !== "debug")
       throw new CliError(`cannot start: ${listenFailure(error, config) ?? reason(error, config.data)}`);
     throw error;
@@ -34,7 +34,7 @@ export async function start(flags: readonly string[], { newInstallation = false 
   }
 }
 
-/** An error that has a code for clients says what is behind it, which they are not told. */
+/** For an error with a client code the cause gives the details, which clients do not get. */
 function reason(error: Error, dataDir: string): string {
   if (!(error instanceof PlatformError && error.cause instanceof Error)) return error.message;
   const advice = error.errorName === "storage_full" ? `. Make room on the disk of ${dataDir}, or choose another directory with --data` : "";

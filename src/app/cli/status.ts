@@ -12,11 +12,11 @@ const READY_TIMEOUT_MS = 3_000;
 interface Readiness {
   readonly status: string;
   readonly reasons: readonly string[];
-  /** What the operator should know though the server is ready. */
+  /** Notices for the operator although the server is ready. */
   readonly notices?: readonly string[];
 }
 
-/** Asks the server of the data directory: 0 when it is ready, 1 when it runs but is not, 3 when none runs. */
+/** Queries the server of the data directory: 0 if it is ready, 1 if it runs but is not ready, 3 if none runs. */
 export async function status(flags: readonly string[]): Promise<ExitCode> {
   const { data, json } = loadConfig(configInput(flags));
   const run = readRunFile(data);
@@ -60,8 +60,8 @@ async function askReadiness(run: RunFile): Promise<Readiness> {
 }
 
 /**
- * The certificate is not checked: it is made for the name that clients use, which the address here is not, and
- * nothing secret is sent.
+ * The certificate is not checked: it is for the name that clients use, not for this address, and the request contains no
+ * secrets.
  */
 async function get(url: URL): Promise<{ readonly ok: boolean; readonly text: string }> {
   const options = { rejectUnauthorized: false, agent: false, signal: AbortSignal.timeout(READY_TIMEOUT_MS) };

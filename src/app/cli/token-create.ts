@@ -20,7 +20,7 @@ export interface TokenCreateOptions {
   readonly apiDate?: string;
 }
 
-/** Writes the token straight into the database: whoever may read the data directory may do anything anyway. */
+/** Writes the token directly to the database: a user who can read the data directory can do anything anyway. */
 export async function tokenCreate(options: TokenCreateOptions, flags: readonly string[]): Promise<ExitCode> {
   const groups = chosenGroups(options);
   const expiresOn = options.expiresIn === undefined ? null : timestampSeconds(systemClock.nowMs() + durationMs(options.expiresIn));
@@ -46,7 +46,7 @@ export async function tokenCreate(options: TokenCreateOptions, flags: readonly s
   });
 }
 
-/** What an account's token can hold: groups of users are for users' own tokens. */
+/** Groups available to an account's token: groups of users are for users' own tokens. */
 const OFFERED = PERMISSION_GROUPS.filter((group) => !group.scopes.includes("com.cloudflare.api.user"));
 
 function chosenGroups({ all, permission = [] }: TokenCreateOptions): readonly PermissionGroup[] {
@@ -64,7 +64,7 @@ function chosenGroups({ all, permission = [] }: TokenCreateOptions): readonly Pe
   });
 }
 
-/** Groups count only at their own level, hence a policy for the account and one for its zones. */
+/** Groups count only at their own level, so the account and its zones have separate policies. */
 function policiesOf(accountId: string, groups: readonly PermissionGroup[]): TokenCreate["policies"] {
   const account = `com.cloudflare.api.account.${accountId}`;
   const ofScope = (scope: PermissionGroup["scopes"][number]): { id: string }[] =>

@@ -9,7 +9,7 @@ import { withTokens } from "./token-store.ts";
 
 const HEAD = ["ID", "NAME", "STATUS", "OWNER", "ISSUED", "EXPIRES", "API DATE"];
 
-/** Prints every token of the installation, oldest first; secrets are known to nobody. */
+/** Prints every token of the installation, oldest first; their secrets are not stored. */
 export async function tokenList(flags: readonly string[]): Promise<ExitCode> {
   const config = loadConfig(configInput(flags));
   return withTokens(config, async ({ store }) => {
@@ -24,7 +24,7 @@ export async function tokenList(flags: readonly string[]): Promise<ExitCode> {
         issued_on: row.issued_on,
         expires_on: row.expires_on,
         api_date: row.api_date,
-        /** As the first start made it up and printed it. */
+        /** Whether the first start generated and printed it. */
         first: row.bootstrap === 1,
       }))
       .toSorted((a, b) => (a.issued_on < b.issued_on ? -1 : 1));

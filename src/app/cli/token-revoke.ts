@@ -8,7 +8,7 @@ import { configInput } from "./config-input.ts";
 import { CliError, complain, EXIT, type ExitCode, print } from "./outcome.ts";
 import { withTokens } from "./token-store.ts";
 
-/** Deletes a token, whoever it belongs to. */
+/** Deletes a token of any owner. */
 export async function tokenRevoke(id: string, flags: readonly string[]): Promise<ExitCode> {
   const config = loadConfig(configInput(flags));
   return withTokens(config, async ({ store, access, whenHeeded }) => {
@@ -19,7 +19,7 @@ export async function tokenRevoke(id: string, flags: readonly string[]): Promise
   });
 }
 
-/** Gives a token a new secret and prints it: the one with this identifier, or the installation's first one, whatever has become of it. */
+/** Gives a token a new secret and prints it: the token with this identifier, or the installation's first one, in any state. */
 export async function tokenReset(id: string | undefined, flags: readonly string[]): Promise<ExitCode> {
   const config = loadConfig(configInput(flags));
   return withTokens(config, async ({ store, access, whenHeeded }) => {

@@ -13,13 +13,14 @@ import { CliError } from "./outcome.ts";
 export interface TokenWork {
   readonly store: Store;
   readonly access: Access;
-  /** A sentence about when servers heed what was changed; empty where none runs. */
+  /** A sentence about when servers apply the change; empty if none runs. */
   readonly whenHeeded: string;
 }
 
 /**
- * Works on tokens straight in the database: whoever may read the data directory may do anything anyway. While a server runs on it, it hears
- * of the change as of another node's. Without one, none can start meanwhile. What fails becomes a CliError.
+ * Works on tokens directly in the database: a user who can read the data directory can do anything anyway. A running
+ * server notices the change like one of another node. Without a running server, none can start meanwhile. Failures become
+ * a CliError.
  */
 export async function withTokens<T>(config: Config, work: (deps: TokenWork) => Promise<T>): Promise<T> {
   const url = databaseUrl(config);
@@ -58,7 +59,7 @@ function lockIfFree(dataDir: string): ReturnType<typeof lockDataDirectory> | nul
   }
 }
 
-/** A program that is newer than the server would change the tables under it. */
+/** A program that is newer than the running server would change its tables. */
 function refuseOtherVersion(url: string): void {
   const db = new DatabaseSync(url.slice("sqlite:".length), { readOnly: true });
   try {

@@ -2,7 +2,7 @@ import { classifyIp } from "#kernel/net/ip-class.ts";
 import { parseIp } from "#kernel/net/ip.ts";
 import type { Config } from "./config.ts";
 
-/** Every listener, and whether credentials travel through it. */
+/** Every listener, and whether it carries credentials. */
 const LISTENERS = [
   { key: "api.host", carriesCredentials: true },
   { key: "gateway.host", carriesCredentials: true },
@@ -11,8 +11,8 @@ const LISTENERS = [
 ] as const;
 
 /**
- * Why this configuration must not listen beyond this machine; empty when it may. An installation that the outside can
- * reach must have an own token and must not send credentials in the clear.
+ * Reasons why this configuration must not listen beyond this machine; empty if it may. An installation that is reachable
+ * from outside must have its own token and must not send credentials in clear text.
  */
 export function unsafeBinds(config: Config, bootstrapTokenUnchanged: boolean): readonly string[] {
   if (config.insecure_bind) return [];
@@ -35,11 +35,11 @@ export function unsafeBinds(config: Config, bootstrapTokenUnchanged: boolean): r
   return reasons;
 }
 
-/** The address of a database holds a password, and is not repeated. */
+/** A database's address contains a password, and is not repeated. */
 const resetCommand = ({ data, database }: Config): string =>
   `selvedge token reset --data ${data}${database.url === "" ? "" : " --database-url URL"}`;
 
-/** Whether only this machine reaches what listens there. */
+/** Whether the listener is only reachable from this machine. */
 export function isLoopbackHost(host: string): boolean {
   const address = parseIp(host);
   return address === undefined ? host === "localhost" : classifyIp(address) === "loopback";

@@ -2,7 +2,7 @@ import { CONFIG_ROWS, type ConfigKeyName } from "./config-schema.ts";
 
 type Section = ConfigKeyName extends infer K ? (K extends `${infer S}.${string}` ? S : K) : never;
 
-/** What keys are about, by what stands before their dot: in the order in which help and reference show them. */
+/** Subjects of keys, by the section before the dot: in the order in which help and reference show them. */
 const TITLES: { readonly [S in Section]: string } = {
   data: "State",
   database: "State",
@@ -31,7 +31,7 @@ const TITLES: { readonly [S in Section]: string } = {
   insecure_bind: "Process",
 };
 
-/** Every key, under what it is about. */
+/** All keys, by subject. */
 export const CONFIG_PARTS: ReadonlyMap<string, readonly ConfigKeyName[]> = (() => {
   const parts = new Map<string, ConfigKeyName[]>();
   for (const [section, title] of Object.entries(TITLES)) {

@@ -1,17 +1,17 @@
 import type { ConfigTypes } from "./config-values.ts";
 
-/** One key: its type, its default, what it does, and bounds where the type alone is too wide. */
+/** One key: its type, its default, its purpose, and limits if the type alone is too wide. */
 type Key = {
   readonly [T in keyof ConfigTypes]: {
     readonly type: T;
     readonly default: ConfigTypes[T];
-    /** Read by people in `--help` and in the reference. */
+    /** Shown in `--help` and in the reference. */
     readonly doc: string;
-    /** Name of the flag, where it is not the key with dashes. */
+    /** Name of the flag, if it is not the key with dashes. */
     readonly flag?: string;
     readonly min?: number;
     readonly max?: number;
-    /** SIGHUP puts a new value in force; of the other keys, a restart does. */
+    /** SIGHUP applies a new value; for the other keys, a restart does. */
     readonly reload?: true;
   };
 }[keyof ConfigTypes];
@@ -587,12 +587,12 @@ export const CONFIG_KEYS = {
 } as const satisfies Readonly<Record<string, Key>>;
 
 export type ConfigKeyName = keyof typeof CONFIG_KEYS;
-/** The type's value as the loaded configuration carries it. */
+/** The type's value in the loaded configuration. */
 export type ConfigValue<K extends ConfigKeyName> = ConfigTypes[(typeof CONFIG_KEYS)[K]["type"]];
 
 type SectionName = ConfigKeyName extends infer K ? (K extends `${infer S}.${string}` ? S : never) : never;
 
-/** The effective configuration: `api.port` of the schema is `config.api.port`. Frozen throughout. */
+/** The effective configuration: `api.port` of the schema is `config.api.port`. Fully frozen. */
 export type Config = { readonly [K in ConfigKeyName as K extends `${string}.${string}` ? never : K]: ConfigValue<K> } & {
   readonly [S in SectionName]: { readonly [K in ConfigKeyName as K extends `${S}.${infer Field}` ? Field : never]: ConfigValue<K> };
 };

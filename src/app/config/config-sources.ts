@@ -6,12 +6,12 @@ import { createTomlLocator } from "./toml-lines.ts";
 
 export type SourceName = "file" | "environment" | "flag";
 
-/** One value that somebody set, not yet checked against its type. */
+/** One explicitly set value, not yet checked against its type. */
 export interface Setting {
   readonly key: ConfigKeyName;
   readonly value: unknown;
   readonly source: SourceName;
-  /** Where it stands, as messages name it: `selvedge.toml:3`, `SELVEDGE_API_PORT` or `--api-port`. */
+  /** Its location, as messages name it: `selvedge.toml:3`, `SELVEDGE_API_PORT` or `--api-port`. */
   readonly origin: string;
 }
 
@@ -51,12 +51,12 @@ export function readFileSource(name: string, text: string): SourceReading {
   return { settings, problems };
 }
 
-/** Variables that are read, but are not configuration keys. */
+/** Variables that are read but are not configuration keys. */
 const OTHER_VARIABLES: ReadonlySet<string> = new Set(["SELVEDGE_CONFIG", "SELVEDGE_TOKEN", "SELVEDGE_API"]);
 
 /**
- * An unknown variable is refused only when it looks like a mistyped key: orchestrators put variables of their
- * own under a service's name (`SELVEDGE_SERVICE_HOST`).
+ * An unknown variable is refused only if it looks like a mistyped key: orchestrators set additional variables under a
+ * service's name (`SELVEDGE_SERVICE_HOST`).
  */
 export function readEnvironment(env: Readonly<Record<string, string | undefined>>): SourceReading {
   const settings: Setting[] = [];
@@ -84,7 +84,7 @@ export function readFlags(argv: readonly string[]): FlagReading {
       problems.push(`unexpected argument "${argument}"`);
     } else if (key === undefined && name !== "config") {
       problems.push(`unknown flag --${name}${hint(name, [...keys.keys(), "config"], (near) => `--${near}`)}`);
-      // The value of a mistyped flag is not a mistake of its own.
+      // The value of a mistyped flag is not a separate error.
       if (inline === undefined && argv[index + 1]?.startsWith("-") === false) index++;
     } else {
       const isSwitch = key !== undefined && CONFIG_ROWS.get(key)?.type === "switch";

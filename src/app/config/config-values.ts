@@ -12,7 +12,7 @@ import { parseHostname } from "#kernel/net/hostname.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
-/** What a configuration key can hold, by the name of its type in the schema. */
+/** Values of configuration keys, by the name of their type in the schema. */
 export interface ConfigTypes {
   readonly text: string;
   readonly path: string;
@@ -49,11 +49,11 @@ export interface ConfigTypes {
 interface ValueType<T> {
   /** Completes "KEY must be …". */
   readonly expects: string;
-  /** The value from a file's native form, or undefined when it is not one. */
+  /** The value from a file's native form, or undefined if it is invalid. */
   accept(value: unknown): T | undefined;
-  /** Turns the text of a variable or flag into the native form; unchanged text when it cannot. */
+  /** Converts the text of a variable or flag to the native form; returns unchanged text if it cannot. */
   fromText?(text: string): unknown;
-  /** How the value is printed; secrets are not. */
+  /** How the value is printed; secrets are masked. */
   show?(value: T): string;
   /** Values from several sources add up instead of replacing each other. */
   merge?(lower: T, higher: T): T;
@@ -97,7 +97,7 @@ export const VALUE_TYPES: { readonly [T in keyof ConfigTypes]: ValueType<ConfigT
     fromText: listFromText,
   },
   secret: {
-    // The characters that an Authorization header can carry after "Bearer " (RFC 6750 §2.1).
+    // The characters that an Authorization header can contain after "Bearer " (RFC 6750 §2.1).
     expects: "8 to 256 letters, digits or any of -._~+/=",
     accept: (value) => (typeof value === "string" && /^([A-Za-z0-9._~+/=-]{8,256})?$/.test(value) ? value : undefined),
     show: (value) => (value === "" ? '""' : '"[secret]"'),
@@ -217,7 +217,7 @@ function acceptDirectories(value: unknown): ConfigTypes["directories"] | undefin
   return given && Object.values(given).every(isBaseAddress) ? given : undefined;
 }
 
-/** Bindings as they come from a file or a variable: `KEY_ID:KEY`. */
+/** Bindings from a file or a variable: `KEY_ID:KEY`. */
 function acceptBindings(value: unknown): ConfigTypes["bindings"] | undefined {
   const given = acceptAuthorities(value);
   if (given === undefined) return undefined;
@@ -242,7 +242,7 @@ function integerWithin(value: unknown, min: number, max: number): number | undef
   return typeof value === "number" && Number.isInteger(value) && value >= min && value <= max ? value : undefined;
 }
 
-// TOML has a date type of its own, and a day written without quotes is one.
+// TOML has a date type, and a day written without quotes has that type.
 function acceptDay(value: unknown): IsoDate | "" | undefined {
   if (value === "") return "";
   if (value instanceof Date) return parseIsoDate(value.toISOString().slice(0, 10));
@@ -292,7 +292,7 @@ function providersFromText(text: string): unknown {
   return providers;
 }
 
-/** An address as it may be printed: user name and password masked. */
+/** An address for printing: user name and password masked. */
 export function withoutCredentials(text: string): string {
   // linear: pumped
   return text.replace(/^([a-z+.-]+:\/\/)[^/?#]*@/i, "$1[secret]@");

@@ -12,11 +12,11 @@ export interface ConfigInput {
   /** The flags after the command's name. */
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Reads the file that `--config` or `SELVEDGE_CONFIG` names; throws when it cannot. */
+  /** Reads the file that `--config` or `SELVEDGE_CONFIG` names; throws if it cannot. */
   readonly readFile: (path: string) => string;
 }
 
-/** A configuration that cannot be used; `problems` are sentences for people, with file and line. */
+/** An unusable configuration; `problems` are sentences for people, with file and line. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -67,7 +67,7 @@ export function resolveConfig(input: ConfigInput): ResolvedConfig {
   return { config, values };
 }
 
-/** The address of the control database: what `database.url` says, else SQLite in the data directory. */
+/** The address of the control database: `database.url`, or SQLite in the data directory. */
 export const databaseUrl = (config: Config): string => config.database.url || `sqlite:${join(config.data, "control.db")}`;
 
 /** The value of one key. */
@@ -77,7 +77,7 @@ export function valueOf(config: Config, key: ConfigKeyName): unknown {
   return field === undefined ? value : (value as Readonly<Record<string, unknown>>)[field];
 }
 
-/** The configuration with other values, which fit their keys. */
+/** The configuration with other values, which must match their keys. */
 export function withValues(config: Config, values: ReadonlyMap<ConfigKeyName, unknown>): Config {
   const nested: Record<string, unknown> = {};
   for (const key of CONFIG_ROWS.keys()) place(nested, key, values.has(key) ? values.get(key) : valueOf(config, key));
@@ -133,7 +133,7 @@ function checked({ key, value, origin }: Setting, problems: string[]): unknown {
   return undefined;
 }
 
-/** What the types of single keys cannot see. */
+/** Contradictions that the types of single keys cannot detect. */
 function contradictions(config: Config): string[] {
   const { backup, tls, edge, gateway } = config;
   const problems: string[] = [...collidingListeners(config)];

@@ -1,11 +1,11 @@
 import type { Config } from "./config-schema.ts";
 
-/** A TCP port that the configuration asks for; the nameserver's is one of UDP as well. */
+/** A TCP port in the configuration; the nameserver's is also a UDP port. */
 export interface Listener {
   readonly name: string;
   readonly hostFlag: string;
   readonly portFlag: string;
-  /** Port 0 is any free one. */
+  /** Port 0 means any free port. */
   place(config: Config): { readonly host: string; readonly port: number };
 }
 
@@ -34,7 +34,7 @@ export const LISTENERS: readonly Listener[] = [
   },
 ];
 
-/** Listeners that stand in each other's way, as a sentence each. */
+/** Listeners that conflict, as one sentence each. */
 export function collidingListeners(config: Config): readonly string[] {
   const first = new Map<string, Listener>();
   const problems: string[] = [];
@@ -48,7 +48,7 @@ export function collidingListeners(config: Config): readonly string[] {
   return problems;
 }
 
-/** What the system says, and what the operator can do. */
+/** The system's reason, and advice for the operator. */
 const REASONS: Readonly<Record<string, (listener: Listener) => string>> = {
   EADDRINUSE: ({ portFlag }) => `another program uses it. Stop that program, or choose another port with ${portFlag} (0: any free port)`,
   EACCES: ({ portFlag }) =>
@@ -57,13 +57,13 @@ const REASONS: Readonly<Record<string, (listener: Listener) => string>> = {
   EAFNOSUPPORT: ({ hostFlag }) => `this machine has no addresses of this family. Choose another with ${hostFlag}`,
 };
 
-/** Why something cannot listen where the configuration wants it, and what to do about it; undefined for other errors. */
+/** Why a listener cannot use its configured place, with advice; undefined for other errors. */
 export function listenFailure(error: Error, config: Config): string | undefined {
   const { code = "", syscall, address, port } = error as NodeJS.ErrnoException & { readonly address?: string; readonly port?: number };
   const explain = REASONS[code];
   if (explain === undefined || (syscall !== "listen" && syscall !== "bind")) return undefined;
   const listener = LISTENERS.find((candidate) => {
-    // Only the nameserver binds sockets that are not Node's, whose errors have no place.
+    // Only the nameserver binds sockets outside of Node.js, whose errors have no address.
     if (port === undefined) return candidate.portFlag === "--dns-port";
     const place = candidate.place(config);
     return place.port === port && (place.host === address || place.host === "localhost");

@@ -2,20 +2,20 @@ import { CONFIG_ROWS, type ConfigKeyName } from "./config-schema.ts";
 import { type Config, valueOf, withValues } from "./config.ts";
 import { readTls, type Tls } from "./tls-files.ts";
 
-/** The configuration in force: what the server was started with, and the newest values of the keys that can change while it runs. */
+/** The configuration in force: the values from the start, and the newest values of keys that can change at runtime. */
 export interface LiveConfig {
   current(): Config;
   tls(): Tls;
-  /** Reads everything anew, and puts in force what can be. Throws, with nothing changed, where any of it is wrong. */
+  /** Reads everything again, and applies all it can. Throws, without changes, if anything is invalid. */
   reload(): Reloaded;
 }
 
-/** Keys by what has become of them. */
+/** Keys by result. */
 export interface Reloaded {
   readonly changed: readonly ConfigKeyName[];
   /** Their new values wait for the next start. */
   readonly needRestart: readonly ConfigKeyName[];
-  /** The certificate or its key is another one, whether or not its file is. */
+  /** Whether the certificate or its key changed, even if the file name did not. */
   readonly hasNewCertificate: boolean;
 }
 
@@ -36,7 +36,7 @@ export function createLiveConfig({ config, tls: firstTls, load }: LiveConfigDeps
       const next = load();
       const nextTls = readTls(next.tls);
       const differing = [...CONFIG_ROWS.keys()].filter((key) => !isSame(valueOf(current, key), valueOf(next, key)));
-      // A listener speaks TLS from its first connection on, or never.
+      // A listener uses TLS from its first connection on, or never.
       const turnsTls = (tls.tls === undefined) !== (nextTls.tls === undefined);
       const canChange = (key: ConfigKeyName): boolean =>
         CONFIG_ROWS.get(key)?.reload === true && !(turnsTls && (key === "tls.certificate" || key === "tls.key"));
@@ -49,5 +49,5 @@ export function createLiveConfig({ config, tls: firstTls, load }: LiveConfigDeps
   };
 }
 
-/** Values are plain data from one parser, so that equal ones are written alike. */
+/** Values are plain data from one parser, so equal ones have equal JSON. */
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);

@@ -1,4 +1,4 @@
-/** The candidate that `word` was probably meant to be, in whatever case, or undefined when none is near. */
+/** The candidate that `word` probably means, ignoring case, or undefined if none is close. */
 export function suggest(word: string, candidates: Iterable<string>): string | undefined {
   const limit = Math.max(1, Math.min(3, Math.floor(word.length / 3)));
   let best: string | undefined;
@@ -11,7 +11,7 @@ export function suggest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
+/** Insertions, deletions, replacements and swaps of adjacent letters that turn one word into the other. */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);

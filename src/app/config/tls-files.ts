@@ -2,14 +2,14 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Config } from "./config.ts";
 
-/** PEM texts; none where everything is plain HTTP. */
+/** PEM texts; absent if everything is plain HTTP. */
 export interface Tls {
   readonly tls?: { readonly certificate: string; readonly key: string };
 }
 
 /**
- * Read once: both planes that carry credentials speak TLS with the same pair, or neither does. Throws an Error that
- * names the key of the configuration and the file.
+ * Read once: both planes that carry credentials use TLS with the same pair, or neither does. Throws an Error that names
+ * the configuration key and the file.
  */
 export function readTls({ certificate, key }: Config["tls"]): Tls {
   if (certificate === "") return {};
@@ -23,7 +23,7 @@ export function readTls({ certificate, key }: Config["tls"]): Tls {
 export function certificateNames({ tls }: Tls): readonly string[] {
   if (tls === undefined) return [];
   const names = new X509Certificate(tls.certificate).subjectAltName ?? "";
-  // A name that has a comma in it is quoted, and is none of a host.
+  // A name that contains a comma is quoted, and is not a host name.
   return names.split(", ").flatMap((entry) => /^(?:DNS|IP Address):([\w.*:-]+)$/.exec(entry)?.[1]?.toLowerCase() ?? []);
 }
 

@@ -1,7 +1,6 @@
 /**
- * Finds the line (from 1) on which a TOML key stands; the parser gives values without positions. Gives the
- * line of the longest leading part of the path that the text names, so keys of an inline table are found at
- * the line of the table.
+ * Finds the line (from 1) of a TOML key; the parser returns values without positions. Returns the line of the longest
+ * leading part of the path that the text names, so keys of an inline table are found at the line of the table.
  */
 export function createTomlLocator(text: string): (path: readonly string[]) => number {
   const lines = new Map<string, number>();
@@ -29,7 +28,7 @@ export function createTomlLocator(text: string): (path: readonly string[]) => nu
   };
 }
 
-/** No setting stands deeper. */
+/** Settings are nested less deeply. */
 const DEPTH_MAX = 16;
 
 const joined = (path: readonly string[]): string => JSON.stringify(path);
@@ -41,10 +40,10 @@ function headerPath(line: string): readonly string[] | null {
   return keyPath(text.slice(text.startsWith("[[") ? 2 : 1), "]");
 }
 
-/** A part of a key, and what stands behind it. */
+/** A part of a key, and the character after it. */
 const PART = /[ \t]*(?:"([^"]*)"|'([^']*)'|([\w-]+))[ \t]*([.=\]])/y;
 
-/** The parts of the key at the start of the text, up to `end`; null where there is none. */
+/** The parts of the key at the start of the text, up to `end`; null without one. */
 function keyPath(text: string, end: "=" | "]"): readonly string[] | null {
   const parts: string[] = [];
   for (PART.lastIndex = 0; ;) {
@@ -55,7 +54,7 @@ function keyPath(text: string, end: "=" | "]"): readonly string[] | null {
   }
 }
 
-/** The multi-line string that is open at the end of a line: what looks like a key inside it is none. */
+/** The multi-line string that is open at the end of a line: text inside it may look like a key. */
 function fenceAfter(line: string, open: string | undefined): string | undefined {
   for (const match of line.matchAll(/"""|'''/g)) {
     if (open === undefined) open = match[0];

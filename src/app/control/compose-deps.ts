@@ -5,14 +5,14 @@ import type { EarlyThreads } from "#app/threads/prestart.ts";
 
 export interface ComposeDeps {
   readonly config: Config;
-  /** Reads the configuration anew; throws ConfigError. */
+  /** Reads the configuration again; throws ConfigError. */
   load(): Config;
   readonly log: LeveledLog;
   readonly clock: Clock;
-  /** Of all threads (kernel/net/operator-ports.ts). */
+  /** Shared by all threads (kernel/net/operator-ports.ts). */
   readonly operatorPorts: SharedArrayBuffer;
   /** The planes' threads, which have begun to load. */
   readonly early: EarlyThreads;
-  /** The operator wants an empty database beside a data directory that has been used. */
+  /** The operator wants an empty database beside a used data directory. */
   readonly newInstallation: boolean;
 }

@@ -11,7 +11,7 @@ import { edgeAddresses, retentionOf, trustedProxies } from "#app/planes/plane-co
 import { packageFolders } from "./package-folders.ts";
 import { certificateNames, readRoots, readTls } from "#app/config/tls-files.ts";
 
-/** What use-cases are told of the operator's configuration. */
+/** The operator's configuration for use-cases. */
 export const controlConfig = (config: Config) => ({
   edgeAddresses: edgeAddresses(config),
   eventRetention: retentionOf(config),
@@ -43,26 +43,26 @@ export const controlConfig = (config: Config) => ({
   mailServer: mailServer(config),
 });
 
-/** What the first start gives to who asked for it. */
+/** Credentials that the first start sets on request. */
 export const presets = ({ bootstrap: { token, api_key } }: Config): { token?: string; apiKey?: string } => ({
   ...(token === "" ? {} : { token }),
   ...(api_key === "" ? {} : { apiKey: api_key }),
 });
 
-/** A record has none; the edge asks again with the port that it connects to. */
+/** A record has no port; the edge checks again with the port that it connects to. */
 const NO_PORT = 0;
 
-/** The same answer at the API, when a record is written, as at the edge, when the origin is connected to. */
+/** The API, when a record is written, gives the same answer as the edge, when it connects to the origin. */
 function originPolicy(config: Config): (address: IpAddress) => boolean {
   const allowed = createAddressPolicy(config.edge.host, config.edge.origin_allow, undefined);
   return (address) => allowed(formatIp(address), NO_PORT);
 }
 
-/** Names that the API and the gateways are reached by; a wildcard stands for what it is below. */
+/** Names of the API and the gateways; a wildcard counts as its parent name. */
 const certifiedHosts = ({ tls }: Config): readonly string[] =>
   certificateNames(readTls(tls)).flatMap((name) => (parseIp(name) === undefined ? [name.replace(/^\*\./, "")] : []));
 
-/** Where certificates come from. Throws an Error that names the key where the file of roots cannot be read. */
+/** Sources of certificates. Throws an Error that names the key if the file of roots cannot be read. */
 const ordering = ({ certificates }: Config): OrderingConfig => ({
   hostnames: certificates.authorities,
   zones: certificates.zone_authorities,
@@ -74,11 +74,11 @@ const ordering = ({ certificates }: Config): OrderingConfig => ({
   },
 });
 
-/** None is asked for where either half is missing. */
+/** Undefined if either half is missing. */
 const mailServer = ({ notifications: { smtp_host: host, email_from: from, ...rest } }: Config): MailServer | undefined =>
   host === "" || from === "" ? undefined : { host, from, port: rest.smtp_port, username: rest.smtp_username, password: rest.smtp_password };
 
-/** Where a key can change while the server runs, its value is read at each use. */
+/** If a key can change at runtime, its value is read at each use. */
 export function apiConfig(live: LiveConfig, allowsHost: HostGate): ApiConfig {
   const { api, vendor, dns } = live.current();
   const date = {

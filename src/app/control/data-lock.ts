@@ -6,7 +6,7 @@ import { isAlive, readRunFile } from "#app/operations/run-file.ts";
 // https://www.sqlite.org/rescode.html
 const SQLITE_BUSY = 5;
 
-/** Thrown when another server works on the same directory. */
+/** Thrown if another server uses the same directory. */
 export class DataDirectoryBusy extends Error {
   constructor(dataDir: string) {
     super(`another Selvedge is running on ${dataDir}${runningAs(dataDir)}: stop it, or give this one another directory with --data`);
@@ -14,15 +14,15 @@ export class DataDirectoryBusy extends Error {
   }
 }
 
-/** A server says so in its run file; a command that is soon over does not. */
+/** A server is named in its run file; a short command is not. */
 function runningAs(dataDir: string): string {
   const run = readRunFile(dataDir);
   return run !== null && isAlive(run.pid) ? ` (process ${run.pid})` : "";
 }
 
 /**
- * Makes sure that one server owns the directory. SQLite's file lock serves: the kernel lets go of it when the process
- * ends in whatever way, so nothing stale stays behind a kill -9.
+ * Ensures that one server owns the directory. Uses SQLite's file lock: the kernel releases it when the process ends in
+ * any way, so a kill -9 leaves no stale lock.
  */
 export function lockDataDirectory(dataDir: string): { release(): void } {
   let db: DatabaseSync | null = null;
@@ -54,7 +54,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 const reason = ({ code = "", message }: NodeJS.ErrnoException): string => REASONS[code] ?? message;
 
-/** With those above it. Node's own recursion never ends where the system denies a directory that exists, as /proc does. */
+/** Creates it with its parents. Node's own recursion never ends if the system denies an existing directory, as /proc does. */
 function makeDirectory(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
   if (dirname(path) !== path) makeDirectory(dirname(path));

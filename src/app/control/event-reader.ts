@@ -16,7 +16,7 @@ interface Started {
 
 const STOP_MS = 1_000;
 
-/** The thread that reads the events database for the API. It starts with the first question: most installations never ask one. */
+/** The thread that reads the events database for the API. It starts with the first query: most installations never have one. */
 export function createEventReader(path: string, log: Log): EventReader {
   let started: Started | null = null;
   const reads = (): ThreadReads => (started ??= start(path, log)).reads;
@@ -45,7 +45,7 @@ function start(path: string, log: Log): Started {
     connect: () => ({ workerData: { path }, transfer: [] }),
     onRestart: connect,
   });
-  // Questions wait in the port until it listens; that it never does is told to each of them.
+  // Queries wait in the port until it listens; if it never does, each of them fails.
   worker.listening.catch((error: unknown) => log.error({ err: error }, "the event reader thread failed to start"));
   connect();
   return { worker, reads };

@@ -8,8 +8,8 @@ import type { Change, Store } from "#store/database/store.ts";
 const CHANGES_AT_ONCE = 1_000;
 
 /**
- * The store's outbox as a feed. What passes through also ends what control has cached of it: another node, or
- * the command line, may have written it.
+ * The store's outbox as a feed. Each change also invalidates control's caches: another node, or the command line, may
+ * have written it.
  */
 export function createFeedSource(store: Store, access: Pick<Access, "invalidate" | "invalidateScope">): FeedSource {
   return {

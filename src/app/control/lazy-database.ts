@@ -7,13 +7,13 @@ import type { Store } from "#store/database/store.ts";
 import type { Log } from "#app/log/log.ts";
 import type { OpenedDatabase } from "./open-database.ts";
 
-/** A database that could not be used at the start. Everything is wired to it all the same, and joins when it is there. */
+/** A database that was unusable at the start. All parts are connected to it anyway, and it joins when it becomes usable. */
 export interface LateDatabase {
   readonly store: Store;
   readonly ca: LocalCa;
-  /** Runs once it is there; a failure is logged. */
+  /** Runs once the database is usable; a failure is logged. */
   onJoined(work: () => Promise<void>): void;
-  /** Begins to try. */
+  /** Starts to try. */
   start(): void;
   close(): Promise<void>;
 }
@@ -26,7 +26,7 @@ export interface LateDatabaseDeps {
 }
 
 const RETRY_MS = 1_000;
-/** The same reason is said again after as many tries. */
+/** The same reason is logged again after this many attempts. */
 const SAID_EVERY = 60;
 
 export function createLateDatabase({ dialect, fault, log, open }: LateDatabaseDeps): LateDatabase {
@@ -82,5 +82,5 @@ export function createLateDatabase({ dialect, fault, log, open }: LateDatabaseDe
   };
 }
 
-/** What an operator has to look at; the log says what. */
+/** Failures that need the operator; the log has the details. */
 const REFUSED: Absence = { fault: "database_unavailable", reason: "it is refused; the operator finds the reason in the log" };

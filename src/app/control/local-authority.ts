@@ -9,8 +9,8 @@ const SECRET_NAME = "local-ca-root";
 const SECRET_CONTEXT = `secret:${SECRET_NAME}`;
 
 /**
- * The installation's own certificate authority: made at the first start, its key sealed in the database. The root
- * certificate is written to `ca.pem`, which is what clients are told to trust.
+ * The installation's own certificate authority: created at the first start, with its key sealed in the database. The root
+ * certificate is written to `ca.pem` for clients to trust.
  */
 export async function openLocalAuthority(deps: {
   readonly store: Store;
@@ -42,7 +42,7 @@ export async function openLocalAuthority(deps: {
   return createLocalCa({ root, clock });
 }
 
-/** Clients trust what is there, so a disk without room for another one must not leave a part of it. */
+/** Clients trust this file, so a full disk must not leave a partial one. */
 function keepRootCertificate(path: string, certificate: string): void {
   if (existsSync(path) && readFileSync(path, "utf8") === certificate) return;
   const aside = `${path}.new`;

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { newId } from "#kernel/crypto/ids.ts";
 
 /**
- * The name of this node in what it writes down of its events, from a file beside them. Made with the first start, and anew where
- * the file holds something else. Throws where the directory cannot be written to.
+ * The name of this node in records of its events, from a file beside them. Created at the first start, and again if the
+ * file has other content. Throws if the directory is not writable.
  */
 export function nodeIdIn(path: string): string {
   const known = read(path);

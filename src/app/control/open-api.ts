@@ -24,7 +24,7 @@ import type { TransportNotices } from "#app/planes/transport-notices.ts";
 export interface ApiParts {
   readonly store: Store;
   readonly control: Control;
-  /** Threads beside the planes that count something. */
+  /** Threads beside the planes that have counters. */
   readonly threads: readonly Counting[];
   readonly publisher: Publisher;
   readonly planes: Planes;
@@ -39,13 +39,13 @@ interface Counting {
 }
 
 export interface OpenedApi {
-  /** Resolves with the ports of the API and of the operations listener; rejects with the system's error where one is taken. */
+  /** Resolves with the ports of the API and of the operations listener; rejects with the system's error if a port is occupied. */
   listen(): Promise<{ readonly api: number; readonly ops: number }>;
-  /** Takes what the live configuration says now. Connections stay; new ones get the new certificate. */
+  /** Applies the live configuration. Connections stay; new ones get the new certificate. */
   reload(): void;
 }
 
-/** The management API, and metrics and health beside it; they do not listen yet. */
+/** The management API, with metrics and health; they do not listen yet. */
 export function openApi(
   { config, clock, log, operatorPorts }: ComposeDeps,
   { store, control, threads, publisher, planes, metrics, live, transport, stalls }: ApiParts,
@@ -70,7 +70,7 @@ export function openApi(
     notReady: async () => (await Promise.all([unwritable(store), silentPlanes(planes.workers)])).flat(),
     notices: () => [...transport.list(), ...stalls.list(), ...control.zoneSettling.notices()],
   });
-  // Also a proxy on this machine that the world can reach would pass them on, under a name of its own.
+  // A proxy on this machine that is reachable from outside would also pass them on, under another name.
   const isPrivate = isLoopbackHost(config.api.host);
   addOperations(api, operations, (host) => isPrivate && (host === undefined || namesLoopback(host)));
   closing.addDraining((drainMs) => closeHttp({ server: api.server, close: () => api.close() }, drainMs));
@@ -98,7 +98,7 @@ export function openApi(
   };
 }
 
-/** A change that brings the first zone starts planes, which have it when they serve. */
+/** A change that adds the first zone starts planes, which have it when they serve. */
 async function settled(publisher: Publisher, planes: Planes, rev: number, limitMs: number): ReturnType<Publisher["settled"]> {
   const first = await publisher.settled(rev, limitMs);
   if (!planes.isWaking()) return first;
@@ -108,7 +108,7 @@ async function settled(publisher: Publisher, planes: Planes, rev: number, limitM
 /** Longer than any turn of a busy thread. */
 const ANSWER_LIMIT_MS = 3_000;
 
-/** A server that can store nothing gets no traffic of clients, and a person gets to know; the planes serve all the same. */
+/** A server that cannot store changes must get no client traffic, and its operator must learn of it; the planes still serve. */
 async function unwritable(store: Store): Promise<readonly string[]> {
   const reason = await store.health();
   return reason === null ? [] : [`nothing can be written to the database: ${reason}`];

@@ -20,14 +20,14 @@ import { nodeIdIn } from "./node-id.ts";
 import { createSecondaryReports } from "#app/operations/secondary-reports.ts";
 import type { State } from "./state.ts";
 
-/** The use-cases, over what is stored and what the planes logged. */
+/** The use-cases, over the stored data and the planes' logs. */
 export interface OpenedControl {
   readonly control: Control;
   readonly reader: EventReader;
   readonly batches: LogBatches;
 }
 
-/** `urlOfGateways` and `nameserver` are asked once the planes serve. */
+/** `urlOfGateways` and `nameserver` are called once the planes serve. */
 export async function openControl(
   { config, log, clock, operatorPorts }: ComposeDeps,
   { store, sealer, ca, files, withDatabase }: State,
@@ -75,7 +75,7 @@ export async function openControl(
 
 const CONFLICTS_TOLD_MAX = 20;
 
-/** Zones from before names had owners go on being served; whose they are, the operator decides. */
+/** Zones from before names had owners are still served; the operator decides their ownership. */
 async function tellConflicts({ zoneSettling }: Control, log: ComposeDeps["log"]): Promise<void> {
   const conflicts = await zoneSettling.conflicts();
   if (conflicts.length === 0) return;
@@ -83,7 +83,7 @@ async function tellConflicts({ zoneSettling }: Control, log: ComposeDeps["log"])
   log.warn({ count: conflicts.length, zones }, "some zones have disputed names; run selvedge zone settle");
 }
 
-/** The feed that planes live on, from what is stored. */
+/** The feed of the planes, from the stored data. */
 export async function openPublisher(
   { log }: ComposeDeps,
   { store, files, lastGood }: State,

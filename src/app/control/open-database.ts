@@ -30,13 +30,13 @@ export interface DatabaseDeps extends InspectionDeps, Pick<ComposeDeps, "clock" 
 
 export interface InspectionDeps extends Pick<ComposeDeps, "config" | "newInstallation"> {
   readonly files: PlaneFiles;
-  /** Of the last good copy; null where there is none. */
+  /** Position of the last good copy; null without one. */
   readonly lastGood: Position | null;
 }
 
 /**
- * Looks at the database without changing anything. Throws where it is not the one that the data directory belongs to, and
- * DatabaseFault where it cannot be used, or has less than what was served.
+ * Inspects the database without changing it. Throws if it does not belong to the data directory, and DatabaseFault if it
+ * is unusable or older than the served data.
  */
 export async function inspectedDatabase({ config, files, lastGood, newInstallation }: InspectionDeps): Promise<DatabaseState> {
   const url = databaseUrl(config);
@@ -54,7 +54,7 @@ export async function inspectedDatabase({ config, files, lastGood, newInstallati
   const isKnown = history !== null && lastGood.history !== NO_HISTORY;
   if (!newInstallation && isKnown && !isSameInstallation(history, lastGood.history))
     throw new Error(`the database at ${where} is of another installation than ${config.data}. ${WAYS_OUT}`);
-  // A server's own history begins anew with a restore. A file goes back without a trace.
+  // A restored server starts a new history. A restored file shows no sign of it.
   if (state.isFile && (!isKnown || history === lastGood.history) && rev < lastGood.rev)
     throw advised(behind(where, config.data, rev, lastGood.rev), config, lastGood);
   return state;
@@ -63,13 +63,13 @@ export async function inspectedDatabase({ config, files, lastGood, newInstallati
 const WAYS_OUT =
   "Restore the database from a backup, or point --database-url at the right one; --new-installation begins another installation here, and what is configured so far is no longer served";
 
-/** The way out for those who have no backup of a file. */
+/** Advice if no backup of the file exists. */
 const rebuildAdvice = (isFile: boolean, lastGood: Position | null, { data }: Config): string =>
   isFile && lastGood !== null
     ? `. Without a backup, rebuild the database from the last good copy, as far as that goes, with: selvedge doctor --rebuild --data ${data}`
     : "";
 
-/** The fault with what else can be done about it. */
+/** The fault with further advice. */
 function advised(error: unknown, config: Config, lastGood: Position | null): unknown {
   if (!(error instanceof DatabaseFault) || error.absence.fault !== "database_damaged") return error;
   const advice = rebuildAdvice(dialectOf(databaseUrl(config)) === "sqlite", lastGood, config);
@@ -84,7 +84,7 @@ const behind = (where: string, dataDir: string, rev: number, served: number): Da
   );
 };
 
-/** Opens the database for this process alone, and gives an empty one what the first start makes. Throws as `inspectedDatabase` does. */
+/** Opens the database for this process only, and fills an empty one at the first start. Throws as `inspectedDatabase` does. */
 export async function openDatabase(deps: DatabaseDeps, sealer: Sealer): Promise<OpenedDatabase> {
   const { config, clock, log } = deps;
   const store = await openStore({
@@ -110,7 +110,7 @@ export async function openDatabase(deps: DatabaseDeps, sealer: Sealer): Promise<
   }
 }
 
-/** Containers give presets at every start. */
+/** Containers pass presets at every start. */
 const ignoredText = ({ key, isInUse }: IgnoredPreset): string =>
   `${key} is ignored, since the first start is over: ${
     isInUse

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Folders of the package that the API serves; undefined for those that the package does not have. */
+/** Folders of the package that the API serves; undefined if the package lacks one. */
 export interface PackageFolders {
   /** The dashboard's built files. */
   readonly dashboard: string | undefined;

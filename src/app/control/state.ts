@@ -13,7 +13,7 @@ import { type DatabaseDeps, inspectedDatabase, openDatabase, refuseUnsafeBinds }
 import { planeFiles, type PlaneFiles } from "#app/planes/plane-files.ts";
 import { readTls, type Tls } from "#app/config/tls-files.ts";
 
-/** What outlives the process, opened for this one alone. */
+/** State that outlives the process, opened for this process only. */
 export interface State {
   readonly tls: Tls;
   readonly files: PlaneFiles;
@@ -21,15 +21,15 @@ export interface State {
   readonly sealer: Sealer;
   readonly store: Store;
   readonly ca: LocalCa | null;
-  /** The account of the first start; the token only until a start has shown it. Empty while nobody can know. */
+  /** The account of the first start; the token only until a start has shown it. Empty while it is unknown. */
   readonly first: { readonly account_id: string; readonly token: string | null };
-  /** Whether the database could not be used: planes serve the last good copy, and it joins when it is there. */
+  /** Whether the database was unusable: planes serve the last good copy, and it joins when it becomes usable. */
   readonly isLate: boolean;
-  /** Does the work, or has it done once the database is there. */
+  /** Does the work, or defers it until the database is usable. */
   withDatabase(work: () => Promise<void>): Promise<void>;
 }
 
-/** Throws, before anything is changed, where the configuration, the directory or the database is not fit. */
+/** Throws, without changes, if the configuration, the directory or the database is not suitable. */
 export async function openState({ config, clock, log, newInstallation }: ComposeDeps, closing: Closing): Promise<State> {
   const tls = readTls(config.tls);
   const lock = lockDataDirectory(config.data);
@@ -45,9 +45,9 @@ export async function openState({ config, clock, log, newInstallation }: Compose
     closing.add(() => opened.store.close());
     return { ...known, sealer, ...opened, isLate: false, withDatabase: (work) => work() };
   } catch (error) {
-    // Without a copy there is nothing to serve meanwhile, and most likely a mistake in the configuration.
+    // Without a copy the server has no data meanwhile, and most likely the configuration is wrong.
     if (!(error instanceof DatabaseFault) || lastGood === null) throw error;
-    // What the database knows of it is asked when it joins; until then the API admits nobody.
+    // The database's own checks follow when it joins; until then the API accepts no client.
     refuseUnsafeBinds(config, false);
     const sealer = createSealer(openKeyFile({ path: files.sealKey, databaseExists: true }));
     const open = async () => {

@@ -5,15 +5,16 @@ export interface LogStream {
   write(line: string): void;
 }
 
-/** What waits for a reader that is slow; lines beyond it are lost. */
+/** Limit of lines waiting for a slow reader; further lines are lost. */
 const WAITING_LENGTH_MAX = 1_000_000;
 const RETRY_MS = 100;
-/** Nobody will read it any more: a pipe whose reader has left, a terminal that was closed. */
+/** The reader is gone for good: a closed pipe or terminal. */
 const GONE: ReadonlySet<string | undefined> = new Set(["EPIPE", "EIO", "ENXIO"]);
 
 /**
- * Writes to a descriptor without waiting for it. What cannot be written is lost and no reason to end: a log on a full disk, or one that
- * nobody reads, must not stop the server. (pino's own stream throws then, and tries for ever to write its rest when the process ends.)
+ * Writes to a descriptor without waiting for it. Lines that cannot be written are lost and do not end the process: a log
+ * on a full disk, or without a reader, must not stop the server. (pino's own stream throws in that case, and tries
+ * forever to write its rest when the process ends.)
  */
 export function createLogStream(fd: number): LogStream {
   let waiting = "";
@@ -40,7 +41,7 @@ export function createLogStream(fd: number): LogStream {
     try {
       if (!isGone && waiting !== "") writeSync(fd, waiting);
     } catch {
-      // As above.
+      // Lost, as described above.
     }
   });
   return {

@@ -3,14 +3,14 @@ import { createLogStream } from "./log-stream.ts";
 
 export type Log = Pick<Logger, "debug" | "info" | "warn" | "error" | "child">;
 
-/** A log whose level can be changed. */
+/** A log with a changeable level. */
 export type LeveledLog = Log & Pick<Logger, "level">;
 
 const STANDARD_ERROR = 2;
 
 /**
- * Logs go to standard error as JSON lines; standard output belongs to the ready line (DESIGN.md §4).
- * Call sites log identifiers and outcomes, never bodies; `redact` is the second lock on the door.
+ * Logs go to standard error as JSON lines; standard output is for the ready line (DESIGN.md §4). Callers log identifiers
+ * and outcomes, never bodies; `redact` is a second safeguard.
  */
 export const createLog = (level: string): LeveledLog =>
   pino(

@@ -4,7 +4,7 @@ import type { Config } from "#app/config/config.ts";
 import type { Planes } from "#app/planes/planes.ts";
 import type { ReadyLine } from "./ready.ts";
 
-/** Where everything listens, as people and programs are told. */
+/** Addresses of all listeners, as shown to people and programs. */
 export function planeAddresses(
   config: Config,
   own: { readonly api: number; readonly ops: number },
@@ -25,7 +25,7 @@ export function planeAddresses(
 
 const authority = (host: string, port: number): string => (host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`);
 
-/** Throws where the API listens on a path. */
+/** Throws if the API listens on a path. */
 export function listenerPort(address: AddressInfo | string | null): number {
   if (address === null || typeof address === "string") throw new Error("the API listens on no port");
   return address.port;

@@ -1,7 +1,7 @@
-/** What has been opened, closed in the reverse order; each step is tried even when another one fails. */
+/** Opened parts, closed in reverse order; each step is tried even if another one fails. */
 export interface Closing {
   add(step: () => void | Promise<void>): void;
-  /** A step that lets work under way finish, given the time for it. */
+  /** A step that lets work in progress finish, with the time for it. */
   addDraining(step: (drainMs: number) => void | Promise<void>): void;
   /** Rejects with the first failure once every step has been tried. */
   close(drainMs: number): Promise<void>;

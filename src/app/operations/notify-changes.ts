@@ -18,7 +18,7 @@ export interface AnnouncementsDeps {
   readonly log: Log;
 }
 
-/** Tells other servers from now on what changes in the zones that they fetch. */
+/** From now on, notifies other servers of changes in the zones that they transfer. */
 export async function startAnnouncements({ config, publisher, clock, log, ...deps }: AnnouncementsDeps): Promise<NotifySender> {
   const notifier = createNotifySender({
     ...deps,

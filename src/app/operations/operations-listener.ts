@@ -4,7 +4,7 @@ import { askedHost, type HostGate, hostFieldsOf } from "#kernel/net/host-gate.ts
 import { closeHttp } from "./close-http.ts";
 import type { Operations } from "./operations.ts";
 
-// An import would read all of the module's exports, and with them load the HTTP client that comes with Node.js.
+// An import would evaluate all exports of the module, and load Node.js's HTTP client with them.
 const { createServer } = process.getBuiltinModule("node:http");
 
 export interface OperationsListener {
@@ -15,18 +15,21 @@ export interface OperationsListener {
 export interface OperationsListenerDeps {
   readonly operations: Operations;
   readonly host: string;
-  /** 0: any free port. */
+  /** 0 means any free port. */
   readonly port: number;
   readonly allowsHost: HostGate;
-  /** Told of what nobody foresaw. */
+  /** Called with unexpected errors. */
   readonly onError: (error: unknown) => void;
 }
 
 const TIMEOUT_MS = 10_000;
-/** Some scrapers and probes; beyond it, new ones are closed. */
+/** Enough for some scrapers and probes; further connections are closed. */
 const CONNECTIONS_MAX = 256;
 
-/** Metrics and health on a port of their own, over plain HTTP and without credentials. Rejects with the system's error where it cannot listen. */
+/**
+ * Metrics and health on a separate port, over plain HTTP and without credentials. Rejects with the system's error if it
+ * cannot listen.
+ */
 export async function openOperationsListener(deps: OperationsListenerDeps): Promise<OperationsListener> {
   const server = createServer({ requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS, requireHostHeader: false }, (req, res) => {
     void answer(deps, req, res).catch((error: unknown) => {

@@ -6,13 +6,13 @@ import type { MetricSample } from "#kernel/process/metrics.ts";
 export interface OperationsDeps {
   /** Samples of every thread, the main one included. */
   samples(): Promise<readonly MetricSample[]>;
-  /** What keeps the server from serving; empty when it is ready. */
+  /** Reasons why the server cannot serve; empty if it is ready. */
   notReady(): Promise<readonly string[]>;
-  /** What an operator should know though everything serves. */
+  /** Notices for the operator although everything serves. */
   notices(): readonly string[];
 }
 
-/** What those who run the server ask it, by path. Whoever may ask needs no credential: each listener says who that is. */
+/** Operational endpoints, by path. They need no credential: each listener decides who may call them. */
 export type Operations = ReadonlyMap<string, () => Promise<OperationsAnswer>>;
 
 export interface OperationsAnswer {
@@ -21,12 +21,15 @@ export interface OperationsAnswer {
   readonly body: string;
 }
 
-/** Loaded when somebody asks for metrics. */
+/** Loaded at the first request for metrics. */
 type Library = typeof import("prom-client");
 
 const LOOP_MEASURED_EVERY_MS = 100;
 
-/** `/livez` and `/healthz`: the process answers. `/readyz`: every plane serves. `/metrics`: Prometheus text, every thread's numbers. */
+/**
+ * `/livez` and `/healthz`: the process answers. `/readyz`: every plane serves. `/metrics`: Prometheus text with the
+ * metrics of every thread.
+ */
 export function createOperations(deps: OperationsDeps): Operations {
   const live = async (): Promise<OperationsAnswer> => json(200, { status: "ok" });
   let ofProcess: Registry | undefined;
@@ -64,7 +67,7 @@ const json = (status: number, value: object): OperationsAnswer => ({
   body: JSON.stringify(value),
 });
 
-/** The same at the API's port. `servesHere`: whether who calls under this Host field can only be on this machine. */
+/** The same at the API's port. `servesHere`: whether a caller with this Host field must be on this machine. */
 export function addOperations(app: FastifyInstance, operations: Operations, servesHere: (host: string | undefined) => boolean): void {
   for (const [path, answer] of operations)
     app.get(path, async (request, reply) => {
@@ -74,15 +77,16 @@ export function addOperations(app: FastifyInstance, operations: Operations, serv
     });
 }
 
-/** Of this process, measured from the first time that somebody asks. */
+/** Metrics of this process, measured from the first request on. */
 function processMetrics({ collectDefaultMetrics, Registry }: Library): Registry {
   const register = new Registry();
-  // By default the delay of the event loop is measured a hundred times a second, which is most of what an idle server does.
+  // By default the delay of the event loop is measured a hundred times a second, which is most of the work of an idle
+  // server.
   collectDefaultMetrics({ register, eventLoopMonitoringPrecision: LOOP_MEASURED_EVERY_MS });
   return register;
 }
 
-/** Samples of one name from several threads are one metric, told apart by their labels. */
+/** Samples of one name from several threads are one metric, distinguished by labels. */
 function registryOf({ Counter, Gauge, Registry }: Library, samples: readonly MetricSample[]): Registry {
   const registry = new Registry();
   for (const rows of Map.groupBy(samples, (sample) => sample.name).values()) {

@@ -1,4 +1,4 @@
-/** The line that scripts wait for (DESIGN.md §4); `token` is there at the first start only. */
+/** The line that scripts wait for (DESIGN.md §4); `token` is only present at the first start. */
 export interface ReadyLine {
   readonly event: "ready";
   /** With the version segment: `http://127.0.0.1:N/client/v4`. */
@@ -12,7 +12,7 @@ export interface ReadyLine {
   readonly dot: string;
   readonly http: string;
   readonly https: string;
-  /** Empty where the database could not be asked; then the planes serve the last good copy. */
+  /** Empty if the database could not be read; then the planes serve the last good copy. */
   readonly account_id: string;
   readonly token?: string;
   readonly pid: number;

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What `selvedge status` and a second start need to know about a running server; no secrets. */
+/** Data for `selvedge status` and a second start about a running server; no secrets. */
 export interface RunFile {
   readonly pid: number;
   readonly api: string;
-  /** Servers before this one had none. */
+  /** Absent in older servers. */
   readonly ops?: string;
   readonly gateway: string;
   readonly dns: string;
@@ -31,7 +31,7 @@ export const writeRunFile = (dataDir: string, run: RunFile): void =>
 
 const RETRY_MS = 1_000;
 
-/** Writes it, or once there is room where the disk is full, which `onError` is told of once. */
+/** Writes it now, or later if the disk is full, which is reported once to `onError`. */
 export function keepRunFile(dataDir: string, run: RunFile, onError: (error: unknown) => void): { remove(): void } {
   let timer: NodeJS.Timeout | undefined;
   const write = (): void => {
@@ -51,7 +51,7 @@ export function keepRunFile(dataDir: string, run: RunFile, onError: (error: unkn
   };
 }
 
-/** Signal 0 only asks whether the process is there. */
+/** Signal 0 only checks whether the process exists. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

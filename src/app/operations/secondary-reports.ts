@@ -2,7 +2,7 @@ import type { CheckReport } from "#control/secondary/outcomes.ts";
 import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import type { Log } from "#app/log/log.ts";
 
-/** Logs and counts how checks of secondary zones end. */
+/** Logs and counts the results of checks of secondary zones. */
 export function createSecondaryReports(log: Log, metrics: MetricRegistry): (report: CheckReport) => void {
   const counted = (result: CheckReport["result"]) =>
     metrics.counter("selvedge_dns_secondary_checks_total", "Checks of secondary zones with their primaries", { result });

@@ -5,7 +5,7 @@ import type { Planes } from "#app/planes/planes.ts";
 /** Longer than any turn of a busy thread. */
 const ANSWER_LIMIT_MS = 3_000;
 
-/** What the planes and the database say of themselves now. */
+/** The current state of the planes and the database. */
 export async function serverHealth(store: Store, planes: Pick<Planes, "workers">): Promise<ServerHealth> {
   const [reason, states] = await Promise.all([
     store.health(),

@@ -10,18 +10,18 @@ import type { PlanesDeps, Serve } from "./planes-deps.ts";
 import type { Sinks } from "./shared-workers.ts";
 import { createTicketKeyRing } from "./ticket-keys.ts";
 
-/** The threads of the edge, and what they share. */
+/** The threads of the edge, and their shared state. */
 export interface EdgeWorkers {
-  /** The first one takes the sockets over, where there are some. */
+  /** The first one takes over the sockets, if any. */
   start(name: string, siblings: Bound, sockets: ZoneSockets | null): PlaneWorker;
   useRuleMaterial(material: RuleMaterial): void;
-  /** Another plane takes what is its own at this port. */
+  /** Another plane accepts its own requests at this port. */
   neighbourAt(name: PeerName, port: number): void;
-  /** Ends what is renewed for them; the threads themselves are stopped with all that serve. */
+  /** Ends the periodic updates; the threads themselves are stopped with all serving threads. */
   stop(): void;
 }
 
-/** `workers` gets each one that is started. */
+/** Adds each started one to `workers`. */
 export function createEdgeWorkers(
   { config, files, log, ruleMaterial, operatorPorts }: PlanesDeps,
   sinks: Sinks,
@@ -35,7 +35,7 @@ export function createEdgeWorkers(
     log,
     onChanged: (databases) => workers.forEach((edge) => edge.usePlaces(databases)),
   });
-  /** 0 until they listen; edges that have started by then are told. */
+  /** 0 until they listen; edges that have started by then are notified. */
   const neighbours: Record<PeerName, number> = { doh: 0, gateway: 0 };
   return {
     start: (name, siblings, sockets) => {

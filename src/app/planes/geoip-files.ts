@@ -3,9 +3,9 @@ import { stat } from "node:fs/promises";
 import { openPlaceDatabase, type PlaceDatabases } from "#edge/geoip.ts";
 import type { Log } from "#app/log/log.ts";
 
-/** The operator's databases of places, read again when a file changes. */
+/** The operator's GeoIP databases, read again when a file changes. */
 export interface PlaceFiles {
-  /** Those that could be read, in the order of the configuration. */
+  /** The readable ones, in the order of the configuration. */
   databases(): PlaceDatabases;
   stop(): void;
 }
@@ -15,24 +15,24 @@ export interface PlaceFilesDeps {
   readonly log: Pick<Log, "warn" | "info">;
   /** Called with all of them when one has changed. */
   onChanged(databases: PlaceDatabases): void;
-  /** Between two looks at the files. */
+  /** Time between two checks of the files. */
   readonly intervalMs?: number;
 }
 
 const INTERVAL_MS = 10_000;
-// More than any such database has.
+// Larger than any such database.
 const FILE_BYTES_MAX = 2 ** 31 - 1;
 
 interface Watched {
   readonly path: string;
-  /** What tells one version of the file from another; empty where there is none. */
+  /** Identifies one version of the file; empty if it is missing. */
   stamp: string;
   bytes: SharedArrayBuffer | null;
 }
 
 /**
- * Looks at the files from time to time: programs that fetch them put a new one in the old one's place, which a watch of
- * the old one would not see. A file that is missing or cannot be read is told of once, and what it was before stays in use.
+ * Checks the files periodically: download programs replace the old file, which a watch of the old one would not notice. A
+ * missing or unreadable file is reported once, and its earlier content stays in use.
  */
 export function createPlaceFiles({ paths, log, onChanged, intervalMs = INTERVAL_MS }: PlaceFilesDeps): PlaceFiles {
   const files: readonly Watched[] = paths.map((path) => ({ path, stamp: "unread", bytes: null }));
@@ -89,7 +89,7 @@ interface Stats {
 const stampFrom = ({ dev, ino, size, mtimeMs }: Stats): string => `${dev} ${ino} ${size} ${mtimeMs}`;
 const stampOf = (path: string): Promise<string> => stat(path).then(stampFrom, () => "");
 
-/** The file as it is now, whatever takes its place meanwhile. */
+/** The current file, even if it is replaced meanwhile. */
 function readShared(path: string): { readonly bytes: SharedArrayBuffer; readonly stamp: string } {
   const fd = openSync(path, "r");
   try {

@@ -2,15 +2,15 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Delta } from "#snapshot/entries.ts";
 import type { Log } from "#app/log/log.ts";
 
-/** The planes that serve zones, where there was no zone at the start: they come with the first one, or the first visitor. */
+/** The planes that serve zones, if no zone existed at the start: they start with the first zone, or the first visitor. */
 export interface LateZonePlanes {
-  /** Starts them, if that has not been done. */
+  /** Starts them, if they have not been started. */
   wake(): void;
   /** Whether they were started and do not serve yet. */
   isWaking(): boolean;
-  /** Resolves when they serve, if they are starting, or after the time; whether they do. */
+  /** Resolves when they serve, if they are starting, or after the time; true if they serve. */
   awake(withinMs: number): Promise<boolean>;
-  /** They are not started any more. */
+  /** Prevents further starts. */
   stop(): void;
 }
 
@@ -18,12 +18,12 @@ export interface LateZonePlanesDeps {
   readonly log: Log;
   /** Resolves when all of them serve. */
   start(): Promise<void>;
-  /** What a start that failed has left is ended; the next one finds the ports free. */
+  /** Ends the remains of a failed start; the next start finds the ports free. */
   undo(): Promise<void>;
   readonly retryMs?: number;
 }
 
-/** Between a start that failed and the next one. */
+/** Time between a failed start and the next one. */
 const RETRY_MS = 5_000;
 
 export function createLateZonePlanes({ log, start, undo, retryMs = RETRY_MS }: LateZonePlanesDeps): LateZonePlanes {
@@ -60,6 +60,6 @@ export function createLateZonePlanes({ log, start, undo, retryMs = RETRY_MS }: L
   };
 }
 
-/** Whether a change may have brought a zone; null: some changes are missing. */
+/** Whether a change may have added a zone; null: some changes are missing. */
 export const mayBringZone = (delta: Delta | null): boolean =>
   delta === null || delta.ops.some(({ kind, value }) => kind === "zone" && value !== null);

@@ -18,7 +18,7 @@ export const gatewayCacheDisk = ({ gateway }: Config, files: PlaneFiles): Pick<G
     ? {}
     : { cacheDisk: { directory: join(files.cache, GATEWAY_CACHE), bytesMax: gateway.cache_disk_bytes_max } };
 
-/** What threads left behind that there are no more would count for nobody. */
+/** Caches of threads that no longer exist would not count toward any limit. */
 export async function removeUnusedCaches(config: Config, files: PlaneFiles): Promise<void> {
   const used = new Set(Array.from({ length: config.edge.cache_disk_bytes_max === 0 ? 0 : config.edge.workers }, (_, i) => `edge-${i + 1}`));
   if (config.gateway.cache_disk_bytes_max > 0) used.add(GATEWAY_CACHE);

@@ -13,11 +13,11 @@ import type { GatewayFront, PeerName } from "#kernel/process/worker-protocol.ts"
 import type { Bound } from "#app/threads/plane-worker.ts";
 import { certificateNames } from "#app/config/tls-files.ts";
 
-// What each plane is told of the operator's configuration. `bound`: the ports that a start before this one found.
+// The operator's configuration for each plane. `bound`: the ports of an earlier start.
 
 /**
- * `edge`: the ports that are open for the edge already. `rateTable`: one for all threads, among which the kernel spreads a
- * network's questions.
+ * `edge`: the ports already open for the edge. `rateTable`: one for all threads, because the kernel distributes a
+ * network's queries among them.
  */
 export const nameserverConfig = (config: Config, bound: Bound, edge: Bound, rateTable: SharedArrayBuffer): NameserverConfig => ({
   host: config.dns.host,
@@ -60,7 +60,7 @@ export const edgeConfig = (
   limits: edgeLimits(config),
 });
 
-/** The operator's limits, and of those that count something this thread's share: the kernel spreads connections evenly. */
+/** The operator's limits, with this thread's share of the counted ones: the kernel distributes connections evenly. */
 const edgeLimits = ({ edge }: Config): EdgeLimits => ({
   ...EDGE_LIMITS,
   connectionsMax: Math.ceil(edge.connections_max / edge.workers),
@@ -80,7 +80,7 @@ const edgeLimits = ({ edge }: Config): EdgeLimits => ({
   tunnelIdleTimeoutMs: edge.tunnel_idle_timeout_seconds * 1000,
 });
 
-/** Of one listener's section. */
+/** Settings of one listener's section. */
 export const trustedProxies = (section: Pick<Config["edge"], "trusted_proxies" | "client_address_header">): TrustedProxies => ({
   networks: section.trusted_proxies,
   field: section.client_address_header,
@@ -106,19 +106,19 @@ export const gatewayConfig = (config: Config, front: GatewayFront, files: PlaneF
   limits: { ...GATEWAY_LIMITS, cacheMemoryBytesMax: config.gateway.cache_memory_bytes_max },
 });
 
-/** What can change while the gateway runs. */
+/** Settings that can change while the gateway runs. */
 export const gatewayFront = (live: LiveConfig): GatewayFront => ({
   ...live.tls(),
   allowedHosts: allowedHosts(live, live.current().gateway.host),
 });
 
-/** Of a listener at this address, by the operator's configuration and certificate. */
+/** Settings of a listener at this address, from the operator's configuration and certificate. */
 export const allowedHosts = (live: LiveConfig, host: string): AllowedHosts => ({
   names: [host, ...live.current().api.allowed_hosts, ...certificateNames(live.tls())],
   anyAddress: host === "0.0.0.0" || host === "::",
 });
 
-/** What the nameserver answers for proxied names. */
+/** The nameserver's answer for proxied names. */
 export const edgeAddresses = (config: Config): readonly string[] =>
   config.edge.addresses.length > 0 ? config.edge.addresses : [config.edge.host];
 

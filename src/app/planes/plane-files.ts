@@ -1,18 +1,18 @@
 import { join } from "node:path";
 
-/** What threads find on disk. */
+/** Files of threads on disk. */
 export interface PlaneFiles {
   readonly sealKey: string;
-  /** What tells this node from others over the same database. */
+  /** Distinguishes this node from others on the same database. */
   readonly nodeId: string;
   readonly localRoot: string;
   readonly lastGood: string;
   readonly events: string;
   readonly spendJournal: string;
-  /** Directory of the OWASP Core Rule Set that the operator has installed, and the form in which one was compiled last. */
+  /** Directory of the OWASP Core Rule Set that the operator has installed, and the file of the last compiled one. */
   readonly coreRules: string;
   readonly lastCoreRules: string;
-  /** Directory with one for each edge thread. */
+  /** Directory with a subdirectory for each edge thread. */
   readonly cache: string;
 }
 

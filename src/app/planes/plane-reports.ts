@@ -3,7 +3,7 @@ import type { Control } from "#control/control.ts";
 import type { Log } from "#app/log/log.ts";
 import type { PlanesDeps } from "./planes-deps.ts";
 
-/** What control does about what planes tell of; nobody waits for what comes of it. */
+/** Control's reactions to reports of planes, which run in the background. */
 export function planeReports(
   { secondaries, apexAddresses, gateways }: Control,
   log: Log,
@@ -15,7 +15,7 @@ export function planeReports(
   return {
     onNotified: (zoneId, from) =>
       void secondaries.notified(zoneId, from).catch(onFailure({ zone_id: zoneId }, "checking a zone after a NOTIFY failed")),
-    // Those who fetch a flattened zone learn by its serial that its apex has other addresses.
+    // Servers that transfer a flattened zone learn of new addresses at its apex through its serial.
     onReaddressed: (zoneId, addresses) =>
       void apexAddresses
         .changed(systemCall("flattening"), zoneId, addresses)

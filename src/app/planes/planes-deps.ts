@@ -18,25 +18,25 @@ export interface PlanesDeps {
   readonly log: Log;
   readonly files: PlaneFiles;
   readonly early: EarlyThreads;
-  /** The material from the operator's files for rules, as it is now. */
+  /** The current material from the operator's files for rules. */
   ruleMaterial(): RuleMaterial;
-  /** Listeners that what tenants name never reaches. */
+  /** Listeners that tenants' targets must never reach. */
   readonly operatorPorts: SharedArrayBuffer;
   readonly metrics: MetricRegistry;
-  /** Nameserver and edge start with the others; else with the first zone. */
+  /** Nameserver and edge start with the others; otherwise with the first zone. */
   readonly hasZones: boolean;
-  /** Told of each secondary zone whose primary has announced a change. */
+  /** Called for each secondary zone whose primary has announced a change. */
   onNotified(zoneId: string, from: string): void;
-  /** Told of each zone that other servers fetch whose apex has other addresses. */
+  /** Called for each zone with other addresses at its apex that other servers transfer. */
   onReaddressed(zoneId: string, addresses: string): void;
   readonly stalls: Stalls;
-  /** Told what Node.js carries in the threads, and why. */
+  /** Called with the parts that use Node.js in the threads, and why. */
   readonly onNotNative: OnMissing;
-  /** Told of each account whose default gateway is used and does not exist yet. */
+  /** Called for each account that uses its default gateway before it exists. */
   onDefaultGateway(accountId: string, atMs: number): void;
 }
 
-/** Starts a thread that serves; it is stopped with the others. */
+/** Starts a serving thread, which is stopped with the others. */
 export type Serve = (spec: ServingSpec) => PlaneWorker;
 
 export interface ServingSpec {
@@ -44,9 +44,9 @@ export interface ServingSpec {
   readonly script: string;
   /** Ports to the threads that this one sends to. */
   ports(): Ports;
-  /** Called when a thread that starts when it is needed has work from this one. */
+  /** Called when a thread that starts on demand has work from this one. */
   onNeeded?(): void;
-  /** `bound`: the ports that a start before this one found. */
+  /** `bound`: the ports of an earlier start. */
   planeConfig(bound: Bound): object;
 }
 

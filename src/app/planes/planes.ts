@@ -9,20 +9,20 @@ import { type Sinks, startSinks } from "./shared-workers.ts";
 import { createZonePlanes, type ZonePlanes } from "./zone-planes.ts";
 
 export interface Planes extends Pick<ZonePlanes, "isWaking" | "awake"> {
-  /** Those that should serve by now. */
+  /** The threads that should serve by now. */
   readonly workers: readonly PlaneWorker[];
   readonly ports: { readonly dns: number; readonly dot: number; readonly http: number; readonly https: number; readonly gateway: number };
   useRuleMaterial(material: RuleMaterial): void;
-  /** Tells the planes what the live configuration says now. */
+  /** Applies the live configuration to the planes. */
   reload(): void;
-  /** Stops taking requests, finishes those under way, then writes what events are left. */
+  /** Stops accepting requests, finishes those in progress, then writes the remaining events. */
   stop(timeoutMs: number): Promise<void>;
 }
 
 /**
- * Starts every thread at once: what is sent to one that still loads waits in its port. They stop in the order in which
- * they feed each other, so that nothing is lost: first those that serve, then detection, then the writer of events.
- * When one cannot start, the others are stopped and the error is thrown.
+ * Starts every thread at once: messages to a loading one wait in its port. They stop in the order in which they feed each
+ * other, so that nothing is lost: first the serving threads, then detection, then the writer of events. If one cannot
+ * start, the others are stopped and the error is thrown.
  */
 export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
   const { config } = deps;
@@ -62,7 +62,7 @@ export async function startPlanes(deps: PlanesDeps): Promise<Planes> {
       https: portOf(edge, "https"),
       gateway: portOf(gatewayPorts, "http"),
     };
-    // Those that have loaded for zones that seemed to be there.
+    // Ends threads that were loaded for zones that turned out not to exist.
     await deps.early.dismiss();
     const { isWaking, awake } = zonePlanes;
     return {

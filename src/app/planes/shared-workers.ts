@@ -8,19 +8,19 @@ import { WATCH_LIMITS } from "#app/threads/watchdog.ts";
 /** The threads that other threads send to. */
 export interface Sinks {
   readonly writer: PlaneWorker;
-  /** Starts with the first body that is to be scanned: most installations scan none. */
+  /** Starts with the first body to scan: most installations scan none. */
   readonly detector: LateWorker;
-  /** Detection first, which feeds the writer. */
+  /** Detection first, because it feeds the writer. */
   stop(): Promise<void>;
 }
 
-/** Those who have to be connected anew when a sink has been started again. */
+/** Threads to reconnect when a sink has been restarted. */
 export interface Senders {
   readonly serving: readonly PlaneWorker[];
   readonly edges: readonly PlaneWorker[];
 }
 
-/** Time for a thread that only writes down what it has been given. */
+/** Time for a thread that only writes its remaining data. */
 const STOP_MS = 5_000;
 
 export function startSinks({ config, log, early, metrics, files, publisher, stalls }: PlanesDeps, { serving, edges }: Senders): Sinks {

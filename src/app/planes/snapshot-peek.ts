@@ -1,13 +1,13 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { journalPath } from "#snapshot/last-good/last-good.ts";
 
-/** A full copy begins with its zones (control/rebuild.ts); what has a longer journal has more than a gateway's tokens. */
+/** A full copy begins with its zones (control/rebuild.ts); a longer journal contains more than a gateway's tokens. */
 const LOOK_BYTES = 65_536;
 const ZONE = '"kind":"zone"';
 
 /**
- * Whether the last good copy may hold zones, before anything is loaded that could read it. A mistake costs time or memory,
- * and no more: threads that are not there by then are started, and those that nobody needs are ended.
+ * Whether the last good copy may contain zones, before the code that can read it is loaded. A wrong guess only costs time
+ * or memory: missing threads are started later, and unneeded ones are ended.
  */
 export const snapshotMayHaveZones = (lastGoodPath: string): boolean => [lastGoodPath, journalPath(lastGoodPath)].some(mayName);
 
@@ -22,7 +22,7 @@ function mayName(path: string): boolean {
       closeSync(file);
     }
   } catch {
-    // Before the first start there is none.
+    // Before the first start it does not exist.
     return false;
   }
 }

@@ -2,20 +2,20 @@ import { randomBytes } from "node:crypto";
 import type { TicketKeys } from "#kernel/process/worker-protocol.ts";
 
 /**
- * The keys that the edge's threads seal TLS sessions with, so that a visitor can go on with a session at any of them
- * (RFC 5077 §4). They are in memory only: who takes the disk, or the memory a day later, cannot read what was
- * recorded before.
+ * The keys that the edge's threads use to seal TLS sessions, so that a visitor can resume a session on any of them (RFC
+ * 5077 §4). They are in memory only: an attacker who takes the disk, or the memory a day later, cannot read earlier
+ * recordings.
  */
 export interface TicketKeyRing {
   keys(): TicketKeys;
   stop(): void;
 }
 
-/** Name, secret of the seal's check, secret of the seal. */
+/** Name, key of the seal's checksum, key of the seal. */
 const KEY_BYTES = 48;
 /**
- * A key seals for so long, and opens for as long again: longer than a session may be resumed. Who goes on with a session
- * of the older one stays with it, and begins anew once when it ends.
+ * A key seals for this time, and opens for the same time again: longer than a session may be resumed. A visitor who
+ * resumes a session of the older key keeps it, and makes one full handshake when it ends.
  */
 const KEY_LIFE_MS = 6 * 3_600_000;
 

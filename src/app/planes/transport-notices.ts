@@ -2,13 +2,13 @@ import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import { type NativePart, type OnMissing, TURNED_OFF } from "#kernel/process/native-transport.ts";
 import type { Log } from "#app/log/log.ts";
 
-/** Remembers which parts of the program use native system calls, and why the others do not. */
+/** Records which parts of the program use native system calls, and why the others do not. */
 export interface TransportNotices {
   /** Each part counts once, however many threads report it. */
   readonly add: OnMissing;
-  /** After the start: logs one line about all parts. A part that is added later has a line of its own. */
+  /** After the start: logs one line about all parts. A part that is added later has a separate line. */
   report(): void;
-  /** A sentence for each part that does not, for `selvedge status`. */
+  /** A sentence for each part without native calls, for `selvedge status`. */
   list(): readonly string[];
 }
 
@@ -20,7 +20,7 @@ const PARTS: Readonly<Record<NativePart, string>> = {
   memory: "the process gives freed memory back late",
 };
 const NAMES = Object.keys(PARTS) as readonly NativePart[];
-/** Memory is trimmed for the first time after the start. */
+/** Memory is first trimmed after the start. */
 const AT_START = NAMES.filter((part) => part !== "memory");
 
 export function createTransportNotices(log: Log, metrics: MetricRegistry): TransportNotices {
@@ -29,7 +29,7 @@ export function createTransportNotices(log: Log, metrics: MetricRegistry): Trans
   const gaugeOf = (part: NativePart, reason: string) =>
     metrics.gauge("selvedge_transport_fallback", "1 if this part does not use native system calls, with the reason", { part, reason });
   const sentence = (part: NativePart): string => `${PARTS[part]}: ${reasons.get(part)}`;
-  // What the operator turned off is not a fault.
+  // A part that the operator turned off is not a fault.
   const levelOf = (parts: readonly NativePart[]): "info" | "warn" =>
     parts.every((part) => reasons.get(part) === TURNED_OFF) ? "info" : "warn";
   return {

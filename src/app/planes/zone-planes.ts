@@ -11,33 +11,34 @@ import { openZoneSockets, type ZoneSockets } from "./zone-sockets.ts";
 export interface ZonePlanes {
   /** Resolves with their ports, by transport: when they serve, or when visitors can wait for them. */
   start(): Promise<{ readonly dns: Bound; readonly edge: Bound }>;
-  /** Whether threads are started because there is a zone or a visitor, and do not serve yet. */
+  /** Whether threads are being started because of a zone or a visitor, and do not serve yet. */
   isWaking(): boolean;
-  /** Resolves when those serve, or after the time; whether they do. */
+  /** Resolves when they serve, or after the time; true if they serve. */
   awake(withinMs: number): Promise<boolean>;
-  /** The AI gateway takes requests of the edge at this port. */
+  /** The AI gateway accepts requests of the edge at this port. */
   gatewayAt(port: number): void;
   readonly useRuleMaterial: EdgeWorkers["useRuleMaterial"];
-  /** Their threads, which are stopped by whoever serves with them. */
+  /** Their threads, which the caller stops. */
   readonly threads: readonly PlaneWorker[];
-  /** Before its threads are. */
+  /** Must be called before its threads are stopped. */
   stop(): void;
-  /** After they were. */
+  /** Must be called after its threads were stopped. */
   close(): void;
 }
 
 export interface ZonePlanesParts {
   readonly sinks: Sinks;
   readonly serve: Serve;
-  /** Gets each thread of the edge. */
+  /** Receives each thread of the edge. */
   readonly edgeThreads: PlaneWorker[];
-  /** A thread that was started does not serve after all. */
+  /** A started thread does not serve after all. */
   forget(worker: PlaneWorker): void;
 }
 
 /**
- * Without any zone their threads, some 25 MB each, are started by the first zone or by the first visitor: what uses the AI gateway
- * alone pays for neither. The ports are there from the start, and who comes waits in them for half a second (docs/adr/0043).
+ * Without zones their threads, about 25 MB each, are started by the first zone or by the first visitor: an installation
+ * with only the AI gateway needs neither. The ports are open from the start, and a visitor waits in them for half a
+ * second (docs/adr/0043).
  */
 export function createZonePlanes(deps: PlanesDeps, { sinks, serve, edgeThreads, forget }: ZonePlanesParts): ZonePlanes {
   const { config, publisher, log, hasZones } = deps;
@@ -71,7 +72,8 @@ export function createZonePlanes(deps: PlanesDeps, { sinks, serve, edgeThreads, 
   };
   return {
     start: async () => {
-      // HTTPS records say the edge's port (SPEC 2.3): one that the system chooses has to be there before the nameserver is.
+      // HTTPS records contain the edge's port (SPEC 2.3): a port chosen by the system must be known before the nameserver
+      // starts.
       sockets = hasZones && config.https.port !== 0 ? null : await openZoneSockets(config, deps.onNotNative);
       if (sockets === null) return startThreads();
       const opened = sockets;

@@ -9,29 +9,32 @@ import type { Config } from "#app/config/config.ts";
 import type { Bound } from "#app/threads/plane-worker.ts";
 
 /**
- * The sockets of nameserver and edge before these have started: who comes waits in them and is served by the threads, which
- * take them over. Nothing is accepted or read here.
+ * The sockets of nameserver and edge before these have started: visitors wait in them and are served by the threads,
+ * which take them over. Nothing is accepted or read here.
  */
 export interface ZoneSockets {
   /** By transport. */
   readonly ports: { readonly dns: Bound; readonly edge: Bound };
   /** Calls back once, when the first visitor waits. */
   onVisitor(listener: () => void): void;
-  /** For threads that start; undefined once they are closed or have been taken over. */
+  /** For starting threads; undefined once they are closed or have been taken over. */
   ofNameserver(): NameserverSockets | undefined;
   ofEdge(): EdgeSockets | undefined;
-  /** The threads have them. */
+  /** The threads have taken them over. */
   handedOver(): void;
-  /** Closes what nobody has taken over, once no thread that has been given some lives. */
+  /** Closes sockets that were not taken over, once no thread that received some is alive. */
   close(): void;
 }
 
-/** Null where sockets cannot be handed over: the threads then open them at the start. Rejects with the system's error where a port is taken. */
+/**
+ * Null if sockets cannot be passed on: the threads then open them at the start. Rejects with the system's error if a port
+ * is occupied.
+ */
 export async function openZoneSockets(config: Config, onMissing: OnMissing): Promise<ZoneSockets | null> {
   const hosts = { dns: parseIp(config.dns.host), edge: parseIp(config.edge.host) };
   const calls = await loadSocketCalls(onMissing);
   const datagrams = await loadSystemSockets(onMissing);
-  // TLS of Node.js comes with its own connections, and a host by name is Node's to look up.
+  // TLS of Node.js needs Node.js's own connections, and Node.js must look up a host name.
   if (calls === null || calls.secure === null || datagrams === undefined || hosts.dns === undefined || hosts.edge === undefined)
     return null;
   const sockets = createSocketSet(calls, datagrams);
@@ -63,7 +66,7 @@ interface OpenSocket {
   readonly port: number;
 }
 
-/** Connections that wait to be accepted, and tries of any free UDP port until its number is free for TCP as well. */
+/** Connections that wait to be accepted, and attempts to find a free UDP port whose number is also free for TCP. */
 const BACKLOG = 4096;
 const PORT_TRIES = 20;
 
@@ -113,7 +116,7 @@ function createSocketSet(calls: SocketCalls, datagrams: SystemSockets) {
     },
     close: (): void => {
       unwatch();
-      // A thread that failed at its start has closed what it had taken by then, and the number may be another's.
+      // A thread that failed at its start has already closed the sockets it took, and the number may have been reused.
       for (const { fd, port } of open) if (calls.localEnd(fd).port === port) calls.close(fd);
       open = [];
     },

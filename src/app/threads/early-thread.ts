@@ -1,7 +1,7 @@
 import { workerData } from "node:worker_threads";
 import { awaitTurn, type EarlyThreadData, throughWithLoading } from "#kernel/process/worker-bootstrap.ts";
 
-/** A thread before this one that hangs keeps the others waiting no longer than this. */
+/** Limit of the time that the others wait for an earlier thread that hangs. */
 const TURN_LIMIT_MS = 2_000;
 
 const data = workerData as EarlyThreadData;

@@ -1,13 +1,13 @@
 import type { MessagePort } from "node:worker_threads";
 import type { PlaneWorker } from "./plane-worker.ts";
 
-/** A thread that is started when there is first work for it. Until then it is as good as up. */
+/** A thread that is started when it has work for the first time. Until then it counts as up. */
 export interface LateWorker extends PlaneWorker {
-  /** There is work. Starts the thread, if that has not been done. */
+  /** Starts the thread for new work, if it has not been started. */
   wake(): void;
 }
 
-/** What is sent through ports before the thread starts waits in them. `start` has to start it with `isLate`. */
+/** Messages sent through ports before the thread starts wait in them. `start` must start it with `isLate`. */
 export function createLateWorker(name: string, start: () => PlaneWorker): LateWorker {
   const waiting = new Set<MessagePort>();
   let worker: PlaneWorker | undefined;
@@ -18,7 +18,7 @@ export function createLateWorker(name: string, start: () => PlaneWorker): LateWo
     worker = start();
     for (const port of waiting) worker.attach(port);
     waiting.clear();
-    // Why it failed has been logged, and it is started again.
+    // Its failure has been logged, and it is started again.
     await worker.listening.catch(() => undefined);
     isStarting = false;
   };
@@ -34,7 +34,7 @@ export function createLateWorker(name: string, start: () => PlaneWorker): LateWo
     attach: (port) => {
       if (worker !== undefined) return worker.attach(port);
       waiting.add(port);
-      // Whoever would have sent through it has ended.
+      // The sender has ended.
       port.once("close", () => waiting.delete(port));
     },
     reconnect: (to, port) => (worker === undefined ? port.close() : worker.reconnect(to, port)),

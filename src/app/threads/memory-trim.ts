@@ -3,26 +3,32 @@ import { type OnMissing, reasonOf } from "#kernel/process/native-transport.ts";
 import { loadKoffi } from "#wire/native/koffi.ts";
 import { LINUX } from "#wire/native/linux.ts";
 
-/** Pages of memory that the process holds without need. */
+/** Unneeded memory pages of the process. */
 export interface Pages {
-  /** What the C library keeps of freed memory, in another thread: it takes some milliseconds, after a large change 0.2 s. */
+  /**
+   * Returns freed memory that the C library keeps, in another thread: it takes some milliseconds, and 0.2 s after a large
+   * change.
+   */
   giveBackFreed(): Promise<void>;
-  /** What was used of Node's own program: half of it was for the start, and the other half comes back. */
+  /** Releases used pages of Node's own program: half of them were for the start, and the other half is loaded again. */
   giveBackProgram(): void;
 }
 
-/** By then most threads have given back what their start has left on their heaps. */
+/** By then most threads have returned the heap memory of their start. */
 const FIRST_MS = 2_500;
-/** From then on, where the process has worked for so long since the last time. */
+/** Afterwards, if the process has worked this long since the last time. */
 const EVERY_MS = 2_500;
 const WORKED_US = 500_000;
-/** Threads that allocate wait for it, so it is put off while a CPU is busy for more than a fifth of the time, but not for ever. */
+/**
+ * Threads that allocate wait for it, so it is delayed while a CPU is busy for more than a fifth of the time, but only
+ * this often.
+ */
 const BUSY_US = 500_000;
 const PUT_OFF_MAX = 12;
 
-/** Lets go of the pages that the start has left, and later of those that work has left. */
+/** Releases the pages left by the start, and later those left by work. */
 export function trimMemory(onMissing: OnMissing): void {
-  // Where the system does not let us, the pages stay.
+  // If the system does not allow it, the pages stay.
   setTimeout(() => void begin(onMissing).catch(() => undefined), FIRST_MS).unref();
 }
 
@@ -47,7 +53,7 @@ async function begin(onMissing: OnMissing): Promise<void> {
   pages.giveBackProgram();
 }
 
-/** Null, with a call of `onMissing`, where koffi does not load, or the C library is another one than Linux mostly has. */
+/** Null, with a call of `onMissing`, if koffi does not load, or the C library differs from Linux's usual one. */
 export async function loadMemoryTrim(onMissing: OnMissing = () => undefined): Promise<Pages | null> {
   try {
     const koffi = await loadKoffi();
@@ -57,7 +63,7 @@ export async function loadMemoryTrim(onMissing: OnMissing = () => undefined): Pr
     return {
       giveBackFreed: () => new Promise((resolve) => void trim.async(0, () => resolve())),
       giveBackProgram: () => {
-        // madvise(2): the pages are read again from the file when they are used.
+        // madvise(2): the pages are read from the file again on use.
         for (const { start, bytes } of unchangedMappings(process.execPath)) advise(start, bytes, LINUX.MADV_DONTNEED);
       },
     };
@@ -67,7 +73,7 @@ export async function loadMemoryTrim(onMissing: OnMissing = () => undefined): Pr
   }
 }
 
-/** Where a file stands in the process's memory as it is on disk, and cannot be written to (proc(5), smaps). */
+/** Read-only mappings of a file that are unchanged from disk (proc(5), smaps). */
 function* unchangedMappings(path: string): Generator<{ readonly start: number; readonly bytes: number }> {
   // linear: pumped
   for (const mapping of readFileSync("/proc/self/smaps", "latin1").split(/^(?=[\da-f]+-[\da-f]+ )/m)) {

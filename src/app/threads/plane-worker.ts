@@ -9,15 +9,15 @@ import { threadLimits } from "./thread-limits.ts";
 import type { Stalls } from "./stalls.ts";
 import { watchThread, type WatchLimits } from "./watchdog.ts";
 
-/** How long a start may take before it counts as failed: a million records take a slow and busy machine a minute. */
+/** Time limit of a start: a million records take a minute on a slow and busy machine. */
 const START_LIMIT_MS = 300_000;
 const METRICS_LIMIT_MS = 1_000;
-/** What a thread gets on top of its own time to drain. */
+/** Added to a thread's own time to drain. */
 const STOP_MARGIN_MS = 1_000;
 /** Restart delays after a crash: doubled from the first to the last. */
 const RESTART_FIRST_MS = 100;
 const RESTART_LAST_MS = 10_000;
-/** A thread that lives this long after a restart has recovered: its next crash is a new one. */
+/** A thread that lives this long after a restart has recovered: its next crash counts as a first one. */
 const RECOVERED_MS = 30_000;
 
 /** Ports by transport. */
@@ -25,25 +25,25 @@ export type Bound = Readonly<Record<string, number>>;
 
 export interface PlaneWorker {
   readonly name: string;
-  /** Resolves with the ports once every socket listens; rejects when the first start fails. */
+  /** Resolves with the ports once every socket listens; rejects if the first start fails. */
   readonly listening: Promise<Bound>;
   /** True between `listening` and a crash or stop. */
   isUp(): boolean;
   metrics(): Promise<readonly MetricSample[]>;
-  /** Whether the thread is up and takes its turns: one that loops without end is silent. */
+  /** Whether the thread is up and its event loop runs: one in an endless loop is silent. */
   answers(withinMs: number): Promise<boolean>;
-  /** One more thread sends through this port. */
+  /** Another thread sends through this port. */
   attach(port: MessagePort): void;
-  /** The thread that this one sends to as `to` is a new one. */
+  /** The thread that this one sends to as `to` was restarted. */
   reconnect(to: SinkName, port: MessagePort): void;
-  /** Another plane can be reached at this port; the next start is to be told by its own configuration. */
+  /** Another plane is reachable at this port; the next start gets it through the configuration. */
   introduce(name: PeerName, port: number): void;
   useTicketKeys(keys: TicketKeys): void;
   usePlaces(databases: readonly SharedArrayBuffer[]): void;
   useRuleMaterial(material: RuleMaterial): void;
-  /** The next start is to be told by its own configuration. */
+  /** The next start gets it through the configuration. */
   useFront(front: GatewayFront): void;
-  /** Lets requests under way finish, then ends the thread. */
+  /** Lets requests in progress finish, then ends the thread. */
   stop(timeoutMs: number): Promise<void>;
 }
 
@@ -55,33 +55,33 @@ export interface PlaneWorkerSpec {
   /** Threads that have begun to load; the first start takes the one of this name. */
   readonly early?: EarlyThreads;
   /**
-   * Builds the thread's `workerData` anew for each start: message ports die with a thread. `bound` is what the
-   * first start bound, so that a restart listens where clients expect it.
+   * Builds new `workerData` for each start: message ports die with a thread. `bound` has the ports of the first start, so
+   * that a restart listens where clients expect it.
    */
   connect(bound: Bound): { readonly workerData: object; readonly transfer: readonly MessagePort[] };
-  /** The server is there without it: a first start that fails is tried again, as after a crash. */
+  /** The server runs without it: a failed first start is tried again, as after a crash. */
   readonly isLate?: boolean;
-  /** One that takes no turns any more is ended, and started again as after a crash. */
+  /** A thread whose event loop is blocked is ended, and restarted as after a crash. */
   readonly watch?: WatchLimits;
-  /** Looks after its turns, by its name, for as long as it lives. */
+  /** Watches its event loop, by its name, for as long as it lives. */
   readonly stalls?: Pick<Stalls, "watch">;
-  /** Called when one is ended for that. */
+  /** Called when the thread is ended for that reason. */
   onSilent?(): void;
   /** Called after a crash, when the thread serves again. */
   onRestart?(): void;
-  /** Called when the thread was told that a secondary zone has changed at its primary. */
+  /** Called when the thread received a NOTIFY for a secondary zone. */
   onNotified?(zoneId: string, from: string): void;
-  /** Called when the apex of a zone that other servers fetch has other addresses. */
+  /** Called when the apex of a zone that other servers transfer has other addresses. */
   onReaddressed?(zoneId: string, addresses: string): void;
-  /** Called when Node.js carries something in the thread. */
+  /** Called when a part uses Node.js in the thread. */
   onNotNative?: OnMissing;
-  /** Called when there is work for a thread that starts when it is needed. */
+  /** Called when a thread that starts on demand has work. */
   onNeeded?(sink: SinkName): void;
-  /** Called when an account's default gateway is used that does not exist yet. */
+  /** Called when an account's default gateway is used before it exists. */
   onDefaultGateway?(accountId: string, atMs: number): void;
 }
 
-/** Runs a plane in a worker thread and starts it again when it dies after it has once listened. */
+/** Runs a plane in a worker thread and restarts it if it dies after it has once listened. */
 export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
   const { log, name } = spec;
   const metricRequests = createMetricRequests();
@@ -89,7 +89,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
   let state: "starting" | "up" | "down" | "stopping" = "starting";
   let restartMs = RESTART_FIRST_MS;
   let worker: Worker;
-  /** Of a start that is under way: whether it comes to listen. */
+  /** Whether the current start comes to listen. */
   let starting: Promise<boolean> | null = null;
   let stopWatching = (): void => undefined;
 
@@ -211,7 +211,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
       const wasUp = state === "up";
       state = "stopping";
       stopWatching();
-      // One that is ended while it loads koffi's functions would take the process along.
+      // Ending a thread while it loads koffi's functions would end the process too.
       const mustDrain = wasUp || (starting !== null && (await within(limitMs, starting)) === true);
       if (mustDrain) await drained(worker, limitMs, () => post({ type: "drain", timeoutMs }));
       await worker.terminate();
@@ -219,7 +219,7 @@ export function startPlaneWorker(spec: PlaneWorkerSpec): PlaneWorker {
   };
 }
 
-/** Undefined where it takes longer. */
+/** Undefined if it takes longer. */
 function within<T>(limitMs: number, promise: Promise<T>): Promise<T | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>();
   const limit = setTimeout(() => resolve(undefined), limitMs);
@@ -235,7 +235,7 @@ function drained(worker: Worker, limitMs: number, ask: () => void): Promise<void
   return promise.finally(() => clearTimeout(limit));
 }
 
-/** Questions for a thread's numbers that are under way; undefined is the answer of one that takes too long, or has ended. */
+/** Requests for a thread's metrics in progress; undefined if the thread takes too long or has ended. */
 function createMetricRequests() {
   const waiting = new Map<number, (samples: readonly MetricSample[] | undefined) => void>();
   let last = 0;
@@ -259,13 +259,13 @@ function createMetricRequests() {
   };
 }
 
-/** A fresh channel; the first port stays with the caller, the second goes to the thread. */
+/** A new channel; the first port stays with the caller, the second goes to the thread. */
 export const channel = (): { readonly near: MessagePort; readonly far: MessagePort } => {
   const { port1, port2 } = new MessageChannel();
   return { near: port1, far: port2 };
 };
 
-/** One end of a new channel goes to `taker`, the other one to the thread that will send. */
+/** One end of a new channel goes to `taker`, the other one to the sending thread. */
 export function handOver(taker: PlaneWorker): MessagePort {
   const { near, far } = channel();
   taker.attach(near);
@@ -279,12 +279,12 @@ export async function startSharing(name: string, count: number, start: (name: st
   return bound;
 }
 
-/** Throws where the plane has not said it. */
+/** Throws if the plane has not reported it. */
 export function portOf(bound: Bound, transport: string): number {
   const port = bound[transport];
   if (port === undefined) throw new Error(`a plane did not say on which port it serves ${transport}`);
   return port;
 }
 
-/** Neither another thread has the port yet, nor has this one had it before it crashed. */
+/** Whether no other thread has the port yet, and this one had none before a crash. */
 export const isFirst = (siblings: Bound, bound: Bound): boolean => Object.keys(siblings).length + Object.keys(bound).length === 0;

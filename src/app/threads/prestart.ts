@@ -6,18 +6,21 @@ import { threadLimits } from "./thread-limits.ts";
 /** A thread that has begun to load its program and waits for its work. */
 export interface EarlyThread {
   readonly worker: Worker;
-  /** To be called once, with what `workerData` would be. */
+  /** Must be called once, with the content of `workerData`. */
   begin(workerData: object, transfer: readonly MessagePort[]): void;
 }
 
 export interface EarlyThreads {
-  /** The thread of this name; undefined when there is none, or it has been taken. */
+  /** The thread of this name; undefined if it does not exist or has been taken. */
   take(name: string): EarlyThread | undefined;
-  /** Ends those that nobody has taken. */
+  /** Ends the threads that were not taken. */
   dismiss(): Promise<void>;
 }
 
-/** The threads that start with a server, those with the most to load first. `hasZones`: those that serve zones start with it. */
+/**
+ * The threads that start with a server, those with the most to load first. `hasZones`: whether the threads for zones
+ * start with it.
+ */
 export const earlyPrograms = (hasZones: boolean): Readonly<Record<string, string>> => ({
   ...(hasZones ? { "edge-1": import.meta.resolve("#edge/worker.ts") } : {}),
   gateway: import.meta.resolve("#gateway/worker.ts"),
@@ -26,8 +29,8 @@ export const earlyPrograms = (hasZones: boolean): Readonly<Record<string, string
 });
 
 /**
- * Loading the program is most of a start. So the planes' threads load theirs while the main thread loads its own: no
- * more at once than the machine has cores for beside the main thread, which has the longest way to go.
+ * Loading the program is most of a start. Therefore the planes' threads load theirs while the main thread loads its own:
+ * no more at once than the machine has cores besides the main thread's, because that thread has the most to load.
  */
 export function loadThreadsEarly(programs: Readonly<Record<string, string>>): EarlyThreads {
   const loaded = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
@@ -36,7 +39,7 @@ export function loadThreadsEarly(programs: Readonly<Record<string, string>>): Ea
   Object.entries(programs).forEach(([name, script], index) => {
     const thread = startEarly(name, { script, loaded, turn: Math.max(0, index + 1 - atOnce) });
     waiting.set(name, thread);
-    // Whoever needs it starts one anew, and learns why that fails.
+    // The later start creates a new one, and reports why that fails.
     thread.worker.once("error", () => waiting.delete(name));
   });
   return {

@@ -1,23 +1,23 @@
 import { isatty } from "node:tty";
 
-/** What the system and people at terminals ask of the server. */
+/** Signals from the system and from people at terminals. */
 export interface Signals {
   /**
-   * Resolves with the first request to end: SIGTERM, SIGINT, or a terminal that was closed. Another SIGTERM or SIGINT ends the process at
-   * once. Until it is called each of them does, as a power cut would.
+   * Resolves with the first request to end: SIGTERM, SIGINT, or a closed terminal. Another SIGTERM or SIGINT ends the
+   * process at once. Until it is called, each of them does, like a power cut.
    */
   end(): Promise<void>;
-  /** Calls back for each SIGHUP from now on, and once for those that came before. */
+  /** Calls back for each SIGHUP from now on, and once for earlier ones. */
   onReload(listener: () => void): void;
 }
 
 const STANDARD_STREAMS = [0, 1, 2];
 
 /**
- * SIGUSR1 and SIGUSR2 are passed over from the program's first line on (bin/selvedge.js). SIGHUP means two things. Whoever sends it
- * (`systemctl reload`, logrotate) wants the configuration to be read again. The kernel sends it when the terminal is closed that the
- * server was started in: nobody can see or stop it there any more, so it ends as by Ctrl-C. To be there afterwards, it is started
- * without one (`nohup`, `setsid`, a service).
+ * SIGUSR1 and SIGUSR2 are ignored from the program's first line on (bin/selvedge.js). SIGHUP has two meanings. A sender
+ * (`systemctl reload`, logrotate) wants the configuration to be read again. The kernel sends it when the server's
+ * terminal is closed: the server can no longer be seen or stopped there, so it ends as by Ctrl-C. To outlive the
+ * terminal, start it without one (`nohup`, `setsid`, a service).
  */
 export function listenForSignals(): Signals {
   const terminals = STANDARD_STREAMS.filter((fd) => isatty(fd));
@@ -37,7 +37,7 @@ export function listenForSignals(): Signals {
         reload = () => undefined;
         resolve();
       };
-      // The operator has seen enough.
+      // The second request ends the process at once.
       const onEnd = (): void => (isAsked ? process.exit(1) : end());
       process.on("SIGTERM", onEnd);
       process.on("SIGINT", onEnd);

@@ -4,13 +4,13 @@ import type { MetricRegistry } from "#kernel/process/metrics.ts";
 import { createStallWatch, type Stall, STALL_MS } from "#kernel/process/stall-watch.ts";
 import type { Log } from "#app/log/log.ts";
 
-/** Threads that took no turns: who, at what, and for how long. */
+/** Blocked threads: their names, their activities, and for how long. */
 export interface Stalls {
-  /** Looks after a thread until the function that is given back is called. */
+  /** Watches a thread until the returned function is called. */
   watch(thread: string, memory: SharedArrayBuffer): () => void;
-  /** This thread's, which the writer of events looks after. */
+  /** This thread's heartbeat, which the writer of events watches. */
   readonly own: SharedArrayBuffer;
-  /** For the operator: the last one of each thread that took the processor for it, for an hour. */
+  /** For the operator: the last stall of each thread that used the CPU meanwhile, for an hour. */
   list(): readonly string[];
   close(): void;
 }
@@ -33,7 +33,7 @@ export function createStalls({
       .value++;
     metrics.counter("selvedge_thread_stalled_seconds_total", "Total time that threads' event loops were blocked", labels).value +=
       stalledMs / 1000;
-    // One that waits for the processor or the disk says something of the machine, and the log has it.
+    // Waiting for the CPU or the disk is a matter of the machine, and only logged.
     if ((cpuMs ?? 0) < STALL_MS) return;
     const atMs = clock.nowMs();
     const text = `thread ${thread} did not respond for ${(stalledMs / 1000).toFixed(1)} s until ${new Date(atMs).toISOString()}; begun last: ${begun}`;

@@ -1,20 +1,20 @@
 import type { ResourceLimits } from "node:worker_threads";
 
 /**
- * The most that V8 sets aside for what is new on a thread's heap, in megabytes by what the thread is: left to itself it
- * takes 100 and more for a thread that is always a little busy, whatever lives in them. A gateway spends as much time on
- * collections with 24, and an edge with 12; it has more, for many visitors at once. Nameservers keep V8's choice, for
- * their tails of latency.
+ * Limit of the young generation of a thread's heap, in megabytes by kind of thread: by default V8 takes 100 and more for
+ * a thread that is always slightly busy, regardless of its live data. A gateway spends the same time on collections with
+ * 24, and an edge with 12; it has more, for many concurrent visitors. Nameservers keep V8's default, for their tail
+ * latency.
  */
 const YOUNG_MEGABYTES: Readonly<Record<string, number>> = { edge: 48, gateway: 24, events: 8, detector: 8, logpush: 8 };
 
 /**
- * The most that lives on a thread's heap: beyond it the thread is ended and started again, and not the whole process. Detectors of
- * 128 policies, each 1.5, and the policies of all zones are a small part of it.
+ * Limit of the live data on a thread's heap: above it the thread is ended and restarted, instead of the whole process.
+ * Detectors of 128 policies, at 1.5 each, and the policies of all zones are a small part of it.
  */
 const OLD_MEGABYTES: Readonly<Record<string, number>> = { detector: 1024 };
 
-/** What a thread is started with, by its name, such as "gateway" or "edge-1". */
+/** Resource limits of a thread by its name, such as "gateway" or "edge-1". */
 export function threadLimits(name: string): ResourceLimits {
   const kind = name.replace(/-\d+$/, "");
   const [young, old] = [YOUNG_MEGABYTES[kind], OLD_MEGABYTES[kind]];

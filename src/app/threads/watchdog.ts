@@ -1,30 +1,30 @@
-/** A thread that is asked, time and again, whether it still takes its turns. */
+/** A thread that is checked regularly for a blocked event loop. */
 export interface Watched {
   /** Whether it answers within the time. */
   answers(withinMs: number): Promise<boolean>;
-  /** Processor time that it has taken since its start, in milliseconds; rejects when it has ended. */
+  /** CPU time since its start, in milliseconds; rejects if it has ended. */
   cpuMs(): Promise<number>;
-  /** Called once, with how long there was no answer: it has to be ended. Nothing is asked after it. */
+  /** Called once, with the time without an answer: the thread must be ended. It is not checked afterwards. */
   onSilent(silentMs: number): void;
 }
 
 export interface WatchLimits {
-  /** How often it is asked, and how long each answer may take. */
+  /** Interval of the checks, and the time limit of each answer. */
   readonly everyMs: number;
-  /** Time of a processor that it may take without answering: on a busy machine it may have to wait for it. */
+  /** CPU time that it may use without answering: on a busy machine it may have to wait for the CPU. */
   readonly cpuMs: number;
-  /** However little of that it had. */
+  /** Limit of the time without an answer, regardless of CPU time. */
   readonly silentMs: number;
 }
 
-/** No turn of a thread of ours takes a second. */
+/** Above the length of any turn of our threads, which is under a second. */
 export const WATCH_LIMITS: WatchLimits = { everyMs: 5_000, cpuMs: 10_000, silentMs: 120_000 };
 
-/** Looks after a thread until it falls silent or the function that is given back is called. */
+/** Watches a thread until it falls silent or the returned function is called. */
 export function watchThread({ answers, cpuMs, onSilent }: Watched, limits: WatchLimits = WATCH_LIMITS): () => void {
   let isOver = false;
   let timer: NodeJS.Timeout | undefined;
-  /** Of the thread's time when it was first found silent; null while it answers. */
+  /** The thread's CPU time when it was first found silent; null while it answers. */
   let before: number | null = null;
   let missed = 0;
 
@@ -45,7 +45,7 @@ export function watchThread({ answers, cpuMs, onSilent }: Watched, limits: Watch
     onSilent(silentMs);
   };
   const later = (ms: number): void => {
-    // Its end is told by others.
+    // The end of the thread is reported elsewhere.
     timer = setTimeout(() => void look().catch(() => undefined), ms).unref();
   };
   later(limits.everyMs);

@@ -5,23 +5,23 @@ import type { Program } from "#rules/seclang/program/program.ts";
 import { readProgram } from "#rules/seclang/program/read-program.ts";
 import type { SourceFile } from "#rules/seclang/syntax/directives.ts";
 
-/** The files of a Core Rule Set, in the order in which its documentation loads them. */
+/** The files of a Core Rule Set, in the load order of its documentation. */
 export interface CoreRulesFiles {
   readonly directory: string;
   readonly rules: readonly SourceFile[];
-  /** Lists of words, by their paths. */
+  /** Word lists, by path. */
   readonly words: ReadonlyMap<string, string>;
-  /** Of all of them, with their names: SHA-256 in hexadecimal. */
+  /** SHA-256 of all of them, with their names, in hexadecimal. */
   readonly digest: string;
 }
 
 const FILES_MAX = 1000;
 const BYTES_MAX = 64 << 20;
 
-/** Debian's package has the operator's part elsewhere. */
+/** Debian's package has the operator's part in another directory. */
 const DEBIAN_SETTINGS: ReadonlyMap<string, string> = new Map([["/usr/share/modsecurity-crs", "/etc/modsecurity/crs"]]);
 
-/** Reads a directory with `rules/*.conf`, and beside it `crs-setup.conf` and `plugins/`. Throws where there are no rules. */
+/** Reads a directory with `rules/*.conf`, and beside it `crs-setup.conf` and `plugins/`. Throws without rules. */
 export function readCoreRulesFiles(directory: string): CoreRulesFiles {
   const settings = DEBIAN_SETTINGS.get(directory) ?? directory;
   const rulesFolder = join(directory, "rules");
@@ -58,7 +58,7 @@ function readAll(directory: string, paths: readonly string[], lists: readonly st
   if (paths.length + lists.length > FILES_MAX) throw new Error(`more than ${FILES_MAX} files in ${directory}`);
   const hash = createHash("sha256");
   let bytes = 0;
-  // One char for each byte, as rules look at requests.
+  // One character for each byte, because rules read requests as bytes.
   const read = (path: string): string => {
     if ((bytes += statSync(path).size) > BYTES_MAX) throw new Error(`the files in ${directory} are larger than ${BYTES_MAX >> 20} MiB`);
     const content = readFileSync(path);

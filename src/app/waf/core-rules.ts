@@ -4,21 +4,21 @@ import type { Log } from "#app/log/log.ts";
 import { programFrom, readCoreRulesFiles } from "./core-rules-files.ts";
 
 export interface CoreRulesPlaces {
-  /** As configured: a directory, `none`, or empty for those that are known. */
+  /** As configured: a directory, `none`, or empty for the known ones. */
   readonly configured: string;
-  /** Where `selvedge waf crs install` puts one. */
+  /** Directory of `selvedge waf crs install`. */
   readonly installed: string;
-  /** What compiled last. */
+  /** File of the last successful compilation. */
   readonly lastGood: string;
 }
 
-/** Which Core Rule Set there is to use; plain data, which crosses between threads. */
+/** The Core Rule Set to use; plain data, which crosses between threads. */
 export interface FoundCoreRules {
-  /** Null: there is none. */
+  /** Null if none was found. */
   readonly directory: string | null;
-  /** Compiled; null where nothing that is there has ever compiled. */
+  /** Compiled; null if none has ever compiled. */
   readonly memory: SharedArrayBuffer | null;
-  /** Why what is in the directory now is not in use. */
+  /** Why the directory's current content is not in use. */
   readonly problem: string | null;
   /** Why no copy of it is on disk. */
   readonly notKept: string | null;
@@ -29,8 +29,8 @@ const DEBIAN = "/usr/share/modsecurity-crs";
 export const INSTALL_HINT = "selvedge waf crs install FILE.tar.gz";
 
 /**
- * Finds the Core Rule Set and compiles it unless that was done before, which takes a second. Where it does not compile, the last
- * one that did is to stay in use. Never throws.
+ * Finds the Core Rule Set and compiles it unless that was done before, which takes a second. If it does not compile, the
+ * last successful one stays in use. Never throws.
  */
 export function findCoreRules({ configured, installed, lastGood }: CoreRulesPlaces): FoundCoreRules {
   const directory = configured === "" ? [installed, DEBIAN].find((path) => existsSync(path)) : configured;
@@ -47,7 +47,7 @@ export function findCoreRules({ configured, installed, lastGood }: CoreRulesPlac
   }
 }
 
-/** Says in the log what has come of it. */
+/** Logs the result. */
 export function tellCoreRules({ directory, memory, problem, notKept }: FoundCoreRules, log: Pick<Log, "info" | "warn">): void {
   const head = memory === null ? null : coreRulesHead(memory);
   if (directory === null)
@@ -75,7 +75,7 @@ function readKept(path: string): { readonly head: CoreRulesHead; readonly memory
   }
 }
 
-/** It can be made again from its files: nothing depends on its being on disk. Null: it is. */
+/** The copy can be made again from its files, so no other part depends on it. Null on success. */
 function keep(path: string, memory: SharedArrayBuffer): string | null {
   try {
     writeFileSync(`${path}.new`, new Uint8Array(memory), { mode: 0o600 });

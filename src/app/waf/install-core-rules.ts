@@ -13,12 +13,12 @@ export interface InstalledCoreRules {
   readonly directory: string;
 }
 
-/** Of a release, what the rules need. */
+/** The files of a release that the rules need. */
 const WANTED = /^(?:crs-setup\.conf(?:\.example)?|(?:rules|plugins)\/[\w.-]{1,200}\.(?:conf|data)(?:\.example)?)$/;
 
 /**
- * Unpacks a release of the Core Rule Set to a directory that servers look into. Throws, and changes nothing, where the digest is another
- * one than `sha256`, or where its rules do not compile. An existing `crs-setup.conf` and plugins stay.
+ * Unpacks a release of the Core Rule Set to a directory that servers check. Throws, without changes, if the digest
+ * differs from `sha256`, or if its rules do not compile. An existing `crs-setup.conf` and plugins stay.
  */
 export function installCoreRules(archive: string, directory: string, sha256: string | undefined): InstalledCoreRules {
   const bytes = readFileSync(archive);
@@ -44,7 +44,7 @@ export function installCoreRules(archive: string, directory: string, sha256: str
   }
 }
 
-/** Without the folder that releases have everything in, and without what is not of the rules. */
+/** Without the top folder of releases, and without files unrelated to rules. */
 function releaseFiles(files: readonly ArchivedFile[]): readonly ArchivedFile[] {
   const paths = files.map(({ path }) => `/${path}`);
   const root = paths.find((path) => path.endsWith(".conf") && path.slice(0, path.lastIndexOf("/")).endsWith("/rules"));
@@ -56,7 +56,7 @@ function releaseFiles(files: readonly ArchivedFile[]): readonly ArchivedFile[] {
     .filter(({ path }) => WANTED.test(path));
 }
 
-/** The operator's settings outlive an update. */
+/** The operator's settings survive an update. */
 function keepOwn(directory: string, aside: string): void {
   for (const name of ["crs-setup.conf"]) {
     try {

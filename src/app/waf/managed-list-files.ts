@@ -4,13 +4,13 @@ import { parseAddressRange } from "#rules/expression/values/address-set.ts";
 import type { ManagedLists } from "#rules/managed/rule-material.ts";
 
 const NAME = /^([a-z0-9_]{1,50})\.txt$/;
-/** Of all files together. They are read in one go. */
+/** Limit of all files together, because they are read at once. */
 const BYTES_MAX = 8 << 20;
 const ADDRESSES_MAX = 250_000;
 
 /**
- * The lists in a directory: NAME.txt is `$cf.NAME`, with an address, a block or a range `first..last` in each line; `#` begins a
- * comment. Throws an Error with file, line and column for the first line that is none of these.
+ * The lists in a directory: NAME.txt is `$cf.NAME`, with an address, a block or a range `first..last` in each line; `#`
+ * begins a comment. Throws an Error with file, line and column for the first invalid line.
  */
 export function readManagedLists(directory: string): ManagedLists {
   const lists: Record<string, readonly string[]> = {};

@@ -4,13 +4,13 @@ import { type OperatorRow, readOperatorRow, RowError } from "#rules/managed/oper
 import { checkOperatorRows } from "#rules/managed/operator/operator-signatures.ts";
 import { createTomlLocator } from "#app/config/toml-lines.ts";
 
-/** It is read in one go. */
+/** The file is read at once. */
 const BYTES_MAX = 1 << 20;
 const ROWS_MAX = 200;
 
 /**
- * The rows in a TOML file, a table `[rows.NAME]` for each. Throws an Error with file, line and column for the first that cannot be used:
- * nothing of a file with a mistake is.
+ * The rows in a TOML file, a table `[rows.NAME]` for each. Throws an Error with file, line and column for the first
+ * invalid one: a file with an error is not used at all.
  */
 export function readOperatorRows(path: string): readonly OperatorRow[] {
   if (statSync(path).size > BYTES_MAX) throw new Error(`${path}: the file is larger than ${BYTES_MAX >> 20} MiB`);
@@ -51,6 +51,6 @@ function documentIn(text: string, path: string): Readonly<Record<string, unknown
   }
 }
 
-/** Of a line's value, or of what else it has; from 1. */
-// linear: what comes before the first equals sign, once
+/** Column of a line's value, or of its other content; from 1. */
+// linear: the text before the first equals sign, once
 const columnOf = (line: string): number => /^(?:[^=]*=)?[ \t]*/.exec(line)![0].length + 1;

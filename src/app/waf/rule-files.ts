@@ -8,22 +8,22 @@ import { type CoreRulesPlaces, findCoreRules, type FoundCoreRules, tellCoreRules
 import { readManagedLists } from "./managed-list-files.ts";
 import { readOperatorRows } from "./operator-rows-file.ts";
 
-/** The operator's files for rules: in use in this thread, and in the form in which they cross to others. */
+/** The operator's files for rules: in use in this thread, and in the form for other threads. */
 export interface RuleFiles {
   material(): RuleMaterial;
-  /** Reads the files again; `onChanged` is told of what has changed. What is wrong is logged, and what was read before stays in use. */
+  /** Reads the files again; `onChanged` gets the changes. Errors are logged, and the earlier content stays in use. */
   reload(config: Config): Promise<void>;
 }
 
 export interface RuleFilesDeps {
   readonly config: Config;
-  /** Where `selvedge waf crs install` puts a Core Rule Set, and what compiled last. */
+  /** Directory of a Core Rule Set from `selvedge waf crs install`, and the file of the last successful compilation. */
   readonly files: { readonly coreRules: string; readonly lastCoreRules: string };
   readonly log: Pick<Log, "info" | "warn" | "error">;
   onChanged(material: RuleMaterial): void;
 }
 
-/** Throws an Error that names the key, the file, the line and the column where a list or a row is wrong. */
+/** Throws an Error that names the key, the file, the line and the column if a list or a row is invalid. */
 export function openRuleFiles({ config, files, log, onChanged }: RuleFilesDeps): RuleFiles {
   const shared = { lists: createSharedJson(), rows: createSharedJson() };
   const filesIn: { readonly [K in keyof typeof shared]: (next: Config) => SharedArrayBuffer | null } = {
@@ -41,7 +41,7 @@ export function openRuleFiles({ config, files, log, onChanged }: RuleFilesDeps):
     useRuleMaterial(material);
   };
   const use = (found: FoundCoreRules, now: Omit<RuleMaterial, "coreRules">): void => {
-    // The same rules in another place are no reason to compile again.
+    // The same rules in another place need no new compilation.
     const coreRules = isSame(found.memory, material.coreRules) ? material.coreRules : found.memory;
     useMaterial({ ...now, coreRules });
   };
@@ -119,7 +119,7 @@ function isSame(a: SharedArrayBuffer | null, b: SharedArrayBuffer | null): boole
   return a.byteLength === b.byteLength && Buffer.compare(new Uint8Array(a), new Uint8Array(b)) === 0;
 }
 
-/** JSON in shared memory: the same memory for the same value, so that nobody compiles again what has not changed. */
+/** JSON in shared memory: the same memory for the same value, so that unchanged rules are not compiled again. */
 function createSharedJson(): { of(value: object | null): SharedArrayBuffer | null } {
   let digest = "";
   let memory: SharedArrayBuffer | null = null;

@@ -10,7 +10,7 @@ const BYTES_MAX = 256 << 20;
 const FILES_MAX = 20_000;
 const BLOCK = 512;
 
-/** The plain files of a `.tar.gz`, as POSIX (ustar, pax) and GNU tar write it. Throws where it is none. */
+/** The plain files of a `.tar.gz`, as POSIX (ustar, pax) and GNU tar write it. Throws if it is not such an archive. */
 export function readTarGz(bytes: Buffer): readonly ArchivedFile[] {
   const tar = gunzipSync(bytes, { maxOutputLength: BYTES_MAX });
   const files: ArchivedFile[] = [];
@@ -36,7 +36,7 @@ export function readTarGz(bytes: Buffer): readonly ArchivedFile[] {
   return files;
 }
 
-/** What a pax header says of the path of the next file; empty where nothing. */
+/** The path of the next file in a pax header; empty without one. */
 const paxPath = (header: string): string => {
   const line = header.split("\n").find((record) => record.includes(" path=")) ?? "";
   return line.slice(line.indexOf("=") + 1);

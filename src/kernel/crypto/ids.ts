@@ -89,8 +89,7 @@ let highText = "";
 
 /**
  * A request identifier as in the edge's `ray` header: 16 hexadecimal characters. It starts with the time, so that rows
- * are found through the index over time and requests need no index of their own. Each thread counts up from its own
- * random number.
+ * are found through the index over time and requests need no separate index. Each thread counts up from a random number.
  */
 export function newRayId(nowMs: number): string {
   rays = (rays + 1) % RAY_COUNT;

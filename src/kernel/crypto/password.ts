@@ -4,7 +4,7 @@ import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
 const COST = { memory: 19_456, passes: 2, parallelism: 1 } as const;
 const HASH_BYTES = 32;
 const SALT_BYTES = 16;
-/** Of hashes under way at once, so that sign-ins take neither the memory nor all threads of the pool. */
+/** Number of hashes in progress at once, so that sign-ins take neither all memory nor all threads of the pool. */
 const CONCURRENT_MAX = 2;
 const WAITING_MAX = 64;
 
@@ -15,7 +15,10 @@ export async function hashPassword(password: string): Promise<string> {
   return `$argon2id$v=19$m=${COST.memory},t=${COST.passes},p=${COST.parallelism}$${salt.toString("base64url")}$${hash.toString("base64url")}`;
 }
 
-/** Whether the password is the one of the hash. Without a hash it takes as long and is false, so that nobody learns who has one. */
+/**
+ * Whether the password matches the hash. Without a hash it takes the same time and returns false, so that timing does not
+ * reveal who has one.
+ */
 export async function fitsPassword(password: string, encoded: string | null): Promise<boolean> {
   const parts = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([\w-]{1,64})\$([\w-]{1,128})$/.exec(encoded ?? "");
   const [, memory, passes, parallelism, salt, hash] = parts ?? [];

@@ -4,16 +4,16 @@ import { parseIp } from "./ip.ts";
 import { createOperatorPorts } from "./operator-ports.ts";
 
 /**
- * Whether something that a tenant named may be connected to at the address and port. Checked after name resolution, for the address that is
- * then used; nobody may leave the port out, because the operator's own listeners are never reached.
+ * Whether a tenant's target may be connected to at the address and port. Checked after name resolution, for the address
+ * that is then used; the port is required, because the operator's own listeners must never be reached.
  */
 export type AddressPolicy = (address: string, port: number) => boolean;
 
 /**
  * Always allows public addresses and the operator's blocks; allows addresses of this machine and its network only if the
  * edge listens on loopback (DESIGN.md §4). The link-local block, where cloud providers serve credentials, requires a
- * block of the operator. Never allows the ports of this machine that `operatorPorts` says (operator-ports.ts); only what
- * connects to nothing itself goes without them.
+ * block of the operator. Never allows the ports of this machine that are in `operatorPorts` (operator-ports.ts); only
+ * callers that do not connect themselves may omit them.
  */
 export function createAddressPolicy(
   listenHost: string,

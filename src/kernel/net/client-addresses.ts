@@ -1,7 +1,7 @@
 import { type CidrSet, createCidrSet } from "./cidr.ts";
 import { formatIp, parseIp, unmapIp } from "./ip.ts";
 
-/** Header fields in which proxies tell the address of their client, by lower-case name. */
+/** Header fields in which proxies report the address of their client, by lower-case name. */
 export const CLIENT_ADDRESS_FIELDS = ["x-forwarded-for", "x-real-ip", "cf-connecting-ip", "forwarded"] as const;
 export type ClientAddressField = (typeof CLIENT_ADDRESS_FIELDS)[number];
 
@@ -33,19 +33,19 @@ export const FORWARDING_FIELDS: readonly string[] = [
 export interface TrustedProxies {
   /** Addresses and blocks. */
   readonly networks: readonly string[];
-  /** The field that all of them set. One alone is read: a client chooses the others. */
+  /** The field that all of them set. Only this one is read: a client chooses the others. */
   readonly field: ClientAddressField;
 }
 
 /** Addresses of clients behind trusted proxies. */
 export interface ClientAddresses {
   readonly field: ClientAddressField;
-  /** Whether the peer is a trusted proxy, and so may stand for many clients. */
+  /** Whether the peer is a trusted proxy, and may therefore represent many clients. */
   trusts(peer: string): boolean;
   /**
-   * The client of a request that came from this peer: of a trusted proxy the rightmost address in the field's lines that is
-   * not a trusted proxy's, else the peer. Proxies add to the right; what stands left of the first address that is not trusted
-   * is only claimed. Where a proxy names no address (RFC 7239 §6.2, §6.3), the client is that proxy. Canonical text.
+   * The client of a request from this peer: for a trusted proxy the rightmost address in the field's lines that is not a
+   * trusted proxy's, otherwise the peer. Proxies append on the right; entries left of the first untrusted address are
+   * only claims. If a proxy names no address (RFC 7239 §6.2, §6.3), the client is that proxy. Canonical text.
    */
   of(peer: string, lines: readonly string[]): string;
 }
@@ -62,7 +62,7 @@ export function createClientAddresses({ networks, field }: TrustedProxies): Clie
   };
 }
 
-/** The lines of the field in a header object, where they may have been joined. */
+/** The lines of the field in a header object, in which they may have been joined. */
 export function linesOf(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
   field: ClientAddressField,
@@ -71,7 +71,7 @@ export function linesOf(
   return lines === undefined ? [] : typeof lines === "string" ? [lines] : lines;
 }
 
-/** The last element of a list: the address in it, or null, and how much of the text stands before its comma; -1 where nothing does. */
+/** The last element of a list: its address, or null, and the length of the text before its comma; -1 for none. */
 interface LastElement {
   readonly node: string | null;
   readonly before: number;
@@ -93,7 +93,7 @@ function clientOf(peer: string, lines: readonly string[], proxies: CidrSet, read
     for (let end = text.length; end > 0;) {
       const { node, before } = readLast(text, end);
       end = before;
-      // RFC 9110 §5.6.1: empty elements count for nothing.
+      // RFC 9110 §5.6.1: empty elements are ignored.
       if (node === "") continue;
       const address = node === null ? undefined : addressOf(node);
       if (address === undefined) return client;
@@ -120,7 +120,7 @@ function endOfIpv4(node: string): number {
   return colon < 0 || node.includes(":", colon + 1) ? node.length : colon;
 }
 
-/** Whether nothing or a port stands from there on. */
+/** Whether the rest is empty or a port. */
 const isPort = (node: string, at: number): boolean => at === node.length || /^:[A-Za-z0-9._-]{1,64}$/.test(node.slice(at, at + 66));
 
 function lastOfList(text: string, end: number): LastElement {
@@ -129,8 +129,8 @@ function lastOfList(text: string, end: number): LastElement {
 }
 
 /**
- * The last element of a Forwarded field (RFC 7239 §4), read from its end: a proxy's element stands behind those that a client
- * sent, and an open quote among these must not reach into it.
+ * The last element of a Forwarded field (RFC 7239 §4), read from its end: a proxy's element follows those of the client,
+ * and an open quote in these must not reach into it.
  */
 function lastForwarded(text: string, end: number): LastElement {
   let at = blanksBefore(text, end);
@@ -147,7 +147,7 @@ function lastForwarded(text: string, end: number): LastElement {
       node = value.startsWith('"') ? value.slice(1, -1) : value;
     }
     at = blanksBefore(text, equals - name.length);
-    // Nobody is named by an empty value either, which is not an empty element.
+    // An empty value names no client either, but is not an empty element.
     if (at === 0 || text[at - 1] === ",") return { node: node === "" ? null : node, before: at - 1 };
     if (text[at - 1] !== ";") return UNREADABLE;
     at = blanksBefore(text, at - 1);
@@ -156,7 +156,7 @@ function lastForwarded(text: string, end: number): LastElement {
 
 const UNREADABLE: LastElement = { node: null, before: -1 };
 
-/** The token or quoted string, with its quotes, that ends there; empty where neither does. */
+/** The token or quoted string, with its quotes, that ends there; empty without either. */
 function valueBefore(text: string, end: number): string {
   if (text[end - 1] !== '"') return tokenBefore(text, end);
   for (let quote = text.lastIndexOf('"', end - 2); end > 1 && quote >= 0;) {
@@ -168,7 +168,7 @@ function valueBefore(text: string, end: number): string {
   return "";
 }
 
-/** Some proxies write IPv6 addresses without the quotes that its colons and brackets need. */
+/** Some proxies write IPv6 addresses without the quotes that colons and brackets require. */
 function tokenBefore(text: string, end: number): string {
   let start = end;
   while (start > 0 && !ENDS_TOKEN.has(text[start - 1] ?? "")) start--;

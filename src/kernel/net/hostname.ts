@@ -48,7 +48,7 @@ export const registrableDomain = (name: string): string | undefined => getDomain
  */
 export const isPublicSuffix = (name: string): boolean => getPublicSuffix(name, SUFFIX_OPTIONS) === name;
 
-/** The same without that default rule: false for names that the Internet does not have, such as `lan`. */
+/** The same without that default rule: false for suffixes that do not exist on the Internet, such as `lan`. */
 export function isListedSuffix(name: string): boolean {
   const { publicSuffix, isIcann, isPrivate } = parse(name, SUFFIX_OPTIONS);
   return publicSuffix === name && (isIcann === true || isPrivate === true);
@@ -80,7 +80,7 @@ function toAscii(text: string): string | undefined {
   return (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase();
 }
 
-// Control characters are ASCII here: URL parsers remove tabs and line breaks from a name without a word.
+// Control characters are ASCII here: URL parsers silently remove tabs and line breaks from a name.
 const NON_ASCII = /[\u0080-\u{10ffff}]/u;
 const URL_SAFE = /^(?:[A-Za-z0-9._*-]|[\u0080-\u{10ffff}])*$/u;
 

@@ -3,16 +3,16 @@ import { classifyIp } from "./ip-class.ts";
 import { type IpAddress, formatIp, parseIp, unmapIp } from "./ip.ts";
 
 /**
- * Ports on which this process listens for its operator: the API and the operations listener. All threads share them, because planes
- * start before these listeners have their ports.
+ * Ports on which this process listens for its operator: the API and the operations listener. All threads share them,
+ * because planes start before these listeners know their ports.
  */
 export interface OperatorPorts {
   add(port: number): void;
-  /** Whether a connection to there would reach one of the listeners: this machine, at such a port. */
+  /** Whether a connection to that address would reach one of the listeners: this machine, at such a port. */
   reaches(address: string, port: number): boolean;
 }
 
-/** One bit a port. Hand it to other threads. */
+/** One bit per port. Pass it to other threads. */
 export const sharedOperatorPorts = (): SharedArrayBuffer => new SharedArrayBuffer(PORTS / 8);
 
 const PORTS = 65_536;
@@ -25,7 +25,7 @@ export function createOperatorPorts(shared: SharedArrayBuffer): OperatorPorts {
   };
 }
 
-/** Interfaces come and go; they are asked for such a port alone. */
+/** Interfaces change at runtime; they are only read for such a port. */
 function isThisMachine(address: string): boolean {
   const parsed = parseIp(address);
   if (parsed === undefined) return false;

@@ -79,12 +79,13 @@ export function createRateLimiter(config: RateLimitConfig, clock: Clock): RateLi
 export const FAILURES_PER_ADDRESS: RateLimitConfig = { requests: 300, periodSeconds: 300 };
 
 /**
- * Whether a secret is as long as those that this program makes, which nobody finds by trying. Such a secret is looked up also where its
- * address has too many failures, so that nobody is locked out by others; shorter ones, which operators choose, are not.
+ * Whether a secret is as long as the ones that this program generates, which cannot be guessed. Such a secret is checked
+ * even if its address has too many failures, so that other clients cannot lock its owner out; shorter ones, which
+ * operators choose, are not.
  */
 export const isBeyondGuessing = (secret: string): boolean => secret.length >= BEYOND_GUESSING_CHARS;
 
-/** 128 bits where each character is one of 16. */
+/** 128 bits if each character is one of 16. */
 const BEYOND_GUESSING_CHARS = 32;
 
 /** The /64 of an IPv6 address, because a client usually controls all of it. */

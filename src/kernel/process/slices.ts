@@ -1,7 +1,7 @@
-/** Work in pieces. After each piece it says what that took, in units of about a microsecond, and others may have a turn. */
+/** Work in steps. After each step it yields its cost, in units of about a microsecond, and other work may get a turn. */
 export type Work<T> = Generator<number, T, undefined>;
 
-/** Does all of it at once, where nobody waits. */
+/** Does all of it at once, when no other work waits. */
 export function finish<T>(work: Work<T>): T {
   for (;;) {
     const piece = work.next();
@@ -9,14 +9,17 @@ export function finish<T>(work: Work<T>): T {
   }
 }
 
-/** A thread's long works: a slice of one of them in each turn of its event loop, in rotation, so that no work waits for all of another. */
+/**
+ * A thread's long tasks: a slice of one of them in each turn of its event loop, in rotation, so that no task waits for
+ * all of another.
+ */
 export interface Slices {
-  /** `done` is called in the same turn where what is left of its slice is enough. */
+  /** `done` is called in the same turn if the rest of its slice is enough. */
   start<T>(work: Work<T>, done: (result: T) => void, failed: (error: unknown) => void): void;
   run<T>(work: Work<T>): Promise<T>;
 }
 
-/** Counted, not measured: a work has the same slices on every machine. A piece may exceed what is left by its own size. */
+/** Counted, not measured: a task has the same slices on every machine. A step may exceed the remaining units by its own size. */
 const SLICE_UNITS = 5_000;
 
 export function createSlices(nextTurn: (turn: () => void) => void = (turn) => void setImmediate(turn)): Slices {

@@ -3,11 +3,12 @@ import { SourceMap, type SourceMapPayload } from "node:module";
 import { fileURLToPath } from "node:url";
 
 /**
- * Loaded first by each file of the built program (tools/build.ts): stack traces name the files and lines of the sources. A map is read
- * when the first trace needs it. Node.js's `--enable-source-maps` reads them all at the start, in every thread.
+ * Loaded first by each file of the built program (tools/build.ts): stack traces name the files and lines of the sources.
+ * A map is read when the first trace needs it. Node.js's `--enable-source-maps` reads them all at the start, in every
+ * thread.
  */
 
-/** Maps are large, and errors come together. */
+/** Maps are large, and errors often occur together. */
 const KEPT_MS = 10_000;
 const dist = import.meta.resolve("#package.json").replace(/package\.json$/, "");
 const maps = new Map<string, SourceMap | undefined>();
@@ -43,7 +44,7 @@ function readMap(file: string): SourceMap | undefined {
   try {
     return new SourceMap(JSON.parse(readFileSync(fileURLToPath(`${file}.map`), "utf8")) as SourceMapPayload);
   } catch {
-    // Somebody took the maps away, or another build took this one's place: the built lines are better than none.
+    // The maps were removed, or another build replaced this one: built lines are better than none.
     return undefined;
   }
 }

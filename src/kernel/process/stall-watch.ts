@@ -14,7 +14,7 @@ export interface Stall {
   readonly cpuMs: number | null;
 }
 
-/** No tick of a thread takes a second; on a busy machine, it may wait for the CPU. */
+/** Above the length of any tick of a thread, which is under a second; on a busy machine, it may wait for the CPU. */
 export const STALL_MS = 2_000;
 const LOOK_EVERY_MS = 500;
 
@@ -34,7 +34,7 @@ interface Watched {
   /** Monotonic time of the last observed beat. */
   sinceMs: number;
   isStalled: boolean;
-  /** What it was at when it was found stalled: when it is back it has begun other things. */
+  /** The activity when the stall was detected: after recovery it has begun other ones. */
   begun: string;
 }
 

@@ -1,43 +1,44 @@
-/** Something that is done once at the end of a turn of the event loop, however often it was asked for in it. */
+/** A task that runs once at the end of a turn of the event loop, however often it was requested in it. */
 export interface TickTask {
   onTickEnd(): void;
 }
 
-/** Something that nobody whom the turn answers has to wait for. */
+/** A task that no answer of the turn has to wait for. */
 export interface DeferredTask {
   onAllSent(): void;
 }
 
-/** Node's event loop has others that wait for their turns. */
+/** Other work of Node's event loop waits for its turns. */
 const LOOKS_MAX = 4;
 
 let due: TickTask[] = [];
-/** The first `lateCount` of these: the array keeps its room, since there may be one for each read. */
+/** The first `lateCount` of these are set: the array keeps its length, because there may be one for each read. */
 const late: (DeferredTask | null)[] = [];
 let lateCount = 0;
 let isAmidTurn = false;
-/** Where tasks wait that no turn of ours has brought. One may come before it: what its tasks add is for the turn after. */
+/** Runs tasks that were added outside of our turns. A turn may come before it: tasks that its tasks add run in the turn after. */
 let soon: NodeJS.Immediate | null = null;
 
-/** Has the task done when all that has come in this turn was read. It is to be added once, and must not throw. */
+/** Runs the task once all input of this turn was read. It must be added only once, and must not throw. */
 export function atTickEnd(task: TickTask): void {
   if (!isAmidTurn) soon ??= setImmediate(run);
   due.push(task);
 }
 
 /**
- * Has the task done when all that the turn sends has left, or before the sockets' loop reads anything over what a handler was
- * given in this turn: that is still as it was. False outside of such a turn, where nothing is known of either. It is to be added once, and must not throw.
+ * Runs the task after all output of the turn was sent, or before the sockets' loop overwrites data that a handler
+ * received in this turn: until then the data is unchanged. False outside of such a turn, where neither is known. It must
+ * be added only once, and must not throw.
  */
 export function afterSends(task: DeferredTask): boolean {
   if (isAmidTurn) late[lateCount++] = task;
   return isAmidTurn;
 }
 
-/** Whether any waits. */
+/** Whether any task waits. */
 export const hasLateTasks = (): boolean => lateCount > 0;
 
-/** Before the buffer that sockets share is filled anew. */
+/** Called before the buffer that sockets share is refilled. */
 export function doLateTasks(): void {
   for (let index = 0; index < lateCount; index++) {
     const task = late[index];
@@ -48,8 +49,8 @@ export function doLateTasks(): void {
 }
 
 /**
- * Does the work of a turn that reads many sockets, and then what was to be done at its end. Before late tasks `lookAgain` does
- * what has come meanwhile, if anything has: nobody waits for what nobody waits for.
+ * Does the work of a turn that reads many sockets, and then the tasks of its end. Before late tasks, `lookAgain` handles
+ * input that has arrived meanwhile, if any: input does not wait for late tasks.
  */
 export function inOneTurn(work: () => boolean, lookAgain: () => boolean): void {
   try {

@@ -64,7 +64,7 @@ export interface GatewayFront {
   readonly allowedHosts?: AllowedHosts;
 }
 
-/** The operator's files for rules (rules/managed/rule-material.ts), in memory that threads share; null where there are none. */
+/** The operator's files for rules (rules/managed/rule-material.ts), in memory that threads share; null if there are none. */
 export interface RuleMaterial {
   /** The compiled OWASP Core Rule Set. */
   readonly coreRules: SharedArrayBuffer | null;

@@ -83,7 +83,7 @@ const BOOKMARKS = "/accounts/:account_id/access/bookmarks";
 const BOOKMARK = "/accounts/:account_id/access/bookmarks/:bookmark_id";
 const bookmark = { scope: "account", invalid_body: "access_app_invalid", paging: "one" } as const;
 
-/** Ended on 2023-03-19 (SPEC 9): applications of the type bookmark take their place. */
+/** Ended on 2023-03-19 (SPEC 9): applications of the type bookmark replace them. */
 const BOOKMARK_ROUTES: readonly Route[] = [
   route({
     ...bookmark,

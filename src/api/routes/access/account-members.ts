@@ -12,7 +12,7 @@ function idOf({ account }: Resolved): string {
   return account.id;
 }
 
-/** What the organizations API had until it ended (SPEC 9, 2020-04-02), in the Accounts API. */
+/** The members of the organizations API, which ended (SPEC 9, 2020-04-02), in the Accounts API. */
 export const ACCOUNT_MEMBER_ROUTES: readonly Route[] = [
   route({
     ...read,

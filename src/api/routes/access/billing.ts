@@ -4,7 +4,7 @@ import { BillingEntry, BillingProfile } from "#model/access/billing.ts";
 
 const NOTHING_OWED = { account_type: "self_hosted", balance: "0", card_number: null, next_bill_date: null } as const;
 
-/** SPEC 9, 2023-06-06. Nothing is paid for here, which is what they say. */
+/** SPEC 9, 2023-06-06. Nothing costs money here, and the answers say so. */
 export const BILLING_ROUTES: readonly Route[] = [
   route({
     method: "GET",

@@ -1,7 +1,7 @@
 import { type Route, route } from "#api/route.ts";
 import { DeprecationCall } from "#model/access/deprecation-call.ts";
 
-/** What an operator looks at before a date: which tokens would break. */
+/** For operators before a date: the tokens that would break. */
 export const DEPRECATION_CALL_ROUTES: readonly Route[] = [
   route({
     method: "GET",

@@ -23,7 +23,7 @@ const Deleted = Type.Object({ id: Type.String() });
 
 interface Level {
   readonly path: `/zones/:zone_id/${string}` | `/accounts/:account_id/${string}`;
-  /** Before the operations' names. */
+  /** Prefix of the operations' names. */
   readonly id: string;
   readonly whose: string;
   readonly read: { readonly method: "GET"; readonly scope: "zone" | "account"; readonly permissions: readonly PermissionGroupName[] };
@@ -112,7 +112,7 @@ export const SENSITIVE_DATA_ROUTES: readonly Route[] = [
   ...patternRoutes(ACCOUNT),
 ];
 
-/** What an account looks for is looked for in all its zones. */
+/** The patterns of an account apply to all its zones. */
 function patternRoutes(level: Level): readonly Route[] {
   return [
     route({

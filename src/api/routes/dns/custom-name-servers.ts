@@ -49,7 +49,7 @@ export const CUSTOM_NAME_SERVER_ROUTES: readonly Route[] = [
     permissions: WRITE,
     result: CustomNameServer,
     paging: "list",
-    // The status follows the records as they are at every reading.
+    // The status reflects the current records at every read.
     handler: ({ control, params }) => control.customNameServers.list(params.account_id),
   }),
   route({

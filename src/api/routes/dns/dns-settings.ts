@@ -28,7 +28,7 @@ const edit = (row: Row): Route =>
     handler: ({ control, call, resolved, body }) => control.dnsSettings.editZone(call, zoneOf(resolved).id, body),
   });
 
-/** Older paths have the newest handlers: the deprecation table gives them the shapes they had. */
+/** Older paths have the newest handlers: the deprecation table gives them their former shapes. */
 const legacy = (path: string, id: string, what: string, permissions: Readonly<Record<"read" | "write", Route["permissions"]>>) => [
   show({ path, id: `${id}-get`, summary: `Show ${what}`, permissions: permissions.read }),
   edit({ path, id: `${id}-edit`, summary: `Change ${what}`, permissions: permissions.write }),

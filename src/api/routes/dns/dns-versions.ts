@@ -6,7 +6,7 @@ const COLLECTION = "/zones/:zone_id/dns_versions";
 const ITEM = "/zones/:zone_id/dns_versions/:version";
 const READ = ["DNS Read", "DNS Write"] as const;
 const WRITE = ["DNS Write"] as const;
-/** Of changes, which are two records each. */
+/** Page sizes of changes, which are two records each. */
 const CHANGES_PER_PAGE = { default: 100, max: 5000 } as const;
 
 /** Selvedge's own: history, comparison and undo of a zone's records. */

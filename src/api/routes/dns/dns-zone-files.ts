@@ -5,7 +5,7 @@ import { zoneOf } from "#api/zone-of.ts";
 
 const COLLECTION = "/zones/:zone_id/dns_records";
 
-/** Clients send the words as their language writes them. */
+/** Clients send the words in the spelling of their language. */
 const ImportForm = Type.Object({
   file: Type.String({ minLength: 1, description: "A zone file in the format of RFC 1035; $INCLUDE is not allowed." }),
   proxied: Type.Optional(
@@ -26,9 +26,9 @@ const ImportQuery = Type.Object({ on_error: Type.Optional(Type.Enum([...ON_ERROR
 const ImportResult = Type.Object({
   recs_added: Type.Integer(),
   total_records_parsed: Type.Integer(),
-  /** Lines that were changed or left out; of a dry run all. */
+  /** Lines that were changed or skipped; in a dry run all. */
   report: Type.Optional(Type.Array(ImportLine)),
-  /** Of files of more than 2,000 records. */
+  /** For files of more than 2,000 records. */
   import: Type.Optional(DnsImport),
 });
 

@@ -144,7 +144,7 @@ function directionRoutes(direction: "incoming" | "outgoing", configuration: TSch
   ];
 }
 
-/** What is done to the transfers of a zone, and answered with a word. */
+/** An operation on the transfers of a zone, answered with a word. */
 const operation = (
   method: "GET" | "POST",
   path: string,

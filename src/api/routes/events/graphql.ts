@@ -10,21 +10,21 @@ const Body = Type.Object({
   operationName: Type.Optional(Type.Union([Type.String({ maxLength: 255 }), Type.Null()])),
 });
 
-/** Of GraphQL over HTTP. */
+/** Query parameters of GraphQL over HTTP. */
 const InAddress = Type.Object({
   query: Body.properties.query,
   variables: Type.Optional(Type.String({ maxLength: 65_536, description: "A JSON object." })),
   operationName: Type.Optional(Type.String({ maxLength: 255 })),
 });
 
-/** Throws `invalid_input` for what is no JSON object. */
+/** Throws `invalid_input` if the text is not a JSON object. */
 function variablesOf(text: string | undefined): Readonly<Record<string, unknown>> | null {
   if (text === undefined || text === "") return null;
   try {
     const value: unknown = JSON.parse(text);
     if (value === null || (typeof value === "object" && !Array.isArray(value))) return value as Readonly<Record<string, unknown>> | null;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new PlatformError("invalid_input", { message: "variables must be a JSON object", source: "/variables" });
 }

@@ -19,7 +19,7 @@ const JOBS = `${LOGPUSH}/jobs` as const;
 const read = { scope: "account", method: "GET", permissions: ["Logs Read", "Logs Write"] } as const;
 const write = { scope: "account", permissions: ["Logs Write"], invalid_body: "logpush_invalid" } as const;
 
-/** Jobs that push the logs of gateways to somebody else's servers. */
+/** Jobs that push the logs of gateways to external servers. */
 export const LOGPUSH_ROUTES: readonly Route[] = [
   route({
     ...read,

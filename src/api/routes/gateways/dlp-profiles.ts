@@ -14,7 +14,7 @@ const writing = {
   paging: "one",
 } as const;
 
-/** What data loss prevention of gateways looks for. */
+/** The profiles of data loss prevention for gateways. */
 export const DLP_PROFILE_ROUTES: readonly Route[] = [
   route({
     ...reading,

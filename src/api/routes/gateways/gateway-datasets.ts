@@ -17,7 +17,7 @@ const PER_PAGE = { default: 20, max: 100 };
 
 const key = ({ account_id, gateway_id }: { readonly account_id: string; readonly gateway_id: string }) => ({ account_id, gateway_id });
 
-/** Parts of a gateway's logs, and what is found out about them (reference, part B). */
+/** Parts of a gateway's logs, and their evaluations (reference, part B). */
 export const GATEWAY_DATASET_ROUTES: readonly Route[] = [
   route({
     method: "GET",

@@ -7,7 +7,7 @@ const READ = ["AI Gateway Read", "AI Gateway Write"] as const;
 const WRITE = ["AI Gateway Write"] as const;
 const shared = { scope: "account", invalid_body: "gateway_input_invalid", invalid_query: "gateway_input_invalid" } as const;
 
-/** Host names of an account's own under which its gateways are reached. */
+/** An account's host names for its gateways. */
 export const GATEWAY_DOMAIN_ROUTES: readonly Route[] = [
   route({
     ...shared,

@@ -21,7 +21,7 @@ const reading = { ...shared, permissions: READ } as const;
 const writing = { ...shared, permissions: WRITE, paging: "one" } as const;
 const PAGES = { paging: "page", per_page: { default: 20, max: 100 } } as const;
 
-/** Where published clients look for the items of a list. */
+/** Additional place in which published clients look for the items of a list. */
 const listedAs =
   (name: string) =>
   ({ items, page, per_page }: Page<unknown>): object => ({

@@ -9,7 +9,7 @@ const WRITE = ["AI Gateway Write"] as const;
 const PATH = "/accounts/:account_id/ai-gateway/gateways/:gateway_id/logs";
 const Nothing = Type.Null();
 
-/** A body from anywhere must not become a page of ours: JSON and text stay what they are, the rest is bytes. */
+/** An external body must not become a page of ours: JSON and text keep their types, other types become bytes. */
 const rawReply = ({ type, bytes }: LogBody): RawReply => ({
   // linear: pumped
   type: /^application\/(?:[\w.+-]+\+)?json$/.test(type.split(";")[0] ?? "")

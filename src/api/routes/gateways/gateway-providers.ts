@@ -28,7 +28,7 @@ const writing = { ...shared, permissions: WRITE, paging: "one" } as const;
 const PAGES = { paging: "page", per_page: { default: 20, max: 100 } } as const;
 const Search = Type.Optional(Type.String({ maxLength: 128 }));
 
-/** Keys for providers that gateways keep, and where a provider is reached. */
+/** Keys for providers that gateways keep, and the addresses of providers. */
 const PROVIDER_CONFIG_ROUTES: readonly Route[] = [
   route({
     ...reading,
@@ -136,7 +136,7 @@ const COST_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** Providers of an account's own. */
+/** An account's custom providers. */
 const CUSTOM_PROVIDER_ROUTES: readonly Route[] = [
   route({
     ...reading,

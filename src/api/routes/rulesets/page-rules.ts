@@ -5,7 +5,7 @@ import { PageRule, PageRuleEdit, PageRuleQuery, PageRuleWrite } from "#model/rul
 
 const PAGE_RULES = "/zones/:zone_id/pagerules";
 const PAGE_RULE = "/zones/:zone_id/pagerules/:pagerule_id";
-// What there is of page rules says where the previous WAF looks.
+// Page rules here only determine where the previous WAF runs.
 const read = { method: "GET", scope: "zone", permissions: ["Zone Settings Read", "Zone Settings Write"], result: PageRule } as const;
 const write = { scope: "zone", permissions: ["Zone Settings Write"], paging: "one", invalid_body: "firewall_invalid" } as const;
 

@@ -4,7 +4,7 @@ import type { RulesetScope } from "#control/rulesets/ruleset-scope.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import type { PermissionGroupName } from "#model/access/permission-groups.ts";
 
-/** The level that rulesets belong to, and the groups that may read or write some of them there: each phase has its own permissions. */
+/** The level of rulesets, and the groups that may read or write some of them there: each phase has separate permissions. */
 export interface RulesetLevel {
   readonly scope: "account" | "zone";
   readonly id: string;

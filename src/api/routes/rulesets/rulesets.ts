@@ -9,7 +9,7 @@ import { expressionRoutesOf, traceRouteOf } from "./rule-expressions.ts";
 import { ACCOUNT, type RulesetBase, type RulesetLevel, scopeOf, ZONE } from "./ruleset-level.ts";
 import { versionRoutesOf } from "./ruleset-versions.ts";
 
-/** Adds a note for each rule of the ruleset that does not run, and for what in it has no effect. */
+/** Adds a note for each rule of the ruleset that does not run, and for each part without effect. */
 async function withNotes(control: Control, call: Call, scope: RulesetScope, ruleset: Ruleset): Promise<Ruleset> {
   const notes = ruleset.kind === "managed" ? [] : await control.ruleTraces.notes(scope, ruleset.id);
   if (notes.length > 0) (call.notes ??= []).push(...notes.slice(0, NOTES_MAX));

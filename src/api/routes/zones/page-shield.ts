@@ -6,7 +6,7 @@ const OFF = { enabled: false, use_cloudflare_reporting_endpoint: false, use_conn
 const READ = ["Zone Settings Read", "Zone Settings Write"] as const;
 const WRITE = ["Zone Settings Write"] as const;
 
-/** Throws `setting_unavailable` for anything that would be on: bodies of pages are not looked at for scripts. */
+/** Throws `setting_unavailable` for any enabled setting: bodies of pages are not scanned for scripts. */
 function checkOff(body: PageShieldUpdate): void {
   const on = Object.entries(body).find(([, value]) => value === true);
   if (on !== undefined)
@@ -71,5 +71,5 @@ const routesUnder = (segment: "page_shield" | "script_monitor"): readonly Route[
   ];
 };
 
-/** Page Shield, and under the name that it had until 2022-10-11 (SPEC 9). */
+/** Page Shield, also under its name until 2022-10-11 (SPEC 9). */
 export const PAGE_SHIELD_ROUTES: readonly Route[] = [...routesUnder("page_shield"), ...routesUnder("script_monitor")];

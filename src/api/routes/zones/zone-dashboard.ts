@@ -7,7 +7,7 @@ const read = { method: "GET", scope: "zone", permissions: ["Analytics Read", "Lo
 /** An installation is one place. */
 const COLO = "local";
 
-/** What was there before GraphQL analytics (SPEC 9, 2021-03-01). */
+/** The interface before GraphQL analytics (SPEC 9, 2021-03-01). */
 export const ZONE_DASHBOARD_ROUTES: readonly Route[] = [
   route({
     ...read,

@@ -12,10 +12,10 @@ async function editOne(control: Control, call: Call, zoneId: string, id: string,
   return shown as ZoneSetting;
 }
 
-/** SPEC 9 has POST for it, where all others have PATCH. */
+/** SPEC 9 has POST for it, whereas all others have PATCH. */
 const POSTED = "privacy_pass";
 
-/** A setting that has ended has paths of its own, so that the deprecation table can name them. */
+/** A setting that has ended has separate paths, so that the deprecation table can name them. */
 const ended = (settingId: string): readonly Route[] => {
   const path = `/zones/:zone_id/settings/${settingId}`;
   const id = `zone-setting-${settingId.replaceAll("_", "-")}`;

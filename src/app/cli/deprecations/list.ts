@@ -12,7 +12,7 @@ export interface DeprecationsOptions extends ApiOptions {
   readonly account?: string;
 }
 
-/** Prints the table of deprecations, or who still calls what is in it. */
+/** Prints the table of deprecations, or the callers that still use them. */
 export async function deprecationsList(options: DeprecationsOptions, flags: readonly string[]): Promise<ExitCode> {
   const { data, json } = loadConfig(configInput(flags));
   if (options.whoCalls !== true) {
@@ -30,7 +30,7 @@ export async function deprecationsList(options: DeprecationsOptions, flags: read
   return EXIT.ok;
 }
 
-/** The account that was named, or the only one that the token can access. Throws CliError where there is a choice. */
+/** The named account, or the only one that the token can access. Throws CliError if there are several. */
 export async function requireAccount(api: ApiClient, named: string | undefined): Promise<string> {
   if (named !== undefined) return named;
   const accounts = (await explained("accounts", () => api.call("GET", "/accounts?per_page=50"))) as readonly { readonly id: string }[];
@@ -41,7 +41,7 @@ export async function requireAccount(api: ApiClient, named: string | undefined):
 }
 
 const PER_PAGE = 1000;
-/** A million rows are more than anybody has. */
+/** A million rows are more than any account has. */
 const PAGES_MAX = 1000;
 
 async function allCalls(api: ApiClient, account: string): Promise<readonly DeprecationCall[]> {
@@ -56,13 +56,13 @@ async function allCalls(api: ApiClient, account: string): Promise<readonly Depre
 }
 
 interface Caller extends Omit<DeprecationCall, "day"> {
-  /** The day on which what it calls ends or has ended. */
+  /** The day on which the called interface ends or has ended. */
   readonly ends: IsoDate | "";
-  /** The last day on which it called. */
+  /** The last day with a call. */
   readonly last: string;
 }
 
-/** Counts of all days together: what ends next first, and the most called of it. */
+/** Counts over all days: ordered by the next end, and then by the number of calls. */
 export function callersOf(calls: readonly DeprecationCall[], today: IsoDate = isoDate(systemClock.nowMs())): readonly Caller[] {
   const ends = new Map(DEPRECATIONS.map(({ id, date }) => [id, date]));
   const callers = new Map<string, Caller>();

@@ -13,7 +13,7 @@ import { CliError, columns, EXIT, type ExitCode, print } from "#app/cli/outcome.
 import { rebuild } from "./rebuild.ts";
 
 export interface DoctorOptions {
-  /** The database was put back on purpose: what was served is another history. */
+  /** The database was restored on purpose: the served data is of another history. */
   readonly newHistory?: boolean;
   /** Writes a new database from the last good copy. */
   readonly rebuild?: boolean;
@@ -27,7 +27,7 @@ interface Finding {
 
 const SQLITE = "sqlite:";
 
-/** Looks through everything that the data directory holds, which no server may use meanwhile. Exits 1 where something is wrong. */
+/** Checks all files of the data directory, which no server may use meanwhile. Exits 1 if a check fails. */
 export async function doctor(
   { newHistory = false, rebuild: isRebuild = false }: DoctorOptions,
   flags: readonly string[],

@@ -3,7 +3,7 @@ import type { Config } from "#app/config/config.ts";
 import { rebuildDatabase } from "#app/control/rebuild-database.ts";
 import { CliError, columns, EXIT, type ExitCode, print } from "#app/cli/outcome.ts";
 
-/** Planes never see this, so their copy does not have it. */
+/** Not part of the planes' copy, because they never read it. */
 const NOT_IN_COPY = [
   "users and memberships, passwords, sessions, and the names and settings of accounts",
   "what tokens may do besides running gateways, and tokens that may run none",
@@ -21,7 +21,7 @@ const NEXT = [
   "keep a backup from now on, and delete the directory with the damaged files when nothing is missing",
 ] as const;
 
-/** Writes a new database from the last good copy, and says what came back, what did not, and what to do next. */
+/** Writes a new database from the last good copy, and reports the restored data, the lost data, and the next steps. */
 export async function rebuild(config: Config): Promise<ExitCode> {
   const { at, kinds, aside, complaints } = await rebuildDatabase(config, systemClock).catch((error: unknown) => {
     throw error instanceof Error ? new CliError(error.message) : error;

@@ -3,13 +3,13 @@ import { isAlive, readRunFile } from "#app/operations/run-file.ts";
 import { type ApiClient, ApiFailure, createApiClient } from "../api-client.ts";
 import { CliError, complain, EXIT } from "../outcome.ts";
 
-/** The options that every command has that talks to the API. */
+/** The options of every command that uses the API. */
 export interface ApiOptions {
   readonly api?: string;
   readonly token?: string;
 }
 
-/** A client for the API that the options, the environment or the running server of the data directory name. */
+/** A client for the API that is named by the options, the environment or the running server of the data directory. */
 export function openZoneApi(options: ApiOptions, dataDir: string, headers: Readonly<Record<string, string>> = {}): ApiClient {
   const token = options.token ?? process.env["SELVEDGE_TOKEN"];
   if (token === undefined || token === "") throw new CliError("an API token is required: set SELVEDGE_TOKEN or --token", EXIT.usage);
@@ -30,10 +30,10 @@ function runningApi(dataDir: string): string {
   return run.api;
 }
 
-/** A zone's name as the API has it. */
+/** A zone's name in the form of the API. */
 export const plainZoneName = (name: string): string => parseHostname(name, { underscores: true }) ?? name.replace(/\.$/, "").toLowerCase();
 
-/** The identifier of the zone that the token may see, or undefined. */
+/** The identifier of the zone if the token may see it, otherwise undefined. */
 export async function findZone(api: ApiClient, name: string): Promise<string | undefined> {
   const [found] = (await api.call("GET", `/zones?name=${encodeURIComponent(name)}`)) as readonly { id: string }[];
   return found?.id;
@@ -42,15 +42,18 @@ export async function findZone(api: ApiClient, name: string): Promise<string | u
 /** The code of `authentication_error`: the token is valid, but lacks the permission. */
 const NO_PERMISSION = 10000;
 
-/** No name of a zone is one. */
+/** No zone name has this form. */
 const ZONE_ID = /^[0-9a-f]{32}$/;
 
-/** As `findZone`, or the identifier itself, which a token without Zone Read has to name; throws CliError where there is none. */
+/**
+ * Like `findZone`, or the identifier itself, which is required for a token without Zone Read; throws CliError if it does
+ * not exist.
+ */
 export const requireZone = async (api: ApiClient, name: string): Promise<string> =>
   explained(`zone ${name}`, async () => {
     if (ZONE_ID.test(name)) return name;
     const id = await findZone(api, name).catch((error: unknown) => {
-      // The token may list no zones at all.
+      // The token may not be allowed to list zones.
       if (error instanceof ApiFailure && error.has(NO_PERMISSION)) return undefined;
       throw error;
     });
@@ -59,10 +62,10 @@ export const requireZone = async (api: ApiClient, name: string): Promise<string>
     return id;
   });
 
-/** Too many requests, and a server that is busy, starting or behind a proxy that waits for it. */
+/** Too many requests, and a server that is busy, starting or behind a waiting proxy. */
 const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** What the API refuses becomes the command's own error, with what it was about. */
+/** Turns a refusal of the API into the command's error, with its subject. */
 export async function explained<T>(about: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

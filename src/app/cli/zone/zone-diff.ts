@@ -12,7 +12,7 @@ export interface ZoneDiffOptions extends ApiOptions {
 
 const PER_PAGE = 5000;
 
-/** Prints what makes one version of a zone out of another: a line with - or + for each record that goes or comes. */
+/** Prints the differences between two versions of a zone: a line with - or + for each removed or added record. */
 export async function zoneDiff(zone: string, options: ZoneDiffOptions, flags: readonly string[]): Promise<ExitCode> {
   const { data, json } = loadConfig(configInput(flags));
   const query = new URLSearchParams({ per_page: String(PER_PAGE) });
@@ -33,13 +33,13 @@ export async function zoneDiff(zone: string, options: ZoneDiffOptions, flags: re
   return EXIT.ok;
 }
 
-/** What was, then what is. */
+/** The old record, then the new one. */
 export const diffLines = ({ before, after }: DnsVersionChange, zoneName: string): readonly string[] => [
   ...(before ? [`- ${recordLine(before, zoneName)}`] : []),
   ...(after ? [`+ ${recordLine(after, zoneName)}`] : []),
 ];
 
-/** Throws CliError for what is no version. */
+/** Throws CliError if the text is not a version. */
 export function versionNumber(text: string): string {
   if (/^\d{1,10}$/.test(text)) return text;
   throw new CliError(`${JSON.stringify(text)} is not a version; zone history lists the version numbers`, EXIT.usage);

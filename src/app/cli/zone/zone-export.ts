@@ -3,7 +3,7 @@ import { configInput } from "../config-input.ts";
 import { EXIT, type ExitCode, print } from "../outcome.ts";
 import { type ApiOptions, explained, openZoneApi, plainZoneName, requireZone } from "./zone-api.ts";
 
-/** Prints the zone as a zone file, which zone import takes back. */
+/** Prints the zone as a zone file, which zone import accepts. */
 export async function zoneExport(zone: string, options: ApiOptions, flags: readonly string[]): Promise<ExitCode> {
   const { data, json } = loadConfig(configInput(flags));
   const api = openZoneApi(options, data);

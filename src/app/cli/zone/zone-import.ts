@@ -19,13 +19,16 @@ export interface ZoneImportOptions extends ApiOptions {
   readonly dryRun?: boolean;
 }
 
-/** Adds the file's records; 1 when a line is wrong, unless such lines are left out. What exists already in the same form counts as skipped. */
+/**
+ * Adds the file's records; returns 1 if a line is wrong, unless wrong lines are skipped. Records that already exist in
+ * the same form count as skipped.
+ */
 export async function zoneImport(file: string, options: ZoneImportOptions, flags: readonly string[]): Promise<ExitCode> {
   const zone = plainZoneName(options.zone);
   const config = loadConfig(configInput(flags));
   const api = openZoneApi(options, config.data);
   const zoneFile = await readInput(file);
-  // Before anything is created: a zone without its records would be of no use.
+  // Before anything is created: a zone without its records would be useless.
   let failed = options.onError === "skip" ? [] : unreadableLines(zoneFile, zone);
   let outcome: Imported = { zone_id: null, created: 0, skipped: 0, report: [] };
   if (failed.length === 0) {
@@ -51,7 +54,7 @@ interface Imported {
   readonly zone_id: string | null;
   readonly created: number;
   readonly skipped: number;
-  /** Lines that were changed or left out; of a dry run all. */
+  /** Lines that were changed or skipped; in a dry run all. */
   readonly report: readonly ImportLine[];
 }
 
@@ -91,7 +94,7 @@ function unreadableLines(file: string, zone: string): readonly ZoneFileError[] {
   }
 }
 
-/** The lines that the API names. Other refusals become the command's own error. */
+/** The lines that the API names. Other refusals become the command's error. */
 function refusedLines(error: unknown): readonly ZoneFileError[] {
   if (!(error instanceof ApiFailure)) throw error;
   if (error.has(ERROR_CODES.body_too_large.code))

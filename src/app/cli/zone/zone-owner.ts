@@ -14,7 +14,7 @@ export interface ZoneOwnerOptions {
   readonly account?: string;
 }
 
-/** The operator's word that the account owns the name; no token can say so. */
+/** The operator confirms that the account owns the name; no token can do this. */
 export async function zoneProve(name: string, { account }: ZoneOwnerOptions, flags: readonly string[]): Promise<ExitCode> {
   const zone = plainZoneName(name);
   return withSettling(flags, async ({ settling, json, whenHeeded }) => {
@@ -24,7 +24,7 @@ export async function zoneProve(name: string, { account }: ZoneOwnerOptions, fla
   });
 }
 
-/** Decides whose a name is; without a name, lists the zones whose right to theirs is in question. */
+/** Decides the owner of a name; without a name, lists the zones with disputed ownership. */
 export async function zoneSettle(name: string | undefined, { account }: ZoneOwnerOptions, flags: readonly string[]): Promise<ExitCode> {
   return withSettling(flags, async ({ settling, json, whenHeeded }) => {
     if (name === undefined) {

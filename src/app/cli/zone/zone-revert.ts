@@ -12,14 +12,14 @@ export interface ZoneRevertOptions extends ApiOptions {
   readonly reason?: string;
 }
 
-/** Takes one version back, or goes back to one, and prints what that changed. */
+/** Undoes one version, or restores one, and prints the changes. */
 export async function zoneRevert(zone: string, options: ZoneRevertOptions, flags: readonly string[]): Promise<ExitCode> {
   const { data, json, vendor } = loadConfig(configInput(flags));
   const { version, to, reason } = options;
   if ((version === undefined) === (to === undefined))
     throw new CliError("name the version to undo, or with --to the version to restore", EXIT.usage);
   const target = versionNumber(version ?? to ?? "");
-  // A header's octets: fetch takes them as Latin-1, the API reads them as UTF-8.
+  // A header's octets: fetch accepts Latin-1, the API decodes UTF-8.
   const headers = reason === undefined ? {} : { [`${vendor.prefix}-change-reason`]: Buffer.from(reason, "utf8").toString("latin1") };
   const api = openZoneApi(options, data, headers);
   const name = plainZoneName(zone);

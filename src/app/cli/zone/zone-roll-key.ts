@@ -8,7 +8,7 @@ export interface ZoneRollKeyOptions extends ApiOptions {
   readonly status?: boolean;
 }
 
-/** Begins to replace the key of a signed zone, and prints how far that has come. */
+/** Starts the replacement of a signed zone's key, and prints its progress. */
 export async function zoneRollKey(zone: string, options: ZoneRollKeyOptions, flags: readonly string[]): Promise<ExitCode> {
   const { data, json } = loadConfig(configInput(flags));
   const api = openZoneApi(options, data);
