@@ -11,6 +11,7 @@ import type { Dispatch } from "#rules/expression/compile/dispatch.ts";
 import { rememberLast } from "#rules/text/memo.ts";
 import type { PartExceptions } from "#rules/managed/excepted-parts.ts";
 import { shownCause } from "#rules/managed/matched-part.ts";
+import { compileTarget } from "#rules/seclang/run/compiled-rule.ts";
 import type { ExcludedTarget } from "#rules/seclang/run/transaction.ts";
 import { exceptingWhole, leftOutOf, rememberVariants } from "./part-exceptions.ts";
 
@@ -85,8 +86,9 @@ function createCoreDispatch(rules: readonly CompiledRule[], numbers: ReadonlyMap
 }
 
 const excludedTargets = ({ parts }: PartExceptions, numbers: ReadonlyMap<string, number | undefined>): readonly ExcludedTarget[] =>
-  parts.map(({ rule_ids, part, name }) => ({
+  parts.map(({ rule_ids, part, name, target }) => ({
     ids: [...rule_ids].flatMap((id) => numbers.get(id) ?? []),
+    ...(target === undefined ? {} : { target: compileTarget(target) }),
     // What XPath chooses is a collection for itself.
     ...(part === "XML" ? { collection: `XML:${name}`, name: "" } : { collection: part, name }),
   }));

@@ -15,7 +15,7 @@ import { OWN_SIGNATURES } from "#rules/managed/signatures/table.ts";
 import { exceptingWhole, leftOutOf, rememberVariants } from "./part-exceptions.ts";
 
 /** Compiles a definition; rules that have a predicate of their own need no expression. */
-type Compile = (definition: RulesetDefinition, predicates: ReadonlyMap<string, Predicate>) => CompiledRuleset;
+export type Compile = (definition: RulesetDefinition, predicates: ReadonlyMap<string, Predicate>) => CompiledRuleset;
 
 /** Whether something else than the rules' own engine runs it. */
 export const runsElsewhere = (ruleset: ManagedRuleset): boolean =>

@@ -9,7 +9,10 @@ import type { FieldChange } from "#rules/actions/field-change.ts";
 import { finish, type Work } from "#kernel/process/slices.ts";
 import { createRegexTable, type RegexTable } from "#rules/regex/regex-table.ts";
 import { compileHeaderChanges } from "#rules/actions/header-changes.ts";
-import { compileManaged, runsElsewhere } from "./compile-managed.ts";
+import { type Compile, compileManaged, runsElsewhere } from "./compile-managed.ts";
+import { compileSecLang } from "./compile-seclang.ts";
+import { SECLANG_RULESET_ID } from "#rules/managed/request-rulesets.ts";
+import { secLangRuleset } from "#rules/managed/seclang-ruleset.ts";
 import { executionOf, MANAGED_RULESETS } from "#rules/managed/rulesets.ts";
 import type { ManagedRuleset } from "#rules/managed/managed-ruleset.ts";
 import { PACKAGE_RULESETS } from "#rules/previous-waf/packages.ts";
@@ -157,14 +160,20 @@ function scoreOf(rule: RuleDefinition): { readonly increment: number; readonly t
 
 function executed(rule: RuleDefinition, deps: CompileDeps): Executed {
   const id = String(rule.action_parameters["id"]);
+  const { public_key: publicKey = "" } = (rule.action_parameters["matched_data"] ?? {}) as { readonly public_key?: string };
+  if (id === SECLANG_RULESET_ID) {
+    const compiled = compileSecLang(secLangRuleset(String(rule.action_parameters["seclang"])), compileWith);
+    return { id, ruleset: () => compiled, managed: null, tells: true, publicKey };
+  }
   const managed = deps.managed === undefined ? shipped(id) : deps.managed.get(id);
   if (managed === undefined) return { id, ruleset: () => deps.custom?.(id), managed: null, tells: false, publicKey: "" };
   const execution = executionOf(managed, rule.action_parameters);
-  const { public_key: publicKey = "" } = (rule.action_parameters["matched_data"] ?? {}) as { readonly public_key?: string };
   if (runsElsewhere(managed)) return { id, ruleset: () => undefined, managed: execution, tells: false, publicKey };
-  const compiled = compileManaged(managed, execution, (definition, predicates) => compileRuleset(definition, { predicates }));
+  const compiled = compileManaged(managed, execution, compileWith);
   return { id, ruleset: () => compiled, managed: null, tells: true, publicKey };
 }
+
+const compileWith: Compile = (definition, predicates) => compileRuleset(definition, { predicates });
 
 /** Null where the rule skips nothing beyond the ruleset or phase that it stands in. */
 function skipListOf(parameters: Readonly<Record<string, unknown>>): SkipList | null {

@@ -11,6 +11,10 @@ import {
   whole,
   type RuleProblem,
 } from "#rules/parameters/shape.ts";
+import { RegexError } from "#rules/regex/regex.ts";
+import { SecLangError } from "#rules/seclang/syntax/source-error.ts";
+import { SECLANG_RULESET_ID } from "./request-rulesets.ts";
+import { SECLANG_BYTES_MAX, SECLANG_PHASE, secLangRuleset } from "./seclang-ruleset.ts";
 import { OWN_CATEGORY } from "./own-patterns.ts";
 import type { OwnPattern } from "#rules/parameters/rule-context.ts";
 import { MANAGED_RULESETS, SENSITIVE_DATA_RULESET_ID } from "./rulesets.ts";
@@ -23,6 +27,7 @@ export const execute: Shape = (parameters, at, place) => {
   if (typeof id !== "string") return [problem(`${at}/id`, "execute needs the id of a ruleset")];
   // Entry points execute, and what they execute does not: so nothing can execute itself.
   if (place.around.kind === "custom") return [problem(at, "a custom ruleset cannot execute another ruleset")];
+  if (id === SECLANG_RULESET_ID) return secLangExecution(parameters, at, place);
   const custom = place.around.customRulesets.get(id);
   if (custom !== undefined) return customProblems(parameters, at, custom, place);
   const ruleset = MANAGED_RULESETS.get(id);
@@ -51,6 +56,31 @@ function customProblems(
   ];
   return object({ id: anyId, version: latest, overrides })(parameters, at, place);
 }
+
+const secLangText: Shape = (value, at, place) => {
+  const problems = text({ bytesMax: SECLANG_BYTES_MAX })(value, at, place);
+  if (problems.length > 0) return problems;
+  try {
+    const { places, coreRuleSet } = secLangRuleset(String(value));
+    place.around.regexes?.take(places);
+    coreRuleSet.prepare();
+    return [];
+  } catch (error) {
+    if (error instanceof SecLangError)
+      return [problem(at, `seclang, line ${error.place.line}, column ${error.place.column}: ${error.problem}`)];
+    if (error instanceof RegexError) return [problem(at, `${error.message}, of which each byte of seclang is one`)];
+    throw error;
+  }
+};
+
+const secLangExecution: Shape = (parameters, at, place) =>
+  place.phase === SECLANG_PHASE
+    ? object({ id: anyId, version: latest, seclang: secLangText, matched_data: matchedRequestData }, { required: ["seclang"] })(
+        parameters,
+        at,
+        place,
+      )
+    : [problem(`${at}/id`, `rules in SecLang run in phase ${SECLANG_PHASE}, not in ${place.phase}`)];
 
 const OVERRIDES_MAX = 1000;
 

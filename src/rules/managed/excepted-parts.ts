@@ -1,5 +1,7 @@
 import { problem, type Shape } from "#rules/parameters/shape.ts";
+import type { Target } from "../seclang/program/program.ts";
 import { VARIABLES } from "../seclang/syntax/variable-table.ts";
+import { SECLANG_RULESET_ID } from "./request-rulesets.ts";
 import { MANAGED_RULESETS } from "./rulesets.ts";
 
 /** Which rules of a managed ruleset do not look at which parts. */
@@ -15,6 +17,8 @@ export interface ExceptedPart {
   readonly part: string;
   /** The name within it; empty where it has none. */
   readonly name: string;
+  /** Instead of both, as SecLang says it: all of a collection, or the names that fit a pattern. */
+  readonly target?: Target;
 }
 
 /** Parts of requests that managed rules name where they find something: fields of expressions. */
@@ -47,4 +51,5 @@ export const exceptedPart: Shape = (value, at) =>
     ? []
     : [problem(at, `part must be a part that security events name, such as http.request.uri.args or ARGS, not ${JSON.stringify(value)}`)];
 
-export const isRequestRuleset = (id: string): boolean => MANAGED_RULESETS.get(id)?.phase === "http_request_firewall_managed";
+export const isRequestRuleset = (id: string): boolean =>
+  id === SECLANG_RULESET_ID || MANAGED_RULESETS.get(id)?.phase === "http_request_firewall_managed";

@@ -13,6 +13,8 @@ import { signaturesOfOperator } from "./operator/operator-signatures.ts";
 export const MANAGED_RULESET_ID = "efb7b8c949ac4650a09736fc376e9aee";
 export const SCORES_RULESET_ID = "4814384a9e5d4991b9815dcfc25d2f1f";
 export const SCORE_EXCEEDED_RULE_ID = "6179ae15870a4bb7b2d480d4843b323c";
+/** Runs the rules that the rule executing it carries (seclang-ruleset.ts). */
+export const SECLANG_RULESET_ID = "5ec1a46e0b7d4c21a9f35d80e6b7c2d4";
 const SCORE_THRESHOLD = 40;
 
 const PHASE = "http_request_firewall_managed";

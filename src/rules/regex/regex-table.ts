@@ -16,6 +16,8 @@ const CLASS_PLACES = 15;
 export interface RegexTable {
   test(pattern: string): RegexTest;
   replacer(pattern: string): RegexReplacer;
+  /** Counts what else of the ruleset takes as long as so many places of a regular expression. */
+  take(more: number): void;
   /** To be called before each rule. */
   beginRule(): void;
   /** Of all of them together. */
@@ -43,16 +45,19 @@ export function createRegexTable(placesMax = Number.POSITIVE_INFINITY, before?: 
   let characterPlaces = 0;
   let fresh: Preparable[] = [];
 
-  const find = <T extends Preparable>(known: Map<string, T>, pattern: string, compile: () => T): T => {
-    let found = known.get(pattern);
-    if (found !== undefined) return found;
-    found = compile();
-    places += found.size;
+  const take = (more: number): void => {
+    places += more;
     if (places > placesMax)
       throw new RegexError(
         `with it the regular expressions of this ruleset have ${places} places once their repetitions are written out; at most ${placesMax} are allowed`,
         0,
       );
+  };
+  const find = <T extends Preparable>(known: Map<string, T>, pattern: string, compile: () => T): T => {
+    let found = known.get(pattern);
+    if (found !== undefined) return found;
+    found = compile();
+    take(found.size);
     if (/^\(\?[ims]*u/.test(pattern)) characterPlaces += found.size + CLASS_PLACES * (pattern.split(/\\p/i).length - 1);
     if (characterPlaces > CHARACTER_PLACES_MAX)
       throw new RegexError(
@@ -66,6 +71,7 @@ export function createRegexTable(placesMax = Number.POSITIVE_INFINITY, before?: 
   return {
     test: (pattern) => find(tables.test, pattern, () => before?.known.test(pattern) ?? compileRegexTest(pattern, undefined, states)),
     replacer: (pattern) => find(tables.replacer, pattern, () => before?.known.replacer(pattern) ?? compileRegexReplacer(pattern, states)),
+    take,
     beginRule: () => {
       characterPlaces = 0;
     },

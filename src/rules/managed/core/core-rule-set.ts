@@ -31,7 +31,13 @@ export interface CoreMatch {
   readonly places: readonly Matched[];
 }
 
-export function createCoreRuleSet(program: Program, digest: string): CoreRuleSet {
+export const createCoreRuleSet = (program: Program, digest: string): CoreRuleSet =>
+  createRules(program, digest, ({ points }) => points !== 0);
+
+/** A customer's rules: each that applies counts, whether or not it adds to a score. */
+export const createCustomerRules = (program: Program, digest: string): CoreRuleSet => createRules(program, digest, () => true);
+
+function createRules(program: Program, digest: string, counts: (match: RuleMatch) => boolean): CoreRuleSet {
   // Made when the first zone wants it: no zone needs it by itself.
   let engine: SecLangEngine | undefined;
   const made = (): SecLangEngine => (engine ??= createEngine(program));
@@ -39,12 +45,18 @@ export function createCoreRuleSet(program: Program, digest: string): CoreRuleSet
     program,
     digest,
     prepare: () => void made(),
-    find: rememberLastOfTwo((request, paranoia) => findIn(made(), request, paranoia, [])),
-    findExcepting: (request, paranoia, excluded) => findIn(made(), request, paranoia, excluded),
+    find: rememberLastOfTwo((request, paranoia) => findIn(made(), request, paranoia, [], counts)),
+    findExcepting: (request, paranoia, excluded) => findIn(made(), request, paranoia, excluded, counts),
   };
 }
 
-function findIn(engine: SecLangEngine, request: RequestView, paranoia: number, excluded: readonly ExcludedTarget[]): CoreMatches {
+function findIn(
+  engine: SecLangEngine,
+  request: RequestView,
+  paranoia: number,
+  excluded: readonly ExcludedTarget[],
+  counts: (match: RuleMatch) => boolean,
+): CoreMatches {
   const level = String(paranoia);
   const transaction = engine.begin(transactionOf(request), {
     detectsOnly: true,
@@ -54,7 +66,7 @@ function findIn(engine: SecLangEngine, request: RequestView, paranoia: number, e
   });
   transaction.requestHeaders();
   const { matches } = transaction.requestBody();
-  return new Map(matches.filter(({ points }) => points !== 0).map((match) => [match.id, matchOf(match)]));
+  return new Map(matches.filter(counts).map((match) => [match.id, matchOf(match)]));
 }
 
 function matchOf({ id, points, variables, entries }: RuleMatch): CoreMatch {

@@ -31,10 +31,15 @@ const targets =
     const semicolon = value.text.indexOf(";");
     if (semicolon === -1) return refuse(value, "expected rules and a variable, as in 942100;ARGS:name");
     const rules = find(trimmed(slice(value, 0, semicolon)), resources);
-    return readVariables(slice(value, semicolon + 1)).map((variable) => ({ kind: "remove-target", ids: rules, target: plain(variable) }));
+    return readVariables(slice(value, semicolon + 1)).map((variable) => ({
+      kind: "remove-target",
+      ids: rules,
+      target: plainTarget(variable),
+    }));
   };
 
-const plain = ({ collection, selector }: ReturnType<typeof readVariables>[number]): Target => ({
+/** A target as exclusions name it. */
+export const plainTarget = ({ collection, selector }: ReturnType<typeof readVariables>[number]): Target => ({
   collection,
   isCount: false,
   selector: selector?.kind === "pattern" ? { kind: "pattern", pattern: selector.pattern.text } : selector,

@@ -10,6 +10,8 @@ export interface Program {
   readonly phases: readonly (readonly Step[])[];
   /** What `SecComponentSignature` says, such as OWASP_CRS/4.0.0. */
   readonly components: readonly string[];
+  /** What its directives say of rules of others (`ProgramSources.others`), for every transaction; absent where nothing. */
+  readonly controls?: readonly Control[];
   /** Directives without effect. */
   readonly notices: readonly Notice[];
 }

@@ -1,8 +1,10 @@
-import type { Directive, SourceFile } from "../syntax/directives.ts";
+import type { Directive, RuleKey, SourceFile } from "../syntax/directives.ts";
+import { plainTarget } from "./control.ts";
 import { readDirectives } from "../syntax/directives.ts";
 import { refuse, type Text } from "../syntax/source-error.ts";
 import { type LinkResources, ruleFrom } from "./rule-from-draft.ts";
-import type { EngineMode, Notice, Program, Step } from "./program.ts";
+import type { Control, EngineMode, Notice, Program, Rule, Step } from "./program.ts";
+import { checkRule, placesAt, type ProgramLimits, targetPlaces } from "./program-limits.ts";
 import { has, idOf, isIn, type LinkDraft, phaseOf, readIdRanges, type SecRuleDraft } from "./rule-draft.ts";
 import { namePattern } from "../patterns/tag-pattern.ts";
 import { lastOf } from "./rule-draft.ts";
@@ -16,6 +18,9 @@ export interface ProgramSources {
   readonly dataFile: (name: string, beside: string) => string | null;
   /** Files that `Include` means; null where includes are not allowed. */
   readonly include?: (pattern: string, beside: string) => readonly SourceFile[] | null;
+  /** Rules of another program that directives and `ctl` may name; they are not part of this one. */
+  readonly others?: readonly Rule[];
+  readonly limits?: ProgramLimits;
 }
 
 const RULES_MAX = 20_000;
@@ -37,6 +42,7 @@ class Reading {
   readonly #defaults = new Map<number, readonly ActionRef[]>();
   readonly #components: string[] = [];
   readonly #notices: Notice[] = [];
+  readonly #controls: Control[] = [];
   #engine: EngineMode = "on";
   #open: SecRuleDraft | null = null;
   #includes = 0;
@@ -62,9 +68,13 @@ class Reading {
         this.#defaults.set(phaseOf(directive.actions), directive.actions);
         return;
       case "remove":
-        for (const rules of directive.rules) for (const draft of this.#found(directive.by, rules)) this.#byId.delete(draft.id);
+        for (const rules of directive.rules) {
+          this.#add({ kind: "remove-rules", ids: this.#others(directive.by, rules) });
+          for (const draft of this.#found(directive.by, rules)) this.#byId.delete(draft.id);
+        }
         return;
       case "update-targets":
+        this.#updateOthers(directive);
         for (const link of this.#links(directive.by, directive.rules)) link.variables.push(...directive.variables);
         return;
       case "update-actions":
@@ -93,7 +103,7 @@ class Reading {
         const { file, line } = before.source.at(0);
         refuse(lastOf(directive.actions, "id")!.argument, `the id ${id} is taken by the rule at ${file}:${line}`);
       }
-      if (this.#byId.size >= RULES_MAX) refuse(directive.source, `more than ${RULES_MAX} rules`);
+      if (this.#byId.size >= this.#rulesMax) refuse(directive.source, `more than ${this.#rulesMax} rules`);
       this.#open = { id, phase: phaseOf(directive.actions), source: directive.source, links: [link] };
       this.#byId.set(id, this.#open);
       this.#steps.push(this.#open);
@@ -101,17 +111,68 @@ class Reading {
     if (!has(directive.actions, "chain")) this.#open = null;
   }
 
-  #found(by: "id" | "tag" | "msg", rules: Text): readonly SecRuleDraft[] {
+  get #rulesMax(): number {
+    return this.#sources.limits?.rules ?? RULES_MAX;
+  }
+
+  #finished(draft: SecRuleDraft, resources: LinkResources): Rule {
+    const rule = ruleFrom(draft, this.#defaults.get(draft.phase) ?? [], resources);
+    const { limits } = this.#sources;
+    if (limits !== undefined) checkRule(rule, draft.phase, limits);
+    return rule;
+  }
+
+  /** Whether a tag or a message is meant. */
+  #fits(wanted: Text): (text: string) => boolean {
+    if (this.#sources.limits !== undefined) placesAt(wanted.at(0), wanted.text);
+    try {
+      return namePattern(wanted.text);
+    } catch (error) {
+      return refuse(wanted, (error as Error).message);
+    }
+  }
+
+  #add(control: Extract<Control, { readonly ids: readonly number[] }>): void {
+    if (control.ids.length > 0) this.#controls.push(control);
+  }
+
+  /** The ids of others' rules that are meant. */
+  #others(by: RuleKey, rules: Text): readonly number[] {
+    const { others = [] } = this.#sources;
+    if (others.length === 0) return [];
+    if (by === "id") {
+      const ranges = readIdRanges(rules);
+      return others.flatMap(({ id }) => (isIn(id, ranges) ? id : []));
+    }
+    const fits = this.#fits(rules);
+    return others.flatMap(({ id, tags, message }) =>
+      (by === "tag" ? tags.some(fits) : typeof message === "string" && fits(message)) ? id : [],
+    );
+  }
+
+  /** From rules of others variables can only be taken away. */
+  #updateOthers({ by, rules, variables }: Extract<Directive, { kind: "update-targets" }>): void {
+    const ids = this.#others(by, rules);
+    if (ids.length === 0) return;
+    for (const variable of variables) {
+      if (variable.mode !== "exclude") refuse(rules, "of a rule of the Core Rule Set, variables can only be left out, as in !ARGS:name");
+      const target = plainTarget(variable);
+      targetPlaces(target, variable.source.at(0));
+      this.#add({ kind: "remove-target", ids, target });
+    }
+  }
+
+  #found(by: RuleKey, rules: Text): readonly SecRuleDraft[] {
     const all = [...this.#byId.values()];
     if (by === "id") {
       const ranges = readIdRanges(rules);
       return all.filter(({ id }) => isIn(id, ranges));
     }
-    const fits = namePattern(rules.text);
+    const fits = this.#fits(rules);
     return all.filter(({ links }) => links[0]!.actions.some(({ name, argument }) => name === by && fits(argument.text)));
   }
 
-  #links(by: "id" | "tag" | "msg", rules: Text): readonly LinkDraft[] {
+  #links(by: RuleKey, rules: Text): readonly LinkDraft[] {
     const place = by === "id" ? (readIdRanges(rules)[0]?.link ?? 0) : 0;
     return this.#found(by, rules).map(({ links }) => links[place] ?? refuse(rules, `the rule has no link ${place}`));
   }
@@ -127,18 +188,18 @@ class Reading {
     const phases: Step[][] = [[], [], [], [], [], []];
     const resources: LinkResources = {
       dataFile: this.#sources.dataFile,
-      idsTagged: (tag) => this.#found("tag", tag).map(({ id }) => id),
-      idsTitled: (title) => this.#found("msg", title).map(({ id }) => id),
-      idsIn: (ranges) => [...this.#byId.keys()].filter((id) => isIn(id, ranges)),
+      idsTagged: (tag) => [...this.#found("tag", tag).map(({ id }) => id), ...this.#others("tag", tag)],
+      idsTitled: (title) => [...this.#found("msg", title).map(({ id }) => id), ...this.#others("msg", title)],
+      idsIn: (ranges) => [...this.#byId.keys(), ...(this.#sources.others ?? []).map(({ id }) => id)].filter((id) => isIn(id, ranges)),
       notice: (place, text) => this.#notices.push({ place, text }),
     };
     for (const step of this.#steps) {
       if ("marker" in step) for (const steps of phases.slice(1)) steps.push({ kind: "marker", name: step.marker });
-      else if (this.#byId.get(step.id) === step)
-        phases[step.phase]!.push({ kind: "rule", rule: ruleFrom(step, this.#defaults.get(step.phase) ?? [], resources) });
+      else if (this.#byId.get(step.id) === step) phases[step.phase]!.push({ kind: "rule", rule: this.#finished(step, resources) });
     }
     checkMarkers(phases, this.#byId);
-    return { engine: this.#engine, phases, components: this.#components, notices: this.#notices };
+    const controls = this.#controls.length === 0 ? {} : { controls: this.#controls };
+    return { engine: this.#engine, phases, components: this.#components, ...controls, notices: this.#notices };
   }
 }
 

@@ -9,8 +9,8 @@ export class Exclusions {
 
   constructor(disabled: ReadonlySet<number>, excluded: readonly ExcludedTarget[]) {
     this.#disabled = disabled;
-    for (const { ids, collection, name } of excluded)
-      this.removeTargets(ids, { collection, isCount: false, isStore: false, name: name.toLowerCase(), fits: null });
+    for (const { ids, collection, name, target } of excluded)
+      this.removeTargets(ids, target ?? { collection, isCount: false, isStore: false, name: name.toLowerCase(), fits: null });
   }
 
   removeRules(ids: readonly number[]): void {

@@ -1,3 +1,4 @@
+import type { CompiledTarget } from "./compiled-rule.ts";
 import type { Outcome } from "./outcome.ts";
 import type { TransactionResponse } from "#rules/seclang/transaction/transaction.ts";
 
@@ -19,6 +20,8 @@ export interface ExcludedTarget {
   readonly ids: readonly number[];
   readonly collection: string;
   readonly name: string;
+  /** Instead of both. */
+  readonly target?: CompiledTarget;
 }
 
 /** One request and its response. Phases run in order; each returns what all so far have found. */

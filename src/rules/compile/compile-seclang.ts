@@ -1,0 +1,46 @@
+import type { CompiledRule, CompiledRuleset, SkipList } from "#rules/engine/compiled-rule.ts";
+import type { PartExceptions } from "#rules/managed/excepted-parts.ts";
+import { ruleIdOf, SCORES_RULESET_ID } from "#rules/managed/request-rulesets.ts";
+import { executionOf } from "#rules/managed/rulesets.ts";
+import type { SecLangRuleset } from "#rules/managed/seclang-ruleset.ts";
+import { type Control, type Rule, rulesOf } from "#rules/seclang/program/program.ts";
+import { type Compile, compileManaged } from "./compile-managed.ts";
+
+/** A customer's rules in SecLang. Where they name rules of the Core Rule Set they become exceptions of that ruleset, for the request. */
+export function compileSecLang(ruleset: SecLangRuleset, compile: Compile): CompiledRuleset {
+  const { program } = ruleset;
+  const byId = new Map(rulesOf(program).map((rule) => [String(rule.id), rule]));
+  const withSkips = (compiled: CompiledRuleset): CompiledRuleset => ({
+    ...compiled,
+    rules: compiled.rules.map((rule) => told(rule, byId.get(rule.definition.id), program.controls ?? [])),
+  });
+  const compiled = compileManaged(ruleset, executionOf(ruleset, {}), compile);
+  const { excepting } = compiled;
+  return { ...withSkips(compiled), ...(excepting === undefined ? {} : { excepting: (parts) => withSkips(excepting(parts)) }) };
+}
+
+/** `rule`: undefined for the one that stands for directives. */
+function told(compiled: CompiledRule, rule: Rule | undefined, directives: readonly Control[]): CompiledRule {
+  const controls = rule === undefined ? directives : rule.links.flatMap((link) => link.controls);
+  const match = { ...compiled.match, logs: rule?.isLogged ?? false };
+  return { ...compiled, match, skips: skipListOf(controls) };
+}
+
+/** Null where nothing of the Core Rule Set is left out. */
+function skipListOf(controls: readonly Control[]): SkipList | null {
+  const rules: (readonly [string, readonly string[]])[] = [];
+  const parts: (readonly [string, PartExceptions])[] = [];
+  const rulesets: string[] = [];
+  for (const control of controls) {
+    if (control.kind === "engine" && control.mode === "off") rulesets.push(SCORES_RULESET_ID);
+    if (control.kind === "remove-rules") rules.push([SCORES_RULESET_ID, control.ids.map(coreRuleId)]);
+    if (control.kind === "remove-target") {
+      const { ids, target } = control;
+      const part = { rule_ids: new Set(ids.map(coreRuleId)), part: target.collection, name: "", target };
+      parts.push([SCORES_RULESET_ID, { key: JSON.stringify([ids, target]), parts: [part] }]);
+    }
+  }
+  return rules.length + parts.length + rulesets.length === 0 ? null : { phases: [], rulesets, rules, parts };
+}
+
+const coreRuleId = (number: number): string => ruleIdOf(SCORES_RULESET_ID, `crs-${number}`);

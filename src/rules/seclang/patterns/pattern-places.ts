@@ -1,0 +1,25 @@
+import { PatternError, type PcreNode } from "./pcre-node.ts";
+
+/**
+ * The places of a pattern once its repetitions are written out: what its automaton takes to make. Throws PatternError for look-around and
+ * references, which have no automaton, so that their time has no bound that grows with the text alone.
+ */
+export function patternPlaces(node: PcreNode): number {
+  switch (node.kind) {
+    case "set":
+    case "assert":
+      return 1;
+    case "sequence":
+    case "choice":
+      return node.items.reduce((sum, item) => sum + patternPlaces(item), 1);
+    case "repeat":
+      return 1 + patternPlaces(node.item) * Math.max(1, node.max ?? node.min + 1);
+    case "capture":
+    case "atomic":
+      return patternPlaces(node.item);
+    case "look":
+      throw new PatternError("look-around is not available here", 0);
+    case "reference":
+      throw new PatternError("references to groups are not available here", 0);
+  }
+}

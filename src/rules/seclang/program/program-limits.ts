@@ -1,0 +1,47 @@
+import { parsePcre } from "../patterns/pcre-parse.ts";
+import { patternPlaces } from "../patterns/pattern-places.ts";
+import { PatternError } from "../patterns/pcre-node.ts";
+import { SecLangError, type SourcePosition } from "../syntax/source-error.ts";
+import type { Disruption, Rule, Target } from "./program.ts";
+
+/** The part of SecLang that a program may use where who writes it is not who runs it. Patterns have no look-around, references and variables. */
+export interface ProgramLimits {
+  readonly rules: number;
+  readonly phases: readonly number[];
+  readonly disruptions: readonly Disruption[];
+}
+
+/** Throws SecLangError where a rule is beyond the limits. */
+export function checkRule(rule: Rule, phase: number, { phases, disruptions }: ProgramLimits): void {
+  if (!phases.includes(phase))
+    throw new SecLangError(rule.place, `rules of phase ${phase} do not run here; use phase ${phases.join(" or ")}`);
+  if (!disruptions.includes(rule.disruption)) throw new SecLangError(rule.place, `${rule.disruption} is not available here; use deny`);
+  rulePlaces(rule);
+}
+
+/** The places of a rule's patterns (`patternPlaces`). Throws SecLangError where one has no bound. */
+export function rulePlaces({ links, place }: Rule): number {
+  let places = 0;
+  for (const { operator, targets, excluded, controls } of links) {
+    if (operator?.name === "rx" || operator?.name === "rxGlobal") {
+      if (typeof operator.argument !== "string") throw new SecLangError(operator.place, "a pattern cannot have variables in it here");
+      places += placesAt(operator.place, operator.argument);
+    }
+    const named = controls.flatMap((control) => (control.kind === "remove-target" ? control.target : []));
+    for (const target of [...targets, ...excluded, ...named]) places += targetPlaces(target, place);
+  }
+  return places;
+}
+
+export const targetPlaces = ({ selector }: Target, place: SourcePosition): number =>
+  selector?.kind === "pattern" ? placesAt(place, selector.pattern) : 0;
+
+/** Throws SecLangError for a pattern that is none, or has no bound. */
+export function placesAt(place: SourcePosition, source: string): number {
+  try {
+    return patternPlaces(parsePcre(source));
+  } catch (error) {
+    if (error instanceof PatternError) throw new SecLangError(place, `${error.message}, at character ${error.at + 1} of the pattern`);
+    throw error;
+  }
+}
