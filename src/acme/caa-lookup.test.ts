@@ -37,14 +37,14 @@ test("a wildcard's climb begins at the name below its star, up to the top-level 
   assert.deepEqual(asked, ["example.com", "com"]);
 });
 
-test("a lookup that fails says neither yes nor no, wherever it is on the way", async () => {
+test("a failed lookup allows nothing and forbids nothing, wherever it fails", async () => {
   const { lookUp } = resolver({ com: "SERVFAIL" });
   const verdict = await check(lookUp, "example.com");
   assert.equal(verdict.kind, "unknown");
   assert.match("reason" in verdict ? verdict.reason : "", /CAA records of com .* SERVFAIL/);
 });
 
-test("an aborted climb asks nobody further", async () => {
+test("an aborted climb makes no further queries", async () => {
   const controller = new AbortController();
   const asked: string[] = [];
   const lookUp: LookUpCaa = async (name) => {
@@ -56,7 +56,7 @@ test("an aborted climb asks nobody further", async () => {
   assert.deepEqual(asked, ["a.b.c.d"]);
 });
 
-test("names of any form end the climb, which asks once for each label", async () => {
+test("names of any form end the climb, which makes one query per label", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.stringMatching(/^[a-z0-9-]{0,12}$/), { minLength: 1, maxLength: 200 }), async (labels) => {
       const { lookUp, asked } = resolver({});

@@ -44,7 +44,7 @@ test("SPEC 7.6: CAA records say which authority may issue (RFC 8659 §4)", () =>
   }
 });
 
-test("accounts and methods that a domain asks for are honoured (RFC 8657)", () => {
+test("accounts and methods that a domain requires are respected (RFC 8657)", () => {
   const verdictOf = (value: string, more: Partial<CaaQuestion>): string | null =>
     caaRefusal([record(`0 issue ${value}`)], { ...QUESTION, ...more });
   const account = "https://ca.example/acct/1";
@@ -58,7 +58,7 @@ test("accounts and methods that a domain asks for are honoured (RFC 8657)", () =
   assert.equal(caaRefusal(either, { ...QUESTION, method: "http-01" }), null);
 });
 
-test("issue values are read as RFC 8659 §4.2 writes them", () => {
+test("issue values are parsed as in RFC 8659 §4.2", () => {
   const parameters = [["cansignhttpexchanges", "yes"]];
   for (const text of [
     "pki.goog; cansignhttpexchanges=yes",
@@ -71,7 +71,7 @@ test("issue values are read as RFC 8659 §4.2 writes them", () => {
     assert.equal(parseIssueValue(text), null, text);
 });
 
-test("no value makes the reader throw, and what it reads says the same when written again", () => {
+test("no value makes the parser throw, and a parsed value keeps its meaning when written again", () => {
   const part = fc.stringMatching(/^[a-zA-Z0-9;= \t.-]{0,30}$/);
   fc.assert(
     fc.property(fc.oneof(part, fc.string()), (text) => {

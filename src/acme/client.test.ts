@@ -22,7 +22,7 @@ const orderAt = (url: string, more: object = {}): StubAnswer => ({
   body: { status: "pending", authorizations: [`${url}/authz/1`], finalize: `${url}/finalize/1`, ...more },
 });
 
-test("requests are signed for their address, with a nonce each, by the key first and by the account from then on", async (t) => {
+test("requests are signed for their address, with a new nonce each, first by the key and later by the account", async (t) => {
   const { stub, authorities } = await start(t, { email: "ops@example.com" });
   stub.answers.set("POST /order", orderAt(stub.url));
   const { client, accountUrl } = await authorities.open("lets_encrypt", never);
@@ -50,7 +50,7 @@ test("requests are signed for their address, with a nonce each, by the key first
   assert.equal(new Set(posts.map(({ header }) => header["nonce"])).size, posts.length);
 });
 
-test("an authority's refusals keep their type, reason and time, those of one name among several too", async (t) => {
+test("an authority's refusals keep their type, reason and time, also for one name among several", async (t) => {
   const { stub, authorities } = await start(t);
   const { client, issuance } = await authorities.open("lets_encrypt", never);
   stub.answers.set("POST /order", { ...problem("rateLimited", "too many"), status: 429, headers: { "retry-after": "120" } });
@@ -65,7 +65,7 @@ test("an authority's refusals keep their type, reason and time, those of one nam
   await assert.rejects(issuance.place(["a.example.com"], "http", null, never), { type: "caa" });
 });
 
-test("an authority that is slow, gone or talks nonsense is an error of its own, never a hang", async (t) => {
+test("an authority that is slow, gone or returns garbage causes a specific error, never a hang", async (t) => {
   const { stub, authorities } = await start(t);
   const { client } = await authorities.open("lets_encrypt", never);
   const refused = async (answer: StubAnswer | null, type: string): Promise<void> => {
@@ -87,7 +87,7 @@ test("an authority that is slow, gone or talks nonsense is an error of its own, 
   await refused(null, "unavailable");
 });
 
-test("a token that is no token becomes part of no path", async (t) => {
+test("an invalid token never becomes part of a path", async (t) => {
   const { stub, authorities } = await start(t);
   const { issuance } = await authorities.open("lets_encrypt", never);
   const challenge = { type: "http-01", url: `${stub.url}/challenge/1`, status: "pending", token: "../../../../etc/passwd" };
@@ -98,7 +98,7 @@ test("a token that is no token becomes part of no path", async (t) => {
   await assert.rejects(issuance.place(["a.example.com"], "http", null, never), { type: "malformed_answer" });
 });
 
-test("an aborted signal ends what waits, with its own reason", async (t) => {
+test("an aborted signal ends all waits, with its reason", async (t) => {
   const { stub, authorities } = await start(t);
   const { client } = await authorities.open("lets_encrypt", never);
   const controller = new AbortController();
@@ -109,7 +109,7 @@ test("an aborted signal ends what waits, with its own reason", async (t) => {
   await assert.rejects(client.newOrder(["a.example.com"], null, controller.signal), /the server stops/);
 });
 
-test("renewal advice is a window, and none where the authority gives none (RFC 9773)", async (t) => {
+test("renewal advice is a window, and null if the authority gives none (RFC 9773)", async (t) => {
   const { stub, authorities } = await start(t);
   const { client } = await authorities.open("lets_encrypt", never);
   stub.answers.set("GET /renewal/abc.def", { body: { suggestedWindow: { start: "2026-11-22T00:00:00Z", end: "2026-11-24T00:00:00Z" } } });
@@ -118,7 +118,7 @@ test("renewal advice is a window, and none where the authority gives none (RFC 9
   await assert.rejects(client.renewalInfo("abc.def", never), { type: "malformed_answer" });
 });
 
-test("answers of any shape are refused with an error of ours", async (t) => {
+test("malformed answers of any shape are refused with our own error", async (t) => {
   const { stub, authorities } = await start(t);
   const { client } = await authorities.open("lets_encrypt", never);
   await fc.assert(

@@ -63,7 +63,7 @@ test("a TLS client that trusts the root connects to a server with the leaf", asy
   }
 });
 
-test("certificates have the lengths, names and uses that were asked for", async () => {
+test("certificates have the requested lengths, names and uses", async () => {
   const clock = fixedClock("2026-03-01T12:00:00Z");
   const root = await createRoot(clock);
   const rootCertificate = new X509Certificate(root.certificate);
@@ -83,7 +83,7 @@ test("certificates have the lengths, names and uses that were asked for", async 
   assert.equal(leaf.publicKey.asymmetricKeyDetails?.namedCurve, "prime256v1");
 });
 
-test("a host too long for a common name stands in the alternative names alone", async () => {
+test("a host too long for a common name is only in the alternative names", async () => {
   const host = `${"a".repeat(60)}.example.com`;
   const root = await createRoot(systemClock);
   const leaf = new X509Certificate((await createLocalCa({ root, clock: systemClock }).issue([host])).chain);
@@ -99,7 +99,7 @@ test("two certificates never share a serial number or a key", async () => {
   assert.notEqual(a.privateKey, b.privateKey);
 });
 
-test("what is no host name is refused", async () => {
+test("invalid host names are refused", async () => {
   const ca = createLocalCa({ root: await createRoot(systemClock), clock: systemClock });
   for (const host of [
     "",

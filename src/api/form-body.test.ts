@@ -24,7 +24,7 @@ test("fields are read with and without a file name; the last of a name counts", 
   assert.deepEqual(await read(`${part('name="a"', "1")}${part('name="a"', "2")}--x--\r\n`), { a: "2" });
 });
 
-test("a form that is none, not UTF-8, or too much is refused", async () => {
+test("a body that is not a form, not UTF-8, or too large is refused", async () => {
   const good = `${part('name="file"', "x")}--x--\r\n`;
   await assert.rejects(read("", TYPE["content-type"]), refused("invalid_input"));
   await assert.rejects(read("file=x"), refused("invalid_input"));
@@ -43,7 +43,7 @@ test("a form that is none, not UTF-8, or too much is refused", async () => {
   assert.equal((await read(`${part('name="file"', "x".repeat(1000))}--x--\r\n`))["file"]?.length, 1000);
 });
 
-test("property: whatever comes is read or refused", async () => {
+test("property: any input is parsed or refused", async () => {
   const piece = fc.oneof(
     fc.constantFrom("--x", "--x--", "\r\n", "\r\n\r\n", "content-disposition: form-data", '; name="file"', "a"),
     fc.string({ maxLength: 6 }),

@@ -18,7 +18,7 @@ const filtersOf = (query: string): unknown => {
 
 const ONE = [{ key: "provider", operator: "eq", value: ["openai", "groq"] }];
 
-test("the list of filters is the same in each way of writing it", () => {
+test("the list of filters is the same in each notation", () => {
   assert.equal(filtersOf("page=2"), undefined);
   assert.deepEqual(filtersOf(`page=1&filters=${encodeURIComponent(JSON.stringify(ONE))}`), ONE);
   assert.deepEqual(
@@ -44,7 +44,7 @@ test("the list of filters is the same in each way of writing it", () => {
   );
 });
 
-test("values that cannot be given to one filter each are refused", () => {
+test("values that cannot be assigned to one filter each are refused", () => {
   assert.throws(
     () => filtersOf("filters.key=provider&filters.key=cached&filters.operator=eq&filters.operator=eq&filters.value=a"),
     /one value for each/,
@@ -52,7 +52,7 @@ test("values that cannot be given to one filter each are refused", () => {
   assert.throws(() => filtersOf("filters.value=openai"), /one value for each/, "would stand for all logs");
 });
 
-test("a list that is written in two ways is refused, since one of them would be left out", () => {
+test("a list in two notations is refused, because one of them would be ignored", () => {
   const ways = [
     `filters=${encodeURIComponent(JSON.stringify(ONE))}`,
     "filters.0.key=cached&filters.0.operator=eq&filters.0.value=true",
@@ -69,7 +69,7 @@ test("a list that is written in two ways is refused, since one of them would be 
     assert.throws(() => filtersOf(twice), PlatformError, twice);
 });
 
-test("logs are not deleted by half of the filters that were given", async (t) => {
+test("logs are not deleted by only half of the given filters", async (t) => {
   const server = await startApi();
   t.after(() => server.close());
   const logs = `/accounts/${server.account_id}/ai-gateway/gateways/mine/logs`;
@@ -80,7 +80,7 @@ test("logs are not deleted by half of the filters that were given", async (t) =>
   }
 });
 
-test("whatever is wrong with a query of the AI gateway's, its code is that of the family", async (t) => {
+test("every invalid query of the AI gateway has the code of that family", async (t) => {
   const server = await startApi();
   t.after(() => server.close());
   for (const { method, path, paging, query } of ROUTES.filter((route) => route.path.includes("/ai-gateway/"))) {

@@ -23,7 +23,7 @@ async function serverWithRecords(
   return { server, zone, path };
 }
 
-test("a page of any length has every record once and in order, and says how many", async (t) => {
+test("a page of any length has every record once and in order, with their number", async (t) => {
   const { server, path } = await serverWithRecords(t);
   const { body, headers } = await ask(server, "GET", `${path}?per_page=5000000`);
   assert.equal(headers.get("content-length"), null, "nobody held it as a whole");
@@ -56,7 +56,7 @@ test("a record that is deleted before its part is read is left out", async (t) =
   assert.deepEqual([seen.length, new Set(seen).size, seen.includes(last.id)], [COUNT - 1, COUNT - 1, false]);
 });
 
-test("a client that leaves in the middle of a page takes nothing with it", async (t) => {
+test("a client that leaves in the middle of a page leaves nothing behind", async (t) => {
   const { server, path } = await serverWithRecords(t);
   const socket = connect({ host: "127.0.0.1", port: server.port });
   socket.write(`GET /client/v4${path}?per_page=5000 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${server.token}\r\n\r\n`);

@@ -10,7 +10,7 @@ const LONGER: ReadonlyMap<string, number> = new Map([
   ["dns-versions-changes-list", 5_000],
 ]);
 
-test("each list has a longest page, which is of 1,000 rows but for those that are known", () => {
+test("each list has a maximum page size, which is 1,000 rows with known exceptions", () => {
   const paged = ROUTES.filter(({ paging }) => paging === "page" || paging === "cursor");
   assert.ok(paged.length > 40, `${paged.length} routes with pages`);
   for (const { id, per_page } of paged) {

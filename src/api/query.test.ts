@@ -40,7 +40,7 @@ test("parameters are read by the types of the schema", () => {
   assert.deepEqual(read({ unknown: "x", __proto__: "y" } as never), {});
 });
 
-test("parameters that nothing reads are refused where a mistyped name would stand for everything", () => {
+test("unknown parameters are refused if a mistyped name would select everything", () => {
   const strict = compileQuery(Type.Object({ host: Type.Optional(Type.String()) }), "invalid_input", ["page", "per_page"]);
   assert.deepEqual(strict({ host: "a.example", page: "2" }), { host: "a.example" });
   for (const name of ["hots", "Host", "host[]", "constructor", ""])
@@ -50,7 +50,7 @@ test("parameters that nothing reads are refused where a mistyped name would stan
     );
 });
 
-test("what does not fit is refused with the parameter's name", () => {
+test("invalid values are refused with the parameter's name", () => {
   assert.equal(place({ count: "0" }), "/count");
   assert.equal(place({ count: "three" }), "/count");
   assert.equal(place({ count: "1e3" }), "/count");
@@ -63,7 +63,7 @@ test("what does not fit is refused with the parameter's name", () => {
   assert.equal(place({ many: Array.from({ length: 1001 }, () => "1") }), "/many");
 });
 
-test("property: no text makes the reader fail in a way that is not an answer", () => {
+test("property: every text is parsed or gets a proper error", () => {
   fc.assert(
     fc.property(
       fc.dictionary(
@@ -82,7 +82,7 @@ test("property: no text makes the reader fail in a way that is not an answer", (
   );
 });
 
-test("pages have bounds: outside them the nearest one counts, and what is no number is refused", () => {
+test("page sizes have limits: outside them the nearest one counts, and non-numbers are refused", () => {
   assert.deepEqual(readPage({}, undefined), { page: 1, per_page: 20 });
   assert.deepEqual(readPage({ page: "3", per_page: "500" }, { default: 20, max: 50, min: 5 }), { page: 3, per_page: 50 });
   assert.deepEqual(readPage({ per_page: "1" }, { default: 20, max: 50, min: 5 }), { page: 1, per_page: 5 });

@@ -4,7 +4,7 @@ import { fixedClock } from "#kernel/clock.ts";
 import { createRateLimiter } from "#kernel/net/rate-limiter.ts";
 import { rateHeaders } from "./rate-limit.ts";
 
-test("a key has its requests a window, counted from its first one", () => {
+test("a key has its number of requests per window, counted from its first one", () => {
   const clock = fixedClock("2026-01-01T00:00:00Z");
   const limiter = createRateLimiter({ requests: 2, periodSeconds: 300 }, clock);
   assert.deepEqual([limiter.take("a")?.remaining, limiter.take("a")?.remaining], [1, 0]);
@@ -17,7 +17,7 @@ test("a key has its requests a window, counted from its first one", () => {
   assert.equal(limiter.take("a")?.remaining, 1);
 });
 
-test("looking counts nothing, and without a limit there is no standing", () => {
+test("a look does not count, and without a limit it returns null", () => {
   const limiter = createRateLimiter({ requests: 1, periodSeconds: 1 }, fixedClock(0));
   assert.equal(limiter.look("a")?.allowed, true);
   assert.equal(limiter.look("a")?.remaining, 1);
@@ -26,7 +26,7 @@ test("looking counts nothing, and without a limit there is no standing", () => {
   assert.equal(createRateLimiter({ requests: 0, periodSeconds: 1 }, fixedClock(0)).take("a"), null);
 });
 
-test("memory is bounded: beyond the bound the oldest window is forgotten", () => {
+test("memory is limited: beyond the limit the oldest window is forgotten", () => {
   const limiter = createRateLimiter({ requests: 1, periodSeconds: 300 }, fixedClock(0));
   limiter.take("first");
   for (let i = 0; i < 50_000; i++) limiter.take(`key ${i}`);
@@ -34,7 +34,7 @@ test("memory is bounded: beyond the bound the oldest window is forgotten", () =>
   assert.equal(limiter.look("key 49999")?.allowed, false);
 });
 
-test("both forms of headers say the same", () => {
+test("both forms of headers agree", () => {
   const limiter = createRateLimiter({ requests: 5, periodSeconds: 60 }, fixedClock("2026-01-01T00:00:00Z"));
   const standing = limiter.take("a");
   assert.ok(standing);

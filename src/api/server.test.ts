@@ -43,14 +43,14 @@ test("SPEC 2.1: the envelope has its members in order, on success and on failure
   assert.equal(failure.status, 404);
 });
 
-test("a page past the end is empty and no error", async () => {
+test("a page past the end is empty and not an error", async () => {
   const answer = await ask(server, "GET", "/zones?page=7&per_page=10");
   assert.equal(answer.status, 200);
   assert.deepEqual(answer.body.result, []);
   assert.deepEqual(answer.body.result_info, { page: 7, per_page: 10, count: 0, total_count: 1, total_pages: 1 });
 });
 
-test("every answer carries the day, a request id and the headers of the field", async () => {
+test("every answer has the day, a request id and the original service's headers", async () => {
   for (const path of ["/zones", "/nowhere", "/zones/x", "/openapi.json"]) {
     const { headers } = await ask(server, "GET", path);
     assert.match(headers.get("api-version") ?? "", /^\d{4}-\d{2}-\d{2}$/, path);
@@ -63,7 +63,7 @@ test("every answer carries the day, a request id and the headers of the field", 
   }
 });
 
-test("input that clients of the field send is tolerated", async () => {
+test("input variants of real clients are tolerated", async () => {
   assert.equal((await ask(server, "GET", "/zones/?name=example.com")).body.result.length, 1);
   assert.equal((await fetch(`${server.url}//zones`, { headers: { authorization: `Bearer ${server.token}` } })).status, 200);
   const create = (headers: Record<string, string>, raw: string) => ask(server, "POST", `/zones/${zone}/dns_records`, { headers, raw });
@@ -85,7 +85,7 @@ test("input that clients of the field send is tolerated", async () => {
   assert.equal(empty.status, 404, "an empty body with a JSON type is no body");
 });
 
-test("SPEC 5.2: both forms of credentials work, and wrong ones say what is wrong", async () => {
+test("SPEC 5.2: both forms of credentials work, and wrong ones get a reason", async () => {
   const byKey = await ask(server, "GET", "/user", { token: null, headers: { "x-auth-email": OWNER_EMAIL, "x-auth-key": OWNER_KEY } });
   assert.equal(byKey.body.result.email, OWNER_EMAIL);
   const codes = async (token: string | null, headers: Record<string, string> = {}): Promise<unknown> => {
@@ -99,7 +99,7 @@ test("SPEC 5.2: both forms of credentials work, and wrong ones say what is wrong
   assert.deepEqual(await codes(null, { "x-auth-email": OWNER_EMAIL }), [400, 6003, 6101]);
 });
 
-test("a malformed identifier is told apart from a path that does not exist", async () => {
+test("a malformed identifier differs from a path that does not exist", async () => {
   const { status, body } = await ask(server, "GET", "/zones/not-an-id/dns_records");
   assert.equal(status, 404);
   assert.deepEqual(
@@ -109,7 +109,7 @@ test("a malformed identifier is told apart from a path that does not exist", asy
   assert.match(body.errors[0].message, /\/client\/v4\/zones\/not-an-id\/dns_records/);
 });
 
-test("bytes that are no request are answered in the envelope", async () => {
+test("bytes that are not a request get the envelope", async () => {
   for (const [bytes, status, code] of [
     ["NONSENSE\r\n\r\n", 400, 10401],
     [`GET /client/v4/zones HTTP/1.1\r\nhost: x\r\nx: ${"y".repeat(40_000)}\r\n\r\n`, 431, 10431],
@@ -121,7 +121,7 @@ test("bytes that are no request are answered in the envelope", async () => {
   }
 });
 
-test("bodies have a size, a depth and a type", async () => {
+test("bodies have limits of size, depth and type", async () => {
   const small = await startApi({ bodyBytesMax: 1000 });
   try {
     const post = (raw: string, headers = {}) => ask(small, "POST", "/zones", { raw, headers });
@@ -168,7 +168,7 @@ test("neither a credential nor a body ever reaches the log", async () => {
     assert.ok(!log.toUpperCase().includes(secret.toUpperCase()));
 });
 
-test("a token that nobody has used works however many others were tried from its address", async () => {
+test("an unused token works regardless of how many others were tried from its address", async () => {
   const limited = await startApi({ failureLimit: { requests: 2, periodSeconds: 300 } });
   try {
     const verify = async (token: string): Promise<number> => (await ask(limited, "GET", "/user/tokens/verify", { token })).status;
@@ -195,7 +195,7 @@ test("a token that nobody has used works however many others were tried from its
   }
 });
 
-test("requests of one token are limited, with both forms of headers, and failed authentications of one address as well", async () => {
+test("requests per token are limited, with both forms of headers, and so are failed authentications per address", async () => {
   const clock = fixedClock("2026-01-01T00:00:00Z");
   const limited = await startApi({
     clock,
@@ -236,7 +236,7 @@ test("requests of one token are limited, with both forms of headers, and failed 
   }
 });
 
-test("over TLS the answers say that it has to stay so", async () => {
+test("answers over TLS require TLS for the future", async () => {
   const root = await createRoot(systemClock);
   const issued = await createLocalCa({ root, clock: systemClock }).issue(["localhost"]);
   const secure = await startApi({ tls: { certificate: issued.chain, key: issued.privateKey } });
@@ -318,7 +318,7 @@ const withZone = async (requests: number, work: (own: ApiServer) => Promise<void
   }
 };
 
-test("forms: a file is taken with and without a name; what is no form, or too large, is told", () =>
+test("forms: a file is accepted with and without a name; an invalid or too large form gets a reason", () =>
   withZone(0, async (own) => {
     const file = new File(["a 300 A 192.0.2.1\n"], "zone.txt", { type: "text/plain" });
     assert.deepEqual((await imported(own, { form: { file, proxied: "False" } })).body.result, { recs_added: 1, total_records_parsed: 1 });
@@ -344,7 +344,7 @@ test("forms: a file is taken with and without a name; what is no form, or too la
     assert.deepEqual([form.status, form.body.errors[0].error_chain[0].code], [400, 6105]);
   }));
 
-test("forms: calls of a route with limits of its own are counted apart, and an export is text without an envelope", () =>
+test("forms: calls of a route with separate limits are counted separately, and an export is text without an envelope", () =>
   withZone(2, async (own) => {
     const form = { file: "a 300 A 192.0.2.1\n" };
     const statuses = [];

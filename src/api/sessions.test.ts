@@ -40,7 +40,7 @@ describe("sessions", () => {
   });
   after(() => server.close());
 
-  test("set-up takes the first token, gives the first user a password and closes behind it", async () => {
+  test("set-up accepts the first token, gives the first user a password and closes afterwards", async () => {
     assert.equal(await open(), true);
     const limited = await ask(server, "POST", "/user/tokens", {
       body: {
@@ -68,7 +68,7 @@ describe("sessions", () => {
     assert.equal((await by(cookieOf(done), "GET", "/user")).body.result.email, "ada@example.com");
   });
 
-  test("e-mail and password sign in, and nothing else is done by them", async () => {
+  test("e-mail and password sign in, and allow nothing else", async () => {
     const answer = await signIn();
     assert.equal(answer.status, 200, answer.text);
     cookie = cookieOf(answer);
@@ -78,7 +78,7 @@ describe("sessions", () => {
     assert.deepEqual(codes(await by(cookie, "POST", "/user/sessions", {})), [403, 10440]);
   });
 
-  test("the secret is stored only as a hash, and a cookie that somebody chose is no session", async () => {
+  test("the secret is stored only as a hash, and an invented cookie is not a session", async () => {
     const rows = JSON.stringify(await server.store.read.selectFrom("sessions").selectAll().execute());
     assert.ok(!rows.includes(cookie.split("=")[1] ?? ""));
     const users = JSON.stringify(await server.store.read.selectFrom("users").selectAll().execute());
@@ -94,7 +94,7 @@ describe("sessions", () => {
     assert.deepEqual(codes(await by(chosen, "GET", "/user")), [401, 10437]);
   });
 
-  test("a page of another site, or of another port, can do nothing with the cookie", async () => {
+  test("a page of another site, or of another port, cannot use the cookie", async () => {
     const before = (await by(cookie, "GET", "/zones")).body.result_info.total_count;
     const host = `127.0.0.1:${server.port}`;
     const zone = { name: "csrf.example", account: { id: server.account_id } };
@@ -115,7 +115,7 @@ describe("sessions", () => {
     assert.equal((await by(cookie, "POST", "/zones", zone, { origin: `http://${host}` })).status, 200);
   });
 
-  test("sessions are listed, and end one by one, or all but one with a new password", async () => {
+  test("sessions are listed, and end individually, or all but one with a new password", async () => {
     const other = cookieOf(await signIn());
     const list = (await by(cookie, "GET", "/user/sessions")).body.result as { id: string; current: boolean; label: string }[];
     assert.equal(list.filter(({ current }) => current).length, 1);
@@ -156,7 +156,7 @@ describe("sessions", () => {
     assert.deepEqual(codes(await by(held, "GET", "/zones")), [401, 10437]);
   });
 
-  test("a token with a new secret ends the sessions that the one before has made, also those that begin at that moment", async () => {
+  test("a token with a new secret ends the sessions of the former secret, also those that begin at that moment", async () => {
     const access = createAccess({ store: server.store, clock });
     const sessionBy = async (token: string): Promise<string> =>
       cookieOf(await ask(server, "POST", "/user/sessions", { token, body: {}, headers: ALONE }));
@@ -185,7 +185,7 @@ describe("sessions", () => {
     access.close();
   });
 
-  test("the operator who gives the first token a new secret puts out whoever has signed in with the one before", async () => {
+  test("a new secret for the first token signs out everyone who used the former secret", async () => {
     const held = cookieOf(await ask(server, "POST", "/user/sessions", { body: {}, headers: ALONE }));
     assert.equal((await by(held, "GET", "/accounts")).status, 200);
     const reset = await resetFirstToken({ store: server.store, clock });
@@ -194,7 +194,7 @@ describe("sessions", () => {
     assert.deepEqual(codes(await by(held, "GET", "/accounts")), [401, 10437]);
   });
 
-  test("a form of another site signs nobody in, and a session does not begin by a password that has just changed", async () => {
+  test("a form of another site cannot sign anyone in, and a session does not begin with a password that has just changed", async () => {
     const access = createAccess({ store: server.store, clock });
     const password = `${PASSWORD} 2`;
     const from = (headers: Record<string, string>) =>
@@ -208,7 +208,7 @@ describe("sessions", () => {
     access.close();
   });
 
-  test("the password is guessed no faster where it is changed than where it signs in", async () => {
+  test("password guesses are limited equally where it is changed and where it signs in", async () => {
     shiftMs += 3_600_000;
     const held = cookieOf(await signIn(EMAIL, `${PASSWORD} 2`));
     const guess = (at: number) =>
@@ -220,7 +220,7 @@ describe("sessions", () => {
     shiftMs += 3_600_000;
   });
 
-  test("a session ends when nobody uses it, and after its longest time in any case", async () => {
+  test("an unused session ends, and every session ends after its maximum time", async () => {
     const password = `${PASSWORD} 2`;
     const idle = cookieOf(await signIn(EMAIL, password));
     const used = cookieOf(await signIn(EMAIL, password));

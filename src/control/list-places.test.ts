@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { fc } from "../../test/support/property.ts";
 import { createListPlaces } from "./list-places.ts";
 
-test("the place before a row is the last one that is known, whatever their order", () => {
+test("the place before a row is the last known one, in any order", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(20_000), { maxLength: 60 }), fc.nat(20_000), (positions, offset) => {
       const places = createListPlaces<number>();
@@ -18,7 +18,7 @@ test("the place before a row is the last one that is known, whatever their order
   );
 });
 
-test("lists that nobody goes on with make room for others", () => {
+test("abandoned lists make room for others", () => {
   const places = createListPlaces<null>();
   const place = (position: number) => ({ position, row: null });
   for (let n = 1; n <= 200; n++) {

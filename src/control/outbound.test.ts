@@ -62,7 +62,7 @@ test("every spelling of an address is that address", () => {
   );
 });
 
-test("addresses that no webhook may have are refused as they are read, and so are credentials, sockets and other services' ports", () => {
+test("addresses that no webhook may have are refused when parsed, and so are credentials, sockets and other services' ports", () => {
   const refused = [
     ...["https://0.0.0.0/", "https://127.0.0.1/", "https://0x7f.1/", "https://0177.0.0.1/", "https://2130706433/", "https://127.1/"],
     ...["https://[::1]/", "https://[::]/", "https://[::ffff:10.0.0.1]/", "https://[::ffff:a00:1]/", "https://[0:0:0:0:0:ffff:7f00:1]/"],
@@ -112,14 +112,14 @@ test("addresses that no webhook may have are refused as they are read, and so ar
     assert.ok(readOutboundUrl(url, IN_PUBLIC) instanceof URL, url);
 });
 
-test("names that lead to this machine, with a dot at their end or without, are refused as names that lead nowhere are", async () => {
+test("names that lead to this machine, with or without a final dot, are refused like names that do not exist", async () => {
   const faults = new Set<string>();
   for (const host of ["localhost", "localhost.", "LOCALHOST", "nobody.invalid", "nobody.invalid."])
     faults.add(await faultOf(send(`https://${host}:8443/`, IN_PUBLIC)));
   assert.deepEqual([...faults], ["its name does not resolve to an address that this server may connect to"]);
 });
 
-test("ports of one's own network are not told apart by what is said of them", async (t) => {
+test("ports of the own network are indistinguishable in error messages", async (t) => {
   const ca = createLocalCa({ root: await createRoot(systemClock), clock: systemClock });
   const { chain: cert, privateKey: key } = await ca.issue(["localhost"]);
   const silent = await listen(t, createServer());
@@ -144,7 +144,7 @@ test("ports of one's own network are not told apart by what is said of them", as
   assert.doesNotMatch([...faults.values()].join(), /127|::1|ECONN|\d/);
 });
 
-test("of addresses of the Internet it is said what fails, without the address", () => {
+test("for Internet addresses the failure is reported, without the address", () => {
   const refused = Object.assign(new Error("connect ECONNREFUSED 198.51.100.7:443"), { code: "ECONNREFUSED" });
   const known = { isGlobal: true, totalMs: 10_000 };
   assert.equal(outboundFault(new AggregateError([refused, refused]), known), "it refuses connections");
@@ -155,7 +155,7 @@ test("of addresses of the Internet it is said what fails, without the address", 
   assert.equal(outboundFault(new Error("at 198.51.100.7"), known), "the request failed");
 });
 
-test("the very address that was checked is connected to, whatever the name leads to the next time", async (t) => {
+test("the checked address itself is connected to, even if the name changes afterwards", async (t) => {
   const hosts: string[] = [];
   const answer = (host: string) => createHttpServer((req, res) => void (hosts.push(`${host} ${req.headers.host}`), res.end()));
   const port = await listen(t, answer("checked"));
@@ -179,7 +179,7 @@ test("the very address that was checked is connected to, whatever the name leads
   assert.equal(hosts.length, 1);
 });
 
-test("a redirect to what may not be reached is an answer like any other", async (t) => {
+test("a redirect to a forbidden address is an ordinary answer", async (t) => {
   let reached = 0;
   const inside = await listen(
     t,
@@ -195,7 +195,7 @@ test("a redirect to what may not be reached is an answer like any other", async 
   assert.equal(reached, 0);
 });
 
-test("who ends it early is told so", async (t) => {
+test("an early end by the caller is reported as such", async (t) => {
   const port = await listen(t, createServer());
   const early = AbortSignal.timeout(50);
   const sent = sendOutbound(

@@ -220,7 +220,7 @@ test("groups, from roll-ups and from rows, are those of the rows", (t) => {
   );
 });
 
-test("groups come in the order asked for", (t) => {
+test("groups are returned in the requested order", (t) => {
   const { database, queries } = setUp(t);
   const rows = fc.sample(anyRequest, { seed: SEED, numRuns: 300 });
   database.insert([packed("requests", rows)]);
@@ -246,7 +246,7 @@ test("groups come in the order asked for", (t) => {
   );
 });
 
-test("pages by cursor hold every row that fits, once, newest first", (t) => {
+test("pages by cursor contain every matching row once, newest first", (t) => {
   const { database, queries } = setUp(t);
   // Few moments, so that pages end among rows of one time.
   const rows = fc.sample(anyRequest, { seed: SEED, numRuns: 300 }).map((row, i) => ({ ...row, at_ms: START_MS + (i % 7), ray_id: `${i}` }));
@@ -271,7 +271,7 @@ test("pages by cursor hold every row that fits, once, newest first", (t) => {
   );
 });
 
-test("counts outlive the rows they were made of", (t) => {
+test("counts outlive their rows", (t) => {
   const { database, queries } = setUp(t);
   database.insert([
     packed(
@@ -305,7 +305,7 @@ test("counts outlive the rows they were made of", (t) => {
   );
 });
 
-test("rows outlive the counts of their minutes, and are counted where these have gone", (t) => {
+test("rows outlive the counts of their minutes, and are counted where these are deleted", (t) => {
   const { database, queries } = setUp(t);
   const rows = fc.sample(anyRequest, { numRuns: 600, seed: SEED });
   // Some lie in blocks.
@@ -337,7 +337,7 @@ test("rows outlive the counts of their minutes, and are counted where these have
   for (const [i, question] of questions.entries()) assert.deepEqual(count(...question), before[i], question.join());
 });
 
-test("times in alternatives are counted without the rows too", (t) => {
+test("times in alternatives are also counted without rows", (t) => {
   const { database, queries } = setUp(t);
   const rows = fc.sample(anyRequest, { seed: SEED, numRuns: 400 });
   database.insert([packed("requests", rows)]);
@@ -368,7 +368,7 @@ test("times in alternatives are counted without the rows too", (t) => {
   assert.deepEqual(asked.map(groups), before);
 });
 
-test("a roll-up that came later leaves what was before it to the rows", (t) => {
+test("a roll-up that was added later leaves earlier times to the rows", (t) => {
   const { path, database, queries } = setUp(t);
   const rows = fc.sample(anyRequest, { seed: SEED, numRuns: 200 });
   database.insert([packed("requests", rows)]);
@@ -393,7 +393,7 @@ test("a roll-up that came later leaves what was before it to the rows", (t) => {
   assert.deepEqual(new Map(groups.toSorted()), new Map([...counted([...rows, ...more], query)].toSorted()));
 });
 
-test("what rows have in common is deleted once no row has it, and numbered anew when it comes back", (t) => {
+test("a combination is deleted once no row uses it, and gets a new number when it returns", (t) => {
   const { path, database, queries } = setUp(t);
   const day = 24 * HOUR_MS;
   const at = (ms: number, host: string): SecurityEventRow => testSecurityRow({ at_ms: ms, host });
@@ -414,7 +414,7 @@ test("what rows have in common is deleted once no row has it, and numbered anew 
   );
 });
 
-test("the number of what a failed batch brought is not used again", (t) => {
+test("the numbers of a failed batch are not reused", (t) => {
   const { database, queries } = setUp(t);
   const bad = [testSecurityRow({ host: "first.example.com" }), testSecurityRow({ at_ms: Number.NaN })];
   assert.throws(() => database.insert([packed("security_events", bad)]));

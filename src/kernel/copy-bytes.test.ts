@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { fc } from "../../test/support/property.ts";
 import { copyBytes } from "./copy-bytes.ts";
 
-test("every part of bytes is copied as it is, and nothing beside it, shared or not", () => {
+test("every range of bytes is copied exactly, without others, shared or not", () => {
   const memory = fc.constantFrom(
     (bytes: number) => new ArrayBuffer(bytes),
     (bytes: number) => new SharedArrayBuffer(bytes),

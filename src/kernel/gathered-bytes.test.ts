@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { fc } from "../../test/support/property.ts";
 import { GatheredBytes } from "./gathered-bytes.ts";
 
-test("what was pushed comes out again, in its order, as often as it is asked for", () => {
+test("pushed bytes are returned in order, repeatedly", () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.nat({ max: 40 }), fc.nat({ max: 9000 })), { maxLength: 40 }), (lengths) => {
       const gathered = new GatheredBytes();
@@ -23,7 +23,7 @@ test("what was pushed comes out again, in its order, as often as it is asked for
   );
 });
 
-test("pieces of one byte take up about what is in them, and empty ones nothing", () => {
+test("chunks of one byte use about their length in memory, and empty ones nothing", () => {
   const gathered = new GatheredBytes();
   for (let i = 0; i < 300_000; i++) {
     gathered.push(Buffer.of(i));

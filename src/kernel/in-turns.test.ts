@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { inTurns } from "./in-turns.ts";
 import { itemsPerTurn } from "../../test/support/items-per-turn.ts";
 
-test("each item has its step, in order, and no turn of the event loop has more than said", async () => {
+test("each item has its step, in order, and no turn of the event loop exceeds its number", async () => {
   const seen: number[] = [];
   const turns = itemsPerTurn();
   await inTurns(

@@ -7,7 +7,7 @@ const SPLIT_SIZE = 8;
 const sorted = <V>(entries: Iterable<readonly [string, V]>): readonly (readonly [string, V])[] =>
   [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
 
-test("it holds what a Map would, split or not", () => {
+test("it has the content of a Map, split or not", () => {
   const key = fc.integer({ min: 0, max: 30 }).map((n) => `key ${n}`);
   const step = fc.oneof(
     fc.record({ kind: fc.constant("set" as const), key, value: fc.nat() }),
@@ -31,7 +31,7 @@ test("it holds what a Map would, split or not", () => {
   );
 });
 
-test("an iterator goes on over a split: what was deleted is left out, what was there comes once", () => {
+test("an iterator continues across a split: deleted entries are left out, existing ones occur once", () => {
   let splits = 0;
   const map = new LargeMap<number>(() => void (splits += 1), SPLIT_SIZE);
   for (let i = 0; i < SPLIT_SIZE; i++) map.set(`old ${i}`, i);
@@ -49,7 +49,7 @@ test("an iterator goes on over a split: what was deleted is left out, what was t
   assert.equal(map.size, SPLIT_SIZE + 99);
 });
 
-test("parts keep the order in which keys were added, and say where each key is", () => {
+test("parts keep the order in which keys were added, and locate each key", () => {
   const map = new LargeMap<number>(undefined, SPLIT_SIZE);
   for (let i = 0; i < 5_000; i++) map.set(`h${i}.example`, i);
   assert.equal(map.parts.length, 256);
@@ -64,7 +64,7 @@ test("parts keep the order in which keys were added, and say where each key is",
   }
 });
 
-test("no entry that is added makes more than some thousand others move", () => {
+test("no added entry moves more than some thousand others", () => {
   const splits: number[] = [];
   const large: LargeMap<number> = new LargeMap(() => splits.push(large.size));
   for (let i = 0; i < 600_000; i++) large.set(`n${i}.example`, i);
@@ -74,7 +74,7 @@ test("no entry that is added makes more than some thousand others move", () => {
   assert.ok(longest <= 5_000, `a part of ${longest} entries`);
 });
 
-test("what was cleared is gone, and it begins anew", () => {
+test("a cleared map is empty and starts unsplit", () => {
   const large = new LargeMap<number>(undefined, 2);
   for (const key of ["a", "b", "c"]) large.set(key, 1);
   large.clear();

@@ -35,7 +35,7 @@ const PROGRAM = `
   process.exit(0);
 `;
 
-test("threads that are ended amid datagrams leave the process alive", { skip }, () => {
+test("threads that are ended during datagrams leave the process alive", { skip }, () => {
   const { status, signal, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", PROGRAM], {
     encoding: "utf8",
     timeout: 120_000,

@@ -7,13 +7,13 @@ const MODIFIED = "2026-01-01T00:00:00.000000Z";
 const column = (values: Readonly<Record<string, unknown>>): string =>
   JSON.stringify(Object.fromEntries(Object.entries(values).map(([id, value]) => [id, { value, modified_on: MODIFIED }])));
 
-test("the API's defaults are the edge's", () => {
+test("the API's defaults equal the edge's", () => {
   assert.equal(edgeSettings("{}"), null);
   const defaults = Object.fromEntries(Object.entries(EDITABLE_SETTINGS).map(([id, row]) => [id, row.default]));
   assert.equal(edgeSettings(column(defaults)), null);
 });
 
-test("each setting becomes something at the edge", () => {
+test("each setting has an effect at the edge", () => {
   const chosen = {
     always_use_https: "on",
     brotli: "off",

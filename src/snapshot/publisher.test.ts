@@ -33,7 +33,7 @@ function recorder(port: FeedPort): readonly (FeedMessage | FeedReply)[] {
   return seen;
 }
 
-test("a replica gets everything, then each unit as one delta, before and after included", async (t) => {
+test("a replica gets everything, then each unit as one delta, including old and new values", async (t) => {
   const source = createTestSource();
   source.commit([serial("a", 1)]);
   const publisher = await startedPublisher(t, source);
@@ -56,7 +56,7 @@ test("a replica gets everything, then each unit as one delta, before and after i
   assert.throws(() => Object.assign(replica.snapshot.get("serial", "a")!, { serial: 9 }), TypeError);
 });
 
-test("a resumed replica gets the deltas that it misses; one that is too far behind gets everything", async (t) => {
+test("a resumed replica gets the missing deltas; one that is too far behind gets everything", async (t) => {
   const source = createTestSource();
   for (let i = 1; i <= 8; i++) source.commit([serial("a", i)]);
   const publisher = await startedPublisher(t, source);
@@ -78,7 +78,7 @@ test("a resumed replica gets the deltas that it misses; one that is too far behi
   assert.deepEqual(await resume(6), ["7", "8", "live"]);
 });
 
-test("settled names the planes that are behind, and does not wait for them a second time", async (t) => {
+test("settled names the planes that are behind, and does not wait for them again", async (t) => {
   const source = createTestSource();
   const publisher = await startedPublisher(t, source);
   const prompt = feedPair();
@@ -103,7 +103,7 @@ test("settled names the planes that are behind, and does not wait for them a sec
   assert.deepEqual(await fourth, { behind: [] }, "a plane that left is not waited for");
 });
 
-test("a failing source is tried again and nothing is lost", async (t) => {
+test("a failing source is retried and nothing is lost", async (t) => {
   const source = createTestSource();
   const publisher = await startedPublisher(t, source);
   const { publisherEnd, replicaEnd } = feedPair();
@@ -116,7 +116,7 @@ test("a failing source is tried again and nothing is lost", async (t) => {
   assert.deepEqual(dump(replica.snapshot), dump(source.state));
 });
 
-test("a listener that throws gets to rebuild, and the revision is not acknowledged before it could", async (t) => {
+test("a listener that throws must rebuild, and the revision is not acknowledged before it has", async (t) => {
   const source = createTestSource();
   const publisher = await startedPublisher(t, source);
   const { publisherEnd, replicaEnd } = feedPair();
@@ -139,7 +139,7 @@ test("a listener that throws gets to rebuild, and the revision is not acknowledg
   assert.equal(calls.at(-1), "delta");
 });
 
-test("the last good copy is there after the start, follows changes, and serves a plane without control", async (t) => {
+test("the last good copy exists after the start, follows changes, and serves a plane without control", async (t) => {
   const lastGoodPath = join(temporaryDirectory(t), "last-good");
   const source = createTestSource();
   source.commit([serial("a", 1)]);
@@ -156,7 +156,7 @@ test("the last good copy is there after the start, follows changes, and serves a
   publisherEnd.close();
 });
 
-test("a publisher that starts from a copy of a history that is gone starts over", async (t) => {
+test("a publisher that starts from a copy of a former history starts over", async (t) => {
   const lastGoodPath = join(temporaryDirectory(t), "last-good");
   const longer = createTestSource();
   for (let i = 1; i <= 5; i++) longer.commit([serial("a", i)]);
@@ -173,7 +173,7 @@ test("a publisher that starts from a copy of a history that is gone starts over"
   assert.deepEqual(dump(replica.snapshot), [serial("b", 1)]);
 });
 
-test("a replica gets the kinds that it wants, at every revision, from the last good copy too", async (t) => {
+test("a replica gets its selected kinds, at every revision, also from the last good copy", async (t) => {
   const lastGoodPath = join(temporaryDirectory(t), "last-good");
   const source = createTestSource();
   source.commit([serial("a", 1), { kind: "token", id: "t", value: null }]);
@@ -196,7 +196,7 @@ test("a replica gets the kinds that it wants, at every revision, from the last g
   );
 });
 
-test("a replica that misses part of an import asks for everything", async (t) => {
+test("a replica that misses part of an import requests everything", async (t) => {
   const source = createTestSource();
   const publisher = await startedPublisher(t, source);
   const { publisherEnd, replicaEnd } = feedPair();
@@ -210,7 +210,7 @@ test("a replica that misses part of an import asks for everything", async (t) =>
   assert.equal(replica.snapshot.get("record", "r")?.zone_id, "z");
 });
 
-test("a restored source takes away what it no longer has, however far it has gone on since", async (t) => {
+test("a restored source removes data that it no longer has, regardless of later changes", async (t) => {
   const lastGoodPath = join(temporaryDirectory(t), "last-good");
   const source = createTestSource();
   source.commit([serial("kept", 1)]);

@@ -81,7 +81,7 @@ test("a revision that a plane still works on is pending, and later ones do not w
   assert.deepEqual(replies, ["applied 10 but 10", "applied 10"]);
 });
 
-test("a gap is answered by one subscription, and again only when the answer had one too", async () => {
+test("a gap causes one new subscription, and another only if the answer had a gap too", async () => {
   const { replies, say, replica } = await openAt(7);
   say(delta(9), delta(10), delta(11));
   assert.deepEqual(replies.splice(0), ["subscribe 7"]);
@@ -93,7 +93,7 @@ test("a gap is answered by one subscription, and again only when the answer had 
   assert.deepEqual(replica.snapshot.get("serial", "z"), { serial: 12 });
 });
 
-test("a full copy of an earlier revision replaces what is there", async () => {
+test("a full copy of an earlier revision replaces the current content", async () => {
   const { replies, say, replica } = await openAt(7);
   say(delta(8), { type: "full", history: "h", rev: 3, ops: [] });
   assert.equal(replica.snapshot.rev, 3);

@@ -19,7 +19,7 @@ function directory(t: TestContext): string {
   return made;
 }
 
-test("a full disk is said to callers, undoes the unit, and is over when there is room", async (t) => {
+test("a full disk is reported to callers, undoes the unit, and recovers when it has room", async (t) => {
   const store = await openStore({ url: `sqlite:${join(directory(t), "control.db")}`, clock: systemClock });
   const put = (name: string, value: string) =>
     store.write(async ({ db }) => {
@@ -41,7 +41,7 @@ test("a full disk is said to callers, undoes the unit, and is over when there is
   await store.close();
 });
 
-test("a damaged file is named, with what helps", async (t) => {
+test("a damaged file is reported, with advice", async (t) => {
   const path = join(directory(t), "control.db");
   const store = await openStore({ url: `sqlite:${path}`, clock: systemClock });
   await store.close();
@@ -55,14 +55,14 @@ test("a damaged file is named, with what helps", async (t) => {
   await assert.rejects(openStore({ url: `sqlite:${path}`, clock: systemClock }), /control\.db: file is not a database; restore it/);
 });
 
-test("a database that cannot be opened is named", { skip: process.getuid?.() === 0 && "root may open everything" }, async (t) => {
+test("a database that cannot be opened is reported", { skip: process.getuid?.() === 0 && "root may open everything" }, async (t) => {
   const path = join(directory(t), "control.db");
   writeFileSync(path, "");
   chmodSync(path, 0);
   await assert.rejects(openStore({ url: `sqlite:${path}`, clock: systemClock }), /cannot use the database .*control\.db/);
 });
 
-test("a server that cannot be reached, or that says nothing, is named without its password", async (t) => {
+test("an unreachable or silent server is reported without its password", async (t) => {
   const silent = createServer((socket) => void setTimeout(() => socket.destroy(), 50));
   await new Promise<void>((resolve) => void silent.listen(0, "127.0.0.1", resolve));
   t.after(() => silent.close());
@@ -89,7 +89,7 @@ storeTest("a defect of a query is no fault of the database", async ({ store }) =
   for (const way of ways) await assert.rejects(way, (error) => !(error instanceof PlatformError));
 });
 
-test("each fault has its code, on either dialect", () => {
+test("each fault has its code, in both dialects", () => {
   const name = (dialect: "sqlite" | "postgres", error: object): unknown => {
     const told = withFault(DIALECTS[dialect], error);
     return told instanceof PlatformError ? told.errorName : null;

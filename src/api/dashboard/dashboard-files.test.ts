@@ -24,7 +24,7 @@ describe("the dashboard's files", () => {
     rmSync(`${folder}.secret.js`);
   });
 
-  test("any address of a page is the page, by a policy without exceptions, and is asked for again each time", async () => {
+  test("every page address returns the page, with a policy without exceptions, and is revalidated each time", async () => {
     for (const path of ["/", "/zones/shop.example/dns/records?type=A", "/index.html"]) {
       const answer = await get(path);
       assert.match(await answer.text(), /<title>page/);
@@ -37,7 +37,7 @@ describe("the dashboard's files", () => {
     }
   });
 
-  test("what is named by its content may be kept for ever, and is compressed", async () => {
+  test("files named by their content may be cached forever, and are compressed", async () => {
     for (const encoding of ["br", "gzip"]) {
       const answer = await get("/assets/page-abc.js", { accept: "*/*", "accept-encoding": encoding });
       assert.deepEqual(
@@ -48,7 +48,7 @@ describe("the dashboard's files", () => {
     }
   });
 
-  test("clients of the API get its envelope, and nothing outside of the folder is served", async () => {
+  test("API clients get its envelope, and nothing outside the folder is served", async () => {
     const code = async (answer: Response): Promise<unknown> => ((await answer.json()) as { errors: { code: number }[] }).errors[0]?.code;
     assert.equal(await code(await get("/nothing", { accept: "application/json" })), 7000);
     assert.equal(await code(await get("/client/v4/nothing")), 7000);

@@ -25,7 +25,7 @@ describe("the documentation at /docs", () => {
   const linksOf = (html: string): readonly string[] =>
     [...html.matchAll(/href="(?<href>[^"]+)"/g)].map(({ groups }) => groups?.["href"] ?? "");
 
-  test("every link of every page leads to a page and a heading that are there", async () => {
+  test("every link of every page leads to an existing page and heading", async () => {
     const pages = new Map<string, string>();
     const wanted = ["/docs"];
     const links: [string, string][] = [];

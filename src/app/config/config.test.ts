@@ -88,7 +88,7 @@ test("each type is read from file, environment and flag alike", () => {
   assert.deepEqual(read({ argv }), expected);
 });
 
-test("flags of a list add up, and the last flag of anything else wins", () => {
+test("flags of a list add up, and otherwise the last flag wins", () => {
   const { dns, api } = loadConfig(
     input({
       argv: [
@@ -128,7 +128,7 @@ test("providers add up over the sources, and the last one named wins", () => {
   assert.equal(problemsOf({ argv: ["--provider", "openai=ftp://127.0.0.1"] }).length, 1);
 });
 
-test("errors of the file name file and line", () => {
+test("errors in the file name file and line", () => {
   assert.deepEqual(problemsOf({ file: '# comment\n[api]\nhost = "127.0.0.1"\nport = "many"\n' }), [
     'selvedge.toml:4: api.port must be a port number from 0 (any free port) to 65535, not "many"',
   ]);
@@ -160,7 +160,7 @@ test("all problems are reported at once", () => {
   assert.match(problems[1] ?? "", /^SELVEDGE_DNS_WORKERS must be a whole number from 1 to 256, not 0$/);
 });
 
-test("secrets are in no printed value and in no message", () => {
+test("secrets appear in no printed value and in no message", () => {
   const canary = "canary-1f3870be274f6c49b3e31a0c";
   const env = {
     SELVEDGE_BOOTSTRAP_TOKEN: canary,
@@ -178,7 +178,7 @@ test("secrets are in no printed value and in no message", () => {
   assert.ok(!problems.join().includes(canary));
 });
 
-test("a configuration file that is absent is named", () => {
+test("a missing configuration file is named", () => {
   const readFile = (): string => {
     throw Object.assign(new Error("ENOENT: no such file"), { code: "ENOENT" });
   };
@@ -199,17 +199,17 @@ test("flags and variables of different keys never clash", () => {
   assert.equal(new Set(keys.map(variableName)).size, keys.length);
 });
 
-test("each key stands under what it is about, once", () => {
+test("each key is listed once, under its subject", () => {
   assert.deepEqual([...CONFIG_PARTS.values()].flat().toSorted(), [...CONFIG_ROWS.keys()].toSorted());
 });
 
-test("a key's line is found behind comments, strings and sections of any kind", () => {
+test("a key's line is found after comments, strings and sections of any kind", () => {
   const text = 'a = """\nb = 1\n"""\n["x.y".z]\nk = 1 # [not]\n[[list]]\n"quoted key" = 2\n';
   const line = createTomlLocator(text);
   assert.deepEqual([line(["a"]), line(["b"]), line(["x.y", "z", "k"]), line(["list", "quoted key"])], [1, 1, 5, 7]);
 });
 
-test("no text whatever brings down the file reader with anything but a ConfigError", () => {
+test("property: no text makes the file reader throw anything but a ConfigError", () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom("[", "]", "=", '"', "a", "p", "i", ".", "\n", "1", "#", "{", "}") })),
@@ -225,7 +225,7 @@ test("no text whatever brings down the file reader with anything but a ConfigErr
   );
 });
 
-test("resolvers have addresses, with a port or without", () => {
+test("resolvers are addresses, with or without a port", () => {
   const resolvers = (text: string) => loadConfig(input({ argv: ["--dns-scan-resolvers", text] })).dns.scan_resolvers;
   assert.deepEqual(resolvers("192.0.2.53, 2001:db8::53, 127.0.0.1:5300, [::1]:5300"), [
     "192.0.2.53",

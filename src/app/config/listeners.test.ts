@@ -7,7 +7,7 @@ const configOf = (...argv: readonly string[]) => loadConfig({ argv, env: {}, rea
 const systemError = (code: string, place: object = {}): Error =>
   Object.assign(new Error(`listen ${code}`), { code, syscall: "listen", ...place });
 
-test("a port that cannot be had is named with who wants it and which flag changes it", () => {
+test("an unavailable port is reported with its listener and the flag that changes it", () => {
   const config = configOf("--http-port", "80", "--dns-host", "::1", "--gateway-host", "localhost");
   const cases: readonly (readonly [Error, RegExp])[] = [
     [
@@ -21,14 +21,14 @@ test("a port that cannot be had is named with who wants it and which flag change
   for (const [error, text] of cases) assert.match(listenFailure(error, config) ?? "", text);
 });
 
-test("other errors are not explained as one of a listener", () => {
+test("other errors are not explained as listener errors", () => {
   const config = configOf();
   assert.equal(listenFailure(systemError("EADDRINUSE", { address: "127.0.0.1", port: 1 }), config), undefined);
   assert.equal(listenFailure(systemError("EADDRINUSE", { syscall: "connect" }), config), undefined);
   assert.equal(listenFailure(new Error("no"), config), undefined);
 });
 
-test("two listeners on one port are a mistake of the configuration", () => {
+test("two listeners on one port are a configuration error", () => {
   assert.throws(() => configOf("--http-port", "9000", "--https-port", "9000"), {
     problems: ["the edge (HTTP) and the edge (HTTPS) cannot share port 9000: change --http-port or --https-port"],
   });

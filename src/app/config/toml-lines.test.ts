@@ -30,10 +30,9 @@ const CASES: readonly (readonly [path: readonly string[], line: number])[] = [
   [["elsewhere"], 1],
 ];
 
-for (const [path, line] of CASES)
-  test(`${path.join(" / ")} stands on line ${line}`, () => assert.equal(createTomlLocator(TEXT)(path), line));
+for (const [path, line] of CASES) test(`${path.join(" / ")} is on line ${line}`, () => assert.equal(createTomlLocator(TEXT)(path), line));
 
-test("lines that are no TOML cost no more than their length", () => {
+test("lines that are not TOML cost only their length", () => {
   for (const piece of ["a", " ", "a ", '"', "'a'", ".", "[", "[ ", "[a.", "a.", "=", '"""'])
     assertGrowsLinearly(piece, (length) => {
       const text = piece.repeat(length / piece.length);

@@ -22,7 +22,7 @@ test("a second process is refused, and a killed one leaves nothing behind", asyn
   lockDataDirectory(dataDir).release();
 });
 
-test("a directory that cannot hold state is named", (t) => {
+test("a directory that cannot store state is named", (t) => {
   const parent = mkdtempSync(join(tmpdir(), "selvedge-lock-"));
   t.after(() => rmSync(parent, { recursive: true, force: true }));
   const file = join(parent, "file");

@@ -32,7 +32,7 @@ function planes(t: TestContext): {
   return { late, seen, starts };
 }
 
-test("they start once, whoever wakes them, and those who wait hear when they serve", async (t) => {
+test("they start once, whatever wakes them, and waiting callers learn when they serve", async (t) => {
   const { late, seen, starts } = planes(t);
   assert.deepEqual([late.isWaking(), await late.awake(LONG_MS)], [false, false]);
   late.wake();
@@ -57,7 +57,7 @@ test("a start that fails is undone and tried again", async (t) => {
   assert.deepEqual(seen, ["start", "undo", "start"]);
 });
 
-test("once stopped they are not started, and a start that fails then is left to whoever has stopped them", async (t) => {
+test("after a stop they are not started, and a failed start is left to the caller of stop", async (t) => {
   const { late, seen, starts } = planes(t);
   late.wake();
   late.stop();
@@ -70,7 +70,7 @@ test("once stopped they are not started, and a start that fails then is left to 
   assert.deepEqual(never.seen, []);
 });
 
-test("zones are brought by changes that have one, and perhaps by those that are missing", () => {
+test("changes with a zone add zones, and missing changes may add some", () => {
   const delta = (...ops: readonly unknown[]): Delta => ({ from: 1, rev: 2, ops: ops as readonly Op[] });
   assert.equal(mayBringZone(null), true);
   assert.equal(mayBringZone(delta({ kind: "token", id: "a", value: {} }, { kind: "zone", id: "b", value: {} })), true);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { TicketKeys } from "#kernel/process/worker-protocol.ts";
 import { createTicketKeyRing } from "./ticket-keys.ts";
 
-test("a new key takes the place of the newest, and the one before the newest stays for once", async () => {
+test("a new key replaces the newest, and the former one stays for one period", async () => {
   const seen: TicketKeys[] = [];
   const ring = await new Promise<ReturnType<typeof createTicketKeyRing>>((resolve) => {
     const made = createTicketKeyRing((keys) => {

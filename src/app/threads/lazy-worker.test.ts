@@ -48,7 +48,7 @@ function talk(worker: LateWorker): { send(word: string): void; readonly heard: r
   return { send: (word) => far.postMessage(word), heard, close: () => far.close() };
 }
 
-test("a thread that nobody has needed was not started, and is missed by nobody", async (t) => {
+test("an unneeded thread is not started, and counts as up", async (t) => {
   const { worker, starts } = late(t, thread());
   assert.deepEqual(await worker.listening, {});
   assert.deepEqual([worker.isUp(), await worker.answers(1), await worker.metrics()], [true, true, []]);
@@ -59,7 +59,7 @@ test("a thread that nobody has needed was not started, and is missed by nobody",
   assert.equal(starts(), 0);
 });
 
-test("what was sent before the thread started is there when it has started, from all who have not gone", async (t) => {
+test("messages sent before the start arrive after it, from all senders that still exist", async (t) => {
   const { worker, starts } = late(t, thread());
   const [one, gone, two] = [talk(worker), talk(worker), talk(worker)];
   one.send("before");

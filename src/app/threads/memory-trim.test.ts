@@ -12,7 +12,7 @@ const skip = pages === null;
 const kilobytes = (name: "RssFile" | "RssAnon"): number =>
   Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(readFileSync("/proc/self/status", "latin1"))?.[1]);
 
-test("the program's pages that only the start has needed are not the process's any more, and it goes on", { skip }, () => {
+test("the program's pages from the start are released, and the process continues", { skip }, () => {
   const before = kilobytes("RssFile");
   pages?.giveBackProgram();
   const after = kilobytes("RssFile");

@@ -19,7 +19,7 @@ const echo = `data:text/javascript,${encodeURIComponent(`
 const startPlane = (name: string, early: ReturnType<typeof loadThreadsEarly>, port: number) =>
   startPlaneWorker({ name, script: echo, log, early, connect: () => ({ workerData: { port }, transfer: [] }) });
 
-test("a plane takes the thread that has loaded for it, once; others start their own; what is left over is ended", async (t) => {
+test("a plane takes its preloaded thread once; others start new ones; unused ones are ended", async (t) => {
   const early = loadThreadsEarly({ first: echo, second: echo, third: echo });
   t.after(() => early.dismiss());
   const first = startPlane("first", early, 1);
@@ -32,7 +32,7 @@ test("a plane takes the thread that has loaded for it, once; others start their 
   assert.equal(early.take("second"), undefined);
 });
 
-test("a thread whose program cannot be loaded keeps no other from loading, and its plane says why", async (t) => {
+test("a thread that fails to load does not delay others, and its plane reports the reason", async (t) => {
   const broken = "data:text/javascript,throw new Error('no such program')";
   const early = loadThreadsEarly({ broken, sound: echo });
   t.after(() => early.dismiss());

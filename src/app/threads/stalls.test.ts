@@ -4,7 +4,7 @@ import { fixedClock } from "#kernel/clock.ts";
 import { createMetrics } from "#kernel/process/metrics.ts";
 import { createStalls } from "./stalls.ts";
 
-test("a stall is in the log, counted, and among what the operator is told for an hour", (t) => {
+test("a stall is logged, counted, and shown to the operator for an hour", (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const clock = fixedClock("2026-01-01T00:00:00Z");
   const metrics = createMetrics();

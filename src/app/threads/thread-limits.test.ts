@@ -2,17 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { threadLimits } from "./thread-limits.ts";
 
-test("threads of which there are several have the limits of their kind", () => {
+test("numbered threads have the limits of their kind", () => {
   assert.deepEqual(threadLimits("gateway"), { maxYoungGenerationSizeMb: 24 });
   assert.deepEqual(threadLimits("logpush"), { maxYoungGenerationSizeMb: 8 });
   assert.ok(threadLimits("edge-1").maxYoungGenerationSizeMb);
   assert.deepEqual(threadLimits("edge-12"), threadLimits("edge-1"));
 });
 
-test("a detector's heap ends", () => {
+test("a detector's heap is limited", () => {
   assert.ok(threadLimits("detector").maxOldGenerationSizeMb);
 });
 
-test("nameservers keep the choice of V8", () => {
+test("nameservers keep V8's default", () => {
   assert.deepEqual(threadLimits("nameserver-1"), {});
 });

@@ -25,7 +25,7 @@ function thread(limits: WatchLimits = LIMITS) {
   return { state, stop };
 }
 
-test("a thread that computes without answering is told of once", async () => {
+test("a thread that computes without answering is reported once", async () => {
   const { state } = thread();
   await eventually(() => state.asked > 3);
   state.answers = false;
@@ -41,7 +41,7 @@ test("a thread that computes without answering is told of once", async () => {
   assert.ok((state.silent[0] ?? 0) > 0);
 });
 
-test("a thread that has not had the processor may answer late, but not for ever", async () => {
+test("a thread without CPU time may answer late, but not forever", async () => {
   const late = thread();
   late.state.answers = false;
   await eventually(() => late.state.asked > 5);
@@ -60,7 +60,7 @@ test("a thread that has not had the processor may answer late, but not for ever"
   assert.deepEqual(stuck.state.silent, [50]);
 });
 
-test("one that has ended, or is not looked after any more, is not told of", async () => {
+test("a thread that has ended, or is no longer watched, is not reported", async () => {
   const [ended, left] = [thread(), thread()];
   ended.state.answers = left.state.answers = false;
   ended.state.cpuMs = Number.NaN;

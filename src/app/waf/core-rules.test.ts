@@ -56,7 +56,7 @@ function open(configured: string, installed = join(folder, "nowhere"), lastGood 
   return { memory, said, version: MANAGED_RULESETS.get(SCORES_RULESET_ID)!.version };
 }
 
-test("a directory is compiled once, and what does not compile leaves the last good one in use and says where it is wrong", () => {
+test("a directory is compiled once, and on an error the last good one stays in use and the error's place is reported", () => {
   const directory = write(join(folder, "a"), {
     "crs-setup.conf": SETUP,
     "rules/words.data": "attack\n",
@@ -87,7 +87,7 @@ test("another thread gets the same compiled form", () => {
   assert.equal(MANAGED_RULESETS.get(SCORES_RULESET_ID)!.version, "OWASP_CRS/1");
 });
 
-test("without one the log names the command that brings one, and a directory without rules is said to have none", () => {
+test("without a rule set the log names the install command, and a directory without rules is reported", () => {
   const none = open("none");
   assert.deepEqual([none.memory, none.version], [null, "own-1"]);
   assert.match(none.said.join(), /selvedge waf crs install/);
@@ -131,7 +131,7 @@ function archive(files: Readonly<Record<string, string>>): string {
   return path;
 }
 
-test("a release is installed whole or not at all, and the operator's settings outlive it", () => {
+test("a release is installed completely or not at all, and the operator's settings survive", () => {
   const target = join(folder, "installed");
   const release = (rules: string): string =>
     archive({
@@ -153,7 +153,7 @@ test("a release is installed whole or not at all, and the operator's settings ou
   assert.equal(open("", target, join(folder, "last-good-e")).version, "OWASP_CRS/8");
 });
 
-test("Debian's modsecurity-crs compiles as it is", { skip: toolOrSkip("modsecurity-crs") }, () => {
+test("Debian's modsecurity-crs compiles unchanged", { skip: toolOrSkip("modsecurity-crs") }, () => {
   const { version, said } = open("/usr/share/modsecurity-crs", undefined, join(folder, "last-good-debian"));
   assert.match(version, /^OWASP_CRS\/3\./, said.join());
   const { rules } = MANAGED_RULESETS.get(SCORES_RULESET_ID)!;
@@ -170,7 +170,7 @@ const FOUND: readonly (readonly [text: string, rule: number])[] = [
   ["<?php eval($_GET[1]);", 933_100],
 ];
 
-test("Debian's rules find the same with the filter and without", { skip: toolOrSkip("modsecurity-crs") }, () => {
+test("Debian's rules give the same result with and without the filter", { skip: toolOrSkip("modsecurity-crs") }, () => {
   const program = programFrom(readCoreRulesFiles("/usr/share/modsecurity-crs"));
   const [filtered, naive] = [true, false].map((isFiltered) => createEngine(program, { isFiltered }));
   const idsOf = (engine: SecLangEngine, value: string): readonly number[] => {

@@ -12,7 +12,7 @@ afterEach(() => useManagedLists([]));
 
 const PHASE = "http_request_firewall_custom";
 
-test("lists are read from files, one line each, and what is wrong is named by file, line and column", (t) => {
+test("lists are read from files, one entry per line, and errors name file, line and column", (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-lists-"));
   t.after(() => rmSync(directory, { recursive: true }));
   const write = (name: string, content: string): void => writeFileSync(join(directory, name), content);

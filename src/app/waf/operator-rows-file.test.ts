@@ -71,14 +71,14 @@ const WRONG: readonly (readonly [text: string, says: RegExp])[] = [
 ];
 
 for (const [i, [text, says]] of WRONG.entries())
-  test(`a file with a mistake is refused with its place: ${i} ${JSON.stringify(text.slice(0, 60))}`, () => {
+  test(`a file with an error is refused with its place: ${i} ${JSON.stringify(text.slice(0, 60))}`, () => {
     assert.throws(
       () => readOperatorRows(file(text)),
       (error: Error) => says.test(error.message) || assert.fail(error.message),
     );
   });
 
-test("rows are found where they look, add to scores, and are listed behind the own ones as the operator's", () => {
+test("rows match in their places, add to scores, and are listed after the built-in ones as the operator's", () => {
   const rows = readOperatorRows(
     file(
       rowText("orders", { places: '["path"]' }) +
@@ -115,7 +115,7 @@ test("rows are found where they look, add to scores, and are listed behind the o
   assert.ok(!blocks(MANAGED_RULESET_ID, { path: "/export/orders.csv" }));
 });
 
-test("a pattern that a backtracking engine takes exponential time for is found in linear time, and is charged", () => {
+test("a pattern with exponential backtracking is matched in linear time, and its cost is counted", () => {
   const rows = readOperatorRows(file(rowText("slow", { pattern: "'begin(a|aa|a?)+c'", hits: '["beginac"]', misses: '["begin"]' })));
   useOperatorRules({ core: null, rows });
   const body = `begin${"a".repeat(100_000)}`;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { fixedClock } from "#kernel/clock.ts";
 import { createCommitInvalidatedCache } from "./commit-invalidated-cache.ts";
 
-test("a store that cannot be read takes away nothing that was known, and is asked again at once", async () => {
+test("an unreadable store keeps the cached data, and is read again at once", async () => {
   const clock = fixedClock(0);
   let read = async (): Promise<string | undefined> => "known";
   let reads = 0;
@@ -36,7 +36,7 @@ test("a store that cannot be read takes away nothing that was known, and is aske
   assert.equal(cache.familiar("a"), undefined, "what the store no longer has is not known");
 });
 
-test("what is dropped while it is read again stays dropped", async () => {
+test("an entry dropped during a read stays dropped", async () => {
   const cache = createCommitInvalidatedCache({
     store: { onCommit: () => () => {} },
     clock: fixedClock(0),

@@ -33,7 +33,7 @@ const actor = (grants: readonly Grant[], accounts: readonly string[] = [A], user
   reach: new Map(accounts.map((id) => [id, ALL_PERMISSION_GROUPS])),
 });
 
-test("a grant counts only within what the owner reaches, so a wildcard is no key to other accounts", () => {
+test("a grant counts only within its owner's reach, so a wildcard gives no access to other accounts", () => {
   const all = actor([{ effect: "allow", level: "zone", account: "*", id: "*", groups: groups("DNS Write") }]);
   assert.equal(holdsInZone(all, Z1, ["DNS Write"]), true);
   assert.equal(holdsInZone(all, FOREIGN, ["DNS Write"]), false);
@@ -42,7 +42,7 @@ test("a grant counts only within what the owner reaches, so a wildcard is no key
   assert.deepEqual(touchedAccounts(all), [A]);
 });
 
-test("the owner's role bounds what its tokens may do", () => {
+test("the owner's role limits its tokens", () => {
   const limited: Actor = {
     ...actor([{ effect: "allow", level: "zone", account: "*", id: "*", groups: groups("DNS Read", "DNS Write") }]),
     reach: new Map([[A, groups("DNS Read")]]),
@@ -61,7 +61,7 @@ test("a deny wins over every allow, at its own level and below", () => {
   assert.equal(holdsInZone(actor([allow, account]), Z2, ["DNS Write"]), false);
 });
 
-test("any one of the groups suffices, and none asked means reaching it at all", () => {
+test("any one of the groups suffices, and an empty list means any access at all", () => {
   const reader = actor([{ effect: "allow", level: "account", id: A, groups: groups("AI Gateway Read") }]);
   assert.equal(holdsInAccount(reader, A, ["AI Gateway Write", "AI Gateway Read"]), true);
   assert.equal(holdsInAccount(reader, A, ["AI Gateway Write"]), false);
@@ -71,7 +71,7 @@ test("any one of the groups suffices, and none asked means reaching it at all", 
   assert.equal(holdsAnywhere(reader, ["DNS Read"]), false);
 });
 
-test("only a user's own credential holds anything for the user", () => {
+test("only a user's own credential has rights on the user", () => {
   const grant: Grant = { effect: "allow", level: "user", id: "u", groups: groups("API Tokens Write") };
   assert.equal(holdsForUser(actor([grant], [A], "u"), ["API Tokens Write"]), true);
   assert.equal(holdsForUser(actor([grant], [A], "other"), ["API Tokens Write"]), false);

@@ -19,7 +19,7 @@ const policy = (resources: TokenPolicyWrite["resources"], ...names: PermissionGr
 const compile = (write: TokenPolicyWrite, zones: ReadonlyMap<string, string> = new Map([[Z, A]])): readonly Grant[] =>
   compileGrants(storedPolicies([write], newId), zones);
 
-test("resources are read in every form and nothing else is", () => {
+test("resources are parsed in every known form and in no other", () => {
   assert.deepEqual(parseResource(`com.cloudflare.api.account.${A}`), { level: "account", id: A });
   assert.deepEqual(parseResource("com.cloudflare.api.account.*"), { level: "account", id: "*" });
   assert.deepEqual(parseResource(`com.cloudflare.api.account.zone.${Z}`), { level: "zone", account: "*", id: Z });
@@ -44,7 +44,7 @@ test("the zones of one account have their own form", () => {
   );
 });
 
-test("a zone's grant knows its account, and a zone that is gone grants nothing", () => {
+test("a zone's grant knows its account, and a deleted zone grants nothing", () => {
   const write = policy({ [`com.cloudflare.api.account.zone.${Z}`]: "*" }, "DNS Write");
   assert.deepEqual(compile(write), [{ effect: "allow", level: "zone", account: A, id: Z, groups: new Set(["DNS Write"]) }]);
   assert.deepEqual(compile(write, new Map()), []);
@@ -68,7 +68,7 @@ test("unknown groups and empty policies are refused with their place", () => {
   assert.throws(() => policyResources({ resources: {} }, "/policies/0"), PlatformError);
 });
 
-test("nobody hands out more than they hold", () => {
+test("a user cannot grant more than they have", () => {
   const B = "b".repeat(32);
   const holder = (...grants: Grant[]): Actor => ({
     type: "token",

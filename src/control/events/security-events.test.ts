@@ -95,7 +95,7 @@ test("filters of the activity log", async (t) => {
   }
 });
 
-test("a cursor is good for the list that gave it out, and tells nothing of other tenants' rows", async (t) => {
+test("a cursor is valid for its list only, and reveals nothing about other tenants' rows", async (t) => {
   const { database, log } = await openLog(t);
   database.insert([packed("security_events", ROWS)]);
   const page = (scope: EventScope, cursor?: string) =>
@@ -123,7 +123,7 @@ test("a cursor is good for the list that gave it out, and tells nothing of other
     );
 });
 
-test("what is counted is what is there, also where rows of an hour have gone", async (t) => {
+test("counts match the existing rows, also after some rows of an hour were deleted", async (t) => {
   const { database, log } = await openLog(t);
   const MINUTE_MS = 60_000;
   const rows = Array.from({ length: 300 }, (_, n) =>
@@ -150,7 +150,7 @@ test("what is counted is what is there, also where rows of an hour have gone", a
   }
 });
 
-test("a count that is an estimate is told as one, and is no less than what is shown", async (t) => {
+test("an estimated count is marked as one, and is at least the number of shown rows", async (t) => {
   const { database, reads } = await openLog(t);
   database.insert([packed("security_events", ROWS)]);
   const sampledAs = (count: number): EventReads => ({
@@ -172,7 +172,7 @@ test("a count that is an estimate is told as one, and is no less than what is sh
   assert.deepEqual((await total(sampledAs(6), { page: 9 })).slice(0, 2), [6, true], "a page behind the last one tells nothing");
 });
 
-test("an export waits for a busy database, and breaks off over a damaged one", async (t) => {
+test("an export waits for a busy database, and aborts on a damaged one", async (t) => {
   const { database, reads } = await openLog(t);
   database.insert([packed("security_events", ROWS)]);
   const failing = (failure: PlatformError): EventReads => {
@@ -198,7 +198,7 @@ test("an export waits for a busy database, and breaks off over a damaged one", a
   await assert.rejects(exportOver(new PlatformError("database_damaged")), PlatformError);
 });
 
-test("followers of one account leave places for those of others", async () => {
+test("followers of one account leave room for those of others", async () => {
   const log = createSecurityEvents({
     reads: localReads(openEventQueries(join(tmpdir(), "selvedge-nowhere", "events.db"))),
     clock: systemClock,
@@ -217,7 +217,7 @@ test("followers of one account leave places for those of others", async () => {
   log.close();
 });
 
-test("exports of one account leave places for those of others, and give theirs back when they end or are left", async (t) => {
+test("exports of one account leave room for those of others, and release theirs when they end or are abandoned", async (t) => {
   const { database, log } = await openLog(t);
   database.insert([packed("security_events", ROWS)]);
   const open = (accountId: string) => log.export({ zone_id: "zone" }, {}, accountId)[Symbol.asyncIterator]();
@@ -233,7 +233,7 @@ test("exports of one account leave places for those of others, and give theirs b
   assert.throws(() => open("one"), isRefused);
 });
 
-test("followers that all come at once find a place each, however few questions the database takes at a time", async (t) => {
+test("many followers at once all get a place, even if the database takes few queries at a time", async (t) => {
   const { database, reads } = await openLog(t);
   database.insert([packed("security_events", ROWS)]);
   let underWay = 0;
@@ -258,7 +258,7 @@ test("followers that all come at once find a place each, however few questions t
   log.close();
 });
 
-test("a follower that leaves while nothing comes leaves its place, before anything would have been sent to it", async () => {
+test("a follower that leaves while no event occurs releases its place immediately", async () => {
   const reads = localReads(openEventQueries(join(tmpdir(), "selvedge-nowhere", "events.db")));
   const log = createSecurityEvents({ reads, clock: fixedClock(0), sealer });
   for (let round = 0; round < 2; round++) {
@@ -274,7 +274,7 @@ test("a follower that leaves while nothing comes leaves its place, before anythi
   log.close();
 });
 
-test("a follower gets all events, however long, in texts that are not", async () => {
+test("a follower gets all events of any length, in chunks of limited length", async () => {
   const directory = await mkdtemp(join(tmpdir(), "selvedge-tail-"));
   const database = openEventDatabase(join(directory, "events.db"));
   const log = createSecurityEvents({ reads: localReads(openEventQueries(join(directory, "events.db"))), clock: systemClock, sealer });
@@ -308,7 +308,7 @@ test("a follower gets all events, however long, in texts that are not", async ()
   }
 });
 
-test("a follower that is too far behind is told how many of its own events it does not get, and gets the others", async () => {
+test("a follower that is too far behind gets the number of its skipped events, and the others", async () => {
   const directory = await mkdtemp(join(tmpdir(), "selvedge-tail-"));
   const database = openEventDatabase(join(directory, "events.db"));
   const local = localReads(openEventQueries(join(directory, "events.db")));

@@ -86,7 +86,7 @@ after(async () => {
 const ids = async (query: Parameters<GatewayLogs["list"]>[2], page = PAGE): Promise<readonly string[]> =>
   (await logs.list(account, "gw", query, page)).items.map((item) => item.id);
 
-test("a gateway's logs come newest first, with the contract's fields, and no other gateway's or account's", async () => {
+test("a gateway's logs are listed newest first, with the contract's fields, and without other gateways or accounts", async () => {
   const { items, ...info } = await logs.list(account, "gw", {}, PAGE);
   assert.deepEqual(info, { page: 1, per_page: 20, total_count: 3 });
   assert.deepEqual(
@@ -139,7 +139,7 @@ test("lists are ordered, searched and paged", async () => {
   assert.deepEqual((await logs.list(account, "empty", {}, PAGE)).items, []);
 });
 
-test("one log is found by its id, in its own gateway only", async () => {
+test("a log is found by its id, only in its own gateway", async () => {
   const { id, request_size, response_size } = await logs.get(account, "gw", "01ROW1000");
   assert.deepEqual([id, request_size, response_size], ["01ROW1000", 100, 200]);
   const isMissing = (error: unknown): boolean => error instanceof PlatformError && error.code === 7002 && error.status === 404;
@@ -154,7 +154,7 @@ test("one log is found by its id, in its own gateway only", async () => {
   await assert.rejects(logs.list("b".repeat(32), "gw", {}, PAGE), isMissing);
 });
 
-test("logs of a deleted gateway are gone at once, and those that come late are not seen where its name is used again", async () => {
+test("logs of a deleted gateway disappear at once, and late ones are not visible when its name is reused", async () => {
   const call = { actor: systemActor("test"), request_id: "r", rev: null };
   const settings = {
     cache_invalidate_on_update: false,

@@ -20,7 +20,7 @@ const facts = (more: Partial<HostnameFacts> = {}): HostnameFacts => ({
   ...more,
 });
 
-test("what proves that a name was given to the zone, and what does not", () => {
+test("proofs that a name was assigned to the zone, and non-proofs", () => {
   const valid: readonly Partial<HostnameFacts>[] = [
     { aliases: ["service.test"] },
     { aliases: ["elsewhere.test", "customers.service.test"], addresses: ["198.51.100.1"] },
@@ -49,7 +49,7 @@ test("what proves that a name was given to the zone, and what does not", () => {
   assert.deepEqual(evaluateHostname(facts({ aliases: ["service.test"], isHeld: true })), { verdict: "held", errors: [held] });
 });
 
-test("nothing is concluded from what nobody could say", () => {
+test("a failed lookup has no consequences", () => {
   const known = fc.option(fc.array(fc.constantFrom("elsewhere.test", "198.51.100.1", "text"), { maxLength: 2 }));
   fc.assert(
     fc.property(known, known, known, (aliases, addresses, texts) => {

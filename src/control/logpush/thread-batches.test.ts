@@ -22,7 +22,7 @@ function thread(answer: (request: BatchRequest, port: MessagePort) => void): { p
   return { port: port1, far: port2 };
 }
 
-test("orders go to the thread that was connected last; what it cannot read and what ends with it is told", async () => {
+test("orders go to the last connected thread; unreadable batches and its end are reported", async () => {
   const batches = createThreadBatches();
   await assert.rejects(batches.read(ORDER), /is not running/);
   const first = thread(({ request }, port) => port.postMessage({ request, error: "no such key" } satisfies BatchAnswer));

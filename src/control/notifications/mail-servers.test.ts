@@ -93,7 +93,7 @@ const faultOf = (sent: Promise<void>): Promise<DeliveryError> =>
     (error: unknown) => (error instanceof DeliveryError ? error : assert.fail(String(error))),
   );
 
-test("a server elsewhere is spoken to by TLS, with every way to log in", async (t) => {
+test("a remote server is used over TLS, with every login method", async (t) => {
   for (const method of ["PLAIN", "LOGIN"]) {
     const { taken, logins, port } = await mailServer(t, { ...certificate(trusted), authMethods: [method], authOptional: false });
     await send(at(port, LOGIN));
@@ -111,7 +111,7 @@ test("implicit TLS is TLS from the first byte", async (t) => {
   assert.equal(taken[0]?.secure, true);
 });
 
-test("nothing goes to a server elsewhere whose TLS is missing or not trusted, nor the password", async (t) => {
+test("neither message nor password is sent to a remote server without trusted TLS", async (t) => {
   const refused: Readonly<Record<string, SMTPServerOptions>> = {
     "no STARTTLS": { disabledCommands: ["STARTTLS"] },
     "another authority": certificate(distrusted),
@@ -131,7 +131,7 @@ test("nothing goes to a server elsewhere whose TLS is missing or not trusted, no
   }
 });
 
-test("a server on this machine may have its own certificate, or none", async (t) => {
+test("a server on this machine may have a self-signed certificate, or none", async (t) => {
   for (const options of [certificate(distrusted), { disabledCommands: ["STARTTLS"] }]) {
     const { taken, port } = await mailServer(t, options);
     for (const host of ["127.0.0.1", "localhost"]) await send(at(port, { host, ...LOGIN, username: "" }));
@@ -142,7 +142,7 @@ test("a server on this machine may have its own certificate, or none", async (t)
   }
 });
 
-test("a login that is refused is tried again later, and its password is nowhere in what is said", async (t) => {
+test("a refused login is tried again later, and its password appears in no message", async (t) => {
   const { taken, port } = await mailServer(t, { ...certificate(trusted), authOptional: false });
   const { message, logged, isFinal } = await faultOf(send(at(port, { username: "edge", password: "wrong-canary" })));
   assert.deepEqual([message, isFinal, taken], ["the mail server refuses the login of this installation", false, []]);
@@ -152,7 +152,7 @@ test("a login that is refused is tried again later, and its password is nowhere 
 
 const replying = (responseCode: number, text: string): Error => Object.assign(new Error(text), { responseCode });
 
-test("a 4xx is for now, a 5xx the last word; the account is told their codes and nobody's words", async (t) => {
+test("a 4xx is temporary, a 5xx final; the account gets the codes without the server's text", async (t) => {
   const cases: readonly (readonly [SMTPServerOptions, RegExp, boolean])[] = [
     [
       { onRcptTo: (_to, _s, done) => done(replying(451, "4.7.1 greylisted by mx.internal")) },
@@ -190,7 +190,7 @@ test("a 4xx is for now, a 5xx the last word; the account is told their codes and
   }
 });
 
-test("a server that never answers, or greets nobody, is left in time", async (t) => {
+test("a server that never answers, or sends no greeting, is abandoned in time", async (t) => {
   const { port } = await mailServer(t, { ...certificate(trusted), onConnect: () => undefined });
   const { message, isFinal } = await faultOf(send(at(port), ALERT, 300));
   assert.deepEqual([message, isFinal], ["the mail server could not be reached or did not respond in time", false]);
@@ -257,7 +257,7 @@ const decoded = (run: string): string =>
     ),
   ).toString();
 
-test("names are in the subject alone, whatever they hold, in lines that any server takes", async (t) => {
+test("names appear only in the subject, with any content, in lines that any server accepts", async (t) => {
   const { taken, port } = await mailServer(t, { disabledCommands: ["STARTTLS"] });
   const sender = createEmailSender(at(port, { host: "127.0.0.1" }));
   const name = fc.oneof(

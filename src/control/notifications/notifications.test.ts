@@ -207,7 +207,7 @@ storeTest("policies that cannot be carried out are refused, with the place of th
   assert.deepEqual(await notifications.policies.list(account_id), []);
 });
 
-test("webhooks go to the Internet by TLS, and to one's own network where the operator lets them", () => {
+test("webhooks use TLS to the Internet, and may reach the own network if the operator allows it", () => {
   const anywhere = () => true;
   const nowhere = () => false;
   for (const url of ["https://example.com/a?b=1", "http://127.0.0.1:9000/", "http://[::1]/", "https://10.0.0.1/", "http://localhost/"])
@@ -249,7 +249,7 @@ storeTest("a name that leads to an address of this machine is refused when it is
   );
 });
 
-test("a secret is what a field of a request carries as it is", () => {
+test("a secret is sent unchanged in a request field", () => {
   const taken = (secret: string): boolean => Value.Check(WebhookWrite, { name: "hook", url: "https://example.com/", secret });
   for (const secret of ["", "x", "whsec 1!~", "a".repeat(512)]) assert.ok(taken(secret), secret);
   for (const secret of [" ", "x ", " x", "x\r\nhost: y", "x\ty", "schlüssel", "€", "a".repeat(513)])

@@ -90,7 +90,7 @@ const usualAt = (ms: number): number => {
   return (hour >= 8 && hour < 18 ? 400 : 20) + Math.round(uneven);
 };
 
-test("weeks of busy days and quiet nights: the first busy hour of an empty history is told of, then spikes alone", async (t) => {
+test("weeks of busy days and quiet nights: the first busy hour of an empty history is reported, then only spikes", async (t) => {
   const off: [from: number, to: number][] = [
     [START + 10 * DAY_MS + 7 * HOUR_MS, START + 13 * DAY_MS + 7 * HOUR_MS],
     [START + 17 * DAY_MS, START + 26 * DAY_MS + 9 * HOUR_MS],
@@ -124,7 +124,7 @@ test("weeks of busy days and quiet nights: the first busy hour of an empty histo
   ]);
 });
 
-test("a spike whose end nobody saw is over: the one that the server comes back to is told of", async (t) => {
+test("a spike whose end was not observed is over: the one at the server's return is reported", async (t) => {
   const attacks = [START + 2 * HOUR_MS, START + 3 * DAY_MS];
   let lengthMs = 20 * MINUTE_MS;
   const { clock, start, look, policy } = await watching(
@@ -149,7 +149,7 @@ test("a spike whose end nobody saw is over: the one that the server comes back t
   assert.equal(await look(start()), 0, "a restart after the interval amid a spike that goes on");
 });
 
-test("a clock that was a year ahead keeps no spike from being told of", async (t) => {
+test("a clock that was a year ahead does not suppress the report of a spike", async (t) => {
   const attack = START + 5 * HOUR_MS;
   const ahead = START + 365 * DAY_MS;
   const { clock, start, look, policy } = await watching(
@@ -166,7 +166,7 @@ test("a clock that was a year ahead keeps no spike from being told of", async (t
   assert.equal(await look(watch), 1);
 });
 
-test("hours of the history are those of UTC, whatever the machine's own time does", () => {
+test("hours of the history are in UTC, independent of the machine's time zone", () => {
   const before = process.env["TZ"];
   try {
     const starts = Array.from({ length: 24 * 120 }, (_, hour) => START + hour * HOUR_MS + 25 * MINUTE_MS);
@@ -190,7 +190,7 @@ test("hours of the history are those of UTC, whatever the machine's own time doe
 const choices = <T>(of: readonly T[]): readonly (readonly T[])[] =>
   Array.from({ length: 2 ** of.length }, (_, bits) => of.filter((_one, n) => (bits & (1 << n)) !== 0));
 
-test("SPEC 6: the advanced alert tells of the zones and services that its filters choose, in Enterprise zones, and of nothing else", async (t) => {
+test("SPEC 6: the advanced alert reports only the zones and services of its filters, in Enterprise zones", async (t) => {
   let directory = "";
   const { clock, start, look, policy, told, zones } = await watching(t, (_zones, at) => {
     directory = at;
@@ -241,7 +241,7 @@ test("SPEC 6: the advanced alert tells of the zones and services that its filter
   assert.ok(![...found.values()].flat().some((subject) => subject.startsWith(free)));
 });
 
-test("SPEC 6: the advanced alert is refused for zones of other plans, and services for alerts that have none", async (t) => {
+test("SPEC 6: the advanced alert is refused for zones of other plans, and services for alerts without services", async (t) => {
   const { policy, policies, zones, call, account_id, control } = await watching(
     t,
     madeUp(() => 0),

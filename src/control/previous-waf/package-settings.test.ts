@@ -15,7 +15,7 @@ const override = (more: Partial<WafOverride>): WafOverride => ({
   ...more,
 });
 
-test("a traditional rule: the override's word for it, then for its group, then the zone's, and what actions are rewritten to", () => {
+test("a traditional rule: the override for it, then for its group, then the zone's, and the rewritten actions", () => {
   const group = CERTAIN.group_id;
   for (const [settings, said, expected] of [
     [{}, {}, "block"],
@@ -58,7 +58,7 @@ test("the anomaly package: its score by sensitivity, higher for scripts of pages
   assert.equal(scores("off"), null);
 });
 
-test("whatever was chosen, the edge runs each traditional rule with that action and no other", () => {
+test("for any settings, the edge runs each traditional rule with exactly that action", () => {
   const mode = fc.constantFrom(...RULE_MODES);
   const some = fc.constantFrom(...TRADITIONAL.rules.slice(0, 20));
   const settings = fc.record({

@@ -289,7 +289,7 @@ after(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test("everything that planes keep comes back as it was, under a later history of the installation; and the API goes on with it", async () => {
+test("all data of the planes is restored unchanged, in a later history of the installation; and the API continues with it", async () => {
   const snapshot = createSnapshotState();
   const ops = (Object.keys(ENTRIES) as EntryKind[]).flatMap((kind) =>
     Object.entries(ENTRIES[kind]).map(([entryId, value]) => ({ kind, id: entryId, value }) as Op),
@@ -321,7 +321,7 @@ test("everything that planes keep comes back as it was, under a later history of
   assert.equal((await control.dnsRecords.list(ref, {}, { page: 1, per_page: 50 })).total_count, 3);
 });
 
-test("an entry of the firewall before rulesets does not come back, and is counted so", async () => {
+test("an entry of the firewall before rulesets is not restored, and is counted", async () => {
   const path = join(directory, "slot.db");
   const other = await openStore({ url: `sqlite:${path}`, clock: systemClock });
   try {

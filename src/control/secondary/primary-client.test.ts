@@ -37,7 +37,7 @@ const fetch = async (
 
 const failing = (message: RegExp) => (error: unknown) => error instanceof TransferError && message.test(error.message);
 
-test("whatever bytes a primary sends, the answer is a whole zone or an error with a reason", async (t) => {
+test("property: any bytes from a primary give a whole zone or an error with a reason", async (t) => {
   const primary = await startFakePrimary([zoneVersion(NAME, 5, lines)]);
   t.after(() => primary.close());
   const changes = fc.array(fc.record({ message: fc.nat(8), at: fc.nat(400), byte: fc.nat(255) }), { minLength: 1, maxLength: 3 });
@@ -63,7 +63,7 @@ test("whatever bytes a primary sends, the answer is a whole zone or an error wit
   await fc.assert(property, { numRuns: 30 });
 });
 
-test("however much has arrived, a turn of the event loop reads only some of it", async (t) => {
+test("a turn of the event loop reads only a part of any amount of received data", async (t) => {
   const many = Array.from({ length: 20_000 }, (_, i) => `h${i}.${NAME} 300 A 192.0.2.1`);
   const primary = await startFakePrimary([zoneVersion(NAME, 5, many)]);
   primary.recordsAtOnce = 100;
@@ -80,7 +80,7 @@ test("however much has arrived, a turn of the event loop reads only some of it",
   assert.ok(turns.most() < 600, `${turns.most()} records in one turn`);
 });
 
-test("bytes, records and time have an end", async (t) => {
+test("bytes, records and time are limited", async (t) => {
   const primary = await startFakePrimary([zoneVersion(NAME, 5, lines)]);
   t.after(() => primary.close());
   const transfer = await fetch(primary.port);
@@ -104,7 +104,7 @@ test("bytes, records and time have an end", async (t) => {
 
 const SILENT = /^it sent no DNS response: nothing listens there, it uses another protocol, or it takes too long$/;
 
-test("what does not answer in one's own network is told in the same words, whatever is there", async (t) => {
+test("silent targets in the own network are all reported in the same words", async (t) => {
   const soon: PrimaryLimits = { ...LIMITS, idleTimeoutMs: 300 };
   const gone = await startFakePrimary([]);
   await gone.close();
@@ -125,7 +125,7 @@ test("what does not answer in one's own network is told in the same words, whate
   }
 });
 
-test("nothing is asked of an address that primaries may not have", async (t) => {
+test("no request is sent to an address that primaries may not have", async (t) => {
   const primary = await startFakePrimary([zoneVersion(NAME, 5, lines)]);
   t.after(() => primary.close());
   const of = (listenHost: string, allow: readonly string[] = []): Promise<Transfer> =>
@@ -136,7 +136,7 @@ test("nothing is asked of an address that primaries may not have", async (t) => 
   assert.equal((await of("0.0.0.0", ["127.0.0.0/8"])).kind, "full");
 });
 
-test("nothing is asked where this server listens for its operator, whatever is allowed", async (t) => {
+test("no request is sent to the operator's own listeners, whatever is allowed", async (t) => {
   const primary = await startFakePrimary([zoneVersion(NAME, 5, lines)]);
   t.after(() => primary.close());
   const shared = sharedOperatorPorts();

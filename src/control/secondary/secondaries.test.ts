@@ -230,7 +230,7 @@ storeTest("what is broken, cut short, too long or not of the zone changes nothin
   }
 });
 
-storeTest("a peer with a key is believed under its signature only, and the status says why not", async ({ store }) => {
+storeTest("a peer with a key is trusted with its signature only, and the status says why not", async ({ store }) => {
   const primary = await startFakePrimary([version(5, [`www.${NAME} 300 A 192.0.2.1`])]);
   const key = createTsigKey("key.example", "hmac-sha256", SECRET);
   const secondary = await secondaryOver(store, primary, { tsig: true });

@@ -16,7 +16,7 @@ const seconds = fc.oneof(fc.integer({ min: 0, max: 0xffff_ffff }), fc.integer({ 
 const apexes = fc.option(fc.tuple(seconds, seconds, seconds).map(([refresh, retry, expire]) => apexWith(refresh, retry, expire)));
 const random = fc.double({ min: 0, max: 0.999, noNaN: true });
 
-test("SPEC 2.4: refresh, retry and expire are the primary's, a tenth less so that zones do not march in step", () => {
+test("SPEC 2.4: refresh, retry and expire are the primary's, shortened by up to a tenth so that zones do not synchronize", () => {
   const apex = apexWith(10_000, 2_400, 604_800);
   assert.equal(nextRefreshMs({ apex, nowMs: NOW, random: 0 }, 86_400), NOW + 10_000_000);
   assert.equal(nextRefreshMs({ apex, nowMs: NOW, random: 1 }, 86_400), NOW + 9_000_000);
@@ -34,7 +34,7 @@ test("before the first transfer the interval doubles from a minute to an hour", 
   assert.deepEqual([1, 2, 3, 6, 7, 8, 1_000_000].map(wait), [60, 120, 240, 1920, 3600, 3600, 3600]);
 });
 
-test("whatever a primary says, nobody is asked more than once in 54 seconds, and every zone is looked at again", () => {
+test("whatever a primary sends, the interval is at least 54 seconds, and every zone is checked again", () => {
   fc.assert(
     fc.property(
       apexes,

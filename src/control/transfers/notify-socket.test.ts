@@ -40,7 +40,7 @@ const acknowledged = (packet: Buffer, rcode = 0): Buffer => {
   return reply;
 };
 
-test("a notification says which zone, and its answer's code is told", async (t) => {
+test("a notification names the zone, and the code of its answer is returned", async (t) => {
   const notify = notifying(t);
   for (const host of LOOPBACKS) {
     let seen: Buffer | undefined;
@@ -53,7 +53,7 @@ test("a notification says which zone, and its answer's code is told", async (t) 
   }
 });
 
-test("answers that are none are not believed", async (t) => {
+test("invalid answers are ignored", async (t) => {
   const notify = notifying(t);
   const port = await peerThat(t, "127.0.0.1", (packet) => {
     const other = Buffer.from(acknowledged(packet));
@@ -74,7 +74,7 @@ test("an address that is not this machine's is an error each time, and leaves no
   socket.close();
 });
 
-test("under a key both sides sign", async (t) => {
+test("with a key both sides sign", async (t) => {
   const notify = notifying(t);
   const key = createTsigKey("k.example", "hmac-sha256", Buffer.alloc(32, 7));
   const verdicts: number[] = [];

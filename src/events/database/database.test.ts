@@ -15,7 +15,7 @@ async function temporaryPath(t: TestContext): Promise<string> {
   return join(directory, "events.db");
 }
 
-test("rows of every table come back as they were", async (t) => {
+test("rows of every table are read back unchanged", async (t) => {
   const path = await temporaryPath(t);
   const database = openEventDatabase(path);
   t.after(() => database.close());
@@ -31,7 +31,7 @@ test("rows of every table come back as they were", async (t) => {
   assert.deepEqual(queries.list("gateway_logs", query), logs);
 });
 
-test("events of requests stand beside their requests, of few as rows and of many in blocks", async (t) => {
+test("events of requests are stored beside their requests, few of them as rows and many in blocks", async (t) => {
   for (const count of [3, 300]) {
     const path = await temporaryPath(t);
     const database = openEventDatabase(path);
@@ -117,7 +117,7 @@ test("filters, order, pages and counts", async (t) => {
   assert.equal(queries.count("requests", [{ column: "status", operator: "ne", value: 500 }]), 6);
 });
 
-test("a database that is missing, or empty still, has no rows and is seen once it is there", async (t) => {
+test("a database that is missing, or still empty, has no rows and is used once it exists", async (t) => {
   const path = await temporaryPath(t);
   const queries = openEventQueries(path);
   t.after(() => queries.close());
@@ -184,7 +184,7 @@ test("retention by age, then by size from the longest table, in bounded steps", 
   assert.equal(queries.count("security_events", []), 1, "requests gave way, the security event stayed");
 });
 
-test("rows of a clock that was ahead keep no others, and go with what arrived after them", async (t) => {
+test("rows of a clock that was ahead do not keep others, and are deleted with later arrivals", async (t) => {
   const FUTURE_MS = Date.now() + 30 * 86_400_000;
   // Single rows, and rows in blocks.
   for (const size of [20, 100]) {
@@ -225,7 +225,7 @@ test("rows of a clock that was ahead keep no others, and go with what arrived af
   }
 });
 
-test("names that visitors make up fill no database: past the bound they are one, until there is room again", async (t) => {
+test("names that visitors make up cannot fill a database: past the limit they are one, until it has room again", async (t) => {
   const [hour, day] = [3_600_000, 86_400_000];
   // Single rows, and rows in blocks.
   for (const size of [20, 100]) {
@@ -275,7 +275,7 @@ test("names that visitors make up fill no database: past the bound they are one,
   }
 });
 
-test("sites that flood the names leave places for others, however many they are and whoever has them", async (t) => {
+test("sites that flood the names leave room for others, regardless of their number and owners", async (t) => {
   const path = await temporaryPath(t);
   const places = 100;
   const open = () => openEventDatabase(path, () => DAY, places);
@@ -310,7 +310,7 @@ test("sites that flood the names leave places for others, however many they are 
   assert.equal(queries.count("requests", [{ column: "user_agent", operator: "eq", value: "a 150" }]), 1);
 });
 
-test("names that a clock dated which was ahead go when their rows do", async (t) => {
+test("names dated by a clock that was ahead are deleted with their rows", async (t) => {
   const path = await temporaryPath(t);
   let nowMs = 500 * DAY;
   const database = openEventDatabase(path, () => nowMs);
@@ -338,7 +338,7 @@ test("names that a clock dated which was ahead go when their rows do", async (t)
   assert.ok(!names.includes("0") && names.includes("5"), String(names));
 });
 
-test("counts have a bounded number of the names that visitors make up, and all rows are in them", async (t) => {
+test("counts have a limited number of the names that visitors make up, and include all rows", async (t) => {
   const path = await temporaryPath(t);
   const open = () => openEventDatabase(path, () => DAY);
   let database = open();
@@ -383,7 +383,7 @@ test("counts have a bounded number of the names that visitors make up, and all r
 
 const DAY = 86_400_000;
 
-test("a file from before a column was there is given it, and its rows have the column's zero", async (t) => {
+test("a file from before a column existed gets it, and its rows have the column's zero", async (t) => {
   const path = await temporaryPath(t);
   const first = openEventDatabase(path);
   first.insert([packed("requests", [testRequestRow()])]);

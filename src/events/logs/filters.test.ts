@@ -225,7 +225,7 @@ test("lists, counts, bounds and deletions agree with the meaning of filters, ord
   }
 });
 
-test("a value of the metadata that is asked for with its key is not another key's", () => {
+test("a metadata value requested with its key does not match another key", () => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-filters-"));
   try {
     const path = join(directory, "events.db");
@@ -256,7 +256,7 @@ test("a value of the metadata that is asked for with its key is not another key'
   }
 });
 
-test("filters that make no sense are refused with what is wrong", () => {
+test("invalid filters are refused with the reason", () => {
   const refused = (key: LogFilterKey, operator: LogOperator, value: LogFilterValue): void =>
     assert.throws(() => filtersSql([{ key, operator, value: [value] }]), RangeError);
   refused("success", "gt", true);

@@ -13,7 +13,7 @@ import { packed, testRequestRow } from "#events/testing/rows.ts";
 
 const is = (name: string) => (error: unknown) => error instanceof PlatformError && error.errorName === name;
 
-test("questions are answered by a thread of their own, and its errors are told by their names", async (t) => {
+test("queries are answered by a separate thread, and its errors keep their names", async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-reads-"));
   t.after(() => rmSync(directory, { recursive: true }));
   const path = join(directory, "events.db");
@@ -45,7 +45,7 @@ test("questions are answered by a thread of their own, and its errors are told b
   await assert.rejects(reads.lastRow("requests"), is("database_damaged"));
 });
 
-test("questions that no thread can take are refused, those under way as well", async (t) => {
+test("queries without a thread are refused, including those in progress", async (t) => {
   const reads = createThreadReads();
   await assert.rejects(reads.lastRow("requests"), is("database_unavailable"));
   const { port1, port2 } = new MessageChannel();
@@ -59,7 +59,7 @@ test("questions that no thread can take are refused, those under way as well", a
   await refused;
 });
 
-test("who asks for much waits for it alone", async (t) => {
+test("an owner with many queries delays only itself", async (t) => {
   const reads = createThreadReads();
   const { port1, port2 } = new MessageChannel();
   t.after(() => {

@@ -38,7 +38,7 @@ const row = fc.record({
   cost: fc.option(fc.constantFrom(0.5, 1.25), { nil: null }),
 });
 
-test("requests counted from hours are those counted from rows, whatever the window and the question", () => {
+test("property: counts from hours equal counts from rows, for any window and query", () => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-usage-"));
   let run = 0;
   try {
@@ -96,7 +96,7 @@ test("requests counted from hours are those counted from rows, whatever the wind
   }
 });
 
-test("what is no more among the rows is still among the hours", () => {
+test("deleted rows are still counted in the hours", () => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-usage-"));
   try {
     const path = join(directory, "events.db");

@@ -36,7 +36,7 @@ function travel(writtenMs?: number, startMs = START) {
   };
 }
 
-test("a clock that is set ahead is believed after a day, and followed back at once", () => {
+test("a clock that is set ahead is trusted after a day, and followed back at once", () => {
   const { go, clock, jumps } = travel();
   assert.equal(go(HOUR), clock());
   assert.equal(go(0, HOUR / 2), clock(), "a little is no jump");
@@ -51,7 +51,7 @@ test("a clock that is set ahead is believed after a day, and followed back at on
   assert.deepEqual(jumps, [YEAR, YEAR]);
 });
 
-test("a clock that is ahead at the start, by what was written last, is believed after a day", () => {
+test("a clock that is ahead of the last write at the start is trusted after a day", () => {
   const ahead = travel(START - YEAR);
   assert.equal(ahead.go(HOUR), START - YEAR + HOUR);
   assert.equal(ahead.go(DAY), ahead.clock());
@@ -59,7 +59,7 @@ test("a clock that is ahead at the start, by what was written last, is believed 
   assert.equal(behind.go(HOUR), behind.clock());
 });
 
-test("rows survive a clock that goes a year ahead and back, and go by their age afterwards", (t) => {
+test("rows survive a clock that jumps a year ahead and back, and are deleted by their age afterwards", (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-time-"));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   const path = join(directory, "events.db");

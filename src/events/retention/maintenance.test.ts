@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { EventDatabase } from "#events/database/database.ts";
 import { createTidying } from "./maintenance.ts";
 
-test("what cannot delete rows deletes segments all the same, and each of its other duties is tried", () => {
+test("if rows cannot be deleted, segments still are, and each other duty is tried", () => {
   const called: string[] = [];
   const failing = (name: string, errcode: number) => (): never => {
     called.push(name);

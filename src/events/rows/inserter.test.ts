@@ -5,7 +5,7 @@ import { fc } from "../../../test/support/property.ts";
 import { createInserter } from "./inserter.ts";
 import { type Cell, storedColumns, tableStatements } from "./schema.ts";
 
-test("rows that are all the same are rows all the same", () => {
+test("identical rows are all inserted", () => {
   const db = new DatabaseSync(":memory:");
   for (const statement of tableStatements()) db.exec(statement);
   const cells = storedColumns("dns_queries").map((column): Cell => (column.facet !== null || column.sql === "INTEGER" ? 7 : "same"));
@@ -14,7 +14,7 @@ test("rows that are all the same are rows all the same", () => {
   db.close();
 });
 
-test("rows lie as they were given, whatever columns neighbours share, and count on from the first number", () => {
+test("rows are stored as given, whatever columns they share, with consecutive numbers from the first one", () => {
   const columns = storedColumns("dns_queries");
   const cells = columns.map((column): readonly Cell[] =>
     column.facet !== null || column.sql === "INTEGER" ? [7, 1, 2] : ["same", "", "?1"],

@@ -23,7 +23,7 @@ function cells(rows: PackedRows, name: string): unknown[] {
   });
 }
 
-test("what visitors wrote is masked, rows that repeat a text and all else are as they were", () => {
+test("visitors' texts are masked; repeated texts and all others stay unchanged", () => {
   const rows = packed("requests", [
     testRequestRow({ path: "/secret/a", query: "q=1" }),
     testRequestRow({ path: "/secret/a", query: "q=secret", ray_id: "secret ray" }),
@@ -37,7 +37,7 @@ test("what visitors wrote is masked, rows that repeat a text and all else are as
   assert.deepEqual(masked.numbers, rows.numbers);
 });
 
-test("security events are masked as requests are, and rows without a find stay the same", () => {
+test("security events are masked like requests, and rows without a finding stay the same", () => {
   const maskRows = createRowMasker(mask);
   const event = maskRows(packed("security_events", [testSecurityRow({ query: "q=secret" })]));
   assert.deepEqual(cells(event, "query"), ["q=<&>"]);
@@ -50,7 +50,7 @@ test("security events are masked as requests are, and rows without a find stay t
   assert.ok(EVENT_SCHEMA.requests.facets.includes("agent"));
 });
 
-test("names in matches of events, which visitors choose, are masked by what counts for their zone", () => {
+test("names in matches of events, which visitors choose, are masked by the setting of their zone", () => {
   const match = (name?: string) => ({
     detector: "",
     rule_id: "r",
@@ -85,7 +85,7 @@ test("names in matches of events, which visitors choose, are masked by what coun
   }
 });
 
-test("of a long name of a program the beginning is kept, once all of it was looked at", () => {
+test("the beginning of a long user agent is kept, once all of it was scanned", () => {
   const agents = ["a".repeat(512), `${"b".repeat(600)}`, `${"c".repeat(510)}secret`];
   const rows = packed(
     "requests",
@@ -94,7 +94,7 @@ test("of a long name of a program the beginning is kept, once all of it was look
   assert.deepEqual(cells(createRowMasker(mask)(rows), "agent"), ["a".repeat(512), "b".repeat(512), `${"c".repeat(510)}<>`]);
 });
 
-test("a name of a program is looked at once while it is remembered, and masked each time that something is found", () => {
+test("a user agent is scanned once while it is remembered, and masked each time it has a finding", () => {
   let looked: string[] = [];
   const maskRows = createRowMasker((texts, separator) => {
     if (separator === "") looked.push(...texts);
@@ -124,7 +124,7 @@ test("a name of a program is looked at once while it is remembered, and masked e
   assert.deepEqual(looked, ["browser"]);
 });
 
-test("zones that have chosen so have all that detectors find masked, or nothing; rows of others beside them are as ever", () => {
+test("zones can choose to mask all findings of detectors, or none; rows of other zones are unaffected", () => {
   const all: MaskTexts = (texts) => texts.map((text) => text.replaceAll(/secret|doubtful/g, "#"));
   const zones = ["0".repeat(32), "a".repeat(32), "b".repeat(32)];
   const rows = packed(

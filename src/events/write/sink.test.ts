@@ -28,7 +28,7 @@ function slowWriter(port: MessagePort): { readonly batches: RowsMessage[]; confi
 const dropped = (metrics: ReturnType<typeof createMetrics>, table: string): number | undefined =>
   metrics.samples().find((sample) => sample.name === "selvedge_events_dropped_total" && sample.labels["table"] === table)?.value;
 
-test("rows of one interval travel together", async (t) => {
+test("rows of one interval are sent together", async (t) => {
   const { port1, port2 } = new MessageChannel();
   t.after(() => port2.close());
   const writer = slowWriter(port2);
@@ -45,7 +45,7 @@ test("rows of one interval travel together", async (t) => {
   assert.equal(writer.batches[0]?.tables[0]?.rows, 2);
 });
 
-test("rows beyond the bound are dropped and counted, also while they are on their way; confirmed rows make room", async (t) => {
+test("rows beyond the limit are dropped and counted, also while others are in transit; confirmed rows make room", async (t) => {
   const { port1, port2 } = new MessageChannel();
   t.after(() => port2.close());
   const writer = slowWriter(port2);
@@ -76,7 +76,7 @@ test("a request and its events are sent together or dropped together, and each i
   assert.deepEqual([packed?.rows, packed?.events?.rows], [2, 4]);
 });
 
-test("long rows leave in smaller batches, and no more of them wait than there is room for", async (t) => {
+test("long rows are sent in smaller batches, and the waiting ones are limited by their size", async (t) => {
   const { port1, port2 } = new MessageChannel();
   t.after(() => port2.close());
   const writer = slowWriter(port2);
@@ -90,7 +90,7 @@ test("long rows leave in smaller batches, and no more of them wait than there is
   assert.ok((writer.batches[0]?.tables[0]?.rows ?? Infinity) < 10);
 });
 
-test("close sends what waits and returns once it is confirmed", async (t) => {
+test("close sends the waiting rows and returns once they are confirmed", async (t) => {
   const { port1, port2 } = new MessageChannel();
   t.after(() => port2.close());
   const writer = slowWriter(port2);
@@ -115,7 +115,7 @@ test("close does not wait for a writer that is gone", async () => {
   await sink.close(30_000);
 });
 
-test("rows that a writer took along when it ended are counted, and the next one gets what came after", async (t) => {
+test("rows lost with an ended writer are counted, and the next one gets later rows", async (t) => {
   const [first, second] = [new MessageChannel(), new MessageChannel()];
   t.after(() => second.port2.close());
   const writer = slowWriter(first.port2);

@@ -38,7 +38,7 @@ const idsOf = (path: string, batch: number): number => {
   }
 };
 
-test("on a disk that fills up the oldest events give way to new ones, whoever fills it", async (t) => {
+test("on a disk that fills up the oldest events are replaced by new ones, whatever fills it", async (t) => {
   const disk = smallDisk(t, 48);
   if (typeof disk !== "string") return t.skip(disk.skip);
   const path = join(disk, "events.db");
@@ -68,7 +68,7 @@ test("on a disk that fills up the oldest events give way to new ones, whoever fi
   await again.drain();
 });
 
-test("a start on a full disk takes the room that was kept for it", async (t) => {
+test("a start on a full disk uses the reserved room", async (t) => {
   const disk = smallDisk(t, 48);
   if (typeof disk !== "string") return t.skip(disk.skip);
   const path = join(disk, "events.db");
@@ -99,7 +99,7 @@ const directory = (t: TestContext): string => {
 };
 const CARD = "/pay/4111111111111111/now";
 
-test("rows wait until what masks them can be loaded, and those that need none do not", async (t) => {
+test("rows wait until their masker can be loaded, and rows that need none do not", async (t) => {
   const path = join(directory(t), "events.db");
   const writer = await startTestWriter(t, path, failingImports(2));
   writer.sink.push("requests", testRequestRow({ path: CARD }));
@@ -120,7 +120,7 @@ test("rows wait until what masks them can be loaded, and those that need none do
   await writer.drain();
 });
 
-test("rows that nothing could look through are given up and counted in the end", async (t) => {
+test("rows that could not be scanned are finally given up and counted", async (t) => {
   const path = join(directory(t), "events.db");
   const writer = await startTestWriter(t, path, failingImports(1_000));
   writer.sink.push("requests", testRequestRow({ path: CARD }));

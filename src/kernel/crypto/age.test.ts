@@ -41,7 +41,7 @@ function keyPair(t: TestContext): { readonly recipient: string; readonly identit
   return { file, recipient: /age1\w+/.exec(text)?.[0] ?? "", identity: /AGE-SECRET-KEY-1\w+/.exec(text)?.[0] ?? "" };
 }
 
-test("a key decrypts what is encrypted for it, however the bytes come", async () => {
+test("a key decrypts data encrypted for it, in chunks of any size", async () => {
   for (const length of [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK]) {
     const plain = patterned(length);
     const sealed = await through(plain, encryptAge({ recipients: [RECIPIENT] }), [1, 10, CHUNK]);
@@ -51,7 +51,7 @@ test("a key decrypts what is encrypted for it, however the bytes come", async ()
   assert.deepEqual(await through(await through(patterned(10), encryptAge(PASSPHRASE)), decryptAge(PASSPHRASE)), patterned(10));
 });
 
-test("age opens what is encrypted here, and the other way round", { skip: toolOrSkip("age") }, async (t) => {
+test("age decrypts our files, and we decrypt its files", { skip: toolOrSkip("age") }, async (t) => {
   const { recipient, identity, file } = keyPair(t);
   const other = keyPair(t);
   assert.ok(isRecipient(recipient));
@@ -78,7 +78,7 @@ test("age decrypts with the passphrase", { skip: toolOrSkip("age") || toolOrSkip
   assert.deepEqual(readFileSync(`${file}.out`), patterned(100_000));
 });
 
-test("another passphrase, another kind of key, and other files say so", async () => {
+test("another passphrase, another kind of key, and other files give specific errors", async () => {
   const sealed = await through(patterned(10), encryptAge(PASSPHRASE));
   const fails = (bytes: Buffer, key: AgeKey, message: RegExp) => assert.rejects(through(bytes, decryptAge(key)), message);
   await fails(sealed, { passphrase: "something else" }, /the passphrase is not the one/);
@@ -93,7 +93,7 @@ test("another passphrase, another kind of key, and other files say so", async ()
   await fails(sealed, { identity: "AGE-SECRET-KEY-1X" }, /the identity is not|not an identity/);
 });
 
-test("a file that was cut or changed anywhere never passes as whole", async () => {
+test("a file that was cut or changed anywhere is never accepted as complete", async () => {
   const plain = patterned(2 * CHUNK);
   const whole = await through(plain, encryptAge({ recipients: [RECIPIENT] }));
   const start = whole.length - 2 * (CHUNK + 16);
@@ -108,7 +108,7 @@ test("a file that was cut or changed anywhere never passes as whole", async () =
   await assert.rejects(through(Buffer.concat([whole, whole.subarray(-10)]), decryptAge(IDENTITY)), /damaged or not complete/);
 });
 
-test("no text that is not one of its keys passes for one", () => {
+test("invalid keys of any text are refused", () => {
   assert.ok(isRecipient(RECIPIENT) && isRecipient(RECIPIENT.toUpperCase()));
   fc.assert(
     fc.property(

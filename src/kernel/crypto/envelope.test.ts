@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isEnvelopeKey, newEnvelopeKeys, openEnvelope, sealEnvelope } from "./envelope.ts";
 
-test("what is sealed for a key is opened by its holder, and by nobody else", () => {
+test("an envelope opens only with the private key of its recipient", () => {
   const keys = newEnvelopeKeys();
   for (const text of ["", "4716461583322103", "é".repeat(5000)]) {
     const envelope = sealEnvelope(keys.public_key, text);
@@ -13,7 +13,7 @@ test("what is sealed for a key is opened by its holder, and by nobody else", () 
   }
 });
 
-test("an envelope that was changed, cut or is none does not open", () => {
+test("an envelope that was changed, cut or is not an envelope does not open", () => {
   const keys = newEnvelopeKeys();
   const envelope = sealEnvelope(keys.public_key, "secret");
   for (let at = 0; at < envelope.length - 1; at += 7) {

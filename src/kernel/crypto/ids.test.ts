@@ -20,7 +20,7 @@ test("identifiers have their form and do not repeat, past the refills of the poo
   }
 });
 
-test("isId takes what newId makes and nothing near it", () => {
+test("isId accepts the output of newId and nothing similar", () => {
   const id = newId();
   assert.ok(isId(id));
   for (const text of ["", id.slice(1), `${id}0`, id.toUpperCase().replace(/\d/g, "A"), `${id.slice(1)}g`, `${id}\n`, ` ${id.slice(1)}`]) {
@@ -39,7 +39,7 @@ test("ULIDs sort by their time", () => {
   assert.equal(newUlid(2 ** 48 - 1).slice(0, 10), "7ZZZZZZZZZ");
 });
 
-test("many ULIDs at once are each of its own time, and no two the same", () => {
+test("many ULIDs at once have their own times, and no two are the same", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 2 ** 48 - 1 }), { maxLength: 50 }), (times) => {
       const text = newUlids(Float64Array.from(times));
@@ -52,7 +52,7 @@ test("many ULIDs at once are each of its own time, and no two the same", () => {
   assert.equal(new Set(Array.from({ length: MANY }, (_, n) => ids.slice(n * ULID_LENGTH, (n + 1) * ULID_LENGTH))).size, MANY);
 });
 
-test("a ray tells its time and sorts by it", () => {
+test("a ray contains its time and sorts by it", () => {
   const time = fc.integer({ min: Date.UTC(2020), max: Date.UTC(2089) });
   fc.assert(
     fc.property(time, time, (a, b) => {

@@ -6,7 +6,7 @@ import { createSealer } from "./seal.ts";
 
 const sealer = createSealer(randomBytes(32));
 
-test("what is sealed opens, and no two seals look alike", () => {
+test("a sealed value opens, and no two seals are equal", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: "grapheme" }), fc.uint8Array({ maxLength: 300 })), fc.string(), (secret, context) => {
       const sealed = sealer.seal(secret, context);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { ERROR_CODES, type ErrorCode } from "./error-codes.ts";
 import { PlatformError } from "./errors.ts";
 
-test("an error has its row's code, status and message, unless the case knows better", () => {
+test("an error has its row's code, status and message, unless the caller overrides them", () => {
   const plain = new PlatformError("not_found");
   assert.equal(plain.code, ERROR_CODES.not_found.code);
   assert.equal(plain.status, 404);
@@ -24,7 +24,7 @@ test("an error has its row's code, status and message, unless the case knows bet
   assert.deepEqual(exact.toItem(), { code: exact.code, message: "ttl must be a number", source: { pointer: "/ttl" }, error_chain: chain });
 });
 
-test("what helps to try again says when, in a header", () => {
+test("errors for which a retry can help have a header with the time", () => {
   const away = new PlatformError("database_unavailable");
   assert.deepEqual([away.retryable, away.headers], [true, { "retry-after": "1" }]);
   const known = new PlatformError("database_unavailable", { headers: { "retry-after": "9" } });
@@ -33,12 +33,12 @@ test("what helps to try again says when, in a header", () => {
   assert.deepEqual([unknown.retryable, unknown.headers], [false, {}]);
 });
 
-test("what is meant for operators never reaches a client", () => {
+test("details for operators never reach a client", () => {
   const item = JSON.stringify(new PlatformError("internal", { detail: "password=hunter2", cause: new Error("password=hunter2") }).toItem());
   assert.ok(!item.includes("hunter2"));
 });
 
-test("every code has an HTTP status of a failure and says what happened and what to do, in sentences", () => {
+test("every code has an HTTP error status, and sentences for its cause and remedy", () => {
   for (const [name, row] of Object.entries<ErrorCode>(ERROR_CODES)) {
     assert.match(name, /^[a-z][a-z0-9_]*$/);
     assert.ok(Number.isInteger(row.code) && row.code >= 0, name);
@@ -49,7 +49,7 @@ test("every code has an HTTP status of a failure and says what happened and what
   }
 });
 
-test("codes that share a number do so knowingly: their rows stand side by side", () => {
+test("codes that share a number do so deliberately: their rows are adjacent", () => {
   const numbers = Object.values<ErrorCode>(ERROR_CODES).map((row) => row.code);
   const seen = new Set<number>();
   for (const [i, number] of numbers.entries()) {

@@ -79,7 +79,7 @@ for (const [block, why, onLoopback] of SPECIAL) {
   });
 }
 
-test("everything else that IPv4 has, and global unicast of IPv6, is allowed", () => {
+test("all other IPv4 addresses, and global unicast of IPv6, are allowed", () => {
   const blocks = SPECIAL.map(([block]) => parseCidr(block) ?? assert.fail(block));
   fc.assert(
     fc.property(fc.oneof(fc.ipV4(), within("2000::/3")), (address) => {
@@ -91,21 +91,21 @@ test("everything else that IPv4 has, and global unicast of IPv6, is allowed", ()
   );
 });
 
-test("the operator's blocks are allowed whatever they are, in every spelling, and nothing beside them", () => {
+test("the operator's blocks are always allowed, in every spelling, and nothing outside them", () => {
   const allows = createAddressPolicy("203.0.113.1", ["10.1.0.0/16", "169.254.169.254/32", "fd00:1::/32"], undefined);
   for (const address of ["10.1.2.3", "::ffff:10.1.2.3", "169.254.169.254", "fd00:1::5", "FD00:1:0:0::5"])
     assert.ok(allows(address, 443), address);
   for (const address of ["10.2.0.1", "169.254.169.253", "fd00:2::1", "127.0.0.1"]) assert.ok(!allows(address, 443), address);
 });
 
-test("a private address to listen at is public: others reach it", () => {
+test("a private listen address counts as public: others can reach it", () => {
   assert.equal(createAddressPolicy("10.0.0.1", [], undefined)("10.0.0.2", 443), false);
   assert.equal(createAddressPolicy("::", [], undefined)("::1", 443), false);
   assert.equal(createAddressPolicy("::1", [], undefined)("10.0.0.2", 443), true);
   assert.equal(createAddressPolicy("localhost", [], undefined)("127.0.0.1", 443), true);
 });
 
-test("what is no address is refused", () => {
+test("invalid addresses are refused", () => {
   for (const text of ["", "localhost", "1", "0x7f.1", "127.1", "fe80::1%eth0", "[::1]", "010.0.0.1"])
     assert.equal(LOOPBACK(text, 443), false, text);
 });

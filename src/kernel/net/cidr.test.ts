@@ -24,7 +24,7 @@ test("a block of IPv4 addresses that is written as IPv6 is the block of IPv4", (
     assert.deepEqual(unmapCidr(cidr(text)), cidr(text), text);
 });
 
-test("what is no block is refused", () => {
+test("invalid blocks are refused", () => {
   for (const text of [
     "",
     "/",
@@ -44,14 +44,14 @@ test("what is no block is refused", () => {
   assert.throws(() => createCidrSet(["10.0.0.0/8", "10.0.0.0/80"]), { name: "RangeError", message: /10\.0\.0\.0\/80/ });
 });
 
-test("a block holds what lies between its bounds", () => {
+test("a block contains the addresses between its bounds", () => {
   const block = cidr("198.51.100.128/25");
   for (const inside of ["198.51.100.128", "198.51.100.255"]) assert.ok(cidrContains(block, ip(inside)), inside);
   for (const outside of ["198.51.100.127", "198.51.101.0", "::ffff:198.51.100.200"]) assert.ok(!cidrContains(block, ip(outside)), outside);
   assert.ok(cidrContains(cidr("0.0.0.0/0"), ip("203.0.113.9")));
 });
 
-test("a set has a mapped address where it has the IPv4 address, and no text that is none", () => {
+test("a set contains a mapped address if it contains the IPv4 address, and no invalid text", () => {
   const set = createCidrSet(["10.0.0.0/8", "2001:db8::/32"]);
   for (const text of ["10.1.2.3", "::ffff:10.1.2.3", "2001:db8:ffff::1"]) assert.ok(set.has(text), text);
   for (const text of ["11.0.0.0", "::ffff:11.0.0.0", "2001:db9::", "10.1.2", "", "localhost"]) assert.ok(!set.has(text), text);
@@ -81,7 +81,7 @@ test("sets and blocks agree with the platform's block list", () => {
   );
 });
 
-test("a block survives being written and read", () => {
+test("a block survives formatting and parsing", () => {
   fc.assert(
     fc.property(fc.ipV6(), fc.nat(128), (base, prefix) => {
       const block = cidr(`${base}/${prefix}`);

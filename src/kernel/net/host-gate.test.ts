@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { askedHost, createHostGate } from "./host-gate.ts";
 
-test("loopback passes by all of its names, and by any port", () => {
+test("loopback is accepted with all of its names, and any port", () => {
   const allows = createHostGate({ names: [], anyAddress: false });
   for (const host of [
     "localhost",
@@ -18,7 +18,7 @@ test("loopback passes by all of its names, and by any port", () => {
     assert.equal(allows(host), true, host);
 });
 
-test("a name that somebody else's DNS can lead here passes nowhere", () => {
+test("a name whose external DNS leads here is never accepted", () => {
   for (const anyAddress of [true, false]) {
     const allows = createHostGate({ names: ["api.example.com", "192.0.2.1"], anyAddress });
     const others = [
@@ -36,14 +36,14 @@ test("a name that somebody else's DNS can lead here passes nowhere", () => {
   }
 });
 
-test("a target in absolute form says which host is asked for", () => {
+test("a target in absolute form determines the host", () => {
   assert.equal(askedHost("/client/v4/zones", "localhost:8780"), "localhost:8780");
   assert.equal(askedHost("http://rebind.example/client/v4/zones", "localhost"), "rebind.example");
   assert.equal(askedHost("HTTP://localhost@rebind.example:80?x", "localhost"), "localhost@rebind.example:80");
   assert.equal(askedHost("*", "localhost"), "localhost");
 });
 
-test("names and addresses of the configuration pass; other addresses where all are bound", () => {
+test("configured names and addresses are accepted; other addresses if all are bound", () => {
   const named = createHostGate({ names: ["api.example.com", "*.internal.example", "192.0.2.1", "2001:db8::1"], anyAddress: false });
   for (const host of ["api.example.com", "API.Example.com.:443", "a.internal.example", "192.0.2.1:8780", "[2001:db8:0::1]:8780"])
     assert.equal(named(host), true, host);

@@ -8,7 +8,7 @@ const ipv6Bytes = fc
   .array(fc.constantFrom(0, 0, 0, 1, 0x20, 0xff, 0xab), { minLength: 16, maxLength: 16 })
   .map((bytes) => Uint8Array.from(bytes));
 
-test("IPv4 takes four plain decimal octets and nothing else", () => {
+test("IPv4 requires four plain decimal octets", () => {
   assert.deepEqual(parseIp("192.0.2.255"), { family: 4, bytes: Uint8Array.of(192, 0, 2, 255) });
   for (const text of [
     "",
@@ -47,7 +47,7 @@ test("IPv6 in all of its spellings has one canonical text (RFC 5952)", () => {
   for (const [text, canonical] of cases) assert.equal(canonicalIp(text), canonical, text);
 });
 
-test("what is no IPv6 address is refused", () => {
+test("invalid IPv6 addresses are refused", () => {
   const cases = [
     ":",
     ":::",
@@ -90,7 +90,7 @@ test("the reader agrees with the platform on any text of address characters", ()
   );
 });
 
-test("an address survives being written and read", () => {
+test("an address survives formatting and parsing", () => {
   fc.assert(
     fc.property(ipv6Bytes, (bytes) => {
       const text = formatIp({ family: 6, bytes });

@@ -11,7 +11,7 @@ setFlagsFromString("--expose-gc");
 const collect = runInNewContext("globalThis.gc") as (options: object) => void;
 setFlagsFromString("--no-expose-gc");
 
-test("a thread whose full collections come often lets its heap grow, once", async () => {
+test("a thread with frequent full collections lets its heap grow, once", async () => {
   let [grown, grownLate, seen] = [0, 0, 0];
   growHeapWhenCollectedOften({ withinMs: Infinity, grow: () => grown++ });
   growHeapWhenCollectedOften({ withinMs: 0, grow: () => grownLate++ });

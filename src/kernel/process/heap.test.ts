@@ -6,7 +6,7 @@ import { getHeapStatistics } from "node:v8";
 import { eventually } from "../../../test/support/eventually.ts";
 import { giveBackHeap, giveBackHeapWhenQuiet } from "./heap.ts";
 
-test("what a program has let go of is no memory of the process any more", () => {
+test("freed memory of a program is returned to the system", () => {
   const size = (): number => getHeapStatistics().total_physical_size;
   const before = size();
   let held: unknown[] = Array.from({ length: 400_000 }, (_, i) => ({ i, text: `object ${i}` }));
@@ -18,7 +18,7 @@ test("what a program has let go of is no memory of the process any more", () => 
   assert.equal(typeof globalThis.gc, "undefined");
 });
 
-test("a thread that has little to do gives back what it does not need, and again when it has grown", async () => {
+test("an idle thread returns unneeded memory, and again after it has grown", async () => {
   const collections: (boolean | undefined)[] = [];
   const held: unknown[] = [];
   giveBackHeapWhenQuiet({ bytesMax: 1_000_000_000, lookMs: 50, giveBack: (keepsCode) => collections.push(keepsCode) > 0 });
@@ -31,7 +31,7 @@ test("a thread that has little to do gives back what it does not need, and again
   assert.equal(held.length, 200_000);
 });
 
-test("what a thread has compiled for its start goes with the rest of it", async () => {
+test("code compiled for the start is released with the rest of it", async () => {
   const collections: (boolean | undefined)[] = [];
   giveBackHeapWhenQuiet({ bytesMax: 1_000_000_000, giveBack: (keepsCode) => collections.push(keepsCode) > 0 });
   await eventually(() => collections.length > 0, 100);
@@ -48,7 +48,7 @@ test("a thread that has worked before it is quiet keeps its compiled code", asyn
   assert.equal(held.length, 200_000);
 });
 
-test("a thread that goes on doing a little gives nothing back amid it, unless that lasts", async () => {
+test("a thread with constant small work returns memory only after a long time", async () => {
   const held: unknown[] = Array.from({ length: 100_000 }, (_, i) => ({ i, text: `object ${i}` }));
   // More looks than it waits for after work.
   for (const { looksAmidWork, workedLooks, isAmid } of [

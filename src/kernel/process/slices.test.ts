@@ -23,7 +23,7 @@ function turns() {
   };
 }
 
-test("a work goes on for one slice in a turn, and two of them take turns", () => {
+test("a task runs for one slice per turn, and two of them alternate", () => {
   const { slices, take } = turns();
   const told: string[] = [];
   const done: string[] = [];
@@ -40,7 +40,7 @@ test("a work goes on for one slice in a turn, and two of them take turns", () =>
   assert.deepEqual(done, ["a", "b"]);
 });
 
-test("what fits into the slice of a turn is done in it, also one after the other, and no more than that", () => {
+test("tasks that fit into the slice of a turn run in it, also several, and no more than that", () => {
   const { slices, take } = turns();
   const done: string[] = [];
   for (const name of ["a", "b", "c"])
@@ -54,7 +54,7 @@ test("what fits into the slice of a turn is done in it, also one after the other
   assert.deepEqual(done, ["a", "b", "c"]);
 });
 
-test("a work that throws fails alone", async () => {
+test("a task that throws fails alone", async () => {
   const slices = createSlices();
   // oxlint-disable-next-line require-yield -- it fails at once
   function* failing(): Work<void> {

@@ -7,7 +7,7 @@ import { fixedClock, systemClock } from "#kernel/clock.ts";
 import { begins, begunLast, heartbeatOf, REQUEST, RULES } from "./heartbeat.ts";
 import { createStallWatch, type Stall } from "./stall-watch.ts";
 
-test("a thread that takes no turns is told of once, with what it had begun, and once more when it takes them again", async (t) => {
+test("a blocked thread is reported once, with its activity, and once more when it recovers", async (t) => {
   const [stalls, overs]: [Stall[], Stall[]] = [[], []];
   const watch = createStallWatch({ clock: systemClock, onStall: (stall) => stalls.push(stall), onOver: (stall) => overs.push(stall) });
   const worker = new Worker(new URL("../testing/stalled-thread.ts", import.meta.url));
@@ -34,7 +34,7 @@ test("a thread that takes no turns is told of once, with what it had begun, and 
   assert.ok(over.stalledMs >= stall.stalledMs && stall.stalledMs > 2000);
 });
 
-test("while the one who looks stood still itself, nobody is blamed", () => {
+test("while the watching thread itself was stopped, no thread is reported", () => {
   const clock = fixedClock(0);
   const stalls: Stall[] = [];
   const watch = createStallWatch({ clock, onStall: (stall) => stalls.push(stall), onOver: () => assert.fail("it was not told of") });
@@ -61,7 +61,7 @@ test("while the one who looks stood still itself, nobody is blamed", () => {
   watch.look();
 });
 
-test("items are as long as there is room, and of printable characters", () => {
+test("items are cut to the available room, with printable characters only", () => {
   begins(REQUEST, "www.example.com");
   assert.equal(begunLast(), "request www.example.com");
   begins(RULES, `a\n\u2028${"b".repeat(100)}`);

@@ -3,7 +3,7 @@ import { getPriority } from "node:os";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 
-test("a thread in the background leaves the priority of the others as it is", { skip: process.platform !== "linux" }, async () => {
+test("a background thread leaves the priority of the others unchanged", { skip: process.platform !== "linux" }, async () => {
   const before = getPriority(0);
   const source = `
     const { parentPort } = require("node:worker_threads");

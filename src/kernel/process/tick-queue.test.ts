@@ -29,7 +29,7 @@ function diary() {
   return { done, task, first };
 }
 
-test("a turn that comes before tasks were due does them, and leaves what they add to the next one", async () => {
+test("a turn before tasks were due runs them, and leaves tasks that they add to the next one", async () => {
   const { done, first } = diary();
   atTickEnd(first);
   inTurn(() => done.push("work"));
@@ -38,7 +38,7 @@ test("a turn that comes before tasks were due does them, and leaves what they ad
   assert.deepEqual(done, ["work", "first", "over", "of the first"]);
 });
 
-test("tasks are done once each in the order in which they were added; what they add comes in the next turn", async () => {
+test("tasks run once each in the order in which they were added; tasks that they add run in the next turn", async () => {
   const { done, task, first } = diary();
   atTickEnd(first);
   atTickEnd(task("second"));
@@ -48,7 +48,7 @@ test("tasks are done once each in the order in which they were added; what they 
   assert.deepEqual(done, ["first", "second", "over", "of the first"]);
 });
 
-test("what is for after the sends of a turn is done after what its end brings, or when it is asked for; outside of a turn it is refused", () => {
+test("tasks for after the sends of a turn run after the tasks of its end, or on request; outside of a turn they are refused", () => {
   const done: string[] = [];
   const late = (name: string) => ({ onAllSent: () => void done.push(name) });
   assert.equal(afterSends(late("refused")), false);
@@ -62,7 +62,7 @@ test("what is for after the sends of a turn is done after what its end brings, o
   assert.deepEqual(done, ["early", "work", "end", "late"]);
 });
 
-test("before late tasks it is looked whether anything has come, a few times, and what that brings at its end is done", () => {
+test("before late tasks new input is checked a few times, and its tasks at the turn's end are run", () => {
   for (const [comes, looks] of [
     [0, 1],
     [1, 2],
@@ -90,7 +90,7 @@ test("before late tasks it is looked whether anything has come, a few times, and
   }
 });
 
-test("where nothing had come, or nothing is late, nobody looks again", () => {
+test("without new input, or without late tasks, no further check is made", () => {
   for (const [hadEvents, isLate] of [
     [false, true],
     [true, false],
@@ -107,7 +107,7 @@ test("where nothing had come, or nothing is late, nobody looks again", () => {
   }
 });
 
-test("late tasks are done though work or a look throws", () => {
+test("late tasks run even if work or a check throws", () => {
   for (const [work, lookAgain] of [
     [true, false],
     [false, true],

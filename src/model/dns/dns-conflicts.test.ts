@@ -70,7 +70,7 @@ test("a second CNAME conflicts before it is a duplicate", () => {
   assert.equal(codeOf(record("CNAME"), record("CNAME")), 81053);
 });
 
-test("at the apex a CNAME stands beside what is no address", () => {
+test("at the apex a CNAME may coexist with records other than addresses", () => {
   const apex = (type: string): PreparedRecord => record(type, { name: "@" });
   assert.equal(codeOf(apex("CNAME"), apex("TXT"), apex("MX"), apex("NS")), 0);
   assert.equal(codeOf(apex("MX"), apex("CNAME")), 0);
@@ -93,7 +93,7 @@ test("records of one name and type together have a limit", () => {
   assert.equal(codeOf(long("a"), long("b"), long("c")), 83011);
 });
 
-test("glue stands at a cut unless it is proxied", () => {
+test("glue is allowed at a cut unless it is proxied", () => {
   for (const type of ["A", "AAAA"]) {
     assert.equal(codeOf(record(type), record("NS"), record("DS")), 0);
     assert.equal(codeOf(record("NS"), record(type), record("DS")), 0);
@@ -102,7 +102,7 @@ test("glue stands at a cut unless it is proxied", () => {
   }
 });
 
-test("a proxied CNAME stands beside what no client would take from it, one that clients see beside nothing", () => {
+test("a proxied CNAME may coexist with records that clients do not see through it, a visible one with none", () => {
   const hidden = record("CNAME", { proxied: true });
   for (const type of ["MX", "TXT", "DS"]) {
     assert.equal(codeOf(record(type), hidden), 0);

@@ -16,7 +16,7 @@ test("SPEC 2.2 and SPEC 7.4: content without quotes gets them, content with them
     assert.equal(quoteText(content), undefined, content);
 });
 
-test("what gets quotes keeps them, and never changes again", () => {
+test("content that gets quotes keeps them, and never changes again", () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom("a", '"', "\\", " ", "ü") }), (content) => {
       const quoted = quoteText(content);
@@ -27,7 +27,7 @@ test("what gets quotes keeps them, and never changes again", () => {
   );
 });
 
-test("filters find content whatever its quotes, case and white space", () => {
+test("filters find content regardless of quotes, case and white space", () => {
   assert.equal(contentKey('"v=spf1 -all"'), contentKey("V=SPF1  -all"));
   assert.equal(contentKey('"ab" "cd"'), contentKey("abcd"));
   assert.equal(contentKey('0\tissue\t"ca.example"'), contentKey('0 issue "ca.example"'));
@@ -40,14 +40,14 @@ test("filters find content whatever its quotes, case and white space", () => {
   );
 });
 
-test("a backslash at the end counts by how many stand there", () => {
+test("a backslash at the end counts by the number of adjacent ones", () => {
   for (let count = 0; count < 6; count++) {
     const content = `a${"\\".repeat(count)}`;
     assert.equal(quoteText(content), count % 2 === 0 ? `"${content}"` : undefined, content);
   }
 });
 
-test("content costs no more than its length", () => {
+test("content costs only its length", () => {
   for (const piece of ["\\", '"', '""', '" ', '\\"', " ", '"a" '])
     assertGrowsLinearly(piece, (length) => {
       const content = `${piece.repeat(length / piece.length)}x`;
@@ -55,7 +55,7 @@ test("content costs no more than its length", () => {
     });
 });
 
-test("strings of a record are joined, with what escapes stand for", () => {
+test("strings of a record are joined, with escapes replaced", () => {
   assert.equal(joinedText('"one" "two"'), "onetwo");
   assert.equal(joinedText(String.raw`"say \"hi\" \097\\"`), String.raw`say "hi" a\ `.trimEnd());
   assert.equal(joinedText("plain"), "plain");
@@ -66,7 +66,7 @@ test("strings of a record are joined, with what escapes stand for", () => {
     });
 });
 
-test("content as sent is shown as it was, and is the same on the wire; what cannot be quoted is refused in both forms", () => {
+test("content as sent is shown unchanged, and is the same on the wire; content that cannot be quoted is refused in both forms", () => {
   for (const content of ["abc", '"abc"', 'v=spf1 "quoted" -all'.replaceAll('"', String.raw`\"`), "a;b", " spaced ", '"one"  "two"', ""]) {
     const quoted = readText(content, "quoted");
     assert.deepEqual(readText(content, "as_sent"), { text: quoted?.text, shown: content });
@@ -76,7 +76,7 @@ test("content as sent is shown as it was, and is the same on the wire; what cann
     for (const form of ["quoted", "as_sent"] as const) assert.equal(readText(content, form), undefined);
 });
 
-test("content without quotes says what it says with them", () => {
+test("content without quotes has the same meaning as with them", () => {
   for (const content of ["plain", String.raw`say \"hi\"`, String.raw`\097\098`, "two  spaces"])
     assert.equal(joinedText(content), joinedText(`"${content}"`));
 });

@@ -179,7 +179,7 @@ function live(world: World, steps: readonly Step[], reached = new Set<string>())
   }
 }
 
-test("whatever happens when, whoever holds anything within its TTL can validate", () => {
+test("property: at any time, a resolver with cached data within its TTL can validate", () => {
   const reached = new Set<string>();
   fc.assert(
     fc.property(fc.constantFrom(300, 3600, 86_400, 172_800), fc.array(step, { minLength: 10, maxLength: 120 }), (dsTtl, steps) =>
@@ -216,7 +216,7 @@ test("a zone that is turned off again soon after its DNSSEC came back stays sign
   ]);
 });
 
-test("with a parent that follows, a rollover ends, and so does turning DNSSEC off", () => {
+test("with a parent that follows, a rollover ends, and so does the deactivation of DNSSEC", () => {
   fc.assert(
     fc.property(fc.constantFrom(300, 86_400, 172_800), fc.integer({ min: 1, max: 3 }), (dsTtl, everyHours) => {
       const world = new World(dsTtl);
@@ -258,7 +258,7 @@ test("an active zone whose DS is gone is in error until it is back; a DS that co
   assert.equal(see(gone, ["a"], hours(13)).status, "active");
 });
 
-test("a zone whose parent cannot be seen stays as it is, and is turned off at once only where it never could", () => {
+test("a zone whose parent is unreachable stays unchanged, and is deactivated at once only if it never was reachable", () => {
   const pending = enabled(newLife("a", 0), 0);
   assert.equal(looked(pending, null, TIMES, HOUR_MS), pending);
   assert.equal(disabled(pending, null, HOUR_MS).status, "disabled");

@@ -66,7 +66,7 @@ test("SPEC 2.3: the SOA record cannot be written, types are read in any case", (
   assert.equal(prepareRecord({ ...A, type: "a" }, FREE, OPEN).type, "A");
 });
 
-test("what signing makes cannot be written; types without a row are written by their number", () => {
+test("records made by signing cannot be written; types without a row are written by their number", () => {
   assert.equal(codeOf({ type: "CDS", name: "@", content: "0 0 0 00" }), 9020);
   assert.equal(codeOf({ type: "TYPE60", name: "@", content: "0 3 0 AA==" }), 9020);
   for (const type of ["TYPE255", "TYPE41", "TYPE46", "TYPE47", "TYPE65536", "ANY", "RRSIG"]) assert.equal(codeOf({ ...A, type }), 9020);
@@ -104,7 +104,7 @@ test("SPEC 1.2: only A, AAAA and CNAME can be proxied, and only to addresses tha
   );
 });
 
-test("SPEC 2.2: SRV takes data and shows its summary, priority and data", () => {
+test("SPEC 2.2: SRV accepts data and shows its summary, priority and data", () => {
   const srv = prepareRecord(
     { type: "SRV", name: "_sip._tcp", data: { priority: 10, weight: 5, port: 5060, target: "sip.example.com" } },
     FREE,
@@ -121,7 +121,7 @@ test("SPEC 2.2: SRV takes data and shows its summary, priority and data", () => 
   );
 });
 
-test("`data: null` and a trailing dot are what clients send", () => {
+test("`data: null` and a trailing dot are accepted, because clients send them", () => {
   assert.equal(prepareRecord({ type: "CNAME", name: "a", content: "b.example.org.", data: null }, FREE, OPEN).content, "b.example.org");
   assert.equal(codeOf({ type: "CNAME", name: "a", content: "A.example.com." }), 9007);
 });
@@ -137,7 +137,7 @@ test("comments and tags have the limits of the plan", () => {
   assert.equal(codeOf({ ...A, tags: Array.from({ length: 21 }, (_, i) => `t${i}`) }, PRO), 9300);
 });
 
-test("whatever a write holds, it is refused with a code below 100000 or prepared again to the same record", () => {
+test("property: any write is refused with a code below 100000 or prepares again to the same record", () => {
   const type = fc.constantFrom("A", "AAAA", "CNAME", "TXT", "MX", "NS", "SRV", "CAA", "PTR", "HTTPS", "TLSA");
   const content = fc.oneof(
     fc.string(),
@@ -166,7 +166,7 @@ test("whatever a write holds, it is refused with a code below 100000 or prepared
   );
 });
 
-test("what is known is not judged anew, and everything else is", () => {
+test("unchanged fields are not checked again, and all others are", () => {
   const known = {
     name: String.raw`3\032x.example.com`,
     type: "A",
@@ -228,7 +228,7 @@ test("targets of SVCB and HTTPS keep the final dot with which they were written;
     }
 });
 
-test("null is what nobody has set", () => {
+test("null means that a value was never set", () => {
   const write: DnsRecordWrite = {
     ...A,
     proxied: null,

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { fc } from "../../../test/support/property.ts";
 import { attributesText, readAttributes, type RecordAttributes } from "./record-attributes.ts";
 
-test("comments carry tags, proxying and flattening as dns.md has them", () => {
+test("comments contain tags, proxying and flattening as in dns.md", () => {
   const rows: readonly (readonly [attributes: RecordAttributes, text: string])[] = [
     [{ comment: null, tags: [], settings: {} }, ""],
     [{ comment: "a comment", tags: [], settings: {} }, "a comment"],
@@ -30,7 +30,7 @@ test("comments carry tags, proxying and flattening as dns.md has them", () => {
   }
 });
 
-test("what people write is read as it is meant", () => {
+test("handwritten comments are parsed as intended", () => {
   assert.deepEqual(readAttributes("  an old comment; with; more "), { comment: "an old comment; with; more", tags: [], settings: {} });
   assert.deepEqual(readAttributes("x cf_tags= a , b:c d,,"), { comment: "x", tags: ["a", "b:c d"], settings: {} });
   assert.deepEqual(readAttributes('cf_tags=a:"open'), { comment: null, tags: ["a:open"], settings: {} });
@@ -38,7 +38,7 @@ test("what people write is read as it is meant", () => {
   assert.deepEqual(readAttributes("a\0b"), { comment: "a b", tags: [], settings: {} });
 });
 
-test("property: what is written is read again, whatever the comment and the tags are", () => {
+test("property: written attributes are parsed again, with any comment and tags", () => {
   const piece = fc.oneof(
     fc.constantFrom("cf_tags=", "cf-proxied:true", "cf-flatten-cname", "cf-ipv6-only", ",", '"', "\\", " ", "=", ":"),
     fc.string({ maxLength: 4 }),

@@ -65,7 +65,7 @@ test("property: the local part of every address is the first label of the name",
   );
 });
 
-test("the primary is a host name, and null goes back to the zone's own", () => {
+test("the primary is a host name, and null restores the zone's own", () => {
   assert.equal(changeSoa({}, { mname: "NS1.Example.com." }, "").mname, "ns1.example.com");
   assert.throws(() => changeSoa({}, { mname: "not a name" }, "/soa"), refusedAt("/soa/mname"));
   assert.deepEqual(changeSoa({ mname: "ns1.example.com" }, { mname: null, rname: null }, ""), { mname: null, rname: null });

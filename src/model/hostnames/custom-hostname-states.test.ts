@@ -16,7 +16,7 @@ import {
 
 const EVENTS = ["valid", "invalid", "held", "checks_over", "lost", "edited"] as const satisfies readonly HostnameEvent[];
 
-test("SPEC 3.2 the moves of a custom hostname", () => {
+test("SPEC 3.2 the transitions of a custom hostname", () => {
   const table: readonly [HostnameStatus, HostnameEvent, HostnameStatus][] = [
     ["pending", "valid", "active"],
     ["pending", "invalid", "pending"],
@@ -34,7 +34,7 @@ test("SPEC 3.2 the moves of a custom hostname", () => {
   for (const [from, event, to] of table) assert.equal(nextStatus(from, event), to, `${from}, ${event}`);
 });
 
-test("whatever happens, only a look that finds the name valid makes it active", () => {
+test("property: only a check that finds the name valid activates it", () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 40 }), (events) => {
       let status: HostnameStatus = "pending";
@@ -50,7 +50,7 @@ test("whatever happens, only a look that finds the name valid makes it active", 
   );
 });
 
-test("the checks of a pending hostname take a week, from a minute to four hours apart", () => {
+test("the checks of a pending hostname run for a week, from a minute to four hours apart", () => {
   const delays = Array.from({ length: CHECKS_MAX }, (_, checks) => checkDelayMs(checks));
   assert.deepEqual(delays.slice(0, 4), [60_000, 63_000, 66_000, 69_000]);
   assert.equal(checkDelayMs(10), 242_000);
@@ -61,7 +61,7 @@ test("the checks of a pending hostname take a week, from a minute to four hours 
   assert.equal(checkDelayMs(1_000_000), 14_400_000);
 });
 
-test("a certificate's status goes on to issue and stays within the table", () => {
+test("a certificate's status continues to issue and stays within the table", () => {
   for (const [from, moves] of Object.entries(SSL_MOVES)) {
     assert.ok(SSL_STATUSES.includes(from as SslStatus));
     for (const to of moves) assert.ok(SSL_STATUSES.includes(to), `${from} to ${to}`);

@@ -19,7 +19,7 @@ const PENDING: LookState = {
 };
 const ACTIVE: LookState = { ...PENDING, status: "active", proof: "delegation" };
 
-test("a delegation is believed at the second look, and forgotten where one in between does not see it", () => {
+test("a delegation is confirmed at the second check, and discarded if one in between does not see it", () => {
   const seen = { ...FACTS, parentNames: PAIR };
   const first = judgeLook(PENDING, seen, 1_000);
   assert.deepEqual([first.event, first.state.seenLooks, first.nextMs], [null, 1, 60_000]);
@@ -30,7 +30,7 @@ test("a delegation is believed at the second look, and forgotten where one in be
   assert.equal(judgeLook(first.state, { ...seen, isPairShared: true }, 61_000).event, null);
 });
 
-test("a claim on the same servers takes nothing from a zone that has them, and silence neither", () => {
+test("a claim on the same servers takes nothing from a zone that has them, and neither does silence", () => {
   let shared = ACTIVE;
   let silent = ACTIVE;
   let unnamed = ACTIVE;
@@ -47,7 +47,7 @@ test("a claim on the same servers takes nothing from a zone that has them, and s
   }
 });
 
-test("other servers move a zone after three looks over a day", () => {
+test("other servers move a zone after three checks over a day", () => {
   const elsewhere = { ...FACTS, parentNames: ["ns1.elsewhere.net"] };
   const events = [];
   let state = ACTIVE;
@@ -77,7 +77,7 @@ const state = fc.record({
   elsewhereSinceMs: fc.option(fc.nat()),
 });
 
-test("whatever is seen, what follows exists in the state, nothing looks again in the past, and every state that waits has an end", () => {
+test("property: after any observation the next state exists, no check is in the past, and every waiting state ends", () => {
   const holds = fc.property(state, facts, fc.nat(), (before, seen, later) => {
     const nowMs = before.sinceMs + later;
     const { event, nextMs } = judgeLook(before, seen, nowMs);

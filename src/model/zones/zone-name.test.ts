@@ -13,7 +13,7 @@ const codeOf = (input: string): number => {
   }
 };
 
-test("a zone is a domain that can be registered", () => {
+test("a zone is a registrable domain", () => {
   assert.equal(zoneName("Example.COM."), "example.com");
   assert.equal(zoneName("bücher.example"), "xn--bcher-kva.example");
   assert.equal(zoneName("example.co.uk"), "example.co.uk");
@@ -22,7 +22,7 @@ test("a zone is a domain that can be registered", () => {
     assert.equal(codeOf(input), 1049, input);
 });
 
-test("special-use and reverse zones can be rehearsed with at any depth", () => {
+test("special-use and reverse zones are allowed for tests at any depth", () => {
   for (const input of [
     "example.test",
     "a.b.example.test",
@@ -37,7 +37,7 @@ test("special-use and reverse zones can be rehearsed with at any depth", () => {
   for (const input of ["in-addr.arpa", "ip6.arpa", "arpa"]) assert.notEqual(codeOf(input), 0, input);
 });
 
-test("zones lie below domains, and are single labels that the Internet does not have", () => {
+test("zones are below domains, or single labels that the Internet does not have", () => {
   for (const input of [
     "www.example.com",
     "lab.example.com",

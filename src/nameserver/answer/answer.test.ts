@@ -84,7 +84,7 @@ test("RFC 8020: names between a record and the apex exist", () => {
   assert.deepEqual(ask(BASE, "other.ent.example.com", "A"), ["NXDOMAIN aa", SOA]);
 });
 
-test("the apex: SOA and NS come from the zone's settings, also where nothing else is there", () => {
+test("the apex: SOA and NS come from the zone's settings, also without other records", () => {
   assert.deepEqual(ask(BASE, "example.com", "SOA"), [
     "NOERROR aa",
     "an example.com 3600 SOA ns1.example.com dns.example.com 7 10000 2400 604800 1800",
@@ -111,7 +111,7 @@ test("RFC 2308 §5: the negative TTL is the lesser of the SOA's TTL and its mini
   ]);
 });
 
-test("additional addresses of MX, SRV and NS targets that are ours", () => {
+test("additional addresses of MX, SRV and NS targets in our zones", () => {
   const addresses = ["ad mail.example.com 600 A 192.0.2.25", "ad mail.example.com 600 AAAA 2001:db8::25"];
   assert.deepEqual(ask(BASE, "example.com", "MX"), ["NOERROR aa", "an example.com 600 MX 10 mail.example.com", ...addresses]);
   assert.deepEqual(ask(BASE, "_sip._tcp.example.com", "SRV"), [
@@ -135,7 +135,7 @@ const WILD: readonly Op[] = [
   recordOp(Z, "subdel.example", "NS", "ns.example.com"),
 ];
 
-test("RFC 4592 §2.2.1: what the wildcard answers and what it does not", () => {
+test("RFC 4592 §2.2.1: names that the wildcard answers, and names that it does not", () => {
   const heads = (name: string, type: string): string[] => ask(WILD, name, type).map((line) => line.split(" ").slice(0, 5).join(" "));
   assert.deepEqual(heads("host3.example", "MX"), ["NOERROR aa", "an host3.example 600 MX 10", "ad host1.example 600 A 192.0.2.1"]);
   assert.equal(heads("host3.example", "A")[0], "NOERROR aa");
@@ -150,7 +150,7 @@ test("RFC 4592 §2.2.1: what the wildcard answers and what it does not", () => {
   assert.deepEqual(ask(WILD, "*.example", "TXT"), ["NOERROR aa", 'an *.example 600 TXT "this is a wildcard"']);
 });
 
-test("a wildcard that exists only because of a name below it gives no data", () => {
+test("a wildcard that exists only because of a name below it returns no data", () => {
   const ops = [zoneOp(Z, "example.com"), recordOp(Z, "x.*.example.com", "A", "192.0.2.1")];
   assert.equal(ask(ops, "any.example.com", "A")[0], "NOERROR aa");
 });
@@ -239,7 +239,7 @@ test("circles and endless chains of aliases end", () => {
   assert.ok(ask(long, "n0.example.com", "A").length <= 18);
 });
 
-test("RFC 6672: a DNAME makes aliases of the names below it, never of its own", () => {
+test("RFC 6672: a DNAME makes aliases of the names below it, never of its own name", () => {
   const ops = [
     ...BASE,
     recordOp(Z, "old.example.com", "DNAME", "ent.example.com", { ttl: 120 }),
@@ -270,7 +270,7 @@ test("RFC 6672: a DNAME makes aliases of the names below it, never of its own", 
   assert.equal(ask(ops, "x.loop.example.com", "A").length, 3);
 });
 
-test("RFC 9460 §4.1: SVCB and HTTPS bring what stands at their targets", () => {
+test("RFC 9460 §4.1: SVCB and HTTPS add the records at their targets", () => {
   const ops = [
     ...BASE,
     recordOp(Z, "alias.example.com", "HTTPS", "0 svc.example.com"),
@@ -323,7 +323,7 @@ test("proxied names answer with the edge's addresses for 300 seconds", () => {
   assert.deepEqual(ask(paused, "cname.example.com", "A"), ["NOERROR aa", "an cname.example.com 300 CNAME origin.elsewhere.example"]);
 });
 
-test("a CNAME at the apex is flattened to what our zones know", () => {
+test("a CNAME at the apex is flattened to the data of our zones", () => {
   const ops = (target: string): Op[] => [
     ...BASE,
     recordOp(Z, "example.com", "CNAME", target, { ttl: 90 }),
@@ -354,7 +354,7 @@ test("RFC 8482: ANY is answered with one small record", () => {
   assert.deepEqual(ask(ops, "no.example.com", "ANY"), ["NXDOMAIN aa", SOA]);
 });
 
-test("zones of every status are served, internal ones are not, and of two of one name the active one is", () => {
+test("zones of every status are served except internal ones, and of two with one name the active one is", () => {
   for (const status of ["initializing", "pending", "active", "moved"] as const)
     assert.equal(ask([zoneOp(Z, "example.com", { status })], "example.com", "SOA")[0], "NOERROR aa");
   assert.deepEqual(ask([zoneOp(Z, "example.com", { type: "internal" })], "example.com", "SOA"), ["REFUSED"]);
@@ -367,7 +367,7 @@ test("zones of every status are served, internal ones are not, and of two of one
   assert.deepEqual(ask(two, "example.com", "TXT")[1], 'an example.com 600 TXT "active"');
 });
 
-test("what is to be signed knows where it comes from, and what is denied is said", () => {
+test("the origin of signed data is known, and denied data is named", () => {
   const ops = [
     ...BASE,
     recordOp(Z, "*.wild.example.com", "TXT", '"any"'),
@@ -412,7 +412,7 @@ test("what is to be signed knows where it comes from, and what is denied is said
   assert.equal(denied("child.example.com", "DS"), "no_data child.example.com of child.example.com");
 });
 
-test("the apex of a signed zone announces its keys, and asks the parent for what is wanted of it", () => {
+test("the apex of a signed zone publishes its keys, and its requests to the parent", () => {
   const [old, next] = [zoneKey("old"), zoneKey("next", { signsZone: false })];
   const shown = (ops: readonly Op[], type: string): string[] => ask([...BASE, ...ops], "example.com", type).slice(1);
   const dnskey = (key: string): string => `an example.com 3600 DNSKEY 257 3 13 ${key}`;
@@ -433,7 +433,7 @@ test("the apex of a signed zone announces its keys, and asks the parent for what
   ]);
 });
 
-test("RFC 6672 §2.4: what a DNAME hides is not sent to other servers, and its coming and going sends the whole zone", () => {
+test("RFC 6672 §2.4: records hidden by a DNAME are not sent to other servers, and adding or removing it sends the whole zone", () => {
   const dname = recordOp(Z, "old.example.com", "DNAME", "elsewhere.example");
   const left = recordOp(Z, "left.old.example.com", "A", "192.0.2.9");
   const zones = createZones();
@@ -487,7 +487,7 @@ test("RFC 6672 §3.2: a DNAME that points above itself applies again to what it 
   assert.ok(ask(ops, `up.${deep}`, "A").length <= 20);
 });
 
-test("RFC 3403 §4.2: what a NAPTR record leads to is added, if it is ours", () => {
+test("RFC 3403 §4.2: the target of a NAPTR record is added, if it is ours", () => {
   const ops = [
     ...BASE,
     recordOp(Z, "s.example.com", "NAPTR", '10 20 "s" "SIP+D2U" "" _sip._tcp.example.com'),

@@ -45,7 +45,7 @@ function setUp(t: TestContext, ops: readonly Op[]) {
   return { clock, replica, signed };
 }
 
-test("a zone is signed at the start, then what deltas change, and all of it with new keys", (t) => {
+test("a zone is signed at the start, then the changes of deltas, and all of it with new keys", (t) => {
   const { replica, signed } = setUp(t, [...BASE, dnssecOp(Z, [zoneKey("a")])]);
   assert.equal(signed(), 300 + APEX_SETS);
   assert.equal(signed(), 0);
@@ -58,7 +58,7 @@ test("a zone is signed at the start, then what deltas change, and all of it with
   assert.equal(signed(), 0);
 });
 
-test("signatures are made anew before they run out, not all on one day", (t) => {
+test("signatures are renewed before they expire, not all on one day", (t) => {
   const { clock, signed } = setUp(t, [...BASE, dnssecOp(Z, [zoneKey("a")])]);
   assert.equal(signed(), 300 + APEX_SETS);
   const byDay = Array.from({ length: 9 }, () => {
@@ -77,7 +77,7 @@ test("signatures are made anew before they run out, not all on one day", (t) => 
   );
 });
 
-test("zones that cannot be signed cost nothing, those that come and go neither", (t) => {
+test("zones that cannot be signed cost nothing, nor do added and removed ones", (t) => {
   const { replica, signed } = setUp(t, [...BASE, dnssecOp(Z, [])]);
   assert.equal(signed(), 0);
   replica.apply([dnssecOp(Z, [zoneKey("a")])]);

@@ -109,7 +109,7 @@ function assertAllSigned(found: Answer, zones: Zones, nowMs: number): void {
   assert.ok(zones.zoneCount > 0);
 }
 
-test("positive answers carry a signature beside each set, additional ones too", () => {
+test("positive answers have a signature for each set, also for additional ones", () => {
   const { ask, zones, clock } = setUp();
   const found = signedAnswer(ask("example.com", "MX"));
   assert.deepEqual(lines(found), [
@@ -125,7 +125,7 @@ test("positive answers carry a signature beside each set, additional ones too", 
   assert.deepEqual(lines(signedAnswer(ask("example.com", "ANY"))), ['an example.com HINFO "RFC8482" ""', "an example.com RRSIG HINFO"]);
 });
 
-test("RFC 9824: what does not exist is a name without data, and NXDOMAIN for those who ask for it", () => {
+test("RFC 9824: a name that does not exist is one without data, or NXDOMAIN for clients that ask for it", () => {
   const { ask, zones, clock } = setUp();
   const absent = signedAnswer(ask("No.example.com", "A"));
   assert.equal(absent.rcode, RCODE.NOERROR);
@@ -143,7 +143,7 @@ test("RFC 9824: what does not exist is a name without data, and NXDOMAIN for tho
   assert.ok(lines(behindAlias).includes("ns gone.example.com NSEC \\000.gone.example.com. RRSIG NSEC TYPE128"));
 });
 
-test("NSEC says what exists: data, empty non-terminals, wildcards, what the edge stands in for, zone cuts", () => {
+test("NSEC lists existing types: data, empty non-terminals, wildcards, substitutes of the edge, zone cuts", () => {
   const { ask, zones, clock } = setUp();
   const nsec = (name: string, type: string): string | undefined => {
     const found = signedAnswer(ask(name, type));
@@ -164,7 +164,7 @@ test("NSEC says what exists: data, empty non-terminals, wildcards, what the edge
   );
 });
 
-test("a zone below a signed one is known to be another zone, though nobody has written its delegation", () => {
+test("a zone below a signed one is known to be separate, even without a delegation", () => {
   const below = [zoneOp("zone2", "below.example.com"), recordOp("zone2", "www.below.example.com", "A", "192.0.2.2")];
   const { ask, zones, clock } = setUp([...BASE, ...below]);
   const found = signedAnswer(ask("below.example.com", "DS"));
@@ -177,7 +177,7 @@ test("a zone below a signed one is known to be another zone, though nobody has w
   assert.equal(formatName(soa?.name ?? Buffer.of(0)), "below.example.com");
 });
 
-test("of a flattened name nothing is denied that may be there for another question", () => {
+test("for a flattened name no type is denied that may exist for another query", () => {
   const flattened = { settings: { flatten_cname: true } };
   const { ask, zones, clock } = setUp([
     zoneOp(Z, "example.com"),
@@ -204,7 +204,7 @@ test("of a flattened name nothing is denied that may be there for another questi
   );
 });
 
-test("NSEC and RRSIG can be asked for by name", () => {
+test("NSEC and RRSIG can be queried by name", () => {
   const { ask } = setUp();
   assert.deepEqual(lines(signedAnswer(ask("mail.example.com", "NSEC"))), [
     "an mail.example.com NSEC \\000.mail.example.com. A TXT RRSIG NSEC",
@@ -213,7 +213,7 @@ test("NSEC and RRSIG can be asked for by name", () => {
   assert.deepEqual(lines(signedAnswer(ask("mail.example.com", "RRSIG"))), ["an mail.example.com RRSIG A"]);
 });
 
-test("during a rollover all keys that sign do, and those only published sign the set of keys", () => {
+test("during a rollover all signing keys sign, and published ones sign only the set of keys", () => {
   const [old, next, last] = [zoneKey("old"), zoneKey("next"), zoneKey("last", { signsZone: false })];
   const { ask, zones, clock } = setUp([...BASE.filter(({ kind }) => kind !== "dnssec"), dnssecOp(Z, [old, next, last])]);
   const signatures = (type: string): number => {
@@ -247,7 +247,7 @@ test("a set is signed once, until it changes or its signature grows old", () => 
   assert.deepEqual([count("kept"), count("made")], [4, 0]);
 });
 
-test("names without end cost no more signatures than a network's share; names that exist always get theirs", () => {
+test("an endless number of names gets only a network's share of signatures; existing names always get theirs", () => {
   const { ask, clock, count } = setUp();
   const flood = (transport: "udp" | "tcp"): number =>
     Array.from({ length: 2000 }, (_, i) => ask(`random-${transport}-${i}-${clock.nowMs()}.example.com`, "A", { transport })).filter(
@@ -266,7 +266,7 @@ test("names without end cost no more signatures than a network's share; names th
   assert.equal(flood("udp"), 500);
 });
 
-test("a zone whose keys cannot be used gives no answer to those who would verify it", () => {
+test("a zone with unusable keys gives no answer to validating clients", () => {
   const logged: string[] = [];
   const other = zoneKey("only", { sealer: { seal: (text, context) => SEALER.seal(text, `${context}!`) } });
   const swapped = { ...zoneKey("only"), public_key: KEY.public_key };
@@ -286,7 +286,7 @@ test("a zone whose keys cannot be used gives no answer to those who would verify
   assert.match(logged[0] ?? "", /^error a zone's signing keys are unusable/);
 });
 
-test("a zone that cannot be signed takes no other one down with it", () => {
+test("a zone that cannot be signed does not affect others", () => {
   const { ask } = setUp([
     ...BASE,
     recordOp(Z, "mx.example.com", "MX", "10 mail.example.net"),
@@ -301,7 +301,7 @@ test("a zone that cannot be signed takes no other one down with it", () => {
   assert.equal(ask("mail.example.net", "A").kind, "unusable");
 });
 
-test("zones without keys are answered as ever", () => {
+test("zones without keys are answered as before", () => {
   const { zones, ask } = setUp(BASE.filter(({ kind }) => kind !== "dnssec"));
   for (const name of ["mail.example.com", "no.example.com", "x.wild.example.com", "www.insecure.example.com"]) {
     const found = answer(zones, EDGE, { name: parseAbsoluteName(name), type: TYPE.A });
@@ -331,7 +331,7 @@ const CONTENTS: readonly (readonly [type: string, content: string])[] = [
 ];
 const records = fc.uniqueArray(fc.tuple(fc.constantFrom(...NAMES), fc.constantFrom(...CONTENTS), fc.boolean()), { maxLength: 14 });
 
-test("over random zones, every answer to any question verifies, and what is denied is not there", () => {
+test("property: over random zones, every answer verifies, and denied data does not exist", () => {
   const questions = fc.array(
     fc.tuple(
       fc.constantFrom(...NAMES, "z.example.com", "q.b.a.example.com", "w.y.x.c.example.com"),

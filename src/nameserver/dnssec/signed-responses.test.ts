@@ -74,7 +74,7 @@ function setUp(ops: readonly Op[] = [...BASE, dnssecOp(Z, [zoneKey("k")])]) {
 const typesOf = (records: Message["answers"]): number[] => records.map(({ type }) => type);
 const echoed = ({ additionals }: Message): number => (additionals.at(-1)?.ttl ?? 0) & 0xffff;
 
-test("signatures are for those who ask for them; the others' answers are as without keys", () => {
+test("signatures are only for clients that request them; other answers are the same as without keys", () => {
   const [signed, unsigned] = [setUp(), setUp(BASE)];
   for (const name of ["www.example.com", "no.example.com", "example.com"])
     for (const flags of [undefined, 0, CO]) {
@@ -86,7 +86,7 @@ test("signatures are for those who ask for them; the others' answers are as with
   assert.deepEqual(typesOf(signed.ask("mail.www.example.com", TYPE.A, DO).authorities), [TYPE.SOA, TYPE.RRSIG, TYPE.NSEC, TYPE.RRSIG]);
 });
 
-test("RFC 9824 §5.1: NXDOMAIN is for those who set CO, from the cache too, and CO comes back to them", () => {
+test("RFC 9824 §5.1: NXDOMAIN is for clients that set CO, also from the cache, and CO is returned", () => {
   const { ask, count } = setUp();
   for (let round = 0; round < 2; round++) {
     const plain = ask("no.example.com", TYPE.A, DO);
@@ -99,7 +99,7 @@ test("RFC 9824 §5.1: NXDOMAIN is for those who set CO, from the cache too, and 
   assert.equal(count("selvedge_dns_cache_hits_total"), 4);
 });
 
-test("signed answers come by the quick path, for DO and CO apart, as long as they are fresh", () => {
+test("signed answers use the fast path, separately for DO and CO, as long as they are fresh", () => {
   const { ask, askQuickly, clock } = setUp();
   for (const flags of [DO, DO | CO])
     for (const name of ["www.example.com", "no.example.com"]) {
@@ -111,7 +111,7 @@ test("signed answers come by the quick path, for DO and CO apart, as long as the
   assert.equal(askQuickly("www.example.com", TYPE.A, DO), undefined);
 });
 
-test("what does not fit into 1232 bytes with its signature is truncated over UDP and whole over TCP", () => {
+test("a signed answer over 1232 bytes is truncated over UDP and complete over TCP", () => {
   const { ask } = setUp();
   assert.equal(ask("medium.example.com", 16, 0).flags & FLAG.TC, 0);
   const cut = ask("medium.example.com", 16, DO);
@@ -120,7 +120,7 @@ test("what does not fit into 1232 bytes with its signature is truncated over UDP
   assert.deepEqual([whole.flags & FLAG.TC, whole.answers.length], [0, 6]);
 });
 
-test("cached answers go with their signatures' time", () => {
+test("cached answers expire with their signatures", () => {
   const { ask, cache, clock } = setUp();
   const rrsig = (): Uint8Array | undefined => ask("www.example.com", TYPE.A, DO).answers[1]?.rdata;
   const first = rrsig();
@@ -131,7 +131,7 @@ test("cached answers go with their signatures' time", () => {
   assert.equal(cache.entryCount, 1);
 });
 
-test("a flood of random names costs a network its signatures, then its answers come by TCP, and then no more", () => {
+test("a flood of random names uses up a network's signatures, then its answers require TCP, and then stop", () => {
   const { ask, clock, count } = setUp();
   const flood = (client: typeof UDP): Message[] =>
     Array.from({ length: 700 }, (_, i) => ask(`r${i}-${clock.nowMs()}.example.com`, TYPE.A, DO, client));
@@ -151,7 +151,7 @@ test("a flood of random names costs a network its signatures, then its answers c
   assert.equal(ask("again.example.com", TYPE.A, DO).authorities.length, 4);
 });
 
-test("addresses that had to be looked up elsewhere first are signed as they come", async () => {
+test("addresses that had to be looked up externally are signed on arrival", async () => {
   const parts = responderParts();
   const zones = createZones();
   const key = zoneKey("k");
@@ -180,7 +180,7 @@ test("addresses that had to be looked up elsewhere first are signed as they come
   assert.deepEqual([...new Set(none.authorities.map(({ ttl }) => ttl))], [60]);
 });
 
-test("a zone that cannot be signed is answered to those only who do not verify", () => {
+test("a zone that cannot be signed is answered only to clients that do not validate", () => {
   const { ask, cache } = setUp([...BASE, dnssecOp(Z, [])]);
   assert.equal(ask("www.example.com", TYPE.A).answers.length, 1);
   const refused = ask("www.example.com", TYPE.A, DO);

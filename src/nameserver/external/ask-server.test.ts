@@ -65,7 +65,7 @@ async function bindBoth(server: NetServer): Promise<Socket> {
 const soon = (): AbortSignal => AbortSignal.timeout(PATIENCE_MS);
 const lastBytes = ({ answers }: Message): readonly (number | undefined)[] => answers.map(({ rdata }) => rdata[3]);
 
-test("only what echoes identifier and question is an answer", async (t) => {
+test("only a message that echoes identifier and question is an answer", async (t) => {
   const server = await serve(
     t,
     (query) => {
@@ -88,7 +88,7 @@ test("only what echoes identifier and question is an answer", async (t) => {
   assert.deepEqual(lastBytes(await askServer(server, QUESTION, soon())), [1]);
 });
 
-test("each question has an identifier and a port of its own, and asks for recursion", async (t) => {
+test("each query has a new identifier and port, and asks for recursion", async (t) => {
   const ids = new Set<number>();
   const server = await serve(
     t,
@@ -103,7 +103,7 @@ test("each question has an identifier and a port of its own, and asks for recurs
   assert.ok(ids.size > 15 && server.ports.size === 20, `${ids.size} identifiers, ${server.ports.size} ports`);
 });
 
-test("an answer that does not fit is fetched over TCP", async (t) => {
+test("a truncated answer is fetched over TCP", async (t) => {
   const many = Array.from({ length: 60 }, (_, i) => address(i));
   const server = await serve(
     t,
@@ -119,7 +119,7 @@ test("an answer that does not fit is fetched over TCP", async (t) => {
   await assert.rejects(askServer(other, QUESTION, soon()), /another question/);
 });
 
-test("silence, a port that nobody serves and a flood of forgeries end the question", async (t) => {
+test("silence, an unused port and a flood of forgeries end the query", async (t) => {
   const silent = await serve(t, () => [], answerTo);
   await assert.rejects(askServer(silent, QUESTION, AbortSignal.timeout(50)), { name: "TimeoutError" });
   await assert.rejects(askServer(silent, QUESTION, AbortSignal.abort(new Error("closed"))), /closed/);

@@ -35,7 +35,7 @@ function setUp(resolve: Resolve, change: Partial<OutsideLimits> = {}) {
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("all who ask for a name share one look-up, and it is kept for its TTL", async () => {
+test("all queries for a name share one look-up, which is kept for its TTL", async () => {
   const { ask, asked, clock, names } = setUp(async () => FOUND);
   assert.equal(names.find(NAME, TYPE.A), undefined);
   assert.deepEqual(await Promise.all(Array.from({ length: 50 }, () => ask())), Array(50).fill("good 100 1"));
@@ -50,7 +50,7 @@ test("all who ask for a name share one look-up, and it is kept for its TTL", asy
   assert.equal(asked.length, 2);
 });
 
-test("what is asked for is looked up again before its time is over, while it is answered", async () => {
+test("used names are looked up again before they expire, while they are answered", async () => {
   let now = FOUND;
   const { ask, asked, clock, names } = setUp(async () => now);
   await ask();
@@ -67,7 +67,7 @@ test("what is asked for is looked up again before its time is over, while it is 
   assert.equal(asked.length, 2);
 });
 
-test("while look-ups fail the last good answer stands in, for three days", async () => {
+test("while look-ups fail the last good answer is used, for three days", async () => {
   let fails = false;
   const { ask, asked, clock, count } = setUp(async () => {
     if (fails) throw new Error("no server");
@@ -92,7 +92,7 @@ test("while look-ups fail the last good answer stands in, for three days", async
   assert.deepEqual([count("found"), count("failed")], [2, asked.length - 2]);
 });
 
-test("a name that could never be looked up has nothing, and is tried again, less and less often", async () => {
+test("a name that was never found has no data, and is retried less and less often", async () => {
   const { ask, asked, clock } = setUp(async () => {
     throw new Error("no server");
   });
@@ -114,7 +114,7 @@ test("a name that could never be looked up has nothing, and is tried again, less
   }
 });
 
-test("nobody waits longer than the limit, and no more than the limit wait", async () => {
+test("no client waits longer than the limit, and no more clients than the limit wait", async () => {
   const { promise, resolve } = Promise.withResolvers<Resolution>();
   const { ask, asked } = setUp(() => promise, { waitMs: 40, waitersMax: 3 });
   assert.deepEqual(await Promise.all([ask(), ask(), ask(), ask(), ask()]), Array(5).fill("unknown 30 "));
@@ -124,7 +124,7 @@ test("nobody waits longer than the limit, and no more than the limit wait", asyn
   assert.equal(asked.length, 1);
 });
 
-test("who waits too long gets the last good answer as well", async () => {
+test("a client that waits too long also gets the last good answer", async () => {
   let answer = Promise.resolve(FOUND);
   const { ask, clock } = setUp(() => answer, { waitMs: 20 });
   await ask();
@@ -133,7 +133,7 @@ test("who waits too long gets the last good answer as well", async () => {
   assert.equal(await ask(), "stale 30 1");
 });
 
-test("TTLs are believed within bounds, that of nothing within narrower ones; nothing is looked up all the time", async () => {
+test("TTLs are limited, negative ones more tightly; look-ups are never continuous", async () => {
   for (const [found, ttl, keepMs] of [
     [{ ...FOUND, ttl: 0 }, 0, 4_000],
     [{ ...FOUND, ttl: 2 ** 31 }, 86_400, 69_120_000],
@@ -147,7 +147,7 @@ test("TTLs are believed within bounds, that of nothing within narrower ones; not
   }
 });
 
-test("no more than so many names are kept and look-ups run; names are prepared for those who will ask", async () => {
+test("the numbers of kept names and of running look-ups are limited; names are prepared for future queries", async () => {
   let running = 0;
   let most = 0;
   const { names, asked, ask } = setUp(

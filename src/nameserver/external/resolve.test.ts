@@ -56,14 +56,14 @@ async function look(servers: readonly Server[], name = "www.example", type: numb
 const show = ({ rdatas, ttl, ours }: Resolution): string =>
   [ttl, ...rdatas.map((rdata) => rdata[3]), ...(ours ? [formatName(ours)] : [])].join(" ");
 
-test("addresses behind aliases have the lowest TTL on the way; what was not asked for does not count", async (t) => {
+test("addresses behind aliases have the lowest TTL along the chain; unrequested data does not count", async (t) => {
   const server = await serve(t, () => ({
     answers: [a("other.example", 66), cname("www.example", "hop.example", 90), a("hop.example", 1), a("hop.example", 2, 120)],
   }));
   assert.equal(await look([server]), "90 1 2");
 });
 
-test("an alias that the server did not follow is asked for", async (t) => {
+test("an alias that the server did not follow is queried", async (t) => {
   const chain: Record<string, ResourceRecord> = {
     "www.example": cname("www.example", "two.example", 70),
     "two.example": cname("two.example", "three.example"),
@@ -74,7 +74,7 @@ test("an alias that the server did not follow is asked for", async (t) => {
   assert.deepEqual(server.asked, ["www.example", "two.example", "three.example"]);
 });
 
-test("nothing there is an answer, for as long as its SOA says (RFC 2308)", async (t) => {
+test("a negative answer is an answer, for as long as its SOA says (RFC 2308)", async (t) => {
   const noData = await serve(t, () => ({ authorities: [soa(600, 40)] }));
   assert.equal(await look([noData]), "40");
   const noName = await serve(t, () => ({ flags: FLAG.QR | RCODE.NXDOMAIN, authorities: [soa(30, 900)] }));
@@ -89,7 +89,7 @@ test("the chain ends at a name of ours", async (t) => {
   assert.equal(await look([server]), "50 www.ours.test");
 });
 
-test("servers that fail, refuse, refer elsewhere or keep silent make way for the next", async (t) => {
+test("after servers that fail, refuse, refer elsewhere or stay silent the next one is used", async (t) => {
   const good = await serve(t, () => ({ answers: [a("www.example", 1)] }));
   const bad = [
     await serve(t, () => ({ flags: FLAG.QR | RCODE.SERVFAIL })),

@@ -16,7 +16,7 @@ test("many datagrams in a few milliseconds are a flood, also after silence", () 
   assert.equal(after(gauge, 50, 90_000, 90_002), true);
 });
 
-test("a flood outlasts a pause of a few milliseconds, and is over when few come", () => {
+test("a flood outlasts a pause of a few milliseconds, and is over at a low rate", () => {
   const gauge = createFloodGauge();
   assert.equal(after(gauge, 100, 0, 100), true);
   assert.equal(after(gauge, 100, 105, 110), true);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createYieldQueue } from "./yield-queue.ts";
 
-test("one piece of work a turn, in their order, also of work that gives more", async () => {
+test("one task per turn, in order, also for tasks that add more", async () => {
   const take = createYieldQueue();
   const done: string[] = [];
   let turn = 0;

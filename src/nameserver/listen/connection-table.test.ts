@@ -33,7 +33,7 @@ function setUp() {
   };
 }
 
-test("a subscriber has its share and no more, whatever room there is, until one of its connections is closed", async () => {
+test("a subscriber has only its share, regardless of free room, until one of its connections is closed", async () => {
   const { admit, close, open } = setUp();
   assert.ok(admit("192.0.2.1#1") && admit("192.0.2.1#2"));
   assert.equal(admit("192.0.2.1#3"), false);
@@ -45,7 +45,7 @@ test("a subscriber has its share and no more, whatever room there is, until one 
   assert.ok(admit("192.0.2.1#3"));
 });
 
-test("where all places are taken, the connection goes that has been idle longest", () => {
+test("if all places are taken, the connection that has been idle longest is closed", () => {
   const { admit, touch, open } = setUp();
   for (const name of ["192.0.2.1#1", "192.0.2.2#1", "192.0.2.3#1", "192.0.2.4#1"]) assert.ok(admit(name));
   touch("192.0.2.1#1");
@@ -55,7 +55,7 @@ test("where all places are taken, the connection goes that has been idle longest
   assert.deepEqual(open(), ["192.0.2.1#1", "192.0.2.4#1", "192.0.2.5#1", "192.0.2.6#1"]);
 });
 
-test("places are counted exactly, whether connections are closed, pushed out, or their ports come again", async () => {
+test("places are counted exactly, whether connections are closed, displaced, or their ports reused", async () => {
   const { admit, close, open, table } = setUp();
   for (let round = 0; round < 50; round++) {
     for (let host = 1; host <= 6; host++) assert.ok(admit(`192.0.2.${host}#${round % 3}`), `${round} ${host}`);

@@ -50,7 +50,7 @@ const expected = (number: number, count: number, lengthOf: (question: number) =>
   Array.from({ length: count }, (_, question) => `${number}/${question}`.padEnd(lengthOf(question), ".")).toSorted();
 
 for (const host of LOOPBACKS) {
-  test(`each of several clients gets every answer as its own datagram, whatever leaves together: ${host}`, { skip }, async (t) => {
+  test(`each of several clients gets every answer as a separate datagram, whatever is sent together: ${host}`, { skip }, async (t) => {
     let messages = 0;
     const real = sockets as SystemSockets;
     const counting: SystemSockets = { ...real, send: (fd, headers, count) => ((messages += count), real.send(fd, headers, count)) };
@@ -76,7 +76,7 @@ for (const host of LOOPBACKS) {
   });
 }
 
-test("where the system takes no answers together they go one by one, and so do all that follow", { skip }, async (t) => {
+test("if the system cannot send answers together they are sent singly, and so are all later ones", { skip }, async (t) => {
   const real = sockets as SystemSockets;
   const counts: number[] = [];
   const refusing: SystemSockets = {

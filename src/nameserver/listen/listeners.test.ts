@@ -63,7 +63,7 @@ const UDP_PATHS: readonly (readonly [name: string, listen: Listen])[] = [
   ...(sockets ? [["batched", (host: string) => batchedUdp(sockets, host, systemClock)] as const] : []),
 ];
 
-test("datagrams travel in batches where the system's calls are known", () => {
+test("datagrams are sent in batches if the system's calls are known", () => {
   const isKnown = process.platform === "linux" && ["x64", "arm64"].includes(process.arch);
   assert.equal(sockets !== undefined, isKnown);
 });
@@ -98,7 +98,7 @@ for (const [name, listen] of UDP_PATHS) {
     }
   });
 
-  test(`${name}: an answer that is known after the socket was closed is nobody's error`, async () => {
+  test(`${name}: an answer after the socket was closed causes no error`, async () => {
     const server = await listen("127.0.0.1");
     const socket = createSocket("udp4");
     for (let id = 0; id < 10; id++) socket.send(message(id, true), server.port, "127.0.0.1");
@@ -109,7 +109,7 @@ for (const [name, listen] of UDP_PATHS) {
   });
 }
 
-test("a flood is answered, and the thread goes on, though its clock stands still", { skip: sockets === undefined }, async (t) => {
+test("a flood is answered, and the thread continues, even if its clock stands still", { skip: sockets === undefined }, async (t) => {
   const server = await batchedUdp(sockets as SystemSockets, "127.0.0.1", fixedClock(0));
   t.after(() => server.close(0));
   const socket = createSocket("udp4");
@@ -145,13 +145,13 @@ async function identifiersOf(socket: Socket): Promise<number[]> {
 
 const framed = (id: number, late: boolean): Buffer => Buffer.concat([Buffer.of(0, HEADER_BYTES), message(id, late)]);
 
-test("TCP: a late answer does not hold up those behind it, and comes although the client has half closed", async (t) => {
+test("TCP: a late answer does not delay those after it, and arrives even if the client has half closed", async (t) => {
   const { socket, identifiers } = await tcp(t);
   socket.end(Buffer.concat([framed(1, true), framed(2, false), framed(3, true), framed(4, false)]));
   assert.deepEqual(await identifiers(), [2, 4, 1, 3]);
 });
 
-test("TCP: answers under way are sent before a connection is closed", async (t) => {
+test("TCP: answers in progress are sent before a connection is closed", async (t) => {
   const { server, socket, identifiers } = await tcp(t);
   socket.write(Buffer.concat([framed(1, true), framed(2, false)]));
   await once(socket, "readable");
@@ -159,14 +159,14 @@ test("TCP: answers under way are sent before a connection is closed", async (t) 
   assert.deepEqual(seen, [2, 1]);
 });
 
-test("TCP: a connection is read no further while too many of its answers are being looked up", async (t) => {
+test("TCP: a connection is not read further while too many of its answers are being looked up", async (t) => {
   const { socket, identifiers } = await tcp(t, { ...NAMESERVER_LIMITS, tcpPendingMax: 2 });
   socket.end(Buffer.concat([framed(1, true), framed(2, true), framed(3, false), framed(4, true)]));
   // The third, which needs no waiting, waits for the first two to be out of the way.
   assert.deepEqual(await identifiers(), [1, 3, 2, 4]);
 });
 
-test("TLS: connections that never shake hands are capped as all others are", async (t) => {
+test("TLS: connections that never complete a handshake are limited like all others", async (t) => {
   const limits = { ...NAMESERVER_LIMITS, tcpConnectionsPerAddressMax: 2 };
   const metrics = createMetrics();
   const carrier: Carrier = {
@@ -192,7 +192,7 @@ test("TLS: connections that never shake hands are capped as all others are", asy
   assert.equal(refused(), 1);
 });
 
-test("TLS: who leaves amid a handshake is let go at once, and answers under way still reach who has half closed", async () => {
+test("TLS: a client that leaves during a handshake is released at once, and answers in progress still reach a half-closed client", async () => {
   const hourMs = 3_600_000;
   const { chain, privateKey } = await selfSigned();
   const carrier: Carrier = {
@@ -215,7 +215,7 @@ test("TLS: who leaves amid a handshake is let go at once, and answers under way 
   await server.close(hourMs);
 });
 
-test("DNS over TLS: a certificate of a zone's comes and goes without the server's own being opened again", async (t) => {
+test("DNS over TLS: a zone's certificate is added and removed without reopening the server's own", async (t) => {
   const { chain, privateKey } = await selfSigned();
   const certificate = (id: string): Op => ({
     kind: "certificate",

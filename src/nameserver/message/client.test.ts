@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { clientOf, subscriberOf } from "./client.ts";
 
-test("the texts of Node's sockets are clients' addresses, whatever kind of socket saw them", () => {
+test("the texts of Node's sockets are parsed as clients' addresses, for every kind of socket", () => {
   const rows: [text: string | undefined, address: number[]][] = [
     ["192.0.2.1", [192, 0, 2, 1]],
     ["::ffff:192.0.2.1", [192, 0, 2, 1]],

@@ -69,7 +69,7 @@ const steps = fc.array(
   { maxLength: 40 },
 );
 
-test("a question is found as it stands in a packet just where its key is, whatever came and went before", () => {
+test("a query is found by its bytes in a packet exactly if its key is cached, whatever was added and removed before", () => {
   let found = 0;
   fc.assert(
     fc.property(steps, fc.array(questions, { minLength: 1, maxLength: 12 }), (all, asked) => {

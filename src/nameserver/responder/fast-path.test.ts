@@ -128,7 +128,7 @@ for (const [perSecond, slip, allPerSecond] of [
   [1000, 0, 10],
   [1000, 2, 10],
 ] as const) {
-  test(`a server with quick answers answers as one without, byte by byte and in its counters: ${perSecond}/s, slip ${slip}, ${allPerSecond}/s of all`, () => {
+  test(`a server with the fast path answers like one without, byte by byte and in its counters: ${perSecond}/s, slip ${slip}, ${allPerSecond}/s of all`, () => {
     const table = createRateTable();
     const whole = setUp({ perSecond, allPerSecond, slip, exempt: [], table });
     const quick = setUp({ perSecond, allPerSecond, slip, exempt: [], table: table.slice(0) });
@@ -189,7 +189,7 @@ const datagram = (
   outStart,
 });
 
-test("what is not in the cache is not answered quickly", () => {
+test("uncached answers do not use the fast path", () => {
   const { respond, quickAnswer, clock } = setUp();
   const packet = encodeMessage({
     id: 1,

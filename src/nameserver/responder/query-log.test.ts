@@ -38,7 +38,7 @@ function setup(t: { after(work: () => void): void }) {
   return { rows, log };
 }
 
-test("a row says what was asked, how, and what came of it; what is about no zone leaves none", (t) => {
+test("a row has the query, its transport, and its result; queries outside all zones have no row", (t) => {
   const { rows, log } = setup(t);
   const respond = log.around((packet) => (packet === question ? response : message("other.example", FLAG.QR)));
   respond(question, CLIENT);
@@ -63,7 +63,7 @@ test("a row says what was asked, how, and what came of it; what is about no zone
   ]);
 });
 
-test("rows come by themselves", async (t) => {
+test("rows are sent without a further query", async (t) => {
   const { rows, log } = setup(t);
   const asked = 300;
   for (let i = 0; i < asked; i++) log.around(() => response)(question, CLIENT);
@@ -71,7 +71,7 @@ test("rows come by themselves", async (t) => {
   while (counted() < asked / 2) await setTimeout(5);
 });
 
-test("an answer that comes later is logged when it comes, and one that is dropped never", async (t) => {
+test("a late answer is logged when it is sent, and a dropped one never", async (t) => {
   const { rows, log } = setup(t);
   await log.around(() => Promise.resolve(response))(question, CLIENT);
   log.close();
@@ -89,7 +89,7 @@ const datagram = (): Datagram => {
 
 const answerQuickly: FastPath = ({ output, outStart }) => response.copy(output, outStart);
 
-test("a quick answer leaves the row of any other, whatever becomes of its memory, and a dropped one none", (t) => {
+test("a fast answer is logged like any other, even if its memory is reused, and a dropped one is not", (t) => {
   const { rows, log } = setup(t);
   const asked = datagram();
   assert.equal(log.aroundQuick(answerQuickly)(asked), response.length);
@@ -103,7 +103,7 @@ test("a quick answer leaves the row of any other, whatever becomes of its memory
   assert.deepEqual(quick, rows);
 });
 
-test("a flood leaves few rows, which stand for about as many questions as there were, quick answers included", (t) => {
+test("a flood adds few rows, which represent about the number of queries, including fast answers", (t) => {
   const { rows, log } = setup(t);
   const respond = log.around(() => response);
   const quick = log.aroundQuick((asked) => (asked.port === 53 ? answerQuickly(asked) : 0));

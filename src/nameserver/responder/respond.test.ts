@@ -95,7 +95,7 @@ function ask({ respond }: Setup, bytes: Buffer, client = UDP): Message {
   return decodeMessage(response);
 }
 
-test("the question comes back as it was written, with its identifier and RD, from the cache as well", () => {
+test("the question is returned as it was written, with its identifier and RD, also from the cache", () => {
   const server = setup();
   for (const [name, id, flags] of [
     ["wWw.eXample.COM", 1, FLAG.RD],
@@ -141,14 +141,14 @@ test("opcodes, classes and types that are not served", () => {
   }
 });
 
-test("RD is repeated for queries alone: under another opcode nobody says what it means", () => {
+test("RD is repeated for queries only: other opcodes do not define it", () => {
   const server = setup();
   for (const opcode of [1, 2, 3, 4, 5, 6, 15])
     assert.equal(ask(server, query("example.com", TYPE.SOA, { flags: (opcode << 11) | FLAG.RD })).flags & FLAG.RD, 0, String(opcode));
   assert.notEqual(ask(server, query("example.com", 253, { flags: FLAG.RD })).flags & FLAG.RD, 0);
 });
 
-test("RFC 8914: who speaks EDNS learns why there is no answer", () => {
+test("RFC 8914: a client with EDNS gets the reason for a missing answer", () => {
   const server = setup();
   const rows: [name: string, bytes: Buffer, rcode: number, options: string][] = [
     ["not our zone", query("example.org", TYPE.A, { edns: 1232 }), RCODE.REFUSED, "000f00020014"],
@@ -172,7 +172,7 @@ test("RFC 8914: who speaks EDNS learns why there is no answer", () => {
   assert.equal(ask(server, query("example.org", TYPE.A)).additionals.length, 0);
 });
 
-test("RFC 6891: OPT is answered with OPT, versions above 0 with BADVERS, DO comes back", () => {
+test("RFC 6891: OPT is answered with OPT, versions above 0 with BADVERS, DO is returned", () => {
   const server = setup();
   assert.equal(ask(server, query("www.example.com", TYPE.A)).additionals.length, 0);
   const plain = ask(server, query("www.example.com", TYPE.A, { edns: 4096 })).additionals[0];
@@ -190,7 +190,7 @@ const CLIENT_COOKIE = "000a00082464c4abcf10c957";
 /** RFC 9018 §A.1: what the server there answers that client at that time. */
 const SERVER_COOKIE = "000a00182464c4abcf10c957010000005cf79f111f8130c3eee29480";
 
-test("RFC 7873: every answer to a cookie carries one, whatever the answer is and wherever it comes from", () => {
+test("RFC 7873: every answer to a cookie has one, for any answer from any source", () => {
   const server = setup();
   const questions = (options: string): Buffer[] => [
     query("www.example.com", TYPE.A, { edns: 1232, options }),
@@ -212,7 +212,7 @@ test("RFC 7873: every answer to a cookie carries one, whatever the answer is and
   assert.equal(optionsOf(ask(server, query("www.example.com", TYPE.A, { edns: 1232 }))), "");
 });
 
-test("RFC 7873 §5.4: a cookie can be had without a question", () => {
+test("RFC 7873 §5.4: a cookie can be requested without a question", () => {
   const server = setup();
   const withoutQuestion = (options: string, flags = 0): Buffer => {
     const opt = { name: Buffer.of(0), type: TYPE.OPT, class: 1232, ttl: 0, rdata: Buffer.from(options, "hex") };
@@ -237,7 +237,7 @@ test("RFC 7873 §5.2.2: cookies of other lengths are FORMERR, answered with OPT 
   }
 });
 
-test("the room that a cookie takes is the answer's loss, so that the limit holds", () => {
+test("the room for a cookie is deducted from the answer, so that the limit holds", () => {
   // As many addresses as fit into 512 bytes without a cookie.
   const records = Array.from({ length: 28 }, (_, i) => recordOp(Z, "many.example.com", "A", `192.0.2.${i}`));
   const server = setup([...BASE, ...records]);
@@ -253,7 +253,7 @@ test("the room that a cookie takes is the answer's loss, so that the limit holds
   }
 });
 
-test("RFC 5001: who asks for the server's name gets it, where it has one", () => {
+test("RFC 5001: a client that asks for the server's name gets it, if the server has one", () => {
   const bytes = query("www.example.com", TYPE.A, { edns: 1232, options: "00030000" });
   const named = setup(BASE, 100, "ns-fra-1");
   for (let i = 0; i < 2; i++) assert.equal(optionsOf(ask(named, bytes)), `00030008${Buffer.from("ns-fra-1").toString("hex")}`);
@@ -261,7 +261,7 @@ test("RFC 5001: who asks for the server's name gets it, where it has one", () =>
   assert.equal(optionsOf(ask(setup(), bytes)), "");
 });
 
-test("RFC 7828: over connections of our own the client learns how long they may be idle", () => {
+test("RFC 7828: over our own connections the client learns how long they may be idle", () => {
   const server = setup();
   const bytes = query("www.example.com", TYPE.A, { edns: 1232, options: "000b0000" });
   for (const transport of ["tcp", "dot"] as const) assert.equal(optionsOf(ask(server, bytes, clientAt(transport))), "000b00020064");
@@ -286,7 +286,7 @@ test("RFC 8467: encrypted responses to padded queries are padded to a multiple o
   }
 });
 
-test("responses are counted by their whole code", () => {
+test("responses are counted by their extended code", () => {
   const server = setup();
   ask(server, query("www.example.com", TYPE.A, { edns: 1232, version: 1 }));
   ask(server, query("www.example.com", TYPE.A));
@@ -304,7 +304,7 @@ function limited(perSecond: number, slip: number, asked: readonly Buffer[], tran
   return { server, messages, answered: messages.length - truncated.length, truncated };
 }
 
-test("responses of one sort to one network are limited; what differs in sort is not limited together", () => {
+test("responses of one kind to one network are limited together; other kinds are limited separately", () => {
   const many = (name: (i: number) => string, type: number): Buffer[] => Array.from({ length: 40 }, (_, i) => query(name(i), type));
   const rows: [sort: string, questions: Buffer[]][] = [
     ["one name", many(() => "www.example.com", TYPE.A)],
@@ -333,7 +333,7 @@ test("responses of one sort to one network are limited; what differs in sort is 
   assert.equal(limited(10, 0, mixed).answered, 60);
 });
 
-test("different names together get the limit of all responses, in units of 512 bytes", () => {
+test("different names together share the limit of all responses, in units of 512 bytes", () => {
   const names = ["www", "a.wild", "b.wild", "nothing", "more", "big", "other.child", "big", "www", "big", "www"];
   const asked = names.map((name) => query(`${name}.example.com`, TYPE.A));
   assert.equal(limited(100, 0, asked, "udp", 5).answered, 5);
@@ -343,7 +343,7 @@ test("different names together get the limit of all responses, in units of 512 b
   assert.equal(limited(100, 0, medium, "udp", 6).answered, 3);
 });
 
-test("over the limit a client is sent to TCP with an answer no larger than its question, and learns its cookie on the way", () => {
+test("over the limit a client is sent to TCP with an answer no larger than its query, and gets its cookie with it", () => {
   const asked = Array.from({ length: 30 }, () => query("big.example.com", 16, { edns: 4096, dnssecOk: true, options: CLIENT_COOKIE }));
   const { server, answered, truncated } = limited(10, 1, asked);
   assert.deepEqual([answered, truncated.length], [0, 30]);
@@ -368,7 +368,7 @@ test("over the limit a client is sent to TCP with an answer no larger than its q
   assert.deepEqual([errors.answered, errors.truncated.length], [30, 0]);
 });
 
-test("who has a cookie of ours is where its address says, and is not limited", () => {
+test("a client with one of our cookies is at its address, and is not limited", () => {
   const known = Array.from({ length: 30 }, () => query("www.example.com", TYPE.A, { edns: 1232, options: SERVER_COOKIE }));
   assert.equal(limited(1, 0, known).answered, 30);
   const guessed = SERVER_COOKIE.replace(/.$/, "1");
@@ -404,13 +404,13 @@ test("messages that break RFC 1035 or 6891 get FORMERR, and are counted", () => 
   assert.equal(server.count("selvedge_dns_malformed_total"), rows.length);
 });
 
-test("options that are not known are ignored", () => {
+test("unknown options are ignored", () => {
   const good = query("www.example.com", TYPE.A, { edns: 1232 });
   const withOption = Buffer.concat([good.subarray(0, -2), Buffer.of(0, 8, 0xff, 0x11, 0, 4, 1, 2, 3, 4)]);
   assert.equal(ask(setup(), withOption).answers.length, 1);
 });
 
-test("what is too short, or an answer itself, gets silence", () => {
+test("too short messages, and answers, get silence", () => {
   const server = setup();
   assert.equal(server.respond(Buffer.alloc(0), UDP), undefined);
   assert.equal(server.respond(Buffer.alloc(11), UDP), undefined);
@@ -418,7 +418,7 @@ test("what is too short, or an answer itself, gets silence", () => {
   assert.equal(server.count("selvedge_dns_dropped_total"), 3);
 });
 
-test("UDP answers keep within 512 bytes, the client's size and 1232, or say TC; TCP gives all", () => {
+test("UDP answers stay within 512 bytes, the client's size and 1232, or set TC; TCP returns all", () => {
   const server = setup();
   // Twice, so that what the cache holds is measured as well.
   for (let round = 0; round < 2; round++) {
@@ -439,7 +439,7 @@ test("UDP answers keep within 512 bytes, the client's size and 1232, or say TC; 
   }
 });
 
-test("help in the additional section is left out before anything is truncated", () => {
+test("the additional section is left out before anything is truncated", () => {
   const many = Array.from({ length: 40 }, (_, i) => recordOp(Z, "mail.example.com", "A", `192.0.2.${i}`));
   const server = setup([...BASE, recordOp(Z, "example.com", "MX", "1 mail.example.com"), ...many]);
   const small = ask(server, query("example.com", TYPE.MX));
@@ -448,7 +448,7 @@ test("help in the additional section is left out before anything is truncated", 
   assert.deepEqual([large.answers.length, large.additionals.length], [1, 41]);
 });
 
-test("an applied change is in the next answer, whatever was cached", () => {
+test("an applied change is in the next answer, regardless of the cache", () => {
   const server = setup();
   const address = (name: string): string[] =>
     ask(server, query(name, TYPE.A))
@@ -482,7 +482,7 @@ test("an alias into another zone follows that zone's changes", () => {
   assert.equal(count(), 1);
 });
 
-test("a flood of names that do not exist, or that a wildcard or DNAME record makes, leaves the other answers in the cache", () => {
+test("a flood of names that do not exist, or that a wildcard or DNAME record creates, leaves the other answers in the cache", () => {
   const server = setup([...BASE, recordOp(Z, "tree.example.com", "DNAME", "wild.example.com")]);
   const hits = (): number => server.count("selvedge_dns_cache_hits_total");
   for (const name of ["www.example.com", "alias.example.com"]) ask(server, query(name, TYPE.A));
@@ -499,7 +499,7 @@ test("a flood of names that do not exist, or that a wildcard or DNAME record mak
   assert.equal(hits(), 3);
 });
 
-test("the cache stays within its bound", () => {
+test("the cache stays within its limit", () => {
   const clock = fixedClock("2026-01-01T00:00:00Z");
   const cache = createAnswerCache({ entriesMax: 10, clock });
   const zones = new Set(["z"]);
@@ -542,7 +542,7 @@ test("dns-packet agrees with the answers", () => {
   );
 });
 
-test("any bytes get a well-formed answer or silence, never an exception", () => {
+test("property: any bytes get a well-formed answer or silence, never an exception", () => {
   const server = setup([...BASE, dnssecOp(Z, [zoneKey("k")])]);
   const seeds = [
     query("www.example.com", TYPE.A, { edns: 1232, dnssecOk: true }),

@@ -38,7 +38,7 @@ function setUp(t: TestContext, ops: readonly Op[], fetched: ReadonlySet<string> 
 
 const zone = (change: Partial<ZoneEntry> = {}): Op => zoneOp(Z, "example.com", change);
 
-test("the zone of a flattened apex is told of when its addresses have changed, once each time", async (t) => {
+test("changed addresses at a flattened apex are reported for their zone, once each time", async (t) => {
   const { watch, elsewhere, told } = setUp(t, [zone(), ALIAS]);
   await watch.look();
   await watch.look();
@@ -52,7 +52,7 @@ test("the zone of a flattened apex is told of when its addresses have changed, o
   assert.equal(told.length, 2);
 });
 
-test("what cannot be looked up is no change", async (t) => {
+test("a failed look-up is not a change", async (t) => {
   const { watch, elsewhere, told } = setUp(t, [zone(), ALIAS]);
   await watch.look();
   for (const state of ["stale", "unknown"] as const) {
@@ -65,7 +65,7 @@ test("what cannot be looked up is no change", async (t) => {
   assert.deepEqual(told, []);
 });
 
-test("zones that nobody fetches, that are copies, or whose apex has addresses of its own are left alone", async (t) => {
+test("zones that are not transferred, that are copies, or whose apex has its own addresses are left alone", async (t) => {
   for (const [ops, fetched] of [
     [[zone(), ALIAS], new Set<string>()],
     [[zone({ type: "secondary", secondary_overrides: true }), ALIAS], undefined],

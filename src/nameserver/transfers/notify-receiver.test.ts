@@ -61,7 +61,7 @@ const notify = (name: string, change: Partial<Message> = {}): Buffer =>
     ...change,
   }) as Buffer;
 
-test("a primary's announcement is acknowledged and passed on, a stranger's is refused", async (t) => {
+test("a NOTIFY from a primary is acknowledged and passed on, one from a stranger is refused", async (t) => {
   const { notified, nameserver, ask } = await serve([
     ...secondary("ours"),
     fetched("ours", [peer("127.0.0.1")]),
@@ -96,7 +96,7 @@ test("a primary's announcement is acknowledged and passed on, a stranger's is re
   assert.equal(flags & 0xf, RCODE.FORMERR, "a query has no answers");
 });
 
-test("a peer with a key is believed under its signature only", async (t) => {
+test("a peer with a key is trusted with its signature only", async (t) => {
   const { notified, nameserver, ask, port } = await serve([
     ...secondary("ours"),
     fetched("ours", [peer("127.0.0.1", tsig)], ["127.0.0.1/32"]),
@@ -115,7 +115,7 @@ test("a peer with a key is believed under its signature only", async (t) => {
   assert.deepEqual(notified, ["ours"]);
 });
 
-test("many announcements of a zone are two notices: at once, and when the time is over", async (t) => {
+test("many NOTIFY messages for a zone become two notices: at once, and after the interval", async (t) => {
   const { notified, nameserver, ask } = await serve([...secondary("ours"), fetched("ours", [peer("127.0.0.1")])]);
   t.after(() => nameserver.close(0));
   for (let i = 0; i < 20; i++) await ask(notify("ours.example"));
@@ -124,7 +124,7 @@ test("many announcements of a zone are two notices: at once, and when the time i
   assert.deepEqual(new Set(notified), new Set(["ours"]));
 });
 
-test("an expired zone is answered with SERVFAIL, until it is not", async (t) => {
+test("an expired zone is answered with SERVFAIL until it is refreshed", async (t) => {
   const replica = createMemoryReplica([...secondary("gone", { expired: true }), recordOp("gone", "www.gone.example", "A", "192.0.2.1")]);
   const nameserver = createNameserver({ ...NAMESERVER_PARTS, replica, metrics: createMetrics(), config: nameserverConfig() });
   const { tcp: port } = await nameserver.listen();
@@ -149,7 +149,7 @@ test("an expired zone is answered with SERVFAIL, until it is not", async (t) => 
   assert.equal((await ask("www.gone.example", TYPE.A)).answers.length, 1);
 });
 
-test("a secondary's own alias at the apex stands in for its primary's addresses while overrides are on", async (t) => {
+test("a secondary's own alias at the apex replaces its primary's addresses while overrides are on", async (t) => {
   const ops = (overrides: boolean): readonly Op[] => [
     ...secondary("ours", { secondary_overrides: overrides }),
     recordOp("ours", "ours.example", "A", "192.0.2.1"),

@@ -113,7 +113,7 @@ function opOf(change: Change, state: { paused: boolean; value: number }): Op {
 const FILLING: readonly Op[] = Array.from({ length: 60 }, (_, i) => recordOp(Z, `host${i}.${ZONE}`, "A", `198.51.100.${i}`));
 const BASE: readonly Op[] = [zone(false, 0), transferOp(Z, [PLAIN_PEER]), ...FILLING];
 
-test("a secondary that takes differences has what one has that takes the whole zone", () => {
+test("a secondary with differences has the same content as one with the whole zone", () => {
   const kinds = new Map<string, number>();
   fc.assert(
     fc.property(fc.array(fc.tuple(changes, fc.boolean()), { maxLength: 12 }), fc.constantFrom(1, 0xffff_fffa), (deltas, first) => {
@@ -137,7 +137,7 @@ test("a secondary that takes differences has what one has that takes the whole z
   for (const kind of ["differences", "full"]) assert.ok((kinds.get(kind) ?? 0) > 3, JSON.stringify([...kinds]));
 });
 
-test("the whole zone is its SOA, its name servers and every record, proxied ones as the edge", () => {
+test("the whole zone is its SOA, its name servers and every record, proxied ones with the edge's addresses", () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(fc.tuple(fc.nat(6), fc.nat(5), fc.boolean()), { selector: ([name, value]) => `${name}/${value}` }),
@@ -167,7 +167,7 @@ test("the whole zone is its SOA, its name servers and every record, proxied ones
 
 const BIG: readonly Op[] = Array.from({ length: 3000 }, (_, i) => recordOp(Z, `host${i}.${ZONE}`, "TXT", `"${"x".repeat(40)}"`));
 
-test("a transfer under way is of one serial, whatever is committed meanwhile", () => {
+test("a transfer in progress has one serial, whatever is committed meanwhile", () => {
   const fixture = transfersOver([zone(false, 0), serialOp(Z, 1), transferOp(Z, [PLAIN_PEER]), ...BIG]);
   const before = linesOf(fetchZone(fixture));
   const stream = start(fixture);
@@ -183,7 +183,7 @@ test("a transfer under way is of one serial, whatever is committed meanwhile", (
   assert.ok(messages > 5, `only ${messages} messages`);
 });
 
-test("differences that are not kept any more are answered with the whole zone", () => {
+test("differences that are no longer kept are answered with the whole zone", () => {
   const fixture = transfersOver([...BASE, serialOp(Z, 1)], { journalWeightMax: 20 });
   const change = (serial: number): void => fixture.replica.apply([record(0, 0, { ttl: 60 + serial }), serialOp(Z, serial)]);
   change(2);
@@ -195,7 +195,7 @@ test("differences that are not kept any more are answered with the whole zone", 
   assert.equal(fetchZone(fixture, 11).kind, "full");
 });
 
-test("only so many transfers at a time, in all and for each address", () => {
+test("the number of concurrent transfers is limited, in total and per address", () => {
   const peers = Array.from({ length: 4 }, (_, i) => ({ ...PLAIN_PEER, ip: `198.51.100.${i}` }));
   const fixture = transfersOver([zone(false, 0), serialOp(Z, 1), transferOp(Z, peers)], { transfersMax: 3, transfersPerAddressMax: 2 });
   const open = (last: number) => fixture.transfers.open(transferRequest(ZONE), clientAt("tcp", [198, 51, 100, last]));
@@ -210,7 +210,7 @@ test("only so many transfers at a time, in all and for each address", () => {
   assert.equal(open(2), undefined);
 });
 
-test("what is not asked well, or not by a peer, is left to the responder", () => {
+test("invalid requests, and those of others than peers, are left to the responder", () => {
   const fixture = transfersOver([...BASE, serialOp(Z, 1)]);
   const request = transferRequest(ZONE);
   assert.equal(fixture.transfers.open(request, clientAt("tcp", [192, 0, 2, 1])), undefined);
@@ -233,7 +233,7 @@ test("what is not asked well, or not by a peer, is left to the responder", () =>
   assert.equal(fixture.transfers.open(request, PEER), undefined);
 });
 
-test("a transfer that takes too long is broken off", () => {
+test("a transfer that takes too long is aborted", () => {
   let nowMs = 0;
   const clock = { nowMs: () => nowMs, nowMicros: () => nowMs * 1000, monotonicMs: () => nowMs };
   const fixture = transfersOver([zone(false, 0), serialOp(Z, 1), transferOp(Z, [PLAIN_PEER]), ...BIG], { transferTimeoutMs: 1000 }, clock);

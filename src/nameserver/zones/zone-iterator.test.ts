@@ -60,7 +60,7 @@ const readOne = ({ walk, read }: Reader): boolean => {
   return true;
 };
 
-test("whatever changes meanwhile, a walk gives what was there when it began", () => {
+test("an iteration returns the content from its start, whatever changes meanwhile", () => {
   fc.assert(
     fc.property(steps, fc.constantFrom(undefined, 0), (all, splitSize) => {
       const nodes = createZoneNodes(undefined, splitSize);
@@ -104,7 +104,7 @@ test("whatever changes meanwhile, a walk gives what was there when it began", ()
   );
 });
 
-test("changes are told with what was there before", () => {
+test("changes are reported with the former content", () => {
   const nodes = createZoneNodes();
   const key = NAMES[0]!;
   const changes = (): string[][] => {
@@ -125,7 +125,7 @@ test("changes are told with what was there before", () => {
   assert.deepEqual(changes(), []);
 });
 
-test("a walk that would have to keep too much breaks, and one that is over keeps nothing", () => {
+test("an iteration that would have to keep too much fails, and a finished one keeps nothing", () => {
   const sets: RecordSets = new Map([[TYPE.A, { type: TYPE.A, ttl: 60, rdatas: [Uint8Array.of(1)], proxied: false }]]);
   const nodes = new LargeMap<WalkedNode>();
   for (const [order, key] of NAMES.entries()) nodes.set(key, { sets, order });
@@ -143,7 +143,7 @@ test("a walk that would have to keep too much breaks, and one that is over keeps
   assert.throws(() => walk.next(), ZoneIteratorError);
 });
 
-test("a walk breaks where the map is split while it reads", () => {
+test("an iteration fails if the map is split during it", () => {
   const nodes = createZoneNodes(undefined, NAMES.length);
   nodes.add(NAMES[0]!, recordOf(60, 1));
   nodes.settle();
@@ -153,7 +153,7 @@ test("a walk breaks where the map is split while it reads", () => {
   assert.throws(() => walk.next(), ZoneIteratorError);
 });
 
-test("a walk passes over some names without records at a time", () => {
+test("an iteration skips a limited number of names without records at a time", () => {
   const sets: RecordSets = new Map([[TYPE.A, { type: TYPE.A, ttl: 60, rdatas: [Uint8Array.of(1)], proxied: false }]]);
   const nodes = new LargeMap<WalkedNode>();
   const count = 20 * NAMES_PASSED_AT_ONCE;

@@ -66,7 +66,7 @@ const isBelow = (key: NameKey | undefined, other: NameKey): boolean =>
 const contents = (model: Model): Map<NameKey, string> =>
   new Map(ALL.flatMap((key) => (setsIn(model, key) === "[]" ? [] : [[key, setsIn(model, key)] as const])));
 
-test("large changes are seen at once when they are released, whatever else happens, and each walk gives one moment", async () => {
+test("large changes are visible at once on release, whatever else happens, and each iteration shows one moment", async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
       const nodes = createZoneNodes(1);
@@ -191,7 +191,7 @@ test("a release is one step of the same size at any size, and so is each turn af
   }
 });
 
-test("a name takes and loses sixty thousand records", () => {
+test("a name can gain and lose sixty thousand records", () => {
   // With a copy for each record it would be two thousand million steps: half a minute of a thread.
   const nodes = createZoneNodes();
   const key = NAMES[0]!;
@@ -207,7 +207,7 @@ test("a name takes and loses sixty thousand records", () => {
   assert.ok(nodes.isEmpty);
 });
 
-test("a delegation to two servers that one delta brings is a border, and none when the next one takes it", () => {
+test("a delegation to two servers that one delta adds is a zone cut, and none when the next one removes it", () => {
   const nodes = createZoneNodes();
   const [key] = NAMES as [NameKey];
   const servers = [recordOf("NS", 1), recordOf("NS", 2)];

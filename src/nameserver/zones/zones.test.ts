@@ -108,7 +108,7 @@ test("applying deltas equals rebuilding from the snapshot", () => {
   );
 });
 
-test("a delta that is staged and released in slices equals one that is applied at once, beside an import too", async () => {
+test("a delta that is staged and released in slices equals one that is applied at once, also beside an import", async () => {
   await fc.assert(
     fc.asyncProperty(deltasArbitrary, fc.infiniteStream(fc.boolean()), async (deltas, waits) => {
       const state = createSnapshotState();
@@ -134,7 +134,7 @@ test("a delta that is staged and released in slices equals one that is applied a
   );
 });
 
-test("no slice changes more names than its share, however deep the names of an import, a batch or a removal are", async () => {
+test("no slice changes more names than its share, for any depth of names in an import, a batch or a removal", async () => {
   const deep = (i: number): string => `${Array.from({ length: 50 }, (_, level) => `l${(i + level) % 36}`).join(".")}.${i}.example.com`;
   const records = Array.from({ length: 100 }, (_, i) => recordOp("z1", deep(i), "A", "192.0.2.1"));
   const slices: number[] = [];
@@ -159,7 +159,7 @@ test("no slice changes more names than its share, however deep the names of an i
   }
 });
 
-test("changes name the zones they touch and whether names changed hands", () => {
+test("changes list the affected zones and whether names changed zones", () => {
   const replica = createMemoryReplica();
   const zones = createZones();
   const changes: { zones: string[]; namespace: boolean }[] = [];
@@ -195,7 +195,7 @@ test("changes name the zones they touch and whether names changed hands", () => 
   );
 });
 
-test("an entry that cannot be read is left out and counted", () => {
+test("an unreadable entry is left out and counted", () => {
   const good = recordOp("z1", "a.example.com", "A", "192.0.2.1");
   const bad = recordOp("z1", "b.example.com", "A", "192.0.2.1", { rdata: "AAA=" });
   const unknown = recordOp("z1", "c.example.com", "A", "192.0.2.1", { type: "NOPE" });
@@ -207,7 +207,7 @@ test("an entry that cannot be read is left out and counted", () => {
   assert.deepEqual([rcode("a.example.com"), rcode("b.example.com"), rcode("c.example.com")], [0, 3, 3]);
 });
 
-test("SPEC 2.5: with multi_provider name servers of others stand beside the zone's own", () => {
+test("SPEC 2.5: with multi_provider other providers' name servers are listed beside the zone's own", () => {
   const zones = createZones();
   const zone = zoneOp("z", "example.com", { multi_provider: true });
   const other = recordOp("z", "example.com", "NS", "ns.other.example");

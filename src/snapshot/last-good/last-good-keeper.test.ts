@@ -43,7 +43,7 @@ function fixture(t: TestContext, source = createTestSource()) {
   return { path, open, commit, onDisk, expected, errors, fulls: () => fulls };
 }
 
-test("changes go to the journal, over restarts, without another full copy", async (t) => {
+test("changes are written to the journal, across restarts, without another full copy", async (t) => {
   const { path, open, commit, onDisk, expected, errors, fulls } = fixture(t);
   const first = open();
   assert.equal(await first.open(), null);
@@ -67,7 +67,7 @@ test("changes go to the journal, over restarts, without another full copy", asyn
   assert.equal((await readJournal(journalPath(path), base, () => {})).ops, 26);
 });
 
-test("a journal that has grown large is folded into a new base file", async (t) => {
+test("a large journal is merged into a new base file", async (t) => {
   const { path, open, commit, onDisk, expected, fulls } = fixture(t);
   const keeper = open();
   keeper.startOver();
@@ -82,7 +82,7 @@ test("a journal that has grown large is folded into a new base file", async (t) 
   assert.ok(statSync(journalPath(path)).size < 4_000_000);
 });
 
-test("changes that come while a full copy is written are not lost", async (t) => {
+test("changes during a full copy are not lost", async (t) => {
   const { open, commit, onDisk, expected } = fixture(t);
   const keeper = open();
   keeper.startOver();
@@ -96,7 +96,7 @@ test("changes that come while a full copy is written are not lost", async (t) =>
   assert.deepEqual(await onDisk(), expected());
 });
 
-test("a copy that cannot be written is logged, and written when it can be", async (t) => {
+test("a copy that cannot be written is logged, and written later", async (t) => {
   const { path, open, commit, onDisk, expected, errors } = fixture(t);
   const keeper = open();
   await mkdir(`${path}.new`);

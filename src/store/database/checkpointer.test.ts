@@ -8,7 +8,7 @@ import { systemClock } from "#kernel/clock.ts";
 import { openStore } from "./open.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 
-test("what is written moves from the log to the file without a write that waits for it", async () => {
+test("written data moves from the log to the file without delaying a write", async () => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-checkpoint-"));
   const path = join(directory, "control.db");
   const store = await openStore({ url: `sqlite:${path}`, clock: systemClock });
@@ -33,7 +33,7 @@ test("what is written moves from the log to the file without a write that waits 
   }
 });
 
-test("the log stays small while much is written without a pause, and is taken back when nothing is", async () => {
+test("the log stays small during continuous writes, and is released when there are none", async () => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-checkpoint-"));
   const path = join(directory, "control.db");
   const store = await openStore({ url: `sqlite:${path}`, clock: systemClock });

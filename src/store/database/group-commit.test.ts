@@ -208,7 +208,7 @@ storeTest("a unit that hangs is undone after its time, and the next one runs", a
   assert.deepEqual((await contents(store)).rows, ["next"]);
 });
 
-test("a full disk fails the write, keeps what was acknowledged, and heals", async (t) => {
+test("a full disk fails the write, keeps acknowledged data, and recovers", async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-full-"));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   const store = await openStore({ url: `sqlite:${join(directory, "control.db")}`, clock: systemClock });
@@ -233,7 +233,7 @@ test("a full disk fails the write, keeps what was acknowledged, and heals", asyn
   await store.close();
 });
 
-test("a turn of the event loop runs some of the statements that wait, of one unit or of many", async () => {
+test("a turn of the event loop runs some of the waiting statements, of one unit or of many", async () => {
   const turns = itemsPerTurn();
   const group = createGroupCommit({
     dialect: DIALECTS.sqlite,
@@ -266,7 +266,7 @@ test("a turn of the event loop runs some of the statements that wait, of one uni
   assert.ok(turns.most() <= VALUES_AT_ONCE + 50, `${turns.most()} values in one turn`);
 });
 
-test("a connection that broke is replaced for the next group", async () => {
+test("a broken connection is replaced for the next group", async () => {
   let connections = 0;
   const group = createGroupCommit({
     dialect: DIALECTS.sqlite,
@@ -292,7 +292,7 @@ test("a connection that broke is replaced for the next group", async () => {
   assert.equal(connections, 2);
 });
 
-test("what a large unit needs for its undo is kept in a file, and it is undone as any other", async (t) => {
+test("the undo data of a large unit is kept in a file, and it is undone like any other", async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-large-"));
   t.after(() => rmSync(directory, { recursive: true }));
   const store = await openStore({ url: `sqlite:${join(directory, "control.db")}`, clock: systemClock });

@@ -4,7 +4,7 @@ import { fixedClock } from "#kernel/clock.ts";
 import { PlatformError } from "#kernel/errors/errors.ts";
 import { createStoreHealth } from "./health.ts";
 
-test("a disk that had no room for a write is full for ten seconds, whatever a small write says", async () => {
+test("a disk without room for a write counts as full for ten seconds, despite successful small writes", async () => {
   const clock = fixedClock("2026-01-01");
   const health = createStoreHealth({ clock, write: async () => {} });
   assert.equal(await health.reason(), null);

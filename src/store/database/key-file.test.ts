@@ -13,7 +13,7 @@ function temporaryPath(t: TestContext): string {
   return join(directory, "seal.key");
 }
 
-test("a key is made once, for its owner alone, and found again", (t) => {
+test("a key is created once, for its owner only, and found again", (t) => {
   const path = temporaryPath(t);
   const key = openKeyFile({ path, databaseExists: false });
   assert.equal(key.length, 32);
@@ -23,7 +23,7 @@ test("a key is made once, for its owner alone, and found again", (t) => {
   assert.deepEqual(openKeyFile({ path, databaseExists: false }), key);
 });
 
-test("the file mask does not loosen or break the mode", (t) => {
+test("the file mask neither loosens nor breaks the mode", (t) => {
   const path = temporaryPath(t);
   const mask = process.umask(0o777);
   t.after(() => process.umask(mask));
@@ -31,7 +31,7 @@ test("the file mask does not loosen or break the mode", (t) => {
   assert.equal(statSync(path).mode & 0o777, 0o600);
 });
 
-test("a missing key is not replaced where a database needs the old one", (t) => {
+test("a missing key is not replaced if a database needs the old one", (t) => {
   const path = temporaryPath(t);
   assert.throws(() => openKeyFile({ path, databaseExists: true }), /missing .* backup/);
   assert.deepEqual(readdirSync(join(path, "..")), []);

@@ -143,14 +143,14 @@ databaseTest("nodes that start at the same time make one schema", async (url) =>
   for (const store of stores) await store.close();
 });
 
-test("an address that names no database is refused", async () => {
+test("an address that does not name a database is refused", async () => {
   for (const url of ["", "mysql://x", "sqlite:", "sqlite::memory:"]) {
     await assert.rejects(openStore({ url, clock: systemClock }), /database\.url/);
   }
   await assert.rejects(openStore({ url: "postgres://postgres@127.0.0.1:1/none", clock: systemClock }), /ECONNREFUSED/);
 });
 
-test("a file that is no database is refused and left alone", async (t) => {
+test("a file that is not a database is refused and left unchanged", async (t) => {
   const directory = mkdtempSync("/tmp/selvedge-store-");
   t.after(() => rmSync(directory, { recursive: true }));
   writeFileSync(`${directory}/x`, "this is a letter to my aunt, not a database");
@@ -158,7 +158,7 @@ test("a file that is no database is refused and left alone", async (t) => {
   assert.match(readFileSync(`${directory}/x`, "utf8"), /^this is a letter/);
 });
 
-test("whatever is wrong with a file's header, it is said to be damaged, or read as it was", async (t) => {
+test("any change of a file's header is reported as damage, or the file is read unchanged", async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-header-"));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   const path = join(directory, "control.db");

@@ -10,7 +10,7 @@ import { migrate } from "#store/database/migrate.ts";
 import { DIALECTS, kyselyOver } from "#store/queries/session.ts";
 import { openSqlite } from "#store/database/sqlite.ts";
 
-test("many records are read, written and deleted by their keys, never by reading their zone", async () => {
+test("many records are read, written and deleted by their keys, without reading their zone", async () => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-rows-"));
   const session = openSqlite(join(directory, "control.db"), "migrate");
   try {

@@ -63,7 +63,7 @@ const SERVED: readonly Served[] = [
   ],
 ];
 
-test("each filter is served by its index, without statistics and whatever else could be chosen", async () => {
+test("each filter uses its index, without statistics and despite other candidates", async () => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-lists-"));
   const store = await openStore({ url: `sqlite:${join(directory, "control.db")}`, clock: systemClock });
   try {
@@ -86,7 +86,7 @@ test("each filter is served by its index, without statistics and whatever else c
   }
 });
 
-test("no page of a filter is found by reading the rows of the zone", async () => {
+test("no page of a filter reads all rows of the zone", async () => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-lists-"));
   const session = openSqlite(join(directory, "control.db"), "migrate");
   try {
@@ -122,7 +122,7 @@ test("no page of a filter is found by reading the rows of the zone", async () =>
   }
 });
 
-test("the end of a prefix's range lets in what has the prefix, and nothing else", () => {
+test("the end of a prefix's range includes exactly the texts with the prefix", () => {
   const character = fc.constantFrom("a", "b", "\u{d7ff}", "\u{e000}", "\u{ffff}", "\u{10000}", "\u{10ffff}");
   const word = fc.array(character, { maxLength: 4 }).map((parts) => parts.join(""));
   const less = (a: string, b: string): boolean => Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0;
@@ -136,7 +136,7 @@ test("the end of a prefix's range lets in what has the prefix, and nothing else"
   );
 });
 
-test("text is turned by characters, and half a character is what the database stores for it", () => {
+test("text is reversed by characters, and half a character as the database stores it", () => {
   assert.equal(reversed("a😀b"), "b😀a");
   assert.equal(reversed("\udc00\ud800"), "\ufffd\ufffd");
   assert.equal(keyTail(`${"x".repeat(70)}yz`), `zy${"x".repeat(62)}`);
@@ -202,7 +202,7 @@ databaseTest("records from before the lists' migration are found", async (url, n
   }
 });
 
-test("a page that begins at a known place reads the index from there on, and a long one sorts nothing", async () => {
+test("a page after a known place reads the index from there, and a long one sorts nothing", async () => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-lists-"));
   const store = await openStore({ url: `sqlite:${join(directory, "control.db")}`, clock: systemClock });
   try {

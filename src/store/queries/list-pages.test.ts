@@ -31,7 +31,7 @@ const LISTS: readonly (readonly [
   ["audit log", ["i"], (db, part, direction) => auditLogOf(db, "a", {}, direction, part)],
 ];
 
-test("a page of a list sorts nothing but what is equal, and begins in the index where the one before ended", async () => {
+test("a page of a list sorts only equal rows, and begins in the index where the former page ended", async () => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-pages-"));
   const session = openSqlite(join(directory, "control.db"), "migrate");
   try {

@@ -31,7 +31,7 @@ test("RFC 4034 §6.1: the order of its example", () => {
   );
 });
 
-test("names are ordered label by label from the root, as the bytes are, shorter first", () => {
+test("names are ordered label by label from the root, by bytes, shorter first", () => {
   const parts = (name: NameKey): Buffer[] => {
     const out: Buffer[] = [];
     for (let at = 0; name.charCodeAt(at) !== 0; at += name.charCodeAt(at) + 1)
@@ -54,7 +54,7 @@ test("names are ordered label by label from the root, as the bytes are, shorter 
   );
 });
 
-test("RFC 4034 §6.2: names in old types are lower case, in newer ones as they are", () => {
+test("RFC 4034 §6.2: names in old types are lower case, in newer ones unchanged", () => {
   const rows: [type: string, code: number, content: string, canonical: string][] = [
     ["MX", 15, "10 Mail.Example.COM.", "10 mail.example.com."],
     ["SRV", 33, "1 2 3 Host.Example.", "1 2 3 host.example."],
@@ -77,7 +77,7 @@ test("RFC 4034 §6.2: names in old types are lower case, in newer ones as they a
   );
 });
 
-test("nothing lies between a name and its successor, and the last one leads back to the apex", () => {
+test("no name is between a name and its successor, and the last one leads back to the apex", () => {
   const apex = key("example");
   const long = (label: string): string => `${label}.${`${"a".repeat(60)}.`.repeat(3)}example`;
   assert.equal(text(successor(key("www.example"), apex)), "\\000.www.example");
@@ -102,7 +102,7 @@ test("nothing lies between a name and its successor, and the last one leads back
   );
 });
 
-test("RFC 4034 §4.3: the bitmap of its example, and any other, comes back", () => {
+test("RFC 4034 §4.3: the bitmap of its example, and any other, survives encoding and decoding", () => {
   assert.equal(typeBitmap([1234, 15, 1, 47, 46, 1]).toString("hex"), `0006400100000003041b${"00".repeat(26)}20`);
   fc.assert(
     fc.property(fc.uniqueArray(fc.integer({ min: 0, max: 65_535 }), { maxLength: 20 }), (types) => {

@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { toolOrSkip } from "../../../test/support/tools.ts";
 import { dnskeyRdata, dsDigest, keyTag } from "./dnssec-key.ts";
 
-test("RFC 6605 §6.1: the example's key has the tag and the digest that stand there", () => {
+test("RFC 6605 §6.1: the example's key has the given tag and digest", () => {
   const key = "GojIhhXUN/u4v54ZQqGSnyhWJwaubCvTmeexv7bR6edbkrSqQpF64cYbcB7wNcP+e+MAnLr+Wi9xMWyQLc8NAA==";
   const rdata = dnskeyRdata(Buffer.from(key, "base64"));
   assert.equal(keyTag(rdata), 55_648);

@@ -56,7 +56,7 @@ const SAMPLES: readonly (readonly [type: string, content: string])[] = [
   ["DNSKEY", "257 3 13 aGVsbG8="],
 ];
 
-test("what is encoded with compression decodes to the same message", () => {
+test("a message encoded with compression decodes to the same message", () => {
   const sample = fc.constantFrom(...SAMPLES).map(([type, content]) => [type, content] as const);
   const owner = fc.constantFrom("example.com", "www.example.com", "a.b.example.com", "other.net", ".", "EXAMPLE.com");
   const records = fc.array(
@@ -85,7 +85,7 @@ test("what is encoded with compression decodes to the same message", () => {
 const content = (item: ResourceRecord): string =>
   describe(SAMPLES.find(([type]) => typeCode(type) === item.type)?.[0] ?? "", item.rdata).content.toLowerCase();
 
-test("dns-packet reads our messages as we meant them, compressed names included", () => {
+test("dns-packet decodes our messages correctly, including compressed names", () => {
   const encoded = encodeMessage(message({ answers: SAMPLES.map(([type, text]) => record("www.example.com", type, text)) })) as Buffer;
   const { answers = [] } = packet.decode(encoded);
   const data = Object.fromEntries(answers.map((answer) => [answer.type, (answer as { data?: unknown }).data]));
@@ -110,7 +110,7 @@ test("dns-packet reads our messages as we meant them, compressed names included"
   assert.ok(answers.every((answer) => answer.name === "www.example.com"));
 });
 
-test("we read dns-packet's messages as it meant them", () => {
+test("we decode dns-packet's messages correctly", () => {
   const encoded = packet.encode({
     type: "response",
     id: 513,
@@ -140,7 +140,7 @@ test("only names in the types of RFC 1035 are compressed", () => {
   assert.equal(size("SRV", "1 2 3 www.example.com"), question + 12 + 6 + 17);
 });
 
-test("a set that does not fit is taken back as a whole, with the names it introduced", () => {
+test("a set that does not fit is removed completely, including the names it added", () => {
   const writer = new MessageWriter(120, OPT_BYTES);
   writer.question({ name: parseAbsoluteName("example.com"), type: TYPE.NS, class: CLASS.IN });
   const before = writer.length;
@@ -163,7 +163,7 @@ test("a message that does not fit is not encoded", () => {
   assert.equal(encodeMessage(big), undefined);
 });
 
-test("random and damaged bytes decode or are refused with a WireError", () => {
+test("property: random and damaged bytes decode or are refused with a WireError", () => {
   const valid = encodeMessage(message({ answers: SAMPLES.map(([type, text]) => record("a.example.com", type, text)) })) as Buffer;
   const damaged = fc.array(fc.tuple(fc.nat(valid.length - 1), fc.nat(255)), { maxLength: 6 }).map((changes) => {
     const copy = Buffer.from(valid);

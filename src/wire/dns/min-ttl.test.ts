@@ -19,13 +19,13 @@ const response = (answers: readonly number[], authorities: readonly number[], ad
     additionals: additionals.map(record),
   })!;
 
-test("the least TTL of the answers counts, without any that of the authorities, and nothing else", () => {
+test("the least TTL of the answers counts, without answers that of the authorities", () => {
   assert.equal(minTtl(response([300, 60, 86_400], [5], [1])), 60);
   assert.equal(minTtl(response([], [1800, 900], [1])), 900);
   assert.equal(minTtl(response([], [], [7])), 0);
 });
 
-test("what is no message is refused", () => {
+test("invalid messages are refused", () => {
   const whole = response([300], [], []);
   for (let length = 0; length < whole.length; length++) assert.throws(() => minTtl(whole.subarray(0, length)), WireError);
 });

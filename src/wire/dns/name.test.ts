@@ -19,7 +19,7 @@ test("a name of any bytes survives its presentation form", () => {
   );
 });
 
-test("names of host characters are read as names with escapes are", () => {
+test("names of host characters are parsed like names with escapes", () => {
   const outcome = (text: string, style: "api" | "master"): string => {
     try {
       return parseName(text, { origin: parseAbsoluteName("example.com"), style }).toString("hex");
@@ -42,7 +42,7 @@ test("names of host characters are read as names with escapes are", () => {
   );
 });
 
-test("keys fold the case of ASCII letters and of nothing else", () => {
+test("keys fold the case of ASCII letters only", () => {
   assert.equal(keyOf(parseAbsoluteName("WwW.Example.COM")), keyOf(parseAbsoluteName("www.example.com.")));
   assert.notEqual(keyOf(parseAbsoluteName("\\192.example")), keyOf(parseAbsoluteName("\\224.example")));
   assert.notEqual(keyOf(parseAbsoluteName("a\\.b.example")), keyOf(parseAbsoluteName("a.b.example")));
@@ -79,7 +79,7 @@ test("decompression follows pointers backwards only, and ends", () => {
   assert.throws(() => readName(pointed, message.length, false), { code: "bad_pointer" });
 });
 
-test("any bytes are read as a name or refused with a WireError", () => {
+test("property: any bytes are parsed as a name or refused with a WireError", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), fc.nat(300), (bytes, offset) => {
       try {

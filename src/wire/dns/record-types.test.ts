@@ -11,7 +11,7 @@ import { rdataOf } from "../../../test/support/rdata.ts";
 const origin = "example.com";
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
-test("content becomes RDATA and is shown as contract.md §3 has it", () => {
+test("content becomes RDATA and is shown as in contract.md §3", () => {
   const rows: [type: string, content: string, shown: string, priority?: number][] = [
     ["A", "192.0.2.1", "192.0.2.1"],
     ["AAAA", "2001:DB8:0:0:1::", "2001:db8:0:0:1::"],
@@ -68,7 +68,7 @@ test("content becomes RDATA and is shown as contract.md §3 has it", () => {
   }
 });
 
-test("data becomes RDATA and comes back", () => {
+test("data becomes RDATA and is decoded again", () => {
   const rows: [type: string, data: Record<string, unknown>, content: string, priority?: number][] = [
     ["SRV", { priority: 10, weight: 5, port: 8806, target: "sip.example.com" }, "5 8806 sip.example.com"],
     ["CAA", { flags: 0, tag: "issue", value: "ca.example; policy=ev" }, '0 issue "ca.example; policy=ev"'],
@@ -100,7 +100,7 @@ test("data becomes RDATA and comes back", () => {
   }
 });
 
-test("bad values are refused with a message that names what is wrong", () => {
+test("invalid values are refused with a message that names the error", () => {
   const rows: [type: string, content: string | object, message: RegExp][] = [
     ["A", "192.0.2.256", /^Content for A record must be a valid IPv4 address\.$/],
     ["A", "192.0.2.1 192.0.2.2", /^Content for A record must be a valid IPv4 address\.$/],
@@ -169,7 +169,7 @@ test("bad values are refused with a message that names what is wrong", () => {
   }
 });
 
-test("data names the field that is at fault", () => {
+test("errors in data name the wrong field", () => {
   assert.throws(() => encodeData("SRV", { priority: 1, weight: -1, port: 1, target: "x.example" }, { origin }), {
     name: "RdataError",
     field: "weight",
@@ -187,7 +187,7 @@ test("every type of SPEC 2.3 has a row, and TYPEnnn of a known type is that type
 });
 
 for (const type of typeNames) {
-  test(`${type}: wire, content, data and master file say the same`, () => {
+  test(`${type}: wire, content, data and master file agree`, () => {
     fc.assert(
       fc.property(rdataOf(type), (wire) => {
         assert.equal(hexOf(readRdata(typeCode(type) as number, new WireReader(wire, { pointers: false }))), hexOf(wire));
@@ -208,7 +208,7 @@ for (const type of typeNames) {
   });
 }
 
-test("bytes of any kind either are RDATA of the type or are refused with a WireError", () => {
+test("property: any bytes are RDATA of the type or are refused with a WireError", () => {
   fc.assert(
     fc.property(fc.constantFrom(...typeNames), fc.uint8Array({ maxLength: 40 }), (type, bytes) => {
       try {
@@ -222,7 +222,7 @@ test("bytes of any kind either are RDATA of the type or are refused with a WireE
   );
 });
 
-test("any text is either encoded or refused with an RdataError, and what is encoded decodes", () => {
+test("property: any text is encoded and decodes, or is refused with an RdataError", () => {
   const word = fc.oneof(
     fc.constantFrom("0", "1", "65536", ".", "@", "a.example", '"', '"x y"', "\\", "\\#", "alpn=h2", "abcd", "1.2.3.4", "::1", "issue"),
     fc.string({ maxLength: 12 }),
@@ -245,7 +245,7 @@ test("any text is either encoded or refused with an RdataError, and what is enco
   );
 });
 
-test("any data is either encoded or refused with an RdataError", () => {
+test("property: any data is encoded or refused with an RdataError", () => {
   const keys = typeNames.flatMap((type) => RECORD_TYPES[type]?.fields.map((field) => field.key) ?? []);
   const value = fc.oneof(
     fc.integer(),

@@ -38,7 +38,7 @@ const refused = (records: readonly ResourceRecord[], request: Partial<TransferRe
 
 const [one, two, three] = [a("one.zone.example", 1), a("two.zone.example", 2), a("three.zone.example", 3)] as const;
 
-test("a whole zone stands between two equal SOA records, whichever way it was asked for", () => {
+test("a whole zone is between two equal SOA records, whichever way it was requested", () => {
   for (const serial of [null, 4]) {
     const transfer = read([soa(5), one, two, soa(5)], { serial });
     assert.deepEqual(transfer, { kind: "full", soa: soa(5), records: [one, two] });
@@ -46,7 +46,7 @@ test("a whole zone stands between two equal SOA records, whichever way it was as
   }
 });
 
-test("without its closing SOA nothing is complete", () => {
+test("without its closing SOA no zone is complete", () => {
   for (const records of [[soa(5)], [soa(5), one], [soa(5), one, two]]) assert.equal(read(records), undefined);
   const incremental = [soa(5), soa(3), one, soa(4), two, soa(4), soa(5), three, soa(5)];
   for (let length = 0; length < incremental.length; length++) {
@@ -56,7 +56,7 @@ test("without its closing SOA nothing is complete", () => {
   assert.ok(read(incremental, { serial: 3 }));
 });
 
-test("differences follow each other from the serial that was asked about to the newest", () => {
+test("differences follow each other from the requested serial to the newest", () => {
   const transfer = read([soa(6), soa(3), one, soa(4), two, soa(4), soa(6), three, soa(6)], { serial: 3 });
   assert.deepEqual(transfer, {
     kind: "differences",
@@ -68,13 +68,13 @@ test("differences follow each other from the serial that was asked about to the 
   });
 });
 
-test("a lone SOA that is not newer says that there is nothing newer, one that is newer says nothing yet", () => {
+test("a lone SOA that is not newer means no change, a newer one means nothing yet", () => {
   for (const serial of [5, 6]) assert.deepEqual(read([soa(5)], { serial }), { kind: "current", soa: soa(5) });
   assert.equal(read([soa(5)], { serial: 4 }), undefined);
   assert.equal(read([soa(5)], { serial: null }), undefined);
 });
 
-test("what cannot be part of the zone is refused", () => {
+test("records that cannot be part of the zone are refused", () => {
   refused([one], {}, /does not begin with an SOA/);
   refused([soa(5), one, soa(6)], {}, /changed while/);
   refused([soa(5), one, soa(5), two], {}, /goes on behind/);
@@ -88,7 +88,7 @@ test("what cannot be part of the zone is refused", () => {
   refused([soa(6), soa(3), soa(4), soa(5)], { serial: 3 }, /followed by serial 5/);
 });
 
-test("no order of records does anything but be read or be refused, and only a closing SOA completes", () => {
+test("property: any order of records is read or refused, and only a closing SOA completes it", () => {
   const records = fc.array(
     fc.oneof(
       fc.integer({ min: 1, max: 6 }).map((serial) => soa(serial)),

@@ -59,7 +59,7 @@ const tsigOf = (bytes: Buffer) => {
 
 const verdict = (bytes: Buffer, known: readonly TsigKey[], now = NOW): number => verifyRequest(bytes, tsigOf(bytes), known, now).error;
 
-test("what a key has signed is verified with it, and restored as it was", () => {
+test("a message signed with a key is verified with it, and restored unchanged", () => {
   fc.assert(
     fc.property(keys, fc.uint8Array({ minLength: 10 }), (key, otherSecret) => {
       const plain = message();
@@ -80,7 +80,7 @@ test("what a key has signed is verified with it, and restored as it was", () => 
   );
 });
 
-test("a forwarder may change the identifier, and nobody anything else", () => {
+test("a forwarder may only change the identifier", () => {
   const key = createTsigKey("k.example", "hmac-sha256", Buffer.alloc(32, 7));
   const { bytes } = signRequest(message(), key, NOW);
   const forwarded = Buffer.from(bytes);
@@ -124,7 +124,7 @@ test("shortened signatures: refused under the key, and too short ones are malfor
   }
 });
 
-test("an answer of many messages is believed as far as signed messages vouch for it", () => {
+test("an answer of many messages is trusted as far as signed messages cover it", () => {
   fc.assert(
     fc.property(keys, answers, (key, parts) => {
       const request = signRequest(message(), key, NOW);
@@ -138,7 +138,7 @@ test("an answer of many messages is believed as far as signed messages vouch for
   );
 });
 
-test("a message left out, repeated, swapped or from another answer is noticed", () => {
+test("a message left out, repeated, swapped or from another answer is detected", () => {
   const key = createTsigKey("k.example", "hmac-sha512", Buffer.alloc(32, 7));
   const request = signRequest(message(), key, NOW);
   const signer = createAnswerSigner(key, request.mac, () => NOW);
@@ -159,7 +159,7 @@ test("a message left out, repeated, swapped or from another answer is noticed", 
   assert.deepEqual(faults([0], Buffer.alloc(64)), ["bad_signature"]);
 });
 
-test("unsigned messages: none at first, 99 between signed ones, and nothing is settled before the next signed one", () => {
+test("unsigned messages: none at first, 99 between signed ones, and none is trusted before the next signed one", () => {
   const key = createTsigKey("k.example", "hmac-sha256", Buffer.alloc(32, 7));
   const request = signRequest(message(), key, NOW);
   const verifier = createAnswerVerifier(key, request.mac, () => NOW);
@@ -173,7 +173,7 @@ test("unsigned messages: none at first, 99 between signed ones, and nothing is s
   assert.equal(verifier.accept(unsigned), "unsigned");
 });
 
-test("a refused signature says why, under the key where the client has it", () => {
+test("a refused signature has a reason, signed if the client has the key", () => {
   const key = createTsigKey("k.example", "hmac-sha256", Buffer.alloc(32, 7));
   const stranger = createTsigKey("k.example", "hmac-sha256", Buffer.alloc(32, 8));
   const response = message({ flags: FLAG.QR | 9 });
@@ -191,7 +191,7 @@ test("a refused signature says why, under the key where the client has it", () =
   assert.deepEqual([late.record.timeSigned, late.record.other.readUIntBE(0, 6)], [NOW - 1000, NOW]);
 });
 
-test("reading throws nothing but WireError, and finds no signature elsewhere than at the end", () => {
+test("property: parsing throws only WireError, and finds no signature except at the end", () => {
   const key = createTsigKey("k.example", "hmac-sha1", Buffer.alloc(20, 1));
   const { bytes } = signRequest(message(), key, NOW);
   fc.assert(

@@ -65,7 +65,7 @@ test("a file with every form of entry", () => {
   ]);
 });
 
-test("errors name their line and leave the other lines standing", () => {
+test("errors name their line and keep the other lines", () => {
   const text = [
     "  A 192.0.2.1",
     "a A 192.0.2.256",
@@ -92,14 +92,14 @@ test("errors name their line and leave the other lines standing", () => {
   assert.equal(errors[5]?.message, "$INCLUDE directive not allowed.");
 });
 
-test("an owner that cannot be read does not pass its records to the owner before", () => {
+test("an unreadable owner does not pass its records to the owner before", () => {
   const { records, errors } = parseZoneFile("a A 192.0.2.1\nb..c A 192.0.2.2\n A 192.0.2.3\n", { origin: "example.com" });
   assert.deepEqual([records.length, errors.map(({ line }) => line)], [1, [2, 3]]);
 });
 
 const messages = (text: string): string[] => parseZoneFile(text, { origin: "example.com" }).errors.map(({ message }) => message);
 
-test("$GENERATE is bounded and says what is wrong with it", () => {
+test("$GENERATE is limited and reports its errors", () => {
   const { records, errors } = parseZoneFile("$GENERATE 0-65535 h$ A 10.0.0.1\n$GENERATE 1-1 i$ A 10.0.0.1\n", { origin: "example.com" });
   assert.deepEqual([records.length, errors], [65_536, [{ line: 2, message: "The $GENERATE directives make more than 65536 records." }]]);
   for (const [text, message] of [
@@ -123,17 +123,17 @@ test("$GENERATE is bounded and says what is wrong with it", () => {
   }
 });
 
-test("a number that is too large for a time to live is not taken for a type", () => {
+test("a too large time to live is not read as a type", () => {
   for (const ttl of ["2147483648", "12345678901", "9999999999W", "1X"])
     assert.match(messages(`www ${ttl} A 192.0.2.1`).join(), new RegExp(`^${ttl} is not a time to live: it must be from 0 to 2147483647`));
 });
 
-test("directives stand alone with their word", () => {
+test("directives are single words", () => {
   for (const text of ["$TTL 1h 2h", "$TTL", "$TTL x", "$ORIGIN a b", "$ORIGIN", '$ORIGIN "a"', "$INCLUDE", "$WHAT"])
     assert.equal(messages(text).length, 1, text);
 });
 
-test("the comment behind a record's last line goes with it", () => {
+test("the comment after a record's last line belongs to it", () => {
   const text = "a A 192.0.2.1 ;  one  \n; alone\nb TXT ( x ; inside\n) ; two\nc A 192.0.2.3\nd A 192.0.2.4;three;\n";
   const { records } = parseZoneFile(text, { origin: "example.com" });
   assert.deepEqual(
@@ -142,14 +142,14 @@ test("the comment behind a record's last line goes with it", () => {
   );
 });
 
-test("what a signer made is passed over, whatever is in it; other types that no zone can hold are not", () => {
+test("a signer's records are skipped, with any content; other types that a zone cannot store are not", () => {
   const text = "@ RRSIG A 13 2 300 x y\n@ 300 IN NSEC a A NS\n@ TYPE50 \\# 0\n@ NSEC3PARAM 1 0 0 -\n@ ZONEMD 1 1 1 00\na A 192.0.2.1\n";
   const kinds = [...zoneFileItems(text, { origin: "example.com" })].map(({ kind }) => kind);
   assert.deepEqual(kinds, ["skipped", "skipped", "skipped", "skipped", "skipped", "record"]);
   assert.deepEqual(messages("@ SIG x\n@ TYPE24 \\# 0\n@ ANY x\n@ TYPE255 \\# 0\n").length, 4);
 });
 
-test("files that are large or hostile take no more than their length", () => {
+test("large or hostile files cost only their length", () => {
   const many = 20_000;
   const rows: [text: string, records: number, errors: number][] = [
     ["a A 192.0.2.1\n".repeat(many), many, 0],
@@ -174,7 +174,7 @@ test("files that are large or hostile take no more than their length", () => {
   }
 });
 
-test("any text is read without an exception", () => {
+test("property: any text is read without an exception", () => {
   const words =
     '\n| |\t|(|)|"|;|\\|@|$ORIGIN|$TTL|$GENERATE|$INCLUDE|1-3|h$|${0,2,n}|IN|A|TXT|LOC|HTTPS|TYPE1|\\#|300|1h|a|192.0.2.1|=|\\097|\r|\0';
   const piece = fc.oneof(fc.constantFrom(...words.split("|")), fc.string({ maxLength: 5 }));
@@ -187,7 +187,7 @@ test("any text is read without an exception", () => {
   );
 });
 
-test("files that are nearly right are read without an exception", () => {
+test("property: nearly valid files are read without an exception", () => {
   const files = readdirSync(ZONES).map((file) => readFileSync(join(ZONES, file), "utf8"));
   const junk = fc.oneof(fc.constantFrom("(", ")", '"', "\\", "\n", ";", "$", "\0", "{", "}", " ", "\\200"), fc.string({ maxLength: 3 }));
   const damage = fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), cut: fc.nat(12), put: junk });
@@ -222,7 +222,7 @@ const wireRecord = ({ name, type, ttl, content, priority }: ZoneFileRecord): Wir
   ).toString("hex"),
 });
 
-test("a type whose text is not read says how it can be imported", () => {
+test("an unsupported text of a type is refused with a way to import it", () => {
   const { records, errors } = parseZoneFile("net APL 1:192.0.2.0/24\nnet TYPE42 \\# 4 00011800\nold WHAT x\n", { origin: "example.com" });
   assert.deepEqual(
     records.map(({ type, content }) => `${type} ${content}`),
@@ -234,7 +234,7 @@ test("a type whose text is not read says how it can be imported", () => {
   ]);
 });
 
-test("what named-checkzone writes of every type is read back", { skip: toolOrSkip("named-checkzone") }, async () => {
+test("named-checkzone's output of every type is read back", { skip: toolOrSkip("named-checkzone") }, async () => {
   const directory = mkdtempSync(join(tmpdir(), "zonefile-"));
   try {
     const dumped = join(directory, "dumped");
@@ -249,7 +249,7 @@ test("what named-checkzone writes of every type is read back", { skip: toolOrSki
 });
 
 for (const file of readdirSync(ZONES)) {
-  test(`${file} is read as named-checkzone reads it`, { skip: toolOrSkip("named-checkzone") }, async () => {
+  test(`${file} is read like named-checkzone reads it`, { skip: toolOrSkip("named-checkzone") }, async () => {
     const directory = mkdtempSync(join(tmpdir(), "zonefile-"));
     try {
       const text = readFileSync(join(ZONES, file), "utf8");
@@ -263,7 +263,7 @@ for (const file of readdirSync(ZONES)) {
   });
 }
 
-test("a line of many words is refused as soon as no record could have them; what follows is read", () => {
+test("a line of many words is refused as soon as no record could have them; later lines are read", () => {
   const { records, errors } = parseZoneFile(`a TXT ${'"" '.repeat(100_000)}\nb TXT ${'"" '.repeat(4_096)}\n`, { origin: "example.com" });
   assert.deepEqual(errors, [{ line: 1, message: "The line has more text than a record can have." }]);
   assert.deepEqual(
@@ -272,7 +272,7 @@ test("a line of many words is refused as soon as no record could have them; what
   );
 });
 
-test("each item says how far the file has been read", () => {
+test("each item has the position in the file", () => {
   const text = "$TTL 300\na A 192.0.2.1\nb A (\n192.0.2.2 )\nc A nonsense\nd RRSIG x\n$GENERATE 1-2 h$ A 192.0.2.$\n";
   const lineEnds = [...text.matchAll(/\n/g)].map(({ index }) => index + 1);
   assert.deepEqual(
@@ -281,7 +281,7 @@ test("each item says how far the file has been read", () => {
   );
 });
 
-test("escapes stand for the same bytes wherever they are", () => {
+test("escapes have the same meaning everywhere", () => {
   const piece = fc.oneof(
     fc.integer({ min: 0, max: 255 }).map((byte) => ({ raw: `\\${String(byte).padStart(3, "0")}`, bytes: Buffer.of(byte) })),
     fc

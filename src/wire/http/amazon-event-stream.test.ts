@@ -11,7 +11,7 @@ const read = (chunks: readonly Buffer[], messageBytesMax = 65_536): readonly Ama
   return messages;
 };
 
-test("a message of the specification's own examples is read and written", () => {
+test("messages of the specification's examples are read and written", () => {
   // Smithy, "Amazon Event Stream Specification", test vectors: a payload without headers.
   const plain = Buffer.from("0000001d00000000fd528c5a7b27666f6f273a27626172277dc3653936", "hex");
   assert.deepEqual(
@@ -21,7 +21,7 @@ test("a message of the specification's own examples is read and written", () => 
   assert.deepEqual(encodeAmazonMessage({}, Buffer.from("{'foo':'bar'}")), plain);
 });
 
-test("whatever is written is read again, however it is cut", () => {
+test("a written message is read again, in chunks of any size", () => {
   const message = fc.record({
     headers: fc.dictionary(fc.stringMatching(/^[:a-z-]{1,20}$/), fc.string({ maxLength: 40 }), { maxKeys: 5 }),
     payload: fc.uint8Array({ maxLength: 300 }),
@@ -39,7 +39,7 @@ test("whatever is written is read again, however it is cut", () => {
   );
 });
 
-test("damage, too large a message and headers beyond their place are told", () => {
+test("damage, too large messages and too long headers are reported", () => {
   const good = encodeAmazonMessage({ ":event-type": "metadata" }, Buffer.from("{}"));
   for (let i = 0; i < good.length; i++) {
     const damaged = Buffer.from(good);

@@ -31,7 +31,7 @@ const DATES: readonly (readonly [text: string, ms: number | null])[] = [
 ];
 for (const [text, ms] of DATES) test(`date ${JSON.stringify(text)}`, () => assert.equal(parseHttpDate(text, NOW_MS), ms));
 
-test("a date that was written is read as the same second", () => {
+test("a written date is read as the same second", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 253_402_300_799 }), (seconds) => {
       assert.equal(parseHttpDate(formatHttpDate(seconds * 1000), NOW_MS), seconds * 1000);
@@ -76,7 +76,7 @@ const CONTROLS: readonly (readonly [lines: readonly string[], expected: Partial<
 for (const [lines, expected] of CONTROLS)
   test(`Cache-Control ${JSON.stringify(lines)}`, () => assert.deepEqual(parseCacheControl(lines), { ...NONE, ...expected }));
 
-test("any Cache-Control is read without an error, and a no-store among tokens is never missed", () => {
+test("property: any Cache-Control is read without an error, and a no-store among tokens is never missed", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ maxLength: 60 }), { maxLength: 4 }), (lines) => void parseCacheControl(lines)),
     { numRuns: 300 },
@@ -168,18 +168,18 @@ const TAGS: readonly (readonly [field: string, tag: string | null, expected: boo
 ];
 for (const [field, tag, expected] of TAGS) test(`If-None-Match ${field} of ${tag}`, () => assert.equal(namesTag(field, tag), expected));
 
-test("weak tags are never the same in a strong comparison", () => {
+test("weak tags never match in a strong comparison", () => {
   assert.equal(isSameStrongTag('"a"', '"a"'), true);
   assert.equal(isSameStrongTag('W/"a"', 'W/"a"'), false);
   assert.equal(isSameStrongTag("a", "a"), false);
 });
 
-test("RFC 9651 §4.2: spaces around a dictionary mean nothing", () => {
+test("RFC 9651 §4.2: spaces around a dictionary are ignored", () => {
   assert.deepEqual([...(parseDictionary("  a=1  ") ?? [])], [["a", 1]]);
   assert.equal(parseDictionary(`max-age=60${" ".repeat(100)}x`), null);
 });
 
-test("a field of caching costs no more than its length", () => {
+test("a caching field costs only its length", () => {
   for (const piece of [" ", ";", "a,", '"', String.raw`\"`, "(", "1", "a=(", 'a="', ":", ";a", ", "])
     assertGrowsLinearly(
       piece,

@@ -59,7 +59,7 @@ for (const [why, wire, result] of REFUSED) {
   });
 }
 
-test("payload and trailers come out, extensions do not, and what follows stays", () => {
+test("payload and trailers are returned, extensions are not, and following bytes remain", () => {
   const wire = '3;ext="v"\r\nabc\r\n00a\r\n0123456789\r\n0;last\r\nA: b \r\nC:\r\n\r\nGET /';
   const { payload, consumed, trailers } = whole(wire);
   assert.equal(payload, "abc0123456789");
@@ -87,7 +87,7 @@ const wireOf = fc
     rest,
   }));
 
-test("however the wire is cut, the same payload, trailers and end come out", () => {
+test("in chunks of any size, payload, trailers and end are the same", () => {
   fc.assert(
     fc.property(
       wireOf,
@@ -103,7 +103,7 @@ test("however the wire is cut, the same payload, trailers and end come out", () 
   );
 });
 
-test("any bytes: cutting never changes the verdict or the payload", () => {
+test("property: chunk sizes never change the result or the payload", () => {
   const piece = fc.oneof(
     fc.constantFrom("0", "1", "a", "\r\n", "\r", "\n", ";", "x", ":", " ", "\0", "A: b"),
     fc.string({ maxLength: 3, unit: "binary-ascii" }),
@@ -120,7 +120,7 @@ test("any bytes: cutting never changes the verdict or the payload", () => {
   );
 });
 
-test("a body by length takes its length and no more; one until close takes all", () => {
+test("a body with a length has exactly that length; one until close has all bytes", () => {
   const wire = Buffer.from("abcdefgh");
   assert.deepEqual([feed(wire, [3], BY_LENGTH, 5).payload, feed(wire, [3], BY_LENGTH, 5).consumed], ["abcde", 5]);
   assert.equal(feed(wire, [3], UNTIL_CLOSE).result, NEED_MORE);

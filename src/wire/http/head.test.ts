@@ -87,13 +87,13 @@ const REFUSED: readonly (readonly [why: string, head: string, status: number])[]
 
 for (const [why, head, status] of REFUSED) test(`refused: ${why}`, () => assert.equal(request(head).fault, status));
 
-test("128 fields are taken, and a head that only lacks its end is waited for", () => {
+test("128 fields are accepted, and a head that only lacks its end is waited for", () => {
   assert.equal(request(`GET / HTTP/1.1\r\n${"X: y\r\n".repeat(128)}\r\n`).fault, 0);
   assert.equal(request(GET).fault, "unfinished");
   assert.equal(request("GET / HT").fault, "unfinished");
 });
 
-test("a good head gives its parts", () => {
+test("a valid head is parsed into its parts", () => {
   const { fault, head, buffer } = request(
     "POST /a/b?c=d HTTP/1.1\r\nhOST: Example.com:80\r\nUser-Agent:  curl/8 \t\r\nContent-Length: 0012\r\nConnection: keep-alive, X-Hop\r\nX-Hop: 1\r\nX-Kept: \xe9\r\n\r\n",
   );
@@ -107,7 +107,7 @@ test("a good head gives its parts", () => {
   assert.equal(keptFields(buffer, head), "User-Agent:  curl/8 \t\r\nX-Kept: \xe9\r\n");
 });
 
-test("hop-by-hop and framing fields are not kept in a response either", () => {
+test("hop-by-hop and framing fields are removed from responses too", () => {
   const { fault, head, buffer } = response(
     "HTTP/1.1 200 Fine\r\nKeep-Alive: timeout=5\r\nA: 1\r\nTransfer-Encoding: Chunked\r\nB: 2\r\nUpgrade: x\r\nProxy-Authenticate: y\r\n\r\n",
   );
@@ -132,12 +132,12 @@ const BAD_RESPONSES: readonly string[] = [
 ];
 for (const text of BAD_RESPONSES) test(`refused response: ${JSON.stringify(text)}`, () => assert.notEqual(response(text).fault, 0));
 
-test("a response without a reason phrase, with or without the space, is taken", () => {
+test("a response without a reason phrase, with or without the space, is accepted", () => {
   assert.equal(response("HTTP/1.1 200\r\n\r\n").fault, 0);
   assert.equal(response("HTTP/1.1 200 \r\n\r\n").fault, 0);
 });
 
-test("any bytes: the parser answers, stays within the head, and what it keeps parses again to the same", () => {
+test("property: with any bytes the parser stays within the head, and its output parses again to the same", () => {
   const piece = fc.oneof(
     fc.constantFrom(
       "GET ",
@@ -176,7 +176,7 @@ test("any bytes: the parser answers, stays within the head, and what it keeps pa
   );
 });
 
-test("a head is found at the same place however it is cut", () => {
+test("a head is found at the same place in chunks of any size", () => {
   const text = `${GET}X: y\r\n\r\nrest\r\n\r\n`;
   const expected = text.indexOf("\r\n\r\n") + 4;
   assert.ok(expected < HEAD_BYTES_MAX);

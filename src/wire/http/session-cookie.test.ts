@@ -11,7 +11,7 @@ const masked = (field: string): string => {
   return buffer.toString("latin1", 7, buffer.length - 6);
 };
 
-test("a session's secret is overwritten wherever it stands in a Cookie field, and nothing else is", () => {
+test("a session's secret is overwritten anywhere in a Cookie field, and nothing else is", () => {
   const cases: readonly (readonly [field: string, after: string])[] = [
     ["selvedge=secret", "selvedge=xxxxxx"],
     ["a=b; selvedge=secret; c=d", "a=b; selvedge=xxxxxx; c=d"],
@@ -25,7 +25,7 @@ test("a session's secret is overwritten wherever it stands in a Cookie field, an
   for (const [field, after] of cases) assert.equal(masked(field), after, field);
 });
 
-test("whatever cookies stand around it, the field keeps its length and the other cookies their values", () => {
+test("with any other cookies, the field keeps its length and the other cookies their values", () => {
   const text = fc.stringMatching(/^[ -:<-~]{0,12}$/);
   const pairs = fc.array(fc.oneof(text, fc.constantFrom("selvedge=SECRET", "__Host-selvedge=SECRET", "aselvedge=SECRET")), {
     maxLength: 12,

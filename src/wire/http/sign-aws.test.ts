@@ -45,7 +45,7 @@ test("requests of the published suite have the published signatures", () => {
   for (const [name, request, signature] of vectors) assert.equal(signatureOf(request), signature, name);
 });
 
-test("requests to S3 have the signatures of its documentation: its paths are not encoded once more", () => {
+test("requests to S3 have the signatures of its documentation: their paths are not encoded again", () => {
   const key = { accessKeyId: "AKIAIOSFODNN7EXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY" };
   const bucket = { host: "examplebucket.s3.amazonaws.com", service: "s3", region: "us-east-1", atMs: Date.parse("2013-05-24T00:00:00Z") };
   const get = {

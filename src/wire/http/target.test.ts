@@ -55,7 +55,7 @@ test("origin form is split at the first question mark", () => {
   });
 });
 
-test("absolute form becomes origin form where its authority is the Host's", () => {
+test("absolute form becomes origin form if its authority matches the Host's", () => {
   assert.equal(target("GET http://Example.com:8080/a?b", "example.COM:8080")?.originForm, "/a?b");
   assert.equal(target("GET http://example.com", "example.com")?.originForm, "/");
   assert.equal(target("GET http://example.com?q", "example.com")?.originForm, "/?q");
@@ -79,7 +79,7 @@ for (const [line, host] of DISAGREEING) test(`refused: ${line} with Host ${host}
 
 test("the asterisk form is for OPTIONS", () => assert.equal(target("OPTIONS *", "a.example")?.originForm, "*"));
 
-test("RFC 9112 §3.2.2: the absolute form is taken apart once", () => {
+test("RFC 9112 §3.2.2: the absolute form is parsed once", () => {
   const read = target("GET http://example.com?a=b//c?d", "example.com");
   assert.deepEqual([read?.path, read?.query, read?.originForm], ["/", "a=b//c?d", "/?a=b//c?d"]);
   assert.equal(target("GET http://example.com/a?b", "example.com")?.originForm, "/a?b");

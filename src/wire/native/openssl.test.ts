@@ -7,7 +7,7 @@ import { loadOpenSsl } from "./openssl.ts";
 
 const skip = (socketCalls?.secure ?? null) === null;
 
-test("a context is made of a certificate and its key, and of nothing else", { skip }, async () => {
+test("a context requires a certificate and its key", { skip }, async () => {
   const { createContext, freeContext } = socketCalls!.secure!.openSsl;
   const [one, other] = [await selfSigned(), await selfSigned()];
   const { privateKey: locked } = generateKeyPairSync("ec", {
@@ -31,7 +31,7 @@ test("a context is made of a certificate and its key, and of nothing else", { sk
   assert.equal(made({ ciphers: ["TLS_AES_128_GCM_SHA256", "NO_SUCH_SUITE"] }), false);
 });
 
-test("another OpenSSL than the one that Node.js says it was built with is not used", { skip }, async () => {
+test("an OpenSSL other than the one Node.js reports is not used", { skip }, async () => {
   const { default: koffi } = await import("koffi");
   const withVersion = (version: string): typeof koffi => {
     const load = (path: string | null): unknown => {

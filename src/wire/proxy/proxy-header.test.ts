@@ -82,9 +82,9 @@ const BAD: readonly (readonly [why: string, bytes: string])[] = [
 ];
 for (const [why, bytes] of BAD) test(`no PROXY header: ${why}`, () => assert.equal(read(bytes), "malformed"));
 
-test("CRC-32C is the one of the standard's example", () => assert.equal(crc32cOf(Buffer.from("123456789")), 0xe3069283));
+test("CRC-32C matches the standard's example", () => assert.equal(crc32cOf(Buffer.from("123456789")), 0xe3069283));
 
-test("every address comes back, in both versions, and any change of a byte is never read beyond the header", () => {
+test("every address survives encoding and decoding, in both versions, and a changed byte is never read beyond the header", () => {
   const address = fc
     .oneof(fc.ipV4(), fc.ipV6())
     .map((text) => canonicalIp(text))
@@ -107,7 +107,7 @@ test("every address comes back, in both versions, and any change of a byte is ne
   );
 });
 
-test("any bytes whatever give a header, a wait or a refusal, and waiting ends", () => {
+test("property: any bytes give a header, a wait or a refusal, and waits end", () => {
   const start = fc.constantFrom("", "PROXY ", "PROXY TCP4 ", SIGNATURE, `${SIGNATURE}\x21\x11`);
   fc.assert(
     fc.property(start, fc.string({ unit: "binary-ascii", maxLength: 300 }), (prefix, rest) => {

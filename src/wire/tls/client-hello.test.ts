@@ -53,7 +53,7 @@ test("the name and the tickets' key names of a real client's hello", async () =>
   });
 });
 
-test("tickets of TLS 1.2 and 1.3 are known by the name of their key", () => {
+test("tickets of TLS 1.2 and 1.3 are recognized by the name of their key", () => {
   const ticket = Buffer.concat([Buffer.alloc(16, "n"), Buffer.alloc(80, "t")]);
   const identity = Buffer.concat([sized(ticket), Buffer.alloc(4)]);
   const psk = extension(41, Buffer.concat([sized(Buffer.concat([identity, identity])), sized(Buffer.from([1, 0]))]));
@@ -65,7 +65,7 @@ test("tickets of TLS 1.2 and 1.3 are known by the name of their key", () => {
   assert.deepEqual(readClientHello(hello([extension(35, Buffer.alloc(0)), psk])), { serverName: null, ticketKeyNames: [name, name] });
 });
 
-test("a hello may come in several records, and at any pace", () => {
+test("a hello may arrive in several records, at any pace", () => {
   for (const bytesMax of [16_384, 40, 20]) {
     const bytes = hello([nameList("www.example.com")], bytesMax);
     for (let end = 0; end < bytes.length; end++)
@@ -74,7 +74,7 @@ test("a hello may come in several records, and at any pace", () => {
   }
 });
 
-test("what no server could answer is malformed at once", () => {
+test("a hello that no server could answer is malformed at once", () => {
   const good = hello([nameList("www.example.com")]);
   const changed = (at: number, value: number): Buffer => {
     const bytes = Buffer.from(good);
@@ -102,7 +102,7 @@ test("what no server could answer is malformed at once", () => {
   for (const [what, bytes] of Object.entries(bad)) assert.equal(readClientHello(bytes), "malformed", what);
 });
 
-test("property: any bytes are read or refused, and never more of them than there may be", () => {
+test("property: any bytes are parsed or refused, within the size limit", () => {
   const good = hello([nameList("www.example.com"), extension(35, Buffer.alloc(100))]);
   const damaged = fc.array(fc.tuple(fc.nat(good.length - 1), fc.nat(255)), { maxLength: 6 }).map((changes) => {
     const bytes = Buffer.from(good);

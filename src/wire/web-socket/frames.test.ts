@@ -33,7 +33,7 @@ function read(
 const cutInto = (bytes: Buffer, size: number): Buffer[] =>
   Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
 
-test("messages in any number of frames, with pings between them, however they are cut", () => {
+test("messages in any number of frames, with pings between them, in chunks of any size", () => {
   const part = fc.string({ maxLength: 200, unit: "grapheme" });
   fc.assert(
     fc.property(
@@ -66,7 +66,7 @@ test("long messages, and the close", () => {
   assert.equal(read([clientFrame(8, Buffer.from([3, 232]))]).closes, 1);
 });
 
-test("what breaks the rules is told by its code", () => {
+test("violations are reported by their code", () => {
   const cases: readonly (readonly [Buffer, number])[] = [
     [serverFrame("text", Buffer.from("not masked")), 1002],
     [clientFrame(3, Buffer.from("x")), 1002],
@@ -88,7 +88,7 @@ test("what breaks the rules is told by its code", () => {
     );
 });
 
-test("whatever frames come, and however they are cut: what RFC 6455 makes of them, and the right code", () => {
+test("property: any frames in any chunks are handled as in RFC 6455, with the right code", () => {
   const max = 500;
   fc.assert(
     fc.property(webSocketConversation, fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1, maxLength: 5 }), (frames, sizes) => {

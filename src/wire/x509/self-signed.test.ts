@@ -19,7 +19,7 @@ const root = (changes: Partial<Parameters<typeof selfSignedRoot>[0]> = {}): stri
     ...changes,
   });
 
-test("a root says what it was to say, in the way that readers of certificates expect it", async () => {
+test("a root has the requested content, in the form that certificate parsers expect", async () => {
   const text = root();
   const certificate = new X509Certificate(text);
   assert.deepEqual([certificate.subject, certificate.issuer], Array(2).fill("CN=Selvedge local CA 0123abcd\nO=Selvedge"));
@@ -44,14 +44,14 @@ test("a root says what it was to say, in the way that readers of certificates ex
   assert.equal(read.getExtension(x509.SubjectKeyIdentifierExtension)?.keyId, expected.keyId);
 });
 
-test("dates from 2050 on and numbers with a high first bit are written so that they stay what they are", () => {
+test("dates from 2050 on and numbers with a high first bit are encoded without change of value", () => {
   const { validToDate, serialNumber } = new X509Certificate(
     root({ notAfter: new Date("2051-02-03T04:05:06Z"), serialNumber: Buffer.from("00ff01", "hex") }),
   );
   assert.deepEqual([validToDate.toISOString(), serialNumber], ["2051-02-03T04:05:06.000Z", "FF01"]);
 });
 
-test("lengths have as many bytes as they need", () => {
+test("lengths use the minimum number of bytes", () => {
   const head = (length: number): string => der.octets(Buffer.alloc(length)).subarray(0, -length).toString("hex");
   assert.deepEqual([127, 128, 255, 256, 65_535].map(head), ["047f", "048180", "0481ff", "04820100", "0482ffff"]);
   assert.throws(() => der.octets(Buffer.alloc(65_536)), RangeError);

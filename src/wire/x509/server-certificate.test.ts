@@ -55,7 +55,7 @@ const CASES: readonly (readonly [string, readonly string[], string | null])[] = 
 ];
 
 for (const [what, hosts, commonName] of CASES) {
-  test(`what is signed is what the library would have signed, byte for byte: ${what}`, async () => {
+  test(`the signed bytes equal the library's: ${what}`, async () => {
     const issuer = openIssuer(ourRoot, rootKey);
     const text = serverCertificate({ hosts, commonName, serialNumber, ...valid, publicKey }, issuer);
     const leaf = new X509Certificate(text);
@@ -66,7 +66,7 @@ for (const [what, hosts, commonName] of CASES) {
   });
 }
 
-test("an authority of an operator's own is named as it names itself", async () => {
+test("an operator's authority has the name in its certificate", async () => {
   const names = [{ C: ["DE"] }, { O: ["Größe GmbH"] }, { CN: ["inner root"] }];
   const root = await x509.X509CertificateGenerator.createSelfSigned({
     ...{ serialNumber: "01", name: names, ...valid, signingAlgorithm: SIGNING_ALGORITHM, keys: rootKeys },
@@ -79,13 +79,13 @@ test("an authority of an operator's own is named as it names itself", async () =
   assert.equal(new X509Certificate(text).checkIssued(new X509Certificate(root.toString("pem"))), true);
 });
 
-test("a key of another kind opens no authority", () => {
+test("a key of another kind cannot open an authority", () => {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   assert.throws(() => openIssuer(ourRoot, privateKey.export({ type: "pkcs8", format: "pem" }).toString()), TypeError);
   assert.throws(() => openIssuer("", createPrivateKey(rootKey).export({ type: "pkcs8", format: "pem" }).toString()));
 });
 
-test("elements that end outside of what holds them are refused", () => {
+test("elements that end outside of their container are refused", () => {
   assert.deepEqual(
     derParts(Buffer.from("3006020101020102", "hex"), 9).map((part) => part.toString("hex")),
     ["020101", "020102"],

@@ -46,7 +46,7 @@ async function listening(t: TestContext, onConnection: (socket: Socket) => void)
 
 const to = (port: number, from = "alerts@edge.example") => ({ host: "127.0.0.1", port, username: "", password: "", from });
 
-test("the message's id has the sender's domain, whatever else the sender is called", async (t) => {
+test("the message's id has the sender's domain, whatever the rest of the sender's name is", async (t) => {
   const { sources, port } = await takesAll(t);
   for (const from of ["alerts@edge.example", "Edge alerts <alerts@edge.example>"])
     await createEmailSender(to(port, from))("someone@example.net", ALERT, "01ABC");
@@ -58,7 +58,7 @@ test("the message's id has the sender's domain, whatever else the sender is call
   }
 });
 
-test("a server that says a little now and then is left in the end, and its connection with it", async (t) => {
+test("a server that sends a little from time to time is disconnected in the end", async (t) => {
   const closed = Promise.withResolvers<void>();
   const port = await listening(t, (socket) => {
     socket.on("close", () => closed.resolve());
@@ -71,6 +71,6 @@ test("a server that says a little now and then is left in the end, and its conne
   await closed.promise;
 });
 
-test("a server that is away is named to the operator by the system's reason", async () => {
+test("an unreachable server is reported to the operator with the system's reason", async () => {
   await assert.rejects(createEmailSender(to(1))("someone@example.net", ALERT, "1"), { logged: /ECONNREFUSED/ });
 });

@@ -10,7 +10,7 @@ function sentTo(url: string, subject: string, text: string): Record<string, unkn
   return JSON.parse(webhookBody(kind, { subject, text, data: { n: 1 } }, CONTEXT));
 }
 
-test("receivers of services get their own form, all others what there is", () => {
+test("known services get their own format, other receivers the general one", () => {
   const told = (url: string) => sentTo(url, "Subject", "Text.");
   assert.deepEqual(told("https://hooks.slack.com/services/T/B/x"), { text: "*Subject*\nText." });
   assert.deepEqual(told("https://chat.googleapis.com/v1/spaces/x/messages?key=k"), { text: "*Subject*\nText." });
@@ -22,12 +22,12 @@ test("receivers of services get their own form, all others what there is", () =>
   });
 });
 
-test("Slack does not get its own marks that an alert contains by chance", () => {
+test("Slack markup that an alert contains by chance is escaped", () => {
   const { text } = sentTo("https://hooks.slack.com/services/T/B/x", "Test of R&D", "<!channel> a > b &lt;");
   assert.equal(text, "*Test of R&amp;D*\n&lt;!channel&gt; a &gt; b &amp;lt;");
 });
 
-test("a message is no longer than Discord takes it, and cut between characters", () => {
+test("a message fits Discord's limit, and is cut between characters", () => {
   for (const before of [0, 1]) {
     const content = String(sentTo("https://discord.com/api/webhooks/1/x", "S", "a".repeat(before) + "🔥".repeat(1500))["content"]);
     assert.ok(content.length <= 2000 && content.length > 1990);

@@ -28,7 +28,7 @@ const subject = (key: string): Subject => ({ kind: "security_events", key, zone:
 const wanted = (startMs: number): readonly number[] =>
   historyOf(startMs).flatMap(({ fromMs, toMs }) => Array.from({ length: (toMs - fromMs) / WINDOW_MS }, (_, n) => fromMs + n * WINDOW_MS));
 
-test("a history is the same as if all of it were read each time, and days are read once an hour", async () => {
+test("a cached history equals a full read each time, and days are read once an hour", async () => {
   const { asked, counts } = counting();
   const histories = createBaselines(counts);
   const questions: number[] = [];
@@ -48,7 +48,7 @@ test("a history is the same as if all of it were read each time, and days are re
   );
 });
 
-test("what could not be read is read again", async () => {
+test("a failed read is repeated", async () => {
   const { counts, fail } = counting();
   const histories = createBaselines(counts);
   fail(true);

@@ -11,7 +11,7 @@ import { createEventCounts } from "./event-counts.ts";
 
 const START_MS = Date.UTC(2026, 0, 15, 10, 0);
 
-test("zones are counted however many there are, each whole", async (t) => {
+test("any number of zones is counted, each completely", async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "selvedge-counts-"));
   const path = join(directory, "events.db");
   const database = openEventDatabase(path);
