@@ -131,6 +131,18 @@ const routes = [
     "/account/audit",
     lazyRouteComponent(() => import("./pages/account/audit.tsx"), "AuditPage"),
   ),
+  page(
+    "/account/notifications",
+    lazyRouteComponent(() => import("./pages/account/notifications/notifications.tsx"), "NotificationsPage"),
+  ),
+  page(
+    "/account/lists",
+    lazyRouteComponent(() => import("./pages/account/lists/lists.tsx"), "ListsPage"),
+  ),
+  page(
+    "/account/lists/$list",
+    lazyRouteComponent(() => import("./pages/account/lists/rule-list.tsx"), "RuleListPage"),
+  ),
 ];
 
 export const router = createRouter({

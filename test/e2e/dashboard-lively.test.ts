@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -238,12 +241,21 @@ describe("the dashboard of a lively account", { skip: chrome === undefined && "c
     await page.getByRole("button", { name: "Save the settings" }).click();
     await page.getByText(/must be >= 30/).waitFor();
     await page.getByLabel("TTL of the NS records").fill("3600");
+    let isRead = false;
+    await page.route(/dns_settings$/, async (route) => {
+      if (route.request().method() === "GET") {
+        // The settings are read again after they are saved; what is typed until then stays.
+        await page.getByLabel("Refresh").fill("7200");
+        isRead = true;
+      }
+      await route.continue();
+    });
     await page.getByRole("button", { name: "Save the settings" }).click();
     await readUntil(
       () => call("GET", `/zones/${zoneId}/dns_settings`),
-      (settings: { ns_ttl: number }) => settings.ns_ttl === 3600,
+      (settings: { ns_ttl: number }) => settings.ns_ttl === 3600 && isRead,
     );
-    await page.getByLabel("Refresh").fill("7200");
+    await page.unroute(/dns_settings$/);
     await page.getByRole("button", { name: "Save the settings" }).click();
     await page.getByText(/Only Enterprise/).waitFor();
   });
@@ -259,6 +271,68 @@ describe("the dashboard of a lively account", { skip: chrome === undefined && "c
     await page.getByText(`Requests go to www.${ZONE}.`).waitFor();
     await name.getByText(`www.${ZONE}`).waitFor();
     assert.deepEqual(await graveViolations(page), []);
+  });
+
+  test("a policy calls a webhook: a test arrives and is listed as sent", async () => {
+    const received: string[] = [];
+    const receiver = createServer((request, response) => {
+      request.setEncoding("utf8").on("data", (chunk: string) => received.push(chunk));
+      response.end();
+    }).listen(0, "127.0.0.1");
+    await once(receiver, "listening");
+    try {
+      await open("/account/notifications");
+      await page.getByRole("button", { name: "Create a webhook" }).click();
+      const form = page.getByRole("dialog");
+      await form.getByLabel("Name").fill("pager");
+      await form.getByLabel("Address").fill("ftp://127.0.0.1/");
+      await form.getByRole("button", { name: "Create the webhook" }).click();
+      await form.getByRole("alert").waitFor();
+      await form.getByLabel("Address").fill(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`);
+      await form.getByRole("button", { name: "Create the webhook" }).click();
+      await form.waitFor({ state: "hidden" });
+      await page.getByRole("button", { name: "Create a policy" }).click();
+      await form.getByLabel("Alert", { exact: true }).selectOption("zone_moved");
+      await form.getByLabel("Name").fill("Zones that go");
+      await form.getByLabel("pager").check();
+      await form.getByRole("button", { name: "Create the policy" }).click();
+      await form.waitFor({ state: "hidden" });
+      await page.getByRole("button", { name: "Send a test" }).click();
+      const sent = page.getByRole("table", { name: "Sent notifications" });
+      await sent.getByText("sent", { exact: true }).waitFor();
+      assert.match(received.join(""), /Zones that go/);
+      assert.deepEqual(await graveViolations(page), []);
+      await page.getByRole("button", { name: "Turn off" }).click();
+      await page.getByRole("button", { name: "Turn on" }).waitFor();
+    } finally {
+      receiver.closeAllConnections();
+      receiver.close();
+    }
+  });
+
+  test("a list is made, filled from lines with comments, searched, and an item taken away", async () => {
+    await open("/account/lists");
+    await page.getByRole("button", { name: "Create a list" }).click();
+    const form = page.getByRole("dialog");
+    await form.getByLabel("Name").fill("office");
+    await form.getByRole("button", { name: "Create the list" }).click();
+    await page.getByRole("link", { name: "office" }).click();
+    await page.getByRole("button", { name: "Add items" }).click();
+    await form.getByLabel("Items").fill("192.0.2.0/24 # Berlin\n2001:db8::/32\n300.1.1.1");
+    await form.getByRole("button", { name: "Add 3" }).click();
+    await form.getByText("300.1.1.1").last().waitFor();
+    await form.getByLabel("Items").fill("192.0.2.0/24 # Berlin\n\n2001:db8::/32");
+    await form.getByRole("button", { name: "Add 2" }).click();
+    await form.waitFor({ state: "hidden" });
+    const items = page.getByRole("table", { name: "Items" });
+    await items.getByText("Berlin").waitFor();
+    assert.deepEqual(await graveViolations(page), []);
+    await page.getByLabel("Search items").fill("2001");
+    await items.getByText("Berlin").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Delete 2001:db8::/32" }).click();
+    await page.getByText("No item matches").waitFor();
+    const [list] = await call("GET", `/accounts/${server.ready.account_id}/rules/lists`);
+    assert.equal(list.num_items, 1);
   });
 
   const HOSTILE = [

@@ -99,6 +99,8 @@ describe("the dashboard", { skip: chrome === undefined && "chromium is not insta
     ["/account/sessions", "Account"],
     ["/account/members", "Account"],
     ["/account/audit", "Account"],
+    ["/account/notifications", "Account"],
+    ["/account/lists", "Account"],
   ] as const;
 
   test("every page opens from its address, and can be used without sight", async () => {

@@ -76,5 +76,5 @@ test("an override changes one rule or group, keeps what else is said of it, and 
   assert.deepEqual(withOverride(off, "rules", "sum", undefined), before);
   assert.deepEqual(withOverride(before, "categories", "sqli", undefined), { sensitivity_level: "low", rules: before.rules });
   const rules = [{ id: "sum", description: "Score" }];
-  assert.deepEqual(changesBetween(before, off, { rules }), [{ name: "Score", before: "as it comes", after: "off" }]);
+  assert.deepEqual(changesBetween(before, off, { rules }), [{ name: "Score", before: "default", after: "off" }]);
 });

@@ -6,6 +6,8 @@ const TABS = [
   ["Members", "/account/members"],
   ["Sessions", "/account/sessions"],
   ["Audit log", "/account/audit"],
+  ["Notifications", "/account/notifications"],
+  ["Lists", "/account/lists"],
 ] as const;
 
 export const AccountTabs = () => (

@@ -20,7 +20,7 @@ function Settings({ zone }: { readonly zone: Zone }) {
       {read.error ? (
         <Failed error={read.error} onAgain={() => void read.refetch()} />
       ) : read.data ? (
-        <Form key={JSON.stringify(read.data.result)} path={path} settings={read.data.result} />
+        <Form path={path} settings={read.data.result} />
       ) : (
         <Card>
           <Loading />
@@ -41,22 +41,23 @@ const TIMES = [
   ["min_ttl", "Negative TTL", "how long a missing name is remembered"],
   ["ttl", "TTL of the SOA record", ""],
 ] as const;
+const NAMES = ["mname", "rname"] as const;
 
+type Edits = Readonly<Record<string, string | boolean>>;
+
+/** What was typed or switched stays until the server has it, also if the settings are read again meanwhile. */
 function Form({ path, settings }: { readonly path: string; readonly settings: ZoneDnsSettings }) {
   const write = useWrite<ZoneDnsSettings>(path);
-  const [change, setChange] = useState<Readonly<Record<string, unknown>>>({});
-  const [soa, setSoa] = useState<Readonly<Record<string, unknown>>>({});
-  const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
+  const [edits, setEdits] = useState<Edits>({});
   const faults = write.error instanceof ApiError ? write.error.byField() : {};
   const isBesideField = Object.keys(faults).some((name) => name === "ns_ttl" || name.startsWith("soa."));
-  const body = { ...change, ...(Object.keys(soa).length > 0 ? { soa } : {}) };
+  const isChanged = Object.keys(edits).length > 0;
+  const edit = (name: string, value: string | boolean): void => setEdits((old) => ({ ...old, [name]: value }));
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    write.mutate({ method: "PATCH", path, body });
-  };
-  const seconds = (name: string, text: string, set: (value: unknown) => void): void => {
-    setTyped({ ...typed, [name]: text });
-    set(/^\d+$/.test(text) ? Number(text) : text);
+    const sent = edits;
+    const keepNewer = (now: Edits): Edits => Object.fromEntries(Object.entries(now).filter(([name, value]) => value !== sent[name]));
+    write.mutate({ method: "PATCH", path, body: bodyOf(sent) }, { onSuccess: () => setEdits(keepNewer) });
   };
   return (
     <form onSubmit={submit}>
@@ -67,17 +68,17 @@ function Form({ path, settings }: { readonly path: string; readonly settings: Zo
               key={name}
               label={label}
               description={description}
-              checked={(change[name] as boolean | undefined) ?? settings[name]}
-              onChange={({ currentTarget }) => setChange({ ...change, [name]: currentTarget.checked })}
+              checked={(edits[name] as boolean | undefined) ?? settings[name]}
+              onChange={({ currentTarget }) => edit(name, currentTarget.checked)}
             />
           ))}
           <TextInput
             label="TTL of the NS records"
             description="Seconds, 30 to 86400"
-            value={typed["ns_ttl"] ?? String(settings.ns_ttl)}
+            value={(edits["ns_ttl"] as string | undefined) ?? String(settings.ns_ttl)}
             error={faults["ns_ttl"]?.message}
             inputMode="numeric"
-            onChange={({ currentTarget }) => seconds("ns_ttl", currentTarget.value, (value) => setChange({ ...change, ns_ttl: value }))}
+            onChange={({ currentTarget }) => edit("ns_ttl", currentTarget.value)}
           />
         </div>
       </Card>
@@ -88,23 +89,20 @@ function Form({ path, settings }: { readonly path: string; readonly settings: Zo
               key={name}
               label={label}
               description={`Seconds${hint === "" ? "" : `: ${hint}`}`}
-              value={typed[name] ?? String(settings.soa[name])}
+              value={(edits[name] as string | undefined) ?? String(settings.soa[name])}
               error={faults[`soa.${name}`]?.message}
               inputMode="numeric"
-              onChange={({ currentTarget }) => seconds(name, currentTarget.value, (value) => setSoa({ ...soa, [name]: value }))}
+              onChange={({ currentTarget }) => edit(name, currentTarget.value)}
             />
           ))}
-          {(["mname", "rname"] as const).map((name) => (
+          {NAMES.map((name) => (
             <TextInput
               key={name}
               label={name === "mname" ? "First name server" : "Hostmaster"}
               description="Empty for the usual one"
-              value={typed[name] ?? settings.soa[name] ?? ""}
+              value={(edits[name] as string | undefined) ?? settings.soa[name] ?? ""}
               error={faults[`soa.${name}`]?.message}
-              onChange={({ currentTarget: { value } }) => {
-                setTyped({ ...typed, [name]: value });
-                setSoa({ ...soa, [name]: value.trim() === "" ? null : value.trim() });
-              }}
+              onChange={({ currentTarget }) => edit(name, currentTarget.value)}
               spellCheck={false}
             />
           ))}
@@ -117,9 +115,9 @@ function Form({ path, settings }: { readonly path: string; readonly settings: Zo
               <Fault error={write.error} />
             </Notice>
           )}
-          {write.isSuccess && Object.keys(body).length === 0 && <Notice tone="good">Saved; every nameserver has it.</Notice>}
+          {write.isSuccess && !isChanged && <Notice tone="good">Saved; every nameserver has it.</Notice>}
           <Actions>
-            <Button type="submit" disabled={Object.keys(body).length === 0} loading={write.isPending} loaderProps={{ type: "dots" }}>
+            <Button type="submit" disabled={!isChanged} loading={write.isPending} loaderProps={{ type: "dots" }}>
               Save the settings
             </Button>
           </Actions>
@@ -128,3 +126,17 @@ function Form({ path, settings }: { readonly path: string; readonly settings: Zo
     </form>
   );
 }
+
+function bodyOf(edits: Edits): object {
+  const body: Record<string, unknown> = {};
+  const soa: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(edits)) {
+    if (TIMES.some(([time]) => time === name)) soa[name] = secondsOf(value);
+    else if (NAMES.some((one) => one === name)) soa[name] = String(value).trim() || null;
+    else body[name] = name === "ns_ttl" ? secondsOf(value) : value;
+  }
+  return Object.keys(soa).length > 0 ? { ...body, soa } : body;
+}
+
+/** Anything else is sent as it is, so that the API says what is wrong with it. */
+const secondsOf = (value: string | boolean): unknown => (/^\d+$/.test(String(value)) ? Number(value) : value);

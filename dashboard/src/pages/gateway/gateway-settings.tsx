@@ -36,7 +36,7 @@ function Settings({ base, gateway }: { readonly base: string; readonly gateway: 
               text={`from openai import OpenAI\nclient = OpenAI(\n  base_url="${address}",\n  default_headers={"svc-aig-authorization": f"Bearer {os.environ['GATEWAY_TOKEN']}"},\n)`}
             />
             <p className={tools["hint"]}>
-              To see spend by team, send who asks in the header <code>svc-aig-metadata</code>:
+              To see spend by team, name the team in the header <code>svc-aig-metadata</code>:
             </p>
             <CopyBlock label="the metadata header" text={'svc-aig-metadata: {"team": "search"}'} />
           </div>

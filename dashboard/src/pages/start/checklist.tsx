@@ -67,10 +67,12 @@ export function useSteps(zone: Zone): readonly Step[] {
 export function Checklist({ zone }: { readonly zone: Zone }) {
   const steps = useSteps(zone);
   const done = steps.filter(({ isDone }) => isDone === true).length;
+  const isKnown = steps.every(({ isDone }) => isDone !== undefined);
+  const isOpen = isKnown && done < steps.length;
   return (
-    <details open={done < steps.length} key={String(done < steps.length)}>
+    <details open={isOpen} key={String(isOpen)}>
       <summary className={css["count"]}>
-        <b className="num">{done}</b> of <b className="num">{steps.length}</b> done
+        <b className="num">{isKnown ? done : "–"}</b> of <b className="num">{steps.length}</b> done
       </summary>
       <ol className={css["steps"]}>
         {steps.map(({ title, hint, to, isDone }) => (
@@ -82,7 +84,7 @@ export function Checklist({ zone }: { readonly zone: Zone }) {
               </Link>
               <p>{hint}</p>
             </div>
-            <span className="unseen">{isDone === true ? "done" : "open"}</span>
+            <span className="unseen">{isDone === undefined ? "not known yet" : isDone ? "done" : "open"}</span>
           </li>
         ))}
       </ol>
