@@ -18,6 +18,8 @@ export interface Deprecation {
   /** What was possible until the date. */
   readonly was: string;
   readonly why: string;
+  /** Why the older behaviour is a constant or a refusal here, if it is. */
+  readonly hollow?: string;
   /** Where the change is specified. */
   readonly spec: string;
 }

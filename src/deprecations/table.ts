@@ -27,7 +27,7 @@ const ZONE_SETTINGS = "/zones/:zone_id/settings";
 /** A setting of zones that ended: its own endpoint, and its place in the list of all settings. */
 const endedSetting = (
   setting: string,
-  row: Pick<Deprecation, "date" | "replacement" | "was" | "why" | "spec">,
+  { hollow, ...row }: Pick<Deprecation, "date" | "replacement" | "was" | "why" | "hollow" | "spec">,
   methods: readonly string[] = ["GET", "PATCH"],
 ): readonly Deprecation[] => [
   {
@@ -35,6 +35,7 @@ const endedSetting = (
     id: `zone-setting-${setting.replaceAll("_", "-")}`,
     routes: methods.map((method) => `${method} ${ZONE_SETTINGS}/${setting}`),
     effect: { kind: "endpoint_gone" },
+    ...(hollow === undefined ? {} : { hollow }),
   },
   { ...row, ...listedSetting(setting), was: `The list of a zone's settings had \`${setting}\`, and took it among \`items\`.` },
 ];
@@ -344,6 +345,7 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     replacement: null,
     was: "A zone setting with `css`, `html` and `js`, each of them `on` or `off`.",
     why: "Bodies are no longer rewritten.",
+    hollow: "The edge does not rewrite bodies; the setting shows off and cannot be changed.",
     spec: "SPEC 9, 2024-08-05",
   }),
   {
@@ -378,6 +380,7 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     replacement: null,
     was: "A zone setting that hid marked parts of pages from suspicious visitors.",
     why: "Bodies are no longer rewritten.",
+    hollow: "The edge does not rewrite bodies; the setting shows off and cannot be changed.",
     spec: "SPEC 9, 2024-06-14",
   }),
   {
@@ -424,6 +427,7 @@ export const DEPRECATIONS: readonly Deprecation[] = [
       replacement: null,
       was: "A zone setting that let tokens stand in for challenges.",
       why: "Such tokens are no longer accepted.",
+      hollow: "The edge has no challenges that a token could stand in for; the setting shows off and cannot be changed.",
       spec: "SPEC 9, 2024-03-31",
     },
     ["GET", "POST", "PATCH"],
@@ -445,7 +449,7 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     effect: { kind: "protocol_rule" },
     replacement: "one of the two",
     was: "A request could have both `Transfer-Encoding` and `Content-Length`.",
-    why: "Two servers in a row can read such a request differently (RFC 9112 §6.1).",
+    why: "Two servers in a row can read such a request differently (RFC 9112 §6.1). No API date brings it back: it would let requests be smuggled.",
     spec: "SPEC 9, 2023-07-01",
   },
   {
@@ -465,6 +469,7 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     effect: { kind: "endpoint_gone" },
     replacement: null,
     was: "Profiles said who pays, and a history what was paid. Here nothing is, and that is what they say.",
+    hollow: "Nobody pays for a server of their own.",
     why: "Nothing took their place.",
     spec: "SPEC 9, 2023-06-06",
   },
@@ -479,6 +484,7 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     effect: { kind: "endpoint_gone" },
     replacement: "the same paths with page_shield in place of script_monitor",
     was: "Page Shield was called `script_monitor` in its paths.",
+    hollow: "Page Shield has nothing to show under its newer paths either.",
     why: "The product had been renamed.",
     spec: "SPEC 9, 2022-10-11",
   },

@@ -1,0 +1,218 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { describe, test } from "node:test";
+import type { Deprecation } from "#deprecations/deprecation.ts";
+import { DEPRECATIONS } from "#deprecations/table.ts";
+import { openEventDatabase } from "#events/database/database.ts";
+import { packed, testRequestRow } from "#events/testing/rows.ts";
+import { isoDate, systemClock } from "#kernel/clock.ts";
+import { type ApiServer, ask, startApi } from "../support/api-server.ts";
+
+const DAY_MS = 86_400_000;
+
+/** A call of one of the row's routes on the day before; parameters come from `ids`. */
+interface Step {
+  readonly route: string;
+  readonly body?: unknown;
+  /** Keeps identifiers of the result under these names, for later steps. */
+  readonly keeps?: (result: any) => Readonly<Record<string, string>>;
+  /** The write changes nothing that the row's own GET routes show. */
+  readonly isUnseen?: string;
+}
+
+interface Scene {
+  readonly server: ApiServer;
+  readonly ids: Record<string, string>;
+}
+
+/** Something of another interface that the row's GET routes show. */
+type Change = (scene: Scene) => Promise<void>;
+
+/** For each row whose endpoints end: calls of all its routes, in an order in which each of them works. */
+const STORIES: Readonly<Record<string, readonly (Step | Change)[]>> = {
+  "firewall-rules": firewallRules(),
+  "previous-waf": previousWaf(),
+  "rate-limits": [
+    { route: "GET /zones/:zone_id/rate_limits" },
+    { route: "POST /zones/:zone_id/rate_limits", body: rateLimit(60), keeps: ({ id }) => ({ rate_limit_id: id }) },
+    { route: "GET /zones/:zone_id/rate_limits/:rate_limit_id" },
+    { route: "PUT /zones/:zone_id/rate_limits/:rate_limit_id", body: rateLimit(120) },
+    { route: "DELETE /zones/:zone_id/rate_limits/:rate_limit_id" },
+  ],
+  "custom-ns-availability": [
+    { route: "GET /accounts/:account_id/custom_ns/availability" },
+    async ({ server }) => void (await createZone(server, "another.example")),
+    { route: "GET /accounts/:account_id/custom_ns/availability" },
+  ],
+  "zone-setting-brotli": setting("brotli", "off"),
+  "zone-setting-mobile-redirect": setting("mobile_redirect", { status: "on", mobile_subdomain: "m", strip_uri: false }),
+  "access-bookmarks": [
+    { route: "GET /accounts/:account_id/access/bookmarks" },
+    { route: "POST /accounts/:account_id/access/bookmarks/:bookmark_id", body: { name: "a", domain: "a.example.com" } },
+    { route: "GET /accounts/:account_id/access/bookmarks/:bookmark_id" },
+    { route: "PUT /accounts/:account_id/access/bookmarks/:bookmark_id", body: { name: "b", domain: "b.example.com" } },
+    { route: "DELETE /accounts/:account_id/access/bookmarks/:bookmark_id" },
+  ],
+  "zone-analytics": [
+    { route: "GET /zones/:zone_id/analytics/dashboard" },
+    { route: "GET /zones/:zone_id/analytics/colos" },
+    async ({ server, ids }) => addRequest(server, ids["zone_id"] ?? ""),
+  ],
+  organizations: [
+    { route: "GET /organizations/:account_id" },
+    { route: "PATCH /organizations/:account_id", body: { name: "renamed" } },
+    { route: "GET /organizations/:account_id/audit_logs" },
+    { route: "GET /organizations/:account_id/members", keeps: ([{ id, roles }]) => ({ member_id: id, role_id: roles[0].id }) },
+    { route: "GET /organizations/:account_id/members/:member_id" },
+    { route: "GET /organizations/:account_id/roles" },
+    { route: "GET /organizations/:account_id/roles/:role_id" },
+    async ({ server }) => void (await ask(server, "PATCH", "/user", { body: { first_name: "Ada" } })),
+  ],
+};
+
+/** GET routes whose answer is the same for everybody, with the reason. */
+const SAME_FOR_ALL: Readonly<Record<string, string>> = {
+  "GET /zones/:zone_id/firewall/waf/packages": "the packages of an installation",
+  "GET /organizations/:account_id/roles": "the roles of an installation",
+  "GET /organizations/:account_id/roles/:role_id": "the roles of an installation",
+};
+
+function setting(id: string, value: unknown): readonly Step[] {
+  return [{ route: `GET /zones/:zone_id/settings/${id}` }, { route: `PATCH /zones/:zone_id/settings/${id}`, body: { value } }];
+}
+
+function rateLimit(threshold: number): object {
+  return {
+    match: { request: { url: "*.example.com/login" } },
+    threshold,
+    period: 60,
+    action: { mode: "ban", timeout: 60 },
+  };
+}
+
+function firewallRules(): readonly Step[] {
+  const [rules, rule] = ["/zones/:zone_id/firewall/rules", "/zones/:zone_id/firewall/rules/:rule_id"];
+  const [filters, filter] = ["/zones/:zone_id/filters", "/zones/:zone_id/filters/:filter_id"];
+  const expression = (path: string): string => `http.request.uri.path eq "/${path}"`;
+  const withId = (name: string, body: object): object => ({ id: `:${name}`, ...body });
+  return [
+    { route: `GET ${filters}` },
+    { route: `GET ${rules}` },
+    { route: `POST ${filters}`, body: [{ expression: expression("a") }], keeps: ([{ id }]) => ({ filter_id: id }) },
+    { route: `GET ${filter}` },
+    { route: `PUT ${filter}`, body: withId("filter_id", { expression: expression("b") }) },
+    { route: `PUT ${filters}`, body: [withId("filter_id", { expression: expression("c") })] },
+    { route: `POST ${rules}`, body: [{ action: "block", filter: { id: ":filter_id" } }], keeps: ([{ id }]) => ({ rule_id: id }) },
+    { route: `GET ${rule}` },
+    { route: `PUT ${rule}`, body: withId("rule_id", { action: "log", filter: { id: ":filter_id" } }) },
+    { route: `PATCH ${rule}`, body: { action: "block" } },
+    { route: `PUT ${rules}`, body: [withId("rule_id", { action: "log", filter: { id: ":filter_id" } })] },
+    { route: `PATCH ${rules}`, body: [withId("rule_id", { priority: 7 })] },
+    { route: `DELETE ${rule}` },
+    { route: `DELETE ${filter}` },
+    { route: `POST ${rules}`, body: [{ action: "block", filter: { expression: expression("d") } }], keeps: ([one]) => ({ rule_id: one.id, filter_id: one.filter.id }) },
+    { route: `DELETE ${rules}?id=:rule_id` },
+    { route: `DELETE ${filters}?id=:filter_id` },
+  ];
+}
+
+function previousWaf(): readonly Step[] {
+  const waf = "/zones/:zone_id/firewall/waf";
+  const pack = `${waf}/packages/:package_id`;
+  return [
+    { route: `GET ${waf}/packages`, keeps: (packs) => ({ package_id: packs.find((one: any) => one.detection_mode === "anomaly").id }) },
+    { route: `GET ${pack}` },
+    { route: `PATCH ${pack}`, body: { sensitivity: "low", action_mode: "simulate" } },
+    { route: `GET ${waf}/packages`, keeps: (packs) => ({ package_id: packs.find((one: any) => one.detection_mode !== "anomaly").id }) },
+    { route: `GET ${pack}/groups`, keeps: ([{ id }]) => ({ group_id: id }) },
+    { route: `GET ${pack}/groups/:group_id` },
+    { route: `PATCH ${pack}/groups/:group_id`, body: { mode: "off" } },
+    { route: `PATCH ${pack}/groups/:group_id`, body: { mode: "on" } },
+    { route: `GET ${pack}/rules`, keeps: ([{ id }]) => ({ rule_id: id }) },
+    { route: `GET ${pack}/rules/:rule_id` },
+    { route: `PATCH ${pack}/rules/:rule_id`, body: { mode: "disable" } },
+    { route: `GET ${waf}/overrides` },
+    { route: `POST ${waf}/overrides`, body: { urls: ["a.example.com/*"], rewrite_action: { block: "simulate" } }, keeps: ({ id }) => ({ override_id: id }) },
+    { route: `GET ${waf}/overrides/:override_id` },
+    { route: `PUT ${waf}/overrides/:override_id`, body: { id: ":override_id", urls: ["b.example.com/*"], rules: {}, groups: {}, rewrite_action: { block: "simulate" } } },
+    { route: `DELETE ${waf}/overrides/:override_id` },
+  ];
+}
+
+const createZone = async (server: ApiServer, name: string): Promise<string> =>
+  (await ask(server, "POST", "/zones", { body: { name, account: { id: server.account_id } } })).body.result.id;
+
+function addRequest(server: ApiServer, zone_id: string): void {
+  const database = openEventDatabase(server.eventsPath);
+  const row = { account_id: server.account_id, zone_id, at_ms: systemClock.nowMs() - 60_000, status: 200, bytes_out: 100 };
+  database.insert([packed("requests", [testRequestRow(row)])]);
+  database.close();
+}
+
+const filled = (text: string, ids: Readonly<Record<string, string>>): string =>
+  text.replaceAll(/:(\w+_id)/g, (whole, name: string) => ids[name] ?? whole);
+
+const dayBefore = (row: Deprecation): string => isoDate(Date.parse(`${row.date}T00:00:00Z`) - DAY_MS);
+
+/** Runs the row's story on the day before, and says what is wrong with it. */
+async function run(scene: Scene, row: Deprecation, story: readonly (Step | Change)[]): Promise<readonly string[]> {
+  const { server, ids } = scene;
+  const wrong: string[] = [];
+  const headers = { "api-version": dayBefore(row) };
+  const call = (route: string, body?: unknown) => {
+    const [method = "", path = ""] = filled(route, ids).split(" ");
+    return ask(server, method, path, { headers, ...(body === undefined ? {} : { body: JSON.parse(filled(JSON.stringify(body), ids)) }) });
+  };
+  const shown = new Map<string, Set<string>>();
+  const look = async (): Promise<string> => {
+    const all: string[] = [];
+    for (const route of row.routes.filter((one) => one.startsWith("GET ") && !/:\w+_id/.test(filled(one.slice(4), ids)))) {
+      const { text } = await call(route);
+      shown.set(route, (shown.get(route) ?? new Set()).add(text));
+      all.push(text);
+    }
+    return all.join("\n");
+  };
+  for (const step of story) {
+    const before = await look();
+    if (typeof step === "function") {
+      await step(scene);
+      await look();
+      continue;
+    }
+    const answer = await call(step.route, step.body);
+    if (answer.status < 200 || answer.status > 299) wrong.push(`${step.route} answers ${answer.status}: ${answer.text.slice(0, 200)}`);
+    else Object.assign(ids, step.keeps?.(answer.body.result));
+    if (!step.route.startsWith("GET ") && (await look()) === before) wrong.push(`${step.route} changes nothing that can be seen`);
+  }
+  for (const [route, answers] of shown)
+    if (answers.size === 1 && !(route in SAME_FOR_ALL)) wrong.push(`${route} is a constant`);
+  const told = new Set(story.flatMap((step) => (typeof step === "function" ? [] : [step.route.split("?")[0]])));
+  for (const route of row.routes) if (!told.has(route)) wrong.push(`no step calls ${route}`);
+  return wrong;
+}
+
+const ENDED = DEPRECATIONS.filter(({ effect }) => effect.kind === "endpoint_gone");
+
+describe("SPEC 9: endpoints that end work on the day before, with an effect", () => {
+  for (const row of ENDED)
+    test(row.id, async () => {
+      const server = await startApi({ date: { asOf: null, negotiate: true } });
+      try {
+        const zone_id = await createZone(server, "example.com");
+        const ids = { zone_id, account_id: server.account_id, bookmark_id: randomUUID() };
+        const wrong = await run({ server, ids }, row, STORIES[row.id] ?? []);
+        if (row.hollow === undefined) assert.deepEqual(wrong, []);
+        else assert.notDeepEqual(wrong, [], "the row says that there is nothing behind it, and there is: remove `hollow`");
+      } finally {
+        await server.close();
+      }
+    });
+});
+
+test("rows that say why there is nothing behind them are these, and only become fewer", () => {
+  assert.deepEqual(
+    DEPRECATIONS.flatMap(({ id, hollow }) => (hollow === undefined ? [] : [id])),
+    ["zone-setting-minify", "zone-setting-server-side-exclude", "zone-setting-privacy-pass", "billing", "page-shield-script-monitor"],
+  );
+});
