@@ -13,7 +13,7 @@ export interface Deprecation {
   readonly effect: Effect;
   /** The thing that the row protects. The API date of a token or an account brings back what was before it only if the operator allows it (ADR 0203). */
   readonly protects?: string;
-  /** What to use instead, or null where nothing takes its place. */
+  /** The replacement, or null where nothing takes its place. */
   readonly replacement: string | null;
   /** What was possible until the date. */
   readonly was: string;

@@ -5,7 +5,7 @@ import type { Deprecation, Effect } from "./deprecation.ts";
 export type Query = Readonly<Record<string, string | readonly string[]>>;
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What legacy response fields are made of. */
+/** The facts that legacy response fields are made of. */
 export interface Facts {
   readonly zone: { readonly id: string; readonly name: string } | null;
 }

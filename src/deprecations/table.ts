@@ -469,7 +469,7 @@ export const DEPRECATIONS: readonly Deprecation[] = [
     effect: { kind: "endpoint_gone" },
     replacement: null,
     was: "Profiles said who pays, and a history what was paid. Here nothing is, and that is what they say.",
-    hollow: "Nobody pays for a server of their own.",
+    hollow: "There is nothing to pay.",
     why: "Nothing took their place.",
     spec: "SPEC 9, 2023-06-06",
   },

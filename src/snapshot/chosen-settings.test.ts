@@ -24,6 +24,7 @@ test("each setting has an effect at the edge", () => {
     ip_geolocation: "off",
     log_masking: "off",
     min_tls_version: "1.3",
+    mobile_redirect: { status: "on", mobile_subdomain: "m", strip_uri: true },
     security_header: { strict_transport_security: { enabled: true } },
     sort_query_string_for_cache: "on",
     ssl: "strict",

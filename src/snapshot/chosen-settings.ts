@@ -18,6 +18,9 @@ const BECOMES: { readonly [K in EditableSettingId]: (value: SettingValue<K>, cho
   ip_geolocation: (value) => ({ ip_geolocation: value === "on" }),
   log_masking: (value) => ({ log_masking: value }),
   min_tls_version: (value) => ({ min_tls_version: value }),
+  mobile_redirect: ({ status, mobile_subdomain, strip_uri }) => ({
+    mobile_redirect: status === "on" && mobile_subdomain !== null ? { subdomain: mobile_subdomain, strip_uri } : null,
+  }),
   security_header: (value) => ({
     security_header: { ...EDGE_SETTINGS_DEFAULTS.security_header, ...value.strict_transport_security },
   }),
@@ -63,6 +66,12 @@ const COMES_FROM: { readonly [F in keyof EdgeSettings]: (value: EdgeSettings[F],
   ip_geolocation: (value, modified_on) => ({ ip_geolocation: { value: onOff(value), modified_on } }),
   log_masking: (value, modified_on) => ({ log_masking: { value, modified_on } }),
   min_tls_version: (value, modified_on) => ({ min_tls_version: { value, modified_on } }),
+  mobile_redirect: (value, modified_on) => ({
+    mobile_redirect: {
+      value: { status: onOff(value !== null), mobile_subdomain: value?.subdomain ?? null, strip_uri: value?.strip_uri ?? false },
+      modified_on,
+    },
+  }),
   security_header: (value, modified_on) => ({ security_header: { value: { strict_transport_security: value }, modified_on } }),
   sort_query_string_for_cache: (value, modified_on) => ({ sort_query_string_for_cache: { value: onOff(value), modified_on } }),
   ssl: (value, modified_on) => ({ ssl: { value, modified_on } }),

@@ -41,6 +41,8 @@ export interface EdgeSettings {
   readonly browser_cache_ttl: number;
   /** The order of a query's parameters makes no difference to the cache. */
   readonly sort_query_string_for_cache: boolean;
+  /** The label to which mobile devices are sent from the zone's apex and `www`; null if they are not. */
+  readonly mobile_redirect: { readonly subdomain: string; readonly strip_uri: boolean } | null;
 }
 
 export const EDGE_SETTINGS_DEFAULTS: EdgeSettings = {
@@ -58,4 +60,5 @@ export const EDGE_SETTINGS_DEFAULTS: EdgeSettings = {
   cache_level: "aggressive",
   browser_cache_ttl: 14_400,
   sort_query_string_for_cache: false,
+  mobile_redirect: null,
 };

@@ -10,9 +10,13 @@ const DAY_MS = 86_400_000;
 const dayBefore = (day: IsoDate): IsoDate => isoDate(Date.parse(`${day}T00:00:00Z`) - DAY_MS);
 const lastNames = (fields: readonly { readonly field: string }[]): readonly string[] => fields.map(({ field }) => field);
 
+/** One way to ask on a day: by the request's header, or by a token that is pinned to it. */
+type Asking = (day: IsoDate) => Promise<{ readonly token?: string; readonly headers?: Readonly<Record<string, string>> }>;
+
 interface World {
   readonly server: ApiServer;
   readonly zone: string;
+  readonly on: Asking;
 }
 
 let names = 0;
@@ -66,7 +70,7 @@ async function request(
         }
       : { type: "A", name: fresh, content: "192.0.2.9", ttl: 1 };
   return ask(world.server, method, path + (change.query ? `?${change.query}` : ""), {
-    headers: { "api-version": day },
+    ...(await world.on(day)),
     ...(method === "GET" ? {} : { body: { ...(pattern.includes("/dns_records") ? plain : {}), ...change.body } }),
   });
 }
@@ -104,7 +108,7 @@ const PROBES: {
   },
   omit_list_items: async (world, row, effect, route, day, early) => {
     const path = `/zones/${world.zone}/settings`;
-    const listed = await ask(world.server, "GET", path, { headers: { "api-version": early ? day : dayBefore(day) } });
+    const listed = await ask(world.server, "GET", path, await world.on(early ? day : dayBefore(day)));
     for (const id of effect.ids) {
       const { value } = listed.body.result.find((item: { id: string }) => item.id === id);
       const body = route.startsWith("GET") ? {} : { items: [{ id, value }] };
@@ -245,29 +249,69 @@ async function followsNewest(world: World, field: AliasField, path: string, newe
   }
 }
 
-// The wrapper of invalid records and the legacy data of SRV records are rows of the table: SPEC 7.2, SPEC 7.3, SPEC 7.14.
-describe("SPEC 9: each row the day before its date and on it", () => {
-  let world: World;
-  before(async () => {
-    const server = await startApi({ date: { asOf: null, negotiate: true } });
-    const zone = await ask(server, "POST", "/zones", { body: { name: "example.com", account: { id: server.account_id } } });
-    world = { server, zone: zone.body.result.id };
-  });
-  after(() => world.server.close());
+const byHeader: Asking = async (day) => ({ headers: { "api-version": day } });
 
-  for (const row of DEPRECATIONS) {
-    for (const route of row.routes) {
-      for (const [when, day] of [
-        ["the day before", dayBefore(row.date)],
-        ["on its date", row.date],
-      ] as const) {
-        test(`${row.id}: ${route} ${when}`, async () => {
-          const probe = PROBES[row.effect.kind] as (typeof PROBES)["endpoint_gone"];
-          await probe(world, row, row.effect as never, route, day, day !== row.date);
-        });
+/** A token of the first user for each day, with everything that the first token has. */
+function byPin(server: ApiServer): Asking {
+  const tokens = new Map<string, Promise<string>>();
+  const create = async (day: IsoDate): Promise<string> => {
+    const newest = { headers: { "api-version": "2030-01-01" } };
+    const [first] = (await ask(server, "GET", "/user/tokens?direction=asc", newest)).body.result;
+    const made = await ask(server, "POST", "/user/tokens", { ...newest, body: { name: day, policies: first.policies, api_date: day } });
+    assert.equal(made.status, 200, made.text);
+    return made.body.result.value;
+  };
+  return async (day) => {
+    const token = tokens.get(day) ?? create(day);
+    tokens.set(day, token);
+    return { token: await token };
+  };
+}
+
+async function startWorld(asOf: IsoDate | null, way: (server: ApiServer) => Asking): Promise<World> {
+  const server = await startApi({ date: { asOf, negotiate: true } });
+  const body = { name: "example.com", account: { id: server.account_id } };
+  const zone = await ask(server, "POST", "/zones", { body });
+  return { server, zone: zone.body.result.id, on: way(server) };
+}
+
+/** The suite on servers of several days, whose own day must make no difference to callers that have one. */
+const EDITIONS = [
+  { title: "by header, on a server of today", asOf: null, way: () => byHeader },
+  { title: "by header, on a server of 2019", asOf: "2019-01-01", way: () => byHeader },
+  { title: "by the API date of a token, on a server of 2024", asOf: "2024-06-20", way: byPin },
+] as const;
+
+// The wrapper of invalid records and the legacy data of SRV records are rows of the table: SPEC 7.2, SPEC 7.3, SPEC 7.14.
+for (const { title, asOf, way } of EDITIONS)
+  describe(`SPEC 9: each row the day before its date and on it, ${title}`, () => {
+    let world: World;
+    before(async () => {
+      world = await startWorld(asOf, way);
+    });
+    after(() => world.server.close());
+
+    for (const row of DEPRECATIONS) {
+      for (const route of row.routes) {
+        for (const [when, day] of [
+          ["the day before", dayBefore(row.date)],
+          ["on its date", row.date],
+        ] as const) {
+          test(`${row.id}: ${route} ${when}`, async () => {
+            const probe = PROBES[row.effect.kind] as (typeof PROBES)["endpoint_gone"];
+            await probe(world, row, row.effect as never, route, day, day !== row.date);
+          });
+        }
       }
     }
-  }
+  });
+
+describe("SPEC 9: requests on a day", () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld(null, () => byHeader);
+  });
+  after(() => world.server.close());
 
   test("the answer names its day, and the first of the days that end something", async () => {
     const answer = await request(world, "GET /zones/:zone_id/dns_records/:dns_record_id", "2024-05-30", "A");

@@ -110,7 +110,11 @@ function firewallRules(): readonly Step[] {
     { route: `PATCH ${rules}`, body: [withId("rule_id", { priority: 7 })] },
     { route: `DELETE ${rule}` },
     { route: `DELETE ${filter}` },
-    { route: `POST ${rules}`, body: [{ action: "block", filter: { expression: expression("d") } }], keeps: ([one]) => ({ rule_id: one.id, filter_id: one.filter.id }) },
+    {
+      route: `POST ${rules}`,
+      body: [{ action: "block", filter: { expression: expression("d") } }],
+      keeps: ([one]) => ({ rule_id: one.id, filter_id: one.filter.id }),
+    },
     { route: `DELETE ${rules}?id=:rule_id` },
     { route: `DELETE ${filters}?id=:filter_id` },
   ];
@@ -132,9 +136,16 @@ function previousWaf(): readonly Step[] {
     { route: `GET ${pack}/rules/:rule_id` },
     { route: `PATCH ${pack}/rules/:rule_id`, body: { mode: "disable" } },
     { route: `GET ${waf}/overrides` },
-    { route: `POST ${waf}/overrides`, body: { urls: ["a.example.com/*"], rewrite_action: { block: "simulate" } }, keeps: ({ id }) => ({ override_id: id }) },
+    {
+      route: `POST ${waf}/overrides`,
+      body: { urls: ["a.example.com/*"], rewrite_action: { block: "simulate" } },
+      keeps: ({ id }) => ({ override_id: id }),
+    },
     { route: `GET ${waf}/overrides/:override_id` },
-    { route: `PUT ${waf}/overrides/:override_id`, body: { id: ":override_id", urls: ["b.example.com/*"], rules: {}, groups: {}, rewrite_action: { block: "simulate" } } },
+    {
+      route: `PUT ${waf}/overrides/:override_id`,
+      body: { id: ":override_id", urls: ["b.example.com/*"], rules: {}, groups: {}, rewrite_action: { block: "simulate" } },
+    },
     { route: `DELETE ${waf}/overrides/:override_id` },
   ];
 }
@@ -185,8 +196,7 @@ async function run(scene: Scene, row: Deprecation, story: readonly (Step | Chang
     else Object.assign(ids, step.keeps?.(answer.body.result));
     if (!step.route.startsWith("GET ") && (await look()) === before) wrong.push(`${step.route} changes nothing that can be seen`);
   }
-  for (const [route, answers] of shown)
-    if (answers.size === 1 && !(route in SAME_FOR_ALL)) wrong.push(`${route} is a constant`);
+  for (const [route, answers] of shown) if (answers.size === 1 && !(route in SAME_FOR_ALL)) wrong.push(`${route} is a constant`);
   const told = new Set(story.flatMap((step) => (typeof step === "function" ? [] : [step.route.split("?")[0]])));
   for (const route of row.routes) if (!told.has(route)) wrong.push(`no step calls ${route}`);
   return wrong;

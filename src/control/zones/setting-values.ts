@@ -98,7 +98,9 @@ const mergedHeader = (before: unknown, value: unknown): HeaderValue => ({
   },
 });
 
-function checkTogether({ min_tls_version: min, tls_1_3: newest }: ChosenZoneSettings): void {
+function checkTogether({ min_tls_version: min, tls_1_3: newest, mobile_redirect: mobile }: ChosenZoneSettings): void {
+  if (mobile?.value.status === "on" && mobile.value.mobile_subdomain === null)
+    throw new PlatformError("zone_setting_invalid", { message: "mobile_redirect needs a mobile_subdomain, such as m, to be on." });
   if (min?.value === "1.3" && newest?.value === "off")
     throw new PlatformError("zone_setting_invalid", {
       message: "min_tls_version 1.3 with tls_1_3 off would leave no TLS version enabled.",

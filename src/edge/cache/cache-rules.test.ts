@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { test } from "node:test";
 import type { PurgeEntry } from "#snapshot/entries.ts";
 import { rulesetOp } from "#edge/testing/entries.ts";
-import { deviceType } from "#edge/cache/key/device-type.ts";
+import { deviceType } from "#edge/exchange/device-type.ts";
 import { site as siteOf } from "#edge/testing/site.ts";
 
 type Answer = (req: IncomingMessage, res: ServerResponse) => void;

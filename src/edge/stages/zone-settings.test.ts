@@ -98,6 +98,24 @@ test("ssl off sends HTTPS to plain HTTP, and never round in a circle", async () 
   assert.equal((await get("http", "/path")).status, 200);
 });
 
+test("mobile_redirect sends mobile devices from the apex and www to their subdomain, and nobody else", async () => {
+  const phone = "User-Agent: Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) Mobile/15E148\r\n";
+  choose({ mobile_redirect: { subdomain: "m", strip_uri: false } });
+  const sent = await get("http", "/a?b=1", phone);
+  assert.deepEqual([sent.status, sent.location, sent.field("vary"), sent.seen], [302, "http://m.example.com/a?b=1", ["User-Agent"], []]);
+  assert.equal((await get("https", "/", phone, `www.example.com:${edge.https}`)).location, `https://m.example.com:${edge.https}/`);
+  assert.equal((await get("http", "//evil.example/", phone)).location, "http://m.example.com//evil.example/");
+  for (const agent of ["", "User-Agent: Mozilla/5.0 (X11; Linux x86_64)\r\n", "User-Agent: Mozilla/5.0 (iPad; CPU OS 17_0) Mobile\r\n"])
+    assert.equal((await get("http", "/a", agent)).status, 200, agent);
+  assert.equal((await get("http", "/.well-known/acme-challenge/token", phone)).status, 200);
+  choose({ mobile_redirect: { subdomain: "m", strip_uri: true } });
+  assert.equal((await get("http", "/a?b=1", phone)).location, "http://m.example.com/");
+  choose({ mobile_redirect: { subdomain: "www", strip_uri: false } });
+  assert.equal((await get("http", "/a", phone)).status, 200, "never round in a circle");
+  choose({ mobile_redirect: null });
+  assert.equal((await get("http", "/a", phone)).status, 200);
+});
+
 test("security_header: over HTTPS only, in place of the origin's, in pages as well; nosniff everywhere", async () => {
   const header = { enabled: true, max_age: 86_400, include_subdomains: true, preload: true, nosniff: true };
   choose({ security_header: header });

@@ -4,6 +4,7 @@ import { errorPage, type Page } from "#edge/pages/error-page.ts";
 import type { Exchange } from "#edge/exchange/exchange.ts";
 import { addField, editResponse, setField } from "#edge/http/header-edits.ts";
 import { ACME_CHALLENGES } from "./acme-challenge.ts";
+import { mobileRedirect } from "./mobile-redirect.ts";
 
 /** Where this edge listens: what a redirect may have to name. */
 export interface EdgePorts {
@@ -19,6 +20,10 @@ export function applyZoneSettings(exchange: Exchange, ports: EdgePorts): Page | 
   addSecurityFields(exchange, settings);
   const other = schemeInstead(exchange, settings);
   if (other !== null) return redirect(exchange, other, ports);
+  if (settings.mobile_redirect !== null) {
+    const page = mobileRedirect(exchange, settings.mobile_redirect, (host) => authorityAt(exchange, exchange.scheme, ports, host));
+    if (page !== null) return page;
+  }
   if (!settings.websockets && asksForWebSocket(exchange)) return refusal(exchange, "websockets_off");
   return null;
 }
@@ -48,9 +53,9 @@ function redirect(exchange: Exchange, scheme: "http" | "https", ports: EdgePorts
 const DEFAULT_PORTS: EdgePorts = { http: 80, https: 443 };
 
 /** Who named the port of this edge is sent to its other one; all others came through ports that stand for the usual ones. */
-function authorityAt({ host, authority, scheme: from }: Exchange, scheme: "http" | "https", ports: EdgePorts): string {
+function authorityAt({ host, authority, scheme: from }: Exchange, scheme: "http" | "https", ports: EdgePorts, to = host): string {
   const port = authority === `${host}:${ports[from]}` ? ports[scheme] : DEFAULT_PORTS[scheme];
-  return port === DEFAULT_PORTS[scheme] ? host : `${host}:${port}`;
+  return port === DEFAULT_PORTS[scheme] ? to : `${to}:${port}`;
 }
 
 const asksForWebSocket = (exchange: Exchange): boolean =>

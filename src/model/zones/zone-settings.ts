@@ -25,6 +25,18 @@ const SecurityHeader = Type.Object(
   { additionalProperties: false },
 );
 
+const MobileRedirect = Type.Object(
+  {
+    status: OnOff,
+    mobile_subdomain: Type.Union([
+      Type.String({ pattern: "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", description: "One label, such as m, of a name that exists." }),
+      Type.Null(),
+    ]),
+    strip_uri: Type.Boolean({ description: "Send them to / instead of the same path." }),
+  },
+  { additionalProperties: false },
+);
+
 interface EditableRow<S extends TSchema> {
   readonly schema: S;
   readonly default: Static<S>;
@@ -58,6 +70,8 @@ export const EDITABLE_SETTINGS = {
   security_header: setting(SecurityHeader, {
     strict_transport_security: { enabled: false, max_age: 0, include_subdomains: false, preload: false, nosniff: false },
   }),
+  /** Deprecated like `brotli`. Visitors with mobile devices are sent from the apex and `www` to a subdomain. */
+  mobile_redirect: setting(MobileRedirect, { status: "off", mobile_subdomain: null, strip_uri: false }),
   sort_query_string_for_cache: setting(OnOff, "off"),
   ssl: setting(Type.Enum(["off", "flexible", "full", "strict"]), "flexible"),
   tls_1_3: setting(Type.Enum(["on", "off", "zrt"]), "on", {
@@ -129,13 +143,12 @@ export const FIXED_SETTINGS: Readonly<Record<string, FixedSetting>> = {
 /** Deprecated settings without an effect here, as shown until their end date in `deprecations/table.ts`. */
 export const ENDED_SETTINGS: Readonly<Record<string, FixedSetting>> = {
   minify: { value: { css: "off", html: "off", js: "off" }, why: REWRITING },
-  mobile_redirect: { value: { status: "off", mobile_subdomain: null, strip_uri: false }, why: "Use a redirect rule." },
   ...off(NO_CHALLENGE, "privacy_pass"),
   ...off(REWRITING, "server_side_exclude"),
 };
 
 /** All deprecated settings except `cname_flattening`. */
-export const ENDED_SETTING_IDS: readonly string[] = ["brotli", ...Object.keys(ENDED_SETTINGS)];
+export const ENDED_SETTING_IDS: readonly string[] = ["brotli", "mobile_redirect", ...Object.keys(ENDED_SETTINGS)];
 
 /** An older name for a DNS setting, whose value is `flatten_all_cnames` (SPEC 9, 2025-03-21). */
 export const CNAME_FLATTENING_ID = "cname_flattening";

@@ -2,7 +2,7 @@ import { parseCookies } from "#wire/http/cookies.ts";
 import type { RequestView } from "#rules/views.ts";
 import { type FieldChange, fieldChange } from "#rules/actions/field-change.ts";
 import type { CacheKeyRule, CustomKey } from "#edge/exchange/cache-decision.ts";
-import { type DeviceType, deviceType } from "./device-type.ts";
+import { type DeviceType, deviceType } from "#edge/exchange/device-type.ts";
 
 /** The effect of a custom cache key on a request. */
 export interface CustomKeyParts {

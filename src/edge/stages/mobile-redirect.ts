@@ -1,0 +1,32 @@
+import { STATUS_CODES } from "#kernel/net/node-http.ts";
+import type { EdgeSettings } from "#snapshot/edge-settings.ts";
+import { deviceType } from "#edge/exchange/device-type.ts";
+import type { Page } from "#edge/pages/error-page.ts";
+import type { Exchange } from "#edge/exchange/exchange.ts";
+import { addField, editResponse } from "#edge/http/header-edits.ts";
+import { ACME_CHALLENGES } from "./acme-challenge.ts";
+
+const FOUND = 302;
+
+/**
+ * The redirect of a mobile device to the zone's name for these; null for other devices and requests. Only the apex and `www` redirect:
+ * other names are mostly not pages, and the mobile one itself would redirect for ever. `portOf` gives the authority of another name at the
+ * port at which the visitor came.
+ */
+export function mobileRedirect(
+  exchange: Exchange,
+  { subdomain, strip_uri }: NonNullable<EdgeSettings["mobile_redirect"]>,
+  portOf: (host: string) => string,
+): Page | null {
+  const { host, method, path, originForm, scheme } = exchange;
+  const apex = exchange.zone?.entry.name;
+  if (apex === undefined || (host !== apex && host !== `www.${apex}`)) return null;
+  const target = `${subdomain}.${apex}`;
+  if (target === host || (method !== "GET" && method !== "HEAD") || path.startsWith(ACME_CHALLENGES)) return null;
+  if (deviceType(exchange.user_agent) !== "mobile") return null;
+  const edits = editResponse(exchange);
+  addField(edits, "Location", `${scheme}://${portOf(target)}${strip_uri || !originForm.startsWith("/") ? "/" : originForm}`);
+  // RFC 9110 §12.5.5: caches between must not give it to other devices.
+  addField(edits, "Vary", "User-Agent");
+  return { status: FOUND, reason: STATUS_CODES[FOUND] ?? "", contentType: "text/plain; charset=utf-8", body: "" };
+}
